@@ -1,0 +1,68 @@
+#include "polychron/buffer.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace polychron {
+
+namespace {
+[[noreturn]] void throw_out_of_memory(std::size_t size) {
+  throw Error(ErrorKind::out_of_memory, "out of memory, " + std::to_string(size) + " bytes asked");
+}
+}  // namespace
+
+Buffer::Buffer(std::size_t size) : Buffer(uninitialized(size)) {
+  if (size != 0) std::memset(data_.get(), 0, size);
+}
+
+Buffer Buffer::uninitialized(std::size_t size) {
+  if (size == 0) return {};
+  auto* bytes = static_cast<std::byte*>(
+      ::operator new(size, std::align_val_t{alignment}, std::nothrow));
+  if (bytes == nullptr) throw_out_of_memory(size);
+  return {Pointer(bytes, [](std::byte* p) { ::operator delete(p, std::align_val_t{alignment}); }),
+          size};
+}
+
+Buffer Buffer::copy_of(std::span<const std::byte> bytes) {
+  auto copy = uninitialized(bytes.size());
+  if (!bytes.empty()) std::memcpy(copy.data_.get(), bytes.data(), bytes.size());
+  return copy;
+}
+
+Buffer Buffer::adopt(std::byte* data, std::size_t size, Deleter deleter) {
+  return {Pointer(data, [size, deleter = std::move(deleter)](std::byte* p) { deleter(p, size); }),
+          size};
+}
+
+Buffer::Buffer(Buffer&& other) noexcept
+    : data_(std::move(other.data_)),
+      size_(std::exchange(other.size_, 0)),
+      detached_(std::exchange(other.detached_, true)) {}
+
+Buffer& Buffer::operator=(Buffer&& other) noexcept {
+  if (this == &other) return *this;
+  data_ = std::move(other.data_);
+  size_ = std::exchange(other.size_, 0);
+  detached_ = std::exchange(other.detached_, true);
+  return *this;
+}
+
+void Buffer::check() const {
+  if (detached_)
+    throw Error(ErrorKind::type_error, "the buffer is detached: its bytes have been moved away");
+}
+
+void Buffer::check_view(std::size_t element_size, std::size_t element_alignment) const {
+  check();
+  if (size_ % element_size != 0)
+    throw Error(ErrorKind::type_error, "a buffer of " + std::to_string(size_) +
+                                           " bytes does not hold whole elements of " +
+                                           std::to_string(element_size) + " bytes");
+  if (reinterpret_cast<std::uintptr_t>(data_.get()) % element_alignment != 0)
+    throw Error(ErrorKind::type_error, "the buffer's memory is not aligned for its elements");
+}
+
+}  // namespace polychron

@@ -1,0 +1,97 @@
+#include "polychron/error.hpp"
+
+#include <array>
+#include <optional>
+
+namespace polychron {
+
+std::string_view to_string(ErrorKind kind) noexcept {
+  constexpr std::array<std::string_view, 12> names{
+      "type_error",    "invalid_state", "not_supported", "operation_error",
+      "quota_exceeded", "out_of_memory", "bad_data",      "graph_invalid",
+      "context_lost",  "aborted",       "timed_out",     "internal"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+struct Error::State {
+  ErrorKind kind;
+  std::string message;
+  std::string operation;
+  std::string label;
+  std::uint64_t ticket = 0;
+  std::string object;
+  std::optional<Error> cause;
+  std::string text;  // what(): derived from the above by render()
+
+  // "read of tensor 'logits' (ticket 9) failed: <message>: <cause>"
+  void render() {
+    text.clear();
+    if (!operation.empty()) {
+      text += operation;
+      if (!label.empty()) text += " '" + label + "'";
+      if (!object.empty()) text += " of " + object;
+      if (ticket != 0) text += " (ticket " + std::to_string(ticket) + ")";
+      text += cause ? " not run: " : " failed: ";
+    } else if (!object.empty()) {
+      text += object + ": ";
+    }
+    text += message;
+    if (cause) text += (message.empty() ? "" : ": ") + std::string(cause->what());
+  }
+};
+
+Error::Error(ErrorKind kind, std::string message) {
+  auto state = std::make_shared<State>();
+  state->kind = kind;
+  state->message = std::move(message);
+  state->render();
+  state_ = std::move(state);
+}
+
+Error::Error(std::shared_ptr<const State> state) : state_(std::move(state)) {}
+
+ErrorKind Error::kind() const noexcept { return state_->kind; }
+const std::string& Error::message() const noexcept { return state_->message; }
+const std::string& Error::operation() const noexcept { return state_->operation; }
+const std::string& Error::label() const noexcept { return state_->label; }
+std::uint64_t Error::ticket() const noexcept { return state_->ticket; }
+const std::string& Error::object() const noexcept { return state_->object; }
+const Error* Error::cause() const noexcept { return state_->cause ? &*state_->cause : nullptr; }
+const char* Error::what() const noexcept { return state_->text.c_str(); }
+
+const Error& Error::root() const noexcept {
+  const Error* error = this;
+  while (error->cause() != nullptr) error = error->cause();
+  return *error;
+}
+
+Error Error::with_operation(std::string operation, std::string label, std::uint64_t ticket) const {
+  auto state = std::make_shared<State>(*state_);
+  state->operation = std::move(operation);
+  state->label = std::move(label);
+  state->ticket = ticket;
+  state->render();
+  return Error(std::move(state));
+}
+
+Error Error::with_object(std::string object) const {
+  auto state = std::make_shared<State>(*state_);
+  state->object = std::move(object);
+  state->render();
+  return Error(std::move(state));
+}
+
+Error Error::caused_by(Error cause) const {
+  auto state = std::make_shared<State>(*state_);
+  state->cause = std::move(cause);
+  state->render();
+  return Error(std::move(state));
+}
+
+std::string describe_object(std::string_view type, std::string_view label, std::uint64_t id) {
+  std::string text(type);
+  text += label.empty() ? " #" + std::to_string(id) : " '" + std::string(label) + "'";
+  return text;
+}
+
+}  // namespace polychron

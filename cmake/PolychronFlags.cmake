@@ -1,0 +1,42 @@
+# Warnings, sanitizers and ccache for every target, and polychron_objects(): a folder of the library.
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # Precompiled headers need both: see "Precompiled headers" in ccache's manual.
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+    ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+    ${CCACHE})
+endif()
+
+add_library(polychron_flags INTERFACE)
+target_compile_options(polychron_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Werror)
+if(POLYCHRON_SANITIZE)
+  # -fno-sanitize=null: CAF 0.17.6 binds a null reference on each spawn of a function without arguments.
+  # vptr needs type information that CAF's internals hide.
+  target_compile_options(polychron_flags INTERFACE
+    -fsanitize=${POLYCHRON_SANITIZE} -fno-sanitize=null,vptr -fno-sanitize-recover=undefined
+    -fno-omit-frame-pointer)
+  target_link_options(polychron_flags INTERFACE -fsanitize=${POLYCHRON_SANITIZE})
+endif()
+
+# polychron_objects(FOLDER [LIBRARIES ...] [PRECOMPILE HEADER]): compiles FOLDER and its subfolders into
+# the library polychron. LIBRARIES are seen by this folder only and linked privately.
+function(polychron_objects folder)
+  cmake_parse_arguments(arg "" "PRECOMPILE" "LIBRARIES" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+  add_library(polychron_${folder} OBJECT ${sources})
+  target_include_directories(polychron_${folder} PRIVATE ${PROJECT_SOURCE_DIR}
+    ${PROJECT_SOURCE_DIR}/include)
+  target_link_libraries(polychron_${folder} PRIVATE polychron_flags ${arg_LIBRARIES})
+  if(arg_PRECOMPILE)
+    target_precompile_headers(polychron_${folder} PRIVATE ${PROJECT_SOURCE_DIR}/${arg_PRECOMPILE})
+  endif()
+  target_sources(polychron PRIVATE $<TARGET_OBJECTS:polychron_${folder}>)
+  target_link_libraries(polychron PRIVATE $<BUILD_INTERFACE:polychron_flags> ${arg_LIBRARIES}
+    Threads::Threads)
+endfunction()

@@ -1,0 +1,81 @@
+// Bytes that are owned by one, moved or lent, and never shared by accident (WebNN issue 318).
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "polychron/data_type.hpp"
+#include "polychron/error.hpp"
+
+namespace polychron {
+
+/// A block of bytes with one owner. Moving it *detaches* the source, as transferring detaches a
+/// JavaScript ArrayBuffer: whoever uses a detached Buffer gets an Error (type_error), never stale
+/// bytes. An empty Buffer (size 0) is not detached. Not thread-safe: it has one owner.
+class Buffer {
+ public:
+  /// Alignment in bytes of buffers that the library allocates: a cache line, and AVX-512's.
+  static constexpr std::size_t alignment = 64;
+
+  /// Frees adopted memory; called once, on whichever thread drops the last owner.
+  using Deleter = std::function<void(std::byte*, std::size_t)>;
+
+  /// An empty buffer, attached.
+  Buffer() noexcept = default;
+  /// `size` zeroed bytes. Throws Error (out_of_memory).
+  explicit Buffer(std::size_t size);
+  /// `size` bytes of indeterminate content, for a caller that fills them. Throws Error (out_of_memory).
+  static Buffer uninitialized(std::size_t size);
+  /// A copy of `bytes`. Throws Error (out_of_memory).
+  static Buffer copy_of(std::span<const std::byte> bytes);
+  /// A copy of `values`.
+  template <Element T>
+  static Buffer copy_of(std::span<const T> values) {
+    return copy_of(std::as_bytes(values));
+  }
+  /// Takes over `size` bytes at `data` without copying; `deleter` frees them.
+  static Buffer adopt(std::byte* data, std::size_t size, Deleter deleter);
+
+  Buffer(Buffer&& other) noexcept;
+  Buffer& operator=(Buffer&& other) noexcept;
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer() = default;
+
+  /// True after the bytes have been moved away.
+  bool detached() const noexcept { return detached_; }
+  /// Bytes in the buffer; 0 when detached.
+  std::size_t size() const noexcept { return size_; }
+  /// The bytes. Throws Error (type_error) when detached.
+  std::byte* data() { return check(), data_.get(); }
+  const std::byte* data() const { return check(), data_.get(); }
+  std::span<std::byte> bytes() { return {data(), size_}; }
+  std::span<const std::byte> bytes() const { return {data(), size_}; }
+  /// The bytes as elements. Throws Error (type_error) when detached, when the size is no multiple of
+  /// T's, or when adopted memory is not aligned for T.
+  template <Element T>
+  std::span<T> as() {
+    check_view(sizeof(T), alignof(T));
+    return {reinterpret_cast<T*>(data_.get()), size_ / sizeof(T)};
+  }
+  template <Element T>
+  std::span<const T> as() const {
+    check_view(sizeof(T), alignof(T));
+    return {reinterpret_cast<const T*>(data_.get()), size_ / sizeof(T)};
+  }
+
+ private:
+  using Pointer = std::unique_ptr<std::byte[], std::function<void(std::byte*)>>;
+  Buffer(Pointer data, std::size_t size) noexcept : data_(std::move(data)), size_(size) {}
+  void check() const;
+  void check_view(std::size_t element_size, std::size_t element_alignment) const;
+
+  Pointer data_;
+  std::size_t size_ = 0;
+  bool detached_ = false;
+};
+
+}  // namespace polychron

@@ -1,0 +1,72 @@
+// The element types of tensors and operands (WebNN: MLOperandDataType).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace polychron {
+
+/// WebNN's MLOperandDataType, in the specification's order.
+enum class DataType : std::uint8_t { float32, float16, int32, uint32, int64, uint64, int8, uint8 };
+
+inline constexpr std::array all_data_types{DataType::float32, DataType::float16, DataType::int32,
+                                           DataType::uint32,  DataType::int64,   DataType::uint64,
+                                           DataType::int8,    DataType::uint8};
+
+/// An IEEE 754 binary16 value as its bits; convert at the edges, kernels compute in float32.
+struct float16 {
+  std::uint16_t bits = 0;
+  friend bool operator==(float16, float16) = default;
+};
+
+/// Size of one element in bytes.
+constexpr std::size_t byte_size(DataType type) noexcept {
+  constexpr std::array<std::uint8_t, 8> sizes{4, 2, 4, 4, 8, 8, 1, 1};
+  return sizes[static_cast<std::size_t>(type)];
+}
+
+/// The specification's spelling, for instance "float32".
+constexpr std::string_view to_string(DataType type) noexcept {
+  constexpr std::array<std::string_view, 8> names{"float32", "float16", "int32", "uint32",
+                                                  "int64",   "uint64",  "int8",  "uint8"};
+  return names[static_cast<std::size_t>(type)];
+}
+
+/// The type that is spelled `name` in the specification, if there is one.
+constexpr std::optional<DataType> data_type_from_string(std::string_view name) noexcept {
+  for (const auto type : all_data_types)
+    if (to_string(type) == name) return type;
+  return std::nullopt;
+}
+
+/// Maps a C++ element type to its DataType; undefined for every other type.
+template <class T>
+struct data_type_of;
+template <>
+struct data_type_of<float> { static constexpr auto value = DataType::float32; };
+template <>
+struct data_type_of<float16> { static constexpr auto value = DataType::float16; };
+template <>
+struct data_type_of<std::int32_t> { static constexpr auto value = DataType::int32; };
+template <>
+struct data_type_of<std::uint32_t> { static constexpr auto value = DataType::uint32; };
+template <>
+struct data_type_of<std::int64_t> { static constexpr auto value = DataType::int64; };
+template <>
+struct data_type_of<std::uint64_t> { static constexpr auto value = DataType::uint64; };
+template <>
+struct data_type_of<std::int8_t> { static constexpr auto value = DataType::int8; };
+template <>
+struct data_type_of<std::uint8_t> { static constexpr auto value = DataType::uint8; };
+
+/// A C++ type that can be a tensor's element.
+template <class T>
+concept Element = requires { data_type_of<T>::value; };
+
+template <Element T>
+inline constexpr DataType data_type_v = data_type_of<T>::value;
+
+}  // namespace polychron

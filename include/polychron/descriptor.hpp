@@ -1,0 +1,48 @@
+// Shapes and descriptors (WebNN: MLOperandDescriptor, MLTensorDescriptor).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "polychron/data_type.hpp"
+
+namespace polychron {
+
+/// Dimensions, outermost first; an empty shape is a scalar. WebNN's `unsigned long` is 32 bits wide.
+using Shape = std::vector<std::uint32_t>;
+
+/// Highest rank that operands and tensors may have.
+inline constexpr std::size_t max_rank = 8;
+
+/// Most bytes that one tensor or operand may have: 2^31 - 1, as browsers have it.
+inline constexpr std::uint64_t max_tensor_byte_length = 0x7fff'ffff;
+
+/// WebNN's MLOperandDescriptor.
+struct OperandDescriptor {
+  DataType data_type = DataType::float32;
+  Shape shape;
+  friend bool operator==(const OperandDescriptor&, const OperandDescriptor&) = default;
+};
+
+/// WebNN's MLTensorDescriptor, with a label for messages about the tensor.
+struct TensorDescriptor : OperandDescriptor {
+  bool readable = false;  ///< read_tensor() and export_tensor() are allowed
+  bool writable = false;  ///< write_tensor() is allowed
+  std::string label;
+};
+
+/// Number of elements of `shape`; nullopt if it does not fit 64 bits.
+std::optional<std::uint64_t> element_count(const Shape& shape) noexcept;
+
+/// Bytes that `descriptor` takes; nullopt if that does not fit 64 bits.
+std::optional<std::uint64_t> byte_length(const OperandDescriptor& descriptor) noexcept;
+
+/// "[2, 3]".
+std::string to_string(const Shape& shape);
+
+/// "float32 [2, 3]".
+std::string to_string(const OperandDescriptor& descriptor);
+
+}  // namespace polychron

@@ -1,0 +1,41 @@
+// What the operators accept (WebNN: MLOpSupportLimits). Derived from the operator table.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "polychron/descriptor.hpp"
+#include "polychron/options.hpp"
+
+namespace polychron {
+
+/// WebNN's MLTensorLimits.
+struct TensorLimits {
+  std::vector<DataType> data_types;
+  std::uint32_t rank_min = 0;
+  std::uint32_t rank_max = max_rank;
+};
+
+/// An operator's operands and outputs by their specification names.
+struct OperatorLimits {
+  std::string name;  ///< the specification's, for instance "conv2d"
+  std::vector<std::pair<std::string, TensorLimits>> operands;  ///< then its outputs
+
+  /// The limits of an operand or output, or nullptr.
+  const TensorLimits* find(std::string_view operand) const noexcept;
+};
+
+/// WebNN's MLOpSupportLimits.
+struct OpSupportLimits {
+  InputOperandLayout preferred_input_layout = InputOperandLayout::nchw;
+  std::uint64_t max_tensor_byte_length = polychron::max_tensor_byte_length;
+  TensorLimits input, constant, output;
+  std::vector<OperatorLimits> operators;
+
+  /// The limits of an operator by its specification name, or nullptr.
+  const OperatorLimits* find(std::string_view name) const noexcept;
+};
+
+}  // namespace polychron

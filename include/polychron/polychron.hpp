@@ -1,0 +1,16 @@
+// Everything an embedder needs.
+#pragma once
+
+#include "polychron/buffer.hpp"
+#include "polychron/context.hpp"
+#include "polychron/descriptor.hpp"
+#include "polychron/error.hpp"
+#include "polychron/future.hpp"
+#include "polychron/graph.hpp"
+#include "polychron/graph_builder.hpp"
+#include "polychron/limits.hpp"
+#include "polychron/operand.hpp"
+#include "polychron/options.hpp"
+#include "polychron/result.hpp"
+#include "polychron/runtime.hpp"
+#include "polychron/tensor.hpp"

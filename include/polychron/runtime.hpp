@@ -1,0 +1,62 @@
+// The runtime: owns the threads on which contexts live.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "polychron/context.hpp"
+
+namespace polychron {
+
+namespace detail {
+class RuntimeState;
+}
+
+struct RuntimeOptions {
+  /// Threads that serve the actors of all contexts (besides one thread a device lane, and one that
+  /// compiles, a context). 0: half the cores, at least 2.
+  int scheduler_threads = 0;
+};
+
+struct ContextOptions {
+  std::string label;
+  /// Which device computes: "cpu", or "gpu" where oneDNN was built with a GPU engine (else
+  /// not_supported).
+  std::string device = "cpu";
+  /// Threads that one dispatch may use. 1 is the robust default: see docs/performance.md.
+  int threads = 1;
+};
+
+/// A device that create_context() can be asked for.
+struct DeviceInfo {
+  std::string name;         ///< what ContextOptions::device takes
+  std::string description;  ///< processor, instruction set, library
+  bool available = false;
+  std::string unavailable_reason;  ///< why not, if not
+};
+
+/// Devices of this machine, also those that are known but not available, with the reason.
+std::vector<DeviceInfo> devices();
+
+/// Dropping a runtime shuts it down: its contexts are lost (runtime_shutdown), every pending reply is
+/// rejected, the running kernel is awaited. Legal at any moment, also with work in flight and with
+/// handles alive, which then refuse every call with invalid_state. Not from a completion callback.
+/// Thread-safe.
+class Runtime {
+ public:
+  explicit Runtime(const RuntimeOptions& options = {});
+  /// For embedders: see polychron/caf.hpp.
+  explicit Runtime(std::shared_ptr<detail::RuntimeState> state);
+  ~Runtime();
+  Runtime(Runtime&&) noexcept;
+  Runtime& operator=(Runtime&&) noexcept;
+
+  /// Rejects with not_supported (no such device), type_error (threads < 1).
+  Future<Context> create_context(const ContextOptions& options = {});
+
+ private:
+  std::shared_ptr<detail::RuntimeState> state_;
+};
+
+}  // namespace polychron

@@ -1,0 +1,79 @@
+// The seam between actors and devices: the few calls a device actor and a compiler actor make.
+//
+// Implementations: cpu (runtime/cpu_backend: passes, plan, oneDNN and Eigen kernels), a symbolic one
+// for schedule exploration and a decorator that injects faults (stress/). A backend never throws into
+// an actor: failures are Results.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ops/graph.hpp"
+#include "polychron/buffer.hpp"
+#include "polychron/result.hpp"
+
+namespace polychron::kernels {
+
+/// A tensor's memory on a device. Owned by the device actor; used by one thread at a time.
+class Storage {
+ public:
+  virtual ~Storage() = default;
+  virtual std::size_t bytes() const noexcept = 0;
+};
+
+/// A compiled graph: the steps and the prepared constants. Immutable and shared by all lanes.
+class Plan {
+ public:
+  virtual ~Plan() = default;
+  /// Bytes of scratch memory that each instance takes.
+  virtual std::size_t arena_bytes() const noexcept = 0;
+  /// Bytes of prepared constants that the plan keeps.
+  virtual std::size_t constant_bytes() const noexcept = 0;
+  /// One line a step: operator(s), implementation, shapes; for `polychron inspect` and for tests.
+  virtual std::vector<std::string> describe() const = 0;
+};
+
+/// A plan made ready for one lane: its arena and the arguments bound to it. Owned by that lane's
+/// device actor and executed by it, one dispatch at a time.
+class PlanInstance {
+ public:
+  virtual ~PlanInstance() = default;
+};
+
+struct CompileOptions {
+  int threads = 1;  ///< intra-operator threads that execute() will have
+};
+
+/// A failed execution: `inherent` if every later dispatch of this plan would fail the same way.
+struct ExecuteStatus {
+  Result<void> result;
+  bool inherent = false;
+};
+
+/// Thread-safety: compile() may run on another thread than the rest; all other calls come from one
+/// device actor, one at a time.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string name() const = 0;
+  /// `bytes` zeroed bytes (WebNN: a tensor that was never written reads as zeros).
+  virtual Result<std::unique_ptr<Storage>> allocate(std::size_t bytes) = 0;
+  /// Turns host memory into storage: without a copy where the device can use it in place.
+  virtual Result<std::unique_ptr<Storage>> adopt(Buffer&& bytes) = 0;
+  virtual Result<void> write(Storage& storage, std::span<const std::byte> bytes) = 0;
+  virtual Result<void> read(const Storage& storage, std::span<std::byte> bytes) = 0;
+  virtual Result<std::shared_ptr<Plan>> compile(std::shared_ptr<const ops::Graph> graph,
+                                                const CompileOptions& options) = 0;
+  /// Allocates the arena of one lane and binds the steps to it.
+  virtual Result<std::unique_ptr<PlanInstance>> instantiate(std::shared_ptr<const Plan> plan) = 0;
+  /// Runs `plan`. Inputs and outputs are in the order of the graph's; no storage occurs twice.
+  /// Allocates nothing.
+  virtual ExecuteStatus execute(PlanInstance& plan, std::span<Storage* const> inputs,
+                                std::span<Storage* const> outputs) = 0;
+};
+
+}  // namespace polychron::kernels

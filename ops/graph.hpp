@@ -1,0 +1,54 @@
+// The immutable description of a graph: what GraphBuilder collects and every backend compiles.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "polychron/buffer.hpp"
+#include "polychron/descriptor.hpp"
+#include "polychron/options.hpp"
+
+namespace polychron::ops {
+
+/// Index of an operator's row in the table (ops/table.hpp); `op("conv2d")` finds it at compile time.
+enum class OpId : std::uint16_t {};
+
+/// Index into Graph::values.
+using ValueId = std::uint32_t;
+/// Stands for an optional operand that was not given.
+inline constexpr ValueId no_value = ~ValueId{0};
+
+/// Constant bytes, shared by builders, graphs and constant tensors; never written after creation.
+using ConstantBytes = std::shared_ptr<const Buffer>;
+
+struct Value {
+  enum class Kind : std::uint8_t { input, constant, result };
+  Kind kind = Kind::result;
+  OperandDescriptor descriptor;
+  ConstantBytes constant;  ///< of a constant, else null
+};
+
+/// An operator applied. `inputs` has the row's operands in its order, `no_value` for absent ones;
+/// a variadic operator (concat) has as many as were given.
+struct Node {
+  OpId op{};
+  std::vector<ValueId> inputs;
+  std::vector<ValueId> outputs;
+  Attributes attributes;
+  std::string label;
+};
+
+/// Invariants: nodes are in an order in which they can run; a value is the output of at most one node;
+/// every value that a node reads is an input, a constant, or the output of an earlier node.
+struct Graph {
+  std::string label;
+  std::vector<Value> values;
+  std::vector<Node> nodes;
+  std::vector<std::pair<std::string, ValueId>> inputs;   ///< in the order of input() calls
+  std::vector<std::pair<std::string, ValueId>> outputs;  ///< in the order given to build()
+};
+
+}  // namespace polychron::ops
