@@ -20,10 +20,12 @@ struct Error::State {
   std::string label;
   std::uint64_t ticket = 0;
   std::string object;
+  bool ran = true;
   std::optional<Error> cause;
+  std::size_t depth = 1;  // errors in the chain, this one included
   std::string text;  // what(): derived from the above by render()
 
-  // "read of tensor 'logits' (ticket 9) failed: <message>: <cause>"
+  // "read of tensor 'logits' (ticket 9) failed: <message> <cause>"
   void render() {
     text.clear();
     if (!operation.empty()) {
@@ -31,12 +33,12 @@ struct Error::State {
       if (!label.empty()) text += " '" + label + "'";
       if (!object.empty()) text += " of " + object;
       if (ticket != 0) text += " (ticket " + std::to_string(ticket) + ")";
-      text += cause ? " not run: " : " failed: ";
+      text += ran ? " failed: " : " not run: ";
     } else if (!object.empty()) {
       text += object + ": ";
     }
     text += message;
-    if (cause) text += (message.empty() ? "" : ": ") + std::string(cause->what());
+    if (cause) text += (message.empty() ? "" : " ") + std::string(cause->what());
   }
 };
 
@@ -57,6 +59,7 @@ const std::string& Error::label() const noexcept { return state_->label; }
 std::uint64_t Error::ticket() const noexcept { return state_->ticket; }
 const std::string& Error::object() const noexcept { return state_->object; }
 const Error* Error::cause() const noexcept { return state_->cause ? &*state_->cause : nullptr; }
+bool Error::ran() const noexcept { return state_->ran; }
 const char* Error::what() const noexcept { return state_->text.c_str(); }
 
 const Error& Error::root() const noexcept {
@@ -82,8 +85,23 @@ Error Error::with_object(std::string object) const {
 }
 
 Error Error::caused_by(Error cause) const {
+  // Errors follow the data through any number of dispatches; the text must not.
+  constexpr std::size_t most = 16;
   auto state = std::make_shared<State>(*state_);
-  state->cause = std::move(cause);
+  if (cause.state_->depth >= most) {
+    state->message += (state->message.empty() ? "" : " ") + std::string("(a long chain) ...");
+    state->cause = cause.root();
+  } else {
+    state->cause = std::move(cause);
+  }
+  state->depth = state->cause->state_->depth + 1;
+  state->render();
+  return Error(std::move(state));
+}
+
+Error Error::not_run() const {
+  auto state = std::make_shared<State>(*state_);
+  state->ran = false;
   state->render();
   return Error(std::move(state));
 }

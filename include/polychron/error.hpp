@@ -47,6 +47,8 @@ class Error : public std::exception {
   std::uint64_t ticket() const noexcept;
   /// The object concerned and its label, such as "tensor 'hidden'"; empty if none applies.
   const std::string& object() const noexcept;
+  /// False if the operation was never started, because of the cause.
+  bool ran() const noexcept;
   /// The error that this one follows from, or nullptr.
   const Error* cause() const noexcept;
   /// The last error of the chain: *this if it has no cause.
@@ -58,7 +60,9 @@ class Error : public std::exception {
   Error with_operation(std::string operation, std::string label = {},
                        std::uint64_t ticket = 0) const;
   Error with_object(std::string object) const;
+  /// Of a long chain only the nearest causes and the root are kept.
   Error caused_by(Error cause) const;
+  Error not_run() const;
 
  private:
   struct State;

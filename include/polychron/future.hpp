@@ -15,8 +15,23 @@ namespace polychron {
 
 template <class T>
 class Future;
+template <class T>
+class Promise;
 
 namespace detail {
+
+/// Marks a thread that is running a completion callback: there, waiting could never end.
+class CallbackScope {
+ public:
+  CallbackScope() noexcept { ++depth_; }
+  ~CallbackScope() { --depth_; }
+  CallbackScope(const CallbackScope&) = delete;
+  CallbackScope& operator=(const CallbackScope&) = delete;
+  static bool active() noexcept { return depth_ > 0; }
+
+ private:
+  static inline thread_local int depth_ = 0;
+};
 
 /// What a Promise and a Future share. Settled exactly once; the value is taken exactly once, by the
 /// continuation or by get().
@@ -40,6 +55,7 @@ class FutureState {
       }
       continuation = std::move(continuation_);
     }
+    const CallbackScope scope;
     continuation(std::move(result));
     return true;
   }
@@ -51,13 +67,14 @@ class FutureState {
 
   void wait() const {
     std::unique_lock lock(mutex_);
+    if (!settled_ && CallbackScope::active())
+      throw Error(ErrorKind::invalid_state, "a completion callback must not wait for a future");
     ready_.wait(lock, [this] { return settled_; });
   }
 
   /// The result; waits for it.
   Result<T> take() {
-    std::unique_lock lock(mutex_);
-    ready_.wait(lock, [this] { return settled_; });
+    wait();
     return std::move(*result_);
   }
 
@@ -89,6 +106,7 @@ class FutureState {
 template <class T>
 class [[nodiscard]] Future {
  public:
+  using PromiseType = Promise<T>;  ///< the other end
   Future() = default;
   explicit Future(std::shared_ptr<detail::FutureState<T>> state) : state_(std::move(state)) {}
 
@@ -96,7 +114,8 @@ class [[nodiscard]] Future {
   bool valid() const noexcept { return state_ != nullptr; }
   /// True once the reply is there: get() will not block.
   bool ready() const { return state().is_settled(); }
-  /// Blocks until the reply is there. Not to be called from a completion callback.
+  /// Blocks until the reply is there. In a completion callback, where that could never happen, it
+  /// throws invalid_state instead.
   void wait() const { state().wait(); }
   /// Waits for the value; throws Error if the call was rejected.
   T get() { return take().value(); }
@@ -149,10 +168,16 @@ class [[nodiscard]] Future {
 template <class T>
 class Promise {
  public:
-  Promise() : core_(std::make_shared<Core>()) {}
-  /// No future behind it; settling does nothing. For messages whose sender does not wait.
-  static Promise none() { return Promise(nullptr); }
+  /// Nobody waits: settling does nothing.
+  Promise() = default;
+  /// A promise with a future behind it.
+  static Promise make() {
+    Promise promise;
+    promise.core_ = std::make_shared<Core>();
+    return promise;
+  }
 
+  /// The one future of this promise; only of one that make() made, and once.
   Future<T> future() const { return Future<T>(core_->state); }
   explicit operator bool() const noexcept { return core_ != nullptr; }
 
@@ -168,11 +193,22 @@ class Promise {
   struct Core {
     std::shared_ptr<detail::FutureState<T>> state = std::make_shared<detail::FutureState<T>>();
     ~Core() {
-      state->settle(Result<T>(Error(ErrorKind::context_lost, "the runtime has been shut down")));
+      state->settle(Result<T>(Error(ErrorKind::invalid_state,
+                                    "the context was destroyed before this call was answered")));
     }
   };
-  explicit Promise(std::shared_ptr<Core> core) : core_(std::move(core)) {}
   std::shared_ptr<Core> core_;
 };
+
+namespace detail {
+/// A future of type F that is rejected with `error`.
+template <class F>
+F rejected(const Error& error) {
+  const auto promise = F::PromiseType::make();
+  auto future = promise.future();
+  promise.reject(error);
+  return future;
+}
+}  // namespace detail
 
 }  // namespace polychron

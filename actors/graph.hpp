@@ -1,0 +1,36 @@
+// The graph actor.
+//
+// Owns the content side of a compiled graph: whether it is destroyed or invalid. Attaches the plan to
+// each dispatch; never runs it. Invariant: every ticket it is given goes on to the device exactly once.
+// Ends when the device has released the plan.
+#pragma once
+
+#include "actors/actor.hpp"
+#include "messages/types.hpp"
+
+namespace polychron::actors {
+
+class GraphState : public State<graph_actor> {
+ public:
+  static inline const char* name = "graph";
+  using State::State;
+  ~GraphState();
+
+  graph_actor::behavior_type start(EnvironmentRef environment, msg::GraphRef slot,
+                                   device_actor device, Promise<msg::Built> reply);
+
+ private:
+  void run(const msg::run& m);
+  void destroy(const msg::destroy_graph& m);
+  void loaded(const msg::loaded& m);
+  void invalidated(const msg::invalidated& m);
+  void plan_released(const msg::plan_released& m);
+
+  msg::GraphRef slot_;
+  device_actor device_;
+  Promise<msg::Built> reply_;
+  bool destroyed_ = false;
+  std::shared_ptr<const Error> invalid_;  ///< why every dispatch would fail, or null
+};
+
+}  // namespace polychron::actors

@@ -1,0 +1,56 @@
+// The graph protocol: what a graph actor may be told, by its context and by the device.
+#pragma once
+
+#include <boost/container/small_vector.hpp>
+#include <memory>
+#include <string>
+
+#include "messages/ids.hpp"
+#include "messages/inspect.hpp"
+#include "polychron/result.hpp"
+
+namespace polychron::msg {
+
+struct TensorSlot;
+/// The tensors of a dispatch, in the order of the graph's inputs or outputs. Most graphs have few: they
+/// fit without an allocation.
+using Tensors = boost::container::small_vector<std::shared_ptr<TensorSlot>, 4>;
+inline std::string describe(const Tensors& tensors) {
+  return std::to_string(tensors.size()) + " tensors";
+}
+
+// -- from the context ----------------------------------------------------------------------------------
+
+/// Run the graph's plan on these tensors.
+struct run {
+  Ticket ticket = 0;
+  Local<Tensors> inputs;
+  Local<Tensors> outputs;
+  std::string label;
+};
+/// Refuse new dispatches; give the plan back after all earlier operations.
+struct destroy_graph {
+  Ticket ticket = 0;
+};
+
+// -- from the device -----------------------------------------------------------------------------------
+
+/// The plan is ready on the device, or could not be made so.
+struct loaded {
+  Local<Result<void>> result;
+};
+/// A dispatch failed in a way that every later one would: fail fast from now on.
+struct invalidated {
+  Ticket ticket = 0;
+  Local<std::shared_ptr<const Error>> error;
+};
+/// The plan is gone: nothing will mention this graph any more.
+struct plan_released {};
+
+}  // namespace polychron::msg
+
+namespace polychron {
+using graph_actor = caf::typed_actor<caf::reacts_to<msg::run>, caf::reacts_to<msg::destroy_graph>,
+                                     caf::reacts_to<msg::loaded>, caf::reacts_to<msg::invalidated>,
+                                     caf::reacts_to<msg::plan_released>>;
+}

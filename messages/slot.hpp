@@ -1,0 +1,54 @@
+// What the device plane passes around instead of bytes: a tensor's slot and a graph's slot.
+//
+// A slot is made by the context actor, travels in device-plane messages, and its contents are touched
+// by device actors only, one operation at a time in timeline order; that order, not a lock, is what
+// makes them safe. The last reference frees the memory.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/backend.hpp"
+#include "messages/budget.hpp"
+#include "messages/graph.hpp"
+#include "messages/tensor.hpp"
+#include "polychron/error.hpp"
+#include "polychron/graph.hpp"
+
+namespace polychron::msg {
+
+/// A tensor on the device timeline.
+struct TensorSlot {
+  TensorId id = 0;
+  std::string label;
+  std::size_t bytes = 0;
+  std::unique_ptr<kernels::Storage> storage;  ///< null before allocate and after release
+  std::optional<Error> tag;                   ///< errored: what a read of it reports
+  Reservation reservation;                    ///< of the context's memory budget
+  tensor_actor actor;                         ///< cleared by release, which breaks the cycle
+
+  std::string name() const { return describe_object("tensor", label, id); }
+};
+using TensorRef = std::shared_ptr<TensorSlot>;
+
+/// A compiled graph on the device timeline.
+struct GraphSlot {
+  GraphId id = 0;
+  std::string label;
+  NamedDescriptors inputs, outputs;
+  std::shared_ptr<const kernels::Plan> plan;
+  Reservation reservation;
+  std::vector<std::unique_ptr<kernels::PlanInstance>> instances;  ///< one a lane, null until loaded
+  graph_actor actor;  ///< cleared by release_plan
+
+  std::string name() const { return describe_object("graph", label, id); }
+};
+using GraphRef = std::shared_ptr<GraphSlot>;
+
+inline std::string describe(const TensorRef& slot) { return slot ? slot->name() : "null"; }
+inline std::string describe(const GraphRef& slot) { return slot ? slot->name() : "null"; }
+
+}  // namespace polychron::msg

@@ -1,0 +1,49 @@
+// The one block of type ids: every message of every protocol. CAF needs it to create messages.
+#pragma once
+
+#include "messages/compiler.hpp"
+#include "messages/context.hpp"
+#include "messages/device.hpp"
+#include "messages/graph.hpp"
+#include "messages/tensor.hpp"
+
+CAF_BEGIN_TYPE_ID_BLOCK(polychron, first_custom_type_id)
+// context
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::create_tensor))
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::write_tensor))
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::read_tensor))
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::dispatch))
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::build))
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::drop_tensor))
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::drop_graph))
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::destroy_context))
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::compiled))
+// compiler
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::compile))
+// tensor
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::create))
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::write))
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::read))
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::destroy_tensor))
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::allocated))
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::read_done))
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::errored))
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::recovered))
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::released))
+// graph
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::run))
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::destroy_graph))
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::loaded))
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::invalidated))
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::plan_released))
+// device
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::allocate))
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::write_bytes))
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::read_bytes))
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::release))
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::load))
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::execute))
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::fail))
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::release_plan))
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::skip))
+CAF_END_TYPE_ID_BLOCK(polychron)

@@ -1,0 +1,27 @@
+#include "polychron/graph.hpp"
+
+#include "runtime/handles.hpp"
+
+namespace polychron {
+
+namespace detail {
+
+const std::shared_ptr<GraphHandle>& GraphHandle::of(const Graph& graph) {
+  if (!graph.handle_)
+    throw Error(ErrorKind::type_error, "this Graph refers to nothing: it was default-constructed");
+  return graph.handle_;
+}
+
+}  // namespace detail
+
+using detail::GraphHandle;
+
+const std::string& Graph::label() const { return GraphHandle::of(*this)->label; }
+const NamedDescriptors& Graph::inputs() const { return GraphHandle::of(*this)->built.inputs; }
+const NamedDescriptors& Graph::outputs() const { return GraphHandle::of(*this)->built.outputs; }
+const std::vector<std::string>& Graph::plan() const { return GraphHandle::of(*this)->built.plan; }
+std::size_t Graph::constant_bytes() const { return GraphHandle::of(*this)->built.constant_bytes; }
+std::size_t Graph::arena_bytes() const { return GraphHandle::of(*this)->built.arena_bytes; }
+void Graph::destroy() { GraphHandle::of(*this)->destroy(); }
+
+}  // namespace polychron

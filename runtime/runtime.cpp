@@ -1,0 +1,28 @@
+#include "polychron/runtime.hpp"
+
+#include "runtime/runtime_state.hpp"
+
+namespace polychron {
+
+Runtime::Runtime(const RuntimeOptions& options) : state_(detail::RuntimeState::create(options)) {}
+
+Runtime::Runtime(std::shared_ptr<detail::RuntimeState> state) : state_(std::move(state)) {}
+
+Runtime::Runtime(Runtime&&) noexcept = default;
+
+Runtime& Runtime::operator=(Runtime&& other) noexcept {
+  if (this == &other) return *this;
+  if (state_) state_->shutdown();
+  state_ = std::move(other.state_);
+  return *this;
+}
+
+Runtime::~Runtime() {
+  if (state_) state_->shutdown();
+}
+
+Future<Context> Runtime::create_context(const ContextOptions& options) {
+  return state_->create_context(options);
+}
+
+}  // namespace polychron

@@ -1,0 +1,56 @@
+// What a Runtime owns: an actor system, or a place in somebody else's, and the contexts in it.
+#pragma once
+
+#include <caf/all.hpp>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "actors/actor.hpp"
+#include "polychron/runtime.hpp"
+
+namespace polychron::detail {
+
+/// Makes the backend of a context, or says why there is none.
+using BackendFactory =
+    std::function<Result<std::shared_ptr<kernels::Backend>>(const ContextOptions&)>;
+
+/// The factory that production uses: "cpu", "gpu".
+Result<std::shared_ptr<kernels::Backend>> make_backend(const ContextOptions& options);
+
+/// Thread-safe. Handles keep it alive; the actor system ends with it, or on a thread of its own when the
+/// last handle goes on one of the system's threads, which could not join itself.
+class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
+ public:
+  /// With an actor system of its own.
+  static std::shared_ptr<RuntimeState> create(const RuntimeOptions& options);
+  /// In `system`, which must outlive every handle. `detached`: devices and compilers get threads of
+  /// their own; false for a scheduler that is driven by a test.
+  static std::shared_ptr<RuntimeState> embed(caf::actor_system& system, BackendFactory factory,
+                                             bool detached);
+
+  Future<Context> create_context(const ContextOptions& options);
+  /// Destroys all contexts; waits until their actors have ended, unless on a thread of the library.
+  void shutdown();
+
+  caf::actor_system& system() { return *system_; }
+  actors::Census& census() { return *census_; }
+
+ private:
+  RuntimeState() = default;
+
+  std::optional<caf::actor_system_config> config_;
+  std::optional<caf::actor_system> own_system_;  ///< destroyed before config_
+  caf::actor_system* system_ = nullptr;
+  BackendFactory factory_;
+  bool detached_ = true;
+  bool driven_ = false;  ///< by a test, which lets actors end: shutdown must not wait for them
+  std::shared_ptr<actors::Census> census_ = std::make_shared<actors::Census>();
+  std::mutex mutex_;
+  bool shut_down_ = false;
+  std::vector<std::weak_ptr<ContextHandle>> contexts_;
+};
+
+}  // namespace polychron::detail
