@@ -1,0 +1,77 @@
+// The kernel interface: per operator a list of implementations, best first, the reference last.
+//
+// An implementation either prepares a kernel for a problem or refuses it with a reason. A prepared
+// kernel is immutable and shared by all lanes; binding it to memory gives a lane its own executable
+// step. Preparing and binding may allocate and throw; run() allocates nothing.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "kernels/problem.hpp"
+#include "polychron/result.hpp"
+
+namespace polychron::kernels {
+
+/// Where a step finds its operands. Absent operands, and constants that the kernel has taken over
+/// (Kernel::keeps_constant), are null. Owned by the plan instance; outlives the Bound.
+struct Arguments {
+  std::span<const std::byte* const> inputs;
+  std::span<std::byte* const> outputs;
+  std::byte* scratch = nullptr;  ///< Kernel::scratch_bytes() bytes, aligned to 64
+};
+
+/// A kernel with its arguments. Used by one thread.
+class Bound {
+ public:
+  virtual ~Bound() = default;
+  /// The pointers in the Arguments have changed.
+  virtual void rebind() {}
+  /// Computes. Throws Error or dnnl::error; allocates nothing unless it throws.
+  virtual void run() = 0;
+};
+
+/// A kernel prepared for one problem. Immutable, thread-safe.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+  virtual std::size_t scratch_bytes() const noexcept { return 0; }
+  /// Bytes of constants that the kernel has transformed and keeps.
+  virtual std::size_t constant_bytes() const noexcept { return 0; }
+  /// True if the kernel has its own copy of constant input `index` and needs the original no more.
+  virtual bool keeps_constant(std::size_t index) const noexcept {
+    static_cast<void>(index);
+    return false;
+  }
+  /// True if the kernel may write output 0 over input `index` (same bytes, same layout).
+  virtual bool in_place(std::size_t index) const noexcept {
+    static_cast<void>(index);
+    return false;
+  }
+  /// `arguments` must stay where it is as long as the Bound lives.
+  virtual std::unique_ptr<Bound> bind(const Arguments& arguments) const = 0;
+};
+
+using KernelResult = Result<std::unique_ptr<Kernel>>;
+
+/// A way to compute an operator. `prepare` refuses with an Error of kind not_supported whose
+/// message is the reason.
+struct Implementation {
+  std::string_view name;  ///< "onednn", "eigen", "reference", ...
+  KernelResult (*prepare)(const Problem& problem);
+};
+
+/// The implementations of an operator, best first; empty for an operator that has none.
+std::span<const Implementation> implementations(ops::OpId op) noexcept;
+
+/// Every operator that has implementations, for tests and documentation.
+std::span<const ops::OpId> implemented_operators() noexcept;
+
+/// What prepare() returns to decline a problem.
+inline KernelResult refuse(std::string reason) {
+  return Error(ErrorKind::not_supported, std::move(reason));
+}
+
+}  // namespace polychron::kernels

@@ -1,0 +1,48 @@
+#include "kernels/problem.hpp"
+
+#include "ops/table.hpp"
+
+namespace polychron::kernels {
+
+std::string_view to_string(Layout layout) noexcept {
+  constexpr std::array<std::string_view, 4> names{"plain", "channels_last", "blocked8",
+                                                  "blocked16"};
+  return names[static_cast<std::size_t>(layout)];
+}
+
+std::size_t storage_bytes(const OperandDescriptor& descriptor, Layout layout) noexcept {
+  std::size_t bytes = byte_size(descriptor.data_type);
+  const std::size_t block = channel_block(layout);
+  for (std::size_t i = 0; i < descriptor.shape.size(); ++i) {
+    const std::size_t extent = descriptor.shape[i];
+    bytes *= i == 1 ? (extent + block - 1) / block * block : extent;
+  }
+  return bytes;
+}
+
+std::string_view operator_name(ops::OpId op) noexcept {
+  if (op == op_swish) return "swish";
+  if (op == op_reorder) return "reorder";
+  if (op == op_copy) return "copy";
+  if (op == op_view) return "view";
+  return ops::row(op).name;
+}
+
+std::string to_string(const Problem& problem) {
+  const auto describe = [](const Slot& slot) {
+    std::string text = slot.present ? to_string(slot.descriptor) : "-";
+    if (slot.layout != Layout::plain) text += " " + std::string(to_string(slot.layout));
+    return text;
+  };
+  std::string text = problem.label.empty() ? "" : "[" + problem.label + "] ";
+  text += operator_name(problem.op);
+  for (const PostOp& post_op : problem.post_ops)
+    text += "+" + std::string(operator_name(post_op.op));
+  for (std::size_t i = 0; i < problem.inputs.size(); ++i)
+    text += (i == 0 ? " " : ", ") + describe(problem.inputs[i]);
+  text += " ->";
+  for (const Slot& slot : problem.outputs) text += " " + describe(slot);
+  return text;
+}
+
+}  // namespace polychron::kernels

@@ -1,0 +1,73 @@
+// What a kernel is asked to compute: an operator, its operands with their layouts, and what is done
+// to its result before it is stored (post-operations).
+//
+// A Problem is a plain value: passes build it, implementations read it, tests make it up.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ops/graph.hpp"
+
+namespace polychron::kernels {
+
+/// How a value's elements lie in memory. `plain` is row-major and serves every rank and type; the
+/// others are for float32 values of rank 4 whose dimensions are batch, channels, height, width.
+/// Blocked layouts keep 8 or 16 channels together and pad the last block with zeros.
+enum class Layout : std::uint8_t { plain, channels_last, blocked8, blocked16 };
+
+std::string_view to_string(Layout layout) noexcept;
+
+/// Channels that a block of `layout` holds: 8, 16, or 1 for the others.
+constexpr std::uint32_t channel_block(Layout layout) noexcept {
+  return layout == Layout::blocked16 ? 16U : layout == Layout::blocked8 ? 8U : 1U;
+}
+
+/// Bytes that a value takes in memory, padding of blocks included.
+std::size_t storage_bytes(const OperandDescriptor& descriptor, Layout layout) noexcept;
+
+/// An operand or result of a Problem. `constant` is set for operands whose bytes are known already.
+struct Slot {
+  OperandDescriptor descriptor;
+  Layout layout = Layout::plain;
+  ops::ConstantBytes constant;
+  bool present = true;  ///< false: an optional operand that was not given
+};
+
+/// Operators that only passes make. They are not in the specification's table and no builder has
+/// them; their ids lie behind the table's.
+inline constexpr ops::OpId op_swish{0xff00};    ///< x * sigmoid(alpha * x), LinearAttributes.alpha
+inline constexpr ops::OpId op_reorder{0xff01};  ///< the same values in another layout
+inline constexpr ops::OpId op_copy{0xff02};     ///< the same bytes elsewhere
+inline constexpr ops::OpId op_view{0xff03};  ///< the same bytes under another shape; has no kernel
+
+/// An operator that is applied to a result in place, in float32 or wider. A second operand, if the
+/// operator takes one, is the Problem's input number `operand` and broadcasts to the result.
+struct PostOp {
+  ops::OpId op{};
+  Attributes attributes;
+  std::uint32_t operand = no_operand;
+  static constexpr std::uint32_t no_operand = ~std::uint32_t{0};
+};
+
+/// Inputs beyond the operator's own (`own_inputs` of them) are operands of post-operations.
+struct Problem {
+  ops::OpId op{};
+  Attributes attributes;
+  std::string label;
+  std::vector<Slot> inputs;
+  std::vector<Slot> outputs;
+  std::vector<PostOp> post_ops;
+  std::size_t own_inputs = 0;
+  int threads = 1;
+};
+
+/// The operator's name: the specification's, or "swish", "reorder", "copy", "view".
+std::string_view operator_name(ops::OpId op) noexcept;
+
+/// "[conv_3] conv2d float32 [1, 3, 48, 320] -> ...": for plans' descriptions and errors.
+std::string to_string(const Problem& problem);
+
+}  // namespace polychron::kernels

@@ -1,0 +1,59 @@
+// The dimensions of pictures and filters, whatever their layout attribute says.
+#pragma once
+
+#include "kernels/reference/walk.hpp"
+#include "polychron/options.hpp"
+
+namespace polychron::kernels::reference {
+
+/// A tensor of rank 4 seen as four named dimensions with their extents and strides. For pictures
+/// the first two are batch and channels, for filters outputs and inputs.
+struct Image {
+  std::int64_t n = 0, c = 0, h = 0, w = 0;
+  std::int64_t n_step = 0, c_step = 0, h_step = 0, w_step = 0;
+
+  std::int64_t at(std::int64_t i, std::int64_t j, std::int64_t y, std::int64_t x) const {
+    return i * n_step + j * c_step + y * h_step + x * w_step;
+  }
+};
+
+/// `order` holds the positions of the four dimensions in `shape`.
+inline Image image_of(const Shape& shape, const std::array<std::size_t, 4>& order) {
+  const Strides strides = strides_of(shape);
+  const auto [n, c, h, w] = order;
+  return {shape[n], shape[c], shape[h], shape[w], strides[n], strides[c], strides[h], strides[w]};
+}
+
+inline Image image_of(const Shape& shape, InputOperandLayout layout) {
+  return layout == InputOperandLayout::nchw ? image_of(shape, {0, 1, 2, 3})
+                                            : image_of(shape, {0, 3, 1, 2});
+}
+
+inline Image image_of(const Shape& shape, Conv2dFilterOperandLayout layout) {
+  switch (layout) {
+    case Conv2dFilterOperandLayout::oihw:
+      return image_of(shape, {0, 1, 2, 3});
+    case Conv2dFilterOperandLayout::hwio:
+      return image_of(shape, {3, 2, 0, 1});
+    case Conv2dFilterOperandLayout::ohwi:
+      return image_of(shape, {0, 3, 1, 2});
+    case Conv2dFilterOperandLayout::ihwo:
+      return image_of(shape, {3, 0, 1, 2});
+  }
+  return {};
+}
+
+/// `n` are the inputs and `c` the outputs of a group.
+inline Image image_of(const Shape& shape, ConvTranspose2dFilterOperandLayout layout) {
+  switch (layout) {
+    case ConvTranspose2dFilterOperandLayout::iohw:
+      return image_of(shape, {0, 1, 2, 3});
+    case ConvTranspose2dFilterOperandLayout::hwoi:
+      return image_of(shape, {3, 2, 0, 1});
+    case ConvTranspose2dFilterOperandLayout::ohwi:
+      return image_of(shape, {3, 0, 1, 2});
+  }
+  return {};
+}
+
+}  // namespace polychron::kernels::reference

@@ -1,0 +1,147 @@
+// Operators that move elements without looking at them: exact for every type.
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/reference/reference.hpp"
+#include "kernels/reference/types.hpp"
+#include "kernels/reference/walk.hpp"
+#include "ops/table.hpp"
+
+namespace polychron::kernels::reference {
+namespace {
+
+using ops::op;
+
+/// Copies input 0 from `offset` with `strides` along the dimensions of output `index`.
+void copy_strided(const Call& call, std::size_t index, std::int64_t offset,
+                  const Strides& strides) {
+  with_size(call.in_type(), [&]<class T>(T) {
+    const T* in = call.in<T>(0) + offset;
+    T* out = call.out<T>(index);
+    for_each<1>(call.out_shape(index), {strides},
+                [&](const auto& at, const auto&) { *out++ = in[at[0]]; });
+  });
+}
+
+void expand(const Call& call) {
+  copy_strided(call, 0, 0, broadcast_strides(call.in_shape(0), call.out_shape()));
+}
+
+void transpose(const Call& call) {
+  const auto& permutation = std::get<TransposeAttributes>(call.problem.attributes).permutation;
+  const Strides from = strides_of(call.in_shape(0));
+  const std::size_t rank = call.out_shape().size();
+  Strides strides{};
+  for (std::size_t i = 0; i < rank; ++i)
+    strides[i] = from[permutation ? (*permutation)[i] : rank - 1 - i];
+  copy_strided(call, 0, 0, strides);
+}
+
+void slice(const Call& call) {
+  const auto& a = std::get<SliceAttributes>(call.problem.attributes);
+  Strides strides = strides_of(call.in_shape(0));
+  std::int64_t offset = 0;
+  for (std::size_t i = 0; i < a.starts.size(); ++i) {
+    offset += strides[i] * a.starts[i];
+    if (a.strides) strides[i] *= (*a.strides)[i];
+  }
+  copy_strided(call, 0, offset, strides);
+}
+
+void split(const Call& call) {
+  const std::uint32_t axis = std::get<SplitAttributes>(call.problem.attributes).axis;
+  const Strides strides = strides_of(call.in_shape(0));
+  std::int64_t offset = 0;
+  for (std::size_t i = 0; i < call.outputs.size(); ++i) {
+    copy_strided(call, i, offset, strides);
+    offset += strides[axis] * call.out_shape(i)[axis];
+  }
+}
+
+void concat(const Call& call) {
+  const std::uint32_t axis = std::get<ConcatAttributes>(call.problem.attributes).axis;
+  const Shape& shape = call.out_shape();
+  const std::size_t size = byte_size(call.out_type());
+  const auto inner = static_cast<std::size_t>(strides_of(shape)[axis]) * size;
+  const std::int64_t outer = count_of({shape.data(), axis});
+  std::byte* out = call.outputs[0];
+  for (std::int64_t i = 0; i < outer; ++i)
+    for (std::size_t k = 0; k < call.problem.own_inputs; ++k) {
+      const std::size_t bytes = inner * call.in_shape(k)[axis];
+      std::memcpy(out, call.inputs[k] + static_cast<std::size_t>(i) * bytes, bytes);
+      out += bytes;
+    }
+}
+
+/// Where coordinate `at` of the padded dimension comes from, or -1 for the constant.
+std::int64_t padded_source(std::int64_t at, std::int64_t before, std::int64_t extent,
+                           PaddingMode mode) {
+  const std::int64_t x = at - before;
+  if (x >= 0 && x < extent) return x;
+  if (mode == PaddingMode::edge) return x < 0 ? 0 : extent - 1;
+  if (mode == PaddingMode::reflection) return x < 0 ? -x : 2 * (extent - 1) - x;
+  return -1;
+}
+
+void pad(const Call& call) {
+  const auto& a = std::get<PadAttributes>(call.problem.attributes);
+  const Shape& shape = call.in_shape(0);
+  const Strides strides = strides_of(shape);
+  with_type(call.in_type(), [&]<class T>(T) {
+    const T filler = std::visit([](auto value) { return narrow<T>(value); }, a.value);
+    const T* in = call.in<T>(0);
+    T* out = call.out<T>();
+    for_each<1>(call.out_shape(), {Strides{}}, [&](const auto&, const auto& at) {
+      std::int64_t offset = 0;
+      bool inside = true;
+      for (std::size_t i = 0; i < shape.size() && inside; ++i) {
+        const std::int64_t x = padded_source(at[i], a.beginning_padding[i], shape[i], a.mode);
+        inside = x >= 0;
+        offset += x * strides[i];
+      }
+      *out++ = inside ? in[offset] : filler;
+    });
+  });
+}
+
+/// Negative indices count from the end; what is out of range is brought to the nearest bound.
+template <class I>
+std::int64_t bounded(I index, std::int64_t extent) {
+  if constexpr (std::is_signed_v<I>) {
+    const std::int64_t wide =
+        index < 0 ? static_cast<std::int64_t>(index) + extent : static_cast<std::int64_t>(index);
+    return std::clamp<std::int64_t>(wide, 0, extent - 1);
+  } else {
+    const auto last = static_cast<std::uint64_t>(extent - 1);
+    return static_cast<std::int64_t>(std::min<std::uint64_t>(index, last));
+  }
+}
+
+void gather(const Call& call) {
+  const std::uint32_t axis = std::get<GatherAttributes>(call.problem.attributes).axis;
+  const Shape& shape = call.in_shape(0);
+  const auto inner = static_cast<std::size_t>(strides_of(shape)[axis]) * byte_size(call.in_type());
+  const std::int64_t outer = count_of({shape.data(), axis});
+  const std::int64_t extent = shape[axis], count = count_of(call.in_shape(1));
+  with_type(call.in_type(1), [&]<class I>(I) {
+    if constexpr (std::is_integral_v<I>) {
+      const I* indices = call.in<I>(1);
+      std::byte* out = call.outputs[0];
+      for (std::int64_t i = 0; i < outer; ++i)
+        for (std::int64_t k = 0; k < count; ++k, out += inner) {
+          const auto row = static_cast<std::size_t>(i * extent + bounded(indices[k], extent));
+          std::memcpy(out, call.inputs[0] + row * inner, inner);
+        }
+    }
+  });
+}
+
+constexpr Entry entries[] = {
+    {op("concat"), concat}, {op("expand"), expand}, {op("gather"), gather},      {op("pad"), pad},
+    {op("slice"), slice},   {op("split"), split},   {op("transpose"), transpose}};
+
+}  // namespace
+
+std::span<const Entry> movement_entries() noexcept { return entries; }
+
+}  // namespace polychron::kernels::reference

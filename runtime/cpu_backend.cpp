@@ -1,0 +1,95 @@
+#include "runtime/cpu_backend.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <new>
+
+#include "runtime/host_storage.hpp"
+#include "runtime/plan.hpp"
+
+namespace polychron::runtime {
+namespace {
+
+/// A backend never throws into an actor: turns what `f` throws into an Error.
+template <class T, class F>
+Result<T> guarded(F&& f) {
+  try {
+    return f();
+  } catch (const Error& error) {
+    return error;
+  } catch (const std::bad_alloc&) {
+    return Error(ErrorKind::out_of_memory, "the machine has no memory left for this");
+  } catch (const std::exception& error) {
+    return Error(ErrorKind::internal, error.what());
+  }
+}
+
+class CpuBackend final : public kernels::Backend {
+ public:
+  std::string name() const override { return "cpu"; }
+
+  Result<std::unique_ptr<kernels::Storage>> allocate(std::size_t bytes) override {
+    return adopt_new([&] { return Buffer(bytes); });
+  }
+  Result<std::unique_ptr<kernels::Storage>> adopt(Buffer&& bytes) override {
+    const auto address = reinterpret_cast<std::uintptr_t>(bytes.data());
+    const bool usable =
+        address % alignof(std::max_align_t) == 0;  // adopted memory may lie anywhere
+    return adopt_new([&] { return usable ? std::move(bytes) : Buffer::copy_of(bytes.bytes()); });
+  }
+
+  Result<void> write(kernels::Storage& storage, std::span<const std::byte> bytes) override {
+    if (bytes.size() != storage.bytes()) return size_mismatch(storage.bytes(), bytes.size());
+    if (!bytes.empty()) std::memcpy(host_data(storage), bytes.data(), bytes.size());
+    return {};
+  }
+  Result<void> read(const kernels::Storage& storage, std::span<std::byte> bytes) override {
+    if (bytes.size() != storage.bytes()) return size_mismatch(storage.bytes(), bytes.size());
+    const auto& source = static_cast<const HostStorage&>(storage);
+    if (!bytes.empty()) std::memcpy(bytes.data(), source.data(), bytes.size());
+    return {};
+  }
+
+  Result<std::shared_ptr<kernels::Plan>> compile(std::shared_ptr<const ops::Graph> graph,
+                                                 const kernels::CompileOptions& options) override {
+    return guarded<std::shared_ptr<kernels::Plan>>([&] { return compile_plan(*graph, options); });
+  }
+
+  Result<std::unique_ptr<kernels::PlanInstance>> instantiate(
+      std::shared_ptr<const kernels::Plan> plan) override {
+    using Instance = Result<std::unique_ptr<kernels::PlanInstance>>;
+    return guarded<std::unique_ptr<kernels::PlanInstance>>([&]() -> Instance {
+      auto own = std::static_pointer_cast<const CpuPlan>(std::move(plan));
+      return Instance(std::make_unique<PlanLane>(std::move(own)));
+    });
+  }
+
+  kernels::ExecuteStatus execute(kernels::PlanInstance& instance,
+                                 std::span<kernels::Storage* const> inputs,
+                                 std::span<kernels::Storage* const> outputs) override {
+    auto& lane = static_cast<PlanLane&>(instance);
+    const CpuPlan& plan = lane.plan();
+    if (inputs.size() != plan.input_count || outputs.size() != plan.output_count)
+      return {Error(ErrorKind::internal, "wrong number of tensors for the plan"), true};
+    return lane.execute(inputs, outputs);
+  }
+
+ private:
+  template <class Make>
+  static Result<std::unique_ptr<kernels::Storage>> adopt_new(Make&& make) {
+    using Made = Result<std::unique_ptr<kernels::Storage>>;
+    return guarded<std::unique_ptr<kernels::Storage>>(
+        [&]() -> Made { return Made(std::make_unique<HostStorage>(make())); });
+  }
+  static Error size_mismatch(std::size_t expected, std::size_t actual) {
+    return Error(ErrorKind::internal, "storage of " + std::to_string(expected) +
+                                          " bytes was given " + std::to_string(actual));
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<kernels::Backend> make_cpu_backend() { return std::make_shared<CpuBackend>(); }
+
+}  // namespace polychron::runtime

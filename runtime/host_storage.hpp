@@ -1,0 +1,24 @@
+// Tensor memory of the CPU backend: host memory, which kernels use in place.
+#pragma once
+
+#include "kernels/backend.hpp"
+
+namespace polychron::runtime {
+
+class HostStorage final : public kernels::Storage {
+ public:
+  explicit HostStorage(Buffer buffer) : buffer_(std::move(buffer)) {}
+  std::size_t bytes() const noexcept override { return buffer_.size(); }
+  std::byte* data() { return buffer_.data(); }
+  const std::byte* data() const { return buffer_.data(); }
+
+ private:
+  Buffer buffer_;
+};
+
+/// The bytes of a Storage that the CPU backend made.
+inline std::byte* host_data(kernels::Storage& storage) {
+  return static_cast<HostStorage&>(storage).data();
+}
+
+}  // namespace polychron::runtime

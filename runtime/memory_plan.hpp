@@ -1,0 +1,30 @@
+// Where in one arena each buffer of a plan lies.
+//
+// Greedy by size: the largest buffers first, each into the smallest gap that fits among those that
+// live at the same time (Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net
+// Inference", 2020, section 5.2).
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace polychron::runtime {
+
+/// A buffer and the steps during which its bytes matter, both ends included.
+struct Lifetime {
+  std::size_t bytes = 0;
+  std::size_t first = 0;
+  std::size_t last = 0;
+};
+
+/// Offsets are multiples of Buffer::alignment; two buffers that live at the same time never
+/// overlap.
+struct MemoryPlan {
+  std::vector<std::size_t> offsets;
+  std::size_t bytes = 0;
+};
+
+MemoryPlan plan_memory(std::span<const Lifetime> lifetimes);
+
+}  // namespace polychron::runtime

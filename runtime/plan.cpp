@@ -1,0 +1,105 @@
+#include "runtime/plan.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include "kernels/threads.hpp"
+#include "runtime/host_storage.hpp"
+
+namespace polychron::runtime {
+
+std::size_t CpuPlan::constant_bytes() const noexcept {
+  std::size_t bytes = 0;
+  for (const auto& constant : constants) bytes += constant->size();
+  for (const Step& step : steps) bytes += step.kernel->constant_bytes();
+  return bytes;
+}
+
+std::vector<std::string> CpuPlan::describe() const {
+  std::vector<std::string> lines;
+  for (const Step& step : steps) lines.push_back(step.text);
+  return lines;
+}
+
+PlanLane::PlanLane(std::shared_ptr<const CpuPlan> plan)
+    : plan_(std::move(plan)),
+      arena_(plan_->arena),
+      steps_(plan_->steps.size()),
+      tensors_(plan_->input_count + plan_->output_count) {
+  for (std::size_t i = 0; i < steps_.size(); ++i) bind_step(i);
+  std::stable_sort(ports_.begin(), ports_.end(),
+                   [](const Port& a, const Port& b) { return a.tensor < b.tensor; });
+}
+
+void PlanLane::bind_step(std::size_t index) {
+  const Step& step = plan_->steps[index];
+  BoundStep& bound = steps_[index];
+  const auto locate = [&](const Location& at, std::size_t operand,
+                          bool is_output) -> const std::byte* {
+    switch (at.kind) {
+      case Location::Kind::none:
+        return nullptr;
+      case Location::Kind::arena:
+        return arena_.data() + at.index;
+      case Location::Kind::constant:
+        return plan_->constants[at.index]->data();
+      case Location::Kind::input:
+        ports_.push_back({index, operand, is_output, at.index});
+        break;
+      case Location::Kind::output:
+        ports_.push_back({index, operand, is_output, plan_->input_count + at.index});
+        break;
+    }
+    return nullptr;
+  };
+  for (std::size_t i = 0; i < step.inputs.size(); ++i)
+    bound.inputs.push_back(locate(step.inputs[i], i, false));
+  for (std::size_t i = 0; i < step.outputs.size(); ++i)
+    bound.outputs.push_back(const_cast<std::byte*>(locate(step.outputs[i], i, true)));
+  bound.arguments = {bound.inputs, bound.outputs, arena_.data() + step.scratch};
+  bound.bound = step.kernel->bind(bound.arguments);
+}
+
+void PlanLane::set_tensor(std::size_t tensor, std::byte* address) {
+  if (tensors_[tensor] == address) return;
+  tensors_[tensor] = address;
+  auto port = std::lower_bound(ports_.begin(), ports_.end(), tensor,
+                               [](const Port& a, std::size_t b) { return a.tensor < b; });
+  for (; port != ports_.end() && port->tensor == tensor; ++port) {
+    BoundStep& step = steps_[port->step];
+    if (port->is_output_operand)
+      step.outputs[port->operand] = address;
+    else
+      step.inputs[port->operand] = address;
+    step.bound->rebind();
+  }
+}
+
+kernels::ExecuteStatus PlanLane::execute(std::span<kernels::Storage* const> inputs,
+                                         std::span<kernels::Storage* const> outputs) {
+  const Step* step = nullptr;
+  try {
+    for (std::size_t i = 0; i < inputs.size(); ++i) set_tensor(i, host_data(*inputs[i]));
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      set_tensor(inputs.size() + i, host_data(*outputs[i]));
+    kernels::set_threads(plan_->threads);
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      step = &plan_->steps[i];
+      steps_[i].bound->run();
+    }
+    return {};
+  } catch (const std::bad_alloc&) {
+    return {Error(ErrorKind::out_of_memory, "no memory for a kernel")
+                .with_operation("operator", step ? step->label : ""),
+            false};
+  } catch (const Error& error) {
+    return {error.with_operation("operator", step ? step->label : ""),
+            error.kind() != ErrorKind::out_of_memory};
+  } catch (const std::exception& error) {
+    return {Error(ErrorKind::operation_error, error.what())
+                .with_operation("operator", step ? step->label : ""),
+            true};
+  }
+}
+
+}  // namespace polychron::runtime

@@ -1,0 +1,89 @@
+// The CPU backend's plan: a flat list of prepared steps and where their operands lie.
+//
+// A plan is immutable and shared by lanes; PlanLane is one lane's arena with the steps bound to it.
+// Executing a lane allocates nothing and decides nothing: it puts the tensors' addresses where the
+// bound steps look for them and runs the steps.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/backend.hpp"
+#include "kernels/kernel.hpp"
+#include "polychron/buffer.hpp"
+
+namespace polychron::runtime {
+
+/// Where an operand lies.
+struct Location {
+  enum class Kind : std::uint8_t { none, arena, constant, input, output };
+  Kind kind = Kind::none;
+  std::size_t index = 0;  ///< offset in the arena, or number of the constant, input or output
+};
+
+struct Step {
+  std::unique_ptr<kernels::Kernel> kernel;
+  std::string label;  ///< of the operator, for errors
+  std::string text;   ///< for describe()
+  std::vector<Location> inputs;
+  std::vector<Location> outputs;
+  std::size_t scratch = 0;  ///< offset in the arena
+};
+
+class CpuPlan final : public kernels::Plan {
+ public:
+  std::size_t arena_bytes() const noexcept override { return arena; }
+  std::size_t constant_bytes() const noexcept override;
+  std::vector<std::string> describe() const override;
+
+  std::vector<Step> steps;
+  std::vector<ops::ConstantBytes> constants;
+  std::size_t arena = 0;
+  std::size_t input_count = 0;
+  std::size_t output_count = 0;
+  int threads = 1;
+};
+
+/// The first implementation's kernel that takes `problem`; `text` describes it. Throws Error
+/// (not_supported) with all refusals.
+std::unique_ptr<kernels::Kernel> prepare_kernel(const kernels::Problem& problem, std::string& text);
+
+/// Turns a graph into a plan: passes, kernels, memory.
+Result<std::shared_ptr<kernels::Plan>> compile_plan(const ops::Graph& graph,
+                                                    const kernels::CompileOptions& options);
+
+class PlanLane final : public kernels::PlanInstance {
+ public:
+  explicit PlanLane(std::shared_ptr<const CpuPlan> plan);
+  const CpuPlan& plan() const noexcept { return *plan_; }
+  /// `inputs` and `outputs` are HostStorage, in the graph's order.
+  kernels::ExecuteStatus execute(std::span<kernels::Storage* const> inputs,
+                                 std::span<kernels::Storage* const> outputs);
+
+ private:
+  struct BoundStep {
+    std::vector<const std::byte*> inputs;
+    std::vector<std::byte*> outputs;
+    kernels::Arguments arguments;
+    std::unique_ptr<kernels::Bound> bound;
+  };
+  /// An operand of a step that is a graph input or output.
+  struct Port {
+    std::size_t step;
+    std::size_t operand;
+    bool is_output_operand;
+    std::size_t tensor;  ///< number of the input, or of inputs plus the number of the output
+  };
+
+  void bind_step(std::size_t index);
+  void set_tensor(std::size_t tensor, std::byte* address);
+
+  std::shared_ptr<const CpuPlan> plan_;
+  Buffer arena_;
+  std::vector<BoundStep> steps_;
+  std::vector<Port> ports_;          ///< ordered by tensor
+  std::vector<std::byte*> tensors_;  ///< addresses of the last execution
+};
+
+}  // namespace polychron::runtime

@@ -1,0 +1,223 @@
+// From graph to plan: passes, a kernel for every node, a place for every value.
+#include <algorithm>
+#include <limits>
+
+#include "runtime/memory_plan.hpp"
+#include "runtime/passes/passes.hpp"
+#include "runtime/plan.hpp"
+#include "runtime/plan_graph.hpp"
+
+namespace polychron::runtime {
+namespace {
+
+using ops::ValueId;
+
+constexpr std::size_t forever = std::numeric_limits<std::size_t>::max();
+
+/// Memory that one or several values (views, values computed in place) share.
+struct PlanBuffer {
+  Location location;
+  std::size_t bytes = 0;
+  std::size_t first = 0;  ///< step that writes it
+  std::size_t last = 0;   ///< last step that reads it; `forever` for graph outputs
+};
+
+class PlanCompiler {
+ public:
+  PlanCompiler(const ops::Graph& graph, const kernels::CompileOptions& options)
+      : graph_(graph), options_(options), plan_(std::make_shared<CpuPlan>()) {}
+
+  std::shared_ptr<CpuPlan> compile() {
+    optimize(graph_, options_.threads);
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) add_step(graph_.nodes[i]);
+    place_sources();
+    find_last_uses();
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) place_results(i);
+    place_outputs();
+    place_arena();
+    locate_operands();
+    plan_->input_count = graph_.inputs.size();
+    plan_->output_count = graph_.outputs.size();
+    plan_->threads = options_.threads;
+    return plan_;
+  }
+
+ private:
+  bool is_view(std::size_t node) const { return graph_.nodes[node].op == kernels::op_view; }
+
+  void add_step(const PlanNode& node) {
+    Step step;
+    step.label = node.label;
+    if (node.op != kernels::op_view) {
+      const kernels::Problem problem = problem_of(graph_, node, options_.threads);
+      step.kernel = prepare_kernel(problem, step.text);
+    }
+    plan_->steps.push_back(std::move(step));
+  }
+
+  std::size_t new_buffer(Location::Kind kind, std::size_t index, std::size_t bytes,
+                         std::size_t first) {
+    buffers_.push_back({{kind, index}, bytes, first, first});
+    return buffers_.size() - 1;
+  }
+
+  void place_sources() {
+    buffer_of_.assign(graph_.values.size(), forever);
+    for (std::size_t i = 0; i < graph_.inputs.size(); ++i)
+      buffer_of_[graph_.inputs[i]] = new_buffer(Location::Kind::input, i, 0, 0);
+    for (std::size_t i = 0; i < graph_.values.size(); ++i)
+      if (graph_.values[i].kind == ops::Value::Kind::constant && graph_.values[i].constant)
+        buffer_of_[i] = new_buffer(Location::Kind::constant, i, 0, 0);
+  }
+
+  /// The last reader of each value or of any view of it.
+  void find_last_uses() {
+    last_use_.assign(graph_.values.size(), 0);
+    for (const ValueId value : graph_.outputs) last_use_[value] = forever;
+    for (std::size_t i = graph_.nodes.size(); i-- > 0;)
+      for (const ValueId value : graph_.nodes[i].inputs) {
+        if (value == ops::no_value) continue;
+        const std::size_t use = is_view(i) ? last_use_[graph_.nodes[i].outputs[0]] : i;
+        last_use_[value] = std::max(last_use_[value], use);
+      }
+  }
+
+  void place_results(std::size_t index) {
+    const PlanNode& node = graph_.nodes[index];
+    if (is_view(index)) {
+      buffer_of_[node.outputs[0]] = buffer_of_[node.inputs[0]];
+      return;
+    }
+    for (std::size_t k = 0; k < node.outputs.size(); ++k) {
+      const ValueId value = node.outputs[k];
+      const PlanValue& result = graph_.values[value];
+      const std::size_t bytes = kernels::storage_bytes(result.descriptor, result.layout);
+      std::size_t buffer = k == 0 ? reusable(index, bytes) : forever;
+      if (buffer == forever) buffer = new_buffer(Location::Kind::arena, 0, bytes, index);
+      buffer_of_[value] = buffer;
+      buffers_[buffer].last = std::max({buffers_[buffer].last, index, last_use_[value]});
+    }
+  }
+
+  /// The buffer of an input that dies here and that the kernel may overwrite, or `forever`.
+  std::size_t reusable(std::size_t index, std::size_t bytes) const {
+    const PlanNode& node = graph_.nodes[index];
+    const PlanValue& result = graph_.values[node.outputs[0]];
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      const ValueId value = node.inputs[i];
+      if (value == ops::no_value || !plan_->steps[index].kernel->in_place(i)) continue;
+      const std::size_t buffer = buffer_of_[value];
+      const bool once = std::count_if(node.inputs.begin(), node.inputs.end(), [&](ValueId other) {
+                          return other != ops::no_value && buffer_of_[other] == buffer;
+                        }) == 1;
+      if (buffers_[buffer].location.kind == Location::Kind::arena && once &&
+          buffers_[buffer].last == index && buffers_[buffer].bytes == bytes &&
+          graph_.values[value].layout == result.layout)
+        return buffer;
+    }
+    return forever;
+  }
+
+  /// Results that are graph outputs are written where they belong; what cannot be is copied there.
+  void place_outputs() {
+    for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
+      const ValueId value = graph_.outputs[i];
+      PlanBuffer& buffer = buffers_[buffer_of_[value]];
+      if (buffer.location.kind == Location::Kind::arena) {
+        buffer.location = {Location::Kind::output, i};
+        continue;
+      }
+      PlanNode copy;
+      copy.op = kernels::op_copy;
+      copy.inputs = {value};
+      PlanValue target = graph_.values[value];
+      target.kind = ops::Value::Kind::result;
+      target.constant.reset();
+      copy.outputs = {graph_.add_value(std::move(target))};
+      copy.own_inputs = 1;
+      buffer_of_.push_back(new_buffer(Location::Kind::output, i, 0, graph_.nodes.size()));
+      graph_.nodes.push_back(copy);
+      add_step(copy);
+    }
+  }
+
+  /// Gives arena buffers and scratch memory their offsets.
+  void place_arena() {
+    std::vector<Lifetime> lifetimes;
+    for (const PlanBuffer& buffer : buffers_)
+      lifetimes.push_back(buffer.location.kind == Location::Kind::arena
+                              ? Lifetime{buffer.bytes, buffer.first, buffer.last}
+                              : Lifetime{});
+    for (std::size_t i = 0; i < plan_->steps.size(); ++i) {
+      const auto& kernel = plan_->steps[i].kernel;
+      lifetimes.push_back({kernel ? kernel->scratch_bytes() : 0, i, i});
+    }
+    const MemoryPlan memory = plan_memory(lifetimes);
+    for (std::size_t i = 0; i < buffers_.size(); ++i)
+      if (buffers_[i].location.kind == Location::Kind::arena)
+        buffers_[i].location.index = memory.offsets[i];
+    for (std::size_t i = 0; i < plan_->steps.size(); ++i)
+      plan_->steps[i].scratch = memory.offsets[buffers_.size() + i];
+    plan_->arena = memory.bytes;
+  }
+
+  void locate_operands() {
+    std::vector<std::size_t> constant_index(buffers_.size(), forever);
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      Step& step = plan_->steps[i];
+      if (!step.kernel) continue;
+      for (std::size_t k = 0; k < graph_.nodes[i].inputs.size(); ++k) {
+        const ValueId value = graph_.nodes[i].inputs[k];
+        step.inputs.push_back(value == ops::no_value || step.kernel->keeps_constant(k)
+                                  ? Location{}
+                                  : locate(buffer_of_[value], constant_index));
+      }
+      for (const ValueId value : graph_.nodes[i].outputs)
+        step.outputs.push_back(locate(buffer_of_[value], constant_index));
+    }
+    std::erase_if(plan_->steps, [](const Step& step) { return !step.kernel; });
+  }
+
+  Location locate(std::size_t buffer, std::vector<std::size_t>& constant_index) {
+    Location location = buffers_[buffer].location;
+    if (location.kind != Location::Kind::constant) return location;
+    if (constant_index[buffer] == forever) {
+      constant_index[buffer] = plan_->constants.size();
+      plan_->constants.push_back(graph_.values[location.index].constant);
+    }
+    return {Location::Kind::constant, constant_index[buffer]};
+  }
+
+  PlanGraph graph_;
+  kernels::CompileOptions options_;
+  std::shared_ptr<CpuPlan> plan_;
+  std::vector<PlanBuffer> buffers_;
+  std::vector<std::size_t> buffer_of_;  ///< per value
+  std::vector<std::size_t> last_use_;   ///< per value
+};
+
+}  // namespace
+
+std::unique_ptr<kernels::Kernel> prepare_kernel(const kernels::Problem& problem,
+                                                std::string& text) {
+  std::string reasons;
+  for (const kernels::Implementation& implementation : kernels::implementations(problem.op)) {
+    kernels::KernelResult kernel = implementation.prepare(problem);
+    if (kernel) {
+      text = std::string(implementation.name) + ": " + kernels::to_string(problem);
+      return std::move(kernel).value();
+    }
+    reasons += (reasons.empty() ? "" : "; ") + std::string(implementation.name) + ": " +
+               kernel.error().message();
+  }
+  throw Error(ErrorKind::not_supported, kernels::to_string(problem) + ": no implementation (" +
+                                            (reasons.empty() ? "none listed" : reasons) + ")");
+}
+
+Result<std::shared_ptr<kernels::Plan>> compile_plan(const ops::Graph& graph,
+                                                    const kernels::CompileOptions& options) {
+  std::shared_ptr<kernels::Plan> plan = PlanCompiler(graph, options).compile();
+  return plan;
+}
+
+}  // namespace polychron::runtime

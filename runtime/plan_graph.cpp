@@ -1,0 +1,97 @@
+#include "runtime/plan_graph.hpp"
+
+#include <algorithm>
+
+namespace polychron::runtime {
+
+using ops::ValueId;
+
+PlanGraph::PlanGraph(const ops::Graph& graph) : label(graph.label) {
+  values.reserve(graph.values.size());
+  for (const ops::Value& value : graph.values)
+    values.push_back({value.kind, value.descriptor, kernels::Layout::plain, value.constant});
+  nodes.reserve(graph.nodes.size());
+  for (const ops::Node& node : graph.nodes)
+    nodes.push_back(
+        {node.op, node.inputs, node.outputs, node.attributes, node.label, {}, node.inputs.size()});
+  for (const auto& [name, value] : graph.inputs) inputs.push_back(value);
+  for (const auto& [name, value] : graph.outputs) outputs.push_back(value);
+}
+
+ValueId PlanGraph::add_value(PlanValue value) {
+  values.push_back(std::move(value));
+  return static_cast<ValueId>(values.size() - 1);
+}
+
+ValueId PlanGraph::add_constant(const Shape& shape, std::span<const float> floats) {
+  return add_value({ops::Value::Kind::constant,
+                    {DataType::float32, shape},
+                    kernels::Layout::plain,
+                    std::make_shared<const Buffer>(Buffer::copy_of(floats))});
+}
+
+bool PlanGraph::is_output(ValueId value) const {
+  return std::find(outputs.begin(), outputs.end(), value) != outputs.end();
+}
+
+bool PlanGraph::is_constant(ValueId value) const {
+  return value != ops::no_value && values[value].kind == ops::Value::Kind::constant;
+}
+
+void PlanGraph::replace(ValueId from, ValueId to) {
+  for (PlanNode& node : nodes) std::replace(node.inputs.begin(), node.inputs.end(), from, to);
+  std::replace(outputs.begin(), outputs.end(), from, to);
+}
+
+void PlanGraph::sweep() {
+  std::vector<bool> needed(values.size());
+  for (const ValueId value : outputs) needed[value] = true;
+  for (std::size_t i = nodes.size(); i-- > 0;) {
+    PlanNode& node = nodes[i];
+    if (node.removed || std::none_of(node.outputs.begin(), node.outputs.end(),
+                                     [&](ValueId value) { return needed[value]; })) {
+      node.removed = true;
+      continue;
+    }
+    for (const ValueId value : node.inputs)
+      if (value != ops::no_value) needed[value] = true;
+  }
+  std::erase_if(nodes, [](const PlanNode& node) { return node.removed; });
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!needed[i]) values[i].constant.reset();
+}
+
+Uses::Uses(const PlanGraph& graph)
+    : producer(graph.values.size(), none), consumers(graph.values.size()) {
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    if (graph.nodes[i].removed) continue;
+    for (const ValueId value : graph.nodes[i].outputs) producer[value] = i;
+    for (const ValueId value : graph.nodes[i].inputs)
+      if (value != ops::no_value) consumers[value].push_back(i);
+  }
+}
+
+std::size_t only_consumer(const PlanGraph& graph, const Uses& uses, ValueId value) {
+  if (uses.consumers[value].size() != 1 || graph.is_output(value)) return Uses::none;
+  return uses.consumers[value].front();
+}
+
+kernels::Problem problem_of(const PlanGraph& graph, const PlanNode& node, int threads) {
+  kernels::Problem problem;
+  problem.op = node.op;
+  problem.attributes = node.attributes;
+  problem.label = node.label;
+  const auto slot = [&](ValueId id) {
+    if (id == ops::no_value) return kernels::Slot{{}, kernels::Layout::plain, nullptr, false};
+    const PlanValue& value = graph.values[id];
+    return kernels::Slot{value.descriptor, value.layout, value.constant, true};
+  };
+  for (const ValueId value : node.inputs) problem.inputs.push_back(slot(value));
+  for (const ValueId value : node.outputs) problem.outputs.push_back(slot(value));
+  problem.post_ops = node.post_ops;
+  problem.own_inputs = node.own_inputs;
+  problem.threads = threads;
+  return problem;
+}
+
+}  // namespace polychron::runtime

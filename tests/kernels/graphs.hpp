@@ -1,0 +1,86 @@
+// Graphs made by hand and run through the backend, for tests and without the builder.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/backend.hpp"
+#include "ops/graph.hpp"
+
+namespace polychron::tests {
+
+/// Collects an ops::Graph. No validation: shapes are the caller's business.
+class GraphMaker {
+ public:
+  ops::ValueId input(Shape shape, DataType type = DataType::float32) {
+    const auto id = value(ops::Value::Kind::input, {type, std::move(shape)}, nullptr);
+    graph_->inputs.emplace_back("in" + std::to_string(id), id);
+    return id;
+  }
+  template <class T>
+  ops::ValueId constant(Shape shape, const std::vector<T>& values) {
+    auto bytes = std::make_shared<const Buffer>(Buffer::copy_of(std::span<const T>(values)));
+    return value(ops::Value::Kind::constant, {data_type_v<T>, std::move(shape)}, std::move(bytes));
+  }
+  /// A constant of small random numbers.
+  ops::ValueId random(Shape shape, float low = -1, float high = 1) {
+    std::vector<float> values(*element_count(shape));
+    std::uniform_real_distribution<float> numbers(low, high);
+    for (float& number : values) number = numbers(generator_);
+    return constant<float>(std::move(shape), values);
+  }
+  ops::ValueId node(ops::OpId op, std::vector<ops::ValueId> inputs, Shape shape,
+                    Attributes attributes = {}, DataType type = DataType::float32) {
+    const auto id = value(ops::Value::Kind::result, {type, std::move(shape)}, nullptr);
+    graph_->nodes.push_back(
+        {op, std::move(inputs), {id}, std::move(attributes), "n" + std::to_string(id)});
+    return id;
+  }
+  void output(ops::ValueId id) { graph_->outputs.emplace_back("out" + std::to_string(id), id); }
+  ops::Graph& graph() { return *graph_; }
+  std::shared_ptr<const ops::Graph> share() const { return graph_; }
+
+ private:
+  ops::ValueId value(ops::Value::Kind kind, OperandDescriptor descriptor,
+                     ops::ConstantBytes bytes) {
+    graph_->values.push_back({kind, std::move(descriptor), std::move(bytes)});
+    return static_cast<ops::ValueId>(graph_->values.size() - 1);
+  }
+  std::shared_ptr<ops::Graph> graph_ = std::make_shared<ops::Graph>();
+  std::mt19937 generator_{7};
+};
+
+/// A graph compiled and instantiated, with storage for its inputs and outputs.
+class Runner {
+ public:
+  Runner(std::shared_ptr<kernels::Backend> backend, std::shared_ptr<const ops::Graph> graph,
+         int threads = 1);
+  /// Bytes of input `index`.
+  template <class T>
+  void set(std::size_t index, const std::vector<T>& values) {
+    backend_->write(*inputs_[index], std::as_bytes(std::span(values))).value();
+  }
+  /// Fills float32 inputs with random numbers.
+  void randomize(std::uint32_t seed);
+  void run();
+  template <class T>
+  std::vector<T> get(std::size_t index) const {
+    std::vector<T> values(outputs_[index]->bytes() / sizeof(T));
+    backend_->read(*outputs_[index], std::as_writable_bytes(std::span(values))).value();
+    return values;
+  }
+  const kernels::Plan& plan() const { return *plan_; }
+
+ private:
+  std::shared_ptr<kernels::Backend> backend_;
+  std::shared_ptr<const ops::Graph> graph_;
+  std::shared_ptr<kernels::Plan> plan_;
+  std::unique_ptr<kernels::PlanInstance> instance_;
+  std::vector<std::unique_ptr<kernels::Storage>> inputs_, outputs_;
+  std::vector<kernels::Storage*> input_pointers_, output_pointers_;
+};
+
+}  // namespace polychron::tests

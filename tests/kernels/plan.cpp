@@ -1,0 +1,70 @@
+// Plans: what runs, where results lie, and what execution must not do.
+#include "runtime/cpu_backend.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include "ops/table.hpp"
+#include "tests/kernels/graphs.hpp"
+
+namespace polychron {
+namespace {
+
+using ops::op;
+using tests::GraphMaker;
+using tests::Runner;
+
+std::shared_ptr<kernels::Backend> cpu() { return runtime::make_cpu_backend(); }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(plan)
+
+BOOST_AUTO_TEST_CASE(adds_two_tensors) {
+  GraphMaker maker;
+  const auto a = maker.input({4}), b = maker.input({1});
+  maker.output(maker.node(op("add"), {a, b}, {4}));
+  Runner runner(cpu(), maker.share());
+  runner.set<float>(0, {1, 2, 3, 4});
+  runner.set<float>(1, {10});
+  runner.run();
+  const std::vector<float> expected{11, 12, 13, 14};
+  BOOST_TEST(runner.get<float>(0) == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(int64_is_exact) {
+  GraphMaker maker;
+  const auto a = maker.input({2}, DataType::int64), b = maker.input({2}, DataType::int64);
+  maker.output(maker.node(op("mul"), {a, b}, {2}, {}, DataType::int64));
+  Runner runner(cpu(), maker.share());
+  runner.set<std::int64_t>(0, {9007199254740993, -3});
+  runner.set<std::int64_t>(1, {1, 3074457345618258602});
+  runner.run();
+  const std::vector<std::int64_t> expected{9007199254740993, -9223372036854775806};
+  BOOST_TEST(runner.get<std::int64_t>(0) == expected, boost::test_tools::per_element());
+}
+
+// A value that is an output twice, an output that is a view of another, an input and a constant as
+// outputs: each has bytes of its own.
+BOOST_AUTO_TEST_CASE(outputs_are_separate) {
+  GraphMaker maker;
+  const auto x = maker.input({2, 2});
+  const auto y = maker.node(op("neg"), {x}, {2, 2});
+  maker.output(y);
+  maker.output(y);
+  maker.output(maker.node(op("reshape"), {y}, {4}, ReshapeAttributes{{4}}));
+  maker.output(maker.node(op("identity"), {x}, {2, 2}));
+  const auto constant = maker.constant<float>({2}, {5, 6});
+  maker.output(maker.node(op("identity"), {constant}, {2}));
+  Runner runner(cpu(), maker.share());
+  runner.set<float>(0, {1, 2, 3, 4});
+  runner.run();
+  const std::vector<float> negative{-1, -2, -3, -4}, same{1, 2, 3, 4}, fixed{5, 6};
+  for (std::size_t i = 0; i < 3; ++i)
+    BOOST_TEST(runner.get<float>(i) == negative, boost::test_tools::per_element());
+  BOOST_TEST(runner.get<float>(3) == same, boost::test_tools::per_element());
+  BOOST_TEST(runner.get<float>(4) == fixed, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace polychron
