@@ -1,0 +1,25 @@
+// The bridge from GraphBuilder to the context it builds for.
+#pragma once
+
+#include <memory>
+
+#include "ops/graph.hpp"
+#include "polychron/context.hpp"
+#include "polychron/graph_builder.hpp"
+
+namespace polychron::detail {
+
+/// Throws invalid_state (context_lost) if the context is destroyed (lost).
+void check_context_alive(const Context& context);
+/// False once the context is destroyed or lost.
+bool context_alive(const Context& context);
+
+/// The bytes of a constant tensor, shared. Throws type_error (another context's, not constant),
+/// invalid_state (destroyed).
+ops::ConstantBytes constant_tensor_bytes(const Context& context, const Tensor& tensor);
+
+/// Hands a finished description to the context's compiler. Never throws.
+Future<Graph> submit_build(const Context& context, std::shared_ptr<const ops::Graph> graph,
+                           const BuildOptions& options);
+
+}  // namespace polychron::detail

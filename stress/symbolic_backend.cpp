@@ -1,0 +1,104 @@
+#include "stress/symbolic_backend.hpp"
+
+#include <cassert>
+#include <cstring>
+
+namespace polychron::stress {
+
+namespace {
+
+struct SymbolicStorage : kernels::Storage {
+  SymbolicStorage(std::size_t size, std::uint64_t v) : count(size), value(v) {}
+  std::size_t bytes() const noexcept override { return count; }
+  std::size_t count;
+  std::uint64_t value;
+};
+
+struct SymbolicPlan : kernels::Plan {
+  explicit SymbolicPlan(std::string graph) : label(std::move(graph)) {}
+  std::size_t arena_bytes() const noexcept override { return 0; }
+  std::size_t constant_bytes() const noexcept override { return 0; }
+  std::vector<std::string> describe() const override { return {"symbolic " + label}; }
+  std::string label;
+};
+
+struct SymbolicInstance : kernels::PlanInstance {
+  explicit SymbolicInstance(std::shared_ptr<const kernels::Plan> p) : plan(std::move(p)) {}
+  std::shared_ptr<const kernels::Plan> plan;
+};
+
+// SplitMix64's finalizer (Steele, Lea, Flood 2014): every bit of the input moves every bit out.
+std::uint64_t mix(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15U;
+  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
+  return x ^ (x >> 31U);
+}
+
+SymbolicStorage& symbolic(kernels::Storage& storage) {
+  return dynamic_cast<SymbolicStorage&>(storage);
+}
+
+std::uint64_t value_of(std::span<const std::byte> bytes) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  return value;
+}
+
+}  // namespace
+
+std::uint64_t symbolic_result(std::string_view graph, std::size_t output,
+                              std::span<const std::uint64_t> inputs) {
+  auto value = mix(output + 1);
+  for (const auto c : graph) value = mix(value ^ static_cast<unsigned char>(c));
+  for (const auto input : inputs) value = mix(value ^ input);
+  return value;
+}
+
+Result<std::unique_ptr<kernels::Storage>> SymbolicBackend::allocate(std::size_t bytes) {
+  assert(bytes >= sizeof(std::uint64_t));
+  return std::unique_ptr<kernels::Storage>(std::make_unique<SymbolicStorage>(bytes, 0));
+}
+
+Result<std::unique_ptr<kernels::Storage>> SymbolicBackend::adopt(Buffer&& bytes) {
+  const Buffer owned = std::move(bytes);
+  return std::unique_ptr<kernels::Storage>(
+      std::make_unique<SymbolicStorage>(owned.size(), value_of(owned.bytes())));
+}
+
+Result<void> SymbolicBackend::write(kernels::Storage& storage, std::span<const std::byte> bytes) {
+  symbolic(storage).value = value_of(bytes);
+  return {};
+}
+
+Result<void> SymbolicBackend::read(const kernels::Storage& storage, std::span<std::byte> bytes) {
+  const auto value = dynamic_cast<const SymbolicStorage&>(storage).value;
+  std::memset(bytes.data(), 0, bytes.size());
+  std::memcpy(bytes.data(), &value, sizeof value);
+  return {};
+}
+
+Result<std::shared_ptr<kernels::Plan>> SymbolicBackend::compile(
+    std::shared_ptr<const ops::Graph> graph, const kernels::CompileOptions&) {
+  return std::shared_ptr<kernels::Plan>(std::make_shared<SymbolicPlan>(graph->label));
+}
+
+Result<std::unique_ptr<kernels::PlanInstance>> SymbolicBackend::instantiate(
+    std::shared_ptr<const kernels::Plan> plan) {
+  return std::unique_ptr<kernels::PlanInstance>(
+      std::make_unique<SymbolicInstance>(std::move(plan)));
+}
+
+kernels::ExecuteStatus SymbolicBackend::execute(kernels::PlanInstance& plan,
+                                                std::span<kernels::Storage* const> inputs,
+                                                std::span<kernels::Storage* const> outputs) {
+  const auto& instance = dynamic_cast<const SymbolicInstance&>(plan);
+  const auto& label = dynamic_cast<const SymbolicPlan&>(*instance.plan).label;
+  std::vector<std::uint64_t> values;
+  for (auto* input : inputs) values.push_back(symbolic(*input).value);
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    symbolic(*outputs[i]).value = symbolic_result(label, i, values);
+  return {Result<void>(), false};
+}
+
+}  // namespace polychron::stress

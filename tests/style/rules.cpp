@@ -1,0 +1,157 @@
+// Style is a test: who may include whom, sizes, and calls that have a better replacement.
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace fs = std::filesystem;
+
+namespace {
+
+const fs::path root = POLYCHRON_SOURCE_DIR;
+
+/// Folder -> the folders and libraries whose headers it may include, besides its own and the standard
+/// library's. "include" is include/polychron.
+const std::map<std::string, std::set<std::string>> allowed{
+    {"include", {}},
+    {"base", {"include"}},
+    {"ops", {"include"}},
+    {"kernels", {"ops", "include", "oneapi", "Eigen", "unsupported", "omp.h"}},
+    {"messages", {"kernels", "ops", "include", "caf", "boost/container"}},
+    {"actors", {"messages", "kernels", "ops", "include", "caf"}},
+    {"runtime",
+     {"actors", "messages", "kernels", "ops", "include", "caf", "oneapi", "omp.h",
+      "boost/container"}},
+    {"onnx", {"include", "onnx", "google"}},
+    {"examples", {"include", "opencv2", "nlohmann"}},
+    {"stress", {"runtime", "actors", "messages", "kernels", "ops", "include", "caf"}},
+    {"tools", {"include", "examples", "CLI", "nlohmann"}},
+    {"bench", {"include", "CLI", "nlohmann"}},
+};
+
+/// Headers that are the exception: an embedder who asks for CAF types gets them here.
+const std::set<std::string> may_include_caf{"include/polychron/caf.hpp"};
+
+/// Tables of rows and of text, which have no natural end.
+const std::set<std::string> tables{};
+
+struct SourceFile {
+  std::string path;  ///< relative to the root
+  std::string folder;
+  std::vector<std::string> lines;
+};
+
+bool is_source(const fs::path& path) {
+  return path.extension() == ".cpp" || path.extension() == ".hpp";
+}
+
+std::vector<SourceFile> sources() {
+  std::vector<SourceFile> files;
+  for (const auto& [folder, targets] : allowed) {
+    if (!fs::exists(root / folder)) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
+      if (!is_source(entry.path())) continue;
+      SourceFile file{fs::relative(entry.path(), root).string(), folder, {}};
+      std::ifstream in(entry.path());
+      for (std::string line; std::getline(in, line);) file.lines.push_back(line);
+      files.push_back(std::move(file));
+    }
+  }
+  BOOST_REQUIRE(files.size() > 20);
+  return files;
+}
+
+/// The folder or library that an include names: "ops", "include", "caf", or "" for the standard
+/// library's.
+std::string target_of(const std::string& header) {
+  if (header.starts_with("polychron/")) return "include";
+  const auto slash = header.find('/');
+  if (header.starts_with("boost/container")) return "boost/container";
+  if (slash != std::string::npos) return header.substr(0, slash);
+  return header.find('.') == std::string::npos ? "" : header;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(rules)
+
+BOOST_AUTO_TEST_CASE(includes_point_in_the_allowed_directions) {
+  const std::regex include(R"(^\s*#\s*include\s*[<"]([^>"]+)[>"])");
+  for (const auto& file : sources()) {
+    for (const auto& line : file.lines) {
+      std::smatch match;
+      if (!std::regex_search(line, match, include)) continue;
+      const auto target = target_of(match[1]);
+      if (target.empty() || target == file.folder) continue;
+      if (target == "caf" && may_include_caf.contains(file.path)) continue;
+      // A plain name within the same folder ("picture.hpp" beside "ocr.cpp").
+      if (fs::exists((root / file.path).parent_path() / match[1].str())) continue;
+      BOOST_TEST(allowed.at(file.folder).contains(target),
+                 file.path << " includes " << match[1] << ": " << file.folder
+                           << " must not depend on " << target);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(lines_have_at_most_100_columns) {
+  for (const auto& file : sources())
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      // Columns, not bytes: continuation bytes of UTF-8 do not count.
+      const auto columns = std::count_if(file.lines[i].begin(), file.lines[i].end(),
+                                         [](char c) { return (c & 0xC0) != 0x80; });
+      BOOST_TEST(columns <= 100, file.path << ":" << i + 1 << " has " << columns << " columns");
+    }
+}
+
+BOOST_AUTO_TEST_CASE(files_have_at_most_400_lines) {
+  for (const auto& file : sources())
+    BOOST_TEST((file.lines.size() <= 400 || tables.contains(file.path)),
+               file.path << " has " << file.lines.size() << " lines: has it one subject?");
+}
+
+BOOST_AUTO_TEST_CASE(every_file_says_what_it_is_for) {
+  for (const auto& file : sources()) {
+    const auto has_head = [&](const std::string& path) {
+      std::ifstream in(root / path);
+      std::string first;
+      std::getline(in, first);
+      return first.starts_with("//");
+    };
+    auto header = file.path;
+    if (header.ends_with(".cpp")) header.replace(header.size() - 4, 4, ".hpp");
+    BOOST_TEST((has_head(file.path) || (fs::exists(root / header) && has_head(header)) ||
+                fs::exists(root / "include/polychron" / fs::path(header).filename())),
+               file.path << " has no head comment, and no header that has one");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(banned_calls_are_not_used) {
+  // What must not be used in the library's folders, and what to use instead.
+  const std::vector<std::pair<std::regex, std::string>> banned{
+      {std::regex(R"(\bstd::(cout|cerr|clog)\b)"), "return an Error: the library never prints"},
+      {std::regex(R"(\b(printf|fprintf|puts)\s*\()"), "return an Error: the library never prints"},
+      {std::regex(R"(\babort\s*\(|\bstd::exit\b)"), "return an Error: user mistakes never abort"},
+      {std::regex(R"(\bsleep_(for|until)\b)"), "a message, or a condition"},
+      {std::regex(R"(\bsystem_clock\b|\brandom_device\b)"), "time and randomness that are passed in"},
+      {std::regex(R"(\bactor\s*\{\s*(this|self)\b)"), "caf::actor_addr: a strong self never ends"},
+      {std::regex(R"(\bFIXME\b|\bXXX\b)"), "do it, or file it"},
+  };
+  const std::set<std::string> library{"base",    "ops",     "kernels", "messages",
+                                      "actors",  "runtime", "onnx",    "include"};
+  for (const auto& file : sources()) {
+    if (!library.contains(file.folder)) continue;
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      const auto code = file.lines[i].substr(0, file.lines[i].find("//"));
+      for (const auto& [pattern, instead] : banned)
+        BOOST_TEST(!std::regex_search(code, pattern),
+                   file.path << ":" << i + 1 << ": " << code << "; instead: " << instead);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
