@@ -15,21 +15,23 @@
 
 namespace polychron::actors {
 
-/// What all actors of a context share. Nothing here is written after the context has been spawned, but
-/// for what is thread-safe in itself.
+/// What all actors of a context share. Nothing here is written after the context has been spawned,
+/// but for what is thread-safe in itself.
 struct Environment {
   std::string label;  ///< the context's
   std::shared_ptr<kernels::Backend> backend;
   std::shared_ptr<Census> census;
   std::shared_ptr<msg::LostSignal> lost;
   std::shared_ptr<msg::Budget> budget;
-  int threads = 1;       ///< that one dispatch may use
-  bool detached = true;  ///< device and compiler on threads of their own; false under a test scheduler
+  int threads = 1;  ///< that one dispatch may use
+  bool detached =
+      true;  ///< device and compiler on threads of their own; false under a test scheduler
 };
 using EnvironmentRef = std::shared_ptr<const Environment>;
 
-/// Base of every state: its place in the census, and an end without noise when a handler throws (CAF
-/// would print): the exception's text becomes the exit reason, which the context turns into its loss.
+/// Base of every state: its place in the census, and an end without noise when a handler throws
+/// (CAF would print): the exception's text becomes the exit reason, which the context turns into
+/// its loss.
 template <class Interface>
 class State {
  public:
@@ -54,7 +56,8 @@ class State {
   const EnvironmentRef& environment_ref() const { return environment_; }
   typename Interface::pointer self() const { return self_; }
 
-  /// Local sends never block and never fail: a dead receiver drops the message, and what it carries.
+  /// Local sends never block and never fail: a dead receiver drops the message, and what it
+  /// carries.
   template <class Actor, class Message>
   void tell(const Actor& receiver, Message&& message) {
     self_->send(receiver, std::forward<Message>(message));
@@ -83,8 +86,7 @@ typename S::interface spawn_linked(Parent* parent, Args... args) {
 /// Likewise, on a thread of its own unless the environment says otherwise.
 template <class S, class Parent, class... Args>
 typename S::interface spawn_device(Parent* parent, const Environment& environment, Args... args) {
-  if (environment.detached)
-    return spawn_linked<S, caf::detached>(parent, std::move(args)...);
+  if (environment.detached) return spawn_linked<S, caf::detached>(parent, std::move(args)...);
   return spawn_linked<S>(parent, std::move(args)...);
 }
 

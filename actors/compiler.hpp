@@ -1,5 +1,5 @@
-// The compiler actor: turns a graph description into a plan, on a thread of its own, so that a build
-// never stalls dispatches. Owns nothing that lasts.
+// The compiler actor: turns a graph description into a plan, on a thread of its own, so that a
+// build never stalls dispatches. Owns nothing that lasts.
 #pragma once
 
 #include "actors/actor.hpp"

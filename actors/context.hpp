@@ -1,10 +1,11 @@
 // The context actor: the content timeline of a context.
 //
-// Owns the ticket counter and the tables of live tensors and graphs. Every call comes here first; the
-// order in which it leaves the mailbox is the content timeline. An operation with a device side gets the
-// next ticket and goes on to the object's actor. Invariants: tickets are issued without a gap, and each
-// is sent on in exactly one message; what is not in a table is destroyed. Never touches bytes, never
-// blocks. When any actor of the context fails, it resolves `lost` and takes all others with it.
+// Owns the ticket counter and the tables of live tensors and graphs. Every call comes here first;
+// the order in which it leaves the mailbox is the content timeline. An operation with a device side
+// gets the next ticket and goes on to the object's actor. Invariants: tickets are issued without a
+// gap, and each is sent on in exactly one message; what is not in a table is destroyed. Never
+// touches bytes, never blocks. When any actor of the context fails, it resolves `lost` and takes
+// all others with it.
 #pragma once
 
 #include <unordered_map>

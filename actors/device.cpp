@@ -23,8 +23,8 @@ auto guarded(F call) -> decltype(call()) {
 Error out_of_budget(const msg::Budget& budget, std::uint64_t bytes) {
   return Error(ErrorKind::out_of_memory,
                "out of memory, " + std::to_string(bytes) + " bytes asked, " +
-                   std::to_string(budget.limit() - budget.used()) + " bytes left of the context's " +
-                   std::to_string(budget.limit()));
+                   std::to_string(budget.limit() - budget.used()) +
+                   " bytes left of the context's " + std::to_string(budget.limit()));
 }
 
 }  // namespace
@@ -94,7 +94,8 @@ void DeviceState::carry_out(const msg::write_bytes& m) {
     clear_tag(slot, m.ticket);
   } else {
     check_alive(storage.error());
-    set_tag(slot, storage.error().with_operation("write", m.label, m.ticket).with_object(slot.name()),
+    set_tag(slot,
+            storage.error().with_operation("write", m.label, m.ticket).with_object(slot.name()),
             m.ticket);
   }
 }
@@ -154,12 +155,11 @@ void DeviceState::carry_out(const msg::execute& m) {
     return;
   }
   check_alive(status.result.error());
-  const auto error =
-      status.result.error().operation().empty()
-          ? status.result.error().with_operation("dispatch", m.label, m.ticket)
-          : Error(ErrorKind::operation_error, "")
-                .with_operation("dispatch", m.label, m.ticket)
-                .caused_by(status.result.error());
+  const auto error = status.result.error().operation().empty()
+                         ? status.result.error().with_operation("dispatch", m.label, m.ticket)
+                         : Error(ErrorKind::operation_error, "")
+                               .with_operation("dispatch", m.label, m.ticket)
+                               .caused_by(status.result.error());
   set_tags(*m.outputs, error, m.ticket);
   if (status.inherent)
     tell(m.graph->get()->actor, msg::invalidated{m.ticket, std::make_shared<const Error>(error)});
@@ -170,7 +170,8 @@ std::optional<Error> DeviceState::errored_input(const msg::execute& m) const {
     const auto& slot = *(*m.inputs)[i];
     if (!slot.tag) continue;
     const auto& input = m.graph->get()->inputs[i].first;
-    return Error(ErrorKind::operation_error, "input '" + input + "' (" + slot.name() + ") errored by")
+    return Error(ErrorKind::operation_error,
+                 "input '" + input + "' (" + slot.name() + ") errored by")
         .with_operation("dispatch", m.label, m.ticket)
         .caused_by(*slot.tag)
         .not_run();

@@ -1,10 +1,10 @@
 // The device actor: the device timeline of a context.
 //
-// Owns the order. Operations arrive by any route and in any order; each is carried out when its ticket
-// is next (a resequencer), one at a time, to completion. It alone opens tensor and graph slots. Keeps
-// the rule that errors follow the data: a failed operation tags its outputs, an operation with a tagged
-// input does not run and tags its own, a successful overwrite clears. Never waits, never asks; runs on
-// a thread of its own, because kernels block it.
+// Owns the order. Operations arrive by any route and in any order; each is carried out when its
+// ticket is next (a resequencer), one at a time, to completion. It alone opens tensor and graph
+// slots. Keeps the rule that errors follow the data: a failed operation tags its outputs, an
+// operation with a tagged input does not run and tags its own, a successful overwrite clears. Never
+// waits, never asks; runs on a thread of its own, because kernels block it.
 #pragma once
 
 #include <map>

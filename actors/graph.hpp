@@ -1,8 +1,8 @@
 // The graph actor.
 //
-// Owns the content side of a compiled graph: whether it is destroyed or invalid. Attaches the plan to
-// each dispatch; never runs it. Invariant: every ticket it is given goes on to the device exactly once.
-// Ends when the device has released the plan.
+// Owns the content side of a compiled graph: whether it is destroyed or invalid. Attaches the plan
+// to each dispatch; never runs it. Invariant: every ticket it is given goes on to the device
+// exactly once. Ends when the device has released the plan.
 #pragma once
 
 #include "actors/actor.hpp"

@@ -43,8 +43,8 @@ void TensorState::write(const msg::write& m) {
 void TensorState::read(const msg::read& m) {
   assert(m.ticket != 0);
   if (destroyed_) {
-    m.reply->reject(Error(ErrorKind::invalid_state, "the tensor is destroyed")
-                        .with_object(slot_->name()));
+    m.reply->reject(
+        Error(ErrorKind::invalid_state, "the tensor is destroyed").with_object(slot_->name()));
     tell(device_, msg::skip{m.ticket});
     return;
   }
@@ -57,8 +57,8 @@ void TensorState::read(const msg::read& m) {
 void TensorState::destroy(const msg::destroy_tensor& m) {
   assert(!destroyed_);  // the context forgets a tensor before it sends this
   destroyed_ = true;
-  reject_pending(Error(ErrorKind::invalid_state, "the tensor was destroyed")
-                     .with_object(slot_->name()));
+  reject_pending(
+      Error(ErrorKind::invalid_state, "the tensor was destroyed").with_object(slot_->name()));
   tell(device_, msg::release{m.ticket, slot_});
   assert(reads_.empty());
 }

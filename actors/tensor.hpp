@@ -1,9 +1,9 @@
 // The tensor actor.
 //
-// Owns the content side of a tensor: whether it is destroyed, the replies that wait for the device, and
-// the last error the device reported. Never touches the bytes: they live in the slot, which only device
-// actors open. Invariants: a destroyed tensor has no pending reply; every ticket it is given goes on to
-// the device exactly once. Ends when the device has released the memory.
+// Owns the content side of a tensor: whether it is destroyed, the replies that wait for the device,
+// and the last error the device reported. Never touches the bytes: they live in the slot, which
+// only device actors open. Invariants: a destroyed tensor has no pending reply; every ticket it is
+// given goes on to the device exactly once. Ends when the device has released the memory.
 #pragma once
 
 #include <map>
@@ -20,7 +20,8 @@ class TensorState : public State<tensor_actor> {
   /// Pending replies of a lost context are rejected with the reason of the loss.
   ~TensorState();
 
-  tensor_actor::behavior_type start(EnvironmentRef environment, msg::TensorRef slot, device_actor device);
+  tensor_actor::behavior_type start(EnvironmentRef environment, msg::TensorRef slot,
+                                    device_actor device);
 
  private:
   void create(const msg::create& m);

@@ -19,10 +19,10 @@ Buffer::Buffer(std::size_t size) : Buffer(uninitialized(size)) {
 
 Buffer Buffer::uninitialized(std::size_t size) {
   if (size == 0) return {};
-  auto* bytes = static_cast<std::byte*>(
-      ::operator new(size, std::align_val_t{alignment}, std::nothrow));
+  auto* bytes =
+      static_cast<std::byte*>(::operator new (size, std::align_val_t{alignment}, std::nothrow));
   if (bytes == nullptr) throw_out_of_memory(size);
-  return {Pointer(bytes, [](std::byte* p) { ::operator delete(p, std::align_val_t{alignment}); }),
+  return {Pointer(bytes, [](std::byte* p) { ::operator delete (p, std::align_val_t{alignment}); }),
           size};
 }
 

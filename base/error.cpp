@@ -7,9 +7,9 @@ namespace polychron {
 
 std::string_view to_string(ErrorKind kind) noexcept {
   constexpr std::array<std::string_view, 12> names{
-      "type_error",    "invalid_state", "not_supported", "operation_error",
+      "type_error",     "invalid_state", "not_supported", "operation_error",
       "quota_exceeded", "out_of_memory", "bad_data",      "graph_invalid",
-      "context_lost",  "aborted",       "timed_out",     "internal"};
+      "context_lost",   "aborted",       "timed_out",     "internal"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -23,7 +23,7 @@ struct Error::State {
   bool ran = true;
   std::optional<Error> cause;
   std::size_t depth = 1;  // errors in the chain, this one included
-  std::string text;  // what(): derived from the above by render()
+  std::string text;       // what(): derived from the above by render()
 
   // "read of tensor 'logits' (ticket 9) failed: <message> <cause>"
   void render() {

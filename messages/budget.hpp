@@ -11,11 +11,12 @@
 
 namespace polychron::msg {
 
-/// Counts bytes against a limit. Thread-safe: device actors reserve, whoever drops the last reference
-/// to a slot returns.
+/// Counts bytes against a limit. Thread-safe: device actors reserve, whoever drops the last
+/// reference to a slot returns.
 class Budget {
  public:
-  explicit Budget(std::uint64_t limit = std::numeric_limits<std::uint64_t>::max()) : limit_(limit) {}
+  explicit Budget(std::uint64_t limit = std::numeric_limits<std::uint64_t>::max())
+      : limit_(limit) {}
 
   bool reserve(std::uint64_t bytes) noexcept {
     auto used = used_.load();

@@ -1,8 +1,8 @@
 // The compiler protocol: a graph description in, a plan out.
 #pragma once
 
-#include "messages/inspect.hpp"
 #include "messages/ids.hpp"
+#include "messages/inspect.hpp"
 #include "ops/graph.hpp"
 #include "polychron/future.hpp"
 #include "polychron/graph.hpp"

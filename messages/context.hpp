@@ -13,9 +13,11 @@ namespace polychron::msg {
 
 using TensorIds = boost::container::small_vector<TensorId, 4>;
 
-// -- from callers --------------------------------------------------------------------------------------
+// -- from callers
+// --------------------------------------------------------------------------------------
 
-/// A new tensor called `tensor`, with these bytes or zeros. `reply` settles when its memory is there.
+/// A new tensor called `tensor`, with these bytes or zeros. `reply` settles when its memory is
+/// there.
 struct create_tensor {
   TensorId tensor = 0;
   std::string label;
@@ -54,7 +56,8 @@ struct drop_graph {
 /// Destroy the context: everything pending is rejected, everything is freed.
 struct destroy_context {};
 
-// -- from the compiler ---------------------------------------------------------------------------------
+// -- from the compiler
+// ---------------------------------------------------------------------------------
 
 /// The plan for `graph`, or why there is none.
 struct compiled {

@@ -12,14 +12,15 @@
 namespace polychron::msg {
 
 struct TensorSlot;
-/// The tensors of a dispatch, in the order of the graph's inputs or outputs. Most graphs have few: they
-/// fit without an allocation.
+/// The tensors of a dispatch, in the order of the graph's inputs or outputs. Most graphs have few:
+/// they fit without an allocation.
 using Tensors = boost::container::small_vector<std::shared_ptr<TensorSlot>, 4>;
 inline std::string describe(const Tensors& tensors) {
   return std::to_string(tensors.size()) + " tensors";
 }
 
-// -- from the context ----------------------------------------------------------------------------------
+// -- from the context
+// ----------------------------------------------------------------------------------
 
 /// Run the graph's plan on these tensors.
 struct run {
@@ -33,7 +34,8 @@ struct destroy_graph {
   Ticket ticket = 0;
 };
 
-// -- from the device -----------------------------------------------------------------------------------
+// -- from the device
+// -----------------------------------------------------------------------------------
 
 /// The plan is ready on the device, or could not be made so.
 struct loaded {

@@ -1,5 +1,5 @@
-// How messages are printed and serialised: one generic inspect() for every message struct, and Local<T>
-// for what must never leave the process.
+// How messages are printed and serialised: one generic inspect() for every message struct, and
+// Local<T> for what must never leave the process.
 #pragma once
 
 #include <caf/all.hpp>
@@ -62,7 +62,7 @@ constexpr std::size_t arity() {
 
 /// Message structs are plain aggregates of up to eight fields.
 template <class Inspector, class T>
-  requires std::is_aggregate_v<T>
+requires std::is_aggregate_v<T>
 typename Inspector::result_type inspect(Inspector& f, T& x) {
   constexpr auto name = caf::meta::type_name(caf::type_name<T>::value);
   constexpr auto n = detail::arity<T>();

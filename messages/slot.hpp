@@ -1,8 +1,8 @@
 // What the device plane passes around instead of bytes: a tensor's slot and a graph's slot.
 //
-// A slot is made by the context actor, travels in device-plane messages, and its contents are touched
-// by device actors only, one operation at a time in timeline order; that order, not a lock, is what
-// makes them safe. The last reference frees the memory.
+// A slot is made by the context actor, travels in device-plane messages, and its contents are
+// touched by device actors only, one operation at a time in timeline order; that order, not a lock,
+// is what makes them safe. The last reference frees the memory.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ struct GraphSlot {
   std::shared_ptr<const kernels::Plan> plan;
   Reservation reservation;
   std::vector<std::unique_ptr<kernels::PlanInstance>> instances;  ///< one a lane, null until loaded
-  graph_actor actor;  ///< cleared by release_plan
+  graph_actor actor;                                              ///< cleared by release_plan
 
   std::string name() const { return describe_object("graph", label, id); }
 };

@@ -21,7 +21,8 @@ namespace polychron::msg {
 /// Bytes on their way to a device. Shared, because CAF copies messages; taken by the device.
 using Bytes = std::shared_ptr<Buffer>;
 
-// -- from the context ----------------------------------------------------------------------------------
+// -- from the context
+// ----------------------------------------------------------------------------------
 
 /// Reserve and zero the memory, or take `initial` as it. `reply` settles when that is done.
 struct create {
@@ -45,7 +46,8 @@ struct destroy_tensor {
   Ticket ticket = 0;
 };
 
-// -- from the device -----------------------------------------------------------------------------------
+// -- from the device
+// -----------------------------------------------------------------------------------
 
 /// The memory is there, or could not be had.
 struct allocated {

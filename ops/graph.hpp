@@ -13,7 +13,8 @@
 
 namespace polychron::ops {
 
-/// Index of an operator's row in the table (ops/table.hpp); `op("conv2d")` finds it at compile time.
+/// Index of an operator's row in the table (ops/table.hpp); `op("conv2d")` finds it at compile
+/// time.
 enum class OpId : std::uint16_t {};
 
 /// Index into Graph::values.
@@ -41,8 +42,8 @@ struct Node {
   std::string label;
 };
 
-/// Invariants: nodes are in an order in which they can run; a value is the output of at most one node;
-/// every value that a node reads is an input, a constant, or the output of an earlier node.
+/// Invariants: nodes are in an order in which they can run; a value is the output of at most one
+/// node; every value that a node reads is an input, a constant, or the output of an earlier node.
 struct Graph {
   std::string label;
   std::vector<Value> values;

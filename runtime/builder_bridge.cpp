@@ -14,8 +14,9 @@ ops::ConstantBytes constant_tensor_bytes(const Context& context, const Tensor& t
   const auto& handle = *TensorHandle::of(tensor);
   handle.check_usable(ContextHandle::of(context));
   if (!handle.constant)
-    throw Error(ErrorKind::type_error, "the tensor is not constant: make it with "
-                                       "create_constant_tensor()")
+    throw Error(ErrorKind::type_error,
+                "the tensor is not constant: make it with "
+                "create_constant_tensor()")
         .with_object(handle.name());
   return handle.constant;
 }

@@ -1,4 +1,5 @@
-// The calls of MLContext on the caller's side: check what never changes, then tell the context's actor.
+// The calls of MLContext on the caller's side: check what never changes, then tell the context's
+// actor.
 #include "polychron/context.hpp"
 
 #include <algorithm>
@@ -106,8 +107,9 @@ msg::TensorIds bind(const std::shared_ptr<ContextHandle>& context, const GraphHa
                     const char* side, const NamedDescriptors& declared, const NamedTensors& tensors,
                     const DispatchOptions& options) {
   if (tensors.size() != declared.size())
-    throw bind_error(graph, options, "expected " + std::to_string(declared.size()) + " " + side +
-                                         "s, got " + std::to_string(tensors.size()));
+    throw bind_error(graph, options,
+                     "expected " + std::to_string(declared.size()) + " " + side + "s, got " +
+                         std::to_string(tensors.size()));
   msg::TensorIds ids;
   for (const auto& [name, descriptor] : declared) {
     // Few names: a scan beats a table.
@@ -120,9 +122,9 @@ msg::TensorIds bind(const std::shared_ptr<ContextHandle>& context, const GraphHa
     if (tensor.constant)
       throw bind_error(graph, options, tensor.name() + " is constant: give it to a GraphBuilder");
     if (static_cast<const OperandDescriptor&>(tensor.descriptor) != descriptor)
-      throw bind_error(graph, options, std::string(side) + " '" + name + "' is " +
-                                           to_string(descriptor) + ", but " + tensor.name() +
-                                           " is " + to_string(tensor.descriptor));
+      throw bind_error(graph, options,
+                       std::string(side) + " '" + name + "' is " + to_string(descriptor) +
+                           ", but " + tensor.name() + " is " + to_string(tensor.descriptor));
     ids.push_back(tensor.id);
   }
   return ids;
@@ -142,10 +144,14 @@ void check_distinct(const GraphHandle& graph, const DispatchOptions& options,
 
 std::string_view to_string(LostReason reason) noexcept {
   switch (reason) {
-    case LostReason::destroyed: return "destroyed";
-    case LostReason::device_failed: return "device_failed";
-    case LostReason::out_of_memory: return "out_of_memory";
-    case LostReason::runtime_shutdown: return "runtime_shutdown";
+    case LostReason::destroyed:
+      return "destroyed";
+    case LostReason::device_failed:
+      return "device_failed";
+    case LostReason::out_of_memory:
+      return "out_of_memory";
+    case LostReason::runtime_shutdown:
+      return "runtime_shutdown";
   }
   return "unknown";
 }
@@ -229,7 +235,9 @@ void Context::destroy() {
   context->send(msg::destroy_context{});
 }
 
-Future<LostInfo> Context::lost() const { return ContextHandle::of(*this)->environment->lost->watch(); }
+Future<LostInfo> Context::lost() const {
+  return ContextHandle::of(*this)->environment->lost->watch();
+}
 
 void Context::check_view(const Tensor& tensor, DataType view) {
   const auto& handle = *TensorHandle::of(tensor);

@@ -1,8 +1,8 @@
 // The bridge from callers' threads to actors: what the public handles refer to.
 //
 // A handle checks what never changes, throws for the caller's mistakes, and sends the rest to the
-// context's actor. It owns no bytes and no state of the device. Everything here is thread-safe: fields
-// are written before the handle is shared, or are atomic.
+// context's actor. It owns no bytes and no state of the device. Everything here is thread-safe:
+// fields are written before the handle is shared, or are atomic.
 #pragma once
 
 #include <atomic>

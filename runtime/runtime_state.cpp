@@ -46,8 +46,8 @@ std::shared_ptr<RuntimeState> RuntimeState::create(const RuntimeOptions& options
   return state;
 }
 
-std::shared_ptr<RuntimeState> RuntimeState::embed(caf::actor_system& system,
-                                                  BackendFactory factory, bool detached) {
+std::shared_ptr<RuntimeState> RuntimeState::embed(caf::actor_system& system, BackendFactory factory,
+                                                  bool detached) {
   const std::shared_ptr<RuntimeState> state(new RuntimeState);
   state->system_ = &system;
   state->factory_ = std::move(factory);
@@ -86,8 +86,7 @@ Future<Context> RuntimeState::create_context(const ContextOptions& options) {
   }
   auto actor = system_->spawn(actors::body<actors::ContextState, actors::EnvironmentRef>,
                               actors::EnvironmentRef(environment));
-  auto handle =
-      std::make_shared<ContextHandle>(shared_from_this(), environment, std::move(actor));
+  auto handle = std::make_shared<ContextHandle>(shared_from_this(), environment, std::move(actor));
   std::erase_if(contexts_, [](const auto& context) { return context.expired(); });
   contexts_.push_back(handle);
   promise.resolve(ContextHandle::wrap(std::move(handle)));

@@ -20,8 +20,8 @@ using BackendFactory =
 /// The factory that production uses: "cpu", "gpu".
 Result<std::shared_ptr<kernels::Backend>> make_backend(const ContextOptions& options);
 
-/// Thread-safe. Handles keep it alive; the actor system ends with it, or on a thread of its own when the
-/// last handle goes on one of the system's threads, which could not join itself.
+/// Thread-safe. Handles keep it alive; the actor system ends with it, or on a thread of its own
+/// when the last handle goes on one of the system's threads, which could not join itself.
 class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
  public:
   /// With an actor system of its own.

@@ -16,7 +16,8 @@ void TensorHandle::check_usable(const std::shared_ptr<ContextHandle>& by) const 
   if (context != by)
     throw Error(ErrorKind::type_error, "the tensor belongs to another context").with_object(name());
   by->check_alive();
-  if (destroyed) throw Error(ErrorKind::invalid_state, "the tensor is destroyed").with_object(name());
+  if (destroyed)
+    throw Error(ErrorKind::invalid_state, "the tensor is destroyed").with_object(name());
 }
 
 }  // namespace detail

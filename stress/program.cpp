@@ -37,11 +37,16 @@ std::shared_ptr<const ops::Graph> symbolic_graph(std::size_t graph) {
 std::string to_string(const Call& call) {
   const auto t = "t" + std::to_string(call.tensor);
   switch (call.kind) {
-    case Call::Kind::create: return "create " + t;
-    case Call::Kind::write: return "write " + t + " = " + std::to_string(call.value);
-    case Call::Kind::read: return "read " + t;
-    case Call::Kind::destroy: return "destroy " + t;
-    case Call::Kind::dispatch: break;
+    case Call::Kind::create:
+      return "create " + t;
+    case Call::Kind::write:
+      return "write " + t + " = " + std::to_string(call.value);
+    case Call::Kind::read:
+      return "read " + t;
+    case Call::Kind::destroy:
+      return "destroy " + t;
+    case Call::Kind::dispatch:
+      break;
   }
   std::string text = t + " = " + graph_label(call.graph) + "(";
   for (const auto input : call.inputs) text += " t" + std::to_string(input);
@@ -95,8 +100,12 @@ std::vector<Expectation> expected_reads(const Program& program) {
   std::vector<Expectation> expected;
   for (const auto& call : program) {
     switch (call.kind) {
-      case Call::Kind::create: values[call.tensor] = 0; break;
-      case Call::Kind::write: values[call.tensor] = call.value; break;
+      case Call::Kind::create:
+        values[call.tensor] = 0;
+        break;
+      case Call::Kind::write:
+        values[call.tensor] = call.value;
+        break;
       case Call::Kind::dispatch: {
         std::vector<std::uint64_t> inputs;
         for (const auto input : call.inputs) inputs.push_back(values.at(input));
@@ -127,7 +136,8 @@ std::optional<std::string> compare(std::vector<Future<Buffer>>& reads,
     if (!reads[i].ready()) return which + " was never answered";
     auto result = reads[i].take();
     if (!result) {
-      if (expected[i].may_be_rejected && result.error().kind() == ErrorKind::invalid_state) continue;
+      if (expected[i].may_be_rejected && result.error().kind() == ErrorKind::invalid_state)
+        continue;
       return which + " was rejected: " + result.error().what();
     }
     const auto value = result->as<std::uint64_t>()[0];
@@ -152,8 +162,8 @@ std::optional<std::string> run_program(World& world, const Program& program) {
   for (const auto& call : program) {
     switch (call.kind) {
       case Call::Kind::create:
-        // The one call whose result the next ones need: the world runs until it is there, and leaves
-        // in flight what the strategy has not come to.
+        // The one call whose result the next ones need: the world runs until it is there, and
+        // leaves in flight what the strategy has not come to.
         tensors[call.tensor] = world.settle(context.create_tensor(value_descriptor)).value();
         break;
       case Call::Kind::write:
@@ -166,7 +176,9 @@ std::optional<std::string> run_program(World& world, const Program& program) {
         context.dispatch(graphs.at(call.graph), inputs, {{"out", tensors.at(call.tensor)}});
         break;
       }
-      case Call::Kind::read: reads.push_back(context.read_tensor(tensors.at(call.tensor))); break;
+      case Call::Kind::read:
+        reads.push_back(context.read_tensor(tensors.at(call.tensor)));
+        break;
       case Call::Kind::destroy:
         tensors.at(call.tensor).destroy();
         tensors.erase(call.tensor);

@@ -1,6 +1,6 @@
-// Random programs of WebNN calls, what each must come out as, and a runner that makes the calls on a
-// World. The oracle carries a program out one call after the other, which is what the content timeline
-// promises; whatever the schedule, the runtime must agree.
+// Random programs of WebNN calls, what each must come out as, and a runner that makes the calls on
+// a World. The oracle carries a program out one call after the other, which is what the content
+// timeline promises; whatever the schedule, the runtime must agree.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,15 @@ namespace polychron::stress {
 struct Call {
   enum class Kind : std::uint8_t { create, write, dispatch, read, destroy };
   Kind kind = Kind::create;
-  std::size_t tensor = 0;             ///< created, written, read, destroyed; the output of a dispatch
-  std::vector<std::size_t> inputs;    ///< of a dispatch
-  std::size_t graph = 0;              ///< of a dispatch: how many inputs it takes, less one
-  std::uint64_t value = 0;            ///< written
+  std::size_t tensor = 0;           ///< created, written, read, destroyed; the output of a dispatch
+  std::vector<std::size_t> inputs;  ///< of a dispatch
+  std::size_t graph = 0;            ///< of a dispatch: how many inputs it takes, less one
+  std::uint64_t value = 0;          ///< written
 };
 std::string to_string(const Call& call);
 
-/// A program is valid by construction: it uses live tensors only, and never one twice in a dispatch.
+/// A program is valid by construction: it uses live tensors only, and never one twice in a
+/// dispatch.
 using Program = std::vector<Call>;
 Program random_program(std::uint64_t seed, std::size_t calls);
 std::string to_string(const Program& program);

@@ -1,5 +1,6 @@
-// A backend without numbers: a tensor is one 64-bit value, and a graph mixes its inputs' values into
-// its outputs'. Two runs gave the same values exactly if every operation saw the same operands.
+// A backend without numbers: a tensor is one 64-bit value, and a graph mixes its inputs' values
+// into its outputs'. Two runs gave the same values exactly if every operation saw the same
+// operands.
 #pragma once
 
 #include <cstdint>

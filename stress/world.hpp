@@ -1,5 +1,5 @@
-// A world of actors in one thread: who handles the next message is picked by a strategy, so that any
-// schedule can be tried, and tried again.
+// A world of actors in one thread: who handles the next message is picked by a strategy, so that
+// any schedule can be tried, and tried again.
 #pragma once
 
 #include <caf/all.hpp>
@@ -48,8 +48,8 @@ class ExhaustiveStrategy : public Strategy {
   std::size_t at_ = 0;
 };
 
-/// Production's actors, a symbolic backend, and a scheduler that only moves when told to. Used by one
-/// thread. Futures settle while run() or step() runs.
+/// Production's actors, a symbolic backend, and a scheduler that only moves when told to. Used by
+/// one thread. Futures settle while run() or step() runs.
 class World {
  public:
   /// `factory`: the backends of the contexts; by default the symbolic one.

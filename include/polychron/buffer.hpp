@@ -27,7 +27,8 @@ class Buffer {
   Buffer() noexcept = default;
   /// `size` zeroed bytes. Throws Error (out_of_memory).
   explicit Buffer(std::size_t size);
-  /// `size` bytes of indeterminate content, for a caller that fills them. Throws Error (out_of_memory).
+  /// `size` bytes of indeterminate content, for a caller that fills them. Throws Error
+  /// (out_of_memory).
   static Buffer uninitialized(std::size_t size);
   /// A copy of `bytes`. Throws Error (out_of_memory).
   static Buffer copy_of(std::span<const std::byte> bytes);
@@ -54,8 +55,8 @@ class Buffer {
   const std::byte* data() const { return check(), data_.get(); }
   std::span<std::byte> bytes() { return {data(), size_}; }
   std::span<const std::byte> bytes() const { return {data(), size_}; }
-  /// The bytes as elements. Throws Error (type_error) when detached, when the size is no multiple of
-  /// T's, or when adopted memory is not aligned for T.
+  /// The bytes as elements. Throws Error (type_error) when detached, when the size is no multiple
+  /// of T's, or when adopted memory is not aligned for T.
   template <Element T>
   std::span<T> as() {
     check_view(sizeof(T), alignof(T));

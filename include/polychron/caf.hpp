@@ -1,4 +1,5 @@
-// For embedders who run CAF themselves. The only public header from which a CAF type can be reached.
+// For embedders who run CAF themselves. The only public header from which a CAF type can be
+// reached.
 #pragma once
 
 #include <caf/actor.hpp>
@@ -8,8 +9,8 @@
 
 namespace polychron {
 
-/// A runtime whose actors live in `system`, which must outlive the runtime and every handle from it.
-/// The system's scheduler serves the actors; devices and compilers get threads of their own.
+/// A runtime whose actors live in `system`, which must outlive the runtime and every handle from
+/// it. The system's scheduler serves the actors; devices and compilers get threads of their own.
 Runtime make_runtime(caf::actor_system& system);
 
 /// The actor of a context, for monitoring and linking. Its protocol is internal.

@@ -40,11 +40,11 @@ struct LostInfo {
   std::string message;
 };
 
-/// Handle to a context. Copies are handles to the same context; dropping the last handle to it and to
-/// all its tensors, graphs and builders destroys it.
+/// Handle to a context. Copies are handles to the same context; dropping the last handle to it and
+/// to all its tensors, graphs and builders destroys it.
 ///
-/// Order. Calls from one thread take effect in their order; each call is on the content timeline when
-/// it returns, and on the device timeline later. A read sees all that was called before it.
+/// Order. Calls from one thread take effect in their order; each call is on the content timeline
+/// when it returns, and on the device timeline later. A read sees all that was called before it.
 /// Errors. Wrong arguments: calls without a reply throw Error (type_error), calls with one reject.
 /// A destroyed tensor, graph or context: invalid_state, likewise. What fails later, on the device
 /// timeline, puts the tensors it would have written into an errored state, which reads report.
@@ -68,8 +68,8 @@ class Context {
   Future<Tensor> create_constant_tensor(const OperandDescriptor& descriptor, Buffer&& bytes,
                                         std::string label = {});
 
-  /// Replaces the tensor's bytes; copies `bytes` before it returns. Throws type_error (not writable,
-  /// another byte length, another context's tensor), invalid_state.
+  /// Replaces the tensor's bytes; copies `bytes` before it returns. Throws type_error (not
+  /// writable, another byte length, another context's tensor), invalid_state.
   void write_tensor(const Tensor& tensor, std::span<const std::byte> bytes,
                     const WriteOptions& options = {});
   /// Likewise, but takes the bytes without a copy: the caller's Buffer is detached. When it throws,
@@ -88,8 +88,8 @@ class Context {
     write_tensor(tensor, std::span<const T>(values), options);
   }
 
-  /// The tensor's bytes after everything called before. Rejects with type_error (not readable, another
-  /// context's), invalid_state (destroyed before or meanwhile), or with the tensor's error.
+  /// The tensor's bytes after everything called before. Rejects with type_error (not readable,
+  /// another context's), invalid_state (destroyed before or meanwhile), or with the tensor's error.
   Future<Buffer> read_tensor(const Tensor& tensor);
 
   // -- graphs ------------------------------------------------------------------------------------

@@ -46,25 +46,43 @@ constexpr std::optional<DataType> data_type_from_string(std::string_view name) n
 template <class T>
 struct data_type_of;
 template <>
-struct data_type_of<float> { static constexpr auto value = DataType::float32; };
+struct data_type_of<float> {
+  static constexpr auto value = DataType::float32;
+};
 template <>
-struct data_type_of<float16> { static constexpr auto value = DataType::float16; };
+struct data_type_of<float16> {
+  static constexpr auto value = DataType::float16;
+};
 template <>
-struct data_type_of<std::int32_t> { static constexpr auto value = DataType::int32; };
+struct data_type_of<std::int32_t> {
+  static constexpr auto value = DataType::int32;
+};
 template <>
-struct data_type_of<std::uint32_t> { static constexpr auto value = DataType::uint32; };
+struct data_type_of<std::uint32_t> {
+  static constexpr auto value = DataType::uint32;
+};
 template <>
-struct data_type_of<std::int64_t> { static constexpr auto value = DataType::int64; };
+struct data_type_of<std::int64_t> {
+  static constexpr auto value = DataType::int64;
+};
 template <>
-struct data_type_of<std::uint64_t> { static constexpr auto value = DataType::uint64; };
+struct data_type_of<std::uint64_t> {
+  static constexpr auto value = DataType::uint64;
+};
 template <>
-struct data_type_of<std::int8_t> { static constexpr auto value = DataType::int8; };
+struct data_type_of<std::int8_t> {
+  static constexpr auto value = DataType::int8;
+};
 template <>
-struct data_type_of<std::uint8_t> { static constexpr auto value = DataType::uint8; };
+struct data_type_of<std::uint8_t> {
+  static constexpr auto value = DataType::uint8;
+};
 
 /// A C++ type that can be a tensor's element.
 template <class T>
-concept Element = requires { data_type_of<T>::value; };
+concept Element = requires {
+  data_type_of<T>::value;
+};
 
 template <Element T>
 inline constexpr DataType data_type_v = data_type_of<T>::value;

@@ -10,7 +10,8 @@
 
 namespace polychron {
 
-/// Dimensions, outermost first; an empty shape is a scalar. WebNN's `unsigned long` is 32 bits wide.
+/// Dimensions, outermost first; an empty shape is a scalar. WebNN's `unsigned long` is 32 bits
+/// wide.
 using Shape = std::vector<std::uint32_t>;
 
 /// Highest rank that operands and tensors may have.

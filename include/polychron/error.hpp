@@ -56,7 +56,8 @@ class Error : public std::exception {
   /// The whole chain in one line, from here to the root.
   const char* what() const noexcept override;
 
-  // -- the same error, with more said about it -----------------------------------------------------
+  // -- the same error, with more said about it
+  // -----------------------------------------------------
   Error with_operation(std::string operation, std::string label = {},
                        std::uint64_t ticket = 0) const;
   Error with_object(std::string object) const;

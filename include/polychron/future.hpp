@@ -40,7 +40,8 @@ class FutureState {
  public:
   using Continuation = std::function<void(Result<T>)>;
 
-  /// Settles, and wakes the waiter or runs the continuation on this thread. False if it was settled.
+  /// Settles, and wakes the waiter or runs the continuation on this thread. False if it was
+  /// settled.
   bool settle(Result<T> result) {
     Continuation continuation;
     {
@@ -100,9 +101,9 @@ class FutureState {
 
 }  // namespace detail
 
-/// A reply that is on its way. Movable, used once: by get(), by then(), or by co_await. Dropping it is
-/// legal: the operation goes on and its reply is ignored. Always settles, whatever is destroyed, lost
-/// or shut down meanwhile. Thread-safety: one thread at a time.
+/// A reply that is on its way. Movable, used once: by get(), by then(), or by co_await. Dropping it
+/// is legal: the operation goes on and its reply is ignored. Always settles, whatever is destroyed,
+/// lost or shut down meanwhile. Thread-safety: one thread at a time.
 template <class T>
 class [[nodiscard]] Future {
  public:

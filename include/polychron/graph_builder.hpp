@@ -1,4 +1,5 @@
-// Building graphs (WebNN: MLGraphBuilder). A plain value on the caller's side; nothing in it is shared.
+// Building graphs (WebNN: MLGraphBuilder). A plain value on the caller's side; nothing in it is
+// shared.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +29,9 @@ struct BuildOptions {
 
 /// Validates operators, infers shapes and collects them for build().
 ///
-/// Errors. Every method throws Error (type_error) for a wrong argument, with the operator's label in
-/// square brackets, and Error (invalid_state) once build() was called, destroy() was called, or the
-/// context is destroyed or lost. A method that throws leaves the builder as it was.
+/// Errors. Every method throws Error (type_error) for a wrong argument, with the operator's label
+/// in square brackets, and Error (invalid_state) once build() was called, destroy() was called, or
+/// the context is destroyed or lost. A method that throws leaves the builder as it was.
 /// Thread-safety. A builder is used by one thread at a time; different builders are independent.
 /// Source: https://www.w3.org/TR/webnn/#api-mlgraphbuilder
 class GraphBuilder {
@@ -159,9 +160,9 @@ class GraphBuilder {
   Operand where(const Operand& condition, const Operand& true_value, const Operand& false_value,
                 const OperatorOptions& options = {});
 
-  /// Compiles the graph up to `outputs`. Rejects with type_error (no outputs, an empty name, an input
-  /// or constant as output, a foreign operand) and leaves the builder usable; once it was accepted,
-  /// the builder is built and refuses every further call.
+  /// Compiles the graph up to `outputs`. Rejects with type_error (no outputs, an empty name, an
+  /// input or constant as output, a foreign operand) and leaves the builder usable; once it was
+  /// accepted, the builder is built and refuses every further call.
   Future<Graph> build(const NamedOperands& outputs, const BuildOptions& options = {});
 
   /// Frees the constants and refuses every further call. Idempotent.

@@ -13,8 +13,8 @@ class BuilderState;
 }
 
 /// What GraphBuilder's methods take and return: a cheap handle to an input, a constant or a result.
-/// It belongs to the builder that made it; every other builder refuses it (type_error). Reading it is
-/// thread-safe while its builder is not being used.
+/// It belongs to the builder that made it; every other builder refuses it (type_error). Reading it
+/// is thread-safe while its builder is not being used.
 class Operand {
  public:
   DataType data_type() const;

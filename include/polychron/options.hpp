@@ -1,8 +1,9 @@
 // Attributes and options of the operators (WebNN's MLxxxOptions dictionaries).
 //
 // Two layers, so that nothing is said twice: FooAttributes are the plain values of an operator; the
-// graph description, shape rules and kernels see these. FooOptions, what a caller fills in, adds the
-// optional operands and the label. Field names and defaults are the specification's, in snake_case.
+// graph description, shape rules and kernels see these. FooOptions, what a caller fills in, adds
+// the optional operands and the label. Field names and defaults are the specification's, in
+// snake_case.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,8 @@ enum class PaddingMode : std::uint8_t { constant, edge, reflection };
 /// WebNN's MLNumber: a number of any type, exact for 64-bit integers.
 using Number = std::variant<double, std::int64_t, std::uint64_t>;
 
-// -- attributes: what an operator is, besides its operands --------------------------------------------
+// -- attributes: what an operator is, besides its operands
+// --------------------------------------------
 
 struct ArgMinMaxAttributes {
   std::uint32_t axis = 0;
@@ -160,7 +162,8 @@ using Attributes =
                  SliceAttributes, SoftmaxAttributes, SplitAttributes, TransposeAttributes,
                  TriangularAttributes>;
 
-// -- options: what a caller fills in -------------------------------------------------------------------
+// -- options: what a caller fills in
+// -------------------------------------------------------------------
 
 /// WebNN's MLOperatorOptions: the label appears in every message about the operator.
 struct OperatorOptions {

@@ -39,10 +39,10 @@ struct DeviceInfo {
 /// Devices of this machine, also those that are known but not available, with the reason.
 std::vector<DeviceInfo> devices();
 
-/// Dropping a runtime shuts it down: its contexts are lost (runtime_shutdown), every pending reply is
-/// rejected, the running kernel is awaited. Legal at any moment, also with work in flight and with
-/// handles alive, which then refuse every call with invalid_state. Not from a completion callback.
-/// Thread-safe.
+/// Dropping a runtime shuts it down: its contexts are lost (runtime_shutdown), every pending reply
+/// is rejected, the running kernel is awaited. Legal at any moment, also with work in flight and
+/// with handles alive, which then refuse every call with invalid_state. Not from a completion
+/// callback. Thread-safe.
 class Runtime {
  public:
   explicit Runtime(const RuntimeOptions& options = {});

@@ -14,7 +14,8 @@ struct TensorHandle;
 }
 
 /// Handle to a tensor of a context. Copies are handles to the same tensor; dropping the last one
-/// destroys it. Thread-safe. A default-constructed handle refers to nothing and is refused by every call.
+/// destroys it. Thread-safe. A default-constructed handle refers to nothing and is refused by every
+/// call.
 class Tensor {
  public:
   Tensor() = default;
@@ -32,8 +33,8 @@ class Tensor {
   /// Unique in its context; appears in messages about tensors without a label.
   std::uint64_t id() const;
 
-  /// Rejects pending reads at once with invalid_state and refuses new work; memory is returned after
-  /// everything that was called before. Idempotent.
+  /// Rejects pending reads at once with invalid_state and refuses new work; memory is returned
+  /// after everything that was called before. Idempotent.
   void destroy();
 
   friend bool operator==(const Tensor&, const Tensor&) = default;

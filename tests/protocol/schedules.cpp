@@ -76,8 +76,10 @@ BOOST_AUTO_TEST_CASE(the_same_seed_gives_the_same_history) {
 
 BOOST_AUTO_TEST_CASE(every_schedule_of_write_dispatch_read_gives_the_written_value) {
   using Kind = stress::Call::Kind;
-  const Program program{{Kind::create, 0, {}, 0, 0},  {Kind::create, 1, {}, 0, 0},
-                        {Kind::write, 0, {}, 0, 17},  {Kind::dispatch, 1, {0}, 0, 0},
+  const Program program{{Kind::create, 0, {}, 0, 0},
+                        {Kind::create, 1, {}, 0, 0},
+                        {Kind::write, 0, {}, 0, 17},
+                        {Kind::dispatch, 1, {0}, 0, 0},
                         {Kind::read, 1, {}, 0, 0}};
   ExhaustiveStrategy strategy;
   std::size_t schedules = 0;

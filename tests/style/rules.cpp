@@ -15,8 +15,8 @@ namespace {
 
 const fs::path root = POLYCHRON_SOURCE_DIR;
 
-/// Folder -> the folders and libraries whose headers it may include, besides its own and the standard
-/// library's. "include" is include/polychron.
+/// Folder -> the folders and libraries whose headers it may include, besides its own and the
+/// standard library's. "include" is include/polychron.
 const std::map<std::string, std::set<std::string>> allowed{
     {"include", {}},
     {"base", {"include"}},
@@ -137,12 +137,13 @@ BOOST_AUTO_TEST_CASE(banned_calls_are_not_used) {
       {std::regex(R"(\b(printf|fprintf|puts)\s*\()"), "return an Error: the library never prints"},
       {std::regex(R"(\babort\s*\(|\bstd::exit\b)"), "return an Error: user mistakes never abort"},
       {std::regex(R"(\bsleep_(for|until)\b)"), "a message, or a condition"},
-      {std::regex(R"(\bsystem_clock\b|\brandom_device\b)"), "time and randomness that are passed in"},
+      {std::regex(R"(\bsystem_clock\b|\brandom_device\b)"),
+       "time and randomness that are passed in"},
       {std::regex(R"(\bactor\s*\{\s*(this|self)\b)"), "caf::actor_addr: a strong self never ends"},
       {std::regex(R"(\bFIXME\b|\bXXX\b)"), "do it, or file it"},
   };
-  const std::set<std::string> library{"base",    "ops",     "kernels", "messages",
-                                      "actors",  "runtime", "onnx",    "include"};
+  const std::set<std::string> library{"base",   "ops",     "kernels", "messages",
+                                      "actors", "runtime", "onnx",    "include"};
   for (const auto& file : sources()) {
     if (!library.contains(file.folder)) continue;
     for (std::size_t i = 0; i < file.lines.size(); ++i) {
