@@ -1,0 +1,53 @@
+// Shape and data movement: every result is exact.
+#pragma once
+
+#include <array>
+
+#include "ops/shape_rules.hpp"
+
+namespace polychron::ops {
+
+inline constexpr std::array movement_rows{
+    Row{.name = "concat",
+        .call = signature("inputs...: any[1..N] -> inputs"),
+        .shape = concat_shape,
+        .attributes = alternative<ConcatAttributes>(),
+        .anchor = "api-mlgraphbuilder-concat"},
+    Row{.name = "expand",
+        .call = signature("input: any -> input"),
+        .shape = expand_shape,
+        .attributes = alternative<ExpandAttributes>(),
+        .anchor = "api-mlgraphbuilder-expand"},
+    Row{.name = "gather",
+        .call = signature("input: any[1..N], indices: indices -> input"),
+        .shape = gather_shape,
+        .attributes = alternative<GatherAttributes>(),
+        .anchor = "api-mlgraphbuilder-gather"},
+    Row{.name = "pad",
+        .call = signature("input: any -> input"),
+        .shape = pad_shape,
+        .attributes = alternative<PadAttributes>(),
+        .anchor = "api-mlgraphbuilder-pad"},
+    Row{.name = "reshape",
+        .call = signature("input: any -> input"),
+        .shape = reshape_shape,
+        .attributes = alternative<ReshapeAttributes>(),
+        .anchor = "api-mlgraphbuilder-reshape-method"},
+    Row{.name = "slice",
+        .call = signature("input: any -> input"),
+        .shape = slice_shape,
+        .attributes = alternative<SliceAttributes>(),
+        .anchor = "api-mlgraphbuilder-slice"},
+    Row{.name = "split",
+        .call = signature("input: any[1..N] -> outputs...: input"),
+        .shape = split_shape,
+        .attributes = alternative<SplitAttributes>(),
+        .anchor = "api-mlgraphbuilder-split"},
+    Row{.name = "transpose",
+        .call = signature("input: any -> input"),
+        .shape = transpose_shape,
+        .attributes = alternative<TransposeAttributes>(),
+        .anchor = "api-mlgraphbuilder-transpose"},
+};
+
+}  // namespace polychron::ops

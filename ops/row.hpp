@@ -1,0 +1,75 @@
+// A row of the operator table: all that is said about an operator, said once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "ops/graph.hpp"
+#include "ops/signature.hpp"
+
+namespace polychron::ops {
+
+class Call;
+
+/// The shapes of an operator's results. Checks attributes and shapes; throws Error (type_error).
+/// Operand types and ranks have been checked against the signature before.
+using ShapeRule = std::vector<Shape> (*)(const Call& call);
+
+/// The data type of an operator's results, where an attribute decides it.
+using TypeRule = DataType (*)(const Attributes& attributes);
+
+/// How far a result may be from the exact one. Integers are always exact. The figures are those of
+/// the public test suite.
+struct Tolerance {
+  enum class Metric : std::uint8_t {
+    ulp,      ///< distance in representable values
+    absolute  ///< absolute difference
+  };
+  Metric metric = Metric::ulp;
+  double float32 = 0;
+  double float16 = 0;
+  bool per_term = false;  ///< times the number of terms that are added for a result
+};
+
+inline constexpr Tolerance exact{};
+constexpr Tolerance ulp(double float32, double float16) {
+  return {.float32 = float32, .float16 = float16};
+}
+constexpr Tolerance ulp(double both) { return ulp(both, both); }
+constexpr Tolerance ulp_per_term(double both) {
+  return {.float32 = both, .float16 = both, .per_term = true};
+}
+constexpr Tolerance absolute(double float32, double float16) {
+  return {.metric = Tolerance::Metric::absolute, .float32 = float32, .float16 = float16};
+}
+
+/// Index of alternative A of Attributes.
+template <class A>
+consteval std::size_t alternative() {
+  return []<std::size_t... I>(std::index_sequence<I...>) {
+    std::size_t index = sizeof...(I);
+    ((std::is_same_v<std::variant_alternative_t<I, Attributes>, A> ? void(index = I) : void()),
+     ...);
+    return index;
+  }
+  (std::make_index_sequence<std::variant_size_v<Attributes>>{});
+}
+
+struct Row {
+  std::string_view name;  ///< the specification's method, for instance "conv2d"
+  Signature call;
+  ShapeRule shape = nullptr;
+  std::size_t attributes = alternative<std::monostate>();  ///< which alternative of Attributes
+  TypeRule type = nullptr;  ///< null: the signature tells the results' type
+  Tolerance tolerance = exact;
+  std::string_view anchor;  ///< in https://www.w3.org/TR/webnn/
+
+  constexpr std::span<const OperandRule> operands() const { return call.operands(); }
+  constexpr std::span<const OperandRule> results() const { return call.results(); }
+};
+
+}  // namespace polychron::ops
