@@ -8,26 +8,9 @@
 #include <string>
 #include <utility>
 
-#include "actors/census.hpp"
-#include "kernels/backend.hpp"
-#include "messages/budget.hpp"
-#include "messages/lost.hpp"
+#include "actors/environment.hpp"
 
 namespace polychron::actors {
-
-/// What all actors of a context share. Nothing here is written after the context has been spawned,
-/// but for what is thread-safe in itself.
-struct Environment {
-  std::string label;  ///< the context's
-  std::shared_ptr<kernels::Backend> backend;
-  std::shared_ptr<Census> census;
-  std::shared_ptr<msg::LostSignal> lost;
-  std::shared_ptr<msg::Budget> budget;
-  int threads = 1;  ///< that one dispatch may use
-  bool detached =
-      true;  ///< device and compiler on threads of their own; false under a test scheduler
-};
-using EnvironmentRef = std::shared_ptr<const Environment>;
 
 /// Base of every state: its place in the census, and an end without noise when a handler throws
 /// (CAF would print): the exception's text becomes the exit reason, which the context turns into

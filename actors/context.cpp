@@ -9,30 +9,59 @@
 
 namespace polychron::actors {
 
+namespace {
+
+Error unknown_tensor(msg::TensorId id) {
+  return Error(ErrorKind::invalid_state, "the tensor is destroyed")
+      .with_object(describe_object("tensor", {}, id));
+}
+
+}  // namespace
+
 context_actor::behavior_type ContextState::start(EnvironmentRef environment) {
   enter(std::move(environment), "context");
+  order_.emplace(environment_ref());
   self()->set_exit_handler([this](caf::exit_msg& m) { on_exit(m); });
-  device_ = spawn_device<DeviceState>(self(), this->environment(), environment_ref());
+  const auto me = caf::actor_cast<caf::actor_addr>(self());
+  for (std::uint32_t lane = 0; lane < this->environment().lanes.size(); ++lane)
+    devices_.push_back(spawn_device<DeviceState>(self(), this->environment(), environment_ref(),
+                                                 lane, caf::actor_addr(me)));
+  for (const auto& device : devices_) tell(device, msg::meet{devices_});
   compiler_ = spawn_device<CompilerState>(self(), this->environment(), environment_ref(),
-                                          caf::actor_cast<caf::actor_addr>(self()));
+                                          caf::actor_addr(me));
   return {
       [this](const msg::create_tensor& m) { create_tensor(m); },
       [this](const msg::write_tensor& m) { write_tensor(m); },
       [this](const msg::read_tensor& m) { read_tensor(m); },
+      [this](const msg::query_tensor& m) { query_tensor(m); },
+      [this](const msg::lend_tensor& m) { lend_tensor(m); },
+      [this](const msg::return_lease& m) { return_lease(m); },
       [this](const msg::dispatch& m) { dispatch(m); },
+      [this](const msg::compute& m) { compute(m); },
       [this](const msg::build& m) { build(m); },
       [this](const msg::drop_tensor& m) { drop_tensor(m); },
       [this](const msg::drop_graph& m) { drop_graph(m); },
+      [this](const msg::report& m) { report(m); },
+      [this](const msg::push_scope& m) { push_scope(m); },
+      [this](const msg::pop_scope& m) { pop_scope(m); },
+      [this](const msg::set_handler& m) { set_handler(m); },
+      [this](const msg::ask_pending& m) { ask_pending(m); },
       [this](const msg::destroy_context& m) { destroy(m); },
       [this](const msg::compiled& m) { compiled(m); },
+      [this](const msg::operation_failed& m) { operation_failed(m); },
+      [this](const msg::fence_passed& m) { fence_passed(m); },
   };
 }
 
 ContextState::~ContextState() {
+  if (!environment_ref()) return;
   // However this actor ended, nobody may wait for ever.
-  if (environment_ref())
-    environment().lost->resolve({LostReason::device_failed, "the context's actor has ended"});
+  environment().lost->resolve({LostReason::device_failed, "the context's actor has ended"});
+  environment().admission->close();
 }
+
+// -- tensors
+// -----------------------------------------------------------------------------------------
 
 void ContextState::create_tensor(const msg::create_tensor& m) {
   assert(!tensors_.contains(m.tensor));
@@ -40,57 +69,158 @@ void ContextState::create_tensor(const msg::create_tensor& m) {
   slot->id = m.tensor;
   slot->label = m.label;
   slot->bytes = m.bytes;
-  slot->actor = spawn_linked<TensorState>(self(), environment_ref(), slot, device_);
-  tensors_.emplace(m.tensor, TensorEntry{slot->actor, slot});
-  tell(slot->actor, msg::create{stamp(), m.initial, m.reply});
+  slot->actor = spawn_linked<TensorState>(self(), environment_ref(), slot, devices_);
+  auto& entry = tensors_.emplace(m.tensor, TensorEntry{slot->actor, slot, {}, {}}).first->second;
+  tell(entry.actor, msg::create{order_->stamp_write(entry.uses), m.reply});
 }
 
 void ContextState::write_tensor(const msg::write_tensor& m) {
   const auto tensor = tensors_.find(m.tensor);
-  if (tensor == tensors_.end()) return;  // destroyed by another thread since the caller looked
-  tell(tensor->second.actor, msg::write{stamp(), m.bytes, m.label});
+  if (tensor == tensors_.end()) {  // destroyed by another thread since the caller looked
+    environment().admission->leave();
+    scopes_.take(unknown_tensor(m.tensor).with_operation("write", m.label), 0);
+    return;
+  }
+  auto& entry = tensor->second;
+  auto stamp = order_->stamp_write(entry.uses);
+  if (const auto error = lease_error(entry)) {
+    const auto refused = error->with_operation("write", m.label, stamp.ticket).not_run();
+    refuse(std::move(stamp), {entry.slot}, refused);
+    return;
+  }
+  tell(entry.actor, msg::write{std::move(stamp), m.payload, m.label});
 }
 
 void ContextState::read_tensor(const msg::read_tensor& m) {
   const auto tensor = tensors_.find(m.tensor);
-  if (tensor == tensors_.end()) {
-    m.reply->reject(Error(ErrorKind::invalid_state, "the tensor is destroyed")
-                        .with_object(describe_object("tensor", {}, m.tensor)));
+  const auto error =
+      tensor == tensors_.end() ? unknown_tensor(m.tensor) : lease_error(tensor->second);
+  if (error) {
+    environment().admission->leave();
+    m.reply->resolve(msg::ReadReply{std::move((*m.target)->buffer), error->with_operation("read")});
     return;
   }
-  tell(tensor->second.actor, msg::read{stamp(), m.reply});
+  auto& entry = tensor->second;
+  tell(entry.actor, msg::read{order_->stamp_read(entry.uses), m.target, m.reply});
+}
+
+void ContextState::query_tensor(const msg::query_tensor& m) {
+  const auto tensor = tensors_.find(m.tensor);
+  if (tensor == tensors_.end()) {
+    m.reply->reject(unknown_tensor(m.tensor));
+    return;
+  }
+  auto& entry = tensor->second;
+  tell(entry.actor, msg::query{order_->stamp_read(entry.uses), m.reply});
+}
+
+void ContextState::lend_tensor(const msg::lend_tensor& m) {
+  const auto tensor = tensors_.find(m.tensor);
+  const auto error =
+      tensor == tensors_.end() ? unknown_tensor(m.tensor) : lease_error(tensor->second);
+  if (error) {
+    m.reply->reject(error->with_operation("export"));
+    return;
+  }
+  auto& entry = tensor->second;
+  auto stamp = order_->stamp_write(entry.uses);
+  entry.rents.push_back({*m.lease, stamp.at});
+  tell(entry.actor, msg::lend{std::move(stamp), m.lease, m.reply});
+}
+
+void ContextState::return_lease(const msg::return_lease& m) {
+  const auto tensor = tensors_.find(m.tensor);
+  if (tensor == tensors_.end()) return;  // revoked meanwhile
+  std::erase_if(tensor->second.rents, [&](const auto& rent) {
+    if (rent.lease != *m.lease) return false;
+    end(rent);
+    return true;
+  });
+}
+
+void ContextState::end(const TensorEntry::Rent& rent) {
+  rent.lease->ended = true;
+  tell(devices_[rent.at.lane], msg::end_lease{rent.at.turn});
+}
+
+std::optional<Error> ContextState::lease_error(const TensorEntry& entry) {
+  for (const auto& rent : entry.rents)
+    if (rent.lease->mode == LeaseMode::fail)
+      return Error(ErrorKind::invalid_state, "the tensor is on lease")
+          .with_object(entry.slot->name());
+  return std::nullopt;
+}
+
+void ContextState::drop_tensor(const msg::drop_tensor& m) {
+  const auto tensor = tensors_.find(m.tensor);
+  if (tensor == tensors_.end()) return;  // destroying twice is legal
+  auto& entry = tensor->second;
+  for (const auto& rent : entry.rents) end(rent);
+  tell(entry.actor, msg::destroy_tensor{order_->stamp_write(entry.uses)});
+  tensors_.erase(tensor);
+}
+
+// -- graphs
+// ------------------------------------------------------------------------------------------
+
+std::optional<Error> ContextState::resolve(const TensorIds& ids, msg::Tensors& slots,
+                                           LaneOrder::Touched& uses) {
+  std::optional<Error> problem;
+  for (const auto id : ids) {
+    const auto tensor = tensors_.find(id);
+    if (tensor == tensors_.end()) {
+      if (!problem) problem = unknown_tensor(id);
+      continue;
+    }
+    slots.push_back(tensor->second.slot);
+    uses.push_back(&tensor->second.uses);
+    if (!problem) problem = lease_error(tensor->second);
+  }
+  return problem;
 }
 
 void ContextState::dispatch(const msg::dispatch& m) {
   msg::Tensors inputs, outputs;
+  LaneOrder::Touched reads, writes;
+  // Both sides are looked up in any case, so that the outputs that exist can carry an error.
+  auto problem = resolve(*m.inputs, inputs, reads);
+  if (auto other = resolve(*m.outputs, outputs, writes); !problem) problem = std::move(other);
   const auto graph = graphs_.find(m.graph);
-  // All three are looked up, so that the outputs that are alive can carry the error.
-  const bool inputs_alive = resolve(*m.inputs, inputs);
-  const bool outputs_alive = resolve(*m.outputs, outputs);
-  const auto ticket = stamp();
-  if (graph != graphs_.end() && inputs_alive && outputs_alive) {
-    tell(graph->second, msg::run{ticket, std::move(inputs), std::move(outputs), m.label});
+  if (graph == graphs_.end())
+    problem = Error(ErrorKind::invalid_state, "the graph is destroyed");
+  else
+    reads.push_back(&graph->second.uses);
+
+  auto stamp = order_->stamp(reads, writes);
+  if (problem) {
+    // By another thread since the caller looked, or by a lease that was asked to refuse. What would
+    // have been written is not what a reader expects, so it becomes unreadable.
+    const auto refused = problem->with_operation("dispatch", m.label, stamp.ticket).not_run();
+    refuse(std::move(stamp), std::move(outputs), refused);
     return;
   }
-  // Destroyed by another thread since the caller looked: what would have been written is not what a
-  // reader expects, so it becomes unreadable.
-  const auto* what = graph == graphs_.end() ? "the graph" : inputs_alive ? "an output" : "an input";
-  const auto error = Error(ErrorKind::invalid_state, std::string(what) + " is destroyed")
-                         .with_operation("dispatch", m.label, ticket)
-                         .not_run();
-  tell(device_, msg::fail{ticket, std::move(outputs), std::make_shared<const Error>(error)});
+  tell(graph->second.actor,
+       msg::run{std::move(stamp), std::move(inputs), std::move(outputs), m.label, m.conditions});
 }
 
-bool ContextState::resolve(const msg::TensorIds& ids, msg::Tensors& slots) const {
-  bool complete = true;
-  for (const auto id : ids) {
-    const auto tensor = tensors_.find(id);
-    if (tensor == tensors_.end())
-      complete = false;
-    else
-      slots.push_back(tensor->second.slot);
+void ContextState::refuse(msg::Stamp stamp, msg::Tensors outputs, const Error& error) {
+  const auto& device = devices_[stamp.at.lane];
+  tell(device,
+       msg::fail{std::move(stamp), std::move(outputs), std::make_shared<const Error>(error)});
+}
+
+void ContextState::compute(const msg::compute& m) {
+  const auto graph = graphs_.find(m.graph);
+  if (graph == graphs_.end()) {
+    environment().admission->leave();
+    (*m.batch)->error = Error(ErrorKind::invalid_state, "the graph is destroyed")
+                            .with_operation("compute", m.label);
+    m.reply->resolve(*m.batch);
+    return;
   }
-  return complete;
+  auto& entry = graph->second;
+  tell(entry.actor,
+       msg::run_batch{order_->stamp_read(entry.uses), m.batch, m.label, m.conditions, m.reply});
 }
 
 void ContextState::build(const msg::build& m) {
@@ -113,39 +243,75 @@ void ContextState::compiled(const msg::compiled& m) {
   for (const auto& [output, value] : description.outputs)
     slot->outputs.emplace_back(output, description.values[value].descriptor);
   slot->plan = std::move(*plan);
-  slot->actor = spawn_linked<GraphState>(self(), environment_ref(), slot, device_, *m.reply);
-  graphs_.emplace(m.graph, slot->actor);
-  tell(device_, msg::load{stamp(), slot});
-}
-
-void ContextState::drop_tensor(const msg::drop_tensor& m) {
-  const auto tensor = tensors_.find(m.tensor);
-  if (tensor == tensors_.end()) return;  // destroying twice is legal
-  tell(tensor->second.actor, msg::destroy_tensor{stamp()});
-  tensors_.erase(tensor);
+  slot->instances.resize(devices_.size());
+  slot->actor = spawn_linked<GraphState>(self(), environment_ref(), slot, devices_, *m.reply);
+  auto& entry = graphs_.emplace(m.graph, GraphEntry{slot->actor, {}}).first->second;
+  auto stamp = order_->stamp_write(entry.uses);
+  const auto& device = devices_[stamp.at.lane];
+  tell(device, msg::load{std::move(stamp), slot});
 }
 
 void ContextState::drop_graph(const msg::drop_graph& m) {
   const auto graph = graphs_.find(m.graph);
   if (graph == graphs_.end()) return;
-  tell(graph->second, msg::destroy_graph{stamp()});
+  auto& entry = graph->second;
+  tell(entry.actor, msg::destroy_graph{order_->stamp_write(entry.uses)});
   graphs_.erase(graph);
 }
+
+// -- errors and questions
+// ----------------------------------------------------------------------------
+
+void ContextState::report(const msg::report& m) { scopes_.take(*m.error, 0); }
+
+void ContextState::push_scope(const msg::push_scope& m) {
+  scopes_.push(m.filter, order_->last_ticket());
+}
+
+void ContextState::pop_scope(const msg::pop_scope& m) {
+  const auto fence = ++fences_;
+  if (!scopes_.pop(order_->last_ticket(), fence, devices_.size(), *m.reply)) {
+    m.reply->reject(Error(ErrorKind::invalid_state, "there is no error scope to pop"));
+    return;
+  }
+  for (std::uint32_t lane = 0; lane < devices_.size(); ++lane)
+    tell(devices_[lane], msg::fence{order_->stamp_on(lane), fence});
+}
+
+void ContextState::set_handler(const msg::set_handler& m) { scopes_.set_handler(*m.handler); }
+
+void ContextState::ask_pending(const msg::ask_pending& m) {
+  const auto survey = std::make_shared<msg::Survey>(*m.reply);
+  for (const auto& device : devices_) tell(device, msg::survey_lane{survey});
+}
+
+void ContextState::operation_failed(const msg::operation_failed& m) {
+  scopes_.take(**m.error, m.ticket);
+}
+
+void ContextState::fence_passed(const msg::fence_passed& m) { scopes_.passed(m.id); }
+
+// -- the end
+// -----------------------------------------------------------------------------------------
 
 void ContextState::destroy(const msg::destroy_context&) {
   lose(LostReason::destroyed, "the context was destroyed");
 }
 
 void ContextState::on_exit(const caf::exit_msg& m) {
-  if (m.reason == caf::exit_reason::normal || !m.reason) return;  // a tensor or graph was released
-  if (m.source == caf::actor_cast<caf::actor_addr>(device_))
-    lose(LostReason::device_failed, "the device failed: " + caf::to_string(m.reason));
-  else
-    lose(LostReason::device_failed, "an actor of the context failed: " + caf::to_string(m.reason));
+  if (!m.reason) return;  // a tensor or graph was released
+  const auto failed = [&](const auto& actor) {
+    return m.source == caf::actor_cast<caf::actor_addr>(actor);
+  };
+  const bool device = std::any_of(devices_.begin(), devices_.end(), failed);
+  lose(LostReason::device_failed,
+       (device ? "the device failed: " : "an actor of the context failed: ") +
+           caf::to_string(m.reason));
 }
 
 void ContextState::lose(LostReason reason, const std::string& message) {
   environment().lost->resolve({reason, message});
+  environment().admission->close();
   tensors_.clear();
   graphs_.clear();
   // All others are linked to this actor: they end, and their states reject what is pending.

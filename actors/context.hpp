@@ -1,16 +1,19 @@
 // The context actor: the content timeline of a context.
 //
-// Owns the ticket counter and the tables of live tensors and graphs. Every call comes here first;
-// the order in which it leaves the mailbox is the content timeline. An operation with a device side
-// gets the next ticket and goes on to the object's actor. Invariants: tickets are issued without a
-// gap, and each is sent on in exactly one message; what is not in a table is destroyed. Never
-// touches bytes, never blocks. When any actor of the context fails, it resolves `lost` and takes
-// all others with it.
+// Owns the tickets, the tables of live tensors and graphs, and the error scopes. Every call comes
+// here first; the order in which it leaves the mailbox is the content timeline. An operation with a
+// device side is stamped and goes on to the object's actor. Invariants: tickets and turns are
+// issued without a gap, and each is sent on in exactly one message; what is not in a table is
+// destroyed. Never touches bytes, never blocks. When any actor of the context fails, it resolves
+// `lost` and takes all others with it.
 #pragma once
 
+#include <optional>
 #include <unordered_map>
 
 #include "actors/actor.hpp"
+#include "actors/error_scopes.hpp"
+#include "actors/lane_order.hpp"
 #include "messages/types.hpp"
 
 namespace polychron::actors {
@@ -27,28 +30,58 @@ class ContextState : public State<context_actor> {
   struct TensorEntry {
     tensor_actor actor;
     msg::TensorRef slot;
+    Uses uses;
+    struct Rent {
+      msg::LeaseRef lease;
+      msg::LaneTurn at;  ///< the operation that grants it
+    };
+    std::vector<Rent> rents;  ///< asked for or out, not yet ended
   };
+  struct GraphEntry {
+    graph_actor actor;
+    Uses uses;
+  };
+  using TensorIds = msg::TensorIds;
 
   void create_tensor(const msg::create_tensor& m);
   void write_tensor(const msg::write_tensor& m);
   void read_tensor(const msg::read_tensor& m);
+  void query_tensor(const msg::query_tensor& m);
+  void lend_tensor(const msg::lend_tensor& m);
+  void return_lease(const msg::return_lease& m);
   void dispatch(const msg::dispatch& m);
+  void compute(const msg::compute& m);
   void build(const msg::build& m);
   void drop_tensor(const msg::drop_tensor& m);
   void drop_graph(const msg::drop_graph& m);
+  void report(const msg::report& m);
+  void push_scope(const msg::push_scope& m);
+  void pop_scope(const msg::pop_scope& m);
+  void set_handler(const msg::set_handler& m);
+  void ask_pending(const msg::ask_pending& m);
   void destroy(const msg::destroy_context& m);
   void compiled(const msg::compiled& m);
+  void operation_failed(const msg::operation_failed& m);
+  void fence_passed(const msg::fence_passed& m);
   void on_exit(const caf::exit_msg& m);
   void lose(LostReason reason, const std::string& message);
 
-  /// Slots of `ids`; false if one of them is destroyed (it is left out).
-  bool resolve(const msg::TensorIds& ids, msg::Tensors& slots) const;
-  msg::Ticket stamp() { return ++last_ticket_; }
+  /// The tensors of a dispatch as slots and uses. What is wrong with them, if anything: destroyed,
+  /// on lease in LeaseMode::fail. Those that exist are in `slots` in any case.
+  std::optional<Error> resolve(const TensorIds& ids, msg::Tensors& slots, LaneOrder::Touched& uses);
+  /// An operation that is refused here, for people and for what it would have written.
+  void refuse(msg::Stamp stamp, msg::Tensors outputs, const Error& error);
+  /// Set while the tensor is on lease in LeaseMode::fail.
+  static std::optional<Error> lease_error(const TensorEntry& entry);
+  /// Lets the device go on after this lease.
+  void end(const TensorEntry::Rent& rent);
 
-  msg::Ticket last_ticket_ = 0;
+  std::optional<LaneOrder> order_;
   std::unordered_map<msg::TensorId, TensorEntry> tensors_;
-  std::unordered_map<msg::GraphId, graph_actor> graphs_;
-  device_actor device_;
+  std::unordered_map<msg::GraphId, GraphEntry> graphs_;
+  ErrorScopes scopes_;
+  std::uint64_t fences_ = 0;
+  std::vector<device_actor> devices_;  ///< by lane
   compiler_actor compiler_;
 };
 

@@ -1,17 +1,16 @@
-// The device actor: the device timeline of a context.
+// The device actor: a lane of a context's device timeline.
 //
-// Owns the order. Operations arrive by any route and in any order; each is carried out when its
-// ticket is next (a resequencer), one at a time, to completion. It alone opens tensor and graph
-// slots. Keeps the rule that errors follow the data: a failed operation tags its outputs, an
-// operation with a tagged input does not run and tags its own, a successful overwrite clears. Never
-// waits, never asks; runs on a thread of its own, because kernels block it.
+// Carries operations out, one at a time, when its Timeline says that their turn has come. It alone
+// opens the slots of the tensors and graphs in them. Keeps the rule that errors follow the data: a
+// failed operation tags its outputs; an operation with a tagged input does not run and tags its
+// own; a successful overwrite clears. Never waits and never asks; runs on a thread of its own,
+// because kernels block it. When the device itself is gone it ends, and the context with it.
 #pragma once
 
-#include <map>
-#include <variant>
 #include <vector>
 
 #include "actors/actor.hpp"
+#include "actors/timeline.hpp"
 #include "messages/types.hpp"
 
 namespace polychron::actors {
@@ -19,39 +18,67 @@ namespace polychron::actors {
 class DeviceState : public State<device_actor> {
  public:
   static inline const char* name = "device";
-  using State::State;
+  explicit DeviceState(device_actor::pointer self);
 
-  device_actor::behavior_type start(EnvironmentRef environment);
+  device_actor::behavior_type start(EnvironmentRef environment, std::uint32_t lane,
+                                    caf::actor_addr context);
 
  private:
-  using Operation = std::variant<msg::allocate, msg::write_bytes, msg::read_bytes, msg::release,
-                                 msg::load, msg::execute, msg::fail, msg::release_plan, msg::skip>;
+  /// Whether an operation is over when it has been carried out, or goes on (a lease).
+  enum class Outcome : std::uint8_t { done, goes_on };
 
-  /// Carries out what is next, else keeps it until its turn.
   template <class M>
   void arrive(const M& m);
+  void carry_out_ready();
+  void after_progress();
 
-  void carry_out(const msg::allocate& m);
-  void carry_out(const msg::write_bytes& m);
-  void carry_out(const msg::read_bytes& m);
-  void carry_out(const msg::release& m);
-  void carry_out(const msg::load& m);
-  void carry_out(const msg::execute& m);
-  void carry_out(const msg::fail& m);
-  void carry_out(const msg::release_plan& m);
-  void carry_out(const msg::skip& m);
+  void await_turn(const msg::await_turn& m);
+  void reached(const msg::reached& m);
+  void end_lease(const msg::end_lease& m);
+  void survey(const msg::survey_lane& m);
+  void meet(const msg::meet& m);
 
+  Outcome carry_out(const msg::allocate& m);
+  Outcome carry_out(const msg::write_bytes& m);
+  Outcome carry_out(const msg::read_bytes& m);
+  Outcome carry_out(const msg::query_tag& m);
+  Outcome carry_out(const msg::lend_memory& m);
+  Outcome carry_out(const msg::release& m);
+  Outcome carry_out(const msg::load& m);
+  Outcome carry_out(const msg::execute& m);
+  Outcome carry_out(const msg::execute_batch& m);
+  Outcome carry_out(const msg::fail& m);
+  Outcome carry_out(const msg::release_plan& m);
+  Outcome carry_out(const msg::fence& m);
+  Outcome carry_out(const msg::skip& m);
+
+  /// Why a dispatch or compute must not start, if it must not: cancelled, late.
+  std::optional<Error> unmet(const msg::Conditions& conditions, const char* operation,
+                             const std::string& label, msg::Ticket ticket) const;
   /// The first errored input as an error of this dispatch, or nullopt.
   std::optional<Error> errored_input(const msg::execute& m) const;
-  kernels::ExecuteStatus execute_plan(const msg::execute& m);
+  Result<void> fill(const msg::TensorSlot& slot, msg::ReadTarget& target);
+  /// Runs the graph's plan on this lane; makes its instance first if there is none.
+  kernels::ExecuteStatus run(msg::GraphSlot& graph);
+  Result<void> instantiate(msg::GraphSlot& graph);
+  Result<void> run_batch(msg::GraphSlot& graph, msg::Batch& batch, bool& inherent);
+  Error failure(const char* operation, const std::string& label, msg::Ticket ticket,
+                const Error& error) const;
+
   void set_tag(msg::TensorSlot& tensor, const Error& error, msg::Ticket ticket);
   void set_tags(const msg::Tensors& tensors, const Error& error, msg::Ticket ticket);
   void clear_tag(msg::TensorSlot& tensor, msg::Ticket ticket);
-  /// The device itself is gone: ends this actor, and with it the context.
-  void check_alive(const Error& error);
+  void completed();
+  /// Counts a failure and tells the context, and ends this actor if the device itself is gone.
+  void failed(const Error& error, msg::Ticket ticket);
+  /// An operation that a caller was admitted for is over.
+  void leave();
 
-  msg::Ticket next_ = 1;
-  std::map<msg::Ticket, Operation> early_;  ///< arrived ahead of their turn; all keys > next_
+  std::uint32_t lane_ = 0;
+  caf::actor_addr context_;  ///< weak: the context holds this actor
+  Timeline timeline_;
+  std::vector<device_actor> lanes_;
+  std::vector<msg::await_turn> awaited_;                           ///< by other lanes
   std::vector<kernels::Storage*> input_storage_, output_storage_;  ///< reused by every dispatch
 };
 

@@ -5,50 +5,83 @@
 namespace polychron::actors {
 
 graph_actor::behavior_type GraphState::start(EnvironmentRef environment, msg::GraphRef slot,
-                                             device_actor device, Promise<msg::Built> reply) {
+                                             std::vector<device_actor> devices,
+                                             Promise<msg::Built> reply) {
   enter(std::move(environment), "graph");
+  count(this->environment().counters->graphs);
   slot_ = std::move(slot);
-  device_ = std::move(device);
+  devices_ = std::move(devices);
   reply_ = std::move(reply);
   return {
       [this](const msg::run& m) { run(m); },
+      [this](const msg::run_batch& m) { run_batch(m); },
       [this](const msg::destroy_graph& m) { destroy(m); },
       [this](const msg::loaded& m) { loaded(m); },
+      [this](const msg::batch_done& m) { batch_done(m); },
       [this](const msg::invalidated& m) { invalidated(m); },
       [this](const msg::plan_released& m) { plan_released(m); },
   };
 }
 
 GraphState::~GraphState() {
-  if (environment_ref()) reply_.reject(environment().lost->error());
+  if (!environment_ref()) return;
+  const auto error = environment().lost->error();
+  reply_.reject(error);
+  for (auto& [ticket, reply] : batches_) reply.reject(error.with_operation("compute", {}, ticket));
+  --environment().counters->graphs;
+}
+
+Error GraphState::invalid_error(const char* operation, const std::string& label,
+                                msg::Ticket ticket) const {
+  return Error(ErrorKind::graph_invalid, slot_->name() + " is invalid since")
+      .with_operation(operation, label, ticket)
+      .caused_by(*invalid_)
+      .not_run();
 }
 
 void GraphState::run(const msg::run& m) {
-  assert(m.ticket != 0 && !destroyed_);  // the context forgets a graph before it destroys it
+  assert(m.stamp.ticket != 0 && !destroyed_);  // the context forgets a graph before it destroys it
   if (invalid_) {
-    const auto error = Error(ErrorKind::graph_invalid, slot_->name() + " is invalid since")
-                           .with_operation("dispatch", m.label, m.ticket)
-                           .caused_by(*invalid_)
-                           .not_run();
-    tell(device_, msg::fail{m.ticket, m.outputs, std::make_shared<const Error>(error)});
+    const auto error = invalid_error("dispatch", m.label, m.stamp.ticket);
+    tell(device(m.stamp), msg::fail{m.stamp, m.outputs, std::make_shared<const Error>(error)});
     return;
   }
-  tell(device_, msg::execute{m.ticket, slot_, m.inputs, m.outputs, m.label});
+  tell(device(m.stamp), msg::execute{m.stamp, slot_, m.inputs, m.outputs, m.label, m.conditions});
+}
+
+void GraphState::run_batch(const msg::run_batch& m) {
+  assert(m.stamp.ticket != 0 && !destroyed_);
+  if (invalid_) {
+    (*m.batch)->error = invalid_error("compute", m.label, m.stamp.ticket);
+    tell(device(m.stamp),
+         msg::fail{m.stamp, {}, std::make_shared<const Error>(*(*m.batch)->error)});
+    m.reply->resolve(*m.batch);
+    return;
+  }
+  batches_.emplace(m.stamp.ticket, *m.reply);
+  tell(device(m.stamp), msg::execute_batch{m.stamp, slot_, m.batch, m.label, m.conditions});
 }
 
 void GraphState::destroy(const msg::destroy_graph& m) {
   assert(!destroyed_);
   destroyed_ = true;
-  tell(device_, msg::release_plan{m.ticket, slot_});
+  tell(device(m.stamp), msg::release_plan{m.stamp, slot_});
 }
 
 void GraphState::loaded(const msg::loaded& m) {
   if (!*m.result) {
-    reply_.reject(m.result->error().with_operation("build", slot_->label));
+    reply_.reject(m.result->error());
     return;
   }
-  reply_.resolve(msg::Built{slot_->inputs, slot_->outputs, slot_->plan->describe(),
-                            slot_->plan->constant_bytes(), slot_->plan->arena_bytes()});
+  const auto plan = slot_->plan;
+  reply_.resolve(msg::Built{slot_->inputs, slot_->outputs, plan->describe(), plan->constant_bytes(),
+                            plan->arena_bytes()});
+}
+
+void GraphState::batch_done(const msg::batch_done& m) {
+  const auto entry = batches_.extract(m.ticket);
+  assert(!entry.empty());
+  entry.mapped().resolve(*m.batch);
 }
 
 void GraphState::invalidated(const msg::invalidated& m) {
@@ -56,7 +89,7 @@ void GraphState::invalidated(const msg::invalidated& m) {
 }
 
 void GraphState::plan_released(const msg::plan_released&) {
-  assert(destroyed_);
+  assert(destroyed_ && batches_.empty());
   self()->quit();
 }
 

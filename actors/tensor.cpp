@@ -4,18 +4,36 @@
 
 namespace polychron::actors {
 
+namespace {
+
+/// Takes the entry of `ticket` out of a table of pending replies, if it is still there: it is not
+/// once the tensor has been destroyed.
+template <class T>
+std::optional<T> take(std::map<msg::Ticket, T>& pending, msg::Ticket ticket) {
+  const auto entry = pending.extract(ticket);
+  if (entry.empty()) return std::nullopt;
+  return std::move(entry.mapped());
+}
+
+}  // namespace
+
 tensor_actor::behavior_type TensorState::start(EnvironmentRef environment, msg::TensorRef slot,
-                                               device_actor device) {
+                                               std::vector<device_actor> devices) {
   enter(std::move(environment), "tensor");
+  count(this->environment().counters->tensors);
   slot_ = std::move(slot);
-  device_ = std::move(device);
+  devices_ = std::move(devices);
   return {
       [this](const msg::create& m) { create(m); },
       [this](const msg::write& m) { write(m); },
       [this](const msg::read& m) { read(m); },
+      [this](const msg::query& m) { query(m); },
+      [this](const msg::lend& m) { lend(m); },
       [this](const msg::destroy_tensor& m) { destroy(m); },
       [this](const msg::allocated& m) { allocated(m); },
       [this](const msg::read_done& m) { read_done(m); },
+      [this](const msg::query_done& m) { query_done(m); },
+      [this](const msg::lent& m) { lent(m); },
       [this](const msg::errored& m) { errored(m); },
       [this](const msg::recovered& m) { recovered(m); },
       [this](const msg::released& m) { released(m); },
@@ -23,54 +41,72 @@ tensor_actor::behavior_type TensorState::start(EnvironmentRef environment, msg::
 }
 
 TensorState::~TensorState() {
-  if (environment_ref()) reject_pending(environment().lost->error());
+  if (!environment_ref()) return;
+  const auto error = environment().lost->error();
+  reject_pending(error);
+  for (auto& [ticket, read] : reads_) read.reply.resolve(msg::ReadReply{{}, read.rejected});
+  --environment().counters->tensors;
+}
+
+Error TensorState::destroyed_error() const {
+  return Error(ErrorKind::invalid_state, "the tensor was destroyed").with_object(slot_->name());
 }
 
 void TensorState::create(const msg::create& m) {
   assert(!destroyed_ && !creation_);
   creation_ = *m.reply;
-  tell(device_, msg::allocate{m.ticket, slot_, m.initial});
+  tell(device(m.stamp), msg::allocate{m.stamp, slot_});
 }
 
 void TensorState::write(const msg::write& m) {
-  assert(m.ticket != 0);
-  if (destroyed_)
-    tell(device_, msg::skip{m.ticket});
-  else
-    tell(device_, msg::write_bytes{m.ticket, slot_, m.bytes, m.label});
+  assert(!destroyed_);  // the context forgets a tensor before it destroys it
+  tell(device(m.stamp), msg::write_bytes{m.stamp, slot_, m.payload, m.label});
 }
 
 void TensorState::read(const msg::read& m) {
-  assert(m.ticket != 0);
-  if (destroyed_) {
-    m.reply->reject(
-        Error(ErrorKind::invalid_state, "the tensor is destroyed").with_object(slot_->name()));
-    tell(device_, msg::skip{m.ticket});
-    return;
-  }
-  const bool added = reads_.emplace(m.ticket, *m.reply).second;
-  assert(added);
-  static_cast<void>(added);
-  tell(device_, msg::read_bytes{m.ticket, slot_});
+  assert(!destroyed_);
+  reads_.emplace(m.stamp.ticket, PendingRead{*m.target, *m.reply, std::nullopt});
+  tell(device(m.stamp), msg::read_bytes{m.stamp, slot_, m.target});
+}
+
+void TensorState::query(const msg::query& m) {
+  assert(!destroyed_);
+  queries_.emplace(m.stamp.ticket, *m.reply);
+  tell(device(m.stamp), msg::query_tag{m.stamp, slot_});
+}
+
+void TensorState::lend(const msg::lend& m) {
+  assert(!destroyed_);
+  leases_.emplace(m.stamp.ticket, PendingLease{*m.lease, *m.reply});
+  tell(device(m.stamp), msg::lend_memory{m.stamp, slot_, m.lease});
 }
 
 void TensorState::destroy(const msg::destroy_tensor& m) {
-  assert(!destroyed_);  // the context forgets a tensor before it sends this
+  assert(!destroyed_);
   destroyed_ = true;
-  reject_pending(
-      Error(ErrorKind::invalid_state, "the tensor was destroyed").with_object(slot_->name()));
-  tell(device_, msg::release{m.ticket, slot_});
-  assert(reads_.empty());
+  reject_pending(destroyed_error());
+  tell(device(m.stamp), msg::release{m.stamp, slot_});
+  assert(queries_.empty() && leases_.empty());
 }
 
 void TensorState::allocated(const msg::allocated& m) { creation_.settle(*m.result); }
 
 void TensorState::read_done(const msg::read_done& m) {
-  const auto pending = reads_.find(m.ticket);
-  if (pending == reads_.end()) return;  // rejected when the tensor was destroyed
-  const auto reply = std::move(pending->second);
-  reads_.erase(pending);
-  reply.settle(std::move(**m.result));
+  const auto pending = take(reads_, m.ticket);
+  if (!pending) return;
+  if (pending->rejected) (*m.reply)->error = pending->rejected;
+  pending->reply.resolve(std::move(**m.reply));
+}
+
+void TensorState::query_done(const msg::query_done& m) {
+  if (const auto reply = take(queries_, m.ticket)) reply->resolve(*m.error);
+}
+
+void TensorState::lent(const msg::lent& m) {
+  const auto pending = take(leases_, m.ticket);
+  if (!pending) return;
+  if (*m.result) lease_ = *m.lease;
+  pending->reply.settle(*m.result);
 }
 
 void TensorState::errored(const msg::errored& m) { last_error_ = *m.error; }
@@ -84,9 +120,24 @@ void TensorState::released(const msg::released&) {
 
 void TensorState::reject_pending(const Error& error) {
   creation_.reject(error);
-  // A callback may come back to this actor, by message only: the table is not touched meanwhile.
-  for (auto& [ticket, reply] : std::exchange(reads_, {}))
-    reply.reject(error.with_operation("read", {}, ticket));
+  // Callbacks may call the library, which comes back as messages: the tables stay as they are.
+  for (auto& [ticket, read] : std::exchange(reads_, {})) {
+    const auto rejection = error.with_operation("read", {}, ticket);
+    if (read.target->claim()) {
+      read.reply.resolve(msg::ReadReply{std::move(read.target->buffer), rejection});
+    } else {
+      // The device is filling the buffer at this moment: it comes back with read_done.
+      read.rejected = rejection;
+      reads_.emplace(ticket, std::move(read));
+    }
+  }
+  for (auto& [ticket, reply] : std::exchange(queries_, {}))
+    reply.reject(error.with_operation("tensor_error", {}, ticket));
+  for (auto& [ticket, pending] : std::exchange(leases_, {})) {
+    pending.lease->revoke();
+    pending.reply.reject(error.with_operation("export", {}, ticket));
+  }
+  if (const auto lease = std::exchange(lease_, nullptr)) lease->revoke();
 }
 
 }  // namespace polychron::actors

@@ -1,9 +1,10 @@
 // The tensor actor.
 //
 // Owns the content side of a tensor: whether it is destroyed, the replies that wait for the device,
-// and the last error the device reported. Never touches the bytes: they live in the slot, which
-// only device actors open. Invariants: a destroyed tensor has no pending reply; every ticket it is
-// given goes on to the device exactly once. Ends when the device has released the memory.
+// the lease that is out, and the last error the device reported. Never touches the bytes: they live
+// in the slot, which only device actors open. Invariants: a destroyed tensor has no pending reply
+// and no lease that is not revoked; every stamp it is given goes on to its device exactly once.
+// Ends when the device has released the memory.
 #pragma once
 
 #include <map>
@@ -21,25 +22,45 @@ class TensorState : public State<tensor_actor> {
   ~TensorState();
 
   tensor_actor::behavior_type start(EnvironmentRef environment, msg::TensorRef slot,
-                                    device_actor device);
+                                    std::vector<device_actor> devices);
 
  private:
+  struct PendingRead {
+    std::shared_ptr<msg::ReadTarget> target;
+    Promise<msg::ReadReply> reply;
+    std::optional<Error> rejected;  ///< destroyed while the device was filling the caller's buffer
+  };
+  struct PendingLease {
+    msg::LeaseRef lease;
+    Promise<void> reply;
+  };
+
   void create(const msg::create& m);
   void write(const msg::write& m);
   void read(const msg::read& m);
+  void query(const msg::query& m);
+  void lend(const msg::lend& m);
   void destroy(const msg::destroy_tensor& m);
   void allocated(const msg::allocated& m);
   void read_done(const msg::read_done& m);
+  void query_done(const msg::query_done& m);
+  void lent(const msg::lent& m);
   void errored(const msg::errored& m);
   void recovered(const msg::recovered& m);
   void released(const msg::released& m);
+
+  const device_actor& device(const msg::Stamp& stamp) const { return devices_[stamp.at.lane]; }
+  Error destroyed_error() const;
   void reject_pending(const Error& error);
 
   msg::TensorRef slot_;
-  device_actor device_;
+  std::vector<device_actor> devices_;  ///< by lane
   bool destroyed_ = false;
   Promise<void> creation_;
-  std::map<msg::Ticket, Promise<Buffer>> reads_;
+  std::map<msg::Ticket, PendingRead> reads_;
+  std::map<msg::Ticket, Promise<std::optional<Error>>> queries_;
+  std::map<msg::Ticket, PendingLease> leases_;  ///< asked for
+  msg::LeaseRef lease_;                         ///< out, or null
   std::shared_ptr<const Error> last_error_;
 };
 

@@ -106,6 +106,18 @@ Error Error::not_run() const {
   return Error(std::move(state));
 }
 
+std::string describe_bytes(std::uint64_t bytes) {
+  constexpr std::array<const char*, 5> units{" bytes", " KiB", " MiB", " GiB", " TiB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; value >= 1024 && unit + 1 < units.size(); ++unit) value /= 1024;
+  auto tenths = std::to_string(static_cast<std::uint64_t>(value * 10 + 0.5));
+  const auto digit = tenths.back();
+  tenths.pop_back();
+  if (tenths.empty()) tenths = "0";
+  return tenths + (digit == '0' ? "" : std::string(".") + digit) + units[unit];
+}
+
 std::string describe_object(std::string_view type, std::string_view label, std::uint64_t id) {
   std::string text(type);
   text += label.empty() ? " #" + std::to_string(id) : " '" + std::string(label) + "'";

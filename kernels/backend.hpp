@@ -64,6 +64,10 @@ class Backend {
   virtual Result<std::unique_ptr<Storage>> allocate(std::size_t bytes) = 0;
   /// Turns host memory into storage: without a copy where the device can use it in place.
   virtual Result<std::unique_ptr<Storage>> adopt(Buffer&& bytes) = 0;
+  /// The storage as host memory, in place; not_supported where the host cannot reach it.
+  virtual Result<std::span<std::byte>> map(Storage& storage) = 0;
+  /// Takes adopted memory back out, without a copy where adopt() made none.
+  virtual Result<Buffer> surrender(std::unique_ptr<Storage> storage) = 0;
   virtual Result<void> write(Storage& storage, std::span<const std::byte> bytes) = 0;
   virtual Result<void> read(const Storage& storage, std::span<std::byte> bytes) = 0;
   virtual Result<std::shared_ptr<Plan>> compile(std::shared_ptr<const ops::Graph> graph,

@@ -1,72 +1,142 @@
-// The device protocol: operations with their place on the timeline. Never leaves the process.
+// The device protocol: operations with their place on a lane. Never leaves the process.
 //
-// Every ticket of the context reaches the device exactly once, in one of these messages; the device
-// carries them out in ticket order, whatever order they arrive in.
+// Every turn of a lane reaches its device actor exactly once, in one of these messages; the device
+// carries them out in order of their turns, whatever order they arrive in.
 #pragma once
 
+#include <variant>
+#include <vector>
+
 #include "messages/slot.hpp"
+#include "messages/survey.hpp"
 
 namespace polychron::msg {
 
-/// From a tensor: reserve and zero memory, or take `initial` as it.
+// -- operations: each takes its turn
+// -----------------------------------------------------------------
+
+/// From a tensor: reserve and zero memory.
 struct allocate {
-  Ticket ticket = 0;
+  Stamp stamp;
   Local<TensorRef> tensor;
-  Local<Bytes> initial;
 };
 /// From a tensor: replace the contents, and clear its error.
 struct write_bytes {
-  Ticket ticket = 0;
+  Stamp stamp;
   Local<TensorRef> tensor;
-  Local<Bytes> bytes;
+  Local<PayloadRef> payload;
   std::string label;
 };
 /// From a tensor: answer `read_done` with a copy of the contents.
 struct read_bytes {
-  Ticket ticket = 0;
+  Stamp stamp;
   Local<TensorRef> tensor;
+  Local<std::shared_ptr<ReadTarget>> target;
+};
+/// From a tensor: answer `query_done` with its error, if it has one.
+struct query_tag {
+  Stamp stamp;
+  Local<TensorRef> tensor;
+};
+/// From a tensor: grant the lease and answer `lent`; this operation is under way until the lease
+/// ends.
+struct lend_memory {
+  Stamp stamp;
+  Local<TensorRef> tensor;
+  Local<LeaseRef> lease;
 };
 /// From a tensor: free its memory.
 struct release {
-  Ticket ticket = 0;
+  Stamp stamp;
   Local<TensorRef> tensor;
 };
-/// From the context, once a graph is compiled: make its plan ready to run; answer `loaded`.
+/// From the context, once a graph is compiled: account for its plan; answer `loaded`.
 struct load {
-  Ticket ticket = 0;
+  Stamp stamp;
   Local<GraphRef> graph;
 };
 /// From a graph: run it, unless an input is errored.
 struct execute {
-  Ticket ticket = 0;
+  Stamp stamp;
   Local<GraphRef> graph;
   Local<Tensors> inputs;
   Local<Tensors> outputs;
   std::string label;
+  Local<Conditions> conditions;
 };
-/// From a graph or the context: the dispatch was refused; its outputs carry the error.
+/// From a graph: run it on the batch's buffers; answer `batch_done`.
+struct execute_batch {
+  Stamp stamp;
+  Local<GraphRef> graph;
+  Local<BatchRef> batch;
+  std::string label;
+  Local<Conditions> conditions;
+};
+/// From a graph or the context: the operation was refused; its outputs carry the error.
 struct fail {
-  Ticket ticket = 0;
+  Stamp stamp;
   Local<Tensors> outputs;
   Local<std::shared_ptr<const Error>> error;
 };
 /// From a graph: free its plan.
 struct release_plan {
-  Ticket ticket = 0;
+  Stamp stamp;
   Local<GraphRef> graph;
 };
-/// From anyone who was given a ticket and has nothing to do with it.
-struct skip {
-  Ticket ticket = 0;
+/// From the context: answer `fence_passed` when everything before it on this lane is done.
+struct fence {
+  Stamp stamp;
+  std::uint64_t id = 0;
 };
+/// From anyone who was given a turn and has nothing to do with it. `admitted`: the caller took a
+/// place in the context's admission for it.
+struct skip {
+  Stamp stamp;
+  bool admitted = false;
+};
+
+using Operation = std::variant<allocate, write_bytes, read_bytes, query_tag, lend_memory, release,
+                               load, execute, execute_batch, fail, release_plan, fence, skip>;
+
+// -- the rest: taken as they come
+// --------------------------------------------------------------------
+
+/// From another lane: tell it `reached` when this lane's `turn` is done.
+struct await_turn {
+  Ticket turn = 0;
+  std::uint32_t lane = 0;
+};
+/// From another lane: `turn` of it is done.
+struct reached {
+  std::uint32_t lane = 0;
+  Ticket turn = 0;
+};
+/// From the context: the lease granted at `turn` has ended.
+struct end_lease {
+  Ticket turn = 0;
+};
+/// From the context: add what waits here to the survey.
+struct survey_lane {
+  Local<std::shared_ptr<Survey>> survey;
+};
+/// From the context, before anything else: the lanes of the context, this one among them.
+struct meet;
 
 }  // namespace polychron::msg
 
 namespace polychron {
-using device_actor =
-    caf::typed_actor<caf::reacts_to<msg::allocate>, caf::reacts_to<msg::write_bytes>,
-                     caf::reacts_to<msg::read_bytes>, caf::reacts_to<msg::release>,
-                     caf::reacts_to<msg::load>, caf::reacts_to<msg::execute>,
-                     caf::reacts_to<msg::fail>, caf::reacts_to<msg::release_plan>,
-                     caf::reacts_to<msg::skip>>;
+using device_actor = caf::typed_actor<
+    caf::reacts_to<msg::allocate>, caf::reacts_to<msg::write_bytes>,
+    caf::reacts_to<msg::read_bytes>, caf::reacts_to<msg::query_tag>,
+    caf::reacts_to<msg::lend_memory>, caf::reacts_to<msg::release>, caf::reacts_to<msg::load>,
+    caf::reacts_to<msg::execute>, caf::reacts_to<msg::execute_batch>, caf::reacts_to<msg::fail>,
+    caf::reacts_to<msg::release_plan>, caf::reacts_to<msg::fence>, caf::reacts_to<msg::skip>,
+    caf::reacts_to<msg::await_turn>, caf::reacts_to<msg::reached>, caf::reacts_to<msg::end_lease>,
+    caf::reacts_to<msg::survey_lane>, caf::reacts_to<msg::meet>>;
 }
+
+namespace polychron::msg {
+struct meet {
+  Local<std::vector<device_actor>> lanes;
+};
+}  // namespace polychron::msg

@@ -4,9 +4,13 @@
 #include <boost/container/small_vector.hpp>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "messages/conditions.hpp"
 #include "messages/ids.hpp"
 #include "messages/inspect.hpp"
+#include "polychron/buffer.hpp"
+#include "polychron/future.hpp"
 #include "polychron/result.hpp"
 
 namespace polychron::msg {
@@ -19,27 +23,49 @@ inline std::string describe(const Tensors& tensors) {
   return std::to_string(tensors.size()) + " tensors";
 }
 
+/// The buffers of a compute() call, in the order of the graph's inputs and outputs, on their way
+/// there and back.
+struct Batch {
+  std::vector<Buffer> inputs, outputs;
+  std::optional<Error> error;  ///< set by the device
+};
+using BatchRef = std::shared_ptr<Batch>;
+
 // -- from the context
-// ----------------------------------------------------------------------------------
+// --------------------------------------------------------------------------------
 
 /// Run the graph's plan on these tensors.
 struct run {
-  Ticket ticket = 0;
+  Stamp stamp;
   Local<Tensors> inputs;
   Local<Tensors> outputs;
   std::string label;
+  Local<Conditions> conditions;
+};
+/// Run the graph's plan on these buffers, and give them back.
+struct run_batch {
+  Stamp stamp;
+  Local<BatchRef> batch;
+  std::string label;
+  Local<Conditions> conditions;
+  Local<Promise<BatchRef>> reply;
 };
 /// Refuse new dispatches; give the plan back after all earlier operations.
 struct destroy_graph {
-  Ticket ticket = 0;
+  Stamp stamp;
 };
 
 // -- from the device
-// -----------------------------------------------------------------------------------
+// ---------------------------------------------------------------------------------
 
 /// The plan is ready on the device, or could not be made so.
 struct loaded {
   Local<Result<void>> result;
+};
+/// The batch of `ticket` has been run, or was refused.
+struct batch_done {
+  Ticket ticket = 0;
+  Local<BatchRef> batch;
 };
 /// A dispatch failed in a way that every later one would: fail fast from now on.
 struct invalidated {
@@ -52,7 +78,9 @@ struct plan_released {};
 }  // namespace polychron::msg
 
 namespace polychron {
-using graph_actor = caf::typed_actor<caf::reacts_to<msg::run>, caf::reacts_to<msg::destroy_graph>,
-                                     caf::reacts_to<msg::loaded>, caf::reacts_to<msg::invalidated>,
-                                     caf::reacts_to<msg::plan_released>>;
+using graph_actor =
+    caf::typed_actor<caf::reacts_to<msg::run>, caf::reacts_to<msg::run_batch>,
+                     caf::reacts_to<msg::destroy_graph>, caf::reacts_to<msg::loaded>,
+                     caf::reacts_to<msg::batch_done>, caf::reacts_to<msg::invalidated>,
+                     caf::reacts_to<msg::plan_released>>;
 }

@@ -4,10 +4,11 @@
 
 #include <caf/all.hpp>
 #include <concepts>
-#include <ranges>
 #include <string>
 #include <type_traits>
 #include <utility>
+
+#include "messages/stamp.hpp"
 
 namespace polychron::msg {
 
@@ -28,7 +29,7 @@ template <class T>
 std::string printed(const Local<T>& field) {
   if constexpr (requires { describe(field.value); }) {
     return describe(field.value);
-  } else if constexpr (std::ranges::range<T>) {
+  } else if constexpr (requires { std::to_string(*field.value.begin()); }) {
     std::string text;
     for (const auto& x : field.value) text += (text.empty() ? "" : ", ") + std::to_string(x);
     return "[" + text + "]";
@@ -43,6 +44,15 @@ typename Inspector::result_type inspect(Inspector& f, Local<T>& field) {
     return f(printed(field));
   else
     return caf::make_error(caf::sec::runtime_error, "this field never leaves its process");
+}
+
+/// Stamps print in one piece, and stay in the process like the operations that they order.
+template <class Inspector>
+typename Inspector::result_type inspect(Inspector& f, Stamp& stamp) {
+  if constexpr (std::same_as<Inspector, caf::detail::stringification_inspector>)
+    return f(describe(stamp));
+  else
+    return caf::make_error(caf::sec::runtime_error, "a stamp never leaves its process");
 }
 
 namespace detail {
@@ -62,8 +72,8 @@ constexpr std::size_t arity() {
 
 /// Message structs are plain aggregates of up to eight fields.
 template <class Inspector, class T>
-requires std::is_aggregate_v<T>
-typename Inspector::result_type inspect(Inspector& f, T& x) {
+requires(std::is_aggregate_v<T> && !std::same_as<T, Stamp>) typename Inspector::result_type
+    inspect(Inspector& f, T& x) {
   constexpr auto name = caf::meta::type_name(caf::type_name<T>::value);
   constexpr auto n = detail::arity<T>();
   static_assert(n <= 8, "extend the ladder");

@@ -11,9 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/backend.hpp"
-#include "messages/budget.hpp"
 #include "messages/graph.hpp"
+#include "messages/memory.hpp"
 #include "messages/tensor.hpp"
 #include "polychron/error.hpp"
 #include "polychron/graph.hpp"
@@ -25,10 +24,9 @@ struct TensorSlot {
   TensorId id = 0;
   std::string label;
   std::size_t bytes = 0;
-  std::unique_ptr<kernels::Storage> storage;  ///< null before allocate and after release
-  std::optional<Error> tag;                   ///< errored: what a read of it reports
-  Reservation reservation;                    ///< of the context's memory budget
-  tensor_actor actor;                         ///< cleared by release, which breaks the cycle
+  std::shared_ptr<Memory> memory;  ///< null before allocate and after release
+  std::optional<Error> tag;        ///< errored: what a read of it reports
+  tensor_actor actor;              ///< cleared by release, which breaks the cycle
 
   std::string name() const { return describe_object("tensor", label, id); }
 };
@@ -40,9 +38,15 @@ struct GraphSlot {
   std::string label;
   NamedDescriptors inputs, outputs;
   std::shared_ptr<const kernels::Plan> plan;
-  Reservation reservation;
-  std::vector<std::unique_ptr<kernels::PlanInstance>> instances;  ///< one a lane, null until loaded
-  graph_actor actor;                                              ///< cleared by release_plan
+  Reservation constants;  ///< the plan's share of the budget
+
+  /// A lane's instance, made by the first dispatch that the lane runs.
+  struct Instance {
+    std::unique_ptr<kernels::PlanInstance> plan;
+    Reservation arena;
+  };
+  std::vector<Instance> instances;  ///< one a lane; each lane opens its own only
+  graph_actor actor;                ///< cleared by release_plan
 
   std::string name() const { return describe_object("graph", label, id); }
 };

@@ -2,52 +2,74 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "messages/ids.hpp"
 #include "messages/inspect.hpp"
+#include "messages/lease.hpp"
+#include "messages/memory.hpp"
 #include "polychron/buffer.hpp"
 #include "polychron/future.hpp"
 #include "polychron/result.hpp"
 
-namespace polychron {
-inline std::string describe(const std::shared_ptr<Buffer>& bytes) {
-  return bytes ? std::to_string(bytes->size()) + " bytes" : "none";
-}
-}  // namespace polychron
-
 namespace polychron::msg {
 
-/// Bytes on their way to a device. Shared, because CAF copies messages; taken by the device.
-using Bytes = std::shared_ptr<Buffer>;
+/// Where the bytes of a read go: the caller's buffer, or an empty one for the device to make. Both
+/// the device, to fill it, and the tensor's actor, to give it back when the tensor is destroyed,
+/// want it: whoever claims it first has it.
+struct ReadTarget {
+  Buffer buffer;
+  bool callers = false;
+  std::atomic<bool> claimed{false};
+  bool claim() noexcept { return !claimed.exchange(true); }
+};
+
+/// The answer to a read: the bytes, or the error and the caller's buffer as it was.
+struct ReadReply {
+  Buffer buffer;
+  std::optional<Error> error;
+};
 
 // -- from the context
-// ----------------------------------------------------------------------------------
+// --------------------------------------------------------------------------------
 
-/// Reserve and zero the memory, or take `initial` as it. `reply` settles when that is done.
+/// Reserve and zero the memory. `reply` settles when that is done.
 struct create {
-  Ticket ticket = 0;
-  Local<Bytes> initial;
+  Stamp stamp;
   Local<Promise<void>> reply;
 };
 /// Replace the whole contents.
 struct write {
-  Ticket ticket = 0;
-  Local<Bytes> bytes;
+  Stamp stamp;
+  Local<PayloadRef> payload;
   std::string label;
 };
 /// `reply` gets a copy of the contents, or the tensor's error.
 struct read {
-  Ticket ticket = 0;
-  Local<Promise<Buffer>> reply;
+  Stamp stamp;
+  Local<std::shared_ptr<ReadTarget>> target;
+  Local<Promise<ReadReply>> reply;
 };
-/// Reject pending replies at once; give the memory back after all earlier operations.
+/// `reply` gets the error that the tensor has when the device comes to it, if any.
+struct query {
+  Stamp stamp;
+  Local<Promise<std::optional<Error>>> reply;
+};
+/// Rent the memory out once the device comes to it; `reply` settles then.
+struct lend {
+  Stamp stamp;
+  Local<LeaseRef> lease;
+  Local<Promise<void>> reply;
+};
+/// Reject pending replies and revoke leases at once; give the memory back after all earlier
+/// operations.
 struct destroy_tensor {
-  Ticket ticket = 0;
+  Stamp stamp;
 };
 
 // -- from the device
-// -----------------------------------------------------------------------------------
+// ---------------------------------------------------------------------------------
 
 /// The memory is there, or could not be had.
 struct allocated {
@@ -56,7 +78,18 @@ struct allocated {
 /// The read of `ticket` was carried out, or refused with the tensor's error.
 struct read_done {
   Ticket ticket = 0;
-  Local<std::shared_ptr<Result<Buffer>>> result;
+  Local<std::shared_ptr<ReadReply>> reply;
+};
+/// The answer to the query of `ticket`.
+struct query_done {
+  Ticket ticket = 0;
+  Local<std::optional<Error>> error;
+};
+/// The lease of `ticket` was granted, or refused.
+struct lent {
+  Ticket ticket = 0;
+  Local<LeaseRef> lease;
+  Local<Result<void>> result;
 };
 /// The contents became unusable: reads report this from now on.
 struct errored {
@@ -73,10 +106,10 @@ struct released {};
 }  // namespace polychron::msg
 
 namespace polychron {
-using tensor_actor =
-    caf::typed_actor<caf::reacts_to<msg::create>, caf::reacts_to<msg::write>,
-                     caf::reacts_to<msg::read>, caf::reacts_to<msg::destroy_tensor>,
-                     caf::reacts_to<msg::allocated>, caf::reacts_to<msg::read_done>,
-                     caf::reacts_to<msg::errored>, caf::reacts_to<msg::recovered>,
-                     caf::reacts_to<msg::released>>;
+using tensor_actor = caf::typed_actor<
+    caf::reacts_to<msg::create>, caf::reacts_to<msg::write>, caf::reacts_to<msg::read>,
+    caf::reacts_to<msg::query>, caf::reacts_to<msg::lend>, caf::reacts_to<msg::destroy_tensor>,
+    caf::reacts_to<msg::allocated>, caf::reacts_to<msg::read_done>, caf::reacts_to<msg::query_done>,
+    caf::reacts_to<msg::lent>, caf::reacts_to<msg::errored>, caf::reacts_to<msg::recovered>,
+    caf::reacts_to<msg::released>>;
 }

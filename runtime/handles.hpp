@@ -31,6 +31,11 @@ struct ContextHandle {
   void send(Message message) const {
     caf::anon_send(actor, std::move(message));
   }
+  /// Throws `error`, and lets the error scopes see it.
+  [[noreturn]] void fail(const Error& error) const {
+    send(msg::report{error});
+    throw Error(error);
+  }
   /// Throws what calls on a destroyed or lost context report.
   void check_alive() const {
     if (environment->lost->lost()) throw environment->lost->error();
@@ -94,6 +99,29 @@ struct GraphHandle {
   const std::string label;
   msg::Built built;  ///< written before the handle is handed out
   std::atomic<bool> destroyed{false};
+};
+
+/// The flag of a Cancellation, for the messages that carry it.
+struct CancellationFlag {
+  static std::shared_ptr<const std::atomic<bool>> of(const Cancellation& cancellation) {
+    return cancellation.flag_;
+  }
+};
+
+/// What a TensorLease holds. Returns the memory when it goes.
+struct LeaseHandle {
+  LeaseHandle(std::shared_ptr<TensorHandle> owner, msg::LeaseRef rented)
+      : tensor(std::move(owner)), lease(std::move(rented)) {}
+  ~LeaseHandle() {
+    lease->on_revoked(nullptr);
+    tensor->context->send(msg::return_lease{tensor->id, lease});
+  }
+  LeaseHandle(const LeaseHandle&) = delete;
+  LeaseHandle& operator=(const LeaseHandle&) = delete;
+
+  /// Keeps the tensor alive: a lease whose tensor went with its last handle would be revoked.
+  const std::shared_ptr<TensorHandle> tensor;
+  const msg::LeaseRef lease;
 };
 
 }  // namespace polychron::detail

@@ -19,6 +19,15 @@ struct MarkThreads : caf::thread_hook {
 
 bool on_library_thread() { return library_thread || CallbackScope::active(); }
 
+std::optional<std::string> wrong_options(const ContextOptions& options) {
+  if (options.threads < 1)
+    return "a context needs at least one thread, got " + std::to_string(options.threads);
+  if (options.lanes < 1 || options.lanes > 256)
+    return "a context has 1 to 256 lanes, got " + std::to_string(options.lanes);
+  if (options.max_in_flight < 1) return "max_in_flight must be at least 1";
+  return std::nullopt;
+}
+
 /// Ends an actor system where it can be ended: never on one of its own threads.
 void end(RuntimeState* state) {
   if (on_library_thread())
@@ -47,11 +56,12 @@ std::shared_ptr<RuntimeState> RuntimeState::create(const RuntimeOptions& options
 }
 
 std::shared_ptr<RuntimeState> RuntimeState::embed(caf::actor_system& system, BackendFactory factory,
-                                                  bool detached) {
+                                                  bool detached, msg::Now now) {
   const std::shared_ptr<RuntimeState> state(new RuntimeState);
   state->system_ = &system;
   state->factory_ = std::move(factory);
   state->detached_ = detached;
+  if (now) state->now_ = std::move(now);
   state->driven_ = !detached;
   return state;
 }
@@ -59,9 +69,8 @@ std::shared_ptr<RuntimeState> RuntimeState::embed(caf::actor_system& system, Bac
 Future<Context> RuntimeState::create_context(const ContextOptions& options) {
   const auto promise = Promise<Context>::make();
   auto future = promise.future();
-  if (options.threads < 1) {
-    promise.reject(Error(ErrorKind::type_error, "a context needs at least one thread, got " +
-                                                    std::to_string(options.threads)));
+  if (const auto wrong = wrong_options(options)) {
+    promise.reject(Error(ErrorKind::type_error, *wrong).with_operation("create_context"));
     return future;
   }
   auto backend = factory_(options);
@@ -69,13 +78,17 @@ Future<Context> RuntimeState::create_context(const ContextOptions& options) {
     promise.reject(backend.error().with_operation("create_context", options.label));
     return future;
   }
-  const auto environment = std::make_shared<actors::Environment>();
-  environment->label = options.label;
+  const auto environment =
+      std::make_shared<actors::Environment>(options.label, static_cast<std::size_t>(options.lanes));
   environment->backend = std::move(*backend);
   environment->census = census_;
-  environment->lost = std::make_shared<msg::LostSignal>(
+  environment->lost = std::make_shared<actors::LostSignal>(
       options.label.empty() ? "context" : "context '" + options.label + "'");
-  environment->budget = std::make_shared<msg::Budget>();
+  environment->budget = std::make_shared<msg::Budget>(options.memory_limit);
+  environment->admission =
+      std::make_shared<actors::Admission>(options.max_in_flight, options.admission);
+  environment->counters = std::make_shared<actors::Counters>();
+  environment->now = now_;
   environment->threads = options.threads;
   environment->detached = detached_;
 
@@ -105,6 +118,7 @@ void RuntimeState::shutdown() {
     if (!context) continue;
     context->environment->lost->resolve(
         {LostReason::runtime_shutdown, "the runtime was shut down"});
+    context->environment->admission->close();
     context->send(msg::destroy_context{});
   }
   if (!on_library_thread() && !driven_) census_->wait_until_empty();

@@ -27,9 +27,9 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   /// With an actor system of its own.
   static std::shared_ptr<RuntimeState> create(const RuntimeOptions& options);
   /// In `system`, which must outlive every handle. `detached`: devices and compilers get threads of
-  /// their own; false for a scheduler that is driven by a test.
+  /// their own; false for a scheduler that is driven by a test. `now`: where time comes from.
   static std::shared_ptr<RuntimeState> embed(caf::actor_system& system, BackendFactory factory,
-                                             bool detached);
+                                             bool detached, msg::Now now = {});
 
   Future<Context> create_context(const ContextOptions& options);
   /// Destroys all contexts; waits until their actors have ended, unless on a thread of the library.
@@ -45,6 +45,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   std::optional<caf::actor_system> own_system_;  ///< destroyed before config_
   caf::actor_system* system_ = nullptr;
   BackendFactory factory_;
+  msg::Now now_ = [] { return msg::Clock::now(); };
   bool detached_ = true;
   bool driven_ = false;  ///< by a test, which lets actors end: shutdown must not wait for them
   std::shared_ptr<actors::Census> census_ = std::make_shared<actors::Census>();

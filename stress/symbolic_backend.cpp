@@ -66,6 +66,17 @@ Result<std::unique_ptr<kernels::Storage>> SymbolicBackend::adopt(Buffer&& bytes)
       std::make_unique<SymbolicStorage>(owned.size(), value_of(owned.bytes())));
 }
 
+Result<std::span<std::byte>> SymbolicBackend::map(kernels::Storage& storage) {
+  return std::as_writable_bytes(std::span(&symbolic(storage).value, 1));
+}
+
+Result<Buffer> SymbolicBackend::surrender(std::unique_ptr<kernels::Storage> storage) {
+  auto bytes = Buffer::uninitialized(storage->bytes());
+  const auto status = read(*storage, bytes.bytes());
+  if (!status) return status.error();
+  return bytes;
+}
+
 Result<void> SymbolicBackend::write(kernels::Storage& storage, std::span<const std::byte> bytes) {
   symbolic(storage).value = value_of(bytes);
   return {};

@@ -20,6 +20,8 @@ class SymbolicBackend : public kernels::Backend {
   std::string name() const override { return "symbolic"; }
   Result<std::unique_ptr<kernels::Storage>> allocate(std::size_t bytes) override;
   Result<std::unique_ptr<kernels::Storage>> adopt(Buffer&& bytes) override;
+  Result<std::span<std::byte>> map(kernels::Storage& storage) override;
+  Result<Buffer> surrender(std::unique_ptr<kernels::Storage> storage) override;
   Result<void> write(kernels::Storage& storage, std::span<const std::byte> bytes) override;
   Result<void> read(const kernels::Storage& storage, std::span<std::byte> bytes) override;
   Result<std::shared_ptr<kernels::Plan>> compile(std::shared_ptr<const ops::Graph> graph,

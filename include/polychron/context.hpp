@@ -1,8 +1,12 @@
 // Contexts (WebNN: MLContext): where tensors and graphs live and where work is submitted.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,32 +16,103 @@
 #include "polychron/buffer.hpp"
 #include "polychron/future.hpp"
 #include "polychron/graph.hpp"
+#include "polychron/lease.hpp"
 #include "polychron/limits.hpp"
+#include "polychron/pending.hpp"
 #include "polychron/tensor.hpp"
 
 namespace polychron {
 
 namespace detail {
 struct ContextHandle;
-}
+struct CancellationFlag;
+}  // namespace detail
 
 /// WebNN's MLNamedTensors: which tensor serves which input or output.
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
+/// Stops operations that have not started yet: they are skipped, and what they would have written
+/// is errored (aborted). Copies are handles to the same source. Thread-safe.
+class Cancellation {
+ public:
+  Cancellation() : flag_(std::make_shared<std::atomic<bool>>(false)) {}
+  void cancel() noexcept { flag_->store(true); }
+  bool cancelled() const noexcept { return flag_->load(); }
+
+ private:
+  friend struct detail::CancellationFlag;
+  std::shared_ptr<std::atomic<bool>> flag_;
+};
+
 struct DispatchOptions {
   std::string label;
+  /// An operation that has not started by then is skipped (timed_out).
+  std::optional<std::chrono::steady_clock::time_point> deadline;
+  std::optional<Cancellation> cancellation;
+};
+
+/// What a call does at an admission limit of its context.
+enum class AdmissionPolicy : std::uint8_t {
+  block,  ///< waits until there is room (completion callbacks are let in instead)
+  fail    ///< throws quota_exceeded
 };
 
 struct WriteOptions {
   std::string label;
 };
 
+/// Buffers of compute() by name.
+using NamedBuffers = std::vector<std::pair<std::string, Buffer>>;
+
+/// What compute() gives back: the caller's buffers, the same memory, and how it went.
+struct ComputeResult {
+  NamedBuffers inputs, outputs;
+  Result<void> status;
+};
+
+/// What a read into the caller's buffer gives back: the buffer, filled if `status` is good, and as
+/// it was if not.
+struct ReadResult {
+  Buffer buffer;
+  Result<void> status;
+};
+
 /// WebNN's MLContextLostInfo, with a reason that programs can test.
-enum class LostReason : std::uint8_t { destroyed, device_failed, out_of_memory, runtime_shutdown };
+enum class LostReason : std::uint8_t {
+  destroyed,         ///< by the caller
+  device_failed,     ///< the device, or an actor of the context, is gone
+  out_of_memory,     ///< the process could not even tell
+  runtime_shutdown,  ///< the Runtime was dropped
+  remote_down        ///< the connection to a context elsewhere broke
+};
 std::string_view to_string(LostReason reason) noexcept;
 struct LostInfo {
   LostReason reason = LostReason::destroyed;
   std::string message;
+};
+
+/// Which errors an error scope takes (as WebGPU's GPUErrorFilter).
+enum class ErrorFilter : std::uint8_t {
+  validation,     ///< type_error, invalid_state, not_supported, quota_exceeded, graph_invalid
+  out_of_memory,  ///< out_of_memory
+  internal,       ///< everything else
+};
+std::string_view to_string(ErrorFilter filter) noexcept;
+/// The filter that takes errors like `error`, judged by the root of its chain.
+ErrorFilter filter_of(const Error& error) noexcept;
+
+/// A snapshot: each number is exact, together they are of no single moment. Bytes of host memory.
+struct ContextStats {
+  std::uint64_t writes = 0, reads = 0, dispatches = 0, computes = 0, exports = 0, builds = 0;
+  std::uint64_t completed = 0;  ///< operations carried out on the device timeline
+  std::uint64_t failed = 0;     ///< operations that ran and failed
+  std::uint64_t not_run = 0;    ///< operations refused there: errored input, cancelled, late
+  std::uint64_t in_flight = 0, peak_in_flight = 0;
+  std::uint64_t blocked = 0;  ///< calls that had to wait for admission
+  std::uint64_t refused = 0;  ///< calls that were refused admission
+  std::uint64_t copies = 0, copied_bytes = 0;
+  std::uint64_t tensors = 0, graphs = 0;  ///< alive
+  std::uint64_t bytes = 0, peak_bytes = 0;
 };
 
 /// Handle to a context. Copies are handles to the same context; dropping the last handle to it and
@@ -91,12 +166,49 @@ class Context {
   /// The tensor's bytes after everything called before. Rejects with type_error (not readable,
   /// another context's), invalid_state (destroyed before or meanwhile), or with the tensor's error.
   Future<Buffer> read_tensor(const Tensor& tensor);
+  /// Likewise, into the caller's buffer of the tensor's byte length, which always comes back. Never
+  /// rejects unless the context goes: see ReadResult::status.
+  Future<ReadResult> read_tensor(const Tensor& tensor, Buffer&& buffer);
+  /// Likewise, into borrowed memory, which must stay valid until the future settles: it is written
+  /// at that moment, on the settling thread, and never after a rejection.
+  Future<void> read_tensor(const Tensor& tensor, std::span<std::byte> destination);
+
+  /// The tensor's error after everything called before, or nullopt if it is readable as data.
+  Future<std::optional<Error>> tensor_error(const Tensor& tensor);
+
+  /// Rents the tensor's memory out, after everything called before; the tensor must be readable and
+  /// writable. Rejects with type_error, invalid_state (destroyed; on lease in LeaseMode::fail),
+  /// not_supported (memory that the host cannot reach), or with the tensor's error.
+  Future<TensorLease> export_tensor(const Tensor& tensor, LeaseMode mode = LeaseMode::wait);
 
   // -- graphs ------------------------------------------------------------------------------------
   /// Runs `graph` on the named tensors. Every input and output must be named exactly once, with a
   /// tensor of its descriptor; no tensor may be given twice. Throws type_error, invalid_state.
   void dispatch(const Graph& graph, const NamedTensors& inputs, const NamedTensors& outputs,
                 const DispatchOptions& options = {});
+
+  /// Runs `graph` on buffers that move in and come back, the same memory (WebNN issue 318). Every
+  /// input and output must be named once, with a buffer of its byte length. Wrong arguments throw
+  /// type_error, and the caller keeps the buffers; what fails later is in ComputeResult::status.
+  Future<ComputeResult> compute(const Graph& graph, NamedBuffers&& inputs, NamedBuffers&& outputs,
+                                const DispatchOptions& options = {});
+
+  // -- errors (as in WebGPU) ---------------------------------------------------------------------
+  /// Errors of the calls from here to the matching pop go to this scope, if its filter takes them:
+  /// also those that were thrown, and those that come later on the device timeline. An operation
+  /// that did not run because of another's error is not reported again. Scopes nest; they belong to
+  /// the context, not to a thread.
+  void push_error_scope(ErrorFilter filter);
+  /// The first error that the innermost scope took, or nullopt, once everything called in it is
+  /// done. Rejects with invalid_state if there is no scope.
+  Future<std::optional<Error>> pop_error_scope();
+  /// Called for errors that no scope takes; on a thread of the library, must not block or throw.
+  void on_uncaptured_error(std::function<void(const Error&)> handler);
+
+  // -- load --------------------------------------------------------------------------------------
+  ContextStats stats() const;
+  /// What has reached a device and is not done, and what it waits for.
+  Future<std::vector<PendingOperation>> pending();
 
   /// What each operator accepts (WebNN: opSupportLimits()).
   const OpSupportLimits& op_support_limits() const;

@@ -71,6 +71,9 @@ class Error : public std::exception {
   std::shared_ptr<const State> state_;
 };
 
+/// "512 MiB", "1.5 KiB", "64 bytes".
+std::string describe_bytes(std::uint64_t bytes);
+
 /// "tensor 'hidden'" with a label, "tensor #7" without.
 std::string describe_object(std::string_view type, std::string_view label, std::uint64_t id);
 

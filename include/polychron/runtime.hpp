@@ -1,6 +1,8 @@
 // The runtime: owns the threads on which contexts live.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +28,15 @@ struct ContextOptions {
   std::string device = "cpu";
   /// Threads that one dispatch may use. 1 is the robust default: see docs/performance.md.
   int threads = 1;
+  /// Device actors that work side by side, each with `threads` threads. Results are the same for
+  /// any number; independent operations run in parallel.
+  int lanes = 1;
+  /// Most operations (write, read, dispatch, compute) that may be in flight, and what a call does
+  /// that meets this limit, or memory_limit with the bytes it brings.
+  std::uint64_t max_in_flight = 4096;
+  AdmissionPolicy admission = AdmissionPolicy::block;
+  /// Most bytes of tensors, plans and writes in flight together.
+  std::uint64_t memory_limit = std::numeric_limits<std::uint64_t>::max();
 };
 
 /// A device that create_context() can be asked for.

@@ -10,7 +10,7 @@
 #include "polychron/context.hpp"
 #include "polychron/future.hpp"
 
-namespace polychron::msg {
+namespace polychron::actors {
 
 /// Shared by a context's actors and its handles. Resolved once; thread-safe.
 class LostSignal {
@@ -62,4 +62,4 @@ class LostSignal {
   std::vector<Promise<LostInfo>> watchers_;
 };
 
-}  // namespace polychron::msg
+}  // namespace polychron::actors

@@ -1,0 +1,24 @@
+// What a context counts; Context::stats() is a snapshot of it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace polychron::actors {
+
+/// Relaxed: each is exact, together they are a snapshot of no single moment.
+struct Counters {
+  using Count = std::atomic<std::uint64_t>;
+  Count writes{0}, reads{0}, dispatches{0}, computes{0}, exports{0}, builds{0};
+  Count completed{0};  ///< operations carried out successfully on the device timeline
+  Count failed{0};     ///< operations that ran and failed
+  Count not_run{0};  ///< operations refused on the device timeline: errored input, cancelled, late
+  Count copies{0}, copied_bytes{0};
+  Count tensors{0}, graphs{0};  ///< alive now
+};
+
+inline void count(Counters::Count& counter, std::uint64_t by = 1) noexcept {
+  counter.fetch_add(by, std::memory_order_relaxed);
+}
+
+}  // namespace polychron::actors

@@ -1,0 +1,354 @@
+// What each operation of a lane does.
+#include <cassert>
+
+#include "actors/device.hpp"
+
+namespace polychron::actors {
+
+namespace {
+
+/// Runs `call`; an exception (bad_alloc, a library's own) becomes a Result like any other failure.
+template <class F>
+auto guarded(F call) -> decltype(call()) {
+  try {
+    return call();
+  } catch (const Error& error) {
+    return error;
+  } catch (const std::bad_alloc&) {
+    return Error(ErrorKind::out_of_memory, "out of memory");
+  } catch (const std::exception& e) {
+    return Error(ErrorKind::operation_error, e.what());
+  }
+}
+
+/// Takes `bytes` of the context's budget.
+Result<msg::Reservation> reserve(const std::shared_ptr<msg::Budget>& budget, std::uint64_t bytes) {
+  if (auto reservation = msg::Reservation::take(budget, bytes)) return std::move(*reservation);
+  return Error(ErrorKind::out_of_memory, "out of memory, " + describe_bytes(bytes) + " asked, " +
+                                             describe_bytes(budget->limit() - budget->used()) +
+                                             " left of the context's " +
+                                             describe_bytes(budget->limit()));
+}
+
+}  // namespace
+
+DeviceState::Outcome DeviceState::carry_out(const msg::allocate& m) {
+  auto& slot = **m.tensor;
+  assert(!slot.memory);
+  auto result = guarded([&]() -> Result<void> {
+    auto reservation = reserve(environment().budget, slot.bytes);
+    if (!reservation) return reservation.error();
+    auto storage = environment().backend->allocate(slot.bytes);
+    if (!storage) return storage.error();
+    slot.memory =
+        std::make_shared<msg::Memory>(msg::Memory{std::move(*storage), std::move(*reservation)});
+    return {};
+  });
+  if (!result) {
+    const auto error =
+        result.error().with_operation("create_tensor", {}, m.stamp.ticket).with_object(slot.name());
+    failed(error, m.stamp.ticket);
+    result = error;
+  }
+  tell(slot.actor, msg::allocated{std::move(result)});
+  return Outcome::done;
+}
+
+DeviceState::Outcome DeviceState::carry_out(const msg::write_bytes& m) {
+  auto& slot = **m.tensor;
+  auto& payload = **m.payload;
+  assert(payload.bytes.size() == slot.bytes);
+  if (slot.memory) {  // else its creation was rejected
+    auto storage = guarded([&] { return environment().backend->adopt(std::move(payload.bytes)); });
+    if (storage) {
+      // A new Memory: whoever still holds a revoked lease keeps the old one.
+      slot.memory = std::make_shared<msg::Memory>(
+          msg::Memory{std::move(*storage), std::move(payload.reservation)});
+      clear_tag(slot, m.stamp.ticket);
+      completed();
+    } else {
+      const auto error =
+          storage.error().with_operation("write", m.label, m.stamp.ticket).with_object(slot.name());
+      set_tag(slot, error, m.stamp.ticket);
+      failed(error, m.stamp.ticket);
+    }
+  }
+  leave();
+  return Outcome::done;
+}
+
+Result<void> DeviceState::fill(const msg::TensorSlot& slot, msg::ReadTarget& target) {
+  return guarded([&]() -> Result<void> {
+    if (slot.tag) return Error(ErrorKind::operation_error, "").caused_by(*slot.tag);
+    if (!slot.memory) return Error(ErrorKind::invalid_state, "the tensor has no memory");
+    if (!target.callers) target.buffer = Buffer::uninitialized(slot.bytes);
+    const auto status = environment().backend->read(*slot.memory->storage, target.buffer.bytes());
+    if (status) {
+      count(environment().counters->copies);
+      count(environment().counters->copied_bytes, slot.bytes);
+    }
+    return status;
+  });
+}
+
+DeviceState::Outcome DeviceState::carry_out(const msg::read_bytes& m) {
+  const auto& slot = **m.tensor;
+  auto& target = **m.target;
+  if (target.claim()) {  // else the tensor was destroyed meanwhile, and its actor has answered
+    const auto status = fill(slot, target);
+    const auto reply = std::make_shared<msg::ReadReply>();
+    reply->buffer = std::move(target.buffer);
+    if (status) {
+      completed();
+    } else {
+      reply->error =
+          status.error().with_operation("read", {}, m.stamp.ticket).with_object(slot.name());
+      if (slot.tag)
+        count(environment().counters->not_run);  // reported when the tag was set
+      else
+        failed(*reply->error, m.stamp.ticket);
+    }
+    tell(slot.actor, msg::read_done{m.stamp.ticket, reply});
+  }
+  leave();
+  return Outcome::done;
+}
+
+DeviceState::Outcome DeviceState::carry_out(const msg::query_tag& m) {
+  const auto& slot = **m.tensor;
+  tell(slot.actor, msg::query_done{m.stamp.ticket, slot.tag});
+  return Outcome::done;
+}
+
+DeviceState::Outcome DeviceState::carry_out(const msg::lend_memory& m) {
+  const auto& slot = **m.tensor;
+  auto& lease = **m.lease;
+  if (lease.ended) return Outcome::done;  // destroyed before it came to this
+  auto result = guarded([&]() -> Result<void> {
+    if (slot.tag) return Error(ErrorKind::operation_error, "").caused_by(*slot.tag);
+    if (!slot.memory) return Error(ErrorKind::invalid_state, "the tensor has no memory");
+    auto bytes = environment().backend->map(*slot.memory->storage);
+    if (!bytes) return bytes.error();
+    lease.memory = slot.memory;
+    lease.bytes = *bytes;
+    return {};
+  });
+  if (!result)
+    result = result.error().with_operation("export", {}, m.stamp.ticket).with_object(slot.name());
+  tell(slot.actor, msg::lent{m.stamp.ticket, *m.lease, result});
+  return result ? Outcome::goes_on : Outcome::done;
+}
+
+DeviceState::Outcome DeviceState::carry_out(const msg::release& m) {
+  auto& slot = **m.tensor;
+  slot.memory.reset();
+  slot.tag.reset();
+  tell(std::exchange(slot.actor, nullptr), msg::released{});
+  return Outcome::done;
+}
+
+DeviceState::Outcome DeviceState::carry_out(const msg::load& m) {
+  auto& slot = **m.graph;
+  assert(slot.plan);
+  auto reservation = reserve(environment().budget, slot.plan->constant_bytes());
+  Result<void> result;
+  if (reservation) {
+    slot.constants = std::move(*reservation);
+  } else {
+    result = reservation.error().with_operation("build", slot.label, m.stamp.ticket);
+    failed(result.error(), m.stamp.ticket);
+  }
+  tell(slot.actor, msg::loaded{std::move(result)});
+  return Outcome::done;
+}
+
+std::optional<Error> DeviceState::unmet(const msg::Conditions& conditions, const char* operation,
+                                        const std::string& label, msg::Ticket ticket) const {
+  const auto refuse = [&](ErrorKind kind, const char* why) {
+    return Error(kind, why).with_operation(operation, label, ticket).not_run();
+  };
+  if (conditions.cancelled && *conditions.cancelled)
+    return refuse(ErrorKind::aborted, "it was cancelled");
+  if (conditions.deadline && environment().now() > *conditions.deadline)
+    return refuse(ErrorKind::timed_out, "its deadline had passed");
+  return std::nullopt;
+}
+
+std::optional<Error> DeviceState::errored_input(const msg::execute& m) const {
+  for (std::size_t i = 0; i < m.inputs->size(); ++i) {
+    const auto& slot = *(*m.inputs)[i];
+    if (!slot.tag) continue;
+    const auto& input = m.graph->get()->inputs[i].first;
+    return Error(ErrorKind::operation_error,
+                 "input '" + input + "' (" + slot.name() + ") errored by")
+        .with_operation("dispatch", m.label, m.stamp.ticket)
+        .caused_by(*slot.tag)
+        .not_run();
+  }
+  return std::nullopt;
+}
+
+Result<void> DeviceState::instantiate(msg::GraphSlot& graph) {
+  return guarded([&]() -> Result<void> {
+    auto& mine = graph.instances[lane_];
+    auto arena = reserve(environment().budget, graph.plan->arena_bytes());
+    if (!arena) return arena.error();
+    auto plan = environment().backend->instantiate(graph.plan);
+    if (!plan) return plan.error();
+    mine.plan = std::move(*plan);
+    mine.arena = std::move(*arena);
+    return {};
+  });
+}
+
+kernels::ExecuteStatus DeviceState::run(msg::GraphSlot& graph) {
+  auto& mine = graph.instances[lane_];
+  if (!mine.plan) {
+    const auto made = instantiate(graph);
+    if (!made) return {made.error()};
+  }
+  bool inherent = false;
+  const auto result = guarded([&]() -> Result<void> {
+    auto status = environment().backend->execute(*mine.plan, input_storage_, output_storage_);
+    inherent = status.inherent;
+    return status.result;
+  });
+  return {result, inherent};
+}
+
+Error DeviceState::failure(const char* operation, const std::string& label, msg::Ticket ticket,
+                           const Error& error) const {
+  // What names an operation of its own, such as an operator, becomes the cause.
+  if (error.operation().empty()) return error.with_operation(operation, label, ticket);
+  return Error(ErrorKind::operation_error, "")
+      .with_operation(operation, label, ticket)
+      .caused_by(error);
+}
+
+DeviceState::Outcome DeviceState::carry_out(const msg::execute& m) {
+  const auto ticket = m.stamp.ticket;
+  if (const auto error = unmet(*m.conditions, "dispatch", m.label, ticket)) {
+    set_tags(*m.outputs, *error, ticket);
+    failed(*error, ticket);
+  } else if (const auto cause = errored_input(m)) {
+    set_tags(*m.outputs, *cause, ticket);
+    count(environment().counters->not_run);
+  } else {
+    auto& graph = **m.graph;
+    input_storage_.clear();
+    output_storage_.clear();
+    for (const auto& slot : *m.inputs) input_storage_.push_back(slot->memory->storage.get());
+    for (const auto& slot : *m.outputs) output_storage_.push_back(slot->memory->storage.get());
+    const auto status = run(graph);
+    if (status.result) {
+      for (const auto& output : *m.outputs) clear_tag(*output, ticket);
+      completed();
+    } else {
+      const auto reason = failure("dispatch", m.label, ticket, status.result.error());
+      set_tags(*m.outputs, reason, ticket);
+      if (status.inherent)
+        tell(graph.actor, msg::invalidated{ticket, std::make_shared<const Error>(reason)});
+      failed(reason, ticket);
+    }
+  }
+  leave();
+  return Outcome::done;
+}
+
+Result<void> DeviceState::run_batch(msg::GraphSlot& graph, msg::Batch& batch, bool& inherent) {
+  auto& backend = *environment().backend;
+  std::vector<std::unique_ptr<kernels::Storage>> storages;
+  const auto adopt = [&](std::vector<Buffer>& buffers, std::vector<kernels::Storage*>& bound) {
+    bound.clear();
+    for (auto& buffer : buffers) {
+      storages.push_back(std::move(backend.adopt(std::move(buffer)).value()));
+      bound.push_back(storages.back().get());
+    }
+  };
+  adopt(batch.inputs, input_storage_);
+  adopt(batch.outputs, output_storage_);
+  const auto status = run(graph);
+  inherent = status.inherent;
+  auto storage = storages.begin();
+  for (auto* buffers : {&batch.inputs, &batch.outputs})
+    for (auto& buffer : *buffers) buffer = backend.surrender(std::move(*storage++)).value();
+  return status.result;
+}
+
+DeviceState::Outcome DeviceState::carry_out(const msg::execute_batch& m) {
+  const auto ticket = m.stamp.ticket;
+  auto& graph = **m.graph;
+  auto& batch = **m.batch;
+  batch.error = unmet(*m.conditions, "compute", m.label, ticket);
+  if (!batch.error) {
+    bool inherent = false;
+    const auto result = guarded([&] { return run_batch(graph, batch, inherent); });
+    if (!result) batch.error = failure("compute", m.label, ticket, result.error());
+    if (inherent)
+      tell(graph.actor, msg::invalidated{ticket, std::make_shared<const Error>(*batch.error)});
+  }
+  if (batch.error)
+    failed(*batch.error, ticket);
+  else
+    completed();
+  tell(graph.actor, msg::batch_done{ticket, *m.batch});
+  leave();
+  return Outcome::done;
+}
+
+DeviceState::Outcome DeviceState::carry_out(const msg::fail& m) {
+  set_tags(*m.outputs, **m.error, m.stamp.ticket);
+  failed(**m.error, m.stamp.ticket);
+  leave();
+  return Outcome::done;
+}
+
+DeviceState::Outcome DeviceState::carry_out(const msg::release_plan& m) {
+  auto& slot = **m.graph;
+  for (auto& instance : slot.instances) instance = {};
+  slot.plan.reset();
+  slot.constants = {};
+  tell(std::exchange(slot.actor, nullptr), msg::plan_released{});
+  return Outcome::done;
+}
+
+DeviceState::Outcome DeviceState::carry_out(const msg::fence& m) {
+  if (const auto context = caf::actor_cast<context_actor>(context_))
+    tell(context, msg::fence_passed{m.id});
+  return Outcome::done;
+}
+
+DeviceState::Outcome DeviceState::carry_out(const msg::skip& m) {
+  if (m.admitted) leave();
+  return Outcome::done;
+}
+
+void DeviceState::set_tags(const msg::Tensors& tensors, const Error& error, msg::Ticket ticket) {
+  for (const auto& tensor : tensors) set_tag(*tensor, error, ticket);
+}
+
+void DeviceState::set_tag(msg::TensorSlot& tensor, const Error& error, msg::Ticket ticket) {
+  tensor.tag = error;
+  tell(tensor.actor, msg::errored{ticket, std::make_shared<const Error>(error)});
+}
+
+void DeviceState::clear_tag(msg::TensorSlot& tensor, msg::Ticket ticket) {
+  if (!tensor.tag) return;  // the common case says nothing
+  tensor.tag.reset();
+  tell(tensor.actor, msg::recovered{ticket});
+}
+
+void DeviceState::completed() { count(environment().counters->completed); }
+
+void DeviceState::failed(const Error& error, msg::Ticket ticket) {
+  auto& counters = *environment().counters;
+  count(error.ran() ? counters.failed : counters.not_run);
+  if (const auto context = caf::actor_cast<context_actor>(context_))
+    tell(context, msg::operation_failed{ticket, std::make_shared<const Error>(error)});
+  if (error.root().kind() == ErrorKind::context_lost)
+    self()->quit(caf::make_error(caf::sec::runtime_error, std::string(error.what())));
+}
+
+void DeviceState::leave() { environment().admission->leave(); }
+
+}  // namespace polychron::actors

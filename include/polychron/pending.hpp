@@ -1,0 +1,22 @@
+// Why is this still waiting? What Context::pending() answers.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace polychron {
+
+/// An operation that has reached its device and is not done.
+struct PendingOperation {
+  std::string operation;  ///< "dispatch", "read", ...
+  std::string label;      ///< of the operation, or empty
+  std::string object;     ///< the tensor or graph concerned
+  std::uint64_t ticket = 0;
+  std::uint32_t lane = 0;
+  std::string waits_for;  ///< "its turn: ticket 7 has not arrived", "the lease of tensor 'x'", ...
+  std::chrono::steady_clock::time_point since;  ///< when it arrived at the device
+};
+
+}  // namespace polychron

@@ -1,0 +1,38 @@
+// The ticket that ties the two timelines together, for any number of lanes.
+#pragma once
+
+#include <boost/container/small_vector.hpp>
+#include <string>
+
+#include "messages/ids.hpp"
+
+namespace polychron::msg {
+
+/// A place on a lane: the turn-th operation of that lane's device actor.
+struct LaneTurn {
+  std::uint32_t lane = 0;
+  Ticket turn = 0;
+  friend bool operator==(const LaneTurn&, const LaneTurn&) = default;
+};
+
+/// What the context gives to every operation with a device side. `ticket` is its place on the
+/// context's content timeline, for people; `at` is its lane and its turn there, and `waits` are the
+/// operations of other lanes that must be done before. Each turn of a lane reaches that lane's
+/// device actor exactly once. Waits point to earlier tickets only, so lanes cannot wait in a
+/// circle.
+struct Stamp {
+  Ticket ticket = 0;
+  LaneTurn at;
+  boost::container::small_vector<LaneTurn, 2> waits;
+};
+
+inline std::string describe(const Stamp& stamp) {
+  auto text = "ticket " + std::to_string(stamp.ticket);
+  if (stamp.at.lane != 0 || !stamp.waits.empty())
+    text += " lane " + std::to_string(stamp.at.lane) + " turn " + std::to_string(stamp.at.turn);
+  for (const auto& wait : stamp.waits)
+    text += " after " + std::to_string(wait.lane) + ":" + std::to_string(wait.turn);
+  return text;
+}
+
+}  // namespace polychron::msg

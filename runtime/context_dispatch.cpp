@@ -1,0 +1,159 @@
+// Context's calls on graphs: bind names to tensors or buffers, then tell the context's actor.
+#include <algorithm>
+
+#include "polychron/context.hpp"
+#include "runtime/calls.hpp"
+
+namespace polychron {
+
+namespace {
+
+using actors::count;
+using detail::ContextHandle;
+using detail::GraphHandle;
+using detail::reporting;
+using detail::TensorHandle;
+
+Error bind_error(const GraphHandle& graph, const DispatchOptions& options, std::string message) {
+  return Error(ErrorKind::type_error, std::move(message))
+      .with_operation("dispatch", options.label)
+      .with_object(graph.name());
+}
+
+/// The ids of `tensors` in the order of the graph's inputs or outputs (`side`).
+msg::TensorIds bind(const std::shared_ptr<ContextHandle>& context, const GraphHandle& graph,
+                    const char* side, const NamedDescriptors& declared, const NamedTensors& tensors,
+                    const DispatchOptions& options) {
+  if (tensors.size() != declared.size())
+    throw bind_error(graph, options,
+                     "expected " + std::to_string(declared.size()) + " " + side + "s, got " +
+                         std::to_string(tensors.size()));
+  msg::TensorIds ids;
+  for (const auto& [name, descriptor] : declared) {
+    // Few names: a scan beats a table.
+    const auto named = std::find_if(tensors.begin(), tensors.end(),
+                                    [&](const auto& entry) { return entry.first == name; });
+    if (named == tensors.end())
+      throw bind_error(graph, options, std::string(side) + " '" + name + "' is not given");
+    const auto& tensor = *TensorHandle::of(named->second);
+    tensor.check_usable(context);
+    if (tensor.constant)
+      throw bind_error(graph, options, tensor.name() + " is constant: give it to a GraphBuilder");
+    if (static_cast<const OperandDescriptor&>(tensor.descriptor) != descriptor)
+      throw bind_error(graph, options,
+                       std::string(side) + " '" + name + "' is " + to_string(descriptor) +
+                           ", but " + tensor.name() + " is " + to_string(tensor.descriptor));
+    ids.push_back(tensor.id);
+  }
+  return ids;
+}
+
+const GraphHandle& check_graph(const std::shared_ptr<ContextHandle>& context, const Graph& graph,
+                               const char* operation, const DispatchOptions& options) {
+  const auto& handle = *GraphHandle::of(graph);
+  if (handle.context != context)
+    throw bind_error(handle, options, "the graph belongs to another context");
+  context->check_alive();
+  if (handle.destroyed)
+    throw Error(ErrorKind::invalid_state, "the graph is destroyed")
+        .with_operation(operation, options.label)
+        .with_object(handle.name());
+  return handle;
+}
+
+/// Which of `buffers` serves each input or output, in the graph's order.
+std::vector<std::size_t> match(const GraphHandle& graph, const char* side,
+                               const NamedDescriptors& declared, const NamedBuffers& buffers,
+                               const DispatchOptions& options) {
+  if (buffers.size() != declared.size())
+    throw bind_error(graph, options,
+                     "expected " + std::to_string(declared.size()) + " " + side + "s, got " +
+                         std::to_string(buffers.size()));
+  std::vector<std::size_t> order;
+  for (const auto& [name, descriptor] : declared) {
+    const auto named = std::find_if(buffers.begin(), buffers.end(),
+                                    [&](const auto& entry) { return entry.first == name; });
+    if (named == buffers.end())
+      throw bind_error(graph, options, std::string(side) + " '" + name + "' is not given");
+    static_cast<void>(named->second.data());  // a detached buffer is a type_error
+    if (named->second.size() != *byte_length(descriptor))
+      throw bind_error(graph, options,
+                       std::string(side) + " '" + name + "' is " + to_string(descriptor) +
+                           ", but its buffer has " + std::to_string(named->second.size()) +
+                           " bytes");
+    order.push_back(static_cast<std::size_t>(named - buffers.begin()));
+  }
+  return order;
+}
+
+NamedBuffers named(const NamedDescriptors& declared, std::vector<Buffer>& buffers) {
+  NamedBuffers result;
+  for (std::size_t i = 0; i < declared.size(); ++i)
+    result.emplace_back(declared[i].first, std::move(buffers[i]));
+  return result;
+}
+
+msg::Conditions conditions(const DispatchOptions& options) {
+  return {options.deadline,
+          options.cancellation ? detail::CancellationFlag::of(*options.cancellation) : nullptr};
+}
+
+void check_distinct(const GraphHandle& graph, const DispatchOptions& options,
+                    const msg::TensorIds& inputs, const msg::TensorIds& outputs) {
+  boost::container::small_vector<msg::TensorId, 8> all(inputs.begin(), inputs.end());
+  all.insert(all.end(), outputs.begin(), outputs.end());
+  std::sort(all.begin(), all.end());
+  const auto twice = std::adjacent_find(all.begin(), all.end());
+  if (twice != all.end())
+    throw bind_error(graph, options, "tensor #" + std::to_string(*twice) + " is given twice");
+}
+
+}  // namespace
+
+void Context::dispatch(const Graph& graph, const NamedTensors& inputs, const NamedTensors& outputs,
+                       const DispatchOptions& options) {
+  const auto& context = ContextHandle::of(*this);
+  reporting(context, [&] {
+    const auto& handle = check_graph(context, graph, "dispatch", options);
+    auto input_ids = bind(context, handle, "input", handle.built.inputs, inputs, options);
+    auto output_ids = bind(context, handle, "output", handle.built.outputs, outputs, options);
+    check_distinct(handle, options, input_ids, output_ids);
+    context->environment->admission->enter();
+    count(context->environment->counters->dispatches);
+    context->send(msg::dispatch{handle.id, std::move(input_ids), std::move(output_ids),
+                                options.label, conditions(options)});
+  });
+}
+
+Future<ComputeResult> Context::compute(const Graph& graph, NamedBuffers&& inputs,
+                                       NamedBuffers&& outputs, const DispatchOptions& options) {
+  const auto& context = ContextHandle::of(*this);
+  const auto promise = Promise<ComputeResult>::make();
+  reporting(context, [&] {
+    const auto& handle = check_graph(context, graph, "compute", options);
+    const auto input_order = match(handle, "input", handle.built.inputs, inputs, options);
+    const auto output_order = match(handle, "output", handle.built.outputs, outputs, options);
+    context->environment->admission->enter();
+    count(context->environment->counters->computes);
+    const auto batch = std::make_shared<msg::Batch>();
+    // From here on nothing throws: the buffers leave the caller and will come back.
+    for (const auto i : input_order) batch->inputs.push_back(std::move(inputs[i].second));
+    for (const auto i : output_order) batch->outputs.push_back(std::move(outputs[i].second));
+    const auto reply = Promise<msg::BatchRef>::make();
+    context->send(msg::compute{handle.id, batch, options.label, conditions(options), reply});
+    reply.future().then([promise, graph](Result<msg::BatchRef> result) {
+      if (!result) {
+        promise.reject(result.error());
+        return;
+      }
+      const auto& built = GraphHandle::of(graph)->built;
+      auto& done = **result;
+      promise.resolve(ComputeResult{named(built.inputs, done.inputs),
+                                    named(built.outputs, done.outputs),
+                                    done.error ? Result<void>(*done.error) : Result<void>()});
+    });
+  });
+  return promise.future();
+}
+
+}  // namespace polychron
