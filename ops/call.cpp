@@ -7,6 +7,8 @@
 namespace polychron::ops {
 
 std::string Call::name(std::size_t index) const {
+  if (!row_.call.variadic() && index >= row_.operands().size())
+    return "operand number " + std::to_string(index);
   std::string name = "operand '";
   name += rule(index).name;
   if (row_.call.variadic()) name.append("[").append(std::to_string(index)).append("]");

@@ -31,7 +31,7 @@ class Call {
   const OperandRule& rule(std::size_t index) const {
     return row_.operands()[row_.call.variadic() ? 0 : index];
   }
-  /// "operand 'filter'", "operand 'inputs[2]'".
+  /// "operand 'filter'", "operand 'inputs[2]'"; also for an operand too many.
   std::string name(std::size_t index) const;
 
   /// Throws Error (type_error): "[label] conv2d: <what>".
