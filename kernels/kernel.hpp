@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "kernels/problem.hpp"
 #include "polychron/result.hpp"
@@ -64,10 +65,7 @@ struct Implementation {
 };
 
 /// The implementations of an operator, best first; empty for an operator that has none.
-std::span<const Implementation> implementations(ops::OpId op) noexcept;
-
-/// Every operator that has implementations, for tests and documentation.
-std::span<const ops::OpId> implemented_operators() noexcept;
+std::vector<Implementation> implementations(ops::OpId op);
 
 /// What prepare() returns to decline a problem.
 inline KernelResult refuse(std::string reason) {

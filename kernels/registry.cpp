@@ -1,18 +1,71 @@
-// Which implementations an operator has. A new operator is an entry here and a kernel function.
+// Which implementations an operator has, best first. A new operator is an entry here, a kernel
+// function, and a reference.
 #include <algorithm>
 
 #include "kernels/kernel.hpp"
+#include "kernels/onednn/onednn.hpp"
 #include "kernels/reference/reference.hpp"
 #include "ops/table.hpp"
 
 namespace polychron::kernels {
 namespace {
-constexpr Implementation reference_only[] = {{"reference", reference::prepare}};
-}
 
-std::span<const Implementation> implementations(ops::OpId op) noexcept {
-  if (reference::find(op) != nullptr) return reference_only;
-  return {};
+using ops::op;
+
+/// The implementations of an operator before the reference, which every operator has.
+struct Entry {
+  ops::OpId op;
+  KernelResult (*onednn)(const Problem&);
+};
+
+constexpr Entry entries[] = {
+    {op("abs"), onednn::prepare_eltwise},
+    {op("add"), onednn::prepare_binary},
+    {op("averagePool2d"), onednn::prepare_pool},
+    {op("clamp"), onednn::prepare_eltwise},
+    {op("concat"), onednn::prepare_concat},
+    {op("conv2d"), onednn::prepare_convolution},
+    {op("convTranspose2d"), onednn::prepare_convolution},
+    {op("div"), onednn::prepare_binary},
+    {op("elu"), onednn::prepare_eltwise},
+    {op("exp"), onednn::prepare_eltwise},
+    {op("gelu"), onednn::prepare_eltwise},
+    {op("gemm"), onednn::prepare_product},
+    {op("hardSwish"), onednn::prepare_eltwise},
+    {op("layerNormalization"), onednn::prepare_layer_normalization},
+    {op("leakyRelu"), onednn::prepare_eltwise},
+    {op("linear"), onednn::prepare_eltwise},
+    {op("log"), onednn::prepare_eltwise},
+    {op("matmul"), onednn::prepare_product},
+    {op("max"), onednn::prepare_binary},
+    {op("maxPool2d"), onednn::prepare_pool},
+    {op("min"), onednn::prepare_binary},
+    {op("mul"), onednn::prepare_binary},
+    {op("neg"), onednn::prepare_eltwise},
+    {op("reduceMax"), onednn::prepare_reduction},
+    {op("reduceMean"), onednn::prepare_reduction},
+    {op("reduceMin"), onednn::prepare_reduction},
+    {op("reduceSum"), onednn::prepare_reduction},
+    {op("relu"), onednn::prepare_eltwise},
+    {op("sigmoid"), onednn::prepare_eltwise},
+    {op("softmax"), onednn::prepare_softmax},
+    {op("softplus"), onednn::prepare_eltwise},
+    {op("sqrt"), onednn::prepare_eltwise},
+    {op("sub"), onednn::prepare_binary},
+    {op("tanh"), onednn::prepare_eltwise},
+    {op("transpose"), onednn::prepare_reorder},
+    {op_reorder, onednn::prepare_reorder},
+    {op_swish, onednn::prepare_eltwise},
+};
+
+}  // namespace
+
+std::vector<Implementation> implementations(ops::OpId id) {
+  std::vector<Implementation> list;
+  for (const Entry& entry : entries)
+    if (entry.op == id) list.push_back({"onednn", entry.onednn});
+  if (reference::find(id) != nullptr) list.push_back({"reference", reference::prepare});
+  return list;
 }
 
 }  // namespace polychron::kernels

@@ -128,11 +128,11 @@ class SignatureParser {
   }
 
   static constexpr TypeSet named_set(std::string_view name) {
-    if (name == "any") return any;
-    if (name == "floats") return floats;
-    if (name == "wide") return wide;
-    if (name == "signeds") return signeds;
-    if (name == "indices") return indices;
+    if (name == "any") return type_sets::any;
+    if (name == "floats") return type_sets::floats;
+    if (name == "wide") return type_sets::wide;
+    if (name == "signeds") return type_sets::signeds;
+    if (name == "indices") return type_sets::indices;
     const auto type = data_type_from_string(name);
     if (!type) throw SignatureError{"a data type, a set of them, or an operand before"};
     return {*type};

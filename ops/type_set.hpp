@@ -38,7 +38,8 @@ class TypeSet {
   std::uint32_t bits_ = 0;
 };
 
-// The sets that the specification's tables use, under the names that signatures use.
+/// The sets that the specification's tables use, under the names that signatures use.
+namespace type_sets {
 inline constexpr TypeSet floats{DataType::float32, DataType::float16};
 inline constexpr TypeSet any{DataType::float32, DataType::float16, DataType::int32,
                              DataType::uint32,  DataType::int64,   DataType::uint64,
@@ -48,5 +49,7 @@ inline constexpr TypeSet wide{DataType::float32, DataType::float16, DataType::in
 inline constexpr TypeSet signeds{DataType::float32, DataType::float16, DataType::int64,
                                  DataType::int32, DataType::int8};
 inline constexpr TypeSet indices{DataType::int32, DataType::uint32, DataType::int64};
+
+}  // namespace type_sets
 
 }  // namespace polychron::ops

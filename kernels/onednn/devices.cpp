@@ -1,0 +1,69 @@
+#include "kernels/onednn/devices.hpp"
+
+#include "kernels/fusion.hpp"
+#include "kernels/onednn/library.hpp"
+
+namespace polychron::kernels {
+
+Layout picture_layout() noexcept {
+  static const Layout layout = [] {
+    const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
+    const auto avx512 = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);
+    return (isa & avx512) == avx512 ? Layout::blocked16 : Layout::blocked8;
+  }();
+  return layout;
+}
+
+}  // namespace polychron::kernels
+
+namespace polychron::kernels::onednn {
+namespace {
+
+std::string isa_name(dnnl::cpu_isa isa) {
+  switch (isa) {
+    case dnnl::cpu_isa::sse41:
+      return "sse4.1";
+    case dnnl::cpu_isa::avx:
+      return "avx";
+    case dnnl::cpu_isa::avx2:
+      return "avx2";
+    case dnnl::cpu_isa::avx512_core:
+      return "avx512_core";
+    case dnnl::cpu_isa::avx512_core_vnni:
+      return "avx512_core_vnni";
+    case dnnl::cpu_isa::avx512_core_bf16:
+      return "avx512_core_bf16";
+    case dnnl::cpu_isa::avx512_core_amx:
+      return "avx512_core_amx";
+    case dnnl::cpu_isa::avx2_vnni:
+      return "avx2_vnni";
+    default:
+      return "isa " + std::to_string(static_cast<unsigned>(isa));
+  }
+}
+
+}  // namespace
+
+Devices probe_devices() {
+  Devices devices;
+  const dnnl_version_t& version = *dnnl_version();
+  devices.library = "oneDNN " + std::to_string(version.major) + "." +
+                    std::to_string(version.minor) + "." + std::to_string(version.patch);
+  devices.cpu_isa = isa_name(dnnl::get_effective_cpu_isa());
+  try {
+    if (version.gpu_runtime == DNNL_RUNTIME_NONE) {
+      devices.gpu_note = "this build of oneDNN has no GPU runtime";
+    } else if (dnnl::engine::get_count(dnnl::engine::kind::gpu) == 0) {
+      devices.gpu_note = "oneDNN found no GPU that it can use";
+    } else {
+      const dnnl::engine gpu(dnnl::engine::kind::gpu, 0);
+      devices.gpu = true;
+      devices.gpu_note = "gpu engine 0";
+    }
+  } catch (const dnnl::error& error) {
+    devices.gpu_note = std::string("oneDNN's GPU engine fails: ") + error.what();
+  }
+  return devices;
+}
+
+}  // namespace polychron::kernels::onednn

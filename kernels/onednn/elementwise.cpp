@@ -1,0 +1,82 @@
+// Element-wise operators of one and of two operands, in any layout.
+#include "kernels/onednn/guarded.hpp"
+#include "kernels/onednn/onednn.hpp"
+#include "kernels/onednn/post_ops.hpp"
+
+namespace polychron::kernels::onednn {
+namespace {
+
+/// All elements of a value, padding of blocks included, as one row: functions need no shape.
+memory::desc row_of(const Slot& slot) {
+  const std::size_t bytes = storage_bytes(slot.descriptor, slot.layout);
+  return plain({static_cast<memory::dim>(bytes / sizeof(float))});
+}
+
+/// The second operand of a binary primitive: its rank is the first's, its layout plain or the same.
+std::optional<memory::desc> broadcast_desc(const Slot& slot, const Slot& result) {
+  if (slot.descriptor.shape == result.descriptor.shape)
+    return slot.layout == result.layout ? std::optional(describe(slot)) : std::nullopt;
+  if (slot.layout != Layout::plain) return std::nullopt;
+  memory::dims dims = to_dims(slot.descriptor.shape);
+  const std::size_t rank = std::max<std::size_t>(1, result.descriptor.shape.size());
+  dims.insert(dims.begin(), rank - dims.size(), 1);
+  return plain(dims);
+}
+
+}  // namespace
+
+KernelResult prepare_eltwise(const Problem& problem) {
+  const Slot& in = problem.inputs[0];
+  const Slot& out = problem.outputs[0];
+  if (!is_float32(in)) return refuse("float32 only");
+  if (in.layout != out.layout) return refuse("input and result in one layout only");
+  if (!problem.post_ops.empty()) return refuse("no post-operations");
+  const auto functions = eltwise_of(problem.op, problem.attributes);
+  if (functions.size() != 1) return refuse("not one of oneDNN's functions");
+  // A function that does not keep 0 would spoil the padding of blocks, which has to stay 0.
+  const bool padded =
+      storage_bytes(in.descriptor, in.layout) != storage_bytes(in.descriptor, Layout::plain);
+  return guarded([&]() -> KernelResult {
+    const memory::desc desc = padded ? describe(in) : row_of(in);
+    const auto pd = describe_eltwise(caller_scratch(), desc, functions[0]);
+    auto kernel =
+        std::make_unique<PrimitiveKernel>(dnnl::eltwise_forward(pd), pd.scratchpad_desc());
+    kernel->add_input(DNNL_ARG_SRC, desc, 0);
+    kernel->add_output(DNNL_ARG_DST, desc);
+    kernel->allow_in_place(0);
+    return KernelResult(std::move(kernel));
+  });
+}
+
+KernelResult prepare_binary(const Problem& problem) {
+  const auto algorithm = binary_of(problem.op);
+  if (!algorithm) return refuse("not one of oneDNN's operations");
+  if (!is_float32(problem.inputs[0]) || !is_float32(problem.inputs[1]))
+    return refuse("float32 only");
+  // Only the second operand may broadcast; operands of commutative operators may change places.
+  const Slot& out = problem.outputs[0];
+  const bool commutative =
+      *algorithm != dnnl::algorithm::binary_sub && *algorithm != dnnl::algorithm::binary_div;
+  const bool swap = commutative && problem.inputs[0].descriptor.shape != out.descriptor.shape;
+  const Slot& first = problem.inputs[swap ? 1 : 0];
+  if (first.descriptor.shape != out.descriptor.shape || first.layout != out.layout)
+    return refuse("the first operand broadcasts or has another layout");
+  const auto second = broadcast_desc(problem.inputs[swap ? 0 : 1], out);
+  if (!second) return refuse("the second operand has another layout");
+  return guarded([&]() -> KernelResult {
+    const memory::desc desc = describe(out);
+    const auto post_ops = translate(problem, desc);
+    if (!post_ops) return refuse("a post-operation that oneDNN does not have");
+    const auto pd =
+        describe_primitive<dnnl::binary>(post_ops->attributes, *algorithm, desc, *second, desc);
+    auto kernel = std::make_unique<PrimitiveKernel>(dnnl::binary(pd), pd.scratchpad_desc());
+    kernel->add_input(DNNL_ARG_SRC_0, desc, swap ? 1 : 0);
+    kernel->add_input(DNNL_ARG_SRC_1, *second, swap ? 0 : 1);
+    kernel->add_output(DNNL_ARG_DST, desc);
+    post_ops->add_to(*kernel);
+    kernel->allow_in_place(swap ? 1 : 0);
+    return KernelResult(std::move(kernel));
+  });
+}
+
+}  // namespace polychron::kernels::onednn

@@ -1,0 +1,57 @@
+#include "kernels/onednn/library.hpp"
+
+#include "polychron/error.hpp"
+
+namespace polychron::kernels::onednn {
+
+const dnnl::engine& engine() {
+  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
+  return cpu;
+}
+
+memory::format_tag format_tag(Layout layout) noexcept {
+  switch (layout) {
+    case Layout::plain:
+      return memory::format_tag::nchw;
+    case Layout::channels_last:
+      return memory::format_tag::nhwc;
+    case Layout::blocked8:
+      return memory::format_tag::nChw8c;
+    case Layout::blocked16:
+      return memory::format_tag::nChw16c;
+  }
+  return memory::format_tag::undef;
+}
+
+bool is_float32(const Slot& slot) noexcept {
+  return slot.present && slot.descriptor.data_type == DataType::float32;
+}
+
+memory::dims to_dims(const Shape& shape) { return {shape.begin(), shape.end()}; }
+
+memory::dims row_major(const memory::dims& dims) {
+  memory::dims strides(dims.size());
+  memory::dim step = 1;
+  for (std::size_t i = dims.size(); i-- > 0; step *= dims[i]) strides[i] = step;
+  return strides;
+}
+
+memory::desc plain(const memory::dims& dims) {
+  return {dims, memory::data_type::f32, row_major(dims)};
+}
+
+memory::desc describe(const Slot& slot) {
+  memory::dims dims = to_dims(slot.descriptor.shape);
+  if (slot.layout != Layout::plain) return {dims, memory::data_type::f32, format_tag(slot.layout)};
+  if (dims.empty()) dims.push_back(1);
+  return plain(dims);
+}
+
+Error to_error(const dnnl::error& error) {
+  const auto kind = error.status == dnnl_out_of_memory   ? ErrorKind::out_of_memory
+                    : error.status == dnnl_unimplemented ? ErrorKind::not_supported
+                                                         : ErrorKind::operation_error;
+  return Error(kind, error.what());
+}
+
+}  // namespace polychron::kernels::onednn

@@ -1,0 +1,113 @@
+// oneDNN, one place for what its versions 2 and 3 say differently.
+//
+// Everything else in this folder is written against these few functions.
+#pragma once
+
+#include <oneapi/dnnl/dnnl.hpp>
+#include <vector>
+
+#include "kernels/problem.hpp"
+#include "polychron/error.hpp"
+
+namespace polychron::kernels::onednn {
+
+using dnnl::memory;
+
+/// The processor as an engine; lives as long as the process.
+const dnnl::engine& engine();
+
+/// The descriptor of a primitive P, from the arguments that both versions have in the same order.
+/// Throws dnnl::error if the library has no implementation.
+template <class P, class... Arguments>
+typename P::primitive_desc describe_primitive(const dnnl::primitive_attr& attributes,
+                                              const Arguments&... arguments) {
+#if DNNL_VERSION_MAJOR >= 3
+  return typename P::primitive_desc(engine(), arguments..., attributes);
+#else
+  return typename P::primitive_desc(typename P::desc(arguments...), attributes, engine());
+#endif
+}
+
+#if DNNL_VERSION_MAJOR >= 3
+using Pooling = dnnl::pooling_forward;
+using Softmax = dnnl::softmax_forward;
+#else
+using Pooling = dnnl::pooling_v2_forward;
+using Softmax = dnnl::softmax_v2_forward;
+#endif
+inline constexpr auto inference = dnnl::prop_kind::forward_inference;
+inline constexpr auto average_without_padding = dnnl::algorithm::pooling_avg_exclude_padding;
+
+/// An element-wise function of the library.
+struct Eltwise {
+  dnnl::algorithm algorithm{};
+  float alpha = 0;
+  float beta = 0;
+};
+
+inline dnnl::eltwise_forward::primitive_desc describe_eltwise(
+    const dnnl::primitive_attr& attributes, const memory::desc& desc, const Eltwise& eltwise) {
+#if DNNL_VERSION_MAJOR >= 3
+  return describe_primitive<dnnl::eltwise_forward>(attributes, inference, eltwise.algorithm, desc,
+                                                   desc, eltwise.alpha, eltwise.beta);
+#else
+  return describe_primitive<dnnl::eltwise_forward>(attributes, inference, eltwise.algorithm, desc,
+                                                   eltwise.alpha, eltwise.beta);
+#endif
+}
+
+inline dnnl::layer_normalization_forward::primitive_desc describe_layer_normalization(
+    const dnnl::primitive_attr& attributes, const memory::desc& desc, float epsilon,
+    dnnl::normalization_flags flags) {
+#if DNNL_VERSION_MAJOR >= 3
+  return describe_primitive<dnnl::layer_normalization_forward>(attributes, inference, desc, desc,
+                                                               epsilon, flags);
+#else
+  return describe_primitive<dnnl::layer_normalization_forward>(attributes, inference, desc, epsilon,
+                                                               flags);
+#endif
+}
+
+inline void append_eltwise(dnnl::post_ops& post_ops, const Eltwise& eltwise) {
+#if DNNL_VERSION_MAJOR >= 3
+  post_ops.append_eltwise(eltwise.algorithm, eltwise.alpha, eltwise.beta);
+#else
+  post_ops.append_eltwise(1.0F, eltwise.algorithm, eltwise.alpha, eltwise.beta);
+#endif
+}
+
+/// hardSwish takes its constants from version 3 on.
+inline constexpr Eltwise hard_swish() {
+  return {dnnl::algorithm::eltwise_hardswish, 1.0F / 6, 0.5F};
+}
+/// The natural softplus.
+inline constexpr Eltwise soft_relu() { return {dnnl::algorithm::eltwise_soft_relu, 1.0F, 0.0F}; }
+
+/// The library's name of a layout of rank-4 values.
+memory::format_tag format_tag(Layout layout) noexcept;
+
+bool is_float32(const Slot& slot) noexcept;
+
+memory::dims to_dims(const Shape& shape);
+/// Row-major strides.
+memory::dims row_major(const memory::dims& dims);
+
+/// A slot as the library sees it: float32, in the slot's layout.
+memory::desc describe(const Slot& slot);
+memory::desc plain(const memory::dims& dims);
+
+/// The concatenation of `sources` to `target`.
+inline dnnl::concat::primitive_desc describe_concat(const dnnl::primitive_attr& attributes,
+                                                    const memory::desc& target, int axis,
+                                                    const std::vector<memory::desc>& sources) {
+#if DNNL_VERSION_MAJOR >= 3
+  return {engine(), target, axis, sources, attributes};
+#else
+  return {target, axis, sources, engine(), attributes};
+#endif
+}
+
+/// The error as this library's own: an unimplemented primitive is not_supported.
+Error to_error(const dnnl::error& error);
+
+}  // namespace polychron::kernels::onednn

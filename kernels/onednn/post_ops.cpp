@@ -1,0 +1,162 @@
+#include "kernels/onednn/post_ops.hpp"
+
+#include <limits>
+#include <numbers>
+
+#include "kernels/fusion.hpp"
+#include "ops/table.hpp"
+
+namespace polychron::kernels::onednn {
+namespace {
+
+using dnnl::algorithm;
+using ops::op;
+
+float bound(const std::optional<Number>& number, float otherwise) {
+  if (!number) return otherwise;
+  return std::visit([](auto value) { return static_cast<float>(value); }, *number);
+}
+
+std::vector<Eltwise> one(algorithm algorithm, double alpha = 0, double beta = 0) {
+  return {{algorithm, static_cast<float>(alpha), static_cast<float>(beta)}};
+}
+
+std::vector<Eltwise> parametrized(ops::OpId id, const Attributes& attributes) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  if (id == op("clamp")) {
+    const auto& a = std::get<ClampAttributes>(attributes);
+    return one(algorithm::eltwise_clip, bound(a.min_value, -infinity),
+               bound(a.max_value, infinity));
+  }
+  if (id == op("elu"))
+    return one(algorithm::eltwise_elu, std::get<EluAttributes>(attributes).alpha);
+  if (id == op("leakyRelu"))
+    return one(algorithm::eltwise_relu, std::get<LeakyReluAttributes>(attributes).alpha);
+  if (id == op("linear") || id == op_swish) {
+    const auto& a = std::get<LinearAttributes>(attributes);
+    return one(id == op_swish ? algorithm::eltwise_swish : algorithm::eltwise_linear, a.alpha,
+               a.beta);
+  }
+  if (id == op("hardSigmoid")) {
+    const auto& a = std::get<HardSigmoidAttributes>(attributes);
+    return {one(algorithm::eltwise_linear, a.alpha, a.beta)[0],
+            one(algorithm::eltwise_clip, 0, 1)[0]};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<Eltwise> eltwise_of(ops::OpId id, const Attributes& attributes) {
+  struct Plain {
+    ops::OpId op;
+    Eltwise eltwise;
+  };
+  static constexpr Plain known[] = {
+      {op("abs"), {algorithm::eltwise_abs}},
+      {op("exp"), {algorithm::eltwise_exp}},
+      {op("gelu"), {algorithm::eltwise_gelu_erf}},
+      {op("hardSwish"), hard_swish()},
+      {op("log"), {algorithm::eltwise_log}},
+      {op("neg"), {algorithm::eltwise_linear, -1, 0}},
+      {op("relu"), {algorithm::eltwise_relu}},
+      {op("sigmoid"), {algorithm::eltwise_logistic}},
+      {op("softplus"), soft_relu()},
+      {op("sqrt"), {algorithm::eltwise_sqrt}},
+      {op("tanh"), {algorithm::eltwise_tanh}},
+  };
+  for (const Plain& plain : known)
+    if (plain.op == id) return {plain.eltwise};
+  return parametrized(id, attributes);
+}
+
+std::optional<algorithm> binary_of(ops::OpId id) noexcept {
+  if (id == op("add")) return algorithm::binary_add;
+  if (id == op("sub")) return algorithm::binary_sub;
+  if (id == op("mul")) return algorithm::binary_mul;
+  if (id == op("div")) return algorithm::binary_div;
+  if (id == op("max")) return algorithm::binary_max;
+  if (id == op("min")) return algorithm::binary_min;
+  return std::nullopt;
+}
+
+Broadcast broadcast_of(const Shape& operand, const Shape& shape, std::size_t channel_axis) {
+  if (operand == shape) return Broadcast::none;
+  if (*element_count(operand) == 1) return Broadcast::scalar;
+  if (operand.size() > shape.size() || channel_axis >= shape.size()) return Broadcast::other;
+  const std::size_t shift = shape.size() - operand.size();
+  for (std::size_t i = 0; i < operand.size(); ++i) {
+    const bool channel = i + shift == channel_axis;
+    if (operand[i] != (channel ? shape[i + shift] : 1U)) return Broadcast::other;
+  }
+  return Broadcast::channel;
+}
+
+std::optional<PostOps> translate(const Problem& problem, const memory::desc& desc,
+                                 std::size_t first, bool flat) {
+  PostOps result;
+  dnnl::post_ops list;
+  const Shape& shape = problem.outputs[0].descriptor.shape;
+  const memory::dims dims = desc.dims();
+  const std::size_t channel_axis = flat ? shape.size() - 1 : 1;
+  for (std::size_t i = first; i < problem.post_ops.size(); ++i) {
+    const PostOp& post_op = problem.post_ops[i];
+    if (post_op.operand == PostOp::no_operand) {
+      const auto functions = eltwise_of(post_op.op, post_op.attributes);
+      if (functions.empty()) return std::nullopt;
+      for (const Eltwise& function : functions) append_eltwise(list, function);
+      continue;
+    }
+    const auto algorithm = binary_of(post_op.op);
+    const Slot& slot = problem.inputs[post_op.operand];
+    if (!algorithm || !is_float32(slot)) return std::nullopt;
+    memory::dims operand_dims(dims.size(), 1);
+    switch (broadcast_of(slot.descriptor.shape, shape, channel_axis)) {
+      case Broadcast::none:
+        operand_dims = dims;
+        break;
+      case Broadcast::scalar:
+        break;
+      case Broadcast::channel:
+        operand_dims[1] = dims[1];
+        break;
+      case Broadcast::other:
+        return std::nullopt;
+    }
+    const bool whole = operand_dims == dims;
+    if (!whole && slot.layout != Layout::plain) return std::nullopt;
+    const memory::desc operand = whole && !flat ? describe(slot) : plain(operand_dims);
+    result.operands.push_back(
+        {DNNL_ARG_ATTR_MULTIPLE_POST_OP(list.len()) | DNNL_ARG_SRC_1, operand, post_op.operand});
+    list.append_binary(*algorithm, operand);
+  }
+  result.attributes.set_post_ops(list);
+  return result;
+}
+
+void PostOps::add_to(PrimitiveKernel& kernel) const {
+  for (const Operand& operand : operands)
+    kernel.add_input(operand.arg, operand.desc, operand.index);
+}
+
+}  // namespace polychron::kernels::onednn
+
+namespace polychron::kernels {
+
+bool can_follow(ops::OpId first, ops::OpId second, const Attributes& attributes, const Slot& result,
+                const Slot* operand) {
+  using namespace onednn;
+  using ops::op;
+  if (!is_float32(result)) return false;
+  const bool picture = first == op("conv2d") || first == op("convTranspose2d");
+  const bool product = first == op("matmul") || first == op("gemm");
+  if (!picture && !product && !binary_of(first)) return false;
+  if (operand == nullptr) return !eltwise_of(second, attributes).empty();
+  if (!binary_of(second) || !is_float32(*operand)) return false;
+  const Shape& shape = result.descriptor.shape;
+  const std::size_t channel_axis = product ? shape.size() - 1 : 1;
+  const Broadcast broadcast = broadcast_of(operand->descriptor.shape, shape, channel_axis);
+  return broadcast != Broadcast::other;
+}
+
+}  // namespace polychron::kernels

@@ -1,0 +1,41 @@
+// WebNN's element-wise operators in oneDNN's terms, on their own or after another primitive.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "kernels/onednn/primitive_kernel.hpp"
+
+namespace polychron::kernels::onednn {
+
+/// The library's functions that make up a unary operator, in order; empty if there are none.
+std::vector<Eltwise> eltwise_of(ops::OpId op, const Attributes& attributes);
+
+/// The library's algorithm of a binary operator.
+std::optional<dnnl::algorithm> binary_of(ops::OpId op) noexcept;
+
+/// How a second operand meets a result of `shape`.
+enum class Broadcast : std::uint8_t { none, scalar, channel, other };
+/// `channel_axis` is the dimension that a vector may run along.
+Broadcast broadcast_of(const Shape& operand, const Shape& shape, std::size_t channel_axis);
+
+/// What a primitive is followed by, and the operands that go with it.
+struct PostOps {
+  dnnl::primitive_attr attributes = caller_scratch();
+  struct Operand {
+    int arg;
+    memory::desc desc;
+    std::size_t index;  ///< of the problem's input
+  };
+  std::vector<Operand> operands;
+
+  void add_to(PrimitiveKernel& kernel) const;
+};
+
+/// Translates the post-operations from number `first` on, for a result that the primitive sees as
+/// `desc`: of its own rank, or flattened to rows and columns (`flat`). nullopt if one is unknown to
+/// the library.
+std::optional<PostOps> translate(const Problem& problem, const memory::desc& desc,
+                                 std::size_t first = 0, bool flat = false);
+
+}  // namespace polychron::kernels::onednn

@@ -1,0 +1,109 @@
+#include "kernels/onednn/primitive_kernel.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace polychron::kernels::onednn {
+
+/// One lane's arguments of a primitive, in the form in which the library's C interface takes them:
+/// its C++ interface would build a list on each call.
+class PrimitiveBound final : public Bound {
+ public:
+  PrimitiveBound(const PrimitiveKernel& kernel, const Arguments& arguments)
+      : kernel_(kernel), arguments_(arguments), stream_(engine()) {
+    memories_.reserve(kernel.arguments_.size() + 1);
+    for (const auto& argument : kernel.arguments_) {
+      memories_.push_back(argument.source == PrimitiveKernel::Source::own
+                              ? kernel.own_[argument.index]
+                              : memory(argument.desc, engine(), address(argument)));
+      list_.push_back({argument.arg, memories_.back().get()});
+    }
+    if (kernel.scratch_bytes() != 0) {
+      memories_.emplace_back(kernel.scratch_, engine(), arguments.scratch);
+      list_.push_back({DNNL_ARG_SCRATCHPAD, memories_.back().get()});
+    }
+  }
+
+  void rebind() override {
+    for (std::size_t i = 0; i < kernel_.arguments_.size(); ++i)
+      if (kernel_.arguments_[i].source != PrimitiveKernel::Source::own)
+        memories_[i].set_data_handle(address(kernel_.arguments_[i]));
+  }
+
+  void run() override {
+    const auto status = dnnl_primitive_execute(kernel_.primitive_.get(), stream_.get(),
+                                               static_cast<int>(list_.size()), list_.data());
+    if (status != dnnl_success) throw to_error(dnnl::error(status, "oneDNN primitive failed"));
+  }
+
+ private:
+  void* address(const PrimitiveKernel::Argument& argument) const {
+    if (argument.source == PrimitiveKernel::Source::output)
+      return arguments_.outputs[argument.index];
+    return const_cast<std::byte*>(arguments_.inputs[argument.index]);
+  }
+
+  const PrimitiveKernel& kernel_;
+  const Arguments& arguments_;
+  dnnl::stream stream_;
+  std::vector<memory> memories_;
+  std::vector<dnnl_exec_arg_t> list_;
+};
+
+PrimitiveKernel::PrimitiveKernel(dnnl::primitive primitive, const memory::desc& scratch)
+    : primitive_(std::move(primitive)), scratch_(scratch) {}
+
+void PrimitiveKernel::add_input(int arg, const memory::desc& desc, std::size_t index) {
+  arguments_.push_back({arg, desc, Source::input, index});
+}
+
+void PrimitiveKernel::add_output(int arg, const memory::desc& desc, std::size_t index) {
+  arguments_.push_back({arg, desc, Source::output, index});
+}
+
+void PrimitiveKernel::add_constant(int arg, const memory::desc& to, const memory::desc& from,
+                                   const Buffer& constant, std::size_t index) {
+  memory target(to, engine());
+  memory source(from, engine(), const_cast<std::byte*>(constant.data()));
+  dnnl::stream stream(engine());
+  dnnl::reorder(source, target).execute(stream, source, target);
+  stream.wait();
+  arguments_.push_back({arg, to, Source::own, own_.size()});
+  own_.push_back(std::move(target));
+  kept_.push_back(index);
+  constant_bytes_ += to.get_size();
+}
+
+void PrimitiveKernel::add_operand(int arg, const memory::desc& to, const memory::desc& from,
+                                  const Slot& slot, std::size_t index) {
+  if (slot.constant && to != from)
+    add_constant(arg, to, from, *slot.constant, index);
+  else
+    add_input(arg, from, index);
+}
+
+void PrimitiveKernel::add_vector(int arg, const std::vector<float>& values, std::size_t replaces) {
+  const memory::desc desc = plain({static_cast<memory::dim>(values.size())});
+  memory target(desc, engine());
+  std::memcpy(target.get_data_handle(), values.data(), values.size() * sizeof(float));
+  arguments_.push_back({arg, desc, Source::own, own_.size()});
+  own_.push_back(std::move(target));
+  if (replaces != never) kept_.push_back(replaces);
+  constant_bytes_ += desc.get_size();
+}
+
+bool PrimitiveKernel::keeps_constant(std::size_t index) const noexcept {
+  return std::find(kept_.begin(), kept_.end(), index) != kept_.end();
+}
+
+std::unique_ptr<Bound> PrimitiveKernel::bind(const Arguments& arguments) const {
+  return std::make_unique<PrimitiveBound>(*this, arguments);
+}
+
+dnnl::primitive_attr caller_scratch() {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attributes;
+}
+
+}  // namespace polychron::kernels::onednn

@@ -1,0 +1,107 @@
+// matmul and gemm. A matmul by a matrix is one product of all rows of the batch; the matrix, if
+// constant, is packed once. A vector added afterwards is the primitive's bias.
+#include <algorithm>
+
+#include "kernels/onednn/guarded.hpp"
+#include "kernels/onednn/onednn.hpp"
+#include "kernels/onednn/post_ops.hpp"
+#include "ops/table.hpp"
+
+namespace polychron::kernels::onednn {
+namespace {
+
+/// The operands as the primitive sees them.
+struct Product {
+  memory::desc a, b, c;
+  bool flat = false;  ///< rows of the batch in one, two dimensions
+};
+
+memory::desc strided(const memory::dims& dims, const memory::dims& strides) {
+  return {dims, memory::data_type::f32, strides};
+}
+
+Product product_of(const Problem& problem) {
+  if (const auto* gemm = std::get_if<GemmAttributes>(&problem.attributes)) {
+    const memory::dims out = to_dims(problem.outputs[0].descriptor.shape);
+    const memory::dim inner = problem.inputs[0].descriptor.shape[gemm->a_transpose ? 0 : 1];
+    const memory::dims a_dims{out[0], inner}, b_dims{inner, out[1]};
+    return {strided(a_dims, gemm->a_transpose ? memory::dims{1, out[0]} : memory::dims{inner, 1}),
+            strided(b_dims, gemm->b_transpose ? memory::dims{1, inner} : memory::dims{out[1], 1}),
+            plain(out), true};
+  }
+  memory::dims a = to_dims(problem.inputs[0].descriptor.shape);
+  memory::dims b = to_dims(problem.inputs[1].descriptor.shape);
+  memory::dims c = to_dims(problem.outputs[0].descriptor.shape);
+  const bool matrix = std::all_of(b.begin(), b.end() - 2, [](auto dim) { return dim == 1; });
+  if (matrix) {
+    memory::dim rows = 1;
+    for (std::size_t i = 0; i + 1 < c.size(); ++i) rows *= c[i];
+    return {plain({rows, a.back()}), plain({a.back(), c.back()}), plain({rows, c.back()}), true};
+  }
+  a.insert(a.begin(), c.size() - a.size(), 1);
+  b.insert(b.begin(), c.size() - b.size(), 1);
+  return {plain(a), plain(b), plain(c), false};
+}
+
+/// The vector that the first post-operation adds to every row, if that is what it does.
+const Slot* bias_of(const Problem& problem, const Product& product) {
+  if (!product.flat || problem.post_ops.empty()) return nullptr;
+  const PostOp& first = problem.post_ops[0];
+  if (first.op != ops::op("add") || first.operand == PostOp::no_operand) return nullptr;
+  const Slot& slot = problem.inputs[first.operand];
+  const Shape& shape = problem.outputs[0].descriptor.shape;
+  if (shape.back() == 1 || !is_float32(slot)) return nullptr;
+  return broadcast_of(slot.descriptor.shape, shape, shape.size() - 1) == Broadcast::channel
+             ? &slot
+             : nullptr;
+}
+
+KernelResult prepare(const Problem& problem) {
+  const Product product = product_of(problem);
+  const Slot& b_slot = problem.inputs[1];
+  const Slot* bias_slot = bias_of(problem, product);
+  const auto post_ops = translate(problem, product.c, bias_slot ? 1 : 0, product.flat);
+  if (!post_ops) return refuse("a post-operation that oneDNN does not have");
+  const memory::desc wanted =
+      b_slot.constant && product.flat
+          ? memory::desc(product.b.dims(), memory::data_type::f32, memory::format_tag::any)
+          : product.b;
+  const memory::desc bias = bias_slot ? plain({1, product.c.dims()[1]}) : memory::desc();
+  const auto pd =
+      describe_primitive<dnnl::matmul>(post_ops->attributes, product.a, wanted, bias, product.c);
+  auto kernel = std::make_unique<PrimitiveKernel>(dnnl::matmul(pd), pd.scratchpad_desc());
+  kernel->add_input(DNNL_ARG_SRC, product.a, 0);
+  kernel->add_operand(DNNL_ARG_WEIGHTS, pd.weights_desc(), product.b, b_slot, 1);
+  if (bias_slot) kernel->add_input(DNNL_ARG_BIAS, bias, problem.post_ops[0].operand);
+  kernel->add_output(DNNL_ARG_DST, product.c);
+  post_ops->add_to(*kernel);
+  return KernelResult(std::move(kernel));
+}
+
+/// alpha * a * b + beta * c, as a product with post-operations.
+KernelResult prepare_gemm(const Problem& problem) {
+  const auto& a = std::get<GemmAttributes>(problem.attributes);
+  Problem expanded = problem;
+  std::vector<PostOp> first;
+  if (a.alpha != 1) first.push_back({ops::op("linear"), LinearAttributes{a.alpha, 0}});
+  if (problem.own_inputs > 2 && problem.inputs[2].present) {
+    if (a.beta != 1) return refuse("beta other than 1");
+    first.push_back({ops::op("add"), {}, 2});
+  }
+  expanded.post_ops.insert(expanded.post_ops.begin(), first.begin(), first.end());
+  return prepare(expanded);
+}
+
+}  // namespace
+
+KernelResult prepare_product(const Problem& problem) {
+  for (const Slot& slot : problem.inputs)
+    if (slot.present && (!is_float32(slot) || slot.layout != Layout::plain))
+      return refuse("float32 in plain layout only");
+  return guarded([&]() -> KernelResult {
+    return std::holds_alternative<GemmAttributes>(problem.attributes) ? prepare_gemm(problem)
+                                                                      : prepare(problem);
+  });
+}
+
+}  // namespace polychron::kernels::onednn

@@ -1,0 +1,13 @@
+// The operator Constant, in all its forms: one attribute holds the value.
+#pragma once
+
+#include "onnx/external_data.hpp"
+#include "onnx/literal.hpp"
+#include "onnx/proto.hpp"
+
+namespace polychron::onnx::detail {
+
+/// Takes the value out of a Constant node. Throws Error (bad_data, not_supported).
+Literal take_constant(proto::NodeProto& node, ExternalData& external);
+
+}  // namespace polychron::onnx::detail

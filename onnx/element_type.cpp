@@ -1,0 +1,62 @@
+#include "onnx/element_type.hpp"
+
+#include <array>
+
+namespace polychron::onnx::detail {
+
+namespace {
+
+struct Row {
+  std::string_view name;
+  std::size_t size;
+  std::optional<DataType> operand;
+};
+
+constexpr std::array<Row, 24> rows{{
+    {"undefined", 0, {}},
+    {"float", 4, DataType::float32},
+    {"uint8", 1, DataType::uint8},
+    {"int8", 1, DataType::int8},
+    {"uint16", 2, {}},
+    {"int16", 2, {}},
+    {"int32", 4, DataType::int32},
+    {"int64", 8, DataType::int64},
+    {"string", 0, {}},
+    {"bool", 1, DataType::uint8},
+    {"float16", 2, DataType::float16},
+    {"double", 8, {}},
+    {"uint32", 4, DataType::uint32},
+    {"uint64", 8, DataType::uint64},
+    {"complex64", 0, {}},
+    {"complex128", 0, {}},
+    {"bfloat16", 0, {}},
+    {"float8e4m3fn", 0, {}},
+    {"float8e4m3fnuz", 0, {}},
+    {"float8e5m2", 0, {}},
+    {"float8e5m2fnuz", 0, {}},
+    {"uint4", 0, {}},
+    {"int4", 0, {}},
+    {"float4e2m1", 0, {}},
+}};
+constexpr Row unknown{"unknown", 0, {}};
+
+const Row& row(ElementType type) noexcept {
+  const auto index = static_cast<std::int32_t>(type);
+  return index >= 0 && static_cast<std::size_t>(index) < rows.size()
+             ? rows[static_cast<std::size_t>(index)]
+             : unknown;
+}
+
+}  // namespace
+
+std::string_view to_string(ElementType type) noexcept { return row(type).name; }
+std::size_t element_size(ElementType type) noexcept { return row(type).size; }
+std::optional<DataType> operand_type(ElementType type) noexcept { return row(type).operand; }
+
+ElementType element_type(DataType type) noexcept {
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (rows[i].operand == type && rows[i].name != "bool") return static_cast<ElementType>(i);
+  return ElementType::undefined;
+}
+
+}  // namespace polychron::onnx::detail

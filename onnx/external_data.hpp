@@ -1,0 +1,43 @@
+// Initializers that are kept in files beside the model.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "polychron/buffer.hpp"
+
+namespace polychron::onnx::detail {
+
+/// Reads the external data of one model while it is loaded. A file name in a model is not to be
+/// trusted: absolute paths, "..", symbolic links that lead out of the model's folder, and anything
+/// but regular files are refused. Ranges are read rather than mapped: a mapped file that somebody
+/// shortens would end the process. Memory is bounded by the sizes of the files: a range that is
+/// asked for again is shared, and ranges that overlap are refused once they add up to more than the
+/// file.
+class ExternalData {
+ public:
+  /// `directory` may be empty: then every request is refused.
+  explicit ExternalData(std::filesystem::path directory) : directory_(std::move(directory)) {}
+
+  /// The `length` bytes at `offset` of the file at `location`. Throws Error (bad_data).
+  std::shared_ptr<const Buffer> read(const std::string& location, std::uint64_t offset,
+                                     std::uint64_t length);
+
+ private:
+  struct File {
+    std::filesystem::path path;
+    std::uint64_t size = 0;
+    std::uint64_t taken = 0;
+    std::map<std::pair<std::uint64_t, std::uint64_t>, std::shared_ptr<const Buffer>> ranges;
+  };
+  File& open(const std::string& location);
+
+  std::filesystem::path directory_;
+  std::map<std::string, File> files_;
+};
+
+}  // namespace polychron::onnx::detail

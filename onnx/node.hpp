@@ -1,0 +1,117 @@
+// One node during the import, as its handler sees it: inputs, attributes, outputs, and the builder.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "onnx/literal.hpp"
+#include "onnx/problem.hpp"
+#include "onnx/proto.hpp"
+#include "polychron/graph_builder.hpp"
+
+namespace polychron::onnx::detail {
+
+/// A tensor of the model during the import: known on the host, or an operand, or both.
+struct Tensor {
+  std::optional<Literal> literal;
+  std::optional<Operand> operand;
+  bool result = false;  ///< `operand` is the output of an operator, and goes by this name only
+};
+
+/// The tensors that have a value so far, by name.
+using Tensors = std::unordered_map<std::string, Tensor>;
+
+/// A typed view of a NodeProto. Whatever it finds wrong it throws without saying which node: the
+/// importer adds that. Lives for one call of a handler.
+class Node {
+ public:
+  Node(const proto::NodeProto& message, std::int64_t opset_version, GraphBuilder& graph_builder,
+       Tensors& tensors);
+
+  const std::int64_t opset;
+  GraphBuilder& builder;
+
+  /// The node's name; for a nameless node that of its first output.
+  const std::string& label() const noexcept { return label_; }
+  /// For the options of a builder's method.
+  OperatorOptions options() const { return {label_}; }
+  template <class Options>
+  Options options() const {
+    Options options;
+    options.label = label_;
+    return options;
+  }
+
+  // -- inputs: an absent one is malformed, unless asked for as optional
+  // ------------------------------
+  std::size_t input_count() const noexcept {
+    return static_cast<std::size_t>(message_.input_size());
+  }
+  bool has_input(std::size_t i) const noexcept;
+  const Shape& shape(std::size_t i) const;
+  std::size_t rank(std::size_t i) const { return shape(i).size(); }
+  /// Constants become operands when they are first asked for.
+  Operand operand(std::size_t i);
+  std::optional<Operand> optional_operand(std::size_t i);
+  DataType data_type(std::size_t i);
+  /// The value if it is known, however large.
+  const Literal* literal(std::size_t i) const;
+  /// The value if it is known and small enough to calculate with.
+  const Literal* calculable_literal(std::size_t i) const;
+  /// A value that must be known now, such as a shape.
+  std::vector<std::int64_t> integers(std::size_t i) const;
+  std::optional<std::vector<std::int64_t>> optional_integers(std::size_t i) const;
+  std::optional<double> optional_scalar(std::size_t i) const;
+
+  // -- attributes: one of the wrong type is malformed
+  // ------------------------------------------------
+  bool has_attribute(const char* name) const noexcept { return find(name) != nullptr; }
+  std::int64_t integer(const char* name, std::int64_t otherwise) const;
+  double real(const char* name, double otherwise) const;
+  std::string text(const char* name, const std::string& otherwise) const;
+  std::optional<std::vector<std::int64_t>> integer_list(const char* name) const;
+  std::optional<std::vector<double>> real_list(const char* name) const;
+  /// A tensor attribute, copied.
+  std::optional<Literal> tensor(const char* name) const;
+  /// A list that became an input (`input`) at opset `since`, an attribute before.
+  std::optional<std::vector<std::int64_t>> list(const char* name, std::size_t input,
+                                                std::int64_t since) const;
+  /// `axis` counted from the front. Throws if it is not in [-rank, rank).
+  std::uint32_t axis(std::int64_t axis, std::size_t rank) const;
+  std::vector<std::uint32_t> axes(const std::vector<std::int64_t>& axes, std::size_t rank) const;
+
+  // -- outputs
+  // ---------------------------------------------------------------------------------------
+  std::size_t output_count() const noexcept {
+    return static_cast<std::size_t>(message_.output_size());
+  }
+  /// Somebody named it.
+  bool wants_output(std::size_t i) const noexcept;
+  /// Throws if output `i` is wanted: WebNN has none such.
+  void refuse_output(std::size_t i, const char* name) const;
+  void set(Operand operand, std::size_t i = 0);
+  void set(Literal literal, std::size_t i = 0);
+  /// The output is input `i` itself.
+  void forward(std::size_t i);
+
+ private:
+  const proto::AttributeProto* find(const char* name) const noexcept;
+  const proto::AttributeProto* find(const char* name, int type) const;
+  Tensor& input(std::size_t i) const;
+  void put(Tensor tensor, std::size_t i);
+
+  const proto::NodeProto& message_;
+  Tensors& tensors_;
+  std::string label_;
+};
+
+/// `values` as unsigned numbers. Throws if one is negative or too large; `what` names them.
+std::vector<std::uint32_t> unsigned_list(const std::vector<std::int64_t>& values, const char* what);
+
+/// The operand of a literal. Throws if WebNN has no such type, or a dimension is 0.
+Operand make_constant(GraphBuilder& builder, const Literal& literal);
+
+}  // namespace polychron::onnx::detail

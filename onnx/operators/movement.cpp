@@ -1,0 +1,245 @@
+// Operators that move elements: Concat, Split, Transpose, Tile, Pad and their like.
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "onnx/handlers.hpp"
+#include "onnx/operators/reshape.hpp"
+
+namespace polychron::onnx::detail {
+
+namespace {
+
+/// Literals one after another along `axis`; their shapes agree elsewhere.
+Literal concatenate(const std::vector<const Literal*>& parts, std::uint32_t axis,
+                    const Shape& shape) {
+  const auto size = element_size(parts.front()->type);
+  const auto rows = count({shape.begin(), shape.begin() + axis});
+  auto bytes = Buffer::uninitialized(count(shape) * size);
+  auto* to = bytes.size() == 0 ? nullptr : bytes.data();
+  for (std::size_t row = 0; row < rows; ++row)
+    for (const auto* part : parts) {
+      const auto length = part->bytes.size() / rows;
+      to = std::copy_n(part->bytes.data() + row * length, length, to);
+    }
+  return make_literal(parts.front()->type, shape, std::move(bytes));
+}
+
+/// The shape of the whole. Throws if the parts do not fit together.
+Shape concatenated_shape(const Node& node, std::uint32_t axis) {
+  auto shape = node.shape(0);
+  std::uint64_t length = 0;
+  for (std::size_t i = 0; i < node.input_count(); ++i) {
+    const auto& part = node.shape(i);
+    auto same = part;
+    if (part.size() == shape.size()) same[axis] = shape[axis];
+    if (same != shape)
+      malformed("cannot concatenate " + to_string(shape) + " and " + to_string(part));
+    length += part[axis];
+  }
+  return shape[axis] = to_shape({static_cast<std::int64_t>(length)}).front(), shape;
+}
+
+void concat(Node& node) {
+  if (node.input_count() == 0) malformed("there are no inputs");
+  if (node.input_count() == 1) return node.forward(0);
+  const auto axis = node.axis(node.integer("axis", 1), node.rank(0));
+  const auto shape = concatenated_shape(node, axis);
+  std::vector<const Literal*> literals;
+  for (std::size_t i = 0; i < node.input_count(); ++i)
+    if (const auto* known = node.calculable_literal(i)) literals.push_back(known);
+  const bool all_known = literals.size() == node.input_count();
+  if (all_known && element_count(shape).value_or(max_calculated + 1) <= max_calculated) {
+    for (const auto* literal : literals)
+      if (literal->type != literals.front()->type) malformed("the inputs' types differ");
+    return node.set(concatenate(literals, axis, shape));
+  }
+  // An empty part, such as a cache that holds nothing yet, adds nothing.
+  std::vector<Operand> parts;
+  for (std::size_t i = 0; i < node.input_count(); ++i)
+    if (node.shape(i)[axis] != 0) parts.push_back(node.operand(i));
+  node.set(node.builder.concat(parts, axis, node.options()));
+}
+
+/// The sizes of the parts: an attribute until opset 12, then an input; by default equal ones, of
+/// which opset 18 lets the last be smaller.
+std::vector<std::uint32_t> split_sizes(const Node& node, std::uint32_t length) {
+  if (const auto given = node.list("split", 1, 13)) {
+    const auto sizes = unsigned_list(*given, "a part");
+    if (std::accumulate(sizes.begin(), sizes.end(), std::uint64_t{0}) != length)
+      malformed("the parts do not add up to " + std::to_string(length));
+    if (sizes.size() != node.output_count()) malformed("there are not as many outputs as parts");
+    return sizes;
+  }
+  const auto parts = node.output_count();
+  const auto size = (length + parts - 1) / parts;
+  if ((node.opset < 18 && length % parts != 0) || size * (parts - 1) > length)
+    malformed(std::to_string(length) + " cannot be split into " + std::to_string(parts) +
+              " equal parts");
+  std::vector<std::uint32_t> sizes(parts, static_cast<std::uint32_t>(size));
+  sizes.back() = static_cast<std::uint32_t>(length - size * (parts - 1));
+  return sizes;
+}
+
+void split(Node& node) {
+  if (node.output_count() == 0) malformed("there are no outputs");
+  auto options = node.options<SplitOptions>();
+  options.axis = node.axis(node.integer("axis", 0), node.rank(0));
+  const auto sizes = split_sizes(node, node.shape(0)[options.axis]);
+  if (sizes.size() == 1) return node.forward(0);
+  if (const auto* known = node.calculable_literal(0)) {
+    const auto input = *known;  // setting outputs may move the node's tensors
+    const auto strides = strides_of(input.shape);
+    std::int64_t offset = 0;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      auto shape = input.shape;
+      shape[options.axis] = sizes[i];
+      node.set(strided(input, shape, offset, strides), i);
+      offset += strides[options.axis] * sizes[i];
+    }
+    return;
+  }
+  const auto parts = node.builder.split(node.operand(0), sizes, options);
+  for (std::size_t i = 0; i < parts.size(); ++i) node.set(parts[i], i);
+}
+
+void transpose(Node& node) {
+  const auto& from = node.shape(0);
+  std::vector<std::uint32_t> order(from.size());
+  std::iota(order.rbegin(), order.rend(), 0U);
+  if (const auto given = node.integer_list("perm")) order = node.axes(*given, from.size());
+  if (order.size() != from.size()) malformed("attribute 'perm' does not name each axis once");
+  if (std::is_sorted(order.begin(), order.end())) return node.forward(0);
+  if (const auto* known = node.calculable_literal(0)) {
+    const auto strides = strides_of(from);
+    Shape shape;
+    std::vector<std::int64_t> moved;
+    for (const auto axis : order) {
+      shape.push_back(from[axis]);
+      moved.push_back(strides[axis]);
+    }
+    return node.set(strided(*known, shape, 0, moved));
+  }
+  auto options = node.options<TransposeOptions>();
+  options.permutation = order;
+  node.set(node.builder.transpose(node.operand(0), options));
+}
+
+/// Repeats one axis: [before, 1, from it on] is expanded to [before, times, from it on].
+Operand repeat(Node& node, const Operand& input, std::size_t axis, std::uint32_t times) {
+  auto shape = input.shape();
+  const auto middle = shape.begin() + static_cast<std::ptrdiff_t>(axis);
+  const auto before = static_cast<std::uint32_t>(count({shape.begin(), middle}));
+  const auto rest = static_cast<std::uint32_t>(count({middle, shape.end()}));
+  const auto rows = node.builder.reshape(input, {before, 1, rest}, node.options());
+  const auto many = node.builder.expand(rows, {before, times, rest}, node.options());
+  shape[axis] = to_shape({std::int64_t{shape[axis]} * times}).front();
+  return node.builder.reshape(many, shape, node.options());
+}
+
+void tile(Node& node) {
+  const auto& from = node.shape(0);
+  const auto times = unsigned_list(node.integers(1), "a repetition");
+  if (times.size() != from.size()) malformed("there is not one repetition an axis");
+  std::vector<std::int64_t> wanted;
+  for (std::size_t d = 0; d < from.size(); ++d)
+    wanted.push_back(to_shape({static_cast<std::int64_t>(from[d]) * times[d]}).front());
+  const auto to = to_shape(wanted);
+  if (from == to) return node.forward(0);
+  const auto* known = node.calculable_literal(0);
+  if (known && element_count(to).value_or(max_calculated + 1) <= max_calculated) {
+    Shape shape;
+    std::vector<std::int64_t> strides;
+    const auto plain = strides_of(from);
+    for (std::size_t d = 0; d < from.size(); ++d) {
+      shape.insert(shape.end(), {times[d], from[d]});
+      strides.insert(strides.end(), {0, plain[d]});
+    }
+    return node.set(reshaped(strided(*known, shape, 0, strides), to));
+  }
+  auto result = node.operand(0);
+  for (std::size_t d = 0; d < times.size(); ++d)
+    if (times[d] != 1) result = repeat(node, result, d, times[d]);
+  node.set(result);
+}
+
+PaddingMode padding_mode(const std::string& mode) {
+  if (mode == "constant") return PaddingMode::constant;
+  if (mode == "edge") return PaddingMode::edge;
+  if (mode == "reflect") return PaddingMode::reflection;
+  unsupported("WebNN does not pad in mode " + quote(mode));
+}
+
+/// Padding and value became inputs at opset 11, the axes can be chosen since 18.
+void pad(Node& node) {
+  const auto rank = node.rank(0);
+  auto options = node.options<PadOptions>();
+  options.mode = padding_mode(node.text("mode", "constant"));
+  options.value = node.opset < 11 ? node.real("value", 0) : node.optional_scalar(2).value_or(0);
+  const auto given = node.list("pads", 1, 11);
+  if (!given) malformed("the padding is missing");
+  const auto pads = unsigned_list(*given, "padding");
+  std::vector<std::uint32_t> axes(rank);
+  std::iota(axes.begin(), axes.end(), 0U);
+  if (const auto chosen = node.opset < 18 ? std::nullopt : node.optional_integers(3))
+    axes = node.axes(*chosen, rank);
+  if (pads.size() != 2 * axes.size()) malformed("the padding has not two entries an axis");
+  std::vector<std::uint32_t> beginning(rank, 0), ending(rank, 0);
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    beginning[axes[i]] = pads[i];
+    ending[axes[i]] = pads[axes.size() + i];
+  }
+  node.set(node.builder.pad(node.operand(0), beginning, ending, options));
+}
+
+/// Moves blocks of channels into blocks of pixels, or back: a transposition of six dimensions.
+void rearrange(Node& node, const Shape& split, const std::vector<std::uint32_t>& order,
+               const Shape& to) {
+  auto options = node.options<TransposeOptions>();
+  options.permutation = order;
+  const auto blocks = node.builder.reshape(node.operand(0), split, node.options());
+  node.set(node.builder.reshape(node.builder.transpose(blocks, options), to, node.options()));
+}
+
+std::uint32_t block_size(const Node& node, const Shape& shape) {
+  const auto block = unsigned_list({node.integer("blocksize", 0)}, "attribute 'blocksize'").front();
+  if (shape.size() != 4 || block == 0 || block > 0xffff)
+    malformed("a blocksize of " + std::to_string(block) + " for shape " + to_string(shape));
+  return block;
+}
+
+void depth_to_space(Node& node) {
+  const auto s = node.shape(0);
+  const auto b = block_size(node, s);
+  const auto c = s[1] / (b * b);
+  const auto mode = node.text("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD") malformed("attribute 'mode' is " + quote(mode));
+  const Shape to{s[0], c, s[2] * b, s[3] * b};
+  if (mode == "DCR") return rearrange(node, {s[0], b, b, c, s[2], s[3]}, {0, 3, 4, 1, 5, 2}, to);
+  rearrange(node, {s[0], c, b, b, s[2], s[3]}, {0, 1, 4, 2, 5, 3}, to);
+}
+
+void space_to_depth(Node& node) {
+  const auto s = node.shape(0);
+  const auto b = block_size(node, s);
+  const auto height = s[2] / b;
+  const auto width = s[3] / b;
+  rearrange(node, {s[0], s[1], height, b, width, b}, {0, 3, 5, 1, 2, 4},
+            {s[0], s[1] * b * b, height, width});
+}
+
+constexpr std::array rows{
+    Row{"Concat", concat},
+    Row{"DepthToSpace", depth_to_space},
+    Row{"Pad", pad},
+    Row{"SpaceToDepth", space_to_depth},
+    Row{"Split", split},
+    Row{"Tile", tile},
+    Row{"Transpose", transpose},
+};
+
+}  // namespace
+
+std::span<const Row> movement_rows() noexcept { return rows; }
+
+}  // namespace polychron::onnx::detail

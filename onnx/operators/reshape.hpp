@@ -1,0 +1,15 @@
+// Helpers of the operators that change shapes.
+#pragma once
+
+#include "onnx/node.hpp"
+
+namespace polychron::onnx::detail {
+
+/// Sets the output to input 0 in another shape; nothing is copied if it is a literal.
+void reshape_to(Node& node, const Shape& shape);
+
+/// Dimensions that a model calculated. Throws if one is negative or too large, or there are too
+/// many.
+Shape to_shape(const std::vector<std::int64_t>& dimensions);
+
+}  // namespace polychron::onnx::detail

@@ -1,0 +1,61 @@
+#include "onnx/parse.hpp"
+
+#include <google/protobuf/io/zero_copy_stream_impl.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/stubs/logging.h>
+
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <system_error>
+
+#include "onnx/problem.hpp"
+
+namespace polychron::onnx::detail {
+
+namespace {
+
+/// protobuf's own limit for a message.
+constexpr auto largest_model = static_cast<std::uintmax_t>(std::numeric_limits<int>::max());
+
+void check_size(std::uintmax_t size) {
+  if (size == 0) malformed("the model is empty");
+  if (size > largest_model)
+    malformed("the model has " + std::to_string(size) +
+              " bytes: beyond 2 GiB its weights must be external data");
+}
+
+std::unique_ptr<proto::ModelProto> parse(google::protobuf::io::ZeroCopyInputStream& stream) {
+  const google::protobuf::LogSilencer silence;
+  auto model = std::make_unique<proto::ModelProto>();
+  if (!model->ParseFromZeroCopyStream(&stream))
+    malformed("not an ONNX model, or a truncated or damaged one");
+  return model;
+}
+
+}  // namespace
+
+std::unique_ptr<proto::ModelProto> parse_file(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (error) malformed(error.message());
+  if (!std::filesystem::is_regular_file(status)) malformed("not a regular file");
+  const auto size = std::filesystem::file_size(path, error);
+  if (error) malformed(error.message());
+  check_size(size);
+  std::ifstream file(path, std::ios::binary);
+  if (!file) malformed(std::strerror(errno));
+  google::protobuf::io::IstreamInputStream stream(&file, 1 << 20);
+  auto model = parse(stream);
+  if (file.bad()) malformed("it cannot be read to its end");
+  return model;
+}
+
+std::unique_ptr<proto::ModelProto> parse_bytes(std::span<const std::byte> bytes) {
+  check_size(bytes.size());
+  google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
+  return parse(stream);
+}
+
+}  // namespace polychron::onnx::detail

@@ -1,0 +1,18 @@
+// From bytes to ONNX's messages.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <span>
+
+#include "onnx/proto.hpp"
+
+namespace polychron::onnx::detail {
+
+/// Parses a model. Throws Error (bad_data). Memory stays within a small multiple of the input's
+/// size; protobuf bounds the depth of nesting and logs nothing.
+std::unique_ptr<proto::ModelProto> parse_file(const std::filesystem::path& path);
+std::unique_ptr<proto::ModelProto> parse_bytes(std::span<const std::byte> bytes);
+
+}  // namespace polychron::onnx::detail

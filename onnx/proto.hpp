@@ -1,0 +1,8 @@
+// ONNX's generated messages, under one name. Only this folder sees them.
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+namespace polychron::onnx {
+namespace proto = ::onnx;
+}  // namespace polychron::onnx

@@ -1,0 +1,54 @@
+#include "ops/dimensions.hpp"
+
+#include <algorithm>
+
+namespace polychron::ops {
+
+std::optional<std::string> descriptor_problem(const OperandDescriptor& descriptor) {
+  const Shape& shape = descriptor.shape;
+  const auto text = [&] { return to_string(descriptor); };
+  if (static_cast<std::size_t>(descriptor.data_type) >= all_data_types.size())
+    return "not a data type";
+  for (const auto size : shape)
+    if (!valid_dimension(size))
+      return text() + " has a dimension of " + std::to_string(size) + ", expected 1 to 2147483647";
+  if (shape.size() > max_rank)
+    return text() + " has rank " + std::to_string(shape.size()) + ", expected at most " +
+           std::to_string(max_rank);
+  const auto count = element_count(shape);
+  if (!count || !valid_dimension(*count))
+    return text() + " has too many elements, expected at most 2147483647";
+  if (byte_length(descriptor) > max_tensor_byte_length)
+    return text() + " has too many bytes, expected at most " +
+           std::to_string(max_tensor_byte_length);
+  return std::nullopt;
+}
+
+std::optional<Shape> broadcast(const Shape& a, const Shape& b) {
+  if (a.size() < b.size()) return broadcast(b, a);
+  Shape result = a;
+  const auto offset = a.size() - b.size();
+  for (std::size_t i = 0; i < b.size(); ++i) {
+    auto& size = result[offset + i];
+    if (size != b[i] && size != 1 && b[i] != 1) return std::nullopt;
+    size = std::max(size, b[i]);
+  }
+  return result;
+}
+
+bool broadcastable(const Shape& from, const Shape& to) {
+  if (from.size() > to.size()) return false;
+  return std::equal(from.rbegin(), from.rend(), to.rbegin(),
+                    [](auto size, auto target) { return size == 1 || size == target; });
+}
+
+bool valid_axes(std::span<const std::uint32_t> axes, std::size_t rank) {
+  std::uint64_t seen = 0;
+  for (const auto axis : axes) {
+    if (axis >= rank || (seen >> axis & 1U) != 0) return false;
+    seen |= std::uint64_t{1} << axis;
+  }
+  return true;
+}
+
+}  // namespace polychron::ops

@@ -1,0 +1,115 @@
+#include "ops/infer.hpp"
+
+#include <cmath>
+#include <optional>
+#include <string>
+
+#include "ops/attributes.hpp"
+#include "ops/call.hpp"
+#include "ops/dimensions.hpp"
+
+namespace polychron::ops {
+
+namespace {
+
+std::string type_list(TypeSet types) {
+  std::string text;
+  for (const auto type : types.members())
+    text += (text.empty() ? "" : ", ") + std::string(to_string(type));
+  return text;
+}
+
+std::string rank_range(const OperandRule& rule) {
+  const auto least = std::to_string(rule.rank_min);
+  if (rule.rank_min == rule.rank_max) return least;
+  return least + " to " + std::to_string(rule.rank_max);
+}
+
+void check_count(const Call& call) {
+  if (call.row().call.variadic()) {
+    if (call.size() == 0 || call.size() > max_tensor_count)
+      call.fail("got " + std::to_string(call.size()) + " operands, expected 1 to " +
+                std::to_string(max_tensor_count));
+    return;
+  }
+  if (call.size() > call.row().operands().size())
+    call.fail("got " + std::to_string(call.size()) + " operands, expected at most " +
+              std::to_string(call.row().operands().size()));
+}
+
+void check_operand(const Call& call, std::size_t index) {
+  const OperandRule& rule = call.rule(index);
+  if (!call.has(index)) {
+    if (!rule.optional) call.fail(call.name(index) + " is missing");
+    return;
+  }
+  const OperandDescriptor& operand = call.operand(index);
+  if (!rule.types.has(operand.data_type))
+    call.fail(call.name(index) + " is " + std::string(to_string(operand.data_type)) +
+              ", expected " + type_list(rule.types));
+  const std::size_t like = rule.variadic ? 0 : rule.same_as;
+  if (like != OperandRule::independent && call.operand(like).data_type != operand.data_type)
+    call.fail(call.name(index) + " is " + std::string(to_string(operand.data_type)) +
+              ", expected " + std::string(to_string(call.operand(like).data_type)) + " as " +
+              call.name(like));
+  if (operand.shape.size() < rule.rank_min || operand.shape.size() > rule.rank_max)
+    call.fail(call.name(index) + " has rank " + std::to_string(operand.shape.size()) +
+              ", expected " + rank_range(rule));
+}
+
+/// Web IDL's conversions: a `double` is finite, an enumeration has one of its values.
+struct CheckField {
+  const Call& call;
+
+  void operator()(std::string_view name, double value) const {
+    if (!std::isfinite(value))
+      call.fail(std::string(name) + " is " + std::to_string(value) + ", expected a finite number");
+  }
+  void operator()(std::string_view name, const std::vector<float>& values) const {
+    for (const float value : values) (*this)(name, static_cast<double>(value));
+  }
+  template <class T>
+  void operator()(std::string_view name, const T& value) const {
+    if constexpr (std::is_enum_v<T>)
+      if (static_cast<std::size_t>(value) >= spellings<T>.size())
+        call.fail(std::string(name) + " is none of its enumeration's values");
+  }
+};
+
+void check_attributes(const Call& call, const Attributes& attributes) {
+  if (attributes.index() != call.row().attributes) call.fail("got another operator's attributes");
+  std::visit([&](const auto& alternative) { for_each_field(alternative, CheckField{call}); },
+             attributes);
+}
+
+DataType result_type(const Call& call, const OperandRule& rule, const Attributes& attributes) {
+  if (call.row().type != nullptr) return call.row().type(attributes);
+  if (rule.same_as != OperandRule::independent) return call.operand(rule.same_as).data_type;
+  return rule.types.members().front();
+}
+
+}  // namespace
+
+std::vector<OperandDescriptor> infer(const Row& row, Operands operands,
+                                     const Attributes& attributes, std::string_view label) {
+  const Call call(row, operands, attributes, label);
+  check_count(call);
+  const auto count = row.call.variadic() ? operands.size() : row.operands().size();
+  for (std::size_t i = 0; i < count; ++i) check_operand(call, i);
+  check_attributes(call, attributes);
+
+  std::vector<OperandDescriptor> results;
+  for (Shape& shape : row.shape(call)) {
+    const OperandRule& rule = row.results()[row.results()[0].variadic ? 0 : results.size()];
+    const DataType type = result_type(call, rule, attributes);
+    if (!rule.types.has(type))
+      call.fail("result '" + std::string(rule.name) + "' would be " + std::string(to_string(type)) +
+                ", expected " + type_list(rule.types));
+    results.push_back({type, std::move(shape)});
+    if (const auto problem = descriptor_problem(results.back()))
+      call.fail("result '" + std::string(rule.name) + "': " + *problem);
+  }
+  return results;
+}
+
+}  // namespace polychron::ops

@@ -1,0 +1,26 @@
+// Numbers of any type, and the specification's "casting" of one to a data type.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "polychron/data_type.hpp"
+#include "polychron/options.hpp"
+
+namespace polychron::ops {
+
+/// The nearest binary16 value, ties to even; beyond its range an infinity.
+float16 to_float16(double value) noexcept;
+double to_double(float16 value) noexcept;
+
+/// `number` cast to `type`: floats are rounded (and held as a double), integers are clamped to the
+/// type's range, then rounded to nearest even; NaN gives 0 for integers.
+Number cast(const Number& number, DataType type) noexcept;
+
+/// The bytes of `number` cast to `type`: one element.
+std::vector<std::byte> element_bytes(const Number& number, DataType type);
+
+/// True if `a` is greater than `b`, exactly, whatever they hold; false if either is NaN.
+bool greater(const Number& a, const Number& b) noexcept;
+
+}  // namespace polychron::ops

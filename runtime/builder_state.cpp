@@ -1,0 +1,196 @@
+#include "runtime/builder_state.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "ops/call.hpp"
+#include "ops/dimensions.hpp"
+#include "ops/infer.hpp"
+#include "ops/table.hpp"
+#include "runtime/builder_bridge.hpp"
+
+namespace polychron::detail {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw Error(ErrorKind::type_error, message);
+}
+
+void check_descriptor(std::string_view what, const OperandDescriptor& descriptor) {
+  if (const auto problem = ops::descriptor_problem(descriptor))
+    refuse(std::string(what) + ": " + *problem);
+}
+
+}  // namespace
+
+BuilderState::BuilderState(const Context& context) : context_(context) {
+  check_context_alive(context_);
+}
+
+void BuilderState::check_open() const {
+  if (stage_ == Stage::built)
+    throw Error(ErrorKind::invalid_state, "the graph builder has been built already");
+  if (stage_ == Stage::destroyed)
+    throw Error(ErrorKind::invalid_state, "the graph builder is destroyed");
+  check_context_alive(context_);
+}
+
+ops::ValueId BuilderState::add_value(ops::Value value) {
+  values_.push_back(std::move(value));
+  return static_cast<ops::ValueId>(values_.size() - 1);
+}
+
+Operand BuilderState::add_input(std::string name, const OperandDescriptor& descriptor) {
+  check_open();
+  if (name.empty()) refuse("input: the name is empty");
+  if (std::ranges::find(inputs_, name, &decltype(inputs_)::value_type::first) != inputs_.end())
+    refuse("input '" + name + "': there is an input of that name already");
+  check_descriptor("input '" + name + "'", descriptor);
+  const auto value = add_value({ops::Value::Kind::input, descriptor, nullptr});
+  inputs_.emplace_back(std::move(name), value);
+  return operand(value);
+}
+
+void BuilderState::check_constant(const OperandDescriptor& descriptor, std::size_t bytes) const {
+  check_open();
+  check_descriptor("constant", descriptor);
+  const auto expected = byte_length(descriptor);
+  if (bytes != expected)
+    refuse("constant " + to_string(descriptor) + ": got " + std::to_string(bytes) +
+           " bytes, expected " + std::to_string(*expected));
+}
+
+Operand BuilderState::add_constant(const OperandDescriptor& descriptor, ops::ConstantBytes bytes) {
+  check_constant(descriptor, bytes->size());
+  return operand(add_value({ops::Value::Kind::constant, descriptor, std::move(bytes)}));
+}
+
+Operand BuilderState::add_constant(const Tensor& constant_tensor) {
+  check_open();
+  auto bytes = constant_tensor_bytes(context_, constant_tensor);
+  return add_constant(constant_tensor.descriptor(), std::move(bytes));
+}
+
+std::vector<Operand> BuilderState::add_node(const ops::Row& row,
+                                            std::span<const Operand* const> operands,
+                                            Attributes attributes, const std::string& label) {
+  check_open();
+  ops::Node node{ops::id(row), {}, {}, std::move(attributes), label};
+  std::vector<const OperandDescriptor*> descriptors;
+  for (const Operand* operand : operands) {
+    if (operand != nullptr && !owns(*operand)) {
+      const ops::Call call(row, {}, node.attributes, label);
+      call.fail(call.name(descriptors.size()) +
+                " belongs to another builder, expected one of this builder's");
+    }
+    descriptors.push_back(operand == nullptr ? nullptr : &operand->descriptor());
+    node.inputs.push_back(operand == nullptr ? ops::no_value : operand->value_);
+  }
+  auto results = ops::infer(row, descriptors, node.attributes, label);
+  std::vector<Operand> result_operands;
+  for (auto& descriptor : results) {
+    node.outputs.push_back(add_value({ops::Value::Kind::result, std::move(descriptor), nullptr}));
+    result_operands.push_back(operand(node.outputs.back()));
+  }
+  nodes_.push_back(std::move(node));
+  return result_operands;
+}
+
+std::vector<Operand> BuilderState::add_by_name(std::string_view name,
+                                               std::span<const Operand* const> operands,
+                                               Attributes attributes, const std::string& label) {
+  const ops::Row* row = ops::find(name);
+  if (row == nullptr) refuse("there is no operator '" + std::string(name) + "'");
+  return add_node(*row, operands, std::move(attributes), label);
+}
+
+void BuilderState::check_outputs(const NamedOperands& outputs) const {
+  if (outputs.empty()) refuse("build: got no outputs, expected at least one");
+  std::set<std::string_view> names;
+  for (const auto& [name, operand] : outputs) {
+    if (name.empty()) refuse("build: the name of an output is empty");
+    if (!names.insert(name).second) refuse("build: output '" + name + "' is given twice");
+    if (!owns(operand)) refuse("build: output '" + name + "' belongs to another builder");
+    if (values_[operand.value_].kind != ops::Value::Kind::result)
+      refuse("build: output '" + name +
+             "' is an input or a constant, expected an operator's result");
+  }
+}
+
+/// The part of the graph that `outputs` need, with values numbered anew.
+std::shared_ptr<const ops::Graph> BuilderState::describe(const NamedOperands& outputs,
+                                                         const std::string& label) const {
+  std::vector<bool> needed(values_.size(), false);
+  for (const auto& output : outputs) needed[output.second.value_] = true;
+  const auto is_needed = [&](ops::ValueId value) { return needed[value]; };
+  std::vector<bool> kept(nodes_.size(), false);
+  for (auto i = nodes_.size(); i-- > 0;) {
+    kept[i] = std::ranges::any_of(nodes_[i].outputs, is_needed);
+    if (!kept[i]) continue;
+    for (const auto value : nodes_[i].outputs) needed[value] = true;
+    for (const auto value : nodes_[i].inputs)
+      if (value != ops::no_value) needed[value] = true;
+  }
+
+  auto graph = std::make_shared<ops::Graph>();
+  graph->label = label;
+  std::vector<ops::ValueId> numbers(values_.size(), ops::no_value);
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    if (!needed[i]) continue;
+    numbers[i] = static_cast<ops::ValueId>(graph->values.size());
+    graph->values.push_back(values_[i]);
+  }
+  const auto renumber = [&](std::vector<ops::ValueId>& values) {
+    for (auto& value : values)
+      if (value != ops::no_value) value = numbers[value];
+  };
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (!kept[i]) continue;
+    graph->nodes.push_back(nodes_[i]);
+    renumber(graph->nodes.back().inputs);
+    renumber(graph->nodes.back().outputs);
+  }
+  for (const auto& [name, value] : inputs_)
+    if (needed[value]) graph->inputs.emplace_back(name, numbers[value]);
+  for (const auto& [name, operand] : outputs)
+    graph->outputs.emplace_back(name, numbers[operand.value_]);
+  return graph;
+}
+
+Future<Graph> BuilderState::build(const NamedOperands& outputs, const BuildOptions& options) {
+  try {
+    check_open();
+    check_outputs(outputs);
+  } catch (const Error& error) {
+    return rejected<Future<Graph>>(error.with_operation("build", options.label));
+  }
+  auto graph = describe(outputs, options.label);
+  close(Stage::built);
+  return submit_build(context_, std::move(graph), options);
+}
+
+void BuilderState::destroy() {
+  if (stage_ == Stage::open) close(Stage::destroyed);
+}
+
+void BuilderState::close(Stage stage) {
+  stage_ = stage;
+  nodes_.clear();
+  for (auto& value : values_) value.constant.reset();
+}
+
+}  // namespace polychron::detail
+
+namespace polychron {
+
+// An operand that has been moved away has no owner.
+const OperandDescriptor& Operand::descriptor() const {
+  if (!owner_) throw Error(ErrorKind::type_error, "this operand has been moved away");
+  return owner_->descriptor(value_);
+}
+
+DataType Operand::data_type() const { return descriptor().data_type; }
+const Shape& Operand::shape() const { return descriptor().shape; }
+
+}  // namespace polychron

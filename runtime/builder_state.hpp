@@ -1,0 +1,71 @@
+// What a GraphBuilder and its Operands share: the graph under construction.
+#pragma once
+
+#include <deque>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "ops/graph.hpp"
+#include "ops/row.hpp"
+#include "polychron/context.hpp"
+#include "polychron/graph_builder.hpp"
+
+namespace polychron::detail {
+
+/// Collects inputs, constants and operators until build() or destroy(). Owned jointly by the
+/// builder and its operands; used by one thread at a time. Values are never removed, so that
+/// operands can tell their descriptors for ever; constants' bytes go when the builder is built or
+/// destroyed.
+class BuilderState : public std::enable_shared_from_this<BuilderState> {
+ public:
+  /// Throws invalid_state if the context is not alive.
+  explicit BuilderState(const Context& context);
+
+  /// Throws unless a constant of so many bytes may be added, so that nobody copies in vain.
+  void check_constant(const OperandDescriptor& descriptor, std::size_t bytes) const;
+
+  Operand add_input(std::string name, const OperandDescriptor& descriptor);
+  Operand add_constant(const OperandDescriptor& descriptor, ops::ConstantBytes bytes);
+  Operand add_constant(const Tensor& constant_tensor);
+  /// Adds one operator: `operands` in the row's order, nullptr for absent ones. Throws type_error,
+  /// invalid_state, and then adds nothing.
+  std::vector<Operand> add_node(const ops::Row& row, std::span<const Operand* const> operands,
+                                Attributes attributes, const std::string& label);
+  /// Likewise for the operator that the specification calls `name`.
+  std::vector<Operand> add_by_name(std::string_view name, std::span<const Operand* const> operands,
+                                   Attributes attributes, const std::string& label);
+
+  Future<Graph> build(const NamedOperands& outputs, const BuildOptions& options);
+  void destroy();
+
+  const OperandDescriptor& descriptor(ops::ValueId value) const {
+    return values_[value].descriptor;
+  }
+
+ private:
+  enum class Stage : std::uint8_t { open, built, destroyed };
+
+  /// Throws invalid_state unless inputs, constants and operators may be added.
+  void check_open() const;
+  bool owns(const Operand& operand) const { return operand.owner_.get() == this; }
+  ops::ValueId add_value(ops::Value value);
+  Operand operand(ops::ValueId value) { return {shared_from_this(), value}; }
+  void check_outputs(const NamedOperands& outputs) const;
+  std::shared_ptr<const ops::Graph> describe(const NamedOperands& outputs,
+                                             const std::string& label) const;
+  void close(Stage stage);
+
+  Context context_;
+  Stage stage_ = Stage::open;
+  std::deque<ops::Value> values_;  // a deque: descriptors that operands refer to stay in place
+  std::vector<ops::Node>
+      nodes_;  // in the order of the calls, so that each can run after those before
+  std::vector<std::pair<std::string, ops::ValueId>> inputs_;
+};
+
+}  // namespace polychron::detail

@@ -1,0 +1,59 @@
+// GraphBuilder but for its operators: inputs, constants, build and destroy.
+#include "polychron/graph_builder.hpp"
+
+#include "ops/number.hpp"
+#include "runtime/add_operator.hpp"
+
+namespace polychron {
+
+using detail::rejected;
+using detail::state_of;
+
+GraphBuilder::GraphBuilder(const Context& context)
+    : state_(std::make_shared<detail::BuilderState>(context)) {}
+
+Operand GraphBuilder::input(std::string name, const OperandDescriptor& descriptor) {
+  return state_of(state_).add_input(std::move(name), descriptor);
+}
+
+Operand GraphBuilder::constant(const OperandDescriptor& descriptor,
+                               std::span<const std::byte> bytes) {
+  auto& state = state_of(state_);
+  state.check_constant(descriptor, bytes.size());
+  return state.add_constant(descriptor, std::make_shared<const Buffer>(Buffer::copy_of(bytes)));
+}
+
+Operand GraphBuilder::constant(const OperandDescriptor& descriptor, Buffer&& bytes) {
+  auto& state = state_of(state_);
+  state.check_constant(descriptor, bytes.bytes().size());
+  return state.add_constant(descriptor, std::make_shared<const Buffer>(std::move(bytes)));
+}
+
+Operand GraphBuilder::constant(DataType type, Number value) {
+  return constant({type, {}}, std::span<const std::byte>(ops::element_bytes(value, type)));
+}
+
+Operand GraphBuilder::constant(const Tensor& constant_tensor) {
+  return state_of(state_).add_constant(constant_tensor);
+}
+
+void GraphBuilder::check_view(const OperandDescriptor& descriptor, DataType view) {
+  if (view != descriptor.data_type && view != DataType::uint8)
+    throw Error(ErrorKind::type_error, "constant " + to_string(descriptor) + ": got values of " +
+                                           std::string(to_string(view)) + ", expected " +
+                                           std::string(to_string(descriptor.data_type)) +
+                                           " or uint8");
+}
+
+Future<Graph> GraphBuilder::build(const NamedOperands& outputs, const BuildOptions& options) {
+  if (!state_)
+    return rejected<Future<Graph>>(
+        Error(ErrorKind::invalid_state, "this graph builder has been moved away"));
+  return state_->build(outputs, options);
+}
+
+void GraphBuilder::destroy() {
+  if (state_) state_->destroy();
+}
+
+}  // namespace polychron

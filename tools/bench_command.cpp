@@ -1,0 +1,206 @@
+// polychron bench: how fast a model runs, through the public interface, inputs and outputs
+// included.
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <deque>
+#include <iomanip>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tools/command.hpp"
+#include "tools/progress.hpp"
+#include "tools/random_input.hpp"
+#include "tools/session.hpp"
+#include "tools/threads.hpp"
+
+namespace tool {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Milliseconds = std::chrono::duration<double, std::milli>;
+using Seconds = std::chrono::duration<double>;
+
+struct Options {
+  std::string model;
+  std::vector<std::string> bindings;
+  int threads = 1;
+  double seconds = 5;
+  std::uint64_t seed = 1;
+  bool json = false;
+};
+
+constexpr const char* footer =
+    R"(Two thirds of the time one run is made after the other, each from writing the inputs to having
+read the outputs: the latency. One third, up to 8 runs are on their way at once: the throughput.
+Before both the model is run for a tenth of the time. Inputs are random: 0 to 1 for floating point
+types, 0 or 1 for integers.
+
+Examples:
+  polychron bench model.onnx
+  polychron bench model.onnx --bind x=1x3x48x320 --threads 2 --seconds 10 --json)";
+
+constexpr std::size_t max_in_flight = 8;
+
+struct Figures {
+  double load_ms = 0, build_ms = 0;
+  std::vector<double> latencies_ms;  ///< sorted
+  double throughput = 0;             ///< runs a second
+  std::size_t pipelined_runs = 0;
+  double quantile(double q) const {
+    const auto rank = std::ceil(q * static_cast<double>(latencies_ms.size()));
+    return latencies_ms[static_cast<std::size_t>(std::max(rank, 1.0)) - 1];
+  }
+};
+
+double since(Clock::time_point start) { return Milliseconds(Clock::now() - start).count(); }
+
+/// A session with its inputs, and the three ways of running it.
+class Bench {
+ public:
+  Bench(Session& session, std::uint64_t seed) : session_(session), random_(seed) {
+    for (const auto& [name, descriptor] : session.graph().inputs())
+      inputs_.push_back(random_input(descriptor, random_));
+  }
+
+  void warm_up(double seconds) {
+    for (const auto start = Clock::now(); since(start) < seconds * 1000;) finish(submit());
+  }
+
+  std::vector<double> measure_latency(double seconds) {
+    std::vector<double> latencies;
+    for (const auto start = Clock::now(); since(start) < seconds * 1000 || latencies.empty();) {
+      const auto run = Clock::now();
+      finish(submit());
+      latencies.push_back(since(run));
+    }
+    std::sort(latencies.begin(), latencies.end());
+    return latencies;
+  }
+
+  /// Runs a second, and how many there were.
+  std::pair<double, std::size_t> measure_throughput(double seconds) {
+    std::deque<Replies> in_flight;
+    std::size_t runs = 0;
+    const auto start = Clock::now();
+    const auto finish_oldest = [&] {
+      finish(std::move(in_flight.front()));
+      in_flight.pop_front();
+      ++runs;
+    };
+    do {
+      in_flight.push_back(submit());
+      if (in_flight.size() == max_in_flight) finish_oldest();
+    } while (since(start) < seconds * 1000);
+    while (!in_flight.empty()) finish_oldest();
+    return {static_cast<double>(runs) * 1000 / since(start), runs};
+  }
+
+ private:
+  using Replies = std::vector<polychron::Future<polychron::Buffer>>;
+
+  Replies submit() {
+    for (std::size_t i = 0; i < inputs_.size(); ++i) session_.write(i, inputs_[i].bytes());
+    session_.dispatch();
+    return session_.read();
+  }
+  static void finish(Replies replies) {
+    for (auto& reply : replies) static_cast<void>(reply.get());
+  }
+
+  Session& session_;
+  std::mt19937_64 random_;
+  std::vector<polychron::Buffer> inputs_;
+};
+
+std::uint64_t peak_resident_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
+}
+
+void print(const Figures& figures, const Options& options) {
+  if (options.json) {
+    const nlohmann::json result = {{"model", options.model},
+                                   {"bindings", options.bindings},
+                                   {"threads", options.threads},
+                                   {"seed", options.seed},
+                                   {"load_ms", figures.load_ms},
+                                   {"build_ms", figures.build_ms},
+                                   {"runs", figures.latencies_ms.size()},
+                                   {"median_ms", figures.quantile(0.5)},
+                                   {"p99_ms", figures.quantile(0.99)},
+                                   {"min_ms", figures.latencies_ms.front()},
+                                   {"throughput_per_second", figures.throughput},
+                                   {"pipelined_runs", figures.pipelined_runs},
+                                   {"peak_resident_bytes", peak_resident_bytes()}};
+    std::cout << result.dump(2) << '\n';
+    return;
+  }
+  std::cout << std::fixed << std::setprecision(3);
+  std::cout << "load        " << figures.load_ms << " ms\n"
+            << "build       " << figures.build_ms << " ms\n"
+            << "median      " << figures.quantile(0.5) << " ms\n"
+            << "p99         " << figures.quantile(0.99) << " ms  (of "
+            << figures.latencies_ms.size() << " runs)\n"
+            << std::setprecision(1) << "throughput  " << figures.throughput << " runs/s\n"
+            << "memory      " << static_cast<double>(peak_resident_bytes()) / (1 << 20)
+            << " MiB, peak\n";
+}
+
+void bench_model(const Options& options, bool force_progress) {
+  const auto bindings = parse_bindings(options.bindings);
+  Progress progress(force_progress);
+  Figures figures;
+  progress.show("loading the model");
+  auto start = Clock::now();
+  const auto model = polychron::onnx::load(options.model);
+  figures.load_ms = since(start);
+  start = Clock::now();
+  Session session(model, bindings, options.threads,
+                  std::filesystem::path(options.model).stem().string(), progress);
+  figures.build_ms = since(start);
+
+  Bench bench(session, options.seed);
+  progress.show("warming up");
+  bench.warm_up(options.seconds / 10);
+  progress.show("measuring latency");
+  figures.latencies_ms = bench.measure_latency(options.seconds * 2 / 3);
+  progress.show("measuring throughput");
+  std::tie(figures.throughput, figures.pipelined_runs) =
+      bench.measure_throughput(options.seconds / 3);
+  progress.clear();
+  print(figures, options);
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, const Globals& globals) {
+  const auto options = std::make_shared<Options>();
+  auto* command = app.add_subcommand("bench", "Measure latency and throughput of a model");
+  command->footer(footer);
+  command->add_option("MODEL", options->model, "ONNX file, opset 9 to 21")->required();
+  command->add_option("--bind", options->bindings, bind_help)
+      ->type_name("NAME=SHAPE")
+      ->allow_extra_args(false);
+  add_threads_option(*command, options->threads);
+  command->add_option("--seconds", options->seconds, "How long to measure")
+      ->check(CLI::Range(0.01, 3600.0))
+      ->type_name("S")
+      ->capture_default_str();
+  command->add_option("--seed", options->seed, "Of the random inputs")
+      ->type_name("N")
+      ->capture_default_str();
+  command->add_flag("--json", options->json, "Print as JSON");
+  command->callback([options, &globals] {
+    make_threads_wait_passively(options->threads, globals.arguments);
+    bench_model(*options, globals.progress);
+  });
+}
+
+}  // namespace tool

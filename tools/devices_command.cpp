@@ -1,0 +1,39 @@
+// polychron devices: what contexts can be created on.
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "polychron/runtime.hpp"
+#include "tools/command.hpp"
+
+namespace tool {
+namespace {
+
+void list_devices(bool json) {
+  const auto devices = polychron::devices();
+  auto array = nlohmann::json::array();
+  for (const auto& device : devices) {
+    array.push_back({{"name", device.name},
+                     {"description", device.description},
+                     {"available", device.available}});
+    if (!device.available) array.back()["unavailable_reason"] = device.unavailable_reason;
+    if (json) continue;
+    std::cout << device.name << "  ";
+    if (device.available)
+      std::cout << device.description << '\n';
+    else
+      std::cout << "not available: " << device.unavailable_reason << '\n';
+  }
+  if (json) std::cout << array.dump(2) << '\n';
+}
+
+}  // namespace
+
+void add_devices(CLI::App& app) {
+  const auto json = std::make_shared<bool>(false);
+  auto* command = app.add_subcommand("devices", "List the devices that models can run on");
+  command->add_flag("--json", *json, "Print as JSON");
+  command->callback([json] { list_devices(*json); });
+}
+
+}  // namespace tool

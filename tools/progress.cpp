@@ -1,0 +1,30 @@
+#include "tools/progress.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+
+namespace tool {
+
+Progress::Progress(bool forced) : terminal_(isatty(STDERR_FILENO) == 1), forced_(forced) {}
+
+Progress::~Progress() { clear(); }
+
+void Progress::show(std::string_view what) {
+  if ((!terminal_ && !forced_) || what == shown_) return;
+  shown_ = what;
+  std::fprintf(stderr, terminal_ ? "\r\033[K%s ..." : "%s ...\n", shown_.c_str());
+  std::fflush(stderr);
+}
+
+void Progress::show(std::string_view what, std::size_t done, std::size_t total) {
+  show(std::string(what) + ' ' + std::to_string(done) + '/' + std::to_string(total));
+}
+
+void Progress::clear() {
+  if (terminal_ && !shown_.empty()) std::fputs("\r\033[K", stderr);
+  shown_.clear();
+}
+
+}  // namespace tool

@@ -1,0 +1,16 @@
+// Random values for inputs of any type.
+#pragma once
+
+#include <random>
+
+#include "polychron/buffer.hpp"
+#include "polychron/descriptor.hpp"
+
+namespace tool {
+
+/// 0 to 1 for floating point types; 0 or 1 for integers, which is in range for indices, masks and
+/// token types alike. The same for the same state of `random`.
+polychron::Buffer random_input(const polychron::OperandDescriptor& descriptor,
+                               std::mt19937_64& random);
+
+}  // namespace tool

@@ -1,0 +1,81 @@
+#include "tools/session.hpp"
+
+#include <charconv>
+#include <optional>
+
+#include "tools/command.hpp"
+
+namespace tool {
+namespace {
+
+/// "1x3x48x320"; nullopt if it is anything else.
+std::optional<polychron::Shape> parse_shape(std::string_view text) {
+  polychron::Shape shape;
+  for (;;) {
+    std::uint32_t dimension = 0;
+    const auto* const end = text.data() + text.size();
+    const auto [next, error] = std::from_chars(text.data(), end, dimension);
+    if (error != std::errc() || dimension == 0) return std::nullopt;
+    shape.push_back(dimension);
+    if (next == end) return shape;
+    if (*next != 'x') return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(next - text.data()) + 1);
+  }
+}
+
+}  // namespace
+
+std::pair<std::string, std::string> split_assignment(const std::string& argument,
+                                                     std::string_view option,
+                                                     std::string_view expected) {
+  const auto equals = argument.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == argument.size())
+    throw UserError(std::string(option) + " " + argument + ": expected " + std::string(expected));
+  return {argument.substr(0, equals), argument.substr(equals + 1)};
+}
+
+Bindings parse_bindings(const std::vector<std::string>& arguments) {
+  constexpr std::string_view expected = "NAME=1x3x48x320 or SYMBOL=1, of numbers above 0";
+  Bindings bindings;
+  for (const auto& argument : arguments) {
+    const auto [name, value] = split_assignment(argument, "--bind", expected);
+    const auto shape = parse_shape(value);
+    if (!shape) throw UserError("--bind " + argument + ": expected " + std::string(expected));
+    if (!bindings.emplace(name, *shape).second)
+      throw UserError("--bind " + argument + ": '" + name + "' is bound twice");
+  }
+  return bindings;
+}
+
+Session::Session(const polychron::onnx::Model& model, const Bindings& bindings, int threads,
+                 const std::string& label, Progress& progress) {
+  polychron::ContextOptions options;
+  options.label = "polychron";
+  options.threads = threads;
+  context_ = runtime_.create_context(options).get();
+
+  progress.show("importing the model");
+  polychron::GraphBuilder builder(context_);
+  const auto outputs = polychron::onnx::import_model(model, builder, {bindings});
+  progress.show("compiling the graph");
+  graph_ = builder.build(outputs, {label}).get();
+
+  for (const auto& [name, descriptor] : graph_.inputs())
+    inputs_.emplace_back(name, context_.create_tensor({descriptor, false, true, name}).get());
+  for (const auto& [name, descriptor] : graph_.outputs())
+    outputs_.emplace_back(name, context_.create_tensor({descriptor, true, false, name}).get());
+}
+
+void Session::write(std::size_t index, std::span<const std::byte> bytes) {
+  context_.write_tensor(inputs_.at(index).second, bytes);
+}
+
+void Session::dispatch() { context_.dispatch(graph_, inputs_, outputs_); }
+
+std::vector<polychron::Future<polychron::Buffer>> Session::read() {
+  std::vector<polychron::Future<polychron::Buffer>> replies;
+  for (const auto& [name, tensor] : outputs_) replies.push_back(context_.read_tensor(tensor));
+  return replies;
+}
+
+}  // namespace tool

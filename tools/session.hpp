@@ -1,0 +1,53 @@
+// A model, compiled and ready to run: what `run`, `bench` and `inspect` share.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "polychron/onnx.hpp"
+#include "polychron/polychron.hpp"
+#include "tools/progress.hpp"
+
+namespace tool {
+
+using Bindings = std::map<std::string, polychron::Shape>;
+
+/// What --bind is told in --help.
+inline constexpr const char* bind_help =
+    "Free dimensions: of an input (x=1x3x48x320) or by symbol (batch=1); repeatable";
+
+/// "x=1x3x48x320", "batch=1". Throws UserError.
+Bindings parse_bindings(const std::vector<std::string>& arguments);
+
+/// "NAME=VALUE" at the first '='. Throws UserError, telling what `option` expects.
+std::pair<std::string, std::string> split_assignment(const std::string& argument,
+                                                     std::string_view option,
+                                                     std::string_view expected);
+
+/// One runtime, one context, one graph, and a tensor for each of its inputs and outputs. Used by
+/// one thread. Throws polychron::Error.
+class Session {
+ public:
+  Session(const polychron::onnx::Model& model, const Bindings& bindings, int threads,
+          const std::string& label, Progress& progress);
+
+  const polychron::Graph& graph() const noexcept { return graph_; }
+
+  /// `bytes` are those of input `index` of the graph.
+  void write(std::size_t index, std::span<const std::byte> bytes);
+  /// Runs the graph; does not wait.
+  void dispatch();
+  /// Asks for the outputs of the runs so far.
+  std::vector<polychron::Future<polychron::Buffer>> read();
+
+ private:
+  polychron::Runtime runtime_;
+  polychron::Context context_;
+  polychron::Graph graph_;
+  polychron::NamedTensors inputs_, outputs_;
+};
+
+}  // namespace tool

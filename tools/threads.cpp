@@ -1,0 +1,26 @@
+#include "tools/threads.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace tool {
+
+void add_threads_option(CLI::App& command, int& threads) {
+  command
+      .add_option("--threads", threads,
+                  "Threads that one dispatch may use; for more than one the program starts itself "
+                  "again with OMP_WAIT_POLICY=passive, unless that variable is set")
+      ->check(CLI::Range(1, 256))
+      ->type_name("N")
+      ->capture_default_str();
+}
+
+void make_threads_wait_passively(int threads, char** arguments) {
+  if (threads <= 1 || std::getenv("OMP_WAIT_POLICY") != nullptr) return;
+  setenv("OMP_WAIT_POLICY", "passive", 1);
+  execv("/proc/self/exe", arguments);
+  // Without /proc the program goes on: slower, not wrong.
+}
+
+}  // namespace tool
