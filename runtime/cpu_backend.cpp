@@ -39,6 +39,13 @@ class CpuBackend final : public kernels::Backend {
     return adopt_new([&] { return usable ? std::move(bytes) : Buffer::copy_of(bytes.bytes()); });
   }
 
+  Result<std::span<std::byte>> map(kernels::Storage& storage) override {
+    return std::span(host_data(storage), storage.bytes());
+  }
+  Result<Buffer> surrender(std::unique_ptr<kernels::Storage> storage) override {
+    return std::move(static_cast<HostStorage&>(*storage)).take();
+  }
+
   Result<void> write(kernels::Storage& storage, std::span<const std::byte> bytes) override {
     if (bytes.size() != storage.bytes()) return size_mismatch(storage.bytes(), bytes.size());
     if (!bytes.empty()) std::memcpy(host_data(storage), bytes.data(), bytes.size());

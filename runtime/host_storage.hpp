@@ -11,6 +11,8 @@ class HostStorage final : public kernels::Storage {
   std::size_t bytes() const noexcept override { return buffer_.size(); }
   std::byte* data() { return buffer_.data(); }
   const std::byte* data() const { return buffer_.data(); }
+  /// The memory, for whoever gave it.
+  Buffer take() && { return std::move(buffer_); }
 
  private:
   Buffer buffer_;

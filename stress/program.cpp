@@ -150,8 +150,9 @@ std::optional<std::string> compare(std::vector<Future<Buffer>>& reads,
 
 }  // namespace
 
-std::optional<std::string> run_program(World& world, const Program& program) {
-  auto context = world.settle(world.runtime().create_context({})).value();
+std::optional<std::string> run_program(World& world, const Program& program,
+                                       const ContextOptions& options) {
+  auto context = world.settle(world.runtime().create_context(options)).value();
   std::vector<Graph> graphs;
   for (std::size_t i = 0; i < graph_count; ++i)
     graphs.push_back(

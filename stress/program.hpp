@@ -40,6 +40,7 @@ std::vector<Expectation> expected_reads(const Program& program);
 
 /// Carries `program` out on `world` without waiting for anything, then lets the world run.
 /// Returns the first disagreement with the oracle, or nullopt.
-std::optional<std::string> run_program(World& world, const Program& program);
+std::optional<std::string> run_program(World& world, const Program& program,
+                                       const ContextOptions& options = {});
 
 }  // namespace polychron::stress

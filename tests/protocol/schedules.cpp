@@ -50,6 +50,24 @@ BOOST_AUTO_TEST_CASE(a_thousand_programs_agree_with_the_oracle_under_four_schedu
   BOOST_TEST(steps > 0U);
 }
 
+BOOST_AUTO_TEST_CASE(the_outcome_is_the_same_for_any_number_of_lanes) {
+  const auto [first, last] = seeds(600);
+  for (auto seed = first; seed < last; ++seed) {
+    const auto program = stress::random_program(seed, 30);
+    for (int lanes = 2; lanes <= 4; ++lanes) {
+      RandomStrategy strategy(seed * 10 + static_cast<std::uint64_t>(lanes));
+      World world(strategy);
+      ContextOptions options;
+      options.lanes = lanes;
+      if (const auto why = run_program(world, program, options)) {
+        fail(seed, program, *why + " with " + std::to_string(lanes) + " lanes");
+        return;
+      }
+    }
+  }
+  BOOST_TEST(last > first);
+}
+
 BOOST_AUTO_TEST_CASE(one_program_has_one_outcome_under_two_thousand_schedules) {
   const auto program = stress::random_program(42, 30);
   const auto [first, last] = seeds(2000);
@@ -61,6 +79,7 @@ BOOST_AUTO_TEST_CASE(one_program_has_one_outcome_under_two_thousand_schedules) {
       return;
     }
   }
+  BOOST_TEST(last > first);
 }
 
 BOOST_AUTO_TEST_CASE(the_same_seed_gives_the_same_history) {
