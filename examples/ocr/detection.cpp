@@ -31,15 +31,12 @@ Corners corners_of(const cv::RotatedRect& rect) {
   return {corners[0], corners[2], corners[3], corners[1]};
 }
 
-/// Mean of `map` inside the rectangle.
-float mean_inside(const cv::Mat& map, const cv::RotatedRect& rect) {
-  const auto bounds = rect.boundingRect() & cv::Rect({}, map.size());
-  if (bounds.empty()) return 0;
-  std::vector<cv::Point> polygon;
-  for (const auto& corner : corners_of(rect))
-    polygon.emplace_back(cvRound(corner.x) - bounds.x, cvRound(corner.y) - bounds.y);
+/// Mean of `map` inside the outline of a region: not inside its rectangle, of which a line on a
+/// bent page fills only a part (PP-OCR has both, as "slow" and "fast" score).
+float mean_inside(const cv::Mat& map, const std::vector<cv::Point>& outline) {
+  const auto bounds = cv::boundingRect(outline);
   cv::Mat mask = cv::Mat::zeros(bounds.size(), CV_8UC1);
-  cv::fillConvexPoly(mask, polygon, cv::Scalar(1));
+  cv::fillPoly(mask, std::vector{outline}, cv::Scalar(1), cv::LINE_8, 0, -bounds.tl());
   return static_cast<float>(cv::mean(map(bounds), mask)[0]);
 }
 
@@ -77,7 +74,7 @@ void sort_for_reading(std::vector<Corners>& lines) {
 cv::Mat enlarge_small_page(const cv::Mat& picture) {
   if (std::max(picture.cols, picture.rows) >= small_page) return picture;
   cv::Mat enlarged;
-  cv::resize(picture, enlarged, {}, 2, 2, cv::INTER_CUBIC);
+  cv::resize(picture, enlarged, {}, 2, 2, cv::INTER_LANCZOS4);
   return enlarged;
 }
 
@@ -111,13 +108,13 @@ std::vector<Corners> find_lines(std::span<const float> probabilities, cv::Size s
   for (const auto& region : regions) {
     const auto core = cv::minAreaRect(region);
     if (std::min(core.size.width, core.size.height) < min_side) continue;
-    if (mean_inside(map, core) < options.line_threshold) continue;
+    if (mean_inside(map, region) < options.line_threshold) continue;
     const auto line = grown(core, options.unclip_ratio);
     if (std::min(line.size.width, line.size.height) < min_grown_side) continue;
     auto corners = corners_of(line);
     for (auto& corner : corners) {
-      corner.x = std::clamp(corner.x * scale.x, 0.0f, static_cast<float>(picture.width));
-      corner.y = std::clamp(corner.y * scale.y, 0.0f, static_cast<float>(picture.height));
+      corner.x *= scale.x;
+      corner.y *= scale.y;
     }
     lines.push_back(corners);
   }

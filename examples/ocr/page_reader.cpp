@@ -12,9 +12,9 @@ using polychron::Error;
 using polychron::ErrorKind;
 using polychron::Shape;
 
-/// Pages of at most four sizes are served without building; lines have fewer widths than eight.
+/// Pages of at most four sizes are served without building; lines have twelve widths.
 constexpr std::size_t max_detector_graphs = 4;
-constexpr std::size_t max_recognizer_graphs = 8;
+constexpr std::size_t max_recognizer_graphs = 12;
 /// Lines on their way at a time: enough to keep the device busy, and a bound for memory.
 constexpr std::size_t max_in_flight = 16;
 

@@ -1,7 +1,6 @@
 #include "examples/ocr/recognition.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <cmath>
 #include <fstream>
@@ -13,7 +12,8 @@
 namespace ocr {
 namespace {
 
-constexpr std::array width_buckets{160, 320, 640, 960, 1280, 1920};
+constexpr int bucket_width = 160;
+constexpr int max_width = 12 * bucket_width;
 constexpr std::size_t blank = 0;
 /// Lines at least this much taller than wide run upwards or downwards.
 constexpr float tall = 1.5f;
@@ -23,7 +23,7 @@ float distance(cv::Point2f a, cv::Point2f b) { return std::hypot(a.x - b.x, a.y 
 /// Width of a line that is brought to line_height.
 int natural_width(cv::Size size) {
   const auto width = std::ceil(static_cast<double>(size.width) * line_height / size.height);
-  return static_cast<int>(std::clamp(width, 1.0, double{width_buckets.back()}));
+  return static_cast<int>(std::clamp(width, 1.0, double{max_width}));
 }
 
 }  // namespace
@@ -64,9 +64,7 @@ cv::Mat cut_line(const cv::Mat& picture, const Corners& corners) {
 }
 
 int width_bucket(cv::Size size) {
-  const auto fits =
-      std::lower_bound(width_buckets.begin(), width_buckets.end(), natural_width(size));
-  return fits == width_buckets.end() ? width_buckets.back() : *fits;
+  return (natural_width(size) + bucket_width - 1) / bucket_width * bucket_width;
 }
 
 void fill_recognizer_input(const cv::Mat& line, int width, std::span<float> input) {
