@@ -10,6 +10,9 @@ namespace polychron::kernels {
 bool can_follow(ops::OpId first, ops::OpId second, const Attributes& attributes, const Slot& result,
                 const Slot* operand);
 
+/// True if the best implementation computes the unary operator in one go, in any layout.
+bool single_function(ops::OpId op, const Attributes& attributes);
+
 /// The layout in which pictures are computed fastest on this processor.
 Layout picture_layout() noexcept;
 

@@ -47,6 +47,7 @@ constexpr Entry entries[] = {
     {op("reduceMin"), onednn::prepare_reduction},
     {op("reduceSum"), onednn::prepare_reduction},
     {op("relu"), onednn::prepare_eltwise},
+    {op("resample2d"), onednn::prepare_resample},
     {op("sigmoid"), onednn::prepare_eltwise},
     {op("softmax"), onednn::prepare_softmax},
     {op("softplus"), onednn::prepare_eltwise},

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "kernels/threads.hpp"
 #include "runtime/memory_plan.hpp"
 #include "runtime/passes/passes.hpp"
 #include "runtime/plan.hpp"
@@ -216,6 +217,7 @@ std::unique_ptr<kernels::Kernel> prepare_kernel(const kernels::Problem& problem,
 
 Result<std::shared_ptr<kernels::Plan>> compile_plan(const ops::Graph& graph,
                                                     const kernels::CompileOptions& options) {
+  kernels::set_threads(options.threads);  // weights are reordered on this thread
   std::shared_ptr<kernels::Plan> plan = PlanCompiler(graph, options).compile();
   return plan;
 }

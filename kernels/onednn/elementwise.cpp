@@ -14,9 +14,10 @@ memory::desc row_of(const Slot& slot) {
 
 /// The second operand of a binary primitive: its rank is the first's, its layout plain or the same.
 std::optional<memory::desc> broadcast_desc(const Slot& slot, const Slot& result) {
-  if (slot.descriptor.shape == result.descriptor.shape)
-    return slot.layout == result.layout ? std::optional(describe(slot)) : std::nullopt;
+  if (slot.layout == result.layout && slot.layout != Layout::plain) return describe(slot);
   if (slot.layout != Layout::plain) return std::nullopt;
+  if (slot.descriptor.shape == result.descriptor.shape && result.layout != Layout::plain)
+    return std::nullopt;
   memory::dims dims = to_dims(slot.descriptor.shape);
   const std::size_t rank = std::max<std::size_t>(1, result.descriptor.shape.size());
   dims.insert(dims.begin(), rank - dims.size(), 1);

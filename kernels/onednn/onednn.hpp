@@ -11,6 +11,7 @@ KernelResult prepare_product(const Problem& problem);      ///< matmul, gemm
 KernelResult prepare_eltwise(const Problem& problem);      ///< unary functions
 KernelResult prepare_binary(const Problem& problem);
 KernelResult prepare_pool(const Problem& problem);
+KernelResult prepare_resample(const Problem& problem);
 KernelResult prepare_softmax(const Problem& problem);
 KernelResult prepare_layer_normalization(const Problem& problem);
 KernelResult prepare_reduction(const Problem& problem);

@@ -159,4 +159,8 @@ bool can_follow(ops::OpId first, ops::OpId second, const Attributes& attributes,
   return broadcast != Broadcast::other;
 }
 
+bool single_function(ops::OpId op, const Attributes& attributes) {
+  return onednn::eltwise_of(op, attributes).size() == 1;
+}
+
 }  // namespace polychron::kernels

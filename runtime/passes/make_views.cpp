@@ -20,6 +20,9 @@ bool keeps_order(const Shape& shape, const TransposeAttributes& attributes) {
 
 bool moves_nothing(const PlanGraph& graph, const PlanNode& node) {
   using ops::op;
+  if (graph.values[node.inputs[0]].layout != kernels::Layout::plain ||
+      graph.values[node.outputs[0]].layout != kernels::Layout::plain)
+    return false;
   if (node.op == op("reshape") || node.op == op("identity")) return true;
   const OperandDescriptor& in = graph.values[node.inputs[0]].descriptor;
   const OperandDescriptor& out = graph.values[node.outputs[0]].descriptor;

@@ -4,6 +4,15 @@ namespace polychron::runtime {
 
 void optimize(PlanGraph& graph, int /*threads*/) {
   graph.sweep();
+  fold_constants(graph);
+  simplify_scalars(graph);
+  recognise_layer_normalization(graph);
+  recognise_activations(graph);
+  simplify_scalars(graph);
+  factor_gates(graph);
+  fold_affine(graph);
+  fuse_post_ops(graph);
+  choose_layouts(graph);
   make_views(graph);
 }
 

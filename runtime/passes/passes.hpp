@@ -1,12 +1,40 @@
 // The passes over a plan's graph, in the order in which optimize() runs them; a file each.
+//
+// A pass looks for patterns and rewrites them in place, in float32 only: other types keep their
+// roundings. Each leaves a graph that computes the same, within rounding.
 #pragma once
 
 #include "runtime/plan_graph.hpp"
 
 namespace polychron::runtime {
 
-/// All passes.
+/// All passes, each as often as it is useful.
 void optimize(PlanGraph& graph, int threads);
+
+/// Computes nodes whose inputs are all constant.
+void fold_constants(PlanGraph& graph);
+
+/// Scalar arithmetic becomes linear(alpha, beta); neighbours join; those that change nothing go.
+void simplify_scalars(PlanGraph& graph);
+
+/// Decomposed hardSigmoid, hardSwish, swish and gelu become one operator.
+void recognise_activations(PlanGraph& graph);
+
+/// Decomposed layerNormalization becomes one operator.
+void recognise_layer_normalization(PlanGraph& graph);
+
+/// x + x * s, with a small s, becomes x * (s + 1): one pass over x instead of two.
+void factor_gates(PlanGraph& graph);
+
+/// batchNormalization, linear and per-channel arithmetic after a convolution or product with constant
+/// weights go into the weights and the bias.
+void fold_affine(PlanGraph& graph);
+
+/// Element-wise operators go into the node whose result they take, as post-operations.
+void fuse_post_ops(PlanGraph& graph);
+
+/// Chooses the layout of pictures and puts reorders where layouts meet.
+void choose_layouts(PlanGraph& graph);
 
 /// reshape, identity and other operators that move nothing become views.
 void make_views(PlanGraph& graph);

@@ -1,0 +1,153 @@
+// Pictures between convolutions stay in blocks of channels, which is how oneDNN computes fastest;
+// reorders stand only where a plain and a blocked world meet: at inputs, outputs and operators that
+// know plain layouts only.
+#include <algorithm>
+#include <map>
+
+#include "kernels/fusion.hpp"
+#include "runtime/passes/match.hpp"
+#include "runtime/passes/passes.hpp"
+
+namespace polychron::runtime {
+namespace {
+
+using kernels::Layout;
+using ops::op;
+using ops::ValueId;
+
+/// Inputs of fewer channels, such as the three of a photograph, are read as they are.
+constexpr std::uint32_t fewest_channels = 4;
+
+class LayoutChooser {
+ public:
+  explicit LayoutChooser(PlanGraph& graph) : graph_(graph), blocked_(kernels::picture_layout()) {}
+
+  void run() {
+    std::vector<PlanNode> nodes = std::move(graph_.nodes);
+    graph_.nodes.clear();
+    for (PlanNode& node : nodes) {
+      choose(node);
+      graph_.nodes.push_back(std::move(node));
+    }
+    for (ValueId& value : graph_.outputs) value = in_layout(value, Layout::plain);
+  }
+
+ private:
+  const Shape& shape(ValueId value) const { return graph_.values[value].descriptor.shape; }
+  bool is_blocked(ValueId value) const { return graph_.values[value].layout == blocked_; }
+  bool whole_blocks(std::uint32_t channels) const {
+    return channels % kernels::channel_block(blocked_) == 0;
+  }
+
+  /// Chooses the layouts of the node's result and operands.
+  void choose(PlanNode& node) {
+    const Layout layout = result_layout(node);
+    const Shape result = node.outputs.empty() ? Shape{} : shape(node.outputs[0]);
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      ValueId& value = node.inputs[i];
+      if (value == ops::no_value) continue;
+      value = in_layout(value, operand_layout(node, i, layout, result));
+    }
+    for (const ValueId value : node.outputs) graph_.values[value].layout = layout;
+  }
+
+  Layout result_layout(const PlanNode& node) const {
+    if (node.outputs.size() != 1 || shape(node.outputs[0]).size() != 4) return Layout::plain;
+    if (graph_.values[node.outputs[0]].descriptor.data_type != DataType::float32)
+      return Layout::plain;
+    if (node.op == op("conv2d") || node.op == op("convTranspose2d"))
+      return convolves_in_blocks(node) ? blocked_ : Layout::plain;
+    return follows(node) ? blocked_ : Layout::plain;
+  }
+
+  bool convolves_in_blocks(const PlanNode& node) const {
+    if (!graph_.is_constant(node.inputs[1])) return false;
+    const std::uint32_t in = shape(node.inputs[0])[1], out = shape(node.outputs[0])[1];
+    const auto fits = [&](std::uint32_t groups, InputOperandLayout layout) {
+      if (layout != InputOperandLayout::nchw) return false;
+      return groups == 1 || (groups == in && groups == out) ||
+             (whole_blocks(in / groups) && whole_blocks(out / groups));
+    };
+    if (const auto* a = std::get_if<Conv2dAttributes>(&node.attributes))
+      return fits(a->groups, a->input_layout);
+    const auto& a = std::get<ConvTranspose2dAttributes>(node.attributes);
+    return a.groups == 1 && fits(1, a.input_layout);
+  }
+
+  /// True if the node is best computed in blocks because its picture already comes so.
+  bool follows(const PlanNode& node) const {
+    const auto blocked = [&](ValueId value) { return value != ops::no_value && is_blocked(value); };
+    if (std::none_of(node.inputs.begin(), node.inputs.end(), blocked)) return false;
+    if (const auto* a = std::get_if<Pool2dAttributes>(&node.attributes))
+      return a->layout == InputOperandLayout::nchw;
+    if (node.op == op("resample2d"))
+      return std::get<Resample2dAttributes>(node.attributes).axes ==
+             std::vector<std::uint32_t>{2, 3};
+    if (const auto* a = std::get_if<ConcatAttributes>(&node.attributes))
+      return a->axis == 1 && std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
+               return blocked(v) && whole_blocks(shape(v)[1]);
+             });
+    return elementwise(node) && is_whole_and_blocked(node);
+  }
+
+  bool elementwise(const PlanNode& node) const {
+    const kernels::Slot slot{graph_.values[node.outputs[0]].descriptor, Layout::plain, nullptr,
+                             true};
+    if (node.own_inputs == 1)
+      return kernels::can_follow(op("conv2d"), node.op, node.attributes, slot, nullptr) &&
+             kernels::single_function(node.op, node.attributes);
+    return kernels::can_follow(node.op, op("relu"), {}, slot, nullptr);
+  }
+
+  /// True if the operand that has the result's shape comes in blocks: a small one alone is no reason.
+  bool is_whole_and_blocked(const PlanNode& node) const {
+    const Shape& result = shape(node.outputs[0]);
+    for (std::size_t i = 0; i < node.own_inputs; ++i)
+      if (shape(node.inputs[i]) == result && is_blocked(node.inputs[i])) return true;
+    return false;
+  }
+
+  Layout operand_layout(const PlanNode& node, std::size_t index, Layout result_layout,
+                        const Shape& result) const {
+    if (result_layout == Layout::plain) return Layout::plain;
+    const Shape& own = shape(node.inputs[index]);
+    if (index >= node.own_inputs) return own == result ? result_layout : Layout::plain;
+    if (node.op == op("conv2d") || node.op == op("convTranspose2d"))
+      return index == 0 && own[1] >= fewest_channels ? result_layout : Layout::plain;
+    if (!elementwise(node)) return result_layout;
+    // A vector of channels comes in the picture's layout, a scalar as it is.
+    return own.size() == 4 && own[1] == result[1] ? result_layout : Layout::plain;
+  }
+
+  /// `value` in `layout`: itself, or the result of a reorder, made once.
+  ValueId in_layout(ValueId value, Layout layout) {
+    if (graph_.values[value].layout == layout) return value;
+    const auto [known, added] = reordered_.try_emplace({value, layout}, ops::no_value);
+    if (!added) return known->second;
+    PlanValue result = graph_.values[value];
+    result.kind = ops::Value::Kind::result;
+    result.layout = layout;
+    result.constant.reset();
+    // Pixels of whole blocks lie the same way in either layout.
+    const Shape& own = result.descriptor.shape;
+    const bool same_bytes = own[2] == 1 && own[3] == 1 && whole_blocks(own[1]);
+    PlanNode reorder;
+    reorder.op = same_bytes ? kernels::op_view : kernels::op_reorder;
+    reorder.inputs = {value};
+    reorder.own_inputs = 1;
+    known->second = graph_.add_value(std::move(result));
+    reorder.outputs = {known->second};
+    graph_.nodes.push_back(std::move(reorder));
+    return known->second;
+  }
+
+  PlanGraph& graph_;
+  Layout blocked_;
+  std::map<std::pair<ValueId, Layout>, ValueId> reordered_;
+};
+
+}  // namespace
+
+void choose_layouts(PlanGraph& graph) { LayoutChooser(graph).run(); }
+
+}  // namespace polychron::runtime

@@ -1,0 +1,160 @@
+// What scales and shifts each output channel of a convolution or product goes into its constant
+// weights and bias: batchNormalization, linear, and arithmetic with a constant vector.
+#include <cmath>
+
+#include "runtime/passes/match.hpp"
+#include "runtime/passes/passes.hpp"
+
+namespace polychron::runtime {
+namespace {
+
+using ops::op;
+
+/// y = scale * x + shift, a number per channel.
+struct ChannelAffine {
+  std::vector<float> scale, shift;
+};
+
+std::optional<ChannelAffine> batch_normalization(const PlanGraph& graph, const PlanNode& node,
+                                                 std::size_t axis) {
+  const auto& a = std::get<BatchNormalizationAttributes>(node.attributes);
+  if (a.axis != axis) return std::nullopt;
+  for (std::size_t i = 1; i < node.inputs.size(); ++i)
+    if (node.inputs[i] != ops::no_value && !graph.is_constant(node.inputs[i])) return std::nullopt;
+  const auto element = [&](std::size_t input, std::size_t i, double otherwise) {
+    if (input >= node.inputs.size() || node.inputs[input] == ops::no_value) return otherwise;
+    return static_cast<double>(floats_of(graph.values[node.inputs[input]])[i]);
+  };
+  ChannelAffine affine;
+  const std::size_t channels = floats_of(graph.values[node.inputs[1]]).size();
+  for (std::size_t i = 0; i < channels; ++i) {
+    const double scale = element(3, i, 1) / std::sqrt(element(2, i, 1) + a.epsilon);
+    affine.scale.push_back(static_cast<float>(scale));
+    affine.shift.push_back(static_cast<float>(element(4, i, 0) - element(1, i, 0) * scale));
+  }
+  return affine;
+}
+
+/// `node` as a function of its operand `x`, along dimension `axis`.
+std::optional<ChannelAffine> affine_of(const PlanGraph& graph, const Matcher& match,
+                                       const PlanNode& node, ops::ValueId x, std::size_t axis) {
+  const Shape& shape = match.descriptor(x).shape;
+  const std::size_t channels = shape[axis];
+  if (match.descriptor(node.outputs[0]).shape != shape || !node.post_ops.empty())
+    return std::nullopt;
+  if (node.op == op("batchNormalization") && node.inputs[0] == x)
+    return batch_normalization(graph, node, axis);
+  if (node.op == op("linear")) {
+    const auto& a = std::get<LinearAttributes>(node.attributes);
+    return ChannelAffine{std::vector(channels, static_cast<float>(a.alpha)),
+                         std::vector(channels, static_cast<float>(a.beta))};
+  }
+  const bool add = node.op == op("add"), sub = node.op == op("sub"), mul = node.op == op("mul");
+  if (!add && !mul && !(sub && node.inputs[0] == x)) return std::nullopt;
+  const auto vector = match.vector(node.inputs[node.inputs[0] == x ? 1 : 0], shape, axis);
+  if (!vector) return std::nullopt;
+  ChannelAffine affine{std::vector(channels, 1.0F), std::vector(channels, 0.0F)};
+  (mul ? affine.scale : affine.shift) = *vector;
+  if (sub)
+    for (float& value : affine.shift) value = -value;
+  return affine;
+}
+
+/// Where the outputs are among a filter's dimensions, and the groups that share that dimension.
+struct FilterAxis {
+  std::size_t axis = 0;
+  std::size_t channel_axis = 1;  ///< of the result
+};
+
+std::optional<FilterAxis> filter_axis(const PlanNode& node, const Shape& result) {
+  if (const auto* a = std::get_if<Conv2dAttributes>(&node.attributes)) {
+    constexpr std::array<std::size_t, 4> axes{0, 3, 0, 3};
+    return FilterAxis{axes[static_cast<std::size_t>(a->filter_layout)],
+                      a->input_layout == InputOperandLayout::nchw ? 1U : 3U};
+  }
+  if (const auto* a = std::get_if<ConvTranspose2dAttributes>(&node.attributes)) {
+    constexpr std::array<std::size_t, 3> axes{1, 2, 0};
+    if (a->groups != 1) return std::nullopt;
+    return FilterAxis{axes[static_cast<std::size_t>(a->filter_layout)],
+                      a->input_layout == InputOperandLayout::nchw ? 1U : 3U};
+  }
+  if (const auto* a = std::get_if<GemmAttributes>(&node.attributes))
+    return FilterAxis{a->b_transpose ? 0U : 1U, 1};
+  return FilterAxis{~std::size_t{0}, result.size() - 1};  // matmul: the last dimension
+}
+
+/// The filter with each output channel scaled.
+ops::ValueId scaled_filter(PlanGraph& graph, ops::ValueId filter, std::size_t axis,
+                           const std::vector<float>& scale) {
+  const Shape shape = graph.values[filter].descriptor.shape;
+  const auto floats = floats_of(graph.values[filter]);
+  std::vector<float> scaled(floats.begin(), floats.end());
+  std::size_t inner = 1;
+  for (std::size_t i = axis + 1; i < shape.size(); ++i) inner *= shape[i];
+  for (std::size_t i = 0; i < scaled.size(); ++i) scaled[i] *= scale[i / inner % shape[axis]];
+  return graph.add_constant(shape, scaled);
+}
+
+/// Convolutions have a bias operand; products get theirs from fuse_post_ops.
+bool has_bias_operand(const PlanNode& node) {
+  return node.op == op("conv2d") || node.op == op("convTranspose2d");
+}
+
+bool is_target(const PlanGraph& graph, const PlanNode& node) {
+  const bool product = node.op == op("matmul");
+  if (!product && !has_bias_operand(node)) return false;
+  if (!node.post_ops.empty() || !graph.is_constant(node.inputs[1])) return false;
+  const PlanValue& filter = graph.values[node.inputs[1]];
+  if (filter.descriptor.data_type != DataType::float32) return false;
+  if (product && filter.descriptor.shape.size() != 2) return false;
+  return node.inputs.size() < 3 || node.inputs[2] == ops::no_value ||
+         graph.is_constant(node.inputs[2]);
+}
+
+bool absorb(PlanGraph& graph, PlanNode& node, const FilterAxis& where,
+            const ChannelAffine& affine) {
+  bool scales = false, shifts = false;
+  for (const float value : affine.scale) scales = scales || value != 1;
+  for (const float value : affine.shift) shifts = shifts || value != 0;
+  if (shifts && !has_bias_operand(node)) return false;
+  if (scales) {
+    const std::size_t rank = graph.values[node.inputs[1]].descriptor.shape.size();
+    node.inputs[1] = scaled_filter(graph, node.inputs[1], std::min(where.axis, rank - 1),
+                                   affine.scale);
+  }
+  if (!has_bias_operand(node)) return true;
+  std::vector<float> bias = affine.shift;
+  if (node.inputs.size() > 2 && node.inputs[2] != ops::no_value) {
+    const auto old = floats_of(graph.values[node.inputs[2]]);
+    for (std::size_t i = 0; i < bias.size(); ++i) bias[i] += old[i] * affine.scale[i];
+  }
+  node.inputs.resize(3, ops::no_value);
+  node.inputs[2] = graph.add_constant({static_cast<std::uint32_t>(bias.size())}, bias);
+  node.own_inputs = 3;
+  return true;
+}
+
+}  // namespace
+
+void fold_affine(PlanGraph& graph) {
+  Matcher match(graph);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    if (!is_target(graph, graph.nodes[i])) continue;
+    for (;;) {
+      PlanNode& node = graph.nodes[i];
+      const ops::ValueId result = node.outputs[0];
+      const std::size_t next = only_consumer(graph, match.uses(), result);
+      const auto where = filter_axis(node, match.descriptor(result).shape);
+      if (next == Uses::none || !where) break;
+      const auto affine =
+          affine_of(graph, match, graph.nodes[next], result, where->channel_axis);
+      if (!affine || !absorb(graph, node, *where, *affine)) break;
+      node.outputs = graph.nodes[next].outputs;
+      graph.nodes[next].removed = true;
+      match.refresh();
+    }
+  }
+  graph.sweep();
+}
+
+}  // namespace polychron::runtime

@@ -1,0 +1,50 @@
+// What passes look for in a graph.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "ops/table.hpp"
+#include "runtime/plan_graph.hpp"
+
+namespace polychron::runtime {
+
+/// A look at a graph while a pass walks over it. Refresh after rewriting producers or readers.
+class Matcher {
+ public:
+  explicit Matcher(PlanGraph& graph) : graph_(graph), uses_(graph) {}
+  void refresh() { uses_ = Uses(graph_); }
+  const Uses& uses() const { return uses_; }
+
+  /// The node that makes `value`, if it is `op`.
+  PlanNode* made_by(ops::ValueId value, ops::OpId op) const;
+  /// Likewise, if nobody else reads the value.
+  PlanNode* only_made_by(ops::ValueId value, ops::OpId op) const;
+  /// The value is a float32 constant of one element.
+  std::optional<float> scalar(ops::ValueId value) const;
+  /// The value is float32 and a constant that broadcasts to `shape` along `axis` only: its elements,
+  /// as many as the dimension has.
+  std::optional<std::vector<float>> vector(ops::ValueId value, const Shape& shape,
+                                           std::size_t axis) const;
+  const OperandDescriptor& descriptor(ops::ValueId value) const {
+    return graph_.values[value].descriptor;
+  }
+  bool is_float32(ops::ValueId value) const {
+    return descriptor(value).data_type == DataType::float32;
+  }
+
+ private:
+  PlanGraph& graph_;
+  Uses uses_;
+};
+
+/// The float32 elements of a constant.
+std::span<const float> floats_of(const PlanValue& constant);
+
+/// The two orders of a binary node's operands.
+inline constexpr std::array<std::array<std::size_t, 2>, 2> both_orders{{{0, 1}, {1, 0}}};
+
+/// `value` is nearly `expected`: constants of models are rounded to float32.
+bool nearly(double value, double expected);
+
+}  // namespace polychron::runtime

@@ -1,0 +1,141 @@
+// Activations that exporters wrote as several operators. Runs after simplify_scalars, on whose form of
+// scalar arithmetic it relies.
+#include <cmath>
+#include <numbers>
+
+#include "runtime/passes/match.hpp"
+#include "runtime/passes/passes.hpp"
+
+namespace polychron::runtime {
+namespace {
+
+using ops::op;
+
+double number(const std::optional<Number>& value) {
+  if (!value) return std::nan("");
+  return std::visit([](auto x) { return static_cast<double>(x); }, *value);
+}
+
+/// clamp(alpha * x + beta, 0, h): the input x, and what it is as h * hardSigmoid(x).
+struct Clipped {
+  ops::ValueId x;
+  HardSigmoidAttributes sigmoid;
+  double height;
+};
+
+std::optional<Clipped> clipped(const Matcher& match, ops::ValueId value) {
+  const PlanNode* clamp = match.only_made_by(value, op("clamp"));
+  if (clamp == nullptr) return std::nullopt;
+  const auto& bounds = std::get<ClampAttributes>(clamp->attributes);
+  const double height = number(bounds.max_value);
+  if (number(bounds.min_value) != 0 || !(height > 0)) return std::nullopt;
+  const PlanNode* linear = match.only_made_by(clamp->inputs[0], op("linear"));
+  if (linear == nullptr) return std::nullopt;
+  const auto& a = std::get<LinearAttributes>(linear->attributes);
+  return Clipped{linear->inputs[0], {a.alpha / height, a.beta / height}, height};
+}
+
+bool is_hard_swish(const HardSigmoidAttributes& a) {
+  return nearly(a.alpha, 1.0 / 6) && nearly(a.beta, 0.5);
+}
+
+/// What multiplied by x makes an activation of x: the operator, and the factor that is left over.
+struct Gate {
+  ops::ValueId x;
+  ops::OpId op;
+  Attributes attributes;
+  double factor;
+};
+
+/// erf(x / sqrt(2)) + 1, times a factor.
+std::optional<Gate> gelu_gate(const Matcher& match, ops::ValueId value) {
+  const PlanNode* shifted = match.only_made_by(value, op("linear"));
+  if (shifted == nullptr) return std::nullopt;
+  const auto& outer = std::get<LinearAttributes>(shifted->attributes);
+  const PlanNode* erf = match.only_made_by(shifted->inputs[0], op("erf"));
+  if (erf == nullptr || !nearly(outer.alpha, outer.beta)) return std::nullopt;
+  const PlanNode* scaled = match.only_made_by(erf->inputs[0], op("linear"));
+  if (scaled == nullptr) return std::nullopt;
+  const auto& inner = std::get<LinearAttributes>(scaled->attributes);
+  if (!nearly(inner.alpha, 1 / std::numbers::sqrt2) || inner.beta != 0) return std::nullopt;
+  return Gate{scaled->inputs[0], op("gelu"), {}, 2 * outer.alpha};
+}
+
+std::optional<Gate> gate_of(const Matcher& match, ops::ValueId value) {
+  if (const auto clip = clipped(match, value); clip && is_hard_swish(clip->sigmoid))
+    return Gate{clip->x, op("hardSwish"), {}, clip->height};
+  if (const PlanNode* hard = match.only_made_by(value, op("hardSigmoid"));
+      hard != nullptr && is_hard_swish(std::get<HardSigmoidAttributes>(hard->attributes)))
+    return Gate{hard->inputs[0], op("hardSwish"), {}, 1};
+  if (const PlanNode* sigmoid = match.only_made_by(value, op("sigmoid"))) {
+    const PlanNode* linear = match.only_made_by(sigmoid->inputs[0], op("linear"));
+    if (linear == nullptr)
+      return Gate{sigmoid->inputs[0], kernels::op_swish, LinearAttributes{1, 0}, 1};
+    const auto& a = std::get<LinearAttributes>(linear->attributes);
+    if (a.beta == 0)
+      return Gate{linear->inputs[0], kernels::op_swish, LinearAttributes{a.alpha, 0}, 1};
+    return std::nullopt;
+  }
+  return gelu_gate(match, value);
+}
+
+/// A node of one operand that makes `output`, placed at `index`.
+PlanNode unary(const PlanNode& like, ops::OpId id, Attributes attributes, ops::ValueId input,
+               ops::ValueId output) {
+  return {id, {input}, {output}, std::move(attributes), like.label, {}, 1, false};
+}
+
+/// x * gate(x), where x may come with a factor of its own.
+bool rewrite_gated(PlanGraph& graph, Matcher& match, std::size_t index) {
+  const PlanNode node = graph.nodes[index];
+  for (const auto& [x_at, gate_at] : both_orders) {
+    auto gate = gate_of(match, node.inputs[gate_at]);
+    if (!gate) continue;
+    const ops::ValueId x = node.inputs[x_at];
+    if (x != gate->x) {
+      const PlanNode* linear = match.only_made_by(x, op("linear"));
+      if (linear == nullptr || linear->inputs[0] != gate->x) continue;
+      const auto& a = std::get<LinearAttributes>(linear->attributes);
+      if (a.beta != 0) continue;
+      gate->factor *= a.alpha;
+    }
+    if (nearly(gate->factor, 1)) {
+      graph.nodes[index] = unary(node, gate->op, gate->attributes, gate->x, node.outputs[0]);
+    } else {
+      const ops::ValueId activated = graph.add_value(graph.values[node.outputs[0]]);
+      graph.nodes[index] = unary(node, gate->op, gate->attributes, gate->x, activated);
+      graph.nodes.insert(graph.nodes.begin() + static_cast<std::ptrdiff_t>(index) + 1,
+                         unary(node, op("linear"), LinearAttributes{gate->factor, 0}, activated,
+                               node.outputs[0]));
+    }
+    return true;
+  }
+  return false;
+}
+
+/// clamp(alpha * x + beta, 0, h) / h.
+bool rewrite_hard_sigmoid(const Matcher& match, PlanNode& node) {
+  const auto& a = std::get<LinearAttributes>(node.attributes);
+  const auto clip = clipped(match, node.inputs[0]);
+  if (!clip || a.beta != 0 || !nearly(a.alpha * clip->height, 1)) return false;
+  node = unary(node, op("hardSigmoid"), clip->sigmoid, clip->x, node.outputs[0]);
+  return true;
+}
+
+}  // namespace
+
+void recognise_activations(PlanGraph& graph) {
+  Matcher match(graph);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    PlanNode& node = graph.nodes[i];
+    if (node.outputs.size() != 1 || !match.is_float32(node.outputs[0])) continue;
+    const bool changed =
+        node.op == op("linear") ? rewrite_hard_sigmoid(match, node)
+        : node.op == op("mul")  ? rewrite_gated(graph, match, i)
+                                : false;
+    if (changed) match.refresh();
+  }
+  graph.sweep();
+}
+
+}  // namespace polychron::runtime

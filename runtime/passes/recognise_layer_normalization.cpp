@@ -1,0 +1,99 @@
+// (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon) * scale + bias, over the last dimension, as
+// exporters write it.
+#include "runtime/passes/match.hpp"
+#include "runtime/passes/passes.hpp"
+
+namespace polychron::runtime {
+namespace {
+
+using ops::op;
+
+/// The operand of a mean over the last dimension that keeps it.
+std::optional<ops::ValueId> mean_of(const Matcher& match, ops::ValueId value) {
+  const PlanNode* mean = match.only_made_by(value, op("reduceMean"));
+  if (mean == nullptr) return std::nullopt;
+  const auto& a = std::get<ReduceAttributes>(mean->attributes);
+  const std::size_t rank = match.descriptor(mean->inputs[0]).shape.size();
+  if (!a.axes || a.axes->size() != 1 || a.axes->front() + 1 != rank || !a.keep_dimensions)
+    return std::nullopt;
+  return mean->inputs[0];
+}
+
+/// True if `value` is the square of `x`.
+bool is_square(const Matcher& match, ops::ValueId value, ops::ValueId x) {
+  if (const PlanNode* product = match.only_made_by(value, op("mul")))
+    return product->inputs[0] == x && product->inputs[1] == x;
+  const PlanNode* power = match.only_made_by(value, op("pow"));
+  return power != nullptr && power->inputs[0] == x && match.scalar(power->inputs[1]) == 2.0F;
+}
+
+struct Normalized {
+  ops::ValueId x;
+  double epsilon;
+};
+
+std::optional<Normalized> normalized_by(const Matcher& match, const PlanNode& division) {
+  const ops::ValueId centred = division.inputs[0];
+  const PlanNode* root = match.only_made_by(division.inputs[1], op("sqrt"));
+  const PlanNode* difference = match.made_by(centred, op("sub"));
+  if (root == nullptr || difference == nullptr) return std::nullopt;
+  const PlanNode* shifted = match.only_made_by(root->inputs[0], op("linear"));
+  if (shifted == nullptr) return std::nullopt;
+  const auto& epsilon = std::get<LinearAttributes>(shifted->attributes);
+  const auto squared = mean_of(match, shifted->inputs[0]);
+  const auto x = mean_of(match, difference->inputs[1]);
+  if (!squared || !is_square(match, *squared, centred) || x != difference->inputs[0] ||
+      epsilon.alpha != 1)
+    return std::nullopt;
+  return Normalized{*x, epsilon.beta};
+}
+
+/// The reader of `value`, if it is the only one, is `id`, and its other operand is a constant vector
+/// along the last dimension; that constant as [columns].
+std::optional<std::pair<std::size_t, ops::ValueId>> scaled_by(PlanGraph& graph,
+                                                              const Matcher& match,
+                                                              ops::ValueId value, ops::OpId id) {
+  const std::size_t reader = only_consumer(graph, match.uses(), value);
+  if (reader == Uses::none || graph.nodes[reader].op != id) return std::nullopt;
+  const PlanNode& node = graph.nodes[reader];
+  const Shape shape = match.descriptor(value).shape;
+  if (match.descriptor(node.outputs[0]).shape != shape) return std::nullopt;
+  const ops::ValueId other = node.inputs[node.inputs[0] == value ? 1 : 0];
+  const auto vector = match.vector(other, shape, shape.size() - 1);
+  if (!vector) return std::nullopt;
+  return std::pair(reader, graph.add_constant({shape.back()}, *vector));
+}
+
+}  // namespace
+
+void recognise_layer_normalization(PlanGraph& graph) {
+  Matcher match(graph);
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    if (graph.nodes[i].op != op("div") || !match.is_float32(graph.nodes[i].outputs[0])) continue;
+    const auto normalized = normalized_by(match, graph.nodes[i]);
+    if (!normalized) continue;
+    PlanNode& node = graph.nodes[i];
+    const auto last = static_cast<std::uint32_t>(match.descriptor(normalized->x).shape.size() - 1);
+    node.op = op("layerNormalization");
+    node.attributes = LayerNormalizationAttributes{{{last}}, normalized->epsilon};
+    node.inputs = {normalized->x, ops::no_value, ops::no_value};
+    node.own_inputs = 3;
+    std::size_t at = i;
+    const std::array<ops::OpId, 2> followers{op("mul"), op("add")};
+    for (std::size_t k = 0; k < 2; ++k) {
+      const auto found = scaled_by(graph, match, graph.nodes[at].outputs[0], followers[k]);
+      if (!found) continue;
+      PlanNode merged = graph.nodes[at];
+      merged.inputs[k + 1] = found->second;
+      merged.outputs = graph.nodes[found->first].outputs;
+      graph.nodes[at].removed = true;
+      graph.nodes[found->first] = std::move(merged);
+      at = found->first;
+      match.refresh();
+    }
+    match.refresh();
+  }
+  graph.sweep();
+}
+
+}  // namespace polychron::runtime

@@ -1,0 +1,89 @@
+// Arithmetic with a scalar constant becomes linear(alpha, beta), so that other passes see one form.
+#include "runtime/passes/match.hpp"
+#include "runtime/passes/passes.hpp"
+
+namespace polychron::runtime {
+namespace {
+
+using ops::op;
+
+/// alpha * operand + beta, for the operand that is not a constant.
+struct Affine {
+  std::size_t operand;
+  LinearAttributes linear;
+};
+
+std::optional<Affine> affine_of(const Matcher& match, const PlanNode& node) {
+  if (node.op == op("neg")) return Affine{0, {-1, 0}};
+  if (node.inputs.size() != 2) return std::nullopt;
+  const auto right = match.scalar(node.inputs[1]);
+  const auto left = match.scalar(node.inputs[0]);
+  if (node.op == op("add")) {
+    if (right) return Affine{0, {1, *right}};
+    if (left) return Affine{1, {1, *left}};
+  }
+  if (node.op == op("mul")) {
+    if (right) return Affine{0, {*right, 0}};
+    if (left) return Affine{1, {*left, 0}};
+  }
+  if (node.op == op("sub")) {
+    if (right) return Affine{0, {1, -static_cast<double>(*right)}};
+    if (left) return Affine{1, {-1, *left}};
+  }
+  if (node.op == op("div") && right && *right != 0) return Affine{0, {1.0 / *right, 0}};
+  return std::nullopt;
+}
+
+void to_linear(PlanGraph& graph, const Matcher& match, PlanNode& node) {
+  if (!match.is_float32(node.outputs[0])) return;
+  const auto affine = affine_of(match, node);
+  if (!affine) return;
+  // The scalar may have more dimensions than the operand: then the operator also reshapes.
+  const ops::ValueId operand = node.inputs[affine->operand];
+  if (graph.values[operand].descriptor != graph.values[node.outputs[0]].descriptor) return;
+  node.op = op("linear");
+  node.attributes = affine->linear;
+  node.inputs = {operand};
+  node.own_inputs = 1;
+}
+
+/// linear after linear is one.
+bool join(const Matcher& match, PlanNode& node) {
+  PlanNode* before = match.only_made_by(node.inputs[0], op("linear"));
+  if (before == nullptr) return false;
+  const auto& first = std::get<LinearAttributes>(before->attributes);
+  auto& second = std::get<LinearAttributes>(node.attributes);
+  second = {second.alpha * first.alpha, second.alpha * first.beta + second.beta};
+  node.inputs[0] = before->inputs[0];
+  before->removed = true;
+  return true;
+}
+
+bool changes_nothing(const PlanNode& node) {
+  const auto& a = std::get<LinearAttributes>(node.attributes);
+  return nearly(a.alpha, 1) && a.beta == 0;
+}
+
+}  // namespace
+
+void simplify_scalars(PlanGraph& graph) {
+  Matcher match(graph);
+  for (PlanNode& node : graph.nodes)
+    if (node.post_ops.empty()) to_linear(graph, match, node);
+  match.refresh();
+  for (PlanNode& node : graph.nodes) {
+    if (node.op != op("linear") || !node.post_ops.empty()) continue;
+    while (join(match, node)) match.refresh();
+    if (!changes_nothing(node)) continue;
+    node.op = op("identity");
+    node.attributes = {};
+  }
+  for (PlanNode& node : graph.nodes) {
+    if (node.op != op("identity") || graph.is_output(node.outputs[0])) continue;
+    node.removed = true;
+    graph.replace(node.outputs[0], node.inputs[0]);
+  }
+  graph.sweep();
+}
+
+}  // namespace polychron::runtime
