@@ -100,8 +100,9 @@ msg::Conditions conditions(const DispatchOptions& options) {
 
 void check_distinct(const GraphHandle& graph, const DispatchOptions& options,
                     const msg::TensorIds& inputs, const msg::TensorIds& outputs) {
-  boost::container::small_vector<msg::TensorId, 8> all(inputs.begin(), inputs.end());
-  all.insert(all.end(), outputs.begin(), outputs.end());
+  boost::container::small_vector<msg::TensorId, 8> all;
+  for (const auto* ids : {&inputs, &outputs})
+    for (const auto id : *ids) all.push_back(id);
   std::sort(all.begin(), all.end());
   const auto twice = std::adjacent_find(all.begin(), all.end());
   if (twice != all.end())
