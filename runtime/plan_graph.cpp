@@ -24,10 +24,11 @@ ValueId PlanGraph::add_value(PlanValue value) {
 }
 
 ValueId PlanGraph::add_constant(const Shape& shape, std::span<const float> floats) {
-  return add_value({ops::Value::Kind::constant,
-                    {DataType::float32, shape},
-                    kernels::Layout::plain,
-                    std::make_shared<const Buffer>(Buffer::copy_of(floats))});
+  PlanValue value;
+  value.kind = ops::Value::Kind::constant;
+  value.descriptor.shape = shape;
+  value.constant = std::make_shared<const Buffer>(Buffer::copy_of(floats));
+  return add_value(std::move(value));
 }
 
 bool PlanGraph::is_output(ValueId value) const {
