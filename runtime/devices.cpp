@@ -1,10 +1,19 @@
 // Which devices there are, and the backend of each.
-#include <caf/all.hpp>
-
+#include "kernels/onednn/devices.hpp"
 #include "runtime/cpu_backend.hpp"
 #include "runtime/runtime_state.hpp"
 
 namespace polychron {
+
+std::vector<DeviceInfo> devices() {
+  const auto found = kernels::onednn::probe_devices();
+  return {
+      {"cpu", found.library + ", " + found.cpu_isa, true, ""},
+      {"gpu", found.library, false,
+       found.gpu ? "oneDNN has a GPU engine here, but Polychron has no kernels for it yet"
+                 : found.gpu_note},
+  };
+}
 
 namespace detail {
 
