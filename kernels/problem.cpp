@@ -23,6 +23,7 @@ std::size_t storage_bytes(const OperandDescriptor& descriptor, Layout layout) no
 std::string_view operator_name(ops::OpId op) noexcept {
   if (op == op_swish) return "swish";
   if (op == op_reorder) return "reorder";
+  if (op == op_depth_to_space) return "depth_to_space";
   if (op == op_copy) return "copy";
   if (op == op_view) return "view";
   return ops::row(op).name;

@@ -40,7 +40,8 @@ struct Slot {
 /// them; their ids lie behind the table's.
 inline constexpr ops::OpId op_swish{0xff00};    ///< x * sigmoid(alpha * x), LinearAttributes.alpha
 inline constexpr ops::OpId op_reorder{0xff01};  ///< the same values in another layout
-inline constexpr ops::OpId op_copy{0xff02};     ///< the same bytes elsewhere
+inline constexpr ops::OpId op_depth_to_space{0xff04};  ///< channels, tap by tap, become pixels
+inline constexpr ops::OpId op_copy{0xff02};            ///< the same bytes elsewhere
 inline constexpr ops::OpId op_view{0xff03};  ///< the same bytes under another shape; has no kernel
 
 /// An operator that is applied to a result in place, in float32 or wider. A second operand, if the
@@ -64,7 +65,7 @@ struct Problem {
   int threads = 1;
 };
 
-/// The operator's name: the specification's, or "swish", "reorder", "copy", "view".
+/// The operator's name: the specification's, or "swish", "reorder", "copy", ...
 std::string_view operator_name(ops::OpId op) noexcept;
 
 /// "[conv_3] conv2d float32 [1, 3, 48, 320] -> ...": for plans' descriptions and errors.

@@ -2,6 +2,7 @@
 // function, and a reference.
 #include <algorithm>
 
+#include "kernels/direct/direct.hpp"
 #include "kernels/kernel.hpp"
 #include "kernels/onednn/onednn.hpp"
 #include "kernels/reference/reference.hpp"
@@ -12,10 +13,12 @@ namespace {
 
 using ops::op;
 
-/// The implementations of an operator before the reference, which every operator has.
+/// An implementation of an operator. Those of one operator stand together, best first; the
+/// reference, which every operator has, is not listed.
 struct Entry {
   ops::OpId op;
-  KernelResult (*onednn)(const Problem&);
+  KernelResult (*prepare)(const Problem&);
+  std::string_view name = "onednn";
 };
 
 constexpr Entry entries[] = {
@@ -23,7 +26,9 @@ constexpr Entry entries[] = {
     {op("add"), onednn::prepare_binary},
     {op("averagePool2d"), onednn::prepare_pool},
     {op("clamp"), onednn::prepare_eltwise},
+    {op("concat"), direct::prepare_concat, "direct"},
     {op("concat"), onednn::prepare_concat},
+    {op("conv2d"), onednn::prepare_pixel},
     {op("conv2d"), onednn::prepare_convolution},
     {op("convTranspose2d"), onednn::prepare_convolution},
     {op("div"), onednn::prepare_binary},
@@ -55,6 +60,7 @@ constexpr Entry entries[] = {
     {op("sub"), onednn::prepare_binary},
     {op("tanh"), onednn::prepare_eltwise},
     {op("transpose"), onednn::prepare_reorder},
+    {op_depth_to_space, direct::prepare_depth_to_space, "direct"},
     {op_reorder, onednn::prepare_reorder},
     {op_swish, onednn::prepare_eltwise},
 };
@@ -64,7 +70,7 @@ constexpr Entry entries[] = {
 std::vector<Implementation> implementations(ops::OpId id) {
   std::vector<Implementation> list;
   for (const Entry& entry : entries)
-    if (entry.op == id) list.push_back({"onednn", entry.onednn});
+    if (entry.op == id) list.push_back({entry.name, entry.prepare});
   if (reference::find(id) != nullptr) list.push_back({"reference", reference::prepare});
   return list;
 }

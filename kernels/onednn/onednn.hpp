@@ -8,6 +8,7 @@ namespace polychron::kernels::onednn {
 
 KernelResult prepare_convolution(const Problem& problem);  ///< conv2d, convTranspose2d
 KernelResult prepare_product(const Problem& problem);      ///< matmul, gemm
+KernelResult prepare_pixel(const Problem& problem);        ///< conv2d of one pixel, as a product
 KernelResult prepare_eltwise(const Problem& problem);      ///< unary functions
 KernelResult prepare_binary(const Problem& problem);
 KernelResult prepare_pool(const Problem& problem);

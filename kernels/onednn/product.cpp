@@ -1,5 +1,6 @@
-// matmul and gemm. A matmul by a matrix is one product of all rows of the batch; the matrix, if
-// constant, is packed once. A vector added afterwards is the primitive's bias.
+// matmul, gemm, and convolutions of pictures of one pixel. A matmul by a matrix is one product of
+// all rows of the batch; the matrix, if constant, is packed once. A vector added afterwards is the
+// primitive's bias.
 #include <algorithm>
 
 #include "kernels/onednn/guarded.hpp"
@@ -102,6 +103,30 @@ KernelResult prepare_product(const Problem& problem) {
     return std::holds_alternative<GemmAttributes>(problem.attributes) ? prepare_gemm(problem)
                                                                       : prepare(problem);
   });
+}
+
+KernelResult prepare_pixel(const Problem& problem) {
+  const auto& a = std::get<Conv2dAttributes>(problem.attributes);
+  const Shape& in = problem.inputs[0].descriptor.shape;
+  const Shape& filter = problem.inputs[1].descriptor.shape;
+  const Shape& out = problem.outputs[0].descriptor.shape;
+  if (a.input_layout != InputOperandLayout::nchw ||
+      a.filter_layout != Conv2dFilterOperandLayout::oihw || a.groups != 1)
+    return refuse("nchw and oihw without groups only");
+  if (in[2] != 1 || in[3] != 1 || filter[2] != 1 || filter[3] != 1 || out[2] != 1 || out[3] != 1)
+    return refuse("one pixel only");
+  Problem product = problem;
+  product.op = ops::op("gemm");
+  product.attributes = GemmAttributes{1, 1, false, true};
+  product.inputs[0].descriptor.shape = {in[0], in[1]};
+  product.inputs[1].descriptor.shape = {filter[0], filter[1]};
+  product.outputs[0].descriptor.shape = {out[0], out[1]};
+  for (std::size_t i = problem.own_inputs; i < problem.inputs.size(); ++i) {
+    Shape& operand = product.inputs[i].descriptor.shape;
+    if (operand.size() != 4) return refuse("post-operations with operands of rank 4 only");
+    operand = {operand[0], operand[1]};
+  }
+  return prepare_product(product);
 }
 
 }  // namespace polychron::kernels::onednn

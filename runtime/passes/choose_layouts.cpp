@@ -57,11 +57,22 @@ class LayoutChooser {
       return Layout::plain;
     if (node.op == op("conv2d") || node.op == op("convTranspose2d"))
       return convolves_in_blocks(node) ? blocked_ : Layout::plain;
+    if (node.op == kernels::op_depth_to_space)
+      return whole_taps(node) && is_blocked(node.inputs[0]) ? blocked_ : Layout::plain;
     return follows(node) ? blocked_ : Layout::plain;
+  }
+
+  /// True if the channels of each tap fill whole blocks.
+  bool whole_taps(const PlanNode& node) const {
+    const Shape& in = shape(node.inputs[0]);
+    const Shape& out = shape(node.outputs[0]);
+    return whole_blocks(in[1] / (out[2] / in[2] * (out[3] / in[3])));
   }
 
   bool convolves_in_blocks(const PlanNode& node) const {
     if (!graph_.is_constant(node.inputs[1])) return false;
+    // A picture of one pixel is a vector, and its convolution a product.
+    if (shape(node.inputs[0])[2] == 1 && shape(node.inputs[0])[3] == 1) return false;
     const std::uint32_t in = shape(node.inputs[0])[1], out = shape(node.outputs[0])[1];
     const auto fits = [&](std::uint32_t groups, InputOperandLayout layout) {
       if (layout != InputOperandLayout::nchw) return false;
@@ -84,9 +95,8 @@ class LayoutChooser {
       return std::get<Resample2dAttributes>(node.attributes).axes ==
              std::vector<std::uint32_t>{2, 3};
     if (const auto* a = std::get_if<ConcatAttributes>(&node.attributes))
-      return a->axis == 1 && std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
-               return blocked(v) && whole_blocks(shape(v)[1]);
-             });
+      return a->axis == 1 && std::all_of(node.inputs.begin(), node.inputs.end(),
+                                         [&](ValueId v) { return blocked(v); });
     return elementwise(node) && is_whole_and_blocked(node);
   }
 
@@ -99,7 +109,8 @@ class LayoutChooser {
     return kernels::can_follow(node.op, op("relu"), {}, slot, nullptr);
   }
 
-  /// True if the operand that has the result's shape comes in blocks: a small one alone is no reason.
+  /// True if the operand that has the result's shape comes in blocks: a small one alone is no
+  /// reason.
   bool is_whole_and_blocked(const PlanNode& node) const {
     const Shape& result = shape(node.outputs[0]);
     for (std::size_t i = 0; i < node.own_inputs; ++i)
@@ -109,6 +120,7 @@ class LayoutChooser {
 
   Layout operand_layout(const PlanNode& node, std::size_t index, Layout result_layout,
                         const Shape& result) const {
+    if (node.op == kernels::op_depth_to_space) return graph_.values[node.inputs[0]].layout;
     if (result_layout == Layout::plain) return Layout::plain;
     const Shape& own = shape(node.inputs[index]);
     if (index >= node.own_inputs) return own == result ? result_layout : Layout::plain;

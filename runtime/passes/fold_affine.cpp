@@ -119,8 +119,8 @@ bool absorb(PlanGraph& graph, PlanNode& node, const FilterAxis& where,
   if (shifts && !has_bias_operand(node)) return false;
   if (scales) {
     const std::size_t rank = graph.values[node.inputs[1]].descriptor.shape.size();
-    node.inputs[1] = scaled_filter(graph, node.inputs[1], std::min(where.axis, rank - 1),
-                                   affine.scale);
+    node.inputs[1] =
+        scaled_filter(graph, node.inputs[1], std::min(where.axis, rank - 1), affine.scale);
   }
   if (!has_bias_operand(node)) return true;
   std::vector<float> bias = affine.shift;
@@ -146,8 +146,7 @@ void fold_affine(PlanGraph& graph) {
       const std::size_t next = only_consumer(graph, match.uses(), result);
       const auto where = filter_axis(node, match.descriptor(result).shape);
       if (next == Uses::none || !where) break;
-      const auto affine =
-          affine_of(graph, match, graph.nodes[next], result, where->channel_axis);
+      const auto affine = affine_of(graph, match, graph.nodes[next], result, where->channel_axis);
       if (!affine || !absorb(graph, node, *where, *affine)) break;
       node.outputs = graph.nodes[next].outputs;
       graph.nodes[next].removed = true;

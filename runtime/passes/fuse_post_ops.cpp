@@ -1,5 +1,5 @@
-// Element-wise operators go into the node whose result they take. The fused node takes the follower's
-// place in the order, where all its operands exist.
+// Element-wise operators go into the node whose result they take. The fused node takes the
+// follower's place in the order, where all its operands exist.
 #include "kernels/fusion.hpp"
 #include "runtime/passes/match.hpp"
 #include "runtime/passes/passes.hpp"

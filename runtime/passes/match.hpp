@@ -22,8 +22,8 @@ class Matcher {
   PlanNode* only_made_by(ops::ValueId value, ops::OpId op) const;
   /// The value is a float32 constant of one element.
   std::optional<float> scalar(ops::ValueId value) const;
-  /// The value is float32 and a constant that broadcasts to `shape` along `axis` only: its elements,
-  /// as many as the dimension has.
+  /// The value is float32 and a constant that broadcasts to `shape` along `axis` only: its
+  /// elements, as many as the dimension has.
   std::optional<std::vector<float>> vector(ops::ValueId value, const Shape& shape,
                                            std::size_t axis) const;
   const OperandDescriptor& descriptor(ops::ValueId value) const {

@@ -12,6 +12,7 @@ void optimize(PlanGraph& graph, int /*threads*/) {
   factor_gates(graph);
   fold_affine(graph);
   fuse_post_ops(graph);
+  split_transposed_convolutions(graph);
   choose_layouts(graph);
   make_views(graph);
 }

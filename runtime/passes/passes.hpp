@@ -26,12 +26,15 @@ void recognise_layer_normalization(PlanGraph& graph);
 /// x + x * s, with a small s, becomes x * (s + 1): one pass over x instead of two.
 void factor_gates(PlanGraph& graph);
 
-/// batchNormalization, linear and per-channel arithmetic after a convolution or product with constant
-/// weights go into the weights and the bias.
+/// batchNormalization, linear and per-channel arithmetic after a convolution or product with
+/// constant weights go into the weights and the bias.
 void fold_affine(PlanGraph& graph);
 
 /// Element-wise operators go into the node whose result they take, as post-operations.
 void fuse_post_ops(PlanGraph& graph);
+
+/// Transposed convolutions without overlap become 1x1 convolutions and a depth-to-space.
+void split_transposed_convolutions(PlanGraph& graph);
 
 /// Chooses the layout of pictures and puts reorders where layouts meet.
 void choose_layouts(PlanGraph& graph);

@@ -1,5 +1,5 @@
-// Activations that exporters wrote as several operators. Runs after simplify_scalars, on whose form of
-// scalar arithmetic it relies.
+// Activations that exporters wrote as several operators. Runs after simplify_scalars, on whose form
+// of scalar arithmetic it relies.
 #include <cmath>
 #include <numbers>
 
@@ -104,9 +104,9 @@ bool rewrite_gated(PlanGraph& graph, Matcher& match, std::size_t index) {
     } else {
       const ops::ValueId activated = graph.add_value(graph.values[node.outputs[0]]);
       graph.nodes[index] = unary(node, gate->op, gate->attributes, gate->x, activated);
-      graph.nodes.insert(graph.nodes.begin() + static_cast<std::ptrdiff_t>(index) + 1,
-                         unary(node, op("linear"), LinearAttributes{gate->factor, 0}, activated,
-                               node.outputs[0]));
+      graph.nodes.insert(
+          graph.nodes.begin() + static_cast<std::ptrdiff_t>(index) + 1,
+          unary(node, op("linear"), LinearAttributes{gate->factor, 0}, activated, node.outputs[0]));
     }
     return true;
   }
@@ -129,10 +129,9 @@ void recognise_activations(PlanGraph& graph) {
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     PlanNode& node = graph.nodes[i];
     if (node.outputs.size() != 1 || !match.is_float32(node.outputs[0])) continue;
-    const bool changed =
-        node.op == op("linear") ? rewrite_hard_sigmoid(match, node)
-        : node.op == op("mul")  ? rewrite_gated(graph, match, i)
-                                : false;
+    const bool changed = node.op == op("linear") ? rewrite_hard_sigmoid(match, node)
+                         : node.op == op("mul")  ? rewrite_gated(graph, match, i)
+                                                 : false;
     if (changed) match.refresh();
   }
   graph.sweep();

@@ -48,8 +48,8 @@ std::optional<Normalized> normalized_by(const Matcher& match, const PlanNode& di
   return Normalized{*x, epsilon.beta};
 }
 
-/// The reader of `value`, if it is the only one, is `id`, and its other operand is a constant vector
-/// along the last dimension; that constant as [columns].
+/// The reader of `value`, if it is the only one, is `id`, and its other operand is a constant
+/// vector along the last dimension; that constant as [columns].
 std::optional<std::pair<std::size_t, ops::ValueId>> scaled_by(PlanGraph& graph,
                                                               const Matcher& match,
                                                               ops::ValueId value, ops::OpId id) {
