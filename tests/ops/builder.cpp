@@ -1,0 +1,235 @@
+// GraphBuilder but for its operators: inputs, constants, states, what build() accepts.
+#include <boost/test/unit_test.hpp>
+#include <string>
+
+#include "polychron/polychron.hpp"
+
+using namespace polychron;
+
+namespace {
+
+struct World {
+  Runtime runtime;
+  Context context = runtime.create_context().get();
+};
+
+/// Runs `call` and tells the error's kind and text; fails the test if there is none.
+template <class F>
+std::pair<ErrorKind, std::string> error_of(F&& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return {error.kind(), error.what()};
+  }
+  BOOST_ERROR("accepted");
+  return {ErrorKind::internal, ""};
+}
+
+template <class F>
+void refused(F&& call, std::string_view part = "", ErrorKind kind = ErrorKind::type_error) {
+  const auto [actual, text] = error_of(std::forward<F>(call));
+  BOOST_TEST((actual == kind), text);
+  BOOST_TEST(text.find(part) != std::string::npos, text << " lacks " << part);
+}
+
+const OperandDescriptor scalar{DataType::float32, {}};
+const OperandDescriptor pair{DataType::float32, {2}};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(builder, World)
+
+BOOST_AUTO_TEST_CASE(inputs_have_their_descriptors) {
+  GraphBuilder builder(context);
+  for (const auto& descriptor : {scalar, OperandDescriptor{DataType::int64, {3}},
+                                 OperandDescriptor{DataType::float32, {3, 4}},
+                                 OperandDescriptor{DataType::int8, {0x7fff'ffff}}}) {
+    const auto operand = builder.input(to_string(descriptor), descriptor);
+    BOOST_TEST((operand.descriptor() == descriptor));
+    BOOST_TEST((operand.data_type() == descriptor.data_type));
+    BOOST_TEST(operand.shape() == descriptor.shape, boost::test_tools::per_element());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(wrong_inputs_are_refused) {
+  GraphBuilder builder(context);
+  const auto shape = [](Shape dimensions) {
+    return OperandDescriptor{DataType::float32, std::move(dimensions)};
+  };
+  refused([&] { builder.input("", pair); }, "name is empty");
+  refused([&] { builder.input("a", shape({2, 0})); }, "dimension of 0");
+  refused([&] { builder.input("a", shape(Shape(3, 0xffff'ffff))); }, "dimension");
+  refused([&] { builder.input("a", shape({0x2000'0000})); }, "too many bytes");
+  refused([&] { builder.input("a", shape({0x1'0000, 0x1'0000})); }, "too many elements");
+  refused([&] { builder.input("a", shape(Shape(10, 2))); }, "rank 10");
+  builder.input("a", pair);
+  refused([&] { builder.input("a", pair); }, "'a'");
+  builder.input(std::string("a\0b", 3), pair);  // another name, with a null character
+}
+
+BOOST_AUTO_TEST_CASE(constants_have_exactly_their_bytes) {
+  GraphBuilder builder(context);
+  for (const auto type : all_data_types) {
+    const OperandDescriptor descriptor{type, {2, 3}};
+    const std::vector<std::byte> bytes(byte_size(type) * 6);
+    const auto view = std::span(bytes);
+    BOOST_TEST((builder.constant(descriptor, view).descriptor() == descriptor));
+    refused([&] { builder.constant(descriptor, view.first(bytes.size() - 1)); }, "expected");
+    const std::vector<std::byte> more(bytes.size() + 1);
+    refused([&] { builder.constant(descriptor, std::span(more)); }, "expected");
+  }
+  refused([&] { builder.constant({DataType::float32, {0}}, std::span<const std::byte>()); });
+}
+
+BOOST_AUTO_TEST_CASE(constant_views_have_the_type_or_are_bytes) {
+  GraphBuilder builder(context);
+  builder.constant(pair, std::vector<float>{1, 2});
+  builder.constant(pair, std::vector<std::uint8_t>(8));
+  refused([&] { builder.constant(pair, std::vector<std::int32_t>{1, 2}); }, "int32");
+  refused([&] { builder.constant({DataType::float16, {2}}, std::vector<float>{1, 2}); }, "float32");
+}
+
+BOOST_AUTO_TEST_CASE(a_moved_buffer_is_detached_only_if_it_was_taken) {
+  GraphBuilder builder(context);
+  auto bytes = Buffer(8);
+  refused([&] { builder.constant(scalar, std::move(bytes)); });
+  BOOST_TEST(!bytes.detached());
+  builder.constant(pair, std::move(bytes));
+  BOOST_TEST(bytes.detached());
+  refused([&] { builder.constant(pair, std::move(bytes)); }, "detached");
+}
+
+BOOST_AUTO_TEST_CASE(scalar_constants_of_every_type) {
+  GraphBuilder builder(context);
+  for (const auto type : all_data_types) {
+    const auto operand = builder.constant(type, 3.0);
+    BOOST_TEST((operand.descriptor() == OperandDescriptor{type, {}}));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(constant_tensors_of_the_same_context_only) {
+  GraphBuilder builder(context);
+  const std::vector<std::byte> bytes(8);
+  auto tensor = context.create_constant_tensor(pair, bytes).get();
+  BOOST_TEST((builder.constant(tensor).descriptor() == pair));
+  TensorDescriptor plain;
+  plain.data_type = pair.data_type;
+  plain.shape = pair.shape;
+  const auto variable = context.create_tensor(plain).get();
+  refused([&] { builder.constant(variable); });
+  auto other = runtime.create_context().get();
+  const auto foreign = other.create_constant_tensor(pair, bytes).get();
+  refused([&] { builder.constant(foreign); });
+}
+
+BOOST_AUTO_TEST_CASE(a_second_build_and_all_calls_after_it_are_refused) {
+  GraphBuilder builder(context);
+  const auto a = builder.input("a", pair);
+  const auto sum = builder.add(a, a);
+  builder.build({{"sum", sum}}).get();
+  const auto state = ErrorKind::invalid_state;
+  refused([&] { builder.build({{"sum", sum}}).get(); }, "built", state);
+  refused([&] { builder.add(a, a); }, "built", state);
+  refused([&] { builder.input("b", pair); }, "built", state);
+  refused([&] { builder.constant(DataType::float32, 1.0); }, "built", state);
+  BOOST_TEST((sum.descriptor() == pair));  // operands can still be asked
+}
+
+BOOST_AUTO_TEST_CASE(a_refused_build_leaves_the_builder_usable) {
+  GraphBuilder builder(context);
+  GraphBuilder stranger(context);
+  const auto a = builder.input("a", pair);
+  const auto constant = builder.constant(DataType::float32, 1.0);
+  const auto sum = builder.add(a, constant);
+  const auto foreign = stranger.relu(stranger.input("a", pair));
+  refused([&] { builder.build({}).get(); }, "no outputs");
+  refused([&] { builder.build({{"", sum}}).get(); }, "empty");
+  refused([&] { builder.build({{"x", a}}).get(); }, "'x'");
+  refused([&] { builder.build({{"x", constant}}).get(); }, "'x'");
+  refused([&] { builder.build({{"x", foreign}}).get(); }, "'x'");
+  refused([&] { builder.build({{"x", sum}, {"x", sum}}).get(); }, "twice");
+  const auto graph = builder.build({{"sum", sum}}, {"label"}).get();
+  BOOST_TEST(graph.label() == "label");
+}
+
+BOOST_AUTO_TEST_CASE(a_refused_operator_adds_nothing) {
+  GraphBuilder builder(context);
+  const auto a = builder.input("a", pair);
+  const auto b = builder.input("b", {DataType::float32, {3}});
+  refused([&] { builder.add(a, b, {"sum*?"}); }, "[sum*?] add: operand 'b'");
+  const auto graph = builder.build({{"out", builder.relu(a)}}).get();
+  BOOST_TEST(graph.plan().size() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(graphs_have_the_inputs_that_their_outputs_need) {
+  GraphBuilder builder(context);
+  const auto unused = builder.input("unused", pair);
+  const auto b = builder.input("b", pair);
+  const auto a = builder.input("a", pair);
+  builder.mul(unused, a);  // needed by no output
+  const auto halves = builder.split(builder.add(a, b), 2);
+  const auto graph = builder.build({{"second", halves[1]}, {"sum", builder.relu(a)}}).get();
+  BOOST_REQUIRE_EQUAL(graph.inputs().size(), 2U);
+  BOOST_TEST(graph.inputs()[0].first == "b");
+  BOOST_TEST(graph.inputs()[1].first == "a");
+  BOOST_REQUIRE_EQUAL(graph.outputs().size(), 2U);
+  BOOST_TEST(graph.outputs()[0].first == "second");
+  BOOST_TEST((graph.outputs()[0].second == OperandDescriptor{DataType::float32, {1}}));
+}
+
+BOOST_AUTO_TEST_CASE(two_builders_of_a_context_are_independent) {
+  GraphBuilder first(context);
+  GraphBuilder second(context);
+  const auto a = first.relu(first.input("a", pair));
+  const auto b = second.relu(second.input("a", scalar));
+  BOOST_TEST((first.build({{"out", a}}).get().outputs()[0].second == pair));
+  BOOST_TEST((second.build({{"out", b}}).get().outputs()[0].second == scalar));
+}
+
+BOOST_AUTO_TEST_CASE(destroyed_builders_refuse_calls) {
+  GraphBuilder builder(context);
+  const auto a = builder.input("a", pair);
+  const auto b = builder.relu(a);
+  builder.destroy();
+  builder.destroy();
+  const auto state = ErrorKind::invalid_state;
+  refused([&] { builder.input("b", pair); }, "destroyed", state);
+  refused([&] { builder.relu(a); }, "destroyed", state);
+  refused([&] { builder.build({{"b", b}}).get(); }, "destroyed", state);
+  BOOST_TEST((b.descriptor() == pair));
+}
+
+BOOST_AUTO_TEST_CASE(a_destroyed_contexts_builders_refuse_calls) {
+  GraphBuilder builder(context);
+  const auto a = builder.input("a", pair);
+  const auto b = builder.relu(a);
+  context.destroy();
+  const auto state = ErrorKind::invalid_state;
+  refused([&] { GraphBuilder{context}; }, "", state);
+  refused([&] { builder.input("b", pair); }, "", state);
+  refused([&] { builder.relu(a); }, "", state);
+  refused([&] { builder.build({{"b", b}}).get(); }, "", state);
+}
+
+BOOST_AUTO_TEST_CASE(moved_away_builders_and_operands_refuse_calls) {
+  GraphBuilder builder(context);
+  auto a = builder.input("a", pair);
+  const auto taken = std::move(a);
+  refused([&] { builder.relu(a); }, "operand 'input'");
+  refused([&] { a.shape(); }, "moved");
+  GraphBuilder other = std::move(builder);
+  refused([&] { builder.relu(taken); }, "moved", ErrorKind::invalid_state);
+  refused([&] { builder.build({}).get(); }, "moved", ErrorKind::invalid_state);
+  BOOST_TEST((other.relu(taken).descriptor() == pair));
+}
+
+BOOST_AUTO_TEST_CASE(descriptors_stay_in_place_while_the_builder_grows) {
+  GraphBuilder builder(context);
+  const auto a = builder.input("a", pair);
+  const Shape& shape = a.shape();
+  auto last = a;
+  for (int i = 0; i < 1000; ++i) last = builder.relu(last);
+  BOOST_TEST(shape == pair.shape, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,82 @@
+// Element-wise operators and activations: the clauses of the public test suite, and the
+// specification where it goes further.
+#include <limits>
+
+#include "tests/ops/check.hpp"
+
+using namespace polychron;
+using namespace polychron::test;
+
+BOOST_AUTO_TEST_SUITE(elementwise_rules)
+
+namespace {
+constexpr double infinity = std::numeric_limits<double>::infinity();
+}
+
+BOOST_AUTO_TEST_CASE(binary_shapes) {
+  accept("add", {f32({8, 1, 6, 1}), f32({7, 1, 5})}, {}, f32({8, 7, 6, 5}));
+  accept("mul", {f32({4, 2, 1}), f32({4})}, {}, f32({4, 2, 4}));
+  accept("sub", {f32({4, 2, 4}), f32({})}, {}, f32({4, 2, 4}));
+  refuse("add", {f32({4, 2}), f32({4})}, {}, "operand 'b'");
+  refuse("add", {f32({2}), i32({2})}, {}, "operand 'b'");
+}
+
+BOOST_AUTO_TEST_CASE(comparisons_give_uint8) {
+  accept("equal", {i64({3, 1}), i64({2})}, {}, u8({3, 2}));
+  accept("logicalXor", {u8({3}), u8({3})}, {}, u8({3}));
+  accept("logicalNot", {u8({3})}, {}, u8({3}));
+}
+
+BOOST_AUTO_TEST_CASE(cast_gives_the_type_asked_for) {
+  for (const auto from : all_data_types)
+    for (const auto to : all_data_types)
+      accept("cast", {{from, {2, 3}}}, CastAttributes{to}, {to, {2, 3}});
+}
+
+BOOST_AUTO_TEST_CASE(clamp_bounds) {
+  const auto bounds = [](Number low, Number high) { return ClampAttributes{low, high}; };
+  accept("clamp", {f32({2})}, bounds(1.0, 3.0), f32({2}));
+  accept("clamp", {f32({2})}, bounds(1.0, 1.0), f32({2}));
+  accept("clamp", {f32({2})}, bounds(-infinity, infinity), f32({2}));
+  accept("clamp", {f32({2})}, ClampAttributes{1.0, std::nullopt}, f32({2}));
+  refuse("clamp", {f32({2})}, bounds(3.0, 1.0), "minValue");
+  // Bounds are cast to the operand's type before they are compared.
+  accept("clamp", {i32({2})}, bounds(1.4, 0.6), i32({2}));
+  refuse("clamp", {i64({2})}, bounds((std::int64_t{1} << 53) + 1, std::int64_t{1} << 53));
+  accept("clamp", {u8({2})}, bounds(300.0, 255.0), u8({2}));
+}
+
+BOOST_AUTO_TEST_CASE(prelu_broadcasts_both_ways) {
+  for (const Shape& slope : std::vector<Shape>{{3, 2, 5}, {5}, {}, {2, 5}})
+    accept("prelu", {f32({3, 2, 5}), f32(slope)}, {}, f32({3, 2, 5}));
+  accept("prelu", {f32({5}), f32({3, 2, 5})}, {}, f32({3, 2, 5}));
+  refuse("prelu", {f32({3, 2, 5}), f32({2})}, {}, "operand 'slope'");
+  refuse("prelu", {f32({3, 2, 5}), f16({5})}, {}, "operand 'slope'");
+}
+
+BOOST_AUTO_TEST_CASE(softmax_axis) {
+  accept("softmax", {f32({4, 4, 3})}, SoftmaxAttributes{1}, f32({4, 4, 3}));
+  accept("softmax", {f16({3, 1, 5, 2})}, SoftmaxAttributes{2}, f16({3, 1, 5, 2}));
+  refuse("softmax", {i32({4, 4})}, SoftmaxAttributes{1}, "operand 'input'");
+  refuse("softmax", {f32({4, 4, 4, 4})}, SoftmaxAttributes{4}, "axis");
+  refuse("softmax", {f32({})}, SoftmaxAttributes{0});
+}
+
+BOOST_AUTO_TEST_CASE(where_broadcasts_all_three) {
+  for (const auto type :
+       {DataType::float32, DataType::float16, DataType::int32, DataType::uint32}) {
+    const auto check = [&](Shape condition, Shape yes, Shape no, Shape result) {
+      accept("where", {u8(condition), {type, yes}, {type, no}}, {}, {type, result});
+    };
+    check({2, 1}, {2, 4}, {2, 4}, {2, 4});
+    check({1, 4}, {3, 4}, {2, 3, 4}, {2, 3, 4});
+    check({2, 1, 4}, {2, 3, 4}, {1, 4}, {2, 3, 4});
+    check({2, 3, 4, 5}, {3, 4, 5}, {4, 5}, {2, 3, 4, 5});
+  }
+  refuse("where", {f32({2}), f32({2}), f32({2})}, {}, "operand 'condition'");
+  refuse("where", {u8({2}), f32({2}), f16({2})}, {}, "operand 'falseValue'");
+  refuse("where", {u8({2, 4}), f32({2, 4}), f32({2, 3})}, {}, "operand 'falseValue'");
+  refuse("where", {u8({2, 4}), f32({2, 3}), f32({2, 1})}, {}, "operand 'trueValue'");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,240 @@
+// For every row: random calls that the specification allows are accepted, and their results have
+// the shapes that simple, separate reasoning gives (counting windows one by one, and the like).
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <numeric>
+#include <random>
+
+#include "tests/ops/check.hpp"
+#include "tests/ops/random_spatial.hpp"
+
+using namespace polychron;
+using namespace polychron::test;
+
+BOOST_AUTO_TEST_SUITE(random_shapes)
+
+namespace {
+
+Case same(const ops::Row& row, Random& random) {
+  const auto shape = random.shape(row.operands()[0].rank_min, 6);
+  Attributes attributes;
+  if (row.name == "cast") attributes = CastAttributes{random.type(ops::type_sets::any)};
+  if (row.name == "elu") attributes = EluAttributes{};
+  if (row.name == "hardSigmoid") attributes = HardSigmoidAttributes{};
+  if (row.name == "leakyRelu") attributes = LeakyReluAttributes{};
+  if (row.name == "linear") attributes = LinearAttributes{};
+  return {{shape}, attributes, {shape}};
+}
+
+Case clamp(const ops::Row&, Random& random) {
+  const auto shape = random.shape(0, 6);
+  ClampAttributes attributes;
+  if (random.coin()) attributes.min_value = double(random.number(0, 9));
+  if (random.coin()) attributes.max_value = double(random.number(9, 20));
+  return {{shape}, attributes, {shape}};
+}
+
+Case softmax(const ops::Row&, Random& random) {
+  const auto shape = random.shape(1, 6);
+  return {{shape}, SoftmaxAttributes{random.number(0, Size(shape.size()) - 1)}, {shape}};
+}
+
+Case broadcast(const ops::Row& row, Random& random) {
+  const auto target = random.shape(0, 6);
+  std::vector<Shape> operands;
+  for (std::size_t i = 0; i < row.operands().size(); ++i)
+    operands.push_back(random.narrower(target));
+  return {operands, {}, {largest(operands)}};
+}
+
+Case batch_normalization(const ops::Row&, Random& random) {
+  const auto shape = random.shape(1, 5);
+  const auto axis = random.number(0, Size(shape.size()) - 1);
+  const Shape channels{shape[axis]};
+  return {{shape, channels, channels, channels, channels},
+          BatchNormalizationAttributes{axis, 1e-5},
+          {shape}};
+}
+
+Case instance_normalization(const ops::Row&, Random& random) {
+  const auto shape = random.shape(4, 4);
+  const auto layout = InputOperandLayout(random.number(0, 1));
+  const Shape channels{shape[text(layout).find('c')]};
+  return {{shape, channels, channels}, InstanceNormalizationAttributes{1e-5, layout}, {shape}};
+}
+
+Case layer_normalization(const ops::Row&, Random& random) {
+  const auto shape = random.shape(0, 5);
+  const auto axes = random.some(Size(shape.size()));
+  Shape scale;
+  for (const auto axis : axes) scale.push_back(shape[axis]);
+  return {{shape, scale, scale}, LayerNormalizationAttributes{axes, 1e-5}, {shape}};
+}
+
+Case reduce(const ops::Row&, Random& random) {
+  const auto shape = random.shape(0, 6);
+  const auto axes = random.some(Size(shape.size()));
+  const bool keep = random.coin();
+  Shape result = shape;
+  for (const auto axis : axes) result[axis] = keep ? 1 : 0;  // 0: to be taken out
+  std::erase(result, 0U);
+  return {{shape}, ReduceAttributes{axes, keep}, {result}};
+}
+
+Case concat(const ops::Row&, Random& random) {
+  const auto shape = random.shape(1, 5);
+  const auto axis = random.number(0, Size(shape.size()) - 1);
+  std::vector<Shape> operands(random.number(1, 5), shape);
+  auto result = shape;
+  result[axis] = 0;
+  for (auto& operand : operands) {
+    operand[axis] = random.number(1, 7);
+    result[axis] += operand[axis];
+  }
+  return {operands, ConcatAttributes{axis}, {result}};
+}
+
+Case expand(const ops::Row&, Random& random) {
+  const auto target = random.shape(0, 6);
+  return {{random.narrower(target)}, ExpandAttributes{target}, {target}};
+}
+
+Case gather(const ops::Row&, Random& random) {
+  const auto before = random.shape(0, 2), indices = random.shape(0, 3), after = random.shape(0, 2);
+  Shape input = before, result = before;
+  input.push_back(random.number(1, 7));
+  input.insert(input.end(), after.begin(), after.end());
+  result.insert(result.end(), indices.begin(), indices.end());
+  result.insert(result.end(), after.begin(), after.end());
+  return {{input, indices}, GatherAttributes{Size(before.size())}, {result}};
+}
+
+Case pad(const ops::Row&, Random& random) {
+  const auto shape = random.shape(0, 5);
+  PadAttributes attributes{{}, {}, PaddingMode(random.number(0, 2)), 0.0};
+  Shape result;
+  for (const auto size : shape) {
+    attributes.beginning_padding.push_back(random.number(0, size - 1));
+    attributes.ending_padding.push_back(random.number(0, size - 1));
+    result.push_back(attributes.beginning_padding.back() + size + attributes.ending_padding.back());
+  }
+  return {{shape}, attributes, {result}};
+}
+
+Case reshape(const ops::Row&, Random& random) {
+  auto shape = random.shape(0, 5), result = shape;
+  std::ranges::reverse(result);
+  result.insert(result.begin() + random.number(0, Size(result.size())), 1);
+  return {{shape}, ReshapeAttributes{result}, {result}};
+}
+
+Case slice(const ops::Row&, Random& random) {
+  const auto shape = random.shape(0, 5);
+  SliceAttributes attributes{{}, {}, Sizes{}};
+  Shape result;
+  for (const auto size : shape) {
+    const auto start = random.number(0, size - 1), length = random.number(1, size - start);
+    const auto stride = random.number(1, 4);
+    attributes.starts.push_back(start);
+    attributes.sizes.push_back(length);
+    attributes.strides->push_back(stride);
+    result.push_back(windows(length, 0, 1, stride));
+  }
+  return {{shape}, attributes, {result}};
+}
+
+Case split(const ops::Row&, Random& random) {
+  auto shape = random.shape(1, 5);
+  const auto axis = random.number(0, Size(shape.size()) - 1);
+  SplitAttributes attributes{random.list(random.number(1, 5), 1, 4), random.coin(), axis};
+  auto parts = attributes.splits;
+  if (attributes.equal_parts) {
+    parts.assign(parts.size(), parts[0]);
+    attributes.splits = {Size(parts.size())};
+  }
+  shape[axis] = std::accumulate(parts.begin(), parts.end(), 0U);
+  std::vector<Shape> results(parts.size(), shape);
+  for (std::size_t i = 0; i < parts.size(); ++i) results[i][axis] = parts[i];
+  return {{shape}, attributes, results};
+}
+
+Case transpose(const ops::Row&, Random& random) {
+  const auto shape = random.shape(0, 6);
+  auto permutation = random.some(Size(shape.size()));
+  for (Size i = 0; i < shape.size(); ++i)
+    if (std::ranges::find(permutation, i) == permutation.end()) permutation.push_back(i);
+  Shape result(shape.size());
+  for (std::size_t i = 0; i < shape.size(); ++i) result[i] = shape[permutation[i]];
+  return {{shape}, TransposeAttributes{permutation}, {result}};
+}
+
+const std::map<ops::ShapeRule, Case (*)(const ops::Row&, Random&)> generators{
+    {ops::same_shape, same},
+    {ops::clamp_shape, clamp},
+    {ops::softmax_shape, softmax},
+    {ops::broadcast_shape, broadcast},
+    {ops::matmul_shape, spatial::matmul},
+    {ops::gemm_shape, spatial::gemm},
+    {ops::conv2d_shape, spatial::conv2d},
+    {ops::conv_transpose2d_shape, spatial::conv_transpose2d},
+    {ops::pool2d_shape, spatial::pool2d},
+    {ops::resample2d_shape, spatial::resample2d},
+    {ops::batch_normalization_shape, batch_normalization},
+    {ops::instance_normalization_shape, instance_normalization},
+    {ops::layer_normalization_shape, layer_normalization},
+    {ops::reduce_shape, reduce},
+    {ops::concat_shape, concat},
+    {ops::expand_shape, expand},
+    {ops::gather_shape, gather},
+    {ops::pad_shape, pad},
+    {ops::reshape_shape, reshape},
+    {ops::slice_shape, slice},
+    {ops::split_shape, split},
+    {ops::transpose_shape, transpose},
+};
+
+/// Gives the case's operands types that the row allows, and leaves some optional ones out.
+Descriptors typed(const ops::Row& row, const Case& call, Random& random) {
+  Descriptors operands;
+  for (std::size_t i = 0; i < call.operands.size(); ++i) {
+    const auto& rule = row.operands()[row.call.variadic() ? 0 : i];
+    const std::size_t like = row.call.variadic() && i > 0 ? 0 : rule.same_as;
+    const auto type =
+        like == ops::OperandRule::independent ? random.type(rule.types) : operands[like].data_type;
+    operands.push_back(rule.optional && random.coin() ? absent
+                                                      : OperandDescriptor{type, call.operands[i]});
+  }
+  return operands;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(every_row) {
+  const char* given = std::getenv("POLYCHRON_SEED");
+  const std::uint64_t seed =
+      given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+  BOOST_TEST_MESSAGE("POLYCHRON_SEED=" << seed);
+  Random random(seed);
+  for (const auto& row : ops::rows()) {
+    const auto generator = generators.find(row.shape);
+    BOOST_REQUIRE_MESSAGE(generator != generators.end(), row.name << " has no generator");
+    for (int i = 0; i < 200; ++i) {
+      const auto call = generator->second(row, random);
+      const auto operands = typed(row, call, random);
+      BOOST_TEST_CONTEXT(row.name << "(" << show(operands) << "), POLYCHRON_SEED=" << seed) {
+        try {
+          std::vector<Shape> shapes;
+          for (auto& result : infer(row.name, operands, call.attributes))
+            shapes.push_back(std::move(result.shape));
+          BOOST_TEST((shapes == call.results), to_string(shapes.at(0))
+                                                   << " is not " << to_string(call.results.at(0)));
+        } catch (const Error& error) {
+          BOOST_ERROR(error.what());
+        }
+      }
+    }
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()

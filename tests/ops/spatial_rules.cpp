@@ -1,0 +1,168 @@
+// Matrices, pooling and resampling: the clauses of the public test suite. Convolution has a file of
+// its own.
+#include "tests/ops/check.hpp"
+
+using namespace polychron;
+using namespace polychron::test;
+
+BOOST_AUTO_TEST_SUITE(spatial_rules)
+
+namespace {
+
+using Sizes = std::vector<std::uint32_t>;
+
+Pool2dAttributes pool(std::optional<Sizes> window, Sizes padding = {0, 0, 0, 0},
+                      Sizes strides = {1, 1}, RoundingType rounding = RoundingType::floor,
+                      std::optional<Sizes> output_sizes = {}) {
+  Pool2dAttributes attributes;
+  attributes.window_dimensions = window;
+  attributes.padding = padding;
+  attributes.strides = strides;
+  attributes.output_shape_rounding = rounding;
+  attributes.output_sizes = output_sizes;
+  return attributes;
+}
+
+Resample2dAttributes scaled(std::vector<float> scales, Sizes axes = {2, 3}) {
+  Resample2dAttributes attributes;
+  attributes.scales = scales;
+  attributes.axes = axes;
+  return attributes;
+}
+Resample2dAttributes sized(Sizes sizes, Sizes axes = {2, 3}) {
+  Resample2dAttributes attributes;
+  attributes.scales = {9, 9};
+  attributes.sizes = sizes;
+  attributes.axes = axes;
+  return attributes;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(matmul) {
+  accept("matmul", {f32({1, 4}), f32({2, 2, 4, 2})}, {}, f32({2, 2, 1, 2}));
+  accept("matmul", {f32({4, 2}), f32({2, 3})}, {}, f32({4, 3}));
+  accept("matmul", {f32({2, 3, 4}), f32({1, 4, 1})}, {}, f32({2, 3, 1}));
+  accept("matmul", {f32({2, 2, 3, 4}), f32({1, 4, 5})}, {}, f32({2, 2, 3, 5}));
+  accept("matmul", {f32({2, 3, 4}), f32({2, 4, 5})}, {}, f32({2, 3, 5}));
+  refuse("matmul", {f32({4}), f32({4, 2})}, {}, "operand 'a'");
+  refuse("matmul", {f32({2, 4}), f32({4})}, {}, "operand 'b'");
+  refuse("matmul", {u32({2, 4}), u32({4, 2})}, {}, "operand 'a'");
+  refuse("matmul", {f32({2, 4}), f16({4, 2})}, {}, "operand 'b'");
+  refuse("matmul", {f32({2, 3}), f32({2, 4})}, {}, "operand 'b'");
+  refuse("matmul", {f32({3, 3, 4}), f32({2, 4, 1})}, {}, "batch");
+}
+
+BOOST_AUTO_TEST_CASE(gemm) {
+  const GemmAttributes plain;
+  const GemmAttributes a_transposed{.a_transpose = true};
+  const GemmAttributes b_transposed{.b_transpose = true};
+  accept("gemm", {f32({2, 3}), f32({3, 4})}, plain, f32({2, 4}));
+  accept("gemm", {f32({2, 3}), f32({2, 4})}, a_transposed, f32({3, 4}));
+  accept("gemm", {f32({2, 3}), f32({4, 3})}, b_transposed, f32({2, 4}));
+  accept("gemm", {f32({2, 3}), f32({3, 4}), f32({4})}, plain, f32({2, 4}));
+  accept("gemm", {f32({2, 3}), f32({3, 4}), f32({})}, plain, f32({2, 4}));
+  refuse("gemm", {f32({2, 3}), f32({2, 4})}, plain, "operand 'b'");
+  refuse("gemm", {f32({2, 3}), f32({3, 4})}, a_transposed, "operand 'b'");
+  refuse("gemm", {f32({2, 3}), f32({3, 4})}, b_transposed, "operand 'b'");
+  refuse("gemm", {f32({2, 3, 1}), f32({2, 4})}, plain, "operand 'a'");
+  refuse("gemm", {f32({2, 3}), f32({4})}, plain, "operand 'b'");
+  refuse("gemm", {f32({2, 3}), f16({3, 4})}, plain, "operand 'b'");
+  refuse("gemm", {i32({2, 3}), i32({3, 4})}, plain, "operand 'a'");
+  refuse("gemm", {f32({2, 3}), f32({3, 4}), f32({2, 3})}, plain, "operand 'c'");
+  refuse("gemm", {f32({2, 3}), f32({3, 4}), f16({4})}, plain, "operand 'c'");
+  refuse("gemm", {f32({2, 3}), f32({3, 4}), f32({1, 2, 4})}, plain, "operand 'c'");
+}
+
+BOOST_AUTO_TEST_CASE(pool2d_sizes) {
+  for (const std::string_view name : {"averagePool2d", "maxPool2d"}) {
+    const auto check = [&](std::uint32_t size, const Pool2dAttributes& attributes,
+                           std::uint32_t result) {
+      accept(name, {f32({1, 3, size, size})}, attributes, f32({1, 3, result, result}));
+      accept(name, {f16({1, 3, size, size})}, attributes, f16({1, 3, result, result}));
+      auto nhwc = attributes;
+      nhwc.layout = InputOperandLayout::nhwc;
+      accept(name, {f32({1, size, size, 3})}, nhwc, f32({1, result, result, 3}));
+    };
+    using enum RoundingType;
+    check(4, pool(std::nullopt), 1);
+    check(4, pool(Sizes{3, 3}), 2);
+    check(5, pool(Sizes{5, 5}, {2, 2, 2, 2}), 5);
+    check(5, pool(Sizes{2, 2}, {0, 0, 0, 0}, {2, 2}), 2);
+    check(5, pool(Sizes{3, 3}, {1, 1, 1, 1}, {2, 2}), 3);
+    check(7, pool(Sizes{4, 4}, {2, 1, 2, 1}, {2, 2}), 4);
+    check(7, pool(Sizes{4, 4}, {1, 1, 1, 1}, {2, 2}, floor), 3);
+    check(7, pool(Sizes{4, 4}, {1, 1, 1, 1}, {2, 2}, ceil), 4);
+    check(7, pool(Sizes{4, 4}, {1, 1, 1, 1}, {2, 2}, ceil, Sizes{3, 3}), 3);
+    check(7, pool(Sizes{4, 4}, {1, 1, 1, 1}, {2, 2}, floor, Sizes{4, 4}), 4);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(pool2d_refusals) {
+  for (const std::string_view name : {"averagePool2d", "maxPool2d"}) {
+    const auto wrong = [&](const Pool2dAttributes& attributes, std::string_view part) {
+      refuse(name, {f32({1, 3, 7, 7})}, attributes, part);
+    };
+    const Sizes none{0, 0, 0, 0};
+    refuse(name, {f32({1, 5, 5})}, pool(std::nullopt), "operand 'input'");
+    const auto four = [](Sizes sizes) {
+      return pool(Sizes{4, 4}, {2, 1, 2, 1}, {2, 2}, RoundingType::floor, sizes);
+    };
+    wrong(four({3, 3}), "outputSizes");
+    wrong(four({4}), "outputSizes");
+    wrong(four({4, 4, 4}), "outputSizes");
+    wrong(four({0, 4}), "outputSizes");
+    wrong(pool(Sizes{4, 4, 4}), "windowDimensions");
+    wrong(pool(Sizes{4, 0}), "windowDimensions");
+    wrong(pool(Sizes{8, 2}), "height");
+    wrong(pool(Sizes{2, 8}), "width");
+    wrong(pool(Sizes{2, 10}, none, {9, 9}, RoundingType::ceil), "width");
+    wrong(pool(Sizes{2, 2}, {1, 1}), "padding");
+    wrong(pool(Sizes{2, 2}, none, {2}), "strides");
+    wrong(pool(Sizes{2, 2}, none, {2, 0}), "strides");
+    auto dilated = pool(Sizes{2, 2});
+    dilated.dilations = {1, 1, 1};
+    wrong(dilated, "dilations");
+    dilated.dilations = {0, 1};
+    wrong(dilated, "dilations");
+    const std::uint32_t largest = 0xffff'ffff;
+    wrong(pool(Sizes{2, 2}, {largest, largest, 0, 0}), "height");
+  }
+  refuse("averagePool2d", {i64({1, 1, 4, 4})}, pool(std::nullopt), "operand 'input'");
+  for (const auto type : {DataType::int32, DataType::uint32, DataType::int8, DataType::uint8})
+    accept("maxPool2d", {{type, {1, 1, 4, 4}}}, pool(std::nullopt), {type, {1, 1, 1, 1}});
+}
+
+BOOST_AUTO_TEST_CASE(resample2d) {
+  const auto input = f32({1, 1, 2, 4});
+  accept("resample2d", {input}, Resample2dAttributes{}, input);
+  accept("resample2d", {input}, scaled({2, 2}), f32({1, 1, 4, 8}));
+  accept("resample2d", {f32({1, 1, 5, 5})}, scaled({0.5F, 0.5F}), f32({1, 1, 2, 2}));
+  accept("resample2d", {input}, scaled({1, 2}, {0, 1}), f32({1, 2, 2, 4}));
+  accept("resample2d", {input}, scaled({2, 2}, {1, 2}), f32({1, 2, 4, 4}));
+  accept("resample2d", {input}, sized({3, 6}), f32({1, 1, 3, 6}));
+  accept("resample2d", {input}, sized({3, 6}, {0, 2}), f32({3, 1, 6, 4}));
+  for (const auto type : all_data_types) {
+    const OperandDescriptor operand{type, {1, 1, 2, 4}};
+    if (row_of("resample2d").operands()[0].types.has(type))
+      accept("resample2d", {operand}, Resample2dAttributes{}, operand);
+    else
+      refuse("resample2d", {operand}, Resample2dAttributes{}, "operand 'input'");
+  }
+  refuse("resample2d", {f32({2, 4})}, Resample2dAttributes{}, "operand 'input'");
+  refuse("resample2d", {input}, scaled({1, 1, 2}), "scales");
+  refuse("resample2d", {input}, scaled({-1, 2}), "scales");
+  refuse("resample2d", {input}, scaled({1, 0}), "scales");
+  refuse("resample2d", {input}, scaled({0.4F, 1}), "dimension");
+  refuse("resample2d", {input}, scaled({4294967295.F, 1}), "dimension");
+  refuse("resample2d", {input}, scaled({1, 3.4e38F}), "dimension");
+  refuse("resample2d", {input}, sized({1, 1, 4}), "sizes");
+  refuse("resample2d", {input}, sized({0, 4}), "sizes");
+  refuse("resample2d", {input}, sized({4294967295U, 1}));
+  refuse("resample2d", {input}, scaled({2, 2}, {2}), "axes");
+  refuse("resample2d", {input}, scaled({2, 2}, {2, 4}), "axes");
+  refuse("resample2d", {input}, scaled({2, 2}, {3, 3}), "axes");
+  refuse("resample2d", {input}, sized({quarter, 2}), "result '");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
