@@ -28,7 +28,8 @@ class Admission {
   /// The context is gone: lets everybody in who waits; their calls then report the loss.
   void close();
 
-  std::uint64_t in_flight() const noexcept { return in_flight_; }
+  std::uint64_t in_flight() const noexcept { return entered_ - left_; }
+  /// The highest number in flight, looked at now and then rather than at each call.
   std::uint64_t peak() const noexcept { return peak_; }
   std::uint64_t blocked() const noexcept { return blocked_; }
   std::uint64_t refused() const noexcept { return refused_; }
@@ -36,11 +37,18 @@ class Admission {
  private:
   template <class Ready>
   void block_until(Ready ready);
+  /// Looks at what the device has done, and returns how many are in flight.
+  std::uint64_t look() noexcept;
+  bool try_enter(std::uint64_t limit);
 
   const std::uint64_t most_;
   const AdmissionPolicy policy_;
-  std::atomic<std::uint64_t> in_flight_{0}, peak_{0}, blocked_{0}, refused_{0};
-  std::atomic<std::uint64_t> waiting_{0};
+  // Callers write the first line and devices the second: a caller looks at the second only when
+  // what it knew of it says that the limit is near.
+  alignas(64) std::atomic<std::uint64_t> entered_{0};
+  std::atomic<std::uint64_t> known_left_{0}, peak_{0}, blocked_{0}, refused_{0};
+  alignas(64) std::atomic<std::uint64_t> left_{0};
+  alignas(64) std::atomic<std::uint64_t> waiting_{0};
   std::atomic<bool> closed_{false};
   std::mutex mutex_;
   std::condition_variable room_;

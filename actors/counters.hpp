@@ -9,11 +9,13 @@ namespace polychron::actors {
 /// Relaxed: each is exact, together they are a snapshot of no single moment.
 struct Counters {
   using Count = std::atomic<std::uint64_t>;
-  Count writes{0}, reads{0}, dispatches{0}, computes{0}, exports{0}, builds{0};
-  Count completed{0};  ///< operations carried out successfully on the device timeline
-  Count failed{0};     ///< operations that ran and failed
+  // Callers and devices count on lines of their own: sharing one would cost every dispatch a
+  // transfer.
+  alignas(64) Count writes{0}, reads{0}, dispatches{0}, computes{0}, exports{0}, builds{0};
+  alignas(64) Count completed{0};  ///< operations carried out successfully on the device timeline
+  Count failed{0};                 ///< operations that ran and failed
   Count not_run{0};  ///< operations refused on the device timeline: errored input, cancelled, late
-  Count copies{0}, copied_bytes{0};
+  alignas(64) Count copies{0}, copied_bytes{0};
   Count tensors{0}, graphs{0};  ///< alive now
 };
 
