@@ -1,0 +1,73 @@
+// The comparison itself: a runner that could not see a difference would pass everything.
+#include "tests/conformance/values.hpp"
+
+#include <boost/test/unit_test.hpp>
+
+#include "tests/conformance/attributes.hpp"
+
+using namespace polychron;
+using namespace polychron::test;
+
+BOOST_AUTO_TEST_SUITE(values)
+
+namespace {
+
+json operand(const std::string& type, const json& data) {
+  return {{"dataType", type}, {"shape", {data.size()}}, {"data", data}};
+}
+
+double distance(const std::string& type, const json& actual, const json& expected,
+                const std::string& metric = "ULP") {
+  const auto bytes = bytes_of(operand(type, actual));
+  return compare(bytes.bytes(), operand(type, expected), metric).distance;
+}
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(ulp_distance_counts_places) {
+  BOOST_TEST(distance("float32", {1.0, 2.0}, {1.0, 2.0}) == 0);
+  BOOST_TEST(distance("float32", {1.0, 2.0}, {1.0, 2.0000002384185791}) == 1);
+  BOOST_TEST(distance("float16", {1.0}, {1.00390625}) == 4);
+  BOOST_TEST(distance("float32", {1e-45}, {-1e-45}) == 2);
+  BOOST_TEST(distance("float32", {"-0"}, {0}) == 0);
+  BOOST_TEST(distance("int8", {-128}, {127}) == 255);
+  BOOST_TEST(distance("uint64", {"18446744073709551615n"}, {"0n"}) > 1.8e19);
+  BOOST_TEST(distance("int64", {"9007199254740993n"}, {"9007199254740992n"}) == 1);
+}
+
+BOOST_AUTO_TEST_CASE(nan_equals_nan_and_nothing_else) {
+  BOOST_TEST(distance("float32", {"NaN"}, {"NaN"}) == 0);
+  BOOST_TEST(distance("float32", {"NaN"}, {1}) == infinity);
+  BOOST_TEST(distance("float16", {1}, {"NaN"}) == infinity);
+  BOOST_TEST(distance("float32", {"NaN"}, {1}, "ATOL") == infinity);
+  BOOST_TEST(distance("float32", {"Infinity"}, {"Infinity"}, "ATOL") == 0);
+  BOOST_TEST(distance("float32", {"Infinity"}, {"-Infinity"}, "ATOL") == infinity);
+}
+
+BOOST_AUTO_TEST_CASE(absolute_distance_is_from_the_number_as_written) {
+  BOOST_TEST(distance("float32", {0.5}, {0.25}, "ATOL") == 0.25);
+  BOOST_TEST(distance("float16", {0.1}, {0.1}, "ATOL") > 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_single_number_fills_the_shape) {
+  json filled = operand("int32", json::array({7, 7, 7}));
+  filled["data"] = 7;
+  const auto bytes = bytes_of(filled);
+  BOOST_TEST(bytes.size() == 12U);
+  BOOST_TEST(compare(bytes.bytes(), operand("int32", {7, 7, 7}), "ULP").distance == 0);
+  BOOST_TEST(compare(bytes.bytes(), operand("int32", {7, 8, 7}), "ULP").distance == 1);
+}
+
+BOOST_AUTO_TEST_CASE(fields_are_set_by_name) {
+  auto attributes = default_attributes(ops::alternative<Pool2dAttributes>());
+  BOOST_TEST(set_field(attributes, "windowDimensions", {3, 4}));
+  BOOST_TEST(set_field(attributes, "layout", "nhwc"));
+  BOOST_TEST(!set_field(attributes, "roundingType", "ceil"));
+  const auto& pool = std::get<Pool2dAttributes>(attributes);
+  BOOST_TEST((pool.window_dimensions == std::vector<std::uint32_t>{3, 4}));
+  BOOST_TEST((pool.layout == InputOperandLayout::nhwc));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
