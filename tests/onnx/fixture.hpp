@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -208,11 +209,27 @@ class Model {
 // -- running
 // -----------------------------------------------------------------------------------------------
 
+/// One runtime serves all tests of the program. It ends with the tests, not with the process: a
+/// runtime in a static variable would outlive CAF's own thread-local state.
+struct World {
+  polychron::Runtime runtime;
+  polychron::Context context = runtime.create_context().get();
+  static std::optional<World>& instance() {
+    static std::optional<World> world;
+    return world;
+  }
+};
+
 inline polychron::Context& context() {
-  static polychron::Runtime runtime;
-  static polychron::Context context = runtime.create_context().get();
-  return context;
+  auto& world = World::instance();
+  if (!world) world.emplace();
+  return world->context;
 }
+
+struct WorldEnds {
+  ~WorldEnds() { World::instance().reset(); }
+};
+BOOST_TEST_GLOBAL_FIXTURE(WorldEnds);
 
 inline polychron::onnx::Model load(const std::string& bytes) {
   return polychron::onnx::load(std::as_bytes(std::span(bytes)));

@@ -1,0 +1,122 @@
+// Free dimensions and how they are bound; names and types of inputs.
+#include "tests/onnx/fixture.hpp"
+
+using namespace onnx_tests;
+using polychron::ErrorKind;
+
+BOOST_AUTO_TEST_SUITE(bindings)
+
+namespace {
+
+constexpr int type = proto::TensorProto::FLOAT;
+
+/// y = x + z with x [batch, 3] and z [batch, 1].
+Model two_inputs() {
+  return Model()
+      .node("Add", {"x", "z"}, {"y"})
+      .input("x", type, {"batch", 3})
+      .input("z", type, {"batch", 1})
+      .output("y");
+}
+
+void refused(const Model& model, const std::map<std::string, Shape>& bindings,
+             const std::string& words) {
+  try {
+    build(load(model.bytes()), bindings);
+    BOOST_ERROR("it was taken, where an error with '" << words << "' was expected");
+  } catch (const polychron::Error& error) {
+    BOOST_TEST(to_string(error.kind()) == "type_error");
+    BOOST_TEST(std::string(error.what()).find(words) != std::string::npos, error.what());
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(by_symbol_and_by_input) {
+  const auto model = load(two_inputs().bytes());
+  for (const auto& bindings : std::vector<std::map<std::string, Shape>>{
+           {{"batch", {2}}}, {{"x", {2, 3}}}, {{"x", {2, 3}}, {"z", {2, 1}}, {"batch", {2}}}}) {
+    const auto graph = build(model, bindings);
+    BOOST_REQUIRE_EQUAL(graph.inputs().size(), 2U);
+    BOOST_TEST(graph.inputs()[0].first == "x");
+    BOOST_TEST(to_string(graph.inputs()[0].second) == "float32 [2, 3]");
+    BOOST_TEST(to_string(graph.inputs()[1].second) == "float32 [2, 1]");
+    BOOST_TEST(graph.outputs()[0].first == "y");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(one_model_is_imported_many_times) {
+  const auto model = load(Model()
+                              .node("Mul", {"x", "w"}, {"y"})
+                              .initializer("w", floats({2}, {2, 3}))
+                              .input("x", type, {"n", 2})
+                              .output("y")
+                              .bytes());
+  for (std::uint32_t n = 1; n < 4; ++n) {
+    const auto x = ramp({n, 2});
+    auto y = x;
+    for (std::size_t i = 0; i < y.data.size(); ++i) y.data[i] *= i % 2 == 0 ? 2 : 3;
+    compare(build(model, {{"n", {n}}}), {{"x", x}}, {{"y", y}}, 1e-6);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_constants_outlive_the_model) {
+  polychron::GraphBuilder builder(context());
+  polychron::NamedOperands outputs;
+  {
+    const auto model = load(Model()
+                                .node("Add", {"x", "w"}, {"y"})
+                                .initializer("w", ramp({1000}))
+                                .input("x", type, {1000})
+                                .output("y")
+                                .bytes());
+    outputs = polychron::onnx::import_model(model, builder);
+  }
+  const auto graph = builder.build(outputs).get();
+  compare(graph, {{"x", ramp({1000})}}, {{"y", ramp({1000}, 0, 2)}}, 1e-6);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_not_bound_or_bound_wrongly) {
+  refused(two_inputs(), {}, "input 'x' is float [batch, 3]: dimension 0 is free");
+  refused(two_inputs(), {{"x", {2, 4}}}, "input 'x' is float [batch, 3], not [2, 4]");
+  refused(two_inputs(), {{"x", {2, 3, 1}}}, "input 'x' is float [batch, 3], not [2, 3, 1]");
+  refused(two_inputs(), {{"x", {2, 3}}, {"batch", {4}}}, "dimension 'batch' would be both 4 and");
+  refused(two_inputs(), {{"x", {2, 3}}, {"z", {4, 1}}}, "dimension 'batch' would be both 2 and");
+  refused(two_inputs(), {{"batch", {2, 3}}}, "symbol 'batch' takes one number");
+  refused(two_inputs(), {{"other", {2}}}, "no input and no free dimension 'other'");
+  const auto nameless = Model().node("Relu", {"x"}, {"y"}).input("x", type, {"", 3}).output("y");
+  refused(nameless, {}, "input 'x' is float [?, 3]: dimension 0 is free");
+  auto shapeless = Model().node("Relu", {"x"}, {"y"}).output("y").input("x", type, {});
+  shapeless.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->clear_shape();
+  refused(shapeless, {}, "input 'x' has no shape in the model");
+  BOOST_TEST(build(load(shapeless.bytes()), {{"x", {3}}}).inputs().size() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(negative_one_is_free) {
+  auto model = Model().node("Relu", {"x"}, {"y"}).input("x", type, {-1, 3}).output("y");
+  refused(model, {}, "input 'x' is float [?, 3]");
+  BOOST_TEST(build(load(model.bytes()), {{"x", {2, 3}}}).inputs().size() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(types_of_inputs) {
+  const auto graph_of = [](int element) {
+    return build(load(Model()
+                          .node("Identity", {"x"}, {"y"})
+                          .input("x", element, {2})
+                          .output("y", element)
+                          .bytes()));
+  };
+  using T = proto::TensorProto;
+  for (const auto& [element, name] :
+       std::vector<std::pair<int, std::string>>{{T::FLOAT, "float32"},
+                                                {T::FLOAT16, "float16"},
+                                                {T::INT64, "int64"},
+                                                {T::INT32, "int32"},
+                                                {T::UINT8, "uint8"},
+                                                {T::BOOL, "uint8"}})
+    BOOST_TEST(to_string(graph_of(element).inputs()[0].second) == name + " [2]");
+  cannot(Model().node("Identity", {"x"}, {"y"}).input("x", T::DOUBLE, {2}), {},
+         ErrorKind::not_supported, "input 'x': WebNN has no type double");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
