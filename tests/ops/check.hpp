@@ -54,6 +54,13 @@ inline std::string show(const Descriptors& operands) {
   return text;
 }
 
+/// How messages begin to name an operand.
+inline std::string operand_text(const ops::OperandRule& rule) {
+  std::string text = "operand '";
+  text += rule.name;
+  return text;
+}
+
 /// The call is accepted and its only result is `expected`.
 inline void accept(std::string_view name, const Descriptors& operands, const Attributes& attributes,
                    const OperandDescriptor& expected) {

@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(every_operand_has_an_allowed_type_and_rank) {
     const auto operands = operands_of(row);
     for (std::size_t i = 0; i < operands.size(); ++i) {
       const auto& rule = row.operands()[i];
-      const auto name = "operand '" + std::string(rule.name);
+      const auto name = operand_text(rule);
       for (const auto type : all_data_types) {
         if (rule.types.has(type)) continue;
         auto wrong = operands;

@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(batch_normalization) {
   refuse("batchNormalization", {i32({1, 2}), i32({2}), i32({2})}, defaults, "operand 'input'");
   const Descriptors whole{input, f32({2}), f32({2}), f32({2}), f32({2})};
   for (std::size_t i = 1; i < whole.size(); ++i) {
-    const auto name = "operand '" + std::string(row_of("batchNormalization").operands()[i].name);
+    const auto name = operand_text(row_of("batchNormalization").operands()[i]);
     for (const auto& wrong : {f16({2}), f32({2, 1}), f32({3})}) {
       auto operands = whole;
       operands[i] = wrong;
