@@ -10,6 +10,11 @@ namespace polychron::kernels {
 bool can_follow(ops::OpId first, ops::OpId second, const Attributes& attributes, const Slot& result,
                 const Slot* operand);
 
+/// True if the unary operator `second` can be applied after those of `before`. oneDNN's generated
+/// code keeps one set of parameters for each function (seen in 2.6.3): a second linear, clip or
+/// leaky relu with other parameters than the first is computed with the first's.
+bool can_join(const std::vector<PostOp>& before, ops::OpId second, const Attributes& attributes);
+
 /// True if the best implementation computes the unary operator in one go, in any layout.
 bool single_function(ops::OpId op, const Attributes& attributes);
 

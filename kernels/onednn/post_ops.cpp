@@ -159,6 +159,16 @@ bool can_follow(ops::OpId first, ops::OpId second, const Attributes& attributes,
   return broadcast != Broadcast::other;
 }
 
+bool can_join(const std::vector<PostOp>& before, ops::OpId second, const Attributes& attributes) {
+  for (const PostOp& post_op : before) {
+    if (post_op.operand != PostOp::no_operand) continue;
+    for (const onednn::Eltwise& a : onednn::eltwise_of(post_op.op, post_op.attributes))
+      for (const onednn::Eltwise& b : onednn::eltwise_of(second, attributes))
+        if (a.algorithm == b.algorithm && (a.alpha != b.alpha || a.beta != b.beta)) return false;
+  }
+  return true;
+}
+
 bool single_function(ops::OpId op, const Attributes& attributes) {
   return onednn::eltwise_of(op, attributes).size() == 1;
 }

@@ -37,7 +37,8 @@ bool fuse(PlanGraph& graph, const Matcher& match, std::size_t index) {
   kernels::PostOp post_op{follower.op, follower.attributes};
   const kernels::Slot slot = slot_of(graph, result);
   if (follower.inputs.size() == 1) {
-    if (!kernels::can_follow(node.op, follower.op, follower.attributes, slot, nullptr))
+    if (!kernels::can_follow(node.op, follower.op, follower.attributes, slot, nullptr) ||
+        !kernels::can_join(node.post_ops, follower.op, follower.attributes))
       return false;
   } else {
     const auto other = other_operand(follower, result);
