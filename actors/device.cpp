@@ -47,6 +47,7 @@ device_actor::behavior_type DeviceState::start(EnvironmentRef environment, std::
 template <class M>
 void DeviceState::arrive(const M& m) {
   assert(m.stamp.at.lane == lane_);
+  if (gone_) return;
   if (timeline_.may_start(m.stamp)) {
     if (carry_out(m) == Outcome::goes_on) timeline_.keep_running(m, environment().now());
     timeline_.advance();
@@ -58,7 +59,9 @@ void DeviceState::arrive(const M& m) {
 }
 
 void DeviceState::carry_out_ready() {
-  while (const auto* operation = timeline_.next()) {
+  while (!gone_) {
+    const auto* operation = timeline_.next();
+    if (operation == nullptr) return;
     const auto turn = std::visit([](const auto& m) { return m.stamp.at.turn; }, *operation);
     const auto outcome = std::visit([this](const auto& m) { return carry_out(m); }, *operation);
     if (outcome == Outcome::done) {

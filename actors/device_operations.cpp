@@ -257,22 +257,35 @@ DeviceState::Outcome DeviceState::carry_out(const msg::execute& m) {
 
 Result<void> DeviceState::run_batch(msg::GraphSlot& graph, msg::Batch& batch, bool& inherent) {
   auto& backend = *environment().backend;
-  std::vector<std::unique_ptr<kernels::Storage>> storages;
-  const auto adopt = [&](std::vector<Buffer>& buffers, std::vector<kernels::Storage*>& bound) {
+  std::vector<std::pair<Buffer*, std::unique_ptr<kernels::Storage>>> adopted;
+  const auto adopt = [&](std::vector<Buffer>& buffers,
+                         std::vector<kernels::Storage*>& bound) -> Result<void> {
     bound.clear();
     for (auto& buffer : buffers) {
-      storages.push_back(std::move(backend.adopt(std::move(buffer)).value()));
-      bound.push_back(storages.back().get());
+      auto storage = backend.adopt(std::move(buffer));
+      if (!storage) return storage.error();
+      bound.push_back(storage->get());
+      adopted.emplace_back(&buffer, std::move(*storage));
     }
+    return {};
   };
-  adopt(batch.inputs, input_storage_);
-  adopt(batch.outputs, output_storage_);
-  const auto status = run(graph);
-  inherent = status.inherent;
-  auto storage = storages.begin();
-  for (auto* buffers : {&batch.inputs, &batch.outputs})
-    for (auto& buffer : *buffers) buffer = backend.surrender(std::move(*storage++)).value();
-  return status.result;
+  auto result = guarded([&]() -> Result<void> {
+    auto ready = adopt(batch.inputs, input_storage_);
+    if (ready) ready = adopt(batch.outputs, output_storage_);
+    if (!ready) return ready;
+    const auto status = run(graph);
+    inherent = status.inherent;
+    return status.result;
+  });
+  // Whatever happened, the buffers go home.
+  for (auto& [buffer, storage] : adopted) {
+    auto back = backend.surrender(std::move(storage));
+    if (back)
+      *buffer = std::move(*back);
+    else
+      result = back.error();
+  }
+  return result;
 }
 
 DeviceState::Outcome DeviceState::carry_out(const msg::execute_batch& m) {
@@ -282,7 +295,7 @@ DeviceState::Outcome DeviceState::carry_out(const msg::execute_batch& m) {
   batch.error = unmet(*m.conditions, "compute", m.label, ticket);
   if (!batch.error) {
     bool inherent = false;
-    const auto result = guarded([&] { return run_batch(graph, batch, inherent); });
+    const auto result = run_batch(graph, batch, inherent);
     if (!result) batch.error = failure("compute", m.label, ticket, result.error());
     if (inherent)
       tell(graph.actor, msg::invalidated{ticket, std::make_shared<const Error>(*batch.error)});
@@ -345,8 +358,10 @@ void DeviceState::failed(const Error& error, msg::Ticket ticket) {
   count(error.ran() ? counters.failed : counters.not_run);
   if (const auto context = caf::actor_cast<context_actor>(context_))
     tell(context, msg::operation_failed{ticket, std::make_shared<const Error>(error)});
-  if (error.root().kind() == ErrorKind::context_lost)
+  if (error.root().kind() == ErrorKind::context_lost) {
+    gone_ = true;
     self()->quit(caf::make_error(caf::sec::runtime_error, std::string(error.what())));
+  }
 }
 
 void DeviceState::leave() { environment().admission->leave(); }

@@ -62,7 +62,8 @@ class Backend {
   virtual std::string name() const = 0;
   /// `bytes` zeroed bytes (WebNN: a tensor that was never written reads as zeros).
   virtual Result<std::unique_ptr<Storage>> allocate(std::size_t bytes) = 0;
-  /// Turns host memory into storage: without a copy where the device can use it in place.
+  /// Turns host memory into storage: without a copy where the device can use it in place. Takes the
+  /// bytes only if it succeeds.
   virtual Result<std::unique_ptr<Storage>> adopt(Buffer&& bytes) = 0;
   /// The storage as host memory, in place; not_supported where the host cannot reach it.
   virtual Result<std::span<std::byte>> map(Storage& storage) = 0;

@@ -17,13 +17,12 @@ constexpr std::size_t graph_count = 2;
 
 std::string graph_label(std::size_t graph) { return "g" + std::to_string(graph); }
 
-const TensorDescriptor value_descriptor{{DataType::uint64, {1}}, true, true, {}};
+}  // namespace
 
-/// A graph that only its label and its number of inputs describe: enough for the symbolic backend.
-std::shared_ptr<const ops::Graph> symbolic_graph(std::size_t graph) {
+std::shared_ptr<const ops::Graph> symbolic_graph(const std::string& label, std::size_t inputs) {
   const auto description = std::make_shared<ops::Graph>();
-  description->label = graph_label(graph);
-  for (std::size_t i = 0; i <= graph; ++i) {
+  description->label = label;
+  for (std::size_t i = 0; i < inputs; ++i) {
     description->inputs.emplace_back("in" + std::to_string(i), description->values.size());
     description->values.push_back({ops::Value::Kind::input, value_descriptor, nullptr});
   }
@@ -31,8 +30,6 @@ std::shared_ptr<const ops::Graph> symbolic_graph(std::size_t graph) {
   description->values.push_back({ops::Value::Kind::result, value_descriptor, nullptr});
   return description;
 }
-
-}  // namespace
 
 std::string to_string(const Call& call) {
   const auto t = "t" + std::to_string(call.tensor);
@@ -155,8 +152,10 @@ std::optional<std::string> run_program(World& world, const Program& program,
   auto context = world.settle(world.runtime().create_context(options)).value();
   std::vector<Graph> graphs;
   for (std::size_t i = 0; i < graph_count; ++i)
-    graphs.push_back(
-        world.settle(detail::submit_build(context, symbolic_graph(i), {graph_label(i)})).value());
+    graphs.push_back(world
+                         .settle(detail::submit_build(
+                             context, symbolic_graph(graph_label(i), i + 1), {graph_label(i)}))
+                         .value());
 
   std::map<std::size_t, Tensor> tensors;
   std::vector<Future<Buffer>> reads;

@@ -8,9 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "ops/graph.hpp"
 #include "stress/world.hpp"
 
 namespace polychron::stress {
+
+/// A graph that only its label and its number of inputs ("in0", "in1", ...; output "out") describe,
+/// on tensors like `value_descriptor`: enough for the symbolic backend.
+std::shared_ptr<const ops::Graph> symbolic_graph(const std::string& label, std::size_t inputs);
+inline const TensorDescriptor value_descriptor{{DataType::uint64, {1}}, true, true, {}};
 
 /// One call. Tensors and graphs are named by small numbers.
 struct Call {

@@ -36,7 +36,8 @@ World::World(Strategy& strategy, detail::BackendFactory factory)
     : strategy_(strategy),
       system_(driven(config_)),
       scheduler_(dynamic_cast<caf::scheduler::test_coordinator&>(system_.scheduler())),
-      state_(detail::RuntimeState::embed(system_, factory ? std::move(factory) : symbolic, false)),
+      state_(detail::RuntimeState::embed(system_, factory ? std::move(factory) : symbolic, false,
+                                         [clock = clock_] { return *clock; })),
       runtime_(std::make_unique<Runtime>(state_)) {}
 
 World::~World() {

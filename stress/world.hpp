@@ -74,6 +74,10 @@ class World {
     return future.take();
   }
 
+  /// The time that actors see; it moves only by advance().
+  msg::Clock::time_point now() const { return *clock_; }
+  void advance(std::chrono::milliseconds by) { *clock_ += by; }
+
   Runtime& runtime() { return *runtime_; }
   caf::actor_system& system() { return system_; }
   actors::Census& census() { return state_->census(); }
@@ -81,6 +85,7 @@ class World {
 
  private:
   Strategy& strategy_;
+  std::shared_ptr<msg::Clock::time_point> clock_ = std::make_shared<msg::Clock::time_point>();
   caf::actor_system_config config_;
   caf::actor_system system_;
   caf::scheduler::test_coordinator& scheduler_;

@@ -45,10 +45,10 @@ class Cancellation {
 };
 
 struct DispatchOptions {
-  std::string label;
+  std::string label{};
   /// An operation that has not started by then is skipped (timed_out).
-  std::optional<std::chrono::steady_clock::time_point> deadline;
-  std::optional<Cancellation> cancellation;
+  std::optional<std::chrono::steady_clock::time_point> deadline = std::nullopt;
+  std::optional<Cancellation> cancellation = std::nullopt;
 };
 
 /// What a call does at an admission limit of its context.
@@ -58,7 +58,7 @@ enum class AdmissionPolicy : std::uint8_t {
 };
 
 struct WriteOptions {
-  std::string label;
+  std::string label{};
 };
 
 /// Buffers of compute() by name.
@@ -70,8 +70,8 @@ struct ComputeResult {
   Result<void> status;
 };
 
-/// What a read into the caller's buffer gives back: the buffer, filled if `status` is good, and as
-/// it was if not.
+/// What a read into the caller's buffer gives back: the buffer, filled if `status` is good, else of
+/// unspecified content (the device may have filled it before the read was rejected).
 struct ReadResult {
   Buffer buffer;
   Result<void> status;

@@ -22,7 +22,7 @@ struct RuntimeOptions {
 };
 
 struct ContextOptions {
-  std::string label;
+  std::string label{};
   /// Which device computes: "cpu", or "gpu" where oneDNN was built with a GPU engine (else
   /// not_supported).
   std::string device = "cpu";

@@ -1,0 +1,90 @@
+#include "stress/fault_backend.hpp"
+
+#include <stdexcept>
+
+namespace polychron::stress {
+
+void FaultPlan::fail(FaultPoint point, std::uint64_t nth, Fault fault) {
+  const std::lock_guard lock(mutex_);
+  auto& schedule = schedules_[point];
+  schedule.at.emplace(schedule.calls + nth, fault);
+}
+
+void FaultPlan::fail_randomly(FaultPoint point, std::uint64_t seed, std::uint64_t one_in,
+                              Fault fault) {
+  const std::lock_guard lock(mutex_);
+  auto& schedule = schedules_[point];
+  schedule.one_in = one_in;
+  schedule.random_fault = fault;
+  schedule.random.seed(seed);
+}
+
+void FaultPlan::clear() {
+  const std::lock_guard lock(mutex_);
+  schedules_.clear();
+}
+
+std::optional<Fault> FaultPlan::next(FaultPoint point) {
+  const std::lock_guard lock(mutex_);
+  auto& schedule = schedules_[point];
+  ++schedule.calls;
+  std::optional<Fault> fault = schedule.always;
+  if (const auto due = schedule.at.find(schedule.calls); due != schedule.at.end()) {
+    fault = due->second;
+    if (fault->permanent) schedule.always = fault;
+  }
+  if (!fault && schedule.one_in != 0 && schedule.random() % schedule.one_in == 0)
+    fault = schedule.random_fault;
+  if (fault) ++injected_;
+  return fault;
+}
+
+std::uint64_t FaultPlan::injected() const {
+  const std::lock_guard lock(mutex_);
+  return injected_;
+}
+
+std::optional<Error> FaultBackend::strike(FaultPoint point, bool* inherent) {
+  const auto fault = faults_->next(point);
+  if (!fault) return std::nullopt;
+  if (fault->throws) throw std::runtime_error("injected exception");
+  if (inherent != nullptr) *inherent = fault->inherent;
+  return Error(fault->kind, "injected fault").with_operation("operator", "faulty");
+}
+
+Result<std::unique_ptr<kernels::Storage>> FaultBackend::allocate(std::size_t bytes) {
+  if (const auto error = strike(FaultPoint::allocate)) return *error;
+  return inner_->allocate(bytes);
+}
+
+Result<std::unique_ptr<kernels::Storage>> FaultBackend::adopt(Buffer&& bytes) {
+  if (const auto error = strike(FaultPoint::adopt)) return *error;
+  return inner_->adopt(std::move(bytes));
+}
+
+Result<void> FaultBackend::read(const kernels::Storage& storage, std::span<std::byte> bytes) {
+  if (const auto error = strike(FaultPoint::read)) return *error;
+  return inner_->read(storage, bytes);
+}
+
+Result<std::shared_ptr<kernels::Plan>> FaultBackend::compile(
+    std::shared_ptr<const ops::Graph> graph, const kernels::CompileOptions& options) {
+  if (const auto error = strike(FaultPoint::compile)) return *error;
+  return inner_->compile(std::move(graph), options);
+}
+
+Result<std::unique_ptr<kernels::PlanInstance>> FaultBackend::instantiate(
+    std::shared_ptr<const kernels::Plan> plan) {
+  if (const auto error = strike(FaultPoint::instantiate)) return *error;
+  return inner_->instantiate(std::move(plan));
+}
+
+kernels::ExecuteStatus FaultBackend::execute(kernels::PlanInstance& plan,
+                                             std::span<kernels::Storage* const> inputs,
+                                             std::span<kernels::Storage* const> outputs) {
+  bool inherent = false;
+  if (const auto error = strike(FaultPoint::execute, &inherent)) return {*error, inherent};
+  return inner_->execute(plan, inputs, outputs);
+}
+
+}  // namespace polychron::stress

@@ -1,0 +1,86 @@
+// A backend that fails on purpose: the n-th allocation, copy, kernel or compilation, once or for
+// good, or at random from a seed. Wraps any other backend.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <random>
+
+#include "kernels/backend.hpp"
+
+namespace polychron::stress {
+
+/// What can be made to fail.
+enum class FaultPoint : std::uint8_t { allocate, adopt, read, compile, instantiate, execute };
+
+/// How it fails.
+struct Fault {
+  ErrorKind kind = ErrorKind::out_of_memory;
+  bool permanent = false;  ///< every later time as well
+  bool inherent = false;   ///< of execute: the graph would always fail
+  bool throws = false;     ///< as an exception, which no backend should let out
+};
+
+/// Which calls fail. Thread-safe; shared by the test and the backends it made.
+class FaultPlan {
+ public:
+  /// The `nth` call from now (1 is the next) of `point` fails.
+  void fail(FaultPoint point, std::uint64_t nth, Fault fault);
+  /// From now on, each call of `point` fails once in `one_in` times, with a transient fault.
+  void fail_randomly(FaultPoint point, std::uint64_t seed, std::uint64_t one_in, Fault fault);
+  void clear();
+  /// Called by the backend: whether this call fails.
+  std::optional<Fault> next(FaultPoint point);
+  std::uint64_t injected() const;
+
+ private:
+  struct Schedule {
+    std::uint64_t calls = 0;
+    std::map<std::uint64_t, Fault> at;
+    std::optional<Fault> always;
+    std::uint64_t one_in = 0;
+    Fault random_fault;
+    std::mt19937_64 random;
+  };
+  mutable std::mutex mutex_;
+  std::map<FaultPoint, Schedule> schedules_;
+  std::uint64_t injected_ = 0;
+};
+
+class FaultBackend : public kernels::Backend {
+ public:
+  FaultBackend(std::shared_ptr<kernels::Backend> inner, std::shared_ptr<FaultPlan> faults)
+      : inner_(std::move(inner)), faults_(std::move(faults)) {}
+
+  std::string name() const override { return "faulty " + inner_->name(); }
+  Result<std::unique_ptr<kernels::Storage>> allocate(std::size_t bytes) override;
+  Result<std::unique_ptr<kernels::Storage>> adopt(Buffer&& bytes) override;
+  Result<std::span<std::byte>> map(kernels::Storage& storage) override {
+    return inner_->map(storage);
+  }
+  Result<Buffer> surrender(std::unique_ptr<kernels::Storage> storage) override {
+    return inner_->surrender(std::move(storage));
+  }
+  Result<void> write(kernels::Storage& storage, std::span<const std::byte> bytes) override {
+    return inner_->write(storage, bytes);
+  }
+  Result<void> read(const kernels::Storage& storage, std::span<std::byte> bytes) override;
+  Result<std::shared_ptr<kernels::Plan>> compile(std::shared_ptr<const ops::Graph> graph,
+                                                 const kernels::CompileOptions& options) override;
+  Result<std::unique_ptr<kernels::PlanInstance>> instantiate(
+      std::shared_ptr<const kernels::Plan> plan) override;
+  kernels::ExecuteStatus execute(kernels::PlanInstance& plan,
+                                 std::span<kernels::Storage* const> inputs,
+                                 std::span<kernels::Storage* const> outputs) override;
+
+ private:
+  /// The error of a fault that is due at `point`, if one is.
+  std::optional<Error> strike(FaultPoint point, bool* inherent = nullptr);
+
+  std::shared_ptr<kernels::Backend> inner_;
+  std::shared_ptr<FaultPlan> faults_;
+};
+
+}  // namespace polychron::stress
