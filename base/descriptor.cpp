@@ -24,20 +24,6 @@ std::optional<std::uint64_t> byte_length(const OperandDescriptor& descriptor) no
   return count ? multiply(*count, byte_size(descriptor.data_type)) : std::nullopt;
 }
 
-std::optional<std::string> invalid_reason(const OperandDescriptor& descriptor) {
-  const auto& shape = descriptor.shape;
-  if (shape.size() > max_rank)
-    return "rank " + std::to_string(shape.size()) + " is above the highest, " +
-           std::to_string(max_rank);
-  for (const auto dimension : shape)
-    if (dimension == 0) return "shape " + to_string(shape) + " has a dimension of 0";
-  const auto bytes = byte_length(descriptor);
-  if (!bytes || *bytes > max_tensor_byte_length)
-    return to_string(descriptor) + " has more than " + std::to_string(max_tensor_byte_length) +
-           " bytes";
-  return std::nullopt;
-}
-
 std::string to_string(const Shape& shape) {
   std::string text = "[";
   for (std::size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);

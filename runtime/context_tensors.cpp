@@ -1,6 +1,7 @@
 // Context's calls on tensors: check what never changes, then tell the context's actor.
 #include <algorithm>
 
+#include "ops/dimensions.hpp"
 #include "polychron/context.hpp"
 #include "runtime/calls.hpp"
 
@@ -15,7 +16,7 @@ using detail::reporting;
 using detail::TensorHandle;
 
 void check_descriptor(const OperandDescriptor& descriptor, const std::string& label) {
-  if (const auto reason = invalid_reason(descriptor))
+  if (const auto reason = ops::descriptor_problem(descriptor))
     throw Error(ErrorKind::type_error, *reason)
         .with_object(label.empty() ? "tensor" : "tensor '" + label + "'");
 }

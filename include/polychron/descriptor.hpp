@@ -40,10 +40,6 @@ std::optional<std::uint64_t> element_count(const Shape& shape) noexcept;
 /// Bytes that `descriptor` takes; nullopt if that does not fit 64 bits.
 std::optional<std::uint64_t> byte_length(const OperandDescriptor& descriptor) noexcept;
 
-/// Why no tensor or operand can be like this (a dimension of 0, rank above max_rank, more than
-/// max_tensor_byte_length bytes), or nullopt if one can.
-std::optional<std::string> invalid_reason(const OperandDescriptor& descriptor);
-
 /// "[2, 3]".
 std::string to_string(const Shape& shape);
 
