@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ops/limits.hpp"
 #include "runtime/calls.hpp"
 
 namespace polychron {
@@ -123,6 +124,11 @@ Future<std::vector<PendingOperation>> Context::pending() {
     context->send(msg::ask_pending{reply});
     return future;
   });
+}
+
+const OpSupportLimits& Context::op_support_limits() const {
+  ContextHandle::of(*this);
+  return ops::support_limits();
 }
 
 void Context::destroy() {
