@@ -1,17 +1,28 @@
-# Install and export: find_package(polychron) gives polychron::polychron and polychron::onnx.
+# Install and export: find_package(polychron) gives polychron::polychron and polychron::onnx. What the
+# two libraries are made of (CAF, oneDNN, Eigen, protobuf) stays inside: a consumer needs none of its
+# headers, and finds its shared libraries as the system does. tests/package tries it.
 include(CMakePackageConfigHelpers)
+set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/polychron)
+
+# Installed libraries and programs find each other wherever the prefix is moved to.
+set_target_properties(polychron polychron_onnx PROPERTIES INSTALL_RPATH "$ORIGIN")
 install(TARGETS polychron polychron_onnx EXPORT polychron
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY include/polychron DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(EXPORT polychron NAMESPACE polychron:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/polychron
+install(DIRECTORY include/polychron DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.hpp")
+install(EXPORT polychron NAMESPACE polychron:: DESTINATION ${package_directory}
   FILE polychron-targets.cmake)
-file(WRITE ${PROJECT_BINARY_DIR}/polychron-config.cmake
-  "include(\${CMAKE_CURRENT_LIST_DIR}/polychron-targets.cmake)\n")
+
+configure_package_config_file(cmake/polychron-config.cmake.in
+  ${PROJECT_BINARY_DIR}/polychron-config.cmake INSTALL_DESTINATION ${package_directory})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/polychron-config-version.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/polychron-config.cmake
-  ${PROJECT_BINARY_DIR}/polychron-config-version.cmake
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/polychron)
+  ${PROJECT_BINARY_DIR}/polychron-config-version.cmake cmake/FindCAF.cmake
+  DESTINATION ${package_directory})
+
 if(POLYCHRON_TOOLS)
+  file(RELATIVE_PATH libraries ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+  set_target_properties(polychron_tool PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries}")
   install(TARGETS polychron_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

@@ -1,0 +1,32 @@
+# Installs the build tree into a prefix of its own, and there configures, builds and runs the project
+# beside this file. Called by CTest: cmake -D BUILD=... -D WORK=... [-D FLAGS=...] -P check.cmake
+function(run_step name)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output
+    ERROR_VARIABLE output)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${name} failed (${status}):\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+file(REMOVE_RECURSE ${WORK})
+run_step(install ${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/first)
+# The prefix is moved: nothing in it may know where it was.
+file(RENAME ${WORK}/first ${WORK}/prefix)
+run_step(configure ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${WORK}/build -G Ninja
+  -D CMAKE_PREFIX_PATH=${WORK}/prefix -D CMAKE_BUILD_TYPE=Release -D CMAKE_CXX_COMPILER=${COMPILER}
+  -D CMAKE_CXX_FLAGS=${FLAGS} -D QUICKSTART=${SOURCE}/examples/quickstart/quickstart.cpp)
+run_step(build ${CMAKE_COMMAND} --build ${WORK}/build)
+
+foreach(expected "quickstart;3 6 9 12 " "consumer;bad_data" "embedder;embedded")
+  list(GET expected 0 program)
+  list(GET expected 1 text)
+  run_step(${program} ${WORK}/build/${program})
+  if(NOT output STREQUAL text)
+    message(FATAL_ERROR "${program} printed '${output}', expected '${text}'")
+  endif()
+endforeach()
+if(EXISTS ${WORK}/prefix/bin/polychron)
+  run_step("the installed tool" ${WORK}/prefix/bin/polychron --help)
+endif()
+file(REMOVE_RECURSE ${WORK})

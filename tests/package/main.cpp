@@ -1,0 +1,13 @@
+// The importer from an installed tree: a file that is no model is a typed error.
+#include <cstdio>
+#include <polychron/onnx.hpp>
+
+int main(int, char** arguments) {
+  try {
+    polychron::onnx::load(arguments[0]);  // this program itself
+  } catch (const polychron::Error& error) {
+    std::printf("%s", std::string(to_string(error.kind())).c_str());
+    return error.kind() == polychron::ErrorKind::bad_data ? 0 : 1;
+  }
+  return 1;
+}
