@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
                "polychron");
   tool::Globals globals{false, argv};
   app.footer(footer);
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);  // none is told below: first what is not understood
   app.fallthrough();
   app.add_flag("--progress", globals.progress,
                "Show progress on standard error even if that is no terminal");
@@ -60,6 +60,8 @@ int main(int argc, char** argv) {
   tool::add_devices(app);
   try {
     app.parse(argc, argv);
+    if (app.get_subcommands().empty())
+      throw tool::UserError("expected a subcommand: ocr, run, bench, inspect or devices");
     std::cout.flush();
     return std::cout ? tool::success : report("standard output: cannot write", tool::users_mistake);
   } catch (const CLI::Success& help) {

@@ -1,4 +1,7 @@
 // polychron ocr: reads the text of a photographed page. The reading itself is examples/ocr.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -50,6 +53,32 @@ fs::path models_directory(const std::string& given) {
       "models that scripts/setup.sh installs");
 }
 
+/// Discards what is printed to standard error: picture decoders do that, and the message about a
+/// damaged picture is ours to give. For a time when there is one thread.
+class QuietStandardError {
+ public:
+  QuietStandardError() : saved_(dup(STDERR_FILENO)) {
+    const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (saved_ >= 0 && nothing >= 0) dup2(nothing, STDERR_FILENO);
+    if (nothing >= 0) close(nothing);
+  }
+  ~QuietStandardError() {
+    if (saved_ < 0) return;
+    dup2(saved_, STDERR_FILENO);
+    close(saved_);
+  }
+  QuietStandardError(const QuietStandardError&) = delete;
+  QuietStandardError& operator=(const QuietStandardError&) = delete;
+
+ private:
+  int saved_;
+};
+
+cv::Mat read_quietly(const std::string& path) {
+  const QuietStandardError quiet;
+  return ocr::read_picture(path);
+}
+
 nlohmann::json to_json(const ocr::Page& page) {
   auto lines = nlohmann::json::array();
   for (const auto& line : page.lines) {
@@ -62,7 +91,7 @@ nlohmann::json to_json(const ocr::Page& page) {
 
 void read_page(const Options& options, bool force_progress) {
   // What can be wrong with the arguments shows first: it is cheap to find out.
-  const auto picture = ocr::read_picture(options.picture);
+  const auto picture = read_quietly(options.picture);
   const auto models = ocr::models_in(models_directory(options.models));
 
   Progress progress(force_progress);

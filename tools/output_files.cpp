@@ -52,10 +52,12 @@ void require_output_directory(const fs::path& directory) {
   const auto refuse = [&](const std::string& why) {
     throw UserError("output directory '" + directory.string() + "': " + why);
   };
-  if (!fs::exists(directory, error)) fs::create_directory(directory, error);
-  if (error) refuse(error.message());
-  if (!fs::is_directory(directory)) refuse("is no directory");
-  if (access(directory.c_str(), W_OK | X_OK) != 0) refuse(std::strerror(errno));
+  const bool exists = fs::exists(directory, error);
+  const auto parent = fs::absolute(directory, error).lexically_normal().parent_path();
+  const auto& place = exists ? directory : parent;
+  if (!fs::is_directory(place, error))
+    refuse(exists ? "is no directory" : "'" + parent.string() + "' is no directory");
+  if (access(place.c_str(), W_OK | X_OK) != 0) refuse(std::strerror(errno));
 }
 
 }  // namespace tool

@@ -18,7 +18,8 @@ class OutputFiles {
   OutputFiles(const OutputFiles&) = delete;
   OutputFiles& operator=(const OutputFiles&) = delete;
 
-  /// Writes `parts`, one after the other. Throws UserError when that is not possible.
+  /// Writes `parts`, one after the other. Throws
+  /// UserError when that is not possible.
   void add(const std::filesystem::path& path, std::vector<std::span<const std::byte>> parts);
   /// Renames what was added. Throws UserError.
   void commit();
@@ -27,8 +28,8 @@ class OutputFiles {
   std::vector<std::pair<std::filesystem::path, std::filesystem::path>> files_;  ///< from, to
 };
 
-/// Makes sure early, before long work, that files can be made in `directory`; makes it if its
-/// parent is there. Throws UserError.
+/// Makes sure early, before long work, that files can be made in `directory`, or that it can be
+/// made itself; makes nothing. Throws UserError.
 void require_output_directory(const std::filesystem::path& directory);
 
 }  // namespace tool

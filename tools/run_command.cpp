@@ -121,6 +121,8 @@ std::string file_name(std::string output) {
 
 void write_outputs(const std::string& directory, const polychron::NamedDescriptors& outputs,
                    std::vector<polychron::Future<polychron::Buffer>> replies) {
+  std::error_code ignored;  // if it fails, so does writing into it
+  std::filesystem::create_directory(directory, ignored);
   OutputFiles files;
   std::set<std::string> names;
   std::string report;

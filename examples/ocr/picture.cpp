@@ -1,5 +1,6 @@
 #include "examples/ocr/picture.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <opencv2/core/utils/logger.hpp>

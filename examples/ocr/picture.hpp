@@ -1,6 +1,7 @@
 // Pictures: reading them from files, and drawing on them what was found.
 //
-// A picture is a cv::Mat of 8-bit blue, green, red. Functions here are pure and thread-safe.
+// A picture is a cv::Mat of 8-bit blue, green, red. Functions here are thread-safe. The decoders
+// that OpenCV uses (libpng, libjpeg) print what they think of damaged files to standard error.
 #pragma once
 
 #include <cstddef>

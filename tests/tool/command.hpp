@@ -1,0 +1,109 @@
+// Runs the command as a user types it: a process of its own, its output and its exit code.
+#pragma once
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace test_tool {
+
+/// A directory that is gone with its contents at the end of the test.
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    auto name = (std::filesystem::temp_directory_path() / "polychron.XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory");
+    path_ = name;
+  }
+  ~TemporaryDirectory() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryDirectory(const TemporaryDirectory&) = delete;
+  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+  /// Names of the files in it, hidden ones too, sorted.
+  std::vector<std::string> files() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(path_))
+      names.push_back(entry.path().filename().string());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline std::string read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline void write_text(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+struct Outcome {
+  int exit_code = -1;  ///< 128 + signal if it was killed by one
+  std::string output, errors;
+};
+
+/// The program that this build made, with `arguments`; `environment` is added: "NAME=value".
+inline Outcome run_tool(const std::vector<std::string>& arguments,
+                        const std::vector<std::string>& environment = {}) {
+  const TemporaryDirectory directory;
+  const auto output = directory / "output", errors = directory / "errors";
+  std::vector<std::string> words{POLYCHRON_BINARY_DIR "/bin/polychron"};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  auto variables = environment;
+  for (char** variable = environ; *variable != nullptr; ++variable)
+    variables.emplace_back(*variable);
+  const auto pointers = [](std::vector<std::string>& strings) {
+    std::vector<char*> result;
+    for (auto& string : strings) result.push_back(string.data());
+    result.push_back(nullptr);
+    return result;
+  };
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  const int flags = O_WRONLY | O_CREAT;
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(), flags, 0600);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors.c_str(), flags, 0600);
+  pid_t child = 0;
+  const int failure = posix_spawn(&child, words[0].c_str(), &actions, nullptr,
+                                  pointers(words).data(), pointers(variables).data());
+  posix_spawn_file_actions_destroy(&actions);
+  BOOST_REQUIRE_EQUAL(failure, 0);
+  int status = 0;
+  BOOST_REQUIRE_EQUAL(waitpid(child, &status, 0), child);
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return {code, read_text(output), read_text(errors)};
+}
+
+/// The user's mistakes: exit code 2, nothing on standard output, one line on standard error that
+/// has `expected` in it.
+inline void check_mistake(const Outcome& outcome, const std::string& expected) {
+  BOOST_TEST(outcome.exit_code == 2);
+  BOOST_TEST(outcome.output == "");
+  BOOST_TEST(std::count(outcome.errors.begin(), outcome.errors.end(), '\n') == 1);
+  BOOST_TEST_CONTEXT(outcome.errors) {
+    BOOST_TEST((outcome.errors.find(expected) != std::string::npos), "expected: " << expected);
+  }
+}
+
+}  // namespace test_tool

@@ -1,0 +1,178 @@
+// polychron run, inspect, bench and devices, as a user types them, mistakes included.
+#include <boost/test/unit_test.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/tool/command.hpp"
+#include "tests/tool/models.hpp"
+#include "tools/npy.hpp"
+
+namespace {
+
+using test_tool::check_mistake;
+using test_tool::run_tool;
+using Strings = std::vector<std::string>;
+
+/// A model and an input that fit, and a directory for outputs that does not exist yet.
+struct Files {
+  Files() {
+    test_tool::write_model(model);
+    write_input("x.npy", {polychron::DataType::float32, {2, 4}});
+  }
+
+  std::string write_input(const std::string& name, const polychron::OperandDescriptor& descriptor) {
+    std::vector<float> values{10, 20, 30, 40, 50, 60, 70, 80};
+    std::string elements(reinterpret_cast<const char*>(values.data()), sizeof(float) * 8);
+    elements.resize(*polychron::byte_length(descriptor));
+    test_tool::write_text(directory / name, tool::npy_header(descriptor) + elements);
+    return directory / name;
+  }
+
+  Strings run(const Strings& more = {}) const {
+    Strings arguments{"run", model, "--input", "x=" + directory / "x.npy", "--output-dir", outputs};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+
+  test_tool::TemporaryDirectory directory;
+  std::string model = directory / "small.onnx";
+  std::string outputs = directory / "outputs";
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(run_command, Files)
+
+BOOST_AUTO_TEST_CASE(outputs_become_files) {
+  for (const auto& more : {Strings{}, Strings{"--bind", "batch=2"}, Strings{"--bind", "x=2x4"},
+                           Strings{"--threads", "2"}}) {
+    const auto outcome = run_tool(run(more));
+    BOOST_TEST(outcome.exit_code == 0);
+    BOOST_TEST(outcome.errors == "");
+    BOOST_TEST(outcome.output == "y/sum  float32 [2, 4]  " + outputs + "/y_sum.npy\n");
+    const auto sum = tool::read_npy(outputs + "/y_sum.npy");
+    const std::vector<float> expected{11, 22, 33, 44, 51, 62, 73, 84};
+    BOOST_TEST((sum.descriptor.shape == polychron::Shape{2, 4}));
+    BOOST_TEST(sum.bytes.as<float>() == expected, boost::test_tools::per_element());
+  }
+  BOOST_TEST((directory.files() == Strings{"outputs", "small.onnx", "x.npy"}));
+}
+
+BOOST_AUTO_TEST_CASE(wrong_inputs_are_named) {
+  const auto half = write_input("half.npy", {polychron::DataType::float16, {2, 4}});
+  const auto wide = write_input("wide.npy", {polychron::DataType::float32, {2, 5}});
+  const auto with = [&](const Strings& inputs) {
+    Strings arguments{"run", model, "--output-dir", outputs};
+    for (const auto& input : inputs) {
+      arguments.push_back("--input");
+      arguments.push_back(input);
+    }
+    return run_tool(arguments);
+  };
+  check_mistake(with({}),
+                "input 'x' is missing: expected --input x=FILE.npy with float [batch, 4]");
+  check_mistake(with({"x=" + half}), "the file has float16 [2, 4], expected float [batch, 4]");
+  check_mistake(with({"x=" + wide}), "the file has float32 [2, 5], expected float [batch, 4]");
+  check_mistake(with({"x=" + directory / "none.npy"}), "none.npy': there is no such file");
+  check_mistake(with({"x=" + directory / "."}), "is a directory, expected a .npy file");
+  check_mistake(with({"x=" + model}), "is no .npy file");
+  check_mistake(with({"y=" + directory / "x.npy"}), "no such input, it has 'x'");
+  check_mistake(with({"x"}), "expected NAME=FILE.npy");
+  check_mistake(with({"x=" + wide, "x=" + wide}), "given twice");
+  check_mistake(run_tool(run({"--bind", "batch=3"})),
+                "the file has float32 [2, 4], expected float32 [3, 4]");
+  check_mistake(run_tool(run({"--bind", "x=2x5"})), "x");
+  check_mistake(run_tool(run({"--bind", "rows=2"})), "rows");
+  check_mistake(run_tool(run({"--bind", "x=2xx4"})), "expected NAME=1x3x48x320");
+  check_mistake(run_tool(run({"--bind", "x=0x4"})), "numbers above 0");
+  check_mistake(run_tool(run({"--bind", "x=99999999999x4"})), "expected NAME=1x3x48x320");
+  BOOST_TEST(!std::filesystem::exists(outputs));
+}
+
+BOOST_AUTO_TEST_CASE(wrong_models_are_named) {
+  const auto with = [&](const std::string& path) {
+    return run_tool({"run", path, "--input", "x=" + directory / "x.npy", "--output-dir", outputs});
+  };
+  check_mistake(with(directory / "none.onnx"), "none.onnx");
+  check_mistake(with(directory / "."), directory / ".");
+  check_mistake(with(directory / "x.npy"), "x.npy");
+  const auto odd = directory / "odd.onnx";
+  test_tool::write_model(odd, "Frobnicate");
+  check_mistake(with(odd), "Frobnicate");
+  const auto whole = test_tool::read_text(model);
+  for (std::size_t size : {std::size_t{0}, whole.size() / 3, whole.size() - 1}) {
+    test_tool::write_text(odd, whole.substr(0, size));
+    check_mistake(with(odd), "odd.onnx");
+  }
+  BOOST_TEST(!std::filesystem::exists(outputs));
+}
+
+BOOST_AUTO_TEST_CASE(output_directories_that_cannot_be_used_are_named) {
+  const auto with = [&](const std::string& path) {
+    return run_tool({"run", model, "--input", "x=" + directory / "x.npy", "--output-dir", path});
+  };
+  check_mistake(with(model), "is no directory");
+  check_mistake(with(directory / "a/b/c"), "output directory '");
+  check_mistake(with("/proc/self"), "/proc/self");
+  // A directory is in the place of the file: nothing is written beside it.
+  std::filesystem::create_directories(outputs + "/y_sum.npy");
+  check_mistake(with(outputs), "y_sum.npy': it is a directory");
+  BOOST_TEST(std::distance(std::filesystem::directory_iterator(outputs), {}) == 1);
+}
+
+BOOST_AUTO_TEST_CASE(inspect_tells_what_a_model_is) {
+  const auto outcome = run_tool({"inspect", model, "--bind", "batch=2"});
+  BOOST_TEST(outcome.exit_code == 0);
+  for (const std::string part : {"opset 13", "x  float [batch, 4]", "1  Add", "plan: "})
+    BOOST_TEST((outcome.output.find(part) != std::string::npos), part << ": " << outcome.output);
+
+  const auto json = run_tool({"inspect", model, "--json"});
+  BOOST_TEST(json.exit_code == 0);
+  const auto description = nlohmann::json::parse(json.output);
+  BOOST_TEST(description["operators"][0]["name"] == "Add");
+  BOOST_TEST(description["operators"][0]["supported"] == true);
+  BOOST_TEST(!description.contains("plan"));
+
+  test_tool::write_model(model, "Frobnicate");
+  const auto odd = run_tool({"inspect", model});
+  BOOST_TEST(odd.exit_code == 0);
+  BOOST_TEST((odd.output.find("Frobnicate  unsupported") != std::string::npos), odd.output);
+  check_mistake(run_tool({"inspect", directory / "none.onnx"}), "none.onnx");
+}
+
+BOOST_AUTO_TEST_CASE(bench_gives_figures) {
+  const auto outcome =
+      run_tool({"bench", model, "--bind", "x=3x4", "--seconds", "0.1", "--threads", "2", "--json"});
+  BOOST_TEST(outcome.exit_code == 0);
+  BOOST_TEST(outcome.errors == "");
+  const auto figures = nlohmann::json::parse(outcome.output);
+  BOOST_TEST(figures["threads"] == 2);
+  BOOST_TEST(figures["median_ms"].get<double>() > 0);
+  BOOST_TEST(figures["p99_ms"].get<double>() >= figures["median_ms"].get<double>());
+  BOOST_TEST(figures["throughput_per_second"].get<double>() > 0);
+  check_mistake(run_tool({"bench", model, "--threads", "0"}), "--threads");
+  check_mistake(run_tool({"bench", model, "--seconds", "0.1"}), "x");
+}
+
+BOOST_AUTO_TEST_CASE(devices_are_listed) {
+  const auto devices = nlohmann::json::parse(run_tool({"devices", "--json"}).output);
+  BOOST_TEST(devices[0]["name"] == "cpu");
+  BOOST_TEST(devices[0]["available"] == true);
+}
+
+BOOST_AUTO_TEST_CASE(the_command_line_itself) {
+  check_mistake(run_tool({}), "expected a subcommand");
+  check_mistake(run_tool({"paint"}), "paint");
+  check_mistake(run_tool({"run"}), "MODEL");
+  check_mistake(run_tool(run({"--fast"})), "--fast");
+  for (const Strings& arguments : {Strings{"--help"}, Strings{"run", "--help"}}) {
+    const auto help = run_tool(arguments);
+    BOOST_TEST(help.exit_code == 0);
+    BOOST_TEST(help.errors == "");
+    BOOST_TEST((help.output.find("Examples:") != std::string::npos), help.output);
+  }
+  const auto progress = run_tool(run({"--progress"}));
+  BOOST_TEST(progress.exit_code == 0);
+  BOOST_TEST((progress.errors.find("compiling the graph") != std::string::npos), progress.errors);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
