@@ -1,9 +1,12 @@
-// The README's example is the program that is compiled and run: examples/quickstart.
+// The README's example is the program that is compiled and run, examples/quickstart; and the pages'
+// links lead somewhere.
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -26,6 +29,26 @@ BOOST_AUTO_TEST_CASE(its_example_is_the_quickstart) {
   const auto end = page.find("```", code);
   BOOST_REQUIRE(end != std::string::npos);
   BOOST_TEST(page.substr(code, end - code) == text_of("examples/quickstart/quickstart.cpp"));
+}
+
+BOOST_AUTO_TEST_CASE(links_lead_somewhere) {
+  const std::filesystem::path root = POLYCHRON_SOURCE_DIR;
+  std::vector<std::filesystem::path> pages{"README.md"};
+  for (const auto& entry : std::filesystem::directory_iterator(root / "docs"))
+    if (entry.path().extension() == ".md")
+      pages.push_back(std::filesystem::relative(entry.path(), root));
+  const std::regex link(R"(\]\(([^)#:]+)\))");  // not those with a scheme: they leave the project
+  std::size_t links = 0;
+  for (const auto& page : pages) {
+    const auto text = text_of(page.string());
+    for (std::sregex_iterator match(text.begin(), text.end(), link), end; match != end; ++match) {
+      const auto target = (root / page).parent_path() / (*match)[1].str();
+      BOOST_TEST(std::filesystem::exists(target),
+                 page << " links to " << (*match)[1] << ", which does not exist");
+      ++links;
+    }
+  }
+  BOOST_TEST(links > 10U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
