@@ -19,10 +19,11 @@ target_compile_options(polychron_flags INTERFACE
   -Werror)
 if(POLYCHRON_SANITIZE)
   # -fno-sanitize=null: CAF 0.17.6 binds a null reference on each spawn of a function without arguments.
-  # vptr needs type information that CAF's internals hide.
+  # vptr needs type information that CAF's internals hide. -Wmaybe-uninitialized knows nothing of the
+  # checks that sanitizers insert, and warns of them.
   target_compile_options(polychron_flags INTERFACE
     -fsanitize=${POLYCHRON_SANITIZE} -fno-sanitize=null,vptr -fno-sanitize-recover=undefined
-    -fno-omit-frame-pointer)
+    -fno-omit-frame-pointer -Wno-maybe-uninitialized)
   target_link_options(polychron_flags INTERFACE -fsanitize=${POLYCHRON_SANITIZE})
 endif()
 
