@@ -38,7 +38,8 @@ void end(RuntimeState* state) {
 
 }  // namespace
 
-std::shared_ptr<RuntimeState> RuntimeState::create(const RuntimeOptions& options) {
+std::shared_ptr<RuntimeState> RuntimeState::create(const RuntimeOptions& options,
+                                                   BackendFactory factory) {
   const std::shared_ptr<RuntimeState> state(new RuntimeState, end);
   const auto cores = std::max(1U, std::thread::hardware_concurrency());
   const auto threads = options.scheduler_threads > 0
@@ -51,7 +52,7 @@ std::shared_ptr<RuntimeState> RuntimeState::create(const RuntimeOptions& options
   config.set("logger.verbosity", caf::atom("quiet"));
   config.add_thread_hook<MarkThreads>();
   state->system_ = &state->own_system_.emplace(config);
-  state->factory_ = make_backend;
+  state->factory_ = std::move(factory);
   return state;
 }
 
@@ -102,8 +103,16 @@ Future<Context> RuntimeState::create_context(const ContextOptions& options) {
   auto handle = std::make_shared<ContextHandle>(shared_from_this(), environment, std::move(actor));
   std::erase_if(contexts_, [](const auto& context) { return context.expired(); });
   contexts_.push_back(handle);
+  std::erase_if(budgets_, [](const auto& budget) { return budget.expired(); });
+  budgets_.push_back(environment->budget);
   promise.resolve(ContextHandle::wrap(std::move(handle)));
   return future;
+}
+
+std::size_t RuntimeState::contexts_holding_memory() {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(budgets_, [](const auto& budget) { return budget.expired(); });
+  return budgets_.size();
 }
 
 void RuntimeState::shutdown() {

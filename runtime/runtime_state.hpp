@@ -25,7 +25,8 @@ Result<std::shared_ptr<kernels::Backend>> make_backend(const ContextOptions& opt
 class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
  public:
   /// With an actor system of its own.
-  static std::shared_ptr<RuntimeState> create(const RuntimeOptions& options);
+  static std::shared_ptr<RuntimeState> create(const RuntimeOptions& options,
+                                              BackendFactory factory = make_backend);
   /// In `system`, which must outlive every handle. `detached`: devices and compilers get threads of
   /// their own; false for a scheduler that is driven by a test. `now`: where time comes from.
   static std::shared_ptr<RuntimeState> embed(caf::actor_system& system, BackendFactory factory,
@@ -37,6 +38,8 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
 
   caf::actor_system& system() { return *system_; }
   actors::Census& census() { return *census_; }
+  /// Contexts of which somebody still holds bytes: a tensor, a plan, a lease, a write under way.
+  std::size_t contexts_holding_memory();
 
  private:
   RuntimeState() = default;
@@ -52,6 +55,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   std::mutex mutex_;
   bool shut_down_ = false;
   std::vector<std::weak_ptr<ContextHandle>> contexts_;
+  std::vector<std::weak_ptr<msg::Budget>> budgets_;  ///< a reservation keeps its budget alive
 };
 
 }  // namespace polychron::detail
