@@ -4,8 +4,7 @@ namespace polychron::actors {
 
 compiler_actor::behavior_type CompilerState::start(EnvironmentRef environment,
                                                    caf::actor_addr context) {
-  enter(std::move(environment), "compiler");
-  context_ = std::move(context);
+  enter(std::move(environment), "compiler", std::move(context));
   return {[this](const msg::compile& m) { compile(m); }};
 }
 
@@ -23,8 +22,8 @@ void CompilerState::compile(const msg::compile& m) {
     }
   };
   auto plan = std::make_shared<Plan>(attempt());
-  if (const auto context = caf::actor_cast<context_actor>(context_))
-    tell(context, msg::compiled{m.graph, m.description, m.reply, std::move(plan)});
+  if (const auto owner = context())
+    tell(owner, msg::compiled{m.graph, m.description, m.reply, std::move(plan)});
 }
 
 }  // namespace polychron::actors

@@ -16,8 +16,6 @@ class CompilerState : public State<compiler_actor> {
 
  private:
   void compile(const msg::compile& m);
-
-  caf::actor_addr context_;  ///< weak: the context holds this actor
 };
 
 }  // namespace polychron::actors

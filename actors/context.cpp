@@ -22,13 +22,12 @@ context_actor::behavior_type ContextState::start(EnvironmentRef environment) {
   enter(std::move(environment), "context");
   order_.emplace(environment_ref());
   self()->set_exit_handler([this](caf::exit_msg& m) { on_exit(m); });
-  const auto me = caf::actor_cast<caf::actor_addr>(self());
   for (std::uint32_t lane = 0; lane < this->environment().lanes.size(); ++lane)
-    devices_.push_back(spawn_device<DeviceState>(self(), this->environment(), environment_ref(),
-                                                 lane, caf::actor_addr(me)));
+    devices_.push_back(
+        spawn_device<DeviceState>(self(), this->environment(), environment_ref(), lane, address()));
   for (const auto& device : devices_) tell(device, msg::meet{devices_});
-  compiler_ = spawn_device<CompilerState>(self(), this->environment(), environment_ref(),
-                                          caf::actor_addr(me));
+  compiler_ =
+      spawn_device<CompilerState>(self(), this->environment(), environment_ref(), address());
   return {
       [this](const msg::create_tensor& m) { create_tensor(m); },
       [this](const msg::write_tensor& m) { write_tensor(m); },
@@ -50,6 +49,9 @@ context_actor::behavior_type ContextState::start(EnvironmentRef environment) {
       [this](const msg::compiled& m) { compiled(m); },
       [this](const msg::operation_failed& m) { operation_failed(m); },
       [this](const msg::fence_passed& m) { fence_passed(m); },
+      [this](const msg::tensor_gone& m) { tensor_gone(m); },
+      [this](const msg::graph_gone& m) { graph_gone(m); },
+      [this](const msg::actor_failed& m) { actor_failed(m); },
   };
 }
 
@@ -69,7 +71,7 @@ void ContextState::create_tensor(const msg::create_tensor& m) {
   slot->id = m.tensor;
   slot->label = m.label;
   slot->bytes = m.bytes;
-  slot->actor = spawn_linked<TensorState>(self(), environment_ref(), slot, devices_);
+  slot->actor = spawn<TensorState>(environment_ref(), slot, devices_, address());
   auto& entry = tensors_.emplace(m.tensor, TensorEntry{slot->actor, slot, {}, {}}).first->second;
   tell(entry.actor, msg::create{order_->stamp_write(entry.uses), m.reply});
 }
@@ -157,6 +159,7 @@ void ContextState::drop_tensor(const msg::drop_tensor& m) {
   auto& entry = tensor->second;
   for (const auto& rent : entry.rents) end(rent);
   tell(entry.actor, msg::destroy_tensor{order_->stamp_write(entry.uses)});
+  ending_tensors_.emplace(m.tensor, std::move(entry.actor));
   tensors_.erase(tensor);
 }
 
@@ -244,7 +247,7 @@ void ContextState::compiled(const msg::compiled& m) {
     slot->outputs.emplace_back(output, description.values[value].descriptor);
   slot->plan = std::move(*plan);
   slot->instances.resize(devices_.size());
-  slot->actor = spawn_linked<GraphState>(self(), environment_ref(), slot, devices_, *m.reply);
+  slot->actor = spawn<GraphState>(environment_ref(), slot, devices_, address(), *m.reply);
   auto& entry = graphs_.emplace(m.graph, GraphEntry{slot->actor, {}}).first->second;
   auto stamp = order_->stamp_write(entry.uses);
   const auto& device = devices_[stamp.at.lane];
@@ -256,6 +259,7 @@ void ContextState::drop_graph(const msg::drop_graph& m) {
   if (graph == graphs_.end()) return;
   auto& entry = graph->second;
   tell(entry.actor, msg::destroy_graph{order_->stamp_write(entry.uses)});
+  ending_graphs_.emplace(m.graph, std::move(entry.actor));
   graphs_.erase(graph);
 }
 
@@ -298,8 +302,16 @@ void ContextState::destroy(const msg::destroy_context&) {
   lose(LostReason::destroyed, "the context was destroyed");
 }
 
+void ContextState::tensor_gone(const msg::tensor_gone& m) { ending_tensors_.erase(m.tensor); }
+
+void ContextState::graph_gone(const msg::graph_gone& m) { ending_graphs_.erase(m.graph); }
+
+void ContextState::actor_failed(const msg::actor_failed& m) {
+  lose(LostReason::device_failed, "the " + m.actor + " actor failed: " + m.what);
+}
+
 void ContextState::on_exit(const caf::exit_msg& m) {
-  if (!m.reason) return;  // a tensor or graph was released
+  if (!m.reason) return;
   const auto failed = [&](const auto& actor) {
     return m.source == caf::actor_cast<caf::actor_addr>(actor);
   };
@@ -312,10 +324,15 @@ void ContextState::on_exit(const caf::exit_msg& m) {
 void ContextState::lose(LostReason reason, const std::string& message) {
   environment().lost->resolve({reason, message});
   environment().admission->close();
+  // Everybody ends, and their states reject what is pending. Devices and the compiler are linked.
+  constexpr auto reason_to_end = caf::exit_reason::user_shutdown;
+  for (const auto& [id, entry] : tensors_) self()->send_exit(entry.actor, reason_to_end);
+  for (const auto& [id, entry] : graphs_) self()->send_exit(entry.actor, reason_to_end);
+  for (const auto& [id, actor] : ending_tensors_) self()->send_exit(actor, reason_to_end);
+  for (const auto& [id, actor] : ending_graphs_) self()->send_exit(actor, reason_to_end);
   tensors_.clear();
   graphs_.clear();
-  // All others are linked to this actor: they end, and their states reject what is pending.
-  self()->quit(caf::exit_reason::user_shutdown);
+  self()->quit(reason_to_end);
 }
 
 }  // namespace polychron::actors

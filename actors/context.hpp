@@ -63,6 +63,9 @@ class ContextState : public State<context_actor> {
   void compiled(const msg::compiled& m);
   void operation_failed(const msg::operation_failed& m);
   void fence_passed(const msg::fence_passed& m);
+  void tensor_gone(const msg::tensor_gone& m);
+  void graph_gone(const msg::graph_gone& m);
+  void actor_failed(const msg::actor_failed& m);
   void on_exit(const caf::exit_msg& m);
   void lose(LostReason reason, const std::string& message);
 
@@ -73,12 +76,20 @@ class ContextState : public State<context_actor> {
   void refuse(msg::Stamp stamp, msg::Tensors outputs, const Error& error);
   /// Set while the tensor is on lease in LeaseMode::fail.
   static std::optional<Error> lease_error(const TensorEntry& entry);
+  caf::actor_addr address() const { return caf::actor_cast<caf::actor_addr>(self()); }
+  template <class S, class... Args>
+  typename S::interface spawn(Args... args) {
+    return self()->spawn(body<S, Args...>, std::move(args)...);
+  }
   /// Lets the device go on after this lease.
   void end(const TensorEntry::Rent& rent);
 
   std::optional<LaneOrder> order_;
   std::unordered_map<msg::TensorId, TensorEntry> tensors_;
   std::unordered_map<msg::GraphId, GraphEntry> graphs_;
+  /// Destroyed, and not gone yet: they must be told when the context ends.
+  std::unordered_map<msg::TensorId, tensor_actor> ending_tensors_;
+  std::unordered_map<msg::GraphId, graph_actor> ending_graphs_;
   ErrorScopes scopes_;
   std::uint64_t fences_ = 0;
   std::vector<device_actor> devices_;  ///< by lane

@@ -19,9 +19,8 @@ DeviceState::DeviceState(device_actor::pointer self)
 
 device_actor::behavior_type DeviceState::start(EnvironmentRef environment, std::uint32_t lane,
                                                caf::actor_addr context) {
-  enter(std::move(environment), "device");
+  enter(std::move(environment), "device", std::move(context));
   lane_ = lane;
-  context_ = std::move(context);
   return {
       [this](const msg::allocate& m) { arrive(m); },
       [this](const msg::write_bytes& m) { arrive(m); },

@@ -75,8 +75,7 @@ class DeviceState : public State<device_actor> {
   void leave();
 
   std::uint32_t lane_ = 0;
-  bool gone_ = false;        ///< the device failed: nothing is carried out any more
-  caf::actor_addr context_;  ///< weak: the context holds this actor
+  bool gone_ = false;  ///< the device failed: nothing is carried out any more
   Timeline timeline_;
   std::vector<device_actor> lanes_;
   std::vector<msg::await_turn> awaited_;                           ///< by other lanes

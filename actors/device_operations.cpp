@@ -326,8 +326,7 @@ DeviceState::Outcome DeviceState::carry_out(const msg::release_plan& m) {
 }
 
 DeviceState::Outcome DeviceState::carry_out(const msg::fence& m) {
-  if (const auto context = caf::actor_cast<context_actor>(context_))
-    tell(context, msg::fence_passed{m.id});
+  if (const auto owner = context()) tell(owner, msg::fence_passed{m.id});
   return Outcome::done;
 }
 
@@ -356,8 +355,8 @@ void DeviceState::completed() { count(environment().counters->completed); }
 void DeviceState::failed(const Error& error, msg::Ticket ticket) {
   auto& counters = *environment().counters;
   count(error.ran() ? counters.failed : counters.not_run);
-  if (const auto context = caf::actor_cast<context_actor>(context_))
-    tell(context, msg::operation_failed{ticket, std::make_shared<const Error>(error)});
+  if (const auto owner = context())
+    tell(owner, msg::operation_failed{ticket, std::make_shared<const Error>(error)});
   if (error.root().kind() == ErrorKind::context_lost) {
     gone_ = true;
     self()->quit(caf::make_error(caf::sec::runtime_error, std::string(error.what())));

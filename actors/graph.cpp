@@ -6,8 +6,8 @@ namespace polychron::actors {
 
 graph_actor::behavior_type GraphState::start(EnvironmentRef environment, msg::GraphRef slot,
                                              std::vector<device_actor> devices,
-                                             Promise<msg::Built> reply) {
-  enter(std::move(environment), "graph");
+                                             caf::actor_addr context, Promise<msg::Built> reply) {
+  enter(std::move(environment), "graph", std::move(context));
   count(this->environment().counters->graphs);
   slot_ = std::move(slot);
   devices_ = std::move(devices);
@@ -90,6 +90,7 @@ void GraphState::invalidated(const msg::invalidated& m) {
 
 void GraphState::plan_released(const msg::plan_released&) {
   assert(destroyed_ && batches_.empty());
+  if (const auto owner = context()) tell(owner, msg::graph_gone{slot_->id});
   self()->quit();
 }
 

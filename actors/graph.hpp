@@ -19,7 +19,8 @@ class GraphState : public State<graph_actor> {
   ~GraphState();
 
   graph_actor::behavior_type start(EnvironmentRef environment, msg::GraphRef slot,
-                                   std::vector<device_actor> devices, Promise<msg::Built> reply);
+                                   std::vector<device_actor> devices, caf::actor_addr context,
+                                   Promise<msg::Built> reply);
 
  private:
   void run(const msg::run& m);

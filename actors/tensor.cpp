@@ -18,8 +18,9 @@ std::optional<T> take(std::map<msg::Ticket, T>& pending, msg::Ticket ticket) {
 }  // namespace
 
 tensor_actor::behavior_type TensorState::start(EnvironmentRef environment, msg::TensorRef slot,
-                                               std::vector<device_actor> devices) {
-  enter(std::move(environment), "tensor");
+                                               std::vector<device_actor> devices,
+                                               caf::actor_addr context) {
+  enter(std::move(environment), "tensor", std::move(context));
   count(this->environment().counters->tensors);
   slot_ = std::move(slot);
   devices_ = std::move(devices);
@@ -115,6 +116,7 @@ void TensorState::recovered(const msg::recovered&) { last_error_ = nullptr; }
 
 void TensorState::released(const msg::released&) {
   assert(destroyed_);
+  if (const auto owner = context()) tell(owner, msg::tensor_gone{slot_->id});
   self()->quit();
 }
 

@@ -22,7 +22,7 @@ class TensorState : public State<tensor_actor> {
   ~TensorState();
 
   tensor_actor::behavior_type start(EnvironmentRef environment, msg::TensorRef slot,
-                                    std::vector<device_actor> devices);
+                                    std::vector<device_actor> devices, caf::actor_addr context);
 
  private:
   struct PendingRead {

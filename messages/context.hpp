@@ -124,6 +124,24 @@ struct fence_passed {
   std::uint64_t id = 0;
 };
 
+// -- from tensors and graphs
+// -------------------------------------------------------------------------
+
+/// A destroyed tensor has given its memory back; its actor ends.
+struct tensor_gone {
+  TensorId tensor = 0;
+};
+/// A destroyed graph has given its plan back; its actor ends.
+struct graph_gone {
+  GraphId graph = 0;
+};
+/// A handler of an actor of this context threw, which none may: the actor ends, and the context
+/// with it.
+struct actor_failed {
+  std::string actor;
+  std::string what;
+};
+
 }  // namespace polychron::msg
 
 namespace polychron {
@@ -137,5 +155,7 @@ using context_actor =
                      caf::reacts_to<msg::push_scope>, caf::reacts_to<msg::pop_scope>,
                      caf::reacts_to<msg::set_handler>, caf::reacts_to<msg::ask_pending>,
                      caf::reacts_to<msg::destroy_context>, caf::reacts_to<msg::compiled>,
-                     caf::reacts_to<msg::operation_failed>, caf::reacts_to<msg::fence_passed>>;
+                     caf::reacts_to<msg::operation_failed>, caf::reacts_to<msg::fence_passed>,
+                     caf::reacts_to<msg::tensor_gone>, caf::reacts_to<msg::graph_gone>,
+                     caf::reacts_to<msg::actor_failed>>;
 }  // namespace polychron

@@ -29,6 +29,9 @@ CAF_ADD_TYPE_ID(polychron, (polychron::msg::destroy_context))
 CAF_ADD_TYPE_ID(polychron, (polychron::msg::compiled))
 CAF_ADD_TYPE_ID(polychron, (polychron::msg::operation_failed))
 CAF_ADD_TYPE_ID(polychron, (polychron::msg::fence_passed))
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::tensor_gone))
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::graph_gone))
+CAF_ADD_TYPE_ID(polychron, (polychron::msg::actor_failed))
 // compiler
 CAF_ADD_TYPE_ID(polychron, (polychron::msg::compile))
 // tensor
