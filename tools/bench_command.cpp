@@ -1,7 +1,5 @@
 // polychron bench: how fast a model runs, through the public interface, inputs and outputs
 // included.
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -14,6 +12,7 @@
 #include <vector>
 
 #include "tools/command.hpp"
+#include "tools/platform.hpp"
 #include "tools/progress.hpp"
 #include "tools/random_input.hpp"
 #include "tools/session.hpp"
@@ -36,10 +35,10 @@ struct Options {
 };
 
 constexpr const char* footer =
-    R"(Two thirds of the time one run is made after the other, each from writing the inputs to having
-read the outputs: the latency. One third, up to 8 runs are on their way at once: the throughput.
-Before both the model is run for a tenth of the time. Inputs are random: 0 to 1 for floating point
-types, 0 or 1 for integers.
+    R"(Two thirds of the time, one run is made after the other, each from writing the inputs to
+having read the outputs: the latency. One third, up to 8 runs are on their way at once: the
+throughput. Before both, the model is run for a tenth of the time. Inputs are random: 0 to 1 for
+floating point types, 0 or 1 for integers.
 
 Examples:
   polychron bench model.onnx
@@ -117,12 +116,6 @@ class Bench {
   std::mt19937_64 random_;
   std::vector<polychron::Buffer> inputs_;
 };
-
-std::uint64_t peak_resident_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
-}
 
 void print(const Figures& figures, const Options& options) {
   if (options.json) {

@@ -1,7 +1,4 @@
 // polychron ocr: reads the text of a photographed page. The reading itself is examples/ocr.
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cstdlib>
 #include <iostream>
 #include <memory>
@@ -13,6 +10,7 @@
 #include "polychron/polychron.hpp"
 #include "tools/command.hpp"
 #include "tools/output_files.hpp"
+#include "tools/platform.hpp"
 #include "tools/progress.hpp"
 #include "tools/threads.hpp"
 
@@ -52,27 +50,6 @@ fs::path models_directory(const std::string& given) {
       "no models found: expected --models DIR, or POLYCHRON_MODELS in the environment, or the "
       "models that scripts/setup.sh installs");
 }
-
-/// Discards what is printed to standard error: picture decoders do that, and the message about a
-/// damaged picture is ours to give. For a time when there is one thread.
-class QuietStandardError {
- public:
-  QuietStandardError() : saved_(dup(STDERR_FILENO)) {
-    const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    if (saved_ >= 0 && nothing >= 0) dup2(nothing, STDERR_FILENO);
-    if (nothing >= 0) close(nothing);
-  }
-  ~QuietStandardError() {
-    if (saved_ < 0) return;
-    dup2(saved_, STDERR_FILENO);
-    close(saved_);
-  }
-  QuietStandardError(const QuietStandardError&) = delete;
-  QuietStandardError& operator=(const QuietStandardError&) = delete;
-
- private:
-  int saved_;
-};
 
 cv::Mat read_quietly(const std::string& path) {
   const QuietStandardError quiet;

@@ -1,7 +1,5 @@
 #include "tools/output_files.hpp"
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -9,6 +7,7 @@
 #include <system_error>
 
 #include "tools/command.hpp"
+#include "tools/platform.hpp"
 
 namespace tool {
 
@@ -25,7 +24,7 @@ void OutputFiles::add(const fs::path& path, std::vector<std::span<const std::byt
   };
   if (path.filename().empty() || fs::is_directory(path)) refuse("it is a directory");
   auto temporary = path;
-  temporary.replace_filename("." + path.filename().string() + "." + std::to_string(getpid()));
+  temporary.replace_filename("." + path.filename().string() + "." + std::to_string(process_id()));
   errno = 0;
   std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
   if (!file) refuse(std::strerror(errno));
@@ -57,7 +56,7 @@ void require_output_directory(const fs::path& directory) {
   const auto& place = exists ? directory : parent;
   if (!fs::is_directory(place, error))
     refuse(exists ? "is no directory" : "'" + parent.string() + "' is no directory");
-  if (access(place.c_str(), W_OK | X_OK) != 0) refuse(std::strerror(errno));
+  if (const auto reason = reason_not_writable(place); !reason.empty()) refuse(reason);
 }
 
 }  // namespace tool

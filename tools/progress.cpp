@@ -1,13 +1,13 @@
 #include "tools/progress.hpp"
 
-#include <unistd.h>
-
 #include <cstdio>
 #include <string>
 
+#include "tools/platform.hpp"
+
 namespace tool {
 
-Progress::Progress(bool forced) : terminal_(isatty(STDERR_FILENO) == 1), forced_(forced) {}
+Progress::Progress(bool forced) : terminal_(stderr_is_terminal()), forced_(forced) {}
 
 Progress::~Progress() { clear(); }
 

@@ -1,8 +1,8 @@
 #include "tools/threads.hpp"
 
-#include <unistd.h>
-
 #include <cstdlib>
+
+#include "tools/platform.hpp"
 
 namespace tool {
 
@@ -18,8 +18,7 @@ void add_threads_option(CLI::App& command, int& threads) {
 
 void make_threads_wait_passively(int threads, char** arguments) {
   if (threads <= 1 || std::getenv("OMP_WAIT_POLICY") != nullptr) return;
-  setenv("OMP_WAIT_POLICY", "passive", 1);
-  execv("/proc/self/exe", arguments);
+  restart_with("OMP_WAIT_POLICY", "passive", arguments);
   // Without /proc the program goes on: slower, not wrong.
 }
 

@@ -1,0 +1,40 @@
+// What the tool needs from the operating system, POSIX and Linux: nothing else in tools/ includes
+// their headers.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace tool {
+
+/// Standard error is a terminal.
+bool stderr_is_terminal();
+
+/// Why nothing can be made in `directory`; empty if it can.
+std::string reason_not_writable(const std::filesystem::path& directory);
+
+/// Distinguishes the temporary files of programs that run at the same time.
+std::int64_t process_id();
+
+/// The most memory that this process has had in use.
+std::uint64_t peak_resident_bytes();
+
+/// Sets a variable of the environment and starts this program again with `arguments`. Returns only
+/// if that is not possible.
+void restart_with(const char* variable, const char* value, char** arguments);
+
+/// Discards what is printed to standard error while it lives: picture decoders do that, and the
+/// message about a damaged picture is ours to give. For a time when there is one thread.
+class QuietStandardError {
+ public:
+  QuietStandardError();
+  ~QuietStandardError();
+  QuietStandardError(const QuietStandardError&) = delete;
+  QuietStandardError& operator=(const QuietStandardError&) = delete;
+
+ private:
+  int saved_;
+};
+
+}  // namespace tool
