@@ -30,7 +30,7 @@ const std::map<std::string, std::set<std::string>> allowed{
     {"onnx", {"include", "onnx", "google"}},
     {"examples", {"include", "opencv2", "nlohmann"}},
     {"stress", {"runtime", "actors", "messages", "kernels", "ops", "include", "caf"}},
-    {"tools", {"include", "examples", "CLI", "nlohmann", "fcntl.h", "unistd.h", "sys"}},
+    {"tools", {"include", "examples", "CLI", "nlohmann"}},
     {"bench", {"include", "CLI", "nlohmann"}},
 };
 
