@@ -1,6 +1,8 @@
 // What may be fused: asked by the passes, answered by the implementations.
 #pragma once
 
+#include <span>
+
 #include "kernels/problem.hpp"
 
 namespace polychron::kernels {
@@ -13,7 +15,7 @@ bool can_follow(ops::OpId first, ops::OpId second, const Attributes& attributes,
 /// True if the unary operator `second` can be applied after those of `before`. oneDNN's generated
 /// code keeps one set of parameters for each function (seen in 2.6.3): a second linear, clip or
 /// leaky relu with other parameters than the first is computed with the first's.
-bool can_join(const std::vector<PostOp>& before, ops::OpId second, const Attributes& attributes);
+bool can_join(std::span<const PostOp> before, ops::OpId second, const Attributes& attributes);
 
 /// True if the best implementation computes the unary operator in one go, in any layout.
 bool single_function(ops::OpId op, const Attributes& attributes);

@@ -27,6 +27,7 @@ Result<T> guarded(F&& f) {
 
 class CpuBackend final : public kernels::Backend {
  public:
+  explicit CpuBackend(const PlanSettings& settings) : settings_(settings) {}
   std::string name() const override { return "cpu"; }
 
   Result<std::unique_ptr<kernels::Storage>> allocate(std::size_t bytes) override {
@@ -60,7 +61,7 @@ class CpuBackend final : public kernels::Backend {
 
   Result<std::shared_ptr<kernels::Plan>> compile(std::shared_ptr<const ops::Graph> graph,
                                                  const kernels::CompileOptions& options) override {
-    return guarded<std::shared_ptr<kernels::Plan>>([&] { return compile_plan(*graph, options); });
+    return guarded<std::shared_ptr<kernels::Plan>>([&] { return compile_plan(*graph, options, settings_); });
   }
 
   Result<std::unique_ptr<kernels::PlanInstance>> instantiate(
@@ -93,10 +94,13 @@ class CpuBackend final : public kernels::Backend {
     return Error(ErrorKind::internal, "storage of " + std::to_string(expected) +
                                           " bytes was given " + std::to_string(actual));
   }
+  PlanSettings settings_;
 };
 
 }  // namespace
 
-std::shared_ptr<kernels::Backend> make_cpu_backend() { return std::make_shared<CpuBackend>(); }
+std::shared_ptr<kernels::Backend> make_cpu_backend(const PlanSettings& settings) {
+  return std::make_shared<CpuBackend>(settings);
+}
 
 }  // namespace polychron::runtime

@@ -7,7 +7,13 @@
 
 namespace polychron::runtime {
 
+/// How plans are made. Anything but the default is for tests and measurements.
+struct PlanSettings {
+  bool optimize = true;         ///< run the passes
+  bool reference_only = false;  ///< reference kernels only
+};
+
 /// Stateless: any number of device actors may share one.
-std::shared_ptr<kernels::Backend> make_cpu_backend();
+std::shared_ptr<kernels::Backend> make_cpu_backend(const PlanSettings& settings = {});
 
 }  // namespace polychron::runtime

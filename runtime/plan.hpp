@@ -12,6 +12,7 @@
 #include "kernels/backend.hpp"
 #include "kernels/kernel.hpp"
 #include "polychron/buffer.hpp"
+#include "runtime/cpu_backend.hpp"
 
 namespace polychron::runtime {
 
@@ -47,11 +48,13 @@ class CpuPlan final : public kernels::Plan {
 
 /// The first implementation's kernel that takes `problem`; `text` describes it. Throws Error
 /// (not_supported) with all refusals.
-std::unique_ptr<kernels::Kernel> prepare_kernel(const kernels::Problem& problem, std::string& text);
+std::unique_ptr<kernels::Kernel> prepare_kernel(const kernels::Problem& problem, std::string& text,
+                                                bool reference_only = false);
 
 /// Turns a graph into a plan: passes, kernels, memory.
 Result<std::shared_ptr<kernels::Plan>> compile_plan(const ops::Graph& graph,
-                                                    const kernels::CompileOptions& options);
+                                                    const kernels::CompileOptions& options,
+                                                    const PlanSettings& settings);
 
 class PlanLane final : public kernels::PlanInstance {
  public:

@@ -25,11 +25,12 @@ struct PlanBuffer {
 
 class PlanCompiler {
  public:
-  PlanCompiler(const ops::Graph& graph, const kernels::CompileOptions& options)
-      : graph_(graph), options_(options), plan_(std::make_shared<CpuPlan>()) {}
+  PlanCompiler(const ops::Graph& graph, const kernels::CompileOptions& options,
+               const PlanSettings& settings)
+      : graph_(graph), options_(options), settings_(settings), plan_(std::make_shared<CpuPlan>()) {}
 
   std::shared_ptr<CpuPlan> compile() {
-    optimize(graph_, options_.threads);
+    if (settings_.optimize) optimize(graph_);
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) add_step(graph_.nodes[i]);
     place_sources();
     find_last_uses();
@@ -51,7 +52,7 @@ class PlanCompiler {
     step.label = node.label;
     if (node.op != kernels::op_view) {
       const kernels::Problem problem = problem_of(graph_, node, options_.threads);
-      step.kernel = prepare_kernel(problem, step.text);
+      step.kernel = prepare_kernel(problem, step.text, settings_.reference_only);
     }
     plan_->steps.push_back(std::move(step));
   }
@@ -191,6 +192,7 @@ class PlanCompiler {
 
   PlanGraph graph_;
   kernels::CompileOptions options_;
+  PlanSettings settings_;
   std::shared_ptr<CpuPlan> plan_;
   std::vector<PlanBuffer> buffers_;
   std::vector<std::size_t> buffer_of_;  ///< per value
@@ -199,10 +201,11 @@ class PlanCompiler {
 
 }  // namespace
 
-std::unique_ptr<kernels::Kernel> prepare_kernel(const kernels::Problem& problem,
-                                                std::string& text) {
+std::unique_ptr<kernels::Kernel> prepare_kernel(const kernels::Problem& problem, std::string& text,
+                                                bool reference_only) {
   std::string reasons;
   for (const kernels::Implementation& implementation : kernels::implementations(problem.op)) {
+    if (reference_only && implementation.name != "reference") continue;
     kernels::KernelResult kernel = implementation.prepare(problem);
     if (kernel) {
       text = std::string(implementation.name) + ": " + kernels::to_string(problem);
@@ -216,9 +219,10 @@ std::unique_ptr<kernels::Kernel> prepare_kernel(const kernels::Problem& problem,
 }
 
 Result<std::shared_ptr<kernels::Plan>> compile_plan(const ops::Graph& graph,
-                                                    const kernels::CompileOptions& options) {
+                                                    const kernels::CompileOptions& options,
+                                                    const PlanSettings& settings) {
   kernels::set_threads(options.threads);  // weights are reordered on this thread
-  std::shared_ptr<kernels::Plan> plan = PlanCompiler(graph, options).compile();
+  std::shared_ptr<kernels::Plan> plan = PlanCompiler(graph, options, settings).compile();
   return plan;
 }
 

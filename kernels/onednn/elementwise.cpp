@@ -1,4 +1,5 @@
 // Element-wise operators of one and of two operands, in any layout.
+#include "kernels/fusion.hpp"
 #include "kernels/onednn/guarded.hpp"
 #include "kernels/onednn/onednn.hpp"
 #include "kernels/onednn/post_ops.hpp"
@@ -62,6 +63,10 @@ KernelResult prepare_binary(const Problem& problem) {
   const Slot& first = problem.inputs[swap ? 1 : 0];
   if (first.descriptor.shape != out.descriptor.shape || first.layout != out.layout)
     return refuse("the first operand broadcasts or has another layout");
+  // On processors with 16 lanes the library's code for blocks of 8 writes beyond its result
+  // (2.6.3).
+  if (out.layout != Layout::plain && out.layout != picture_layout())
+    return refuse("blocks of the processor's own size only");
   const auto second = broadcast_desc(problem.inputs[swap ? 0 : 1], out);
   if (!second) return refuse("the second operand has another layout");
   return guarded([&]() -> KernelResult {

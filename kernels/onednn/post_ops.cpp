@@ -103,7 +103,9 @@ std::optional<PostOps> translate(const Problem& problem, const memory::desc& des
     const PostOp& post_op = problem.post_ops[i];
     if (post_op.operand == PostOp::no_operand) {
       const auto functions = eltwise_of(post_op.op, post_op.attributes);
-      if (functions.empty()) return std::nullopt;
+      const auto before = std::span(problem.post_ops).first(i);
+      if (functions.empty() || !can_join(before, post_op.op, post_op.attributes))
+        return std::nullopt;
       for (const Eltwise& function : functions) append_eltwise(list, function);
       continue;
     }
@@ -159,7 +161,7 @@ bool can_follow(ops::OpId first, ops::OpId second, const Attributes& attributes,
   return broadcast != Broadcast::other;
 }
 
-bool can_join(const std::vector<PostOp>& before, ops::OpId second, const Attributes& attributes) {
+bool can_join(std::span<const PostOp> before, ops::OpId second, const Attributes& attributes) {
   for (const PostOp& post_op : before) {
     if (post_op.operand != PostOp::no_operand) continue;
     for (const onednn::Eltwise& a : onednn::eltwise_of(post_op.op, post_op.attributes))

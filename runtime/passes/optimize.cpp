@@ -2,7 +2,7 @@
 
 namespace polychron::runtime {
 
-void optimize(PlanGraph& graph, int /*threads*/) {
+void optimize(PlanGraph& graph) {
   graph.sweep();
   fold_constants(graph);
   simplify_scalars(graph);

@@ -9,7 +9,7 @@
 namespace polychron::runtime {
 
 /// All passes, each as often as it is useful.
-void optimize(PlanGraph& graph, int threads);
+void optimize(PlanGraph& graph);
 
 /// Computes nodes whose inputs are all constant.
 void fold_constants(PlanGraph& graph);

@@ -15,9 +15,12 @@ namespace polychron::tests {
 /// Collects an ops::Graph. No validation: shapes are the caller's business.
 class GraphMaker {
  public:
+  static std::string named(std::string prefix, ops::ValueId id) {
+    return prefix.append(std::to_string(id));
+  }
   ops::ValueId input(Shape shape, DataType type = DataType::float32) {
     const auto id = value(ops::Value::Kind::input, {type, std::move(shape)}, nullptr);
-    graph_->inputs.emplace_back("in" + std::to_string(id), id);
+    graph_->inputs.emplace_back(named("in", id), id);
     return id;
   }
   template <class T>
@@ -35,11 +38,10 @@ class GraphMaker {
   ops::ValueId node(ops::OpId op, std::vector<ops::ValueId> inputs, Shape shape,
                     Attributes attributes = {}, DataType type = DataType::float32) {
     const auto id = value(ops::Value::Kind::result, {type, std::move(shape)}, nullptr);
-    graph_->nodes.push_back(
-        {op, std::move(inputs), {id}, std::move(attributes), "n" + std::to_string(id)});
+    graph_->nodes.push_back({op, std::move(inputs), {id}, std::move(attributes), named("n", id)});
     return id;
   }
-  void output(ops::ValueId id) { graph_->outputs.emplace_back("out" + std::to_string(id), id); }
+  void output(ops::ValueId id) { graph_->outputs.emplace_back(named("out", id), id); }
   ops::Graph& graph() { return *graph_; }
   std::shared_ptr<const ops::Graph> share() const { return graph_; }
 

@@ -1,0 +1,310 @@
+// Every implementation that an operator has, in every layout that it takes, against the reference,
+// over random shapes and attributes. Each case prints its seed when it fails.
+#include <boost/test/unit_test.hpp>
+
+#include "kernels/fusion.hpp"
+#include "ops/table.hpp"
+#include "tests/kernels/problems.hpp"
+
+namespace polychron {
+namespace {
+
+using ops::op;
+using tests::check_implementations;
+using tests::ProblemMaker;
+
+constexpr std::uint32_t seeds = 24;
+
+class Random {
+ public:
+  explicit Random(std::uint32_t seed) : generator_(seed) {}
+  std::uint32_t pick(std::uint32_t low, std::uint32_t high) {
+    return std::uniform_int_distribution<std::uint32_t>(low, high)(generator_);
+  }
+  bool chance() { return pick(0, 1) == 1; }
+  Shape shape(std::uint32_t rank) {
+    Shape shape;
+    for (std::uint32_t i = 0; i < rank; ++i) shape.push_back(pick(1, 9));
+    return shape;
+  }
+  Shape picture() { return {pick(1, 2), pick(1, 40), pick(1, 9), pick(1, 9)}; }
+
+ private:
+  std::mt19937 generator_;
+};
+
+std::string name_of(std::string_view what, std::uint32_t seed) {
+  std::string name(what);
+  return name.append(", seed ").append(std::to_string(seed));
+}
+
+/// A few post-operations, as fusion would make them.
+void add_post_ops(ProblemMaker& maker, Random& random, const Shape& shape, bool picture) {
+  Shape vector(shape.size(), 1);
+  vector[picture ? 1 : shape.size() - 1] = shape[picture ? 1 : shape.size() - 1];
+  for (std::uint32_t i = random.pick(0, 3); i > 0; --i) switch (random.pick(0, 6)) {
+      case 0:
+        maker.then(op("relu"));
+        break;
+      case 1:
+        maker.then(op("hardSwish"));
+        break;
+      case 2:
+        maker.then(op("hardSigmoid"), HardSigmoidAttributes{});
+        break;
+      case 3:
+        maker.then(op("linear"), LinearAttributes{1.5, 0.5});
+        break;
+      case 4:
+        maker.then_with(op("add"), shape);
+        break;
+      case 5:
+        maker.then_with(op("mul"), vector, picture);
+        break;
+      default:
+        maker.then(kernels::op_swish, LinearAttributes{1, 0});
+        break;
+    }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(implementations)
+
+BOOST_AUTO_TEST_CASE(convolutions) {
+  int ran = 0;
+  for (std::uint32_t seed = 0; seed < 3 * seeds; ++seed) {
+    Random random(seed);
+    Conv2dAttributes a;
+    const Shape in = random.picture();
+    const std::uint32_t kh = random.pick(1, 3), kw = random.pick(1, 5);
+    a.strides = {random.pick(1, 2), random.pick(1, 2)};
+    a.padding = {kh / 2, kh / 2, random.pick(0, kw - 1), random.pick(0, kw - 1)};
+    const bool depthwise = random.pick(0, 2) == 0;
+    const std::uint32_t out = depthwise ? in[1] : random.pick(1, 40);
+    if (depthwise) a.groups = in[1];
+    if (in[2] + 2 * (kh / 2) < kh || in[3] + a.padding[2] + a.padding[3] < kw) continue;
+    const Shape result{in[0], out, (in[2] + 2 * (kh / 2) - kh) / a.strides[0] + 1,
+                       (in[3] + a.padding[2] + a.padding[3] - kw) / a.strides[1] + 1};
+    ProblemMaker maker(op("conv2d"), seed);
+    maker.attributes(a).input(in).constant({out, depthwise ? 1 : in[1], kh, kw});
+    if (random.chance()) maker.constant({out});
+    maker.output(result);
+    add_post_ops(maker, random, result, true);
+    ran += check_implementations(maker, name_of("conv2d", seed), 1e-4);
+  }
+  BOOST_TEST(ran > 100);
+}
+
+BOOST_AUTO_TEST_CASE(transposed_convolutions) {
+  int ran = 0;
+  for (std::uint32_t seed = 0; seed < seeds; ++seed) {
+    Random random(seed);
+    ConvTranspose2dAttributes a;
+    const Shape in = random.picture();
+    const std::uint32_t k = random.pick(1, 3), out = random.pick(1, 20);
+    a.strides = {random.pick(1, k), random.pick(1, 2)};
+    ProblemMaker maker(op("convTranspose2d"), seed);
+    maker.attributes(a).input(in).constant({in[1], out, k, k}).constant({out});
+    const Shape result{in[0], out, (in[2] - 1) * a.strides[0] + k, (in[3] - 1) * a.strides[1] + k};
+    ran += check_implementations(maker.output(result), name_of("convTranspose2d", seed), 1e-4);
+  }
+  BOOST_TEST(ran > 20);
+}
+
+// A picture of one pixel, as in squeeze-and-excitation.
+BOOST_AUTO_TEST_CASE(convolutions_of_one_pixel) {
+  int ran = 0;
+  for (std::uint32_t seed = 0; seed < seeds; ++seed) {
+    Random random(seed);
+    const std::uint32_t in = random.pick(1, 60), out = random.pick(1, 60),
+                        batch = random.pick(1, 3);
+    ProblemMaker maker(op("conv2d"), seed);
+    maker.attributes(Conv2dAttributes{}).input({batch, in, 1, 1}).constant({out, in, 1, 1});
+    if (random.chance()) maker.constant({out});
+    maker.output({batch, out, 1, 1});
+    add_post_ops(maker, random, {batch, out, 1, 1}, true);
+    ran += check_implementations(maker, name_of("pixel", seed), 1e-4);
+  }
+  BOOST_TEST(ran > 20);
+}
+
+BOOST_AUTO_TEST_CASE(products) {
+  int ran = 0;
+  for (std::uint32_t seed = 0; seed < 2 * seeds; ++seed) {
+    Random random(seed);
+    const std::uint32_t m = random.pick(1, 40), k = random.pick(1, 40), n = random.pick(1, 40);
+    const bool matrix = random.chance();
+    Shape a = random.shape(random.pick(0, 2)), b = matrix ? Shape{} : a;
+    Shape out = a;
+    for (auto [shape, rows, columns] : {std::tuple{&a, m, k}, {&b, k, n}, {&out, m, n}})
+      shape->insert(shape->end(), {rows, columns});
+    ProblemMaker maker(op("matmul"), seed);
+    maker.input(a);
+    if (random.chance())
+      maker.constant(b);
+    else
+      maker.input(b);
+    maker.output(out);
+    if (matrix) {
+      if (random.chance()) maker.then_with(op("add"), {n}, true);
+      add_post_ops(maker, random, out, false);
+    }
+    ran += check_implementations(maker, name_of("matmul", seed), 1e-4);
+  }
+  BOOST_TEST(ran > 20);
+}
+
+BOOST_AUTO_TEST_CASE(gemms) {
+  int ran = 0;
+  for (std::uint32_t seed = 0; seed < seeds; ++seed) {
+    Random random(seed);
+    const std::uint32_t m = random.pick(1, 40), k = random.pick(1, 40), n = random.pick(1, 40);
+    GemmAttributes a{random.chance() ? 1.0 : 0.5, random.chance() ? 1.0 : 2.0, random.chance(),
+                     random.chance()};
+    ProblemMaker maker(op("gemm"), seed);
+    maker.attributes(a).input(a.a_transpose ? Shape{k, m} : Shape{m, k});
+    maker.constant(a.b_transpose ? Shape{n, k} : Shape{k, n});
+    if (random.chance()) maker.input(random.chance() ? Shape{n} : Shape{m, n});
+    ran += check_implementations(maker.output({m, n}), name_of("gemm", seed), 1e-4);
+  }
+  BOOST_TEST(ran > 10);
+}
+
+BOOST_AUTO_TEST_CASE(binaries) {
+  int ran = 0;
+  for (const auto id : {op("add"), op("sub"), op("mul"), op("div"), op("max"), op("min")})
+    for (std::uint32_t seed = 0; seed < seeds; ++seed) {
+      Random random(seed);
+      const Shape shape = random.picture();
+      ProblemMaker maker(id, seed);
+      if (id == op("div")) maker.range(0.5, 2);
+      const std::uint32_t kind = random.pick(0, 3);
+      const Shape other = kind == 0   ? shape
+                          : kind == 1 ? Shape{1}
+                          : kind == 2 ? Shape{1, shape[1], 1, 1}
+                                      : Shape{shape[3]};
+      const bool swap = random.chance();
+      maker.input(swap ? other : shape).input(swap ? shape : other).output(shape);
+      add_post_ops(maker, random, shape, true);
+      ran += check_implementations(maker, name_of(kernels::operator_name(id), seed), 1e-4);
+    }
+  BOOST_TEST(ran > 150);
+}
+
+BOOST_AUTO_TEST_CASE(unaries) {
+  int ran = 0;
+  const auto check = [&](ops::OpId id, Attributes attributes, float low, float high) {
+    for (std::uint32_t seed = 0; seed < 4; ++seed) {
+      Random random(seed);
+      const Shape shape = seed % 2 == 0 ? random.picture() : random.shape(seed);
+      ProblemMaker maker(id, seed);
+      maker.range(low, high).attributes(attributes).input(shape).output(shape);
+      ran += check_implementations(maker, name_of(kernels::operator_name(id), seed), 1e-5);
+    }
+  };
+  for (const auto id : {op("abs"), op("exp"), op("gelu"), op("hardSwish"), op("neg"), op("relu"),
+                        op("sigmoid"), op("softplus"), op("tanh")})
+    check(id, {}, -8, 8);
+  for (const auto id : {op("log"), op("sqrt")}) check(id, {}, 0.01F, 50);
+  check(op("clamp"), ClampAttributes{-1.0, 1.5}, -4, 4);
+  check(op("clamp"), ClampAttributes{std::nullopt, 1.5}, -4, 4);
+  check(op("elu"), EluAttributes{0.7}, -4, 4);
+  check(op("leakyRelu"), LeakyReluAttributes{0.1}, -4, 4);
+  check(op("linear"), LinearAttributes{-2, 0.5}, -4, 4);
+  check(kernels::op_swish, LinearAttributes{1.7, 0}, -8, 8);
+  BOOST_TEST(ran > 100);
+}
+
+BOOST_AUTO_TEST_CASE(pools_and_resampling) {
+  int ran = 0;
+  for (std::uint32_t seed = 0; seed < 2 * seeds; ++seed) {
+    Random random(seed);
+    const Shape in = random.picture();
+    Pool2dAttributes a;
+    Shape out = in;
+    out[2] = out[3] = 1;
+    if (random.chance()) {
+      const std::uint32_t k = random.pick(1, std::min(in[2], in[3]));
+      a.window_dimensions = {{k, k}};
+      a.strides = {random.pick(1, 3), random.pick(1, 2)};
+      if (k > 1) a.padding = {0, 1, 1, 0};
+      for (std::size_t i = 0; i < 2; ++i)
+        out[2 + i] = (in[2 + i] + (k > 1 ? 1 : 0) - k) / a.strides[i] + 1;
+    }
+    const auto id = random.chance() ? op("maxPool2d") : op("averagePool2d");
+    ProblemMaker pool(id, seed);
+    pool.attributes(a).input(in).output(out);
+    ran += check_implementations(pool, name_of(kernels::operator_name(id), seed), 1e-5);
+    Resample2dAttributes r;
+    r.mode = random.chance() ? InterpolationMode::linear : InterpolationMode::nearest_neighbor;
+    const Shape big{in[0], in[1], in[2] * random.pick(1, 3), in[3] * random.pick(1, 3)};
+    r.sizes = {{big[2], big[3]}};
+    ProblemMaker resample(op("resample2d"), seed);
+    resample.attributes(r).input(in).output(big);
+    ran += check_implementations(resample, name_of("resample2d", seed), 1e-5);
+  }
+  BOOST_TEST(ran > 100);
+}
+
+BOOST_AUTO_TEST_CASE(normalizations) {
+  int ran = 0;
+  for (std::uint32_t seed = 0; seed < seeds; ++seed) {
+    Random random(seed);
+    const std::uint32_t rank = random.pick(2, 4);
+    const Shape shape = random.shape(rank);
+    ProblemMaker softmax(op("softmax"), seed);
+    softmax.attributes(SoftmaxAttributes{random.pick(0, rank - 1)}).input(shape).output(shape);
+    ran += check_implementations(softmax, name_of("softmax", seed), 1e-5);
+    LayerNormalizationAttributes a;
+    a.axes = {{rank - 1}};
+    ProblemMaker layer(op("layerNormalization"), seed);
+    layer.attributes(a).input(shape);
+    if (random.chance())
+      layer.input({shape.back()});
+    else
+      layer.absent();
+    if (random.chance()) layer.input({shape.back()});
+    ran += check_implementations(layer.output(shape), name_of("layerNormalization", seed), 1e-4);
+    for (const auto id : {op("reduceMean"), op("reduceSum"), op("reduceMax"), op("reduceMin")}) {
+      const std::uint32_t axis = random.pick(0, rank - 1);
+      Shape reduced = shape;
+      reduced[axis] = 1;
+      ProblemMaker reduce(id, seed);
+      reduce.attributes(ReduceAttributes{{{axis}}, true}).input(shape).output(reduced);
+      ran += check_implementations(reduce, name_of("reduction", seed), 1e-5);
+    }
+  }
+  BOOST_TEST(ran > 80);
+}
+
+BOOST_AUTO_TEST_CASE(movements) {
+  int ran = 0;
+  for (std::uint32_t seed = 0; seed < seeds; ++seed) {
+    Random random(seed);
+    const std::uint32_t rank = random.pick(1, 5);
+    const Shape shape = random.shape(rank);
+    std::vector<std::uint32_t> order(rank);
+    for (std::uint32_t i = 0; i < rank; ++i) order[i] = i;
+    std::shuffle(order.begin(), order.end(), std::mt19937(seed));
+    Shape turned;
+    for (const auto axis : order) turned.push_back(shape[axis]);
+    ProblemMaker transpose(op("transpose"), seed);
+    transpose.attributes(TransposeAttributes{order}).input(shape).output(turned);
+    ran += check_implementations(transpose, name_of("transpose", seed), 0);
+    Shape picture = random.picture(), joined = picture;
+    ProblemMaker concat(op("concat"), seed);
+    concat.attributes(ConcatAttributes{1}).input(picture);
+    for (std::uint32_t i = random.pick(0, 3); i > 0; --i) {
+      picture[1] = random.pick(1, 40);
+      joined[1] += picture[1];
+      concat.input(picture);
+    }
+    ran += check_implementations(concat.output(joined), name_of("concat", seed), 0);
+  }
+  BOOST_TEST(ran > 60);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace polychron

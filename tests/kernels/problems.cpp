@@ -1,0 +1,202 @@
+#include "tests/kernels/problems.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <limits>
+
+namespace polychron::tests {
+
+using kernels::Layout;
+using kernels::Problem;
+using kernels::Slot;
+
+ProblemMaker& ProblemMaker::range(float low, float high) {
+  low_ = low;
+  high_ = high;
+  return *this;
+}
+
+Buffer ProblemMaker::random_bytes(const OperandDescriptor& descriptor) {
+  Buffer bytes(*byte_length(descriptor));
+  if (descriptor.data_type == DataType::float32) {
+    std::uniform_real_distribution<float> numbers(low_, high_);
+    for (float& value : bytes.as<float>()) value = numbers(generator_);
+  } else {
+    std::uniform_int_distribution<int> numbers(0, 7);
+    for (std::byte& value : bytes.bytes()) value = static_cast<std::byte>(numbers(generator_));
+  }
+  return bytes;
+}
+
+ProblemMaker& ProblemMaker::input(Shape shape, DataType type) {
+  const OperandDescriptor descriptor{type, std::move(shape)};
+  values_.push_back(random_bytes(descriptor));
+  problem_.inputs.push_back({descriptor, Layout::plain, nullptr, true});
+  problem_.own_inputs = problem_.inputs.size();
+  return *this;
+}
+
+ProblemMaker& ProblemMaker::constant(Shape shape) {
+  input(std::move(shape));
+  problem_.inputs.back().constant =
+      std::make_shared<const Buffer>(Buffer::copy_of(std::as_const(values_.back()).bytes()));
+  return *this;
+}
+
+ProblemMaker& ProblemMaker::absent() {
+  values_.emplace_back();
+  problem_.inputs.push_back({{}, Layout::plain, nullptr, false});
+  problem_.own_inputs = problem_.inputs.size();
+  return *this;
+}
+
+ProblemMaker& ProblemMaker::output(Shape shape, DataType type) {
+  problem_.outputs.push_back({{type, std::move(shape)}, Layout::plain, nullptr, true});
+  return *this;
+}
+
+ProblemMaker& ProblemMaker::then(ops::OpId op, Attributes attributes) {
+  problem_.post_ops.push_back({op, std::move(attributes)});
+  return *this;
+}
+
+ProblemMaker& ProblemMaker::then_with(ops::OpId op, Shape shape, bool is_constant) {
+  const std::size_t own = problem_.own_inputs;
+  if (is_constant)
+    constant(std::move(shape));
+  else
+    input(std::move(shape));
+  problem_.own_inputs = own;
+  problem_.post_ops.push_back({op, {}, static_cast<std::uint32_t>(problem_.inputs.size() - 1)});
+  return *this;
+}
+
+namespace {
+
+/// The bytes of `slot` in another layout.
+Buffer reordered(const Slot& from, const Slot& to, const Buffer& bytes) {
+  Problem problem;
+  problem.op = kernels::op_reorder;
+  problem.inputs = {from};
+  problem.inputs[0].constant.reset();
+  problem.outputs = {to};
+  problem.own_inputs = 1;
+  const auto kernel = kernels::implementations(problem.op)[0].prepare(problem).value();
+  Buffer result(kernels::storage_bytes(to.descriptor, to.layout));
+  Buffer scratch(kernel->scratch_bytes() + 1);
+  const std::vector<const std::byte*> inputs{bytes.data()};
+  const std::vector<std::byte*> outputs{result.data()};
+  const kernels::Arguments arguments{inputs, outputs, scratch.data()};
+  kernel->bind(arguments)->run();
+  return result;
+}
+
+Slot with_layout(const Slot& slot, Layout layout) {
+  Slot other = slot;
+  other.layout = layout;
+  return other;
+}
+
+/// True for operands that come in the picture's layout: whole pictures and vectors of channels.
+bool takes_layout(const Problem& problem, std::size_t index) {
+  const Slot& slot = problem.inputs[index];
+  const Shape& shape = slot.descriptor.shape;
+  if (!slot.present || shape.size() != 4 || slot.constant) return false;
+  const bool picture = shape[2] * shape[3] > 1;
+  return picture || index < problem.own_inputs;
+}
+
+/// Bytes behind each buffer that a kernel writes; they must stay as they are.
+constexpr std::size_t fence = 8192;
+
+bool is_fence(const Buffer& buffer) {
+  const auto bytes = buffer.bytes().last(fence);
+  return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0xff}; });
+}
+
+double largest_difference(std::span<const float> actual, std::span<const float> expected) {
+  double largest = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    if (std::isnan(expected[i]) && std::isnan(actual[i])) continue;
+    if (actual[i] == expected[i]) continue;
+    const double scale = std::fmax(1.0, std::fabs(static_cast<double>(expected[i])));
+    const double difference = std::fabs(static_cast<double>(actual[i]) - expected[i]) / scale;
+    largest = difference <= largest ? largest : difference;  // a NaN is kept
+  }
+  return largest;
+}
+
+}  // namespace
+
+Outcome run_kernel(const kernels::Implementation& implementation, Problem problem,
+                   const std::vector<Buffer>& values, Layout layout) {
+  std::vector<Buffer> inputs;
+  for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
+    const Slot plain = problem.inputs[i];
+    if (layout != Layout::plain && takes_layout(problem, i)) {
+      problem.inputs[i].layout = layout;
+      inputs.push_back(reordered(plain, problem.inputs[i], values[i]));
+    } else {
+      inputs.push_back(Buffer::copy_of(values[i].bytes()));
+    }
+  }
+  if (layout != Layout::plain)
+    for (Slot& slot : problem.outputs)
+      if (slot.descriptor.shape.size() == 4) slot.layout = layout;
+  auto prepared = implementation.prepare(problem);
+  if (!prepared) return {{}, prepared.error().message()};
+  const auto kernel = std::move(prepared).value();
+  Outcome outcome;
+  std::vector<const std::byte*> in;
+  std::vector<std::byte*> out;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    in.push_back(problem.inputs[i].present && !kernel->keeps_constant(i) ? inputs[i].data()
+                                                                         : nullptr);
+  for (const Slot& slot : problem.outputs) {
+    outcome.outputs.emplace_back(kernels::storage_bytes(slot.descriptor, slot.layout) + fence);
+    out.push_back(outcome.outputs.back().data());
+  }
+  Buffer scratch(kernel->scratch_bytes() + fence);
+  const kernels::Arguments arguments{in, out, scratch.data()};
+  const auto bound = kernel->bind(arguments);
+  // Memory is reused: what was there before must not matter.
+  for (Buffer& buffer : outcome.outputs)
+    std::fill(buffer.bytes().begin(), buffer.bytes().end(), std::byte{0xff});
+  std::fill(scratch.bytes().begin(), scratch.bytes().end(), std::byte{0xff});
+  bound->run();
+  outcome.overran = !is_fence(scratch);
+  for (Buffer& buffer : outcome.outputs) {
+    outcome.overran = outcome.overran || !is_fence(buffer);
+    buffer = Buffer::copy_of(buffer.bytes().first(buffer.size() - fence));
+  }
+  for (std::size_t i = 0; i < problem.outputs.size(); ++i)
+    if (problem.outputs[i].layout != Layout::plain)
+      outcome.outputs[i] = reordered(
+          problem.outputs[i], with_layout(problem.outputs[i], Layout::plain), outcome.outputs[i]);
+  return outcome;
+}
+
+int check_implementations(const ProblemMaker& maker, const std::string& what, double tolerance) {
+  const Problem problem = maker.problem();
+  const auto list = kernels::implementations(problem.op);
+  BOOST_REQUIRE_EQUAL(list.back().name, "reference");
+  const Outcome expected = run_kernel(list.back(), problem, maker.values());
+  BOOST_REQUIRE_MESSAGE(expected.refusal.empty(), what << ": " << expected.refusal);
+  int ran = 0;
+  for (std::size_t i = 0; i + 1 < list.size(); ++i)
+    for (const Layout layout : {Layout::plain, Layout::blocked8, Layout::blocked16}) {
+      const Outcome actual = run_kernel(list[i], problem, maker.values(), layout);
+      if (!actual.refusal.empty()) continue;
+      ++ran;
+      BOOST_TEST(!actual.overran, what << ", " << list[i].name << " " << to_string(layout)
+                                       << " writes beyond its result: " << to_string(problem));
+      const double difference =
+          largest_difference(actual.outputs[0].as<float>(), expected.outputs[0].as<float>());
+      BOOST_TEST(difference <= tolerance, what << ", " << list[i].name << " " << to_string(layout)
+                                               << ": off by " << difference << ": "
+                                               << to_string(problem));
+    }
+  return ran;
+}
+
+}  // namespace polychron::tests

@@ -1,0 +1,59 @@
+// Problems for kernels, random and by hand, and running them on any implementation.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/kernel.hpp"
+
+namespace polychron::tests {
+
+/// Puts problems together. Inputs hold random numbers; constant ones are known while preparing.
+class ProblemMaker {
+ public:
+  ProblemMaker(ops::OpId op, std::uint32_t seed) : generator_(seed) { problem_.op = op; }
+
+  ProblemMaker& attributes(Attributes attributes) {
+    problem_.attributes = std::move(attributes);
+    return *this;
+  }
+  ProblemMaker& input(Shape shape, DataType type = DataType::float32);
+  ProblemMaker& constant(Shape shape);
+  ProblemMaker& absent();
+  ProblemMaker& output(Shape shape, DataType type = DataType::float32);
+  ProblemMaker& then(ops::OpId op, Attributes attributes = {});
+  /// A post-operation with an operand of `shape`; the outputs come first.
+  ProblemMaker& then_with(ops::OpId op, Shape shape, bool constant = false);
+  /// Numbers of the following inputs lie between these.
+  ProblemMaker& range(float low, float high);
+
+  kernels::Problem problem() const { return problem_; }
+  const std::vector<Buffer>& values() const { return values_; }
+
+ private:
+  Buffer random_bytes(const OperandDescriptor& descriptor);
+  kernels::Problem problem_;
+  std::vector<Buffer> values_;  ///< per input; empty for absent ones
+  std::mt19937 generator_;
+  float low_ = -2, high_ = 2;
+};
+
+/// Output `index` of `problem` by `implementation`, on plain `values`. With a layout other than
+/// plain, values of rank 4 are reordered to it and back, as far as `blocked_inputs` says. nullopt
+/// and the reason if it refuses.
+struct Outcome {
+  std::vector<Buffer> outputs;
+  std::string refusal;
+  bool overran = false;  ///< it wrote behind its result or its scratch memory
+};
+Outcome run_kernel(const kernels::Implementation& implementation, kernels::Problem problem,
+                   const std::vector<Buffer>& values,
+                   kernels::Layout layout = kernels::Layout::plain);
+
+/// Checks every implementation of the problem's operator, in every layout that it takes, against
+/// the reference. Returns how many combinations ran besides the reference.
+int check_implementations(const ProblemMaker& maker, const std::string& what, double tolerance);
+
+}  // namespace polychron::tests
