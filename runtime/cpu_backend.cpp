@@ -61,7 +61,8 @@ class CpuBackend final : public kernels::Backend {
 
   Result<std::shared_ptr<kernels::Plan>> compile(std::shared_ptr<const ops::Graph> graph,
                                                  const kernels::CompileOptions& options) override {
-    return guarded<std::shared_ptr<kernels::Plan>>([&] { return compile_plan(*graph, options, settings_); });
+    return guarded<std::shared_ptr<kernels::Plan>>(
+        [&] { return compile_plan(*graph, options, settings_); });
   }
 
   Result<std::unique_ptr<kernels::PlanInstance>> instantiate(

@@ -1,3 +1,4 @@
+// The order of the passes: what one leaves behind is what the next looks for.
 #include "runtime/passes/passes.hpp"
 
 namespace polychron::runtime {
