@@ -23,6 +23,7 @@ awk -v status="$status" '
   }
   /^[0-9]+\/[0-9]+ Testing: / { close_entry(); entry = $3; reported = 0; result = "" }
   /^Test (Passed|Failed)/ { result = $0 }
+  /^Required regular expression found\./ { result = "Test Passed" }
   /^(\033\[[0-9;]*m)?skipped: / { skipped++; passed-- }
   /^ +[0-9]+ test cases? out of [0-9]+ (passed|failed)/ {
     reported = 1
