@@ -5,8 +5,7 @@
 namespace polychron::kernels {
 
 std::string_view to_string(Layout layout) noexcept {
-  constexpr std::array<std::string_view, 4> names{"plain", "channels_last", "blocked8",
-                                                  "blocked16"};
+  constexpr std::array<std::string_view, 3> names{"plain", "blocked8", "blocked16"};
   return names[static_cast<std::size_t>(layout)];
 }
 
@@ -33,6 +32,7 @@ std::string to_string(const Problem& problem) {
   const auto describe = [](const Slot& slot) {
     std::string text = slot.present ? to_string(slot.descriptor) : "-";
     if (slot.layout != Layout::plain) text += " " + std::string(to_string(slot.layout));
+    if (!slot.order.empty()) text += " transposed";
     return text;
   };
   std::string text = problem.label.empty() ? "" : "[" + problem.label + "] ";

@@ -15,12 +15,12 @@ namespace polychron::kernels {
 
 /// How a value's elements lie in memory. `plain` is row-major and serves every rank and type; the
 /// others are for float32 values of rank 4 whose dimensions are batch, channels, height, width.
-/// Blocked layouts keep 8 or 16 channels together and pad the last block with zeros.
-enum class Layout : std::uint8_t { plain, channels_last, blocked8, blocked16 };
+/// They keep 8 or 16 channels together and pad the last block with zeros.
+enum class Layout : std::uint8_t { plain, blocked8, blocked16 };
 
 std::string_view to_string(Layout layout) noexcept;
 
-/// Channels that a block of `layout` holds: 8, 16, or 1 for the others.
+/// Channels that a block of `layout` holds; 1 for plain.
 constexpr std::uint32_t channel_block(Layout layout) noexcept {
   return layout == Layout::blocked16 ? 16U : layout == Layout::blocked8 ? 8U : 1U;
 }
@@ -34,6 +34,9 @@ struct Slot {
   Layout layout = Layout::plain;
   ops::ConstantBytes constant;
   bool present = true;  ///< false: an optional operand that was not given
+  /// A transpose that moves nothing: dimension i of the operator's view is dimension order[i] of
+  /// the memory, which is row-major. Empty: as it is. Only for operands and results of products.
+  std::vector<std::uint32_t> order = {};
 };
 
 /// Operators that only passes make. They are not in the specification's table and no builder has

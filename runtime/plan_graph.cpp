@@ -62,6 +62,18 @@ void PlanGraph::sweep() {
     if (!needed[i]) values[i].constant.reset();
 }
 
+PlanNode unary_node(ops::OpId op, Attributes attributes, ValueId input, ValueId output,
+                    std::string label) {
+  PlanNode node;
+  node.op = op;
+  node.attributes = std::move(attributes);
+  node.inputs = {input};
+  node.outputs = {output};
+  node.label = std::move(label);
+  node.own_inputs = 1;
+  return node;
+}
+
 Uses::Uses(const PlanGraph& graph)
     : producer(graph.values.size(), none), consumers(graph.values.size()) {
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -77,18 +89,33 @@ std::size_t only_consumer(const PlanGraph& graph, const Uses& uses, ValueId valu
   return uses.consumers[value].front();
 }
 
+namespace {
+
+/// A value's descriptor says what lies in memory; the operator sees its dimensions in this order.
+void set_order(kernels::Slot& slot, const std::vector<std::uint32_t>& order) {
+  if (order.empty()) return;
+  const Shape lies = slot.descriptor.shape;
+  for (std::size_t i = 0; i < order.size(); ++i) slot.descriptor.shape[i] = lies[order[i]];
+  slot.order = order;
+}
+
+}  // namespace
+
 kernels::Problem problem_of(const PlanGraph& graph, const PlanNode& node, int threads) {
   kernels::Problem problem;
   problem.op = node.op;
   problem.attributes = node.attributes;
   problem.label = node.label;
   const auto slot = [&](ValueId id) {
-    if (id == ops::no_value) return kernels::Slot{{}, kernels::Layout::plain, nullptr, false};
+    if (id == ops::no_value) return kernels::Slot{{}, kernels::Layout::plain, nullptr, false, {}};
     const PlanValue& value = graph.values[id];
-    return kernels::Slot{value.descriptor, value.layout, value.constant, true};
+    return kernels::Slot{value.descriptor, value.layout, value.constant, true, {}};
   };
   for (const ValueId value : node.inputs) problem.inputs.push_back(slot(value));
   for (const ValueId value : node.outputs) problem.outputs.push_back(slot(value));
+  for (std::size_t i = 0; i < node.input_orders.size(); ++i)
+    set_order(problem.inputs[i], node.input_orders[i]);
+  if (!node.output_order.empty()) set_order(problem.outputs[0], node.output_order);
   problem.post_ops = node.post_ops;
   problem.own_inputs = node.own_inputs;
   problem.threads = threads;

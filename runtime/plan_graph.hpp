@@ -26,6 +26,9 @@ struct PlanNode {
   std::string label;
   std::vector<kernels::PostOp> post_ops;
   std::size_t own_inputs = 0;
+  /// Slot::order of the inputs and of the output; empty, or shorter than the inputs: as they are.
+  std::vector<std::vector<std::uint32_t>> input_orders = {};
+  std::vector<std::uint32_t> output_order = {};
   bool removed = false;  ///< taken out by a pass; sweep() drops it
 };
 
@@ -50,6 +53,10 @@ struct PlanGraph {
   /// Drops removed nodes and those whose results nobody reads.
   void sweep();
 };
+
+/// A node of one operand.
+PlanNode unary_node(ops::OpId op, Attributes attributes, ops::ValueId input, ops::ValueId output,
+                    std::string label);
 
 /// Who makes and who reads each value. A snapshot: valid until nodes change.
 struct Uses {

@@ -63,8 +63,7 @@ KernelResult prepare_depth_to_space(const Problem& problem) {
       to[0], to[1], to[2], to[3], to[2] / from[2], to[3] / from[3], 0, 0, channel_block(in.layout)};
   e.tap_channels = from[1] / (e.rows * e.columns);
   e.in_blocks = (from[1] + e.block - 1) / e.block;
-  if (in.layout == Layout::channels_last || !problem.post_ops.empty())
-    return refuse("blocked or plain input, no post-operations");
+  if (!problem.post_ops.empty()) return refuse("no post-operations");
   const bool plain = out.layout == Layout::plain;
   if (!plain && (out.layout != in.layout || e.tap_channels % e.block != 0))
     return refuse("blocks to blocks of whole taps, or to plain");

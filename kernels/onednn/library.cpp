@@ -13,8 +13,6 @@ memory::format_tag format_tag(Layout layout) noexcept {
   switch (layout) {
     case Layout::plain:
       return memory::format_tag::nchw;
-    case Layout::channels_last:
-      return memory::format_tag::nhwc;
     case Layout::blocked8:
       return memory::format_tag::nChw8c;
     case Layout::blocked16:

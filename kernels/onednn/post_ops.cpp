@@ -92,13 +92,33 @@ Broadcast broadcast_of(const Shape& operand, const Shape& shape, std::size_t cha
   return Broadcast::channel;
 }
 
+/// oneDNN's generated code keeps one set of parameters for each function (seen in 2.6.3): a second
+/// linear, clip or leaky relu with other parameters than the first is computed with the first's.
+bool can_join(std::span<const PostOp> before, ops::OpId id, const Attributes& attributes) {
+  for (const PostOp& post_op : before) {
+    if (post_op.operand != PostOp::no_operand) continue;
+    for (const Eltwise& a : eltwise_of(post_op.op, post_op.attributes))
+      for (const Eltwise& b : eltwise_of(id, attributes))
+        if (a.algorithm == b.algorithm && (a.alpha != b.alpha || a.beta != b.beta)) return false;
+  }
+  return true;
+}
+
+bool is_product(ops::OpId id) noexcept { return id == op("matmul") || id == op("gemm"); }
+
+std::size_t channel_axis(const Problem& problem) {
+  return is_product(problem.op) ? problem.outputs[0].descriptor.shape.size() - 1 : 1;
+}
+
 std::optional<PostOps> translate(const Problem& problem, const memory::desc& desc,
-                                 std::size_t first, bool flat) {
+                                 std::size_t first) {
   PostOps result;
   dnnl::post_ops list;
   const Shape& shape = problem.outputs[0].descriptor.shape;
   const memory::dims dims = desc.dims();
-  const std::size_t channel_axis = flat ? shape.size() - 1 : 1;
+  const bool product = is_product(problem.op);
+  // Of the dimensions that the primitive sees, which may be fewer than the operator's.
+  const std::size_t channels = product ? dims.size() - 1 : 1;
   for (std::size_t i = first; i < problem.post_ops.size(); ++i) {
     const PostOp& post_op = problem.post_ops[i];
     if (post_op.operand == PostOp::no_operand) {
@@ -113,21 +133,21 @@ std::optional<PostOps> translate(const Problem& problem, const memory::desc& des
     const Slot& slot = problem.inputs[post_op.operand];
     if (!algorithm || !is_float32(slot)) return std::nullopt;
     memory::dims operand_dims(dims.size(), 1);
-    switch (broadcast_of(slot.descriptor.shape, shape, channel_axis)) {
+    switch (broadcast_of(slot.descriptor.shape, shape, channel_axis(problem))) {
       case Broadcast::none:
         operand_dims = dims;
         break;
       case Broadcast::scalar:
         break;
       case Broadcast::channel:
-        operand_dims[1] = dims[1];
+        operand_dims[channels] = dims[channels];
         break;
       case Broadcast::other:
         return std::nullopt;
     }
     const bool whole = operand_dims == dims;
     if (!whole && slot.layout != Layout::plain) return std::nullopt;
-    const memory::desc operand = whole && !flat ? describe(slot) : plain(operand_dims);
+    const memory::desc operand = whole && !product ? describe(slot) : plain(operand_dims);
     result.operands.push_back(
         {DNNL_ARG_ATTR_MULTIPLE_POST_OP(list.len()) | DNNL_ARG_SRC_1, operand, post_op.operand});
     list.append_binary(*algorithm, operand);
@@ -145,34 +165,23 @@ void PostOps::add_to(PrimitiveKernel& kernel) const {
 
 namespace polychron::kernels {
 
-bool can_follow(ops::OpId first, ops::OpId second, const Attributes& attributes, const Slot& result,
+using namespace onednn;
+using ops::op;
+
+bool can_follow(const Problem& problem, ops::OpId id, const Attributes& attributes,
                 const Slot* operand) {
-  using namespace onednn;
-  using ops::op;
-  if (!is_float32(result)) return false;
-  const bool picture = first == op("conv2d") || first == op("convTranspose2d");
-  const bool product = first == op("matmul") || first == op("gemm");
-  if (!picture && !product && !binary_of(first)) return false;
-  if (operand == nullptr) return !eltwise_of(second, attributes).empty();
-  if (!binary_of(second) || !is_float32(*operand)) return false;
-  const Shape& shape = result.descriptor.shape;
-  const std::size_t channel_axis = product ? shape.size() - 1 : 1;
-  const Broadcast broadcast = broadcast_of(operand->descriptor.shape, shape, channel_axis);
-  return broadcast != Broadcast::other;
+  if (!is_float32(problem.outputs[0])) return false;
+  const bool picture = problem.op == op("conv2d") || problem.op == op("convTranspose2d");
+  if (!picture && !is_product(problem.op) && !binary_of(problem.op)) return false;
+  if (operand == nullptr)
+    return !eltwise_of(id, attributes).empty() && can_join(problem.post_ops, id, attributes);
+  if (!binary_of(id) || !is_float32(*operand)) return false;
+  const Shape& shape = problem.outputs[0].descriptor.shape;
+  return broadcast_of(operand->descriptor.shape, shape, channel_axis(problem)) != Broadcast::other;
 }
 
-bool can_join(std::span<const PostOp> before, ops::OpId second, const Attributes& attributes) {
-  for (const PostOp& post_op : before) {
-    if (post_op.operand != PostOp::no_operand) continue;
-    for (const onednn::Eltwise& a : onednn::eltwise_of(post_op.op, post_op.attributes))
-      for (const onednn::Eltwise& b : onednn::eltwise_of(second, attributes))
-        if (a.algorithm == b.algorithm && (a.alpha != b.alpha || a.beta != b.beta)) return false;
-  }
-  return true;
-}
-
-bool single_function(ops::OpId op, const Attributes& attributes) {
-  return onednn::eltwise_of(op, attributes).size() == 1;
+bool computes_in_blocks(ops::OpId id, const Attributes& attributes) {
+  return binary_of(id) || eltwise_of(id, attributes).size() == 1;
 }
 
 }  // namespace polychron::kernels

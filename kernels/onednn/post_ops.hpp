@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "kernels/onednn/primitive_kernel.hpp"
@@ -32,10 +33,18 @@ struct PostOps {
   void add_to(PrimitiveKernel& kernel) const;
 };
 
+/// True if the library computes `op` correctly after those of `before`.
+bool can_join(std::span<const PostOp> before, ops::OpId op, const Attributes& attributes);
+
+bool is_product(ops::OpId op) noexcept;
+
+/// The dimension of a problem's result along which vectors may run: that of a picture's channels,
+/// or the columns of a product.
+std::size_t channel_axis(const Problem& problem);
+
 /// Translates the post-operations from number `first` on, for a result that the primitive sees as
-/// `desc`: of its own rank, or flattened to rows and columns (`flat`). nullopt if one is unknown to
-/// the library.
+/// `desc`. nullopt if one is unknown to the library, or computed wrongly.
 std::optional<PostOps> translate(const Problem& problem, const memory::desc& desc,
-                                 std::size_t first = 0, bool flat = false);
+                                 std::size_t first = 0);
 
 }  // namespace polychron::kernels::onednn

@@ -21,6 +21,22 @@ memory::desc strided(const memory::dims& dims, const memory::dims& strides) {
   return {dims, memory::data_type::f32, strides};
 }
 
+/// The slot with ones before its shape, in the order in which its dimensions lie in memory.
+memory::desc batched(const Slot& slot, std::size_t rank) {
+  memory::dims dims = to_dims(slot.descriptor.shape);
+  memory::dims strides = row_major(dims);
+  if (!slot.order.empty()) {
+    memory::dims lies(dims.size());
+    for (std::size_t i = 0; i < dims.size(); ++i) lies[slot.order[i]] = dims[i];
+    const memory::dims steps = row_major(lies);
+    for (std::size_t i = 0; i < dims.size(); ++i) strides[i] = steps[slot.order[i]];
+  }
+  const memory::dim whole = static_cast<memory::dim>(*element_count(slot.descriptor.shape));
+  dims.insert(dims.begin(), rank - dims.size(), 1);
+  strides.insert(strides.begin(), rank - strides.size(), whole);
+  return strided(dims, strides);
+}
+
 Product product_of(const Problem& problem) {
   if (const auto* gemm = std::get_if<GemmAttributes>(&problem.attributes)) {
     const memory::dims out = to_dims(problem.outputs[0].descriptor.shape);
@@ -30,18 +46,20 @@ Product product_of(const Problem& problem) {
             strided(b_dims, gemm->b_transpose ? memory::dims{1, inner} : memory::dims{out[1], 1}),
             plain(out), true};
   }
+  const bool ordered = !problem.inputs[0].order.empty() || !problem.inputs[1].order.empty() ||
+                       !problem.outputs[0].order.empty();
   memory::dims a = to_dims(problem.inputs[0].descriptor.shape);
   memory::dims b = to_dims(problem.inputs[1].descriptor.shape);
   memory::dims c = to_dims(problem.outputs[0].descriptor.shape);
   const bool matrix = std::all_of(b.begin(), b.end() - 2, [](auto dim) { return dim == 1; });
-  if (matrix) {
+  if (matrix && !ordered) {
     memory::dim rows = 1;
     for (std::size_t i = 0; i + 1 < c.size(); ++i) rows *= c[i];
     return {plain({rows, a.back()}), plain({a.back(), c.back()}), plain({rows, c.back()}), true};
   }
-  a.insert(a.begin(), c.size() - a.size(), 1);
-  b.insert(b.begin(), c.size() - b.size(), 1);
-  return {plain(a), plain(b), plain(c), false};
+  const std::size_t rank = c.size();
+  return {batched(problem.inputs[0], rank), batched(problem.inputs[1], rank),
+          batched(problem.outputs[0], rank), false};
 }
 
 /// The vector that the first post-operation adds to every row, if that is what it does.
@@ -61,7 +79,7 @@ KernelResult prepare(const Problem& problem) {
   const Product product = product_of(problem);
   const Slot& b_slot = problem.inputs[1];
   const Slot* bias_slot = bias_of(problem, product);
-  const auto post_ops = translate(problem, product.c, bias_slot ? 1 : 0, product.flat);
+  const auto post_ops = translate(problem, product.c, bias_slot ? 1 : 0);
   if (!post_ops) return refuse("a post-operation that oneDNN does not have");
   const memory::desc wanted =
       b_slot.constant && product.flat

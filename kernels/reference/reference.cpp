@@ -74,7 +74,9 @@ Function find(ops::OpId op) noexcept {
 }
 
 KernelResult prepare(const Problem& problem) {
-  const auto plain = [](const Slot& slot) { return slot.layout == Layout::plain; };
+  const auto plain = [](const Slot& slot) {
+    return slot.layout == Layout::plain && slot.order.empty();
+  };
   if (!std::all_of(problem.inputs.begin(), problem.inputs.end(), plain) ||
       !std::all_of(problem.outputs.begin(), problem.outputs.end(), plain))
     return refuse("plain layouts only");

@@ -101,12 +101,7 @@ class LayoutChooser {
   }
 
   bool elementwise(const PlanNode& node) const {
-    const kernels::Slot slot{graph_.values[node.outputs[0]].descriptor, Layout::plain, nullptr,
-                             true};
-    if (node.own_inputs == 1)
-      return kernels::can_follow(op("conv2d"), node.op, node.attributes, slot, nullptr) &&
-             kernels::single_function(node.op, node.attributes);
-    return kernels::can_follow(node.op, op("relu"), {}, slot, nullptr);
+    return kernels::computes_in_blocks(node.op, node.attributes);
   }
 
   /// True if the operand that has the result's shape comes in blocks: a small one alone is no

@@ -21,8 +21,8 @@ void factor_gates(PlanGraph& graph) {
       const ops::ValueId shifted = graph.add_value(graph.values[gate]);
       graph.values[shifted].kind = ops::Value::Kind::result;
       graph.values[shifted].constant.reset();
-      PlanNode linear{op("linear"),         {gate}, {shifted}, LinearAttributes{1, 1},
-                      graph.nodes[i].label, {},     1,         false};
+      PlanNode linear =
+          unary_node(op("linear"), LinearAttributes{1, 1}, gate, shifted, graph.nodes[i].label);
       graph.nodes[i].op = op("mul");
       graph.nodes[i].inputs = {x, shifted};
       // Right after the gate's producer would do; before the product it is used in is simplest.

@@ -12,7 +12,7 @@ constexpr std::size_t most_post_ops = 8;
 
 kernels::Slot slot_of(const PlanGraph& graph, ops::ValueId id) {
   const PlanValue& value = graph.values[id];
-  return {value.descriptor, value.layout, value.constant, true};
+  return {value.descriptor, value.layout, value.constant, true, {}};
 }
 
 /// The other operand of `follower`, if it is binary and `value` can be its first.
@@ -35,17 +35,14 @@ bool fuse(PlanGraph& graph, const Matcher& match, std::size_t index) {
   if (!follower.post_ops.empty() || follower.outputs.size() != 1) return false;
   if (match.descriptor(follower.outputs[0]) != match.descriptor(result)) return false;
   kernels::PostOp post_op{follower.op, follower.attributes};
-  const kernels::Slot slot = slot_of(graph, result);
+  const kernels::Problem problem = problem_of(graph, node, 1);
   if (follower.inputs.size() == 1) {
-    if (!kernels::can_follow(node.op, follower.op, follower.attributes, slot, nullptr) ||
-        !kernels::can_join(node.post_ops, follower.op, follower.attributes))
-      return false;
+    if (!kernels::can_follow(problem, follower.op, follower.attributes, nullptr)) return false;
   } else {
     const auto other = other_operand(follower, result);
     if (!other) return false;
     const kernels::Slot operand = slot_of(graph, *other);
-    if (!kernels::can_follow(node.op, follower.op, follower.attributes, slot, &operand))
-      return false;
+    if (!kernels::can_follow(problem, follower.op, follower.attributes, &operand)) return false;
     post_op.operand = static_cast<std::uint32_t>(node.inputs.size());
     node.inputs.push_back(*other);
   }

@@ -14,6 +14,7 @@ void optimize(PlanGraph& graph) {
   fold_affine(graph);
   fuse_post_ops(graph);
   split_transposed_convolutions(graph);
+  absorb_transposes(graph);
   choose_layouts(graph);
   make_views(graph);
 }

@@ -36,6 +36,9 @@ void fuse_post_ops(PlanGraph& graph);
 /// Transposed convolutions without overlap become 1x1 convolutions and a depth-to-space.
 void split_transposed_convolutions(PlanGraph& graph);
 
+/// Products read and write transposed values where they lie.
+void absorb_transposes(PlanGraph& graph);
+
 /// Chooses the layout of pictures and puts reorders where layouts meet.
 void choose_layouts(PlanGraph& graph);
 

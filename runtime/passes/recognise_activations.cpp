@@ -79,12 +79,6 @@ std::optional<Gate> gate_of(const Matcher& match, ops::ValueId value) {
   return gelu_gate(match, value);
 }
 
-/// A node of one operand that makes `output`, placed at `index`.
-PlanNode unary(const PlanNode& like, ops::OpId id, Attributes attributes, ops::ValueId input,
-               ops::ValueId output) {
-  return {id, {input}, {output}, std::move(attributes), like.label, {}, 1, false};
-}
-
 /// x * gate(x), where x may come with a factor of its own.
 bool rewrite_gated(PlanGraph& graph, Matcher& match, std::size_t index) {
   const PlanNode node = graph.nodes[index];
@@ -100,13 +94,14 @@ bool rewrite_gated(PlanGraph& graph, Matcher& match, std::size_t index) {
       gate->factor *= a.alpha;
     }
     if (nearly(gate->factor, 1)) {
-      graph.nodes[index] = unary(node, gate->op, gate->attributes, gate->x, node.outputs[0]);
+      graph.nodes[index] =
+          unary_node(gate->op, gate->attributes, gate->x, node.outputs[0], node.label);
     } else {
       const ops::ValueId activated = graph.add_value(graph.values[node.outputs[0]]);
-      graph.nodes[index] = unary(node, gate->op, gate->attributes, gate->x, activated);
-      graph.nodes.insert(
-          graph.nodes.begin() + static_cast<std::ptrdiff_t>(index) + 1,
-          unary(node, op("linear"), LinearAttributes{gate->factor, 0}, activated, node.outputs[0]));
+      graph.nodes[index] = unary_node(gate->op, gate->attributes, gate->x, activated, node.label);
+      graph.nodes.insert(graph.nodes.begin() + static_cast<std::ptrdiff_t>(index) + 1,
+                         unary_node(op("linear"), LinearAttributes{gate->factor, 0}, activated,
+                                    node.outputs[0], node.label));
     }
     return true;
   }
@@ -118,7 +113,7 @@ bool rewrite_hard_sigmoid(const Matcher& match, PlanNode& node) {
   const auto& a = std::get<LinearAttributes>(node.attributes);
   const auto clip = clipped(match, node.inputs[0]);
   if (!clip || a.beta != 0 || !nearly(a.alpha * clip->height, 1)) return false;
-  node = unary(node, op("hardSigmoid"), clip->sigmoid, clip->x, node.outputs[0]);
+  node = unary_node(op("hardSigmoid"), clip->sigmoid, clip->x, node.outputs[0], node.label);
   return true;
 }
 

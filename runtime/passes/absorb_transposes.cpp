@@ -1,0 +1,72 @@
+// The transposes around the products of an attention move nothing: oneDNN reads and writes strided
+// operands as fast as packed ones, as long as one of the last two dimensions lies together.
+#include "runtime/passes/match.hpp"
+#include "runtime/passes/passes.hpp"
+
+namespace polychron::runtime {
+namespace {
+
+using ops::op;
+using Order = std::vector<std::uint32_t>;
+
+Order order_of(const PlanGraph& graph, const PlanNode& transpose) {
+  const auto& permutation = std::get<TransposeAttributes>(transpose.attributes).permutation;
+  if (permutation) return *permutation;
+  const auto rank =
+      static_cast<std::uint32_t>(graph.values[transpose.inputs[0]].descriptor.shape.size());
+  Order order;
+  for (std::uint32_t i = rank; i-- > 0;) order.push_back(i);
+  return order;
+}
+
+/// A batched product, as the library computes it with strides.
+bool is_batched(const PlanGraph& graph, const Matcher& match, const PlanNode& node) {
+  if (node.op != op("matmul") || !match.is_float32(node.outputs[0])) return false;
+  const auto rank = [&](ops::ValueId value) { return graph.values[value].descriptor.shape.size(); };
+  const std::size_t own = rank(node.outputs[0]);
+  return (own == 3 || own == 4) && rank(node.inputs[0]) == own && rank(node.inputs[1]) == own;
+}
+
+void absorb_inputs(PlanGraph& graph, const Matcher& match, PlanNode& node) {
+  for (std::size_t i = 0; i < 2; ++i) {
+    const PlanNode* transpose = match.made_by(node.inputs[i], op("transpose"));
+    if (transpose == nullptr) continue;
+    Order order = order_of(graph, *transpose);
+    const auto last = static_cast<std::uint32_t>(order.size() - 1);
+    const bool rows_together = order[last] == last;
+    const bool columns_together = i == 1 && order[last - 1] == last;
+    if (!rows_together && !columns_together) continue;
+    node.input_orders.resize(2);
+    node.input_orders[i] = std::move(order);
+    node.inputs[i] = transpose->inputs[0];
+  }
+}
+
+void absorb_output(PlanGraph& graph, const Matcher& match, PlanNode& node) {
+  const std::size_t next = only_consumer(graph, match.uses(), node.outputs[0]);
+  if (next == Uses::none || graph.nodes[next].op != op("transpose")) return;
+  for (const kernels::PostOp& post_op : node.post_ops)
+    if (post_op.operand != kernels::PostOp::no_operand) return;
+  const Order permutation = order_of(graph, graph.nodes[next]);
+  Order order(permutation.size());
+  for (std::uint32_t i = 0; i < order.size(); ++i) order[permutation[i]] = i;
+  if (order.back() + 1 != order.size()) return;
+  node.output_order = std::move(order);
+  node.outputs = graph.nodes[next].outputs;
+  graph.nodes[next].removed = true;
+}
+
+}  // namespace
+
+void absorb_transposes(PlanGraph& graph) {
+  Matcher match(graph);
+  for (PlanNode& node : graph.nodes) {
+    if (node.removed || !is_batched(graph, match, node)) continue;
+    absorb_inputs(graph, match, node);
+    absorb_output(graph, match, node);
+    match.refresh();
+  }
+  graph.sweep();
+}
+
+}  // namespace polychron::runtime
