@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/direct/direct.hpp"
+#include "kernels/eigen/eigen.hpp"
 #include "kernels/kernel.hpp"
 #include "kernels/onednn/onednn.hpp"
 #include "kernels/reference/reference.hpp"
@@ -22,18 +23,24 @@ struct Entry {
 };
 
 constexpr Entry entries[] = {
+    {op("abs"), eigen::prepare_small_unary, "eigen"},
     {op("abs"), onednn::prepare_eltwise},
+    {op("add"), eigen::prepare_small_binary, "eigen"},
     {op("add"), onednn::prepare_binary},
     {op("averagePool2d"), onednn::prepare_pool},
+    {op("ceil"), eigen::prepare_unary, "eigen"},
     {op("clamp"), onednn::prepare_eltwise},
     {op("concat"), direct::prepare_concat, "direct"},
     {op("concat"), onednn::prepare_concat},
     {op("conv2d"), onednn::prepare_pixel},
     {op("conv2d"), onednn::prepare_convolution},
     {op("convTranspose2d"), onednn::prepare_convolution},
+    {op("cos"), eigen::prepare_unary, "eigen"},
+    {op("div"), eigen::prepare_small_binary, "eigen"},
     {op("div"), onednn::prepare_binary},
     {op("elu"), onednn::prepare_eltwise},
     {op("exp"), onednn::prepare_eltwise},
+    {op("floor"), eigen::prepare_unary, "eigen"},
     {op("gelu"), onednn::prepare_eltwise},
     {op("gemm"), onednn::prepare_product},
     {op("hardSwish"), onednn::prepare_eltwise},
@@ -45,19 +52,29 @@ constexpr Entry entries[] = {
     {op("max"), onednn::prepare_binary},
     {op("maxPool2d"), onednn::prepare_pool},
     {op("min"), onednn::prepare_binary},
+    {op("mul"), eigen::prepare_small_binary, "eigen"},
     {op("mul"), onednn::prepare_binary},
+    {op("neg"), eigen::prepare_small_unary, "eigen"},
     {op("neg"), onednn::prepare_eltwise},
+    {op("reciprocal"), eigen::prepare_unary, "eigen"},
     {op("reduceMax"), onednn::prepare_reduction},
     {op("reduceMean"), onednn::prepare_reduction},
     {op("reduceMin"), onednn::prepare_reduction},
     {op("reduceSum"), onednn::prepare_reduction},
+    {op("relu"), eigen::prepare_small_unary, "eigen"},
     {op("relu"), onednn::prepare_eltwise},
     {op("resample2d"), onednn::prepare_resample},
+    {op("roundEven"), eigen::prepare_unary, "eigen"},
     {op("sigmoid"), onednn::prepare_eltwise},
+    {op("sin"), eigen::prepare_unary, "eigen"},
     {op("softmax"), onednn::prepare_softmax},
     {op("softplus"), onednn::prepare_eltwise},
+    {op("softsign"), eigen::prepare_unary, "eigen"},
+    {op("sqrt"), eigen::prepare_small_unary, "eigen"},
     {op("sqrt"), onednn::prepare_eltwise},
+    {op("sub"), eigen::prepare_small_binary, "eigen"},
     {op("sub"), onednn::prepare_binary},
+    {op("tan"), eigen::prepare_unary, "eigen"},
     {op("tanh"), onednn::prepare_eltwise},
     {op("transpose"), onednn::prepare_reorder},
     {op_depth_to_space, direct::prepare_depth_to_space, "direct"},

@@ -40,14 +40,14 @@ void PlanLane::bind_step(std::size_t index) {
       case Location::Kind::none:
         return nullptr;
       case Location::Kind::arena:
-        return arena_.data() + at.index;
+        return arena_.data() + at.index + at.offset;
       case Location::Kind::constant:
-        return plan_->constants[at.index]->data();
+        return plan_->constants[at.index]->data() + at.offset;
       case Location::Kind::input:
-        ports_.push_back({index, operand, is_output, at.index});
+        ports_.push_back({index, operand, is_output, at.index, at.offset});
         break;
       case Location::Kind::output:
-        ports_.push_back({index, operand, is_output, plan_->input_count + at.index});
+        ports_.push_back({index, operand, is_output, plan_->input_count + at.index, at.offset});
         break;
     }
     return nullptr;
@@ -68,9 +68,9 @@ void PlanLane::set_tensor(std::size_t tensor, std::byte* address) {
   for (; port != ports_.end() && port->tensor == tensor; ++port) {
     BoundStep& step = steps_[port->step];
     if (port->is_output_operand)
-      step.outputs[port->operand] = address;
+      step.outputs[port->operand] = address + port->offset;
     else
-      step.inputs[port->operand] = address;
+      step.inputs[port->operand] = address + port->offset;
     step.bound->rebind();
   }
 }

@@ -20,7 +20,8 @@ namespace polychron::runtime {
 struct Location {
   enum class Kind : std::uint8_t { none, arena, constant, input, output };
   Kind kind = Kind::none;
-  std::size_t index = 0;  ///< offset in the arena, or number of the constant, input or output
+  std::size_t index = 0;   ///< offset in the arena, or number of the constant, input or output
+  std::size_t offset = 0;  ///< where a view begins, in bytes
 };
 
 struct Step {
@@ -77,6 +78,7 @@ class PlanLane final : public kernels::PlanInstance {
     std::size_t operand;
     bool is_output_operand;
     std::size_t tensor;  ///< number of the input, or of inputs plus the number of the output
+    std::size_t offset;  ///< from the tensor's address
   };
 
   void bind_step(std::size_t index);

@@ -59,12 +59,13 @@ class PlanCompiler {
 
   std::size_t new_buffer(Location::Kind kind, std::size_t index, std::size_t bytes,
                          std::size_t first) {
-    buffers_.push_back({{kind, index}, bytes, first, first});
+    buffers_.push_back({{kind, index, 0}, bytes, first, first});
     return buffers_.size() - 1;
   }
 
   void place_sources() {
     buffer_of_.assign(graph_.values.size(), forever);
+    offset_of_.assign(graph_.values.size(), 0);
     for (std::size_t i = 0; i < graph_.inputs.size(); ++i)
       buffer_of_[graph_.inputs[i]] = new_buffer(Location::Kind::input, i, 0, 0);
     for (std::size_t i = 0; i < graph_.values.size(); ++i)
@@ -88,6 +89,7 @@ class PlanCompiler {
     const PlanNode& node = graph_.nodes[index];
     if (is_view(index)) {
       buffer_of_[node.outputs[0]] = buffer_of_[node.inputs[0]];
+      offset_of_[node.outputs[0]] = offset_of_[node.inputs[0]] + node.view_offset;
       return;
     }
     for (std::size_t k = 0; k < node.outputs.size(); ++k) {
@@ -125,8 +127,9 @@ class PlanCompiler {
     for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
       const ValueId value = graph_.outputs[i];
       PlanBuffer& buffer = buffers_[buffer_of_[value]];
-      if (buffer.location.kind == Location::Kind::arena) {
-        buffer.location = {Location::Kind::output, i};
+      const bool whole = buffer.bytes == *byte_length(graph_.values[value].descriptor);
+      if (buffer.location.kind == Location::Kind::arena && whole) {
+        buffer.location = {Location::Kind::output, i, 0};
         continue;
       }
       PlanNode copy;
@@ -138,6 +141,9 @@ class PlanCompiler {
       copy.outputs = {graph_.add_value(std::move(target))};
       copy.own_inputs = 1;
       buffer_of_.push_back(new_buffer(Location::Kind::output, i, 0, graph_.nodes.size()));
+      offset_of_.push_back(0);
+      PlanBuffer& source = buffers_[buffer_of_[value]];
+      source.last = std::max(source.last, graph_.nodes.size());
       graph_.nodes.push_back(copy);
       add_step(copy);
     }
@@ -172,22 +178,24 @@ class PlanCompiler {
         const ValueId value = graph_.nodes[i].inputs[k];
         step.inputs.push_back(value == ops::no_value || step.kernel->keeps_constant(k)
                                   ? Location{}
-                                  : locate(buffer_of_[value], constant_index));
+                                  : locate(value, constant_index));
       }
       for (const ValueId value : graph_.nodes[i].outputs)
-        step.outputs.push_back(locate(buffer_of_[value], constant_index));
+        step.outputs.push_back(locate(value, constant_index));
     }
     std::erase_if(plan_->steps, [](const Step& step) { return !step.kernel; });
   }
 
-  Location locate(std::size_t buffer, std::vector<std::size_t>& constant_index) {
+  Location locate(ValueId value, std::vector<std::size_t>& constant_index) {
+    const std::size_t buffer = buffer_of_[value];
     Location location = buffers_[buffer].location;
+    location.offset = offset_of_[value];
     if (location.kind != Location::Kind::constant) return location;
     if (constant_index[buffer] == forever) {
       constant_index[buffer] = plan_->constants.size();
       plan_->constants.push_back(graph_.values[location.index].constant);
     }
-    return {Location::Kind::constant, constant_index[buffer]};
+    return {Location::Kind::constant, constant_index[buffer], location.offset};
   }
 
   PlanGraph graph_;
@@ -196,6 +204,7 @@ class PlanCompiler {
   std::shared_ptr<CpuPlan> plan_;
   std::vector<PlanBuffer> buffers_;
   std::vector<std::size_t> buffer_of_;  ///< per value
+  std::vector<std::size_t> offset_of_;  ///< per value: where it begins in its buffer
   std::vector<std::size_t> last_use_;   ///< per value
 };
 

@@ -29,7 +29,8 @@ struct PlanNode {
   /// Slot::order of the inputs and of the output; empty, or shorter than the inputs: as they are.
   std::vector<std::vector<std::uint32_t>> input_orders = {};
   std::vector<std::uint32_t> output_order = {};
-  bool removed = false;  ///< taken out by a pass; sweep() drops it
+  std::size_t view_offset = 0;  ///< of a view: where its bytes begin in its input's
+  bool removed = false;         ///< taken out by a pass; sweep() drops it
 };
 
 /// Invariants as ops::Graph's. Passes may append values and nodes and mark nodes removed; indices

@@ -206,7 +206,10 @@ BOOST_AUTO_TEST_CASE(unaries) {
   for (const auto id : {op("abs"), op("exp"), op("gelu"), op("hardSwish"), op("neg"), op("relu"),
                         op("sigmoid"), op("softplus"), op("tanh")})
     check(id, {}, -8, 8);
-  for (const auto id : {op("log"), op("sqrt")}) check(id, {}, 0.01F, 50);
+  for (const auto id : {op("log"), op("reciprocal"), op("sqrt")}) check(id, {}, 0.01F, 50);
+  for (const auto id :
+       {op("ceil"), op("cos"), op("floor"), op("roundEven"), op("sin"), op("softsign"), op("tan")})
+    check(id, {}, -1.5F, 1.5F);
   check(op("clamp"), ClampAttributes{-1.0, 1.5}, -4, 4);
   check(op("clamp"), ClampAttributes{std::nullopt, 1.5}, -4, 4);
   check(op("elu"), EluAttributes{0.7}, -4, 4);
