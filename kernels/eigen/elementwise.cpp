@@ -1,3 +1,5 @@
+// Eigen arrays over the operands, function by function: unary, and binary of equal or single-number
+// operands.
 #include <Eigen/Core>
 #include <algorithm>
 

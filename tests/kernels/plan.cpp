@@ -3,7 +3,9 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "kernels/problem.hpp"
 #include "ops/table.hpp"
+#include "tests/kernels/allocations.hpp"
 #include "tests/kernels/graphs.hpp"
 
 namespace polychron {
@@ -63,6 +65,40 @@ BOOST_AUTO_TEST_CASE(outputs_are_separate) {
     BOOST_TEST(runner.get<float>(i) == negative, boost::test_tools::per_element());
   BOOST_TEST(runner.get<float>(3) == same, boost::test_tools::per_element());
   BOOST_TEST(runner.get<float>(4) == fixed, boost::test_tools::per_element());
+}
+
+// oneDNN itself allocates a little in each call; what is counted is this library's.
+BOOST_AUTO_TEST_CASE(executing_allocates_nothing) {
+  GraphMaker maker;
+  const Shape shape{1, 16, 9, 9};
+  const auto x = maker.input(shape);
+  const auto y = maker.node(op("conv2d"), {x, maker.random({16, 16, 3, 3}), maker.random({16})},
+                            shape, Conv2dAttributes{.padding = {1, 1, 1, 1}});
+  const auto z = maker.node(op("mul"), {y, maker.node(op("erf"), {y}, shape)}, shape);
+  const auto p = maker.node(op("matmul"), {z, maker.random({9, 9})}, shape);
+  maker.output(maker.node(op("softmax"), {p}, shape, SoftmaxAttributes{3}));
+  Runner runner(cpu(), maker.share());
+  runner.randomize(1);
+  runner.run();
+  const auto before = tests::allocations();
+  if (!before) {
+    BOOST_TEST_MESSAGE("skipped: a sanitizer has operator new");
+    return;
+  }
+  runner.run();
+  BOOST_TEST(*tests::allocations() == *before);
+}
+
+// A graph that no kernel can compute is refused, with the reasons of all.
+BOOST_AUTO_TEST_CASE(refusals_are_told) {
+  GraphMaker maker;
+  const auto x = maker.input({2}, DataType::int32);
+  maker.output(maker.node(kernels::op_reorder, {x}, {2}, {}, DataType::int32));
+  auto result = cpu()->compile(maker.share(), {});
+  BOOST_REQUIRE(!result);
+  const std::string what = result.error().what();
+  for (const char* part : {"reorder int32", "no implementation", "onednn: float32 only"})
+    BOOST_TEST(what.find(part) != std::string::npos, what);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,249 @@
+// What passes make of small graphs, and that the result computes the same as the unfused reference.
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+#include "ops/table.hpp"
+#include "runtime/cpu_backend.hpp"
+#include "tests/kernels/graphs.hpp"
+
+namespace polychron {
+namespace {
+
+using ops::op;
+using ops::ValueId;
+using tests::GraphMaker;
+using tests::Runner;
+
+/// Compiles with passes, compares with the reference without, and returns the plan's steps.
+std::vector<std::string> check(const GraphMaker& maker, double tolerance = 1e-4) {
+  Runner fused(runtime::make_cpu_backend(), maker.share());
+  Runner plain(runtime::make_cpu_backend({.optimize = false, .reference_only = true}),
+               maker.share());
+  for (Runner* runner : {&fused, &plain}) {
+    runner->randomize(11);
+    runner->run();
+  }
+  const auto actual = fused.get<float>(0), expected = plain.get<float>(0);
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    BOOST_REQUIRE_SMALL(
+        (static_cast<double>(actual[i]) - expected[i]) / std::fmax(1, std::fabs(expected[i])),
+        tolerance);
+  return fused.plan().describe();
+}
+
+bool mentions(const std::string& step, const std::string& text) {
+  return step.find(text) != std::string::npos;
+}
+
+int count(const std::vector<std::string>& steps, const std::string& text) {
+  int found = 0;
+  for (const std::string& step : steps) found += mentions(step, text) ? 1 : 0;
+  return found;
+}
+
+/// x * clip(x + 3, 0, 6) / 6, as exporters write it.
+ValueId hard_swish(GraphMaker& maker, ValueId x, const Shape& shape) {
+  const auto three = maker.constant<float>({}, {3}), six = maker.constant<float>({1}, {6});
+  const auto shifted = maker.node(op("add"), {x, three}, shape);
+  const auto clipped = maker.node(op("clamp"), {shifted}, shape, ClampAttributes{0.0, 6.0});
+  return maker.node(op("div"), {maker.node(op("mul"), {x, clipped}, shape), six}, shape);
+}
+
+ValueId convolution(GraphMaker& maker, ValueId x, std::uint32_t in, std::uint32_t out,
+                    const Shape& shape) {
+  return maker.node(op("conv2d"), {x, maker.random({out, in, 1, 1}), maker.random({out})}, shape,
+                    Conv2dAttributes{});
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(passes)
+
+BOOST_AUTO_TEST_CASE(constants_are_folded) {
+  GraphMaker maker;
+  const auto x = maker.input({2, 3});
+  const auto c = maker.node(op("exp"), {maker.random({2, 3})}, {2, 3});
+  maker.output(maker.node(op("add"), {x, c}, {2, 3}));
+  const auto steps = check(maker);
+  BOOST_TEST(steps.size() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(hard_swish_fuses_into_the_convolution) {
+  GraphMaker maker;
+  const Shape shape{1, 32, 6, 5};
+  const auto y = convolution(maker, maker.input({1, 16, 6, 5}), 16, 32, shape);
+  maker.output(hard_swish(maker, y, shape));
+  const auto steps = check(maker);
+  BOOST_TEST(count(steps, "conv2d+hardSwish") == 1);
+  BOOST_TEST(count(steps, "clamp") + count(steps, "div") == 0);
+}
+
+BOOST_AUTO_TEST_CASE(swish_and_gelu_are_recognised) {
+  GraphMaker maker;
+  const Shape shape{4, 8};
+  const auto x = maker.input(shape);
+  const auto y = maker.node(op("matmul"), {x, maker.random({8, 8})}, shape);
+  const auto s = maker.node(op("mul"), {y, maker.node(op("sigmoid"), {y}, shape)}, shape);
+  const auto z = maker.node(op("matmul"), {s, maker.random({8, 8})}, shape);
+  const auto root = maker.constant<float>({}, {std::sqrt(2.0F)});
+  const auto e = maker.node(op("erf"), {maker.node(op("div"), {z, root}, shape)}, shape);
+  const auto one = maker.constant<float>({}, {1}), half = maker.constant<float>({}, {0.5F});
+  const auto g = maker.node(op("mul"), {z, maker.node(op("add"), {e, one}, shape)}, shape);
+  maker.output(maker.node(op("mul"), {g, half}, shape));
+  const auto steps = check(maker);
+  BOOST_TEST(steps.size() == 2U);
+  BOOST_TEST(mentions(steps[0], "matmul+swish"));
+  BOOST_TEST(mentions(steps[1], "matmul+gelu"));
+}
+
+// An activation whose parts are also wanted elsewhere keeps them.
+BOOST_AUTO_TEST_CASE(shared_parts_stay) {
+  GraphMaker maker;
+  const Shape shape{4, 8};
+  const auto x = maker.input(shape);
+  const auto s = maker.node(op("sigmoid"), {x}, shape);
+  maker.output(maker.node(op("mul"), {x, s}, shape));
+  maker.output(s);
+  const auto steps = check(maker);
+  BOOST_TEST(count(steps, "swish") == 0);
+  BOOST_TEST(steps.size() == 2U);
+}
+
+BOOST_AUTO_TEST_CASE(layer_normalization_is_recognised) {
+  GraphMaker maker;
+  const Shape shape{2, 5, 12}, reduced{2, 5, 1};
+  const auto x = maker.input(shape);
+  const ReduceAttributes last{{{2}}, true};
+  const auto mean = maker.node(op("reduceMean"), {x}, reduced, last);
+  const auto centred = maker.node(op("sub"), {x, mean}, shape);
+  const auto two = maker.constant<float>({}, {2}), epsilon = maker.constant<float>({}, {1e-5F});
+  const auto square = maker.node(op("pow"), {centred, two}, shape);
+  const auto variance = maker.node(op("reduceMean"), {square}, reduced, last);
+  const auto shifted = maker.node(op("add"), {variance, epsilon}, reduced);
+  const auto root = maker.node(op("sqrt"), {shifted}, reduced);
+  const auto y = maker.node(op("div"), {centred, root}, shape);
+  const auto scaled = maker.node(op("mul"), {y, maker.random({12})}, shape);
+  maker.output(maker.node(op("add"), {scaled, maker.random({12})}, shape));
+  const auto steps = check(maker);
+  BOOST_TEST(steps.size() == 1U);
+  BOOST_TEST(mentions(steps[0], "layerNormalization"));
+}
+
+BOOST_AUTO_TEST_CASE(affine_goes_into_weights) {
+  GraphMaker maker;
+  const Shape shape{1, 6, 5, 5};
+  const auto y = convolution(maker, maker.input({1, 4, 5, 5}), 4, 6, shape);
+  const auto n = maker.node(
+      op("batchNormalization"),
+      {y, maker.random({6}), maker.random({6}, 0.5F, 2), maker.random({6}), maker.random({6})},
+      shape, BatchNormalizationAttributes{});
+  const auto scaled = maker.node(op("mul"), {maker.constant<float>({1}, {2.5F}), n}, shape);
+  maker.output(maker.node(op("add"), {scaled, maker.random({1, 6, 1, 1})}, shape));
+  const auto steps = check(maker);
+  BOOST_TEST(count(steps, "conv2d") == 1);
+  BOOST_TEST(count(steps, "batchNormalization") + count(steps, "mul") + count(steps, "add") == 0);
+}
+
+BOOST_AUTO_TEST_CASE(residual_sum_fuses_into_the_later_convolution) {
+  GraphMaker maker;
+  const Shape shape{1, 16, 7, 7};
+  const auto x = maker.input(shape);
+  const auto a = convolution(maker, x, 16, 16, shape);
+  const auto b = convolution(maker, a, 16, 16, shape);
+  const auto sum = maker.node(op("add"), {a, b}, shape);
+  maker.output(maker.node(op("relu"), {sum}, shape));
+  const auto steps = check(maker);
+  BOOST_TEST(count(steps, "conv2d+add+relu") == 1);
+}
+
+BOOST_AUTO_TEST_CASE(layouts_change_at_the_edges_only) {
+  GraphMaker maker;
+  const Shape shape{1, 48, 8, 8};
+  auto x = maker.input(shape);
+  for (int i = 0; i < 3; ++i) x = convolution(maker, x, 48, 48, shape);
+  const auto pooled = maker.node(op("averagePool2d"), {x}, {1, 48, 1, 1}, Pool2dAttributes{});
+  maker.output(maker.node(op("mul"), {x, pooled}, shape));
+  BOOST_TEST(count(check(maker), "reorder") == 2);
+}
+
+// Channels that do not fill blocks, through everything that works in blocks.
+BOOST_AUTO_TEST_CASE(padded_blocks_stay_clean) {
+  GraphMaker maker;
+  const Shape shape{2, 20, 6, 6}, vector{2, 20, 1, 1}, both{2, 40, 6, 6}, big{2, 40, 12, 12};
+  const auto x = convolution(maker, maker.input({2, 5, 6, 6}), 5, 20, shape);
+  const auto e = maker.node(op("exp"), {x}, shape);
+  const auto pooled = maker.node(op("averagePool2d"), {e}, vector, Pool2dAttributes{});
+  const auto gate = maker.node(op("sigmoid"), {convolution(maker, pooled, 20, 20, vector)}, vector);
+  const auto gated = maker.node(op("add"), {maker.node(op("mul"), {e, gate}, shape), e}, shape);
+  const auto joined = maker.node(op("concat"), {gated, x}, both, ConcatAttributes{1});
+  Resample2dAttributes twice;
+  twice.sizes = {{12, 12}};
+  const auto resampled = maker.node(op("resample2d"), {joined}, big, twice);
+  const auto y = convolution(maker, resampled, 40, 3, {2, 3, 12, 12});
+  maker.output(y);
+  check(maker);
+}
+
+BOOST_AUTO_TEST_CASE(transposed_convolutions_become_convolutions) {
+  for (const std::uint32_t channels : {1U, 5U, 24U}) {
+    GraphMaker maker;
+    ConvTranspose2dAttributes twice;
+    twice.strides = {2, 2};
+    const Shape out{1, channels, 10, 12};
+    const auto x = maker.input({1, 20, 5, 6});
+    const auto y =
+        maker.node(op("convTranspose2d"),
+                   {x, maker.random({20, channels, 2, 2}), maker.random({channels})}, out, twice);
+    maker.output(maker.node(op("sigmoid"), {y}, out));
+    const auto steps = check(maker);
+    BOOST_TEST(count(steps, "conv2d+sigmoid") == 1);
+    BOOST_TEST(count(steps, "depth_to_space") == 1);
+  }
+}
+
+// Attention: the transposes around both products move nothing, the mask fuses into the scores.
+BOOST_AUTO_TEST_CASE(attention_moves_nothing) {
+  GraphMaker maker;
+  const Shape flat{1, 9, 24}, split{1, 9, 4, 6}, heads{1, 4, 9, 6}, keys{1, 4, 6, 9},
+      scores{1, 4, 9, 9};
+  const auto x = maker.input(flat), mask = maker.input({1, 1, 1, 9});
+  const auto head = [&](const Shape& shape, std::vector<std::uint32_t> order) {
+    const auto y = maker.node(op("matmul"), {x, maker.random({24, 24})}, flat);
+    const auto parts = maker.node(op("reshape"), {y}, split, ReshapeAttributes{split});
+    return maker.node(op("transpose"), {parts}, shape, TransposeAttributes{order});
+  };
+  const auto q = head(heads, {0, 2, 1, 3}), k = head(keys, {0, 2, 3, 1}),
+             v = head(heads, {0, 2, 1, 3});
+  const auto raw = maker.node(op("matmul"), {q, k}, scores);
+  const auto masked = maker.node(op("add"), {raw, mask}, scores);
+  const auto weights = maker.node(op("softmax"), {masked}, scores, SoftmaxAttributes{3});
+  const auto context = maker.node(op("matmul"), {weights, v}, heads);
+  const auto back =
+      maker.node(op("transpose"), {context}, split, TransposeAttributes{{{0, 2, 1, 3}}});
+  maker.output(maker.node(op("reshape"), {back}, flat, ReshapeAttributes{flat}));
+  const auto steps = check(maker);
+  BOOST_TEST(steps.size() == 6U);
+  BOOST_TEST(count(steps, "transpose float32") == 0);
+  BOOST_TEST(count(steps, "matmul+add") == 1);
+}
+
+BOOST_AUTO_TEST_CASE(parts_that_lie_together_are_views) {
+  GraphMaker maker;
+  const auto x = maker.input({3, 4, 5});
+  const auto y = maker.node(op("relu"), {x}, {3, 4, 5});
+  SliceAttributes a;
+  a.starts = {1, 0, 0};
+  a.sizes = {1, 4, 5};
+  const auto part = maker.node(op("slice"), {y}, {1, 4, 5}, a);
+  a.starts = {0, 1, 0};
+  a.sizes = {1, 2, 5};
+  const auto inner = maker.node(op("slice"), {part}, {1, 2, 5}, a);
+  maker.output(maker.node(op("neg"), {inner}, {1, 2, 5}));
+  maker.output(part);
+  const auto steps = check(maker);
+  BOOST_TEST(count(steps, "slice") == 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace polychron
