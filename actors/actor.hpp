@@ -13,8 +13,8 @@
 
 namespace polychron::actors {
 
-/// Base of every state: its place in the census, and an end without noise when a handler throws
-/// (CAF would print): the context is told, and loses itself.
+/// Base of every state: what it was given, and an end without noise when a handler throws (CAF
+/// would print): the context is told, and loses itself.
 ///
 /// Tensors and graphs are not linked to their context: a link is an entry in a list that is
 /// searched when it goes, which makes destroying 100,000 tensors quadratic (measured: 476 us each).
@@ -28,10 +28,9 @@ class State {
   }
 
  protected:
-  void enter(EnvironmentRef environment, const std::string& name, caf::actor_addr context = {}) {
+  void enter(EnvironmentRef environment, caf::actor_addr context = {}) {
     environment_ = std::move(environment);
     context_ = std::move(context);
-    presence_.emplace(environment_->census, name);
   }
   const Environment& environment() const { return *environment_; }
   const EnvironmentRef& environment_ref() const { return environment_; }
@@ -61,25 +60,43 @@ class State {
   typename Interface::pointer self_;
   caf::actor_addr context_;  ///< weak: the context holds its actors
   EnvironmentRef environment_;
-  std::optional<Presence> presence_;
 };
 
 template <class S>
 using Shell = typename S::interface::template stateful_pointer<S>;
 
 template <class S, class... Args>
-typename S::interface::behavior_type body(Shell<S> self, Args... args) {
-  return self->state.start(std::move(args)...);
+typename S::interface::behavior_type body(Shell<S> self, Census::Entry entry,
+                                          EnvironmentRef environment, Args... args) {
+  // Not a member of the state, which goes before the mailbox does: messages may hold memory.
+  self->attach_functor([census = environment->census, entry] { census->leave(entry); });
+  return self->state.start(std::move(environment), std::move(args)...);
+}
+
+/// Spawns an actor with state S in `host`, a system or an actor.
+template <class S, caf::spawn_options Options = caf::no_spawn_options, class Host, class... Args>
+typename S::interface spawn_in(Host& host, EnvironmentRef environment, Census::Doing doing,
+                               Args... args) {
+  const auto census = environment->census;
+  const auto entry = census->enter(environment->name_of(S::name), std::move(doing));
+  try {
+    return host.template spawn<Options>(body<S, Args...>, entry, std::move(environment),
+                                        std::move(args)...);
+  } catch (...) {  // no thread could be had
+    census->leave(entry);
+    throw;
+  }
 }
 
 /// Spawns a device or compiler with state S, linked to `parent`; on a thread of its own unless the
-/// environment says otherwise.
+/// environment says otherwise. `doing`: what keeps that thread.
 template <class S, class Parent, class... Args>
-typename S::interface spawn_device(Parent* parent, const Environment& environment, Args... args) {
-  if (environment.detached)
-    return parent->template spawn<caf::linked + caf::detached>(body<S, Args...>,
-                                                               std::move(args)...);
-  return parent->template spawn<caf::linked>(body<S, Args...>, std::move(args)...);
+typename S::interface spawn_device(Parent& parent, const EnvironmentRef& environment,
+                                   Census::Doing doing, Args... args) {
+  if (environment->detached)
+    return spawn_in<S, caf::linked + caf::detached>(parent, environment, std::move(doing),
+                                                    std::move(args)...);
+  return spawn_in<S, caf::linked>(parent, environment, std::move(doing), std::move(args)...);
 }
 
 }  // namespace polychron::actors

@@ -1,61 +1,82 @@
 // Which actors of a runtime are alive: so that shutdown can wait for them, and name who stays.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
+#include <functional>
+#include <list>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "polychron/runtime.hpp"
 
 namespace polychron::actors {
 
-/// Thread-safe. Touched when an actor starts and ends, never in between.
+/// Thread-safe. Touched when an actor is spawned and when it ends, never in between.
 class Census {
  public:
-  void enter(const std::string& name) {
+  /// What an actor that may keep its thread for long is doing; empty if nothing. Called by any
+  /// thread.
+  using Doing = std::function<std::string()>;
+
+ private:
+  struct Busy {
+    std::string name;
+    Doing doing;
+  };
+
+ public:
+  /// An actor's entry, from enter() to leave().
+  struct Entry {
+    std::map<std::string, std::size_t>::iterator idle;
+    std::list<Busy>::iterator busy;
+    bool is_busy = false;
+  };
+
+  /// Called by whoever spawns the actor, so that there is no time at which it is not counted.
+  Entry enter(const std::string& name, Doing doing = {}) {
     const std::lock_guard lock(mutex_);
-    ++present_[name];
+    if (doing) return {{}, busy_.insert(busy_.end(), {name, std::move(doing)}), true};
+    const auto idle = idle_.try_emplace(name, 0).first;
+    ++idle->second;
+    return {idle, {}, false};
   }
-  void leave(const std::string& name) {
+  /// Called when the actor has let go of everything.
+  void leave(const Entry& entry) {
     const std::lock_guard lock(mutex_);
-    if (--present_[name] == 0) present_.erase(name);
-    if (present_.empty()) empty_.notify_all();
+    if (entry.is_busy)
+      busy_.erase(entry.busy);
+    else if (--entry.idle->second == 0)
+      idle_.erase(entry.idle);
+    if (idle_.empty() && busy_.empty()) empty_.notify_all();
   }
-  /// Blocks until nobody is left.
-  void wait_until_empty() {
+  /// Blocks until nobody is left, or for `patience`.
+  void wait_until_empty(std::chrono::nanoseconds patience) {
     std::unique_lock lock(mutex_);
-    empty_.wait(lock, [this] { return present_.empty(); });
+    const auto ended = [this] { return idle_.empty() && busy_.empty(); };
+    // The longest patience is more than a clock can be asked for.
+    if (patience >= std::chrono::hours(24 * 365))
+      empty_.wait(lock, ended);
+    else
+      empty_.wait_for(lock, patience, ended);
   }
-  /// "3 x tensor, 1 x device of context 'main'"; empty if nobody is there.
-  std::string present() const {
+  /// Who is there.
+  std::vector<RemainingActor> present() const {
     const std::lock_guard lock(mutex_);
-    std::string text;
-    for (const auto& [name, count] : present_)
-      text += (text.empty() ? "" : ", ") + std::to_string(count) + " x " + name;
-    return text;
+    std::vector<RemainingActor> present;
+    for (const auto& [name, doing] : busy_) present.push_back({name, 1, doing()});
+    for (const auto& [name, count] : idle_) present.push_back({name, count, ""});
+    return present;
   }
 
  private:
   mutable std::mutex mutex_;
   std::condition_variable empty_;
-  std::map<std::string, std::size_t> present_;
-};
-
-/// An entry in the census for as long as it lives; a member of every actor's state.
-class Presence {
- public:
-  Presence(std::shared_ptr<Census> census, std::string name)
-      : census_(std::move(census)), name_(std::move(name)) {
-    census_->enter(name_);
-  }
-  Presence(const Presence&) = delete;
-  Presence& operator=(const Presence&) = delete;
-  ~Presence() { census_->leave(name_); }
-
- private:
-  std::shared_ptr<Census> census_;
-  std::string name_;
+  std::map<std::string, std::size_t> idle_;  ///< how many of each name: there may be many tensors
+  std::list<Busy> busy_;
 };
 
 }  // namespace polychron::actors

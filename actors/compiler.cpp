@@ -4,7 +4,7 @@ namespace polychron::actors {
 
 compiler_actor::behavior_type CompilerState::start(EnvironmentRef environment,
                                                    caf::actor_addr context) {
-  enter(std::move(environment), "compiler", std::move(context));
+  enter(std::move(environment), std::move(context));
   return {[this](const msg::compile& m) { compile(m); }};
 }
 
@@ -21,7 +21,9 @@ void CompilerState::compile(const msg::compile& m) {
       return Error(ErrorKind::operation_error, e.what());
     }
   };
+  environment().compiling = m.graph;
   auto plan = std::make_shared<Plan>(attempt());
+  environment().compiling = 0;
   if (const auto owner = context())
     tell(owner, msg::compiled{m.graph, m.description, m.reply, std::move(plan)});
 }

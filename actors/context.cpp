@@ -19,15 +19,10 @@ Error unknown_tensor(msg::TensorId id) {
 }  // namespace
 
 context_actor::behavior_type ContextState::start(EnvironmentRef environment) {
-  enter(std::move(environment), "context");
+  enter(std::move(environment));
   order_.emplace(environment_ref());
   self()->set_exit_handler([this](caf::exit_msg& m) { on_exit(m); });
-  for (std::uint32_t lane = 0; lane < this->environment().lanes.size(); ++lane)
-    devices_.push_back(
-        spawn_device<DeviceState>(self(), this->environment(), environment_ref(), lane, address()));
-  for (const auto& device : devices_) tell(device, msg::meet{devices_});
-  compiler_ =
-      spawn_device<CompilerState>(self(), this->environment(), environment_ref(), address());
+  spawn_devices();
   return {
       [this](const msg::create_tensor& m) { create_tensor(m); },
       [this](const msg::write_tensor& m) { write_tensor(m); },
@@ -62,6 +57,26 @@ ContextState::~ContextState() {
   environment().admission->close();
 }
 
+void ContextState::spawn_devices() {
+  for (std::uint32_t lane = 0; lane < environment().lanes.size(); ++lane) {
+    const auto doing = [progress = std::shared_ptr<const LaneProgress>(
+                            environment_ref(), &environment().lanes[lane])]() -> std::string {
+      const auto running = progress->running.load(std::memory_order_relaxed);
+      if (running == 0) return "";
+      return std::string(msg::operation_names[(running & 0xff) - 1]) + " (ticket " +
+             std::to_string(running >> 8) + ")";
+    };
+    devices_.push_back(
+        spawn_device<DeviceState>(*self(), environment_ref(), doing, lane, address()));
+  }
+  for (const auto& device : devices_) tell(device, msg::meet{devices_});
+  const auto doing = [environment = environment_ref()]() -> std::string {
+    const auto graph = environment->compiling.load();
+    return graph == 0 ? "" : "build of graph #" + std::to_string(graph);
+  };
+  compiler_ = spawn_device<CompilerState>(*self(), environment_ref(), doing, address());
+}
+
 // -- tensors
 // -----------------------------------------------------------------------------------------
 
@@ -71,7 +86,7 @@ void ContextState::create_tensor(const msg::create_tensor& m) {
   slot->id = m.tensor;
   slot->label = m.label;
   slot->bytes = m.bytes;
-  slot->actor = spawn<TensorState>(environment_ref(), slot, devices_, address());
+  slot->actor = spawn<TensorState>(slot, devices_, address());
   auto& entry = tensors_.emplace(m.tensor, TensorEntry{slot->actor, slot, {}, {}}).first->second;
   tell(entry.actor, msg::create{order_->stamp_write(entry.uses), m.reply});
 }
@@ -99,11 +114,11 @@ void ContextState::read_tensor(const msg::read_tensor& m) {
       tensor == tensors_.end() ? unknown_tensor(m.tensor) : lease_error(tensor->second);
   if (error) {
     environment().admission->leave();
-    m.reply->resolve(msg::ReadReply{std::move((*m.target)->buffer), error->with_operation("read")});
+    (*m.loan)->answer(error->with_operation("read"));
     return;
   }
   auto& entry = tensor->second;
-  tell(entry.actor, msg::read{order_->stamp_read(entry.uses), m.target, m.reply});
+  tell(entry.actor, msg::read{order_->stamp_read(entry.uses), m.loan});
 }
 
 void ContextState::query_tensor(const msg::query_tensor& m) {
@@ -216,14 +231,12 @@ void ContextState::compute(const msg::compute& m) {
   const auto graph = graphs_.find(m.graph);
   if (graph == graphs_.end()) {
     environment().admission->leave();
-    (*m.batch)->error = Error(ErrorKind::invalid_state, "the graph is destroyed")
-                            .with_operation("compute", m.label);
-    m.reply->resolve(*m.batch);
+    (*m.batch)->answer(Error(ErrorKind::invalid_state, "the graph is destroyed")
+                           .with_operation("compute", m.label));
     return;
   }
   auto& entry = graph->second;
-  tell(entry.actor,
-       msg::run_batch{order_->stamp_read(entry.uses), m.batch, m.label, m.conditions, m.reply});
+  tell(entry.actor, msg::run_batch{order_->stamp_read(entry.uses), m.batch, m.label, m.conditions});
 }
 
 void ContextState::build(const msg::build& m) {
@@ -247,7 +260,7 @@ void ContextState::compiled(const msg::compiled& m) {
     slot->outputs.emplace_back(output, description.values[value].descriptor);
   slot->plan = std::move(*plan);
   slot->instances.resize(devices_.size());
-  slot->actor = spawn<GraphState>(environment_ref(), slot, devices_, address(), *m.reply);
+  slot->actor = spawn<GraphState>(slot, devices_, address(), *m.reply);
   auto& entry = graphs_.emplace(m.graph, GraphEntry{slot->actor, {}}).first->second;
   auto stamp = order_->stamp_write(entry.uses);
   const auto& device = devices_[stamp.at.lane];

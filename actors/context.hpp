@@ -79,8 +79,9 @@ class ContextState : public State<context_actor> {
   caf::actor_addr address() const { return caf::actor_cast<caf::actor_addr>(self()); }
   template <class S, class... Args>
   typename S::interface spawn(Args... args) {
-    return self()->spawn(body<S, Args...>, std::move(args)...);
+    return spawn_in<S>(*self(), environment_ref(), {}, std::move(args)...);
   }
+  void spawn_devices();
   /// Lets the device go on after this lease.
   void end(const TensorEntry::Rent& rent);
 

@@ -19,7 +19,7 @@ DeviceState::DeviceState(device_actor::pointer self)
 
 device_actor::behavior_type DeviceState::start(EnvironmentRef environment, std::uint32_t lane,
                                                caf::actor_addr context) {
-  enter(std::move(environment), "device", std::move(context));
+  enter(std::move(environment), std::move(context));
   lane_ = lane;
   return {
       [this](const msg::allocate& m) { arrive(m); },
@@ -34,7 +34,6 @@ device_actor::behavior_type DeviceState::start(EnvironmentRef environment, std::
       [this](const msg::fail& m) { arrive(m); },
       [this](const msg::release_plan& m) { arrive(m); },
       [this](const msg::fence& m) { arrive(m); },
-      [this](const msg::skip& m) { arrive(m); },
       [this](const msg::await_turn& m) { await_turn(m); },
       [this](const msg::reached& m) { reached(m); },
       [this](const msg::end_lease& m) { end_lease(m); },
@@ -44,11 +43,20 @@ device_actor::behavior_type DeviceState::start(EnvironmentRef environment, std::
 }
 
 template <class M>
+DeviceState::Outcome DeviceState::run_one(const M& m) {
+  auto& running = environment().lanes[lane_].running;
+  running.store(m.stamp.ticket << 8 | (msg::operation_kind<M> + 1), std::memory_order_relaxed);
+  const auto outcome = carry_out(m);
+  running.store(0, std::memory_order_relaxed);
+  return outcome;
+}
+
+template <class M>
 void DeviceState::arrive(const M& m) {
   assert(m.stamp.at.lane == lane_);
   if (gone_) return;
   if (timeline_.may_start(m.stamp)) {
-    if (carry_out(m) == Outcome::goes_on) timeline_.keep_running(m, environment().now());
+    if (run_one(m) == Outcome::goes_on) timeline_.keep_running(m, environment().now());
     timeline_.advance();
   } else {
     timeline_.keep(m, environment().now());
@@ -62,7 +70,7 @@ void DeviceState::carry_out_ready() {
     const auto* operation = timeline_.next();
     if (operation == nullptr) return;
     const auto turn = std::visit([](const auto& m) { return m.stamp.at.turn; }, *operation);
-    const auto outcome = std::visit([this](const auto& m) { return carry_out(m); }, *operation);
+    const auto outcome = std::visit([this](const auto& m) { return run_one(m); }, *operation);
     if (outcome == Outcome::done) {
       const bool finished = timeline_.finish(turn);
       assert(finished);

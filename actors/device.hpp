@@ -28,6 +28,8 @@ class DeviceState : public State<device_actor> {
   enum class Outcome : std::uint8_t { done, goes_on };
 
   template <class M>
+  Outcome run_one(const M& m);
+  template <class M>
   void arrive(const M& m);
   void carry_out_ready();
   void after_progress();
@@ -50,18 +52,17 @@ class DeviceState : public State<device_actor> {
   Outcome carry_out(const msg::fail& m);
   Outcome carry_out(const msg::release_plan& m);
   Outcome carry_out(const msg::fence& m);
-  Outcome carry_out(const msg::skip& m);
 
   /// Why a dispatch or compute must not start, if it must not: cancelled, late.
   std::optional<Error> unmet(const msg::Conditions& conditions, const char* operation,
                              const std::string& label, msg::Ticket ticket) const;
   /// The first errored input as an error of this dispatch, or nullopt.
   std::optional<Error> errored_input(const msg::execute& m) const;
-  Result<void> fill(const msg::TensorSlot& slot, msg::ReadTarget& target);
+  Result<void> fill(const msg::TensorSlot& slot, Buffer& target);
   /// Runs the graph's plan on this lane; makes its instance first if there is none.
   kernels::ExecuteStatus run(msg::GraphSlot& graph);
   Result<void> instantiate(msg::GraphSlot& graph);
-  Result<void> run_batch(msg::GraphSlot& graph, msg::Batch& batch, bool& inherent);
+  Result<void> run_batch(msg::GraphSlot& graph, msg::BatchReply& batch, bool& inherent);
   Error failure(const char* operation, const std::string& label, msg::Ticket ticket,
                 const Error& error) const;
 

@@ -77,12 +77,12 @@ DeviceState::Outcome DeviceState::carry_out(const msg::write_bytes& m) {
   return Outcome::done;
 }
 
-Result<void> DeviceState::fill(const msg::TensorSlot& slot, msg::ReadTarget& target) {
+Result<void> DeviceState::fill(const msg::TensorSlot& slot, Buffer& target) {
   return guarded([&]() -> Result<void> {
     if (slot.tag) return Error(ErrorKind::operation_error, "").caused_by(*slot.tag);
     if (!slot.memory) return Error(ErrorKind::invalid_state, "the tensor has no memory");
-    if (!target.callers) target.buffer = Buffer::uninitialized(slot.bytes);
-    const auto status = environment().backend->read(*slot.memory->storage, target.buffer.bytes());
+    if (target.size() == 0) target = Buffer::uninitialized(slot.bytes);
+    const auto status = environment().backend->read(*slot.memory->storage, target.bytes());
     if (status) {
       count(environment().counters->copies);
       count(environment().counters->copied_bytes, slot.bytes);
@@ -93,22 +93,21 @@ Result<void> DeviceState::fill(const msg::TensorSlot& slot, msg::ReadTarget& tar
 
 DeviceState::Outcome DeviceState::carry_out(const msg::read_bytes& m) {
   const auto& slot = **m.tensor;
-  auto& target = **m.target;
-  if (target.claim()) {  // else the tensor was destroyed meanwhile, and its actor has answered
-    const auto status = fill(slot, target);
-    const auto reply = std::make_shared<msg::ReadReply>();
-    reply->buffer = std::move(target.buffer);
+  auto& loan = **m.loan;
+  if (loan.claim()) {  // else the tensor was destroyed meanwhile, and its actor has answered
+    const auto status = fill(slot, loan.content.buffer);
     if (status) {
       completed();
     } else {
-      reply->error =
+      const auto error =
           status.error().with_operation("read", {}, m.stamp.ticket).with_object(slot.name());
+      loan.content.error = error;
       if (slot.tag)
         count(environment().counters->not_run);  // reported when the tag was set
       else
-        failed(*reply->error, m.stamp.ticket);
+        failed(error, m.stamp.ticket);
     }
-    tell(slot.actor, msg::read_done{m.stamp.ticket, reply});
+    tell(slot.actor, msg::read_done{m.stamp.ticket});
   }
   leave();
   return Outcome::done;
@@ -255,7 +254,7 @@ DeviceState::Outcome DeviceState::carry_out(const msg::execute& m) {
   return Outcome::done;
 }
 
-Result<void> DeviceState::run_batch(msg::GraphSlot& graph, msg::Batch& batch, bool& inherent) {
+Result<void> DeviceState::run_batch(msg::GraphSlot& graph, msg::BatchReply& batch, bool& inherent) {
   auto& backend = *environment().backend;
   std::vector<std::pair<Buffer*, std::unique_ptr<kernels::Storage>>> adopted;
   const auto adopt = [&](std::vector<Buffer>& buffers,
@@ -291,7 +290,12 @@ Result<void> DeviceState::run_batch(msg::GraphSlot& graph, msg::Batch& batch, bo
 DeviceState::Outcome DeviceState::carry_out(const msg::execute_batch& m) {
   const auto ticket = m.stamp.ticket;
   auto& graph = **m.graph;
-  auto& batch = **m.batch;
+  auto& loan = **m.batch;
+  if (!loan.claim()) {  // the context is going, and the graph's actor has answered
+    leave();
+    return Outcome::done;
+  }
+  auto& batch = loan.content;
   batch.error = unmet(*m.conditions, "compute", m.label, ticket);
   if (!batch.error) {
     bool inherent = false;
@@ -304,7 +308,7 @@ DeviceState::Outcome DeviceState::carry_out(const msg::execute_batch& m) {
     failed(*batch.error, ticket);
   else
     completed();
-  tell(graph.actor, msg::batch_done{ticket, *m.batch});
+  tell(graph.actor, msg::batch_done{ticket});
   leave();
   return Outcome::done;
 }
@@ -327,11 +331,6 @@ DeviceState::Outcome DeviceState::carry_out(const msg::release_plan& m) {
 
 DeviceState::Outcome DeviceState::carry_out(const msg::fence& m) {
   if (const auto owner = context()) tell(owner, msg::fence_passed{m.id});
-  return Outcome::done;
-}
-
-DeviceState::Outcome DeviceState::carry_out(const msg::skip& m) {
-  if (m.admitted) leave();
   return Outcome::done;
 }
 
@@ -359,7 +358,8 @@ void DeviceState::failed(const Error& error, msg::Ticket ticket) {
     tell(owner, msg::operation_failed{ticket, std::make_shared<const Error>(error)});
   if (error.root().kind() == ErrorKind::context_lost) {
     gone_ = true;
-    self()->quit(caf::make_error(caf::sec::runtime_error, std::string(error.what())));
+    // By a message, not by quit(): when this actor ends, the operation in hand must be gone.
+    self()->send_exit(self(), caf::make_error(caf::sec::runtime_error, std::string(error.what())));
   }
 }
 

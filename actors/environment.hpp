@@ -17,10 +17,13 @@
 
 namespace polychron::actors {
 
-/// How far a lane has come. Written by its device actor, read by the others and by the context, to
-/// leave out a wait that is over already.
+/// How far a lane has come. Written by its device actor.
 struct LaneProgress {
+  /// Read by the other lanes and by the context, to leave out a wait that is over already.
   alignas(64) std::atomic<msg::Ticket> done_below{1};
+  /// What it is carrying out: its ticket, and its kind + 1 in the last 8 bits; 0 for nothing. Read
+  /// by whoever asks why the lane does not end.
+  std::atomic<std::uint64_t> running{0};
 };
 
 /// Nothing here is written after the context has been spawned, but for what is thread-safe in
@@ -28,6 +31,11 @@ struct LaneProgress {
 struct Environment {
   Environment(std::string context_label, std::size_t lane_count)
       : label(std::move(context_label)), lanes(lane_count) {}
+
+  /// "tensor of context 'main'".
+  std::string name_of(const char* kind) const {
+    return std::string(kind) + " of context" + (label.empty() ? "" : " '" + label + "'");
+  }
 
   const std::string label;  ///< the context's
   std::shared_ptr<kernels::Backend> backend;
@@ -41,6 +49,7 @@ struct Environment {
   bool detached =
       true;  ///< device and compiler on threads of their own; false under a test scheduler
   mutable std::vector<LaneProgress> lanes;
+  mutable std::atomic<msg::GraphId> compiling{0};  ///< 0 for nothing
 };
 using EnvironmentRef = std::shared_ptr<const Environment>;
 

@@ -7,7 +7,7 @@ namespace polychron::actors {
 graph_actor::behavior_type GraphState::start(EnvironmentRef environment, msg::GraphRef slot,
                                              std::vector<device_actor> devices,
                                              caf::actor_addr context, Promise<msg::Built> reply) {
-  enter(std::move(environment), "graph", std::move(context));
+  enter(std::move(environment), std::move(context));
   count(this->environment().counters->graphs);
   slot_ = std::move(slot);
   devices_ = std::move(devices);
@@ -27,7 +27,9 @@ GraphState::~GraphState() {
   if (!environment_ref()) return;
   const auto error = environment().lost->error();
   reply_.reject(error);
-  for (auto& [ticket, reply] : batches_) reply.reject(error.with_operation("compute", {}, ticket));
+  // One that the device is working on comes back when the device lets go of it.
+  for (auto& [ticket, batch] : batches_)
+    if (batch->claim()) batch->answer(error.with_operation("compute", {}, ticket));
   --environment().counters->graphs;
 }
 
@@ -52,13 +54,12 @@ void GraphState::run(const msg::run& m) {
 void GraphState::run_batch(const msg::run_batch& m) {
   assert(m.stamp.ticket != 0 && !destroyed_);
   if (invalid_) {
-    (*m.batch)->error = invalid_error("compute", m.label, m.stamp.ticket);
-    tell(device(m.stamp),
-         msg::fail{m.stamp, {}, std::make_shared<const Error>(*(*m.batch)->error)});
-    m.reply->resolve(*m.batch);
+    const auto error = invalid_error("compute", m.label, m.stamp.ticket);
+    tell(device(m.stamp), msg::fail{m.stamp, {}, std::make_shared<const Error>(error)});
+    (*m.batch)->answer(error);
     return;
   }
-  batches_.emplace(m.stamp.ticket, *m.reply);
+  batches_.emplace(m.stamp.ticket, *m.batch);
   tell(device(m.stamp), msg::execute_batch{m.stamp, slot_, m.batch, m.label, m.conditions});
 }
 
@@ -81,7 +82,7 @@ void GraphState::loaded(const msg::loaded& m) {
 void GraphState::batch_done(const msg::batch_done& m) {
   const auto entry = batches_.extract(m.ticket);
   assert(!entry.empty());
-  entry.mapped().resolve(*m.batch);
+  entry.mapped()->answer();
 }
 
 void GraphState::invalidated(const msg::invalidated& m) {

@@ -36,7 +36,7 @@ class GraphState : public State<graph_actor> {
 
   msg::GraphRef slot_;
   std::vector<device_actor> devices_;  ///< by lane
-  std::map<msg::Ticket, Promise<msg::BatchRef>> batches_;
+  std::map<msg::Ticket, msg::BatchRef> batches_;
   Promise<msg::Built> reply_;
   bool destroyed_ = false;
   std::shared_ptr<const Error> invalid_;  ///< why every dispatch would fail, or null

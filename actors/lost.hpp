@@ -12,8 +12,9 @@
 
 namespace polychron::actors {
 
-/// Shared by a context's actors and its handles. Resolved once; thread-safe.
-class LostSignal {
+/// Shared by a context's actors and its handles, and the reason that unanswered calls are rejected
+/// with. Resolved once; thread-safe.
+class LostSignal final : public detail::Abandonment {
  public:
   explicit LostSignal(std::string context) : context_(std::move(context)) {}
 
@@ -45,7 +46,7 @@ class LostSignal {
   }
 
   /// What calls on the lost context report.
-  Error error() const {
+  Error error() const override {
     const std::lock_guard lock(mutex_);
     const bool destroyed = !info_ || info_->reason == LostReason::destroyed ||
                            info_->reason == LostReason::runtime_shutdown;

@@ -20,7 +20,7 @@ std::optional<T> take(std::map<msg::Ticket, T>& pending, msg::Ticket ticket) {
 tensor_actor::behavior_type TensorState::start(EnvironmentRef environment, msg::TensorRef slot,
                                                std::vector<device_actor> devices,
                                                caf::actor_addr context) {
-  enter(std::move(environment), "tensor", std::move(context));
+  enter(std::move(environment), std::move(context));
   count(this->environment().counters->tensors);
   slot_ = std::move(slot);
   devices_ = std::move(devices);
@@ -43,9 +43,7 @@ tensor_actor::behavior_type TensorState::start(EnvironmentRef environment, msg::
 
 TensorState::~TensorState() {
   if (!environment_ref()) return;
-  const auto error = environment().lost->error();
-  reject_pending(error);
-  for (auto& [ticket, read] : reads_) read.reply.resolve(msg::ReadReply{{}, read.rejected});
+  reject_pending(environment().lost->error());
   --environment().counters->tensors;
 }
 
@@ -66,8 +64,8 @@ void TensorState::write(const msg::write& m) {
 
 void TensorState::read(const msg::read& m) {
   assert(!destroyed_);
-  reads_.emplace(m.stamp.ticket, PendingRead{*m.target, *m.reply, std::nullopt});
-  tell(device(m.stamp), msg::read_bytes{m.stamp, slot_, m.target});
+  reads_.emplace(m.stamp.ticket, PendingRead{*m.loan, std::nullopt});
+  tell(device(m.stamp), msg::read_bytes{m.stamp, slot_, m.loan});
 }
 
 void TensorState::query(const msg::query& m) {
@@ -95,8 +93,8 @@ void TensorState::allocated(const msg::allocated& m) { creation_.settle(*m.resul
 void TensorState::read_done(const msg::read_done& m) {
   const auto pending = take(reads_, m.ticket);
   if (!pending) return;
-  if (pending->rejected) (*m.reply)->error = pending->rejected;
-  pending->reply.resolve(std::move(**m.reply));
+  if (pending->rejected) pending->loan->content.error = pending->rejected;
+  pending->loan->answer();
 }
 
 void TensorState::query_done(const msg::query_done& m) {
@@ -125,10 +123,11 @@ void TensorState::reject_pending(const Error& error) {
   // Callbacks may call the library, which comes back as messages: the tables stay as they are.
   for (auto& [ticket, read] : std::exchange(reads_, {})) {
     const auto rejection = error.with_operation("read", {}, ticket);
-    if (read.target->claim()) {
-      read.reply.resolve(msg::ReadReply{std::move(read.target->buffer), rejection});
+    if (read.loan->claim()) {
+      read.loan->answer(rejection);
     } else {
-      // The device is filling the buffer at this moment: it comes back with read_done.
+      // The device is filling the buffer at this moment: it comes back with read_done, or when the
+      // device lets go of it.
       read.rejected = rejection;
       reads_.emplace(ticket, std::move(read));
     }

@@ -26,8 +26,7 @@ class TensorState : public State<tensor_actor> {
 
  private:
   struct PendingRead {
-    std::shared_ptr<msg::ReadTarget> target;
-    Promise<msg::ReadReply> reply;
+    msg::ReadRef loan;
     std::optional<Error> rejected;  ///< destroyed while the device was filling the caller's buffer
   };
   struct PendingLease {

@@ -55,7 +55,6 @@ Footprint footprint_of(const msg::Operation& operation) {
                    touches.push_back({m.graph->get(), true});
                  },
                  [](const msg::fence&) {},
-                 [](const msg::skip&) {},
              },
              operation);
   return touches;
@@ -94,25 +93,6 @@ std::string label_of(const msg::Operation& operation) {
 }
 
 }  // namespace
-
-std::string operation_name(const msg::Operation& operation) {
-  return std::visit(Overloaded{
-                        [](const msg::allocate&) { return "create_tensor"; },
-                        [](const msg::write_bytes&) { return "write"; },
-                        [](const msg::read_bytes&) { return "read"; },
-                        [](const msg::query_tag&) { return "tensor_error"; },
-                        [](const msg::lend_memory&) { return "export"; },
-                        [](const msg::release&) { return "release"; },
-                        [](const msg::load&) { return "build"; },
-                        [](const msg::execute&) { return "dispatch"; },
-                        [](const msg::execute_batch&) { return "compute"; },
-                        [](const msg::fail&) { return "failed operation"; },
-                        [](const msg::release_plan&) { return "release of a graph"; },
-                        [](const msg::fence&) { return "fence"; },
-                        [](const msg::skip&) { return "skip"; },
-                    },
-                    operation);
-}
 
 msg::Ticket Timeline::turn_of(const Entry& entry) { return stamp_of(entry.operation).at.turn; }
 
@@ -187,7 +167,7 @@ std::vector<PendingOperation> Timeline::pending() const {
   std::vector<PendingOperation> found;
   const auto add = [&](const Entry& entry, std::string waits_for) {
     const auto& stamp = stamp_of(entry.operation);
-    found.push_back({operation_name(entry.operation), label_of(entry.operation),
+    found.push_back({msg::operation_names[entry.operation.index()], label_of(entry.operation),
                      object_of(entry.operation), stamp.ticket, stamp.at.lane, std::move(waits_for),
                      entry.since});
   };
@@ -199,7 +179,7 @@ std::vector<PendingOperation> Timeline::pending() const {
       add(*entry, "turn " + std::to_string(wait.turn) + " of lane " + std::to_string(wait.lane));
     } else if (const auto* other = obstacle(entry)) {
       const auto& operation = other->operation;
-      add(*entry, operation_name(operation) + " (ticket " +
+      add(*entry, std::string(msg::operation_names[operation.index()]) + " (ticket " +
                       std::to_string(stamp_of(operation).ticket) + ") of " + object_of(operation));
     }
   }

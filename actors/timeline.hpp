@@ -79,7 +79,4 @@ class Timeline {
   std::list<Entry> waiting_;            ///< their turn has come, and they are not done; in order
 };
 
-/// What an operation is called, for people.
-std::string operation_name(const msg::Operation& operation);
-
 }  // namespace polychron::actors

@@ -34,8 +34,7 @@ struct write_tensor {
 };
 struct read_tensor {
   TensorId tensor = 0;
-  Local<std::shared_ptr<ReadTarget>> target;
-  Local<Promise<ReadReply>> reply;
+  Local<ReadRef> loan;
 };
 struct query_tensor {
   TensorId tensor = 0;
@@ -65,7 +64,6 @@ struct compute {
   Local<BatchRef> batch;
   std::string label;
   Local<Conditions> conditions;
-  Local<Promise<BatchRef>> reply;
 };
 /// Compile `description` and make it known as `graph`.
 struct build {

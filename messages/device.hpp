@@ -4,6 +4,7 @@
 // carries them out in order of their turns, whatever order they arrive in.
 #pragma once
 
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -31,7 +32,7 @@ struct write_bytes {
 struct read_bytes {
   Stamp stamp;
   Local<TensorRef> tensor;
-  Local<std::shared_ptr<ReadTarget>> target;
+  Local<ReadRef> loan;
 };
 /// From a tensor: answer `query_done` with its error, if it has one.
 struct query_tag {
@@ -88,15 +89,34 @@ struct fence {
   Stamp stamp;
   std::uint64_t id = 0;
 };
-/// From anyone who was given a turn and has nothing to do with it. `admitted`: the caller took a
-/// place in the context's admission for it.
-struct skip {
-  Stamp stamp;
-  bool admitted = false;
-};
 
+/// Of one of these, its index is its kind.
 using Operation = std::variant<allocate, write_bytes, read_bytes, query_tag, lend_memory, release,
-                               load, execute, execute_batch, fail, release_plan, fence, skip>;
+                               load, execute, execute_batch, fail, release_plan, fence>;
+
+/// What each kind is called, for people.
+inline constexpr const char* operation_names[] = {"create_tensor",
+                                                  "write",
+                                                  "read",
+                                                  "tensor_error",
+                                                  "export",
+                                                  "release",
+                                                  "build",
+                                                  "dispatch",
+                                                  "compute",
+                                                  "failed operation",
+                                                  "release of a graph",
+                                                  "fence"};
+static_assert(std::size(operation_names) == std::variant_size_v<Operation>);
+
+template <class M>
+inline constexpr std::size_t operation_kind = [] {
+  return []<class... Ms>(std::type_identity<std::variant<Ms...>>) {
+    std::size_t kind = 0;
+    static_cast<void>(((std::is_same_v<M, Ms> || (++kind, false)) || ...));
+    return kind;
+  }(std::type_identity<Operation>{});
+}();
 
 // -- the rest: taken as they come
 // --------------------------------------------------------------------
@@ -130,9 +150,9 @@ using device_actor = caf::typed_actor<
     caf::reacts_to<msg::read_bytes>, caf::reacts_to<msg::query_tag>,
     caf::reacts_to<msg::lend_memory>, caf::reacts_to<msg::release>, caf::reacts_to<msg::load>,
     caf::reacts_to<msg::execute>, caf::reacts_to<msg::execute_batch>, caf::reacts_to<msg::fail>,
-    caf::reacts_to<msg::release_plan>, caf::reacts_to<msg::fence>, caf::reacts_to<msg::skip>,
-    caf::reacts_to<msg::await_turn>, caf::reacts_to<msg::reached>, caf::reacts_to<msg::end_lease>,
-    caf::reacts_to<msg::survey_lane>, caf::reacts_to<msg::meet>>;
+    caf::reacts_to<msg::release_plan>, caf::reacts_to<msg::fence>, caf::reacts_to<msg::await_turn>,
+    caf::reacts_to<msg::reached>, caf::reacts_to<msg::end_lease>, caf::reacts_to<msg::survey_lane>,
+    caf::reacts_to<msg::meet>>;
 }
 
 namespace polychron::msg {

@@ -9,6 +9,7 @@
 #include "messages/conditions.hpp"
 #include "messages/ids.hpp"
 #include "messages/inspect.hpp"
+#include "messages/loan.hpp"
 #include "polychron/buffer.hpp"
 #include "polychron/future.hpp"
 #include "polychron/result.hpp"
@@ -25,10 +26,11 @@ inline std::string describe(const Tensors& tensors) {
 
 /// The buffers of a compute() call, in the order of the graph's inputs and outputs, on their way
 /// there and back.
-struct Batch {
+struct BatchReply {
   std::vector<Buffer> inputs, outputs;
-  std::optional<Error> error;  ///< set by the device
+  std::optional<Error> error;
 };
+using Batch = Loan<BatchReply>;
 using BatchRef = std::shared_ptr<Batch>;
 
 // -- from the context
@@ -48,7 +50,6 @@ struct run_batch {
   Local<BatchRef> batch;
   std::string label;
   Local<Conditions> conditions;
-  Local<Promise<BatchRef>> reply;
 };
 /// Refuse new dispatches; give the plan back after all earlier operations.
 struct destroy_graph {
@@ -65,7 +66,6 @@ struct loaded {
 /// The batch of `ticket` has been run, or was refused.
 struct batch_done {
   Ticket ticket = 0;
-  Local<BatchRef> batch;
 };
 /// A dispatch failed in a way that every later one would: fail fast from now on.
 struct invalidated {

@@ -8,6 +8,7 @@
 #include "messages/ids.hpp"
 #include "messages/inspect.hpp"
 #include "messages/lease.hpp"
+#include "messages/loan.hpp"
 #include "messages/memory.hpp"
 #include "polychron/buffer.hpp"
 #include "polychron/future.hpp"
@@ -15,21 +16,13 @@
 
 namespace polychron::msg {
 
-/// Where the bytes of a read go: the caller's buffer, or an empty one for the device to make. Both
-/// the device, to fill it, and the tensor's actor, to give it back when the tensor is destroyed,
-/// want it: whoever claims it first has it.
-struct ReadTarget {
-  Buffer buffer;
-  bool callers = false;
-  std::atomic<bool> claimed{false};
-  bool claim() noexcept { return !claimed.exchange(true); }
-};
-
-/// The answer to a read: the bytes, or the error and the caller's buffer as it was.
+/// The answer to a read: the bytes, or an error and the caller's buffer.
 struct ReadReply {
-  Buffer buffer;
+  Buffer buffer;  ///< the caller's, or empty for the device to make one
   std::optional<Error> error;
 };
+using Read = Loan<ReadReply>;
+using ReadRef = std::shared_ptr<Read>;
 
 // -- from the context
 // --------------------------------------------------------------------------------
@@ -45,11 +38,10 @@ struct write {
   Local<PayloadRef> payload;
   std::string label;
 };
-/// `reply` gets a copy of the contents, or the tensor's error.
+/// Answer with a copy of the contents, or the tensor's error.
 struct read {
   Stamp stamp;
-  Local<std::shared_ptr<ReadTarget>> target;
-  Local<Promise<ReadReply>> reply;
+  Local<ReadRef> loan;
 };
 /// `reply` gets the error that the tensor has when the device comes to it, if any.
 struct query {
@@ -78,7 +70,6 @@ struct allocated {
 /// The read of `ticket` was carried out, or refused with the tensor's error.
 struct read_done {
   Ticket ticket = 0;
-  Local<std::shared_ptr<ReadReply>> reply;
 };
 /// The answer to the query of `ticket`.
 struct query_done {

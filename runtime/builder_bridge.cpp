@@ -27,7 +27,7 @@ Future<Graph> submit_build(const Context& context, std::shared_ptr<const ops::Gr
   if (owner->environment->lost->lost())
     return rejected<Future<Graph>>(owner->environment->lost->error());
   auto handle = std::make_shared<GraphHandle>(owner, options.label);
-  const auto built = Promise<msg::Built>::make();
+  const auto built = owner->promise<msg::Built>();
   const auto reply = Promise<Graph>::make();
   auto future = reply.future();
   owner->send(msg::build{handle->id, std::move(graph), built});

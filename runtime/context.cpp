@@ -78,7 +78,7 @@ Future<std::optional<Error>> Context::pop_error_scope() {
   return rejecting([&] {
     const auto& context = ContextHandle::of(*this);
     context->check_alive();
-    const auto reply = Promise<std::optional<Error>>::make();
+    const auto reply = context->promise<std::optional<Error>>();
     auto future = reply.future();
     context->send(msg::pop_scope{reply});
     return future;
@@ -119,7 +119,7 @@ Future<std::vector<PendingOperation>> Context::pending() {
   return rejecting([&] {
     const auto& context = ContextHandle::of(*this);
     context->check_alive();
-    const auto reply = Promise<std::vector<PendingOperation>>::make();
+    const auto reply = context->promise<std::vector<PendingOperation>>();
     auto future = reply.future();
     context->send(msg::ask_pending{reply});
     return future;

@@ -136,19 +136,18 @@ Future<ComputeResult> Context::compute(const Graph& graph, NamedBuffers&& inputs
     const auto output_order = match(handle, "output", handle.built.outputs, outputs, options);
     context->environment->admission->enter();
     count(context->environment->counters->computes);
-    const auto batch = std::make_shared<msg::Batch>();
+    msg::BatchReply batch;
     // From here on nothing throws: the buffers leave the caller and will come back.
-    for (const auto i : input_order) batch->inputs.push_back(std::move(inputs[i].second));
-    for (const auto i : output_order) batch->outputs.push_back(std::move(outputs[i].second));
-    const auto reply = Promise<msg::BatchRef>::make();
-    context->send(msg::compute{handle.id, batch, options.label, conditions(options), reply});
-    reply.future().then([promise, graph](Result<msg::BatchRef> result) {
-      if (!result) {
-        promise.reject(result.error());
-        return;
-      }
+    for (const auto i : input_order) batch.inputs.push_back(std::move(inputs[i].second));
+    for (const auto i : output_order) batch.outputs.push_back(std::move(outputs[i].second));
+    const auto reply = Promise<msg::BatchReply>::make();
+    context->send(msg::compute{handle.id,
+                               std::make_shared<msg::Batch>("compute", std::move(batch), reply,
+                                                            context->environment->lost),
+                               options.label, conditions(options)});
+    reply.future().then([promise, graph](Result<msg::BatchReply> result) {
       const auto& built = GraphHandle::of(graph)->built;
-      auto& done = **result;
+      auto& done = result.value();  // a loan is always given back
       promise.resolve(ComputeResult{named(built.inputs, done.inputs),
                                     named(built.outputs, done.outputs),
                                     done.error ? Result<void>(*done.error) : Result<void>()});

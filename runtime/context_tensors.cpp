@@ -34,7 +34,7 @@ Future<Tensor> create(const std::shared_ptr<ContextHandle>& context,
   check_descriptor(descriptor, descriptor.label);
   context->check_alive();
   auto handle = std::make_shared<TensorHandle>(context, descriptor);
-  const auto created = Promise<void>::make();
+  const auto created = context->promise<void>();
   const auto reply = Promise<Tensor>::make();
   auto future = reply.future();
   context->send(msg::create_tensor{handle->id, descriptor.label, handle->bytes, created});
@@ -96,15 +96,18 @@ void send_write(const std::shared_ptr<ContextHandle>& context, const TensorHandl
   context->send(msg::write_tensor{tensor.id, std::move(payload), options.label});
 }
 
+/// `buffer`: where the bytes go; an empty one if the device is to make one.
 Future<msg::ReadReply> send_read(const std::shared_ptr<ContextHandle>& context,
-                                 const TensorHandle& tensor,
-                                 std::shared_ptr<msg::ReadTarget> target) {
+                                 const TensorHandle& tensor, Buffer&& buffer) {
   const auto& environment = *context->environment;
   environment.admission->enter();
   count(environment.counters->reads);
   const auto reply = Promise<msg::ReadReply>::make();
   auto future = reply.future();
-  context->send(msg::read_tensor{tensor.id, std::move(target), reply});
+  context->send(msg::read_tensor{
+      tensor.id,
+      std::make_shared<msg::Read>("read", msg::ReadReply{std::move(buffer), std::nullopt}, reply,
+                                  environment.lost)});
   return future;
 }
 
@@ -159,15 +162,13 @@ Future<Buffer> Context::read_tensor(const Tensor& tensor) {
     const auto& context = ContextHandle::of(*this);
     const auto& handle = check_readable(context, tensor);
     const auto promise = Promise<Buffer>::make();
-    send_read(context, handle, std::make_shared<msg::ReadTarget>())
-        .then([promise](Result<msg::ReadReply> reply) {
-          if (!reply)
-            promise.reject(reply.error());
-          else if (reply->error)
-            promise.reject(*reply->error);
-          else
-            promise.resolve(std::move(reply->buffer));
-        });
+    send_read(context, handle, {}).then([promise](Result<msg::ReadReply> reply) {
+      auto& read = reply.value();  // a loan is always given back
+      if (read.error)
+        promise.reject(*read.error);
+      else
+        promise.resolve(std::move(read.buffer));
+    });
     return promise.future();
   });
 }
@@ -180,15 +181,10 @@ Future<ReadResult> Context::read_tensor(const Tensor& tensor, Buffer&& buffer) {
     const auto& context = ContextHandle::of(*this);
     const auto& handle = check_readable(context, tensor);
     check_length(handle, buffer.size());
-    auto target = std::make_shared<msg::ReadTarget>();
-    target->buffer = std::move(buffer);
-    target->callers = true;
-    send_read(context, handle, std::move(target)).then([promise](Result<msg::ReadReply> reply) {
-      if (!reply)
-        promise.reject(reply.error());
-      else
-        promise.resolve(ReadResult{std::move(reply->buffer),
-                                   reply->error ? Result<void>(*reply->error) : Result<void>()});
+    send_read(context, handle, std::move(buffer)).then([promise](Result<msg::ReadReply> reply) {
+      auto& read = reply.value();  // a loan is always given back
+      promise.resolve(ReadResult{std::move(read.buffer),
+                                 read.error ? Result<void>(*read.error) : Result<void>()});
     });
   } catch (const Error& error) {
     promise.resolve(ReadResult{std::move(buffer), error});
@@ -202,15 +198,14 @@ Future<void> Context::read_tensor(const Tensor& tensor, std::span<std::byte> des
     const auto& handle = check_readable(context, tensor);
     check_length(handle, destination.size());
     const auto promise = Promise<void>::make();
-    send_read(context, handle, std::make_shared<msg::ReadTarget>())
+    send_read(context, handle, {})
         .then([promise, destination,
                counters = context->environment->counters](Result<msg::ReadReply> reply) {
-          if (!reply) {
-            promise.reject(reply.error());
-          } else if (reply->error) {
-            promise.reject(*reply->error);
+          const auto& read = reply.value();  // a loan is always given back
+          if (read.error) {
+            promise.reject(*read.error);
           } else {
-            std::ranges::copy(reply->buffer.bytes(), destination.begin());
+            std::ranges::copy(read.buffer.bytes(), destination.begin());
             count(counters->copies);
             count(counters->copied_bytes, destination.size());
             promise.resolve();
@@ -225,7 +220,7 @@ Future<std::optional<Error>> Context::tensor_error(const Tensor& tensor) {
     const auto& context = ContextHandle::of(*this);
     const auto& handle = *TensorHandle::of(tensor);
     handle.check_usable(context);
-    const auto reply = Promise<std::optional<Error>>::make();
+    const auto reply = context->promise<std::optional<Error>>();
     auto future = reply.future();
     if (handle.constant)
       reply.resolve(std::optional<Error>());  // never written, never errored
@@ -242,7 +237,7 @@ Future<TensorLease> Context::export_tensor(const Tensor& tensor, LeaseMode mode)
     check_readable(context, tensor);
     check_writable(context, tensor, handle->bytes);
     auto lease = std::make_shared<detail::LeaseHandle>(handle, std::make_shared<msg::Lease>(mode));
-    const auto granted = Promise<void>::make();
+    const auto granted = context->promise<void>();
     const auto reply = Promise<TensorLease>::make();
     count(context->environment->counters->exports);
     context->send(msg::lend_tensor{handle->id, lease->lease, granted});

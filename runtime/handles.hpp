@@ -40,6 +40,11 @@ struct ContextHandle {
   void check_alive() const {
     if (environment->lost->lost()) throw environment->lost->error();
   }
+  /// A promise that is rejected with the loss of the context if that keeps it from being answered.
+  template <class T>
+  Promise<T> promise() const {
+    return Promise<T>::make(environment->lost);
+  }
   std::uint64_t new_id() { return next_id.fetch_add(1, std::memory_order_relaxed); }
 
   const std::shared_ptr<RuntimeState> runtime;

@@ -21,7 +21,16 @@ Runtime::~Runtime() {
   if (state_) state_->shutdown();
 }
 
+std::vector<RemainingActor> Runtime::shutdown(std::chrono::nanoseconds patience) {
+  if (!state_) return {};
+  return state_->shutdown(patience);
+}
+
 Future<Context> Runtime::create_context(const ContextOptions& options) {
+  if (!state_)
+    return detail::rejected<Future<Context>>(
+        Error(ErrorKind::type_error, "this Runtime was moved from")
+            .with_operation("create_context", options.label));
   return state_->create_context(options);
 }
 

@@ -28,12 +28,31 @@ std::optional<std::string> wrong_options(const ContextOptions& options) {
   return std::nullopt;
 }
 
-/// Ends an actor system where it can be ended: never on one of its own threads.
+/// Runs `work` on a thread that lives no longer, and waits for it.
+///
+/// That is how an actor system of our own is made, spawned in from outside, and ended. CAF leaves a
+/// reference to the system's logger in the thread-local storage of each thread that does one of
+/// these; ending a system waits until all of them are gone (for ever, if such a thread lives on),
+/// and must not use one whose thread has dropped it (as the main thread has when static variables
+/// go).
+template <class F>
+void on_a_short_thread(F work) {
+  std::exception_ptr thrown;
+  std::thread([&] {
+    try {
+      work();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+  }).join();
+  if (thrown) std::rethrow_exception(thrown);
+}
+
 void end(RuntimeState* state) {
   if (on_library_thread())
-    std::thread([state] { delete state; }).detach();
+    std::thread([state] { delete state; }).detach();  // this thread is one of those that end
   else
-    delete state;
+    on_a_short_thread([state] { delete state; });
 }
 
 }  // namespace
@@ -51,7 +70,7 @@ std::shared_ptr<RuntimeState> RuntimeState::create(const RuntimeOptions& options
   config.set("scheduler.max-threads", threads);
   config.set("logger.verbosity", caf::atom("quiet"));
   config.add_thread_hook<MarkThreads>();
-  state->system_ = &state->own_system_.emplace(config);
+  on_a_short_thread([&] { state->system_ = &state->own_system_.emplace(config); });
   state->factory_ = std::move(factory);
   return state;
 }
@@ -98,8 +117,14 @@ Future<Context> RuntimeState::create_context(const ContextOptions& options) {
     promise.reject(Error(ErrorKind::invalid_state, "the runtime has been shut down"));
     return future;
   }
-  auto actor = system_->spawn(actors::body<actors::ContextState, actors::EnvironmentRef>,
-                              actors::EnvironmentRef(environment));
+  context_actor actor;
+  const auto spawn = [&] {
+    actor = actors::spawn_in<actors::ContextState>(*system_, environment, {});
+  };
+  if (own_system_)
+    on_a_short_thread(spawn);
+  else
+    spawn();
   auto handle = std::make_shared<ContextHandle>(shared_from_this(), environment, std::move(actor));
   std::erase_if(contexts_, [](const auto& context) { return context.expired(); });
   contexts_.push_back(handle);
@@ -115,7 +140,7 @@ std::size_t RuntimeState::contexts_holding_memory() {
   return budgets_.size();
 }
 
-void RuntimeState::shutdown() {
+std::vector<RemainingActor> RuntimeState::shutdown(std::chrono::nanoseconds patience) {
   std::vector<std::weak_ptr<ContextHandle>> contexts;
   {
     const std::lock_guard lock(mutex_);
@@ -130,7 +155,8 @@ void RuntimeState::shutdown() {
     context->environment->admission->close();
     context->send(msg::destroy_context{});
   }
-  if (!on_library_thread() && !driven_) census_->wait_until_empty();
+  if (!on_library_thread() && !driven_) census_->wait_until_empty(patience);
+  return census_->present();
 }
 
 }  // namespace polychron::detail

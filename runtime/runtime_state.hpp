@@ -20,8 +20,7 @@ using BackendFactory =
 /// The factory that production uses: "cpu", "gpu".
 Result<std::shared_ptr<kernels::Backend>> make_backend(const ContextOptions& options);
 
-/// Thread-safe. Handles keep it alive; the actor system ends with it, or on a thread of its own
-/// when the last handle goes on one of the system's threads, which could not join itself.
+/// Thread-safe. Handles keep it alive; the actor system ends with it.
 class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
  public:
   /// With an actor system of its own.
@@ -33,8 +32,9 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
                                              bool detached, msg::Now now = {});
 
   Future<Context> create_context(const ContextOptions& options);
-  /// Destroys all contexts; waits until their actors have ended, unless on a thread of the library.
-  void shutdown();
+  /// See Runtime::shutdown.
+  std::vector<RemainingActor> shutdown(
+      std::chrono::nanoseconds patience = std::chrono::nanoseconds::max());
 
   caf::actor_system& system() { return *system_; }
   actors::Census& census() { return *census_; }

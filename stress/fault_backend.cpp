@@ -47,6 +47,7 @@ std::uint64_t FaultPlan::injected() const {
 std::optional<Error> FaultBackend::strike(FaultPoint point, bool* inherent) {
   const auto fault = faults_->next(point);
   if (!fault) return std::nullopt;
+  if (fault->until) fault->until->wait();
   if (fault->throws) throw std::runtime_error("injected exception");
   if (inherent != nullptr) *inherent = fault->inherent;
   return Error(fault->kind, "injected fault").with_operation("operator", "faulty");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <latch>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -21,6 +22,8 @@ struct Fault {
   bool permanent = false;  ///< every later time as well
   bool inherent = false;   ///< of execute: the graph would always fail
   bool throws = false;     ///< as an exception, which no backend should let out
+  /// Not before this latch opens: a kernel that takes its time.
+  std::shared_ptr<std::latch> until = nullptr;
 };
 
 /// Which calls fail. Thread-safe; shared by the test and the backends it made.

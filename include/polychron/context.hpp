@@ -64,7 +64,8 @@ struct WriteOptions {
 /// Buffers of compute() by name.
 using NamedBuffers = std::vector<std::pair<std::string, Buffer>>;
 
-/// What compute() gives back: the caller's buffers, the same memory, and how it went.
+/// What compute() gives back: the caller's buffers, the same memory, and how it went. Also if the
+/// context goes meanwhile: once the device lets go of them, if it is at work on them.
 struct ComputeResult {
   NamedBuffers inputs, outputs;
   Result<void> status;
@@ -166,8 +167,8 @@ class Context {
   /// The tensor's bytes after everything called before. Rejects with type_error (not readable,
   /// another context's), invalid_state (destroyed before or meanwhile), or with the tensor's error.
   Future<Buffer> read_tensor(const Tensor& tensor);
-  /// Likewise, into the caller's buffer of the tensor's byte length, which always comes back. Never
-  /// rejects unless the context goes: see ReadResult::status.
+  /// Likewise, into the caller's buffer of the tensor's byte length, which always comes back: it
+  /// never rejects, but has a ReadResult::status.
   Future<ReadResult> read_tensor(const Tensor& tensor, Buffer&& buffer);
   /// Likewise, into borrowed memory, which must stay valid until the future settles: it is written
   /// at that moment, on the settling thread, and never after a rejection.

@@ -99,6 +99,15 @@ class FutureState {
   Continuation continuation_;
 };
 
+/// Says why promises are dropped without an answer, when that happens.
+class Abandonment {
+ public:
+  virtual Error error() const = 0;
+
+ protected:
+  ~Abandonment() = default;
+};
+
 }  // namespace detail
 
 /// A reply that is on its way. Movable, used once: by get(), by then(), or by co_await. Dropping it
@@ -171,10 +180,12 @@ class Promise {
  public:
   /// Nobody waits: settling does nothing.
   Promise() = default;
-  /// A promise with a future behind it.
-  static Promise make() {
+  /// A promise with a future behind it. `abandonment`: what the future is rejected with if nobody
+  /// answers; by default invalid_state.
+  static Promise make(std::shared_ptr<const detail::Abandonment> abandonment = nullptr) {
     Promise promise;
     promise.core_ = std::make_shared<Core>();
+    promise.core_->abandonment = std::move(abandonment);
     return promise;
   }
 
@@ -193,9 +204,12 @@ class Promise {
  private:
   struct Core {
     std::shared_ptr<detail::FutureState<T>> state = std::make_shared<detail::FutureState<T>>();
+    std::shared_ptr<const detail::Abandonment> abandonment;
     ~Core() {
-      state->settle(Result<T>(Error(ErrorKind::invalid_state,
-                                    "the context was destroyed before this call was answered")));
+      if (state->is_settled()) return;
+      state->settle(Result<T>(
+          abandonment ? abandonment->error()
+                      : Error(ErrorKind::invalid_state, "the promise of this reply was dropped")));
     }
   };
   std::shared_ptr<Core> core_;

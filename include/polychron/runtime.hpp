@@ -1,6 +1,7 @@
 // The runtime: owns the threads on which contexts live.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -50,10 +51,19 @@ struct DeviceInfo {
 /// Devices of this machine, also those that are known but not available, with the reason.
 std::vector<DeviceInfo> devices();
 
-/// Dropping a runtime shuts it down: its contexts are lost (runtime_shutdown), every pending reply
-/// is rejected, the running kernel is awaited. Legal at any moment, also with work in flight and
-/// with handles alive, which then refuse every call with invalid_state. Not from a completion
-/// callback. Thread-safe.
+/// Actors that have not ended yet, and what they are doing.
+struct RemainingActor {
+  std::string actor;  ///< "device of context 'main'"
+  std::size_t count = 1;
+  /// "dispatch (ticket 12)", "build of graph #3". Empty: it has messages left to handle, or is in a
+  /// completion callback that has not returned.
+  std::string holds;
+};
+
+/// Dropping a runtime shuts it down, and waits for the end: shutdown() without a limit. Legal at
+/// any moment, also with work in flight and with handles alive, which then refuse every call with
+/// invalid_state; and on any thread: in a completion callback, which the end would have to wait
+/// for, it only begins the end. May be a static variable. Thread-safe.
 class Runtime {
  public:
   explicit Runtime(const RuntimeOptions& options = {});
@@ -65,6 +75,12 @@ class Runtime {
 
   /// Rejects with not_supported (no such device), type_error (threads < 1).
   Future<Context> create_context(const ContextOptions& options = {});
+
+  /// Its contexts are lost (runtime_shutdown), every pending reply is rejected, the running kernels
+  /// and compilations are waited for, up to `patience`; not at all in a completion callback. Gives
+  /// what has not ended; empty if all has. May be called again.
+  std::vector<RemainingActor> shutdown(
+      std::chrono::nanoseconds patience = std::chrono::nanoseconds::max());
 
  private:
   std::shared_ptr<detail::RuntimeState> state_;

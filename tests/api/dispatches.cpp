@@ -1,5 +1,8 @@
 // What the public suite checks of dispatch (behaviour.md, section 3: tensor, parallel-dispatch,
 // inputs-are-not-modified, scalars, graphs without inputs).
+#include <array>
+#include <cstring>
+
 #include "tests/api/fixture.hpp"
 
 using namespace polychron;
@@ -86,6 +89,27 @@ BOOST_AUTO_TEST_CASE(two_sets_of_inputs_to_the_same_outputs_leave_the_laters) {
   a.expect(a.out2, 4);
 }
 
+BOOST_AUTO_TEST_CASE(the_same_inputs_and_outputs_twice) {
+  Adder a;
+  a.run(a.lhs_, a.rhs_, a.out1, a.out2);
+  a.run(a.lhs_, a.rhs_, a.out1, a.out2);
+  a.expect(a.out1, 2);
+  a.expect(a.out2, 2);
+}
+
+BOOST_AUTO_TEST_CASE(names_bind_anew_each_time) {
+  Adder a;
+  GraphBuilder builder(a.context);
+  const auto lhs = builder.input("lhs", a.shape), rhs = builder.input("rhs", a.shape);
+  const auto difference = builder.build({{"out", builder.sub(lhs, rhs)}}).get();
+  a.fill(a.lhs_, 5);
+  a.fill(a.rhs_, 3);
+  a.context.dispatch(difference, {{"lhs", a.lhs_}, {"rhs", a.rhs_}}, {{"out", a.out1}});
+  a.context.dispatch(difference, {{"rhs", a.lhs_}, {"lhs", a.rhs_}}, {{"out", a.out2}});
+  a.expect(a.out1, 2);
+  a.expect(a.out2, -2);
+}
+
 BOOST_AUTO_TEST_CASE(outputs_become_inputs_ping_pong) {
   Adder a;
   a.run(a.lhs_, a.rhs_, a.out1, a.out2);
@@ -130,6 +154,13 @@ BOOST_AUTO_TEST_CASE(inputs_are_not_modified) {
   const auto graph = builder.build({{"out", builder.identity(builder.hard_swish(in))}}).get();
   a.fill(a.lhs_, -1);
   a.context.dispatch(graph, {{"in", a.lhs_}}, {{"out", a.out1}});
+  a.expect(a.lhs_, -1);
+  GraphBuilder again(a.context);
+  const auto two = again.constant(DataType::float32, 2.0);
+  const auto x = again.input("in", a.shape);
+  const auto affine = again.build({{"out", again.add(again.mul(x, two), two)}}).get();
+  a.context.dispatch(affine, {{"in", a.lhs_}}, {{"out", a.out1}});
+  a.expect(a.out1, 0);
   a.expect(a.lhs_, -1);
 }
 
@@ -189,6 +220,56 @@ BOOST_AUTO_TEST_CASE(four_sequences_on_one_graph_at_once) {
     }
     for (std::size_t i = 0; i < 4; ++i)
       BOOST_TEST(Embedder::floats(reads[i].get())[0] == 3.0F * static_cast<float>(i + 1));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(all_writes_then_all_dispatches_then_all_reads) {
+  Embedder e;
+  const auto two = e.times(2);
+  std::vector<Tensor> chain;
+  for (int i = 0; i < 5; ++i) chain.push_back(e.tensor({static_cast<float>(-i)}));
+  e.context.write_tensor(chain[0], std::vector<float>{1});
+  for (std::size_t i = 0; i + 1 < chain.size(); ++i)
+    e.context.dispatch(two, {{"in", chain[i]}}, {{"out", chain[i + 1]}});
+  std::vector<Future<Buffer>> reads;
+  for (const auto& t : chain) reads.push_back(e.context.read_tensor(t));
+  float expected = 1;
+  for (auto& read : reads) {
+    BOOST_TEST(Embedder::floats(read.get()) == std::vector<float>{expected});
+    expected *= 2;
+  }
+}
+
+BOOST_AUTO_TEST_CASE(scalars_broadcast) {
+  Embedder e;
+  for (const DataType type : {DataType::float32, DataType::int32}) {
+    GraphBuilder builder(e.context);
+    const OperandDescriptor scalar{type, {}}, four{type, {4}};
+    const auto s = builder.input("s", scalar);
+    std::vector<std::uint8_t> bytes(16);
+    const std::array<std::int32_t, 4> integers{1, 2, 3, 4};
+    const std::array<float, 4> floats{1, 2, 3, 4};
+    if (type == DataType::int32)
+      std::memcpy(bytes.data(), integers.data(), 16);
+    else
+      std::memcpy(bytes.data(), floats.data(), 16);
+    const auto c = builder.constant(four, bytes);
+    const auto graph =
+        builder.build({{"wide", builder.add(s, c)}, {"narrow", builder.add(s, s)}}).get();
+    const auto in = e.tensor(type, {}), wide = e.tensor(type, {4}), narrow = e.tensor(type, {});
+    const std::int32_t seven = 7;
+    const float seven_f = 7;
+    e.context.write_tensor(in, type == DataType::int32 ? std::as_bytes(std::span(&seven, 1))
+                                                       : std::as_bytes(std::span(&seven_f, 1)));
+    e.context.dispatch(graph, {{"s", in}}, {{"wide", wide}, {"narrow", narrow}});
+    const auto w = e.context.read_tensor(wide).get(), n = e.context.read_tensor(narrow).get();
+    if (type == DataType::int32) {
+      BOOST_TEST(w.as<std::int32_t>()[3] == 11);
+      BOOST_TEST(n.as<std::int32_t>()[0] == 14);
+    } else {
+      BOOST_TEST(w.as<float>()[3] == 11.0F);
+      BOOST_TEST(n.as<float>()[0] == 14.0F);
+    }
   }
 }
 

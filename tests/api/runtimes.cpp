@@ -169,7 +169,8 @@ BOOST_AUTO_TEST_CASE(a_runtime_lives_in_an_embedders_actor_system) {
     context.write_tensor(t, std::vector<float>{7});
     BOOST_TEST(context.read_tensor(t).get().as<float>()[0] == 7.0F);
   }
-  // The last of an actor ends a moment after its state: a stray one would keep this waiting for ever.
+  // The last of an actor ends a moment after its state: a stray one would keep this waiting for
+  // ever.
   system.registry().await_running_count_equal(0);
   BOOST_TEST(system.registry().running() == 0U);
 }

@@ -24,6 +24,17 @@ BOOST_AUTO_TEST_CASE(a_tensor_has_what_it_was_created_with) {
   BOOST_TEST(!plain.writable());
 }
 
+BOOST_AUTO_TEST_CASE(every_type_that_inputs_may_have_makes_a_tensor) {
+  Embedder e;
+  const auto& limits = e.context.op_support_limits();
+  for (const DataType type : limits.input.data_types)
+    for (const Shape& shape : {Shape{}, Shape{4}, Shape{1, 5}, Shape{3, 2, 4}}) {
+      const auto t = e.context.create_tensor({{type, shape}, {}, {}, {}}).get();
+      BOOST_TEST((t.data_type() == type));
+      BOOST_TEST(t.shape() == shape, boost::test_tools::per_element());
+    }
+}
+
 BOOST_AUTO_TEST_CASE(impossible_descriptors_are_type_errors) {
   Embedder e;
   const auto refused = [&](Shape shape) {
@@ -58,6 +69,27 @@ BOOST_AUTO_TEST_CASE(a_second_write_replaces_the_first) {
   const auto t = e.tensor({1, 2});
   e.context.write_tensor(t, std::vector<float>{3, 4});
   BOOST_TEST(e.read(t) == (std::vector<float>{3, 4}));
+}
+
+BOOST_AUTO_TEST_CASE(a_write_of_a_detached_buffer_leaves_the_tensor_as_it_was) {
+  Embedder e;
+  const auto t = e.tensor({1, 2});
+  Buffer buffer(8);
+  const Buffer taken = std::move(buffer);
+  throws(ErrorKind::type_error, [&] { e.context.write_tensor(t, std::move(buffer)); });
+  BOOST_TEST(e.read(t) == (std::vector<float>{1, 2}));
+}
+
+BOOST_AUTO_TEST_CASE(destroyed_tensors_refuse_every_call) {
+  Embedder e;
+  auto t = e.tensor({1, 2});
+  t.destroy();
+  t.destroy();
+  throws(ErrorKind::invalid_state, [&] { e.context.write_tensor(t, Buffer(8)); });
+  rejects(ErrorKind::invalid_state, e.context.read_tensor(t));
+  rejects(ErrorKind::invalid_state, e.context.tensor_error(t));
+  rejects(ErrorKind::invalid_state, e.context.export_tensor(t));
+  BOOST_TEST(t.shape() == (Shape{2}), boost::test_tools::per_element());  // for life
 }
 
 BOOST_AUTO_TEST_CASE(views_must_be_of_the_tensors_type_or_bytes) {

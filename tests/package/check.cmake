@@ -18,7 +18,7 @@ run_step(configure ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${WORK}/buil
   -D CMAKE_CXX_FLAGS=${FLAGS} -D QUICKSTART=${SOURCE}/examples/quickstart/quickstart.cpp)
 run_step(build ${CMAKE_COMMAND} --build ${WORK}/build)
 
-foreach(expected "quickstart;3 6 9 12 " "consumer;bad_data" "embedder;embedded")
+foreach(expected "quickstart;3 6 9 12 " "static;0.25" "consumer;bad_data" "embedder;embedded")
   list(GET expected 0 program)
   list(GET expected 1 text)
   run_step(${program} ${WORK}/build/${program})

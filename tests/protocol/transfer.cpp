@@ -132,6 +132,46 @@ BOOST_AUTO_TEST_CASE(a_failed_compute_gives_the_buffers_back_with_its_error) {
   }
 }
 
+// Wherever the loss of the context meets them: on the way there, waiting, in hand, on the way back.
+BOOST_AUTO_TEST_CASE(lent_buffers_come_back_when_the_context_goes) {
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
+    Server s({}, seed);
+    const auto g = s.graph("g");
+    const auto t = s.tensor();
+    if (seed % 2 == 0) s.faults->fail(FaultPoint::execute, 2, {.kind = ErrorKind::context_lost});
+    std::vector<const void*> addresses;
+    std::vector<Future<ReadResult>> reads;
+    std::vector<Future<ComputeResult>> computes;
+    for (int i = 0; i < 3; ++i) {
+      auto mine = value(1);
+      addresses.push_back(mine.data());
+      reads.push_back(s.context.read_tensor(t, std::move(mine)));
+      NamedBuffers inputs, outputs;
+      inputs.emplace_back("in0", value(1));
+      outputs.emplace_back("out", value(2));
+      computes.push_back(s.context.compute(g, std::move(inputs), std::move(outputs)));
+    }
+    for (std::uint64_t i = 0; i < seed % 47; ++i) s.world.step();
+    if (seed % 2 == 1) s.context.destroy();
+    s.world.run();
+    const auto expected = seed % 2 == 1 ? ErrorKind::invalid_state : ErrorKind::context_lost;
+    const auto check = [&](const Result<void>& status, const Buffer& buffer) {
+      BOOST_TEST(buffer.size() == 8U, "seed " << seed);
+      if (!status) BOOST_TEST((status.error().root().kind() == expected), status.error().what());
+    };
+    for (std::size_t i = 0; i < 3; ++i) {
+      BOOST_REQUIRE(reads[i].ready());
+      const auto read = reads[i].get();
+      check(read.status, read.buffer);
+      BOOST_TEST(read.buffer.data() == addresses[i], "seed " << seed);
+      BOOST_REQUIRE(computes[i].ready());
+      const auto compute = computes[i].get();
+      check(compute.status, compute.outputs.at(0).second);  // this backend makes buffers anew
+      check(compute.status, compute.inputs.at(0).second);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(wrong_arguments_of_compute_leave_the_buffers_with_the_caller) {
   Server s;
   const auto g = s.graph("g");
