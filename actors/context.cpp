@@ -23,14 +23,16 @@ context_actor::behavior_type ContextState::start(EnvironmentRef environment) {
   order_.emplace(environment_ref());
   self()->set_exit_handler([this](caf::exit_msg& m) { on_exit(m); });
   spawn_devices();
+  // CAF tries them in this order: the hot ones come first. A handler that takes its message by
+  // reference may move from it, since nobody else has it.
   return {
+      [this](msg::dispatch& m) { dispatch(m); },
+      [this](msg::write_tensor& m) { write_tensor(m); },
       [this](const msg::create_tensor& m) { create_tensor(m); },
-      [this](const msg::write_tensor& m) { write_tensor(m); },
       [this](const msg::read_tensor& m) { read_tensor(m); },
       [this](const msg::query_tensor& m) { query_tensor(m); },
       [this](const msg::lend_tensor& m) { lend_tensor(m); },
       [this](const msg::return_lease& m) { return_lease(m); },
-      [this](const msg::dispatch& m) { dispatch(m); },
       [this](const msg::compute& m) { compute(m); },
       [this](const msg::build& m) { build(m); },
       [this](const msg::drop_tensor& m) { drop_tensor(m); },
@@ -91,7 +93,7 @@ void ContextState::create_tensor(const msg::create_tensor& m) {
   tell(entry.actor, msg::create{order_->stamp_write(entry.uses), m.reply});
 }
 
-void ContextState::write_tensor(const msg::write_tensor& m) {
+void ContextState::write_tensor(msg::write_tensor& m) {
   const auto tensor = tensors_.find(m.tensor);
   if (tensor == tensors_.end()) {  // destroyed by another thread since the caller looked
     environment().admission->leave();
@@ -105,7 +107,9 @@ void ContextState::write_tensor(const msg::write_tensor& m) {
     refuse(std::move(stamp), {entry.slot}, refused);
     return;
   }
-  tell(entry.actor, msg::write{std::move(stamp), m.payload, m.label});
+  const auto& device = devices_[stamp.at.lane];
+  tell(device,
+       msg::write_bytes{std::move(stamp), entry.slot, std::move(m.payload), std::move(m.label)});
 }
 
 void ContextState::read_tensor(const msg::read_tensor& m) {
@@ -197,7 +201,7 @@ std::optional<Error> ContextState::resolve(const TensorIds& ids, msg::Tensors& s
   return problem;
 }
 
-void ContextState::dispatch(const msg::dispatch& m) {
+void ContextState::dispatch(msg::dispatch& m) {
   msg::Tensors inputs, outputs;
   LaneOrder::Touched reads, writes;
   // Both sides are looked up in any case, so that the outputs that exist can carry an error.
@@ -217,8 +221,9 @@ void ContextState::dispatch(const msg::dispatch& m) {
     refuse(std::move(stamp), std::move(outputs), refused);
     return;
   }
-  tell(graph->second.actor,
-       msg::run{std::move(stamp), std::move(inputs), std::move(outputs), m.label, m.conditions});
+  const auto& device = devices_[stamp.at.lane];
+  tell(device, msg::execute{std::move(stamp), graph->second.slot, std::move(inputs),
+                            std::move(outputs), std::move(m.label), std::move(m.conditions)});
 }
 
 void ContextState::refuse(msg::Stamp stamp, msg::Tensors outputs, const Error& error) {
@@ -261,7 +266,7 @@ void ContextState::compiled(const msg::compiled& m) {
   slot->plan = std::move(*plan);
   slot->instances.resize(devices_.size());
   slot->actor = spawn<GraphState>(slot, devices_, address(), *m.reply);
-  auto& entry = graphs_.emplace(m.graph, GraphEntry{slot->actor, {}}).first->second;
+  auto& entry = graphs_.emplace(m.graph, GraphEntry{slot->actor, slot, {}}).first->second;
   auto stamp = order_->stamp_write(entry.uses);
   const auto& device = devices_[stamp.at.lane];
   tell(device, msg::load{std::move(stamp), slot});

@@ -39,17 +39,18 @@ class ContextState : public State<context_actor> {
   };
   struct GraphEntry {
     graph_actor actor;
+    msg::GraphRef slot;
     Uses uses;
   };
   using TensorIds = msg::TensorIds;
 
   void create_tensor(const msg::create_tensor& m);
-  void write_tensor(const msg::write_tensor& m);
+  void write_tensor(msg::write_tensor& m);
   void read_tensor(const msg::read_tensor& m);
   void query_tensor(const msg::query_tensor& m);
   void lend_tensor(const msg::lend_tensor& m);
   void return_lease(const msg::return_lease& m);
-  void dispatch(const msg::dispatch& m);
+  void dispatch(msg::dispatch& m);
   void compute(const msg::compute& m);
   void build(const msg::build& m);
   void drop_tensor(const msg::drop_tensor& m);

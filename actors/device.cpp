@@ -22,6 +22,9 @@ device_actor::behavior_type DeviceState::start(EnvironmentRef environment, std::
   enter(std::move(environment), std::move(context));
   lane_ = lane;
   return {
+      [this](const msg::execute& m) {
+        arrive(m);
+      },  // the hot one first, as CAF tries them in order
       [this](const msg::allocate& m) { arrive(m); },
       [this](const msg::write_bytes& m) { arrive(m); },
       [this](const msg::read_bytes& m) { arrive(m); },
@@ -29,7 +32,6 @@ device_actor::behavior_type DeviceState::start(EnvironmentRef environment, std::
       [this](const msg::lend_memory& m) { arrive(m); },
       [this](const msg::release& m) { arrive(m); },
       [this](const msg::load& m) { arrive(m); },
-      [this](const msg::execute& m) { arrive(m); },
       [this](const msg::execute_batch& m) { arrive(m); },
       [this](const msg::fail& m) { arrive(m); },
       [this](const msg::release_plan& m) { arrive(m); },

@@ -56,6 +56,9 @@ class DeviceState : public State<device_actor> {
   /// Why a dispatch or compute must not start, if it must not: cancelled, late.
   std::optional<Error> unmet(const msg::Conditions& conditions, const char* operation,
                              const std::string& label, msg::Ticket ticket) const;
+  /// The error of an operation on a graph that is invalid, or nullopt.
+  static std::optional<Error> invalid(const msg::GraphSlot& graph, const char* operation,
+                                      const std::string& label, msg::Ticket ticket);
   /// The first errored input as an error of this dispatch, or nullopt.
   std::optional<Error> errored_input(const msg::execute& m) const;
   Result<void> fill(const msg::TensorSlot& slot, Buffer& target);

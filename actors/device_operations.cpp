@@ -173,6 +173,16 @@ std::optional<Error> DeviceState::unmet(const msg::Conditions& conditions, const
   return std::nullopt;
 }
 
+std::optional<Error> DeviceState::invalid(const msg::GraphSlot& graph, const char* operation,
+                                          const std::string& label, msg::Ticket ticket) {
+  const Error* cause = graph.invalid.get();
+  if (cause == nullptr) return std::nullopt;
+  return Error(ErrorKind::graph_invalid, graph.name() + " is invalid since")
+      .with_operation(operation, label, ticket)
+      .caused_by(*cause)
+      .not_run();
+}
+
 std::optional<Error> DeviceState::errored_input(const msg::execute& m) const {
   for (std::size_t i = 0; i < m.inputs->size(); ++i) {
     const auto& slot = *(*m.inputs)[i];
@@ -226,14 +236,16 @@ Error DeviceState::failure(const char* operation, const std::string& label, msg:
 
 DeviceState::Outcome DeviceState::carry_out(const msg::execute& m) {
   const auto ticket = m.stamp.ticket;
-  if (const auto error = unmet(*m.conditions, "dispatch", m.label, ticket)) {
-    set_tags(*m.outputs, *error, ticket);
-    failed(*error, ticket);
+  auto& graph = **m.graph;
+  auto refusal = invalid(graph, "dispatch", m.label, ticket);
+  if (!refusal) refusal = unmet(*m.conditions, "dispatch", m.label, ticket);
+  if (refusal) {
+    set_tags(*m.outputs, *refusal, ticket);
+    failed(*refusal, ticket);
   } else if (const auto cause = errored_input(m)) {
     set_tags(*m.outputs, *cause, ticket);
     count(environment().counters->not_run);
   } else {
-    auto& graph = **m.graph;
     input_storage_.clear();
     output_storage_.clear();
     for (const auto& slot : *m.inputs) input_storage_.push_back(slot->memory->storage.get());
@@ -245,8 +257,7 @@ DeviceState::Outcome DeviceState::carry_out(const msg::execute& m) {
     } else {
       const auto reason = failure("dispatch", m.label, ticket, status.result.error());
       set_tags(*m.outputs, reason, ticket);
-      if (status.inherent)
-        tell(graph.actor, msg::invalidated{ticket, std::make_shared<const Error>(reason)});
+      if (status.inherent) graph.invalid.set(reason);
       failed(reason, ticket);
     }
   }
@@ -296,13 +307,13 @@ DeviceState::Outcome DeviceState::carry_out(const msg::execute_batch& m) {
     return Outcome::done;
   }
   auto& batch = loan.content;
-  batch.error = unmet(*m.conditions, "compute", m.label, ticket);
+  batch.error = invalid(graph, "compute", m.label, ticket);
+  if (!batch.error) batch.error = unmet(*m.conditions, "compute", m.label, ticket);
   if (!batch.error) {
     bool inherent = false;
     const auto result = run_batch(graph, batch, inherent);
     if (!result) batch.error = failure("compute", m.label, ticket, result.error());
-    if (inherent)
-      tell(graph.actor, msg::invalidated{ticket, std::make_shared<const Error>(*batch.error)});
+    if (inherent) graph.invalid.set(*batch.error);
   }
   if (batch.error)
     failed(*batch.error, ticket);

@@ -13,12 +13,10 @@ graph_actor::behavior_type GraphState::start(EnvironmentRef environment, msg::Gr
   devices_ = std::move(devices);
   reply_ = std::move(reply);
   return {
-      [this](const msg::run& m) { run(m); },
       [this](const msg::run_batch& m) { run_batch(m); },
       [this](const msg::destroy_graph& m) { destroy(m); },
       [this](const msg::loaded& m) { loaded(m); },
       [this](const msg::batch_done& m) { batch_done(m); },
-      [this](const msg::invalidated& m) { invalidated(m); },
       [this](const msg::plan_released& m) { plan_released(m); },
   };
 }
@@ -33,32 +31,8 @@ GraphState::~GraphState() {
   --environment().counters->graphs;
 }
 
-Error GraphState::invalid_error(const char* operation, const std::string& label,
-                                msg::Ticket ticket) const {
-  return Error(ErrorKind::graph_invalid, slot_->name() + " is invalid since")
-      .with_operation(operation, label, ticket)
-      .caused_by(*invalid_)
-      .not_run();
-}
-
-void GraphState::run(const msg::run& m) {
-  assert(m.stamp.ticket != 0 && !destroyed_);  // the context forgets a graph before it destroys it
-  if (invalid_) {
-    const auto error = invalid_error("dispatch", m.label, m.stamp.ticket);
-    tell(device(m.stamp), msg::fail{m.stamp, m.outputs, std::make_shared<const Error>(error)});
-    return;
-  }
-  tell(device(m.stamp), msg::execute{m.stamp, slot_, m.inputs, m.outputs, m.label, m.conditions});
-}
-
 void GraphState::run_batch(const msg::run_batch& m) {
   assert(m.stamp.ticket != 0 && !destroyed_);
-  if (invalid_) {
-    const auto error = invalid_error("compute", m.label, m.stamp.ticket);
-    tell(device(m.stamp), msg::fail{m.stamp, {}, std::make_shared<const Error>(error)});
-    (*m.batch)->answer(error);
-    return;
-  }
   batches_.emplace(m.stamp.ticket, *m.batch);
   tell(device(m.stamp), msg::execute_batch{m.stamp, slot_, m.batch, m.label, m.conditions});
 }
@@ -83,10 +57,6 @@ void GraphState::batch_done(const msg::batch_done& m) {
   const auto entry = batches_.extract(m.ticket);
   assert(!entry.empty());
   entry.mapped()->answer();
-}
-
-void GraphState::invalidated(const msg::invalidated& m) {
-  if (!invalid_) invalid_ = *m.error;  // the first failure is the cause that is named
 }
 
 void GraphState::plan_released(const msg::plan_released&) {

@@ -26,7 +26,6 @@ tensor_actor::behavior_type TensorState::start(EnvironmentRef environment, msg::
   devices_ = std::move(devices);
   return {
       [this](const msg::create& m) { create(m); },
-      [this](const msg::write& m) { write(m); },
       [this](const msg::read& m) { read(m); },
       [this](const msg::query& m) { query(m); },
       [this](const msg::lend& m) { lend(m); },
@@ -55,11 +54,6 @@ void TensorState::create(const msg::create& m) {
   assert(!destroyed_ && !creation_);
   creation_ = *m.reply;
   tell(device(m.stamp), msg::allocate{m.stamp, slot_});
-}
-
-void TensorState::write(const msg::write& m) {
-  assert(!destroyed_);  // the context forgets a tensor before it destroys it
-  tell(device(m.stamp), msg::write_bytes{m.stamp, slot_, m.payload, m.label});
 }
 
 void TensorState::read(const msg::read& m) {

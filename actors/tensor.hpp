@@ -35,7 +35,6 @@ class TensorState : public State<tensor_actor> {
   };
 
   void create(const msg::create& m);
-  void write(const msg::write& m);
   void read(const msg::read& m);
   void query(const msg::query& m);
   void lend(const msg::lend& m);

@@ -21,7 +21,7 @@ struct allocate {
   Stamp stamp;
   Local<TensorRef> tensor;
 };
-/// From a tensor: replace the contents, and clear its error.
+/// From the context: replace the contents, and clear the tensor's error.
 struct write_bytes {
   Stamp stamp;
   Local<TensorRef> tensor;
@@ -56,7 +56,7 @@ struct load {
   Stamp stamp;
   Local<GraphRef> graph;
 };
-/// From a graph: run it, unless an input is errored.
+/// From the context: run the graph, unless it is invalid or an input is errored.
 struct execute {
   Stamp stamp;
   Local<GraphRef> graph;
@@ -73,7 +73,7 @@ struct execute_batch {
   std::string label;
   Local<Conditions> conditions;
 };
-/// From a graph or the context: the operation was refused; its outputs carry the error.
+/// From the context: the operation was refused; its outputs carry the error.
 struct fail {
   Stamp stamp;
   Local<Tensors> outputs;

@@ -36,14 +36,6 @@ using BatchRef = std::shared_ptr<Batch>;
 // -- from the context
 // --------------------------------------------------------------------------------
 
-/// Run the graph's plan on these tensors.
-struct run {
-  Stamp stamp;
-  Local<Tensors> inputs;
-  Local<Tensors> outputs;
-  std::string label;
-  Local<Conditions> conditions;
-};
 /// Run the graph's plan on these buffers, and give them back.
 struct run_batch {
   Stamp stamp;
@@ -67,11 +59,6 @@ struct loaded {
 struct batch_done {
   Ticket ticket = 0;
 };
-/// A dispatch failed in a way that every later one would: fail fast from now on.
-struct invalidated {
-  Ticket ticket = 0;
-  Local<std::shared_ptr<const Error>> error;
-};
 /// The plan is gone: nothing will mention this graph any more.
 struct plan_released {};
 
@@ -79,8 +66,7 @@ struct plan_released {};
 
 namespace polychron {
 using graph_actor =
-    caf::typed_actor<caf::reacts_to<msg::run>, caf::reacts_to<msg::run_batch>,
-                     caf::reacts_to<msg::destroy_graph>, caf::reacts_to<msg::loaded>,
-                     caf::reacts_to<msg::batch_done>, caf::reacts_to<msg::invalidated>,
+    caf::typed_actor<caf::reacts_to<msg::run_batch>, caf::reacts_to<msg::destroy_graph>,
+                     caf::reacts_to<msg::loaded>, caf::reacts_to<msg::batch_done>,
                      caf::reacts_to<msg::plan_released>>;
 }

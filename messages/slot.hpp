@@ -5,6 +5,7 @@
 // is what makes them safe. The last reference frees the memory.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -32,6 +33,26 @@ struct TensorSlot {
 };
 using TensorRef = std::shared_ptr<TensorSlot>;
 
+/// Why every dispatch of a graph would fail: the first failure that says so. Written by the lane
+/// that finds out, at most once; the other lanes see it when they next look.
+class Invalidity {
+ public:
+  Invalidity() = default;
+  Invalidity(const Invalidity&) = delete;
+  Invalidity& operator=(const Invalidity&) = delete;
+  ~Invalidity() { delete why_.load(); }
+  void set(const Error& error) {
+    auto why = std::make_unique<const Error>(error);
+    const Error* none = nullptr;
+    if (why_.compare_exchange_strong(none, why.get())) static_cast<void>(why.release());
+  }
+  /// Null as long as the graph is fine.
+  const Error* get() const noexcept { return why_.load(std::memory_order_acquire); }
+
+ private:
+  std::atomic<const Error*> why_{nullptr};
+};
+
 /// A compiled graph on the device timeline.
 struct GraphSlot {
   GraphId id = 0;
@@ -39,6 +60,7 @@ struct GraphSlot {
   NamedDescriptors inputs, outputs;
   std::shared_ptr<const kernels::Plan> plan;
   Reservation constants;  ///< the plan's share of the budget
+  Invalidity invalid;
 
   /// A lane's instance, made by the first dispatch that the lane runs.
   struct Instance {

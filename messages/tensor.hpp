@@ -32,12 +32,6 @@ struct create {
   Stamp stamp;
   Local<Promise<void>> reply;
 };
-/// Replace the whole contents.
-struct write {
-  Stamp stamp;
-  Local<PayloadRef> payload;
-  std::string label;
-};
 /// Answer with a copy of the contents, or the tensor's error.
 struct read {
   Stamp stamp;
@@ -98,9 +92,8 @@ struct released {};
 
 namespace polychron {
 using tensor_actor = caf::typed_actor<
-    caf::reacts_to<msg::create>, caf::reacts_to<msg::write>, caf::reacts_to<msg::read>,
-    caf::reacts_to<msg::query>, caf::reacts_to<msg::lend>, caf::reacts_to<msg::destroy_tensor>,
-    caf::reacts_to<msg::allocated>, caf::reacts_to<msg::read_done>, caf::reacts_to<msg::query_done>,
-    caf::reacts_to<msg::lent>, caf::reacts_to<msg::errored>, caf::reacts_to<msg::recovered>,
-    caf::reacts_to<msg::released>>;
+    caf::reacts_to<msg::create>, caf::reacts_to<msg::read>, caf::reacts_to<msg::query>,
+    caf::reacts_to<msg::lend>, caf::reacts_to<msg::destroy_tensor>, caf::reacts_to<msg::allocated>,
+    caf::reacts_to<msg::read_done>, caf::reacts_to<msg::query_done>, caf::reacts_to<msg::lent>,
+    caf::reacts_to<msg::errored>, caf::reacts_to<msg::recovered>, caf::reacts_to<msg::released>>;
 }
