@@ -127,7 +127,7 @@ void TensorState::reject_pending(const Error& error) {
     }
   }
   for (auto& [ticket, reply] : std::exchange(queries_, {}))
-    reply.reject(error.with_operation("tensor_error", {}, ticket));
+    reply.reject(error.with_operation("error", {}, ticket));
   for (auto& [ticket, pending] : std::exchange(leases_, {})) {
     pending.lease->revoke();
     pending.reply.reject(error.with_operation("export", {}, ticket));

@@ -98,7 +98,7 @@ using Operation = std::variant<allocate, write_bytes, read_bytes, query_tag, len
 inline constexpr const char* operation_names[] = {"create_tensor",
                                                   "write",
                                                   "read",
-                                                  "tensor_error",
+                                                  "error",
                                                   "export",
                                                   "release",
                                                   "build",

@@ -215,21 +215,6 @@ Future<void> Context::read_tensor(const Tensor& tensor, std::span<std::byte> des
   });
 }
 
-Future<std::optional<Error>> Context::tensor_error(const Tensor& tensor) {
-  return rejecting([&] {
-    const auto& context = ContextHandle::of(*this);
-    const auto& handle = *TensorHandle::of(tensor);
-    handle.check_usable(context);
-    const auto reply = context->promise<std::optional<Error>>();
-    auto future = reply.future();
-    if (handle.constant)
-      reply.resolve(std::optional<Error>());  // never written, never errored
-    else
-      context->send(msg::query_tensor{handle.id, reply});
-    return future;
-  });
-}
-
 Future<TensorLease> Context::export_tensor(const Tensor& tensor, LeaseMode mode) {
   return rejecting([&] {
     const auto& context = ContextHandle::of(*this);

@@ -1,6 +1,6 @@
 #include "polychron/tensor.hpp"
 
-#include "runtime/handles.hpp"
+#include "runtime/calls.hpp"
 
 namespace polychron {
 
@@ -33,6 +33,21 @@ bool Tensor::writable() const { return TensorHandle::of(*this)->descriptor.writa
 bool Tensor::constant() const { return TensorHandle::of(*this)->constant != nullptr; }
 const std::string& Tensor::label() const { return TensorHandle::of(*this)->descriptor.label; }
 std::uint64_t Tensor::id() const { return TensorHandle::of(*this)->id; }
+
+Future<std::optional<Error>> Tensor::error() const {
+  return detail::rejecting([&] {
+    const auto& handle = *TensorHandle::of(*this);
+    handle.check_usable(handle.context);
+    const auto reply = handle.context->promise<std::optional<Error>>();
+    auto future = reply.future();
+    if (handle.constant)
+      reply.resolve(std::optional<Error>());  // never written, never errored
+    else
+      handle.context->send(msg::query_tensor{handle.id, reply});
+    return future;
+  });
+}
+
 void Tensor::destroy() { TensorHandle::of(*this)->destroy(); }
 
 }  // namespace polychron

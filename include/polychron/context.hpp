@@ -174,9 +174,6 @@ class Context {
   /// at that moment, on the settling thread, and never after a rejection.
   Future<void> read_tensor(const Tensor& tensor, std::span<std::byte> destination);
 
-  /// The tensor's error after everything called before, or nullopt if it is readable as data.
-  Future<std::optional<Error>> tensor_error(const Tensor& tensor);
-
   /// Rents the tensor's memory out, after everything called before; the tensor must be readable and
   /// writable. Rejects with type_error, invalid_state (destroyed; on lease in LeaseMode::fail),
   /// not_supported (memory that the host cannot reach), or with the tensor's error.

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "polychron/descriptor.hpp"
+#include "polychron/future.hpp"
 
 namespace polychron {
 
@@ -32,6 +34,10 @@ class Tensor {
   const std::string& label() const;
   /// Unique in its context; appears in messages about tensors without a label.
   std::uint64_t id() const;
+
+  /// The tensor's error after everything called before, or nullopt if it is readable as data.
+  /// Rejects with invalid_state if the tensor was destroyed, or is meanwhile.
+  Future<std::optional<Error>> error() const;
 
   /// Rejects pending reads at once with invalid_state and refuses new work; memory is returned
   /// after everything that was called before. Idempotent.

@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(destroyed_tensors_refuse_every_call) {
   t.destroy();
   throws(ErrorKind::invalid_state, [&] { e.context.write_tensor(t, Buffer(8)); });
   rejects(ErrorKind::invalid_state, e.context.read_tensor(t));
-  rejects(ErrorKind::invalid_state, e.context.tensor_error(t));
+  rejects(ErrorKind::invalid_state, t.error());
   rejects(ErrorKind::invalid_state, e.context.export_tensor(t));
   BOOST_TEST(t.shape() == (Shape{2}), boost::test_tools::per_element());  // for life
 }
@@ -128,6 +128,7 @@ BOOST_AUTO_TEST_CASE(empty_handles_are_type_errors) {
   Tensor nothing;
   BOOST_TEST(!nothing);
   rejects(ErrorKind::type_error, e.context.read_tensor(nothing));
+  rejects(ErrorKind::type_error, nothing.error());
   throws(ErrorKind::type_error, [&] { nothing.destroy(); });
   throws(ErrorKind::type_error, [&] { e.context.dispatch(Graph(), {}, {}); });
   throws(ErrorKind::type_error, [] { Context().destroy(); });

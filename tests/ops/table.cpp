@@ -70,6 +70,12 @@ BOOST_AUTO_TEST_CASE(names_are_unique_and_found) {
   BOOST_TEST(ops::row(ops::op("conv2d")).name == "conv2d");
 }
 
+BOOST_AUTO_TEST_CASE(the_readme_counts_them) {
+  const auto page = read_file(POLYCHRON_SOURCE_DIR "/README.md");
+  const auto count = std::to_string(ops::rows().size()) + " of WebNN's 95 operators";
+  BOOST_TEST(page.find(count) != std::string::npos, "README.md does not say: " << count);
+}
+
 BOOST_AUTO_TEST_CASE(rows_have_the_specifications_types_and_ranks) {
   const std::filesystem::path path = POLYCHRON_SOURCE_DIR "/../shared/spec/tensor-limits.json";
   if (!std::filesystem::exists(path)) {

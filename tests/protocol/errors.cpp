@@ -163,10 +163,10 @@ BOOST_AUTO_TEST_CASE(tensor_error_asks_without_reading) {
   const auto in = s.tensor(), out = s.tensor();
   s.faults->fail(FaultPoint::execute, 1, {});
   s.dispatch(g, in, out, {.label = "foo"});
-  const auto error = s.world.settle(s.context.tensor_error(out)).value();
+  const auto error = s.world.settle(out.error()).value();
   BOOST_REQUIRE(error.has_value());
   BOOST_TEST(mentions(*error, "'foo'"));
-  BOOST_TEST(!s.world.settle(s.context.tensor_error(in)).value().has_value());
+  BOOST_TEST(!s.world.settle(in.error()).value().has_value());
 }
 
 BOOST_AUTO_TEST_CASE(a_shortage_under_a_memory_limit_is_named_and_passes) {

@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(unanswered_calls_reject_with_the_reason_of_the_loss) {
     for (std::uint64_t i = 0; i < seed % 20; ++i) s.world.step();
     auto created = s.context.create_tensor(stress::value_descriptor);
     auto read = s.context.read_tensor(u);
-    auto asked = s.context.tensor_error(u);
+    auto asked = u.error();
     auto rented = s.context.export_tensor(u);
     auto popped = s.context.pop_error_scope();
     auto built = detail::submit_build(s.context, stress::symbolic_graph("h", 1), {"h"});

@@ -1,10 +1,11 @@
 // The README's example is the program that is compiled and run, examples/quickstart; and the pages'
-// links lead somewhere.
+// links and the tests that they name are there.
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <regex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,29 @@ BOOST_AUTO_TEST_CASE(links_lead_somewhere) {
     }
   }
   BOOST_TEST(links > 10U);
+}
+
+// docs/conformance.md names a test for each rule: `suite/case`.
+BOOST_AUTO_TEST_CASE(tests_that_pages_name_exist) {
+  const std::filesystem::path tests = std::filesystem::path(POLYCHRON_SOURCE_DIR) / "tests";
+  std::set<std::string> cases;
+  const std::regex suite(R"(TEST_SUITE\((\w+)[,)])"), test(R"(AUTO_TEST_CASE\((\w+)[,)])");
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(tests)) {
+    if (entry.path().extension() != ".cpp") continue;
+    const auto text = text_of(std::filesystem::relative(entry.path(), POLYCHRON_SOURCE_DIR));
+    std::smatch name;
+    if (!std::regex_search(text, name, suite)) continue;
+    for (std::sregex_iterator match(text.begin(), text.end(), test), end; match != end; ++match)
+      cases.insert(name[1].str() + "/" + (*match)[1].str());
+  }
+  const auto page = text_of("docs/conformance.md");
+  const std::regex named(R"(`(\w+/\w+)`)");
+  std::size_t count = 0;
+  for (std::sregex_iterator match(page.begin(), page.end(), named), end; match != end; ++match) {
+    BOOST_TEST(cases.contains((*match)[1]), "there is no test " << (*match)[1]);
+    ++count;
+  }
+  BOOST_TEST(count > 50U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
