@@ -21,10 +21,9 @@ device_actor::behavior_type DeviceState::start(EnvironmentRef environment, std::
                                                caf::actor_addr context) {
   enter(std::move(environment), std::move(context));
   lane_ = lane;
+  // CAF tries them in this order: the hot one comes first.
   return {
-      [this](const msg::execute& m) {
-        arrive(m);
-      },  // the hot one first, as CAF tries them in order
+      [this](const msg::execute& m) { arrive(m); },
       [this](const msg::allocate& m) { arrive(m); },
       [this](const msg::write_bytes& m) { arrive(m); },
       [this](const msg::read_bytes& m) { arrive(m); },

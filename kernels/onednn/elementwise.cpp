@@ -80,7 +80,10 @@ KernelResult prepare_binary(const Problem& problem) {
     kernel->add_input(DNNL_ARG_SRC_1, *second, swap ? 0 : 1);
     kernel->add_output(DNNL_ARG_DST, desc);
     post_ops->add_to(*kernel);
-    kernel->allow_in_place(swap ? 1 : 0);
+    // Where channels do not fill the last block, the library's code for post-operations and for
+    // operands without channels clears that block's result before it reads the operand (2.6.3).
+    if (out.layout == Layout::plain || out.descriptor.shape[1] % channel_block(out.layout) == 0)
+      kernel->allow_in_place(swap ? 1 : 0);
     return KernelResult(std::move(kernel));
   });
 }

@@ -179,10 +179,14 @@ BOOST_AUTO_TEST_CASE(binaries) {
       const Shape shape = random.picture();
       ProblemMaker maker(id, seed);
       if (id == op("div")) maker.range(0.5, 2);
-      const std::uint32_t kind = random.pick(0, 3);
+      const std::uint32_t kind = random.pick(0, 4);
+      Shape any = shape;  // each dimension of 1, or not
+      for (std::uint32_t& extent : any)
+        if (random.chance()) extent = 1;
       const Shape other = kind == 0   ? shape
                           : kind == 1 ? Shape{1}
                           : kind == 2 ? Shape{1, shape[1], 1, 1}
+                          : kind == 3 ? any
                                       : Shape{shape[3]};
       const bool swap = random.chance();
       maker.input(swap ? other : shape).input(swap ? shape : other).output(shape);

@@ -126,6 +126,42 @@ double largest_difference(std::span<const float> actual, std::span<const float> 
   return largest;
 }
 
+/// Runs `kernel` once and adds its results, in plain layout, to `outcome`. `in_place`: the input,
+/// if any, whose memory is also the first result's.
+void run_once(const kernels::Kernel& kernel, const Problem& problem,
+              const std::vector<Buffer>& inputs, std::optional<std::size_t> in_place,
+              Outcome& outcome, std::vector<Buffer>& results) {
+  std::vector<Buffer> outputs;
+  std::vector<const std::byte*> in;
+  std::vector<std::byte*> out;
+  for (const Slot& slot : problem.outputs) {
+    outputs.emplace_back(kernels::storage_bytes(slot.descriptor, slot.layout) + fence);
+    // Memory is reused: what was there before must not matter.
+    std::fill(outputs.back().bytes().begin(), outputs.back().bytes().end(), std::byte{0xff});
+    out.push_back(outputs.back().data());
+  }
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    in.push_back(problem.inputs[i].present && !kernel.keeps_constant(i) ? inputs[i].data()
+                                                                        : nullptr);
+  if (in_place) {
+    std::ranges::copy(inputs[*in_place].bytes(), outputs[0].bytes().begin());
+    in[*in_place] = out[0];
+  }
+  Buffer scratch(kernel.scratch_bytes() + fence);
+  std::fill(scratch.bytes().begin(), scratch.bytes().end(), std::byte{0xff});
+  const kernels::Arguments arguments{in, out, scratch.data()};
+  kernel.bind(arguments)->run();
+  outcome.overran = outcome.overran || !is_fence(scratch);
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    outcome.overran = outcome.overran || !is_fence(outputs[i]);
+    auto bytes = Buffer::copy_of(outputs[i].bytes().first(outputs[i].size() - fence));
+    const Slot& slot = problem.outputs[i];
+    results.push_back(slot.layout == Layout::plain
+                          ? std::move(bytes)
+                          : reordered(slot, with_layout(slot, Layout::plain), bytes));
+  }
+}
+
 }  // namespace
 
 Outcome run_kernel(const kernels::Implementation& implementation, Problem problem,
@@ -144,35 +180,15 @@ Outcome run_kernel(const kernels::Implementation& implementation, Problem proble
     for (Slot& slot : problem.outputs)
       if (slot.descriptor.shape.size() == 4) slot.layout = layout;
   auto prepared = implementation.prepare(problem);
-  if (!prepared) return {{}, prepared.error().message()};
+  if (!prepared) return {{}, {}, prepared.error().message()};
   const auto kernel = std::move(prepared).value();
   Outcome outcome;
-  std::vector<const std::byte*> in;
-  std::vector<std::byte*> out;
+  run_once(*kernel, problem, inputs, std::nullopt, outcome, outcome.outputs);
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    in.push_back(problem.inputs[i].present && !kernel->keeps_constant(i) ? inputs[i].data()
-                                                                         : nullptr);
-  for (const Slot& slot : problem.outputs) {
-    outcome.outputs.emplace_back(kernels::storage_bytes(slot.descriptor, slot.layout) + fence);
-    out.push_back(outcome.outputs.back().data());
-  }
-  Buffer scratch(kernel->scratch_bytes() + fence);
-  const kernels::Arguments arguments{in, out, scratch.data()};
-  const auto bound = kernel->bind(arguments);
-  // Memory is reused: what was there before must not matter.
-  for (Buffer& buffer : outcome.outputs)
-    std::fill(buffer.bytes().begin(), buffer.bytes().end(), std::byte{0xff});
-  std::fill(scratch.bytes().begin(), scratch.bytes().end(), std::byte{0xff});
-  bound->run();
-  outcome.overran = !is_fence(scratch);
-  for (Buffer& buffer : outcome.outputs) {
-    outcome.overran = outcome.overran || !is_fence(buffer);
-    buffer = Buffer::copy_of(buffer.bytes().first(buffer.size() - fence));
-  }
-  for (std::size_t i = 0; i < problem.outputs.size(); ++i)
-    if (problem.outputs[i].layout != Layout::plain)
-      outcome.outputs[i] = reordered(
-          problem.outputs[i], with_layout(problem.outputs[i], Layout::plain), outcome.outputs[i]);
+    if (kernel->in_place(i) && !kernel->keeps_constant(i) &&
+        problem.inputs[i].descriptor == problem.outputs[0].descriptor &&
+        problem.inputs[i].layout == problem.outputs[0].layout)
+      run_once(*kernel, problem, inputs, i, outcome, outcome.in_place);
   return outcome;
 }
 
@@ -190,11 +206,15 @@ int check_implementations(const ProblemMaker& maker, const std::string& what, do
       ++ran;
       BOOST_TEST(!actual.overran, what << ", " << list[i].name << " " << to_string(layout)
                                        << " writes beyond its result: " << to_string(problem));
-      const double difference =
-          largest_difference(actual.outputs[0].as<float>(), expected.outputs[0].as<float>());
-      BOOST_TEST(difference <= tolerance, what << ", " << list[i].name << " " << to_string(layout)
-                                               << ": off by " << difference << ": "
-                                               << to_string(problem));
+      const auto check = [&](const Buffer& result, const char* how) {
+        const double difference =
+            largest_difference(result.as<float>(), expected.outputs[0].as<float>());
+        BOOST_TEST(difference <= tolerance, what << ", " << list[i].name << " " << to_string(layout)
+                                                 << how << ": off by " << difference << ": "
+                                                 << to_string(problem));
+      };
+      check(actual.outputs[0], "");
+      for (const Buffer& result : actual.in_place) check(result, " in place");
     }
   return ran;
 }

@@ -40,14 +40,15 @@ class ProblemMaker {
   float low_ = -2, high_ = 2;
 };
 
-/// Output `index` of `problem` by `implementation`, on plain `values`. With a layout other than
-/// plain, values of rank 4 are reordered to it and back, as far as `blocked_inputs` says. nullopt
-/// and the reason if it refuses.
+/// What became of a problem.
 struct Outcome {
   std::vector<Buffer> outputs;
+  std::vector<Buffer> in_place;  ///< the first output again, for each input that it may overwrite
   std::string refusal;
   bool overran = false;  ///< it wrote behind its result or its scratch memory
 };
+/// Runs `problem` by `implementation`, on plain `values`. With a layout other than plain, values of
+/// rank 4 are reordered to it and back.
 Outcome run_kernel(const kernels::Implementation& implementation, kernels::Problem problem,
                    const std::vector<Buffer>& values,
                    kernels::Layout layout = kernels::Layout::plain);
