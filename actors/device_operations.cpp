@@ -2,24 +2,11 @@
 #include <cassert>
 
 #include "actors/device.hpp"
+#include "actors/guarded.hpp"
 
 namespace polychron::actors {
 
 namespace {
-
-/// Runs `call`; an exception (bad_alloc, a library's own) becomes a Result like any other failure.
-template <class F>
-auto guarded(F call) -> decltype(call()) {
-  try {
-    return call();
-  } catch (const Error& error) {
-    return error;
-  } catch (const std::bad_alloc&) {
-    return Error(ErrorKind::out_of_memory, "out of memory");
-  } catch (const std::exception& e) {
-    return Error(ErrorKind::operation_error, e.what());
-  }
-}
 
 /// Takes `bytes` of the context's budget.
 Result<msg::Reservation> reserve(const std::shared_ptr<msg::Budget>& budget, std::uint64_t bytes) {

@@ -13,6 +13,9 @@ bool can_follow(const Problem& problem, ops::OpId op, const Attributes& attribut
 /// True if the best implementation of the element-wise operator computes in blocked layouts too.
 bool computes_in_blocks(ops::OpId op, const Attributes& attributes);
 
+/// True if the operands of the element-wise operator must not change places.
+bool is_ordered(ops::OpId op) noexcept;
+
 /// The layout in which pictures are computed fastest on this processor.
 Layout picture_layout() noexcept;
 

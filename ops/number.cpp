@@ -45,30 +45,6 @@ T convert(const Number& number) noexcept {
       number);
 }
 
-/// Calls `f` with the C++ type of `type`.
-template <class F>
-auto with_element(DataType type, F&& f) {
-  switch (type) {
-    case DataType::float32:
-      return f(float{});
-    case DataType::float16:
-      return f(float16{});
-    case DataType::int32:
-      return f(std::int32_t{});
-    case DataType::uint32:
-      return f(std::uint32_t{});
-    case DataType::int64:
-      return f(std::int64_t{});
-    case DataType::uint64:
-      return f(std::uint64_t{});
-    case DataType::int8:
-      return f(std::int8_t{});
-    case DataType::uint8:
-      break;
-  }
-  return f(std::uint8_t{});
-}
-
 }  // namespace
 
 float16 to_float16(double value) noexcept {

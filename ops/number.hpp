@@ -23,4 +23,28 @@ std::vector<std::byte> element_bytes(const Number& number, DataType type);
 /// True if `a` is greater than `b`, exactly, whatever they hold; false if either is NaN.
 bool greater(const Number& a, const Number& b) noexcept;
 
+/// Calls `f` with a value of the C++ type of `type`.
+template <class F>
+auto with_element(DataType type, F&& f) {
+  switch (type) {
+    case DataType::float32:
+      return f(float{});
+    case DataType::float16:
+      return f(float16{});
+    case DataType::int32:
+      return f(std::int32_t{});
+    case DataType::uint32:
+      return f(std::uint32_t{});
+    case DataType::int64:
+      return f(std::int64_t{});
+    case DataType::uint64:
+      return f(std::uint64_t{});
+    case DataType::int8:
+      return f(std::int8_t{});
+    case DataType::uint8:
+      break;
+  }
+  return f(std::uint8_t{});
+}
+
 }  // namespace polychron::ops

@@ -57,9 +57,8 @@ KernelResult prepare_binary(const Problem& problem) {
     return refuse("float32 only");
   // Only the second operand may broadcast; operands of commutative operators may change places.
   const Slot& out = problem.outputs[0];
-  const bool commutative =
-      *algorithm != dnnl::algorithm::binary_sub && *algorithm != dnnl::algorithm::binary_div;
-  const bool swap = commutative && problem.inputs[0].descriptor.shape != out.descriptor.shape;
+  const bool swap =
+      !is_ordered(problem.op) && problem.inputs[0].descriptor.shape != out.descriptor.shape;
   const Slot& first = problem.inputs[swap ? 1 : 0];
   if (first.descriptor.shape != out.descriptor.shape || first.layout != out.layout)
     return refuse("the first operand broadcasts or has another layout");

@@ -180,6 +180,8 @@ bool can_follow(const Problem& problem, ops::OpId id, const Attributes& attribut
   return broadcast_of(operand->descriptor.shape, shape, channel_axis(problem)) != Broadcast::other;
 }
 
+bool is_ordered(ops::OpId id) noexcept { return id == op("sub") || id == op("div"); }
+
 bool computes_in_blocks(ops::OpId id, const Attributes& attributes) {
   return binary_of(id) || eltwise_of(id, attributes).size() == 1;
 }

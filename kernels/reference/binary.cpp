@@ -83,7 +83,7 @@ void binary(const Call& call) {
   const Shape& shape = call.out_shape();
   const std::array strides{broadcast_strides(call.in_shape(0), shape),
                            broadcast_strides(call.in_shape(1), shape)};
-  with_type(call.in_type(), [&]<class T>(T) {
+  with_element(call.in_type(), [&]<class T>(T) {
     using Result = std::conditional_t<std::is_void_v<Out>, T, Out>;
     const T* a = call.in<T>(0);
     const T* b = call.in<T>(1);

@@ -22,7 +22,7 @@ void matmul(const Call& call) {
   strides[0][rank - 2] = inner;
   strides[1][rank - 1] = 1;
   const std::int64_t b_step = shape[rank - 1];
-  with_type(call.in_type(), [&]<class T>(T) {
+  with_element(call.in_type(), [&]<class T>(T) {
     const T* a = call.in<T>(0);
     const T* b = call.in<T>(1);
     T* out = call.out<T>();

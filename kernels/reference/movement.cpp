@@ -87,7 +87,7 @@ void pad(const Call& call) {
   const auto& a = std::get<PadAttributes>(call.problem.attributes);
   const Shape& shape = call.in_shape(0);
   const Strides strides = strides_of(shape);
-  with_type(call.in_type(), [&]<class T>(T) {
+  with_element(call.in_type(), [&]<class T>(T) {
     const T filler = std::visit([](auto value) { return narrow<T>(value); }, a.value);
     const T* in = call.in<T>(0);
     T* out = call.out<T>();
@@ -123,7 +123,7 @@ void gather(const Call& call) {
   const auto inner = static_cast<std::size_t>(strides_of(shape)[axis]) * byte_size(call.in_type());
   const std::int64_t outer = count_of({shape.data(), axis});
   const std::int64_t extent = shape[axis], count = count_of(call.in_shape(1));
-  with_type(call.in_type(1), [&]<class I>(I) {
+  with_element(call.in_type(1), [&]<class I>(I) {
     if constexpr (std::is_integral_v<I>) {
       const I* indices = call.in<I>(1);
       std::byte* out = call.outputs[0];

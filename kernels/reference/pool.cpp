@@ -71,7 +71,7 @@ void pool_floats(const Call& call) {
 }
 
 void max_pool(const Call& call) {
-  with_type(call.in_type(), [&]<class T>(T) { pool_with<Largest<Wide<T>>, T>(call); });
+  with_element(call.in_type(), [&]<class T>(T) { pool_with<Largest<Wide<T>>, T>(call); });
 }
 
 /// Where an output coordinate falls in the input: between two neighbours, `t` of the way.
@@ -102,7 +102,7 @@ void resample2d(const Call& call) {
   std::array<double, 2> scales{};
   for (std::size_t i = 0; i < 2; ++i)
     scales[i] = static_cast<double>(shape[a.axes[i]]) / in_shape[a.axes[i]];
-  with_type(call.in_type(), [&]<class T>(T) {
+  with_element(call.in_type(), [&]<class T>(T) {
     const T* in = call.in<T>(0);
     T* out = call.out<T>();
     for_each<1>(shape, {others}, [&](const auto& base, const auto& at) {

@@ -61,7 +61,7 @@ void reduce(const Call& call) {
   if constexpr (R::floats_only)
     with_float(call.in_type(), run);
   else
-    with_type(call.in_type(), run);
+    with_element(call.in_type(), run);
 }
 
 /// Unsigned arithmetic, so that integers wrap around.

@@ -10,9 +10,12 @@
 #include <limits>
 #include <type_traits>
 
+#include "ops/number.hpp"
 #include "polychron/data_type.hpp"
 
 namespace polychron::kernels::reference {
+
+using ops::with_element;
 
 template <class T>
 inline constexpr bool is_float = std::is_same_v<T, float> || std::is_same_v<T, float16>;
@@ -57,29 +60,6 @@ T narrow(V value) {
     return narrow<T>(static_cast<double>(value));
   else
     return static_cast<T>(value);
-}
-
-/// Calls `f` with a value of the C++ type of `type`.
-template <class F>
-void with_type(DataType type, F&& f) {
-  switch (type) {
-    case DataType::float32:
-      return f(float{});
-    case DataType::float16:
-      return f(float16{});
-    case DataType::int32:
-      return f(std::int32_t{});
-    case DataType::uint32:
-      return f(std::uint32_t{});
-    case DataType::int64:
-      return f(std::int64_t{});
-    case DataType::uint64:
-      return f(std::uint64_t{});
-    case DataType::int8:
-      return f(std::int8_t{});
-    case DataType::uint8:
-      return f(std::uint8_t{});
-  }
 }
 
 /// Calls `f` with float or float16; other types are never asked for (the operator table says so).

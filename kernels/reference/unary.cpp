@@ -45,7 +45,7 @@ void floats(const Call& call) {
 template <class F>
 void numbers(const Call& call) {
   const std::int64_t count = count_of(call.out_shape());
-  with_type(call.in_type(), [&]<class T>(T) {
+  with_element(call.in_type(), [&]<class T>(T) {
     const T* in = call.in<T>(0);
     T* out = call.out<T>();
     for (std::int64_t i = 0; i < count; ++i) out[i] = narrow<T>(F{}(widen(in[i])));
@@ -107,7 +107,7 @@ bool bounds(const std::optional<Number>& number) {
 void clamp(const Call& call) {
   const auto& attributes = std::get<ClampAttributes>(call.problem.attributes);
   const std::int64_t count = count_of(call.out_shape());
-  with_type(call.in_type(), [&]<class T>(T) {
+  with_element(call.in_type(), [&]<class T>(T) {
     const T* in = call.in<T>(0);
     T* out = call.out<T>();
     const bool below = bounds(attributes.min_value), above = bounds(attributes.max_value);
@@ -124,8 +124,8 @@ void clamp(const Call& call) {
 
 void cast(const Call& call) {
   const std::int64_t count = count_of(call.out_shape());
-  with_type(call.in_type(), [&]<class From>(From) {
-    with_type(call.out_type(), [&]<class To>(To) {
+  with_element(call.in_type(), [&]<class From>(From) {
+    with_element(call.out_type(), [&]<class To>(To) {
       const From* in = call.in<From>(0);
       To* out = call.out<To>();
       for (std::int64_t i = 0; i < count; ++i) out[i] = narrow<To>(widen(in[i]));

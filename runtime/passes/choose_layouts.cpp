@@ -105,10 +105,11 @@ class LayoutChooser {
   }
 
   /// True if the operand that has the result's shape comes in blocks: a small one alone is no
-  /// reason.
+  /// reason, and in blocks the operand that is not whole must come second.
   bool is_whole_and_blocked(const PlanNode& node) const {
     const Shape& result = shape(node.outputs[0]);
-    for (std::size_t i = 0; i < node.own_inputs; ++i)
+    const std::size_t count = kernels::is_ordered(node.op) ? 1 : node.own_inputs;
+    for (std::size_t i = 0; i < count; ++i)
       if (shape(node.inputs[i]) == result && is_blocked(node.inputs[i])) return true;
     return false;
   }

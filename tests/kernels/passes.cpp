@@ -166,6 +166,19 @@ BOOST_AUTO_TEST_CASE(layouts_change_at_the_edges_only) {
   BOOST_TEST(count(check(maker), "reorder") == 2);
 }
 
+// In blocks the small operand comes second: where it must come first, the picture is plain.
+BOOST_AUTO_TEST_CASE(small_first_operands_keep_pictures_plain) {
+  for (const auto id : {op("sub"), op("div"), op("mul")}) {
+    GraphMaker maker;
+    const Shape shape{2, 20, 3, 4};
+    const auto x = convolution(maker, maker.input({2, 16, 3, 4}), 16, 20, shape);
+    const auto y = maker.node(op("exp"), {x}, shape);
+    const auto small = maker.node(id, {maker.random({4}), y}, shape);
+    maker.output(maker.node(op("add"), {small, y}, shape));
+    check(maker);
+  }
+}
+
 // Channels that do not fill blocks, through everything that works in blocks.
 BOOST_AUTO_TEST_CASE(padded_blocks_stay_clean) {
   GraphMaker maker;
