@@ -63,10 +63,9 @@ void ContextState::spawn_devices() {
   for (std::uint32_t lane = 0; lane < environment().lanes.size(); ++lane) {
     const auto doing = [progress = std::shared_ptr<const LaneProgress>(
                             environment_ref(), &environment().lanes[lane])]() -> std::string {
-      const auto running = progress->running.load(std::memory_order_relaxed);
-      if (running == 0) return "";
-      return std::string(msg::operation_names[(running & 0xff) - 1]) + " (ticket " +
-             std::to_string(running >> 8) + ")";
+      const auto running = progress->running();
+      if (!running) return "";
+      return std::string(running->operation) + " (ticket " + std::to_string(running->ticket) + ")";
     };
     devices_.push_back(
         spawn_device<DeviceState>(*self(), environment_ref(), doing, lane, address()));

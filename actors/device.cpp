@@ -45,10 +45,10 @@ device_actor::behavior_type DeviceState::start(EnvironmentRef environment, std::
 
 template <class M>
 DeviceState::Outcome DeviceState::run_one(const M& m) {
-  auto& running = environment().lanes[lane_].running;
-  running.store(m.stamp.ticket << 8 | (msg::operation_kind<M> + 1), std::memory_order_relaxed);
+  auto& progress = environment().lanes[lane_];
+  progress.begin(m);
   const auto outcome = carry_out(m);
-  running.store(0, std::memory_order_relaxed);
+  progress.end();
   return outcome;
 }
 

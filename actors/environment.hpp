@@ -10,21 +10,13 @@
 #include "actors/census.hpp"
 #include "actors/counters.hpp"
 #include "actors/lost.hpp"
+#include "actors/progress.hpp"
 #include "kernels/backend.hpp"
 #include "messages/budget.hpp"
 #include "messages/conditions.hpp"
 #include "messages/ids.hpp"
 
 namespace polychron::actors {
-
-/// How far a lane has come. Written by its device actor.
-struct LaneProgress {
-  /// Read by the other lanes and by the context, to leave out a wait that is over already.
-  alignas(64) std::atomic<msg::Ticket> done_below{1};
-  /// What it is carrying out: its ticket, and its kind + 1 in the last 8 bits; 0 for nothing. Read
-  /// by whoever asks why the lane does not end.
-  std::atomic<std::uint64_t> running{0};
-};
 
 /// Nothing here is written after the context has been spawned, but for what is thread-safe in
 /// itself.

@@ -112,6 +112,9 @@ ContextStats Context::stats() const {
   stats.graphs = counters.graphs;
   stats.bytes = environment.budget->used();
   stats.peak_bytes = environment.budget->peak();
+  for (std::uint32_t lane = 0; lane < environment.lanes.size(); ++lane)
+    if (const auto running = environment.lanes[lane].running())
+      stats.running.push_back({running->operation, running->ticket, lane});
   return stats;
 }
 

@@ -114,6 +114,7 @@ struct ContextStats {
   std::uint64_t copies = 0, copied_bytes = 0;
   std::uint64_t tensors = 0, graphs = 0;  ///< alive
   std::uint64_t bytes = 0, peak_bytes = 0;
+  std::vector<RunningOperation> running;  ///< of each busy lane, also while a kernel keeps it
 };
 
 /// Handle to a context. Copies are handles to the same context; dropping the last handle to it and
@@ -205,7 +206,8 @@ class Context {
 
   // -- load --------------------------------------------------------------------------------------
   ContextStats stats() const;
-  /// What has reached a device and is not done, and what it waits for.
+  /// What has reached a device and is not done, and what it waits for. Each lane answers between
+  /// its operations; stats().running tells at once what keeps it.
   Future<std::vector<PendingOperation>> pending();
 
   /// What each operator accepts (WebNN: opSupportLimits()).

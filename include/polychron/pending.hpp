@@ -1,4 +1,4 @@
-// Why is this still waiting? What Context::pending() answers.
+// Why is this still waiting? What Context::pending() answers, and what a lane is busy with.
 #pragma once
 
 #include <chrono>
@@ -17,6 +17,13 @@ struct PendingOperation {
   std::uint32_t lane = 0;
   std::string waits_for;  ///< "its turn: ticket 7 has not arrived", "the lease of tensor 'x'", ...
   std::chrono::steady_clock::time_point since;  ///< when it arrived at the device
+};
+
+/// What a lane is carrying out at this moment.
+struct RunningOperation {
+  std::string operation;  ///< "dispatch", "read", ...
+  std::uint64_t ticket = 0;
+  std::uint32_t lane = 0;
 };
 
 }  // namespace polychron

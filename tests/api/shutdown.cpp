@@ -66,8 +66,11 @@ BOOST_AUTO_TEST_CASE(a_running_kernel_is_named_and_waited_for) {
   s.context.dispatch(graph, {{"in", in}}, {{"out", out}}, {.label = "long"});
   auto read = s.context.read_tensor(out);
   s.wait_until_stalled();
+  const auto running = s.context.stats().running;
+  BOOST_REQUIRE_EQUAL(running.size(), 1U);
+  BOOST_TEST(running[0].operation == "dispatch");
   const auto holds = s.holds("device of context 'main'");
-  BOOST_TEST(holds.starts_with("dispatch (ticket "), holds);
+  BOOST_TEST(holds == "dispatch (ticket " + std::to_string(running[0].ticket) + ")");
   // What is pending does not wait for the kernel.
   const auto result = read.take();
   BOOST_REQUIRE(!result);
@@ -75,6 +78,7 @@ BOOST_AUTO_TEST_CASE(a_running_kernel_is_named_and_waited_for) {
   s.let_go();
   BOOST_TEST(s.runtime.shutdown().empty());
   BOOST_TEST(s.context.stats().bytes == 0U);
+  BOOST_TEST(s.context.stats().running.empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_running_compilation_is_named_and_waited_for) {

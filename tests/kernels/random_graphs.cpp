@@ -52,7 +52,7 @@ class RandomGraph {
     const auto rank = shape.size();
     if (rank == 0) return;
     const std::uint32_t axis = pick(rank);
-    switch (below(14)) {
+    switch (below(20)) {
       case 0:
         return add(unary(x));
       case 1:
@@ -80,14 +80,25 @@ class RandomGraph {
       case 11:
         return normalize(x, axis);
       case 12:
+      case 13:
         return convolve(x);
-      default:
+      case 14:
         return pool(x);
+      case 15:
+        return enlarge(x);
+      case 16:
+        return standardize(x);
+      case 17:
+        return multiply_matrices(x);
+      case 18:
+        return pad(x);
+      default:
+        return spread(x, axis);
     }
   }
 
   Operand unary(const Operand& x) {
-    switch (below(9)) {
+    switch (below(12)) {
       case 0:
         return builder_.relu(x);
       case 1:
@@ -104,6 +115,12 @@ class RandomGraph {
         return builder_.mul(x, builder_.sigmoid(x));
       case 7:
         return builder_.sin(x);
+      case 8:
+        return builder_.leaky_relu(x);
+      case 9:
+        return builder_.softplus(x);
+      case 10:
+        return builder_.erf(x);
       default: {
         ClampOptions clamp;
         clamp.min_value = -0.5;
@@ -221,6 +238,74 @@ class RandomGraph {
       options.strides = {2, 2};
     }
     add(below(2) == 0 ? builder_.average_pool2d(x, options) : builder_.max_pool2d(x, options));
+  }
+
+  /// Pictures of twice the size, by a transposed convolution or by resampling.
+  void enlarge(const Operand& x) {
+    const Shape& shape = x.shape();
+    if (shape.size() != 4) return;
+    if (below(2) == 0) {
+      Resample2dOptions options;
+      if (below(2) == 0) options.mode = InterpolationMode::linear;
+      options.sizes = {{shape[2] * 2, shape[3] * 2}};
+      return add(builder_.resample2d(x, options));
+    }
+    ConvTranspose2dOptions options;
+    options.strides = {2, 2};
+    const std::uint32_t outputs = 1 + pick(20);
+    if (below(2) == 0) options.bias = constant({outputs});
+    const Operand filter = constant({shape[1], outputs, 2, 2});
+    add(builder_.conv_transpose2d(x, filter, options));
+  }
+  void standardize(const Operand& x) {
+    const Shape& shape = x.shape();
+    if (shape.size() >= 2 && below(2) == 0) {
+      const Operand mean = constant({shape[1]});
+      const Operand variance =
+          builder_.mul(constant({shape[1]}), builder_.constant(DataType::float32, 0.5));
+      BatchNormalizationOptions options;
+      options.epsilon = 0.1;
+      if (below(2) == 0) options.scale = constant({shape[1]});
+      const Operand positive = builder_.mul(variance, variance);
+      return add(builder_.batch_normalization(x, mean, positive, options));
+    }
+    LayerNormalizationOptions options;
+    const auto last = static_cast<std::uint32_t>(shape.size() - 1);
+    options.axes = {{last}};
+    options.epsilon = 0.1;
+    if (below(2) == 0) options.scale = constant({shape[last]});
+    if (below(2) == 0) options.bias = constant({shape[last]});
+    add(builder_.layer_normalization(x, options));
+  }
+  void multiply_matrices(const Operand& x) {
+    const Shape& shape = x.shape();
+    if (shape.size() != 2) return;
+    GemmOptions options;
+    options.a_transpose = below(2) == 0;
+    options.b_transpose = below(2) == 0;
+    options.alpha = 0.5;
+    const std::uint32_t inner = shape[options.a_transpose ? 0 : 1], columns = 1 + pick(20);
+    if (below(2) == 0) options.c = constant({columns});
+    const Operand b = constant(options.b_transpose ? Shape{columns, inner} : Shape{inner, columns});
+    add(builder_.gemm(x, b, options));
+  }
+  void pad(const Operand& x) {
+    std::vector<std::uint32_t> before, after;
+    for (std::size_t i = 0; i < x.shape().size(); ++i) {
+      before.push_back(pick(2));
+      after.push_back(pick(2));
+    }
+    add(builder_.pad(x, before, after));
+  }
+  /// A sum over an axis, copied along it.
+  void spread(const Operand& x, std::uint32_t axis) {
+    const Shape shape = x.shape();
+    ReduceOptions options;
+    options.axes = {{axis}};
+    options.keep_dimensions = true;
+    const Operand sum =
+        below(2) == 0 ? builder_.reduce_sum(x, options) : builder_.reduce_max(x, options);
+    add(builder_.expand(sum, shape));
   }
 
   GraphBuilder& builder_;
