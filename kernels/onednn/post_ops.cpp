@@ -1,5 +1,6 @@
 #include "kernels/onednn/post_ops.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <numbers>
 
@@ -80,7 +81,21 @@ std::optional<algorithm> binary_of(ops::OpId id) noexcept {
   return std::nullopt;
 }
 
-Broadcast broadcast_of(const Shape& operand, const Shape& shape, std::size_t channel_axis) {
+namespace {
+
+/// After element-wise operators, vectors along channels of one pixel are taken for whole operands
+/// from the second picture on (2.6.3).
+bool loses_vectors(const Problem& problem) {
+  const Shape& shape = problem.outputs[0].descriptor.shape;
+  return binary_of(problem.op) && shape.size() > 2 && shape[0] > 1 &&
+         std::all_of(shape.begin() + 2, shape.end(), [](std::uint32_t n) { return n == 1; });
+}
+
+}  // namespace
+
+Broadcast broadcast_of(const Problem& problem, const Shape& operand) {
+  const Shape& shape = problem.outputs[0].descriptor.shape;
+  const std::size_t channel_axis = onednn::channel_axis(problem);
   if (operand == shape) return Broadcast::none;
   if (*element_count(operand) == 1) return Broadcast::scalar;
   if (operand.size() > shape.size() || channel_axis >= shape.size()) return Broadcast::other;
@@ -89,6 +104,7 @@ Broadcast broadcast_of(const Shape& operand, const Shape& shape, std::size_t cha
     const bool channel = i + shift == channel_axis;
     if (operand[i] != (channel ? shape[i + shift] : 1U)) return Broadcast::other;
   }
+  if (loses_vectors(problem)) return Broadcast::other;
   return Broadcast::channel;
 }
 
@@ -114,7 +130,6 @@ std::optional<PostOps> translate(const Problem& problem, const memory::desc& des
                                  std::size_t first) {
   PostOps result;
   dnnl::post_ops list;
-  const Shape& shape = problem.outputs[0].descriptor.shape;
   const memory::dims dims = desc.dims();
   const bool product = is_product(problem.op);
   // Of the dimensions that the primitive sees, which may be fewer than the operator's.
@@ -133,7 +148,8 @@ std::optional<PostOps> translate(const Problem& problem, const memory::desc& des
     const Slot& slot = problem.inputs[post_op.operand];
     if (!algorithm || !is_float32(slot)) return std::nullopt;
     memory::dims operand_dims(dims.size(), 1);
-    switch (broadcast_of(slot.descriptor.shape, shape, channel_axis(problem))) {
+    const Broadcast broadcast = broadcast_of(problem, slot.descriptor.shape);
+    switch (broadcast) {
       case Broadcast::none:
         operand_dims = dims;
         break;
@@ -145,7 +161,7 @@ std::optional<PostOps> translate(const Problem& problem, const memory::desc& des
       case Broadcast::other:
         return std::nullopt;
     }
-    const bool whole = operand_dims == dims;
+    const bool whole = broadcast == Broadcast::none;
     if (!whole && slot.layout != Layout::plain) return std::nullopt;
     const memory::desc operand = whole && !product ? describe(slot) : plain(operand_dims);
     result.operands.push_back(
@@ -176,8 +192,7 @@ bool can_follow(const Problem& problem, ops::OpId id, const Attributes& attribut
   if (operand == nullptr)
     return !eltwise_of(id, attributes).empty() && can_join(problem.post_ops, id, attributes);
   if (!binary_of(id) || !is_float32(*operand)) return false;
-  const Shape& shape = problem.outputs[0].descriptor.shape;
-  return broadcast_of(operand->descriptor.shape, shape, channel_axis(problem)) != Broadcast::other;
+  return broadcast_of(problem, operand->descriptor.shape) != Broadcast::other;
 }
 
 bool is_ordered(ops::OpId id) noexcept { return id == op("sub") || id == op("div"); }

@@ -15,10 +15,10 @@ std::vector<Eltwise> eltwise_of(ops::OpId op, const Attributes& attributes);
 /// The library's algorithm of a binary operator.
 std::optional<dnnl::algorithm> binary_of(ops::OpId op) noexcept;
 
-/// How a second operand meets a result of `shape`.
+/// How the operand of a post-operation meets the result. `other`: in a way that the library does
+/// not have, or computes wrongly.
 enum class Broadcast : std::uint8_t { none, scalar, channel, other };
-/// `channel_axis` is the dimension that a vector may run along.
-Broadcast broadcast_of(const Shape& operand, const Shape& shape, std::size_t channel_axis);
+Broadcast broadcast_of(const Problem& problem, const Shape& operand);
 
 /// What a primitive is followed by, and the operands that go with it.
 struct PostOps {

@@ -70,9 +70,7 @@ const Slot* bias_of(const Problem& problem, const Product& product) {
   const Slot& slot = problem.inputs[first.operand];
   const Shape& shape = problem.outputs[0].descriptor.shape;
   if (shape.back() == 1 || !is_float32(slot)) return nullptr;
-  return broadcast_of(slot.descriptor.shape, shape, shape.size() - 1) == Broadcast::channel
-             ? &slot
-             : nullptr;
+  return broadcast_of(problem, slot.descriptor.shape) == Broadcast::channel ? &slot : nullptr;
 }
 
 KernelResult prepare(const Problem& problem) {

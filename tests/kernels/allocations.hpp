@@ -2,11 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 
 namespace polychron::tests {
 
-/// Since the program began, on all threads; nullopt where they cannot be counted (sanitizers).
-std::optional<std::size_t> allocations();
+/// During `work`, on all threads; nullopt where they cannot be counted (sanitizers).
+std::optional<std::size_t> allocations_in(const std::function<void()>& work);
 
 }  // namespace polychron::tests
