@@ -60,6 +60,12 @@ void expect(Tally& tally, Future<T> future, std::function<bool(T&)> check = {}) 
   });
 }
 
+/// A context that any worker may join, and any may destroy.
+struct Commons {
+  std::mutex mutex;
+  Context context;
+};
+
 /// A context, its graph (out = a + b on float32 [4]), and what each tensor holds if it is readable.
 struct Place {
   Context context;
@@ -69,8 +75,9 @@ struct Place {
 
 class Worker {
  public:
-  Worker(Runtime& runtime, stress::FaultPlan& faults, Tally& tally, std::uint64_t seed)
-      : runtime_(runtime), faults_(faults), tally_(tally), random_(seed) {}
+  Worker(Runtime& runtime, stress::FaultPlan& faults, Commons& commons, Tally& tally,
+         std::uint64_t seed)
+      : runtime_(runtime), faults_(faults), commons_(commons), tally_(tally), random_(seed) {}
 
   void run(std::chrono::steady_clock::time_point until) {
     while (std::chrono::steady_clock::now() < until) {
@@ -101,6 +108,10 @@ class Worker {
         return compute();
       case 4:
         return build();
+      case 5:
+        return expect<std::optional<Error>>(tally_, tensor.error());
+      case 6:
+        return watch();
       default:
         break;
     }
@@ -110,6 +121,19 @@ class Worker {
   }
 
   void open() {
+    if (below(2) == 0) {
+      create_context();
+    } else {
+      const std::lock_guard lock(commons_.mutex);
+      if (!commons_.context || commons_.context.lost().ready()) {
+        create_context();
+        commons_.context = place_.context;
+      }
+      place_.context = commons_.context;
+    }
+    place_.graph = adder().get();
+  }
+  void create_context() {
     ContextOptions options;
     options.lanes = 1 + static_cast<int>(below(3));
     options.max_in_flight = 64;
@@ -117,7 +141,6 @@ class Worker {
     place_.context = runtime_.create_context(options).get();
     ++tally_.contexts;
     expect<LostInfo>(tally_, place_.context.lost());
-    place_.graph = adder().get();
   }
   Future<Graph> adder() {
     ++tally_.builds;
@@ -152,13 +175,30 @@ class Worker {
   void dispatch() {
     auto& t = place_.tensors;
     const auto a = below(t.size()), b = (a + 1) % t.size(), out = (a + 2) % t.size();
+    DispatchOptions options;
+    if (below(20) == 0) {
+      options.cancellation.emplace();
+      options.cancellation->cancel();
+    }
     place_.context.dispatch(place_.graph, {{"a", t[a].first}, {"b", t[b].first}},
-                            {{"out", t[out].first}});
+                            {{"out", t[out].first}}, options);
     t[out].second = std::fmod(t[a].second + t[b].second, 1e6F);
     if (t[out].second != t[a].second + t[b].second) write(t[out].first, t[out].second);
     ++tally_.dispatches;
   }
+  /// A scope around a dispatch. Another worker of the same context may pop it first.
+  void watch() {
+    place_.context.push_error_scope(ErrorFilter::internal);
+    dispatch();
+    expect<std::optional<Error>>(tally_, place_.context.pop_error_scope());
+  }
   void read(const Tensor& tensor, float value) {
+    if (below(3) == 0)  // what is lent comes back, whatever happens
+      return expect<ReadResult>(tally_, place_.context.read_tensor(tensor, Buffer(16)),
+                                [value](ReadResult& read) {
+                                  return read.buffer.size() == 16 &&
+                                         (!read.status || read.buffer.as<float>()[3] == value);
+                                });
     expect<Buffer>(tally_, place_.context.read_tensor(tensor),
                    [value](Buffer& bytes) { return bytes.as<float>()[3] == value; });
   }
@@ -182,13 +222,16 @@ class Worker {
     expect<ComputeResult>(tally_,
                           place_.context.compute(place_.graph, std::move(in), std::move(out)),
                           [x](ComputeResult& done) {
-                            return !done.status || done.outputs[0].second.as<float>()[0] == x + x;
+                            const Buffer& sum = done.outputs.at(0).second;
+                            return sum.size() == 16 && done.inputs.at(1).second.size() == 16 &&
+                                   (!done.status || sum.as<float>()[0] == x + x);
                           });
   }
   void build() { expect<Graph>(tally_, adder()); }
 
   Runtime& runtime_;
   stress::FaultPlan& faults_;
+  Commons& commons_;
   Tally& tally_;
   std::mt19937_64 random_;
   Place place_;
@@ -218,9 +261,11 @@ BOOST_AUTO_TEST_CASE(everything_at_random_for_a_while) {
   {
     Runtime runtime(state);
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+    Commons commons;
     std::vector<std::jthread> threads;
     for (std::uint64_t i = 0; i < 3; ++i)
-      threads.emplace_back([&, i] { Worker(runtime, *faults, tally, seed * 100 + i).run(until); });
+      threads.emplace_back(
+          [&, i] { Worker(runtime, *faults, commons, tally, seed * 100 + i).run(until); });
     threads.clear();
   }
   BOOST_TEST_MESSAGE("seed " << seed << ": " << tally.asked << " replies asked, " << tally.resolved
