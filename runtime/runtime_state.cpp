@@ -30,11 +30,11 @@ std::optional<std::string> wrong_options(const ContextOptions& options) {
 
 /// Runs `work` on a thread that lives no longer, and waits for it.
 ///
-/// That is how an actor system of our own is made, spawned in from outside, and ended. CAF leaves a
-/// reference to the system's logger in the thread-local storage of each thread that does one of
-/// these; ending a system waits until all of them are gone (for ever, if such a thread lives on),
-/// and must not use one whose thread has dropped it (as the main thread has when static variables
-/// go).
+/// That is how an actor system of our own is made and ended, and how actors are spawned from
+/// outside. CAF leaves a reference to the system's logger in the thread-local storage of each
+/// thread that does one of these; ending a system waits until all of them are gone (for ever, if
+/// such a thread lives on), and must not use one whose thread has dropped it (as the main thread
+/// has when static variables go).
 template <class F>
 void on_a_short_thread(F work) {
   std::exception_ptr thrown;
@@ -121,10 +121,10 @@ Future<Context> RuntimeState::create_context(const ContextOptions& options) {
   const auto spawn = [&] {
     actor = actors::spawn_in<actors::ContextState>(*system_, environment, {});
   };
-  if (own_system_)
-    on_a_short_thread(spawn);
-  else
+  if (driven_)
     spawn();
+  else
+    on_a_short_thread(spawn);
   auto handle = std::make_shared<ContextHandle>(shared_from_this(), environment, std::move(actor));
   std::erase_if(contexts_, [](const auto& context) { return context.expired(); });
   contexts_.push_back(handle);

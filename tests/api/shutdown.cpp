@@ -1,8 +1,9 @@
 // The end of contexts and runtimes while kernels and compilations are under way.
-#include <atomic>
+#include <caf/all.hpp>
 #include <latch>
 #include <thread>
 
+#include "polychron/caf.hpp"
 #include "runtime/cpu_backend.hpp"
 #include "runtime/runtime_state.hpp"
 #include "stress/fault_backend.hpp"
@@ -136,6 +137,23 @@ BOOST_AUTO_TEST_CASE(a_runtime_ends_while_threads_that_used_it_live_on) {
         auto context = runtime.create_context().get();
         static_cast<void>(context.create_tensor({{DataType::float32, {1}}, true, true, {}}).get());
       }
+      used.count_down();
+      ended.wait();
+    });
+    used.wait();
+  }
+  ended.count_down();
+}
+
+BOOST_AUTO_TEST_CASE(an_embedders_system_ends_while_threads_that_used_it_live_on) {
+  std::latch used(1), ended(1);
+  std::jthread user;
+  {
+    caf::actor_system_config config;
+    caf::actor_system system(config);
+    auto runtime = make_runtime(system);
+    user = std::jthread([&] {
+      static_cast<void>(runtime.create_context().get());
       used.count_down();
       ended.wait();
     });

@@ -352,6 +352,10 @@ struct Engine {
   std::vector<std::string> plan;
 };
 
+/// What a sum in another order may make of rows that nearly cancel (1 graph in 150,000 was off by
+/// 2e-4); mistakes were off by 0.1 and more.
+constexpr double tolerance = 1e-3;
+
 /// The largest difference, as a part of the largest value or of 1.
 double difference(const std::vector<float>& a, const std::vector<float>& b) {
   double most = 0, scale = 1;
@@ -378,8 +382,9 @@ BOOST_AUTO_TEST_CASE(plans_compute_what_the_reference_computes) {
     BOOST_REQUIRE_EQUAL(actual.size(), expected.size());
     for (std::size_t i = 0; i < actual.size(); ++i) {
       const double off = difference(actual[i], expected[i]);
-      BOOST_TEST(off < 1e-4, "POLYCHRON_SEED=" << seed << ": output " << i << " is off by " << off);
-      if (!(off < 1e-4))
+      BOOST_TEST(off < tolerance,
+                 "POLYCHRON_SEED=" << seed << ": output " << i << " is off by " << off);
+      if (!(off < tolerance))
         for (const std::string& step : fast.plan) BOOST_TEST_MESSAGE("  " << step);
     }
   }
