@@ -78,8 +78,7 @@ void ContextState::spawn_devices() {
   compiler_ = spawn_device<CompilerState>(*self(), environment_ref(), doing, address());
 }
 
-// -- tensors
-// -----------------------------------------------------------------------------------------
+// -- tensors --------------------------------------------------------------------------------------
 
 void ContextState::create_tensor(const msg::create_tensor& m) {
   assert(!tensors_.contains(m.tensor));
@@ -181,8 +180,7 @@ void ContextState::drop_tensor(const msg::drop_tensor& m) {
   tensors_.erase(tensor);
 }
 
-// -- graphs
-// ------------------------------------------------------------------------------------------
+// -- graphs ---------------------------------------------------------------------------------------
 
 std::optional<Error> ContextState::resolve(const TensorIds& ids, msg::Tensors& slots,
                                            LaneOrder::Touched& uses) {
@@ -280,8 +278,7 @@ void ContextState::drop_graph(const msg::drop_graph& m) {
   graphs_.erase(graph);
 }
 
-// -- errors and questions
-// ----------------------------------------------------------------------------
+// -- errors and questions -------------------------------------------------------------------------
 
 void ContextState::report(const msg::report& m) { scopes_.take(*m.error, 0); }
 
@@ -312,8 +309,7 @@ void ContextState::operation_failed(const msg::operation_failed& m) {
 
 void ContextState::fence_passed(const msg::fence_passed& m) { scopes_.passed(m.id); }
 
-// -- the end
-// -----------------------------------------------------------------------------------------
+// -- the end --------------------------------------------------------------------------------------
 
 void ContextState::destroy(const msg::destroy_context&) {
   lose(LostReason::destroyed, "the context was destroyed");

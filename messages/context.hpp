@@ -17,8 +17,7 @@ namespace polychron::msg {
 
 using TensorIds = boost::container::small_vector<TensorId, 4>;
 
-// -- from callers
-// ------------------------------------------------------------------------------------
+// -- from callers ---------------------------------------------------------------------------------
 
 /// A new tensor called `tensor`, of zeros. `reply` settles when its memory is there.
 struct create_tensor {
@@ -98,8 +97,7 @@ struct ask_pending {
 /// Destroy the context: everything pending is rejected, everything is freed.
 struct destroy_context {};
 
-// -- from the compiler
-// -------------------------------------------------------------------------------
+// -- from the compiler ----------------------------------------------------------------------------
 
 /// The plan for `graph`, or why there is none.
 struct compiled {
@@ -109,8 +107,7 @@ struct compiled {
   Local<std::shared_ptr<Result<std::shared_ptr<kernels::Plan>>>> plan;
 };
 
-// -- from the device
-// ---------------------------------------------------------------------------------
+// -- from the device ------------------------------------------------------------------------------
 
 /// The operation of `ticket` failed, or was refused for a reason of its own.
 struct operation_failed {
@@ -122,8 +119,7 @@ struct fence_passed {
   std::uint64_t id = 0;
 };
 
-// -- from tensors and graphs
-// -------------------------------------------------------------------------
+// -- from tensors and graphs ----------------------------------------------------------------------
 
 /// A destroyed tensor has given its memory back; its actor ends.
 struct tensor_gone {

@@ -13,8 +13,7 @@
 
 namespace polychron::msg {
 
-// -- operations: each takes its turn
-// -----------------------------------------------------------------
+// -- operations: each takes its turn --------------------------------------------------------------
 
 /// From a tensor: reserve and zero memory.
 struct allocate {
@@ -118,8 +117,7 @@ inline constexpr std::size_t operation_kind = [] {
   }(std::type_identity<Operation>{});
 }();
 
-// -- the rest: taken as they come
-// --------------------------------------------------------------------
+// -- the rest: taken as they come -----------------------------------------------------------------
 
 /// From another lane: tell it `reached` when this lane's `turn` is done.
 struct await_turn {

@@ -33,8 +33,7 @@ struct BatchReply {
 using Batch = Loan<BatchReply>;
 using BatchRef = std::shared_ptr<Batch>;
 
-// -- from the context
-// --------------------------------------------------------------------------------
+// -- from the context -----------------------------------------------------------------------------
 
 /// Run the graph's plan on these buffers, and give them back.
 struct run_batch {
@@ -48,8 +47,7 @@ struct destroy_graph {
   Stamp stamp;
 };
 
-// -- from the device
-// ---------------------------------------------------------------------------------
+// -- from the device ------------------------------------------------------------------------------
 
 /// The plan is ready on the device, or could not be made so.
 struct loaded {

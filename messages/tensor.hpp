@@ -24,8 +24,7 @@ struct ReadReply {
 using Read = Loan<ReadReply>;
 using ReadRef = std::shared_ptr<Read>;
 
-// -- from the context
-// --------------------------------------------------------------------------------
+// -- from the context -----------------------------------------------------------------------------
 
 /// Reserve and zero the memory. `reply` settles when that is done.
 struct create {
@@ -54,8 +53,7 @@ struct destroy_tensor {
   Stamp stamp;
 };
 
-// -- from the device
-// ---------------------------------------------------------------------------------
+// -- from the device ------------------------------------------------------------------------------
 
 /// The memory is there, or could not be had.
 struct allocated {

@@ -51,8 +51,7 @@ Literal make_literal(ElementType type, const Shape& shape, Buffer bytes);
 /// Bytes for GraphBuilder::constant(): shared with the literal where alignment allows.
 Buffer share_bytes(const Literal& literal);
 
-// -- moving elements about: any type that has a size
-// ---------------------------------------------------
+// -- moving elements about: any type that has a size ----------------------------------------------
 
 /// The element at index i of the result is that at `offset` + sum of i[d] * strides[d] of `input`.
 /// All of these must lie within it.

@@ -31,8 +31,7 @@ Node::Node(const proto::NodeProto& message, std::int64_t opset_version, GraphBui
   label_ = message.name().empty() && message.output_size() > 0 ? message.output(0) : message.name();
 }
 
-// -- inputs
-// --------------------------------------------------------------------------------------------
+// -- inputs ---------------------------------------------------------------------------------------
 
 bool Node::has_input(std::size_t i) const noexcept {
   return i < input_count() && !message_.input(static_cast<int>(i)).empty();
@@ -91,8 +90,7 @@ std::optional<double> Node::optional_scalar(std::size_t i) const {
   return reals(*value).front();
 }
 
-// -- attributes
-// ----------------------------------------------------------------------------------------
+// -- attributes -----------------------------------------------------------------------------------
 
 const proto::AttributeProto* Node::find(const char* name) const noexcept {
   for (const auto& attribute : message_.attribute())
@@ -165,8 +163,7 @@ std::vector<std::uint32_t> Node::axes(const std::vector<std::int64_t>& axes,
   return list;
 }
 
-// -- outputs
-// -------------------------------------------------------------------------------------------
+// -- outputs --------------------------------------------------------------------------------------
 
 bool Node::wants_output(std::size_t i) const noexcept {
   return i < output_count() && !message_.output(static_cast<int>(i)).empty();

@@ -10,8 +10,7 @@ namespace polychron::onnx::detail {
 
 namespace {
 
-// -- the same on the host
-// ------------------------------------------------------------------------------
+// -- the same on the host -------------------------------------------------------------------------
 
 using Int = std::int64_t;
 
@@ -74,8 +73,7 @@ constexpr Unary host_round{nullptr, [](double a) { return std::nearbyint(a); }};
 constexpr Unary host_sqrt{nullptr, [](double a) { return std::sqrt(a); }};
 constexpr Unary no_host{};
 
-// -- handlers
-// ------------------------------------------------------------------------------------------
+// -- handlers -------------------------------------------------------------------------------------
 
 using BinaryMethod = Operand (GraphBuilder::*)(const Operand&, const Operand&,
                                                const OperatorOptions&);
