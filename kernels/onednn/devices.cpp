@@ -7,9 +7,13 @@ namespace polychron::kernels {
 
 Layout picture_layout() noexcept {
   static const Layout layout = [] {
-    const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
-    const auto avx512 = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);
-    return (isa & avx512) == avx512 ? Layout::blocked16 : Layout::blocked8;
+    const auto has = [isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa())](auto level) {
+      const auto needed = static_cast<unsigned>(level);
+      return (isa & needed) == needed;
+    };
+    if (has(dnnl::cpu_isa::avx512_core)) return Layout::blocked16;
+    // On older processors the library's element-wise code writes beyond blocks (2.6.3).
+    return has(dnnl::cpu_isa::avx2) ? Layout::blocked8 : Layout::plain;
   }();
   return layout;
 }

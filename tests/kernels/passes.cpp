@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
+#include "kernels/fusion.hpp"
 #include "ops/table.hpp"
 #include "runtime/cpu_backend.hpp"
 #include "tests/kernels/graphs.hpp"
@@ -163,7 +164,8 @@ BOOST_AUTO_TEST_CASE(layouts_change_at_the_edges_only) {
   for (int i = 0; i < 3; ++i) x = convolution(maker, x, 48, 48, shape);
   const auto pooled = maker.node(op("averagePool2d"), {x}, {1, 48, 1, 1}, Pool2dAttributes{});
   maker.output(maker.node(op("mul"), {x, pooled}, shape));
-  BOOST_TEST(count(check(maker), "reorder") == 2);
+  const bool blocks = kernels::picture_layout() != kernels::Layout::plain;  // an old processor's
+  BOOST_TEST(count(check(maker, 1e-3), "reorder") == (blocks ? 2 : 0));
 }
 
 // In blocks the small operand comes second: where it must come first, the picture is plain.
