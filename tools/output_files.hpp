@@ -18,8 +18,7 @@ class OutputFiles {
   OutputFiles(const OutputFiles&) = delete;
   OutputFiles& operator=(const OutputFiles&) = delete;
 
-  /// Writes `parts`, one after the other. Throws
-  /// UserError when that is not possible.
+  /// Writes `parts`, one after the other. Throws UserError when that is not possible.
   void add(const std::filesystem::path& path, std::vector<std::span<const std::byte>> parts);
   /// Renames what was added. Throws UserError.
   void commit();
