@@ -1,6 +1,6 @@
 #include "actors/compiler.hpp"
 
-#include "actors/guarded.hpp"
+#include "kernels/guarded.hpp"
 
 namespace polychron::actors {
 
@@ -12,7 +12,7 @@ compiler_actor::behavior_type CompilerState::start(EnvironmentRef environment,
 
 void CompilerState::compile(const msg::compile& m) {
   environment().compiling = m.graph;
-  const auto plan = std::make_shared<Result<std::shared_ptr<kernels::Plan>>>(guarded(
+  const auto plan = std::make_shared<Result<std::shared_ptr<kernels::Plan>>>(kernels::guarded(
       [&] { return environment().backend->compile(*m.description, {environment().threads}); }));
   environment().compiling = 0;
   if (const auto owner = context())

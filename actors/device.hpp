@@ -69,9 +69,7 @@ class DeviceState : public State<device_actor> {
   Error failure(const char* operation, const std::string& label, msg::Ticket ticket,
                 const Error& error) const;
 
-  void set_tag(msg::TensorSlot& tensor, const Error& error, msg::Ticket ticket);
-  void set_tags(const msg::Tensors& tensors, const Error& error, msg::Ticket ticket);
-  void clear_tag(msg::TensorSlot& tensor, msg::Ticket ticket);
+  static void set_tags(const msg::Tensors& tensors, const Error& error);
   void completed();
   /// Counts a failure and tells the context, and ends this actor if the device itself is gone.
   void failed(const Error& error, msg::Ticket ticket);

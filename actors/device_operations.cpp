@@ -2,11 +2,13 @@
 #include <cassert>
 
 #include "actors/device.hpp"
-#include "actors/guarded.hpp"
+#include "kernels/guarded.hpp"
 
 namespace polychron::actors {
 
 namespace {
+
+using kernels::guarded;
 
 /// Takes `bytes` of the context's budget.
 Result<msg::Reservation> reserve(const std::shared_ptr<msg::Budget>& budget, std::uint64_t bytes) {
@@ -51,12 +53,12 @@ DeviceState::Outcome DeviceState::carry_out(const msg::write_bytes& m) {
       // A new Memory: whoever still holds a revoked lease keeps the old one.
       slot.memory = std::make_shared<msg::Memory>(
           msg::Memory{std::move(*storage), std::move(payload.reservation)});
-      clear_tag(slot, m.stamp.ticket);
+      slot.tag.reset();
       completed();
     } else {
       const auto error =
           storage.error().with_operation("write", m.label, m.stamp.ticket).with_object(slot.name());
-      set_tag(slot, error, m.stamp.ticket);
+      slot.tag = error;
       failed(error, m.stamp.ticket);
     }
   }
@@ -227,10 +229,10 @@ DeviceState::Outcome DeviceState::carry_out(const msg::execute& m) {
   auto refusal = invalid(graph, "dispatch", m.label, ticket);
   if (!refusal) refusal = unmet(*m.conditions, "dispatch", m.label, ticket);
   if (refusal) {
-    set_tags(*m.outputs, *refusal, ticket);
+    set_tags(*m.outputs, *refusal);
     failed(*refusal, ticket);
   } else if (const auto cause = errored_input(m)) {
-    set_tags(*m.outputs, *cause, ticket);
+    set_tags(*m.outputs, *cause);
     count(environment().counters->not_run);
   } else {
     input_storage_.clear();
@@ -239,11 +241,11 @@ DeviceState::Outcome DeviceState::carry_out(const msg::execute& m) {
     for (const auto& slot : *m.outputs) output_storage_.push_back(slot->memory->storage.get());
     const auto status = run(graph);
     if (status.result) {
-      for (const auto& output : *m.outputs) clear_tag(*output, ticket);
+      for (const auto& output : *m.outputs) output->tag.reset();
       completed();
     } else {
       const auto reason = failure("dispatch", m.label, ticket, status.result.error());
-      set_tags(*m.outputs, reason, ticket);
+      set_tags(*m.outputs, reason);
       if (status.inherent) graph.invalid.set(reason);
       failed(reason, ticket);
     }
@@ -312,7 +314,7 @@ DeviceState::Outcome DeviceState::carry_out(const msg::execute_batch& m) {
 }
 
 DeviceState::Outcome DeviceState::carry_out(const msg::fail& m) {
-  set_tags(*m.outputs, **m.error, m.stamp.ticket);
+  set_tags(*m.outputs, **m.error);
   failed(**m.error, m.stamp.ticket);
   leave();
   return Outcome::done;
@@ -332,19 +334,8 @@ DeviceState::Outcome DeviceState::carry_out(const msg::fence& m) {
   return Outcome::done;
 }
 
-void DeviceState::set_tags(const msg::Tensors& tensors, const Error& error, msg::Ticket ticket) {
-  for (const auto& tensor : tensors) set_tag(*tensor, error, ticket);
-}
-
-void DeviceState::set_tag(msg::TensorSlot& tensor, const Error& error, msg::Ticket ticket) {
-  tensor.tag = error;
-  tell(tensor.actor, msg::errored{ticket, std::make_shared<const Error>(error)});
-}
-
-void DeviceState::clear_tag(msg::TensorSlot& tensor, msg::Ticket ticket) {
-  if (!tensor.tag) return;  // the common case says nothing
-  tensor.tag.reset();
-  tell(tensor.actor, msg::recovered{ticket});
+void DeviceState::set_tags(const msg::Tensors& tensors, const Error& error) {
+  for (const auto& tensor : tensors) tensor->tag = error;
 }
 
 void DeviceState::completed() { count(environment().counters->completed); }

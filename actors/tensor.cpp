@@ -34,8 +34,6 @@ tensor_actor::behavior_type TensorState::start(EnvironmentRef environment, msg::
       [this](const msg::read_done& m) { read_done(m); },
       [this](const msg::query_done& m) { query_done(m); },
       [this](const msg::lent& m) { lent(m); },
-      [this](const msg::errored& m) { errored(m); },
-      [this](const msg::recovered& m) { recovered(m); },
       [this](const msg::released& m) { released(m); },
   };
 }
@@ -101,10 +99,6 @@ void TensorState::lent(const msg::lent& m) {
   if (*m.result) lease_ = *m.lease;
   pending->reply.settle(*m.result);
 }
-
-void TensorState::errored(const msg::errored& m) { last_error_ = *m.error; }
-
-void TensorState::recovered(const msg::recovered&) { last_error_ = nullptr; }
 
 void TensorState::released(const msg::released&) {
   assert(destroyed_);

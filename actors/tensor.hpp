@@ -1,10 +1,10 @@
 // The tensor actor.
 //
 // Owns the content side of a tensor: whether it is destroyed, the replies that wait for the device,
-// the lease that is out, and the last error the device reported. Never touches the bytes: they live
-// in the slot, which only device actors open. Invariants: a destroyed tensor has no pending reply
-// and no lease that is not revoked; every stamp it is given goes on to its device exactly once.
-// Ends when the device has released the memory.
+// and the lease that is out. Never touches the bytes, nor the error in their place: they live in
+// the slot, which only device actors open. Invariants: a destroyed tensor has no pending reply and
+// no lease that is not revoked; every stamp it is given goes on to its device exactly once. Ends
+// when the device has released the memory.
 #pragma once
 
 #include <map>
@@ -43,8 +43,6 @@ class TensorState : public State<tensor_actor> {
   void read_done(const msg::read_done& m);
   void query_done(const msg::query_done& m);
   void lent(const msg::lent& m);
-  void errored(const msg::errored& m);
-  void recovered(const msg::recovered& m);
   void released(const msg::released& m);
 
   const device_actor& device(const msg::Stamp& stamp) const { return devices_[stamp.at.lane]; }
@@ -59,7 +57,6 @@ class TensorState : public State<tensor_actor> {
   std::map<msg::Ticket, Promise<std::optional<Error>>> queries_;
   std::map<msg::Ticket, PendingLease> leases_;  ///< asked for
   msg::LeaseRef lease_;                         ///< out, or null
-  std::shared_ptr<const Error> last_error_;
 };
 
 }  // namespace polychron::actors

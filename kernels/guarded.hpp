@@ -1,4 +1,4 @@
-// Calls into a backend: what they throw is an error like any other.
+// Around calls into a backend, and in one: what they throw is an error like any other.
 #pragma once
 
 #include <exception>
@@ -6,7 +6,7 @@
 
 #include "polychron/result.hpp"
 
-namespace polychron::actors {
+namespace polychron::kernels {
 
 /// Runs `call`; an exception (bad_alloc, a library's own) becomes a Result like any other failure.
 template <class F>
@@ -22,4 +22,4 @@ auto guarded(F call) -> decltype(call()) {
   }
 }
 
-}  // namespace polychron::actors
+}  // namespace polychron::kernels

@@ -74,24 +74,16 @@ struct lent {
   Local<LeaseRef> lease;
   Local<Result<void>> result;
 };
-/// The contents became unusable: reads report this from now on.
-struct errored {
-  Ticket ticket = 0;
-  Local<std::shared_ptr<const Error>> error;
-};
-/// A successful write or dispatch replaced errored contents.
-struct recovered {
-  Ticket ticket = 0;
-};
 /// The memory is back: nothing will mention this tensor any more.
 struct released {};
 
 }  // namespace polychron::msg
 
 namespace polychron {
-using tensor_actor = caf::typed_actor<
-    caf::reacts_to<msg::create>, caf::reacts_to<msg::read>, caf::reacts_to<msg::query>,
-    caf::reacts_to<msg::lend>, caf::reacts_to<msg::destroy_tensor>, caf::reacts_to<msg::allocated>,
-    caf::reacts_to<msg::read_done>, caf::reacts_to<msg::query_done>, caf::reacts_to<msg::lent>,
-    caf::reacts_to<msg::errored>, caf::reacts_to<msg::recovered>, caf::reacts_to<msg::released>>;
+using tensor_actor =
+    caf::typed_actor<caf::reacts_to<msg::create>, caf::reacts_to<msg::read>,
+                     caf::reacts_to<msg::query>, caf::reacts_to<msg::lend>,
+                     caf::reacts_to<msg::destroy_tensor>, caf::reacts_to<msg::allocated>,
+                     caf::reacts_to<msg::read_done>, caf::reacts_to<msg::query_done>,
+                     caf::reacts_to<msg::lent>, caf::reacts_to<msg::released>>;
 }

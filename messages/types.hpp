@@ -44,8 +44,6 @@ CAF_ADD_TYPE_ID(polychron, (polychron::msg::allocated))
 CAF_ADD_TYPE_ID(polychron, (polychron::msg::read_done))
 CAF_ADD_TYPE_ID(polychron, (polychron::msg::query_done))
 CAF_ADD_TYPE_ID(polychron, (polychron::msg::lent))
-CAF_ADD_TYPE_ID(polychron, (polychron::msg::errored))
-CAF_ADD_TYPE_ID(polychron, (polychron::msg::recovered))
 CAF_ADD_TYPE_ID(polychron, (polychron::msg::released))
 // graph
 CAF_ADD_TYPE_ID(polychron, (polychron::msg::run_batch))

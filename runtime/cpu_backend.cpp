@@ -5,25 +5,14 @@
 #include <cstring>
 #include <new>
 
+#include "kernels/guarded.hpp"
 #include "runtime/host_storage.hpp"
 #include "runtime/plan.hpp"
 
 namespace polychron::runtime {
 namespace {
 
-/// A backend never throws into an actor: turns what `f` throws into an Error.
-template <class T, class F>
-Result<T> guarded(F&& f) {
-  try {
-    return f();
-  } catch (const Error& error) {
-    return error;
-  } catch (const std::bad_alloc&) {
-    return Error(ErrorKind::out_of_memory, "the machine has no memory left for this");
-  } catch (const std::exception& error) {
-    return Error(ErrorKind::internal, error.what());
-  }
-}
+using kernels::guarded;
 
 class CpuBackend final : public kernels::Backend {
  public:
@@ -61,14 +50,13 @@ class CpuBackend final : public kernels::Backend {
 
   Result<std::shared_ptr<kernels::Plan>> compile(std::shared_ptr<const ops::Graph> graph,
                                                  const kernels::CompileOptions& options) override {
-    return guarded<std::shared_ptr<kernels::Plan>>(
-        [&] { return compile_plan(*graph, options, settings_); });
+    return guarded([&] { return compile_plan(*graph, options, settings_); });
   }
 
   Result<std::unique_ptr<kernels::PlanInstance>> instantiate(
       std::shared_ptr<const kernels::Plan> plan) override {
     using Instance = Result<std::unique_ptr<kernels::PlanInstance>>;
-    return guarded<std::unique_ptr<kernels::PlanInstance>>([&]() -> Instance {
+    return guarded([&]() -> Instance {
       auto own = std::static_pointer_cast<const CpuPlan>(std::move(plan));
       return Instance(std::make_unique<PlanLane>(std::move(own)));
     });
@@ -88,8 +76,7 @@ class CpuBackend final : public kernels::Backend {
   template <class Make>
   static Result<std::unique_ptr<kernels::Storage>> adopt_new(Make&& make) {
     using Made = Result<std::unique_ptr<kernels::Storage>>;
-    return guarded<std::unique_ptr<kernels::Storage>>(
-        [&]() -> Made { return Made(std::make_unique<HostStorage>(make())); });
+    return guarded([&]() -> Made { return Made(std::make_unique<HostStorage>(make())); });
   }
   static Error size_mismatch(std::size_t expected, std::size_t actual) {
     return Error(ErrorKind::internal, "storage of " + std::to_string(expected) +
