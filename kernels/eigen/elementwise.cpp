@@ -14,7 +14,8 @@ using ops::op;
 using In = Eigen::Map<const Eigen::ArrayXf>;
 using Out = Eigen::Map<Eigen::ArrayXf>;
 
-/// Up to here Eigen was faster than oneDNN (Xeon with AVX-512, one thread; both take 0.3 us here).
+/// Up to here Eigen was faster than oneDNN (Xeon with AVX-512, one thread): an add of so many takes
+/// 0.08 us against 0.29, of which calling the library is 0.27.
 constexpr std::uint64_t small = 1024;
 
 struct Unary {
