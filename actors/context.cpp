@@ -157,7 +157,7 @@ void ContextState::return_lease(const msg::return_lease& m) {
   });
 }
 
-void ContextState::end(const TensorEntry::Rent& rent) {
+void ContextState::end(const msg::Rent& rent) {
   rent.lease->ended = true;
   tell(devices_[rent.at.lane], msg::end_lease{rent.at.turn});
 }
@@ -174,8 +174,7 @@ void ContextState::drop_tensor(const msg::drop_tensor& m) {
   const auto tensor = tensors_.find(m.tensor);
   if (tensor == tensors_.end()) return;  // destroying twice is legal
   auto& entry = tensor->second;
-  for (const auto& rent : entry.rents) end(rent);
-  tell(entry.actor, msg::destroy_tensor{order_->stamp_write(entry.uses)});
+  tell(entry.actor, msg::destroy_tensor{order_->stamp_write(entry.uses), std::move(entry.rents)});
   ending_tensors_.emplace(m.tensor, std::move(entry.actor));
   tensors_.erase(tensor);
 }

@@ -31,11 +31,7 @@ class ContextState : public State<context_actor> {
     tensor_actor actor;
     msg::TensorRef slot;
     Uses uses;
-    struct Rent {
-      msg::LeaseRef lease;
-      msg::LaneTurn at;  ///< the operation that grants it
-    };
-    std::vector<Rent> rents;  ///< asked for or out, not yet ended
+    std::vector<msg::Rent> rents;  ///< asked for or out, not yet ended
   };
   struct GraphEntry {
     graph_actor actor;
@@ -84,7 +80,7 @@ class ContextState : public State<context_actor> {
   }
   void spawn_devices();
   /// Lets the device go on after this lease.
-  void end(const TensorEntry::Rent& rent);
+  void end(const msg::Rent& rent);
 
   std::optional<LaneOrder> order_;
   std::unordered_map<msg::TensorId, TensorEntry> tensors_;

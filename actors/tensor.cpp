@@ -76,6 +76,11 @@ void TensorState::destroy(const msg::destroy_tensor& m) {
   assert(!destroyed_);
   destroyed_ = true;
   reject_pending(destroyed_error());
+  // Only now: a read that waits for a lease must not see what the holder wrote.
+  for (const auto& rent : *m.rents) {
+    rent.lease->ended = true;
+    tell(devices_[rent.at.lane], msg::end_lease{rent.at.turn});
+  }
   tell(device(m.stamp), msg::release{m.stamp, slot_});
   assert(queries_.empty() && leases_.empty());
 }

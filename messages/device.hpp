@@ -129,7 +129,7 @@ struct reached {
   std::uint32_t lane = 0;
   Ticket turn = 0;
 };
-/// From the context: the lease granted at `turn` has ended.
+/// From the context or a tensor: the lease granted at `turn` has ended.
 struct end_lease {
   Ticket turn = 0;
 };

@@ -7,8 +7,10 @@
 #include <mutex>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "messages/memory.hpp"
+#include "messages/stamp.hpp"
 #include "polychron/lease.hpp"
 
 namespace polychron::msg {
@@ -52,5 +54,11 @@ class Lease {
   std::function<void()> callback_;
 };
 using LeaseRef = std::shared_ptr<Lease>;
+
+/// A lease that was asked for, and the operation that grants it.
+struct Rent {
+  LeaseRef lease;
+  LaneTurn at;
+};
 
 }  // namespace polychron::msg

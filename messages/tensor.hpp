@@ -47,10 +47,11 @@ struct lend {
   Local<LeaseRef> lease;
   Local<Promise<void>> reply;
 };
-/// Reject pending replies and revoke leases at once; give the memory back after all earlier
-/// operations.
+/// Reject pending replies and revoke leases at once, then let the device go on where `rents` kept
+/// it; give the memory back after all earlier operations.
 struct destroy_tensor {
   Stamp stamp;
+  Local<std::vector<Rent>> rents;
 };
 
 // -- from the device ------------------------------------------------------------------------------

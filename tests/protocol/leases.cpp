@@ -113,6 +113,22 @@ BOOST_AUTO_TEST_CASE(destroying_the_tensor_revokes_the_lease_and_keeps_its_memor
   BOOST_TEST(s.context.stats().bytes == 0U);
 }
 
+// A read that waits for the lease is rejected, and sees nothing of what the holder wrote.
+BOOST_AUTO_TEST_CASE(destroying_the_tensor_rejects_reads_behind_a_lease) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Server s({}, seed);
+    auto t = s.tensor("t");
+    const auto lease = s.world.settle(s.context.export_tensor(t)).value();
+    auto read = s.context.read_tensor(t);
+    for (std::uint64_t i = 0; i < seed % 7; ++i) s.world.step();
+    t.destroy();
+    s.world.run();
+    BOOST_TEST(lease.revoked());
+    BOOST_TEST(mentions(rejected(ErrorKind::invalid_state, read.take()), "tensor 't'"),
+               "seed " << seed);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(losing_the_context_revokes_leases) {
   Server s;
   const auto t = s.tensor();
