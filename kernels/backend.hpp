@@ -1,6 +1,6 @@
 // The seam between actors and devices: the few calls a device actor and a compiler actor make.
 //
-// Implementations: cpu (runtime/cpu_backend: passes, plan, oneDNN and Eigen kernels), a symbolic
+// Implementations: cpu (cpu/cpu_backend: passes, plan, oneDNN and Eigen kernels), a symbolic
 // one for schedule exploration and a decorator that injects faults (stress/). A backend never
 // throws into an actor: failures are Results.
 #pragma once

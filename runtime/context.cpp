@@ -23,49 +23,6 @@ const std::shared_ptr<ContextHandle>& ContextHandle::of(const Context& context) 
 using detail::ContextHandle;
 using detail::rejecting;
 
-std::string_view to_string(ErrorFilter filter) noexcept {
-  switch (filter) {
-    case ErrorFilter::validation:
-      return "validation";
-    case ErrorFilter::out_of_memory:
-      return "out_of_memory";
-    case ErrorFilter::internal:
-      return "internal";
-  }
-  return "unknown";
-}
-
-ErrorFilter filter_of(const Error& error) noexcept {
-  switch (error.root().kind()) {
-    case ErrorKind::type_error:
-    case ErrorKind::invalid_state:
-    case ErrorKind::not_supported:
-    case ErrorKind::quota_exceeded:
-    case ErrorKind::graph_invalid:
-      return ErrorFilter::validation;
-    case ErrorKind::out_of_memory:
-      return ErrorFilter::out_of_memory;
-    default:
-      return ErrorFilter::internal;
-  }
-}
-
-std::string_view to_string(LostReason reason) noexcept {
-  switch (reason) {
-    case LostReason::destroyed:
-      return "destroyed";
-    case LostReason::device_failed:
-      return "device_failed";
-    case LostReason::out_of_memory:
-      return "out_of_memory";
-    case LostReason::runtime_shutdown:
-      return "runtime_shutdown";
-    case LostReason::remote_down:
-      return "remote_down";
-  }
-  return "unknown";
-}
-
 const std::string& Context::label() const { return ContextHandle::of(*this)->environment->label; }
 
 void Context::push_error_scope(ErrorFilter filter) {

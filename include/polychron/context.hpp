@@ -14,10 +14,12 @@
 #include <vector>
 
 #include "polychron/buffer.hpp"
+#include "polychron/error_filter.hpp"
 #include "polychron/future.hpp"
 #include "polychron/graph.hpp"
 #include "polychron/lease.hpp"
 #include "polychron/limits.hpp"
+#include "polychron/lost.hpp"
 #include "polychron/pending.hpp"
 #include "polychron/tensor.hpp"
 
@@ -77,30 +79,6 @@ struct ReadResult {
   Buffer buffer;
   Result<void> status;
 };
-
-/// WebNN's MLContextLostInfo, with a reason that programs can test.
-enum class LostReason : std::uint8_t {
-  destroyed,         ///< by the caller
-  device_failed,     ///< the device, or an actor of the context, is gone
-  out_of_memory,     ///< the process could not even tell
-  runtime_shutdown,  ///< the Runtime was dropped
-  remote_down        ///< the connection to a context elsewhere broke
-};
-std::string_view to_string(LostReason reason) noexcept;
-struct LostInfo {
-  LostReason reason = LostReason::destroyed;
-  std::string message;
-};
-
-/// Which errors an error scope takes (as WebGPU's GPUErrorFilter).
-enum class ErrorFilter : std::uint8_t {
-  validation,     ///< type_error, invalid_state, not_supported, quota_exceeded, graph_invalid
-  out_of_memory,  ///< out_of_memory
-  internal,       ///< everything else
-};
-std::string_view to_string(ErrorFilter filter) noexcept;
-/// The filter that takes errors like `error`, judged by the root of its chain.
-ErrorFilter filter_of(const Error& error) noexcept;
 
 /// A snapshot: each number is exact, together they are of no single moment. Bytes of host memory.
 struct ContextStats {

@@ -3,8 +3,8 @@
 #include <latch>
 #include <thread>
 
+#include "kernels/cpu/cpu_backend.hpp"
 #include "polychron/caf.hpp"
-#include "runtime/cpu_backend.hpp"
 #include "runtime/runtime_state.hpp"
 #include "stress/fault_backend.hpp"
 #include "tests/api/fixture.hpp"
@@ -49,7 +49,7 @@ struct Stalled {
   Runtime runtime{detail::RuntimeState::create(
       {}, [f = faults](const ContextOptions&) -> Result<std::shared_ptr<kernels::Backend>> {
         return std::shared_ptr<kernels::Backend>(
-            std::make_shared<stress::FaultBackend>(runtime::make_cpu_backend(), f));
+            std::make_shared<stress::FaultBackend>(kernels::make_cpu_backend(), f));
       })};
   Context context = runtime.create_context({.label = "main"}).get();
 };

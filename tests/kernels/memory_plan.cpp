@@ -1,5 +1,5 @@
 // Properties of the arena's layout, over random lifetimes.
-#include "runtime/memory_plan.hpp"
+#include "kernels/cpu/memory_plan.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <random>
@@ -9,8 +9,8 @@
 namespace polychron {
 namespace {
 
-using runtime::Lifetime;
-using runtime::plan_memory;
+using kernels::Lifetime;
+using kernels::plan_memory;
 
 bool overlap(const Lifetime& a, const Lifetime& b) {
   return a.first <= b.last && b.first <= a.last;

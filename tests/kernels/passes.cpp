@@ -2,9 +2,9 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
+#include "kernels/cpu/cpu_backend.hpp"
 #include "kernels/fusion.hpp"
 #include "ops/table.hpp"
-#include "runtime/cpu_backend.hpp"
 #include "tests/kernels/graphs.hpp"
 
 namespace polychron {
@@ -17,8 +17,8 @@ using tests::Runner;
 
 /// Compiles with passes, compares with the reference without, and returns the plan's steps.
 std::vector<std::string> check(const GraphMaker& maker, double tolerance = 1e-4) {
-  Runner fused(runtime::make_cpu_backend(), maker.share());
-  Runner plain(runtime::make_cpu_backend({.optimize = false, .reference_only = true}),
+  Runner fused(kernels::make_cpu_backend(), maker.share());
+  Runner plain(kernels::make_cpu_backend({.optimize = false, .reference_only = true}),
                maker.share());
   for (Runner* runner : {&fused, &plain}) {
     runner->randomize(11);

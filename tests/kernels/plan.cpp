@@ -1,5 +1,5 @@
 // Plans: what runs, where results lie, and what execution must not do.
-#include "runtime/cpu_backend.hpp"
+#include "kernels/cpu/cpu_backend.hpp"
 
 #include <boost/test/unit_test.hpp>
 
@@ -15,7 +15,7 @@ using ops::op;
 using tests::GraphMaker;
 using tests::Runner;
 
-std::shared_ptr<kernels::Backend> cpu() { return runtime::make_cpu_backend(); }
+std::shared_ptr<kernels::Backend> cpu() { return kernels::make_cpu_backend(); }
 
 }  // namespace
 

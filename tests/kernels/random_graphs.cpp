@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <random>
 
+#include "kernels/cpu/cpu_backend.hpp"
 #include "polychron/polychron.hpp"
-#include "runtime/cpu_backend.hpp"
 #include "runtime/runtime_state.hpp"
 
 namespace polychron {
@@ -315,10 +315,10 @@ class RandomGraph {
 };
 
 struct Engine {
-  explicit Engine(const runtime::PlanSettings& settings)
+  explicit Engine(const kernels::PlanSettings& settings)
       : runtime(detail::RuntimeState::create(
             {}, [settings](const ContextOptions&) -> Result<std::shared_ptr<kernels::Backend>> {
-              return runtime::make_cpu_backend(settings);
+              return kernels::make_cpu_backend(settings);
             })) {}
   /// The outputs of the graph of `seed`, after `runs` runs.
   std::vector<std::vector<float>> outputs(std::uint64_t seed, int runs) {

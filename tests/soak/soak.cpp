@@ -15,8 +15,8 @@
 #include <random>
 #include <thread>
 
+#include "kernels/cpu/cpu_backend.hpp"
 #include "polychron/polychron.hpp"
-#include "runtime/cpu_backend.hpp"
 #include "runtime/runtime_state.hpp"
 #include "stress/fault_backend.hpp"
 
@@ -266,7 +266,7 @@ BOOST_AUTO_TEST_CASE(everything_at_random_for_a_while) {
   auto state = detail::RuntimeState::create(
       {}, [faults](const ContextOptions&) -> Result<std::shared_ptr<kernels::Backend>> {
         return std::shared_ptr<kernels::Backend>(
-            std::make_shared<stress::FaultBackend>(runtime::make_cpu_backend(), faults));
+            std::make_shared<stress::FaultBackend>(kernels::make_cpu_backend(), faults));
       });
   {
     Runtime runtime(state);

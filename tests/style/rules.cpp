@@ -9,30 +9,15 @@
 #include <string>
 #include <vector>
 
+#include "tests/style/folders.hpp"
+
 namespace fs = std::filesystem;
+
+using style::allowed;
 
 namespace {
 
 const fs::path root = POLYCHRON_SOURCE_DIR;
-
-/// Folder -> the folders and libraries whose headers it may include, besides its own and the
-/// standard library's. "include" is include/polychron.
-const std::map<std::string, std::set<std::string>> allowed{
-    {"include", {}},
-    {"base", {"include"}},
-    {"ops", {"base", "include"}},
-    {"kernels", {"base", "ops", "include", "oneapi", "Eigen", "unsupported", "omp.h"}},
-    {"messages", {"base", "kernels", "ops", "include", "caf", "boost/container"}},
-    {"actors", {"base", "messages", "kernels", "ops", "include", "caf"}},
-    {"runtime",
-     {"base", "actors", "messages", "kernels", "ops", "include", "caf", "oneapi", "omp.h",
-      "boost/container"}},
-    {"onnx", {"include", "onnx", "google"}},
-    {"examples", {"include", "opencv2", "nlohmann"}},
-    {"stress", {"base", "runtime", "actors", "messages", "kernels", "ops", "include", "caf"}},
-    {"tools", {"include", "examples", "CLI", "nlohmann"}},
-    {"bench", {"include", "CLI", "nlohmann"}},
-};
 
 /// Headers that are the exception: an embedder who asks for CAF types gets them here.
 const std::set<std::string> may_include_caf{"include/polychron/caf.hpp"};

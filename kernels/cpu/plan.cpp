@@ -1,12 +1,12 @@
-#include "runtime/plan.hpp"
+#include "kernels/cpu/plan.hpp"
 
 #include <algorithm>
 #include <new>
 
+#include "kernels/cpu/host_storage.hpp"
 #include "kernels/threads.hpp"
-#include "runtime/host_storage.hpp"
 
-namespace polychron::runtime {
+namespace polychron::kernels {
 
 std::size_t CpuPlan::constant_bytes() const noexcept {
   std::size_t bytes = 0;
@@ -75,14 +75,14 @@ void PlanLane::set_tensor(std::size_t tensor, std::byte* address) {
   }
 }
 
-kernels::ExecuteStatus PlanLane::execute(std::span<kernels::Storage* const> inputs,
-                                         std::span<kernels::Storage* const> outputs) {
+ExecuteStatus PlanLane::execute(std::span<Storage* const> inputs,
+                                std::span<Storage* const> outputs) {
   const Step* step = nullptr;
   try {
     for (std::size_t i = 0; i < inputs.size(); ++i) set_tensor(i, host_data(*inputs[i]));
     for (std::size_t i = 0; i < outputs.size(); ++i)
       set_tensor(inputs.size() + i, host_data(*outputs[i]));
-    kernels::set_threads(plan_->threads);
+    set_threads(plan_->threads);
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       step = &plan_->steps[i];
       steps_[i].bound->run();
@@ -102,4 +102,4 @@ kernels::ExecuteStatus PlanLane::execute(std::span<kernels::Storage* const> inpu
   }
 }
 
-}  // namespace polychron::runtime
+}  // namespace polychron::kernels

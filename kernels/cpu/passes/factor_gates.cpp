@@ -1,9 +1,9 @@
 // x + x * s with s much smaller than x (squeeze-and-excitation with a shortcut): x * (s + 1). The
 // addition then costs next to nothing and fuses into whatever makes s.
-#include "runtime/passes/match.hpp"
-#include "runtime/passes/passes.hpp"
+#include "kernels/cpu/passes/match.hpp"
+#include "kernels/cpu/passes/passes.hpp"
 
-namespace polychron::runtime {
+namespace polychron::kernels {
 
 void factor_gates(PlanGraph& graph) {
   using ops::op;
@@ -34,4 +34,4 @@ void factor_gates(PlanGraph& graph) {
   graph.sweep();
 }
 
-}  // namespace polychron::runtime
+}  // namespace polychron::kernels

@@ -1,9 +1,9 @@
-#include "runtime/passes/match.hpp"
+#include "kernels/cpu/passes/match.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-namespace polychron::runtime {
+namespace polychron::kernels {
 
 std::span<const float> floats_of(const PlanValue& constant) {
   return constant.constant->as<float>();
@@ -43,4 +43,4 @@ std::optional<std::vector<float>> Matcher::vector(ops::ValueId value, const Shap
   return std::vector<float>(floats.begin(), floats.end());
 }
 
-}  // namespace polychron::runtime
+}  // namespace polychron::kernels

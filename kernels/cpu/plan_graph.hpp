@@ -7,12 +7,12 @@
 #include "kernels/problem.hpp"
 #include "ops/graph.hpp"
 
-namespace polychron::runtime {
+namespace polychron::kernels {
 
 struct PlanValue {
   ops::Value::Kind kind = ops::Value::Kind::result;
   OperandDescriptor descriptor;
-  kernels::Layout layout = kernels::Layout::plain;
+  Layout layout = Layout::plain;
   ops::ConstantBytes constant;  ///< of a constant, else null
 };
 
@@ -24,7 +24,7 @@ struct PlanNode {
   std::vector<ops::ValueId> outputs;
   Attributes attributes;
   std::string label;
-  std::vector<kernels::PostOp> post_ops;
+  std::vector<PostOp> post_ops;
   std::size_t own_inputs = 0;
   /// Slot::order of the inputs and of the output; empty, or shorter than the inputs: as they are.
   std::vector<std::vector<std::uint32_t>> input_orders = {};
@@ -71,6 +71,6 @@ struct Uses {
 std::size_t only_consumer(const PlanGraph& graph, const Uses& uses, ops::ValueId value);
 
 /// What a kernel has to compute for `node`.
-kernels::Problem problem_of(const PlanGraph& graph, const PlanNode& node, int threads);
+Problem problem_of(const PlanGraph& graph, const PlanNode& node, int threads);
 
-}  // namespace polychron::runtime
+}  // namespace polychron::kernels

@@ -1,7 +1,7 @@
 // The order of the passes: what one leaves behind is what the next looks for.
-#include "runtime/passes/passes.hpp"
+#include "kernels/cpu/passes/passes.hpp"
 
-namespace polychron::runtime {
+namespace polychron::kernels {
 
 void optimize(PlanGraph& graph) {
   graph.sweep();
@@ -19,4 +19,4 @@ void optimize(PlanGraph& graph) {
   make_views(graph);
 }
 
-}  // namespace polychron::runtime
+}  // namespace polychron::kernels

@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <limits>
 
+#include "kernels/cpu/memory_plan.hpp"
+#include "kernels/cpu/passes/passes.hpp"
+#include "kernels/cpu/plan.hpp"
+#include "kernels/cpu/plan_graph.hpp"
 #include "kernels/threads.hpp"
-#include "runtime/memory_plan.hpp"
-#include "runtime/passes/passes.hpp"
-#include "runtime/plan.hpp"
-#include "runtime/plan_graph.hpp"
 
-namespace polychron::runtime {
+namespace polychron::kernels {
 namespace {
 
 using ops::ValueId;
@@ -25,8 +25,7 @@ struct PlanBuffer {
 
 class PlanCompiler {
  public:
-  PlanCompiler(const ops::Graph& graph, const kernels::CompileOptions& options,
-               const PlanSettings& settings)
+  PlanCompiler(const ops::Graph& graph, const CompileOptions& options, const PlanSettings& settings)
       : graph_(graph), options_(options), settings_(settings), plan_(std::make_shared<CpuPlan>()) {}
 
   std::shared_ptr<CpuPlan> compile() {
@@ -45,13 +44,13 @@ class PlanCompiler {
   }
 
  private:
-  bool is_view(std::size_t node) const { return graph_.nodes[node].op == kernels::op_view; }
+  bool is_view(std::size_t node) const { return graph_.nodes[node].op == op_view; }
 
   void add_step(const PlanNode& node) {
     Step step;
     step.label = node.label;
-    if (node.op != kernels::op_view) {
-      const kernels::Problem problem = problem_of(graph_, node, options_.threads);
+    if (node.op != op_view) {
+      const Problem problem = problem_of(graph_, node, options_.threads);
       step.kernel = prepare_kernel(problem, step.text, settings_.reference_only);
     }
     plan_->steps.push_back(std::move(step));
@@ -95,7 +94,7 @@ class PlanCompiler {
     for (std::size_t k = 0; k < node.outputs.size(); ++k) {
       const ValueId value = node.outputs[k];
       const PlanValue& result = graph_.values[value];
-      const std::size_t bytes = kernels::storage_bytes(result.descriptor, result.layout);
+      const std::size_t bytes = storage_bytes(result.descriptor, result.layout);
       std::size_t buffer = k == 0 ? reusable(index, bytes) : forever;
       if (buffer == forever) buffer = new_buffer(Location::Kind::arena, 0, bytes, index);
       buffer_of_[value] = buffer;
@@ -133,7 +132,7 @@ class PlanCompiler {
         continue;
       }
       PlanNode copy;
-      copy.op = kernels::op_copy;
+      copy.op = op_copy;
       copy.inputs = {value};
       PlanValue target = graph_.values[value];
       target.kind = ops::Value::Kind::result;
@@ -199,7 +198,7 @@ class PlanCompiler {
   }
 
   PlanGraph graph_;
-  kernels::CompileOptions options_;
+  CompileOptions options_;
   PlanSettings settings_;
   std::shared_ptr<CpuPlan> plan_;
   std::vector<PlanBuffer> buffers_;
@@ -210,29 +209,28 @@ class PlanCompiler {
 
 }  // namespace
 
-std::unique_ptr<kernels::Kernel> prepare_kernel(const kernels::Problem& problem, std::string& text,
-                                                bool reference_only) {
+std::unique_ptr<Kernel> prepare_kernel(const Problem& problem, std::string& text,
+                                       bool reference_only) {
   std::string reasons;
-  for (const kernels::Implementation& implementation : kernels::implementations(problem.op)) {
+  for (const Implementation& implementation : implementations(problem.op)) {
     if (reference_only && implementation.name != "reference") continue;
-    kernels::KernelResult kernel = implementation.prepare(problem);
+    KernelResult kernel = implementation.prepare(problem);
     if (kernel) {
-      text = std::string(implementation.name) + ": " + kernels::to_string(problem);
+      text = std::string(implementation.name) + ": " + to_string(problem);
       return std::move(kernel).value();
     }
     reasons += (reasons.empty() ? "" : "; ") + std::string(implementation.name) + ": " +
                kernel.error().message();
   }
-  throw Error(ErrorKind::not_supported, kernels::to_string(problem) + ": no implementation (" +
+  throw Error(ErrorKind::not_supported, to_string(problem) + ": no implementation (" +
                                             (reasons.empty() ? "none listed" : reasons) + ")");
 }
 
-Result<std::shared_ptr<kernels::Plan>> compile_plan(const ops::Graph& graph,
-                                                    const kernels::CompileOptions& options,
-                                                    const PlanSettings& settings) {
-  kernels::set_threads(options.threads);  // weights are reordered on this thread
-  std::shared_ptr<kernels::Plan> plan = PlanCompiler(graph, options, settings).compile();
+Result<std::shared_ptr<Plan>> compile_plan(const ops::Graph& graph, const CompileOptions& options,
+                                           const PlanSettings& settings) {
+  set_threads(options.threads);  // weights are reordered on this thread
+  std::shared_ptr<Plan> plan = PlanCompiler(graph, options, settings).compile();
   return plan;
 }
 
-}  // namespace polychron::runtime
+}  // namespace polychron::kernels

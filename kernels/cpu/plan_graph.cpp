@@ -1,15 +1,15 @@
-#include "runtime/plan_graph.hpp"
+#include "kernels/cpu/plan_graph.hpp"
 
 #include <algorithm>
 
-namespace polychron::runtime {
+namespace polychron::kernels {
 
 using ops::ValueId;
 
 PlanGraph::PlanGraph(const ops::Graph& graph) : label(graph.label) {
   values.reserve(graph.values.size());
   for (const ops::Value& value : graph.values)
-    values.push_back({value.kind, value.descriptor, kernels::Layout::plain, value.constant});
+    values.push_back({value.kind, value.descriptor, Layout::plain, value.constant});
   nodes.reserve(graph.nodes.size());
   for (const ops::Node& node : graph.nodes)
     nodes.push_back(
@@ -92,7 +92,7 @@ std::size_t only_consumer(const PlanGraph& graph, const Uses& uses, ValueId valu
 namespace {
 
 /// A value's descriptor says what lies in memory; the operator sees its dimensions in this order.
-void set_order(kernels::Slot& slot, const std::vector<std::uint32_t>& order) {
+void set_order(Slot& slot, const std::vector<std::uint32_t>& order) {
   if (order.empty()) return;
   const Shape lies = slot.descriptor.shape;
   for (std::size_t i = 0; i < order.size(); ++i) slot.descriptor.shape[i] = lies[order[i]];
@@ -101,15 +101,15 @@ void set_order(kernels::Slot& slot, const std::vector<std::uint32_t>& order) {
 
 }  // namespace
 
-kernels::Problem problem_of(const PlanGraph& graph, const PlanNode& node, int threads) {
-  kernels::Problem problem;
+Problem problem_of(const PlanGraph& graph, const PlanNode& node, int threads) {
+  Problem problem;
   problem.op = node.op;
   problem.attributes = node.attributes;
   problem.label = node.label;
   const auto slot = [&](ValueId id) {
-    if (id == ops::no_value) return kernels::Slot{{}, kernels::Layout::plain, nullptr, false, {}};
+    if (id == ops::no_value) return Slot{{}, Layout::plain, nullptr, false, {}};
     const PlanValue& value = graph.values[id];
-    return kernels::Slot{value.descriptor, value.layout, value.constant, true, {}};
+    return Slot{value.descriptor, value.layout, value.constant, true, {}};
   };
   for (const ValueId value : node.inputs) problem.inputs.push_back(slot(value));
   for (const ValueId value : node.outputs) problem.outputs.push_back(slot(value));
@@ -122,4 +122,4 @@ kernels::Problem problem_of(const PlanGraph& graph, const PlanNode& node, int th
   return problem;
 }
 
-}  // namespace polychron::runtime
+}  // namespace polychron::kernels

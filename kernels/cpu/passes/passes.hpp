@@ -4,9 +4,9 @@
 // roundings. Each leaves a graph that computes the same, within rounding.
 #pragma once
 
-#include "runtime/plan_graph.hpp"
+#include "kernels/cpu/plan_graph.hpp"
 
-namespace polychron::runtime {
+namespace polychron::kernels {
 
 /// All passes, each as often as it is useful.
 void optimize(PlanGraph& graph);
@@ -45,4 +45,4 @@ void choose_layouts(PlanGraph& graph);
 /// reshape, identity and other operators that move nothing become views.
 void make_views(PlanGraph& graph);
 
-}  // namespace polychron::runtime
+}  // namespace polychron::kernels

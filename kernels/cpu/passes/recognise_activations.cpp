@@ -3,10 +3,10 @@
 #include <cmath>
 #include <numbers>
 
-#include "runtime/passes/match.hpp"
-#include "runtime/passes/passes.hpp"
+#include "kernels/cpu/passes/match.hpp"
+#include "kernels/cpu/passes/passes.hpp"
 
-namespace polychron::runtime {
+namespace polychron::kernels {
 namespace {
 
 using ops::op;
@@ -69,11 +69,9 @@ std::optional<Gate> gate_of(const Matcher& match, ops::ValueId value) {
     return Gate{hard->inputs[0], op("hardSwish"), {}, 1};
   if (const PlanNode* sigmoid = match.only_made_by(value, op("sigmoid"))) {
     const PlanNode* linear = match.only_made_by(sigmoid->inputs[0], op("linear"));
-    if (linear == nullptr)
-      return Gate{sigmoid->inputs[0], kernels::op_swish, LinearAttributes{1, 0}, 1};
+    if (linear == nullptr) return Gate{sigmoid->inputs[0], op_swish, LinearAttributes{1, 0}, 1};
     const auto& a = std::get<LinearAttributes>(linear->attributes);
-    if (a.beta == 0)
-      return Gate{linear->inputs[0], kernels::op_swish, LinearAttributes{a.alpha, 0}, 1};
+    if (a.beta == 0) return Gate{linear->inputs[0], op_swish, LinearAttributes{a.alpha, 0}, 1};
     return std::nullopt;
   }
   return gelu_gate(match, value);
@@ -132,4 +130,4 @@ void recognise_activations(PlanGraph& graph) {
   graph.sweep();
 }
 
-}  // namespace polychron::runtime
+}  // namespace polychron::kernels

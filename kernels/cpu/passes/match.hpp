@@ -4,10 +4,10 @@
 #include <optional>
 #include <vector>
 
+#include "kernels/cpu/plan_graph.hpp"
 #include "ops/table.hpp"
-#include "runtime/plan_graph.hpp"
 
-namespace polychron::runtime {
+namespace polychron::kernels {
 
 /// A look at a graph while a pass walks over it. Refresh after rewriting producers or readers.
 class Matcher {
@@ -47,4 +47,4 @@ inline constexpr std::array<std::array<std::size_t, 2>, 2> both_orders{{{0, 1}, 
 /// `value` is nearly `expected`: constants of models are rounded to float32.
 bool nearly(double value, double expected);
 
-}  // namespace polychron::runtime
+}  // namespace polychron::kernels

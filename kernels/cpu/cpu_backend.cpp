@@ -1,70 +1,66 @@
-#include "runtime/cpu_backend.hpp"
+#include "kernels/cpu/cpu_backend.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <new>
 
+#include "kernels/cpu/host_storage.hpp"
+#include "kernels/cpu/plan.hpp"
 #include "kernels/guarded.hpp"
-#include "runtime/host_storage.hpp"
-#include "runtime/plan.hpp"
 
-namespace polychron::runtime {
+namespace polychron::kernels {
 namespace {
 
-using kernels::guarded;
-
-class CpuBackend final : public kernels::Backend {
+class CpuBackend final : public Backend {
  public:
   explicit CpuBackend(const PlanSettings& settings) : settings_(settings) {}
   std::string name() const override { return "cpu"; }
 
-  Result<std::unique_ptr<kernels::Storage>> allocate(std::size_t bytes) override {
+  Result<std::unique_ptr<Storage>> allocate(std::size_t bytes) override {
     return adopt_new([&] { return Buffer(bytes); });
   }
-  Result<std::unique_ptr<kernels::Storage>> adopt(Buffer&& bytes) override {
+  Result<std::unique_ptr<Storage>> adopt(Buffer&& bytes) override {
     const auto address = reinterpret_cast<std::uintptr_t>(bytes.data());
     const bool usable =
         address % alignof(std::max_align_t) == 0;  // adopted memory may lie anywhere
     return adopt_new([&] { return usable ? std::move(bytes) : Buffer::copy_of(bytes.bytes()); });
   }
 
-  Result<std::span<std::byte>> map(kernels::Storage& storage) override {
+  Result<std::span<std::byte>> map(Storage& storage) override {
     return std::span(host_data(storage), storage.bytes());
   }
-  Result<Buffer> surrender(std::unique_ptr<kernels::Storage> storage) override {
+  Result<Buffer> surrender(std::unique_ptr<Storage> storage) override {
     return std::move(static_cast<HostStorage&>(*storage)).take();
   }
 
-  Result<void> write(kernels::Storage& storage, std::span<const std::byte> bytes) override {
+  Result<void> write(Storage& storage, std::span<const std::byte> bytes) override {
     if (bytes.size() != storage.bytes()) return size_mismatch(storage.bytes(), bytes.size());
     if (!bytes.empty()) std::memcpy(host_data(storage), bytes.data(), bytes.size());
     return {};
   }
-  Result<void> read(const kernels::Storage& storage, std::span<std::byte> bytes) override {
+  Result<void> read(const Storage& storage, std::span<std::byte> bytes) override {
     if (bytes.size() != storage.bytes()) return size_mismatch(storage.bytes(), bytes.size());
     const auto& source = static_cast<const HostStorage&>(storage);
     if (!bytes.empty()) std::memcpy(bytes.data(), source.data(), bytes.size());
     return {};
   }
 
-  Result<std::shared_ptr<kernels::Plan>> compile(std::shared_ptr<const ops::Graph> graph,
-                                                 const kernels::CompileOptions& options) override {
+  Result<std::shared_ptr<Plan>> compile(std::shared_ptr<const ops::Graph> graph,
+                                        const CompileOptions& options) override {
     return guarded([&] { return compile_plan(*graph, options, settings_); });
   }
 
-  Result<std::unique_ptr<kernels::PlanInstance>> instantiate(
-      std::shared_ptr<const kernels::Plan> plan) override {
-    using Instance = Result<std::unique_ptr<kernels::PlanInstance>>;
+  Result<std::unique_ptr<PlanInstance>> instantiate(std::shared_ptr<const Plan> plan) override {
+    using Instance = Result<std::unique_ptr<PlanInstance>>;
     return guarded([&]() -> Instance {
       auto own = std::static_pointer_cast<const CpuPlan>(std::move(plan));
       return Instance(std::make_unique<PlanLane>(std::move(own)));
     });
   }
 
-  kernels::ExecuteStatus execute(kernels::PlanInstance& instance,
-                                 std::span<kernels::Storage* const> inputs,
-                                 std::span<kernels::Storage* const> outputs) override {
+  ExecuteStatus execute(PlanInstance& instance, std::span<Storage* const> inputs,
+                        std::span<Storage* const> outputs) override {
     auto& lane = static_cast<PlanLane&>(instance);
     const CpuPlan& plan = lane.plan();
     if (inputs.size() != plan.input_count || outputs.size() != plan.output_count)
@@ -74,8 +70,8 @@ class CpuBackend final : public kernels::Backend {
 
  private:
   template <class Make>
-  static Result<std::unique_ptr<kernels::Storage>> adopt_new(Make&& make) {
-    using Made = Result<std::unique_ptr<kernels::Storage>>;
+  static Result<std::unique_ptr<Storage>> adopt_new(Make&& make) {
+    using Made = Result<std::unique_ptr<Storage>>;
     return guarded([&]() -> Made { return Made(std::make_unique<HostStorage>(make())); });
   }
   static Error size_mismatch(std::size_t expected, std::size_t actual) {
@@ -87,8 +83,8 @@ class CpuBackend final : public kernels::Backend {
 
 }  // namespace
 
-std::shared_ptr<kernels::Backend> make_cpu_backend(const PlanSettings& settings) {
+std::shared_ptr<Backend> make_cpu_backend(const PlanSettings& settings) {
   return std::make_shared<CpuBackend>(settings);
 }
 
-}  // namespace polychron::runtime
+}  // namespace polychron::kernels

@@ -1,8 +1,8 @@
 // Arithmetic with a scalar constant becomes linear(alpha, beta), so that other passes see one form.
-#include "runtime/passes/match.hpp"
-#include "runtime/passes/passes.hpp"
+#include "kernels/cpu/passes/match.hpp"
+#include "kernels/cpu/passes/passes.hpp"
 
-namespace polychron::runtime {
+namespace polychron::kernels {
 namespace {
 
 using ops::op;
@@ -86,4 +86,4 @@ void simplify_scalars(PlanGraph& graph) {
   graph.sweep();
 }
 
-}  // namespace polychron::runtime
+}  // namespace polychron::kernels

@@ -5,7 +5,7 @@
 
 #include "kernels/backend.hpp"
 
-namespace polychron::runtime {
+namespace polychron::kernels {
 
 /// How plans are made. Anything but the default is for tests and measurements.
 struct PlanSettings {
@@ -14,6 +14,6 @@ struct PlanSettings {
 };
 
 /// Stateless: any number of device actors may share one.
-std::shared_ptr<kernels::Backend> make_cpu_backend(const PlanSettings& settings = {});
+std::shared_ptr<Backend> make_cpu_backend(const PlanSettings& settings = {});
 
-}  // namespace polychron::runtime
+}  // namespace polychron::kernels

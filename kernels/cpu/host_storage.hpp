@@ -3,9 +3,9 @@
 
 #include "kernels/backend.hpp"
 
-namespace polychron::runtime {
+namespace polychron::kernels {
 
-class HostStorage final : public kernels::Storage {
+class HostStorage final : public Storage {
  public:
   explicit HostStorage(Buffer buffer) : buffer_(std::move(buffer)) {}
   std::size_t bytes() const noexcept override { return buffer_.size(); }
@@ -19,8 +19,6 @@ class HostStorage final : public kernels::Storage {
 };
 
 /// The bytes of a Storage that the CPU backend made.
-inline std::byte* host_data(kernels::Storage& storage) {
-  return static_cast<HostStorage&>(storage).data();
-}
+inline std::byte* host_data(Storage& storage) { return static_cast<HostStorage&>(storage).data(); }
 
-}  // namespace polychron::runtime
+}  // namespace polychron::kernels

@@ -1,30 +1,30 @@
 // Constant folding: the kernels themselves compute what is known at build time.
 #include <algorithm>
 
-#include "runtime/passes/passes.hpp"
-#include "runtime/plan.hpp"
+#include "kernels/cpu/passes/passes.hpp"
+#include "kernels/cpu/plan.hpp"
 
-namespace polychron::runtime {
+namespace polychron::kernels {
 namespace {
 
 /// Results larger than this are computed each time: a plan should not grow by what it can make.
 constexpr std::size_t largest_folded = std::size_t{16} << 20;
 
 void compute(PlanGraph& graph, const PlanNode& node) {
-  const kernels::Problem problem = problem_of(graph, node, 1);
+  const Problem problem = problem_of(graph, node, 1);
   std::string text;
   const auto kernel = prepare_kernel(problem, text);
   std::vector<const std::byte*> inputs;
   std::vector<Buffer> results;
   std::vector<std::byte*> outputs;
-  for (const kernels::Slot& slot : problem.inputs)
+  for (const Slot& slot : problem.inputs)
     inputs.push_back(slot.present ? slot.constant->data() : nullptr);
-  for (const kernels::Slot& slot : problem.outputs) {
+  for (const Slot& slot : problem.outputs) {
     results.emplace_back(*byte_length(slot.descriptor));
     outputs.push_back(results.back().data());
   }
   Buffer scratch(kernel->scratch_bytes() + 1);
-  const kernels::Arguments arguments{inputs, outputs, scratch.data()};
+  const Arguments arguments{inputs, outputs, scratch.data()};
   kernel->bind(arguments)->run();
   for (std::size_t i = 0; i < results.size(); ++i) {
     PlanValue& value = graph.values[node.outputs[i]];
@@ -50,4 +50,4 @@ void fold_constants(PlanGraph& graph) {
   graph.sweep();
 }
 
-}  // namespace polychron::runtime
+}  // namespace polychron::kernels

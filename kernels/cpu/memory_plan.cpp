@@ -1,4 +1,4 @@
-#include "runtime/memory_plan.hpp"
+#include "kernels/cpu/memory_plan.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -6,7 +6,7 @@
 
 #include "polychron/buffer.hpp"
 
-namespace polychron::runtime {
+namespace polychron::kernels {
 namespace {
 
 std::size_t aligned(std::size_t bytes) {
@@ -54,4 +54,4 @@ MemoryPlan plan_memory(std::span<const Lifetime> lifetimes) {
   return plan;
 }
 
-}  // namespace polychron::runtime
+}  // namespace polychron::kernels

@@ -1,9 +1,9 @@
 // (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon) * scale + bias, over the last dimension, as
 // exporters write it.
-#include "runtime/passes/match.hpp"
-#include "runtime/passes/passes.hpp"
+#include "kernels/cpu/passes/match.hpp"
+#include "kernels/cpu/passes/passes.hpp"
 
-namespace polychron::runtime {
+namespace polychron::kernels {
 namespace {
 
 using ops::op;
@@ -96,4 +96,4 @@ void recognise_layer_normalization(PlanGraph& graph) {
   graph.sweep();
 }
 
-}  // namespace polychron::runtime
+}  // namespace polychron::kernels

@@ -2,10 +2,10 @@
 #include <iterator>
 #include <optional>
 
+#include "kernels/cpu/passes/passes.hpp"
 #include "ops/table.hpp"
-#include "runtime/passes/passes.hpp"
 
-namespace polychron::runtime {
+namespace polychron::kernels {
 namespace {
 
 /// A transpose moves nothing if the dimensions larger than 1 keep their order.
@@ -23,8 +23,8 @@ bool keeps_order(const Shape& shape, const TransposeAttributes& attributes) {
 
 bool moves_nothing(const PlanGraph& graph, const PlanNode& node) {
   using ops::op;
-  if (graph.values[node.inputs[0]].layout != kernels::Layout::plain ||
-      graph.values[node.outputs[0]].layout != kernels::Layout::plain)
+  if (graph.values[node.inputs[0]].layout != Layout::plain ||
+      graph.values[node.outputs[0]].layout != Layout::plain)
     return false;
   if (node.op == op("reshape") || node.op == op("identity")) return true;
   const OperandDescriptor& in = graph.values[node.inputs[0]].descriptor;
@@ -61,7 +61,7 @@ std::optional<std::size_t> slice_offset(const PlanGraph& graph, const PlanNode& 
 }
 
 PlanNode view(ops::ValueId input, ops::ValueId output, std::string label, std::size_t offset) {
-  PlanNode node = unary_node(kernels::op_view, {}, input, output, std::move(label));
+  PlanNode node = unary_node(op_view, {}, input, output, std::move(label));
   node.view_offset = offset;
   return node;
 }
@@ -108,4 +108,4 @@ void make_views(PlanGraph& graph) {
   graph.nodes = std::move(nodes);
 }
 
-}  // namespace polychron::runtime
+}  // namespace polychron::kernels

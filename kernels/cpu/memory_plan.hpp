@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-namespace polychron::runtime {
+namespace polychron::kernels {
 
 /// A buffer and the steps during which its bytes matter, both ends included.
 struct Lifetime {
@@ -27,4 +27,4 @@ struct MemoryPlan {
 
 MemoryPlan plan_memory(std::span<const Lifetime> lifetimes);
 
-}  // namespace polychron::runtime
+}  // namespace polychron::kernels

@@ -2,10 +2,10 @@
 // weights and bias: batchNormalization, linear, and arithmetic with a constant vector.
 #include <cmath>
 
-#include "runtime/passes/match.hpp"
-#include "runtime/passes/passes.hpp"
+#include "kernels/cpu/passes/match.hpp"
+#include "kernels/cpu/passes/passes.hpp"
 
-namespace polychron::runtime {
+namespace polychron::kernels {
 namespace {
 
 using ops::op;
@@ -156,4 +156,4 @@ void fold_affine(PlanGraph& graph) {
   graph.sweep();
 }
 
-}  // namespace polychron::runtime
+}  // namespace polychron::kernels

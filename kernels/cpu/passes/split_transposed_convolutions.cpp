@@ -3,11 +3,11 @@
 // oneDNN 2.6 computes it that way some twenty times faster than as a deconvolution.
 #include <algorithm>
 
+#include "kernels/cpu/passes/match.hpp"
+#include "kernels/cpu/passes/passes.hpp"
 #include "kernels/fusion.hpp"
-#include "runtime/passes/match.hpp"
-#include "runtime/passes/passes.hpp"
 
-namespace polychron::runtime {
+namespace polychron::kernels {
 namespace {
 
 using ops::op;
@@ -35,15 +35,14 @@ bool splits(const PlanGraph& graph, const PlanNode& node) {
   if (node.inputs.size() > 2 && node.inputs[2] != ops::no_value &&
       !graph.is_constant(node.inputs[2]))
     return false;
-  return std::all_of(node.post_ops.begin(), node.post_ops.end(), [](const kernels::PostOp& p) {
-    return p.operand == kernels::PostOp::no_operand;
-  });
+  return std::all_of(node.post_ops.begin(), node.post_ops.end(),
+                     [](const PostOp& p) { return p.operand == PostOp::no_operand; });
 }
 
 /// Channels from tap to tap: whole blocks, so that whole blocks are copied; for few channels the
 /// result is plain and nothing is gained by that.
 std::uint32_t tap_channels(std::uint32_t channels) {
-  const std::uint32_t block = kernels::channel_block(kernels::picture_layout());
+  const std::uint32_t block = channel_block(picture_layout());
   return channels * 2 < block ? channels : (channels + block - 1) / block * block;
 }
 
@@ -74,7 +73,7 @@ void split(PlanGraph& graph, std::size_t index) {
   convolution.post_ops = std::move(node.post_ops);
   convolution.label = node.label;
   convolution.outputs = {graph.add_value(std::move(spread))};
-  node.op = kernels::op_depth_to_space;
+  node.op = op_depth_to_space;
   node.attributes = {};
   node.inputs = convolution.outputs;
   node.own_inputs = 1;
@@ -91,4 +90,4 @@ void split_transposed_convolutions(PlanGraph& graph) {
   graph.sweep();
 }
 
-}  // namespace polychron::runtime
+}  // namespace polychron::kernels

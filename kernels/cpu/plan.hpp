@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "kernels/backend.hpp"
+#include "kernels/cpu/cpu_backend.hpp"
 #include "kernels/kernel.hpp"
 #include "polychron/buffer.hpp"
-#include "runtime/cpu_backend.hpp"
 
-namespace polychron::runtime {
+namespace polychron::kernels {
 
 /// Where an operand lies.
 struct Location {
@@ -25,7 +25,7 @@ struct Location {
 };
 
 struct Step {
-  std::unique_ptr<kernels::Kernel> kernel;
+  std::unique_ptr<Kernel> kernel;
   std::string label;  ///< of the operator, for errors
   std::string text;   ///< for describe()
   std::vector<Location> inputs;
@@ -33,7 +33,7 @@ struct Step {
   std::size_t scratch = 0;  ///< offset in the arena
 };
 
-class CpuPlan final : public kernels::Plan {
+class CpuPlan final : public Plan {
  public:
   std::size_t arena_bytes() const noexcept override { return arena; }
   std::size_t constant_bytes() const noexcept override;
@@ -49,28 +49,26 @@ class CpuPlan final : public kernels::Plan {
 
 /// The first implementation's kernel that takes `problem`; `text` describes it. Throws Error
 /// (not_supported) with all refusals.
-std::unique_ptr<kernels::Kernel> prepare_kernel(const kernels::Problem& problem, std::string& text,
-                                                bool reference_only = false);
+std::unique_ptr<Kernel> prepare_kernel(const Problem& problem, std::string& text,
+                                       bool reference_only = false);
 
 /// Turns a graph into a plan: passes, kernels, memory.
-Result<std::shared_ptr<kernels::Plan>> compile_plan(const ops::Graph& graph,
-                                                    const kernels::CompileOptions& options,
-                                                    const PlanSettings& settings);
+Result<std::shared_ptr<Plan>> compile_plan(const ops::Graph& graph, const CompileOptions& options,
+                                           const PlanSettings& settings);
 
-class PlanLane final : public kernels::PlanInstance {
+class PlanLane final : public PlanInstance {
  public:
   explicit PlanLane(std::shared_ptr<const CpuPlan> plan);
   const CpuPlan& plan() const noexcept { return *plan_; }
   /// `inputs` and `outputs` are HostStorage, in the graph's order.
-  kernels::ExecuteStatus execute(std::span<kernels::Storage* const> inputs,
-                                 std::span<kernels::Storage* const> outputs);
+  ExecuteStatus execute(std::span<Storage* const> inputs, std::span<Storage* const> outputs);
 
  private:
   struct BoundStep {
     std::vector<const std::byte*> inputs;
     std::vector<std::byte*> outputs;
-    kernels::Arguments arguments;
-    std::unique_ptr<kernels::Bound> bound;
+    Arguments arguments;
+    std::unique_ptr<Bound> bound;
   };
   /// An operand of a step that is a graph input or output.
   struct Port {
@@ -91,4 +89,4 @@ class PlanLane final : public kernels::PlanInstance {
   std::vector<std::byte*> tensors_;  ///< addresses of the last execution
 };
 
-}  // namespace polychron::runtime
+}  // namespace polychron::kernels

@@ -1,9 +1,9 @@
 // The transposes around the products of an attention move nothing: oneDNN reads and writes strided
 // operands as fast as packed ones, as long as one of the last two dimensions lies together.
-#include "runtime/passes/match.hpp"
-#include "runtime/passes/passes.hpp"
+#include "kernels/cpu/passes/match.hpp"
+#include "kernels/cpu/passes/passes.hpp"
 
-namespace polychron::runtime {
+namespace polychron::kernels {
 namespace {
 
 using ops::op;
@@ -45,8 +45,8 @@ void absorb_inputs(PlanGraph& graph, const Matcher& match, PlanNode& node) {
 void absorb_output(PlanGraph& graph, const Matcher& match, PlanNode& node) {
   const std::size_t next = only_consumer(graph, match.uses(), node.outputs[0]);
   if (next == Uses::none || graph.nodes[next].op != op("transpose")) return;
-  for (const kernels::PostOp& post_op : node.post_ops)
-    if (post_op.operand != kernels::PostOp::no_operand) return;
+  for (const PostOp& post_op : node.post_ops)
+    if (post_op.operand != PostOp::no_operand) return;
   const Order permutation = order_of(graph, graph.nodes[next]);
   Order order(permutation.size());
   for (std::uint32_t i = 0; i < order.size(); ++i) order[permutation[i]] = i;
@@ -69,4 +69,4 @@ void absorb_transposes(PlanGraph& graph) {
   graph.sweep();
 }
 
-}  // namespace polychron::runtime
+}  // namespace polychron::kernels

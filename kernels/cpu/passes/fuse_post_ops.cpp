@@ -1,16 +1,16 @@
 // Element-wise operators go into the node whose result they take. The fused node takes the
 // follower's place in the order, where all its operands exist.
+#include "kernels/cpu/passes/match.hpp"
+#include "kernels/cpu/passes/passes.hpp"
 #include "kernels/fusion.hpp"
-#include "runtime/passes/match.hpp"
-#include "runtime/passes/passes.hpp"
 
-namespace polychron::runtime {
+namespace polychron::kernels {
 namespace {
 
 /// Longer chains are rare and oneDNN takes no more than 32.
 constexpr std::size_t most_post_ops = 8;
 
-kernels::Slot slot_of(const PlanGraph& graph, ops::ValueId id) {
+Slot slot_of(const PlanGraph& graph, ops::ValueId id) {
   const PlanValue& value = graph.values[id];
   return {value.descriptor, value.layout, value.constant, true, {}};
 }
@@ -34,15 +34,15 @@ bool fuse(PlanGraph& graph, const Matcher& match, std::size_t index) {
   PlanNode& follower = graph.nodes[next];
   if (!follower.post_ops.empty() || follower.outputs.size() != 1) return false;
   if (match.descriptor(follower.outputs[0]) != match.descriptor(result)) return false;
-  kernels::PostOp post_op{follower.op, follower.attributes};
-  const kernels::Problem problem = problem_of(graph, node, 1);
+  PostOp post_op{follower.op, follower.attributes};
+  const Problem problem = problem_of(graph, node, 1);
   if (follower.inputs.size() == 1) {
-    if (!kernels::can_follow(problem, follower.op, follower.attributes, nullptr)) return false;
+    if (!can_follow(problem, follower.op, follower.attributes, nullptr)) return false;
   } else {
     const auto other = other_operand(follower, result);
     if (!other) return false;
-    const kernels::Slot operand = slot_of(graph, *other);
-    if (!kernels::can_follow(problem, follower.op, follower.attributes, &operand)) return false;
+    const Slot operand = slot_of(graph, *other);
+    if (!can_follow(problem, follower.op, follower.attributes, &operand)) return false;
     post_op.operand = static_cast<std::uint32_t>(node.inputs.size());
     node.inputs.push_back(*other);
   }
@@ -63,4 +63,4 @@ void fuse_post_ops(PlanGraph& graph) {
   graph.sweep();
 }
 
-}  // namespace polychron::runtime
+}  // namespace polychron::kernels

@@ -4,14 +4,13 @@
 #include <algorithm>
 #include <map>
 
+#include "kernels/cpu/passes/match.hpp"
+#include "kernels/cpu/passes/passes.hpp"
 #include "kernels/fusion.hpp"
-#include "runtime/passes/match.hpp"
-#include "runtime/passes/passes.hpp"
 
-namespace polychron::runtime {
+namespace polychron::kernels {
 namespace {
 
-using kernels::Layout;
 using ops::op;
 using ops::ValueId;
 
@@ -20,7 +19,7 @@ constexpr std::uint32_t fewest_channels = 4;
 
 class LayoutChooser {
  public:
-  explicit LayoutChooser(PlanGraph& graph) : graph_(graph), blocked_(kernels::picture_layout()) {}
+  explicit LayoutChooser(PlanGraph& graph) : graph_(graph), blocked_(picture_layout()) {}
 
   void run() {
     std::vector<PlanNode> nodes = std::move(graph_.nodes);
@@ -36,7 +35,7 @@ class LayoutChooser {
   const Shape& shape(ValueId value) const { return graph_.values[value].descriptor.shape; }
   bool is_blocked(ValueId value) const { return graph_.values[value].layout == blocked_; }
   bool whole_blocks(std::uint32_t channels) const {
-    return channels % kernels::channel_block(blocked_) == 0;
+    return channels % channel_block(blocked_) == 0;
   }
 
   /// Chooses the layouts of the node's result and operands.
@@ -57,7 +56,7 @@ class LayoutChooser {
       return Layout::plain;
     if (node.op == op("conv2d") || node.op == op("convTranspose2d"))
       return convolves_in_blocks(node) ? blocked_ : Layout::plain;
-    if (node.op == kernels::op_depth_to_space)
+    if (node.op == op_depth_to_space)
       return whole_taps(node) && is_blocked(node.inputs[0]) ? blocked_ : Layout::plain;
     return follows(node) ? blocked_ : Layout::plain;
   }
@@ -101,14 +100,14 @@ class LayoutChooser {
   }
 
   bool elementwise(const PlanNode& node) const {
-    return kernels::computes_in_blocks(node.op, node.attributes);
+    return computes_in_blocks(node.op, node.attributes);
   }
 
   /// True if the operand that has the result's shape comes in blocks: a small one alone is no
   /// reason, and in blocks the operand that is not whole must come second.
   bool is_whole_and_blocked(const PlanNode& node) const {
     const Shape& result = shape(node.outputs[0]);
-    const std::size_t count = kernels::is_ordered(node.op) ? 1 : node.own_inputs;
+    const std::size_t count = is_ordered(node.op) ? 1 : node.own_inputs;
     for (std::size_t i = 0; i < count; ++i)
       if (shape(node.inputs[i]) == result && is_blocked(node.inputs[i])) return true;
     return false;
@@ -116,7 +115,7 @@ class LayoutChooser {
 
   Layout operand_layout(const PlanNode& node, std::size_t index, Layout result_layout,
                         const Shape& result) const {
-    if (node.op == kernels::op_depth_to_space) return graph_.values[node.inputs[0]].layout;
+    if (node.op == op_depth_to_space) return graph_.values[node.inputs[0]].layout;
     if (result_layout == Layout::plain) return Layout::plain;
     const Shape& own = shape(node.inputs[index]);
     if (index >= node.own_inputs) return own == result ? result_layout : Layout::plain;
@@ -140,7 +139,7 @@ class LayoutChooser {
     const Shape& own = result.descriptor.shape;
     const bool same_bytes = own[2] == 1 && own[3] == 1 && whole_blocks(own[1]);
     PlanNode reorder;
-    reorder.op = same_bytes ? kernels::op_view : kernels::op_reorder;
+    reorder.op = same_bytes ? op_view : op_reorder;
     reorder.inputs = {value};
     reorder.own_inputs = 1;
     known->second = graph_.add_value(std::move(result));
@@ -158,4 +157,4 @@ class LayoutChooser {
 
 void choose_layouts(PlanGraph& graph) { LayoutChooser(graph).run(); }
 
-}  // namespace polychron::runtime
+}  // namespace polychron::kernels

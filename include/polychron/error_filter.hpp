@@ -1,0 +1,22 @@
+// Error filters: which errors an error scope takes (as WebGPU's GPUErrorFilter).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "polychron/error.hpp"
+
+namespace polychron {
+
+enum class ErrorFilter : std::uint8_t {
+  validation,     ///< type_error, invalid_state, not_supported, quota_exceeded, graph_invalid
+  out_of_memory,  ///< out_of_memory
+  internal,       ///< everything else
+};
+
+std::string_view to_string(ErrorFilter filter) noexcept;
+
+/// The filter that takes errors like `error`, judged by the root of its chain.
+ErrorFilter filter_of(const Error& error) noexcept;
+
+}  // namespace polychron

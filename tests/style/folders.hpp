@@ -1,0 +1,28 @@
+// Who may depend on whom: the table that includes and linked symbols are held against.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+namespace style {
+
+/// Folder -> the folders and libraries whose headers it may include, besides its own and the
+/// standard library's. "include" is include/polychron.
+inline const std::map<std::string, std::set<std::string>> allowed{
+    {"include", {}},
+    {"base", {"include"}},
+    {"ops", {"base", "include"}},
+    {"kernels", {"base", "ops", "include", "oneapi", "Eigen", "unsupported", "omp.h"}},
+    {"messages", {"base", "kernels", "ops", "include", "caf", "boost/container"}},
+    {"actors", {"base", "messages", "kernels", "ops", "include", "caf"}},
+    {"runtime",
+     {"base", "actors", "messages", "kernels", "ops", "include", "caf", "boost/container"}},
+    {"onnx", {"include", "onnx", "google"}},
+    {"examples", {"include", "opencv2", "nlohmann"}},
+    {"stress", {"base", "runtime", "actors", "messages", "kernels", "ops", "include", "caf"}},
+    {"tools", {"include", "examples", "CLI", "nlohmann"}},
+    {"bench", {"include", "CLI", "nlohmann"}},
+};
+
+}  // namespace style

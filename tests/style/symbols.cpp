@@ -1,0 +1,91 @@
+// What the folders of the library link to: an include is not the only way to depend on a folder. A
+// function that is declared where everybody may look, and defined where not, is another.
+#include <cxxabi.h>
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "tests/style/folders.hpp"
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Symbols {
+  std::set<std::string> defined;
+  std::set<std::string> undefined;  ///< by at least one object
+};
+
+std::string output_of(const std::string& command) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
+  BOOST_REQUIRE(pipe != nullptr);
+  std::string text;
+  char part[1 << 16];
+  while (const auto bytes = std::fread(part, 1, sizeof part, pipe.get())) text.append(part, bytes);
+  return text;
+}
+
+std::string demangled(const std::string& symbol) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> name(
+      abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status), std::free);
+  return status == 0 ? name.get() : symbol;
+}
+
+/// The symbols of namespace polychron in a folder's objects; none for a folder of headers.
+Symbols symbols_of(const std::string& folder) {
+  const auto objects =
+      fs::path(POLYCHRON_BINARY_DIR) / "CMakeFiles" / ("polychron_" + folder + ".dir");
+  Symbols symbols;
+  if (!fs::exists(objects)) return symbols;
+  std::string files;
+  for (const auto& entry : fs::recursive_directory_iterator(objects)) {
+    // Objects of sources that are gone lie about in a build tree.
+    const auto source = fs::relative(entry.path(), objects).replace_extension();
+    if (entry.path().extension() == ".o" && fs::exists(fs::path(POLYCHRON_SOURCE_DIR) / source))
+      files += " '" + entry.path().string() + "'";
+  }
+  std::istringstream lines(output_of("'" POLYCHRON_NM "' --format=posix" + files));
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string name, kind;
+    if (!(words >> name >> kind) || name.find("9polychron") == std::string::npos) continue;
+    if (kind == "U") symbols.undefined.insert(name);
+    // Weak ones too: a vtable with a home is one. What is inline everybody defines for himself.
+    if (std::string("TDBRVW").find(kind) != std::string::npos) symbols.defined.insert(name);
+  }
+  return symbols;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(symbols)
+
+BOOST_AUTO_TEST_CASE(links_point_in_the_allowed_directions) {
+  std::map<std::string, Symbols> folders;
+  std::map<std::string, std::set<std::string>> owners;  // symbol -> folders that define it
+  for (const auto& [folder, targets] : style::allowed) {
+    folders[folder] = symbols_of(folder);
+    for (const auto& symbol : folders[folder].defined) owners[symbol].insert(folder);
+  }
+  for (const char* folder : {"base", "ops", "kernels", "actors", "runtime"})
+    BOOST_TEST(!folders[folder].defined.empty(), "no objects of " << folder);
+  for (const auto& [folder, symbols] : folders)
+    for (const auto& symbol : symbols.undefined) {
+      const auto& homes = owners[symbol];
+      const bool allowed = std::ranges::any_of(homes, [&, &name = folder](const auto& home) {
+        return home == name || style::allowed.at(name).contains(home);
+      });
+      BOOST_TEST(allowed, folder << " links to " << demangled(symbol) << ": " << folder
+                                 << " must not depend on "
+                                 << (homes.empty() ? "what no folder defines" : *homes.begin()));
+    }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
