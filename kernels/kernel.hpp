@@ -57,12 +57,39 @@ class Kernel {
 
 using KernelResult = Result<std::unique_ptr<Kernel>>;
 
-/// A way to compute an operator. `prepare` refuses with an Error of kind not_supported whose
-/// message is the reason.
+/// Refuses with an Error of kind not_supported whose message is the reason.
+using Prepare = KernelResult (*)(const Problem& problem);
+
+/// A way to compute an operator.
 struct Implementation {
   std::string_view name;  ///< "onednn", "eigen", "reference", ...
-  KernelResult (*prepare)(const Problem& problem);
+  Prepare prepare;
 };
+
+/// A line of a folder's tables: which operator, and how. Those of one operator stand best first.
+struct Entry {
+  ops::OpId op;
+  Prepare prepare;
+};
+
+/// The entries of a table whose lines have an `op` and more, for one function that prepares them.
+template <class Line, std::size_t N>
+constexpr std::array<Entry, N> entries_of(const Line (&table)[N], Prepare prepare) {
+  std::array<Entry, N> entries{};
+  for (std::size_t i = 0; i < N; ++i) entries[i] = {table[i].op, prepare};
+  return entries;
+}
+
+template <std::size_t... N>
+constexpr std::array<Entry, (N + ...)> joined(const std::array<Entry, N>&... parts) {
+  std::array<Entry, (N + ...)> all{};
+  std::size_t at = 0;
+  const auto append = [&](const auto& part) {
+    for (const Entry& entry : part) all[at++] = entry;
+  };
+  (append(parts), ...);
+  return all;
+}
 
 /// The implementations of an operator, best first; empty for an operator that has none.
 std::vector<Implementation> implementations(ops::OpId op);

@@ -1,7 +1,5 @@
 #include "kernels/problem.hpp"
 
-#include "ops/table.hpp"
-
 namespace polychron::kernels {
 
 std::string_view to_string(Layout layout) noexcept {
@@ -20,12 +18,8 @@ std::size_t storage_bytes(const OperandDescriptor& descriptor, Layout layout) no
 }
 
 std::string_view operator_name(ops::OpId op) noexcept {
-  if (op == op_swish) return "swish";
-  if (op == op_reorder) return "reorder";
-  if (op == op_depth_to_space) return "depth_to_space";
-  if (op == op_copy) return "copy";
-  if (op == op_view) return "view";
-  return ops::row(op).name;
+  const auto index = static_cast<std::size_t>(op);
+  return is_internal(op) ? internal_operators[index - ops::table.size()] : ops::row(op).name;
 }
 
 std::string to_string(const Problem& problem) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/internal.hpp"
 #include "ops/graph.hpp"
 
 namespace polychron::kernels {
@@ -39,21 +40,12 @@ struct Slot {
   std::vector<std::uint32_t> order = {};
 };
 
-/// Operators that only passes make. They are not in the specification's table and no builder has
-/// them; their ids lie behind the table's.
-inline constexpr ops::OpId op_swish{0xff00};    ///< x * sigmoid(alpha * x), LinearAttributes.alpha
-inline constexpr ops::OpId op_reorder{0xff01};  ///< the same values in another layout
-inline constexpr ops::OpId op_depth_to_space{0xff04};  ///< channels, tap by tap, become pixels
-inline constexpr ops::OpId op_copy{0xff02};            ///< the same bytes elsewhere
-inline constexpr ops::OpId op_view{0xff03};  ///< the same bytes under another shape; has no kernel
-
-/// An operator that is applied to a result in place, in float32 or wider. A second operand, if the
-/// operator takes one, is the Problem's input number `operand` and broadcasts to the result.
+/// An operator that is applied to a result in place, in float32 or wider. Its further operands, if
+/// it takes any, are the Problem's inputs of these numbers and broadcast to the result.
 struct PostOp {
   ops::OpId op{};
   Attributes attributes;
-  std::uint32_t operand = no_operand;
-  static constexpr std::uint32_t no_operand = ~std::uint32_t{0};
+  std::vector<std::uint32_t> operands = {};
 };
 
 /// Inputs beyond the operator's own (`own_inputs` of them) are operands of post-operations.

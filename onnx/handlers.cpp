@@ -9,7 +9,7 @@ Handler find_handler(std::string_view name) noexcept {
     std::unordered_map<std::string_view, Handler> handlers;
     for (const auto rows : {activation_rows(), convolution_rows(), elementwise_rows(),
                             indexing_rows(), matrix_rows(), movement_rows(), normalization_rows(),
-                            pooling_rows(), reduction_rows(), resize_rows(), shape_rows()})
+                            pooling_rows(), reduction_rows(), resampling_rows(), shape_rows()})
       for (const auto& row : rows) handlers.emplace(row.name, row.handle);
     return handlers;
   }();

@@ -30,7 +30,7 @@ std::span<const Row> movement_rows() noexcept;
 std::span<const Row> normalization_rows() noexcept;
 std::span<const Row> pooling_rows() noexcept;
 std::span<const Row> reduction_rows() noexcept;
-std::span<const Row> resize_rows() noexcept;
+std::span<const Row> resampling_rows() noexcept;
 std::span<const Row> shape_rows() noexcept;
 
 }  // namespace polychron::onnx::detail

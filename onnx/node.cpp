@@ -126,12 +126,6 @@ std::optional<std::vector<std::int64_t>> Node::integer_list(const char* name) co
   return std::vector<std::int64_t>(attribute->ints().begin(), attribute->ints().end());
 }
 
-std::optional<std::vector<double>> Node::real_list(const char* name) const {
-  const auto* attribute = find(name, proto::AttributeProto::FLOATS);
-  if (!attribute) return std::nullopt;
-  return std::vector<double>(attribute->floats().begin(), attribute->floats().end());
-}
-
 std::optional<Literal> Node::tensor(const char* name) const {
   const auto* attribute = find(name, proto::AttributeProto::TENSOR);
   if (!attribute) return std::nullopt;

@@ -73,7 +73,6 @@ class Node {
   double real(const char* name, double otherwise) const;
   std::string text(const char* name, const std::string& otherwise) const;
   std::optional<std::vector<std::int64_t>> integer_list(const char* name) const;
-  std::optional<std::vector<double>> real_list(const char* name) const;
   /// A tensor attribute, copied.
   std::optional<Literal> tensor(const char* name) const;
   /// A list that became an input (`input`) at opset `since`, an attribute before.

@@ -43,27 +43,24 @@ template <class A, class T>
 struct Field {
   std::string_view name;
   T A::*member;
+  bool required = false;  ///< an argument of the specification's method: it has no default
 };
 
 /// The fields of attribute struct A.
 template <class A>
 inline constexpr std::tuple<> fields{};
 template <>
-inline constexpr std::tuple fields<ArgMinMaxAttributes>{
-    Field{"axis", &ArgMinMaxAttributes::axis},
-    Field{"keepDimensions", &ArgMinMaxAttributes::keep_dimensions},
-    Field{"outputDataType", &ArgMinMaxAttributes::output_data_type}};
-template <>
 inline constexpr std::tuple fields<BatchNormalizationAttributes>{
     Field{"axis", &BatchNormalizationAttributes::axis},
     Field{"epsilon", &BatchNormalizationAttributes::epsilon}};
 template <>
-inline constexpr std::tuple fields<CastAttributes>{Field{"dataType", &CastAttributes::data_type}};
+inline constexpr std::tuple fields<CastAttributes>{
+    Field{"dataType", &CastAttributes::data_type, true}};
 template <>
 inline constexpr std::tuple fields<ClampAttributes>{Field{"minValue", &ClampAttributes::min_value},
                                                     Field{"maxValue", &ClampAttributes::max_value}};
 template <>
-inline constexpr std::tuple fields<ConcatAttributes>{Field{"axis", &ConcatAttributes::axis}};
+inline constexpr std::tuple fields<ConcatAttributes>{Field{"axis", &ConcatAttributes::axis, true}};
 template <>
 inline constexpr std::tuple fields<Conv2dAttributes>{
     Field{"padding", &Conv2dAttributes::padding},
@@ -86,7 +83,7 @@ template <>
 inline constexpr std::tuple fields<EluAttributes>{Field{"alpha", &EluAttributes::alpha}};
 template <>
 inline constexpr std::tuple fields<ExpandAttributes>{
-    Field{"newShape", &ExpandAttributes::new_shape}};
+    Field{"newShape", &ExpandAttributes::new_shape, true}};
 template <>
 inline constexpr std::tuple fields<GatherAttributes>{Field{"axis", &GatherAttributes::axis}};
 template <>
@@ -113,9 +110,9 @@ inline constexpr std::tuple fields<LinearAttributes>{Field{"alpha", &LinearAttri
                                                      Field{"beta", &LinearAttributes::beta}};
 template <>
 inline constexpr std::tuple fields<PadAttributes>{
-    Field{"beginningPadding", &PadAttributes::beginning_padding},
-    Field{"endingPadding", &PadAttributes::ending_padding}, Field{"mode", &PadAttributes::mode},
-    Field{"value", &PadAttributes::value}};
+    Field{"beginningPadding", &PadAttributes::beginning_padding, true},
+    Field{"endingPadding", &PadAttributes::ending_padding, true},
+    Field{"mode", &PadAttributes::mode}, Field{"value", &PadAttributes::value}};
 template <>
 inline constexpr std::tuple fields<Pool2dAttributes>{
     Field{"windowDimensions", &Pool2dAttributes::window_dimensions},
@@ -135,29 +132,57 @@ inline constexpr std::tuple fields<Resample2dAttributes>{
     Field{"sizes", &Resample2dAttributes::sizes}, Field{"axes", &Resample2dAttributes::axes}};
 template <>
 inline constexpr std::tuple fields<ReshapeAttributes>{
-    Field{"newShape", &ReshapeAttributes::new_shape}};
+    Field{"newShape", &ReshapeAttributes::new_shape, true}};
 template <>
-inline constexpr std::tuple fields<SliceAttributes>{Field{"starts", &SliceAttributes::starts},
-                                                    Field{"sizes", &SliceAttributes::sizes},
+inline constexpr std::tuple fields<SliceAttributes>{Field{"starts", &SliceAttributes::starts, true},
+                                                    Field{"sizes", &SliceAttributes::sizes, true},
                                                     Field{"strides", &SliceAttributes::strides}};
 template <>
-inline constexpr std::tuple fields<SoftmaxAttributes>{Field{"axis", &SoftmaxAttributes::axis}};
+inline constexpr std::tuple fields<SoftmaxAttributes>{
+    Field{"axis", &SoftmaxAttributes::axis, true}};
 template <>
-inline constexpr std::tuple fields<SplitAttributes>{Field{"splits", &SplitAttributes::splits},
+inline constexpr std::tuple fields<SplitAttributes>{Field{"splits", &SplitAttributes::splits, true},
                                                     Field{"axis", &SplitAttributes::axis}};
 template <>
 inline constexpr std::tuple fields<TransposeAttributes>{
     Field{"permutation", &TransposeAttributes::permutation}};
-template <>
-inline constexpr std::tuple fields<TriangularAttributes>{
-    Field{"upper", &TriangularAttributes::upper},
-    Field{"diagonal", &TriangularAttributes::diagonal}};
 
 /// Calls `visit(name, value)` for each field of `attributes`, const or not.
 template <class A, class V>
 void for_each_field(A& attributes, V&& visit) {
   std::apply([&](const auto&... field) { (visit(field.name, attributes.*field.member), ...); },
              fields<std::remove_const_t<A>>);
+}
+
+/// Alternative number `index` of Attributes, with the specification's defaults.
+template <std::size_t I = 0>
+Attributes default_attributes(std::size_t index) {
+  if constexpr (I + 1 < std::variant_size_v<Attributes>)
+    if (I != index) return default_attributes<I + 1>(index);
+  return std::variant_alternative_t<I, Attributes>{};
+}
+
+/// True if field `name` of attribute struct A has no default.
+template <class A>
+constexpr bool is_required(std::string_view name) {
+  return std::apply(
+      [&](const auto&... field) { return (... || (field.required && field.name == name)); },
+      fields<A>);
+}
+
+/// The first field without a default, or "".
+inline std::string_view required_field(const Attributes& attributes) {
+  return std::visit(
+      []<class A>(const A&) {
+        std::string_view first;
+        std::apply(
+            [&](const auto&... field) {
+              ((first = first.empty() && field.required ? field.name : first), ...);
+            },
+            fields<A>);
+        return first;
+      },
+      attributes);
 }
 
 }  // namespace polychron::ops

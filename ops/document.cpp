@@ -48,9 +48,11 @@ std::string options_text(std::size_t index) {
   if constexpr (I < std::variant_size_v<Attributes>) {
     if (I != index) return options_text<I + 1>(index);
     std::string text;
-    const std::variant_alternative_t<I, Attributes> defaults{};
+    using A = std::variant_alternative_t<I, Attributes>;
+    const A defaults{};
     for_each_field(defaults, [&](std::string_view name, const auto& value) {
-      text.append(text.empty() ? "" : ", ").append(name).append(" = ").append(value_text(value));
+      text.append(text.empty() ? "" : ", ").append(name);
+      if (!is_required<A>(name)) text.append(" = ").append(value_text(value));
     });
     return text;
   } else {
@@ -106,7 +108,8 @@ std::string markdown() {
       "Made from the operator table (`ops/families/`); do not edit. `as x` means the data type of\n"
       "operand x, `?` an optional operand, `...` one or more; N is " +
       std::to_string(max_rank) +
-      ", and without a rank every rank is allowed.\nTolerances are of float32 (and float16 where "
+      ", and without a rank every rank is allowed.\nAttributes without a default are required. "
+      "Tolerances are of float32 (and float16 where "
       "it "
       "differs); integers are exact, and so is what\nonly moves data.\n\n"
       "| operator | operands | results | attributes and defaults | tolerance |\n"

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "base/invariant.hpp"
 #include "ops/attributes.hpp"
 #include "ops/call.hpp"
 #include "ops/dimensions.hpp"
@@ -98,8 +99,11 @@ std::vector<OperandDescriptor> infer(const Row& row, Operands operands,
   for (std::size_t i = 0; i < count; ++i) check_operand(call, i);
   check_attributes(call, attributes);
 
+  std::vector<Shape> shapes = row.shape(call);
+  ensure(row.results()[0].variadic || shapes.size() <= row.results().size(),
+         "a shape rule has no more shapes than its row results");
   std::vector<OperandDescriptor> results;
-  for (Shape& shape : row.shape(call)) {
+  for (Shape& shape : shapes) {
     const OperandRule& rule = row.results()[row.results()[0].variadic ? 0 : results.size()];
     const DataType type = result_type(call, rule, attributes);
     if (!rule.types.has(type))

@@ -59,17 +59,47 @@ consteval std::size_t alternative() {
   (std::make_index_sequence<std::variant_size_v<Attributes>>{});
 }
 
+/// The vocabulary of families: files have these names in ops/, each kernel folder, onnx/, tests/.
+enum class Family : std::uint8_t {
+  elementwise,
+  activation,
+  matrix,
+  convolution,
+  pooling,
+  resampling,
+  normalization,
+  reduction,
+  movement,
+  indexing,
+  quantization,
+  recurrent
+};
+
+/// Whether the two operands of an operator may change places.
+enum class Order : std::uint8_t { fixed, free };
+
 struct Row {
   std::string_view name;  ///< the specification's method, for instance "conv2d"
   Signature call;
   ShapeRule shape = nullptr;
   std::size_t attributes = alternative<std::monostate>();  ///< which alternative of Attributes
   TypeRule type = nullptr;  ///< null: the signature tells the results' type
+  Order order = Order::fixed;
+  Family family{};  ///< set by the table
   Tolerance tolerance = exact;
   std::string_view anchor;  ///< in https://www.w3.org/TR/webnn/
 
   constexpr std::span<const OperandRule> operands() const { return call.operands(); }
   constexpr std::span<const OperandRule> results() const { return call.results(); }
+  /// The results have one data type, an operand's that is always given, or the type rule's.
+  constexpr bool inferable() const {
+    if (type != nullptr) return true;
+    for (const OperandRule& result : results())
+      if (result.same_as == OperandRule::independent ? result.types.size() != 1
+                                                     : operands()[result.same_as].optional)
+        return false;
+    return true;
+  }
 };
 
 }  // namespace polychron::ops

@@ -8,13 +8,13 @@
 
 namespace polychron::ops {
 
-// -- element-wise -------------------------------------------------------------------------------
+// -- elementwise, activation --------------------------------------------------------------------
 std::vector<Shape> same_shape(const Call& call);       ///< the first operand's shape
 std::vector<Shape> broadcast_shape(const Call& call);  ///< all operands broadcast to each other
 std::vector<Shape> clamp_shape(const Call& call);
 std::vector<Shape> softmax_shape(const Call& call);
 
-// -- matrices, convolution, pooling, resampling ------------------------------------------------
+// -- matrix, convolution, pooling, resampling ---------------------------------------------------
 std::vector<Shape> matmul_shape(const Call& call);
 std::vector<Shape> gemm_shape(const Call& call);
 std::vector<Shape> conv2d_shape(const Call& call);
@@ -22,21 +22,21 @@ std::vector<Shape> conv_transpose2d_shape(const Call& call);
 std::vector<Shape> pool2d_shape(const Call& call);
 std::vector<Shape> resample2d_shape(const Call& call);
 
-// -- normalisation and reduction ----------------------------------------------------------------
+// -- normalization, reduction -------------------------------------------------------------------
 std::vector<Shape> batch_normalization_shape(const Call& call);
 std::vector<Shape> instance_normalization_shape(const Call& call);
 std::vector<Shape> layer_normalization_shape(const Call& call);
 std::vector<Shape> reduce_shape(const Call& call);
 
-// -- shape and data movement --------------------------------------------------------------------
+// -- movement, indexing -------------------------------------------------------------------------
 std::vector<Shape> concat_shape(const Call& call);
 std::vector<Shape> expand_shape(const Call& call);
-std::vector<Shape> gather_shape(const Call& call);
 std::vector<Shape> pad_shape(const Call& call);
 std::vector<Shape> reshape_shape(const Call& call);
 std::vector<Shape> slice_shape(const Call& call);
 std::vector<Shape> split_shape(const Call& call);
 std::vector<Shape> transpose_shape(const Call& call);
+std::vector<Shape> gather_shape(const Call& call);
 
 // -- data types that an attribute decides -------------------------------------------------------
 DataType cast_type(const Attributes& attributes);

@@ -77,9 +77,11 @@ class SignatureParser {
  private:
   constexpr void operand() {
     if (out_.operand_count == Signature::max_operands) throw SignatureError{"fewer operands"};
+    if (out_.variadic()) throw SignatureError{"a variadic operand alone"};
     OperandRule rule;
     rule.name = word();
     marks(rule);
+    if (rule.variadic && out_.operand_count > 0) throw SignatureError{"a variadic operand alone"};
     need(":");
     types(rule);
     out_.operand_array[out_.operand_count++] = rule;
@@ -87,6 +89,8 @@ class SignatureParser {
 
   constexpr void result() {
     if (out_.result_count == Signature::max_results) throw SignatureError{"fewer results"};
+    if (out_.result_count > 0 && out_.result_array[0].variadic)
+      throw SignatureError{"a variadic result alone"};
     OperandRule rule;
     const auto start = position_;
     rule.name = word();
@@ -106,7 +110,10 @@ class SignatureParser {
 
   constexpr void types(OperandRule& rule) {
     kind(rule, word());
-    while (eat("|")) kind(rule, word());
+    while (eat("|")) {
+      if (rule.same_as != OperandRule::independent) throw SignatureError{"one operand's type"};
+      kind(rule, word());
+    }
     if (!eat("[")) return;
     rule.rank_min = rank();
     rule.rank_max = eat("..") ? rank() : rule.rank_min;
@@ -118,6 +125,7 @@ class SignatureParser {
     for (std::uint8_t i = 0; i < out_.operand_count; ++i) {
       const OperandRule& other = out_.operand_array[i];
       if (other.name != name) continue;
+      if (rule.types.size() > 0) throw SignatureError{"one operand's type"};
       rule.types = other.types;
       rule.same_as = other.same_as == OperandRule::independent ? i : other.same_as;
       rule.rank_min = other.rank_min;

@@ -1,37 +1,71 @@
 // The operator table: every operator, described once. The builder, validation, support limits,
 // documentation and tests derive from it; kernels find their operators in it.
 //
-// To add an operator: a row in ops/families/, a shape rule if no family has it yet, a kernel.
+// To add an operator: docs/architecture.md, "An operator is three lines".
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>
 #include <string_view>
 
 #include "ops/families/activation.hpp"
+#include "ops/families/convolution.hpp"
 #include "ops/families/elementwise.hpp"
+#include "ops/families/indexing.hpp"
+#include "ops/families/matrix.hpp"
 #include "ops/families/movement.hpp"
 #include "ops/families/normalization.hpp"
-#include "ops/families/spatial.hpp"
+#include "ops/families/pooling.hpp"
+#include "ops/families/reduction.hpp"
+#include "ops/families/resampling.hpp"
 #include "ops/row.hpp"
 
 namespace polychron::ops {
 
+namespace detail {
+
+struct FamilyRows {
+  Family family;
+  std::span<const Row> rows;
+};
+
+inline constexpr std::array families{
+    FamilyRows{Family::elementwise, elementwise_rows},
+    FamilyRows{Family::activation, activation_rows},
+    FamilyRows{Family::matrix, matrix_rows},
+    FamilyRows{Family::convolution, convolution_rows},
+    FamilyRows{Family::pooling, pooling_rows},
+    FamilyRows{Family::resampling, resampling_rows},
+    FamilyRows{Family::normalization, normalization_rows},
+    FamilyRows{Family::reduction, reduction_rows},
+    FamilyRows{Family::movement, movement_rows},
+    FamilyRows{Family::indexing, indexing_rows},
+};
+
+constexpr std::size_t row_count() {
+  std::size_t count = 0;
+  for (const auto& family : families) count += family.rows.size();
+  return count;
+}
+
+}  // namespace detail
+
 /// All rows; an OpId is an index into it. A description of the same binary only: ids change.
 inline constexpr auto table = [] {
-  constexpr std::array families{
-      std::span<const Row>(elementwise_rows), std::span<const Row>(activation_rows),
-      std::span<const Row>(spatial_rows), std::span<const Row>(normalization_rows),
-      std::span<const Row>(movement_rows)};
-  std::array<Row, elementwise_rows.size() + activation_rows.size() + spatial_rows.size() +
-                      normalization_rows.size() + movement_rows.size()>
-      rows;
+  std::array<Row, detail::row_count()> rows;
   std::size_t count = 0;
-  for (const auto& family : families)
-    for (const Row& row : family) rows[count++] = row;
+  for (const auto& [family, family_rows] : detail::families)
+    for (Row row : family_rows) {
+      row.family = family;
+      rows[count++] = row;
+    }
   return rows;
 }();
+
+static_assert(std::ranges::all_of(table, [](const Row& row) { return row.inferable(); }),
+              "the types of each row's results follow from its operands or its attributes");
 
 /// The operator that the specification calls `name`; an unknown name does not compile.
 consteval OpId op(std::string_view name) {

@@ -1,6 +1,7 @@
 // Sets of data types: what an operand may hold.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <initializer_list>
 #include <vector>
@@ -17,7 +18,7 @@ class TypeSet {
     for (const auto type : types) bits_ |= bit(type);
   }
   constexpr bool has(DataType type) const noexcept { return (bits_ & bit(type)) != 0; }
-  constexpr bool empty() const noexcept { return bits_ == 0; }
+  constexpr int size() const noexcept { return std::popcount(bits_); }
   constexpr TypeSet operator|(TypeSet other) const noexcept {
     other.bits_ |= bits_;
     return other;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "ops/attributes.hpp"
 #include "ops/call.hpp"
 #include "ops/dimensions.hpp"
 #include "ops/infer.hpp"
@@ -72,22 +73,28 @@ Operand BuilderState::add_constant(const Tensor& constant_tensor) {
   return add_constant(constant_tensor.descriptor(), std::move(bytes));
 }
 
-std::vector<Operand> BuilderState::add_node(const ops::Row& row,
-                                            std::span<const Operand* const> operands,
-                                            Attributes attributes, const std::string& label) {
+std::vector<Operand> BuilderState::add_operator(std::string_view name,
+                                                std::span<const Operand* const> operands,
+                                                Attributes attributes, const std::string& label) {
   check_open();
-  ops::Node node{ops::id(row), {}, {}, std::move(attributes), label};
+  const ops::Row* row = ops::find(name);
+  if (row == nullptr) refuse("there is no operator '" + std::string(name) + "'");
+  ops::Node node{ops::id(*row), {}, {}, std::move(attributes), label};
+  const ops::Call call(*row, {}, node.attributes, label);
   std::vector<const OperandDescriptor*> descriptors;
   for (const Operand* operand : operands) {
-    if (operand != nullptr && !owns(*operand)) {
-      const ops::Call call(row, {}, node.attributes, label);
+    if (operand != nullptr && !owns(*operand))
       call.fail(call.name(descriptors.size()) +
                 " belongs to another builder, expected one of this builder's");
-    }
     descriptors.push_back(operand == nullptr ? nullptr : &operand->descriptor());
     node.inputs.push_back(operand == nullptr ? ops::no_value : operand->value_);
   }
-  auto results = ops::infer(row, descriptors, node.attributes, label);
+  if (std::holds_alternative<std::monostate>(node.attributes)) {
+    node.attributes = ops::default_attributes(row->attributes);
+    const auto required = ops::required_field(node.attributes);
+    if (!required.empty()) call.fail(std::string(required) + " is missing, and has no default");
+  }
+  auto results = ops::infer(*row, descriptors, node.attributes, label);
   std::vector<Operand> result_operands;
   for (auto& descriptor : results) {
     node.outputs.push_back(add_value({ops::Value::Kind::result, std::move(descriptor), nullptr}));
@@ -95,14 +102,6 @@ std::vector<Operand> BuilderState::add_node(const ops::Row& row,
   }
   nodes_.push_back(std::move(node));
   return result_operands;
-}
-
-std::vector<Operand> BuilderState::add_by_name(std::string_view name,
-                                               std::span<const Operand* const> operands,
-                                               Attributes attributes, const std::string& label) {
-  const ops::Row* row = ops::find(name);
-  if (row == nullptr) refuse("there is no operator '" + std::string(name) + "'");
-  return add_node(*row, operands, std::move(attributes), label);
 }
 
 void BuilderState::check_outputs(const NamedOperands& outputs) const {

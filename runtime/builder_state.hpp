@@ -2,7 +2,6 @@
 #pragma once
 
 #include <deque>
-#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string>
@@ -11,7 +10,6 @@
 #include <vector>
 
 #include "ops/graph.hpp"
-#include "ops/row.hpp"
 #include "polychron/context.hpp"
 #include "polychron/graph_builder.hpp"
 
@@ -32,13 +30,10 @@ class BuilderState : public std::enable_shared_from_this<BuilderState> {
   Operand add_input(std::string name, const OperandDescriptor& descriptor);
   Operand add_constant(const OperandDescriptor& descriptor, ops::ConstantBytes bytes);
   Operand add_constant(const Tensor& constant_tensor);
-  /// Adds one operator: `operands` in the row's order, nullptr for absent ones. Throws type_error,
-  /// invalid_state, and then adds nothing.
-  std::vector<Operand> add_node(const ops::Row& row, std::span<const Operand* const> operands,
-                                Attributes attributes, const std::string& label);
-  /// Likewise for the operator that the specification calls `name`.
-  std::vector<Operand> add_by_name(std::string_view name, std::span<const Operand* const> operands,
-                                   Attributes attributes, const std::string& label);
+  /// Adds the operator that the specification calls `name`; see GraphBuilder::apply(). Throws
+  /// type_error, invalid_state, and then adds nothing.
+  std::vector<Operand> add_operator(std::string_view name, std::span<const Operand* const> operands,
+                                    Attributes attributes, const std::string& label);
 
   Future<Graph> build(const NamedOperands& outputs, const BuildOptions& options);
   void destroy();

@@ -1,13 +1,22 @@
-// GraphBuilder but for its operators: inputs, constants, build and destroy.
+// GraphBuilder: each call goes to the state that it shares with its operands.
 #include "polychron/graph_builder.hpp"
 
 #include "ops/number.hpp"
-#include "runtime/add_operator.hpp"
+#include "runtime/builder_state.hpp"
 
 namespace polychron {
 
 using detail::rejected;
-using detail::state_of;
+
+namespace {
+
+/// Throws invalid_state for a builder that has been moved away.
+detail::BuilderState& state_of(const std::shared_ptr<detail::BuilderState>& state) {
+  if (!state) throw Error(ErrorKind::invalid_state, "this graph builder has been moved away");
+  return *state;
+}
+
+}  // namespace
 
 GraphBuilder::GraphBuilder(const Context& context)
     : state_(std::make_shared<detail::BuilderState>(context)) {}
@@ -35,6 +44,12 @@ Operand GraphBuilder::constant(DataType type, Number value) {
 
 Operand GraphBuilder::constant(const Tensor& constant_tensor) {
   return state_of(state_).add_constant(constant_tensor);
+}
+
+std::vector<Operand> GraphBuilder::apply(std::string_view name,
+                                         std::span<const Operand* const> operands,
+                                         Attributes attributes, const OperatorOptions& options) {
+  return state_of(state_).add_operator(name, operands, std::move(attributes), options.label);
 }
 
 void GraphBuilder::check_view(const OperandDescriptor& descriptor, DataType view) {

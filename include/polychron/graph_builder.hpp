@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -59,106 +62,212 @@ class GraphBuilder {
     return constant(descriptor, std::span<const T>(values));
   }
 
-  // -- element-wise, two operands ----------------------------------------------------------------
-  Operand add(const Operand& a, const Operand& b, const OperatorOptions& options = {});
-  Operand sub(const Operand& a, const Operand& b, const OperatorOptions& options = {});
-  Operand mul(const Operand& a, const Operand& b, const OperatorOptions& options = {});
-  Operand div(const Operand& a, const Operand& b, const OperatorOptions& options = {});
-  Operand max(const Operand& a, const Operand& b, const OperatorOptions& options = {});
-  Operand min(const Operand& a, const Operand& b, const OperatorOptions& options = {});
-  Operand pow(const Operand& a, const Operand& b, const OperatorOptions& options = {});
-  Operand equal(const Operand& a, const Operand& b, const OperatorOptions& options = {});
-  Operand not_equal(const Operand& a, const Operand& b, const OperatorOptions& options = {});
-  Operand greater(const Operand& a, const Operand& b, const OperatorOptions& options = {});
-  Operand greater_or_equal(const Operand& a, const Operand& b, const OperatorOptions& options = {});
-  Operand lesser(const Operand& a, const Operand& b, const OperatorOptions& options = {});
-  Operand lesser_or_equal(const Operand& a, const Operand& b, const OperatorOptions& options = {});
-  Operand logical_and(const Operand& a, const Operand& b, const OperatorOptions& options = {});
-  Operand logical_or(const Operand& a, const Operand& b, const OperatorOptions& options = {});
-  Operand logical_xor(const Operand& a, const Operand& b, const OperatorOptions& options = {});
-  Operand prelu(const Operand& input, const Operand& slope, const OperatorOptions& options = {});
+  // -- any operator, by name ----------------------------------------------------------------------
+  /// Adds the operator that the specification calls `name`: `operands` in its order, nullptr for an
+  /// optional one that is absent; `attributes` are the operator's own, or none for its defaults.
+  /// For importers and bindings; the methods below are each a line of it.
+  std::vector<Operand> apply(std::string_view name, std::span<const Operand* const> operands,
+                             Attributes attributes = {}, const OperatorOptions& options = {});
 
-  // -- element-wise, one operand -----------------------------------------------------------------
-  Operand abs(const Operand& input, const OperatorOptions& options = {});
-  Operand ceil(const Operand& input, const OperatorOptions& options = {});
-  Operand cos(const Operand& input, const OperatorOptions& options = {});
-  Operand erf(const Operand& input, const OperatorOptions& options = {});
-  Operand exp(const Operand& input, const OperatorOptions& options = {});
-  Operand floor(const Operand& input, const OperatorOptions& options = {});
-  Operand identity(const Operand& input, const OperatorOptions& options = {});
-  Operand log(const Operand& input, const OperatorOptions& options = {});
-  Operand logical_not(const Operand& a, const OperatorOptions& options = {});
-  Operand neg(const Operand& input, const OperatorOptions& options = {});
-  Operand reciprocal(const Operand& input, const OperatorOptions& options = {});
-  Operand round_even(const Operand& input, const OperatorOptions& options = {});
-  Operand sign(const Operand& input, const OperatorOptions& options = {});
-  Operand sin(const Operand& input, const OperatorOptions& options = {});
-  Operand sqrt(const Operand& input, const OperatorOptions& options = {});
-  Operand tan(const Operand& input, const OperatorOptions& options = {});
-  Operand cast(const Operand& input, DataType type, const OperatorOptions& options = {});
+  /// Of operators without attributes: a label.
+  using Plain = OperatorOptions;
 
-  // -- activations -------------------------------------------------------------------------------
-  Operand clamp(const Operand& input, const ClampOptions& options = {});
-  Operand elu(const Operand& input, const EluOptions& options = {});
-  Operand gelu(const Operand& input, const OperatorOptions& options = {});
-  Operand hard_sigmoid(const Operand& input, const HardSigmoidOptions& options = {});
-  Operand hard_swish(const Operand& input, const OperatorOptions& options = {});
-  Operand leaky_relu(const Operand& input, const LeakyReluOptions& options = {});
-  Operand linear(const Operand& input, const LinearOptions& options = {});
-  Operand relu(const Operand& input, const OperatorOptions& options = {});
-  Operand sigmoid(const Operand& input, const OperatorOptions& options = {});
-  Operand softmax(const Operand& input, std::uint32_t axis, const OperatorOptions& options = {});
-  Operand softplus(const Operand& input, const OperatorOptions& options = {});
-  Operand softsign(const Operand& input, const OperatorOptions& options = {});
-  Operand tanh(const Operand& input, const OperatorOptions& options = {});
-
-  // -- matrices, convolution, pooling, resampling ------------------------------------------------
-  Operand conv2d(const Operand& input, const Operand& filter, const Conv2dOptions& options = {});
-  Operand conv_transpose2d(const Operand& input, const Operand& filter,
-                           const ConvTranspose2dOptions& options = {});
-  Operand gemm(const Operand& a, const Operand& b, const GemmOptions& options = {});
-  Operand matmul(const Operand& a, const Operand& b, const OperatorOptions& options = {});
-  Operand average_pool2d(const Operand& input, const Pool2dOptions& options = {});
-  Operand max_pool2d(const Operand& input, const Pool2dOptions& options = {});
-  Operand resample2d(const Operand& input, const Resample2dOptions& options = {});
-
-  // -- normalisation and reduction ---------------------------------------------------------------
-  Operand batch_normalization(const Operand& input, const Operand& mean, const Operand& variance,
-                              const BatchNormalizationOptions& options = {});
-  Operand instance_normalization(const Operand& input,
-                                 const InstanceNormalizationOptions& options = {});
-  Operand layer_normalization(const Operand& input, const LayerNormalizationOptions& options = {});
-  Operand reduce_l1(const Operand& input, const ReduceOptions& options = {});
-  Operand reduce_l2(const Operand& input, const ReduceOptions& options = {});
-  Operand reduce_log_sum(const Operand& input, const ReduceOptions& options = {});
-  Operand reduce_log_sum_exp(const Operand& input, const ReduceOptions& options = {});
-  Operand reduce_max(const Operand& input, const ReduceOptions& options = {});
-  Operand reduce_mean(const Operand& input, const ReduceOptions& options = {});
-  Operand reduce_min(const Operand& input, const ReduceOptions& options = {});
-  Operand reduce_product(const Operand& input, const ReduceOptions& options = {});
-  Operand reduce_sum(const Operand& input, const ReduceOptions& options = {});
-  Operand reduce_sum_square(const Operand& input, const ReduceOptions& options = {});
-
-  // -- shape and data movement -------------------------------------------------------------------
-  Operand concat(const std::vector<Operand>& inputs, std::uint32_t axis,
-                 const OperatorOptions& options = {});
-  Operand expand(const Operand& input, const Shape& new_shape, const OperatorOptions& options = {});
-  Operand gather(const Operand& input, const Operand& indices, const GatherOptions& options = {});
-  Operand pad(const Operand& input, const std::vector<std::uint32_t>& beginning_padding,
-              const std::vector<std::uint32_t>& ending_padding, const PadOptions& options = {});
-  Operand reshape(const Operand& input, const Shape& new_shape,
-                  const OperatorOptions& options = {});
-  Operand slice(const Operand& input, const std::vector<std::uint32_t>& starts,
-                const std::vector<std::uint32_t>& sizes, const SliceOptions& options = {});
-  /// Into `parts` equal parts.
-  std::vector<Operand> split(const Operand& input, std::uint32_t parts,
-                             const SplitOptions& options = {});
-  /// Into parts of the given sizes.
-  std::vector<Operand> split(const Operand& input, const std::vector<std::uint32_t>& sizes,
-                             const SplitOptions& options = {});
-  Operand transpose(const Operand& input, const TransposeOptions& options = {});
+  // -- element-wise -------------------------------------------------------------------------------
+  Operand add(const Operand& a, const Operand& b, const Plain& o = {}) {
+    return one("add", {&a, &b}, o);
+  }
+  Operand sub(const Operand& a, const Operand& b, const Plain& o = {}) {
+    return one("sub", {&a, &b}, o);
+  }
+  Operand mul(const Operand& a, const Operand& b, const Plain& o = {}) {
+    return one("mul", {&a, &b}, o);
+  }
+  Operand div(const Operand& a, const Operand& b, const Plain& o = {}) {
+    return one("div", {&a, &b}, o);
+  }
+  Operand max(const Operand& a, const Operand& b, const Plain& o = {}) {
+    return one("max", {&a, &b}, o);
+  }
+  Operand min(const Operand& a, const Operand& b, const Plain& o = {}) {
+    return one("min", {&a, &b}, o);
+  }
+  Operand pow(const Operand& a, const Operand& b, const Plain& o = {}) {
+    return one("pow", {&a, &b}, o);
+  }
+  Operand equal(const Operand& a, const Operand& b, const Plain& o = {}) {
+    return one("equal", {&a, &b}, o);
+  }
+  Operand not_equal(const Operand& a, const Operand& b, const Plain& o = {}) {
+    return one("notEqual", {&a, &b}, o);
+  }
+  Operand greater(const Operand& a, const Operand& b, const Plain& o = {}) {
+    return one("greater", {&a, &b}, o);
+  }
+  Operand greater_or_equal(const Operand& a, const Operand& b, const Plain& o = {}) {
+    return one("greaterOrEqual", {&a, &b}, o);
+  }
+  Operand lesser(const Operand& a, const Operand& b, const Plain& o = {}) {
+    return one("lesser", {&a, &b}, o);
+  }
+  Operand lesser_or_equal(const Operand& a, const Operand& b, const Plain& o = {}) {
+    return one("lesserOrEqual", {&a, &b}, o);
+  }
+  Operand logical_and(const Operand& a, const Operand& b, const Plain& o = {}) {
+    return one("logicalAnd", {&a, &b}, o);
+  }
+  Operand logical_or(const Operand& a, const Operand& b, const Plain& o = {}) {
+    return one("logicalOr", {&a, &b}, o);
+  }
+  Operand logical_xor(const Operand& a, const Operand& b, const Plain& o = {}) {
+    return one("logicalXor", {&a, &b}, o);
+  }
+  Operand abs(const Operand& x, const Plain& o = {}) { return one("abs", {&x}, o); }
+  Operand ceil(const Operand& x, const Plain& o = {}) { return one("ceil", {&x}, o); }
+  Operand cos(const Operand& x, const Plain& o = {}) { return one("cos", {&x}, o); }
+  Operand erf(const Operand& x, const Plain& o = {}) { return one("erf", {&x}, o); }
+  Operand exp(const Operand& x, const Plain& o = {}) { return one("exp", {&x}, o); }
+  Operand floor(const Operand& x, const Plain& o = {}) { return one("floor", {&x}, o); }
+  Operand identity(const Operand& x, const Plain& o = {}) { return one("identity", {&x}, o); }
+  Operand log(const Operand& x, const Plain& o = {}) { return one("log", {&x}, o); }
+  Operand logical_not(const Operand& x, const Plain& o = {}) { return one("logicalNot", {&x}, o); }
+  Operand neg(const Operand& x, const Plain& o = {}) { return one("neg", {&x}, o); }
+  Operand reciprocal(const Operand& x, const Plain& o = {}) { return one("reciprocal", {&x}, o); }
+  Operand round_even(const Operand& x, const Plain& o = {}) { return one("roundEven", {&x}, o); }
+  Operand sign(const Operand& x, const Plain& o = {}) { return one("sign", {&x}, o); }
+  Operand sin(const Operand& x, const Plain& o = {}) { return one("sin", {&x}, o); }
+  Operand sqrt(const Operand& x, const Plain& o = {}) { return one("sqrt", {&x}, o); }
+  Operand tan(const Operand& x, const Plain& o = {}) { return one("tan", {&x}, o); }
+  Operand cast(const Operand& x, DataType type, const Plain& o = {}) {
+    return one("cast", {&x}, CastAttributes{type}, o);
+  }
   Operand where(const Operand& condition, const Operand& true_value, const Operand& false_value,
-                const OperatorOptions& options = {});
+                const Plain& o = {}) {
+    return one("where", {&condition, &true_value, &false_value}, o);
+  }
+
+  // -- activations --------------------------------------------------------------------------------
+  Operand clamp(const Operand& x, const ClampOptions& o = {}) { return one("clamp", {&x}, o); }
+  Operand elu(const Operand& x, const EluOptions& o = {}) { return one("elu", {&x}, o); }
+  Operand gelu(const Operand& x, const Plain& o = {}) { return one("gelu", {&x}, o); }
+  Operand hard_sigmoid(const Operand& x, const HardSigmoidOptions& o = {}) {
+    return one("hardSigmoid", {&x}, o);
+  }
+  Operand hard_swish(const Operand& x, const Plain& o = {}) { return one("hardSwish", {&x}, o); }
+  Operand leaky_relu(const Operand& x, const LeakyReluOptions& o = {}) {
+    return one("leakyRelu", {&x}, o);
+  }
+  Operand linear(const Operand& x, const LinearOptions& o = {}) { return one("linear", {&x}, o); }
+  Operand prelu(const Operand& x, const Operand& slope, const Plain& o = {}) {
+    return one("prelu", {&x, &slope}, o);
+  }
+  Operand relu(const Operand& x, const Plain& o = {}) { return one("relu", {&x}, o); }
+  Operand sigmoid(const Operand& x, const Plain& o = {}) { return one("sigmoid", {&x}, o); }
+  Operand softmax(const Operand& x, std::uint32_t axis, const Plain& o = {}) {
+    return one("softmax", {&x}, SoftmaxAttributes{axis}, o);
+  }
+  Operand softplus(const Operand& x, const Plain& o = {}) { return one("softplus", {&x}, o); }
+  Operand softsign(const Operand& x, const Plain& o = {}) { return one("softsign", {&x}, o); }
+  Operand tanh(const Operand& x, const Plain& o = {}) { return one("tanh", {&x}, o); }
+
+  // -- matrices, convolution, pooling, resampling -------------------------------------------------
+  Operand gemm(const Operand& a, const Operand& b, const GemmOptions& o = {}) {
+    return one("gemm", {&a, &b, given(o.c)}, o);
+  }
+  Operand matmul(const Operand& a, const Operand& b, const Plain& o = {}) {
+    return one("matmul", {&a, &b}, o);
+  }
+  Operand conv2d(const Operand& x, const Operand& filter, const Conv2dOptions& o = {}) {
+    return one("conv2d", {&x, &filter, given(o.bias)}, o);
+  }
+  Operand conv_transpose2d(const Operand& x, const Operand& filter,
+                           const ConvTranspose2dOptions& o = {}) {
+    return one("convTranspose2d", {&x, &filter, given(o.bias)}, o);
+  }
+  Operand average_pool2d(const Operand& x, const Pool2dOptions& o = {}) {
+    return one("averagePool2d", {&x}, o);
+  }
+  Operand max_pool2d(const Operand& x, const Pool2dOptions& o = {}) {
+    return one("maxPool2d", {&x}, o);
+  }
+  Operand resample2d(const Operand& x, const Resample2dOptions& o = {}) {
+    return one("resample2d", {&x}, o);
+  }
+
+  // -- normalization and reduction ----------------------------------------------------------------
+  Operand batch_normalization(const Operand& x, const Operand& mean, const Operand& variance,
+                              const BatchNormalizationOptions& o = {}) {
+    return one("batchNormalization", {&x, &mean, &variance, given(o.scale), given(o.bias)}, o);
+  }
+  Operand instance_normalization(const Operand& x, const InstanceNormalizationOptions& o = {}) {
+    return one("instanceNormalization", {&x, given(o.scale), given(o.bias)}, o);
+  }
+  Operand layer_normalization(const Operand& x, const LayerNormalizationOptions& o = {}) {
+    return one("layerNormalization", {&x, given(o.scale), given(o.bias)}, o);
+  }
+  Operand reduce_l1(const Operand& x, const ReduceOptions& o = {}) {
+    return one("reduceL1", {&x}, o);
+  }
+  Operand reduce_l2(const Operand& x, const ReduceOptions& o = {}) {
+    return one("reduceL2", {&x}, o);
+  }
+  Operand reduce_log_sum(const Operand& x, const ReduceOptions& o = {}) {
+    return one("reduceLogSum", {&x}, o);
+  }
+  Operand reduce_log_sum_exp(const Operand& x, const ReduceOptions& o = {}) {
+    return one("reduceLogSumExp", {&x}, o);
+  }
+  Operand reduce_max(const Operand& x, const ReduceOptions& o = {}) {
+    return one("reduceMax", {&x}, o);
+  }
+  Operand reduce_mean(const Operand& x, const ReduceOptions& o = {}) {
+    return one("reduceMean", {&x}, o);
+  }
+  Operand reduce_min(const Operand& x, const ReduceOptions& o = {}) {
+    return one("reduceMin", {&x}, o);
+  }
+  Operand reduce_product(const Operand& x, const ReduceOptions& o = {}) {
+    return one("reduceProduct", {&x}, o);
+  }
+  Operand reduce_sum(const Operand& x, const ReduceOptions& o = {}) {
+    return one("reduceSum", {&x}, o);
+  }
+  Operand reduce_sum_square(const Operand& x, const ReduceOptions& o = {}) {
+    return one("reduceSumSquare", {&x}, o);
+  }
+
+  // -- movement and indexing ----------------------------------------------------------------------
+  Operand concat(const std::vector<Operand>& inputs, std::uint32_t axis, const Plain& o = {}) {
+    return std::move(apply("concat", addresses(inputs), ConcatAttributes{axis}, o).front());
+  }
+  Operand expand(const Operand& x, const Shape& new_shape, const Plain& o = {}) {
+    return one("expand", {&x}, ExpandAttributes{new_shape}, o);
+  }
+  Operand gather(const Operand& x, const Operand& indices, const GatherOptions& o = {}) {
+    return one("gather", {&x, &indices}, o);
+  }
+  Operand pad(const Operand& x, const std::vector<std::uint32_t>& beginning_padding,
+              const std::vector<std::uint32_t>& ending_padding, const PadOptions& o = {}) {
+    return one("pad", {&x}, PadAttributes{beginning_padding, ending_padding, o.mode, o.value},
+               {o.label});
+  }
+  Operand reshape(const Operand& x, const Shape& new_shape, const Plain& o = {}) {
+    return one("reshape", {&x}, ReshapeAttributes{new_shape}, o);
+  }
+  Operand slice(const Operand& x, const std::vector<std::uint32_t>& starts,
+                const std::vector<std::uint32_t>& sizes, const SliceOptions& o = {}) {
+    return one("slice", {&x}, SliceAttributes{starts, sizes, o.strides}, {o.label});
+  }
+  /// Into `parts` equal parts, or into parts of the given sizes.
+  std::vector<Operand> split(const Operand& x, std::uint32_t parts, const SplitOptions& o = {}) {
+    return apply("split", std::vector{&x}, SplitAttributes{{parts}, true, o.axis}, {o.label});
+  }
+  std::vector<Operand> split(const Operand& x, const std::vector<std::uint32_t>& sizes,
+                             const SplitOptions& o = {}) {
+    return apply("split", std::vector{&x}, SplitAttributes{sizes, false, o.axis}, {o.label});
+  }
+  Operand transpose(const Operand& x, const TransposeOptions& o = {}) {
+    return one("transpose", {&x}, o);
+  }
 
   /// Compiles the graph up to `outputs`. Rejects with type_error (no outputs, an empty name, an
   /// input or constant as output, a foreign operand) and leaves the builder usable; once it was
@@ -169,6 +278,26 @@ class GraphBuilder {
   void destroy();
 
  private:
+  using Operands = std::initializer_list<const Operand*>;
+  /// apply(), for operators of one result.
+  Operand one(std::string_view name, Operands operands, Attributes attributes, const Plain& o) {
+    const std::span<const Operand* const> span(operands.begin(), operands.size());
+    return std::move(apply(name, span, std::move(attributes), o).front());
+  }
+  Operand one(std::string_view name, Operands operands, const Plain& o) {
+    return one(name, operands, Attributes{}, o);
+  }
+  /// Options are attributes and a label.
+  template <class A>
+  Operand one(std::string_view name, Operands operands, const OptionsOf<A>& o) {
+    return one(name, operands, Attributes(static_cast<const A&>(o)), Plain{o.label});
+  }
+  static const Operand* given(const std::optional<Operand>& x) { return x ? &*x : nullptr; }
+  static std::vector<const Operand*> addresses(std::span<const Operand> operands) {
+    std::vector<const Operand*> addresses;
+    for (const Operand& operand : operands) addresses.push_back(&operand);
+    return addresses;
+  }
   static void check_view(const OperandDescriptor& descriptor, DataType view);
   std::shared_ptr<detail::BuilderState> state_;
 };

@@ -30,11 +30,6 @@ using Number = std::variant<double, std::int64_t, std::uint64_t>;
 // -- attributes: what an operator is, besides its operands
 // --------------------------------------------
 
-struct ArgMinMaxAttributes {
-  std::uint32_t axis = 0;
-  bool keep_dimensions = false;
-  DataType output_data_type = DataType::int32;
-};
 struct BatchNormalizationAttributes {
   std::uint32_t axis = 1;
   double epsilon = 1e-5;
@@ -146,21 +141,16 @@ struct SplitAttributes {
 struct TransposeAttributes {
   std::optional<std::vector<std::uint32_t>> permutation;  ///< absent: dimensions reversed
 };
-struct TriangularAttributes {
-  bool upper = true;
-  std::int32_t diagonal = 0;
-};
 
 /// The attributes of any operator; monostate for those that have none.
 using Attributes =
-    std::variant<std::monostate, ArgMinMaxAttributes, BatchNormalizationAttributes, CastAttributes,
-                 ClampAttributes, ConcatAttributes, Conv2dAttributes, ConvTranspose2dAttributes,
-                 EluAttributes, ExpandAttributes, GatherAttributes, GemmAttributes,
-                 HardSigmoidAttributes, InstanceNormalizationAttributes,
-                 LayerNormalizationAttributes, LeakyReluAttributes, LinearAttributes, PadAttributes,
-                 Pool2dAttributes, ReduceAttributes, Resample2dAttributes, ReshapeAttributes,
-                 SliceAttributes, SoftmaxAttributes, SplitAttributes, TransposeAttributes,
-                 TriangularAttributes>;
+    std::variant<std::monostate, BatchNormalizationAttributes, CastAttributes, ClampAttributes,
+                 ConcatAttributes, Conv2dAttributes, ConvTranspose2dAttributes, EluAttributes,
+                 ExpandAttributes, GatherAttributes, GemmAttributes, HardSigmoidAttributes,
+                 InstanceNormalizationAttributes, LayerNormalizationAttributes, LeakyReluAttributes,
+                 LinearAttributes, PadAttributes, Pool2dAttributes, ReduceAttributes,
+                 Resample2dAttributes, ReshapeAttributes, SliceAttributes, SoftmaxAttributes,
+                 SplitAttributes, TransposeAttributes>;
 
 // -- options: what a caller fills in
 // -------------------------------------------------------------------
@@ -176,9 +166,7 @@ struct OptionsOf : A {
   std::string label;
 };
 
-using ArgMinMaxOptions = OptionsOf<ArgMinMaxAttributes>;
 using ClampOptions = OptionsOf<ClampAttributes>;
-using ConcatOptions = OptionsOf<ConcatAttributes>;
 using EluOptions = OptionsOf<EluAttributes>;
 using GatherOptions = OptionsOf<GatherAttributes>;
 using HardSigmoidOptions = OptionsOf<HardSigmoidAttributes>;
@@ -188,7 +176,6 @@ using Pool2dOptions = OptionsOf<Pool2dAttributes>;
 using ReduceOptions = OptionsOf<ReduceAttributes>;
 using Resample2dOptions = OptionsOf<Resample2dAttributes>;
 using TransposeOptions = OptionsOf<TransposeAttributes>;
-using TriangularOptions = OptionsOf<TriangularAttributes>;
 
 struct BatchNormalizationOptions : OptionsOf<BatchNormalizationAttributes> {
   std::optional<Operand> scale, bias;

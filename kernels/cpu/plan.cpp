@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "base/invariant.hpp"
 #include "kernels/cpu/host_storage.hpp"
 #include "kernels/threads.hpp"
 
@@ -34,12 +35,14 @@ PlanLane::PlanLane(std::shared_ptr<const CpuPlan> plan)
 void PlanLane::bind_step(std::size_t index) {
   const Step& step = plan_->steps[index];
   BoundStep& bound = steps_[index];
+  ensure(step.kernel != nullptr, "views are no steps");
   const auto locate = [&](const Location& at, std::size_t operand,
                           bool is_output) -> const std::byte* {
     switch (at.kind) {
       case Location::Kind::none:
         return nullptr;
       case Location::Kind::arena:
+        ensure(at.index + at.offset <= plan_->arena, "an operand lies in the arena");
         return arena_.data() + at.index + at.offset;
       case Location::Kind::constant:
         return plan_->constants[at.index]->data() + at.offset;

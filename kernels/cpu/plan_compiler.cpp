@@ -1,7 +1,10 @@
 // From graph to plan: passes, a kernel for every node, a place for every value.
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
+#include "base/invariant.hpp"
+#include "kernels/cpu/check.hpp"
 #include "kernels/cpu/memory_plan.hpp"
 #include "kernels/cpu/passes/passes.hpp"
 #include "kernels/cpu/plan.hpp"
@@ -29,6 +32,7 @@ class PlanCompiler {
       : graph_(graph), options_(options), settings_(settings), plan_(std::make_shared<CpuPlan>()) {}
 
   std::shared_ptr<CpuPlan> compile() {
+    check_graph(graph_, "the builder");
     if (settings_.optimize) optimize(graph_);
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) add_step(graph_.nodes[i]);
     place_sources();
@@ -36,6 +40,7 @@ class PlanCompiler {
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) place_results(i);
     place_outputs();
     place_arena();
+    check_arena();
     locate_operands();
     plan_->input_count = graph_.inputs.size();
     plan_->output_count = graph_.outputs.size();
@@ -168,6 +173,39 @@ class PlanCompiler {
     plan_->arena = memory.bytes;
   }
 
+  /// Runs through the steps: each reads what was written for it, whatever lifetimes and offsets
+  /// say.
+  void check_arena() const {
+    ArenaCheck check;
+    const auto stretch = [&](ValueId value) {
+      const PlanBuffer& buffer = buffers_[buffer_of_[value]];
+      if (buffer.location.kind != Location::Kind::arena) return Stretch{};
+      const PlanValue& held = graph_.values[value];
+      const std::size_t begin = buffer.location.index + offset_of_[value];
+      return Stretch{begin, begin + storage_bytes(held.descriptor, held.layout)};
+    };
+    std::vector<ValueId> content(graph_.values.size());  // what a view is of, at last
+    std::iota(content.begin(), content.end(), ValueId{0});
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const PlanNode& node = graph_.nodes[i];
+      if (is_view(i)) {
+        content[node.outputs[0]] = content[node.inputs[0]];
+        continue;
+      }
+      const Step& step = plan_->steps[i];
+      const Stretch scratch{step.scratch, step.scratch + step.kernel->scratch_bytes()};
+      check.write(scratch, forever);
+      for (const ValueId value : node.inputs)
+        if (value != ops::no_value) check.read(stretch(value), content[value]);
+      for (const ValueId value : node.outputs) {
+        const Stretch at = stretch(value);
+        ensure(at.end <= plan_->arena, "the arena holds every value");
+        check.write(at, value);
+      }
+      check.read(scratch, forever);
+    }
+  }
+
   void locate_operands() {
     std::vector<std::size_t> constant_index(buffers_.size(), forever);
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
@@ -211,6 +249,8 @@ class PlanCompiler {
 
 std::unique_ptr<Kernel> prepare_kernel(const Problem& problem, std::string& text,
                                        bool reference_only) {
+  ensure(!problem.outputs.empty() && problem.own_inputs <= problem.inputs.size(),
+         "a problem has a result, and its own operands");
   std::string reasons;
   for (const Implementation& implementation : implementations(problem.op)) {
     if (reference_only && implementation.name != "reference") continue;

@@ -6,8 +6,11 @@
 
 namespace polychron::kernels::direct {
 
-KernelResult prepare_depth_to_space(const Problem& problem);
+std::span<const Entry> movement_entries() noexcept;
+
+// What the table lists, a file each.
 KernelResult prepare_concat(const Problem& problem);
+KernelResult prepare_depth_to_space(const Problem& problem);
 
 /// A kernel that is a function of its arguments, F(const Arguments&), without state of its own.
 template <class F>

@@ -6,8 +6,7 @@
 
 namespace polychron::kernels::eigen {
 
-KernelResult prepare_unary(const Problem& problem);
-KernelResult prepare_small_unary(const Problem& problem);
-KernelResult prepare_small_binary(const Problem& problem);
+/// Functions of each element, activations too.
+std::span<const Entry> elementwise_entries() noexcept;
 
 }  // namespace polychron::kernels::eigen

@@ -3,7 +3,7 @@
 #include "kernels/onednn/guarded.hpp"
 #include "kernels/onednn/onednn.hpp"
 #include "kernels/onednn/post_ops.hpp"
-#include "ops/table.hpp"
+#include "ops/layouts.hpp"
 
 namespace polychron::kernels::onednn {
 namespace {
@@ -12,34 +12,9 @@ namespace {
 struct Geometry {
   memory::dims strides, dilations, padding_begin, padding_end;
   memory::dim groups = 1;
-  std::array<std::size_t, 4> filter_order{};  ///< where outputs, inputs, height and width are
+  ops::Axes filter_order{};  ///< where outputs, inputs, height and width are
   InputOperandLayout layout = InputOperandLayout::nchw;
 };
-
-std::array<std::size_t, 4> order_of(Conv2dFilterOperandLayout layout) {
-  switch (layout) {
-    case Conv2dFilterOperandLayout::oihw:
-      return {0, 1, 2, 3};
-    case Conv2dFilterOperandLayout::hwio:
-      return {3, 2, 0, 1};
-    case Conv2dFilterOperandLayout::ohwi:
-      return {0, 3, 1, 2};
-    case Conv2dFilterOperandLayout::ihwo:
-      return {3, 0, 1, 2};
-  }
-  return {};
-}
-std::array<std::size_t, 4> order_of(ConvTranspose2dFilterOperandLayout layout) {
-  switch (layout) {
-    case ConvTranspose2dFilterOperandLayout::iohw:
-      return {1, 0, 2, 3};
-    case ConvTranspose2dFilterOperandLayout::hwoi:
-      return {2, 3, 0, 1};
-    case ConvTranspose2dFilterOperandLayout::ohwi:
-      return {0, 3, 1, 2};
-  }
-  return {};
-}
 
 /// The library counts dilation 0 where WebNN counts 1.
 template <class A>
@@ -49,15 +24,8 @@ Geometry geometry_of(const A& a) {
           {a.padding[0], a.padding[2]},
           {a.padding[1], a.padding[3]},
           a.groups,
-          order_of(a.filter_layout),
+          ops::filter_axes(a.filter_layout),
           a.input_layout};
-}
-
-/// A picture by its attribute's layout: an nhwc one is the same dimensions with other strides.
-memory::desc picture(const Slot& slot, InputOperandLayout layout) {
-  if (layout == InputOperandLayout::nchw) return describe(slot);
-  const Shape& s = slot.descriptor.shape;
-  return {{s[0], s[3], s[1], s[2]}, memory::data_type::f32, memory::format_tag::nhwc};
 }
 
 /// The filter as it lies in memory, as [groups,] outputs, inputs, height, width. For a transposed
@@ -107,8 +75,6 @@ KernelResult prepare(const Problem& problem, const Geometry& g, dnnl::algorithm 
   return KernelResult(std::move(kernel));
 }
 
-}  // namespace
-
 KernelResult prepare_convolution(const Problem& problem) {
   for (std::size_t i = 0; i < problem.own_inputs; ++i)
     if (problem.inputs[i].present && !is_float32(problem.inputs[i])) return refuse("float32 only");
@@ -121,5 +87,38 @@ KernelResult prepare_convolution(const Problem& problem) {
         dnnl::algorithm::deconvolution_direct, true);
   });
 }
+
+/// A picture of one pixel is a vector, and its convolution a product.
+KernelResult prepare_pixel(const Problem& problem) {
+  const auto& a = std::get<Conv2dAttributes>(problem.attributes);
+  const Shape& in = problem.inputs[0].descriptor.shape;
+  const Shape& filter = problem.inputs[1].descriptor.shape;
+  const Shape& out = problem.outputs[0].descriptor.shape;
+  if (a.input_layout != InputOperandLayout::nchw ||
+      a.filter_layout != Conv2dFilterOperandLayout::oihw || a.groups != 1)
+    return refuse("nchw and oihw without groups only");
+  if (in[2] != 1 || in[3] != 1 || filter[2] != 1 || filter[3] != 1 || out[2] != 1 || out[3] != 1)
+    return refuse("one pixel only");
+  Problem product = problem;
+  product.op = ops::op("gemm");
+  product.attributes = GemmAttributes{1, 1, false, true};
+  product.inputs[0].descriptor.shape = {in[0], in[1]};
+  product.inputs[1].descriptor.shape = {filter[0], filter[1]};
+  product.outputs[0].descriptor.shape = {out[0], out[1]};
+  for (std::size_t i = problem.own_inputs; i < problem.inputs.size(); ++i) {
+    Shape& operand = product.inputs[i].descriptor.shape;
+    if (operand.size() != 4) return refuse("post-operations with operands of rank 4 only");
+    operand = {operand[0], operand[1]};
+  }
+  return prepare_product(product);
+}
+
+constexpr Entry entries[] = {{ops::op("conv2d"), prepare_pixel},
+                             {ops::op("conv2d"), prepare_convolution},
+                             {ops::op("convTranspose2d"), prepare_convolution}};
+
+}  // namespace
+
+std::span<const Entry> convolution_entries() noexcept { return entries; }
 
 }  // namespace polychron::kernels::onednn

@@ -7,6 +7,26 @@
 namespace polychron::kernels::onednn {
 namespace {
 
+using dnnl::algorithm;
+using ops::op;
+
+constexpr Function functions[] = {
+    {op("abs"), function<algorithm::eltwise_abs>},
+    {op("exp"), function<algorithm::eltwise_exp>},
+    {op("log"), function<algorithm::eltwise_log>},
+    {op("neg"),
+     [](const Attributes&) {
+       return std::vector<Eltwise>{{algorithm::eltwise_linear, -1}};
+     }},
+    {op("sqrt"), function<algorithm::eltwise_sqrt>},
+};
+
+constexpr Operation operations[] = {
+    {op("add"), algorithm::binary_add}, {op("div"), algorithm::binary_div},
+    {op("max"), algorithm::binary_max}, {op("min"), algorithm::binary_min},
+    {op("mul"), algorithm::binary_mul}, {op("sub"), algorithm::binary_sub},
+};
+
 /// All elements of a value, padding of blocks included, as one row: functions need no shape.
 memory::desc row_of(const Slot& slot) {
   const std::size_t bytes = storage_bytes(slot.descriptor, slot.layout);
@@ -27,20 +47,20 @@ std::optional<memory::desc> broadcast_desc(const Slot& slot, const Slot& result)
 
 }  // namespace
 
-KernelResult prepare_eltwise(const Problem& problem) {
+KernelResult prepare_function(const Problem& problem) {
   const Slot& in = problem.inputs[0];
   const Slot& out = problem.outputs[0];
   if (!is_float32(in)) return refuse("float32 only");
   if (in.layout != out.layout) return refuse("input and result in one layout only");
   if (!problem.post_ops.empty()) return refuse("no post-operations");
-  const auto functions = eltwise_of(problem.op, problem.attributes);
-  if (functions.size() != 1) return refuse("not one of oneDNN's functions");
+  const auto chain = eltwise_of(problem.op, problem.attributes);
+  if (chain.size() != 1) return refuse("more than one of oneDNN's functions");
   // A function that does not keep 0 would spoil the padding of blocks, which has to stay 0.
   const bool padded =
       storage_bytes(in.descriptor, in.layout) != storage_bytes(in.descriptor, Layout::plain);
   return guarded([&]() -> KernelResult {
     const memory::desc desc = padded ? describe(in) : row_of(in);
-    const auto pd = describe_eltwise(caller_scratch(), desc, functions[0]);
+    const auto pd = describe_eltwise(caller_scratch(), desc, chain[0]);
     auto kernel =
         std::make_unique<PrimitiveKernel>(dnnl::eltwise_forward(pd), pd.scratchpad_desc());
     kernel->add_input(DNNL_ARG_SRC, desc, 0);
@@ -50,15 +70,16 @@ KernelResult prepare_eltwise(const Problem& problem) {
   });
 }
 
-KernelResult prepare_binary(const Problem& problem) {
-  const auto algorithm = binary_of(problem.op);
-  if (!algorithm) return refuse("not one of oneDNN's operations");
+namespace {
+
+KernelResult prepare_operation(const Problem& problem) {
+  const auto operation = binary_of(problem.op);
   if (!is_float32(problem.inputs[0]) || !is_float32(problem.inputs[1]))
     return refuse("float32 only");
   // Only the second operand may broadcast; operands of commutative operators may change places.
   const Slot& out = problem.outputs[0];
   const bool swap =
-      !is_ordered(problem.op) && problem.inputs[0].descriptor.shape != out.descriptor.shape;
+      commutes(problem.op) && problem.inputs[0].descriptor.shape != out.descriptor.shape;
   const Slot& first = problem.inputs[swap ? 1 : 0];
   if (first.descriptor.shape != out.descriptor.shape || first.layout != out.layout)
     return refuse("the first operand broadcasts or has another layout");
@@ -73,7 +94,7 @@ KernelResult prepare_binary(const Problem& problem) {
     const auto post_ops = translate(problem, desc);
     if (!post_ops) return refuse("a post-operation that oneDNN does not have");
     const auto pd =
-        describe_primitive<dnnl::binary>(post_ops->attributes, *algorithm, desc, *second, desc);
+        describe_primitive<dnnl::binary>(post_ops->attributes, *operation, desc, *second, desc);
     auto kernel = std::make_unique<PrimitiveKernel>(dnnl::binary(pd), pd.scratchpad_desc());
     kernel->add_input(DNNL_ARG_SRC_0, desc, swap ? 1 : 0);
     kernel->add_input(DNNL_ARG_SRC_1, *second, swap ? 0 : 1);
@@ -86,5 +107,14 @@ KernelResult prepare_binary(const Problem& problem) {
     return KernelResult(std::move(kernel));
   });
 }
+
+constexpr auto entries =
+    joined(entries_of(functions, prepare_function), entries_of(operations, prepare_operation));
+
+}  // namespace
+
+std::span<const Function> elementwise_functions() noexcept { return functions; }
+std::span<const Operation> elementwise_operations() noexcept { return operations; }
+std::span<const Entry> elementwise_entries() noexcept { return entries; }
 
 }  // namespace polychron::kernels::onednn

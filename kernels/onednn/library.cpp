@@ -1,5 +1,7 @@
 #include "kernels/onednn/library.hpp"
 
+#include "ops/layouts.hpp"
+
 #include "polychron/error.hpp"
 
 namespace polychron::kernels::onednn {
@@ -32,6 +34,14 @@ memory::dims row_major(const memory::dims& dims) {
   memory::dim step = 1;
   for (std::size_t i = dims.size(); i-- > 0; step *= dims[i]) strides[i] = step;
   return strides;
+}
+
+memory::desc picture(const Slot& slot, InputOperandLayout layout) {
+  if (layout == InputOperandLayout::nchw) return describe(slot);
+  const Shape& shape = slot.descriptor.shape;
+  const auto [n, c, h, w] = ops::picture_axes(layout);
+  return {
+      {shape[n], shape[c], shape[h], shape[w]}, memory::data_type::f32, memory::format_tag::nhwc};
 }
 
 memory::desc plain(const memory::dims& dims) {

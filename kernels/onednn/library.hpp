@@ -95,6 +95,8 @@ memory::dims row_major(const memory::dims& dims);
 /// A slot as the library sees it: float32, in the slot's layout.
 memory::desc describe(const Slot& slot);
 memory::desc plain(const memory::dims& dims);
+/// A picture by its attribute's layout: an nhwc one is the same dimensions with other strides.
+memory::desc picture(const Slot& slot, InputOperandLayout layout);
 
 /// The concatenation of `sources` to `target`.
 inline dnnl::concat::primitive_desc describe_concat(const dnnl::primitive_attr& attributes,

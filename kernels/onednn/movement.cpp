@@ -2,7 +2,6 @@
 #include "kernels/onednn/guarded.hpp"
 #include "kernels/onednn/onednn.hpp"
 #include "kernels/onednn/primitive_kernel.hpp"
-#include "ops/table.hpp"
 
 namespace polychron::kernels::onednn {
 namespace {
@@ -25,8 +24,6 @@ KernelResult reorder(const memory::desc& source, const memory::desc& target) {
   kernel->add_output(DNNL_ARG_TO, target);
   return KernelResult(std::move(kernel));
 }
-
-}  // namespace
 
 KernelResult prepare_reorder(const Problem& problem) {
   const Slot& in = problem.inputs[0];
@@ -64,5 +61,13 @@ KernelResult prepare_concat(const Problem& problem) {
     return KernelResult(std::move(kernel));
   });
 }
+
+constexpr Entry entries[] = {{ops::op("concat"), prepare_concat},
+                             {ops::op("transpose"), prepare_reorder},
+                             {op_reorder, prepare_reorder}};
+
+}  // namespace
+
+std::span<const Entry> movement_entries() noexcept { return entries; }
 
 }  // namespace polychron::kernels::onednn

@@ -1,83 +1,28 @@
 #include "kernels/onednn/post_ops.hpp"
 
 #include <algorithm>
-#include <limits>
-#include <numbers>
 
 #include "kernels/fusion.hpp"
-#include "ops/table.hpp"
 
 namespace polychron::kernels::onednn {
-namespace {
 
-using dnnl::algorithm;
-using ops::op;
-
-float bound(const std::optional<Number>& number, float otherwise) {
-  if (!number) return otherwise;
-  return std::visit([](auto value) { return static_cast<float>(value); }, *number);
+std::optional<std::string> not_plain(const Problem& problem) {
+  if (!is_float32(problem.inputs[0])) return "float32 only";
+  if (!problem.post_ops.empty()) return "no post-operations";
+  if (problem.inputs[0].layout != Layout::plain) return "plain layout only";
+  return std::nullopt;
 }
 
-std::vector<Eltwise> one(algorithm algorithm, double alpha = 0, double beta = 0) {
-  return {{algorithm, static_cast<float>(alpha), static_cast<float>(beta)}};
-}
-
-std::vector<Eltwise> parametrized(ops::OpId id, const Attributes& attributes) {
-  constexpr float infinity = std::numeric_limits<float>::infinity();
-  if (id == op("clamp")) {
-    const auto& a = std::get<ClampAttributes>(attributes);
-    return one(algorithm::eltwise_clip, bound(a.min_value, -infinity),
-               bound(a.max_value, infinity));
-  }
-  if (id == op("elu"))
-    return one(algorithm::eltwise_elu, std::get<EluAttributes>(attributes).alpha);
-  if (id == op("leakyRelu"))
-    return one(algorithm::eltwise_relu, std::get<LeakyReluAttributes>(attributes).alpha);
-  if (id == op("linear") || id == op_swish) {
-    const auto& a = std::get<LinearAttributes>(attributes);
-    return one(id == op_swish ? algorithm::eltwise_swish : algorithm::eltwise_linear, a.alpha,
-               a.beta);
-  }
-  if (id == op("hardSigmoid")) {
-    const auto& a = std::get<HardSigmoidAttributes>(attributes);
-    return {one(algorithm::eltwise_linear, a.alpha, a.beta)[0],
-            one(algorithm::eltwise_clip, 0, 1)[0]};
-  }
+std::vector<Eltwise> eltwise_of(ops::OpId id, const Attributes& attributes) {
+  for (const auto functions : {elementwise_functions(), activation_functions()})
+    for (const Function& function : functions)
+      if (function.op == id) return function.of(attributes);
   return {};
 }
 
-}  // namespace
-
-std::vector<Eltwise> eltwise_of(ops::OpId id, const Attributes& attributes) {
-  struct Plain {
-    ops::OpId op;
-    Eltwise eltwise;
-  };
-  static constexpr Plain known[] = {
-      {op("abs"), {algorithm::eltwise_abs}},
-      {op("exp"), {algorithm::eltwise_exp}},
-      {op("gelu"), {algorithm::eltwise_gelu_erf}},
-      {op("hardSwish"), hard_swish()},
-      {op("log"), {algorithm::eltwise_log}},
-      {op("neg"), {algorithm::eltwise_linear, -1, 0}},
-      {op("relu"), {algorithm::eltwise_relu}},
-      {op("sigmoid"), {algorithm::eltwise_logistic}},
-      {op("softplus"), soft_relu()},
-      {op("sqrt"), {algorithm::eltwise_sqrt}},
-      {op("tanh"), {algorithm::eltwise_tanh}},
-  };
-  for (const Plain& plain : known)
-    if (plain.op == id) return {plain.eltwise};
-  return parametrized(id, attributes);
-}
-
-std::optional<algorithm> binary_of(ops::OpId id) noexcept {
-  if (id == op("add")) return algorithm::binary_add;
-  if (id == op("sub")) return algorithm::binary_sub;
-  if (id == op("mul")) return algorithm::binary_mul;
-  if (id == op("div")) return algorithm::binary_div;
-  if (id == op("max")) return algorithm::binary_max;
-  if (id == op("min")) return algorithm::binary_min;
+std::optional<dnnl::algorithm> binary_of(ops::OpId id) noexcept {
+  for (const Operation& operation : elementwise_operations())
+    if (operation.op == id) return operation.algorithm;
   return std::nullopt;
 }
 
@@ -112,7 +57,7 @@ Broadcast broadcast_of(const Problem& problem, const Shape& operand) {
 /// linear, clip or leaky relu with other parameters than the first is computed with the first's.
 bool can_join(std::span<const PostOp> before, ops::OpId id, const Attributes& attributes) {
   for (const PostOp& post_op : before) {
-    if (post_op.operand != PostOp::no_operand) continue;
+    if (!post_op.operands.empty()) continue;
     for (const Eltwise& a : eltwise_of(post_op.op, post_op.attributes))
       for (const Eltwise& b : eltwise_of(id, attributes))
         if (a.algorithm == b.algorithm && (a.alpha != b.alpha || a.beta != b.beta)) return false;
@@ -120,7 +65,7 @@ bool can_join(std::span<const PostOp> before, ops::OpId id, const Attributes& at
   return true;
 }
 
-bool is_product(ops::OpId id) noexcept { return id == op("matmul") || id == op("gemm"); }
+bool is_product(ops::OpId id) noexcept { return is(id, ops::Family::matrix); }
 
 std::size_t channel_axis(const Problem& problem) {
   return is_product(problem.op) ? problem.outputs[0].descriptor.shape.size() - 1 : 1;
@@ -136,7 +81,7 @@ std::optional<PostOps> translate(const Problem& problem, const memory::desc& des
   const std::size_t channels = product ? dims.size() - 1 : 1;
   for (std::size_t i = first; i < problem.post_ops.size(); ++i) {
     const PostOp& post_op = problem.post_ops[i];
-    if (post_op.operand == PostOp::no_operand) {
+    if (post_op.operands.empty()) {
       const auto functions = eltwise_of(post_op.op, post_op.attributes);
       const auto before = std::span(problem.post_ops).first(i);
       if (functions.empty() || !can_join(before, post_op.op, post_op.attributes))
@@ -145,8 +90,9 @@ std::optional<PostOps> translate(const Problem& problem, const memory::desc& des
       continue;
     }
     const auto algorithm = binary_of(post_op.op);
-    const Slot& slot = problem.inputs[post_op.operand];
-    if (!algorithm || !is_float32(slot)) return std::nullopt;
+    const std::uint32_t index = post_op.operands[0];
+    const Slot& slot = problem.inputs[index];
+    if (!algorithm || post_op.operands.size() != 1 || !is_float32(slot)) return std::nullopt;
     memory::dims operand_dims(dims.size(), 1);
     const Broadcast broadcast = broadcast_of(problem, slot.descriptor.shape);
     switch (broadcast) {
@@ -165,7 +111,7 @@ std::optional<PostOps> translate(const Problem& problem, const memory::desc& des
     if (!whole && slot.layout != Layout::plain) return std::nullopt;
     const memory::desc operand = whole && !product ? describe(slot) : plain(operand_dims);
     result.operands.push_back(
-        {DNNL_ARG_ATTR_MULTIPLE_POST_OP(list.len()) | DNNL_ARG_SRC_1, operand, post_op.operand});
+        {DNNL_ARG_ATTR_MULTIPLE_POST_OP(list.len()) | DNNL_ARG_SRC_1, operand, index});
     list.append_binary(*algorithm, operand);
   }
   result.attributes.set_post_ops(list);
@@ -182,20 +128,18 @@ void PostOps::add_to(PrimitiveKernel& kernel) const {
 namespace polychron::kernels {
 
 using namespace onednn;
-using ops::op;
 
 bool can_follow(const Problem& problem, ops::OpId id, const Attributes& attributes,
-                const Slot* operand) {
+                std::span<const Slot> operands) {
   if (!is_float32(problem.outputs[0])) return false;
-  const bool picture = problem.op == op("conv2d") || problem.op == op("convTranspose2d");
-  if (!picture && !is_product(problem.op) && !binary_of(problem.op)) return false;
-  if (operand == nullptr)
+  if (!is(problem.op, ops::Family::convolution) && !is_product(problem.op) &&
+      !binary_of(problem.op))
+    return false;
+  if (operands.empty())
     return !eltwise_of(id, attributes).empty() && can_join(problem.post_ops, id, attributes);
-  if (!binary_of(id) || !is_float32(*operand)) return false;
-  return broadcast_of(problem, operand->descriptor.shape) != Broadcast::other;
+  if (!binary_of(id) || operands.size() != 1 || !is_float32(operands[0])) return false;
+  return broadcast_of(problem, operands[0].descriptor.shape) != Broadcast::other;
 }
-
-bool is_ordered(ops::OpId id) noexcept { return id == op("sub") || id == op("div"); }
 
 bool computes_in_blocks(ops::OpId id, const Attributes& attributes) {
   return binary_of(id) || eltwise_of(id, attributes).size() == 1;

@@ -9,6 +9,33 @@
 
 namespace polychron::kernels::onednn {
 
+/// A unary operator as functions of the library, one after the other.
+struct Function {
+  ops::OpId op;
+  std::vector<Eltwise> (*of)(const Attributes& attributes);
+};
+/// A binary operator as the library's.
+struct Operation {
+  ops::OpId op;
+  dnnl::algorithm algorithm;
+};
+// The tables, in the families' files.
+std::span<const Function> elementwise_functions() noexcept;
+std::span<const Function> activation_functions() noexcept;
+std::span<const Operation> elementwise_operations() noexcept;
+
+/// A function of the library without parameters.
+template <dnnl::algorithm algorithm>
+std::vector<Eltwise> function(const Attributes&) {
+  return {{algorithm}};
+}
+
+/// Why `problem` is not float32 in plain layout alone; nullopt if it is.
+std::optional<std::string> not_plain(const Problem& problem);
+
+/// Prepares a unary operator of either family.
+KernelResult prepare_function(const Problem& problem);
+
 /// The library's functions that make up a unary operator, in order; empty if there are none.
 std::vector<Eltwise> eltwise_of(ops::OpId op, const Attributes& attributes);
 
@@ -35,6 +62,8 @@ struct PostOps {
 
 /// True if the library computes `op` correctly after those of `before`.
 bool can_join(std::span<const PostOp> before, ops::OpId op, const Attributes& attributes);
+
+KernelResult prepare_product(const Problem& problem);
 
 bool is_product(ops::OpId op) noexcept;
 

@@ -1,7 +1,8 @@
 #include "kernels/onednn/primitive_kernel.hpp"
 
 #include <algorithm>
-#include <cstring>
+
+#include "base/invariant.hpp"
 
 namespace polychron::kernels::onednn {
 
@@ -13,6 +14,11 @@ class PrimitiveBound final : public Bound {
       : kernel_(kernel), arguments_(arguments), stream_(engine()) {
     memories_.reserve(kernel.arguments_.size() + 1);
     for (const auto& argument : kernel.arguments_) {
+      const std::size_t given =
+          argument.source == PrimitiveKernel::Source::input    ? arguments.inputs.size()
+          : argument.source == PrimitiveKernel::Source::output ? arguments.outputs.size()
+                                                               : kernel.own_.size();
+      ensure(argument.index < given, "a primitive's arguments are among the step's");
       memories_.push_back(argument.source == PrimitiveKernel::Source::own
                               ? kernel.own_[argument.index]
                               : memory(argument.desc, engine(), address(argument)));
@@ -80,16 +86,6 @@ void PrimitiveKernel::add_operand(int arg, const memory::desc& to, const memory:
     add_constant(arg, to, from, *slot.constant, index);
   else
     add_input(arg, from, index);
-}
-
-void PrimitiveKernel::add_vector(int arg, const std::vector<float>& values, std::size_t replaces) {
-  const memory::desc desc = plain({static_cast<memory::dim>(values.size())});
-  memory target(desc, engine());
-  std::memcpy(target.get_data_handle(), values.data(), values.size() * sizeof(float));
-  arguments_.push_back({arg, desc, Source::own, own_.size()});
-  own_.push_back(std::move(target));
-  if (replaces != never) kept_.push_back(replaces);
-  constant_bytes_ += desc.get_size();
 }
 
 bool PrimitiveKernel::keeps_constant(std::size_t index) const noexcept {

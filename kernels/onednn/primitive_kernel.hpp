@@ -24,8 +24,6 @@ class PrimitiveKernel final : public Kernel {
   /// add_constant() if the slot has one, else add_input().
   void add_operand(int arg, const memory::desc& to, const memory::desc& from, const Slot& slot,
                    std::size_t index);
-  /// Argument `arg` is a vector that the kernel owns.
-  void add_vector(int arg, const std::vector<float>& values, std::size_t replaces);
   void allow_in_place(std::size_t index) { in_place_ = index; }
 
   std::size_t scratch_bytes() const noexcept override { return scratch_.get_size(); }

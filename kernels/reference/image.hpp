@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/reference/walk.hpp"
-#include "polychron/options.hpp"
+#include "ops/layouts.hpp"
 
 namespace polychron::kernels::reference {
 
@@ -18,42 +18,24 @@ struct Image {
 };
 
 /// `order` holds the positions of the four dimensions in `shape`.
-inline Image image_of(const Shape& shape, const std::array<std::size_t, 4>& order) {
+inline Image image_of(const Shape& shape, const ops::Axes& order) {
   const Strides strides = strides_of(shape);
   const auto [n, c, h, w] = order;
   return {shape[n], shape[c], shape[h], shape[w], strides[n], strides[c], strides[h], strides[w]};
 }
 
 inline Image image_of(const Shape& shape, InputOperandLayout layout) {
-  return layout == InputOperandLayout::nchw ? image_of(shape, {0, 1, 2, 3})
-                                            : image_of(shape, {0, 3, 1, 2});
+  return image_of(shape, ops::picture_axes(layout));
 }
 
 inline Image image_of(const Shape& shape, Conv2dFilterOperandLayout layout) {
-  switch (layout) {
-    case Conv2dFilterOperandLayout::oihw:
-      return image_of(shape, {0, 1, 2, 3});
-    case Conv2dFilterOperandLayout::hwio:
-      return image_of(shape, {3, 2, 0, 1});
-    case Conv2dFilterOperandLayout::ohwi:
-      return image_of(shape, {0, 3, 1, 2});
-    case Conv2dFilterOperandLayout::ihwo:
-      return image_of(shape, {3, 0, 1, 2});
-  }
-  return {};
+  return image_of(shape, ops::filter_axes(layout));
 }
 
 /// `n` are the inputs and `c` the outputs of a group.
 inline Image image_of(const Shape& shape, ConvTranspose2dFilterOperandLayout layout) {
-  switch (layout) {
-    case ConvTranspose2dFilterOperandLayout::iohw:
-      return image_of(shape, {0, 1, 2, 3});
-    case ConvTranspose2dFilterOperandLayout::hwoi:
-      return image_of(shape, {3, 2, 0, 1});
-    case ConvTranspose2dFilterOperandLayout::ohwi:
-      return image_of(shape, {3, 0, 1, 2});
-  }
-  return {};
+  const auto [o, i, h, w] = ops::filter_axes(layout);
+  return image_of(shape, ops::Axes{i, o, h, w});
 }
 
 }  // namespace polychron::kernels::reference

@@ -63,27 +63,7 @@ void gemm(const Call& call) {
   });
 }
 
-void softmax(const Call& call) {
-  const std::uint32_t axis = std::get<SoftmaxAttributes>(call.problem.attributes).axis;
-  const Shape& shape = call.out_shape();
-  const Strides strides = strides_of(shape);
-  const std::int64_t extent = shape[axis], step = strides[axis];
-  const std::int64_t outer = count_of({shape.data(), axis});
-  with_float(call.in_type(), [&]<class T>(T) {
-    for (std::int64_t line = 0; line < outer * step; ++line) {
-      const std::int64_t base = line / step * step * extent + line % step;
-      const T* in = call.in<T>(0) + base;
-      T* out = call.out<T>() + base;
-      double largest = widen(in[0]), sum = 0;
-      for (std::int64_t i = 1; i < extent; ++i) largest = std::fmax(largest, widen(in[i * step]));
-      for (std::int64_t i = 0; i < extent; ++i) sum += std::exp(widen(in[i * step]) - largest);
-      for (std::int64_t i = 0; i < extent; ++i)
-        out[i * step] = narrow<T>(std::exp(widen(in[i * step]) - largest) / sum);
-    }
-  });
-}
-
-constexpr Entry entries[] = {{op("gemm"), gemm}, {op("matmul"), matmul}, {op("softmax"), softmax}};
+constexpr Entry entries[] = {{op("gemm"), gemm}, {op("matmul"), matmul}};
 
 }  // namespace
 

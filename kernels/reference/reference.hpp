@@ -11,6 +11,7 @@ struct Call {
   const Problem& problem;
   std::span<const std::byte* const> inputs;
   std::span<std::byte* const> outputs;
+  std::byte* scratch = nullptr;  ///< as many bytes as the Entry asks for
 
   template <class T>
   const T* in(std::size_t index) const {
@@ -35,23 +36,34 @@ struct Call {
 
 using Function = void (*)(const Call&);
 
-/// The function of `op`, or nullptr.
-Function find(ops::OpId op) noexcept;
-
-KernelResult prepare(const Problem& problem);
-
-/// A family of operators: what each file of this folder offers.
+/// How an operator is computed.
 struct Entry {
   ops::OpId op;
   Function function;
+  /// Bytes of scratch memory that the function needs; null: none.
+  std::size_t (*scratch)(const Problem& problem) = nullptr;
 };
-std::span<const Entry> unary_entries() noexcept;
-std::span<const Entry> binary_entries() noexcept;
-std::span<const Entry> reduce_entries() noexcept;
-std::span<const Entry> convolution_entries() noexcept;
+
+/// The operator's entry, or nullptr.
+const Entry* find(ops::OpId op) noexcept;
+
+KernelResult prepare(const Problem& problem);
+/// Likewise by an entry of one's own.
+KernelResult prepare_with(const Entry& entry, const Problem& problem);
+
+/// Copies input 0's bytes.
+void copy(const Call& call);
+
+// The families: what each file of this folder offers.
+std::span<const Entry> elementwise_entries() noexcept;
+std::span<const Entry> activation_entries() noexcept;
 std::span<const Entry> matrix_entries() noexcept;
-std::span<const Entry> pool_entries() noexcept;
+std::span<const Entry> convolution_entries() noexcept;
+std::span<const Entry> pooling_entries() noexcept;
+std::span<const Entry> resampling_entries() noexcept;
 std::span<const Entry> normalization_entries() noexcept;
+std::span<const Entry> reduction_entries() noexcept;
 std::span<const Entry> movement_entries() noexcept;
+std::span<const Entry> indexing_entries() noexcept;
 
 }  // namespace polychron::kernels::reference

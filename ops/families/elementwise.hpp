@@ -8,25 +8,28 @@
 namespace polychron::ops {
 
 /// Two operands of any type.
-consteval Row arithmetic(std::string_view name, Tolerance tolerance) {
+consteval Row arithmetic(std::string_view name, Tolerance tolerance, Order order) {
   return {.name = name,
           .call = signature("a: any, b: a -> a"),
           .shape = broadcast_shape,
+          .order = order,
           .tolerance = tolerance,
           .anchor = "api-mlgraphbuilder-binary"};
 }
 
 /// A uint8 of ones and zeros from two operands of any type, or of uint8.
-consteval Row comparison(std::string_view name) {
+consteval Row comparison(std::string_view name, Order order) {
   return {.name = name,
           .call = signature("a: any, b: a -> uint8"),
           .shape = broadcast_shape,
+          .order = order,
           .anchor = "api-mlgraphbuilder-logical"};
 }
 consteval Row logic(std::string_view name) {
   return {.name = name,
           .call = signature("a: uint8, b: a -> a"),
           .shape = broadcast_shape,
+          .order = Order::free,
           .anchor = "api-mlgraphbuilder-logical"};
 }
 
@@ -40,19 +43,19 @@ consteval Row unary(std::string_view name, std::string_view call, Tolerance tole
 }
 
 inline constexpr std::array elementwise_rows{
-    arithmetic("add", ulp(1)),
-    arithmetic("sub", ulp(1)),
-    arithmetic("mul", ulp(1)),
-    arithmetic("div", ulp(2)),
-    arithmetic("max", exact),
-    arithmetic("min", exact),
-    arithmetic("pow", ulp(32, 2)),
-    comparison("equal"),
-    comparison("notEqual"),
-    comparison("greater"),
-    comparison("greaterOrEqual"),
-    comparison("lesser"),
-    comparison("lesserOrEqual"),
+    arithmetic("add", ulp(1), Order::free),
+    arithmetic("sub", ulp(1), Order::fixed),
+    arithmetic("mul", ulp(1), Order::free),
+    arithmetic("div", ulp(2), Order::fixed),
+    arithmetic("max", exact, Order::free),
+    arithmetic("min", exact, Order::free),
+    arithmetic("pow", ulp(32, 2), Order::fixed),
+    comparison("equal", Order::free),
+    comparison("notEqual", Order::free),
+    comparison("greater", Order::fixed),
+    comparison("greaterOrEqual", Order::fixed),
+    comparison("lesser", Order::fixed),
+    comparison("lesserOrEqual", Order::fixed),
     logic("logicalAnd"),
     logic("logicalOr"),
     logic("logicalXor"),

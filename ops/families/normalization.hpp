@@ -1,4 +1,4 @@
-// Normalisations and reductions.
+// Normalization by mean and variance.
 #pragma once
 
 #include <array>
@@ -6,15 +6,6 @@
 #include "ops/shape_rules.hpp"
 
 namespace polychron::ops {
-
-consteval Row reduction(std::string_view name, std::string_view call, Tolerance tolerance) {
-  return {.name = name,
-          .call = signature(call),
-          .shape = reduce_shape,
-          .attributes = alternative<ReduceAttributes>(),
-          .tolerance = tolerance,
-          .anchor = "api-mlgraphbuilder-reduce"};
-}
 
 inline constexpr std::array normalization_rows{
     Row{.name = "batchNormalization",
@@ -36,16 +27,6 @@ inline constexpr std::array normalization_rows{
         .attributes = alternative<LayerNormalizationAttributes>(),
         .tolerance = ulp(14),
         .anchor = "api-mlgraphbuilder-layernorm"},
-    reduction("reduceL1", "input: wide -> input", ulp_per_term(1)),
-    reduction("reduceL2", "input: floats -> input", ulp_per_term(3)),
-    reduction("reduceLogSum", "input: floats -> input", ulp_per_term(19)),
-    reduction("reduceLogSumExp", "input: floats -> input", ulp_per_term(20)),
-    reduction("reduceMax", "input: any -> input", exact),
-    reduction("reduceMean", "input: floats -> input", ulp_per_term(3)),
-    reduction("reduceMin", "input: any -> input", exact),
-    reduction("reduceProduct", "input: wide -> input", ulp_per_term(1)),
-    reduction("reduceSum", "input: wide -> input", ulp_per_term(1)),
-    reduction("reduceSumSquare", "input: wide -> input", ulp_per_term(2)),
 };
 
 }  // namespace polychron::ops

@@ -36,17 +36,6 @@ std::vector<Shape> expand_shape(const Call& call) {
   return {target};
 }
 
-std::vector<Shape> gather_shape(const Call& call) {
-  const auto axis = call.attributes<GatherAttributes>().axis;
-  const Shape& input = call.shape(0);
-  const Shape& indices = call.shape(1);
-  call.expect_axis(axis, input.size());
-  Shape result(input.begin(), input.begin() + axis);
-  result.insert(result.end(), indices.begin(), indices.end());
-  result.insert(result.end(), input.begin() + axis + 1, input.end());
-  return {result};
-}
-
 std::vector<Shape> pad_shape(const Call& call) {
   const auto& attributes = call.attributes<PadAttributes>();
   Shape result = call.shape(0);

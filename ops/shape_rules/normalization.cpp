@@ -1,8 +1,9 @@
-// Normalisations and reductions.
+// Normalization by mean and variance.
 #include <algorithm>
 #include <numeric>
 
 #include "ops/call.hpp"
+#include "ops/layouts.hpp"
 #include "ops/shape_rules.hpp"
 
 namespace polychron::ops {
@@ -17,7 +18,7 @@ std::vector<Shape> batch_normalization_shape(const Call& call) {
 
 std::vector<Shape> instance_normalization_shape(const Call& call) {
   const auto layout = call.attributes<InstanceNormalizationAttributes>().layout;
-  const auto channels = call.shape(0)[layout == InputOperandLayout::nchw ? 1 : 3];
+  const auto channels = call.shape(0)[picture_axes(layout)[1]];
   for (std::size_t i = 1; i < call.size(); ++i)
     if (call.has(i)) call.expect_shape(i, {channels});
   return {call.shape(0)};
@@ -36,21 +37,6 @@ std::vector<Shape> layer_normalization_shape(const Call& call) {
   for (std::size_t i = 1; i < call.size(); ++i)
     if (call.has(i)) call.expect_shape(i, expected);
   return {input};
-}
-
-std::vector<Shape> reduce_shape(const Call& call) {
-  const auto& [axes, keep_dimensions] = call.attributes<ReduceAttributes>();
-  const Shape& input = call.shape(0);
-  if (axes) call.expect_axes(*axes, input.size(), "axes");
-  Shape result;
-  for (std::uint32_t i = 0; i < input.size(); ++i) {
-    const bool reduced = !axes || std::ranges::find(*axes, i) != axes->end();
-    if (!reduced)
-      result.push_back(input[i]);
-    else if (keep_dimensions)
-      result.push_back(1);
-  }
-  return {result};
 }
 
 }  // namespace polychron::ops

@@ -40,14 +40,6 @@ void read(const json& value, std::optional<T>& field) {
   read(value, field.emplace());
 }
 
-/// The default attributes of alternative number `index`.
-template <std::size_t I = 0>
-Attributes default_attributes(std::size_t index) {
-  if constexpr (I + 1 < std::variant_size_v<Attributes>)
-    if (I != index) return default_attributes<I + 1>(index);
-  return std::variant_alternative_t<I, Attributes>{};
-}
-
 /// Sets the field that the specification calls `name`; false if there is none.
 inline bool set_field(Attributes& attributes, std::string_view name, const json& value) {
   if (auto* split = std::get_if<SplitAttributes>(&attributes); split && name == "splits") {

@@ -9,7 +9,6 @@
 
 #include "ops/table.hpp"
 #include "polychron/polychron.hpp"
-#include "runtime/builder_state.hpp"
 #include "tests/conformance/attributes.hpp"
 #include "tests/conformance/values.hpp"
 
@@ -26,16 +25,12 @@ struct NotRun {
 /// Builds the graph of a case, by the names in it.
 class CaseBuilder {
  public:
-  CaseBuilder(const Context& context, const json& test)
-      : state_(std::make_shared<detail::BuilderState>(context)) {
+  CaseBuilder(const Context& context, const json& test) : builder_(context) {
     for (const auto& [name, operand] : test.at("inputs").items()) {
-      const bool constant = operand.value("constant", false);
       const auto descriptor = descriptor_of(operand);
-      if (constant)
-        operands_.emplace(name, state_->add_constant(
-                                    descriptor, std::make_shared<const Buffer>(bytes_of(operand))));
-      else
-        operands_.emplace(name, state_->add_input(name, descriptor));
+      operands_.emplace(name, operand.value("constant", false)
+                                  ? builder_.constant(descriptor, bytes_of(operand))
+                                  : builder_.input(name, descriptor));
     }
     for (const auto& call : test.at("operators")) add(call);
   }
@@ -44,7 +39,7 @@ class CaseBuilder {
     NamedOperands named;
     for (const auto& [name, operand] : outputs.items())
       named.emplace_back(name, operands_.at(name));
-    return state_->build(named, {}).get();
+    return builder_.build(named).get();
   }
 
  private:
@@ -53,7 +48,7 @@ class CaseBuilder {
     const ops::Row* row = ops::find(name);
     if (row == nullptr) throw NotRun{name + " is not in the operator table yet"};
     std::vector<const Operand*> operands(row->operands().size(), nullptr);
-    auto attributes = default_attributes(row->attributes);
+    auto attributes = ops::default_attributes(row->attributes);
     const auto set = [&](const std::string& key, const json& value) {
       if (key == "label") return;
       for (std::size_t i = 0; i < row->operands().size(); ++i) {
@@ -77,14 +72,14 @@ class CaseBuilder {
         }
         for (const auto& [option, option_value] : value.items()) set(option, option_value);
       }
-    auto results = state_->add_by_name(name, operands, std::move(attributes), "");
+    auto results = builder_.apply(name, operands, std::move(attributes));
     const auto& outputs = call.at("outputs");
     for (std::size_t i = 0; i < results.size(); ++i)
       operands_.insert_or_assign((outputs.is_array() ? outputs.at(i) : outputs).get<std::string>(),
                                  results[i]);
   }
 
-  std::shared_ptr<detail::BuilderState> state_;
+  GraphBuilder builder_;
   std::map<std::string, Operand> operands_;
 };
 

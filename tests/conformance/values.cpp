@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(a_single_number_fills_the_shape) {
 }
 
 BOOST_AUTO_TEST_CASE(fields_are_set_by_name) {
-  auto attributes = default_attributes(ops::alternative<Pool2dAttributes>());
+  auto attributes = ops::default_attributes(ops::alternative<Pool2dAttributes>());
   BOOST_TEST(set_field(attributes, "windowDimensions", {3, 4}));
   BOOST_TEST(set_field(attributes, "layout", "nhwc"));
   BOOST_TEST(!set_field(attributes, "roundingType", "ceil"));

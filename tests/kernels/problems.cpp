@@ -56,7 +56,7 @@ ProblemMaker& ProblemMaker::output(Shape shape, DataType type) {
 }
 
 ProblemMaker& ProblemMaker::then(ops::OpId op, Attributes attributes) {
-  problem_.post_ops.push_back({op, std::move(attributes)});
+  problem_.post_ops.push_back({op, std::move(attributes), {}});
   return *this;
 }
 
@@ -67,7 +67,7 @@ ProblemMaker& ProblemMaker::then_with(ops::OpId op, Shape shape, bool is_constan
   else
     input(std::move(shape));
   problem_.own_inputs = own;
-  problem_.post_ops.push_back({op, {}, static_cast<std::uint32_t>(problem_.inputs.size() - 1)});
+  problem_.post_ops.push_back({op, {}, {static_cast<std::uint32_t>(problem_.inputs.size() - 1)}});
   return *this;
 }
 
@@ -192,8 +192,50 @@ Outcome run_kernel(const kernels::Implementation& implementation, Problem proble
   return outcome;
 }
 
-int check_implementations(const ProblemMaker& maker, const std::string& what, double tolerance) {
+namespace {
+
+/// How many numbers are added up for an element of the result.
+double terms(const Problem& problem) {
+  const auto count = [](const Slot& slot) {
+    return static_cast<double>(*element_count(slot.descriptor.shape));
+  };
+  const Shape& in = problem.inputs[0].descriptor.shape;
+  const Shape& out = problem.outputs[0].descriptor.shape;
+  if (kernels::is(problem.op, ops::Family::convolution)) return count(problem.inputs[1]) / out[1];
+  if (const auto* a = std::get_if<GemmAttributes>(&problem.attributes))
+    return in[a->a_transpose ? 0 : 1];
+  if (kernels::is(problem.op, ops::Family::matrix)) return in.back();
+  if (const auto* a = std::get_if<SoftmaxAttributes>(&problem.attributes)) return in[a->axis];
+  if (const auto* a = std::get_if<Pool2dAttributes>(&problem.attributes))
+    return a->window_dimensions ? (*a->window_dimensions)[0] * (*a->window_dimensions)[1]
+                                : in[2] * in[3];
+  return count(problem.inputs[0]) / count(problem.outputs[0]);
+}
+
+/// How far a result of 1 may be off, by the row.
+double tolerance_of(ops::OpId op, double term_count) {
+  if (op == kernels::op_swish) return 2 * tolerance_of(ops::op("sigmoid"), 1);
+  if (kernels::is_internal(op)) return 0;
+  const ops::Tolerance& tolerance = ops::row(op).tolerance;
+  const double unit = tolerance.metric == ops::Tolerance::Metric::ulp
+                          ? static_cast<double>(std::numeric_limits<float>::epsilon())
+                          : 1.0;
+  return tolerance.float32 * unit * (tolerance.per_term ? term_count : 1);
+}
+
+/// Post-operations carry on what is off before them: operands go up to 2.
+double tolerance_of(const Problem& problem) {
+  double tolerance = tolerance_of(problem.op, terms(problem));
+  for (const kernels::PostOp& post_op : problem.post_ops)
+    tolerance = 2 * tolerance + tolerance_of(post_op.op, 1);
+  return tolerance;
+}
+
+}  // namespace
+
+int check_implementations(const ProblemMaker& maker, const std::string& what) {
   const Problem problem = maker.problem();
+  const double tolerance = tolerance_of(problem);
   const auto list = kernels::implementations(problem.op);
   BOOST_REQUIRE_EQUAL(list.back().name, "reference");
   const Outcome expected = run_kernel(list.back(), problem, maker.values());

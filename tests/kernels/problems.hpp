@@ -54,7 +54,8 @@ Outcome run_kernel(const kernels::Implementation& implementation, kernels::Probl
                    kernels::Layout layout = kernels::Layout::plain);
 
 /// Checks every implementation of the problem's operator, in every layout that it takes, against
-/// the reference. Returns how many combinations ran besides the reference.
-int check_implementations(const ProblemMaker& maker, const std::string& what, double tolerance);
+/// the reference, within the tolerances of the rows concerned. Returns how many combinations ran
+/// besides the reference.
+int check_implementations(const ProblemMaker& maker, const std::string& what);
 
 }  // namespace polychron::tests

@@ -1,10 +1,12 @@
-// GraphBuilder's operators: each method makes the operator of its name, and takes only operands of
-// its own builder (rule F), also as options.
+// GraphBuilder's operators: each row has a method that makes the operator of its name, and takes
+// only operands of its own builder (rule F), also as options.
 #include <boost/test/unit_test.hpp>
-#include <functional>
-#include <map>
+#include <fstream>
+#include <iterator>
+#include <regex>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "ops/table.hpp"
 #include "polychron/polychron.hpp"
@@ -16,104 +18,6 @@ namespace {
 struct World {
   Runtime runtime;
   Context context = runtime.create_context().get();
-};
-
-/// A method that takes one operand or two.
-using Unary = std::function<void(GraphBuilder&, const Operand&)>;
-using Binary = std::function<void(GraphBuilder&, const Operand&, const Operand&)>;
-
-template <class Options>
-Unary unary(Operand (GraphBuilder::*method)(const Operand&, const Options&)) {
-  return [method](GraphBuilder& builder, const Operand& input) { (builder.*method)(input, {}); };
-}
-template <class Options>
-Binary binary(Operand (GraphBuilder::*method)(const Operand&, const Operand&, const Options&)) {
-  return [method](GraphBuilder& builder, const Operand& a, const Operand& b) {
-    (builder.*method)(a, b, {});
-  };
-}
-
-const std::map<std::string, Unary> unary_methods{
-    {"abs", unary(&GraphBuilder::abs)},
-    {"ceil", unary(&GraphBuilder::ceil)},
-    {"cos", unary(&GraphBuilder::cos)},
-    {"erf", unary(&GraphBuilder::erf)},
-    {"exp", unary(&GraphBuilder::exp)},
-    {"floor", unary(&GraphBuilder::floor)},
-    {"identity", unary(&GraphBuilder::identity)},
-    {"log", unary(&GraphBuilder::log)},
-    {"logicalNot", unary(&GraphBuilder::logical_not)},
-    {"neg", unary(&GraphBuilder::neg)},
-    {"reciprocal", unary(&GraphBuilder::reciprocal)},
-    {"roundEven", unary(&GraphBuilder::round_even)},
-    {"sign", unary(&GraphBuilder::sign)},
-    {"sin", unary(&GraphBuilder::sin)},
-    {"sqrt", unary(&GraphBuilder::sqrt)},
-    {"tan", unary(&GraphBuilder::tan)},
-    {"clamp", unary(&GraphBuilder::clamp)},
-    {"elu", unary(&GraphBuilder::elu)},
-    {"gelu", unary(&GraphBuilder::gelu)},
-    {"hardSigmoid", unary(&GraphBuilder::hard_sigmoid)},
-    {"hardSwish", unary(&GraphBuilder::hard_swish)},
-    {"leakyRelu", unary(&GraphBuilder::leaky_relu)},
-    {"linear", unary(&GraphBuilder::linear)},
-    {"relu", unary(&GraphBuilder::relu)},
-    {"sigmoid", unary(&GraphBuilder::sigmoid)},
-    {"softplus", unary(&GraphBuilder::softplus)},
-    {"softsign", unary(&GraphBuilder::softsign)},
-    {"tanh", unary(&GraphBuilder::tanh)},
-    {"averagePool2d", unary(&GraphBuilder::average_pool2d)},
-    {"maxPool2d", unary(&GraphBuilder::max_pool2d)},
-    {"resample2d", unary(&GraphBuilder::resample2d)},
-    {"instanceNormalization", unary(&GraphBuilder::instance_normalization)},
-    {"layerNormalization", unary(&GraphBuilder::layer_normalization)},
-    {"reduceL1", unary(&GraphBuilder::reduce_l1)},
-    {"reduceL2", unary(&GraphBuilder::reduce_l2)},
-    {"reduceLogSum", unary(&GraphBuilder::reduce_log_sum)},
-    {"reduceLogSumExp", unary(&GraphBuilder::reduce_log_sum_exp)},
-    {"reduceMax", unary(&GraphBuilder::reduce_max)},
-    {"reduceMean", unary(&GraphBuilder::reduce_mean)},
-    {"reduceMin", unary(&GraphBuilder::reduce_min)},
-    {"reduceProduct", unary(&GraphBuilder::reduce_product)},
-    {"reduceSum", unary(&GraphBuilder::reduce_sum)},
-    {"reduceSumSquare", unary(&GraphBuilder::reduce_sum_square)},
-    {"transpose", unary(&GraphBuilder::transpose)},
-    {"cast", [](auto& b, const auto& x) { b.cast(x, DataType::int8); }},
-    {"softmax", [](auto& b, const auto& x) { b.softmax(x, 0); }},
-    {"expand", [](auto& b, const auto& x) { b.expand(x, {2}); }},
-    {"pad", [](auto& b, const auto& x) { b.pad(x, {0}, {0}); }},
-    {"reshape", [](auto& b, const auto& x) { b.reshape(x, {2}); }},
-    {"slice", [](auto& b, const auto& x) { b.slice(x, {0}, {1}); }},
-    {"split", [](auto& b, const auto& x) { b.split(x, 2); }},
-};
-
-const std::map<std::string, Binary> binary_methods{
-    {"add", binary(&GraphBuilder::add)},
-    {"sub", binary(&GraphBuilder::sub)},
-    {"mul", binary(&GraphBuilder::mul)},
-    {"div", binary(&GraphBuilder::div)},
-    {"max", binary(&GraphBuilder::max)},
-    {"min", binary(&GraphBuilder::min)},
-    {"pow", binary(&GraphBuilder::pow)},
-    {"equal", binary(&GraphBuilder::equal)},
-    {"notEqual", binary(&GraphBuilder::not_equal)},
-    {"greater", binary(&GraphBuilder::greater)},
-    {"greaterOrEqual", binary(&GraphBuilder::greater_or_equal)},
-    {"lesser", binary(&GraphBuilder::lesser)},
-    {"lesserOrEqual", binary(&GraphBuilder::lesser_or_equal)},
-    {"logicalAnd", binary(&GraphBuilder::logical_and)},
-    {"logicalOr", binary(&GraphBuilder::logical_or)},
-    {"logicalXor", binary(&GraphBuilder::logical_xor)},
-    {"prelu", binary(&GraphBuilder::prelu)},
-    {"conv2d", binary(&GraphBuilder::conv2d)},
-    {"convTranspose2d", binary(&GraphBuilder::conv_transpose2d)},
-    {"gemm", binary(&GraphBuilder::gemm)},
-    {"matmul", binary(&GraphBuilder::matmul)},
-    {"gather", binary(&GraphBuilder::gather)},
-    {"concat",
-     [](auto& b, const auto& x, const auto& y) {
-       b.concat({x, y}, 0);
-     }},
 };
 
 /// The call is refused as one of operator `name` with a foreign operand `operand`.
@@ -136,6 +40,17 @@ std::string operand_name(const std::string& name, std::size_t index) {
   return std::string(row.operands()[index].name);
 }
 
+/// "reduceLogSumExp" as "reduce_log_sum_exp", "averagePool2d" as "average_pool2d".
+std::string snake_case(const std::string& name) {
+  std::string text;
+  for (const char c : name) {
+    const bool capital = c >= 'A' && c <= 'Z';
+    if (capital) text += '_';
+    text += capital ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return text;
+}
+
 }  // namespace
 
 BOOST_FIXTURE_TEST_SUITE(builder_operators, World)
@@ -146,17 +61,32 @@ BOOST_AUTO_TEST_CASE(f_operands_are_the_builders_own) {
   const OperandDescriptor descriptor{DataType::float32, {1, 1, 2, 2}};
   const auto own = builder.input("x", descriptor);
   const auto other = stranger.input("x", descriptor);
-  for (const auto& [name, call] : unary_methods)
-    foreign(name, operand_name(name, 0), [&] { call(builder, other); });
-  for (const auto& [name, call] : binary_methods) {
-    foreign(name, operand_name(name, 0), [&] { call(builder, other, own); });
-    foreign(name, operand_name(name, 1), [&] { call(builder, own, other); });
+  for (const auto& row : ops::rows()) {
+    const std::string name(row.name);
+    const std::size_t count = row.call.variadic() ? 3 : row.operands().size();
+    for (std::size_t i = 0; i < count; ++i) {
+      std::vector<const Operand*> operands(count, &own);
+      operands[i] = &other;
+      foreign(name, operand_name(name, i), [&] { builder.apply(name, operands); });
+    }
   }
-  foreign("where", "condition", [&] { builder.where(other, own, own); });
+}
+
+// Where the methods put their operands.
+BOOST_AUTO_TEST_CASE(f_methods_keep_the_order_of_their_operands) {
+  GraphBuilder builder(context);
+  GraphBuilder stranger(context);
+  const OperandDescriptor descriptor{DataType::float32, {1, 1, 2, 2}};
+  const auto own = builder.input("x", descriptor);
+  const auto other = stranger.input("x", descriptor);
+  foreign("sub", "b", [&] { builder.sub(own, other); });
+  foreign("prelu", "slope", [&] { builder.prelu(own, other); });
+  foreign("conv2d", "filter", [&] { builder.conv2d(own, other); });
+  foreign("gather", "indices", [&] { builder.gather(own, other); });
+  foreign("concat", "inputs[1]", [&] { builder.concat({own, other}, 0); });
   foreign("where", "trueValue", [&] { builder.where(own, other, own); });
   foreign("where", "falseValue", [&] { builder.where(own, own, other); });
   foreign("split", "input", [&] { builder.split(other, std::vector<std::uint32_t>{1, 1}); });
-  foreign("batchNormalization", "input", [&] { builder.batch_normalization(other, own, own); });
   foreign("batchNormalization", "mean", [&] { builder.batch_normalization(own, other, own); });
   foreign("batchNormalization", "variance", [&] { builder.batch_normalization(own, own, other); });
 }
@@ -191,12 +121,42 @@ BOOST_AUTO_TEST_CASE(f_optional_operands_too) {
                  [&](const auto& options) { builder.layer_normalization(own, options); });
 }
 
+// The header is the list of methods: each passes on the name of a row, which is its own.
 BOOST_AUTO_TEST_CASE(every_row_has_a_method) {
-  std::set<std::string_view> names{"where", "batchNormalization"};
-  for (const auto& method : unary_methods) names.insert(method.first);
-  for (const auto& method : binary_methods) names.insert(method.first);
-  for (const auto& row : ops::rows()) BOOST_TEST(names.contains(row.name), row.name);
-  BOOST_TEST(names.size() == ops::rows().size());
+  std::ifstream file(POLYCHRON_SOURCE_DIR "/include/polychron/graph_builder.hpp");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  const std::regex method(
+      R"re((\w+)\([^{}]*(?:\{\})?\) \{\s*return [\w:(]*(?:one|apply)\("(\w+)")re");
+  std::set<std::string> names;
+  for (std::sregex_iterator at(text.begin(), text.end(), method), end; at != end; ++at) {
+    names.insert((*at)[2]);
+    BOOST_TEST((*at)[1].str() == snake_case((*at)[2]));
+  }
+  for (const auto& row : ops::rows())
+    BOOST_TEST(names.erase(std::string(row.name)) == 1U, row.name << " has no method");
+  for (const auto& name : names) BOOST_ERROR("there is no row '" << name << "'");
+}
+
+BOOST_AUTO_TEST_CASE(apply_adds_by_name) {
+  GraphBuilder builder(context);
+  const auto x = builder.input("x", {DataType::float32, {2, 3}});
+  const std::vector<const Operand*> one{&x}, two{&x, &x};
+  BOOST_TEST(builder.apply("add", two).size() == 1U);
+  BOOST_TEST(builder.apply("split", one, SplitAttributes{{3}, true, 1}).size() == 3U);
+  BOOST_TEST(to_string(builder.apply("elu", one).at(0).shape()) == "[2, 3]");
+  const auto refused = [&](const char* name, const Attributes& attributes, const char* part) {
+    try {
+      builder.apply(name, one, attributes, {"here"});
+      BOOST_ERROR(name << " accepted");
+    } catch (const Error& error) {
+      BOOST_TEST((error.kind() == ErrorKind::type_error));
+      BOOST_TEST(error.message().find(part) != std::string::npos, error.message());
+    }
+  };
+  refused("conv3d", {}, "there is no operator 'conv3d'");
+  refused("cast", {}, "[here] cast: dataType is missing");
+  refused("add", {}, "[here] add: ");
+  refused("elu", LinearAttributes{}, "another operator's attributes");
 }
 
 BOOST_AUTO_TEST_CASE(options_reach_the_rules) {

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <random>
 
+#include "ops/attributes.hpp"
 #include "tests/ops/check.hpp"
 #include "tests/ops/random_spatial.hpp"
 
@@ -18,12 +19,8 @@ namespace {
 
 Case same(const ops::Row& row, Random& random) {
   const auto shape = random.shape(row.operands()[0].rank_min, 6);
-  Attributes attributes;
+  auto attributes = ops::default_attributes(row.attributes);
   if (row.name == "cast") attributes = CastAttributes{random.type(ops::type_sets::any)};
-  if (row.name == "elu") attributes = EluAttributes{};
-  if (row.name == "hardSigmoid") attributes = HardSigmoidAttributes{};
-  if (row.name == "leakyRelu") attributes = LeakyReluAttributes{};
-  if (row.name == "linear") attributes = LinearAttributes{};
   return {{shape}, attributes, {shape}};
 }
 

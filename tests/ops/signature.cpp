@@ -1,7 +1,7 @@
 // The signature parser: what rows are written in.
 #include <boost/test/unit_test.hpp>
 
-#include "ops/signature.hpp"
+#include "ops/row.hpp"
 
 using namespace polychron;
 using namespace polychron::ops;
@@ -71,6 +71,23 @@ BOOST_AUTO_TEST_CASE(says_what_it_expected) {
   BOOST_TEST(expected_by("input: floats -> input extra") == "the end");
   BOOST_TEST(expected_by("a: any, b: any, c: any, d: any, e: any, f: any, g: any, h: any, i: any "
                          "-> a") == "fewer operands");
+}
+
+// What could be read, but says nothing that could be inferred from.
+BOOST_AUTO_TEST_CASE(refuses_what_cannot_be_inferred) {
+  BOOST_TEST(expected_by("a...: any, b: a -> a") == "a variadic operand alone");
+  BOOST_TEST(expected_by("a: any, b...: a -> a") == "a variadic operand alone");
+  BOOST_TEST(expected_by("a: any -> b...: a, c: a") == "a variadic result alone");
+  BOOST_TEST(expected_by("a: any, b: a|int8 -> a") == "one operand's type");
+  BOOST_TEST(expected_by("a: any, b: int8|a -> a") == "one operand's type");
+  const auto inferable = [](std::string_view text) {
+    ops::Row row;
+    row.call = SignatureParser(text).parse();
+    return row.inferable();
+  };
+  BOOST_TEST(inferable("a: any -> uint8"));
+  BOOST_TEST(!inferable("a: any -> int32|int64"));
+  BOOST_TEST(!inferable("a: any, b?: floats -> b"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -46,7 +46,7 @@ void absorb_output(PlanGraph& graph, const Matcher& match, PlanNode& node) {
   const std::size_t next = only_consumer(graph, match.uses(), node.outputs[0]);
   if (next == Uses::none || graph.nodes[next].op != op("transpose")) return;
   for (const PostOp& post_op : node.post_ops)
-    if (post_op.operand != PostOp::no_operand) return;
+    if (!post_op.operands.empty()) return;
   const Order permutation = order_of(graph, graph.nodes[next]);
   Order order(permutation.size());
   for (std::uint32_t i = 0; i < order.size(); ++i) order[permutation[i]] = i;

@@ -54,7 +54,7 @@ class LayoutChooser {
     if (node.outputs.size() != 1 || shape(node.outputs[0]).size() != 4) return Layout::plain;
     if (graph_.values[node.outputs[0]].descriptor.data_type != DataType::float32)
       return Layout::plain;
-    if (node.op == op("conv2d") || node.op == op("convTranspose2d"))
+    if (is(node.op, ops::Family::convolution))
       return convolves_in_blocks(node) ? blocked_ : Layout::plain;
     if (node.op == op_depth_to_space)
       return whole_taps(node) && is_blocked(node.inputs[0]) ? blocked_ : Layout::plain;
@@ -107,7 +107,7 @@ class LayoutChooser {
   /// reason, and in blocks the operand that is not whole must come second.
   bool is_whole_and_blocked(const PlanNode& node) const {
     const Shape& result = shape(node.outputs[0]);
-    const std::size_t count = is_ordered(node.op) ? 1 : node.own_inputs;
+    const std::size_t count = commutes(node.op) ? node.own_inputs : 1;
     for (std::size_t i = 0; i < count; ++i)
       if (shape(node.inputs[i]) == result && is_blocked(node.inputs[i])) return true;
     return false;
@@ -119,7 +119,7 @@ class LayoutChooser {
     if (result_layout == Layout::plain) return Layout::plain;
     const Shape& own = shape(node.inputs[index]);
     if (index >= node.own_inputs) return own == result ? result_layout : Layout::plain;
-    if (node.op == op("conv2d") || node.op == op("convTranspose2d"))
+    if (is(node.op, ops::Family::convolution))
       return index == 0 && own[1] >= fewest_channels ? result_layout : Layout::plain;
     if (!elementwise(node)) return result_layout;
     // A vector of channels comes in the picture's layout, a scalar as it is.

@@ -4,6 +4,7 @@
 
 #include "kernels/cpu/passes/match.hpp"
 #include "kernels/cpu/passes/passes.hpp"
+#include "ops/layouts.hpp"
 
 namespace polychron::kernels {
 namespace {
@@ -66,20 +67,17 @@ struct FilterAxis {
   std::size_t channel_axis = 1;  ///< of the result
 };
 
+template <class A>
+FilterAxis convolution_axes(const A& a) {
+  return {ops::filter_axes(a.filter_layout)[0], ops::picture_axes(a.input_layout)[1]};
+}
+
 std::optional<FilterAxis> filter_axis(const PlanNode& node, const Shape& result) {
-  if (const auto* a = std::get_if<Conv2dAttributes>(&node.attributes)) {
-    constexpr std::array<std::size_t, 4> axes{0, 3, 0, 3};
-    return FilterAxis{axes[static_cast<std::size_t>(a->filter_layout)],
-                      a->input_layout == InputOperandLayout::nchw ? 1U : 3U};
-  }
+  if (const auto* a = std::get_if<Conv2dAttributes>(&node.attributes)) return convolution_axes(*a);
   if (const auto* a = std::get_if<ConvTranspose2dAttributes>(&node.attributes)) {
-    constexpr std::array<std::size_t, 3> axes{1, 2, 0};
     if (a->groups != 1) return std::nullopt;
-    return FilterAxis{axes[static_cast<std::size_t>(a->filter_layout)],
-                      a->input_layout == InputOperandLayout::nchw ? 1U : 3U};
+    return convolution_axes(*a);
   }
-  if (const auto* a = std::get_if<GemmAttributes>(&node.attributes))
-    return FilterAxis{a->b_transpose ? 0U : 1U, 1};
   return FilterAxis{~std::size_t{0}, result.size() - 1};  // matmul: the last dimension
 }
 
@@ -96,9 +94,7 @@ ops::ValueId scaled_filter(PlanGraph& graph, ops::ValueId filter, std::size_t ax
 }
 
 /// Convolutions have a bias operand; products get theirs from fuse_post_ops.
-bool has_bias_operand(const PlanNode& node) {
-  return node.op == op("conv2d") || node.op == op("convTranspose2d");
-}
+bool has_bias_operand(const PlanNode& node) { return is(node.op, ops::Family::convolution); }
 
 bool is_target(const PlanGraph& graph, const PlanNode& node) {
   const bool product = node.op == op("matmul");

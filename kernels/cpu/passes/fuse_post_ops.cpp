@@ -1,5 +1,7 @@
 // Element-wise operators go into the node whose result they take. The fused node takes the
 // follower's place in the order, where all its operands exist.
+#include <algorithm>
+
 #include "kernels/cpu/passes/match.hpp"
 #include "kernels/cpu/passes/passes.hpp"
 #include "kernels/fusion.hpp"
@@ -15,14 +17,17 @@ Slot slot_of(const PlanGraph& graph, ops::ValueId id) {
   return {value.descriptor, value.layout, value.constant, true, {}};
 }
 
-/// The other operand of `follower`, if it is binary and `value` can be its first.
-std::optional<ops::ValueId> other_operand(const PlanNode& follower, ops::ValueId value) {
-  if (follower.inputs.size() != 2 || follower.inputs[0] == follower.inputs[1]) return std::nullopt;
-  const bool first = follower.inputs[0] == value;
-  using ops::op;
-  if (!first && (follower.op == op("sub") || follower.op == op("div") || follower.op == op("pow")))
+/// The operands of `follower` but `value`, if that can be its first and is read once.
+std::optional<std::vector<ops::ValueId>> other_operands(const PlanNode& follower,
+                                                        ops::ValueId value) {
+  std::vector<ops::ValueId> operands = follower.inputs;
+  const auto found = std::ranges::find(operands, value);
+  if (found == operands.end() || std::ranges::find(operands, ops::no_value) != operands.end())
     return std::nullopt;
-  return follower.inputs[first ? 1 : 0];
+  if (found != operands.begin() && !commutes(follower.op)) return std::nullopt;
+  operands.erase(found);
+  if (std::ranges::find(operands, value) != operands.end()) return std::nullopt;
+  return operands;
 }
 
 bool fuse(PlanGraph& graph, const Matcher& match, std::size_t index) {
@@ -34,17 +39,16 @@ bool fuse(PlanGraph& graph, const Matcher& match, std::size_t index) {
   PlanNode& follower = graph.nodes[next];
   if (!follower.post_ops.empty() || follower.outputs.size() != 1) return false;
   if (match.descriptor(follower.outputs[0]) != match.descriptor(result)) return false;
+  const auto others = other_operands(follower, result);
+  if (!others) return false;
+  std::vector<Slot> operands;
+  for (const ops::ValueId other : *others) operands.push_back(slot_of(graph, other));
+  if (!can_follow(problem_of(graph, node, 1), follower.op, follower.attributes, operands))
+    return false;
   PostOp post_op{follower.op, follower.attributes};
-  const Problem problem = problem_of(graph, node, 1);
-  if (follower.inputs.size() == 1) {
-    if (!can_follow(problem, follower.op, follower.attributes, nullptr)) return false;
-  } else {
-    const auto other = other_operand(follower, result);
-    if (!other) return false;
-    const Slot operand = slot_of(graph, *other);
-    if (!can_follow(problem, follower.op, follower.attributes, &operand)) return false;
-    post_op.operand = static_cast<std::uint32_t>(node.inputs.size());
-    node.inputs.push_back(*other);
+  for (const ops::ValueId other : *others) {
+    post_op.operands.push_back(static_cast<std::uint32_t>(node.inputs.size()));
+    node.inputs.push_back(other);
   }
   node.post_ops.push_back(std::move(post_op));
   node.outputs = follower.outputs;

@@ -1,22 +1,39 @@
 // The order of the passes: what one leaves behind is what the next looks for.
+#include "kernels/cpu/check.hpp"
 #include "kernels/cpu/passes/passes.hpp"
 
 namespace polychron::kernels {
 
+namespace {
+
+struct Pass {
+  const char* name;
+  void (*run)(PlanGraph& graph);
+};
+
+constexpr Pass passes[] = {
+    {"fold_constants", fold_constants},
+    {"simplify_scalars", simplify_scalars},
+    {"recognise_layer_normalization", recognise_layer_normalization},
+    {"recognise_activations", recognise_activations},
+    {"simplify_scalars", simplify_scalars},
+    {"factor_gates", factor_gates},
+    {"fold_affine", fold_affine},
+    {"fuse_post_ops", fuse_post_ops},
+    {"split_transposed_convolutions", split_transposed_convolutions},
+    {"absorb_transposes", absorb_transposes},
+    {"choose_layouts", choose_layouts},
+    {"make_views", make_views},
+};
+
+}  // namespace
+
 void optimize(PlanGraph& graph) {
   graph.sweep();
-  fold_constants(graph);
-  simplify_scalars(graph);
-  recognise_layer_normalization(graph);
-  recognise_activations(graph);
-  simplify_scalars(graph);
-  factor_gates(graph);
-  fold_affine(graph);
-  fuse_post_ops(graph);
-  split_transposed_convolutions(graph);
-  absorb_transposes(graph);
-  choose_layouts(graph);
-  make_views(graph);
+  for (const Pass& pass : passes) {
+    pass.run(graph);
+    check_graph(graph, pass.name);
+  }
 }
 
 }  // namespace polychron::kernels

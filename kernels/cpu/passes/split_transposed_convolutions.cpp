@@ -36,7 +36,7 @@ bool splits(const PlanGraph& graph, const PlanNode& node) {
       !graph.is_constant(node.inputs[2]))
     return false;
   return std::all_of(node.post_ops.begin(), node.post_ops.end(),
-                     [](const PostOp& p) { return p.operand == PostOp::no_operand; });
+                     [](const PostOp& p) { return p.operands.empty(); });
 }
 
 /// Channels from tap to tap: whole blocks, so that whole blocks are copied; for few channels the

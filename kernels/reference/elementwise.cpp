@@ -1,25 +1,14 @@
-// Element-wise operators of two operands, comparisons, logic and where; all broadcast.
-#include "kernels/reference/reference.hpp"
-#include "kernels/reference/types.hpp"
-#include "kernels/reference/walk.hpp"
+// Element-wise operators: arithmetic, comparisons, logic and where, which broadcast; functions of
+// one operand, and cast.
+#include <algorithm>
+
+#include "kernels/reference/each.hpp"
 #include "ops/table.hpp"
 
 namespace polychron::kernels::reference {
 namespace {
 
 using ops::op;
-
-template <class W>
-inline constexpr bool is_signed_integer = std::is_same_v<W, std::int64_t>;
-
-/// Integers wrap around, in two's complement.
-template <class W, class F>
-W wrapping(W a, W b, F f) {
-  if constexpr (is_signed_integer<W>)
-    return static_cast<W>(f(static_cast<std::uint64_t>(a), static_cast<std::uint64_t>(b)));
-  else
-    return f(a, b);
-}
 
 struct Add {
   template <class W>
@@ -31,12 +20,6 @@ struct Sub {
   template <class W>
   W operator()(W a, W b) const {
     return wrapping(a, b, [](auto x, auto y) { return x - y; });
-  }
-};
-struct Mul {
-  template <class W>
-  W operator()(W a, W b) const {
-    return wrapping(a, b, [](auto x, auto y) { return x * y; });
   }
 };
 struct Div {
@@ -70,33 +53,6 @@ struct Pow {
     return result;
   }
 };
-struct Prelu {
-  template <class W>
-  W operator()(W a, W b) const {
-    return a < W{} ? Mul{}(a, b) : a;
-  }
-};
-
-/// Out is the type of the result, or void for the operands'.
-template <class F, class Out>
-void binary(const Call& call) {
-  const Shape& shape = call.out_shape();
-  const std::array strides{broadcast_strides(call.in_shape(0), shape),
-                           broadcast_strides(call.in_shape(1), shape)};
-  with_element(call.in_type(), [&]<class T>(T) {
-    using Result = std::conditional_t<std::is_void_v<Out>, T, Out>;
-    const T* a = call.in<T>(0);
-    const T* b = call.in<T>(1);
-    auto* out = call.out<Result>();
-    for_each<2>(shape, strides, [&](const auto& at, const auto&) {
-      *out++ = narrow<Result>(F{}(widen(a[at[0]]), widen(b[at[1]])));
-    });
-  });
-}
-
-template <class F>
-constexpr Function arithmetic = binary<F, void>;
-
 /// F compares two wide values.
 template <auto f>
 struct Compare {
@@ -124,29 +80,84 @@ void where(const Call& call) {
   });
 }
 
+struct Abs {
+  double operator()(double x) const { return std::fabs(x); }
+  std::int64_t operator()(std::int64_t x) const { return x < 0 ? Neg(x) : x; }
+  std::uint64_t operator()(std::uint64_t x) const { return x; }
+  static std::int64_t Neg(std::int64_t x) {
+    return static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(x));
+  }
+};
+struct Neg {
+  double operator()(double x) const { return -x; }
+  std::int64_t operator()(std::int64_t x) const { return Abs::Neg(x); }
+  std::uint64_t operator()(std::uint64_t x) const { return 0 - x; }
+};
+struct Sign {
+  template <class W>
+  W operator()(W x) const {
+    if constexpr (std::is_same_v<W, double>)
+      if (std::isnan(x)) return x;
+    return static_cast<W>((x > W{}) - (x < W{}));
+  }
+};
+void logical_not(const Call& call) {
+  const std::int64_t count = count_of(call.out_shape());
+  const auto* in = call.in<std::uint8_t>(0);
+  auto* out = call.out<std::uint8_t>();
+  for (std::int64_t i = 0; i < count; ++i) out[i] = in[i] == 0;
+}
+
+void cast(const Call& call) {
+  const std::int64_t count = count_of(call.out_shape());
+  with_element(call.in_type(), [&]<class From>(From) {
+    with_element(call.out_type(), [&]<class To>(To) {
+      const From* in = call.in<From>(0);
+      To* out = call.out<To>();
+      for (std::int64_t i = 0; i < count; ++i) out[i] = narrow<To>(widen(in[i]));
+    });
+  });
+}
+
 constexpr Entry entries[] = {
+    {op("abs"), numbers<Abs>},
     {op("add"), arithmetic<Add>},
+    {op("cast"), cast},
+    {op("ceil"), floats<[](double x, Parameters) { return std::ceil(x); }>},
+    {op("cos"), floats<[](double x, Parameters) { return std::cos(x); }>},
     {op("div"), arithmetic<Div>},
     {op("equal"), comparison<[](auto a, auto b) { return a == b; }>},
+    {op("erf"), floats<[](double x, Parameters) { return std::erf(x); }>},
+    {op("exp"), floats<[](double x, Parameters) { return std::exp(x); }>},
+    {op("floor"), floats<[](double x, Parameters) { return std::floor(x); }>},
     {op("greater"), comparison<[](auto a, auto b) { return b < a; }>},
     {op("greaterOrEqual"), comparison<[](auto a, auto b) { return b <= a; }>},
+    {op("identity"), copy},
     {op("lesser"), comparison<[](auto a, auto b) { return a < b; }>},
     {op("lesserOrEqual"), comparison<[](auto a, auto b) { return a <= b; }>},
+    {op("log"), floats<[](double x, Parameters) { return std::log(x); }>},
     {op("logicalAnd"), comparison<[](auto a, auto b) { return a != 0 && b != 0; }>},
+    {op("logicalNot"), logical_not},
     {op("logicalOr"), comparison<[](auto a, auto b) { return a != 0 || b != 0; }>},
     {op("logicalXor"), comparison<[](auto a, auto b) { return (a != 0) != (b != 0); }>},
     {op("max"), arithmetic<Max>},
     {op("min"), arithmetic<Min>},
     {op("mul"), arithmetic<Mul>},
+    {op("neg"), numbers<Neg>},
     {op("notEqual"), comparison<[](auto a, auto b) { return a != b; }>},
     {op("pow"), arithmetic<Pow>},
-    {op("prelu"), arithmetic<Prelu>},
+    {op("reciprocal"), floats<[](double x, Parameters) { return 1 / x; }>},
+    {op("roundEven"), floats<[](double x, Parameters) { return std::nearbyint(x); }>},
+    {op("sign"), numbers<Sign>},
+    {op("sin"), floats<[](double x, Parameters) { return std::sin(x); }>},
+    {op("sqrt"), floats<[](double x, Parameters) { return std::sqrt(x); }>},
     {op("sub"), arithmetic<Sub>},
+    {op("tan"), floats<[](double x, Parameters) { return std::tan(x); }>},
     {op("where"), where},
 };
 
 }  // namespace
 
-std::span<const Entry> binary_entries() noexcept { return entries; }
+std::span<const Entry> elementwise_entries() noexcept { return entries; }
 
 }  // namespace polychron::kernels::reference

@@ -222,6 +222,6 @@ constexpr std::array rows{
 
 }  // namespace
 
-std::span<const Row> resize_rows() noexcept { return rows; }
+std::span<const Row> resampling_rows() noexcept { return rows; }
 
 }  // namespace polychron::onnx::detail

@@ -66,8 +66,8 @@ Product product_of(const Problem& problem) {
 const Slot* bias_of(const Problem& problem, const Product& product) {
   if (!product.flat || problem.post_ops.empty()) return nullptr;
   const PostOp& first = problem.post_ops[0];
-  if (first.op != ops::op("add") || first.operand == PostOp::no_operand) return nullptr;
-  const Slot& slot = problem.inputs[first.operand];
+  if (first.op != ops::op("add") || first.operands.size() != 1) return nullptr;
+  const Slot& slot = problem.inputs[first.operands[0]];
   const Shape& shape = problem.outputs[0].descriptor.shape;
   if (shape.back() == 1 || !is_float32(slot)) return nullptr;
   return broadcast_of(problem, slot.descriptor.shape) == Broadcast::channel ? &slot : nullptr;
@@ -89,7 +89,7 @@ KernelResult prepare(const Problem& problem) {
   auto kernel = std::make_unique<PrimitiveKernel>(dnnl::matmul(pd), pd.scratchpad_desc());
   kernel->add_input(DNNL_ARG_SRC, product.a, 0);
   kernel->add_operand(DNNL_ARG_WEIGHTS, pd.weights_desc(), product.b, b_slot, 1);
-  if (bias_slot) kernel->add_input(DNNL_ARG_BIAS, bias, problem.post_ops[0].operand);
+  if (bias_slot) kernel->add_input(DNNL_ARG_BIAS, bias, problem.post_ops[0].operands[0]);
   kernel->add_output(DNNL_ARG_DST, product.c);
   post_ops->add_to(*kernel);
   return KernelResult(std::move(kernel));
@@ -103,7 +103,7 @@ KernelResult prepare_gemm(const Problem& problem) {
   if (a.alpha != 1) first.push_back({ops::op("linear"), LinearAttributes{a.alpha, 0}});
   if (problem.own_inputs > 2 && problem.inputs[2].present) {
     if (a.beta != 1) return refuse("beta other than 1");
-    first.push_back({ops::op("add"), {}, 2});
+    first.push_back({ops::op("add"), {}, {2}});
   }
   expanded.post_ops.insert(expanded.post_ops.begin(), first.begin(), first.end());
   return prepare(expanded);
@@ -121,28 +121,11 @@ KernelResult prepare_product(const Problem& problem) {
   });
 }
 
-KernelResult prepare_pixel(const Problem& problem) {
-  const auto& a = std::get<Conv2dAttributes>(problem.attributes);
-  const Shape& in = problem.inputs[0].descriptor.shape;
-  const Shape& filter = problem.inputs[1].descriptor.shape;
-  const Shape& out = problem.outputs[0].descriptor.shape;
-  if (a.input_layout != InputOperandLayout::nchw ||
-      a.filter_layout != Conv2dFilterOperandLayout::oihw || a.groups != 1)
-    return refuse("nchw and oihw without groups only");
-  if (in[2] != 1 || in[3] != 1 || filter[2] != 1 || filter[3] != 1 || out[2] != 1 || out[3] != 1)
-    return refuse("one pixel only");
-  Problem product = problem;
-  product.op = ops::op("gemm");
-  product.attributes = GemmAttributes{1, 1, false, true};
-  product.inputs[0].descriptor.shape = {in[0], in[1]};
-  product.inputs[1].descriptor.shape = {filter[0], filter[1]};
-  product.outputs[0].descriptor.shape = {out[0], out[1]};
-  for (std::size_t i = problem.own_inputs; i < problem.inputs.size(); ++i) {
-    Shape& operand = product.inputs[i].descriptor.shape;
-    if (operand.size() != 4) return refuse("post-operations with operands of rank 4 only");
-    operand = {operand[0], operand[1]};
-  }
-  return prepare_product(product);
-}
+namespace {
+constexpr Entry entries[] = {{ops::op("gemm"), prepare_product},
+                             {ops::op("matmul"), prepare_product}};
+}  // namespace
+
+std::span<const Entry> matrix_entries() noexcept { return entries; }
 
 }  // namespace polychron::kernels::onednn

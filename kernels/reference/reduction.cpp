@@ -159,6 +159,6 @@ constexpr Entry entries[] = {
 
 }  // namespace
 
-std::span<const Entry> reduce_entries() noexcept { return entries; }
+std::span<const Entry> reduction_entries() noexcept { return entries; }
 
 }  // namespace polychron::kernels::reference

@@ -4,7 +4,7 @@
 using namespace onnx_tests;
 using polychron::ErrorKind;
 
-BOOST_AUTO_TEST_SUITE(resize)
+BOOST_AUTO_TEST_SUITE(resampling)
 
 namespace {
 

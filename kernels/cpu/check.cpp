@@ -1,0 +1,141 @@
+#include "kernels/cpu/check.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "base/invariant.hpp"
+#include "ops/dimensions.hpp"
+#include "ops/infer.hpp"
+#include "ops/table.hpp"
+
+namespace polychron::kernels {
+namespace {
+
+using ops::ValueId;
+
+class GraphCheck {
+ public:
+  GraphCheck(const PlanGraph& graph, std::string_view pass)
+      : graph_(graph), pass_(pass), known_(graph.values.size()) {}
+
+  void run() {
+    for (std::size_t i = 0; i < known_.size(); ++i)
+      known_[i] = graph_.values[i].kind == ops::Value::Kind::constant && graph_.values[i].constant;
+    for (const ValueId value : graph_.inputs) {
+      expect(value < known_.size() && graph_.values[value].kind == ops::Value::Kind::input,
+             "a graph's input is one");
+      known_[value] = true;
+    }
+    for (const PlanNode& node : graph_.nodes) check(node);
+    for (const ValueId value : graph_.outputs)
+      expect(value < known_.size() && known_[value], "a graph's output is made");
+  }
+
+ private:
+  void expect(bool holds, const char* what) const {
+    if (holds) [[likely]]
+      return;
+    fail(what);
+  }
+  [[noreturn]] void fail(const std::string& what) const {
+    std::string text = what;
+    text.append(", after ").append(pass_);
+    if (node_ != nullptr) {
+      text.append(", of ").append(operator_name(node_->op));
+      if (!node_->label.empty()) text.append(" '").append(node_->label).append("'");
+    }
+    throw BrokenInvariant(text.c_str(), std::source_location::current());
+  }
+
+  void check(const PlanNode& node) {
+    node_ = &node;
+    expect(!node.removed, "removed nodes are swept out");
+    expect(node.own_inputs <= node.inputs.size(), "a node has its own operands");
+    for (const ValueId value : node.inputs) {
+      if (value == ops::no_value) continue;
+      expect(value < known_.size() && known_[value], "a node reads what is made before");
+      const PlanValue& read = graph_.values[value];
+      expect(!read.constant || read.constant->size() == byte_length(read.descriptor),
+             "a constant has its descriptor's bytes");
+    }
+    for (const ValueId value : node.outputs) {
+      expect(value < known_.size() && !known_[value], "a value is made once");
+      known_[value] = true;
+    }
+    expect(node.input_orders.size() <= node.inputs.size(), "an order is an operand's");
+    check_operator(node);
+    for (const PostOp& post_op : node.post_ops) check_post_op(node, post_op);
+    node_ = nullptr;
+  }
+
+  /// The operator allows its operands, and makes results of these shapes.
+  void check_operator(const PlanNode& node) {
+    if (is_internal(node.op)) return check_internal(node);
+    const Problem problem = problem_of(graph_, node, 1);
+    const auto results = infer(node, {problem.inputs.data(), node.own_inputs});
+    expect(results.size() == problem.outputs.size(), "an operator has its row's results");
+    for (std::size_t i = 0; i < results.size(); ++i)
+      expect(results[i] == problem.outputs[i].descriptor, "a result has its operator's shape");
+  }
+
+  void check_internal(const PlanNode& node) const {
+    expect(node.own_inputs == 1 && node.outputs.size() == 1, "a pass's operator has one operand");
+    const PlanValue& in = graph_.values[node.inputs[0]];
+    const PlanValue& out = graph_.values[node.outputs[0]];
+    if (node.op == op_view)
+      expect(node.view_offset + *byte_length(out.descriptor) <=
+                 storage_bytes(in.descriptor, in.layout),
+             "a view lies in what it is of");
+    else if (node.op != op_depth_to_space)
+      expect(in.descriptor == out.descriptor, "a pass's operator keeps shape and type");
+  }
+
+  void check_post_op(const PlanNode& node, const PostOp& post_op) const {
+    const OperandDescriptor& result = graph_.values[node.outputs[0]].descriptor;
+    for (const std::uint32_t operand : post_op.operands) {
+      expect(operand >= node.own_inputs && operand < node.inputs.size(),
+             "a post-operation's operand is behind the operator's own");
+      // An order of the result is for products, whose post-operations then have no operands.
+      expect(node.output_order.empty(), "a post-operation sees its result as it lies");
+      const PlanValue& value = graph_.values[node.inputs[operand]];
+      expect(ops::broadcastable(value.descriptor.shape, result.shape),
+             "a post-operation's operand broadcasts to the result");
+    }
+  }
+
+  std::vector<OperandDescriptor> infer(const PlanNode& node, std::span<const Slot> inputs) const {
+    std::vector<const OperandDescriptor*> operands;
+    for (const Slot& slot : inputs) operands.push_back(slot.present ? &slot.descriptor : nullptr);
+    try {
+      return ops::infer(ops::row(node.op), operands, node.attributes, node.label);
+    } catch (const Error& error) {
+      fail("an operator allows its operands: " + error.message());
+    }
+  }
+
+  const PlanGraph& graph_;
+  std::string_view pass_;
+  std::vector<bool> known_;  ///< per value: it can be read by now
+  const PlanNode* node_ = nullptr;
+};
+
+bool overlap(const Stretch& a, const Stretch& b) { return a.begin < b.end && b.begin < a.end; }
+
+}  // namespace
+
+void check_graph(const PlanGraph& graph, std::string_view pass) { GraphCheck(graph, pass).run(); }
+
+void ArenaCheck::write(Stretch at, std::size_t content) {
+  std::erase_if(held_, [&](const Held& held) { return overlap(held.at, at); });
+  if (at.begin < at.end) held_.push_back({at, content});
+}
+
+void ArenaCheck::read(Stretch at, std::size_t content) const {
+  const auto holds = [&](const Held& held) {
+    return held.content == content && held.at.begin <= at.begin && at.end <= held.at.end;
+  };
+  ensure(at.begin >= at.end || std::any_of(held_.begin(), held_.end(), holds),
+         "memory is not used again before its last reader");
+}
+
+}  // namespace polychron::kernels

@@ -1,0 +1,12 @@
+// The table of data movement.
+#include "kernels/direct/direct.hpp"
+
+namespace polychron::kernels::direct {
+namespace {
+constexpr Entry entries[] = {{ops::op("concat"), prepare_concat},
+                             {op_depth_to_space, prepare_depth_to_space}};
+}  // namespace
+
+std::span<const Entry> movement_entries() noexcept { return entries; }
+
+}  // namespace polychron::kernels::direct

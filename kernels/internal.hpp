@@ -1,0 +1,42 @@
+// Operators that only passes make: they are not in the specification's table, and no builder has
+// them. Their ids lie behind the table's.
+#pragma once
+
+#include "ops/table.hpp"
+
+namespace polychron::kernels {
+
+inline constexpr std::array<std::string_view, 5> internal_operators{
+    "swish",           // x * sigmoid(alpha * x), LinearAttributes.alpha
+    "reorder",         // the same values in another layout
+    "depth_to_space",  // channels, tap by tap, become pixels
+    "copy",            // the same bytes elsewhere
+    "view",            // the same bytes under another shape; has no kernel
+};
+
+consteval ops::OpId internal(std::string_view name) {
+  for (std::size_t i = 0; i < internal_operators.size(); ++i)
+    if (internal_operators[i] == name)
+      return ops::OpId{static_cast<std::uint16_t>(ops::table.size() + i)};
+  throw "no internal operator of that name";
+}
+
+inline constexpr ops::OpId op_swish = internal("swish");
+inline constexpr ops::OpId op_reorder = internal("reorder");
+inline constexpr ops::OpId op_depth_to_space = internal("depth_to_space");
+inline constexpr ops::OpId op_copy = internal("copy");
+inline constexpr ops::OpId op_view = internal("view");
+
+constexpr bool is_internal(ops::OpId op) {
+  return static_cast<std::size_t>(op) >= ops::table.size();
+}
+
+/// Properties of the operator's row; false for internal operators.
+constexpr bool is(ops::OpId op, ops::Family family) {
+  return !is_internal(op) && ops::row(op).family == family;
+}
+constexpr bool commutes(ops::OpId op) {
+  return !is_internal(op) && ops::row(op).order == ops::Order::free;
+}
+
+}  // namespace polychron::kernels

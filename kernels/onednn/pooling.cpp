@@ -1,0 +1,49 @@
+// averagePool2d and maxPool2d.
+#include "kernels/onednn/guarded.hpp"
+#include "kernels/onednn/onednn.hpp"
+#include "kernels/onednn/primitive_kernel.hpp"
+
+namespace polychron::kernels::onednn {
+namespace {
+
+using ops::op;
+
+KernelResult prepare_pool(const Problem& problem) {
+  const auto& a = std::get<Pool2dAttributes>(problem.attributes);
+  const Slot& in = problem.inputs[0];
+  const Slot& out = problem.outputs[0];
+  if (!is_float32(in)) return refuse("float32 only");
+  if (in.layout != out.layout) return refuse("input and result in one layout only");
+  if (!problem.post_ops.empty()) return refuse("no post-operations");
+  const memory::desc source = picture(in, a.layout), target = picture(out, a.layout);
+  const memory::dims from = source.dims(), to = target.dims();
+  memory::dims window{from[2], from[3]}, strides, dilations, before, after;
+  if (a.window_dimensions) window = {(*a.window_dimensions)[0], (*a.window_dimensions)[1]};
+  for (std::size_t i = 0; i < 2; ++i) {
+    strides.push_back(a.strides[i]);
+    dilations.push_back(memory::dim{a.dilations[i]} - 1);
+    before.push_back(a.padding[2 * i]);
+    // Rounding up reads beyond the padding, output sizes given may leave some of it out.
+    const memory::dim extent = (window[i] - 1) * a.dilations[i] + 1;
+    after.push_back((to[2 + i] - 1) * strides[i] + extent - from[2 + i] - before[i]);
+    if (after[i] >= extent) return refuse("a window outside the input");
+  }
+  return guarded([&]() -> KernelResult {
+    const auto algorithm =
+        problem.op == op("maxPool2d") ? dnnl::algorithm::pooling_max : average_without_padding;
+    const auto pd = describe_primitive<Pooling>(caller_scratch(), inference, algorithm, source,
+                                                target, strides, window, dilations, before, after);
+    auto kernel = std::make_unique<PrimitiveKernel>(Pooling(pd), pd.scratchpad_desc());
+    kernel->add_input(DNNL_ARG_SRC, source, 0);
+    kernel->add_output(DNNL_ARG_DST, target);
+    return KernelResult(std::move(kernel));
+  });
+}
+
+constexpr Entry entries[] = {{op("averagePool2d"), prepare_pool}, {op("maxPool2d"), prepare_pool}};
+
+}  // namespace
+
+std::span<const Entry> pooling_entries() noexcept { return entries; }
+
+}  // namespace polychron::kernels::onednn

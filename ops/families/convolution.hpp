@@ -1,0 +1,25 @@
+// Convolutions.
+#pragma once
+
+#include <array>
+
+#include "ops/shape_rules.hpp"
+
+namespace polychron::ops {
+
+inline constexpr std::array convolution_rows{
+    Row{.name = "conv2d",
+        .call = signature("input: floats[4], filter: input[4], bias?: input[1] -> input"),
+        .shape = conv2d_shape,
+        .attributes = alternative<Conv2dAttributes>(),
+        .tolerance = ulp_per_term(2),
+        .anchor = "api-mlgraphbuilder-conv2d"},
+    Row{.name = "convTranspose2d",
+        .call = signature("input: floats[4], filter: input[4], bias?: input[1] -> input"),
+        .shape = conv_transpose2d_shape,
+        .attributes = alternative<ConvTranspose2dAttributes>(),
+        .tolerance = ulp_per_term(2),
+        .anchor = "api-mlgraphbuilder-convtranspose2d"},
+};
+
+}  // namespace polychron::ops

@@ -1,0 +1,24 @@
+// Products of matrices.
+#pragma once
+
+#include <array>
+
+#include "ops/shape_rules.hpp"
+
+namespace polychron::ops {
+
+inline constexpr std::array matrix_rows{
+    Row{.name = "gemm",
+        .call = signature("a: floats[2], b: a, c?: a[0..2] -> a"),
+        .shape = gemm_shape,
+        .attributes = alternative<GemmAttributes>(),
+        .tolerance = ulp_per_term(4),
+        .anchor = "api-mlgraphbuilder-gemm"},
+    Row{.name = "matmul",
+        .call = signature("a: floats[2..N], b: a -> a"),
+        .shape = matmul_shape,
+        .tolerance = ulp_per_term(2),
+        .anchor = "api-mlgraphbuilder-matmul"},
+};
+
+}  // namespace polychron::ops

@@ -1,0 +1,24 @@
+// Pooling: a number from each window.
+#pragma once
+
+#include <array>
+
+#include "ops/shape_rules.hpp"
+
+namespace polychron::ops {
+
+inline constexpr std::array pooling_rows{
+    Row{.name = "averagePool2d",
+        .call = signature("input: floats[4] -> input"),
+        .shape = pool2d_shape,
+        .attributes = alternative<Pool2dAttributes>(),
+        .tolerance = ulp_per_term(3),
+        .anchor = "api-mlgraphbuilder-pool2d-average"},
+    Row{.name = "maxPool2d",
+        .call = signature("input: any[4] -> input"),
+        .shape = pool2d_shape,
+        .attributes = alternative<Pool2dAttributes>(),
+        .anchor = "api-mlgraphbuilder-pool2d-max"},
+};
+
+}  // namespace polychron::ops

@@ -1,0 +1,19 @@
+// Resampling: pictures of another size.
+#pragma once
+
+#include <array>
+
+#include "ops/shape_rules.hpp"
+
+namespace polychron::ops {
+
+inline constexpr std::array resampling_rows{
+    Row{.name = "resample2d",
+        .call = signature("input: float32|float16|uint8|int8[4] -> input"),
+        .shape = resample2d_shape,
+        .attributes = alternative<Resample2dAttributes>(),
+        .tolerance = ulp(84),
+        .anchor = "api-mlgraphbuilder-resample2d-method"},
+};
+
+}  // namespace polychron::ops
