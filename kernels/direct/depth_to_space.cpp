@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/direct/direct.hpp"
+#include "kernels/function_kernel.hpp"
 
 namespace polychron::kernels::direct {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/direct/direct.hpp"
 #include "kernels/eigen/eigen.hpp"
+#include "kernels/function_kernel.hpp"
 #include "ops/table.hpp"
 
 namespace polychron::kernels::eigen {
@@ -93,7 +93,7 @@ KernelResult in_place_kernel(F function, bool first, bool second) {
     }
 
    private:
-    direct::FunctionKernel<F> kernel_;
+    FunctionKernel<F> kernel_;
     bool first_, second_;
   };
   return KernelResult(std::make_unique<InPlace>(std::move(function), first, second));

@@ -1,6 +1,7 @@
 // What passes make of small graphs, and that the result computes the same as the unfused reference.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <limits>
 
 #include "kernels/cpu/cpu_backend.hpp"
 #include "kernels/fusion.hpp"
@@ -257,6 +258,17 @@ BOOST_AUTO_TEST_CASE(parts_that_lie_together_are_views) {
   maker.output(part);
   const auto steps = check(maker);
   BOOST_TEST(count(steps, "slice") == 0);
+}
+
+// As masks have them: no attribute can hold them.
+BOOST_AUTO_TEST_CASE(infinite_scalars_stay_operands) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  GraphMaker maker;
+  const auto x = maker.input({2, 3});
+  const auto masked = maker.node(op("add"), {x, maker.constant<float>({1}, {-infinity})}, {2, 3});
+  const auto again = maker.node(op("add"), {masked, maker.constant<float>({1}, {1})}, {2, 3});
+  maker.output(maker.node(op("relu"), {again}, {2, 3}));
+  check(maker);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

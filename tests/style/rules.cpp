@@ -90,6 +90,22 @@ BOOST_AUTO_TEST_CASE(includes_point_in_the_allowed_directions) {
   }
 }
 
+// Houses within kernels/: implementations know each other only through what stands above them, and
+// nothing of the compiler that picks them.
+BOOST_AUTO_TEST_CASE(kernels_do_not_know_their_compiler) {
+  const std::regex include(R"(^\s*#\s*include\s*"kernels/(\w+)/)");
+  for (const auto& file : sources()) {
+    const auto house = fs::path(file.path).parent_path();
+    if (file.folder != "kernels" || house == "kernels" || file.path.starts_with("kernels/cpu/"))
+      continue;
+    for (const auto& line : file.lines) {
+      std::smatch match;
+      if (!std::regex_search(line, match, include)) continue;
+      BOOST_TEST(match[1].str() == house.filename().string(), file.path << " includes " << line);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(lines_have_at_most_100_columns) {
   for (const auto& file : sources())
     for (std::size_t i = 0; i < file.lines.size(); ++i) {

@@ -1,4 +1,6 @@
 // Arithmetic with a scalar constant becomes linear(alpha, beta), so that other passes see one form.
+#include <cmath>
+
 #include "kernels/cpu/passes/match.hpp"
 #include "kernels/cpu/passes/passes.hpp"
 
@@ -34,10 +36,13 @@ std::optional<Affine> affine_of(const Matcher& match, const PlanNode& node) {
   return std::nullopt;
 }
 
+/// WebNN's attributes are finite: a mask of infinities stays an addition.
+bool finite(const LinearAttributes& a) { return std::isfinite(a.alpha) && std::isfinite(a.beta); }
+
 void to_linear(PlanGraph& graph, const Matcher& match, PlanNode& node) {
   if (!match.is_float32(node.outputs[0])) return;
   const auto affine = affine_of(match, node);
-  if (!affine) return;
+  if (!affine || !finite(affine->linear)) return;
   // The scalar may have more dimensions than the operand: then the operator also reshapes.
   const ops::ValueId operand = node.inputs[affine->operand];
   if (graph.values[operand].descriptor != graph.values[node.outputs[0]].descriptor) return;
@@ -53,7 +58,9 @@ bool join(const Matcher& match, PlanNode& node) {
   if (before == nullptr) return false;
   const auto& first = std::get<LinearAttributes>(before->attributes);
   auto& second = std::get<LinearAttributes>(node.attributes);
-  second = {second.alpha * first.alpha, second.alpha * first.beta + second.beta};
+  const LinearAttributes both{second.alpha * first.alpha, second.alpha * first.beta + second.beta};
+  if (!finite(both)) return false;
+  second = both;
   node.inputs[0] = before->inputs[0];
   before->removed = true;
   return true;

@@ -12,6 +12,13 @@ namespace {
 
 using ops::op;
 
+/// Channels from tap to tap: whole blocks, so that whole blocks are copied; for few channels the
+/// result is plain and nothing is gained by that.
+std::uint32_t tap_channels(std::uint32_t channels) {
+  const std::uint32_t block = channel_block(picture_layout());
+  return channels * 2 < block ? channels : (channels + block - 1) / block * block;
+}
+
 bool splits(const PlanGraph& graph, const PlanNode& node) {
   if (node.op != op("convTranspose2d")) return false;
   const auto& a = std::get<ConvTranspose2dAttributes>(node.attributes);
@@ -29,6 +36,8 @@ bool splits(const PlanGraph& graph, const PlanNode& node) {
   const Shape& window = filter.descriptor.shape;
   const Shape& in = graph.values[node.inputs[0]].descriptor.shape;
   const Shape& out = graph.values[node.outputs[0]].descriptor.shape;
+  const std::uint64_t spread = std::uint64_t{in[0]} * in[2] * in[3] * window[2] * window[3];
+  if (spread * tap_channels(window[1]) * sizeof(float) > max_tensor_byte_length) return false;
   if (window[2] != a.strides[0] || window[3] != a.strides[1] || out[2] != in[2] * window[2] ||
       out[3] != in[3] * window[3])
     return false;
@@ -37,13 +46,6 @@ bool splits(const PlanGraph& graph, const PlanNode& node) {
     return false;
   return std::all_of(node.post_ops.begin(), node.post_ops.end(),
                      [](const PostOp& p) { return p.operands.empty(); });
-}
-
-/// Channels from tap to tap: whole blocks, so that whole blocks are copied; for few channels the
-/// result is plain and nothing is gained by that.
-std::uint32_t tap_channels(std::uint32_t channels) {
-  const std::uint32_t block = channel_block(picture_layout());
-  return channels * 2 < block ? channels : (channels + block - 1) / block * block;
 }
 
 void split(PlanGraph& graph, std::size_t index) {
