@@ -35,14 +35,16 @@ void floats(const Call& call) {
   });
 }
 
-/// For operators of every type: F is a generic function of the wide type.
-template <class F>
+/// For operators of every type: F is a generic function of the wide type. Out is the type of the
+/// result, or void for the operand's.
+template <class F, class Out = void>
 void numbers(const Call& call) {
   const std::int64_t count = count_of(call.out_shape());
   with_element(call.in_type(), [&]<class T>(T) {
+    using Result = std::conditional_t<std::is_void_v<Out>, T, Out>;
     const T* in = call.in<T>(0);
-    T* out = call.out<T>();
-    for (std::int64_t i = 0; i < count; ++i) out[i] = narrow<T>(F{}(widen(in[i])));
+    auto* out = call.out<Result>();
+    for (std::int64_t i = 0; i < count; ++i) out[i] = narrow<Result>(F{}(widen(in[i])));
   });
 }
 

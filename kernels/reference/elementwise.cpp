@@ -101,12 +101,12 @@ struct Sign {
     return static_cast<W>((x > W{}) - (x < W{}));
   }
 };
-void logical_not(const Call& call) {
-  const std::int64_t count = count_of(call.out_shape());
-  const auto* in = call.in<std::uint8_t>(0);
-  auto* out = call.out<std::uint8_t>();
-  for (std::int64_t i = 0; i < count; ++i) out[i] = in[i] == 0;
-}
+struct Not {
+  template <class W>
+  std::uint64_t operator()(W x) const {
+    return x == W{} ? 1 : 0;
+  }
+};
 
 void cast(const Call& call) {
   const std::int64_t count = count_of(call.out_shape());
@@ -137,7 +137,7 @@ constexpr Entry entries[] = {
     {op("lesserOrEqual"), comparison<[](auto a, auto b) { return a <= b; }>},
     {op("log"), floats<[](double x, Parameters) { return std::log(x); }>},
     {op("logicalAnd"), comparison<[](auto a, auto b) { return a != 0 && b != 0; }>},
-    {op("logicalNot"), logical_not},
+    {op("logicalNot"), numbers<Not>},
     {op("logicalOr"), comparison<[](auto a, auto b) { return a != 0 || b != 0; }>},
     {op("logicalXor"), comparison<[](auto a, auto b) { return (a != 0) != (b != 0); }>},
     {op("max"), arithmetic<Max>},

@@ -22,8 +22,14 @@ bool takes_two_of_one_type(const ops::Row& row) {
 }
 
 bool is_unary(const ops::Row& row) {
-  return row.operands().size() == 1 && !row.call.variadic() && row.name != "cast" &&
+  return row.operands().size() == 1 && !row.call.variadic() && row.type == nullptr &&
          (row.shape == ops::same_shape || row.shape == ops::clamp_shape);
+}
+
+/// The type of the row's first result for operands of `type`.
+DataType result_type(const ops::Row& row, DataType type) {
+  const auto& rule = row.results()[0];
+  return rule.same_as == 0 ? type : rule.types.members().front();
 }
 
 /// A shape of `rank` within the rule's ranks.
@@ -48,7 +54,8 @@ BOOST_AUTO_TEST_CASE(u_unary_keeps_type_and_shape_and_refuses_other_types) {
       for (const auto& shape : swept) {
         const OperandDescriptor operand{type, shape};
         if (row.operands()[0].types.has(type))
-          accept(row.name, {operand}, ops::default_attributes(row.attributes), operand);
+          accept(row.name, {operand}, ops::default_attributes(row.attributes),
+                 {result_type(row, type), shape});
         else
           refuse(row.name, {operand}, ops::default_attributes(row.attributes), to_string(type));
       }
@@ -88,7 +95,7 @@ BOOST_AUTO_TEST_CASE(b_two_operands_broadcast) {
         other.back() = shape.back() + 1;
         both_ways(shape, other);
       }
-      const auto result = row.results()[0].same_as == 0 ? type : DataType::uint8;
+      const auto result = result_type(row, type);
       accept(row.name, {{type, shape}, {type, {}}}, {}, {result, shape});
       accept(row.name, {{type, Shape(shape.size(), 1)}, {type, shape}}, {}, {result, shape});
     }
