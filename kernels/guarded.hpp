@@ -4,7 +4,6 @@
 #include <exception>
 #include <new>
 
-#include "base/invariant.hpp"
 #include "polychron/result.hpp"
 
 namespace polychron::kernels {
@@ -16,8 +15,6 @@ auto guarded(F call) -> decltype(call()) {
     return call();
   } catch (const Error& error) {
     return error;
-  } catch (const BrokenInvariant& broken) {
-    return Error(ErrorKind::internal, broken.what());
   } catch (const std::bad_alloc&) {
     return Error(ErrorKind::out_of_memory, "out of memory");
   } catch (const std::exception& e) {

@@ -5,12 +5,23 @@
 #include <cstring>
 #include <new>
 
+#include "base/invariant.hpp"
 #include "kernels/cpu/host_storage.hpp"
 #include "kernels/cpu/plan.hpp"
 #include "kernels/guarded.hpp"
 
 namespace polychron::kernels {
 namespace {
+
+/// Runs what makes a plan: an invariant that breaks there costs that plan and nothing else.
+template <class F>
+auto at_its_cost(F make) -> decltype(make()) {
+  try {
+    return make();
+  } catch (const BrokenInvariant& broken) {
+    return Error(ErrorKind::internal, broken.what());
+  }
+}
 
 class CpuBackend final : public Backend {
  public:
@@ -48,14 +59,17 @@ class CpuBackend final : public Backend {
 
   Result<std::shared_ptr<Plan>> compile(std::shared_ptr<const ops::Graph> graph,
                                         const CompileOptions& options) override {
-    return guarded([&] { return compile_plan(*graph, options, settings_); });
+    return guarded(
+        [&] { return at_its_cost([&] { return compile_plan(*graph, options, settings_); }); });
   }
 
   Result<std::unique_ptr<PlanInstance>> instantiate(std::shared_ptr<const Plan> plan) override {
     using Instance = Result<std::unique_ptr<PlanInstance>>;
-    return guarded([&]() -> Instance {
-      auto own = std::static_pointer_cast<const CpuPlan>(std::move(plan));
-      return Instance(std::make_unique<PlanLane>(std::move(own)));
+    return guarded([&] {
+      return at_its_cost([&]() -> Instance {
+        auto own = std::static_pointer_cast<const CpuPlan>(std::move(plan));
+        return Instance(std::make_unique<PlanLane>(std::move(own)));
+      });
     });
   }
 
