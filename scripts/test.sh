@@ -73,8 +73,8 @@ test_tsan() {
       return
     fi
   fi
-  if ! sh scripts/setup.sh tsan; then
-    skip "tsan: the sources of CAF cannot be had (see above)"
+  if ! answer=$(sh scripts/setup.sh tsan 2>&1); then
+    skip "tsan: $(printf '%s\n' "$answer" | tail -n 1)"
     return
   fi
   build tsan test_api test_protocol test_soak || return 0
