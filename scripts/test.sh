@@ -80,7 +80,7 @@ test_tsan() {
   build tsan test_api test_protocol test_soak || return 0
   options=exitcode=66:second_deadlock_stack=1${TSAN_OPTIONS:+:$TSAN_OPTIONS}
   # shellcheck disable=SC2086  # words, or none
-  run_tests tsan env TSAN_OPTIONS="$options" $fixed ctest -L '^(api|protocol|soak)$'
+  run_tests tsan env TSAN_OPTIONS="$options" $fixed ctest -j 2 -L '^(api|protocol|soak)$'
 }
 
 [ $# -gt 0 ] || set -- release
