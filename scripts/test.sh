@@ -62,8 +62,8 @@ skip() {
   skipped=$((skipped + 1))
 }
 
-# The runtime of g++ 12's thread sanitizer does not bear the address space laid out as randomly as
-# newer kernels do, so not at all; some containers forbid to say so.
+# The runtime of g++ 12's thread sanitizer fails where a newer kernel lays out the address space at
+# random with more than 28 bits. setarch -R has it laid out in order; some containers forbid that.
 test_tsan() {
   fixed="setarch $(uname -m) -R"
   if ! $fixed true 2>/dev/null; then
