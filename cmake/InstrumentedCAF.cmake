@@ -22,7 +22,7 @@ set_target_properties(caf_core PROPERTIES CXX_STANDARD 14)
 target_compile_options(caf_core PRIVATE -w -include limits -fsanitize=${POLYCHRON_SANITIZE}
   -fno-omit-frame-pointer)
 target_link_options(caf_core PRIVATE -fsanitize=${POLYCHRON_SANITIZE})
-# Most of a file's time are the headers that all of them include: a few at once take a third of it.
+# Most of the time goes to headers that every file includes: compiled several files at once.
 set_target_properties(caf_core PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
 
 set_target_properties(CAF::core PROPERTIES
