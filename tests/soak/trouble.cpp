@@ -107,6 +107,7 @@ void Worker::revoke() {
   Held doomed = std::move(tensors_.front());
   tensors_.pop_front();
   auto& out = any();
+  const Tensor written = out.tensor;
   auto lease = context().export_tensor(doomed.tensor).get();
   const auto told = std::make_shared<std::atomic<int>>(0);
   lease.on_revoked([told] {
@@ -127,7 +128,8 @@ void Worker::revoke() {
   if (!lease.revoked()) tally_.complain("told of a revocation, but the lease is not revoked");
   lease.return_now();
   if (*told != 1) tally_.complain("on_revoked ran " + std::to_string(*told) + " times");
-  if (depends && !rebuilt) write(out);  // whatever it holds
+  if (depends && !rebuilt)  // nobody knows what it holds
+    std::erase_if(tensors_, [&](const Held& held) { return held.tensor == written; });
 }
 
 void Worker::watch() {
