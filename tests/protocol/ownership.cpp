@@ -57,8 +57,8 @@ BOOST_AUTO_TEST_CASE(under_a_limit_writes_go_on_after_a_lease) {
 
 BOOST_AUTO_TEST_CASE(a_refused_write_leaves_the_holders_data_alone) {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-    Server s({}, seed);
     std::vector<Error> seen;
+    Server s({}, seed);
     s.context.on_uncaptured_error([&](const Error& error) { seen.push_back(error); });
     const auto t = s.tensor("t");
     auto lease = rent(s, t, LeaseMode::fail);
