@@ -33,6 +33,15 @@ Result<T> reply(Future<T> future) {
   return future.take();
 }
 
+/// Fails the test unless the reply comes, and is a rejection of this kind.
+template <class T>
+void refuses(ErrorKind kind, Future<T> future) {
+  const auto result = reply(std::move(future));
+  BOOST_REQUIRE_MESSAGE(!result, "expected " << to_string(kind) << ", but there is a value");
+  BOOST_TEST((result.error().kind() == kind),
+             "expected " << to_string(kind) << ", got " << result.error().what());
+}
+
 /// What a callback or a fault waits for; opened by the test, at the latest when that ends.
 class Gate {
  public:

@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(creations_beyond_the_limit_are_refused_and_never_block) {
   s.gate.open();
   const auto fits = reply(s.context.create_tensor(Rig::floats()));
   BOOST_TEST(static_cast<bool>(fits));
-  rejects(ErrorKind::out_of_memory, s.context.create_tensor(Rig::floats()));
+  refuses(ErrorKind::out_of_memory, s.context.create_tensor(Rig::floats()));
   s.spare[0].destroy();
   BOOST_TEST(comes([&] { return s.context.stats().tensors == 10; }));
   BOOST_TEST(static_cast<bool>(reply(s.context.create_tensor(Rig::floats()))));

@@ -49,11 +49,11 @@ BOOST_AUTO_TEST_SUITE(callbacks)
 // -- slow ones ------------------------------------------------------------------------------------
 
 BOOST_AUTO_TEST_CASE(blocked_callbacks_hold_up_callbacks_only) {
-  Gate gate;
   Counter done;
   RuntimeOptions options;
   options.scheduler_threads = 1;
   Rig rig({}, options);
+  Gate gate;
   std::vector<Context> others;
   for (int i = 0; i < 4; ++i) {
     auto context = rig.runtime.create_context().get();

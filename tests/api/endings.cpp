@@ -38,7 +38,7 @@ BOOST_AUTO_TEST_CASE(destroying_a_context_drops_what_is_queued) {
   Stalled s;
   auto read = s.context.read_tensor(s.out);
   s.context.destroy();
-  rejects(ErrorKind::invalid_state, std::move(read));  // the kernel still runs
+  refuses(ErrorKind::invalid_state, std::move(read));  // the kernel still runs
   s.gate.open();
   BOOST_TEST(s.runtime.shutdown().empty());
   BOOST_TEST(s.executed() == 1U);
@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(shutting_down_drops_what_is_queued) {
   Stalled s;
   auto read = s.context.read_tensor(s.out);
   BOOST_TEST(!s.runtime.shutdown(std::chrono::nanoseconds(0)).empty());
-  rejects(ErrorKind::invalid_state, std::move(read));
+  refuses(ErrorKind::invalid_state, std::move(read));
   s.gate.open();
   BOOST_TEST(s.runtime.shutdown().empty());
   BOOST_TEST(s.executed() == 1U);
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(a_lost_device_drops_what_is_queued) {
   for (std::uint64_t i = 0; i < queued; ++i) rig.dispatch(g, in, out);
   auto read = rig.context.read_tensor(out);
   gate.open();
-  rejects(ErrorKind::context_lost, std::move(read));
+  refuses(ErrorKind::context_lost, std::move(read));
   BOOST_TEST(rig.runtime.shutdown().empty());
   BOOST_TEST(rig.faults->calls(FaultPoint::execute) == 1U);
   BOOST_TEST(rig.context.stats().in_flight == 0U);
@@ -92,9 +92,9 @@ BOOST_AUTO_TEST_CASE(queued_builds_are_dropped) {
   BOOST_REQUIRE(comes([&] { return rig.faults->calls(FaultPoint::compile) == 1; }));
   rig.context.destroy();
   for (std::size_t i = 1; i < builds.size(); ++i)
-    rejects(ErrorKind::invalid_state, std::move(builds[i]));
+    refuses(ErrorKind::invalid_state, std::move(builds[i]));
   gate.open();
-  rejects(ErrorKind::invalid_state, std::move(builds[0]));
+  refuses(ErrorKind::invalid_state, std::move(builds[0]));
   BOOST_TEST(rig.runtime.shutdown().empty());
   BOOST_TEST(rig.faults->calls(FaultPoint::compile) == 1U);
   BOOST_TEST(rig.context.stats().in_flight == 0U);
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(queued_builds_are_dropped) {
 BOOST_AUTO_TEST_CASE(pending_lists_what_is_queued_at_the_lane) {
   Stalled s;
   // The context's actor answers this after it has sent all of them on.
-  rejects(ErrorKind::invalid_state, s.context.pop_error_scope());
+  refuses(ErrorKind::invalid_state, s.context.pop_error_scope());
   auto asked = s.context.pending();
   s.gate.open();
   const auto pending = reply(std::move(asked));
