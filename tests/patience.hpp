@@ -38,8 +38,8 @@ template <class T>
 void refuses(ErrorKind kind, Future<T> future) {
   const auto result = reply(std::move(future));
   BOOST_REQUIRE_MESSAGE(!result, "expected " << to_string(kind) << ", but there is a value");
-  BOOST_TEST((result.error().kind() == kind),
-             "expected " << to_string(kind) << ", got " << result.error().what());
+  BOOST_REQUIRE_MESSAGE(result.error().kind() == kind,
+                        "expected " << to_string(kind) << ", got " << result.error().what());
 }
 
 /// What a callback or a fault waits for; opened by the test, at the latest when that ends.

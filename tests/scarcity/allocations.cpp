@@ -1,5 +1,6 @@
 // Allocations that fail, one by one: on the library's threads, and in the caller's own calls.
 // Whatever fails, every reply settles, no place is lost, and every runtime ends.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <functional>
 #include <map>
@@ -23,6 +24,10 @@ class Replies {
   }
   bool all_come() const {
     return comes([this] { return missing().empty(); });
+  }
+  std::size_t left() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(ready_, [](const auto& reply) { return !reply.second(); }));
   }
   std::string missing() const {
     std::string names;
@@ -90,7 +95,8 @@ std::string after_failure(std::int64_t nth, bool& happened) {
     // The context may be lost already.
     if (error.kind() == ErrorKind::type_error) return error.what();
   }
-  comes([&] { return failing.happened() || replies.missing() == " 'read into a buffer'"; });
+  // But for the read of what is on lease, and the scope in which somebody waits for that.
+  comes([&] { return failing.happened() || replies.left() <= 2; });
   client->lease.return_now();
   const bool settled = replies.all_come();
   failing.end();
