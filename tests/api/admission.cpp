@@ -69,6 +69,23 @@ struct Full : Rig {
   std::vector<std::jthread> blocked;
 };
 
+/// Makes `call` on another thread, while this one does `meanwhile`; what it threw.
+template <class Call, class Meanwhile>
+std::optional<Error> elsewhere(Call call, Meanwhile meanwhile) {
+  std::optional<Error> thrown;
+  {
+    const std::jthread thread([&] {
+      try {
+        call();
+      } catch (const Error& error) {
+        thrown = error;
+      }
+    });
+    meanwhile();
+  }
+  return thrown;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(admission)
@@ -156,8 +173,8 @@ BOOST_AUTO_TEST_CASE(who_is_blocked_when_the_device_is_lost_hears_of_it) {
 }
 
 BOOST_AUTO_TEST_CASE(a_deadline_holds_while_blocked) {
-  Full s(places(1));
   DispatchOptions options{.label = "late"};
+  Full s(places(1));
   options.deadline = std::chrono::steady_clock::now() + 10ms;
   s.block([&] { s.dispatch(s.graph, s.in, s.spare[0], options); });
   BOOST_REQUIRE(comes([&] { return s.over() == 1; }));  // the kernel still runs
@@ -169,9 +186,9 @@ BOOST_AUTO_TEST_CASE(a_deadline_holds_while_blocked) {
 }
 
 BOOST_AUTO_TEST_CASE(a_cancellation_holds_while_blocked) {
-  Full s(places(1));
   Cancellation cancellation;
   DispatchOptions options{.label = "cancelled", .cancellation = cancellation};
+  Full s(places(1));
   s.block([&] { s.dispatch(s.graph, s.in, s.spare[0], options); });
   s.block([&] { s.write(s.spare[1], 2); });  // behind it
   cancellation.cancel();
@@ -185,11 +202,11 @@ BOOST_AUTO_TEST_CASE(a_cancellation_holds_while_blocked) {
 }
 
 BOOST_AUTO_TEST_CASE(a_blocked_compute_that_is_cancelled_keeps_its_buffers) {
-  Full s(places(1));
   Cancellation cancellation;
   NamedBuffers in, out;
   in.emplace_back("in", Buffer(16));
   out.emplace_back("out", Buffer(16));
+  Full s(places(1));
   s.block([&] {
     static_cast<void>(
         s.context.compute(s.graph, std::move(in), std::move(out), {.cancellation = cancellation}));
@@ -263,10 +280,39 @@ BOOST_AUTO_TEST_CASE(a_write_without_room_for_its_copy_keeps_its_place_in_the_or
   auto options = places(8);
   options.memory_limit = 10 * 16 + 8;
   Full s(options);
-  std::jthread writer([&] { s.write(s.out, 5); });  // behind the dispatches that write `out`
-  s.gate.open();
-  writer.join();
+  // Behind the dispatches that write `out`.
+  const auto error = elsewhere([&] { s.write(s.out, 5); }, [&] { s.gate.open(); });
+  BOOST_TEST(!error.has_value());
   BOOST_TEST(s.read(s.out) == 5.0F);
+}
+
+BOOST_AUTO_TEST_CASE(a_write_without_room_for_its_copy_hears_of_the_end) {
+  auto options = places(8);
+  options.memory_limit = 10 * 16 + 8;
+  Full s(options);
+  const auto error = elsewhere([&] { s.write(s.spare[0], 5); }, [&] { s.context.destroy(); });
+  // It may have been handed over before.
+  if (error) BOOST_TEST((error->kind() == ErrorKind::invalid_state), error->what());
+  s.gate.open();
+  BOOST_TEST(s.runtime.shutdown().empty());
+  BOOST_TEST(s.context.stats().in_flight == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(in_policy_fail_a_write_without_room_for_its_copy_is_refused_while_work_is_on) {
+  auto options = places(8, AdmissionPolicy::fail);
+  options.memory_limit = 10 * 16 + 8;
+  Rig rig(options);
+  std::vector<Tensor> tensors;
+  for (int i = 0; i < 10; ++i) tensors.push_back(rig.tensor());
+  const auto g = rig.twice();
+  Gate gate;
+  rig.faults->fail(FaultPoint::execute, 1, {.until = gate.latch()});
+  rig.dispatch(g, tensors[0], tensors[1]);
+  throws(ErrorKind::quota_exceeded, [&] { rig.write(tensors[2], 5); });
+  gate.open();
+  BOOST_REQUIRE(comes([&] { return rig.context.stats().in_flight == 0; }));
+  rig.write(tensors[2], 5);
+  BOOST_TEST(rig.read(tensors[2]) == 5.0F);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
