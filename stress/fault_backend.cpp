@@ -44,6 +44,12 @@ std::uint64_t FaultPlan::injected() const {
   return injected_;
 }
 
+std::uint64_t FaultPlan::calls(FaultPoint point) const {
+  const std::lock_guard lock(mutex_);
+  const auto schedule = schedules_.find(point);
+  return schedule == schedules_.end() ? 0 : schedule->second.calls;
+}
+
 std::optional<Error> FaultBackend::strike(FaultPoint point, bool* inherent) {
   const auto fault = faults_->next(point);
   if (!fault) return std::nullopt;

@@ -37,6 +37,8 @@ class FaultPlan {
   /// Called by the backend: whether this call fails.
   std::optional<Fault> next(FaultPoint point);
   std::uint64_t injected() const;
+  /// How often `point` was called, since the plan was made or cleared.
+  std::uint64_t calls(FaultPoint point) const;
 
  private:
   struct Schedule {

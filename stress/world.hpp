@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -66,11 +67,13 @@ class World {
     while (step()) {
     }
   }
-  /// Lets the world run until `future` is settled, not further, and gives its result.
+  /// Lets the world run until `future` is settled, not further, and gives its result. Throws if the
+  /// world comes to rest before: the reply would not come however long this waited.
   template <class T>
   Result<T> settle(Future<T> future) {
     while (!future.ready() && step()) {
     }
+    if (!future.ready()) throw std::logic_error("the world is at rest, and the reply is not there");
     return future.take();
   }
 

@@ -1,0 +1,129 @@
+// A process that forks with a live runtime: the child has none of its threads. There every call is
+// refused, nothing waits, and the end of the runtime is an end; the parent goes on.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/api/fixture.hpp"
+#include "tests/patience.hpp"
+#include "tests/rig.hpp"
+
+using namespace polychron;
+using namespace polychron::testing;
+
+namespace {
+
+/// Runs `child` in a forked process, which says by its number whether it went well: 0, the number
+/// of the check that failed, or -1 if it had to be ended because it hung.
+int in_child(const std::function<int()>& child) {
+  const auto process = fork();
+  BOOST_REQUIRE(process >= 0);
+  if (process == 0) {
+    alarm(20);  // ends a child that hangs
+    int result = 99;
+    try {
+      result = child();
+    } catch (...) {
+    }
+    _exit(result);
+  }
+  int status = 0;
+  BOOST_REQUIRE(waitpid(process, &status, 0) == process);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/// Whether `call` throws invalid_state, or gives a reply that is rejected so.
+template <class Call>
+bool refused(Call call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.kind() == ErrorKind::invalid_state;
+  }
+  return false;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(forks)
+
+BOOST_AUTO_TEST_CASE(calls_in_the_child_are_refused) {
+  Rig rig;
+  const auto g = rig.twice();
+  const auto t = rig.tensor(), out = rig.tensor();
+  const auto result = in_child([&] {
+    if (!refused([&] { rig.write(t, 1); })) return 1;
+    if (!refused([&] { rig.context.read_tensor(t).get(); })) return 2;
+    if (!refused([&] { rig.dispatch(g, t, out); })) return 3;
+    if (!refused([&] { rig.context.create_tensor(Rig::floats()).get(); })) return 4;
+    if (!refused([&] { rig.context.export_tensor(t).get(); })) return 5;
+    if (!refused([&] { t.error().get(); })) return 6;
+    if (!refused([&] { rig.context.pending().get(); })) return 7;
+    if (!refused([&] { rig.context.push_error_scope(ErrorFilter::internal); })) return 8;
+    if (!refused([&] { rig.context.pop_error_scope().get(); })) return 9;
+    if (!refused([&] { rig.build().get(); })) return 10;
+    if (!refused([&] { rig.runtime.create_context().get(); })) return 11;
+    return 0;
+  });
+  BOOST_TEST(result == 0);
+  rig.write(t, 3);
+  BOOST_TEST(rig.read(t) == 3.0F);
+}
+
+BOOST_AUTO_TEST_CASE(replies_that_were_on_their_way_do_not_hang_in_the_child) {
+  Rig rig;
+  const auto t = rig.tensor();
+  auto lease = rig.context.export_tensor(t).get();
+  auto read = rig.context.read_tensor(t);
+  const auto result = in_child([&] {
+    if (!refused([&] { read.get(); })) return 1;
+    return 0;
+  });
+  BOOST_TEST(result == 0);
+  lease.return_now();
+  BOOST_TEST(static_cast<bool>(reply(std::move(read))));
+}
+
+BOOST_AUTO_TEST_CASE(the_end_of_the_runtime_is_an_end_in_the_child) {
+  auto rig = std::make_unique<Rig>();
+  auto t = std::make_unique<Tensor>(rig->tensor());
+  auto lease = std::make_unique<TensorLease>(rig->context.export_tensor(*t).get());
+  const auto result = in_child([&] {
+    lease.reset();
+    t.reset();
+    rig.reset();
+    return 0;
+  });
+  BOOST_TEST(result == 0);
+  lease->return_now();
+  BOOST_TEST(rig->runtime.shutdown().empty());
+}
+
+BOOST_AUTO_TEST_CASE(shutting_down_and_destroying_return_in_the_child) {
+  Rig rig;
+  auto t = rig.tensor();
+  auto g = rig.twice();
+  const auto result = in_child([&] {
+    try {
+      t.destroy();
+      g.destroy();
+      rig.context.destroy();
+      static_cast<void>(rig.runtime.shutdown());
+    } catch (const Error&) {
+    }
+    return 0;
+  });
+  BOOST_TEST(result == 0);
+}
+
+BOOST_AUTO_TEST_CASE(a_child_may_have_a_runtime_of_its_own) {
+  Rig rig;
+  const auto result = in_child([] {
+    Rig own;
+    const auto t = own.tensor();
+    own.write(t, 4);
+    return own.read(t) == 4.0F ? 0 : 1;
+  });
+  BOOST_TEST(result == 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,90 @@
+// Deadlines and cancellations of writes: while the caller is blocked, and on the device timeline.
+#include <thread>
+
+#include "tests/api/fixture.hpp"
+#include "tests/patience.hpp"
+#include "tests/rig.hpp"
+
+using namespace polychron;
+using namespace polychron::testing;
+using namespace std::chrono_literals;
+using stress::FaultPoint;
+
+namespace {
+
+/// A context of one place, which a kernel holds until the gate opens.
+struct Full : Rig {
+  Full() : Rig({.max_in_flight = 1}) {
+    graph = twice();
+    in = tensor();
+    out = tensor();
+    t = tensor();
+    BOOST_REQUIRE(comes([&] { return context.stats().in_flight == 0; }));
+    faults->fail(FaultPoint::execute, 1, {.until = gate.latch()});
+    dispatch(graph, in, out);
+  }
+  ~Full() { gate.open(); }
+  Graph graph;
+  Tensor in, out, t;
+  Gate gate;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(write_conditions)
+
+BOOST_AUTO_TEST_CASE(a_blocked_write_ends_at_its_deadline) {
+  Full s;
+  WriteOptions options{.label = "late"};
+  options.deadline = std::chrono::steady_clock::now() + 10ms;
+  throws(ErrorKind::timed_out,
+         [&] { s.context.write_tensor(s.t, std::vector<float>(4, 1), options); });
+  auto bytes = Buffer(16);
+  options.deadline = std::chrono::steady_clock::now() + 10ms;
+  throws(ErrorKind::timed_out, [&] { s.context.write_tensor(s.t, std::move(bytes), options); });
+  BOOST_TEST(bytes.size() == 16U);  // the caller keeps them
+  s.gate.open();
+  BOOST_TEST(s.read(s.t) == 0.0F);
+}
+
+BOOST_AUTO_TEST_CASE(a_blocked_write_ends_when_it_is_cancelled) {
+  Full s;
+  const Cancellation cancellation;
+  std::jthread canceller([&, cancelled = cancellation]() mutable {
+    comes([&] { return s.context.stats().blocked == 1; });
+    cancelled.cancel();
+  });
+  throws(ErrorKind::aborted, [&] {
+    s.context.write_tensor(s.t, std::vector<float>(4, 1), {.cancellation = cancellation});
+  });
+  s.gate.open();
+  BOOST_TEST(s.read(s.t) == 0.0F);
+  BOOST_TEST(s.context.stats().in_flight == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(a_write_that_is_late_on_the_device_is_skipped) {
+  Rig rig;
+  const auto t = rig.tensor();
+  rig.context.write_tensor(t, std::vector<float>(4, 1),
+                           {.label = "late", .deadline = std::chrono::steady_clock::now() - 1ms});
+  const auto error = rig.context.read_tensor(t).take();
+  BOOST_REQUIRE(!error);
+  BOOST_TEST((error.error().root().kind() == ErrorKind::timed_out), error.error().what());
+  rig.write(t, 2);
+  BOOST_TEST(rig.read(t) == 2.0F);
+}
+
+BOOST_AUTO_TEST_CASE(a_write_that_waits_for_a_lease_can_be_cancelled) {
+  Rig rig;
+  const auto t = rig.tensor();
+  Cancellation cancellation;
+  auto lease = rig.context.export_tensor(t).get();
+  rig.context.write_tensor(t, std::vector<float>(4, 1), {.cancellation = cancellation});
+  cancellation.cancel();
+  lease.return_now();
+  const auto error = rig.context.read_tensor(t).take();
+  BOOST_REQUIRE(!error);
+  BOOST_TEST((error.error().root().kind() == ErrorKind::aborted), error.error().what());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

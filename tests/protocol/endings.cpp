@@ -1,0 +1,155 @@
+// The end is the end, and control messages do not stand behind bulk: clauses "lifetimes" and "load"
+// of docs/contract.md. In the driven world nothing runs between the steps: what has not been
+// carried out when the context goes, never is.
+#include "tests/protocol/fixture.hpp"
+
+using namespace polychron;
+using namespace polychron::testing;
+
+namespace {
+
+constexpr std::uint64_t backlog = 300;
+
+/// A context with a backlog, of which a part has been carried out.
+struct Busy : Server {
+  Busy(int lanes, std::uint64_t seed) : Server(with(lanes), seed) {
+    const auto g = graph("g");
+    for (int i = 0; i < 4; ++i) tensors.push_back(tensor());
+    for (std::uint64_t i = 0; i < backlog; ++i) dispatch(g, tensors[i % 2], tensors[2 + i % 2]);
+    for (std::uint64_t i = 0; i < 7 * seed % 200; ++i) world.step();
+  }
+  static ContextOptions with(int lanes) {
+    ContextOptions options;
+    options.lanes = lanes;
+    return options;
+  }
+  /// What the backend was asked to do, in all.
+  std::uint64_t work() const {
+    std::uint64_t calls = 0;
+    for (const auto point : {FaultPoint::allocate, FaultPoint::adopt, FaultPoint::read,
+                             FaultPoint::compile, FaultPoint::execute})
+      calls += faults->calls(point);
+    return calls;
+  }
+  std::vector<Tensor> tensors;
+};
+
+void on_all_schedules(const std::function<void(Busy&, std::uint64_t seed)>& test) {
+  for (const int lanes : {1, 2})
+    for (std::uint64_t seed = 1; seed <= 60; ++seed)
+      BOOST_TEST_CONTEXT("lanes " << lanes << ", seed " << seed) {
+        Busy s(lanes, seed);
+        test(s, seed);
+      }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(endings)
+
+BOOST_AUTO_TEST_CASE(nothing_queued_is_carried_out_after_destroy) {
+  on_all_schedules([](Busy& s, std::uint64_t) {
+    auto read = s.context.read_tensor(s.tensors[2]);
+    const auto before = s.work();
+    s.context.destroy();
+    s.world.run();
+    BOOST_TEST(s.work() == before);
+    rejected(ErrorKind::invalid_state, read.take());
+    BOOST_TEST(s.world.census().present().empty());
+    BOOST_TEST(s.context.stats().bytes == 0U);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(nothing_queued_is_carried_out_after_shutdown) {
+  on_all_schedules([](Busy& s, std::uint64_t) {
+    auto read = s.context.read_tensor(s.tensors[2]);
+    const auto before = s.work();
+    static_cast<void>(s.world.runtime().shutdown());
+    s.world.run();
+    BOOST_TEST(s.work() == before);
+    rejected(ErrorKind::invalid_state, read.take());
+    BOOST_TEST(s.world.census().present().empty());
+  });
+}
+
+BOOST_AUTO_TEST_CASE(nothing_queued_is_carried_out_once_the_device_is_lost) {
+  on_all_schedules([](Busy& s, std::uint64_t) {
+    s.faults->fail(FaultPoint::execute, 1, {.kind = ErrorKind::context_lost});
+    auto lost = s.context.lost();
+    std::uint64_t before = s.work();
+    while (!lost.ready()) {
+      before = s.work();
+      if (!s.world.step()) break;
+    }
+    if (!lost.ready()) return;  // the whole backlog had been carried out
+    const auto at_the_loss = s.work();
+    BOOST_TEST(at_the_loss <= before + 1);
+    s.world.run();
+    // Lanes that have not heard of it yet may carry out what they have come to.
+    BOOST_TEST(s.work() <= at_the_loss + 1);
+    BOOST_TEST(s.world.census().present().empty());
+  });
+}
+
+BOOST_AUTO_TEST_CASE(queued_builds_are_not_carried_out) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    Server s({}, seed);
+    std::vector<Future<Graph>> builds;
+    for (int i = 0; i < 20; ++i)
+      builds.push_back(detail::submit_build(s.context, stress::symbolic_graph("g", 1), {"g"}));
+    for (std::uint64_t i = 0; i < seed % 30; ++i) s.world.step();
+    const auto before = s.faults->calls(FaultPoint::compile);
+    s.context.destroy();
+    s.world.run();
+    BOOST_TEST(s.faults->calls(FaultPoint::compile) == before, "seed " << seed);
+    for (auto& build : builds) BOOST_TEST(build.ready());
+    BOOST_TEST(s.world.census().present().empty());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_end_does_not_stand_behind_bulk) {
+  on_all_schedules([](Busy& s, std::uint64_t) {
+    s.context.destroy();
+    const auto steps = s.world.steps();
+    s.world.run();
+    // A few messages for each object; none for each operation that was queued at the context.
+    BOOST_TEST(s.world.steps() - steps < backlog);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(pending_does_not_stand_behind_bulk) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    Server s({}, seed);
+    const auto g = s.graph("g");
+    const auto in = s.tensor(), out = s.tensor();
+    for (std::uint64_t i = 0; i < backlog; ++i) s.dispatch(g, in, out);
+    const auto executed = s.faults->calls(FaultPoint::execute);
+    auto pending = s.context.pending();
+    BOOST_TEST(static_cast<bool>(s.world.settle(std::move(pending))));
+    BOOST_TEST(s.faults->calls(FaultPoint::execute) - executed < 20U, "seed " << seed);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(pending_rejects_if_the_context_goes_first) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Server s({}, seed);
+    const auto g = s.graph("g");
+    const auto t = s.tensor(), out = s.tensor();
+    const auto lease = s.world.settle(s.context.export_tensor(t)).value();
+    for (int i = 0; i < 5; ++i) s.dispatch(g, t, out);
+    s.world.run();
+    auto pending = s.context.pending();
+    for (std::uint64_t i = 0; i < seed % 3; ++i) s.world.step();
+    s.context.destroy();
+    s.world.run();
+    BOOST_REQUIRE(pending.ready());
+    const auto told = pending.take();
+    // All of it, or nothing: never the little that is left after the end began.
+    if (told)
+      BOOST_TEST(told.value().size() == 6U, "seed " << seed);
+    else
+      rejected(ErrorKind::invalid_state, told);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
