@@ -1,24 +1,53 @@
-// The local idiom: an actor is a state class whose start() returns its behaviour, a table that only
-// routes. CAF 0.17.6 spawns functions; body<> is the one function.
+// The local idiom: an actor is a state class with one method `receive` for each message of its
+// protocol. The routing table is made of these methods; a message that has none does not compile.
 #pragma once
 
 #include <caf/all.hpp>
 #include <memory>
-#include <optional>
+#include <new>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "actors/environment.hpp"
+#include "base/invariant.hpp"
 #include "messages/context.hpp"
 
 namespace polychron::actors {
 
-/// Base of every state: what it was given, and an end without noise when a handler throws (CAF
-/// would print): the context is told, and loses itself.
+/// Does what must be done for anybody to end, with whatever memory turns up.
+template <class F>
+void until_there_is_memory(F f) noexcept {
+  for (;;) {
+    try {
+      return f();
+    } catch (const std::bad_alloc&) {
+      std::this_thread::yield();
+    }
+  }
+}
+
+/// Ends an actor ahead of its mail.
+template <class Handle>
+void end_actor(const Handle& actor) noexcept {
+  until_there_is_memory([&] {
+    const auto target = caf::actor_cast<caf::strong_actor_ptr>(actor);
+    if (target == nullptr) return;
+    target->enqueue(
+        caf::make_mailbox_element(nullptr, caf::make_message_id(caf::message_priority::high), {},
+                                  caf::exit_msg{nullptr, caf::exit_reason::user_shutdown}),
+        nullptr);
+  });
+}
+
+/// Base of every state: what it was given, the routing table with its hooks, and an end without
+/// noise when a handler throws (CAF would print): the context is told, and loses itself.
 ///
-/// Tensors and graphs are not linked to their context: a link is an entry in a list that is
-/// searched when it goes, which makes destroying 100,000 tensors quadratic (measured: 476 us each).
-template <class Interface>
+/// Nobody is linked or monitored: that needs memory at the worst moment, and a list that is
+/// searched when its owner goes, which makes destroying 100,000 tensors quadratic (measured: 476 us
+/// each).
+template <class Derived, class Interface>
 class State {
  public:
   using interface = Interface;
@@ -27,34 +56,79 @@ class State {
     self->set_exception_handler([this](std::exception_ptr& thrown) { return failed(thrown); });
   }
 
+  /// The routing table.
+  typename Interface::behavior_type routes() { return routes_of(std::type_identity<Interface>{}); }
+  void enter(EnvironmentRef environment) { environment_ = std::move(environment); }
+
  protected:
-  void enter(EnvironmentRef environment, caf::actor_addr context = {}) {
-    environment_ = std::move(environment);
-    context_ = std::move(context);
-  }
   const Environment& environment() const { return *environment_; }
   const EnvironmentRef& environment_ref() const { return environment_; }
   typename Interface::pointer self() const { return self_; }
-  /// The context's actor, for those that were given its address; null once it has ended.
+  /// Of the actors that were told: null once the context has ended.
   context_actor context() const { return caf::actor_cast<context_actor>(context_); }
+  void set_context(caf::actor_addr context) { context_ = std::move(context); }
 
-  /// Local sends never block and never fail: a dead receiver drops the message, and what it
-  /// carries.
+  /// Local sends never block: a dead receiver drops the message, and what it carries.
   template <class Actor, class Message>
   void tell(const Actor& receiver, Message&& message) {
+    if (const auto& observer = environment_->observer) [[unlikely]]
+      observer->sent(self_->id(), receiver.id(), &std::as_const(message));
     self_->send(receiver, std::forward<Message>(message));
+  }
+  /// Likewise, ahead of the mail that waits there.
+  template <class Actor, class Message>
+  void tell_urgently(const Actor& receiver, Message&& message) {
+    if (const auto& observer = environment_->observer) [[unlikely]]
+      observer->sent(self_->id(), receiver.id(), &std::as_const(message));
+    self_->template send<caf::message_priority::high>(receiver, std::forward<Message>(message));
   }
 
  private:
-  caf::error failed(std::exception_ptr& thrown) {
-    std::string what = "unknown";
+  template <class... Messages>
+  typename Interface::behavior_type routes_of(std::type_identity<msg::Protocol<Messages...>>) {
+    return {[this](Messages& message) { route(message); }...};
+  }
+  template <class Message>
+  void route(Message& message) {
+    const auto& observer = environment_->observer;
+    if (!observer) [[likely]]
+      return handle(message);
+    // A share: the handler may be this actor's last.
+    const auto listening = observer;
+    const auto id = self_->id();
+    listening->received(id, &std::as_const(message));
+    handle(message);
+    listening->finished(id, &std::as_const(message));
+  }
+  template <class Message>
+  void handle(Message& message) {
     try {
-      std::rethrow_exception(thrown);
-    } catch (const std::exception& e) {
-      what = e.what();
+      static_cast<Derived*>(this)->receive(message);
+    } catch (...) {
+      // CAF ends the actor before it lets go of the message, and what that holds must not outlive
+      // the actor.
+      [[maybe_unused]] const Message gone(std::move(message));
+      throw;
     }
-    if (const auto supervisor = context()) tell(supervisor, msg::actor_failed{self_->name(), what});
-    return caf::make_error(caf::sec::runtime_error, std::move(what));
+  }
+
+  caf::error failed(std::exception_ptr& thrown) noexcept {
+    until_there_is_memory([&] {
+      std::string what = "unknown";
+      bool out_of_memory = false;
+      try {
+        std::rethrow_exception(thrown);
+      } catch (const std::bad_alloc&) {
+        out_of_memory = true;
+        what = "out of memory";
+      } catch (const std::exception& e) {
+        what = e.what();
+      } catch (...) {
+      }
+      static_cast<Derived*>(this)->ended_by(
+          {"the " + std::string(Derived::name) + " actor failed: " + what, out_of_memory});
+    });
+    return caf::make_error(caf::sec::runtime_error);
   }
 
   typename Interface::pointer self_;
@@ -62,41 +136,72 @@ class State {
   EnvironmentRef environment_;
 };
 
+/// Of all actors but the context's: a failure is the context's business.
+template <class Derived, class Interface>
+class Member : public State<Derived, Interface> {
+ public:
+  using State<Derived, Interface>::State;
+  void ended_by(msg::actor_failed failure) {
+    if (const auto owner = this->context()) this->tell_urgently(owner, std::move(failure));
+  }
+};
+
 template <class S>
 using Shell = typename S::interface::template stateful_pointer<S>;
 
 template <class S, class... Args>
-typename S::interface::behavior_type body(Shell<S> self, Census::Entry entry,
+typename S::interface::behavior_type body(Shell<S> self, msg::Census::Entry entry,
                                           EnvironmentRef environment, Args... args) {
-  // Not a member of the state, which goes before the mailbox does: messages may hold memory.
-  self->attach_functor([census = environment->census, entry] { census->leave(entry); });
-  return self->state.start(std::move(environment), std::move(args)...);
+  // Told first who the context is: from here on it hears of whatever goes wrong.
+  auto& state = self->state;
+  state.enter(environment);
+  if (environment->observer) environment->observer->started(self->id(), S::name);
+  try {
+    state.start(std::move(args)...);
+    // Not a member of the state, which goes before the mailbox does: what is in there may hold
+    // memory and places, which need the environment.
+    self->attach_functor([environment, entry, id = self->id()] {
+      if (environment->observer) environment->observer->ended(id);
+      environment->census->leave(entry);
+    });
+  } catch (...) {
+    environment->census->leave(entry);
+    throw;
+  }
+  return state.routes();
 }
 
 /// Spawns an actor with state S in `host`, a system or an actor.
 template <class S, caf::spawn_options Options = caf::no_spawn_options, class Host, class... Args>
-typename S::interface spawn_in(Host& host, EnvironmentRef environment, Census::Doing doing,
-                               Args... args) {
+typename S::interface spawn_in(Host& host, const EnvironmentRef& environment,
+                               msg::Census::Doing doing, Args... args) {
   const auto census = environment->census;
   const auto entry = census->enter(environment->name_of(S::name), std::move(doing));
   try {
-    return host.template spawn<Options>(body<S, Args...>, entry, std::move(environment),
-                                        std::move(args)...);
-  } catch (...) {  // no thread could be had
+    return host.template spawn<Options>(body<S, Args...>, entry, environment, std::move(args)...);
+  } catch (...) {
     census->leave(entry);
     throw;
   }
 }
 
-/// Spawns a device or compiler with state S, linked to `parent`; on a thread of its own unless the
-/// environment says otherwise. `doing`: what keeps that thread.
-template <class S, class Parent, class... Args>
-typename S::interface spawn_device(Parent& parent, const EnvironmentRef& environment,
-                                   Census::Doing doing, Args... args) {
-  if (environment->detached)
-    return spawn_in<S, caf::linked + caf::detached>(parent, environment, std::move(doing),
-                                                    std::move(args)...);
-  return spawn_in<S, caf::linked>(parent, environment, std::move(doing), std::move(args)...);
+/// Spawns a device or compiler with state S in `system`, on a thread of its own unless the
+/// environment says otherwise. `doing`: what keeps that thread. Throws std::system_error if no
+/// thread can be had.
+template <class S, class... Args>
+typename S::interface spawn_on_thread(caf::actor_system& system, const EnvironmentRef& environment,
+                                      msg::Census::Doing doing, Args... args) {
+  if (!environment->detached)
+    return spawn_in<S>(system, environment, std::move(doing), std::move(args)...);
+  try {
+    return spawn_in<S, caf::detached>(system, environment, std::move(doing), std::move(args)...);
+  } catch (const std::system_error&) {
+    // CAF 0.17.6 counts the thread and the actor before it has the thread, and would wait for both
+    // at its end (private_thread.cpp, scheduled_actor.cpp: launch).
+    system.dec_detached_threads();
+    system.registry().dec_running();
+    throw;
+  }
 }
 
 }  // namespace polychron::actors

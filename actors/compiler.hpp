@@ -1,21 +1,20 @@
 // The compiler actor: turns a graph description into a plan, on a thread of its own, so that a
-// build never stalls dispatches. Owns nothing that lasts.
+// build never stalls dispatches. Owns nothing that lasts. Compiles nothing once the context is
+// lost.
 #pragma once
 
 #include "actors/actor.hpp"
-#include "messages/types.hpp"
 
 namespace polychron::actors {
 
-class CompilerState : public State<compiler_actor> {
+class CompilerState : public Member<CompilerState, compiler_actor> {
  public:
   static inline const char* name = "compiler";
-  using State::State;
+  using Member::Member;
 
-  compiler_actor::behavior_type start(EnvironmentRef environment, caf::actor_addr context);
-
- private:
-  void compile(const msg::compile& m);
+  void start() {}
+  void receive(msg::compile& m);
+  void receive(const msg::meet_context& m) { set_context(m.context); }
 };
 
 }  // namespace polychron::actors

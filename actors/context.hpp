@@ -2,85 +2,110 @@
 //
 // Owns the tickets, the tables of live tensors and graphs, and the error scopes. Every call comes
 // here first; the order in which it leaves the mailbox is the content timeline. An operation with a
-// device side is stamped and goes on to the object's actor. Invariants: tickets and turns are
-// issued without a gap, and each is sent on in exactly one message; what is not in a table is
-// destroyed. Never touches bytes, never blocks. When any actor of the context fails, it resolves
-// `lost` and takes all others with it.
+// device side is stamped and goes to its lane; what it owes as a reply, the object's actor hears
+// before. Invariants: tickets and turns are issued without a gap, and each is sent on in exactly
+// one message; what is not in a table is destroyed. Never touches bytes, never blocks. When any
+// actor of the context fails, this one included, `lost` resolves and all others end.
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <unordered_map>
 
 #include "actors/actor.hpp"
 #include "actors/error_scopes.hpp"
 #include "actors/lane_order.hpp"
-#include "messages/types.hpp"
+#include "messages/compiler.hpp"
+#include "messages/slot.hpp"
 
 namespace polychron::actors {
 
-class ContextState : public State<context_actor> {
+/// The actors that a context is given: they have threads, which may not be had.
+struct Crew {
+  std::vector<device_actor> lanes;
+  compiler_actor compiler;
+};
+/// Spawns them; throws std::system_error when there are no threads, and then leaves nobody behind.
+Crew spawn_crew(caf::actor_system& system, const EnvironmentRef& environment);
+/// Spawns a context with its crew. Throws std::system_error.
+context_actor spawn_context(caf::actor_system& system, const EnvironmentRef& environment);
+
+class ContextState : public State<ContextState, context_actor> {
  public:
   static inline const char* name = "context";
   using State::State;
+  /// However this actor ended, nobody may wait for ever.
   ~ContextState();
 
-  context_actor::behavior_type start(EnvironmentRef environment);
+  void start(const Crew& crew);
+  void receive(msg::submit& m);
+  void receive(msg::compiled& m);
+  void receive(const msg::operation_failed& m);
+  void receive(const msg::fence_passed& m);
+  void receive(const msg::tensor_gone& m);
+  void receive(const msg::graph_gone& m);
+  void receive(const msg::actor_failed& m);
+  void ended_by(const msg::actor_failed& failure) noexcept;
 
  private:
+  /// A lease that was asked for, and the operation that grants it.
+  struct Rent {
+    msg::LeaseId id = 0;
+    msg::LeaseRef lease;
+    msg::LaneTurn at;
+  };
   struct TensorEntry {
     tensor_actor actor;
     msg::TensorRef slot;
     Uses uses;
-    std::vector<msg::Rent> rents;  ///< asked for or out, not yet ended
+    std::vector<Rent> rents;  ///< asked for or out, not yet ended
   };
   struct GraphEntry {
     graph_actor actor;
     msg::GraphRef slot;
     Uses uses;
   };
-  using TensorIds = msg::TensorIds;
 
-  void create_tensor(const msg::create_tensor& m);
-  void write_tensor(msg::write_tensor& m);
-  void read_tensor(const msg::read_tensor& m);
-  void query_tensor(const msg::query_tensor& m);
-  void lend_tensor(const msg::lend_tensor& m);
-  void return_lease(const msg::return_lease& m);
-  void dispatch(msg::dispatch& m);
-  void compute(const msg::compute& m);
-  void build(const msg::build& m);
-  void drop_tensor(const msg::drop_tensor& m);
-  void drop_graph(const msg::drop_graph& m);
-  void report(const msg::report& m);
-  void push_scope(const msg::push_scope& m);
-  void pop_scope(const msg::pop_scope& m);
-  void set_handler(const msg::set_handler& m);
-  void ask_pending(const msg::ask_pending& m);
-  void destroy(const msg::destroy_context& m);
-  void compiled(const msg::compiled& m);
-  void operation_failed(const msg::operation_failed& m);
-  void fence_passed(const msg::fence_passed& m);
-  void tensor_gone(const msg::tensor_gone& m);
-  void graph_gone(const msg::graph_gone& m);
-  void actor_failed(const msg::actor_failed& m);
-  void on_exit(const caf::exit_msg& m);
-  void lose(LostReason reason, const std::string& message);
+  // -- calls (context.cpp: of tensors; context_graphs.cpp: of graphs, questions, the end)
+  void call(msg::CreateTensor& c, msg::LocalPart& local);
+  void call(msg::WriteTensor& c, msg::LocalPart& local);
+  void call(const msg::ReadTensor& c, msg::LocalPart& local);
+  void call(const msg::QueryError& c, msg::LocalPart& local);
+  void call(const msg::LendTensor& c, msg::LocalPart& local);
+  void call(const msg::ReturnLease& c, msg::LocalPart& local);
+  void call(const msg::DestroyTensor& c, msg::LocalPart& local);
+  void call(msg::Dispatch& c, msg::LocalPart& local);
+  void call(msg::Compute& c, msg::LocalPart& local);
+  void call(msg::Build& c, msg::LocalPart& local);
+  void call(const msg::DestroyGraph& c, msg::LocalPart& local);
+  void call(const msg::Report& c, msg::LocalPart& local);
+  void call(const msg::PushScope& c, msg::LocalPart& local);
+  void call(const msg::PopScope& c, msg::LocalPart& local);
+  void call(const msg::SetErrorHandler& c, msg::LocalPart& local);
+  void call(const msg::AskPending& c, msg::LocalPart& local);
+  void call(const msg::DestroyContext& c, msg::LocalPart& local);
 
   /// The tensors of a dispatch as slots and uses. What is wrong with them, if anything: destroyed,
-  /// on lease in LeaseMode::fail. Those that exist are in `slots` in any case.
-  std::optional<Error> resolve(const TensorIds& ids, msg::Tensors& slots, LaneOrder::Touched& uses);
-  /// An operation that is refused here, for people and for what it would have written.
-  void refuse(msg::Stamp stamp, msg::Tensors outputs, const Error& error);
+  /// on lease in LeaseMode::fail. Those that exist and are not the holder's of such a lease are in
+  /// `slots` in any case.
+  std::optional<Error> resolve(const msg::TensorIds& ids, msg::Tensors& slots,
+                               LaneOrder::Touched& uses);
   /// Set while the tensor is on lease in LeaseMode::fail.
   static std::optional<Error> lease_error(const TensorEntry& entry);
+  /// Lets the lane go on after this lease.
+  void end(const Rent& rent, bool revoked);
+  /// Sends a stamped operation to its lane.
+  void issue(msg::Stamp stamp, msg::Operation operation, msg::Place place);
+  /// An error that no call reports: to the innermost scope that takes it, or to the handler.
+  void observe(const Error& error, msg::Ticket ticket);
+  /// Has the first of the builds that wait compiled.
+  void compile_next();
+  void lose(LostReason reason, const std::string& message) noexcept;
   caf::actor_addr address() const { return caf::actor_cast<caf::actor_addr>(self()); }
   template <class S, class... Args>
   typename S::interface spawn(Args... args) {
     return spawn_in<S>(*self(), environment_ref(), {}, std::move(args)...);
   }
-  void spawn_devices();
-  /// Lets the device go on after this lease.
-  void end(const msg::Rent& rent);
 
   std::optional<LaneOrder> order_;
   std::unordered_map<msg::TensorId, TensorEntry> tensors_;
@@ -89,9 +114,10 @@ class ContextState : public State<context_actor> {
   std::unordered_map<msg::TensorId, tensor_actor> ending_tensors_;
   std::unordered_map<msg::GraphId, graph_actor> ending_graphs_;
   ErrorScopes scopes_;
+  std::shared_ptr<const msg::ErrorHandler> handler_;
   std::uint64_t fences_ = 0;
-  std::vector<device_actor> devices_;  ///< by lane
-  compiler_actor compiler_;
+  std::deque<msg::compile> builds_;  ///< the first is being compiled
+  Crew crew_;
 };
 
 }  // namespace polychron::actors

@@ -1,118 +1,118 @@
 // The order of a lane: arrivals, other lanes, leases. What the operations do is in
-// device_operations.
+// device_operations and device_graphs.
 #include "actors/device.hpp"
-
-#include <cassert>
 
 namespace polychron::actors {
 
 DeviceState::DeviceState(device_actor::pointer self)
-    : State(self),
+    : Member(self),
       timeline_(
-          [this](const msg::LaneTurn& other) {
-            return environment().lanes[other.lane].done_below.load(std::memory_order_acquire) >
-                   other.turn;
+          [this](const msg::Wait& wait) {
+            return environment().lanes[wait.at.lane].done_below.load(std::memory_order_acquire) >
+                   wait.at.turn;
           },
-          [this](const msg::LaneTurn& other) {
-            tell(lanes_[other.lane], msg::await_turn{other.turn, lane_});
+          [this](const msg::Wait& wait) {
+            tell(lanes_[wait.at.lane], msg::await_turn{wait, lane_});
           }) {}
 
-device_actor::behavior_type DeviceState::start(EnvironmentRef environment, std::uint32_t lane,
-                                               caf::actor_addr context) {
-  enter(std::move(environment), std::move(context));
-  lane_ = lane;
-  // CAF tries them in this order: the hot one comes first.
-  return {
-      [this](const msg::execute& m) { arrive(m); },
-      [this](const msg::allocate& m) { arrive(m); },
-      [this](const msg::write_bytes& m) { arrive(m); },
-      [this](const msg::read_bytes& m) { arrive(m); },
-      [this](const msg::query_tag& m) { arrive(m); },
-      [this](const msg::lend_memory& m) { arrive(m); },
-      [this](const msg::release& m) { arrive(m); },
-      [this](const msg::load& m) { arrive(m); },
-      [this](const msg::execute_batch& m) { arrive(m); },
-      [this](const msg::fail& m) { arrive(m); },
-      [this](const msg::release_plan& m) { arrive(m); },
-      [this](const msg::fence& m) { arrive(m); },
-      [this](const msg::await_turn& m) { await_turn(m); },
-      [this](const msg::reached& m) { reached(m); },
-      [this](const msg::end_lease& m) { end_lease(m); },
-      [this](const msg::survey_lane& m) { survey(m); },
-      [this](const msg::meet& m) { meet(m); },
-  };
+void DeviceState::receive(const msg::meet& m) {
+  lanes_ = m.lanes;
+  set_context(m.context);
 }
 
-template <class M>
-DeviceState::Outcome DeviceState::run_one(const M& m) {
+DeviceState::Course DeviceState::run_one(msg::carry_out& m) {
+  const auto ticket = m.stamp.ticket;
+  in_hand_ = &m;
   auto& progress = environment().lanes[lane_];
-  progress.begin(m);
-  const auto outcome = carry_out(m);
+  progress.begin(ticket, m.operation.index());
+  const auto course = std::visit([&](const auto& o) { return carry_out(o, ticket); }, m.operation);
   progress.end();
-  return outcome;
+  leave();
+  in_hand_ = nullptr;
+  return course;
 }
 
-template <class M>
-void DeviceState::arrive(const M& m) {
-  assert(m.stamp.at.lane == lane_);
-  if (gone_) return;
-  if (timeline_.may_start(m.stamp)) {
-    if (run_one(m) == Outcome::goes_on) timeline_.keep_running(m, environment().now());
-    timeline_.advance();
+void DeviceState::leave() {
+  // An export has its place until it is granted: a lease is no operation in flight.
+  in_hand_->place.give_back_in_passing(environment().admission->anybody_waits() && !has_mail());
+}
+
+void DeviceState::receive(msg::carry_out& m) {
+  ensure(m.stamp.at.lane == lane_, "an operation reaches its own lane");
+  if (lost()) return;
+  const auto turn = m.stamp.at.turn;
+  if (timeline_.may_start(m)) {
+    if (run_one(m) == Course::goes_on)
+      timeline_.keep_running(std::move(m), environment().now());
+    else
+      timeline_.advance();
   } else {
-    timeline_.keep(m, environment().now());
+    ensure(turn >= timeline_.done_below(), "a turn arrives once");
+    timeline_.keep(std::move(m), environment().now());
   }
   if (!timeline_.idle()) carry_out_ready();
-  after_progress();
+  publish();
 }
 
 void DeviceState::carry_out_ready() {
-  while (!gone_) {
-    const auto* operation = timeline_.next();
-    if (operation == nullptr) return;
-    const auto turn = std::visit([](const auto& m) { return m.stamp.at.turn; }, *operation);
-    const auto outcome = std::visit([this](const auto& m) { return run_one(m); }, *operation);
-    if (outcome == Outcome::done) {
-      const bool finished = timeline_.finish(turn);
-      assert(finished);
-      static_cast<void>(finished);
-    }
+  while (auto* const operation = timeline_.next()) {
+    if (lost()) return;
+    const auto turn = operation->stamp.at.turn;
+    if (run_one(*operation) == Course::over)
+      timeline_.finish(turn);
+    else
+      timeline_.granted(turn);
   }
 }
 
-void DeviceState::after_progress() {
+void DeviceState::publish() {
   environment().lanes[lane_].done_below.store(timeline_.done_below(), std::memory_order_release);
-  if (awaited_.empty()) return;
-  std::erase_if(awaited_, [this](const msg::await_turn& m) {
-    if (!timeline_.done(m.turn)) return false;
-    tell(lanes_[m.lane], msg::reached{lane_, m.turn});
-    return true;
+  // Whoever waits for a place may be waiting for what this lane waits for: few places are better
+  // than none.
+  if (environment().admission->anybody_waits() && !has_mail()) environment().admission->settle();
+}
+
+bool DeviceState::has_mail() const { return !self()->mailbox().empty(); }
+
+void DeviceState::receive(const msg::await_turn& m) {
+  ensure(m.lane != lane_ && m.wait.at.lane == lane_, "lanes wait for others");
+  timeline_.when_done(m.wait, [this, m] { tell(lanes_[m.lane], msg::reached{m.wait}); });
+}
+
+void DeviceState::receive(const msg::reached& m) {
+  timeline_.reached(m.wait);
+  carry_out_ready();
+  publish();
+}
+
+void DeviceState::receive(const msg::end_lease& m) {
+  if (lost()) return;
+  auto* const lease = timeline_.running(m.turn);
+  if (lease == nullptr) {
+    // It has not begun, and will see this; or it was refused, and nobody asks.
+    if (!timeline_.done(m.turn)) ended_early_.emplace(m.turn, m.revoked);
+    return;
+  }
+  const auto& lend = std::get<msg::op::Lend>(lease->operation);
+  take_back(*lend.tensor, *lend.lease, m.revoked, lease->stamp.ticket);
+  timeline_.finish(m.turn);
+  carry_out_ready();
+  publish();
+}
+
+void DeviceState::receive(const msg::survey_lane& m) {
+  auto pending = timeline_.pending();
+  // What is still in the mail has arrived as well: it waits for what this lane does before.
+  auto& mailbox = self()->mailbox();
+  mailbox.fetch_more();
+  mailbox.queue().peek_all([&](const caf::mailbox_element& element) {
+    const auto& content = element.content();
+    if (!content.match_elements<msg::carry_out>()) return;
+    const auto& waiting = content.get_as<msg::carry_out>(0);
+    pending.push_back(timeline_.describe(waiting, "its turn on lane " + std::to_string(lane_),
+                                         environment().now()));
   });
+  m.survey->answer(std::move(pending));
 }
-
-void DeviceState::await_turn(const msg::await_turn& m) {
-  assert(m.lane != lane_);
-  awaited_.push_back(m);
-  after_progress();
-}
-
-void DeviceState::reached(const msg::reached& m) {
-  timeline_.reached({m.lane, m.turn});
-  carry_out_ready();
-  after_progress();
-}
-
-void DeviceState::end_lease(const msg::end_lease& m) {
-  // Not there: it has not started yet, and will see that its lease has ended.
-  if (!timeline_.finish(m.turn)) return;
-  carry_out_ready();
-  after_progress();
-}
-
-void DeviceState::survey(const msg::survey_lane& m) {
-  for (auto& operation : timeline_.pending()) (*m.survey)->add(std::move(operation));
-}
-
-void DeviceState::meet(const msg::meet& m) { lanes_ = *m.lanes; }
 
 }  // namespace polychron::actors

@@ -3,84 +3,99 @@
 // Carries operations out, one at a time, when its Timeline says that their turn has come. It alone
 // opens the slots of the tensors and graphs in them. Keeps the rule that errors follow the data: a
 // failed operation tags its outputs; an operation with a tagged input does not run and tags its
-// own; a successful overwrite clears. Never waits and never asks; runs on a thread of its own,
-// because kernels block it. When the device itself is gone it ends, and the context with it.
+// own; a successful overwrite clears. Tells an object's actor when its state changes, and answers
+// what was lent. Never waits and never asks; runs on a thread of its own, because kernels block it.
+// Once the context is lost it carries out nothing more. When the device itself is gone it says so,
+// and the context ends.
 #pragma once
 
 #include <vector>
 
 #include "actors/actor.hpp"
 #include "actors/timeline.hpp"
-#include "messages/types.hpp"
 
 namespace polychron::actors {
 
-class DeviceState : public State<device_actor> {
+class DeviceState : public Member<DeviceState, device_actor> {
  public:
   static inline const char* name = "device";
   explicit DeviceState(device_actor::pointer self);
 
-  device_actor::behavior_type start(EnvironmentRef environment, std::uint32_t lane,
-                                    caf::actor_addr context);
+  void start(std::uint32_t lane) { lane_ = lane; }
+  void receive(msg::carry_out& m);
+  void receive(const msg::await_turn& m);
+  void receive(const msg::reached& m);
+  void receive(const msg::end_lease& m);
+  void receive(const msg::survey_lane& m);
+  void receive(const msg::meet& m);
 
  private:
   /// Whether an operation is over when it has been carried out, or goes on (a lease).
-  enum class Outcome : std::uint8_t { done, goes_on };
+  enum class Course : std::uint8_t { over, goes_on };
 
-  template <class M>
-  Outcome run_one(const M& m);
-  template <class M>
-  void arrive(const M& m);
+  // -- order (device.cpp)
+  Course run_one(msg::carry_out& m);
   void carry_out_ready();
-  void after_progress();
+  void publish();
+  bool has_mail() const;
+  bool lost() const { return gone_ || environment().lost->lost(); }
+  /// The operation in hand is over, but for telling so: whoever hears of it finds its place free.
+  void leave();
+  /// What was lent for an operation that is just over: its caller hears of a loss meanwhile.
+  template <class Content>
+  void give_back(msg::Loan<Content>& loan) {
+    leave();
+    if (environment().lost->lost())
+      loan.answer(environment().lost->error());
+    else
+      loan.answer();
+  }
 
-  void await_turn(const msg::await_turn& m);
-  void reached(const msg::reached& m);
-  void end_lease(const msg::end_lease& m);
-  void survey(const msg::survey_lane& m);
-  void meet(const msg::meet& m);
+  // -- what each operation does (device_operations.cpp, device_graphs.cpp)
+  Course carry_out(const msg::op::Allocate& o, msg::Ticket ticket);
+  Course carry_out(const msg::op::Write& o, msg::Ticket ticket);
+  Course carry_out(const msg::op::Read& o, msg::Ticket ticket);
+  Course carry_out(const msg::op::Query& o, msg::Ticket ticket);
+  Course carry_out(const msg::op::Lend& o, msg::Ticket ticket);
+  Course carry_out(const msg::op::Release& o, msg::Ticket ticket);
+  Course carry_out(const msg::op::Load& o, msg::Ticket ticket);
+  Course carry_out(const msg::op::Dispatch& o, msg::Ticket ticket);
+  Course carry_out(const msg::op::Compute& o, msg::Ticket ticket);
+  Course carry_out(const msg::op::Fail& o, msg::Ticket ticket);
+  Course carry_out(const msg::op::Unload& o, msg::Ticket ticket);
+  Course carry_out(const msg::op::Fence& o, msg::Ticket ticket);
 
-  Outcome carry_out(const msg::allocate& m);
-  Outcome carry_out(const msg::write_bytes& m);
-  Outcome carry_out(const msg::read_bytes& m);
-  Outcome carry_out(const msg::query_tag& m);
-  Outcome carry_out(const msg::lend_memory& m);
-  Outcome carry_out(const msg::release& m);
-  Outcome carry_out(const msg::load& m);
-  Outcome carry_out(const msg::execute& m);
-  Outcome carry_out(const msg::execute_batch& m);
-  Outcome carry_out(const msg::fail& m);
-  Outcome carry_out(const msg::release_plan& m);
-  Outcome carry_out(const msg::fence& m);
-
-  /// Why a dispatch or compute must not start, if it must not: cancelled, late.
-  std::optional<Error> unmet(const msg::Conditions& conditions, const char* operation,
-                             const std::string& label, msg::Ticket ticket) const;
-  /// The error of an operation on a graph that is invalid, or nullopt.
-  static std::optional<Error> invalid(const msg::GraphSlot& graph, const char* operation,
-                                      const std::string& label, msg::Ticket ticket);
-  /// The first errored input as an error of this dispatch, or nullopt.
-  std::optional<Error> errored_input(const msg::execute& m) const;
+  /// Memory for a slot, of zeros, and its bytes of the budget.
+  Result<msg::Memory> allocate(std::size_t bytes);
+  Result<void> store(msg::TensorSlot& slot, msg::Payload& payload);
   Result<void> fill(const msg::TensorSlot& slot, Buffer& target);
+  void take_back(msg::TensorSlot& slot, msg::Lease& lease, bool revoked, msg::Ticket ticket);
+  std::optional<Error> refusal(const msg::GraphSlot& graph, const msg::Conditions& conditions,
+                               const char* operation, const std::string& label,
+                               msg::Ticket ticket) const;
+  /// The first errored input as an error of this dispatch, or nullopt.
+  static std::optional<Error> errored_input(const msg::op::Dispatch& o, msg::Ticket ticket);
+  Result<void> bind(const msg::op::Dispatch& o);
   /// Runs the graph's plan on this lane; makes its instance first if there is none.
   kernels::ExecuteStatus run(msg::GraphSlot& graph);
   Result<void> instantiate(msg::GraphSlot& graph);
   Result<void> run_batch(msg::GraphSlot& graph, msg::BatchReply& batch, bool& inherent);
-  Error failure(const char* operation, const std::string& label, msg::Ticket ticket,
-                const Error& error) const;
+  void found_invalid(msg::GraphSlot& graph, const Error& why, msg::Ticket ticket);
 
-  static void set_tags(const msg::Tensors& tensors, const Error& error);
-  void completed();
-  /// Counts a failure and tells the context, and ends this actor if the device itself is gone.
+  /// The state of a tensor as it changes; its actor hears of it.
+  void set_tag(msg::TensorSlot& slot, const Error& error, msg::Ticket ticket);
+  void set_tags(const msg::Tensors& tensors, const Error& error, msg::Ticket ticket);
+  void clear_tag(msg::TensorSlot& slot, msg::Ticket ticket);
+  void completed() { msg::count(environment().counters->completed); }
+  /// Counts a failure and tells the context; ends it if the device itself is gone.
   void failed(const Error& error, msg::Ticket ticket);
-  /// An operation that a caller was admitted for is over.
-  void leave();
 
   std::uint32_t lane_ = 0;
+  msg::carry_out* in_hand_ = nullptr;
   bool gone_ = false;  ///< the device failed: nothing is carried out any more
   Timeline timeline_;
   std::vector<device_actor> lanes_;
-  std::vector<msg::await_turn> awaited_;                           ///< by other lanes
+  std::map<msg::Ticket, bool> ended_early_;  ///< leases that ended before they began; if revoked
   std::vector<kernels::Storage*> input_storage_, output_storage_;  ///< reused by every dispatch
 };
 

@@ -1,20 +1,20 @@
 // What all actors of a context share, handed to them when they are spawned.
 #pragma once
 
-#include <atomic>
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "actors/admission.hpp"
-#include "actors/census.hpp"
-#include "actors/counters.hpp"
-#include "actors/lost.hpp"
-#include "actors/progress.hpp"
 #include "kernels/backend.hpp"
-#include "messages/budget.hpp"
 #include "messages/conditions.hpp"
-#include "messages/ids.hpp"
+#include "messages/observer.hpp"
+#include "messages/shared/admission.hpp"
+#include "messages/shared/budget.hpp"
+#include "messages/shared/census.hpp"
+#include "messages/shared/counters.hpp"
+#include "messages/shared/lost.hpp"
+#include "messages/shared/progress.hpp"
 
 namespace polychron::actors {
 
@@ -29,19 +29,38 @@ struct Environment {
     return std::string(kind) + " of context" + (label.empty() ? "" : " '" + label + "'");
   }
 
+  /// The context is gone: every call is refused from here on, and nothing queued is carried out.
+  void lose(LostReason reason, const std::string& message) const noexcept {
+    lost->resolve(reason, message);
+    for (auto* const door : admissions()) door->close();
+  }
+
   const std::string label;  ///< the context's
   std::shared_ptr<kernels::Backend> backend;
-  std::shared_ptr<Census> census;
-  std::shared_ptr<LostSignal> lost;
+  std::shared_ptr<msg::Census> census;
+  std::shared_ptr<msg::LostSignal> lost;
+  std::shared_ptr<msg::Callbacks> callbacks;
   std::shared_ptr<msg::Budget> budget;
-  std::shared_ptr<Admission> admission;
-  std::shared_ptr<Counters> counters;
+  std::shared_ptr<msg::Admission> admission;  ///< of operations
+  std::shared_ptr<msg::Admission> queries;    ///< of questions for a tensor's error
+  std::shared_ptr<msg::Admission> questions;  ///< of calls that must get through when that is full
+  std::shared_ptr<msg::Admission> scopes;     ///< of error scopes that are open, or not yet settled
+  std::shared_ptr<msg::Admission> reports;    ///< of thrown errors on their way to scopes
+  std::shared_ptr<msg::Admission> refusals;   ///< of such that say just that a limit was met
+  std::shared_ptr<msg::Admission> events;     ///< of errors on their way to the handler
+  std::array<msg::Admission*, 7> admissions() const {
+    return {admission.get(), queries.get(),  questions.get(), scopes.get(),
+            reports.get(),   refusals.get(), events.get()};
+  }
+  std::shared_ptr<msg::Counters> counters;
+  std::shared_ptr<msg::Observer> observer;  ///< null unless somebody listens
   msg::Now now;
-  int threads = 1;  ///< that one dispatch may use
+  msg::Meanwhile meanwhile;  ///< in a driven world only
+  int threads = 1;           ///< that one dispatch may use
   bool detached =
       true;  ///< device and compiler on threads of their own; false under a test scheduler
-  mutable std::vector<LaneProgress> lanes;
-  mutable std::atomic<msg::GraphId> compiling{0};  ///< 0 for nothing
+  mutable std::vector<msg::LaneProgress> lanes;
+  mutable msg::Busy compiling;  ///< with which graph; 0 for nothing
 };
 using EnvironmentRef = std::shared_ptr<const Environment>;
 

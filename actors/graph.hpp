@@ -1,40 +1,41 @@
 // The graph actor.
 //
-// Owns the content side of a compiled graph: the replies of its build and of its computes, whether
-// it is destroyed. Dispatches need no answer and do not come here. Invariant: every stamp it is
-// given goes on to the device exactly once. Ends when the device has released the plan.
+// Owns the life cycle of a compiled graph: the reply of its build, the computes that are under way,
+// whether and why it is invalid, whether it is destroyed. Dispatches need no answer and do not come
+// here. Invariant: every compute that it was told of is answered, by a lane or by it. Ends when a
+// lane has released the plan.
 #pragma once
 
 #include <map>
 
 #include "actors/actor.hpp"
-#include "messages/types.hpp"
+#include "messages/slot.hpp"
 
 namespace polychron::actors {
 
-class GraphState : public State<graph_actor> {
+class GraphState : public Member<GraphState, graph_actor> {
  public:
   static inline const char* name = "graph";
-  using State::State;
+  using Member::Member;
   ~GraphState();
 
-  graph_actor::behavior_type start(EnvironmentRef environment, msg::GraphRef slot,
-                                   std::vector<device_actor> devices, caf::actor_addr context,
-                                   Promise<msg::Built> reply);
+  void start(msg::GraphId id, msg::Built built, Promise<msg::Built> reply, caf::actor_addr context);
+  void receive(msg::expect_of_graph& m);
+  void receive(const msg::graph_answered& m);
+  void receive(const msg::graph_became& m);
+  void receive(const msg::destroy_graph& m);
 
  private:
-  void run_batch(const msg::run_batch& m);
-  void destroy(const msg::destroy_graph& m);
-  void loaded(const msg::loaded& m);
-  void batch_done(const msg::batch_done& m);
-  void plan_released(const msg::plan_released& m);
+  void became(const msg::Ready&);
+  void became(const msg::Errored& outcome);
+  void became(const msg::Invalid& outcome);
+  void became(const msg::Released&);
 
-  const device_actor& device(const msg::Stamp& stamp) const { return devices_[stamp.at.lane]; }
-
-  msg::GraphRef slot_;
-  std::vector<device_actor> devices_;  ///< by lane
-  std::map<msg::Ticket, msg::BatchRef> batches_;
+  msg::GraphId id_ = 0;
+  msg::Built built_;
   Promise<msg::Built> reply_;
+  std::map<msg::Ticket, msg::BatchRef> owed_;
+  std::optional<Error> invalid_;
   bool destroyed_ = false;
 };
 

@@ -9,27 +9,43 @@ msg::Stamp LaneOrder::stamp(const Touched& reads, const Touched& writes) {
     stamp.at = {0, ++issued_[0]};
     return stamp;
   }
-  boost::container::small_vector<Uses::Use, 8> pending;
-  const auto depend = [&](const Uses::Use& use) {
-    if (!done(use)) pending.push_back(use);
+  struct Pending {
+    Uses::Use use;
+    msg::Object object;
   };
-  for (const auto* uses : reads) depend(uses->last_write);
+  boost::container::small_vector<Pending, 8> pending;
+  const auto depend = [&](const Uses::Use& use, msg::Object object) {
+    if (!done(use)) pending.push_back({use, object});
+  };
+  for (const auto* uses : reads) depend(uses->last_write, uses->object);
   for (const auto* uses : writes) {
-    depend(uses->last_write);
-    for (const auto& use : uses->reads_since) depend(use);
+    depend(uses->last_write, uses->object);
+    for (const auto& use : uses->reads_since) depend(use, uses->object);
   }
   const auto latest =
       std::max_element(pending.begin(), pending.end(),
-                       [](const auto& a, const auto& b) { return a.ticket < b.ticket; });
-  const auto lane = latest == pending.end() ? least_loaded() : latest->at.lane;
+                       [](const auto& a, const auto& b) { return a.use.ticket < b.use.ticket; });
+  const auto lane = latest == pending.end() ? least_loaded() : latest->use.at.lane;
   stamp.at = {lane, ++issued_[lane]};
-  for (const auto& use : pending)
-    if (use.at.lane != lane) stamp.waits.push_back(use.at);
+  for (const auto& [use, object] : pending) {
+    if (use.at.lane == lane) continue;
+    const auto same = std::find_if(stamp.waits.begin(), stamp.waits.end(), [&](const auto& wait) {
+      return wait.at.lane == use.at.lane && wait.object == object;
+    });
+    if (same == stamp.waits.end())
+      stamp.waits.push_back({use.at, object});
+    else
+      same->at.turn = std::max(same->at.turn, use.at.turn);
+  }
 
   const Uses::Use mine{stamp.ticket, stamp.at};
   for (auto* uses : reads) {
-    std::erase_if(uses->reads_since, [this](const auto& use) { return done(use); });
-    uses->reads_since.push_back(mine);
+    const auto same = std::find_if(uses->reads_since.begin(), uses->reads_since.end(),
+                                   [&](const auto& use) { return use.at.lane == lane; });
+    if (same == uses->reads_since.end())
+      uses->reads_since.push_back(mine);
+    else
+      *same = mine;
   }
   for (auto* uses : writes) {
     uses->last_write = mine;
@@ -40,7 +56,7 @@ msg::Stamp LaneOrder::stamp(const Touched& reads, const Touched& writes) {
 
 std::uint32_t LaneOrder::least_loaded() const {
   const auto load = [this](std::size_t lane) {
-    return issued_[lane] + 1 - environment_->lanes[lane].done_below.load(std::memory_order_acquire);
+    return issued_[lane] - environment_->lanes[lane].done.load(std::memory_order_relaxed);
   };
   std::size_t best = 0;
   for (std::size_t lane = 1; lane < issued_.size(); ++lane)

@@ -2,7 +2,8 @@
 //
 // Dependent work keeps its order: an operation goes to the lane of the latest operation that it
 // depends on and that may not be done yet, and waits for the others; independent work goes to the
-// lane with the least to do. With one lane all this costs one comparison.
+// lane with the least to do. With one lane all this costs one comparison. What is remembered of a
+// tensor is bounded by the number of lanes, whatever is in flight.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +20,10 @@ struct Uses {
     msg::Ticket ticket = 0;
     msg::LaneTurn at;
   };
+  msg::Object object = nullptr;
   Use last_write;
-  std::vector<Use> reads_since;
+  /// The latest of each lane since then: what that lane does to the object is done in order.
+  boost::container::small_vector<Use, 2> reads_since;
 };
 
 class LaneOrder {

@@ -1,62 +1,55 @@
 // The tensor actor.
 //
-// Owns the content side of a tensor: whether it is destroyed, the replies that wait for the device,
-// and the lease that is out. Never touches the bytes, nor the error in their place: they live in
-// the slot, which only device actors open. Invariants: a destroyed tensor has no pending reply and
-// no lease that is not revoked; every stamp it is given goes on to its device exactly once. Ends
-// when the device has released the memory.
+// Owns the life cycle of a tensor: whether it is destroyed, the replies that are owed, the lease
+// that is out, and the error that its contents carry, as the lanes told it. Never touches the
+// bytes: they live in the slot, which only lanes open. Invariants: a destroyed tensor owes no reply
+// and has no lease that is not revoked; what it says of its error is what the lanes had made of it
+// by the turn of the question. Ends when a lane has released the memory.
 #pragma once
 
 #include <map>
+#include <set>
 
 #include "actors/actor.hpp"
-#include "messages/types.hpp"
+#include "messages/slot.hpp"
 
 namespace polychron::actors {
 
-class TensorState : public State<tensor_actor> {
+class TensorState : public Member<TensorState, tensor_actor> {
  public:
   static inline const char* name = "tensor";
-  using State::State;
-  /// Pending replies of a lost context are rejected with the reason of the loss.
+  using Member::Member;
+  /// What a lost context owes is rejected with the reason of the loss.
   ~TensorState();
 
-  tensor_actor::behavior_type start(EnvironmentRef environment, msg::TensorRef slot,
-                                    std::vector<device_actor> devices, caf::actor_addr context);
+  void start(msg::TensorId id, std::string label, caf::actor_addr context);
+  void receive(msg::expect_of_tensor& m);
+  void receive(const msg::tensor_answered& m);
+  void receive(const msg::tensor_became& m);
+  void receive(const msg::lease_ended& m);
+  void receive(const msg::destroy_tensor& m);
 
  private:
-  struct PendingRead {
-    msg::ReadRef loan;
-    std::optional<Error> rejected;  ///< destroyed while the device was filling the caller's buffer
-  };
-  struct PendingLease {
-    msg::LeaseRef lease;
-    Promise<void> reply;
-  };
+  using Owed = decltype(msg::expect_of_tensor::reply);
 
-  void create(const msg::create& m);
-  void read(const msg::read& m);
-  void query(const msg::query& m);
-  void lend(const msg::lend& m);
-  void destroy(const msg::destroy_tensor& m);
-  void allocated(const msg::allocated& m);
-  void read_done(const msg::read_done& m);
-  void query_done(const msg::query_done& m);
-  void lent(const msg::lent& m);
-  void released(const msg::released& m);
+  void answer(Promise<void>& creation, const std::optional<Error>& error);
+  void answer(msg::ErrorReply& query, const std::optional<Error>& error);
+  void answer(msg::Grant& grant, const std::optional<Error>& error);
+  void answer(msg::ReadRef& read, const std::optional<Error>& error);
 
-  const device_actor& device(const msg::Stamp& stamp) const { return devices_[stamp.at.lane]; }
-  Error destroyed_error() const;
-  void reject_pending(const Error& error);
+  void became(const msg::Ready&) { error_.reset(); }
+  void became(const msg::Errored& outcome) { error_ = outcome.error; }
+  void became(const msg::Invalid&);
+  void became(const msg::Released&);
 
-  msg::TensorRef slot_;
-  std::vector<device_actor> devices_;  ///< by lane
+  void end_replies(const Error& error) noexcept;
+
+  msg::TensorId id_ = 0;
+  std::string label_;
   bool destroyed_ = false;
-  Promise<void> creation_;
-  std::map<msg::Ticket, PendingRead> reads_;
-  std::map<msg::Ticket, Promise<std::optional<Error>>> queries_;
-  std::map<msg::Ticket, PendingLease> leases_;  ///< asked for
-  msg::LeaseRef lease_;                         ///< out, or null
+  std::map<msg::Ticket, Owed> owed_;
+  std::optional<Error> error_;   ///< of the contents
+  std::set<msg::LeaseRef> out_;  ///< at most one, and such as are on their way back
 };
 
 }  // namespace polychron::actors

@@ -1,190 +1,277 @@
 #include "actors/timeline.hpp"
 
 #include <algorithm>
-#include <cassert>
+
+#include "base/invariant.hpp"
 
 namespace polychron::actors {
 
-namespace {
+/// What is not done. Waits for `blockers` things: groups ahead of its own, other lanes, and, if it
+/// is a fence or a question of another lane, for entries that name it as their dependent.
+struct Timeline::Entry {
+  msg::carry_out message;
+  msg::Clock::time_point since;
+  std::size_t blockers = 0;
+  bool running = false;
+  std::vector<Entry*> dependents;
+  std::vector<msg::Wait> waits;  ///< not reached yet
+  std::function<void()> tell;    ///< of a question only, which has no message
 
-template <class... Fs>
-struct Overloaded : Fs... {
-  using Fs::operator()...;
+  msg::Ticket turn() const { return message.stamp.at.turn; }
 };
 
-const msg::Stamp& stamp_of(const msg::Operation& operation) {
-  return std::visit([](const auto& m) -> const msg::Stamp& { return m.stamp; }, operation);
-}
-
-/// A tensor or graph that an operation touches, and whether it changes it.
-struct Touch {
-  const void* what;
-  bool exclusive;
+/// Operations on one object that may run side by side: one that changes it, or readers.
+struct Timeline::Group {
+  bool exclusive = false;
+  std::vector<msg::Ticket> members;  ///< their turns; also of those that are done
+  std::size_t left = 0;              ///< members that are not done
 };
-using Footprint = boost::container::small_vector<Touch, 8>;
 
-void touch_all(Footprint& footprint, const msg::Tensors& tensors, bool exclusive) {
-  for (const auto& tensor : tensors) footprint.push_back({tensor.get(), exclusive});
+Timeline::Timeline(std::function<bool(const msg::Wait&)> done_elsewhere, Ask ask)
+    : done_elsewhere_(std::move(done_elsewhere)), ask_(std::move(ask)) {}
+
+Timeline::~Timeline() = default;
+
+std::size_t Timeline::HashWait::operator()(const msg::Wait& wait) const noexcept {
+  return std::hash<msg::Object>()(wait.object) ^
+         (wait.at.turn * 0x9E3779B97F4A7C15U + wait.at.lane);
 }
 
-Footprint footprint_of(const msg::Operation& operation) {
-  Footprint touches;
-  const auto tensor = [&](const auto& m, bool exclusive) {
-    touches.push_back({m.tensor->get(), exclusive});
-  };
-  std::visit(Overloaded{
-                 [&](const msg::allocate& m) { tensor(m, true); },
-                 [&](const msg::write_bytes& m) { tensor(m, true); },
-                 [&](const msg::read_bytes& m) { tensor(m, false); },
-                 [&](const msg::query_tag& m) { tensor(m, false); },
-                 [&](const msg::lend_memory& m) { tensor(m, true); },
-                 [&](const msg::release& m) { tensor(m, true); },
-                 [&](const msg::load& m) {
-                   touches.push_back({m.graph->get(), true});
-                 },
-                 [&](const msg::execute& m) {
-                   touches.push_back({m.graph->get(), false});
-                   touch_all(touches, *m.inputs, false);
-                   touch_all(touches, *m.outputs, true);
-                 },
-                 [&](const msg::execute_batch& m) {
-                   touches.push_back({m.graph->get(), false});
-                 },
-                 [&](const msg::fail& m) { touch_all(touches, *m.outputs, true); },
-                 [&](const msg::release_plan& m) {
-                   touches.push_back({m.graph->get(), true});
-                 },
-                 [](const msg::fence&) {},
-             },
-             operation);
-  return touches;
+bool Timeline::free_for(msg::Object object, bool exclusive) const {
+  const auto queue = queues_.find(object);
+  if (queue == queues_.end()) return true;
+  return !exclusive && queue->second.size() == 1 && !queue->second.front().exclusive;
 }
 
-bool collide(const Footprint& a, const Footprint& b) {
-  return std::any_of(a.begin(), a.end(), [&](const Touch& x) {
-    return std::any_of(b.begin(), b.end(), [&](const Touch& y) {
-      return x.what == y.what && (x.exclusive || y.exclusive);
-    });
+bool Timeline::may_start(const msg::carry_out& arrived) const {
+  const auto& stamp = arrived.stamp;
+  if (stamp.at.turn != next_) return false;
+  if (!std::all_of(stamp.waits.begin(), stamp.waits.end(), done_elsewhere_)) return false;
+  if (entries_.empty()) return true;
+  if (std::holds_alternative<msg::op::Fence>(arrived.operation)) return false;
+  bool free = true;
+  msg::footprint_of(arrived.operation, [&](msg::Object object, bool exclusive) {
+    free = free && free_for(object, exclusive);
   });
+  return free;
 }
 
-std::string object_of(const msg::Operation& operation) {
-  return std::visit(
-      [](const auto& m) -> std::string {
-        if constexpr (requires { m.tensor; })
-          return (*m.tensor)->name();
-        else if constexpr (requires { m.graph; })
-          return (*m.graph)->name();
-        else
-          return "";
-      },
-      operation);
+void Timeline::keep_running(msg::carry_out&& started, msg::Clock::time_point now) {
+  auto entry = std::make_unique<Entry>();
+  entry->message = std::move(started);
+  entry->since = now;
+  entry->running = true;
+  msg::footprint_of(entry->message.operation, [&](msg::Object object, bool exclusive) {
+    enqueue(*entry, object, exclusive);
+  });
+  ensure(entry->blockers == 0, "what started had nothing in its way");
+  ++next_;
+  entries_.emplace_hint(entries_.end(), entry->turn(), std::move(entry));
 }
 
-std::string label_of(const msg::Operation& operation) {
-  return std::visit(
-      [](const auto& m) -> std::string {
-        if constexpr (requires { m.label; })
-          return m.label;
-        else
-          return "";
-      },
-      operation);
+void Timeline::keep(msg::carry_out&& arrived, msg::Clock::time_point now) {
+  const auto turn = arrived.stamp.at.turn;
+  ensure(turn >= next_, "a turn arrives once");
+  const bool added = early_.try_emplace(turn, std::move(arrived), now).second;
+  ensure(added, "a turn arrives once");
 }
 
-}  // namespace
+void Timeline::take_turns() {
+  while (!early_.empty() && early_.begin()->first == next_) {
+    auto arrived = early_.extract(early_.begin());
+    auto entry = std::make_unique<Entry>();
+    entry->message = std::move(arrived.mapped().first);
+    entry->since = arrived.mapped().second;
+    admit(std::move(entry));
+  }
+}
 
-msg::Ticket Timeline::turn_of(const Entry& entry) { return stamp_of(entry.operation).at.turn; }
+void Timeline::admit(std::unique_ptr<Entry> owned) {
+  auto& entry = *owned;
+  const auto turn = entry.turn();
+  ensure(turn == next_, "turns are taken in order");
+  for (const auto& wait : entry.message.stamp.waits) {
+    if (done_elsewhere_(wait)) continue;
+    entry.waits.push_back(wait);
+    awaited_[wait].push_back(&entry);
+    ++entry.blockers;
+    ask_(wait);
+  }
+  if (const auto* const fence = std::get_if<msg::op::Fence>(&entry.message.operation)) {
+    // Tickets grow with turns on a lane: what belongs to the scope is what came last.
+    for (auto other = entries_.rbegin();
+         other != entries_.rend() && other->second->message.stamp.ticket >= fence->first; ++other) {
+      if (other->second->running) continue;  // a lease that was granted
+      other->second->dependents.push_back(&entry);
+      ++entry.blockers;
+    }
+  } else {
+    msg::footprint_of(entry.message.operation, [&](msg::Object object, bool exclusive) {
+      enqueue(entry, object, exclusive);
+    });
+  }
+  entries_.emplace_hint(entries_.end(), turn, std::move(owned));
+  ++next_;
+  if (entry.blockers == 0) ready_.insert(turn);
+}
 
-void Timeline::keep(msg::Operation operation, msg::Clock::time_point now) {
-  const auto turn = stamp_of(operation).at.turn;
-  assert(turn >= next_);
-  Entry entry{std::move(operation), now, {}, false};
-  if (turn != next_) {
-    const bool added = early_.emplace(turn, std::move(entry)).second;
-    assert(added);
-    static_cast<void>(added);
+void Timeline::enqueue(Entry& entry, msg::Object object, bool exclusive) {
+  auto& queue = queues_[object];
+  if (queue.empty() || exclusive || queue.back().exclusive) queue.push_back({exclusive, {}, 0});
+  auto& group = queue.back();
+  group.members.push_back(entry.turn());
+  ++group.left;
+  if (queue.size() > 1) ++entry.blockers;
+}
+
+void Timeline::leave(msg::Object object) {
+  const auto found = queues_.find(object);
+  ensure(found != queues_.end() && found->second.front().left > 0, "who leaves was in the queue");
+  auto& queue = found->second;
+  if (--queue.front().left > 0) return;
+  queue.pop_front();
+  if (queue.empty()) {
+    queues_.erase(found);
     return;
   }
-  admit(std::move(entry));
+  for (const auto turn : queue.front().members) unblock(*entries_.at(turn));
 }
 
-void Timeline::keep_running(msg::Operation operation, msg::Clock::time_point now) {
-  assert(waiting_.empty());
-  waiting_.push_back({std::move(operation), now, {}, true});
-}
-
-void Timeline::admit(Entry entry) {
-  assert(turn_of(entry) == next_);
-  ++next_;
-  for (const auto& wait : stamp_of(entry.operation).waits)
-    if (!done_elsewhere_(wait)) {
-      entry.waits.push_back(wait);
-      ask_(wait);
-    }
-  waiting_.push_back(std::move(entry));
-}
-
-const msg::Operation* Timeline::next() {
-  while (!early_.empty() && early_.begin()->first == next_)
-    admit(std::move(early_.extract(early_.begin()).mapped()));
-  for (auto entry = waiting_.begin(); entry != waiting_.end(); ++entry) {
-    if (entry->running || !entry->waits.empty() || obstacle(entry) != nullptr) continue;
-    entry->running = true;
-    return &entry->operation;
+void Timeline::unblock(Entry& entry) {
+  ensure(entry.blockers > 0, "who is unblocked was blocked");
+  if (--entry.blockers > 0) return;
+  if (entry.tell) {
+    const auto question = questions_.extract(&entry);
+    entry.tell();
+  } else {
+    ready_.insert(entry.turn());
   }
-  return nullptr;
 }
 
-const Timeline::Entry* Timeline::obstacle(std::list<Entry>::const_iterator until) const {
-  if (until == waiting_.begin()) return nullptr;
-  // A fence comes after everything.
-  if (std::holds_alternative<msg::fence>(until->operation)) return &waiting_.front();
-  const auto touches = footprint_of(until->operation);
-  for (auto entry = waiting_.begin(); entry != until; ++entry)
-    if (collide(touches, footprint_of(entry->operation))) return &*entry;
-  return nullptr;
+msg::carry_out* Timeline::next() {
+  take_turns();
+  while (!asked_.empty() && asked_.begin()->first < next_) {
+    auto asked = asked_.extract(asked_.begin());
+    when_done({{0, asked.key()}, asked.mapped().first}, std::move(asked.mapped().second));
+  }
+  if (ready_.empty()) return nullptr;
+  const auto entry = entries_.find(*ready_.begin());
+  ready_.erase(ready_.begin());
+  ensure(entry != entries_.end() && !entry->second->running, "what is ready has not started");
+  entry->second->running = true;
+  return &entry->second->message;
 }
 
-bool Timeline::finish(msg::Ticket turn) {
-  const auto entry = std::find_if(waiting_.begin(), waiting_.end(),
-                                  [&](const Entry& e) { return turn_of(e) == turn; });
-  if (entry == waiting_.end() || !entry->running) return false;
-  waiting_.erase(entry);
-  return true;
+void Timeline::finish(msg::Ticket turn) {
+  const auto found = entries_.find(turn);
+  ensure(found != entries_.end() && found->second->running, "what ends is under way");
+  const auto entry = std::move(found->second);
+  entries_.erase(found);
+  msg::footprint_of(entry->message.operation, [&](msg::Object object, bool) { leave(object); });
+  release_dependents(*entry);
 }
 
-void Timeline::reached(const msg::LaneTurn& other) {
-  for (auto& entry : waiting_) std::erase(entry.waits, other);
+void Timeline::release_dependents(Entry& entry) {
+  for (auto* const dependent : std::exchange(entry.dependents, {})) unblock(*dependent);
 }
 
-bool Timeline::done(msg::Ticket turn) const {
-  return turn < next_ && std::none_of(waiting_.begin(), waiting_.end(),
-                                      [&](const Entry& e) { return turn_of(e) == turn; });
+void Timeline::granted(msg::Ticket turn) {
+  const auto found = entries_.find(turn);
+  if (found == entries_.end()) return;
+  // Fences only: another lane that asks about the tensor waits for the end of the lease.
+  auto& dependents = found->second->dependents;
+  std::vector<Entry*> fences;
+  std::erase_if(dependents, [&](Entry* dependent) {
+    if (dependent->tell) return false;
+    fences.push_back(dependent);
+    return true;
+  });
+  for (auto* const fence : fences) unblock(*fence);
+}
+
+msg::carry_out* Timeline::running(msg::Ticket turn) {
+  const auto found = entries_.find(turn);
+  return found == entries_.end() || !found->second->running ? nullptr : &found->second->message;
+}
+
+void Timeline::reached(const msg::Wait& wait) {
+  auto waiting = awaited_.extract(wait);
+  if (waiting.empty()) return;
+  for (auto* const entry : waiting.mapped()) {
+    std::erase(entry->waits, wait);
+    unblock(*entry);
+  }
+}
+
+void Timeline::when_done(const msg::Wait& wait, std::function<void()> tell) {
+  const auto turn = wait.at.turn;
+  if (turn >= next_) {
+    asked_.emplace(turn, std::pair(wait.object, std::move(tell)));
+    return;
+  }
+  auto question = std::make_unique<Entry>();
+  if (const auto queue = queues_.find(wait.object); queue != queues_.end()) {
+    // Groups end in order: the last one that began by then stands for those ahead of it.
+    const auto& groups = queue->second;
+    const auto last = std::find_if(groups.rbegin(), groups.rend(), [&](const Group& group) {
+      return group.members.front() <= turn;
+    });
+    if (last != groups.rend())
+      for (const auto member : last->members)
+        if (const auto entry = entries_.find(member); member <= turn && entry != entries_.end()) {
+          entry->second->dependents.push_back(question.get());
+          ++question->blockers;
+        }
+  }
+  if (question->blockers == 0) return tell();
+  question->tell = std::move(tell);
+  questions_.emplace(question.get(), std::move(question));
+}
+
+PendingOperation Timeline::describe(const msg::carry_out& arrived, std::string waits_for,
+                                    msg::Clock::time_point since) const {
+  const auto& stamp = arrived.stamp;
+  return {msg::name_of(arrived.operation),
+          msg::label_of(arrived.operation),
+          msg::object_of(arrived.operation),
+          stamp.ticket,
+          stamp.at.lane,
+          std::move(waits_for),
+          since};
+}
+
+std::string Timeline::obstacle(const Entry& entry) const {
+  if (!entry.waits.empty()) {
+    const auto& at = entry.waits.front().at;
+    return "turn " + std::to_string(at.turn) + " of lane " + std::to_string(at.lane);
+  }
+  const Entry* other = nullptr;
+  msg::footprint_of(entry.message.operation, [&](msg::Object object, bool) {
+    const auto queue = queues_.find(object);
+    if (other != nullptr || queue == queues_.end()) return;
+    const auto& members = queue->second.front().members;
+    if (std::find(members.begin(), members.end(), entry.turn()) != members.end()) return;
+    for (const auto member : members)
+      if (const auto ahead = entries_.find(member); ahead != entries_.end()) {
+        other = ahead->second.get();
+        return;
+      }
+  });
+  if (other == nullptr) return "what was called before it";
+  const auto& message = other->message;
+  return std::string(msg::name_of(message.operation)) + " (ticket " +
+         std::to_string(message.stamp.ticket) + ") of " + msg::object_of(message.operation);
 }
 
 std::vector<PendingOperation> Timeline::pending() const {
   std::vector<PendingOperation> found;
-  const auto add = [&](const Entry& entry, std::string waits_for) {
-    const auto& stamp = stamp_of(entry.operation);
-    found.push_back({msg::operation_names[entry.operation.index()], label_of(entry.operation),
-                     object_of(entry.operation), stamp.ticket, stamp.at.lane, std::move(waits_for),
-                     entry.since});
-  };
-  for (auto entry = waiting_.begin(); entry != waiting_.end(); ++entry) {
-    if (entry->running) {
-      add(*entry, "the end of the lease");
-    } else if (!entry->waits.empty()) {
-      const auto& wait = entry->waits.front();
-      add(*entry, "turn " + std::to_string(wait.turn) + " of lane " + std::to_string(wait.lane));
-    } else if (const auto* other = obstacle(entry)) {
-      const auto& operation = other->operation;
-      add(*entry, std::string(msg::operation_names[operation.index()]) + " (ticket " +
-                      std::to_string(stamp_of(operation).ticket) + ") of " + object_of(operation));
-    }
-  }
-  for (const auto& [turn, entry] : early_)
-    add(entry, "its turn: turn " + std::to_string(next_) + " of the lane has not arrived");
+  for (const auto& [turn, entry] : entries_)
+    found.push_back(describe(
+        entry->message, entry->running ? "the end of the lease" : obstacle(*entry), entry->since));
+  for (const auto& [turn, early] : early_)
+    found.push_back(describe(
+        early.first, "its turn: turn " + std::to_string(next_) + " of the lane has not arrived",
+        early.second));
   return found;
 }
 

@@ -7,16 +7,21 @@
 // done" for longer than it is being carried out; what does not depend on it goes on (the table of
 // Tomasulo 1967, with tensors for registers).
 //
+// What waits is kept by what it waits for: an arrival, a start and an end cost what the operation
+// touches, however much else is waiting.
+//
 // Invariants: operations that share a tensor, at least one of them writing, are carried out in
 // order of their turns; an operation is done exactly once.
 #pragma once
 
-#include <chrono>
+#include <deque>
 #include <functional>
-#include <list>
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "messages/conditions.hpp"
@@ -26,57 +31,79 @@ namespace polychron::actors {
 
 class Timeline {
  public:
-  /// `done_elsewhere` tells whether an operation of another lane is known to be done; `ask` is
-  /// called once for each that must be waited for.
-  Timeline(std::function<bool(const msg::LaneTurn&)> done_elsewhere,
-           std::function<void(const msg::LaneTurn&)> ask)
-      : done_elsewhere_(std::move(done_elsewhere)), ask_(std::move(ask)) {}
+  using Ask = std::function<void(const msg::Wait&)>;
+  /// `done_elsewhere` tells whether a wait is known to be over; `ask` is called once for each that
+  /// is not.
+  Timeline(std::function<bool(const msg::Wait&)> done_elsewhere, Ask ask);
+  Timeline(const Timeline&) = delete;
+  Timeline& operator=(const Timeline&) = delete;
+  ~Timeline();
 
-  /// True if nothing stands in the way of the operation with this stamp: the caller carries it out
-  /// at once and calls advance(). The common case, without a copy or an allocation.
-  bool may_start(const msg::Stamp& stamp) const {
-    return stamp.at.turn == next_ && waiting_.empty() && stamp.waits.empty();
-  }
+  /// True if nothing stands in the way of this operation: the caller carries it out at once, and
+  /// calls advance(), or keep_running() if it goes on. The common case, without an allocation.
+  bool may_start(const msg::carry_out& arrived) const;
   void advance() { ++next_; }
+  /// A lease that was granted at once, until finish().
+  void keep_running(msg::carry_out&& started, msg::Clock::time_point now);
 
-  /// Keeps an operation for which may_start() is false, or which goes on after it was carried out.
-  void keep(msg::Operation operation, msg::Clock::time_point now);
-  void keep_running(msg::Operation operation, msg::Clock::time_point now);
+  /// Keeps an operation for which may_start() is false.
+  void keep(msg::carry_out&& arrived, msg::Clock::time_point now);
+  /// The next operation that may be carried out, or nullptr. It stays here until finish().
+  msg::carry_out* next();
+  /// The operation at `turn` is done.
+  void finish(msg::Ticket turn);
+  /// The lease at `turn` was granted: what waits for the end of a scope waits no longer for it.
+  void granted(msg::Ticket turn);
+  /// The operation at `turn` if it is under way, or nullptr.
+  msg::carry_out* running(msg::Ticket turn);
 
-  /// The next operation that may be carried out, or nullptr. It stays in the timeline until
-  /// finish().
-  const msg::Operation* next();
-  /// The operation at `turn` is done. False if it is not there, or has not started.
-  bool finish(msg::Ticket turn);
-  /// Another lane's operation is done.
-  void reached(const msg::LaneTurn& other);
+  /// Another lane has done what was waited for.
+  void reached(const msg::Wait& wait);
+  /// Calls `tell` when this lane has done what `wait` says: at once if it has.
+  void when_done(const msg::Wait& wait, std::function<void()> tell);
 
-  bool done(msg::Ticket turn) const;
+  bool done(msg::Ticket turn) const { return turn < next_ && !entries_.contains(turn); }
   /// All operations before this turn are done.
-  msg::Ticket done_below() const { return waiting_.empty() ? next_ : turn_of(waiting_.front()); }
-  bool idle() const { return waiting_.empty() && early_.empty(); }
+  msg::Ticket done_below() const { return entries_.empty() ? next_ : entries_.begin()->first; }
+  /// True if neither next() nor when_done() has anything to see to.
+  bool idle() const { return entries_.empty() && early_.empty() && asked_.empty(); }
 
   /// Every operation that has arrived and is not done, and what it waits for.
   std::vector<PendingOperation> pending() const;
+  /// What waits at the lane's door with this stamp, for pending().
+  PendingOperation describe(const msg::carry_out& arrived, std::string waits_for,
+                            msg::Clock::time_point since) const;
 
  private:
-  struct Entry {
-    msg::Operation operation;
-    msg::Clock::time_point since;
-    std::vector<msg::LaneTurn> waits;  ///< not reached yet
-    bool running = false;
+  struct Entry;
+  struct Group;
+  using Queue = std::deque<Group>;
+  struct HashWait {
+    std::size_t operator()(const msg::Wait& wait) const noexcept;
   };
 
-  static msg::Ticket turn_of(const Entry& entry);
-  void admit(Entry entry);
-  /// The first entry before `until` that touches what `until` touches, or nullptr.
-  const Entry* obstacle(std::list<Entry>::const_iterator until) const;
+  void take_turns();
+  void admit(std::unique_ptr<Entry> entry);
+  void enqueue(Entry& entry, msg::Object object, bool exclusive);
+  void leave(msg::Object object);
+  void unblock(Entry& entry);
+  void release_dependents(Entry& entry);
+  bool free_for(msg::Object object, bool exclusive) const;
+  /// Something that `entry` waits for, for people.
+  std::string obstacle(const Entry& entry) const;
 
-  const std::function<bool(const msg::LaneTurn&)> done_elsewhere_;
-  const std::function<void(const msg::LaneTurn&)> ask_;
+  const std::function<bool(const msg::Wait&)> done_elsewhere_;
+  const Ask ask_;
   msg::Ticket next_ = 1;
-  std::map<msg::Ticket, Entry> early_;  ///< ahead of their turn; all keys > next_
-  std::list<Entry> waiting_;            ///< their turn has come, and they are not done; in order
+  std::map<msg::Ticket, std::pair<msg::carry_out, msg::Clock::time_point>>
+      early_;                                              ///< ahead of their turn
+  std::map<msg::Ticket, std::unique_ptr<Entry>> entries_;  ///< their turn has come: not done
+  std::unordered_map<msg::Object, Queue> queues_;          ///< of what entries touch
+  std::unordered_map<msg::Wait, std::vector<Entry*>, HashWait> awaited_;  ///< from other lanes
+  std::set<msg::Ticket> ready_;  ///< turns of entries that may start
+  std::multimap<msg::Ticket, std::pair<msg::Object, std::function<void()>>>
+      asked_;  ///< by other lanes, about turns that have not come
+  std::unordered_map<const Entry*, std::unique_ptr<Entry>> questions_;  ///< of other lanes
 };
 
 }  // namespace polychron::actors

@@ -12,8 +12,6 @@ std::string_view to_string(LostReason reason) noexcept {
       return "out_of_memory";
     case LostReason::runtime_shutdown:
       return "runtime_shutdown";
-    case LostReason::remote_down:
-      return "remote_down";
   }
   return "unknown";
 }

@@ -2,31 +2,23 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "kernels/backend.hpp"
-#include "messages/budget.hpp"
-#include "polychron/buffer.hpp"
+#include "messages/shared/budget.hpp"
 
 namespace polychron::msg {
 
-/// Owned by a tensor's slot; shared with the holder of a lease, who may outlive the tensor.
+/// Has one owner at any time: the tensor's slot, or a lease, which takes it over while it is out.
 struct Memory {
   std::unique_ptr<kernels::Storage> storage;
   Reservation reservation;
 };
 
-/// Bytes on their way to a device. They bring their reservation along: the memory that they replace
-/// is freed when they arrive.
-struct Payload {
+/// Bytes that are kept as they came, and what they take of the budget: a constant tensor's, shared
+/// with the graphs that are built from it.
+struct CountedBytes {
   Buffer bytes;
   Reservation reservation;
 };
-/// Shared, because CAF copies messages; opened by the device.
-using PayloadRef = std::shared_ptr<Payload>;
-
-inline std::string describe(const PayloadRef& payload) {
-  return payload ? std::to_string(payload->bytes.size()) + " bytes" : "none";
-}
 
 }  // namespace polychron::msg

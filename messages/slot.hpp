@@ -1,11 +1,10 @@
-// What the device plane passes around instead of bytes: a tensor's slot and a graph's slot.
+// What lanes pass around instead of bytes: a tensor's slot and a graph's slot.
 //
-// A slot is made by the context actor, travels in device-plane messages, and its contents are
-// touched by device actors only, one operation at a time in timeline order; that order, not a lock,
-// is what makes them safe. The last reference frees the memory.
+// A slot is made by the context actor, travels in operations, and its contents are touched by lanes
+// only, one operation at a time in timeline order; that order, not a lock, is what makes them safe.
+// The last reference frees the memory.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -14,6 +13,7 @@
 
 #include "messages/graph.hpp"
 #include "messages/memory.hpp"
+#include "messages/shared/invalidity.hpp"
 #include "messages/tensor.hpp"
 #include "polychron/error.hpp"
 #include "polychron/graph.hpp"
@@ -21,37 +21,24 @@
 namespace polychron::msg {
 
 /// A tensor on the device timeline.
+///
+/// The tag stays beside the storage rather than in messages between lanes: a lane that needs a
+/// tensor which another finished long ago would have to wake it to ask.
 struct TensorSlot {
   TensorId id = 0;
   std::string label;
   std::size_t bytes = 0;
-  std::shared_ptr<Memory> memory;  ///< null before allocate and after release
-  std::optional<Error> tag;        ///< errored: what a read of it reports
-  tensor_actor actor;              ///< cleared by release, which breaks the cycle
+  std::optional<Memory> memory;  ///< none before allocate, after release, and while on lease
+  PayloadRef constant;           ///< a constant tensor's bytes, else null
+  std::optional<Error> tag;      ///< errored: what a read of it reports
+  bool revoked = false;          ///< its memory went with a revoked lease
+  tensor_actor actor;            ///< cleared by release, which breaks the cycle
 
   std::string name() const { return describe_object("tensor", label, id); }
 };
 using TensorRef = std::shared_ptr<TensorSlot>;
-
-/// Why every dispatch of a graph would fail: the first failure that says so. Written by the lane
-/// that finds out, at most once; the other lanes see it when they next look.
-class Invalidity {
- public:
-  Invalidity() = default;
-  Invalidity(const Invalidity&) = delete;
-  Invalidity& operator=(const Invalidity&) = delete;
-  ~Invalidity() { delete why_.load(); }
-  void set(const Error& error) {
-    auto why = std::make_unique<const Error>(error);
-    const Error* none = nullptr;
-    if (why_.compare_exchange_strong(none, why.get())) static_cast<void>(why.release());
-  }
-  /// Null as long as the graph is fine.
-  const Error* get() const noexcept { return why_.load(std::memory_order_acquire); }
-
- private:
-  std::atomic<const Error*> why_{nullptr};
-};
+/// In the order of a graph's inputs or outputs.
+using Tensors = boost::container::small_vector<TensorRef, 4>;
 
 /// A compiled graph on the device timeline.
 struct GraphSlot {
@@ -68,13 +55,10 @@ struct GraphSlot {
     Reservation arena;
   };
   std::vector<Instance> instances;  ///< one a lane; each lane opens its own only
-  graph_actor actor;                ///< cleared by release_plan
+  graph_actor actor;                ///< cleared by release, which breaks the cycle
 
   std::string name() const { return describe_object("graph", label, id); }
 };
 using GraphRef = std::shared_ptr<GraphSlot>;
-
-inline std::string describe(const TensorRef& slot) { return slot ? slot->name() : "null"; }
-inline std::string describe(const GraphRef& slot) { return slot ? slot->name() : "null"; }
 
 }  // namespace polychron::msg

@@ -15,15 +15,25 @@ struct LaneTurn {
   friend bool operator==(const LaneTurn&, const LaneTurn&) = default;
 };
 
+/// What an operation touches: a tensor's or graph's slot. Compared, never opened.
+using Object = const void*;
+
+/// What an operation waits for on another lane: whatever that lane does to `object` up to its turn.
+struct Wait {
+  LaneTurn at;
+  Object object = nullptr;
+  friend bool operator==(const Wait&, const Wait&) = default;
+};
+
 /// What the context gives to every operation with a device side. `ticket` is its place on the
-/// context's content timeline, for people; `at` is its lane and its turn there, and `waits` are the
-/// operations of other lanes that must be done before. Each turn of a lane reaches that lane's
-/// device actor exactly once. Waits point to earlier tickets only, so lanes cannot wait in a
-/// circle.
+/// context's content timeline, for people; `at` is its lane and its turn there, and `waits` are
+/// what must be done before on other lanes, at most one a lane and object. Each turn of a lane
+/// reaches that lane's device actor exactly once. Waits point to earlier tickets only, so lanes
+/// cannot wait in a circle.
 struct Stamp {
   Ticket ticket = 0;
   LaneTurn at;
-  boost::container::small_vector<LaneTurn, 2> waits;
+  boost::container::small_vector<Wait, 2> waits;
 };
 
 inline std::string describe(const Stamp& stamp) {
@@ -31,7 +41,7 @@ inline std::string describe(const Stamp& stamp) {
   if (stamp.at.lane != 0 || !stamp.waits.empty())
     text += " lane " + std::to_string(stamp.at.lane) + " turn " + std::to_string(stamp.at.turn);
   for (const auto& wait : stamp.waits)
-    text += " after " + std::to_string(wait.lane) + ":" + std::to_string(wait.turn);
+    text += " after " + std::to_string(wait.at.lane) + ":" + std::to_string(wait.at.turn);
   return text;
 }
 

@@ -30,6 +30,7 @@ struct Value {
   Kind kind = Kind::result;
   OperandDescriptor descriptor;
   ConstantBytes constant;  ///< of a constant, else null
+  bool counted = false;    ///< the bytes are a constant tensor's: its context counts them
 };
 
 /// An operator applied. `inputs` has the row's operands in its order, `no_value` for absent ones;

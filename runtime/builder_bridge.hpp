@@ -11,8 +11,6 @@ namespace polychron::detail {
 
 /// Throws invalid_state (context_lost) if the context is destroyed (lost).
 void check_context_alive(const Context& context);
-/// False once the context is destroyed or lost.
-bool context_alive(const Context& context);
 
 /// The bytes of a constant tensor, shared. Throws type_error (another context's, not constant),
 /// invalid_state (destroyed).

@@ -70,7 +70,8 @@ Operand BuilderState::add_constant(const OperandDescriptor& descriptor, ops::Con
 Operand BuilderState::add_constant(const Tensor& constant_tensor) {
   check_open();
   auto bytes = constant_tensor_bytes(context_, constant_tensor);
-  return add_constant(constant_tensor.descriptor(), std::move(bytes));
+  const auto& descriptor = constant_tensor.descriptor();
+  return operand(add_value({ops::Value::Kind::constant, descriptor, std::move(bytes), true}));
 }
 
 std::vector<Operand> BuilderState::add_operator(std::string_view name,

@@ -5,14 +5,25 @@
 
 namespace polychron::detail {
 
-/// Runs `call`, which returns a Future; what it throws becomes the rejection: calls that promise a
-/// reply never throw for the caller's mistakes (Web IDL's rule for promises).
+/// What `call` throws, as an Error: without memory that is out_of_memory.
 template <class F>
-auto rejecting(F call) -> decltype(call()) {
+auto with_errors(F call) -> decltype(call()) {
   try {
     return call();
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorKind::out_of_memory, "out of memory");
+  }
+}
+
+/// Runs `call`, which returns a Future; what it throws becomes the rejection: calls that promise a
+/// reply never throw for the caller's mistakes (Web IDL's rule for promises). `origin`: where that
+/// future's callbacks run.
+template <class F>
+auto rejecting(const std::shared_ptr<const Origin>& origin, F call) -> decltype(call()) {
+  try {
+    return with_errors(std::move(call));
   } catch (const Error& error) {
-    return rejected<decltype(call())>(error);
+    return rejected<decltype(call())>(error, origin);
   }
 }
 
@@ -20,11 +31,19 @@ auto rejecting(F call) -> decltype(call()) {
 template <class F>
 void reporting(const std::shared_ptr<ContextHandle>& context, F call) {
   try {
-    call();
+    with_errors(std::move(call));
   } catch (const Error& error) {
-    context->send(msg::report{error});
+    context->port->report(error);
     throw;
   }
+}
+
+/// Whether an operation that was asked for with these options may still start, and from where its
+/// cancellation comes.
+template <class Options>
+msg::Conditions conditions_of(const Options& options) {
+  return {options.deadline,
+          options.cancellation ? CancellationState::of(*options.cancellation) : nullptr};
 }
 
 }  // namespace polychron::detail

@@ -8,9 +8,11 @@ namespace polychron {
 
 namespace {
 
-using actors::count;
+using detail::conditions_of;
 using detail::ContextHandle;
+using detail::FutureAccess;
 using detail::GraphHandle;
+using detail::Port;
 using detail::reporting;
 using detail::TensorHandle;
 
@@ -37,7 +39,7 @@ msg::TensorIds bind(const std::shared_ptr<ContextHandle>& context, const GraphHa
       throw bind_error(graph, options, std::string(side) + " '" + name + "' is not given");
     const auto& tensor = *TensorHandle::of(named->second);
     tensor.check_usable(context);
-    if (tensor.constant)
+    if (tensor.is_constant)
       throw bind_error(graph, options, tensor.name() + " is constant: give it to a GraphBuilder");
     if (static_cast<const OperandDescriptor&>(tensor.descriptor) != descriptor)
       throw bind_error(graph, options,
@@ -54,7 +56,7 @@ const GraphHandle& check_graph(const std::shared_ptr<ContextHandle>& context, co
   if (handle.context != context)
     throw bind_error(handle, options, "the graph belongs to another context");
   context->check_alive();
-  if (handle.destroyed)
+  if (handle.destroyed.done())
     throw Error(ErrorKind::invalid_state, "the graph is destroyed")
         .with_operation(operation, options.label)
         .with_object(handle.name());
@@ -93,11 +95,6 @@ NamedBuffers named(const NamedDescriptors& declared, std::vector<Buffer>& buffer
   return result;
 }
 
-msg::Conditions conditions(const DispatchOptions& options) {
-  return {options.deadline,
-          options.cancellation ? detail::CancellationFlag::of(*options.cancellation) : nullptr};
-}
-
 void check_distinct(const GraphHandle& graph, const DispatchOptions& options,
                     const msg::TensorIds& inputs, const msg::TensorIds& outputs) {
   boost::container::small_vector<msg::TensorId, 8> all;
@@ -119,33 +116,55 @@ void Context::dispatch(const Graph& graph, const NamedTensors& inputs, const Nam
     auto input_ids = bind(context, handle, "input", handle.built.inputs, inputs, options);
     auto output_ids = bind(context, handle, "output", handle.built.outputs, outputs, options);
     check_distinct(handle, options, input_ids, output_ids);
-    context->environment->admission->enter();
-    count(context->environment->counters->dispatches);
-    context->send(msg::dispatch{handle.id, std::move(input_ids), std::move(output_ids),
-                                options.label, conditions(options)});
+    auto& port = *context->port;
+    const auto conditions = conditions_of(options);
+    auto place = port.enter(Port::Door::operations, conditions);
+    port.submit(msg::Dispatch{handle.id, std::move(input_ids), std::move(output_ids), options.label,
+                              options.deadline},
+                {{}, std::move(place), conditions.cancellation});
+    msg::count(port.counters().dispatches);
   });
 }
 
 Future<ComputeResult> Context::compute(const Graph& graph, NamedBuffers&& inputs,
                                        NamedBuffers&& outputs, const DispatchOptions& options) {
   const auto& context = ContextHandle::of(*this);
-  const auto promise = Promise<ComputeResult>::make();
+  const auto promise = context->promise<ComputeResult>();
   reporting(context, [&] {
     const auto& handle = check_graph(context, graph, "compute", options);
     const auto input_order = match(handle, "input", handle.built.inputs, inputs, options);
     const auto output_order = match(handle, "output", handle.built.outputs, outputs, options);
-    context->environment->admission->enter();
-    count(context->environment->counters->computes);
-    msg::BatchReply batch;
-    // From here on nothing throws: the buffers leave the caller and will come back.
-    for (const auto i : input_order) batch.inputs.push_back(std::move(inputs[i].second));
-    for (const auto i : output_order) batch.outputs.push_back(std::move(outputs[i].second));
-    const auto reply = Promise<msg::BatchReply>::make();
-    context->send(msg::compute{handle.id,
-                               std::make_shared<msg::Batch>("compute", std::move(batch), reply,
-                                                            context->environment->lost),
-                               options.label, conditions(options)});
-    reply.future().then([promise, graph](Result<msg::BatchReply> result) {
+    auto& port = *context->port;
+    const auto conditions = conditions_of(options);
+    auto place = port.enter(Port::Door::operations, conditions);
+    // Everything that may fail comes first: then the buffers leave the caller, and will come back.
+    const auto reply = context->promise<msg::BatchReply>();
+    auto settled = reply.future();
+    const auto batch =
+        std::make_shared<msg::BatchRef::element_type>(msg::BatchReply{}, reply, port.origin());
+    batch->content.inputs.resize(inputs.size());
+    batch->content.outputs.resize(outputs.size());
+    const auto lend = [](auto& lent, NamedBuffers& buffers, const auto& order) {
+      for (std::size_t i = 0; i < order.size(); ++i) lent[i] = std::move(buffers[order[i]].second);
+    };
+    lend(batch->content.inputs, inputs, input_order);
+    lend(batch->content.outputs, outputs, output_order);
+    try {
+      port.submit(msg::Compute{handle.id, options.label, options.deadline},
+                  {batch, std::move(place), conditions.cancellation});
+    } catch (...) {
+      if (batch->claim()) {
+        const auto back = [](auto& lent, NamedBuffers& buffers, const auto& order) {
+          for (std::size_t i = 0; i < order.size(); ++i)
+            buffers[order[i]].second = std::move(lent[i]);
+        };
+        back(batch->content.inputs, inputs, input_order);
+        back(batch->content.outputs, outputs, output_order);
+      }
+      throw;
+    }
+    msg::count(port.counters().computes);
+    FutureAccess::relay(std::move(settled), [promise, graph](Result<msg::BatchReply> result) {
       const auto& built = GraphHandle::of(graph)->built;
       auto& done = result.value();  // a loan is always given back
       promise.resolve(ComputeResult{named(built.inputs, done.inputs),

@@ -1,5 +1,6 @@
 // Context's calls on tensors: check what never changes, then tell the context's actor.
 #include <algorithm>
+#include <utility>
 
 #include "ops/dimensions.hpp"
 #include "polychron/context.hpp"
@@ -9,8 +10,10 @@ namespace polychron {
 
 namespace {
 
-using actors::count;
+using detail::conditions_of;
 using detail::ContextHandle;
+using detail::FutureAccess;
+using detail::Port;
 using detail::rejecting;
 using detail::reporting;
 using detail::TensorHandle;
@@ -29,21 +32,25 @@ void check_length(const TensorHandle& tensor, std::size_t bytes) {
         .with_object(tensor.name());
 }
 
+/// Submits a creation: of zeros, or of constant bytes.
 Future<Tensor> create(const std::shared_ptr<ContextHandle>& context,
-                      const TensorDescriptor& descriptor) {
-  check_descriptor(descriptor, descriptor.label);
-  context->check_alive();
-  auto handle = std::make_shared<TensorHandle>(context, descriptor);
+                      const TensorDescriptor& descriptor, const ops::ConstantBytes& constant,
+                      msg::PayloadRef payload, msg::Place place) {
+  auto handle = std::make_shared<TensorHandle>(context, descriptor, constant);
   const auto created = context->promise<void>();
-  const auto reply = Promise<Tensor>::make();
+  const auto reply = context->promise<Tensor>();
   auto future = reply.future();
-  context->send(msg::create_tensor{handle->id, descriptor.label, handle->bytes, created});
-  created.future().then([reply, handle = std::move(handle)](Result<void> result) mutable {
-    if (result)
-      reply.resolve(TensorHandle::wrap(std::move(handle)));
-    else
-      reply.reject(result.error());
-  });
+  auto settled = created.future();
+  context->port->submit(
+      msg::CreateTensor{handle->id, descriptor.label, handle->bytes, std::move(payload)},
+      {created, std::move(place), nullptr});
+  FutureAccess::relay(std::move(settled),
+                      [reply, handle = std::move(handle)](Result<void> result) mutable {
+                        if (result)
+                          reply.resolve(TensorHandle::wrap(std::move(handle)));
+                        else
+                          reply.reject(result.error());
+                      });
   return future;
 }
 
@@ -57,12 +64,20 @@ Future<Tensor> create_constant(const std::shared_ptr<ContextHandle>& context,
     throw Error(ErrorKind::type_error, "expected " + std::to_string(*byte_length(descriptor)) +
                                            " bytes (" + to_string(descriptor) + "), got " +
                                            std::to_string(size));
-  auto bytes = std::make_shared<const Buffer>(make_bytes());
-  auto handle = std::make_shared<TensorHandle>(context, full, std::move(bytes));
-  const auto reply = Promise<Tensor>::make();
-  auto future = reply.future();
-  reply.resolve(TensorHandle::wrap(std::move(handle)));
-  return future;
+  auto place = context->port->enter(Port::Door::operations, {});
+  auto reservation = context->port->reserve(size);
+  if (!reservation)
+    throw Error(ErrorKind::out_of_memory, describe_bytes(size) +
+                                              " do not fit under the context's limit of " +
+                                              describe_bytes(context->port->memory_limit()))
+        .with_operation("create_constant_tensor", full.label);
+  // The bytes are the tensor's and, until they are compiled, the builders': whoever is last gives
+  // them back.
+  const auto kept =
+      std::make_shared<msg::CountedBytes>(msg::CountedBytes{make_bytes(), std::move(*reservation)});
+  const ops::ConstantBytes bytes(kept, &kept->bytes);
+  auto payload = std::make_shared<msg::Payload>(bytes);
+  return create(context, full, bytes, std::move(payload), std::move(place));
 }
 
 TensorHandle& check_writable(const std::shared_ptr<ContextHandle>& context, const Tensor& tensor,
@@ -83,54 +98,89 @@ TensorHandle& check_readable(const std::shared_ptr<ContextHandle>& context, cons
   return handle;
 }
 
-/// Sends a write: `make_bytes` gives the bytes once they have been admitted.
+/// Submits a write of `bytes`; `take` makes them the library's, by a copy or a move, once they have
+/// been admitted.
 template <class F>
-void send_write(const std::shared_ptr<ContextHandle>& context, const TensorHandle& tensor,
-                const WriteOptions& options, F make_bytes) {
-  const auto& environment = *context->environment;
-  auto payload = std::make_shared<msg::Payload>();
-  payload->reservation = environment.admission->reserve(environment.budget, tensor.bytes);
-  environment.admission->enter();
-  payload->bytes = make_bytes();
-  count(environment.counters->writes);
-  context->send(msg::write_tensor{tensor.id, std::move(payload), options.label});
+void write(const std::shared_ptr<ContextHandle>& context, const TensorHandle& tensor,
+           std::span<const std::byte> bytes, const WriteOptions& options, F take) {
+  auto& port = *context->port;
+  const auto conditions = conditions_of(options);
+  auto place = port.enter(Port::Door::operations, conditions);
+  auto reservation = port.reserve(tensor.bytes);
+  std::shared_ptr<msg::Rendezvous> rendezvous;
+  msg::PayloadRef payload;
+  if (reservation) {
+    payload = std::make_shared<msg::Payload>(take(), std::move(*reservation));
+  } else if (port.may_wait()) {
+    // A second copy does not fit: the device takes the bytes into the tensor's own memory, while
+    // the caller holds them.
+    rendezvous = std::make_shared<msg::Rendezvous>(bytes);
+    payload = std::make_shared<msg::Payload>(rendezvous, port.origin());
+  } else {
+    throw Error(ErrorKind::quota_exceeded,
+                describe_bytes(tensor.bytes) + " do not fit under the context's limit of " +
+                    describe_bytes(port.memory_limit()) + " while other operations are in flight")
+        .with_operation("write", options.label)
+        .with_object(tensor.name());
+  }
+  msg::count(port.counters().writes);
+  port.submit(msg::WriteTensor{tensor.id, std::move(payload), options.label, options.deadline},
+              {{}, std::move(place), conditions.cancellation});
+  if (!rendezvous) return;
+  msg::count(port.counters().copies);
+  msg::count(port.counters().copied_bytes, bytes.size());
+  if (auto error = port.meet(*rendezvous, conditions))
+    throw error->with_operation("write", options.label).with_object(tensor.name());
 }
 
 /// `buffer`: where the bytes go; an empty one if the device is to make one.
-Future<msg::ReadReply> send_read(const std::shared_ptr<ContextHandle>& context,
-                                 const TensorHandle& tensor, Buffer&& buffer) {
-  const auto& environment = *context->environment;
-  environment.admission->enter();
-  count(environment.counters->reads);
-  const auto reply = Promise<msg::ReadReply>::make();
+Future<msg::ReadReply> submit_read(const std::shared_ptr<ContextHandle>& context,
+                                   const TensorHandle& tensor, Buffer& buffer) {
+  auto& port = *context->port;
+  auto place = port.enter(Port::Door::operations, {});
+  // Allocated while the buffer is still the caller's, who keeps it if this throws.
+  const auto reply = context->promise<msg::ReadReply>();
   auto future = reply.future();
-  context->send(msg::read_tensor{
-      tensor.id,
-      std::make_shared<msg::Read>("read", msg::ReadReply{std::move(buffer), std::nullopt}, reply,
-                                  environment.lost)});
+  auto loan = std::make_shared<msg::ReadRef::element_type>(msg::ReadReply{}, reply, port.origin());
+  loan->content.buffer = std::move(buffer);
+  msg::count(port.counters().reads);
+  try {
+    port.submit(msg::ReadTensor{tensor.id}, {loan, std::move(place), nullptr});
+  } catch (...) {
+    if (loan->claim()) buffer = std::move(loan->content.buffer);
+    throw;
+  }
   return future;
 }
 
 }  // namespace
 
 Future<Tensor> Context::create_tensor(const TensorDescriptor& descriptor) {
-  return rejecting([&] { return create(ContextHandle::of(*this), descriptor); });
+  const auto& context = ContextHandle::of(*this);
+  return rejecting(context->port->origin(), [&] {
+    check_descriptor(descriptor, descriptor.label);
+    context->check_alive();
+    auto place = context->port->enter(Port::Door::operations, {});
+    return create(context, descriptor, nullptr, nullptr, std::move(place));
+  });
 }
 
 Future<Tensor> Context::create_constant_tensor(const OperandDescriptor& descriptor,
                                                std::span<const std::byte> bytes,
                                                std::string label) {
-  return rejecting([&] {
-    return create_constant(ContextHandle::of(*this), descriptor, std::move(label), bytes.size(),
+  const auto& context = ContextHandle::of(*this);
+  return rejecting(context->port->origin(), [&] {
+    return create_constant(context, descriptor, std::move(label), bytes.size(),
                            [&] { return Buffer::copy_of(bytes); });
   });
 }
 
 Future<Tensor> Context::create_constant_tensor(const OperandDescriptor& descriptor, Buffer&& bytes,
                                                std::string label) {
-  return rejecting([&] {
+  const auto& context = ContextHandle::of(*this);
+  return rejecting(context->port->origin(), [&] {
     static_cast<void>(bytes.data());  // a detached buffer is a type_error
-    return create_constant(ContextHandle::of(*this), descriptor, std::move(label), bytes.size(),
+    return create_constant(context, descriptor, std::move(label), bytes.size(),
                            [&] { return std::move(bytes); });
   });
 }
@@ -140,10 +190,11 @@ void Context::write_tensor(const Tensor& tensor, std::span<const std::byte> byte
   const auto& context = ContextHandle::of(*this);
   reporting(context, [&] {
     const auto& handle = check_writable(context, tensor, bytes.size());
-    send_write(context, handle, options, [&] {
-      count(context->environment->counters->copies);
-      count(context->environment->counters->copied_bytes, bytes.size());
-      return Buffer::copy_of(bytes);
+    write(context, handle, bytes, options, [&] {
+      auto copy = Buffer::copy_of(bytes);
+      msg::count(context->port->counters().copies);
+      msg::count(context->port->counters().copied_bytes, bytes.size());
+      return copy;
     });
   });
 }
@@ -151,40 +202,47 @@ void Context::write_tensor(const Tensor& tensor, std::span<const std::byte> byte
 void Context::write_tensor(const Tensor& tensor, Buffer&& bytes, const WriteOptions& options) {
   const auto& context = ContextHandle::of(*this);
   reporting(context, [&] {
-    static_cast<void>(bytes.data());  // a detached buffer is a type_error
+    const auto view = std::as_const(bytes).bytes();  // a detached buffer is a type_error
     const auto& handle = check_writable(context, tensor, bytes.size());
-    send_write(context, handle, options, [&] { return std::move(bytes); });
+    write(context, handle, view, options, [&] { return std::move(bytes); });
+    // Also when the device took the bytes from where they lay.
+    if (!bytes.detached()) static_cast<void>(Buffer(std::move(bytes)));
   });
 }
 
 Future<Buffer> Context::read_tensor(const Tensor& tensor) {
-  return rejecting([&] {
-    const auto& context = ContextHandle::of(*this);
+  const auto& context = ContextHandle::of(*this);
+  return rejecting(context->port->origin(), [&] {
     const auto& handle = check_readable(context, tensor);
-    const auto promise = Promise<Buffer>::make();
-    send_read(context, handle, {}).then([promise](Result<msg::ReadReply> reply) {
-      auto& read = reply.value();  // a loan is always given back
-      if (read.error)
-        promise.reject(*read.error);
-      else
-        promise.resolve(std::move(read.buffer));
-    });
+    const auto promise = context->promise<Buffer>();
+    Buffer none;
+    FutureAccess::relay(submit_read(context, handle, none),
+                        [promise](Result<msg::ReadReply> reply) {
+                          auto& read = reply.value();  // a loan is always given back
+                          if (read.error)
+                            promise.reject(*read.error);
+                          else
+                            promise.resolve(std::move(read.buffer));
+                        });
     return promise.future();
   });
 }
 
 Future<ReadResult> Context::read_tensor(const Tensor& tensor, Buffer&& buffer) {
-  const auto promise = Promise<ReadResult>::make();
+  const auto& context = ContextHandle::of(*this);
+  const auto promise = context->promise<ReadResult>();
   auto future = promise.future();
   try {
-    static_cast<void>(buffer.data());  // a detached buffer is a type_error
-    const auto& context = ContextHandle::of(*this);
-    const auto& handle = check_readable(context, tensor);
-    check_length(handle, buffer.size());
-    send_read(context, handle, std::move(buffer)).then([promise](Result<msg::ReadReply> reply) {
-      auto& read = reply.value();  // a loan is always given back
-      promise.resolve(ReadResult{std::move(read.buffer),
-                                 read.error ? Result<void>(*read.error) : Result<void>()});
+    detail::with_errors([&] {
+      static_cast<void>(buffer.data());  // a detached buffer is a type_error
+      const auto& handle = check_readable(context, tensor);
+      check_length(handle, buffer.size());
+      FutureAccess::relay(
+          submit_read(context, handle, buffer), [promise](Result<msg::ReadReply> reply) {
+            auto& read = reply.value();  // a loan is always given back
+            promise.resolve(ReadResult{std::move(read.buffer),
+                                       read.error ? Result<void>(*read.error) : Result<void>()});
+          });
     });
   } catch (const Error& error) {
     promise.resolve(ReadResult{std::move(buffer), error});
@@ -193,46 +251,54 @@ Future<ReadResult> Context::read_tensor(const Tensor& tensor, Buffer&& buffer) {
 }
 
 Future<void> Context::read_tensor(const Tensor& tensor, std::span<std::byte> destination) {
-  return rejecting([&] {
-    const auto& context = ContextHandle::of(*this);
+  const auto& context = ContextHandle::of(*this);
+  return rejecting(context->port->origin(), [&] {
     const auto& handle = check_readable(context, tensor);
     check_length(handle, destination.size());
-    const auto promise = Promise<void>::make();
-    send_read(context, handle, {})
-        .then([promise, destination,
-               counters = context->environment->counters](Result<msg::ReadReply> reply) {
-          const auto& read = reply.value();  // a loan is always given back
-          if (read.error) {
-            promise.reject(*read.error);
-          } else {
-            std::ranges::copy(read.buffer.bytes(), destination.begin());
-            count(counters->copies);
-            count(counters->copied_bytes, destination.size());
-            promise.resolve();
-          }
-        });
+    const auto promise = context->promise<void>();
+    Buffer none;
+    FutureAccess::relay(submit_read(context, handle, none),
+                        [promise, destination, port = context->port](Result<msg::ReadReply> reply) {
+                          const auto& read = reply.value();  // a loan is always given back
+                          if (read.error) {
+                            promise.reject(*read.error);
+                            return;
+                          }
+                          std::ranges::copy(read.buffer.bytes(), destination.begin());
+                          msg::count(port->counters().copies);
+                          msg::count(port->counters().copied_bytes, destination.size());
+                          promise.resolve();
+                        });
     return promise.future();
   });
 }
 
 Future<TensorLease> Context::export_tensor(const Tensor& tensor, LeaseMode mode) {
-  return rejecting([&] {
-    const auto& context = ContextHandle::of(*this);
+  const auto& context = ContextHandle::of(*this);
+  return rejecting(context->port->origin(), [&] {
     const auto& handle = TensorHandle::of(tensor);
     check_readable(context, tensor);
     check_writable(context, tensor, handle->bytes);
-    auto lease = std::make_shared<detail::LeaseHandle>(handle, std::make_shared<msg::Lease>(mode));
+    auto& port = *context->port;
+    auto place = port.enter(Port::Door::operations, {});
+    auto lease = std::make_shared<detail::LeaseHandle>(
+        handle, std::make_shared<msg::Lease>(mode, port.origin()));
     const auto granted = context->promise<void>();
-    const auto reply = Promise<TensorLease>::make();
-    count(context->environment->counters->exports);
-    context->send(msg::lend_tensor{handle->id, lease->lease, granted});
-    granted.future().then([reply, lease = std::move(lease)](Result<void> result) mutable {
-      if (result)
-        reply.resolve(TensorLease(std::move(lease)));
-      else
-        reply.reject(result.error());  // the handle goes, and with it the place in the timeline
-    });
-    return reply.future();
+    const auto reply = context->promise<TensorLease>();
+    auto settled = granted.future();
+    auto future = reply.future();
+    port.submit(msg::LendTensor{handle->id, lease->id, mode},
+                {msg::Grant{lease->lease, granted}, std::move(place), nullptr});
+    lease->submitted = true;
+    msg::count(port.counters().exports);
+    FutureAccess::relay(
+        std::move(settled), [reply, lease = std::move(lease)](Result<void> result) mutable {
+          if (result)
+            reply.resolve(TensorLease(std::move(lease)));
+          else
+            reply.reject(result.error());  // the handle goes, and with it the place in the timeline
+        });
+    return future;
   });
 }
 

@@ -1,66 +1,57 @@
-// The bridge from callers' threads to actors: what the public handles refer to.
+// What the public handles refer to: who they are and which port leads to their context.
 //
-// A handle checks what never changes, throws for the caller's mistakes, and sends the rest to the
-// context's actor. It owns no bytes and no state of the device. Everything here is thread-safe:
-// fields are written before the handle is shared, or are atomic.
+// A handle checks what never changes, throws for the caller's mistakes, and submits the rest. It
+// owns no bytes and no state of the device. Everything here is thread-safe: fields are written
+// before the handle is shared.
 #pragma once
 
-#include <atomic>
 #include <memory>
 
-#include "actors/context.hpp"
+#include "messages/memory.hpp"
+#include "messages/shared/flags.hpp"
+#include "messages/shared/lease.hpp"
 #include "polychron/context.hpp"
 #include "polychron/graph.hpp"
 #include "polychron/tensor.hpp"
-#include "runtime/runtime_state.hpp"
+#include "runtime/port.hpp"
 
 namespace polychron::detail {
 
 struct ContextHandle {
-  ContextHandle(std::shared_ptr<RuntimeState> runtime_state, actors::EnvironmentRef env,
-                context_actor context)
-      : runtime(std::move(runtime_state)), environment(std::move(env)), actor(std::move(context)) {}
-  ~ContextHandle() { send(msg::destroy_context{}); }
+  /// `runtime`: kept alive as long as there is a handle.
+  ContextHandle(std::shared_ptr<void> runtime_state, std::shared_ptr<Port> to_context)
+      : runtime(std::move(runtime_state)), port(std::move(to_context)) {}
+  ~ContextHandle() { port->destroy(); }
   ContextHandle(const ContextHandle&) = delete;
   ContextHandle& operator=(const ContextHandle&) = delete;
 
   static const std::shared_ptr<ContextHandle>& of(const Context& context);
   static Context wrap(std::shared_ptr<ContextHandle> handle) { return Context(std::move(handle)); }
 
-  template <class Message>
-  void send(Message message) const {
-    caf::anon_send(actor, std::move(message));
-  }
-  /// Throws `error`, and lets the error scopes see it.
-  [[noreturn]] void fail(const Error& error) const {
-    send(msg::report{error});
-    throw Error(error);
-  }
   /// Throws what calls on a destroyed or lost context report.
   void check_alive() const {
-    if (environment->lost->lost()) throw environment->lost->error();
+    if (port->lost()) throw Error(port->loss());
   }
   /// A promise that is rejected with the loss of the context if that keeps it from being answered.
   template <class T>
   Promise<T> promise() const {
-    return Promise<T>::make(environment->lost);
+    return Promise<T>::make(port->origin());
   }
-  std::uint64_t new_id() { return next_id.fetch_add(1, std::memory_order_relaxed); }
 
-  const std::shared_ptr<RuntimeState> runtime;
-  const actors::EnvironmentRef environment;
-  const context_actor actor;
-  std::atomic<std::uint64_t> next_id{1};
+  const std::shared_ptr<void> runtime;
+  const std::shared_ptr<Port> port;
+  msg::IdSource ids;
 };
 
 struct TensorHandle {
   TensorHandle(std::shared_ptr<ContextHandle> owner, TensorDescriptor desc,
-               std::shared_ptr<const Buffer> constant_bytes = nullptr)
+               const ops::ConstantBytes& constant_bytes = nullptr)
       : context(std::move(owner)),
-        id(context->new_id()),
+        id(context->ids.next()),
         descriptor(std::move(desc)),
         bytes(*polychron::byte_length(descriptor)),
-        constant(std::move(constant_bytes)) {}
+        is_constant(constant_bytes != nullptr),
+        constant(constant_bytes) {}
   ~TensorHandle() { destroy(); }
   TensorHandle(const TensorHandle&) = delete;
   TensorHandle& operator=(const TensorHandle&) = delete;
@@ -70,9 +61,8 @@ struct TensorHandle {
   static Tensor wrap(std::shared_ptr<TensorHandle> handle) { return Tensor(std::move(handle)); }
 
   std::string name() const { return describe_object("tensor", descriptor.label, id); }
-  /// Constant tensors have no device side: their bytes are shared with the graphs that use them.
   void destroy() {
-    if (!destroyed.exchange(true) && !constant) context->send(msg::drop_tensor{id});
+    if (destroyed.claim()) context->port->submit_end(msg::DestroyTensor{id});
   }
   void check_usable(const std::shared_ptr<ContextHandle>& by) const;
 
@@ -80,13 +70,15 @@ struct TensorHandle {
   const msg::TensorId id;
   const TensorDescriptor descriptor;
   const std::uint64_t bytes;
-  const std::shared_ptr<const Buffer> constant;
-  std::atomic<bool> destroyed{false};
+  const bool is_constant;
+  /// Its bytes, shared with the graphs that are built from it; gone when the tensor is.
+  const std::weak_ptr<const Buffer> constant;
+  msg::Once destroyed;
 };
 
 struct GraphHandle {
   GraphHandle(std::shared_ptr<ContextHandle> owner, std::string graph_label)
-      : context(std::move(owner)), id(context->new_id()), label(std::move(graph_label)) {}
+      : context(std::move(owner)), id(context->ids.next()), label(std::move(graph_label)) {}
   ~GraphHandle() { destroy(); }
   GraphHandle(const GraphHandle&) = delete;
   GraphHandle& operator=(const GraphHandle&) = delete;
@@ -96,37 +88,32 @@ struct GraphHandle {
 
   std::string name() const { return describe_object("graph", label, id); }
   void destroy() {
-    if (!destroyed.exchange(true)) context->send(msg::drop_graph{id});
+    if (destroyed.claim()) context->port->submit_end(msg::DestroyGraph{id});
   }
 
   const std::shared_ptr<ContextHandle> context;
   const msg::GraphId id;
   const std::string label;
   msg::Built built;  ///< written before the handle is handed out
-  std::atomic<bool> destroyed{false};
-};
-
-/// The flag of a Cancellation, for the messages that carry it.
-struct CancellationFlag {
-  static std::shared_ptr<const std::atomic<bool>> of(const Cancellation& cancellation) {
-    return cancellation.flag_;
-  }
+  msg::Once destroyed;
 };
 
 /// What a TensorLease holds. Returns the memory when it goes.
 struct LeaseHandle {
   LeaseHandle(std::shared_ptr<TensorHandle> owner, msg::LeaseRef rented)
-      : tensor(std::move(owner)), lease(std::move(rented)) {}
+      : tensor(std::move(owner)), id(tensor->context->ids.next()), lease(std::move(rented)) {}
   ~LeaseHandle() {
     lease->on_revoked(nullptr);
-    tensor->context->send(msg::return_lease{tensor->id, lease});
+    if (submitted) tensor->context->port->submit_end(msg::ReturnLease{tensor->id, id});
   }
   LeaseHandle(const LeaseHandle&) = delete;
   LeaseHandle& operator=(const LeaseHandle&) = delete;
 
   /// Keeps the tensor alive: a lease whose tensor went with its last handle would be revoked.
   const std::shared_ptr<TensorHandle> tensor;
+  const msg::LeaseId id;
   const msg::LeaseRef lease;
+  bool submitted = false;  ///< the context knows of it; written before the handle is shared
 };
 
 }  // namespace polychron::detail

@@ -26,6 +26,10 @@ std::vector<RemainingActor> Runtime::shutdown(std::chrono::nanoseconds patience)
   return state_->shutdown(patience);
 }
 
+std::uint64_t Runtime::callback_exceptions() const noexcept {
+  return state_ ? state_->callbacks().exceptions() : 0;
+}
+
 Future<Context> Runtime::create_context(const ContextOptions& options) {
   if (!state_)
     return detail::rejected<Future<Context>>(

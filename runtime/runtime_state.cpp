@@ -1,9 +1,13 @@
 #include "runtime/runtime_state.hpp"
 
 #include <algorithm>
+#include <system_error>
 #include <thread>
 
+#include "actors/context.hpp"
+#include "messages/shared/workers.hpp"
 #include "runtime/handles.hpp"
+#include "runtime/local_port.hpp"
 
 namespace polychron::detail {
 
@@ -17,8 +21,6 @@ struct MarkThreads : caf::thread_hook {
   void thread_terminates() override {}
 };
 
-bool on_library_thread() { return library_thread || CallbackScope::active(); }
-
 std::optional<std::string> wrong_options(const ContextOptions& options) {
   if (options.threads < 1)
     return "a context needs at least one thread, got " + std::to_string(options.threads);
@@ -28,135 +30,202 @@ std::optional<std::string> wrong_options(const ContextOptions& options) {
   return std::nullopt;
 }
 
-/// Runs `work` on a thread that lives no longer, and waits for it.
-///
-/// That is how an actor system of our own is made and ended, and how actors are spawned from
-/// outside. CAF leaves a reference to the system's logger in the thread-local storage of each
-/// thread that does one of these; ending a system waits until all of them are gone (for ever, if
-/// such a thread lives on), and must not use one whose thread has dropped it (as the main thread
-/// has when static variables go).
-template <class F>
-void on_a_short_thread(F work) {
-  std::exception_ptr thrown;
-  std::thread([&] {
-    try {
-      work();
-    } catch (...) {
-      thrown = std::current_exception();
-    }
-  }).join();
-  if (thrown) std::rethrow_exception(thrown);
-}
-
-void end(RuntimeState* state) {
-  if (on_library_thread())
-    std::thread([state] { delete state; }).detach();  // this thread is one of those that end
-  else
-    on_a_short_thread([state] { delete state; });
-}
-
 }  // namespace
+
+/// What stands behind a runtime's own promises.
+class RuntimeState::Origin final : public detail::Origin {
+ public:
+  explicit Origin(std::shared_ptr<msg::Callbacks> callbacks) : callbacks_(std::move(callbacks)) {}
+  Error error() const noexcept override { return error_; }
+  void post(std::shared_ptr<Deferred> callback) const noexcept override {
+    callbacks_->post(std::move(callback));
+  }
+
+ private:
+  const Error error_{ErrorKind::invalid_state, "the runtime has been shut down"};
+  const std::shared_ptr<msg::Callbacks> callbacks_;
+};
 
 std::shared_ptr<RuntimeState> RuntimeState::create(const RuntimeOptions& options,
                                                    BackendFactory factory) {
+  if (options.scheduler_threads < 0)
+    throw Error(ErrorKind::type_error,
+                "scheduler_threads is 0 or more, got " + std::to_string(options.scheduler_threads));
   const std::shared_ptr<RuntimeState> state(new RuntimeState, end);
+  state->factory_ = std::move(factory);
+  try {
+    state->start(options);
+  } catch (const std::system_error& error) {
+    throw Error(ErrorKind::out_of_memory,
+                std::string("no thread could be had for a runtime: ") + error.what());
+  }
+  return state;
+}
+
+void RuntimeState::start(const RuntimeOptions& options) {
   const auto cores = std::max(1U, std::thread::hardware_concurrency());
   const auto threads = options.scheduler_threads > 0
                            ? static_cast<std::size_t>(options.scheduler_threads)
                            : std::max<std::size_t>(2, cores / 2);
-  auto& config = state->config_.emplace();
-  // Measured: with "stealing" a message to a sleeping worker costs ten times as much (caf-notes).
-  config.set("scheduler.policy", caf::atom("sharing"));
+  home_ = std::make_unique<msg::HomeThread>();
+  callbacks_ = msg::Callbacks::start(options.executor, options.on_callback_exception);
+  origin_ = std::make_shared<const Origin>(callbacks_);
+  auto& config = config_.emplace();
+  // Measured: with CAF's "stealing" a message to a sleeping worker costs ten times as much.
+  config.load<msg::Workers>();
   config.set("scheduler.max-threads", threads);
+  // A turn of this many messages, then it is the next actor's: a context with a backlog must not
+  // keep a thread from the others. Below it the changes of turn would cost more than the messages.
+  config.set("scheduler.max-throughput", std::size_t{64});
   config.set("logger.verbosity", caf::atom("quiet"));
   config.add_thread_hook<MarkThreads>();
-  on_a_short_thread([&] { state->system_ = &state->own_system_.emplace(config); });
-  state->factory_ = std::move(factory);
-  return state;
+  home_->run([this, force = std::make_shared<msg::Workforce>(threads)] {
+    msg::Workers::take_on(force);
+    system_ = &own_system_.emplace(*config_);
+  });
 }
 
 std::shared_ptr<RuntimeState> RuntimeState::embed(caf::actor_system& system, BackendFactory factory,
-                                                  bool detached, msg::Now now) {
-  const std::shared_ptr<RuntimeState> state(new RuntimeState);
+                                                  Host host) {
+  const std::shared_ptr<RuntimeState> state(new RuntimeState, end);
+  if (host.detached) state->home_ = std::make_unique<msg::HomeThread>();
+  state->callbacks_ =
+      msg::Callbacks::start(host.options.executor, host.options.on_callback_exception);
+  state->origin_ = std::make_shared<const Origin>(state->callbacks_);
   state->system_ = &system;
   state->factory_ = std::move(factory);
-  state->detached_ = detached;
-  if (now) state->now_ = std::move(now);
-  state->driven_ = !detached;
+  state->host_ = std::move(host);
   return state;
 }
 
-Future<Context> RuntimeState::create_context(const ContextOptions& options) {
-  const auto promise = Promise<Context>::make();
-  auto future = promise.future();
-  if (const auto wrong = wrong_options(options)) {
-    promise.reject(Error(ErrorKind::type_error, *wrong).with_operation("create_context"));
-    return future;
-  }
-  auto backend = factory_(options);
-  if (!backend) {
-    promise.reject(backend.error().with_operation("create_context", options.label));
-    return future;
-  }
+RuntimeState::~RuntimeState() {
+  own_system_.reset();
+  if (callbacks_) callbacks_->stop();
+}
+
+void RuntimeState::end(RuntimeState* state) noexcept {
+  // In a forked child there is no thread of it that could end, and locks may be held for ever.
+  if (state->generation_ != fork_generation()) return;
+  // Threads of the library, its callback thread among them, are what the end waits for.
+  const bool wait = !library_thread && !msg::Callbacks::on_its_thread();
+  if (auto home = std::move(state->home_))
+    msg::HomeThread::end(
+        std::move(home), [state] { delete state; }, wait);
+  else
+    delete state;
+}
+
+void RuntimeState::observe(std::shared_ptr<msg::Observer> observer) {
+  observer_ = std::move(observer);
+}
+
+actors::EnvironmentRef RuntimeState::make_environment(
+    const ContextOptions& options, std::shared_ptr<kernels::Backend> backend) const {
   const auto environment =
       std::make_shared<actors::Environment>(options.label, static_cast<std::size_t>(options.lanes));
-  environment->backend = std::move(*backend);
+  environment->backend = std::move(backend);
   environment->census = census_;
-  environment->lost = std::make_shared<actors::LostSignal>(
-      options.label.empty() ? "context" : "context '" + options.label + "'");
+  environment->callbacks = callbacks_;
+  environment->lost = std::make_shared<msg::LostSignal>(
+      options.label.empty() ? "context" : "context '" + options.label + "'", callbacks_,
+      host_.meanwhile);
   environment->budget = std::make_shared<msg::Budget>(options.memory_limit);
-  environment->admission =
-      std::make_shared<actors::Admission>(options.max_in_flight, options.admission);
-  environment->counters = std::make_shared<actors::Counters>();
-  environment->now = now_;
-  environment->threads = options.threads;
-  environment->detached = detached_;
-
-  const std::lock_guard lock(mutex_);
-  if (shut_down_) {
-    promise.reject(Error(ErrorKind::invalid_state, "the runtime has been shut down"));
-    return future;
-  }
-  context_actor actor;
-  const auto spawn = [&] {
-    actor = actors::spawn_in<actors::ContextState>(*system_, environment, {});
+  environment->now = host_.now ? host_.now : [] { return msg::Clock::now(); };
+  environment->meanwhile = host_.meanwhile;
+  const auto door = [&](std::uint64_t most, AdmissionPolicy policy, const char* what) {
+    return std::make_shared<msg::Admission>(
+        msg::Admission::Settings{most, policy, what, environment->now, environment->meanwhile},
+        environment->lost);
   };
-  if (driven_)
-    spawn();
+  environment->admission = door(options.max_in_flight, options.admission, "operations in flight");
+  constexpr std::uint64_t many = 1024;
+  environment->queries =
+      door(options.max_in_flight, AdmissionPolicy::fail, "queries of errors pending");
+  environment->questions = door(many, AdmissionPolicy::fail, "questions pending");
+  environment->scopes = door(many, AdmissionPolicy::fail, "error scopes");
+  environment->reports = door(many, AdmissionPolicy::fail, "errors to report");
+  environment->refusals = door(1, AdmissionPolicy::fail, "refusals to report");
+  environment->events = door(many, AdmissionPolicy::fail, "errors for the handler");
+  environment->counters = std::make_shared<msg::Counters>();
+  environment->observer = observer_;
+  environment->threads = options.threads;
+  environment->detached = host_.detached;
+  return environment;
+}
+
+Context RuntimeState::spawn(const actors::EnvironmentRef& environment) {
+  context_actor actor;
+  const auto work = [&] { actor = actors::spawn_context(*system_, environment); };
+  if (home_)
+    home_->run(work);
   else
-    on_a_short_thread(spawn);
-  auto handle = std::make_shared<ContextHandle>(shared_from_this(), environment, std::move(actor));
-  std::erase_if(contexts_, [](const auto& context) { return context.expired(); });
-  contexts_.push_back(handle);
-  std::erase_if(budgets_, [](const auto& budget) { return budget.expired(); });
-  budgets_.push_back(environment->budget);
-  promise.resolve(ContextHandle::wrap(std::move(handle)));
-  return future;
+    work();
+  auto port = std::make_shared<LocalPort>(environment, std::move(actor));
+  budgets_.with([&](auto& budgets) {
+    std::erase_if(budgets, [](const auto& budget) { return budget.expired(); });
+    budgets.push_back(environment->budget);
+  });
+  auto context = ContextHandle::wrap(std::make_shared<ContextHandle>(shared_from_this(), port));
+  // Known before it is looked at: a shutdown that comes now ends it.
+  ports_.with([&](auto& ports) {
+    std::erase_if(ports, [](const auto& known) { return known.expired(); });
+    ports.push_back(port);
+  });
+  if (shut_down_.with([](bool down) { return down; })) throw Error(origin_->error());
+  return context;
+}
+
+Future<Context> RuntimeState::create_context(const ContextOptions& options) {
+  const auto refuse = [&](const Error& error) {
+    return rejected<Future<Context>>(error.with_operation("create_context", options.label),
+                                     origin_);
+  };
+  if (generation_ != fork_generation()) return rejected<Future<Context>>(forked_error());
+  if (const auto wrong = wrong_options(options)) return refuse({ErrorKind::type_error, *wrong});
+  if (shut_down_.with([](bool down) { return down; })) return refuse(origin_->error());
+  try {
+    auto backend = factory_(options);
+    if (!backend) return refuse(backend.error());
+    const auto promise = Promise<Context>::make(origin_);
+    promise.resolve(spawn(make_environment(options, std::move(*backend))));
+    return promise.future();
+  } catch (const Error& error) {
+    return refuse(error);
+  } catch (const std::system_error& error) {
+    return refuse({ErrorKind::out_of_memory,
+                   std::string("no thread could be had for its lanes: ") + error.what()});
+  } catch (const std::bad_alloc&) {
+    return refuse({ErrorKind::out_of_memory, "out of memory"});
+  }
 }
 
 std::size_t RuntimeState::contexts_holding_memory() {
-  const std::lock_guard lock(mutex_);
-  std::erase_if(budgets_, [](const auto& budget) { return budget.expired(); });
-  return budgets_.size();
+  return budgets_.with([](auto& budgets) {
+    std::erase_if(budgets, [](const auto& budget) { return budget.expired(); });
+    return budgets.size();
+  });
 }
 
 std::vector<RemainingActor> RuntimeState::shutdown(std::chrono::nanoseconds patience) {
-  std::vector<std::weak_ptr<ContextHandle>> contexts;
-  {
-    const std::lock_guard lock(mutex_);
-    shut_down_ = true;
-    contexts.swap(contexts_);
-  }
-  for (const auto& weak : contexts) {
-    const auto context = weak.lock();
-    if (!context) continue;
-    context->environment->lost->resolve(
-        {LostReason::runtime_shutdown, "the runtime was shut down"});
-    context->environment->admission->close();
-    context->send(msg::destroy_context{});
-  }
-  if (!on_library_thread() && !driven_) census_->wait_until_empty(patience);
-  return census_->present();
+  if (generation_ != fork_generation()) return {};
+  shut_down_.with([](bool& down) { down = true; });
+  std::vector<std::weak_ptr<LocalPort>> ports;
+  ports_.with([&](auto& known) { ports.swap(known); });
+  for (const auto& weak : ports)
+    if (const auto port = weak.lock())
+      port->end(LostReason::runtime_shutdown, "the runtime was shut down");
+  // A driven world lets its actors end when it goes on; a thread of the library is one of those
+  // that would be waited for.
+  if (!host_.detached || library_thread) return census_->present();
+  const auto begun = msg::Clock::now();
+  census_->wait_until_empty(patience);
+  auto remaining = census_->present();
+  // Then what fell due for callbacks, unless this is one.
+  if (msg::Callbacks::on_its_thread()) return remaining;
+  const auto left =
+      patience - std::min(patience, std::chrono::nanoseconds(msg::Clock::now() - begun));
+  if (!callbacks_->wait_until_idle(left)) remaining.push_back({"callback thread", 1, "a callback"});
+  return remaining;
 }
 
 }  // namespace polychron::detail

@@ -4,11 +4,12 @@
 #include <caf/all.hpp>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
-#include "actors/actor.hpp"
+#include "actors/environment.hpp"
+#include "messages/shared/guarded.hpp"
+#include "messages/shared/home_thread.hpp"
 #include "polychron/runtime.hpp"
 
 namespace polychron::detail {
@@ -20,42 +21,64 @@ using BackendFactory =
 /// The factory that production uses: "cpu", "gpu".
 Result<std::shared_ptr<kernels::Backend>> make_backend(const ContextOptions& options);
 
+class LocalPort;
+
+/// What drives a runtime that lives in somebody else's actor system.
+struct Host {
+  /// Devices and compilers get threads of their own; false for a scheduler that a test drives.
+  bool detached = true;
+  msg::Now now{};              ///< where time comes from; the machine's clock by default
+  msg::Meanwhile meanwhile{};  ///< of a driven world: see messages/shared/waiting.hpp
+  RuntimeOptions options{};    ///< what a runtime of its own takes from here applies, too
+};
+
 /// Thread-safe. Handles keep it alive; the actor system ends with it.
 class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
  public:
-  /// With an actor system of its own.
+  /// With an actor system of its own. Throws out_of_memory, type_error.
   static std::shared_ptr<RuntimeState> create(const RuntimeOptions& options,
                                               BackendFactory factory = make_backend);
-  /// In `system`, which must outlive every handle. `detached`: devices and compilers get threads of
-  /// their own; false for a scheduler that is driven by a test. `now`: where time comes from.
+  /// In `system`, which must outlive every handle.
   static std::shared_ptr<RuntimeState> embed(caf::actor_system& system, BackendFactory factory,
-                                             bool detached, msg::Now now = {});
+                                             Host host = {});
+  ~RuntimeState();
 
   Future<Context> create_context(const ContextOptions& options);
   /// See Runtime::shutdown.
   std::vector<RemainingActor> shutdown(
       std::chrono::nanoseconds patience = std::chrono::nanoseconds::max());
+  /// From now on every context reports to `observer`: those that are there already do not.
+  void observe(std::shared_ptr<msg::Observer> observer);
 
   caf::actor_system& system() { return *system_; }
-  actors::Census& census() { return *census_; }
+  msg::Census& census() { return *census_; }
+  const msg::Callbacks& callbacks() const { return *callbacks_; }
   /// Contexts of which somebody still holds bytes: a tensor, a plan, a lease, a write under way.
   std::size_t contexts_holding_memory();
 
  private:
+  class Origin;
   RuntimeState() = default;
+  void start(const RuntimeOptions& options);
+  static void end(RuntimeState* state) noexcept;
+  actors::EnvironmentRef make_environment(const ContextOptions& options,
+                                          std::shared_ptr<kernels::Backend> backend) const;
+  Context spawn(const actors::EnvironmentRef& environment);
 
+  std::unique_ptr<msg::HomeThread> home_;
   std::optional<caf::actor_system_config> config_;
   std::optional<caf::actor_system> own_system_;  ///< destroyed before config_
   caf::actor_system* system_ = nullptr;
   BackendFactory factory_;
-  msg::Now now_ = [] { return msg::Clock::now(); };
-  bool detached_ = true;
-  bool driven_ = false;  ///< by a test, which lets actors end: shutdown must not wait for them
-  std::shared_ptr<actors::Census> census_ = std::make_shared<actors::Census>();
-  std::mutex mutex_;
-  bool shut_down_ = false;
-  std::vector<std::weak_ptr<ContextHandle>> contexts_;
-  std::vector<std::weak_ptr<msg::Budget>> budgets_;  ///< a reservation keeps its budget alive
+  Host host_;
+  std::shared_ptr<msg::Callbacks> callbacks_;
+  std::shared_ptr<const Origin> origin_;
+  std::shared_ptr<msg::Observer> observer_;
+  const std::uint32_t generation_ = fork_generation();
+  std::shared_ptr<msg::Census> census_ = std::make_shared<msg::Census>();
+  msg::Guarded<bool> shut_down_{false};
+  msg::Guarded<std::vector<std::weak_ptr<LocalPort>>> ports_;
+  msg::Guarded<std::vector<std::weak_ptr<msg::Budget>>> budgets_;  ///< kept by reservations
 };
 
 }  // namespace polychron::detail

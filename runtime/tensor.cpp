@@ -16,7 +16,7 @@ void TensorHandle::check_usable(const std::shared_ptr<ContextHandle>& by) const 
   if (context != by)
     throw Error(ErrorKind::type_error, "the tensor belongs to another context").with_object(name());
   by->check_alive();
-  if (destroyed)
+  if (destroyed.done())
     throw Error(ErrorKind::invalid_state, "the tensor is destroyed").with_object(name());
 }
 
@@ -30,20 +30,19 @@ const OperandDescriptor& Tensor::descriptor() const { return TensorHandle::of(*t
 std::uint64_t Tensor::byte_length() const { return TensorHandle::of(*this)->bytes; }
 bool Tensor::readable() const { return TensorHandle::of(*this)->descriptor.readable; }
 bool Tensor::writable() const { return TensorHandle::of(*this)->descriptor.writable; }
-bool Tensor::constant() const { return TensorHandle::of(*this)->constant != nullptr; }
+bool Tensor::constant() const { return TensorHandle::of(*this)->is_constant; }
 const std::string& Tensor::label() const { return TensorHandle::of(*this)->descriptor.label; }
 std::uint64_t Tensor::id() const { return TensorHandle::of(*this)->id; }
 
 Future<std::optional<Error>> Tensor::error() const {
-  return detail::rejecting([&] {
+  return detail::rejecting(handle_ ? handle_->context->port->origin() : nullptr, [&] {
     const auto& handle = *TensorHandle::of(*this);
+    const auto& port = handle.context->port;
     handle.check_usable(handle.context);
-    const auto reply = handle.context->promise<std::optional<Error>>();
+    auto place = port->enter(detail::Port::Door::queries, {});
+    auto reply = handle.context->promise<std::optional<Error>>();
     auto future = reply.future();
-    if (handle.constant)
-      reply.resolve(std::optional<Error>());  // never written, never errored
-    else
-      handle.context->send(msg::query_tensor{handle.id, reply});
+    port->submit(msg::QueryError{handle.id}, {std::move(reply), std::move(place), nullptr});
     return future;
   });
 }

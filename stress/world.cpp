@@ -6,18 +6,6 @@
 
 namespace polychron::stress {
 
-std::size_t ExhaustiveStrategy::pick(std::size_t n) {
-  if (n == 1) return 0;
-  if (at_ == path_.size()) path_.push_back({0, n});
-  return path_[at_++].value;
-}
-
-bool ExhaustiveStrategy::next() {
-  at_ = 0;
-  while (!path_.empty() && ++path_.back().value == path_.back().bound) path_.pop_back();
-  return !path_.empty();
-}
-
 namespace {
 
 caf::actor_system_config& driven(caf::actor_system_config& config) {
@@ -36,8 +24,17 @@ World::World(Strategy& strategy, detail::BackendFactory factory)
     : strategy_(strategy),
       system_(driven(config_)),
       scheduler_(dynamic_cast<caf::scheduler::test_coordinator&>(system_.scheduler())),
-      state_(detail::RuntimeState::embed(system_, factory ? std::move(factory) : symbolic, false,
-                                         [clock = clock_] { return *clock; })),
+      state_(detail::RuntimeState::embed(system_, factory ? std::move(factory) : symbolic,
+                                         {.detached = false,
+                                          .now = [clock = clock_] { return *clock; },
+                                          .meanwhile = [this] { return step(); },
+                                          .options = {.scheduler_threads = 0,
+                                                      .executor =
+                                                          [this](std::function<void()> callback) {
+                                                            callbacks_.push_back(
+                                                                std::move(callback));
+                                                          },
+                                                      .on_callback_exception = {}}})),
       runtime_(std::make_unique<Runtime>(state_)) {}
 
 World::~World() {
@@ -48,11 +45,21 @@ World::~World() {
 
 bool World::step() {
   auto& jobs = scheduler_.jobs;
-  if (jobs.empty()) return false;
-  const auto chosen = jobs.begin() + static_cast<std::ptrdiff_t>(strategy_.pick(jobs.size()));
+  runnables_.clear();
+  for (auto* const job : jobs) runnables_.emplace_back(*job);
+  if (!callbacks_.empty()) runnables_.emplace_back();
+  if (runnables_.empty()) return false;
+  const auto pick = strategy_.pick(runnables_);
+  schedule_.push_back(static_cast<std::uint32_t>(pick));
+  if (pick == jobs.size()) {
+    const auto callback = std::move(callbacks_.front());
+    callbacks_.pop_front();
+    callback();
+    return true;
+  }
+  const auto chosen = jobs.begin() + static_cast<std::ptrdiff_t>(pick);
   std::rotate(jobs.begin(), chosen, chosen + 1);
   scheduler_.try_run_once();
-  ++steps_;
   return true;
 }
 

@@ -5,8 +5,9 @@
 #include <caf/all.hpp>
 #include <caf/scheduler/test_coordinator.hpp>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <memory>
-#include <random>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -14,43 +15,14 @@
 #include "polychron/context.hpp"
 #include "polychron/runtime.hpp"
 #include "runtime/runtime_state.hpp"
+#include "stress/strategy.hpp"
 
 namespace polychron::stress {
 
-/// Decides which of `n` runnable actors handles its next message.
-class Strategy {
- public:
-  virtual ~Strategy() = default;
-  virtual std::size_t pick(std::size_t n) = 0;
-};
-
-/// Uniformly at random, from a seed.
-class RandomStrategy : public Strategy {
- public:
-  explicit RandomStrategy(std::uint64_t seed) : random_(seed) {}
-  std::size_t pick(std::size_t n) override { return static_cast<std::size_t>(random_() % n); }
-
- private:
-  std::mt19937_64 random_;
-};
-
-/// Every schedule once, depth first: `while (next())` runs a world per schedule.
-class ExhaustiveStrategy : public Strategy {
- public:
-  std::size_t pick(std::size_t n) override;
-  /// Goes on to the next schedule; false if all have been tried.
-  bool next();
-
- private:
-  struct Choice {
-    std::size_t value, bound;
-  };
-  std::vector<Choice> path_;
-  std::size_t at_ = 0;
-};
-
 /// Production's actors, a symbolic backend, and a scheduler that only moves when told to. Used by
-/// one thread. Futures settle while run() or step() runs.
+/// one thread. Futures settle while run() or step() runs, and callbacks are steps of their own. A
+/// call that has to wait lets the world go on until it need not; where nobody can, it throws
+/// quota_exceeded.
 class World {
  public:
   /// `factory`: the backends of the contexts; by default the symbolic one.
@@ -60,7 +32,7 @@ class World {
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  /// Handles one message; false if nobody has one.
+  /// Handles one message, or runs one callback; false if there is none.
   bool step();
   /// Until nobody has a message.
   void run() {
@@ -83,8 +55,12 @@ class World {
 
   Runtime& runtime() { return *runtime_; }
   caf::actor_system& system() { return system_; }
-  actors::Census& census() { return state_->census(); }
-  std::size_t steps() const { return steps_; }
+  msg::Census& census() { return state_->census(); }
+  std::size_t steps() const { return schedule_.size(); }
+  /// What was picked so far: with a ReplayStrategy, the same program takes the same steps.
+  const Schedule& schedule() const { return schedule_; }
+  /// What callbacks have thrown so far.
+  std::uint64_t callback_exceptions() const { return runtime_->callback_exceptions(); }
 
  private:
   Strategy& strategy_;
@@ -94,7 +70,9 @@ class World {
   caf::scheduler::test_coordinator& scheduler_;
   std::shared_ptr<detail::RuntimeState> state_;
   std::unique_ptr<Runtime> runtime_;
-  std::size_t steps_ = 0;
+  std::deque<std::function<void()>> callbacks_;
+  std::vector<Runnable> runnables_;  ///< reused by every step
+  Schedule schedule_;
 };
 
 }  // namespace polychron::stress

@@ -6,22 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/cpu/cpu_backend.hpp"
 #include "polychron/polychron.hpp"
 #include "runtime/runtime_state.hpp"
 #include "stress/fault_backend.hpp"
-#if __has_include("kernels/cpu/cpu_backend.hpp")
-#include "kernels/cpu/cpu_backend.hpp"
-#else
-#include "runtime/cpu_backend.hpp"
-#endif
 
 namespace polychron::testing {
-
-#if __has_include("kernels/cpu/cpu_backend.hpp")
-using kernels::make_cpu_backend;
-#else
-using runtime::make_cpu_backend;
-#endif
 
 /// The state of a runtime all of whose contexts take their faults from `faults`.
 inline std::shared_ptr<detail::RuntimeState> faulty_runtime(
@@ -29,7 +19,7 @@ inline std::shared_ptr<detail::RuntimeState> faulty_runtime(
   return detail::RuntimeState::create(
       options, [faults](const ContextOptions&) -> Result<std::shared_ptr<kernels::Backend>> {
         return std::shared_ptr<kernels::Backend>(
-            std::make_shared<stress::FaultBackend>(make_cpu_backend(), faults));
+            std::make_shared<stress::FaultBackend>(kernels::make_cpu_backend(), faults));
       });
 }
 

@@ -1,7 +1,6 @@
 // Contexts (WebNN: MLContext): where tensors and graphs live and where work is submitted.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "polychron/buffer.hpp"
+#include "polychron/cancellation.hpp"
 #include "polychron/error_filter.hpp"
 #include "polychron/future.hpp"
 #include "polychron/graph.hpp"
@@ -27,40 +27,30 @@ namespace polychron {
 
 namespace detail {
 struct ContextHandle;
-struct CancellationFlag;
 }  // namespace detail
 
 /// WebNN's MLNamedTensors: which tensor serves which input or output.
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
-/// Stops operations that have not started yet: they are skipped, and what they would have written
-/// is errored (aborted). Copies are handles to the same source. Thread-safe.
-class Cancellation {
- public:
-  Cancellation() : flag_(std::make_shared<std::atomic<bool>>(false)) {}
-  void cancel() noexcept { flag_->store(true); }
-  bool cancelled() const noexcept { return flag_->load(); }
-
- private:
-  friend struct detail::CancellationFlag;
-  std::shared_ptr<std::atomic<bool>> flag_;
-};
-
 struct DispatchOptions {
   std::string label{};
-  /// An operation that has not started by then is skipped (timed_out).
+  /// An operation that has not started by then is skipped (timed_out); a call that is still blocked
+  /// at an admission limit throws (timed_out).
   std::optional<std::chrono::steady_clock::time_point> deadline = std::nullopt;
   std::optional<Cancellation> cancellation = std::nullopt;
 };
 
 /// What a call does at an admission limit of its context.
 enum class AdmissionPolicy : std::uint8_t {
-  block,  ///< waits until there is room (completion callbacks are let in instead)
-  fail    ///< throws quota_exceeded
+  block,  ///< waits until there is room; who came first is let in first
+  fail    ///< fails with quota_exceeded
 };
 
 struct WriteOptions {
   std::string label{};
+  /// As of DispatchOptions.
+  std::optional<std::chrono::steady_clock::time_point> deadline = std::nullopt;
+  std::optional<Cancellation> cancellation = std::nullopt;
 };
 
 /// Buffers of compute() by name.
@@ -80,12 +70,14 @@ struct ReadResult {
   Result<void> status;
 };
 
-/// A snapshot: each number is exact, together they are of no single moment. Bytes of host memory.
+/// A snapshot: each number is exact (peak_in_flight is looked at now and then), together they are
+/// of no single moment. Bytes of host memory.
 struct ContextStats {
   std::uint64_t writes = 0, reads = 0, dispatches = 0, computes = 0, exports = 0, builds = 0;
   std::uint64_t completed = 0;  ///< operations carried out on the device timeline
   std::uint64_t failed = 0;     ///< operations that ran and failed
-  std::uint64_t not_run = 0;    ///< operations refused there: errored input, cancelled, late
+  std::uint64_t not_run = 0;    ///< operations refused: errored input, cancelled, late, on lease
+  std::uint64_t unheard = 0;    ///< errors too many for scopes and the handler to hear of each
   std::uint64_t in_flight = 0, peak_in_flight = 0;
   std::uint64_t blocked = 0;  ///< calls that had to wait for admission
   std::uint64_t refused = 0;  ///< calls that were refused admission
@@ -177,9 +169,11 @@ class Context {
   /// the context, not to a thread.
   void push_error_scope(ErrorFilter filter);
   /// The first error that the innermost scope took, or nullopt, once everything called in it is
-  /// done. Rejects with invalid_state if there is no scope.
+  /// done (an export: granted). Rejects with invalid_state if there is no scope, quota_exceeded.
   Future<std::optional<Error>> pop_error_scope();
-  /// Called for errors that no scope takes; on a thread of the library, must not block or throw.
+  /// Called for errors that no scope takes, where the runtime runs callbacks. It may wait, and what
+  /// it throws harms nobody; of more errors than it keeps up with it hears some
+  /// (ContextStats::unheard). Throws quota_exceeded.
   void on_uncaptured_error(std::function<void(const Error&)> handler);
 
   // -- load --------------------------------------------------------------------------------------
@@ -193,7 +187,7 @@ class Context {
 
   // -- the end -----------------------------------------------------------------------------------
   /// Destroys every tensor and graph, rejects every pending reply with invalid_state, and resolves
-  /// lost(). Idempotent.
+  /// lost(). Nothing that is queued is carried out. Idempotent.
   void destroy();
   /// Resolves when the context is destroyed or its device is lost. May be asked for repeatedly.
   Future<LostInfo> lost() const;

@@ -3,6 +3,7 @@
 
 #include <condition_variable>
 #include <coroutine>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -20,56 +21,89 @@ class Promise;
 
 namespace detail {
 
-/// Marks a thread that is running a completion callback: there, waiting could never end.
-class CallbackScope {
+/// Counts the forks between the start of the program and this process. A runtime's threads do not
+/// come along into a child: there, whatever was made before the fork must refuse, not wait.
+std::uint32_t fork_generation() noexcept;
+/// What calls on things from before a fork report.
+Error forked_error();
+
+/// User's code on its way to the thread that runs it. Linked by the queue that it waits in, so that
+/// handing it over cannot fail.
+class Deferred {
  public:
-  CallbackScope() noexcept { ++depth_; }
-  ~CallbackScope() { --depth_; }
-  CallbackScope(const CallbackScope&) = delete;
-  CallbackScope& operator=(const CallbackScope&) = delete;
-  static bool active() noexcept { return depth_ > 0; }
+  virtual ~Deferred() = default;
+  /// Runs the user's code, once; what that throws comes out.
+  virtual void run() = 0;
 
  private:
-  static inline thread_local int depth_ = 0;
+  friend class DeferredQueue;
+  std::shared_ptr<Deferred> next_;
+};
+
+/// What stands behind the promises of a context or a runtime.
+class Origin {
+ public:
+  /// What an unanswered promise is rejected with.
+  virtual Error error() const noexcept = 0;
+  /// Runs a callback where the runtime runs callbacks.
+  virtual void post(std::shared_ptr<Deferred> callback) const noexcept = 0;
+
+  /// What a thread that is about to wait may do instead.
+  enum class Help : std::uint8_t {
+    none,   ///< nothing: it sleeps until somebody settles
+    moved,  ///< it did something: it looks again
+    stuck   ///< it is the only one who could do anything, and there is nothing to do
+  };
+  /// In a world that a test drives, where there is one thread, this makes a step of it.
+  virtual Help help() const { return Help::none; }
+
+ protected:
+  ~Origin() = default;
 };
 
 /// What a Promise and a Future share. Settled exactly once; the value is taken exactly once, by the
 /// continuation or by get().
 template <class T>
-class FutureState {
+class FutureState final : public Deferred, public std::enable_shared_from_this<FutureState<T>> {
  public:
   using Continuation = std::function<void(Result<T>)>;
+  explicit FutureState(std::shared_ptr<const Origin> origin) : origin_(std::move(origin)) {}
 
-  /// Settles, and wakes the waiter or runs the continuation on this thread. False if it was
-  /// settled.
+  /// Settles; wakes the waiter, or sees to the continuation. False if it was settled. The library's
+  /// own continuations and those of promises without an origin run here; a user's go to the origin.
   bool settle(Result<T> result) {
-    Continuation continuation;
     {
       const std::lock_guard lock(mutex_);
       if (settled_) return false;
+      result_.emplace(std::move(result));
       settled_ = true;
       if (!continuation_) {
-        result_.emplace(std::move(result));
         // Under the lock: the waiter may free this state as soon as it has seen the result.
         ready_.notify_all();
         return true;
       }
-      continuation = std::move(continuation_);
     }
-    const CallbackScope scope;
-    continuation(std::move(result));
+    go_on();
     return true;
   }
 
   bool is_settled() const {
+    check_process();
     const std::lock_guard lock(mutex_);
     return settled_;
   }
 
   void wait() const {
+    check_process();
     std::unique_lock lock(mutex_);
-    if (!settled_ && CallbackScope::active())
-      throw Error(ErrorKind::invalid_state, "a completion callback must not wait for a future");
+    while (!settled_ && origin_) {
+      lock.unlock();
+      const auto help = origin_->help();
+      lock.lock();
+      if (help == Origin::Help::none) break;
+      if (help == Origin::Help::stuck && !settled_)
+        throw Error(ErrorKind::invalid_state, "nothing in this world will ever settle it");
+    }
     ready_.wait(lock, [this] { return settled_; });
   }
 
@@ -79,40 +113,57 @@ class FutureState {
     return std::move(*result_);
   }
 
-  /// Runs `continuation` at once if settled, else when that happens.
-  void on_settled(Continuation continuation) {
+  /// Runs `continuation` once this is settled. `relay`: the library's own, which runs at once on
+  /// the thread that settles and must not throw.
+  void on_settled(Continuation continuation, bool relay = false) {
+    check_process();
     {
       const std::lock_guard lock(mutex_);
-      if (!settled_) {
-        continuation_ = std::move(continuation);
-        return;
-      }
+      continuation_ = std::move(continuation);
+      relay_ = relay;
+      if (!settled_) return;
     }
-    continuation(std::move(*result_));
+    go_on();
+  }
+
+  void run() override { std::exchange(continuation_, nullptr)(std::move(*result_)); }
+
+  const std::shared_ptr<const Origin>& origin() const noexcept { return origin_; }
+  /// Whether a continuation waits for this to be settled.
+  bool chained() const noexcept {
+    const std::lock_guard lock(mutex_);
+    return static_cast<bool>(continuation_);
   }
 
  private:
+  void go_on() {
+    if (relay_ || !origin_)
+      run();
+    else
+      origin_->post(this->shared_from_this());
+  }
+  void check_process() const {
+    if (generation_ != fork_generation()) throw Error(forked_error());
+  }
+
   mutable std::mutex mutex_;
   mutable std::condition_variable ready_;
   bool settled_ = false;
+  bool relay_ = false;
+  const std::uint32_t generation_ = fork_generation();
   std::optional<Result<T>> result_;
   Continuation continuation_;
+  const std::shared_ptr<const Origin> origin_;
 };
 
-/// Says why promises are dropped without an answer, when that happens.
-class Abandonment {
- public:
-  virtual Error error() const = 0;
-
- protected:
-  ~Abandonment() = default;
-};
+struct FutureAccess;
 
 }  // namespace detail
 
 /// A reply that is on its way. Movable, used once: by get(), by then(), or by co_await. Dropping it
 /// is legal: the operation goes on and its reply is ignored. Always settles, whatever is destroyed,
-/// lost or shut down meanwhile. Thread-safety: one thread at a time.
+/// lost or shut down meanwhile. Thread-safety: one thread at a time. In a process that was forked
+/// from the runtime's, every use throws invalid_state.
 template <class T>
 class [[nodiscard]] Future {
  public:
@@ -124,8 +175,7 @@ class [[nodiscard]] Future {
   bool valid() const noexcept { return state_ != nullptr; }
   /// True once the reply is there: get() will not block.
   bool ready() const { return state().is_settled(); }
-  /// Blocks until the reply is there. In a completion callback, where that could never happen, it
-  /// throws invalid_state instead.
+  /// Blocks until the reply is there. Safe on any thread, also in a callback.
   void wait() const { state().wait(); }
   /// Waits for the value; throws Error if the call was rejected.
   T get() { return take().value(); }
@@ -135,16 +185,19 @@ class [[nodiscard]] Future {
     return std::exchange(state_, nullptr)->take();
   }
 
-  /// Calls `continuation(Result<T>)` once: at once if the reply is there, else on the thread of the
-  /// library that settles it. The callback must not block and must not throw; calling the library
-  /// (also destroy()) is fine.
+  /// Calls `continuation(Result<T>)` once, where the runtime runs callbacks (RuntimeOptions):
+  /// never in here, also if the reply is there, and never on a thread that the library's own work
+  /// needs. It may call the library, wait, and throw (RuntimeOptions::on_callback_exception). Only
+  /// the future of a call that no runtime is behind (a default-constructed handle, a promise of
+  /// one's own) runs it on the thread that settles, or at once.
   template <class F>
   void then(F&& continuation) {
     state();
     std::exchange(state_, nullptr)->on_settled(std::forward<F>(continuation));
   }
 
-  /// `co_await std::move(future)` gives the value or throws the Error, and resumes like then().
+  /// `co_await std::move(future)` gives the value or throws the Error; resumes like then(), or goes
+  /// on at once if the reply is there.
   auto operator co_await() && {
     struct Awaiter {
       std::shared_ptr<detail::FutureState<T>> state;
@@ -166,6 +219,7 @@ class [[nodiscard]] Future {
   }
 
  private:
+  friend struct detail::FutureAccess;
   detail::FutureState<T>& state() const {
     if (!state_) throw Error(ErrorKind::invalid_state, "this future is empty or was used already");
     return *state_;
@@ -180,12 +234,11 @@ class Promise {
  public:
   /// Nobody waits: settling does nothing.
   Promise() = default;
-  /// A promise with a future behind it. `abandonment`: what the future is rejected with if nobody
-  /// answers; by default invalid_state.
-  static Promise make(std::shared_ptr<const detail::Abandonment> abandonment = nullptr) {
+  /// A promise with a future behind it. `origin`: what the future is rejected with if nobody
+  /// answers (by default invalid_state), and where its callbacks run.
+  static Promise make(std::shared_ptr<const detail::Origin> origin = nullptr) {
     Promise promise;
-    promise.core_ = std::make_shared<Core>();
-    promise.core_->abandonment = std::move(abandonment);
+    promise.core_ = std::make_shared<Core>(std::move(origin));
     return promise;
   }
 
@@ -200,30 +253,49 @@ class Promise {
   }
   bool reject(Error error) const { return settle(Result<T>(std::move(error))); }
   bool settle(Result<T> result) const { return core_ && core_->state->settle(std::move(result)); }
+  /// True if nobody can hear the answer any more.
+  bool unheard() const noexcept {
+    return !core_ || (core_->state.use_count() == 1 && !core_->state->chained());
+  }
 
  private:
   struct Core {
-    std::shared_ptr<detail::FutureState<T>> state = std::make_shared<detail::FutureState<T>>();
-    std::shared_ptr<const detail::Abandonment> abandonment;
+    explicit Core(std::shared_ptr<const detail::Origin> origin)
+        : state(std::make_shared<detail::FutureState<T>>(std::move(origin))) {}
+    const std::shared_ptr<detail::FutureState<T>> state;
     ~Core() {
+      if (generation != detail::fork_generation()) return;  // nobody is there to hear it
+      const auto& origin = state->origin();
       if (state->is_settled()) return;
       state->settle(Result<T>(
-          abandonment ? abandonment->error()
-                      : Error(ErrorKind::invalid_state, "the promise of this reply was dropped")));
+          origin ? origin->error()
+                 : Error(ErrorKind::invalid_state, "the promise of this reply was dropped")));
     }
+    const std::uint32_t generation = detail::fork_generation();
   };
   std::shared_ptr<Core> core_;
 };
 
 namespace detail {
+
+/// For the library's own continuations, which only pass the result on.
+struct FutureAccess {
+  template <class T, class F>
+  static void relay(Future<T> future, F&& continuation) {
+    future.state();
+    std::exchange(future.state_, nullptr)->on_settled(std::forward<F>(continuation), true);
+  }
+};
+
 /// A future of type F that is rejected with `error`.
 template <class F>
-F rejected(const Error& error) {
-  const auto promise = F::PromiseType::make();
+F rejected(const Error& error, std::shared_ptr<const Origin> origin = nullptr) {
+  const auto promise = F::PromiseType::make(std::move(origin));
   auto future = promise.future();
   promise.reject(error);
   return future;
 }
+
 }  // namespace detail
 
 }  // namespace polychron

@@ -16,7 +16,8 @@ struct LeaseHandle;
 /// What operations on a leased tensor do until the lease is returned.
 enum class LeaseMode : std::uint8_t {
   wait,  ///< they wait, with all that depends on them, in order; the rest of the timeline goes on
-  fail,  ///< they fail with invalid_state, and what they would have written is errored
+  fail,  ///< they fail with invalid_state, and leave the leased tensor alone; what else they would
+         ///< have written is errored
 };
 
 /// Exclusive access to the bytes of a tensor, without a copy. Returned by return_now() or by the
@@ -37,10 +38,10 @@ class TensorLease {
   std::span<std::byte> bytes() const;
   /// True once the tensor was destroyed or its context lost. Any thread.
   bool revoked() const;
-  /// Calls `callback` once when the lease is revoked, at once if it is already. On a thread of the
-  /// library; must not block or throw. One callback a lease: a later one replaces it.
+  /// Calls `callback` once when the lease is revoked, also if it is already; where the runtime runs
+  /// callbacks, never in here. One callback a lease: a later one replaces it.
   void on_revoked(std::function<void()> callback);
-  /// Gives the memory back. Idempotent.
+  /// Gives the memory back to the tensor; frees it if the lease is revoked. Idempotent.
   void return_now();
 
  private:

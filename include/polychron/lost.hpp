@@ -8,11 +8,10 @@
 namespace polychron {
 
 enum class LostReason : std::uint8_t {
-  destroyed,         ///< by the caller
-  device_failed,     ///< the device, or an actor of the context, is gone
-  out_of_memory,     ///< the process could not even tell
-  runtime_shutdown,  ///< the Runtime was dropped
-  remote_down        ///< the connection to a context elsewhere broke
+  destroyed,        ///< by the caller
+  device_failed,    ///< the device, or an actor of the context, is gone
+  out_of_memory,    ///< there was no memory to go on with
+  runtime_shutdown  ///< the Runtime was dropped
 };
 
 std::string_view to_string(LostReason reason) noexcept;

@@ -3,6 +3,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <string>
@@ -18,8 +20,18 @@ class RuntimeState;
 
 struct RuntimeOptions {
   /// Threads that serve the actors of all contexts (besides one thread a device lane, and one that
-  /// compiles, a context). 0: half the cores, at least 2.
+  /// compiles, a context; and one that callbacks run on, unless there is an `executor`). 0: half
+  /// the cores, at least 2.
   int scheduler_threads = 0;
+  /// Runs completion callbacks, handlers and what is co_awaited, each once and in any order: an
+  /// event loop, a pool. Called on the library's own threads, so it must not run the task itself
+  /// nor block; for asio `[&](auto task) { asio::post(io, std::move(task)); }`. Must outlive the
+  /// runtime's handles. Empty: one thread of the library runs them, in the order in which they fell
+  /// due.
+  std::function<void(std::function<void()>)> executor{};
+  /// Hears what a callback throws, where that ran. Nothing else comes of it: contexts live on.
+  /// Empty: it is counted only (Runtime::callback_exceptions()).
+  std::function<void(std::exception_ptr)> on_callback_exception{};
 };
 
 struct ContextOptions {
@@ -32,11 +44,14 @@ struct ContextOptions {
   /// Device actors that work side by side, each with `threads` threads. Results are the same for
   /// any number; independent operations run in parallel.
   int lanes = 1;
-  /// Most operations (write, read, dispatch, compute) that may be in flight, and what a call does
-  /// that meets this limit, or memory_limit with the bytes it brings.
+  /// Most operations that may be in flight (every call that sends one: write, read, dispatch,
+  /// compute, create, error, export until it is granted, build until it is built), and what a call
+  /// does that meets this limit.
   std::uint64_t max_in_flight = 4096;
   AdmissionPolicy admission = AdmissionPolicy::block;
-  /// Most bytes of tensors, plans and writes in flight together.
+  /// Most bytes of tensors, plans and writes in flight together. What makes something new rejects
+  /// with out_of_memory beyond it; a write whose copy does not fit waits until the device takes its
+  /// bytes from the caller (with AdmissionPolicy::fail only if nothing else is in flight).
   std::uint64_t memory_limit = std::numeric_limits<std::uint64_t>::max();
 };
 
@@ -55,17 +70,21 @@ std::vector<DeviceInfo> devices();
 struct RemainingActor {
   std::string actor;  ///< "device of context 'main'"
   std::size_t count = 1;
-  /// "dispatch (ticket 12)", "build of graph #3". Empty: it has messages left to handle, or is in a
-  /// completion callback that has not returned.
+  /// "dispatch (ticket 12)", "build of graph #3". Empty: it has messages left.
   std::string holds;
 };
 
 /// Dropping a runtime shuts it down, and waits for the end: shutdown() without a limit. Legal at
 /// any moment, also with work in flight and with handles alive, which then refuse every call with
-/// invalid_state; and on any thread: in a completion callback, which the end would have to wait
-/// for, it only begins the end. May be a static variable. Thread-safe.
+/// invalid_state; and on any thread: in a callback, which it would have to wait for, it does not
+/// wait for callbacks. May be a static variable. Thread-safe.
+///
+/// A process that is forked from the runtime's has its memory, and none of its threads: there every
+/// call throws or rejects with invalid_state, pending futures as well, and dropping it does
+/// nothing. Make a new Runtime there.
 class Runtime {
  public:
+  /// Throws type_error (scheduler_threads below 0), out_of_memory (the threads cannot be had).
   explicit Runtime(const RuntimeOptions& options = {});
   /// For embedders: see polychron/caf.hpp.
   explicit Runtime(std::shared_ptr<detail::RuntimeState> state);
@@ -73,12 +92,16 @@ class Runtime {
   Runtime(Runtime&&) noexcept;
   Runtime& operator=(Runtime&&) noexcept;
 
-  /// Rejects with not_supported (no such device), type_error (threads < 1).
+  /// Rejects with not_supported (no such device), type_error (threads < 1), out_of_memory (the
+  /// threads of its lanes cannot be had).
   Future<Context> create_context(const ContextOptions& options = {});
 
-  /// Its contexts are lost (runtime_shutdown), every pending reply is rejected, the running kernels
-  /// and compilations are waited for, up to `patience`; not at all in a completion callback. Gives
-  /// what has not ended; empty if all has. May be called again.
+  /// Callbacks that have thrown.
+  std::uint64_t callback_exceptions() const noexcept;
+
+  /// Its contexts are lost (runtime_shutdown), every pending reply is rejected, nothing that is
+  /// queued is carried out, and the running kernels and compilations are waited for, up to
+  /// `patience`. Gives what has not ended; empty if all has. May be called again.
   std::vector<RemainingActor> shutdown(
       std::chrono::nanoseconds patience = std::chrono::nanoseconds::max());
 

@@ -36,7 +36,9 @@ class Tensor {
   std::uint64_t id() const;
 
   /// The tensor's error after everything called before, or nullopt if it is readable as data.
-  /// Rejects with invalid_state if the tensor was destroyed, or is meanwhile.
+  /// Never waits for admission: with max_in_flight such questions pending it rejects with
+  /// quota_exceeded. Rejects with invalid_state if the tensor was destroyed, or is meanwhile; on
+  /// lease in LeaseMode::fail.
   Future<std::optional<Error>> error() const;
 
   /// Rejects pending reads at once with invalid_state and refuses new work; memory is returned

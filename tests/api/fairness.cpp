@@ -14,12 +14,12 @@ namespace {
 /// them a while.
 class Flood {
  public:
-  static constexpr std::uint64_t most = 1000000;
+  static constexpr std::uint64_t most = 3000000;
 
   explicit Flood(Rig& rig) {
     for (int i = 0; i < 2; ++i) {
       ContextOptions options;
-      options.max_in_flight = 1U << 30U;  // nothing slows the clients down
+      options.max_in_flight = 1U << 16U;  // a backlog that takes a while
       auto context = rig.runtime.create_context(options).get();
       for (int client = 0; client < 2; ++client)
         clients_.emplace_back([this, context] { run(context); });
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(an_idle_context_is_served_while_others_are_flooded) {
     Rig rig({}, threads(count));
     const auto t = rig.tensor();
     Flood flood(rig);
-    for (int i = 0; i < 200; ++i) static_cast<void>(rig.read(t));
+    for (int i = 0; i < 20; ++i) static_cast<void>(rig.read(t));
     BOOST_TEST(!flood.exhausted(), count << " scheduler threads");
   }
 }
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(an_idle_context_is_served_while_others_are_flooded) {
 BOOST_AUTO_TEST_CASE(the_idle_contexts_questions_and_end_are_served_too) {
   Rig rig({}, threads(1));
   Flood flood(rig);
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < 5; ++i) {
     auto context = rig.runtime.create_context().get();
     const auto t = context.create_tensor(Rig::floats()).get();
     static_cast<void>(t.error().get());

@@ -48,10 +48,23 @@ BOOST_AUTO_TEST_CASE(reads_take_places) {
   fills_the_places(s, [&] { return s.context.read_tensor(t); });
 }
 
-BOOST_AUTO_TEST_CASE(queries_take_places) {
-  Server s(refusing());
-  const auto t = s.tensor();
-  fills_the_places(s, [&] { return t.error(); });
+// They ask rather than work: none waits for a place, whatever the policy, and none is without bound.
+BOOST_AUTO_TEST_CASE(queries_are_bounded_and_never_wait) {
+  for (const auto policy : {AdmissionPolicy::block, AdmissionPolicy::fail}) {
+    auto options = refusing();
+    options.admission = policy;
+    Server s(options);
+    const auto t = s.tensor();
+    std::vector<Future<std::optional<Error>>> queries;
+    for (std::uint64_t i = 0; i < places; ++i) queries.push_back(t.error());
+    auto refused = t.error();
+    BOOST_REQUIRE(refused.ready());
+    rejected(ErrorKind::quota_exceeded, refused.take());
+    BOOST_TEST(s.context.stats().in_flight == 0U);
+    s.world.run();
+    for (auto& query : queries) BOOST_TEST(!query.get().has_value());
+    BOOST_TEST(!s.world.settle(t.error()).value().has_value());
+  }
 }
 
 BOOST_AUTO_TEST_CASE(creations_take_places) {
@@ -91,8 +104,8 @@ BOOST_AUTO_TEST_CASE(what_waits_for_a_lease_keeps_its_place) {
   Server s(refusing());
   const auto t = s.tensor(), other = s.tensor();
   auto lease = s.world.settle(s.context.export_tensor(t)).value();
-  std::vector<Future<std::optional<Error>>> queries;
-  for (std::uint64_t i = 0; i < places; ++i) queries.push_back(t.error());
+  std::vector<Future<Buffer>> reads;
+  for (std::uint64_t i = 0; i < places; ++i) reads.push_back(s.context.read_tensor(t));
   s.world.run();
   BOOST_TEST(s.context.stats().in_flight == places);
   rejected(ErrorKind::quota_exceeded, s.world.settle(s.context.read_tensor(other)));

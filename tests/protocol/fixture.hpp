@@ -21,15 +21,18 @@ inline std::uint64_t seed_of_run() {
   return seed == nullptr ? 1 : std::stoull(seed);
 }
 
+/// Backends of symbols that take their faults from `faults`.
+inline detail::BackendFactory faulty_symbols(std::shared_ptr<stress::FaultPlan> faults) {
+  return [faults](const ContextOptions&) -> Result<std::shared_ptr<kernels::Backend>> {
+    return std::shared_ptr<kernels::Backend>(std::make_shared<stress::FaultBackend>(
+        std::make_shared<stress::SymbolicBackend>(), faults));
+  };
+}
+
 struct Server {
   explicit Server(ContextOptions options = {}, std::uint64_t seed = seed_of_run())
       : strategy(seed),
-        world(
-            strategy,
-            [faults = faults](const ContextOptions&) -> Result<std::shared_ptr<kernels::Backend>> {
-              return std::shared_ptr<kernels::Backend>(std::make_shared<stress::FaultBackend>(
-                  std::make_shared<stress::SymbolicBackend>(), faults));
-            }),
+        world(strategy, faulty_symbols(faults)),
         context(world.settle(world.runtime().create_context(options)).value()) {}
 
   Tensor tensor(const std::string& label = {}) {

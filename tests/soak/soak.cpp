@@ -93,6 +93,7 @@ BOOST_AUTO_TEST_SUITE(soak)
 BOOST_AUTO_TEST_CASE(everything_at_random_for_a_while) {
   const std::chrono::seconds time(from_environment("POLYCHRON_SOAK_SECONDS", 5));
   const auto seed = from_environment("POLYCHRON_SEED", 1);
+  std::thread([] {}).join();  // the thread sanitizer starts one of its own with the first
   const auto threads_before = threads_of_process();
   polychron::soak::Tally tally(seed);
   const auto faults = std::make_shared<stress::FaultPlan>();

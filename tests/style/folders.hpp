@@ -22,7 +22,7 @@ inline const std::map<std::string, std::set<std::string>> allowed{
     {"examples", {"include", "opencv2", "nlohmann"}},
     {"stress", {"base", "runtime", "actors", "messages", "kernels", "ops", "include", "caf"}},
     {"tools", {"include", "examples", "CLI", "nlohmann"}},
-    {"bench", {"include", "CLI", "nlohmann"}},
+    {"bench", {"actors", "include", "CLI", "nlohmann"}},
 };
 
 }  // namespace style

@@ -24,7 +24,19 @@ const std::set<std::string> may_include_caf{"include/polychron/caf.hpp"};
 
 /// What a file needs of the operating system itself stands in one file.
 const std::map<std::string, std::set<std::string>> system_headers{
-    {"tools/platform.cpp", {"fcntl.h", "unistd.h", "sys"}}};
+    {"base/fork.cpp", {"pthread.h"}}, {"tools/platform.cpp", {"fcntl.h", "unistd.h", "sys"}}};
+
+/// Where threads may meet: everything with a lock or an atomic, and every thread that is started.
+/// What a path begins with.
+const std::vector<std::string> places_of_locks{
+    "messages/shared/",
+    "include/polychron/future.hpp",  // what callers wait on
+    "base/cancellation",             // the state behind Cancellation
+    "base/fork.cpp",                 // a number that a forked child raises
+    "stress/fault_backend",          // tests and backends meet there
+    "tools/",
+    "bench/",
+};
 
 /// Tables of rows and of text, which have no natural end.
 const std::set<std::string> tables{};
@@ -102,6 +114,26 @@ BOOST_AUTO_TEST_CASE(kernels_do_not_know_their_compiler) {
       std::smatch match;
       if (!std::regex_search(line, match, include)) continue;
       BOOST_TEST(match[1].str() == house.filename().string(), file.path << " includes " << line);
+    }
+  }
+}
+
+// Actors have no locks: what threads share is in one folder, each piece saying who writes and who
+// reads it.
+BOOST_AUTO_TEST_CASE(locks_and_atomics_have_their_places) {
+  const std::regex shared(
+      R"(\bstd::(atomic\w*|(shared_|recursive_|timed_)*mutex|condition_variable\w*|jthread)"
+      R"(|thread(?!::hardware_concurrency)|call_once|once_flag|async|promise|counting_semaphore)"
+      R"(|binary_semaphore|latch|barrier|(lock_guard|unique_lock|scoped_lock|shared_lock))\b)"
+      R"(|\bpthread_\w+\s*\(|\bvolatile\b)");
+  for (const auto& file : sources()) {
+    const bool may = std::ranges::any_of(
+        places_of_locks, [&](const auto& place) { return file.path.starts_with(place); });
+    if (may) continue;
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      const auto code = file.lines[i].substr(0, file.lines[i].find("//"));
+      BOOST_TEST(!std::regex_search(code, shared),
+                 file.path << ":" << i + 1 << ": " << code << "; instead: messages/shared");
     }
   }
 }

@@ -13,7 +13,7 @@
 
 #include "polychron/runtime.hpp"
 
-namespace polychron::actors {
+namespace polychron::msg {
 
 /// Thread-safe. Touched when an actor is spawned and when it ends, never in between.
 class Census {
@@ -79,4 +79,4 @@ class Census {
   std::list<Busy> busy_;
 };
 
-}  // namespace polychron::actors
+}  // namespace polychron::msg

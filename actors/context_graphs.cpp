@@ -1,0 +1,278 @@
+// The calls on graphs, the questions, and the end.
+#include "actors/compiler.hpp"
+#include "actors/context.hpp"
+#include "actors/device.hpp"
+#include "actors/graph.hpp"
+#include "actors/reply_of.hpp"
+
+namespace polychron::actors {
+
+std::optional<Error> ContextState::resolve(const msg::TensorIds& ids, msg::Tensors& slots,
+                                           LaneOrder::Touched& uses) {
+  std::optional<Error> problem;
+  for (const auto id : ids) {
+    const auto tensor = tensors_.find(id);
+    if (tensor == tensors_.end()) {
+      if (!problem)
+        problem = Error(ErrorKind::invalid_state, "the tensor is destroyed")
+                      .with_object(describe_object("tensor", {}, id));
+      continue;
+    }
+    auto& entry = tensor->second;
+    if (auto leased = lease_error(entry)) {
+      if (!problem) problem = std::move(leased);
+      continue;
+    }
+    slots.push_back(entry.slot);
+    uses.push_back(&entry.uses);
+  }
+  return problem;
+}
+
+void ContextState::call(msg::Dispatch& c, msg::LocalPart& local) {
+  msg::Tensors inputs, outputs;
+  LaneOrder::Touched reads, writes;
+  // Both sides are looked up in any case, so that the outputs that exist can carry an error.
+  auto problem = resolve(c.inputs, inputs, reads);
+  if (auto other = resolve(c.outputs, outputs, writes); !problem) problem = std::move(other);
+  const auto graph = graphs_.find(c.graph);
+  if (graph == graphs_.end())
+    problem = Error(ErrorKind::invalid_state, "the graph is destroyed");
+  else
+    reads.push_back(&graph->second.uses);
+
+  if (!problem) {
+    issue(order_->stamp(reads, writes),
+          msg::op::Dispatch{graph->second.slot,
+                            std::move(inputs),
+                            std::move(outputs),
+                            std::move(c.label),
+                            {c.deadline, std::move(local.cancellation)}},
+          std::move(local.place));
+    return;
+  }
+  // By another thread since the caller looked, or by a lease that was asked to refuse. What would
+  // have been written is not what a reader expects, so it becomes unreadable; but for what is on
+  // such a lease, which is its holder's.
+  auto stamp = order_->stamp({}, writes);
+  const auto refused = problem->with_operation("dispatch", c.label, stamp.ticket).not_run();
+  issue(std::move(stamp), msg::op::Fail{std::move(outputs), refused}, std::move(local.place));
+}
+
+void ContextState::call(msg::Compute& c, msg::LocalPart& local) {
+  auto& batch = reply_of<msg::BatchRef>(local);
+  const auto graph = graphs_.find(c.graph);
+  if (graph == graphs_.end()) {
+    local.place.give_back();
+    if (batch->claim())
+      batch->answer(Error(ErrorKind::invalid_state, "the graph is destroyed")
+                        .with_operation("compute", c.label));
+    return;
+  }
+  auto& entry = graph->second;
+  auto stamp = order_->stamp_read(entry.uses);
+  tell(entry.actor, msg::expect_of_graph{stamp.ticket, batch});
+  issue(std::move(stamp),
+        msg::op::Compute{entry.slot,
+                         std::move(batch),
+                         std::move(c.label),
+                         {c.deadline, std::move(local.cancellation)}},
+        std::move(local.place));
+}
+
+void ContextState::call(msg::Build& c, msg::LocalPart& local) {
+  ensure(!graphs_.contains(c.graph), "a graph's number is given once");
+  builds_.push_back(
+      {std::move(c), std::move(reply_of<msg::BuildReply>(local)), std::move(local.place)});
+  if (builds_.size() == 1) compile_next();
+}
+
+void ContextState::compile_next() {
+  // The first stays here, empty, while it is compiled: the others go with the context.
+  tell(crew_.compiler, std::move(builds_.front()));
+}
+
+void ContextState::receive(msg::compiled& m) {
+  if (environment().lost->lost()) return;
+  ensure(!builds_.empty(), "what was compiled was asked for");
+  builds_.pop_front();
+  if (!builds_.empty()) compile_next();
+  const auto& description = *m.call.description;
+  const auto& reply = m.reply.reply;
+  m.reply.description_bytes.reset();  // the plan has its own
+  if (!m.plan) {
+    m.place.give_back();
+    reply.reject(m.plan.error().with_operation("build", description.label));
+    return;
+  }
+  const auto id = m.call.graph;
+  ensure(!graphs_.contains(id), "a graph is compiled once");
+  const auto slot = std::make_shared<msg::GraphSlot>();
+  slot->id = id;
+  slot->label = description.label;
+  for (const auto& [input, value] : description.inputs)
+    slot->inputs.emplace_back(input, description.values[value].descriptor);
+  for (const auto& [output, value] : description.outputs)
+    slot->outputs.emplace_back(output, description.values[value].descriptor);
+  slot->plan = std::move(*m.plan);
+  slot->instances.resize(crew_.lanes.size());
+  msg::Built built{slot->inputs, slot->outputs, slot->plan->describe(),
+                   slot->plan->constant_bytes(), slot->plan->arena_bytes()};
+  slot->actor = spawn<GraphState>(id, std::move(built), reply, address());
+  auto& entry =
+      graphs_.emplace(id, GraphEntry{slot->actor, slot, {slot.get(), {}, {}}}).first->second;
+  issue(order_->stamp_write(entry.uses), msg::op::Load{slot}, std::move(m.place));
+}
+
+void ContextState::call(const msg::DestroyGraph& c, msg::LocalPart&) {
+  const auto graph = graphs_.find(c.graph);
+  if (graph == graphs_.end()) return;
+  auto& entry = graph->second;
+  tell(entry.actor, msg::destroy_graph{});
+  issue(order_->stamp_write(entry.uses), msg::op::Unload{entry.slot}, {});
+  ending_graphs_.emplace(c.graph, std::move(entry.actor));
+  graphs_.erase(graph);
+}
+
+// -- errors and questions -------------------------------------------------------------------------
+
+namespace {
+
+/// An error that no scope took, on its way to the handler.
+struct UncapturedError final : polychron::detail::Deferred {
+  UncapturedError(EnvironmentRef of, std::shared_ptr<const msg::ErrorHandler> handler, Error what)
+      : environment(std::move(of)), call(std::move(handler)), error(std::move(what)) {}
+  void run() override { (*call)(error); }
+  const EnvironmentRef environment;  ///< the place needs it
+  const std::shared_ptr<const msg::ErrorHandler> call;
+  const Error error;
+  msg::Place place;
+};
+
+}  // namespace
+
+void ContextState::observe(const Error& error, msg::Ticket ticket) {
+  if (scopes_.take(error, ticket) || !handler_) return;
+  // A handler that is slower than the errors hears of some of them: the rest is counted.
+  auto place = environment().events->try_enter_now();
+  if (!place) return msg::count(environment().counters->unheard);
+  auto event = std::make_shared<UncapturedError>(environment_ref(), handler_, error);
+  event->place = std::move(place);
+  environment().callbacks->post(std::move(event));
+}
+
+void ContextState::call(const msg::Report& c, msg::LocalPart&) { observe(c.error, 0); }
+
+void ContextState::call(const msg::PushScope& c, msg::LocalPart& local) {
+  scopes_.push(c.filter, order_->last_ticket(), std::move(local.place));
+}
+
+void ContextState::call(const msg::PopScope&, msg::LocalPart& local) {
+  const auto& reply = reply_of<msg::ErrorReply>(local);
+  const auto fence = ++fences_;
+  const auto first = scopes_.pop(order_->last_ticket(), fence, crew_.lanes.size(), reply);
+  if (!first) {
+    reply.reject(Error(ErrorKind::invalid_state, "there is no error scope to pop"));
+    return;
+  }
+  for (std::uint32_t lane = 0; lane < crew_.lanes.size(); ++lane)
+    issue(order_->stamp_on(lane), msg::op::Fence{fence, *first}, {});
+}
+
+void ContextState::call(const msg::SetErrorHandler&, msg::LocalPart& local) {
+  auto& handler = reply_of<msg::ErrorHandler>(local);
+  handler_ = handler ? std::make_shared<const msg::ErrorHandler>(std::move(handler)) : nullptr;
+}
+
+void ContextState::call(const msg::AskPending&, msg::LocalPart& local) {
+  const auto survey =
+      std::make_shared<msg::Survey>(reply_of<msg::PendingReply>(local), crew_.lanes.size(),
+                                    environment().lost, std::move(local.place));
+  for (const auto& lane : crew_.lanes) tell_urgently(lane, msg::survey_lane{survey});
+}
+
+void ContextState::receive(const msg::operation_failed& m) { observe(m.error, m.ticket); }
+
+void ContextState::receive(const msg::fence_passed& m) { scopes_.passed(m.id); }
+
+// -- the end --------------------------------------------------------------------------------------
+
+void ContextState::call(const msg::DestroyContext&, msg::LocalPart&) {
+  lose(LostReason::destroyed, "the context was destroyed");
+  self()->quit(caf::exit_reason::user_shutdown);
+}
+
+void ContextState::receive(const msg::tensor_gone& m) { ending_tensors_.erase(m.tensor); }
+
+void ContextState::receive(const msg::graph_gone& m) { ending_graphs_.erase(m.graph); }
+
+void ContextState::receive(const msg::actor_failed& m) {
+  ended_by(m);
+  self()->quit(caf::exit_reason::user_shutdown);
+}
+
+void ContextState::ended_by(const msg::actor_failed& failure) noexcept {
+  lose(failure.out_of_memory ? LostReason::out_of_memory : LostReason::device_failed,
+       failure.message);
+}
+
+void ContextState::lose(LostReason reason, const std::string& message) noexcept {
+  environment().lose(reason, message);
+  // Everybody ends, and what they owe is rejected with their states.
+  for (const auto& [id, entry] : tensors_) end_actor(entry.actor);
+  for (const auto& [id, entry] : graphs_) end_actor(entry.actor);
+  for (const auto& [id, actor] : ending_tensors_) end_actor(actor);
+  for (const auto& [id, actor] : ending_graphs_) end_actor(actor);
+  for (const auto& lane : crew_.lanes) end_actor(lane);
+  if (crew_.compiler) end_actor(crew_.compiler);
+  tensors_.clear();
+  graphs_.clear();
+  ending_tensors_.clear();
+  ending_graphs_.clear();
+  builds_.clear();
+  crew_ = {};
+}
+
+ContextState::~ContextState() {
+  if (environment_ref()) lose(LostReason::device_failed, "the context's actor has ended");
+}
+
+// -- the beginning --------------------------------------------------------------------------------
+
+Crew spawn_crew(caf::actor_system& system, const EnvironmentRef& environment) {
+  Crew crew;
+  try {
+    for (std::uint32_t lane = 0; lane < environment->lanes.size(); ++lane) {
+      const auto doing = [progress = std::shared_ptr<const msg::LaneProgress>(
+                              environment, &environment->lanes[lane])]() -> std::string {
+        const auto running = progress->running();
+        if (!running) return "";
+        return std::string(running->operation) + " (ticket " + std::to_string(running->ticket) +
+               ")";
+      };
+      crew.lanes.push_back(spawn_on_thread<DeviceState>(system, environment, doing, lane));
+    }
+    const auto doing = [environment]() -> std::string {
+      const auto graph = environment->compiling.what();
+      return graph == 0 ? "" : "build of graph #" + std::to_string(graph);
+    };
+    crew.compiler = spawn_on_thread<CompilerState>(system, environment, doing);
+  } catch (...) {
+    for (const auto& lane : crew.lanes) end_actor(lane);
+    throw;
+  }
+  return crew;
+}
+
+context_actor spawn_context(caf::actor_system& system, const EnvironmentRef& environment) {
+  const auto crew = spawn_crew(system, environment);
+  try {
+    return spawn_in<ContextState>(system, environment, {}, crew);
+  } catch (...) {
+    for (const auto& lane : crew.lanes) end_actor(lane);
+    end_actor(crew.compiler);
+    throw;
+  }
+}
+
+}  // namespace polychron::actors

@@ -1,0 +1,207 @@
+// What the operations on graphs do.
+#include "actors/device.hpp"
+#include "kernels/guarded.hpp"
+#include "messages/out_of_budget.hpp"
+
+namespace polychron::actors {
+
+using kernels::guarded;
+using msg::count;
+
+namespace {
+
+/// What names an operation of its own, such as an operator, becomes the cause.
+Error failure(const char* operation, const std::string& label, msg::Ticket ticket,
+              const Error& error) {
+  if (error.operation().empty()) return error.with_operation(operation, label, ticket);
+  return Error(ErrorKind::operation_error, "")
+      .with_operation(operation, label, ticket)
+      .caused_by(error);
+}
+
+}  // namespace
+
+DeviceState::Course DeviceState::carry_out(const msg::op::Load& o, msg::Ticket ticket) {
+  auto& slot = *o.graph;
+  ensure(slot.plan != nullptr, "a graph is loaded with its plan");
+  auto reservation = msg::reserve(environment().budget, slot.plan->constant_bytes());
+  msg::Outcome outcome = msg::Ready{};
+  if (reservation) {
+    slot.constants = std::move(*reservation);
+  } else {
+    const auto error = reservation.error().with_operation("build", slot.label, ticket);
+    failed(error, ticket);
+    outcome = msg::Errored{error};
+  }
+  leave();
+  tell(slot.actor, msg::graph_became{ticket, std::move(outcome)});
+  return Course::over;
+}
+
+std::optional<Error> DeviceState::refusal(const msg::GraphSlot& graph,
+                                          const msg::Conditions& conditions, const char* operation,
+                                          const std::string& label, msg::Ticket ticket) const {
+  if (const Error* const cause = graph.invalid.get())
+    return Error(ErrorKind::graph_invalid, graph.name() + " is invalid since")
+        .with_operation(operation, label, ticket)
+        .caused_by(*cause)
+        .not_run();
+  if (const auto why = msg::unmet(conditions, environment().now))
+    return why->with_operation(operation, label, ticket).not_run();
+  return std::nullopt;
+}
+
+std::optional<Error> DeviceState::errored_input(const msg::op::Dispatch& o, msg::Ticket ticket) {
+  for (std::size_t i = 0; i < o.inputs.size(); ++i) {
+    const auto& slot = *o.inputs[i];
+    if (!slot.tag) continue;
+    const auto& input = o.graph->inputs[i].first;
+    return Error(ErrorKind::operation_error,
+                 "input '" + input + "' (" + slot.name() + ") errored by")
+        .with_operation("dispatch", o.label, ticket)
+        .caused_by(*slot.tag)
+        .not_run();
+  }
+  return std::nullopt;
+}
+
+Result<void> DeviceState::instantiate(msg::GraphSlot& graph) {
+  return guarded([&]() -> Result<void> {
+    auto& mine = graph.instances[lane_];
+    auto arena = msg::reserve(environment().budget, graph.plan->arena_bytes());
+    if (!arena) return arena.error();
+    auto plan = environment().backend->instantiate(graph.plan);
+    if (!plan) return plan.error();
+    mine.plan = std::move(*plan);
+    mine.arena = std::move(*arena);
+    return {};
+  });
+}
+
+kernels::ExecuteStatus DeviceState::run(msg::GraphSlot& graph) {
+  auto& mine = graph.instances[lane_];
+  if (!mine.plan) {
+    const auto made = instantiate(graph);
+    if (!made) return {made.error()};
+  }
+  bool inherent = false;
+  const auto result = guarded([&]() -> Result<void> {
+    auto status = environment().backend->execute(*mine.plan, input_storage_, output_storage_);
+    inherent = status.inherent;
+    return status.result;
+  });
+  return {result, inherent};
+}
+
+Result<void> DeviceState::bind(const msg::op::Dispatch& o) {
+  input_storage_.clear();
+  output_storage_.clear();
+  for (const auto& slot : o.inputs) {
+    ensure(slot->memory.has_value(), "a tensor without an error has memory");
+    input_storage_.push_back(slot->memory->storage.get());
+  }
+  for (const auto& slot : o.outputs) {
+    if (!slot->memory) {  // it went with a revoked lease; what is written does not need it
+      auto memory = allocate(slot->bytes);
+      if (!memory) return memory.error();
+      slot->memory = std::move(*memory);
+    }
+    output_storage_.push_back(slot->memory->storage.get());
+  }
+  return {};
+}
+
+DeviceState::Course DeviceState::carry_out(const msg::op::Dispatch& o, msg::Ticket ticket) {
+  auto& graph = *o.graph;
+  if (const auto why = refusal(graph, o.conditions, "dispatch", o.label, ticket)) {
+    set_tags(o.outputs, *why, ticket);
+    failed(*why, ticket);
+    return Course::over;
+  }
+  if (const auto cause = errored_input(o, ticket)) {
+    set_tags(o.outputs, *cause, ticket);
+    count(environment().counters->not_run);
+    return Course::over;
+  }
+  const auto bound = bind(o);
+  const auto status = bound ? run(graph) : kernels::ExecuteStatus{bound.error()};
+  if (status.result) {
+    for (const auto& output : o.outputs) clear_tag(*output, ticket);
+    completed();
+    return Course::over;
+  }
+  const auto reason = failure("dispatch", o.label, ticket, status.result.error());
+  set_tags(o.outputs, reason, ticket);
+  if (status.inherent) found_invalid(graph, reason, ticket);
+  failed(reason, ticket);
+  return Course::over;
+}
+
+void DeviceState::found_invalid(msg::GraphSlot& graph, const Error& why, msg::Ticket ticket) {
+  if (graph.invalid.set(why)) tell(graph.actor, msg::graph_became{ticket, msg::Invalid{why}});
+}
+
+Result<void> DeviceState::run_batch(msg::GraphSlot& graph, msg::BatchReply& batch, bool& inherent) {
+  auto& backend = *environment().backend;
+  std::vector<std::pair<Buffer*, std::unique_ptr<kernels::Storage>>> adopted;
+  adopted.reserve(batch.inputs.size() + batch.outputs.size());
+  const auto adopt = [&](std::vector<Buffer>& buffers,
+                         std::vector<kernels::Storage*>& bound) -> Result<void> {
+    bound.clear();
+    for (auto& buffer : buffers) {
+      auto storage = backend.adopt(std::move(buffer));
+      if (!storage) return storage.error();
+      bound.push_back(storage->get());
+      adopted.emplace_back(&buffer, std::move(*storage));
+    }
+    return {};
+  };
+  auto result = guarded([&]() -> Result<void> {
+    auto ready = adopt(batch.inputs, input_storage_);
+    if (ready) ready = adopt(batch.outputs, output_storage_);
+    if (!ready) return ready;
+    const auto status = run(graph);
+    inherent = status.inherent;
+    return status.result;
+  });
+  // Whatever happened, the buffers go home.
+  for (auto& [buffer, storage] : adopted) {
+    auto back = backend.surrender(std::move(storage));
+    if (back)
+      *buffer = std::move(*back);
+    else
+      result = back.error();
+  }
+  return result;
+}
+
+DeviceState::Course DeviceState::carry_out(const msg::op::Compute& o, msg::Ticket ticket) {
+  auto& graph = *o.graph;
+  if (!o.batch->claim()) return Course::over;  // the context is going, and it has been answered
+  auto& batch = o.batch->content;
+  batch.error = refusal(graph, o.conditions, "compute", o.label, ticket);
+  if (!batch.error) {
+    bool inherent = false;
+    const auto result = run_batch(graph, batch, inherent);
+    if (!result) batch.error = failure("compute", o.label, ticket, result.error());
+    if (inherent) found_invalid(graph, *batch.error, ticket);
+  }
+  if (batch.error)
+    failed(*batch.error, ticket);
+  else
+    completed();
+  give_back(*o.batch);
+  tell(graph.actor, msg::graph_answered{ticket});
+  return Course::over;
+}
+
+DeviceState::Course DeviceState::carry_out(const msg::op::Unload& o, msg::Ticket ticket) {
+  auto& slot = *o.graph;
+  for (auto& instance : slot.instances) instance = {};
+  slot.plan.reset();
+  slot.constants = {};
+  tell(std::exchange(slot.actor, nullptr), msg::graph_became{ticket, msg::Released{}});
+  return Course::over;
+}
+
+}  // namespace polychron::actors

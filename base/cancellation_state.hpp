@@ -1,0 +1,38 @@
+// What the handles of a Cancellation share, and who listens to it.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+
+#include "polychron/cancellation.hpp"
+
+namespace polychron::detail {
+
+/// Written by whoever cancels; read by devices, and by callers that wait. Thread-safe.
+class CancellationState {
+ public:
+  using Listener = std::function<void()>;
+
+  static std::shared_ptr<CancellationState> of(const Cancellation& cancellation) {
+    return cancellation.state_;
+  }
+
+  bool cancelled() const noexcept { return cancelled_.load(std::memory_order_acquire); }
+  /// Tells the listeners, on this thread.
+  void cancel() noexcept;
+
+  /// Calls `listener` when it is cancelled, until unlisten(): not at once if it already is.
+  std::list<Listener>::iterator listen(Listener listener);
+  /// When this returns, the listener is not running and will not run.
+  void unlisten(std::list<Listener>::iterator listener);
+
+ private:
+  std::atomic<bool> cancelled_{false};
+  std::mutex mutex_;
+  std::list<Listener> listeners_;
+};
+
+}  // namespace polychron::detail

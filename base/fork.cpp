@@ -1,0 +1,27 @@
+// What is left of a runtime in a forked child: nothing, and a way to notice.
+#include <pthread.h>
+
+#include <atomic>
+
+#include "polychron/future.hpp"
+
+namespace polychron::detail {
+
+namespace {
+
+std::atomic<std::uint32_t> generation{0};
+
+// Registered when the library is loaded: before there is a runtime to fork.
+[[maybe_unused]] const int registered =
+    pthread_atfork(nullptr, nullptr, [] { generation.fetch_add(1, std::memory_order_relaxed); });
+
+}  // namespace
+
+std::uint32_t fork_generation() noexcept { return generation.load(std::memory_order_relaxed); }
+
+Error forked_error() {
+  return Error(ErrorKind::invalid_state,
+               "this process was forked from the one that has the runtime: make a new Runtime");
+}
+
+}  // namespace polychron::detail

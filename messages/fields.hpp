@@ -1,0 +1,62 @@
+// The fields of a plain struct, for whatever walks all values alike: printing, writing to bytes.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+namespace polychron::msg {
+
+namespace detail {
+
+struct AnyField {
+  template <class T>
+  operator T() const;
+};
+
+/// Number of fields of an aggregate (a base class counts as one).
+template <class T, class... Fields>
+constexpr std::size_t arity() {
+  if constexpr (requires { T{std::declval<Fields>()..., AnyField{}}; })
+    return arity<T, Fields..., AnyField>();
+  else
+    return sizeof...(Fields);
+}
+
+}  // namespace detail
+
+/// Calls `f(field...)` with all fields of `value`, a plain aggregate of up to eight.
+template <class T, class F>
+decltype(auto) with_fields(T& value, F&& f) {
+  constexpr auto n = detail::arity<std::remove_const_t<T>>();
+  static_assert(n <= 8, "extend the ladder");
+  if constexpr (n == 0) {
+    return f();
+  } else if constexpr (n == 1) {
+    auto& [a] = value;
+    return f(a);
+  } else if constexpr (n == 2) {
+    auto& [a, b] = value;
+    return f(a, b);
+  } else if constexpr (n == 3) {
+    auto& [a, b, c] = value;
+    return f(a, b, c);
+  } else if constexpr (n == 4) {
+    auto& [a, b, c, d] = value;
+    return f(a, b, c, d);
+  } else if constexpr (n == 5) {
+    auto& [a, b, c, d, e] = value;
+    return f(a, b, c, d, e);
+  } else if constexpr (n == 6) {
+    auto& [a, b, c, d, e, g] = value;
+    return f(a, b, c, d, e, g);
+  } else if constexpr (n == 7) {
+    auto& [a, b, c, d, e, g, h] = value;
+    return f(a, b, c, d, e, g, h);
+  } else {
+    auto& [a, b, c, d, e, g, h, i] = value;
+    return f(a, b, c, d, e, g, h, i);
+  }
+}
+
+}  // namespace polychron::msg

@@ -1,0 +1,50 @@
+// Where a recorder listens: everything that the actors of a context send, receive and finish passes
+// through the hooks of actors/actor.hpp and of the port, and from there to an Observer.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+
+#include "messages/compiler.hpp"
+#include "messages/context.hpp"
+#include "messages/device.hpp"
+#include "messages/graph.hpp"
+#include "messages/tensor.hpp"
+
+namespace polychron::msg {
+
+namespace detail {
+template <class... Protocols>
+struct AllMessages;
+template <class... Messages>
+struct AllMessages<Protocol<Messages...>> {
+  using View = std::variant<const Messages*...>;
+};
+template <class... As, class... Bs, class... Rest>
+struct AllMessages<Protocol<As...>, Protocol<Bs...>, Rest...>
+    : AllMessages<Protocol<As..., Bs...>, Rest...> {};
+}  // namespace detail
+
+/// Any message of any protocol, to look at while the hook runs.
+using MessageView = detail::AllMessages<context_actor, device_actor, tensor_actor, graph_actor,
+                                        compiler_actor>::View;
+
+/// An actor: CAF's number of it; 0 for a caller's thread.
+using ActorId = std::uint64_t;
+
+/// Called on the thread that sends or receives, in the middle of its work: must not block, throw or
+/// send. Several threads call at once.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  /// `kind`: "tensor"; `label`: what it was called, or empty.
+  virtual void started(ActorId actor, const char* kind) noexcept = 0;
+  virtual void ended(ActorId actor) noexcept = 0;
+  /// Before the receiver can have it.
+  virtual void sent(ActorId from, ActorId to, const MessageView& message) noexcept = 0;
+  /// Before its handler runs, and after. A handler may have moved from the message by then.
+  virtual void received(ActorId by, const MessageView& message) noexcept = 0;
+  virtual void finished(ActorId by, const MessageView& message) noexcept = 0;
+};
+
+}  // namespace polychron::msg

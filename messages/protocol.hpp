@@ -1,0 +1,35 @@
+// A protocol is a list of messages, and the type of the actors that understand exactly these.
+#pragma once
+
+#include <caf/all.hpp>
+#include <type_traits>
+
+namespace polychron::msg {
+
+/// An actor that takes these messages and answers none of them: replies travel as promises.
+template <class... Messages>
+using Protocol = caf::typed_actor<caf::reacts_to<Messages>...>;
+
+/// Calls `f.template operator()<Message>()` for each message of a protocol.
+template <class... Messages, class F>
+void for_each_message(std::type_identity<Protocol<Messages...>>, F&& f) {
+  (f.template operator()<Messages>(), ...);
+}
+
+}  // namespace polychron::msg
+
+namespace polychron::msg {
+/// What messages are: structs of this namespace that a protocol lists.
+template <class T>
+concept Message = std::is_class_v<T> && requires(const T* x) {
+  is_message(x);
+};
+/// Found by argument-dependent lookup for types of this namespace only.
+template <class T>
+void is_message(const T*);
+}  // namespace polychron::msg
+
+/// Messages are moved within the process and never leave it (calls and outcomes do:
+/// messages/wire.hpp), so CAF need not know how to write them.
+template <polychron::msg::Message T>
+struct caf::allowed_unsafe_message_type<T> : std::true_type {};

@@ -1,0 +1,109 @@
+// How many operations a context has in flight, and who must wait when there are too many.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <list>
+#include <mutex>
+#include <utility>
+
+#include "messages/shared/waiting.hpp"
+#include "polychron/context.hpp"
+
+namespace polychron::msg {
+
+class Admission;
+
+/// A caller's place among the operations in flight: taken by the call, carried along by its
+/// messages, given back when this goes, wherever that is. Movable; a copy holds nothing (CAF wants
+/// messages that can be copied, and never copies ours).
+class Place {
+ public:
+  Place() = default;
+  explicit Place(Admission& admission) noexcept : admission_(&admission) {}
+  Place(Place&& other) noexcept : admission_(std::exchange(other.admission_, nullptr)) {}
+  Place(const Place&) noexcept {}
+  Place& operator=(Place other) noexcept {
+    std::swap(admission_, other.admission_);
+    return *this;
+  }
+  ~Place() { give_back(); }
+
+  /// At once, with a look at who waits.
+  void give_back() noexcept;
+  /// Likewise, by a lane on its way to the next operation, which looks at who waits only if it is
+  /// worth it or `idle`.
+  void give_back_in_passing(bool idle) noexcept;
+  explicit operator bool() const noexcept { return admission_ != nullptr; }
+
+ private:
+  Admission* admission_ = nullptr;  ///< outlives all messages: see actors/actor.hpp
+};
+
+/// Counts places, and lets callers wait for one in the order in which they came. Written by callers
+/// (entered) and by whoever ends an operation (left); read by both. Thread-safe; no lock is taken
+/// below the limit while nobody waits.
+class Admission {
+ public:
+  struct Settings {
+    std::uint64_t most = 1;
+    AdmissionPolicy policy = AdmissionPolicy::block;
+    const char* what = "";  ///< "operations in flight"
+    Now now;
+    Meanwhile meanwhile;
+  };
+  Admission(Settings settings, std::shared_ptr<const polychron::detail::Origin> lost);
+
+  /// Takes a place. At the limit, as the context was configured, throws quota_exceeded, or waits
+  /// behind those who wait already; throws aborted or timed_out when `conditions` end the wait, and
+  /// the loss of the context when that does.
+  Place enter(const Conditions& conditions = {});
+  /// Takes a place if there is one and nobody waits; else an empty one. Counts as no refusal.
+  Place try_enter_now() noexcept {
+    return waiting_.load() == 0 && try_enter() ? Place(*this) : Place();
+  }
+  /// The context is gone: whoever waits, or comes, hears of it.
+  void close() noexcept;
+  /// Whether a lane without work has to tell so.
+  bool anybody_waits() const noexcept { return waiting_.load() != 0; }
+  /// By a lane that has nothing left to do: free places go to those who wait, be they few.
+  void settle() noexcept;
+
+  /// Exact, and never above the limit.
+  std::uint64_t in_flight() const noexcept;
+  /// The highest number in flight, looked at now and then rather than at each call.
+  std::uint64_t peak() const noexcept { return peak_; }
+  std::uint64_t blocked() const noexcept { return blocked_; }
+  std::uint64_t refused() const noexcept { return refused_; }
+  void count_refusal() noexcept { ++refused_; }
+  std::uint64_t most() const noexcept { return settings_.most; }
+  AdmissionPolicy policy() const noexcept { return settings_.policy; }
+
+ private:
+  friend class Place;
+  struct Waiter {
+    std::condition_variable called;
+    bool admitted = false;
+  };
+  bool try_enter() noexcept;
+  Place wait_for_place(const Conditions& conditions);
+  void leave(bool in_passing, bool idle) noexcept;
+  /// Gives free places to the first who wait. Under the lock.
+  void admit() noexcept;
+  void look() noexcept;
+
+  const Settings settings_;
+  const std::shared_ptr<const polychron::detail::Origin> lost_;
+  // Callers write the first line and devices the second: a caller looks at the second only when
+  // what it knew of it says that the limit is near.
+  alignas(64) std::atomic<std::uint64_t> entered_{0};
+  std::atomic<std::uint64_t> known_left_{0}, peak_{0}, blocked_{0}, refused_{0};
+  alignas(64) std::atomic<std::uint64_t> left_{0};
+  alignas(64) std::atomic<std::uint64_t> waiting_{0};
+  std::mutex mutex_;
+  bool closed_ = false;
+  std::list<Waiter> waiters_;  ///< in the order in which they came
+};
+
+}  // namespace polychron::msg

@@ -1,0 +1,98 @@
+#include "messages/shared/callbacks.hpp"
+
+namespace polychron::msg {
+
+using polychron::detail::Deferred;
+
+namespace {
+thread_local bool callback_thread = false;
+}
+
+std::shared_ptr<Callbacks> Callbacks::start(Executor executor, ExceptionHandler on_exception) {
+  const std::shared_ptr<Callbacks> callbacks(
+      new Callbacks(std::move(executor), std::move(on_exception)));
+  // The thread holds a share of what it serves: it may outlive everybody else by a callback.
+  if (!callbacks->executor_) callbacks->thread_ = std::thread([callbacks] { callbacks->serve(); });
+  return callbacks;
+}
+
+Callbacks::~Callbacks() {
+  if (thread_.joinable()) thread_.detach();  // it is this thread, which is ending
+}
+
+void Callbacks::post(std::shared_ptr<Deferred> callback) noexcept {
+  if (executor_) {
+    try {
+      executor_([self = shared_from_this(), callback] { self->run(*callback); });
+    } catch (...) {
+      run(*callback);
+    }
+    return;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (!stopped_) {
+      queue_.push(std::move(callback));
+      posted_.notify_one();
+      return;
+    }
+  }
+  run(*callback);
+}
+
+void Callbacks::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+    posted_.notify_one();
+  }
+  if (!thread_.joinable()) return;
+  if (thread_.get_id() == std::this_thread::get_id())
+    thread_.detach();
+  else
+    thread_.join();
+}
+
+bool Callbacks::on_its_thread() noexcept { return callback_thread; }
+
+bool Callbacks::wait_until_idle(std::chrono::nanoseconds patience) {
+  std::unique_lock lock(mutex_);
+  const auto idle = [this] { return queue_.empty() && !running_; };
+  // The longest patience is more than a clock can be asked for.
+  if (patience < std::chrono::hours(24 * 365)) return idle_.wait_for(lock, patience, idle);
+  idle_.wait(lock, idle);
+  return true;
+}
+
+void Callbacks::serve() {
+  callback_thread = true;
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    posted_.wait(lock, [this] { return !queue_.empty() || stopped_; });
+    auto callback = queue_.pop();
+    if (!callback) return;
+    running_ = true;
+    lock.unlock();
+    run(*callback);
+    callback.reset();  // not under the lock: it may hold anything of the user's
+    lock.lock();
+    running_ = false;
+    if (queue_.empty()) idle_.notify_all();
+  }
+}
+
+void Callbacks::run(Deferred& callback) noexcept {
+  try {
+    callback.run();
+  } catch (...) {
+    ++exceptions_;
+    if (!on_exception_) return;
+    try {
+      on_exception_(std::current_exception());
+    } catch (...) {  // there is nobody left to tell
+      ++exceptions_;
+    }
+  }
+}
+
+}  // namespace polychron::msg

@@ -1,0 +1,40 @@
+// A thread that a runtime keeps: on it its actor system is made and ended, and contexts begin.
+#pragma once
+
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+namespace polychron::msg {
+
+/// Does one thing at a time, for whoever asks. Thread-safe.
+///
+/// CAF leaves a reference to a system's logger in the thread-local storage of each thread that
+/// makes the system, ends it, or spawns actors from outside; ending a system waits until all of
+/// them are gone (for ever, if such a thread lives on), and must not use one whose thread has
+/// dropped it (as the main thread has when static variables go). So all of this happens on one
+/// thread, which ends with the system. It is there from the beginning, because at the end there may
+/// be no thread to be had.
+class HomeThread {
+ public:
+  /// Throws std::system_error if there is no thread.
+  HomeThread();
+  HomeThread(const HomeThread&) = delete;
+  HomeThread& operator=(const HomeThread&) = delete;
+  ~HomeThread();
+
+  /// Runs `work` there, waits for it, and throws what it throws. Not from the thread itself.
+  void run(std::function<void()> work);
+  /// Runs `last` there, and then the thread ends. With `wait` this returns after that. `last` may
+  /// be what frees everything but the HomeThread, which the thread then owns.
+  static void end(std::unique_ptr<HomeThread> home, std::function<void()> last, bool wait);
+
+ private:
+  struct Post;
+  std::shared_ptr<Post> post_;
+  std::thread thread_;
+};
+
+}  // namespace polychron::msg

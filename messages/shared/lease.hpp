@@ -1,0 +1,50 @@
+// A lease as the actors see it.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "messages/memory.hpp"
+#include "polychron/future.hpp"
+#include "polychron/lease.hpp"
+
+namespace polychron::msg {
+
+/// Shared by the holder, the tensor's actor and the device.
+///
+/// `memory` and `bytes` have one user at a time: the device puts them in before it grants; then
+/// they are the holder's, whom nobody interrupts; the device takes the memory back when it hears
+/// that the lease was returned. A revoked one never comes back: the memory goes with the last
+/// reference.
+class Lease {
+ public:
+  Lease(LeaseMode lease_mode, std::shared_ptr<const polychron::detail::Origin> origin)
+      : mode(lease_mode), origin_(std::move(origin)) {}
+
+  const LeaseMode mode;
+  std::optional<Memory> memory;
+  std::span<std::byte> bytes;
+
+  /// Any thread.
+  bool revoked() const noexcept { return revoked_.load(std::memory_order_acquire); }
+  /// By the tensor's actor: the tensor is destroyed or the context lost.
+  void revoke() noexcept;
+  /// By the holder; an earlier callback is dropped.
+  void on_revoked(std::function<void()> callback);
+
+ private:
+  struct Callback;
+
+  const std::shared_ptr<const polychron::detail::Origin> origin_;
+  std::atomic<bool> revoked_{false};
+  std::mutex mutex_;
+  std::shared_ptr<Callback> callback_;
+};
+using LeaseRef = std::shared_ptr<Lease>;
+
+}  // namespace polychron::msg

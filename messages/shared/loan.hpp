@@ -1,0 +1,71 @@
+// What a caller lends to an operation, and gets back with the answer.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/invariant.hpp"
+#include "polychron/buffer.hpp"
+#include "polychron/future.hpp"
+
+namespace polychron::msg {
+
+/// The buffers of a read or a compute, with the promise to return them. Shared by the messages and
+/// actors on the way. Two may want to answer: the device, which must not be interrupted while it
+/// works on the buffers, and the object's actor, when the object or the context goes. Whoever
+/// claims the loan first has its content, and answers. If all of them go without, the last one
+/// answers with the loss of the context: nothing that was lent is ever lost. `Content` has a member
+/// `error`, an optional<Error>.
+template <class Content>
+class Loan {
+ public:
+  Loan(Content lent, Promise<Content> reply,
+       std::shared_ptr<const polychron::detail::Origin> origin)
+      : content(std::move(lent)), reply_(std::move(reply)), origin_(std::move(origin)) {}
+  Loan(const Loan&) = delete;
+  Loan& operator=(const Loan&) = delete;
+  ~Loan() {
+    if (!answered_) answer(origin_->error());
+  }
+
+  /// True for the first who asks. Thread-safe.
+  bool claim() noexcept { return !claimed_.exchange(true); }
+  /// By the claimant, once: gives the content back, as it is.
+  void answer() {
+    ensure(!answered_, "a loan is given back once");
+    answered_ = true;
+    reply_.resolve(std::move(content));
+  }
+  void answer(Error error) {
+    content.error = std::move(error);
+    answer();
+  }
+
+  Content content;  ///< touched by the claimant only
+
+ private:
+  std::atomic<bool> claimed_{false};
+  bool answered_ = false;
+  const Promise<Content> reply_;
+  const std::shared_ptr<const polychron::detail::Origin> origin_;
+};
+
+/// The answer to a read: the bytes, or an error and the caller's buffer.
+struct ReadReply {
+  Buffer buffer;  ///< the caller's, or empty for the device to make one
+  std::optional<Error> error;
+};
+using ReadRef = std::shared_ptr<Loan<ReadReply>>;
+
+/// The buffers of a compute() call, in the order of the graph's inputs and outputs, on their way
+/// there and back.
+struct BatchReply {
+  std::vector<Buffer> inputs, outputs;
+  std::optional<Error> error;
+};
+using BatchRef = std::shared_ptr<Loan<BatchReply>>;
+
+}  // namespace polychron::msg

@@ -1,0 +1,78 @@
+#include "messages/shared/lost.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace polychron::msg {
+
+LostSignal::LostSignal(std::string context, std::shared_ptr<Callbacks> callbacks,
+                       Meanwhile meanwhile)
+    : context_(std::move(context)),
+      callbacks_(std::move(callbacks)),
+      meanwhile_(std::move(meanwhile)),
+      no_memory_error_(describe(LostReason::out_of_memory, no_memory_.message)),
+      error_(describe(LostReason::destroyed, "the context is being destroyed")) {}
+
+Error LostSignal::describe(LostReason reason, const std::string& message) const {
+  const bool ended = reason == LostReason::destroyed || reason == LostReason::runtime_shutdown;
+  return Error(ended ? ErrorKind::invalid_state : ErrorKind::context_lost, message)
+      .with_object(context_);
+}
+
+void LostSignal::resolve(LostReason reason, const std::string& message) noexcept {
+  std::vector<Promise<LostInfo>> watchers;
+  {
+    const std::lock_guard lock(mutex_);
+    if (lost_.load(std::memory_order_relaxed)) return;
+    try {
+      LostInfo info{reason, message};
+      error_ = describe(reason, message);
+      info_ = std::move(info);
+    } catch (...) {
+      error_ = no_memory_error_;
+      info_.reason = LostReason::out_of_memory;
+    }
+    watchers.swap(watchers_);
+    lost_.store(true, std::memory_order_release);
+  }
+  for (const auto& watcher : watchers) {
+    try {
+      watcher.resolve(info_);
+    } catch (...) {
+      watcher.reject(error_);  // no memory for a copy of the message
+    }
+  }
+}
+
+Future<LostInfo> LostSignal::watch(const std::shared_ptr<const LostSignal>& self) {
+  auto promise = Promise<LostInfo>::make(self);
+  auto future = promise.future();
+  if (generation_ != polychron::detail::fork_generation()) {  // the lock may be held for ever
+    promise.reject(forked_);
+    return future;
+  }
+  std::vector<Promise<LostInfo>> unheard;  // go after the lock: a dropped promise asks for error()
+  const std::lock_guard lock(mutex_);
+  if (lost_.load(std::memory_order_relaxed)) {
+    promise.resolve(info_);  // nobody can have chained a callback yet
+    return future;
+  }
+  // Asked in a loop (is it lost yet?) it must not grow: futures that were dropped go.
+  if (watchers_.size() >= prune_at_) {
+    const auto dropped = std::partition(watchers_.begin(), watchers_.end(),
+                                        [](const auto& watcher) { return !watcher.unheard(); });
+    unheard.assign(std::move_iterator(dropped), std::move_iterator(watchers_.end()));
+    watchers_.erase(dropped, watchers_.end());
+    prune_at_ = std::max<std::size_t>(16, 2 * watchers_.size());
+  }
+  watchers_.push_back(std::move(promise));
+  return future;
+}
+
+Error LostSignal::error() const noexcept {
+  if (generation_ != polychron::detail::fork_generation()) return forked_;
+  const std::lock_guard lock(mutex_);
+  return error_;
+}
+
+}  // namespace polychron::msg

@@ -1,0 +1,64 @@
+// How a context tells everybody, once, that it is gone.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "messages/shared/callbacks.hpp"
+#include "messages/shared/waiting.hpp"
+#include "polychron/future.hpp"
+#include "polychron/lost.hpp"
+
+namespace polychron::msg {
+
+/// Shared by a context's actors and its handles: whether it is lost, why, and what stands behind
+/// its promises. Resolved once, by whoever is first; read by every call and every operation.
+/// Thread-safe.
+class LostSignal final : public polychron::detail::Origin {
+ public:
+  /// `meanwhile`: of a driven world, else empty.
+  LostSignal(std::string context, std::shared_ptr<Callbacks> callbacks, Meanwhile meanwhile);
+
+  /// True once resolved, and in a forked child. Cheap: asked by every call and every operation.
+  bool lost() const noexcept {
+    return lost_.load(std::memory_order_acquire) ||
+           generation_ != polychron::detail::fork_generation();
+  }
+
+  /// The first call settles every future of watch(); later ones do nothing. Never fails: without
+  /// memory for the message it says just that.
+  void resolve(LostReason reason, const std::string& message) noexcept;
+  Future<LostInfo> watch(const std::shared_ptr<const LostSignal>& self);
+
+  /// What calls on the lost context report.
+  Error error() const noexcept override;
+  void post(std::shared_ptr<polychron::detail::Deferred> callback) const noexcept override {
+    callbacks_->post(std::move(callback));
+  }
+  Help help() const override {
+    return !meanwhile_ ? Help::none : meanwhile_() ? Help::moved : Help::stuck;
+  }
+
+ private:
+  Error describe(LostReason reason, const std::string& message) const;
+
+  const std::string context_;
+  const std::shared_ptr<Callbacks> callbacks_;
+  const Meanwhile meanwhile_;
+  const std::uint32_t generation_ = polychron::detail::fork_generation();
+  const Error forked_ = polychron::detail::forked_error();
+  const LostInfo no_memory_{LostReason::out_of_memory, "out of memory"};
+  const Error no_memory_error_;
+  std::atomic<bool> lost_{false};
+  mutable std::mutex mutex_;
+  LostInfo info_;
+  Error error_;  ///< made ahead: whoever drops a promise must not need memory to say why
+  std::vector<Promise<LostInfo>> watchers_;
+  std::size_t prune_at_ = 16;
+};
+
+}  // namespace polychron::msg

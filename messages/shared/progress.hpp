@@ -1,0 +1,56 @@
+// How far a lane of the device timeline has come.
+#pragma once
+
+#include <atomic>
+#include <optional>
+
+#include "messages/operation.hpp"
+
+namespace polychron::msg {
+
+/// Written by the lane's device actor; read by anybody.
+class LaneProgress {
+ public:
+  /// All operations before this turn are done. Read by the other lanes and by the context, to leave
+  /// out a wait that is over already.
+  alignas(64) std::atomic<Ticket> done_below{1};
+  /// How many operations are done: unlike the above, a lease that is out does not hold it up.
+  std::atomic<Ticket> done{0};
+
+  void begin(Ticket ticket, std::size_t kind) noexcept {
+    running_.store(ticket << kind_bits | (kind + 1), std::memory_order_relaxed);
+  }
+  void end() noexcept {
+    running_.store(0, std::memory_order_relaxed);
+    done.store(done.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+
+  struct Running {
+    const char* operation;  ///< its kind
+    Ticket ticket;
+  };
+  /// What is being carried out.
+  std::optional<Running> running() const noexcept {
+    const auto running = running_.load(std::memory_order_relaxed);
+    if (running == 0) return std::nullopt;
+    return Running{operation_names[(running & ((1U << kind_bits) - 1)) - 1], running >> kind_bits};
+  }
+
+ private:
+  static constexpr int kind_bits = 8;
+  /// In one word, so that a look at it costs the lane nothing: ticket and kind + 1; 0 for nothing.
+  std::atomic<std::uint64_t> running_{0};
+};
+
+/// What an actor on a thread of its own is busy with: a number, 0 for nothing. Written by it, read
+/// by anybody.
+class Busy {
+ public:
+  void with(std::uint64_t what) noexcept { what_.store(what, std::memory_order_relaxed); }
+  std::uint64_t what() const noexcept { return what_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> what_{0};
+};
+
+}  // namespace polychron::msg

@@ -1,0 +1,126 @@
+#include "messages/shared/workers.hpp"
+
+#include <utility>
+
+namespace polychron::msg {
+
+/// What a job sees of the thread that it runs on.
+class Workforce::Unit final : public caf::execution_unit {
+ public:
+  Unit(Workforce& force, caf::actor_system& system) : caf::execution_unit(&system), force_(force) {}
+  void exec_later(caf::resumable* job) override { force_.push(job); }
+
+ private:
+  Workforce& force_;
+};
+
+Workforce::Workforce(std::size_t threads) : ring_(1024) {
+  threads_.reserve(threads);
+  try {
+    for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { serve(); });
+  } catch (...) {
+    close();
+    throw;
+  }
+}
+
+Workforce::~Workforce() { close(); }
+
+void Workforce::open(caf::actor_system& system, std::size_t messages_a_turn) {
+  const std::lock_guard lock(mutex_);
+  system_ = &system;
+  messages_a_turn_ = messages_a_turn;
+  changed_.notify_all();
+}
+
+void Workforce::push(caf::resumable* job) noexcept {
+  std::unique_lock lock(mutex_);
+  if (count_ > ring_.size() / 2) make_room();
+  // Full in spite of all: the threads have work to do, and make room.
+  popped_.wait(lock, [this] { return count_ < ring_.size(); });
+  ring_[(first_ + count_++) % ring_.size()] = job;
+  if (sleeping_ > 0) changed_.notify_one();
+}
+
+void Workforce::make_room() noexcept {
+  try {
+    std::vector<caf::resumable*> larger(2 * ring_.size());
+    for (std::size_t i = 0; i < count_; ++i) larger[i] = ring_[(first_ + i) % ring_.size()];
+    ring_.swap(larger);
+    first_ = 0;
+  } catch (const std::bad_alloc&) {  // half of it is left
+  }
+}
+
+void Workforce::serve() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return system_ != nullptr || closing_; });
+  if (system_ == nullptr) return;
+  auto& system = *system_;
+  lock.unlock();
+  system.thread_started();
+  {
+    Unit unit(*this, system);
+    lock.lock();
+    for (;;) {
+      ++sleeping_;
+      changed_.wait(lock, [this] { return count_ > 0 || closing_; });
+      --sleeping_;
+      if (count_ == 0) break;
+      auto* const job = ring_[first_];
+      first_ = (first_ + 1) % ring_.size();
+      if (count_-- == ring_.size()) popped_.notify_all();
+      lock.unlock();
+      if (job->resume(&unit, messages_a_turn_) == caf::resumable::resume_later)
+        push(job);
+      else
+        caf::intrusive_ptr_release(job);
+      lock.lock();
+    }
+    lock.unlock();
+  }
+  system.thread_terminates();
+}
+
+void Workforce::close() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+    changed_.notify_all();
+  }
+  for (auto& thread : threads_) thread.join();
+  threads_.clear();
+}
+
+/// Actors of this runtime ask for no timeouts: time is passed to them.
+class Workers::NoClock final : public caf::actor_clock {
+ public:
+  void set_ordinary_timeout(time_point, caf::abstract_actor*, caf::atom_value,
+                            std::uint64_t) override {}
+  void set_multi_timeout(time_point, caf::abstract_actor*, caf::atom_value,
+                         std::uint64_t) override {}
+  void set_request_timeout(time_point, caf::abstract_actor*, caf::message_id) override {}
+  void cancel_ordinary_timeout(caf::abstract_actor*, caf::atom_value) override {}
+  void cancel_request_timeout(caf::abstract_actor*, caf::message_id) override {}
+  void cancel_timeouts(caf::abstract_actor*) override {}
+  void schedule_message(time_point, caf::strong_actor_ptr, caf::mailbox_element_ptr) override {}
+  void schedule_message(time_point, caf::group, caf::strong_actor_ptr, caf::message) override {}
+  void cancel_all() override {}
+};
+
+namespace {
+thread_local std::shared_ptr<Workforce> taken_on;
+}
+
+void Workers::take_on(std::shared_ptr<Workforce> force) { taken_on = std::move(force); }
+
+Workers::Workers(caf::actor_system& system)
+    : abstract_coordinator(system),
+      force_(std::exchange(taken_on, nullptr)),
+      clock_(std::make_unique<NoClock>()) {}
+
+Workers::~Workers() = default;
+
+caf::actor_clock& Workers::clock() noexcept { return *clock_; }
+
+}  // namespace polychron::msg

@@ -1,0 +1,74 @@
+// The threads that serve the actors of all contexts: CAF's scheduler, as this runtime needs it.
+#pragma once
+
+#include <caf/all.hpp>
+#include <caf/scheduler/abstract_coordinator.hpp>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace polychron::msg {
+
+/// Threads, and a queue of what is to run on them: first come, first served. Making something
+/// runnable allocates nothing while there is memory to be short of: where that failed, an actor
+/// would never run again, and never end. Written by whoever sends, read by the threads. They are
+/// there before the actor system is, which would not survive it if they could not be had.
+class Workforce {
+ public:
+  /// Throws std::system_error, having ended those that it had.
+  explicit Workforce(std::size_t threads);
+  Workforce(const Workforce&) = delete;
+  Workforce& operator=(const Workforce&) = delete;
+  ~Workforce();
+
+  /// Lets the threads work for `system`.
+  void open(caf::actor_system& system, std::size_t messages_a_turn);
+  void push(caf::resumable* job) noexcept;
+  /// Ends the threads, once the queue is empty.
+  void close();
+
+ private:
+  class Unit;
+  /// Makes room ahead of need, so that push() finds some when there is no memory.
+  void make_room() noexcept;
+  void serve();
+
+  std::mutex mutex_;
+  std::condition_variable changed_, popped_;
+  caf::actor_system* system_ = nullptr;
+  std::size_t messages_a_turn_ = 1;
+  std::vector<caf::resumable*> ring_;  ///< of `count_` jobs from `first_` on
+  std::size_t first_ = 0, count_ = 0, sleeping_ = 0;
+  bool closing_ = false;
+  std::vector<std::thread> threads_;
+};
+
+/// A bounded number of messages a turn (scheduler.max-throughput): an actor with a backlog does not
+/// keep a thread from the others. There are no threads for a clock and a printer, which nobody here
+/// needs.
+class Workers final : public caf::scheduler::abstract_coordinator {
+ public:
+  explicit Workers(caf::actor_system& system);
+  ~Workers() override;
+  /// For caf::actor_system_config::load(): the next system that this thread makes has this force.
+  static void take_on(std::shared_ptr<Workforce> force);
+  static caf::actor_system::module* make(caf::actor_system& system, caf::detail::type_list<>) {
+    return new Workers(system);
+  }
+
+  void enqueue(caf::resumable* job) override { force_->push(job); }
+  caf::actor_clock& clock() noexcept override;
+
+ protected:
+  void start() override { force_->open(system(), max_throughput()); }
+  void stop() override { force_->close(); }
+
+ private:
+  class NoClock;
+  const std::shared_ptr<Workforce> force_;
+  const std::unique_ptr<NoClock> clock_;
+};
+
+}  // namespace polychron::msg

@@ -1,0 +1,104 @@
+#include "runtime/local_port.hpp"
+
+namespace polychron::detail {
+
+void LocalPort::send(msg::submit message, caf::message_priority priority) const {
+  if (const auto& observer = environment_->observer) [[unlikely]]
+    observer->sent(0, actor_.id(), &std::as_const(message));
+  if (priority == caf::message_priority::high)
+    caf::anon_send<caf::message_priority::high>(actor_, std::move(message));
+  else
+    caf::anon_send(actor_, std::move(message));
+}
+
+void LocalPort::submit(msg::Call call, msg::LocalPart local) {
+  if (fork_generation() != generation_) throw Error(forked_error());
+  try {
+    send({std::move(call), std::move(local)}, caf::message_priority::normal);
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorKind::out_of_memory, "no memory for a message to the context");
+  }
+}
+
+void LocalPort::submit_end(msg::Call call) noexcept {
+  if (fork_generation() != generation_) return;  // there is nobody to hear it
+  actors::until_there_is_memory([&] { send({call, {}}, caf::message_priority::normal); });
+}
+
+void LocalPort::end(LostReason reason, const char* message) noexcept {
+  if (fork_generation() != generation_) return;
+  // Resolved here, so that this thread's next call already sees it, and what is queued is not
+  // carried out.
+  actors::until_there_is_memory([&] { environment_->lose(reason, message); });
+  actors::until_there_is_memory([&] {
+    send({msg::DestroyContext{}, {}}, caf::message_priority::high);
+  });
+}
+
+msg::Place LocalPort::enter(Door door, const msg::Conditions& conditions) {
+  switch (door) {
+    case Door::operations:
+      return environment_->admission->enter(conditions);
+    case Door::queries:
+      return environment_->queries->enter();
+    case Door::questions:
+      return environment_->questions->enter();
+    case Door::scopes:
+      break;
+  }
+  return environment_->scopes->enter();
+}
+
+bool LocalPort::may_wait() const noexcept {
+  auto& admission = *environment_->admission;
+  // One place is the caller's own.
+  if (admission.policy() == AdmissionPolicy::block || admission.in_flight() <= 1) return true;
+  admission.count_refusal();
+  return false;
+}
+
+void LocalPort::report(const Error& error) noexcept {
+  if (lost()) return;
+  // A limit that is met is met again at once by whoever tries again: one such report says it all.
+  auto& door =
+      error.kind() == ErrorKind::quota_exceeded ? environment_->refusals : environment_->reports;
+  auto place = door->try_enter_now();
+  if (!place) return msg::count(environment_->counters->unheard);
+  try {
+    submit(msg::Report{error}, {{}, std::move(place), nullptr});
+  } catch (...) {
+    msg::count(environment_->counters->unheard);
+  }
+}
+
+ContextStats LocalPort::stats() const {
+  const auto& environment = *environment_;
+  const auto& counters = *environment.counters;
+  ContextStats stats;
+  stats.writes = counters.writes;
+  stats.reads = counters.reads;
+  stats.dispatches = counters.dispatches;
+  stats.computes = counters.computes;
+  stats.exports = counters.exports;
+  stats.builds = counters.builds;
+  stats.completed = counters.completed;
+  stats.failed = counters.failed;
+  stats.not_run = counters.not_run;
+  stats.unheard = counters.unheard;
+  stats.in_flight = environment.admission->in_flight();
+  stats.peak_in_flight = std::max(environment.admission->peak(), stats.in_flight);
+  stats.blocked = environment.admission->blocked();
+  stats.refused = environment.admission->refused();
+  stats.copies = counters.copies;
+  stats.copied_bytes = counters.copied_bytes;
+  stats.tensors = counters.tensors;
+  stats.graphs = counters.graphs;
+  stats.bytes = environment.budget->used();
+  stats.peak_bytes = environment.budget->peak();
+  for (std::uint32_t lane = 0; lane < environment.lanes.size(); ++lane)
+    if (const auto running = environment.lanes[lane].running())
+      stats.running.push_back({running->operation, running->ticket, lane});
+  return stats;
+}
+
+}  // namespace polychron::detail

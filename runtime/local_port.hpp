@@ -1,0 +1,55 @@
+// The port to a context in this process: from the caller's thread to the context's actor.
+#pragma once
+
+#include "actors/context.hpp"
+#include "runtime/port.hpp"
+
+namespace polychron::detail {
+
+class LocalPort final : public Port {
+ public:
+  LocalPort(actors::EnvironmentRef environment, context_actor actor)
+      : environment_(std::move(environment)),
+        actor_(std::move(actor)),
+        origin_(environment_->lost) {}
+
+  const context_actor& actor() const { return actor_; }
+  const actors::EnvironmentRef& environment() const { return environment_; }
+
+  const std::string& label() const override { return environment_->label; }
+  const std::shared_ptr<const Origin>& origin() const override { return origin_; }
+  bool lost() const noexcept override { return environment_->lost->lost(); }
+  Error loss() const override { return environment_->lost->error(); }
+  Future<LostInfo> watch_loss() override { return environment_->lost->watch(environment_->lost); }
+  void destroy() noexcept override { end(LostReason::destroyed, "the context was destroyed"); }
+  /// Likewise, for the reason that it names.
+  void end(LostReason reason, const char* message) noexcept;
+
+  msg::Place enter(Door door, const msg::Conditions& conditions) override;
+  std::optional<msg::Reservation> reserve(std::uint64_t bytes) override {
+    return msg::Reservation::take(environment_->budget, bytes);
+  }
+  std::uint64_t memory_limit() const noexcept override { return environment_->budget->limit(); }
+  bool may_wait() const noexcept override;
+  std::optional<Error> meet(msg::Rendezvous& rendezvous,
+                            const msg::Conditions& conditions) override {
+    return rendezvous.wait(conditions, environment_->now, environment_->meanwhile);
+  }
+
+  void submit(msg::Call call, msg::LocalPart local) override;
+  void submit_end(msg::Call call) noexcept override;
+  void report(const Error& error) noexcept override;
+
+  msg::Counters& counters() override { return *environment_->counters; }
+  ContextStats stats() const override;
+
+ private:
+  void send(msg::submit message, caf::message_priority priority) const;
+
+  const actors::EnvironmentRef environment_;
+  const context_actor actor_;
+  const std::shared_ptr<const Origin> origin_;
+  const std::uint32_t generation_ = fork_generation();
+};
+
+}  // namespace polychron::detail

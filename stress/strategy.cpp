@@ -1,0 +1,104 @@
+#include "stress/strategy.hpp"
+
+#include <charconv>
+
+#include "messages/observer.hpp"
+#include "polychron/error.hpp"
+
+namespace polychron::stress {
+
+namespace {
+
+/// "carry_out" of polychron::msg::carry_out.
+template <class Message>
+std::string name_of_type() {
+  std::string name = __PRETTY_FUNCTION__;
+  const auto end = name.find_first_of(";]", name.find("Message = "));
+  const auto begin = name.rfind(':', end) + 1;
+  return name.substr(begin, end - begin);
+}
+
+/// The name of the message in `element`, of whatever protocol it is.
+template <class... Messages>
+std::string name_of(const caf::mailbox_element& element,
+                    std::type_identity<std::variant<const Messages*...>>) {
+  std::string name;
+  static_cast<void>(((element.content().template match_elements<Messages>() &&
+                      (name = name_of_type<Messages>(), true)) ||
+                     ...));
+  return name;
+}
+
+}  // namespace
+
+Runnable::Runnable(caf::resumable& job) : actor_(dynamic_cast<caf::scheduled_actor*>(&job)) {}
+
+const char* Runnable::actor() const { return actor_ == nullptr ? "callbacks" : actor_->name(); }
+
+std::uint64_t Runnable::id() const { return actor_ == nullptr ? 0 : actor_->id(); }
+
+const caf::mailbox_element* Runnable::next() const {
+  return actor_ == nullptr ? nullptr : actor_->peek_at_next_mailbox_element();
+}
+
+std::string Runnable::message() const {
+  const auto* const element = next();
+  if (element == nullptr) return "";
+  return name_of(*element, std::type_identity<msg::MessageView>{});
+}
+
+std::vector<std::pair<msg::Object, bool>> Runnable::footprint() const {
+  std::vector<std::pair<msg::Object, bool>> footprint;
+  const auto* const element = next();
+  if (element != nullptr && element->content().match_elements<msg::carry_out>())
+    msg::footprint_of(
+        element->content().get_as<msg::carry_out>(0).operation,
+        [&](msg::Object object, bool changes) { footprint.emplace_back(object, changes); });
+  return footprint;
+}
+
+std::size_t ExhaustiveStrategy::pick(std::span<const Runnable> runnables) {
+  const auto n = runnables.size();
+  if (n == 1) return 0;
+  if (at_ == path_.size()) path_.push_back({0, n});
+  return path_[at_++].value;
+}
+
+bool ExhaustiveStrategy::next() {
+  at_ = 0;
+  while (!path_.empty() && ++path_.back().value == path_.back().bound) path_.pop_back();
+  return !path_.empty();
+}
+
+std::string to_string(const Schedule& schedule) {
+  std::string text;
+  for (const auto pick : schedule) text += (text.empty() ? "" : ".") + std::to_string(pick);
+  return text;
+}
+
+Schedule schedule_from_string(const std::string& text) {
+  Schedule schedule;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (at != end) {
+    std::uint32_t pick = 0;
+    const auto [rest, error] = std::from_chars(at, end, pick);
+    if (error != std::errc() || (rest != end && (*rest != '.' || rest + 1 == end)))
+      throw Error(ErrorKind::bad_data, "a schedule is numbers with dots between them");
+    schedule.push_back(pick);
+    at = rest == end ? end : rest + 1;
+  }
+  return schedule;
+}
+
+std::size_t ReplayStrategy::pick(std::span<const Runnable> runnables) {
+  if (at_ == schedule_.size()) return 0;
+  const auto pick = schedule_[at_++];
+  if (pick >= runnables.size())
+    throw Error(ErrorKind::bad_data, "this schedule is another world's: pick " +
+                                         std::to_string(at_) + " is " + std::to_string(pick) +
+                                         " of " + std::to_string(runnables.size()));
+  return pick;
+}
+
+}  // namespace polychron::stress

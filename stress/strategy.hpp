@@ -1,0 +1,92 @@
+// Who goes next in a World: what a strategy can see, and what it decides.
+#pragma once
+
+#include <caf/all.hpp>
+#include <cstdint>
+#include <random>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "messages/operation.hpp"
+
+namespace polychron::stress {
+
+/// Somebody who could make the next step: an actor with mail, or the thread that runs callbacks.
+/// Valid until that step.
+class Runnable {
+ public:
+  /// The callback thread.
+  Runnable() = default;
+  explicit Runnable(caf::resumable& job);
+
+  /// "context", "device", "tensor", "callbacks", ...
+  const char* actor() const;
+  /// Tells actors of a kind apart: in the order in which they were made; 0 for the callbacks.
+  std::uint64_t id() const;
+  /// What kind of message it would handle: "carry_out"; empty if it only has to begin or end.
+  std::string message() const;
+  /// What the operation in that message touches, and whether it changes it; empty for other
+  /// messages. Steps of different lanes whose footprints do not meet can be exchanged.
+  std::vector<std::pair<msg::Object, bool>> footprint() const;
+
+ private:
+  const caf::mailbox_element* next() const;
+  caf::scheduled_actor* actor_ = nullptr;
+};
+
+/// Decides which of `runnables` (at least one) makes the next step.
+class Strategy {
+ public:
+  virtual ~Strategy() = default;
+  virtual std::size_t pick(std::span<const Runnable> runnables) = 0;
+};
+
+/// Uniformly at random, from a seed.
+class RandomStrategy : public Strategy {
+ public:
+  explicit RandomStrategy(std::uint64_t seed) : random_(seed) {}
+  std::size_t pick(std::span<const Runnable> runnables) override {
+    return static_cast<std::size_t>(random_() % runnables.size());
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+/// Every schedule once, depth first: `while (next())` runs a world per schedule.
+class ExhaustiveStrategy : public Strategy {
+ public:
+  std::size_t pick(std::span<const Runnable> runnables) override;
+  /// Goes on to the next schedule; false if all have been tried.
+  bool next();
+
+ private:
+  struct Choice {
+    std::size_t value, bound;
+  };
+  std::vector<Choice> path_;
+  std::size_t at_ = 0;
+};
+
+/// The picks of a run, one after the other: enough to run it again.
+using Schedule = std::vector<std::uint32_t>;
+/// "0.2.1"; nothing for a schedule without picks.
+std::string to_string(const Schedule& schedule);
+/// Throws Error (bad_data) for anything else.
+Schedule schedule_from_string(const std::string& text);
+
+/// Runs a schedule again; where it ends, always the first.
+class ReplayStrategy : public Strategy {
+ public:
+  explicit ReplayStrategy(Schedule schedule) : schedule_(std::move(schedule)) {}
+  /// Throws Error (bad_data) where the world is not the one that was recorded.
+  std::size_t pick(std::span<const Runnable> runnables) override;
+
+ private:
+  const Schedule schedule_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace polychron::stress
