@@ -10,15 +10,6 @@ namespace polychron::msg {
 template <class... Messages>
 using Protocol = caf::typed_actor<caf::reacts_to<Messages>...>;
 
-/// Calls `f.template operator()<Message>()` for each message of a protocol.
-template <class... Messages, class F>
-void for_each_message(std::type_identity<Protocol<Messages...>>, F&& f) {
-  (f.template operator()<Messages>(), ...);
-}
-
-}  // namespace polychron::msg
-
-namespace polychron::msg {
 /// What messages are: structs of this namespace that a protocol lists.
 template <class T>
 concept Message = std::is_class_v<T> && requires(const T* x) {
@@ -27,6 +18,7 @@ concept Message = std::is_class_v<T> && requires(const T* x) {
 /// Found by argument-dependent lookup for types of this namespace only.
 template <class T>
 void is_message(const T*);
+
 }  // namespace polychron::msg
 
 /// Messages are moved within the process and never leave it (calls and outcomes do:

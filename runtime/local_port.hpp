@@ -14,7 +14,6 @@ class LocalPort final : public Port {
         origin_(environment_->lost) {}
 
   const context_actor& actor() const { return actor_; }
-  const actors::EnvironmentRef& environment() const { return environment_; }
 
   const std::string& label() const override { return environment_->label; }
   const std::shared_ptr<const Origin>& origin() const override { return origin_; }

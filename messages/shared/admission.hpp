@@ -77,7 +77,6 @@ class Admission {
   std::uint64_t blocked() const noexcept { return blocked_; }
   std::uint64_t refused() const noexcept { return refused_; }
   void count_refusal() noexcept { ++refused_; }
-  std::uint64_t most() const noexcept { return settings_.most; }
   AdmissionPolicy policy() const noexcept { return settings_.policy; }
 
  private:
