@@ -34,11 +34,6 @@ void ContextState::receive(msg::submit& m) {
   std::visit([&](auto& c) { call(c, m.local); }, m.call);
 }
 
-void ContextState::issue(msg::Stamp stamp, msg::Operation operation, msg::Place place) {
-  const auto& lane = crew_.lanes[stamp.at.lane];
-  tell(lane, msg::carry_out{std::move(stamp), std::move(operation), std::move(place)});
-}
-
 void ContextState::call(msg::CreateTensor& c, msg::LocalPart& local) {
   ensure(!tensors_.contains(c.tensor), "a tensor's number is given once");
   const auto slot = std::make_shared<msg::TensorSlot>();
@@ -50,7 +45,7 @@ void ContextState::call(msg::CreateTensor& c, msg::LocalPart& local) {
                     .first->second;
   auto stamp = order_->stamp_write(entry.uses);
   tell(entry.actor, msg::expect_of_tensor{stamp.ticket, std::move(reply_of<Promise<void>>(local))});
-  issue(std::move(stamp), msg::op::Allocate{slot, std::move(c.constant)}, std::move(local.place));
+  issue<msg::op::Allocate>(std::move(stamp), std::move(local.place), slot, std::move(c.constant));
 }
 
 void ContextState::call(msg::WriteTensor& c, msg::LocalPart& local) {
@@ -75,12 +70,9 @@ void ContextState::call(msg::WriteTensor& c, msg::LocalPart& local) {
     return;
   }
   auto& entry = tensor->second;
-  issue(order_->stamp_write(entry.uses),
-        msg::op::Write{entry.slot,
-                       std::move(c.payload),
-                       std::move(c.label),
-                       {c.deadline, std::move(local.cancellation)}},
-        std::move(local.place));
+  issue<msg::op::Write>(order_->stamp_write(entry.uses), std::move(local.place), entry.slot,
+                        std::move(c.payload), std::move(c.label),
+                        msg::Conditions{c.deadline, std::move(local.cancellation)});
 }
 
 void ContextState::call(const msg::ReadTensor& c, msg::LocalPart& local) {
@@ -96,7 +88,7 @@ void ContextState::call(const msg::ReadTensor& c, msg::LocalPart& local) {
   auto& entry = tensor->second;
   auto stamp = order_->stamp_read(entry.uses);
   tell(entry.actor, msg::expect_of_tensor{stamp.ticket, loan});
-  issue(std::move(stamp), msg::op::Read{entry.slot, std::move(loan)}, std::move(local.place));
+  issue<msg::op::Read>(std::move(stamp), std::move(local.place), entry.slot, std::move(loan));
 }
 
 void ContextState::call(const msg::QueryError& c, msg::LocalPart& local) {
@@ -112,7 +104,7 @@ void ContextState::call(const msg::QueryError& c, msg::LocalPart& local) {
   auto& entry = tensor->second;
   auto stamp = order_->stamp_read(entry.uses);
   tell(entry.actor, msg::expect_of_tensor{stamp.ticket, std::move(reply)});
-  issue(std::move(stamp), msg::op::Query{entry.slot}, std::move(local.place));
+  issue<msg::op::Query>(std::move(stamp), std::move(local.place), entry.slot);
 }
 
 void ContextState::call(const msg::LendTensor& c, msg::LocalPart& local) {
@@ -130,7 +122,7 @@ void ContextState::call(const msg::LendTensor& c, msg::LocalPart& local) {
   auto lease = grant.lease;
   entry.rents.push_back({c.lease, lease, stamp.at});
   tell(entry.actor, msg::expect_of_tensor{stamp.ticket, std::move(grant)});
-  issue(std::move(stamp), msg::op::Lend{entry.slot, std::move(lease)}, std::move(local.place));
+  issue<msg::op::Lend>(std::move(stamp), std::move(local.place), entry.slot, std::move(lease));
 }
 
 void ContextState::call(const msg::ReturnLease& c, msg::LocalPart&) {
@@ -166,7 +158,7 @@ void ContextState::call(const msg::DestroyTensor& c, msg::LocalPart&) {
   // revoked.
   tell(entry.actor, msg::destroy_tensor{});
   for (const auto& rent : entry.rents) end(rent, true);
-  issue(order_->stamp_write(entry.uses), msg::op::Release{entry.slot}, {});
+  issue<msg::op::Release>(order_->stamp_write(entry.uses), {}, entry.slot);
   ending_tensors_.emplace(c.tensor, std::move(entry.actor));
   tensors_.erase(tensor);
 }

@@ -42,13 +42,10 @@ void ContextState::call(msg::Dispatch& c, msg::LocalPart& local) {
     reads.push_back(&graph->second.uses);
 
   if (!problem) {
-    issue(order_->stamp(reads, writes),
-          msg::op::Dispatch{graph->second.slot,
-                            std::move(inputs),
-                            std::move(outputs),
-                            std::move(c.label),
-                            {c.deadline, std::move(local.cancellation)}},
-          std::move(local.place));
+    issue<msg::op::Dispatch>(order_->stamp(reads, writes), std::move(local.place),
+                             graph->second.slot, std::move(inputs), std::move(outputs),
+                             std::move(c.label),
+                             msg::Conditions{c.deadline, std::move(local.cancellation)});
     return;
   }
   // By another thread since the caller looked, or by a lease that was asked to refuse. What would
@@ -56,7 +53,7 @@ void ContextState::call(msg::Dispatch& c, msg::LocalPart& local) {
   // such a lease, which is its holder's.
   auto stamp = order_->stamp({}, writes);
   const auto refused = problem->with_operation("dispatch", c.label, stamp.ticket).not_run();
-  issue(std::move(stamp), msg::op::Fail{std::move(outputs), refused}, std::move(local.place));
+  issue<msg::op::Fail>(std::move(stamp), std::move(local.place), std::move(outputs), refused);
 }
 
 void ContextState::call(msg::Compute& c, msg::LocalPart& local) {
@@ -72,12 +69,9 @@ void ContextState::call(msg::Compute& c, msg::LocalPart& local) {
   auto& entry = graph->second;
   auto stamp = order_->stamp_read(entry.uses);
   tell(entry.actor, msg::expect_of_graph{stamp.ticket, batch});
-  issue(std::move(stamp),
-        msg::op::Compute{entry.slot,
-                         std::move(batch),
-                         std::move(c.label),
-                         {c.deadline, std::move(local.cancellation)}},
-        std::move(local.place));
+  issue<msg::op::Compute>(std::move(stamp), std::move(local.place), entry.slot, std::move(batch),
+                          std::move(c.label),
+                          msg::Conditions{c.deadline, std::move(local.cancellation)});
 }
 
 void ContextState::call(msg::Build& c, msg::LocalPart& local) {
@@ -121,7 +115,7 @@ void ContextState::receive(msg::compiled& m) {
   slot->actor = spawn<GraphState>(id, std::move(built), reply, address());
   auto& entry =
       graphs_.emplace(id, GraphEntry{slot->actor, slot, {slot.get(), {}, {}}}).first->second;
-  issue(order_->stamp_write(entry.uses), msg::op::Load{slot}, std::move(m.place));
+  issue<msg::op::Load>(order_->stamp_write(entry.uses), std::move(m.place), slot);
 }
 
 void ContextState::call(const msg::DestroyGraph& c, msg::LocalPart&) {
@@ -129,7 +123,7 @@ void ContextState::call(const msg::DestroyGraph& c, msg::LocalPart&) {
   if (graph == graphs_.end()) return;
   auto& entry = graph->second;
   tell(entry.actor, msg::destroy_graph{});
-  issue(order_->stamp_write(entry.uses), msg::op::Unload{entry.slot}, {});
+  issue<msg::op::Unload>(order_->stamp_write(entry.uses), {}, entry.slot);
   ending_graphs_.emplace(c.graph, std::move(entry.actor));
   graphs_.erase(graph);
 }
@@ -176,7 +170,7 @@ void ContextState::call(const msg::PopScope&, msg::LocalPart& local) {
     return;
   }
   for (std::uint32_t lane = 0; lane < crew_.lanes.size(); ++lane)
-    issue(order_->stamp_on(lane), msg::op::Fence{fence, *first}, {});
+    issue<msg::op::Fence>(order_->stamp_on(lane), {}, fence, *first);
 }
 
 void ContextState::call(const msg::SetErrorHandler&, msg::LocalPart& local) {

@@ -84,7 +84,7 @@ void check_attributes(const Call& call, const Attributes& attributes) {
 }
 
 DataType result_type(const Call& call, const OperandRule& rule, const Attributes& attributes) {
-  if (call.row().type != nullptr) return call.row().type(attributes);
+  if (call.row().type) return call.row().type(attributes);
   if (rule.same_as != OperandRule::independent) return call.operand(rule.same_as).data_type;
   return rule.types.members().front();
 }

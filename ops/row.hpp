@@ -20,7 +20,18 @@ class Call;
 using ShapeRule = std::vector<Shape> (*)(const Call& call);
 
 /// The data type of an operator's results, where an attribute decides it.
-using TypeRule = DataType (*)(const Attributes& attributes);
+class TypeRule {
+ public:
+  using Function = DataType (*)(const Attributes& attributes);
+  constexpr TypeRule() = default;
+  constexpr TypeRule(Function function) : function_(function), given_(true) {}
+  DataType operator()(const Attributes& attributes) const { return function_(attributes); }
+  constexpr explicit operator bool() const { return given_; }
+
+ private:
+  Function function_ = nullptr;
+  bool given_ = false;  ///< g++ 12 compares no function with null at compile time under sanitizers
+};
 
 /// How far a result may be from the exact one. Integers are always exact. The figures are those of
 /// the public test suite.
@@ -83,7 +94,7 @@ struct Row {
   Signature call;
   ShapeRule shape = nullptr;
   std::size_t attributes = alternative<std::monostate>();  ///< which alternative of Attributes
-  TypeRule type = nullptr;  ///< null: the signature tells the results' type
+  TypeRule type{};  ///< none: the signature tells the results' type
   Order order = Order::fixed;
   Family family{};  ///< set by the table
   Tolerance tolerance = exact;
@@ -93,7 +104,7 @@ struct Row {
   constexpr std::span<const OperandRule> results() const { return call.results(); }
   /// The results have one data type, an operand's that is always given, or the type rule's.
   constexpr bool inferable() const {
-    if (type != nullptr) return true;
+    if (type) return true;
     for (const OperandRule& result : results())
       if (result.same_as == OperandRule::independent ? result.types.size() != 1
                                                      : operands()[result.same_as].optional)

@@ -2,7 +2,7 @@
 
 namespace polychron::detail {
 
-void LocalPort::send(msg::submit message, caf::message_priority priority) const {
+void LocalPort::send(msg::submit&& message, caf::message_priority priority) const {
   if (const auto& observer = environment_->observer) [[unlikely]]
     observer->sent(0, actor_.id(), &std::as_const(message));
   if (priority == caf::message_priority::high)
@@ -11,7 +11,7 @@ void LocalPort::send(msg::submit message, caf::message_priority priority) const 
     caf::anon_send(actor_, std::move(message));
 }
 
-void LocalPort::submit(msg::Call call, msg::LocalPart local) {
+void LocalPort::submit(msg::Call&& call, msg::LocalPart&& local) {
   if (fork_generation() != generation_) throw Error(forked_error());
   try {
     send({std::move(call), std::move(local)}, caf::message_priority::normal);

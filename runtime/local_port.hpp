@@ -35,7 +35,7 @@ class LocalPort final : public Port {
     return rendezvous.wait(conditions, environment_->now, environment_->meanwhile);
   }
 
-  void submit(msg::Call call, msg::LocalPart local) override;
+  void submit(msg::Call&& call, msg::LocalPart&& local) override;
   void submit_end(msg::Call call) noexcept override;
   void report(const Error& error) noexcept override;
 
@@ -43,7 +43,7 @@ class LocalPort final : public Port {
   ContextStats stats() const override;
 
  private:
-  void send(msg::submit message, caf::message_priority priority) const;
+  void send(msg::submit&& message, caf::message_priority priority) const;
 
   const actors::EnvironmentRef environment_;
   const context_actor actor_;

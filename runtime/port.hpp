@@ -50,7 +50,7 @@ class Port {
 
   // -- calls
   /// Puts a call on the content timeline. Throws out_of_memory.
-  virtual void submit(msg::Call call, msg::LocalPart local) = 0;
+  virtual void submit(msg::Call&& call, msg::LocalPart&& local) = 0;
   /// Likewise for the end of an object, which must not fail.
   virtual void submit_end(msg::Call call) noexcept = 0;
   /// Lets error scopes see what a call threw; unless so many are on their way already that one more

@@ -22,7 +22,7 @@ bool takes_two_of_one_type(const ops::Row& row) {
 }
 
 bool is_unary(const ops::Row& row) {
-  return row.operands().size() == 1 && !row.call.variadic() && row.type == nullptr &&
+  return row.operands().size() == 1 && !row.call.variadic() && !row.type &&
          (row.shape == ops::same_shape || row.shape == ops::clamp_shape);
 }
 
