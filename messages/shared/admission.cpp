@@ -21,7 +21,8 @@ bool Admission::try_enter() noexcept {
   auto entered = entered_.load(std::memory_order_relaxed);
   do {
     if (entered - known_left_.load(std::memory_order_relaxed) >= settings_.most) {
-      const auto left = left_.load(std::memory_order_acquire);
+      // Sequentially consistent: see wait_for_place().
+      const auto left = left_.load();
       known_left_.store(left, std::memory_order_relaxed);
       if (entered >= left && entered - left >= settings_.most) return false;
     }
