@@ -7,6 +7,18 @@
 #include "tests/patience.hpp"
 #include "tests/rig.hpp"
 
+#ifdef __SANITIZE_THREAD__
+
+BOOST_AUTO_TEST_SUITE(forks)
+
+BOOST_AUTO_TEST_CASE(are_not_for_the_thread_sanitizer) {
+  BOOST_TEST_MESSAGE("skipped: ThreadSanitizer does not follow the fork of a process with threads");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+#else
+
 using namespace polychron;
 using namespace polychron::testing;
 
@@ -127,3 +139,5 @@ BOOST_AUTO_TEST_CASE(a_child_may_have_a_runtime_of_its_own) {
 }
 
 BOOST_AUTO_TEST_SUITE_END()
+
+#endif
