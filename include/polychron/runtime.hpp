@@ -45,7 +45,7 @@ struct ContextOptions {
   /// any number; independent operations run in parallel.
   int lanes = 1;
   /// Most operations that may be in flight (every call that sends one: write, read, dispatch,
-  /// compute, create, error, export until it is granted, build until it is built), and what a call
+  /// compute, create, export until it is granted, build until it is built), and what a call
   /// does that meets this limit.
   std::uint64_t max_in_flight = 4096;
   AdmissionPolicy admission = AdmissionPolicy::block;
