@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "actors/environment.hpp"
+#include "actors/mail.hpp"
 #include "base/invariant.hpp"
 #include "messages/context.hpp"
 
@@ -68,19 +69,22 @@ class State {
   context_actor context() const { return caf::actor_cast<context_actor>(context_); }
   void set_context(caf::actor_addr context) { context_ = std::move(context); }
 
-  /// Local sends never block: a dead receiver drops the message, and what it carries.
   template <class Actor, class Message>
   void tell(const Actor& receiver, Message&& message) {
-    if (const auto& observer = environment_->observer) [[unlikely]]
-      observer->sent(self_->id(), receiver.id(), &std::as_const(message));
-    self_->send(receiver, std::forward<Message>(message));
+    tell_made(receiver, [&] { return std::decay_t<Message>(std::forward<Message>(message)); });
   }
   /// Likewise, ahead of the mail that waits there.
   template <class Actor, class Message>
   void tell_urgently(const Actor& receiver, Message&& message) {
-    if (const auto& observer = environment_->observer) [[unlikely]]
-      observer->sent(self_->id(), receiver.id(), &std::as_const(message));
-    self_->template send<caf::message_priority::high>(receiver, std::forward<Message>(message));
+    mail(receiver, caf::message_priority::high, {self_->id(), self_->context()},
+         environment_->observer,
+         [&] { return std::decay_t<Message>(std::forward<Message>(message)); });
+  }
+  /// What `make()` returns, made in its place.
+  template <class Actor, class Make>
+  void tell_made(const Actor& receiver, const Make& make) {
+    mail(receiver, caf::message_priority::normal, {self_->id(), self_->context()},
+         environment_->observer, make);
   }
 
  private:

@@ -94,14 +94,16 @@ class ContextState : public State<ContextState, context_actor> {
   static std::optional<Error> lease_error(const TensorEntry& entry);
   /// Lets the lane go on after this lease.
   void end(const Rent& rent, bool revoked);
-  /// Sends a stamped operation O{fields...} to its lane, made in place: it is large.
+  /// Sends a stamped operation O{fields...} to its lane.
   template <class O, class... Fields>
   void issue(msg::Stamp&& stamp, msg::Place&& place, Fields&&... fields) {
-    const auto& lane = crew_.lanes[stamp.at.lane];
-    tell(lane,
-         msg::carry_out{std::move(stamp),
-                        msg::Operation(std::in_place_type<O>, std::forward<Fields>(fields)...),
-                        std::move(place)});
+    const auto make = [&] { return O{std::forward<Fields>(fields)...}; };
+    tell_made(crew_.lanes[stamp.at.lane], [&] {
+      return msg::carry_out{
+          std::move(stamp),
+          msg::Operation(std::in_place_type<O>, MadeInPlace<decltype(make)>{make}),
+          std::move(place)};
+    });
   }
   /// An error that no call reports: to the innermost scope that takes it, or to the handler.
   void observe(const Error& error, msg::Ticket ticket);

@@ -2,19 +2,17 @@
 
 namespace polychron::detail {
 
-void LocalPort::send(msg::submit&& message, caf::message_priority priority) const {
-  if (const auto& observer = environment_->observer) [[unlikely]]
-    observer->sent(0, actor_.id(), &std::as_const(message));
-  if (priority == caf::message_priority::high)
-    caf::anon_send<caf::message_priority::high>(actor_, std::move(message));
-  else
-    caf::anon_send(actor_, std::move(message));
+template <class Make>
+void LocalPort::send(caf::message_priority priority, const Make& make) const {
+  actors::mail(actor_, priority, {}, environment_->observer, make);
 }
 
 void LocalPort::submit(msg::Call&& call, msg::LocalPart&& local) {
   if (fork_generation() != generation_) throw Error(forked_error());
   try {
-    send({std::move(call), std::move(local)}, caf::message_priority::normal);
+    send(caf::message_priority::normal, [&] {
+      return msg::submit{std::move(call), std::move(local)};
+    });
   } catch (const std::bad_alloc&) {
     throw Error(ErrorKind::out_of_memory, "no memory for a message to the context");
   }
@@ -22,7 +20,9 @@ void LocalPort::submit(msg::Call&& call, msg::LocalPart&& local) {
 
 void LocalPort::submit_end(msg::Call call) noexcept {
   if (fork_generation() != generation_) return;  // there is nobody to hear it
-  actors::until_there_is_memory([&] { send({call, {}}, caf::message_priority::normal); });
+  actors::until_there_is_memory([&] {
+    send(caf::message_priority::normal, [&] { return msg::submit{call, {}}; });
+  });
 }
 
 void LocalPort::end(LostReason reason, const char* message) noexcept {
@@ -31,7 +31,7 @@ void LocalPort::end(LostReason reason, const char* message) noexcept {
   // carried out.
   actors::until_there_is_memory([&] { environment_->lose(reason, message); });
   actors::until_there_is_memory([&] {
-    send({msg::DestroyContext{}, {}}, caf::message_priority::high);
+    send(caf::message_priority::high, [] { return msg::submit{msg::DestroyContext{}, {}}; });
   });
 }
 

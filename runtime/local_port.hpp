@@ -43,7 +43,8 @@ class LocalPort final : public Port {
   ContextStats stats() const override;
 
  private:
-  void send(msg::submit&& message, caf::message_priority priority) const;
+  template <class Make>
+  void send(caf::message_priority priority, const Make& make) const;
 
   const actors::EnvironmentRef environment_;
   const context_actor actor_;

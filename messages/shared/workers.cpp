@@ -39,7 +39,12 @@ void Workforce::push(caf::resumable* job) noexcept {
   // Full in spite of all: the threads have work to do, and make room.
   popped_.wait(lock, [this] { return count_ < ring_.size(); });
   ring_[(first_ + count_++) % ring_.size()] = job;
-  if (sleeping_ > 0) changed_.notify_one();
+  if (sleeping_ == 0) return;
+  // Not under the lock, which the woken thread wants first of all.
+  waking_.fetch_add(1, std::memory_order_relaxed);
+  lock.unlock();
+  changed_.notify_one();
+  waking_.fetch_sub(1, std::memory_order_release);
 }
 
 void Workforce::make_room() noexcept {
@@ -90,6 +95,8 @@ void Workforce::close() {
   }
   for (auto& thread : threads_) thread.join();
   threads_.clear();
+  // Whoever pushed the last job may still be about to wake somebody.
+  while (waking_.load(std::memory_order_acquire) != 0) std::this_thread::yield();
 }
 
 /// Actors of this runtime ask for no timeouts: time is passed to them.

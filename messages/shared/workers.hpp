@@ -1,6 +1,7 @@
 // The threads that serve the actors of all contexts: CAF's scheduler, as this runtime needs it.
 #pragma once
 
+#include <atomic>
 #include <caf/all.hpp>
 #include <caf/scheduler/abstract_coordinator.hpp>
 #include <condition_variable>
@@ -41,6 +42,7 @@ class Workforce {
   std::size_t messages_a_turn_ = 1;
   std::vector<caf::resumable*> ring_;  ///< of `count_` jobs from `first_` on
   std::size_t first_ = 0, count_ = 0, sleeping_ = 0;
+  std::atomic<std::size_t> waking_{0};  ///< by those who push, without the lock
   bool closing_ = false;
   std::vector<std::thread> threads_;
 };
