@@ -3,6 +3,7 @@
 #pragma once
 
 #include <caf/all.hpp>
+#include <caf/detail/private_thread.hpp>
 #include <memory>
 #include <new>
 #include <string>
@@ -42,6 +43,24 @@ void end_actor(const Handle& actor) noexcept {
   });
 }
 
+namespace detail {
+/// By this thread.
+inline thread_local caf::scheduled_actor* last_made = nullptr;
+
+/// What CAF 0.17.6 leaves behind of a detached actor whose thread could not be started
+/// (private_thread.cpp, scheduled_actor.cpp: launch): the count of threads, that thread's share of
+/// the actor, and the object that was to be the thread.
+class Unstarted : private caf::scheduled_actor {
+ public:
+  static void clear_away(caf::actor_system& system, caf::scheduled_actor* actor) {
+    auto* const thread = actor->*(&Unstarted::private_thread_);
+    caf::intrusive_ptr_release(actor->ctrl());  // the last: it leaves the registry, too
+    delete thread;
+    system.dec_detached_threads();
+  }
+};
+}  // namespace detail
+
 /// Base of every state: what it was given, the routing table with its hooks, and an end without
 /// noise when a handler throws (CAF would print): the context is told, and loses itself.
 ///
@@ -54,6 +73,7 @@ class State {
   using interface = Interface;
 
   State(typename Interface::pointer self) : self_(self) {
+    detail::last_made = self;
     self->set_exception_handler([this](std::exception_ptr& thrown) { return failed(thrown); });
   }
 
@@ -200,10 +220,7 @@ typename S::interface spawn_on_thread(caf::actor_system& system, const Environme
   try {
     return spawn_in<S, caf::detached>(system, environment, std::move(doing), std::move(args)...);
   } catch (const std::system_error&) {
-    // CAF 0.17.6 counts the thread and the actor before it has the thread, and would wait for both
-    // at its end (private_thread.cpp, scheduled_actor.cpp: launch).
-    system.dec_detached_threads();
-    system.registry().dec_running();
+    detail::Unstarted::clear_away(system, detail::last_made);
     throw;
   }
 }

@@ -13,11 +13,7 @@ void GraphState::start(msg::GraphId id, msg::Built built, Promise<msg::Built> re
 
 GraphState::~GraphState() {
   if (!environment_ref()) return;
-  const auto error = environment().lost->error();
-  reply_.reject(error);
-  // One that a lane is at work on comes back from there.
-  for (auto& [ticket, batch] : owed_)
-    if (batch->claim()) batch->answer(error);
+  reply_.reject(environment().lost->error());
   --environment().counters->graphs;
 }
 

@@ -45,7 +45,7 @@ void TensorState::answer(msg::Grant& grant, const std::optional<Error>& error) {
   grant.reply.resolve();
 }
 
-void TensorState::answer(msg::ReadRef&, const std::optional<Error>&) {}  // by the lane
+void TensorState::answer(msg::ReadDebt&, const std::optional<Error>&) {}  // by the lane
 
 void TensorState::receive(const msg::tensor_became& m) {
   std::visit([this](const auto& outcome) { became(outcome); }, m.outcome);
@@ -87,7 +87,7 @@ void TensorState::end_replies(const Error& error) noexcept {
       grant.lease->revoke();
       grant.reply.reject(told("export", ticket));
     }
-    void operator()(msg::ReadRef& read) const {
+    void operator()(msg::ReadDebt& read) const {
       // One that a lane is at work on comes back from there.
       if (read->claim()) read->answer(told("read", ticket));
     }

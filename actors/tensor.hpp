@@ -35,7 +35,7 @@ class TensorState : public Member<TensorState, tensor_actor> {
   void answer(Promise<void>& creation, const std::optional<Error>& error);
   void answer(msg::ErrorReply& query, const std::optional<Error>& error);
   void answer(msg::Grant& grant, const std::optional<Error>& error);
-  void answer(msg::ReadRef& read, const std::optional<Error>& error);
+  void answer(msg::ReadDebt& read, const std::optional<Error>& error);
 
   void became(const msg::Ready&) { error_.reset(); }
   void became(const msg::Errored& outcome) { error_ = outcome.error; }

@@ -13,7 +13,7 @@ namespace polychron::msg {
 /// creation, a query, an export or a read.
 struct expect_of_tensor {
   Ticket ticket = 0;
-  std::variant<Promise<void>, ErrorReply, Grant, ReadRef> reply;
+  std::variant<Promise<void>, ErrorReply, Grant, ReadDebt> reply;
 };
 /// From the context: reject what is owed and revoke the leases that are out, at once.
 struct destroy_tensor {};

@@ -43,6 +43,11 @@ class Loan {
     content.error = std::move(error);
     answer();
   }
+  /// By the object's side, when that goes: answers with the loss of the context, unless a lane is
+  /// at work on the content and will.
+  void give_up() noexcept {
+    if (claim()) answer(origin_->error());
+  }
 
   Content content;  ///< touched by the claimant only
 
@@ -53,12 +58,36 @@ class Loan {
   const std::shared_ptr<const polychron::detail::Origin> origin_;
 };
 
+/// The object's side of a loan, from the message that tells its actor until the answer: when it
+/// goes, be it with the mail of an actor that has ended, the loan is given up, and does not wait
+/// for the lane, which may be busy. Movable; a copy holds nothing (CAF wants messages that can be
+/// copied, and never copies ours).
+template <class Content>
+class Debt {
+ public:
+  Debt(std::shared_ptr<Loan<Content>> loan) noexcept : loan_(std::move(loan)) {}
+  Debt(Debt&&) noexcept = default;
+  Debt(const Debt&) noexcept {}
+  Debt& operator=(Debt other) noexcept {
+    std::swap(loan_, other.loan_);
+    return *this;
+  }
+  ~Debt() {
+    if (loan_) loan_->give_up();
+  }
+  Loan<Content>* operator->() const noexcept { return loan_.get(); }
+
+ private:
+  std::shared_ptr<Loan<Content>> loan_;
+};
+
 /// The answer to a read: the bytes, or an error and the caller's buffer.
 struct ReadReply {
   Buffer buffer;  ///< the caller's, or empty for the device to make one
   std::optional<Error> error;
 };
 using ReadRef = std::shared_ptr<Loan<ReadReply>>;
+using ReadDebt = Debt<ReadReply>;
 
 /// The buffers of a compute() call, in the order of the graph's inputs and outputs, on their way
 /// there and back.
@@ -67,5 +96,6 @@ struct BatchReply {
   std::optional<Error> error;
 };
 using BatchRef = std::shared_ptr<Loan<BatchReply>>;
+using BatchDebt = Debt<BatchReply>;
 
 }  // namespace polychron::msg

@@ -57,6 +57,24 @@ class ContextFirst : public stress::Strategy {
   }
 };
 
+/// At random; once asked, no lane moves as long as anybody else can, and `stalled` is called when
+/// only lanes are left.
+class LanesStall : public stress::RandomStrategy {
+ public:
+  using RandomStrategy::RandomStrategy;
+  std::size_t pick(std::span<const stress::Runnable> runnables) override {
+    const auto any = RandomStrategy::pick(runnables);
+    if (!stalled) return any;
+    for (std::size_t i = 0; i < runnables.size(); ++i) {
+      const auto at = (any + i) % runnables.size();
+      if (std::string_view(runnables[at].actor()) != "device") return at;
+    }
+    std::exchange(stalled, nullptr)();
+    return any;
+  }
+  std::function<void()> stalled;
+};
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(endings)
@@ -72,6 +90,41 @@ BOOST_AUTO_TEST_CASE(nothing_queued_is_carried_out_after_destroy) {
     BOOST_TEST(s.world.census().present().empty());
     BOOST_TEST(s.context.stats().bytes == 0U);
   });
+}
+
+BOOST_AUTO_TEST_CASE(what_a_busy_lane_has_in_its_mail_is_rejected_at_once) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    LanesStall strategy(seed);
+    stress::World world(strategy, faulty_symbols(std::make_shared<stress::FaultPlan>()));
+    auto context = world.settle(world.runtime().create_context({})).value();
+    const auto g =
+        world.settle(detail::submit_build(context, stress::symbolic_graph("g", 1), {"g"})).value();
+    const auto t = world.settle(context.create_tensor(stress::value_descriptor)).value();
+    auto read = context.read_tensor(t);
+    NamedBuffers inputs, outputs;
+    inputs.emplace_back("in0", Buffer(sizeof(std::uint64_t)));
+    outputs.emplace_back("out", Buffer(sizeof(std::uint64_t)));
+    auto compute = context.compute(g, std::move(inputs), std::move(outputs));
+    auto query = t.error();
+    auto lease = context.export_tensor(t);
+    bool looked = false;
+    strategy.stalled = [&] {
+      looked = true;
+      BOOST_TEST(read.ready(), "the read, seed " << seed);
+      BOOST_TEST(compute.ready(), "the compute, seed " << seed);
+      BOOST_TEST(query.ready(), "the query, seed " << seed);
+      BOOST_TEST(lease.ready(), "the lease, seed " << seed);
+    };
+    for (std::uint64_t i = 0; i < seed % 12; ++i) {
+      auto stalled = std::exchange(strategy.stalled, nullptr);
+      strategy.stalled = [] {};
+      world.step();
+      strategy.stalled = std::move(stalled);
+    }
+    context.destroy();
+    world.run();
+    BOOST_TEST(looked, "seed " << seed);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(nothing_queued_is_carried_out_after_shutdown) {
