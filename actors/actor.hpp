@@ -78,7 +78,7 @@ class State {
   }
 
   /// The routing table.
-  typename Interface::behavior_type routes() { return routes_of(std::type_identity<Interface>{}); }
+  typename Interface::behavior_type routes() { return routes_of(msg::messages_of<Interface>{}); }
   void enter(EnvironmentRef environment) { environment_ = std::move(environment); }
 
  protected:
@@ -109,7 +109,7 @@ class State {
 
  private:
   template <class... Messages>
-  typename Interface::behavior_type routes_of(std::type_identity<msg::Protocol<Messages...>>) {
+  typename Interface::behavior_type routes_of(msg::MessageList<Messages...>) {
     return {[this](Messages& message) { route(message); }...};
   }
   template <class Message>

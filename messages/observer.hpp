@@ -14,20 +14,21 @@
 namespace polychron::msg {
 
 namespace detail {
-template <class... Protocols>
+template <class... Lists>
 struct AllMessages;
 template <class... Messages>
-struct AllMessages<Protocol<Messages...>> {
+struct AllMessages<MessageList<Messages...>> {
   using View = std::variant<const Messages*...>;
 };
 template <class... As, class... Bs, class... Rest>
-struct AllMessages<Protocol<As...>, Protocol<Bs...>, Rest...>
-    : AllMessages<Protocol<As..., Bs...>, Rest...> {};
+struct AllMessages<MessageList<As...>, MessageList<Bs...>, Rest...>
+    : AllMessages<MessageList<As..., Bs...>, Rest...> {};
 }  // namespace detail
 
 /// Any message of any protocol, to look at while the hook runs.
-using MessageView = detail::AllMessages<context_actor, device_actor, tensor_actor, graph_actor,
-                                        compiler_actor>::View;
+using MessageView = detail::AllMessages<messages_of<context_actor>, messages_of<device_actor>,
+                                        messages_of<tensor_actor>, messages_of<graph_actor>,
+                                        messages_of<compiler_actor>>::View;
 
 /// An actor: CAF's number of it; 0 for a caller's thread.
 using ActorId = std::uint64_t;

@@ -10,6 +10,21 @@ namespace polychron::msg {
 template <class... Messages>
 using Protocol = caf::typed_actor<caf::reacts_to<Messages>...>;
 
+template <class... Messages>
+struct MessageList {};
+
+/// The messages of a protocol, as a list. Named by what CAF makes of it: not every compiler sees
+/// through the alias (clang 14 does not).
+template <class P>
+struct MessagesOf;
+template <class... Messages>
+struct MessagesOf<caf::typed_actor<
+    caf::typed_mpi<caf::detail::type_list<Messages>, caf::output_tuple<void>>...>> {
+  using type = MessageList<Messages...>;
+};
+template <class P>
+using messages_of = typename MessagesOf<P>::type;
+
 /// What messages are: structs of this namespace that a protocol lists.
 template <class T>
 concept Message = std::is_class_v<T> && requires(const T* x) {

@@ -45,6 +45,8 @@ struct Field {
   T A::*member;
   bool required = false;  ///< an argument of the specification's method: it has no default
 };
+template <class A, class T>
+Field(std::string_view, T A::*, bool = false) -> Field<A, T>;  // clang 14 deduces no aggregates
 
 /// The fields of attribute struct A.
 template <class A>

@@ -33,8 +33,9 @@ msg::TensorIds bind(const std::shared_ptr<ContextHandle>& context, const GraphHa
   msg::TensorIds ids;
   for (const auto& [name, descriptor] : declared) {
     // Few names: a scan beats a table.
-    const auto named = std::find_if(tensors.begin(), tensors.end(),
-                                    [&](const auto& entry) { return entry.first == name; });
+    const auto named =
+        std::find_if(tensors.begin(), tensors.end(),
+                     [&name = name](const auto& entry) { return entry.first == name; });
     if (named == tensors.end())
       throw bind_error(graph, options, std::string(side) + " '" + name + "' is not given");
     const auto& tensor = *TensorHandle::of(named->second);
@@ -73,8 +74,9 @@ std::vector<std::size_t> match(const GraphHandle& graph, const char* side,
                          std::to_string(buffers.size()));
   std::vector<std::size_t> order;
   for (const auto& [name, descriptor] : declared) {
-    const auto named = std::find_if(buffers.begin(), buffers.end(),
-                                    [&](const auto& entry) { return entry.first == name; });
+    const auto named =
+        std::find_if(buffers.begin(), buffers.end(),
+                     [&name = name](const auto& entry) { return entry.first == name; });
     if (named == buffers.end())
       throw bind_error(graph, options, std::string(side) + " '" + name + "' is not given");
     static_cast<void>(named->second.data());  // a detached buffer is a type_error

@@ -44,7 +44,7 @@ class GraphCheck {
       text.append(", of ").append(operator_name(node_->op));
       if (!node_->label.empty()) text.append(" '").append(node_->label).append("'");
     }
-    throw BrokenInvariant(text.c_str(), std::source_location::current());
+    throw BrokenInvariant(text.c_str(), SourcePlace::current());
   }
 
   void check(const PlanNode& node) {
