@@ -31,7 +31,8 @@ namespace detail {
 /// Throws BrokenInvariant, which names the place, unless `holds`. Costs one branch:
 /// `what_must_hold` is a literal, such as "a turn is issued once".
 inline void ensure(bool holds, const char* what_must_hold,
-                   const SourcePlace& where = SourcePlace::current(__builtin_FILE(), __builtin_LINE())) {
+                   const SourcePlace& where = SourcePlace::current(__builtin_FILE(),
+                                                                   __builtin_LINE())) {
   if (!holds) [[unlikely]]
     detail::broken(what_must_hold, where);
 }
