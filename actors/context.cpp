@@ -62,6 +62,7 @@ void ContextState::call(msg::WriteTensor& c, msg::LocalPart& local) {
   if (error) {
     msg::count(environment().counters->not_run);
     const auto refused = error->with_operation("write", c.label).not_run();
+    local.place.give_back();
     // Who is still there hears of it, and reports it like anything that is thrown.
     if (c.payload->meeting)
       c.payload->meeting->finish(refused);
