@@ -22,7 +22,7 @@ void ContextState::start(const Crew& crew) {
   // Sent by an embedder, who has the actor's address.
   self()->set_exit_handler([this](caf::exit_msg& m) {
     lose(LostReason::device_failed, "the context's actor was ended: " + caf::to_string(m.reason));
-    self()->quit(caf::exit_reason::user_shutdown);
+    self()->quit();
   });
   for (const auto& lane : crew_.lanes) tell(lane, msg::meet{crew_.lanes, address()});
   tell(crew_.compiler, msg::meet_context{address()});
