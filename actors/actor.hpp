@@ -64,6 +64,10 @@ class Unstarted : private caf::scheduled_actor {
 /// Base of every state: what it was given, the routing table with its hooks, and an end without
 /// noise when a handler throws (CAF would print): the context is told, and loses itself.
 ///
+/// An actor ends without a reason: CAF copies a reason while it clears the mailbox, after it has
+/// destroyed the state; if there is no memory for that it calls the exception handler of the state
+/// that is gone, and destroys it again (0.17.6, scheduled_actor.cpp: finalize, reactivate).
+///
 /// Nobody is linked or monitored: that needs memory at the worst moment, and a list that is
 /// searched when its owner goes, which makes destroying 100,000 tensors quadratic (measured: 476 us
 /// each).
@@ -74,6 +78,7 @@ class State {
 
   State(typename Interface::pointer self) : self_(self) {
     detail::last_made = self;
+    self->set_exit_handler([self](caf::exit_msg&) { self->quit(); });
     self->set_exception_handler([this](std::exception_ptr& thrown) { return failed(thrown); });
   }
 
@@ -152,7 +157,7 @@ class State {
       static_cast<Derived*>(this)->ended_by(
           {"the " + std::string(Derived::name) + " actor failed: " + what, out_of_memory});
     });
-    return caf::make_error(caf::sec::runtime_error);
+    return {};
   }
 
   typename Interface::pointer self_;

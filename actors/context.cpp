@@ -22,7 +22,7 @@ void ContextState::start(const Crew& crew) {
   // Sent by an embedder, who has the actor's address.
   self()->set_exit_handler([this](caf::exit_msg& m) {
     lose(LostReason::device_failed, "the context's actor was ended: " + caf::to_string(m.reason));
-    self()->quit(caf::exit_reason::user_shutdown);
+    self()->quit();
   });
   for (const auto& lane : crew_.lanes) tell(lane, msg::meet{crew_.lanes, address()});
   tell(crew_.compiler, msg::meet_context{address()});
@@ -62,6 +62,7 @@ void ContextState::call(msg::WriteTensor& c, msg::LocalPart& local) {
   if (error) {
     msg::count(environment().counters->not_run);
     const auto refused = error->with_operation("write", c.label).not_run();
+    local.place.give_back();
     // Who is still there hears of it, and reports it like anything that is thrown.
     if (c.payload->meeting)
       c.payload->meeting->finish(refused);

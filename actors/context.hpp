@@ -10,6 +10,7 @@
 
 #include <deque>
 #include <optional>
+#include <string_view>
 #include <unordered_map>
 
 #include "actors/actor.hpp"
@@ -109,7 +110,7 @@ class ContextState : public State<ContextState, context_actor> {
   void observe(const Error& error, msg::Ticket ticket);
   /// Has the first of the builds that wait compiled.
   void compile_next();
-  void lose(LostReason reason, const std::string& message) noexcept;
+  void lose(LostReason reason, std::string_view message) noexcept;
   caf::actor_addr address() const { return caf::actor_cast<caf::actor_addr>(self()); }
   template <class S, class... Args>
   typename S::interface spawn(Args... args) {
@@ -123,7 +124,7 @@ class ContextState : public State<ContextState, context_actor> {
   std::unordered_map<msg::TensorId, tensor_actor> ending_tensors_;
   std::unordered_map<msg::GraphId, graph_actor> ending_graphs_;
   ErrorScopes scopes_;
-  std::shared_ptr<const msg::ErrorHandler> handler_;
+  msg::ErrorHandler handler_;
   std::uint64_t fences_ = 0;
   std::deque<msg::compile> builds_;  ///< the first is being compiled
   Crew crew_;

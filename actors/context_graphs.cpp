@@ -134,11 +134,12 @@ namespace {
 
 /// An error that no scope took, on its way to the handler.
 struct UncapturedError final : polychron::detail::Deferred {
-  UncapturedError(EnvironmentRef of, std::shared_ptr<const msg::ErrorHandler> handler, Error what)
-      : environment(std::move(of)), call(std::move(handler)), error(std::move(what)) {}
-  void run() override { (*call)(error); }
+  UncapturedError(EnvironmentRef of, std::shared_ptr<const msg::ErrorHandler::Function> handler,
+                  Error what)
+      : environment(std::move(of)), function(std::move(handler)), error(std::move(what)) {}
+  void run() override { function->call(error); }
   const EnvironmentRef environment;  ///< the place needs it
-  const std::shared_ptr<const msg::ErrorHandler> call;
+  const std::shared_ptr<const msg::ErrorHandler::Function> function;
   const Error error;
   msg::Place place;
 };
@@ -150,7 +151,7 @@ void ContextState::observe(const Error& error, msg::Ticket ticket) {
   // A handler that is slower than the errors hears of some of them: the rest is counted.
   auto place = environment().events->try_enter_now();
   if (!place) return msg::count(environment().counters->unheard);
-  auto event = std::make_shared<UncapturedError>(environment_ref(), handler_, error);
+  auto event = std::make_shared<UncapturedError>(environment_ref(), handler_.share(), error);
   event->place = std::move(place);
   environment().callbacks->post(std::move(event));
 }
@@ -174,8 +175,7 @@ void ContextState::call(const msg::PopScope&, msg::LocalPart& local) {
 }
 
 void ContextState::call(const msg::SetErrorHandler&, msg::LocalPart& local) {
-  auto& handler = reply_of<msg::ErrorHandler>(local);
-  handler_ = handler ? std::make_shared<const msg::ErrorHandler>(std::move(handler)) : nullptr;
+  handler_ = std::move(reply_of<msg::ErrorHandler>(local));
 }
 
 void ContextState::call(const msg::AskPending&, msg::LocalPart& local) {
@@ -193,7 +193,7 @@ void ContextState::receive(const msg::fence_passed& m) { scopes_.passed(m.id); }
 
 void ContextState::call(const msg::DestroyContext&, msg::LocalPart&) {
   lose(LostReason::destroyed, "the context was destroyed");
-  self()->quit(caf::exit_reason::user_shutdown);
+  self()->quit();
 }
 
 void ContextState::receive(const msg::tensor_gone& m) { ending_tensors_.erase(m.tensor); }
@@ -202,7 +202,7 @@ void ContextState::receive(const msg::graph_gone& m) { ending_graphs_.erase(m.gr
 
 void ContextState::receive(const msg::actor_failed& m) {
   ended_by(m);
-  self()->quit(caf::exit_reason::user_shutdown);
+  self()->quit();
 }
 
 void ContextState::ended_by(const msg::actor_failed& failure) noexcept {
@@ -210,7 +210,7 @@ void ContextState::ended_by(const msg::actor_failed& failure) noexcept {
        failure.message);
 }
 
-void ContextState::lose(LostReason reason, const std::string& message) noexcept {
+void ContextState::lose(LostReason reason, std::string_view message) noexcept {
   environment().lose(reason, message);
   // Everybody ends, and what they owe is rejected with their states.
   for (const auto& [id, entry] : tensors_) end_actor(entry.actor);

@@ -4,6 +4,7 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/backend.hpp"
@@ -30,7 +31,7 @@ struct Environment {
   }
 
   /// The context is gone: every call is refused from here on, and nothing queued is carried out.
-  void lose(LostReason reason, const std::string& message) const noexcept {
+  void lose(LostReason reason, std::string_view message) const noexcept {
     lost->resolve(reason, message);
     for (auto* const door : admissions()) door->close();
   }

@@ -39,7 +39,38 @@ struct BuildReply {
 };
 using ErrorReply = Promise<std::optional<Error>>;
 using PendingReply = Promise<std::vector<PendingOperation>>;
-using ErrorHandler = std::function<void(const Error&)>;
+
+/// Who hears errors that no scope takes. What it captured is the user's, and goes where callbacks
+/// run: the last share but those of callbacks is posted there. Movable; one owner.
+class ErrorHandler {
+ public:
+  struct Function final : polychron::detail::Deferred {
+    explicit Function(std::function<void(const Error&)> f) : call(std::move(f)) {}
+    void run() override {}  // it has come to be dropped
+    const std::function<void(const Error&)> call;
+  };
+  ErrorHandler() = default;
+  ErrorHandler(std::function<void(const Error&)> call,
+               std::shared_ptr<const polychron::detail::Origin> origin)
+      : function_(std::make_shared<Function>(std::move(call))), origin_(std::move(origin)) {}
+  ErrorHandler(ErrorHandler&&) noexcept = default;
+  ErrorHandler(const ErrorHandler&) noexcept {}  // CAF wants messages that can be copied
+  ErrorHandler& operator=(ErrorHandler other) noexcept {
+    function_.swap(other.function_);
+    origin_.swap(other.origin_);
+    return *this;
+  }
+  ~ErrorHandler() {
+    if (function_) origin_->post(std::move(function_));
+  }
+  explicit operator bool() const noexcept { return function_ != nullptr; }
+  /// For a callback that calls it.
+  std::shared_ptr<const Function> share() const noexcept { return function_; }
+
+ private:
+  std::shared_ptr<Function> function_;
+  std::shared_ptr<const polychron::detail::Origin> origin_;
+};
 
 /// Whom to answer: of each call at most one.
 using Reply = std::variant<std::monostate, Promise<void>, ReadRef, BatchRef, Grant, BuildReply,

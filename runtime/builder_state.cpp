@@ -9,6 +9,7 @@
 #include "ops/infer.hpp"
 #include "ops/table.hpp"
 #include "runtime/builder_bridge.hpp"
+#include "runtime/with_errors.hpp"
 
 namespace polychron::detail {
 
@@ -159,13 +160,16 @@ std::shared_ptr<const ops::Graph> BuilderState::describe(const NamedOperands& ou
 }
 
 Future<Graph> BuilderState::build(const NamedOperands& outputs, const BuildOptions& options) {
+  std::shared_ptr<const ops::Graph> graph;
   try {
-    check_open();
-    check_outputs(outputs);
+    with_errors([&] {
+      check_open();
+      check_outputs(outputs);
+      graph = describe(outputs, options.label);
+    });
   } catch (const Error& error) {
     return rejected<Future<Graph>>(error.with_operation("build", options.label));
   }
-  auto graph = describe(outputs, options.label);
   close(Stage::built);
   return submit_build(context_, std::move(graph), options);
 }

@@ -2,18 +2,9 @@
 #pragma once
 
 #include "runtime/handles.hpp"
+#include "runtime/with_errors.hpp"
 
 namespace polychron::detail {
-
-/// What `call` throws, as an Error: without memory that is out_of_memory.
-template <class F>
-auto with_errors(F call) -> decltype(call()) {
-  try {
-    return call();
-  } catch (const std::bad_alloc&) {
-    throw Error(ErrorKind::out_of_memory, "out of memory");
-  }
-}
 
 /// Runs `call`, which returns a Future; what it throws becomes the rejection: calls that promise a
 /// reply never throw for the caller's mistakes (Web IDL's rule for promises). `origin`: where that
@@ -23,7 +14,7 @@ auto rejecting(const std::shared_ptr<const Origin>& origin, F call) -> decltype(
   try {
     return with_errors(std::move(call));
   } catch (const Error& error) {
-    return rejected<decltype(call())>(error, origin);
+    return with_errors([&] { return rejected<decltype(call())>(error, origin); });
   }
 }
 

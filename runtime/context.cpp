@@ -49,7 +49,9 @@ void Context::on_uncaptured_error(std::function<void(const Error&)> handler) {
   if (context->port->lost()) return;  // it will hear of nothing
   detail::with_errors([&] {
     auto place = context->port->enter(Port::Door::questions, {});
-    context->port->submit(msg::SetErrorHandler{}, {std::move(handler), std::move(place), nullptr});
+    msg::ErrorHandler told;
+    if (handler) told = {std::move(handler), context->port->origin()};
+    context->port->submit(msg::SetErrorHandler{}, {std::move(told), std::move(place), nullptr});
   });
 }
 
@@ -74,6 +76,9 @@ const OpSupportLimits& Context::op_support_limits() const {
 
 void Context::destroy() { ContextHandle::of(*this)->port->destroy(); }
 
-Future<LostInfo> Context::lost() const { return ContextHandle::of(*this)->port->watch_loss(); }
+Future<LostInfo> Context::lost() const {
+  const auto& context = ContextHandle::of(*this);
+  return detail::with_errors([&] { return context->port->watch_loss(); });
+}
 
 }  // namespace polychron

@@ -90,11 +90,15 @@ std::vector<std::size_t> match(const GraphHandle& graph, const char* side,
   return order;
 }
 
-NamedBuffers named(const NamedDescriptors& declared, std::vector<Buffer>& buffers) {
+/// Names for buffers that will come back.
+NamedBuffers named(const NamedDescriptors& declared) {
   NamedBuffers result;
-  for (std::size_t i = 0; i < declared.size(); ++i)
-    result.emplace_back(declared[i].first, std::move(buffers[i]));
+  for (const auto& entry : declared) result.emplace_back(entry.first, Buffer());
   return result;
+}
+
+void fill(NamedBuffers& named, std::vector<Buffer>& buffers) noexcept {
+  for (std::size_t i = 0; i < named.size(); ++i) named[i].second = std::move(buffers[i]);
 }
 
 void check_distinct(const GraphHandle& graph, const DispatchOptions& options,
@@ -131,7 +135,7 @@ void Context::dispatch(const Graph& graph, const NamedTensors& inputs, const Nam
 Future<ComputeResult> Context::compute(const Graph& graph, NamedBuffers&& inputs,
                                        NamedBuffers&& outputs, const DispatchOptions& options) {
   const auto& context = ContextHandle::of(*this);
-  const auto promise = context->promise<ComputeResult>();
+  Future<ComputeResult> future;
   reporting(context, [&] {
     const auto& handle = check_graph(context, graph, "compute", options);
     const auto input_order = match(handle, "input", handle.built.inputs, inputs, options);
@@ -140,12 +144,25 @@ Future<ComputeResult> Context::compute(const Graph& graph, NamedBuffers&& inputs
     const auto conditions = conditions_of(options);
     auto place = port.enter(Port::Door::operations, conditions);
     // Everything that may fail comes first: then the buffers leave the caller, and will come back.
+    const auto promise = context->promise<ComputeResult>();
+    future = promise.future();
+    const auto result = std::make_shared<ComputeResult>(
+        ComputeResult{named(handle.built.inputs), named(handle.built.outputs), Result<void>()});
     const auto reply = context->promise<msg::BatchReply>();
     auto settled = reply.future();
     const auto batch =
         std::make_shared<msg::BatchRef::element_type>(msg::BatchReply{}, reply, port.origin());
     batch->content.inputs.resize(inputs.size());
     batch->content.outputs.resize(outputs.size());
+    // It holds the graph until then.
+    FutureAccess::relay(std::move(settled),
+                        [promise, result, graph](Result<msg::BatchReply> answer) {
+                          auto& done = answer.value();  // a loan is always given back
+                          fill(result->inputs, done.inputs);
+                          fill(result->outputs, done.outputs);
+                          if (done.error) result->status = Result<void>(*done.error);
+                          promise.resolve(std::move(*result));
+                        });
     const auto lend = [](auto& lent, NamedBuffers& buffers, const auto& order) {
       for (std::size_t i = 0; i < order.size(); ++i) lent[i] = std::move(buffers[order[i]].second);
     };
@@ -166,15 +183,8 @@ Future<ComputeResult> Context::compute(const Graph& graph, NamedBuffers&& inputs
       throw;
     }
     msg::count(port.counters().computes);
-    FutureAccess::relay(std::move(settled), [promise, graph](Result<msg::BatchReply> result) {
-      const auto& built = GraphHandle::of(graph)->built;
-      auto& done = result.value();  // a loan is always given back
-      promise.resolve(ComputeResult{named(built.inputs, done.inputs),
-                                    named(built.outputs, done.outputs),
-                                    done.error ? Result<void>(*done.error) : Result<void>()});
-    });
   });
-  return promise.future();
+  return future;
 }
 
 }  // namespace polychron

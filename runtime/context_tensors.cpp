@@ -41,9 +41,7 @@ Future<Tensor> create(const std::shared_ptr<ContextHandle>& context,
   const auto reply = context->promise<Tensor>();
   auto future = reply.future();
   auto settled = created.future();
-  context->port->submit(
-      msg::CreateTensor{handle->id, descriptor.label, handle->bytes, std::move(payload)},
-      {created, std::move(place), nullptr});
+  msg::CreateTensor call{handle->id, descriptor.label, handle->bytes, std::move(payload)};
   FutureAccess::relay(std::move(settled),
                       [reply, handle = std::move(handle)](Result<void> result) mutable {
                         if (result)
@@ -51,12 +49,13 @@ Future<Tensor> create(const std::shared_ptr<ContextHandle>& context,
                         else
                           reply.reject(result.error());
                       });
+  context->port->submit(std::move(call), {std::move(created), std::move(place), nullptr});
   return future;
 }
 
 Future<Tensor> create_constant(const std::shared_ptr<ContextHandle>& context,
                                const OperandDescriptor& descriptor, std::string label,
-                               std::size_t size, auto make_bytes) {
+                               std::size_t size, auto make_bytes, auto give_back) {
   check_descriptor(descriptor, label);
   context->check_alive();
   const TensorDescriptor full{descriptor, false, false, std::move(label)};
@@ -74,10 +73,16 @@ Future<Tensor> create_constant(const std::shared_ptr<ContextHandle>& context,
   // The bytes are the tensor's and, until they are compiled, the builders': whoever is last gives
   // them back.
   const auto kept =
-      std::make_shared<msg::CountedBytes>(msg::CountedBytes{make_bytes(), std::move(*reservation)});
+      std::make_shared<msg::CountedBytes>(msg::CountedBytes{Buffer(), std::move(*reservation)});
   const ops::ConstantBytes bytes(kept, &kept->bytes);
   auto payload = std::make_shared<msg::Payload>(bytes);
-  return create(context, full, bytes, std::move(payload), std::move(place));
+  kept->bytes = make_bytes();
+  try {
+    return create(context, full, bytes, std::move(payload), std::move(place));
+  } catch (...) {
+    give_back(kept->bytes);
+    throw;
+  }
 }
 
 TensorHandle& check_writable(const std::shared_ptr<ContextHandle>& context, const Tensor& tensor,
@@ -99,10 +104,10 @@ TensorHandle& check_readable(const std::shared_ptr<ContextHandle>& context, cons
 }
 
 /// Submits a write of `bytes`; `take` makes them the library's, by a copy or a move, once they have
-/// been admitted.
-template <class F>
+/// been admitted; `give_back` gets them if they cannot be submitted.
 void write(const std::shared_ptr<ContextHandle>& context, const TensorHandle& tensor,
-           std::span<const std::byte> bytes, const WriteOptions& options, F take) {
+           std::span<const std::byte> bytes, const WriteOptions& options, auto take,
+           auto give_back) {
   auto& port = *context->port;
   const auto conditions = conditions_of(options);
   auto place = port.enter(Port::Door::operations, conditions);
@@ -110,7 +115,8 @@ void write(const std::shared_ptr<ContextHandle>& context, const TensorHandle& te
   std::shared_ptr<msg::Rendezvous> rendezvous;
   msg::PayloadRef payload;
   if (reservation) {
-    payload = std::make_shared<msg::Payload>(take(), std::move(*reservation));
+    payload = std::make_shared<msg::Payload>(Buffer(), std::move(*reservation));
+    payload->bytes = take();
   } else if (port.may_wait()) {
     // A second copy does not fit: the device takes the bytes into the tensor's own memory, while
     // the caller holds them.
@@ -124,8 +130,13 @@ void write(const std::shared_ptr<ContextHandle>& context, const TensorHandle& te
         .with_object(tensor.name());
   }
   msg::count(port.counters().writes);
-  port.submit(msg::WriteTensor{tensor.id, std::move(payload), options.label, options.deadline},
-              {{}, std::move(place), conditions.cancellation});
+  try {
+    port.submit(msg::WriteTensor{tensor.id, payload, options.label, options.deadline},
+                {{}, std::move(place), conditions.cancellation});
+  } catch (...) {
+    give_back(payload->bytes);
+    throw;
+  }
   if (!rendezvous) return;
   msg::count(port.counters().copies);
   msg::count(port.counters().copied_bytes, bytes.size());
@@ -133,24 +144,25 @@ void write(const std::shared_ptr<ContextHandle>& context, const TensorHandle& te
     throw error->with_operation("write", options.label).with_object(tensor.name());
 }
 
-/// `buffer`: where the bytes go; an empty one if the device is to make one.
-Future<msg::ReadReply> submit_read(const std::shared_ptr<ContextHandle>& context,
-                                   const TensorHandle& tensor, Buffer& buffer) {
+/// Submits a read, whose reply goes to `relay`. `buffer`: where the bytes go; an empty one if the
+/// device is to make one.
+void submit_read(const std::shared_ptr<ContextHandle>& context, const TensorHandle& tensor,
+                 Buffer& buffer, auto relay) {
   auto& port = *context->port;
   auto place = port.enter(Port::Door::operations, {});
-  // Allocated while the buffer is still the caller's, who keeps it if this throws.
-  const auto reply = context->promise<msg::ReadReply>();
-  auto future = reply.future();
-  auto loan = std::make_shared<msg::ReadRef::element_type>(msg::ReadReply{}, reply, port.origin());
+  // Everything that may fail while the buffer is still the caller's, who keeps it if this throws.
+  auto reply = context->promise<msg::ReadReply>();
+  auto settled = reply.future();
+  const auto loan = std::make_shared<msg::ReadRef::element_type>(msg::ReadReply{}, std::move(reply),
+                                                                 port.origin());
+  FutureAccess::relay(std::move(settled), std::move(relay));
   loan->content.buffer = std::move(buffer);
   msg::count(port.counters().reads);
   try {
     port.submit(msg::ReadTensor{tensor.id}, {loan, std::move(place), nullptr});
-  } catch (...) {
-    if (loan->claim()) buffer = std::move(loan->content.buffer);
-    throw;
+  } catch (const Error& error) {
+    if (loan->claim()) loan->answer(error);
   }
-  return future;
 }
 
 }  // namespace
@@ -170,8 +182,9 @@ Future<Tensor> Context::create_constant_tensor(const OperandDescriptor& descript
                                                std::string label) {
   const auto& context = ContextHandle::of(*this);
   return rejecting(context->port->origin(), [&] {
-    return create_constant(context, descriptor, std::move(label), bytes.size(),
-                           [&] { return Buffer::copy_of(bytes); });
+    return create_constant(
+        context, descriptor, std::move(label), bytes.size(), [&] { return Buffer::copy_of(bytes); },
+        [](Buffer&) {});
   });
 }
 
@@ -180,8 +193,9 @@ Future<Tensor> Context::create_constant_tensor(const OperandDescriptor& descript
   const auto& context = ContextHandle::of(*this);
   return rejecting(context->port->origin(), [&] {
     static_cast<void>(bytes.data());  // a detached buffer is a type_error
-    return create_constant(context, descriptor, std::move(label), bytes.size(),
-                           [&] { return std::move(bytes); });
+    return create_constant(
+        context, descriptor, std::move(label), bytes.size(), [&] { return std::move(bytes); },
+        [&](Buffer& back) { bytes = std::move(back); });
   });
 }
 
@@ -190,12 +204,13 @@ void Context::write_tensor(const Tensor& tensor, std::span<const std::byte> byte
   const auto& context = ContextHandle::of(*this);
   reporting(context, [&] {
     const auto& handle = check_writable(context, tensor, bytes.size());
-    write(context, handle, bytes, options, [&] {
-      auto copy = Buffer::copy_of(bytes);
+    const auto copy = [&] {
+      auto made = Buffer::copy_of(bytes);
       msg::count(context->port->counters().copies);
       msg::count(context->port->counters().copied_bytes, bytes.size());
-      return copy;
-    });
+      return made;
+    };
+    write(context, handle, bytes, options, copy, [](Buffer&) {});
   });
 }
 
@@ -204,7 +219,11 @@ void Context::write_tensor(const Tensor& tensor, Buffer&& bytes, const WriteOpti
   reporting(context, [&] {
     const auto view = std::as_const(bytes).bytes();  // a detached buffer is a type_error
     const auto& handle = check_writable(context, tensor, bytes.size());
-    write(context, handle, view, options, [&] { return std::move(bytes); });
+    write(
+        context, handle, view, options, [&] { return std::move(bytes); },
+        [&](Buffer& back) {
+          if (bytes.detached()) bytes = std::move(back);
+        });
     // Also when the device took the bytes from where they lay.
     if (!bytes.detached()) static_cast<void>(Buffer(std::move(bytes)));
   });
@@ -215,34 +234,33 @@ Future<Buffer> Context::read_tensor(const Tensor& tensor) {
   return rejecting(context->port->origin(), [&] {
     const auto& handle = check_readable(context, tensor);
     const auto promise = context->promise<Buffer>();
+    auto future = promise.future();
     Buffer none;
-    FutureAccess::relay(submit_read(context, handle, none),
-                        [promise](Result<msg::ReadReply> reply) {
-                          auto& read = reply.value();  // a loan is always given back
-                          if (read.error)
-                            promise.reject(*read.error);
-                          else
-                            promise.resolve(std::move(read.buffer));
-                        });
-    return promise.future();
+    submit_read(context, handle, none, [promise](Result<msg::ReadReply> reply) {
+      auto& read = reply.value();  // a loan is always given back
+      if (read.error)
+        promise.reject(*read.error);
+      else
+        promise.resolve(std::move(read.buffer));
+    });
+    return future;
   });
 }
 
 Future<ReadResult> Context::read_tensor(const Tensor& tensor, Buffer&& buffer) {
   const auto& context = ContextHandle::of(*this);
-  const auto promise = context->promise<ReadResult>();
+  const auto promise = detail::with_errors([&] { return context->promise<ReadResult>(); });
   auto future = promise.future();
   try {
     detail::with_errors([&] {
       static_cast<void>(buffer.data());  // a detached buffer is a type_error
       const auto& handle = check_readable(context, tensor);
       check_length(handle, buffer.size());
-      FutureAccess::relay(
-          submit_read(context, handle, buffer), [promise](Result<msg::ReadReply> reply) {
-            auto& read = reply.value();  // a loan is always given back
-            promise.resolve(ReadResult{std::move(read.buffer),
-                                       read.error ? Result<void>(*read.error) : Result<void>()});
-          });
+      submit_read(context, handle, buffer, [promise](Result<msg::ReadReply> reply) {
+        auto& read = reply.value();  // a loan is always given back
+        promise.resolve(ReadResult{std::move(read.buffer),
+                                   read.error ? Result<void>(*read.error) : Result<void>()});
+      });
     });
   } catch (const Error& error) {
     promise.resolve(ReadResult{std::move(buffer), error});
@@ -256,20 +274,21 @@ Future<void> Context::read_tensor(const Tensor& tensor, std::span<std::byte> des
     const auto& handle = check_readable(context, tensor);
     check_length(handle, destination.size());
     const auto promise = context->promise<void>();
+    auto future = promise.future();
     Buffer none;
-    FutureAccess::relay(submit_read(context, handle, none),
-                        [promise, destination, port = context->port](Result<msg::ReadReply> reply) {
-                          const auto& read = reply.value();  // a loan is always given back
-                          if (read.error) {
-                            promise.reject(*read.error);
-                            return;
-                          }
-                          std::ranges::copy(read.buffer.bytes(), destination.begin());
-                          msg::count(port->counters().copies);
-                          msg::count(port->counters().copied_bytes, destination.size());
-                          promise.resolve();
-                        });
-    return promise.future();
+    submit_read(context, handle, none,
+                [promise, destination, port = context->port](Result<msg::ReadReply> reply) {
+                  const auto& read = reply.value();  // a loan is always given back
+                  if (read.error) {
+                    promise.reject(*read.error);
+                    return;
+                  }
+                  std::ranges::copy(read.buffer.bytes(), destination.begin());
+                  msg::count(port->counters().copies);
+                  msg::count(port->counters().copied_bytes, destination.size());
+                  promise.resolve();
+                });
+    return future;
   });
 }
 

@@ -3,10 +3,12 @@
 
 #include "ops/number.hpp"
 #include "runtime/builder_state.hpp"
+#include "runtime/with_errors.hpp"
 
 namespace polychron {
 
 using detail::rejected;
+using detail::with_errors;
 
 namespace {
 
@@ -19,37 +21,51 @@ detail::BuilderState& state_of(const std::shared_ptr<detail::BuilderState>& stat
 }  // namespace
 
 GraphBuilder::GraphBuilder(const Context& context)
-    : state_(std::make_shared<detail::BuilderState>(context)) {}
+    : state_(with_errors([&] { return std::make_shared<detail::BuilderState>(context); })) {}
 
 Operand GraphBuilder::input(std::string name, const OperandDescriptor& descriptor) {
-  return state_of(state_).add_input(std::move(name), descriptor);
+  return with_errors([&] { return state_of(state_).add_input(std::move(name), descriptor); });
 }
 
 Operand GraphBuilder::constant(const OperandDescriptor& descriptor,
                                std::span<const std::byte> bytes) {
-  auto& state = state_of(state_);
-  state.check_constant(descriptor, bytes.size());
-  return state.add_constant(descriptor, std::make_shared<const Buffer>(Buffer::copy_of(bytes)));
+  return with_errors([&] {
+    auto& state = state_of(state_);
+    state.check_constant(descriptor, bytes.size());
+    return state.add_constant(descriptor, std::make_shared<const Buffer>(Buffer::copy_of(bytes)));
+  });
 }
 
 Operand GraphBuilder::constant(const OperandDescriptor& descriptor, Buffer&& bytes) {
-  auto& state = state_of(state_);
-  state.check_constant(descriptor, bytes.bytes().size());
-  return state.add_constant(descriptor, std::make_shared<const Buffer>(std::move(bytes)));
+  return with_errors([&] {
+    auto& state = state_of(state_);
+    state.check_constant(descriptor, bytes.bytes().size());
+    const auto kept = std::make_shared<Buffer>(std::move(bytes));
+    try {
+      return state.add_constant(descriptor, kept);
+    } catch (...) {
+      bytes = std::move(*kept);
+      throw;
+    }
+  });
 }
 
 Operand GraphBuilder::constant(DataType type, Number value) {
-  return constant({type, {}}, std::span<const std::byte>(ops::element_bytes(value, type)));
+  return with_errors([&] {
+    return constant({type, {}}, std::span<const std::byte>(ops::element_bytes(value, type)));
+  });
 }
 
 Operand GraphBuilder::constant(const Tensor& constant_tensor) {
-  return state_of(state_).add_constant(constant_tensor);
+  return with_errors([&] { return state_of(state_).add_constant(constant_tensor); });
 }
 
 std::vector<Operand> GraphBuilder::apply(std::string_view name,
                                          std::span<const Operand* const> operands,
                                          Attributes attributes, const OperatorOptions& options) {
-  return state_of(state_).add_operator(name, operands, std::move(attributes), options.label);
+  return with_errors([&] {
+    return state_of(state_).add_operator(name, operands, std::move(attributes), options.label);
+  });
 }
 
 void GraphBuilder::check_view(const OperandDescriptor& descriptor, DataType view) {

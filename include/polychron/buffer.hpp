@@ -20,7 +20,8 @@ class Buffer {
   /// Alignment in bytes of buffers that the library allocates: a cache line, and AVX-512's.
   static constexpr std::size_t alignment = 64;
 
-  /// Frees adopted memory; called once, on whichever thread drops the last owner.
+  /// Frees adopted memory; called once, on whichever thread drops the last owner, the library's own
+  /// among them: it must not throw, nor wait for anything of the library's.
   using Deleter = std::function<void(std::byte*, std::size_t)>;
 
   /// An empty buffer, attached.

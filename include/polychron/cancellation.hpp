@@ -16,6 +16,10 @@ class CancellationState;
 class Cancellation {
  public:
   Cancellation();
+  // No moves: a handle always has a source.
+  Cancellation(const Cancellation&) = default;
+  Cancellation& operator=(const Cancellation&) = default;
+  ~Cancellation() = default;
   void cancel() noexcept;
   bool cancelled() const noexcept;
 

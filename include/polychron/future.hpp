@@ -189,7 +189,7 @@ class [[nodiscard]] Future {
   /// never in here, also if the reply is there, and never on a thread that the library's own work
   /// needs. It may call the library, wait, and throw (RuntimeOptions::on_callback_exception). Only
   /// the future of a call that no runtime is behind (a default-constructed handle, a promise of
-  /// one's own) runs it on the thread that settles, or at once.
+  /// one's own) or whose runtime has ended runs it on the thread that settles, or at once.
   template <class F>
   void then(F&& continuation) {
     state();

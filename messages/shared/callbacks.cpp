@@ -11,7 +11,6 @@ thread_local bool callback_thread = false;
 std::shared_ptr<Callbacks> Callbacks::start(Executor executor, ExceptionHandler on_exception) {
   const std::shared_ptr<Callbacks> callbacks(
       new Callbacks(std::move(executor), std::move(on_exception)));
-  // The thread holds a share of what it serves: it may outlive everybody else by a callback.
   if (!callbacks->executor_) callbacks->thread_ = std::thread([callbacks] { callbacks->serve(); });
   return callbacks;
 }
@@ -20,24 +19,42 @@ Callbacks::~Callbacks() {
   if (thread_.joinable()) thread_.detach();  // it is this thread, which is ending
 }
 
-void Callbacks::post(std::shared_ptr<Deferred> callback) noexcept {
-  if (executor_) {
-    try {
-      executor_([self = shared_from_this(), callback] { self->run(*callback); });
-    } catch (...) {
-      run(*callback);
-    }
-    return;
+bool Callbacks::hand_over(const std::shared_ptr<Deferred>& callback) noexcept {
+  std::shared_ptr<Once> begun;
+  try {
+    begun = std::make_shared<Once>();
+    executor_([self = shared_from_this(), callback, begun] {
+      if (begun->claim()) self->run(*callback);
+    });
+    return true;
+  } catch (...) {
+    // It may have kept what it was given, and run it at this moment.
+    return begun && !begun->claim();
   }
+}
+
+void Callbacks::post(std::shared_ptr<Deferred> callback) noexcept {
+  if (executor_ && hand_over(callback)) return;
   {
     const std::lock_guard lock(mutex_);
-    if (!stopped_) {
+    if (!stopped_ && have_thread()) {
       queue_.push(std::move(callback));
       posted_.notify_one();
       return;
     }
   }
   run(*callback);
+}
+
+bool Callbacks::have_thread() noexcept {
+  if (thread_.joinable()) return true;
+  try {
+    // It holds a share of what it serves: it may outlive everybody else by a callback.
+    thread_ = std::thread([self = shared_from_this()] { self->serve(); });
+  } catch (...) {
+    return false;
+  }
+  return true;
 }
 
 void Callbacks::stop() {

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <thread>
 
+#include "messages/shared/flags.hpp"
 #include "polychron/future.hpp"
 
 namespace polychron::detail {
@@ -64,7 +65,8 @@ class Callbacks : public std::enable_shared_from_this<Callbacks> {
   ~Callbacks();
 
   /// Sees to it that `callback` runs. An executor that throws is done without: the callback then
-  /// runs on this thread, as it does after stop().
+  /// runs on a thread of the library, which starts when it is needed first; without one, as after
+  /// stop(), on this thread.
   void post(std::shared_ptr<polychron::detail::Deferred> callback) noexcept;
   /// Blocks until the thread has run everything that was posted, or for `patience`. True if it has;
   /// what went to an executor is not waited for.
@@ -81,6 +83,10 @@ class Callbacks : public std::enable_shared_from_this<Callbacks> {
   Callbacks(Executor executor, ExceptionHandler on_exception)
       : executor_(std::move(executor)), on_exception_(std::move(on_exception)) {}
   void serve();
+  /// To the executor: false if that did not take it.
+  bool hand_over(const std::shared_ptr<polychron::detail::Deferred>& callback) noexcept;
+  /// Whether there is a thread; starts it if there is none. Under the lock.
+  bool have_thread() noexcept;
   void run(polychron::detail::Deferred& callback) noexcept;
 
   const Executor executor_;

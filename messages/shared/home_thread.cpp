@@ -10,13 +10,14 @@ struct HomeThread::Post {
   std::mutex mutex;
   std::condition_variable asked;
   std::deque<std::function<void()>> work;
+  std::function<void()> last;  ///< apart from the others: there must be room for it
   bool ending = false;
 
   void serve() {
     std::unique_lock lock(mutex);
     for (;;) {
       asked.wait(lock, [this] { return !work.empty() || ending; });
-      if (work.empty()) return;
+      if (work.empty()) break;
       auto next = std::move(work.front());
       work.pop_front();
       lock.unlock();
@@ -24,11 +25,18 @@ struct HomeThread::Post {
       next = nullptr;
       lock.lock();
     }
+    lock.unlock();
+    if (last) last();
   }
-  void ask(std::function<void()> what, bool last = false) {
+  void ask(std::function<void()> what) {
     const std::lock_guard lock(mutex);
     work.push_back(std::move(what));
-    ending = ending || last;
+    asked.notify_one();
+  }
+  void end(std::function<void()> what) noexcept {
+    const std::lock_guard lock(mutex);
+    last = std::move(what);
+    ending = true;
     asked.notify_one();
   }
 };
@@ -38,11 +46,7 @@ HomeThread::HomeThread()
 
 HomeThread::~HomeThread() {
   if (!thread_.joinable()) return;
-  {
-    const std::lock_guard lock(post_->mutex);
-    post_->ending = true;
-    post_->asked.notify_one();
-  }
+  post_->end(nullptr);
   thread_.join();
 }
 
@@ -60,7 +64,7 @@ void HomeThread::run(std::function<void()> work) {
 }
 
 void HomeThread::end(std::unique_ptr<HomeThread> home, std::function<void()> last, bool wait) {
-  home->post_->ask(std::move(last), true);
+  home->post_->end(std::move(last));
   if (wait)
     home->thread_.join();
   else

@@ -19,14 +19,14 @@ Error LostSignal::describe(LostReason reason, const std::string& message) const 
       .with_object(context_);
 }
 
-void LostSignal::resolve(LostReason reason, const std::string& message) noexcept {
+void LostSignal::resolve(LostReason reason, std::string_view message) noexcept {
   std::vector<Promise<LostInfo>> watchers;
   {
     const std::lock_guard lock(mutex_);
     if (lost_.load(std::memory_order_relaxed)) return;
     try {
-      LostInfo info{reason, message};
-      error_ = describe(reason, message);
+      LostInfo info{reason, std::string(message)};
+      error_ = describe(reason, info.message);
       info_ = std::move(info);
     } catch (...) {
       error_ = no_memory_error_;

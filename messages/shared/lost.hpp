@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "messages/shared/callbacks.hpp"
@@ -31,7 +32,7 @@ class LostSignal final : public polychron::detail::Origin {
 
   /// The first call settles every future of watch(); later ones do nothing. Never fails: without
   /// memory for the message it says just that.
-  void resolve(LostReason reason, const std::string& message) noexcept;
+  void resolve(LostReason reason, std::string_view message) noexcept;
   Future<LostInfo> watch(const std::shared_ptr<const LostSignal>& self);
 
   /// What calls on the lost context report.

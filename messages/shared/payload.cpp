@@ -22,7 +22,16 @@ std::optional<Error> Rendezvous::wait(const Conditions& conditions, const Now& n
   std::unique_lock lock(mutex_);
   const auto met = [this] { return state_ != State::waiting; };
   const auto over = [this] { return state_ == State::finished; };
-  if (!wait_until(lock, changed_, conditions, now, meanwhile, met)) {
+  try {
+    wait_until(lock, changed_, conditions, now, meanwhile, met);
+  } catch (...) {  // no memory to listen for a cancellation
+    if (!lock.owns_lock()) lock.lock();
+    if (!met()) {
+      state_ = State::finished;
+      throw;
+    }
+  }
+  if (!met()) {
     state_ = State::finished;  // withdrawn: the device finds nobody
     if (auto error = unmet(conditions, now)) return error;
     return Error(ErrorKind::quota_exceeded, "nothing in this world will ever take the bytes");

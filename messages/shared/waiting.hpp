@@ -41,7 +41,8 @@ bool wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& roo
     lock.lock();
   }
   while (!ready() && !given_up()) {
-    if (conditions.deadline)
+    // The last moment there is never passes, and one later cannot be waited for.
+    if (conditions.deadline && *conditions.deadline < Clock::time_point::max())
       room.wait_until(lock, *conditions.deadline + std::chrono::nanoseconds(1));
     else
       room.wait(lock);

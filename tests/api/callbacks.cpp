@@ -317,4 +317,31 @@ BOOST_AUTO_TEST_CASE(callbacks_run_once_each_whatever_they_do) {
   BOOST_TEST(*ran.number == calls);
 }
 
+BOOST_AUTO_TEST_CASE(what_a_handler_captured_goes_where_callbacks_run) {
+  // Its end waits for the context, which must not be what waits for it.
+  struct Session {
+    Context context;
+    Tensor tensor;
+    std::atomic<int>& ended;
+    ~Session() {
+      static_cast<void>(context.read_tensor(tensor).take());
+      ++ended;
+    }
+  };
+  std::atomic<int> ended{0};
+  auto rig = std::make_unique<Rig>();
+  const auto handler = [&] {
+    const auto session = std::make_shared<Session>(rig->context, rig->tensor(), ended);
+    return [session](const Error&) {};
+  };
+  rig->context.on_uncaptured_error(handler());
+  rig->context.on_uncaptured_error(handler());  // the first goes
+  const bool replaced = comes([&] { return ended == 1; });
+  BOOST_TEST(replaced, "the handler that was replaced");
+  rig->context.destroy();  // the second goes
+  const bool lost = replaced && comes([&] { return ended == 2; });
+  BOOST_TEST(lost, "the handler of a context that is gone");
+  if (!lost) static_cast<void>(rig.release());  // its end would not end
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -126,6 +126,41 @@ BOOST_AUTO_TEST_CASE(a_throwing_executor_harms_nobody) {
   BOOST_TEST(rig.runtime.shutdown().empty());
 }
 
+BOOST_AUTO_TEST_CASE(what_a_throwing_executor_does_not_run_may_wait) {
+  RuntimeOptions options;
+  options.executor = [](const std::function<void()>&) { throw std::runtime_error("full"); };
+  // On the heap: if this fails its end would not end.
+  auto rig = std::make_unique<Rig>(ContextOptions{}, options);
+  const auto t = rig->tensor();
+  std::atomic<int> ran{0};
+  for (int i = 0; i < 8; ++i)
+    rig->context.read_tensor(t).then([&, context = rig->context](const Result<Buffer>&) mutable {
+      context.read_tensor(t).wait();
+      ++ran;
+    });
+  const bool all = comes([&] { return ran == 8; });
+  BOOST_TEST(all, ran << " of 8 callbacks came to their end");
+  if (!all) static_cast<void>(rig.release());
+}
+
+BOOST_AUTO_TEST_CASE(an_executor_that_takes_a_callback_and_throws_runs_it_once) {
+  const Shelf shelf;
+  RuntimeOptions options;
+  options.executor = [take = shelf.executor()](std::function<void()> work) {
+    take(std::move(work));
+    throw std::runtime_error("late");
+  };
+  Rig rig({}, options);
+  const auto t = rig.tensor();
+  std::atomic<int> ran{0};
+  for (int i = 0; i < 8; ++i)
+    rig.context.read_tensor(t).then([&](const Result<Buffer>&) { ++ran; });
+  BOOST_TEST(comes([&] { return ran == 8; }));
+  shelf.run();
+  BOOST_TEST(ran == 8);
+  BOOST_TEST(rig.runtime.callback_exceptions() == 0U);
+}
+
 // -- exceptions -----------------------------------------------------------------------------------
 
 BOOST_AUTO_TEST_CASE(what_a_callback_throws_reaches_the_handler) {

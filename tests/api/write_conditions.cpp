@@ -62,6 +62,43 @@ BOOST_AUTO_TEST_CASE(a_blocked_write_ends_when_it_is_cancelled) {
   BOOST_TEST(s.context.stats().in_flight == 0U);
 }
 
+BOOST_AUTO_TEST_CASE(a_deadline_that_never_comes_waits_like_none) {
+  Full s;
+  std::jthread opener([&] {
+    comes([&] { return s.context.stats().blocked == 1; });
+    s.gate.open();
+  });
+  WriteOptions options;
+  options.deadline = std::chrono::steady_clock::time_point::max();
+  s.context.write_tensor(s.t, std::vector<float>(4, 1), options);
+  BOOST_TEST(s.read(s.t) == 1.0F);
+}
+
+BOOST_AUTO_TEST_CASE(a_cancellation_that_was_moved_away_is_one_still) {
+  Rig rig;
+  const auto t = rig.tensor();
+  Cancellation source;
+  const Cancellation moved = std::move(source);
+  source.cancel();  // NOLINT(bugprone-use-after-move)
+  BOOST_TEST(moved.cancelled());
+  rig.context.write_tensor(t, std::vector<float>(4, 1), {.cancellation = source});
+  rejects(ErrorKind::operation_error, rig.context.read_tensor(t));
+}
+
+BOOST_AUTO_TEST_CASE(a_direct_write_that_is_refused_has_given_its_place_back) {
+  Rig rig({.admission = AdmissionPolicy::fail, .memory_limit = 24});
+  const auto t = rig.tensor();
+  const auto lease = rig.context.export_tensor(t, LeaseMode::fail).get();
+  // Each refusal is a race between the caller and the context's thread.
+  int early = 0;
+  for (int i = 0; i < 5000; ++i) {
+    throws(ErrorKind::invalid_state,
+           [&] { rig.context.write_tensor(t, std::vector<float>(4, 1)); });
+    if (rig.context.stats().in_flight != 0) ++early;
+  }
+  BOOST_TEST(early == 0);
+}
+
 BOOST_AUTO_TEST_CASE(a_write_that_is_late_on_the_device_is_skipped) {
   Rig rig;
   const auto t = rig.tensor();

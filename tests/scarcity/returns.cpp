@@ -1,0 +1,164 @@
+// What a call that finds no memory leaves behind: an Error that says so, and what was lent or moved
+// with the caller again.
+#include <boost/test/unit_test.hpp>
+#include <functional>
+#include <map>
+
+#include "tests/patience.hpp"
+#include "tests/rig.hpp"
+#include "tests/scarcity/scarce.hpp"
+
+using namespace polychron;
+using namespace polychron::testing;
+
+namespace {
+
+/// Runs `call` with its first allocation failing, then its second, until it has not so many. What
+/// it throws must be an Error; `after(threw)` looks at what is left.
+void each_allocation(const std::function<void()>& prepare, const std::function<void()>& call,
+                     const std::function<void(bool threw)>& after) {
+  bool happened = true;
+  for (std::int64_t nth = 1; happened && nth < 100; ++nth) {
+    prepare();
+    bool threw = false;
+    {
+      OwnAllocationFails failing(nth);
+      try {
+        call();
+      } catch (const Error& error) {
+        threw = true;
+        BOOST_TEST((error.kind() == ErrorKind::out_of_memory),
+                   "allocation " << nth << ": " << error.what());
+      } catch (const std::bad_alloc&) {
+        threw = true;
+        BOOST_ERROR("allocation " << nth << ": std::bad_alloc instead of an Error");
+      }
+      happened = failing.happened();
+    }
+    BOOST_TEST_CONTEXT("allocation " << nth) after(threw);
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(returns)
+
+BOOST_AUTO_TEST_CASE(a_write_that_throws_leaves_the_buffer) {
+  Rig rig;
+  const auto t = rig.tensor();
+  Buffer bytes;
+  each_allocation([&] { bytes = Buffer(16); },
+                  [&] { rig.context.write_tensor(t, std::move(bytes)); },
+                  [&](bool threw) { BOOST_TEST(bytes.size() == (threw ? 16U : 0U)); });
+}
+
+BOOST_AUTO_TEST_CASE(a_read_gives_the_buffer_back) {
+  Rig rig;
+  const auto t = rig.tensor();
+  Buffer bytes;
+  Future<ReadResult> reply;
+  each_allocation([&] { bytes = Buffer(16); },
+                  [&] {
+                    reply = {};
+                    reply = rig.context.read_tensor(t, std::move(bytes));
+                  },
+                  [&](bool threw) {
+                    if (threw) {
+                      BOOST_TEST(bytes.size() == 16U);
+                      return;
+                    }
+                    auto read = polychron::testing::reply(std::move(reply));
+                    BOOST_REQUIRE(read);
+                    BOOST_TEST(read->buffer.size() == 16U);
+                  });
+}
+
+BOOST_AUTO_TEST_CASE(a_compute_that_throws_leaves_the_buffers) {
+  Rig rig;
+  const auto graph = rig.twice();
+  NamedBuffers in, out;
+  Future<ComputeResult> reply;
+  each_allocation(
+      [&] {
+        in.clear();
+        out.clear();
+        in.emplace_back("in", Buffer(16));
+        out.emplace_back("out", Buffer(16));
+      },
+      [&] {
+        reply = {};
+        reply = rig.context.compute(graph, std::move(in), std::move(out));
+      },
+      [&](bool threw) {
+        if (threw) {
+          BOOST_TEST(in.at(0).second.size() == 16U);
+          BOOST_TEST(out.at(0).second.size() == 16U);
+          return;
+        }
+        auto done = polychron::testing::reply(std::move(reply));
+        BOOST_REQUIRE(done);
+        BOOST_TEST(done->inputs.at(0).second.size() == 16U);
+        BOOST_TEST(done->outputs.at(0).second.size() == 16U);
+      });
+}
+
+BOOST_AUTO_TEST_CASE(a_constant_that_is_refused_leaves_the_buffer) {
+  Rig rig;
+  Buffer bytes;
+  const OperandDescriptor four{DataType::float32, {4}};
+  bool refused = false;
+  each_allocation(
+      [&] { bytes = Buffer(16); },
+      [&] { refused = !rig.context.create_constant_tensor(four, std::move(bytes)).take(); },
+      [&](bool threw) {
+        if (threw || refused) BOOST_TEST(bytes.size() == 16U);
+      });
+  GraphBuilder builder(rig.context);
+  each_allocation([&] { bytes = Buffer(16); },
+                  [&] { static_cast<void>(builder.constant(four, std::move(bytes))); },
+                  [&](bool threw) { BOOST_TEST(bytes.size() == (threw ? 16U : 0U)); });
+}
+
+BOOST_AUTO_TEST_CASE(calls_say_that_there_is_no_memory) {
+  Rig rig;
+  const std::map<std::string, std::function<void()>> calls{
+      {"lost", [&] { static_cast<void>(rig.context.lost()); }},
+      {"builder", [&] { const GraphBuilder builder(rig.context); }},
+      {"wrong argument", [&] { static_cast<void>(rig.context.read_tensor(Tensor())); }}};
+  for (const auto& [name, call] : calls)
+    BOOST_TEST_CONTEXT(name) each_allocation([] {}, call, [](bool) {});
+}
+
+BOOST_AUTO_TEST_CASE(a_direct_write_that_cannot_wait_leaves_the_tensor_alone) {
+  ContextOptions options;
+  options.memory_limit = 24;
+  bool happened = true;
+  for (std::int64_t nth = 1; happened && nth < 100; ++nth) {
+    Rig rig(options);
+    const auto t = rig.tensor();
+    auto lease = rig.context.export_tensor(t).get();
+    std::vector<float> values(4, 5);
+    WriteOptions cancellable;
+    cancellable.cancellation = Cancellation();
+    bool threw = false;
+    std::jthread holder([&] {
+      comes([&] { return rig.context.stats().writes == 1 || threw; });
+      lease.return_now();
+    });
+    {
+      OwnAllocationFails failing(nth);
+      try {
+        rig.context.write_tensor(t, values, cancellable);
+      } catch (const Error&) {
+        threw = true;
+      }
+      happened = failing.happened();
+    }
+    // They are the caller's again.
+    values.assign(4, 99);
+    holder.join();
+    BOOST_TEST(rig.read(t) == (threw ? 0.0F : 5.0F), "allocation " << nth);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
