@@ -23,7 +23,8 @@ const std::vector<Folder>& folders() {
       {"onednn",
        {onednn::elementwise_entries(), onednn::activation_entries(), onednn::matrix_entries(),
         onednn::convolution_entries(), onednn::pooling_entries(), onednn::resampling_entries(),
-        onednn::normalization_entries(), onednn::reduction_entries(), onednn::movement_entries()}},
+        onednn::normalization_entries(), onednn::reduction_entries(), onednn::movement_entries(),
+        onednn::recurrent_entries()}},
   };
   return list;
 }
