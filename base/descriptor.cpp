@@ -21,7 +21,9 @@ std::optional<std::uint64_t> element_count(const Shape& shape) noexcept {
 
 std::optional<std::uint64_t> byte_length(const OperandDescriptor& descriptor) noexcept {
   const auto count = element_count(descriptor.shape);
-  return count ? multiply(*count, byte_size(descriptor.data_type)) : std::nullopt;
+  if (!count) return std::nullopt;
+  if (is_packed(descriptor.data_type)) return *count / 2 + *count % 2;
+  return multiply(*count, byte_size(descriptor.data_type));
 }
 
 std::string to_string(const Shape& shape) {

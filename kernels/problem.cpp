@@ -8,6 +8,7 @@ std::string_view to_string(Layout layout) noexcept {
 }
 
 std::size_t storage_bytes(const OperandDescriptor& descriptor, Layout layout) noexcept {
+  if (is_packed(descriptor.data_type)) return *byte_length(descriptor);
   std::size_t bytes = byte_size(descriptor.data_type);
   const std::size_t block = channel_block(layout);
   for (std::size_t i = 0; i < descriptor.shape.size(); ++i) {

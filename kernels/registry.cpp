@@ -19,11 +19,12 @@ struct Folder {
 const std::vector<Folder>& folders() {
   static const std::vector<Folder> list{
       {"eigen", {eigen::elementwise_entries()}},
-      {"direct", {direct::movement_entries()}},
+      {"direct", {direct::movement_entries(), direct::quantization_entries()}},
       {"onednn",
        {onednn::elementwise_entries(), onednn::activation_entries(), onednn::matrix_entries(),
         onednn::convolution_entries(), onednn::pooling_entries(), onednn::resampling_entries(),
-        onednn::normalization_entries(), onednn::reduction_entries(), onednn::movement_entries()}},
+        onednn::normalization_entries(), onednn::reduction_entries(), onednn::movement_entries(),
+        onednn::recurrent_entries()}},
   };
   return list;
 }

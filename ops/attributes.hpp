@@ -32,6 +32,16 @@ template <>
 inline constexpr std::array<std::string_view, 3> spellings<PaddingMode>{"constant", "edge",
                                                                         "reflection"};
 template <>
+inline constexpr std::array<std::string_view, 2> spellings<GruWeightLayout>{"zrn", "rzn"};
+template <>
+inline constexpr std::array<std::string_view, 2> spellings<LstmWeightLayout>{"iofg", "ifgo"};
+template <>
+inline constexpr std::array<std::string_view, 3> spellings<RecurrentNetworkActivation>{
+    "relu", "sigmoid", "tanh"};
+template <>
+inline constexpr std::array<std::string_view, 3> spellings<RecurrentNetworkDirection>{
+    "forward", "backward", "both"};
+template <>
 inline constexpr auto spellings<DataType> = [] {
   std::array<std::string_view, all_data_types.size()> names;
   for (std::size_t i = 0; i < names.size(); ++i) names[i] = to_string(all_data_types[i]);
@@ -94,6 +104,21 @@ inline constexpr std::tuple fields<GemmAttributes>{
     Field{"aTranspose", &GemmAttributes::a_transpose},
     Field{"bTranspose", &GemmAttributes::b_transpose}};
 template <>
+inline constexpr std::tuple fields<GruCellAttributes>{
+    Field{"hiddenSize", &GruCellAttributes::hidden_size, true},
+    Field{"resetAfter", &GruCellAttributes::reset_after},
+    Field{"layout", &GruCellAttributes::layout},
+    Field{"activations", &GruCellAttributes::activations}};
+template <>
+inline constexpr std::tuple fields<GruAttributes>{
+    Field{"steps", &GruAttributes::steps, true},
+    Field{"hiddenSize", &GruAttributes::hidden_size, true},
+    Field{"resetAfter", &GruAttributes::reset_after},
+    Field{"returnSequence", &GruAttributes::return_sequence},
+    Field{"direction", &GruAttributes::direction},
+    Field{"layout", &GruAttributes::layout},
+    Field{"activations", &GruAttributes::activations}};
+template <>
 inline constexpr std::tuple fields<HardSigmoidAttributes>{
     Field{"alpha", &HardSigmoidAttributes::alpha}, Field{"beta", &HardSigmoidAttributes::beta}};
 template <>
@@ -110,6 +135,19 @@ inline constexpr std::tuple fields<LeakyReluAttributes>{
 template <>
 inline constexpr std::tuple fields<LinearAttributes>{Field{"alpha", &LinearAttributes::alpha},
                                                      Field{"beta", &LinearAttributes::beta}};
+template <>
+inline constexpr std::tuple fields<LstmCellAttributes>{
+    Field{"hiddenSize", &LstmCellAttributes::hidden_size, true},
+    Field{"layout", &LstmCellAttributes::layout},
+    Field{"activations", &LstmCellAttributes::activations}};
+template <>
+inline constexpr std::tuple fields<LstmAttributes>{
+    Field{"steps", &LstmAttributes::steps, true},
+    Field{"hiddenSize", &LstmAttributes::hidden_size, true},
+    Field{"returnSequence", &LstmAttributes::return_sequence},
+    Field{"direction", &LstmAttributes::direction},
+    Field{"layout", &LstmAttributes::layout},
+    Field{"activations", &LstmAttributes::activations}};
 template <>
 inline constexpr std::tuple fields<PadAttributes>{
     Field{"beginningPadding", &PadAttributes::beginning_padding, true},

@@ -4,11 +4,14 @@
 
 namespace polychron::ops {
 
-std::optional<std::string> descriptor_problem(const OperandDescriptor& descriptor) {
+std::optional<std::string> descriptor_problem(const OperandDescriptor& descriptor, bool strict) {
   const Shape& shape = descriptor.shape;
   const auto text = [&] { return to_string(descriptor); };
   if (static_cast<std::size_t>(descriptor.data_type) >= all_data_types.size())
     return "not a data type";
+  if (strict && is_packed(descriptor.data_type))
+    return text() + " is of a type that the specification does not have, and the context is " +
+           "strict: expected float32, float16, or an integer of 8 bits or more";
   for (const auto size : shape)
     if (!valid_dimension(size))
       return text() + " has a dimension of " + std::to_string(size) + ", expected 1 to 2147483647";
@@ -40,6 +43,11 @@ bool broadcastable(const Shape& from, const Shape& to) {
   if (from.size() > to.size()) return false;
   return std::equal(from.rbegin(), from.rend(), to.rbegin(),
                     [](auto size, auto target) { return size == 1 || size == target; });
+}
+
+bool blockwise_broadcastable(const Shape& from, const Shape& to) {
+  return std::equal(from.begin(), from.end(), to.begin(), to.end(),
+                    [](auto size, auto target) { return size != 0 && target % size == 0; });
 }
 
 bool valid_axes(std::span<const std::uint32_t> axes, std::size_t rank) {

@@ -20,13 +20,19 @@ constexpr bool valid_dimension(std::uint64_t size) noexcept {
 inline constexpr std::size_t max_tensor_count = 8192;
 
 /// "Checking dimensions": why no operand or tensor can have `descriptor`; nullopt if one can.
-std::optional<std::string> descriptor_problem(const OperandDescriptor& descriptor);
+/// `strict`: nor one of a type that the specification does not have.
+std::optional<std::string> descriptor_problem(const OperandDescriptor& descriptor,
+                                              bool strict = false);
 
 /// "Bidirectionally broadcasting"; nullopt if the shapes do not broadcast.
 std::optional<Shape> broadcast(const Shape& a, const Shape& b);
 
 /// "Unidirectionally broadcastable".
 bool broadcastable(const Shape& from, const Shape& to);
+
+/// "Blockwise broadcasting": the ranks are the same, and each dimension of `from` divides that of
+/// `to`.
+bool blockwise_broadcastable(const Shape& from, const Shape& to);
 
 /// True if each axis is below `rank` and none occurs twice.
 bool valid_axes(std::span<const std::uint32_t> axes, std::size_t rank);

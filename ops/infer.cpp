@@ -70,6 +70,11 @@ struct CheckField {
     for (const float value : values) (*this)(name, static_cast<double>(value));
   }
   template <class T>
+  void operator()(std::string_view name, const std::optional<std::vector<T>>& values) const {
+    if (!values) return;
+    for (const T& value : *values) (*this)(name, value);
+  }
+  template <class T>
   void operator()(std::string_view name, const T& value) const {
     if constexpr (std::is_enum_v<T>)
       if (static_cast<std::size_t>(value) >= spellings<T>.size())

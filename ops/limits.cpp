@@ -1,6 +1,7 @@
 #include "ops/limits.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "ops/table.hpp"
 
@@ -23,12 +24,13 @@ namespace polychron::ops {
 
 namespace {
 
-TensorLimits limits_of(const OperandRule& rule) {
-  return {rule.types.members(), rule.rank_min, rule.rank_max};
-}
-
-OpSupportLimits derive() {
-  const TensorLimits every{type_sets::any.members(), 0, max_rank};
+OpSupportLimits derive(bool strict) {
+  const TypeSet extra = strict ? TypeSet{} : type_sets::packed;
+  const TensorLimits every{(type_sets::any | extra).members(), 0, max_rank};
+  const auto limits_of = [&](const OperandRule& rule) {
+    const TypeSet types = strict ? rule.types.without(type_sets::packed) : rule.types;
+    return TensorLimits{types.members(), rule.rank_min, rule.rank_max};
+  };
   OpSupportLimits limits;
   limits.input = limits.constant = limits.output = every;
   for (const Row& row : rows()) {
@@ -43,9 +45,9 @@ OpSupportLimits derive() {
 
 }  // namespace
 
-const OpSupportLimits& support_limits() {
-  static const OpSupportLimits limits = derive();
-  return limits;
+const OpSupportLimits& support_limits(bool strict) {
+  static const std::array limits{derive(false), derive(true)};
+  return limits[strict ? 1 : 0];
 }
 
 }  // namespace polychron::ops

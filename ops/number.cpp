@@ -78,6 +78,10 @@ double to_double(float16 value) noexcept {
 }
 
 Number cast(const Number& number, DataType type) noexcept {
+  if (type == DataType::int4)
+    return std::int64_t{std::clamp<std::int8_t>(convert<std::int8_t>(number), -8, 7)};
+  if (type == DataType::uint4)
+    return std::uint64_t{std::min<std::uint8_t>(convert<std::uint8_t>(number), 15)};
   return with_element(type, [&]<class T>(T) -> Number {
     const T value = convert<T>(number);
     if constexpr (std::is_same_v<T, float16>)
@@ -92,6 +96,11 @@ Number cast(const Number& number, DataType type) noexcept {
 }
 
 std::vector<std::byte> element_bytes(const Number& number, DataType type) {
+  if (is_packed(type)) {
+    const auto low =
+        std::visit([](auto value) { return static_cast<std::uint8_t>(value); }, cast(number, type));
+    return {std::byte{low} & std::byte{0x0f}};
+  }
   return with_element(type, [&]<class T>(T) {
     const T value = convert<T>(number);
     std::vector<std::byte> bytes(sizeof(T));

@@ -23,7 +23,8 @@ std::vector<std::byte> element_bytes(const Number& number, DataType type);
 /// True if `a` is greater than `b`, exactly, whatever they hold; false if either is NaN.
 bool greater(const Number& a, const Number& b) noexcept;
 
-/// Calls `f` with a value of the C++ type of `type`.
+/// Calls `f` with a value of the C++ type of `type`: for packed types the one that holds an element
+/// by itself.
 template <class F>
 auto with_element(DataType type, F&& f) {
   switch (type) {
@@ -40,8 +41,10 @@ auto with_element(DataType type, F&& f) {
     case DataType::uint64:
       return f(std::uint64_t{});
     case DataType::int8:
+    case DataType::int4:
       return f(std::int8_t{});
     case DataType::uint8:
+    case DataType::uint4:
       break;
   }
   return f(std::uint8_t{});

@@ -38,6 +38,13 @@ std::vector<Shape> split_shape(const Call& call);
 std::vector<Shape> transpose_shape(const Call& call);
 std::vector<Shape> gather_shape(const Call& call);
 
+// -- quantization, recurrent --------------------------------------------------------------------
+std::vector<Shape> blockwise_shape(const Call& call);
+std::vector<Shape> gru_shape(const Call& call);
+std::vector<Shape> gru_cell_shape(const Call& call);
+std::vector<Shape> lstm_shape(const Call& call);
+std::vector<Shape> lstm_cell_shape(const Call& call);
+
 // -- data types that an attribute decides -------------------------------------------------------
 DataType cast_type(const Attributes& attributes);
 

@@ -4,7 +4,8 @@
 //   operand   := name ["..."] ["?"] ":" types          "..." variadic, "?" optional
 //   result    := [name ["..."] ["?"] ":"] types        without a name: "output"
 //   types     := kind {"|" kind} ["[" rank [".." rank] "]"]
-//   kind      := "any" | "floats" | "wide" | "signeds" | "indices" | a data type | an operand
+//   kind      := "any" | "floats" | "wide" | "signeds" | "indices" | "quantized"
+//                | a data type | an operand
 //   rank      := a number | "N" (max_rank)
 //
 // An operand's name as a kind says "same as": that operand's data type, and its ranks unless ranks
@@ -141,6 +142,7 @@ class SignatureParser {
     if (name == "wide") return type_sets::wide;
     if (name == "signeds") return type_sets::signeds;
     if (name == "indices") return type_sets::indices;
+    if (name == "quantized") return type_sets::quantized;
     const auto type = data_type_from_string(name);
     if (!type) throw SignatureError{"a data type, a set of them, or an operand before"};
     return {*type};

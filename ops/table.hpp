@@ -18,6 +18,8 @@
 #include "ops/families/movement.hpp"
 #include "ops/families/normalization.hpp"
 #include "ops/families/pooling.hpp"
+#include "ops/families/quantization.hpp"
+#include "ops/families/recurrent.hpp"
 #include "ops/families/reduction.hpp"
 #include "ops/families/resampling.hpp"
 #include "ops/row.hpp"
@@ -42,6 +44,8 @@ inline constexpr std::array families{
     FamilyRows{Family::reduction, reduction_rows},
     FamilyRows{Family::movement, movement_rows},
     FamilyRows{Family::indexing, indexing_rows},
+    FamilyRows{Family::quantization, quantization_rows},
+    FamilyRows{Family::recurrent, recurrent_rows},
 };
 
 constexpr std::size_t row_count() {

@@ -23,6 +23,10 @@ class TypeSet {
     other.bits_ |= bits_;
     return other;
   }
+  constexpr TypeSet without(TypeSet other) const noexcept {
+    other.bits_ = bits_ & ~other.bits_;
+    return other;
+  }
   /// The members, in the specification's order.
   std::vector<DataType> members() const {
     std::vector<DataType> types;
@@ -50,6 +54,9 @@ inline constexpr TypeSet wide{DataType::float32, DataType::float16, DataType::in
 inline constexpr TypeSet signeds{DataType::float32, DataType::float16, DataType::int64,
                                  DataType::int32, DataType::int8};
 inline constexpr TypeSet indices{DataType::int32, DataType::uint32, DataType::int64};
+inline constexpr TypeSet packed{DataType::int4, DataType::uint4};
+inline constexpr TypeSet quantized{DataType::int32, DataType::uint32, DataType::int8,
+                                   DataType::uint8, DataType::int4,   DataType::uint4};
 
 }  // namespace type_sets
 

@@ -8,6 +8,8 @@ namespace polychron::detail {
 
 void check_context_alive(const Context& context) { ContextHandle::of(context)->check_alive(); }
 
+bool is_strict(const Context& context) { return ContextHandle::of(context)->strict; }
+
 ops::ConstantBytes constant_tensor_bytes(const Context& context, const Tensor& tensor) {
   const auto& handle = *TensorHandle::of(tensor);
   handle.check_usable(ContextHandle::of(context));

@@ -12,6 +12,9 @@ namespace polychron::detail {
 /// Throws invalid_state (context_lost) if the context is destroyed (lost).
 void check_context_alive(const Context& context);
 
+/// ContextOptions::strict.
+bool is_strict(const Context& context);
+
 /// The bytes of a constant tensor, shared. Throws type_error (another context's, not constant),
 /// invalid_state (destroyed).
 ops::ConstantBytes constant_tensor_bytes(const Context& context, const Tensor& tensor);

@@ -19,15 +19,16 @@ namespace {
   throw Error(ErrorKind::type_error, message);
 }
 
-void check_descriptor(std::string_view what, const OperandDescriptor& descriptor) {
-  if (const auto problem = ops::descriptor_problem(descriptor))
-    refuse(std::string(what) + ": " + *problem);
-}
-
 }  // namespace
 
 BuilderState::BuilderState(const Context& context) : context_(context) {
   check_context_alive(context_);
+}
+
+void BuilderState::check_descriptor(const std::string& what,
+                                    const OperandDescriptor& descriptor) const {
+  if (const auto problem = ops::descriptor_problem(descriptor, is_strict(context_)))
+    refuse(what + ": " + *problem);
 }
 
 void BuilderState::check_open() const {

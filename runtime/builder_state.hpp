@@ -47,6 +47,8 @@ class BuilderState : public std::enable_shared_from_this<BuilderState> {
 
   /// Throws invalid_state unless inputs, constants and operators may be added.
   void check_open() const;
+  /// Throws type_error if no operand can have `descriptor`.
+  void check_descriptor(const std::string& what, const OperandDescriptor& descriptor) const;
   bool owns(const Operand& operand) const { return operand.owner_.get() == this; }
   ops::ValueId add_value(ops::Value value);
   Operand operand(ops::ValueId value) { return {shared_from_this(), value}; }

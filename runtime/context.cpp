@@ -70,8 +70,7 @@ Future<std::vector<PendingOperation>> Context::pending() {
 }
 
 const OpSupportLimits& Context::op_support_limits() const {
-  ContextHandle::of(*this);
-  return ops::support_limits();
+  return ops::support_limits(ContextHandle::of(*this)->strict);
 }
 
 void Context::destroy() { ContextHandle::of(*this)->port->destroy(); }

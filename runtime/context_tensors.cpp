@@ -18,8 +18,9 @@ using detail::rejecting;
 using detail::reporting;
 using detail::TensorHandle;
 
-void check_descriptor(const OperandDescriptor& descriptor, const std::string& label) {
-  if (const auto reason = ops::descriptor_problem(descriptor))
+void check_descriptor(const ContextHandle& context, const OperandDescriptor& descriptor,
+                      const std::string& label) {
+  if (const auto reason = ops::descriptor_problem(descriptor, context.strict))
     throw Error(ErrorKind::type_error, *reason)
         .with_object(label.empty() ? "tensor" : "tensor '" + label + "'");
 }
@@ -56,7 +57,7 @@ Future<Tensor> create(const std::shared_ptr<ContextHandle>& context,
 Future<Tensor> create_constant(const std::shared_ptr<ContextHandle>& context,
                                const OperandDescriptor& descriptor, std::string label,
                                std::size_t size, auto make_bytes, auto give_back) {
-  check_descriptor(descriptor, label);
+  check_descriptor(*context, descriptor, label);
   context->check_alive();
   const TensorDescriptor full{descriptor, false, false, std::move(label)};
   if (size != *byte_length(descriptor))
@@ -170,7 +171,7 @@ void submit_read(const std::shared_ptr<ContextHandle>& context, const TensorHand
 Future<Tensor> Context::create_tensor(const TensorDescriptor& descriptor) {
   const auto& context = ContextHandle::of(*this);
   return rejecting(context->port->origin(), [&] {
-    check_descriptor(descriptor, descriptor.label);
+    check_descriptor(*context, descriptor, descriptor.label);
     context->check_alive();
     auto place = context->port->enter(Port::Door::operations, {});
     return create(context, descriptor, nullptr, nullptr, std::move(place));

@@ -19,8 +19,9 @@ namespace polychron::detail {
 
 struct ContextHandle {
   /// `runtime`: kept alive as long as there is a handle.
-  ContextHandle(std::shared_ptr<void> runtime_state, std::shared_ptr<Port> to_context)
-      : runtime(std::move(runtime_state)), port(std::move(to_context)) {}
+  ContextHandle(std::shared_ptr<void> runtime_state, std::shared_ptr<Port> to_context,
+                bool is_strict)
+      : runtime(std::move(runtime_state)), port(std::move(to_context)), strict(is_strict) {}
   ~ContextHandle() { port->destroy(); }
   ContextHandle(const ContextHandle&) = delete;
   ContextHandle& operator=(const ContextHandle&) = delete;
@@ -40,6 +41,7 @@ struct ContextHandle {
 
   const std::shared_ptr<void> runtime;
   const std::shared_ptr<Port> port;
+  const bool strict;  ///< ContextOptions::strict
   msg::IdSource ids;
 };
 

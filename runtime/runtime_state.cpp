@@ -153,7 +153,7 @@ actors::EnvironmentRef RuntimeState::make_environment(
   return environment;
 }
 
-Context RuntimeState::spawn(const actors::EnvironmentRef& environment) {
+Context RuntimeState::spawn(const actors::EnvironmentRef& environment, bool strict) {
   context_actor actor;
   const auto work = [&] { actor = actors::spawn_context(*system_, environment); };
   if (home_)
@@ -165,7 +165,8 @@ Context RuntimeState::spawn(const actors::EnvironmentRef& environment) {
     std::erase_if(budgets, [](const auto& budget) { return budget.expired(); });
     budgets.push_back(environment->budget);
   });
-  auto context = ContextHandle::wrap(std::make_shared<ContextHandle>(shared_from_this(), port));
+  auto context =
+      ContextHandle::wrap(std::make_shared<ContextHandle>(shared_from_this(), port, strict));
   // Known before it is looked at: a shutdown that comes now ends it.
   ports_.with([&](auto& ports) {
     std::erase_if(ports, [](const auto& known) { return known.expired(); });
@@ -187,7 +188,7 @@ Future<Context> RuntimeState::create_context(const ContextOptions& options) {
     auto backend = factory_(options);
     if (!backend) return refuse(backend.error());
     const auto promise = Promise<Context>::make(origin_);
-    promise.resolve(spawn(make_environment(options, std::move(*backend))));
+    promise.resolve(spawn(make_environment(options, std::move(*backend)), options.strict));
     return promise.future();
   } catch (const Error& error) {
     return refuse(error);

@@ -63,7 +63,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   static void end(RuntimeState* state) noexcept;
   actors::EnvironmentRef make_environment(const ContextOptions& options,
                                           std::shared_ptr<kernels::Backend> backend) const;
-  Context spawn(const actors::EnvironmentRef& environment);
+  Context spawn(const actors::EnvironmentRef& environment, bool strict);
 
   std::unique_ptr<msg::HomeThread> home_;
   std::optional<caf::actor_system_config> config_;

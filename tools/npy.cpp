@@ -116,6 +116,9 @@ std::string npy_header(const polychron::OperandDescriptor& descriptor) {
   const auto type = std::find_if(types.begin(), types.end(), [&](const auto& entry) {
     return entry.second == descriptor.data_type;
   });
+  if (type == types.end())
+    throw UserError(to_string(descriptor) + " cannot be written: .npy files have no elements of " +
+                    "4 bits");
   std::string text = "{'descr': '";
   text += polychron::byte_size(descriptor.data_type) == 1 ? '|' : '<';
   text += type->first;

@@ -26,7 +26,8 @@ struct NpyArray {
 NpyArray parse_npy(std::span<const std::byte> file, const std::string& name);
 NpyArray read_npy(const std::filesystem::path& path);
 
-/// What comes before the elements in a file: version 1.0, a multiple of 64 bytes.
+/// What comes before the elements in a file: version 1.0, a multiple of 64 bytes. Throws UserError
+/// for a type that such files do not have.
 std::string npy_header(const polychron::OperandDescriptor& descriptor);
 
 }  // namespace tool

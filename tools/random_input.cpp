@@ -50,6 +50,10 @@ Buffer random_input(const polychron::OperandDescriptor& descriptor, std::mt19937
     case DataType::uint8:
       fill<std::uint8_t>(buffer, [&] { return static_cast<std::uint8_t>(bit()); });
       break;
+    case DataType::int4:
+    case DataType::uint4:
+      fill<std::uint8_t>(buffer, [&] { return static_cast<std::uint8_t>(bit() | bit() << 4); });
+      break;
   }
   return buffer;
 }

@@ -9,12 +9,25 @@
 
 namespace polychron {
 
-/// WebNN's MLOperandDataType, in the specification's order.
-enum class DataType : std::uint8_t { float32, float16, int32, uint32, int64, uint64, int8, uint8 };
+/// WebNN's MLOperandDataType, in the specification's order; then two that it has no more, and that
+/// quantized models need: two elements a byte, the first in the low bits, the last byte filled up
+/// with zeros. What is strict (ContextOptions::strict) does not have them.
+enum class DataType : std::uint8_t {
+  float32,
+  float16,
+  int32,
+  uint32,
+  int64,
+  uint64,
+  int8,
+  uint8,
+  int4,
+  uint4
+};
 
-inline constexpr std::array all_data_types{DataType::float32, DataType::float16, DataType::int32,
-                                           DataType::uint32,  DataType::int64,   DataType::uint64,
-                                           DataType::int8,    DataType::uint8};
+inline constexpr std::array all_data_types{
+    DataType::float32, DataType::float16, DataType::int32, DataType::uint32, DataType::int64,
+    DataType::uint64,  DataType::int8,    DataType::uint8, DataType::int4,   DataType::uint4};
 
 /// An IEEE 754 binary16 value as its bits; convert at the edges, kernels compute in float32.
 struct float16 {
@@ -22,16 +35,21 @@ struct float16 {
   friend bool operator==(float16, float16) = default;
 };
 
-/// Size of one element in bytes.
+/// True for the types that have two elements a byte.
+constexpr bool is_packed(DataType type) noexcept {
+  return type == DataType::int4 || type == DataType::uint4;
+}
+
+/// Size of one element in bytes; of a packed type, when it stands alone. Tensors: byte_length().
 constexpr std::size_t byte_size(DataType type) noexcept {
-  constexpr std::array<std::uint8_t, 8> sizes{4, 2, 4, 4, 8, 8, 1, 1};
+  constexpr std::array<std::uint8_t, 10> sizes{4, 2, 4, 4, 8, 8, 1, 1, 1, 1};
   return sizes[static_cast<std::size_t>(type)];
 }
 
 /// The specification's spelling, for instance "float32".
 constexpr std::string_view to_string(DataType type) noexcept {
-  constexpr std::array<std::string_view, 8> names{"float32", "float16", "int32", "uint32",
-                                                  "int64",   "uint64",  "int8",  "uint8"};
+  constexpr std::array<std::string_view, 10> names{
+      "float32", "float16", "int32", "uint32", "int64", "uint64", "int8", "uint8", "int4", "uint4"};
   return names[static_cast<std::size_t>(type)];
 }
 
@@ -42,7 +60,8 @@ constexpr std::optional<DataType> data_type_from_string(std::string_view name) n
   return std::nullopt;
 }
 
-/// Maps a C++ element type to its DataType; undefined for every other type.
+/// Maps a C++ element type to its DataType; undefined for every other type. Packed types have none:
+/// their bytes are std::uint8_t.
 template <class T>
 struct data_type_of;
 template <>

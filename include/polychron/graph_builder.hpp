@@ -269,6 +269,57 @@ class GraphBuilder {
     return one("transpose", {&x}, o);
   }
 
+  // -- quantization -------------------------------------------------------------------------------
+  /// `scale` and `zero_point` have the input's rank: a dimension of theirs that divides the
+  /// input's is of blocks.
+  Operand quantize_linear(const Operand& x, const Operand& scale, const Operand& zero_point,
+                          const Plain& o = {}) {
+    return one("quantizeLinear", {&x, &scale, &zero_point}, o);
+  }
+  Operand dequantize_linear(const Operand& x, const Operand& scale, const Operand& zero_point,
+                            const Plain& o = {}) {
+    return one("dequantizeLinear", {&x, &scale, &zero_point}, o);
+  }
+
+  // -- recurrent networks -------------------------------------------------------------------------
+  /// The last hidden state; then, if asked for, the sequence of all.
+  std::vector<Operand> gru(const Operand& x, const Operand& weight, const Operand& recurrent_weight,
+                           std::uint32_t steps, std::uint32_t hidden_size,
+                           const GruOptions& o = {}) {
+    return apply("gru",
+                 std::vector{&x, &weight, &recurrent_weight, given(o.bias), given(o.recurrent_bias),
+                             given(o.initial_hidden_state)},
+                 GruAttributes{o, steps, hidden_size}, {o.label});
+  }
+  Operand gru_cell(const Operand& x, const Operand& weight, const Operand& recurrent_weight,
+                   const Operand& hidden_state, std::uint32_t hidden_size,
+                   const GruCellOptions& o = {}) {
+    return one(
+        "gruCell",
+        {&x, &weight, &recurrent_weight, &hidden_state, given(o.bias), given(o.recurrent_bias)},
+        GruCellAttributes{o, hidden_size}, {o.label});
+  }
+  /// The last hidden and cell states; then, if asked for, the sequence of all hidden ones.
+  std::vector<Operand> lstm(const Operand& x, const Operand& weight,
+                            const Operand& recurrent_weight, std::uint32_t steps,
+                            std::uint32_t hidden_size, const LstmOptions& o = {}) {
+    return apply("lstm",
+                 std::vector{&x, &weight, &recurrent_weight, given(o.bias), given(o.recurrent_bias),
+                             given(o.peephole_weight), given(o.initial_hidden_state),
+                             given(o.initial_cell_state)},
+                 LstmAttributes{o, steps, hidden_size}, {o.label});
+  }
+  /// The next hidden and cell states.
+  std::vector<Operand> lstm_cell(const Operand& x, const Operand& weight,
+                                 const Operand& recurrent_weight, const Operand& hidden_state,
+                                 const Operand& cell_state, std::uint32_t hidden_size,
+                                 const LstmCellOptions& o = {}) {
+    return apply("lstmCell",
+                 std::vector{&x, &weight, &recurrent_weight, &hidden_state, &cell_state,
+                             given(o.bias), given(o.recurrent_bias), given(o.peephole_weight)},
+                 LstmCellAttributes{o, hidden_size}, {o.label});
+  }
+
   /// Compiles the graph up to `outputs`. Rejects with type_error (no outputs, an empty name, an
   /// input or constant as output, a foreign operand) and leaves the builder usable; once it was
   /// accepted, the builder is built and refuses every further call.

@@ -23,6 +23,10 @@ enum class ConvTranspose2dFilterOperandLayout : std::uint8_t { iohw, hwoi, ohwi 
 enum class RoundingType : std::uint8_t { floor, ceil };
 enum class InterpolationMode : std::uint8_t { nearest_neighbor, linear };
 enum class PaddingMode : std::uint8_t { constant, edge, reflection };
+enum class GruWeightLayout : std::uint8_t { zrn, rzn };
+enum class LstmWeightLayout : std::uint8_t { iofg, ifgo };
+enum class RecurrentNetworkActivation : std::uint8_t { relu, sigmoid, tanh };
+enum class RecurrentNetworkDirection : std::uint8_t { forward, backward, both };
 
 /// WebNN's MLNumber: a number of any type, exact for 64-bit integers.
 using Number = std::variant<double, std::int64_t, std::uint64_t>;
@@ -77,6 +81,23 @@ struct GemmAttributes {
   bool a_transpose = false;
   bool b_transpose = false;
 };
+/// Activations: of the update and reset gates, and of the new one.
+struct GruCellChoices {
+  bool reset_after = true;
+  GruWeightLayout layout = GruWeightLayout::zrn;
+  std::optional<std::vector<RecurrentNetworkActivation>> activations;  ///< absent: sigmoid, tanh
+};
+struct GruCellAttributes : GruCellChoices {
+  std::uint32_t hidden_size = 0;
+};
+struct GruChoices : GruCellChoices {
+  bool return_sequence = false;
+  RecurrentNetworkDirection direction = RecurrentNetworkDirection::forward;
+};
+struct GruAttributes : GruChoices {
+  std::uint32_t steps = 0;
+  std::uint32_t hidden_size = 0;
+};
 struct HardSigmoidAttributes {
   double alpha = 0.2;
   double beta = 0.5;
@@ -95,6 +116,23 @@ struct LeakyReluAttributes {
 struct LinearAttributes {
   double alpha = 1;
   double beta = 0;
+};
+/// Activations: of the input, forget and output gates, of the cell gate, and of the cell state.
+struct LstmCellChoices {
+  LstmWeightLayout layout = LstmWeightLayout::iofg;
+  /// Absent: sigmoid, tanh, tanh.
+  std::optional<std::vector<RecurrentNetworkActivation>> activations;
+};
+struct LstmCellAttributes : LstmCellChoices {
+  std::uint32_t hidden_size = 0;
+};
+struct LstmChoices : LstmCellChoices {
+  bool return_sequence = false;
+  RecurrentNetworkDirection direction = RecurrentNetworkDirection::forward;
+};
+struct LstmAttributes : LstmChoices {
+  std::uint32_t steps = 0;
+  std::uint32_t hidden_size = 0;
 };
 struct PadAttributes {
   std::vector<std::uint32_t> beginning_padding;
@@ -146,11 +184,12 @@ struct TransposeAttributes {
 using Attributes =
     std::variant<std::monostate, BatchNormalizationAttributes, CastAttributes, ClampAttributes,
                  ConcatAttributes, Conv2dAttributes, ConvTranspose2dAttributes, EluAttributes,
-                 ExpandAttributes, GatherAttributes, GemmAttributes, HardSigmoidAttributes,
-                 InstanceNormalizationAttributes, LayerNormalizationAttributes, LeakyReluAttributes,
-                 LinearAttributes, PadAttributes, Pool2dAttributes, ReduceAttributes,
-                 Resample2dAttributes, ReshapeAttributes, SliceAttributes, SoftmaxAttributes,
-                 SplitAttributes, TransposeAttributes>;
+                 ExpandAttributes, GatherAttributes, GemmAttributes, GruAttributes,
+                 GruCellAttributes, HardSigmoidAttributes, InstanceNormalizationAttributes,
+                 LayerNormalizationAttributes, LeakyReluAttributes, LinearAttributes,
+                 LstmAttributes, LstmCellAttributes, PadAttributes, Pool2dAttributes,
+                 ReduceAttributes, Resample2dAttributes, ReshapeAttributes, SliceAttributes,
+                 SoftmaxAttributes, SplitAttributes, TransposeAttributes>;
 
 // -- options: what a caller fills in
 // -------------------------------------------------------------------
@@ -188,6 +227,19 @@ struct ConvTranspose2dOptions : OptionsOf<ConvTranspose2dAttributes> {
 };
 struct GemmOptions : OptionsOf<GemmAttributes> {
   std::optional<Operand> c;
+};
+struct GruOptions : OptionsOf<GruChoices> {
+  std::optional<Operand> bias, recurrent_bias, initial_hidden_state;
+};
+struct GruCellOptions : OptionsOf<GruCellChoices> {
+  std::optional<Operand> bias, recurrent_bias;
+};
+struct LstmOptions : OptionsOf<LstmChoices> {
+  std::optional<Operand> bias, recurrent_bias, peephole_weight;
+  std::optional<Operand> initial_hidden_state, initial_cell_state;
+};
+struct LstmCellOptions : OptionsOf<LstmCellChoices> {
+  std::optional<Operand> bias, recurrent_bias, peephole_weight;
 };
 struct InstanceNormalizationOptions : OptionsOf<InstanceNormalizationAttributes> {
   std::optional<Operand> scale, bias;

@@ -39,6 +39,9 @@ struct ContextOptions {
   /// Which device computes: "cpu", or "gpu" where oneDNN was built with a GPU engine (else
   /// not_supported).
   std::string device = "cpu";
+  /// As the specification stands: int4 and uint4 are no data types of inputs, constants and tensors
+  /// (type_error), and op_support_limits() does not have them.
+  bool strict = false;
   /// Threads that one dispatch may use. 1 is the robust default: see docs/performance.md.
   int threads = 1;
   /// Device actors that work side by side, each with `threads` threads. Results are the same for

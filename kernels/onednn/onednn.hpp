@@ -14,5 +14,9 @@ std::span<const Entry> resampling_entries() noexcept;
 std::span<const Entry> normalization_entries() noexcept;
 std::span<const Entry> reduction_entries() noexcept;
 std::span<const Entry> movement_entries() noexcept;
+std::span<const Entry> recurrent_entries() noexcept;
+
+/// Recurrent networks as products of matrices: what the library's primitives do not take.
+KernelResult prepare_recurrent_products(const Problem& problem);
 
 }  // namespace polychron::kernels::onednn

@@ -89,7 +89,7 @@ const Entry* find(ops::OpId op) noexcept {
   for (const auto entries :
        {elementwise_entries(), activation_entries(), matrix_entries(), convolution_entries(),
         pooling_entries(), resampling_entries(), normalization_entries(), reduction_entries(),
-        movement_entries(), indexing_entries()})
+        movement_entries(), indexing_entries(), quantization_entries(), recurrent_entries()})
     for (const Entry& entry : entries)
       if (entry.op == op) return &entry;
   return nullptr;

@@ -65,5 +65,7 @@ std::span<const Entry> normalization_entries() noexcept;
 std::span<const Entry> reduction_entries() noexcept;
 std::span<const Entry> movement_entries() noexcept;
 std::span<const Entry> indexing_entries() noexcept;
+std::span<const Entry> quantization_entries() noexcept;
+std::span<const Entry> recurrent_entries() noexcept;
 
 }  // namespace polychron::kernels::reference

@@ -35,6 +35,11 @@ void read(const json& value, E& field) {
   if (found == names.end()) throw std::runtime_error("no such value: " + value.dump());
   field = static_cast<E>(found - names.begin());
 }
+template <class E>
+requires std::is_enum_v<E>
+void read(const json& value, std::vector<E>& field) {
+  for (const auto& item : value) read(item, field.emplace_back());
+}
 template <class T>
 void read(const json& value, std::optional<T>& field) {
   read(value, field.emplace());

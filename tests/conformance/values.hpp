@@ -51,6 +51,13 @@ inline Buffer bytes_of(const json& operand) {
   const auto size = byte_size(descriptor.data_type);
   auto buffer = Buffer::uninitialized(*byte_length(descriptor));
   std::vector<std::byte> bytes;
+  if (is_packed(descriptor.data_type)) {
+    std::ranges::fill(buffer.bytes(), std::byte{});
+    for (std::size_t i = 0; i < *element_count(descriptor.shape); ++i)
+      buffer.bytes()[i / 2] |=
+          ops::element_bytes(number_of(datum(operand, i)), descriptor.data_type)[0] << i % 2 * 4;
+    return buffer;
+  }
   for (std::size_t i = 0; i < buffer.size() / size; ++i) {
     if (i == 0 || operand.at("data").is_array())
       bytes = ops::element_bytes(number_of(datum(operand, i)), descriptor.data_type);
@@ -122,6 +129,17 @@ Difference compare_elements(std::span<const std::byte> actual, const json& opera
   return worst;
 }
 
+/// The elements of packed bytes as a byte each, with their sign.
+inline Buffer unpacked(std::span<const std::byte> packed, const OperandDescriptor& descriptor) {
+  Buffer elements(*element_count(descriptor.shape));
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    const auto bits = std::to_integer<int>(packed[i / 2] >> i % 2 * 4) & 0x0f;
+    const bool negative = descriptor.data_type == DataType::int4 && bits > 7;
+    elements.bytes()[i] = static_cast<std::byte>(negative ? bits - 16 : bits);
+  }
+  return elements;
+}
+
 /// How far `actual` is from the operand's "data". Metric "ULP": places in the order of all values
 /// of the type, infinite if only one is NaN; "ATOL": absolute difference from the number as
 /// written.
@@ -143,6 +161,13 @@ inline Difference compare(std::span<const std::byte> actual, const json& operand
       return compare_elements<std::uint64_t>(actual, operand, ulp);
     case DataType::int8:
       return compare_elements<std::int8_t>(actual, operand, ulp);
+    case DataType::int4:
+    case DataType::uint4: {
+      json wide = operand;
+      const bool is_signed = descriptor_of(operand).data_type == DataType::int4;
+      wide["dataType"] = is_signed ? "int8" : "uint8";
+      return compare(unpacked(actual, descriptor_of(operand)).bytes(), wide, metric);
+    }
     case DataType::uint8:
       break;
   }

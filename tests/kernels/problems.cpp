@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "ops/number.hpp"
+
 namespace polychron::tests {
 
 using kernels::Layout;
@@ -21,6 +23,10 @@ Buffer ProblemMaker::random_bytes(const OperandDescriptor& descriptor) {
   if (descriptor.data_type == DataType::float32) {
     std::uniform_real_distribution<float> numbers(low_, high_);
     for (float& value : bytes.as<float>()) value = numbers(generator_);
+  } else if (descriptor.data_type == DataType::float16) {
+    std::uniform_real_distribution<float> numbers(low_, high_);
+    for (float16& value : bytes.as<float16>())
+      value = ops::to_float16(static_cast<double>(numbers(generator_)));
   } else {
     std::uniform_int_distribution<int> numbers(0, 7);
     for (std::byte& value : bytes.bytes()) value = static_cast<std::byte>(numbers(generator_));
@@ -36,8 +42,15 @@ ProblemMaker& ProblemMaker::input(Shape shape, DataType type) {
   return *this;
 }
 
-ProblemMaker& ProblemMaker::constant(Shape shape) {
-  input(std::move(shape));
+ProblemMaker& ProblemMaker::given(OperandDescriptor descriptor, Buffer bytes) {
+  values_.push_back(std::move(bytes));
+  problem_.inputs.push_back({std::move(descriptor), Layout::plain, nullptr, true});
+  problem_.own_inputs = problem_.inputs.size();
+  return *this;
+}
+
+ProblemMaker& ProblemMaker::constant(Shape shape, DataType type) {
+  input(std::move(shape), type);
   problem_.inputs.back().constant =
       std::make_shared<const Buffer>(Buffer::copy_of(std::as_const(values_.back()).bytes()));
   return *this;
@@ -232,6 +245,24 @@ double tolerance_of(const Problem& problem) {
 }
 
 }  // namespace
+
+std::vector<double> numbers_of(const OperandDescriptor& descriptor, const Buffer& bytes) {
+  std::vector<double> numbers(*element_count(descriptor.shape));
+  const auto packed = bytes.as<std::uint8_t>();
+  ops::with_element(descriptor.data_type, [&]<class T>(T) {
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      if (is_packed(descriptor.data_type)) {
+        const int bits = packed[i / 2] >> i % 2 * 4 & 15;
+        numbers[i] = descriptor.data_type == DataType::int4 && bits > 7 ? bits - 16 : bits;
+      } else if constexpr (std::is_same_v<T, float16>) {
+        numbers[i] = ops::to_double(bytes.as<T>()[i]);
+      } else {
+        numbers[i] = static_cast<double>(bytes.as<T>()[i]);
+      }
+    }
+  });
+  return numbers;
+}
 
 int check_implementations(const ProblemMaker& maker, const std::string& what) {
   const Problem problem = maker.problem();

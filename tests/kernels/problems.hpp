@@ -20,7 +20,9 @@ class ProblemMaker {
     return *this;
   }
   ProblemMaker& input(Shape shape, DataType type = DataType::float32);
-  ProblemMaker& constant(Shape shape);
+  ProblemMaker& constant(Shape shape, DataType type = DataType::float32);
+  /// An input of these bytes.
+  ProblemMaker& given(OperandDescriptor descriptor, Buffer bytes);
   ProblemMaker& absent();
   ProblemMaker& output(Shape shape, DataType type = DataType::float32);
   ProblemMaker& then(ops::OpId op, Attributes attributes = {});
@@ -52,6 +54,9 @@ struct Outcome {
 Outcome run_kernel(const kernels::Implementation& implementation, kernels::Problem problem,
                    const std::vector<Buffer>& values,
                    kernels::Layout layout = kernels::Layout::plain);
+
+/// The elements of a tensor's bytes as numbers.
+std::vector<double> numbers_of(const OperandDescriptor& descriptor, const Buffer& bytes);
 
 /// Checks every implementation of the problem's operator, in every layout that it takes, against
 /// the reference, within the tolerances of the rows concerned. Returns how many combinations ran

@@ -1,4 +1,5 @@
 // GraphBuilder but for its operators: inputs, constants, states, what build() accepts.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <string>
 
@@ -71,7 +72,7 @@ BOOST_AUTO_TEST_CASE(constants_have_exactly_their_bytes) {
   GraphBuilder builder(context);
   for (const auto type : all_data_types) {
     const OperandDescriptor descriptor{type, {2, 3}};
-    const std::vector<std::byte> bytes(byte_size(type) * 6);
+    const std::vector<std::byte> bytes(*byte_length(descriptor));
     const auto view = std::span(bytes);
     BOOST_TEST((builder.constant(descriptor, view).descriptor() == descriptor));
     refused([&] { builder.constant(descriptor, view.first(bytes.size() - 1)); }, "expected");
@@ -104,6 +105,57 @@ BOOST_AUTO_TEST_CASE(scalar_constants_of_every_type) {
   for (const auto type : all_data_types) {
     const auto operand = builder.constant(type, 3.0);
     BOOST_TEST((operand.descriptor() == OperandDescriptor{type, {}}));
+  }
+}
+
+// Two elements a byte; what is left of the last byte does not count.
+BOOST_AUTO_TEST_CASE(integers_of_4_bits_are_packed) {
+  GraphBuilder builder(context);
+  for (const auto type : {DataType::int4, DataType::uint4}) {
+    for (const auto& [shape, size] : std::vector<std::pair<Shape, std::size_t>>{
+             {{}, 1}, {{1}, 1}, {{2}, 1}, {{3}, 2}, {{3, 3}, 5}, {{0x7fff'ffff}, 0x4000'0000}})
+      BOOST_TEST(*byte_length({type, shape}) == size);
+    const std::vector<std::uint8_t> two(2);
+    BOOST_TEST((builder.constant({type, {3}}, two).data_type() == type));
+    BOOST_TEST((builder.constant({type, {4}}, two).data_type() == type));
+    refused([&] { builder.constant({type, {5}}, two); }, "expected 3");
+    refused([&] { builder.constant({type, {2}}, std::vector<std::int8_t>{1}); }, "uint8");
+    const auto x = builder.input(std::string(to_string(type)), {type, {4}});
+    refused([&] { builder.relu(x); }, "operand 'input'");
+    refused([&] { builder.reshape(x, {2, 2}); }, "operand 'input'");
+    refused([&] { builder.cast(x, DataType::int8); }, "operand 'input'");
+    refused([&] { builder.cast(builder.constant(DataType::int8, 1.0), type); }, "would be");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_strict_context_has_the_specifications_types_only) {
+  auto strict = runtime.create_context({.strict = true}).get();
+  for (const auto type : {DataType::int4, DataType::uint4}) {
+    const OperandDescriptor descriptor{type, {2}};
+    const std::vector<std::uint8_t> byte(1);
+    const auto all = [&](Context& in, auto&& expect) {
+      GraphBuilder builder(in);
+      expect([&] { builder.input("x", descriptor); });
+      expect([&] { builder.constant(descriptor, byte); });
+      expect([&] { builder.constant(type, 1.0); });
+      expect([&] { in.create_tensor({descriptor, true, true, {}}).get(); });
+      expect([&] { in.create_constant_tensor(descriptor, std::as_bytes(std::span(byte))).get(); });
+    };
+    all(strict, [](auto&& call) { refused(call, "strict"); });
+    all(context, [](auto&& call) { BOOST_CHECK_NO_THROW(call()); });
+    const auto has = [&](const TensorLimits& limits) {
+      return std::ranges::find(limits.data_types, type) != limits.data_types.end();
+    };
+    for (const bool is_strict : {true, false}) {
+      const auto& limits = (is_strict ? strict : context).op_support_limits();
+      BOOST_TEST((has(limits.input) != is_strict));
+      BOOST_TEST((has(limits.constant) != is_strict));
+      BOOST_TEST((has(limits.output) != is_strict));
+      BOOST_TEST((has(*limits.find("dequantizeLinear")->find("input")) != is_strict));
+      BOOST_TEST((has(*limits.find("quantizeLinear")->find("output")) != is_strict));
+      BOOST_TEST(!has(*limits.find("add")->find("a")));
+      BOOST_TEST(!has(*limits.find("cast")->find("output")));
+    }
   }
 }
 

@@ -88,6 +88,55 @@ BOOST_AUTO_TEST_CASE(f_methods_keep_the_order_of_their_operands) {
   foreign("batchNormalization", "variance", [&] { builder.batch_normalization(own, own, other); });
 }
 
+BOOST_AUTO_TEST_CASE(f_methods_of_quantization_and_networks_too) {
+  GraphBuilder builder(context);
+  GraphBuilder stranger(context);
+  const OperandDescriptor descriptor{DataType::float32, {1, 1, 2, 2}};
+  const auto own = builder.input("x", descriptor);
+  const auto other = stranger.input("x", descriptor);
+  foreign("quantizeLinear", "scale", [&] { builder.quantize_linear(own, other, own); });
+  foreign("quantizeLinear", "zeroPoint", [&] { builder.quantize_linear(own, own, other); });
+  foreign("dequantizeLinear", "scale", [&] { builder.dequantize_linear(own, other, own); });
+  foreign("dequantizeLinear", "zeroPoint", [&] { builder.dequantize_linear(own, own, other); });
+  foreign("gru", "weight", [&] { builder.gru(own, other, own, 1, 1); });
+  foreign("gru", "recurrentWeight", [&] { builder.gru(own, own, other, 1, 1); });
+  foreign("lstm", "weight", [&] { builder.lstm(own, other, own, 1, 1); });
+  foreign("lstm", "recurrentWeight", [&] { builder.lstm(own, own, other, 1, 1); });
+  foreign("gruCell", "hiddenState", [&] { builder.gru_cell(own, own, own, other, 1); });
+  foreign("lstmCell", "hiddenState", [&] { builder.lstm_cell(own, own, own, other, own, 1); });
+  foreign("lstmCell", "cellState", [&] { builder.lstm_cell(own, own, own, own, other, 1); });
+  const auto options = [&](const std::string& name, auto given, auto&& call, auto... members) {
+    const auto option = [&](const char* operand, auto member) {
+      given.*member = other;
+      foreign(name, operand, [&] { call(given); });
+      (given.*member).reset();
+    };
+    (option(members.first, members.second), ...);
+  };
+  options(
+      "gru", GruOptions{}, [&](const auto& o) { builder.gru(own, own, own, 1, 1, o); },
+      std::pair{"bias", &GruOptions::bias}, std::pair{"recurrentBias", &GruOptions::recurrent_bias},
+      std::pair{"initialHiddenState", &GruOptions::initial_hidden_state});
+  options(
+      "gruCell", GruCellOptions{},
+      [&](const auto& o) { builder.gru_cell(own, own, own, own, 1, o); },
+      std::pair{"bias", &GruCellOptions::bias},
+      std::pair{"recurrentBias", &GruCellOptions::recurrent_bias});
+  options(
+      "lstm", LstmOptions{}, [&](const auto& o) { builder.lstm(own, own, own, 1, 1, o); },
+      std::pair{"bias", &LstmOptions::bias},
+      std::pair{"recurrentBias", &LstmOptions::recurrent_bias},
+      std::pair{"peepholeWeight", &LstmOptions::peephole_weight},
+      std::pair{"initialHiddenState", &LstmOptions::initial_hidden_state},
+      std::pair{"initialCellState", &LstmOptions::initial_cell_state});
+  options(
+      "lstmCell", LstmCellOptions{},
+      [&](const auto& o) { builder.lstm_cell(own, own, own, own, own, 1, o); },
+      std::pair{"bias", &LstmCellOptions::bias},
+      std::pair{"recurrentBias", &LstmCellOptions::recurrent_bias},
+      std::pair{"peepholeWeight", &LstmCellOptions::peephole_weight});
+}
+
 BOOST_AUTO_TEST_CASE(f_optional_operands_too) {
   GraphBuilder builder(context);
   GraphBuilder stranger(context);
@@ -177,6 +226,20 @@ BOOST_AUTO_TEST_CASE(options_reach_the_rules) {
   BOOST_TEST(to_string(builder.slice(x, {0, 0, 0, 0}, {1, 2, 6, 6}, slice).shape()) ==
              "[1, 2, 3, 2]");
   BOOST_TEST(to_string(builder.cast(x, DataType::int64).descriptor()) == "int64 [1, 2, 6, 6]");
+  const auto steps = builder.input("steps", {DataType::float32, {5, 1, 2}});
+  const auto weight = [&](const char* name, std::uint32_t rows, std::uint32_t columns) {
+    return builder.input(name, {DataType::float32, {2, rows, columns}});
+  };
+  LstmOptions lstm;
+  lstm.direction = RecurrentNetworkDirection::both;
+  lstm.return_sequence = true;
+  const auto states = builder.lstm(steps, weight("w", 12, 2), weight("r", 12, 3), 5, 3, lstm);
+  BOOST_REQUIRE_EQUAL(states.size(), 3U);
+  BOOST_TEST(to_string(states[1].shape()) == "[2, 1, 3]");
+  BOOST_TEST(to_string(states[2].shape()) == "[5, 2, 1, 3]");
+  GruOptions gru;
+  gru.direction = RecurrentNetworkDirection::both;
+  BOOST_TEST(builder.gru(steps, weight("v", 9, 2), weight("s", 9, 3), 5, 3, gru).size() == 1U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

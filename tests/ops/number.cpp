@@ -86,6 +86,10 @@ BOOST_AUTO_TEST_CASE(floats_are_rounded_to_their_type) {
 BOOST_AUTO_TEST_CASE(element_bytes_have_the_types_size_and_value) {
   for (const auto type : all_data_types)
     BOOST_TEST(ops::element_bytes(1.0, type).size() == byte_size(type));
+  BOOST_TEST((ops::element_bytes(-2.0, DataType::int4)[0] == std::byte{0x0e}));
+  BOOST_TEST((ops::element_bytes(99.0, DataType::uint4)[0] == std::byte{0x0f}));
+  BOOST_TEST(as_signed(-99.0, DataType::int4) == -8);
+  BOOST_TEST(as_unsigned(-1.0, DataType::uint4) == 0U);
   const auto bytes = ops::element_bytes(-2.0, DataType::int8);
   BOOST_TEST(std::bit_cast<std::int8_t>(bytes[0]) == -2);
 }

@@ -8,6 +8,7 @@
 
 #include "ops/attributes.hpp"
 #include "tests/ops/check.hpp"
+#include "tests/ops/random_recurrent.hpp"
 #include "tests/ops/random_spatial.hpp"
 
 using namespace polychron;
@@ -166,6 +167,13 @@ Case transpose(const ops::Row&, Random& random) {
   return {{shape}, TransposeAttributes{permutation}, {result}};
 }
 
+Case blockwise(const ops::Row&, Random& random) {
+  const auto scale = random.shape(0, 6);
+  Shape shape = scale;
+  for (auto& size : shape) size *= random.number(1, 3);
+  return {{shape, scale, scale}, {}, {shape}};
+}
+
 const std::map<ops::ShapeRule, Case (*)(const ops::Row&, Random&)> generators{
     {ops::same_shape, same},
     {ops::clamp_shape, clamp},
@@ -189,6 +197,11 @@ const std::map<ops::ShapeRule, Case (*)(const ops::Row&, Random&)> generators{
     {ops::slice_shape, slice},
     {ops::split_shape, split},
     {ops::transpose_shape, transpose},
+    {ops::blockwise_shape, blockwise},
+    {ops::gru_shape, recurrent::gru},
+    {ops::gru_cell_shape, recurrent::gru_cell},
+    {ops::lstm_shape, recurrent::lstm},
+    {ops::lstm_cell_shape, recurrent::lstm_cell},
 };
 
 /// Gives the case's operands types that the row allows, and leaves some optional ones out.

@@ -1,0 +1,222 @@
+// quantizeLinear and dequantizeLinear in loops that vectorize. Neighbouring axes that blocks cover
+// alike are joined first, so that the innermost loop is as long as it can be: over the elements of
+// a block, or over elements that each have a scale of their own.
+#include <algorithm>
+#include <array>
+
+#include "kernels/direct/direct.hpp"
+#include "kernels/function_kernel.hpp"
+#include "kernels/half.hpp"
+#include "kernels/nibbles.hpp"
+#include "ops/table.hpp"
+
+namespace polychron::kernels::direct {
+namespace {
+
+/// An axis of the input: so many blocks, each of so many elements.
+struct Axis {
+  std::size_t blocks = 1, length = 1;
+};
+
+struct Axes {
+  std::array<Axis, max_rank> list{};
+  std::size_t count = 0;
+
+  Axes(const Shape& shape, const Shape& scale) {
+    list[count++] = {};
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      Axis& last = list[count - 1];
+      const Axis next{scale[i], shape[i] / scale[i]};
+      if (last.length == 1)
+        last = {last.blocks * next.blocks, next.length};
+      else if (next.blocks == 1)
+        last.length *= next.length;
+      else
+        list[count++] = next;
+    }
+  }
+};
+
+/// Calls f(element, block, axis) for each run along the innermost axis, with its first element and
+/// the first of its blocks.
+template <class F>
+void each_run(const Axes& axes, const F& f) {
+  std::size_t element = 0;
+  const auto walk = [&](const auto& self, std::size_t depth, std::size_t block) -> void {
+    const Axis& axis = axes.list[depth];
+    block *= axis.blocks;
+    if (depth + 1 == axes.count) {
+      f(element, block, axis);
+      element += axis.blocks * axis.length;
+      return;
+    }
+    for (std::size_t b = 0; b < axis.blocks; ++b)
+      for (std::size_t i = 0; i < axis.length; ++i) self(self, depth + 1, block + b);
+  };
+  walk(walk, 0, 0);
+}
+
+/// What is exact for the integers: differences of 8 bits in float32, of 32 bits in double.
+template <class Q>
+using Exact = std::conditional_t<sizeof(typename IntegerTraits<Q>::Value) == 1, float, double>;
+
+/// Numbers as integers. Beyond what a zero point can bring back they saturate anyway.
+template <class Q>
+struct Quantizer {
+  using Value = typename IntegerTraits<Q>::Value;
+  using Wide = Exact<Q>;
+  static constexpr Wide least = IntegerTraits<Q>::least, most = IntegerTraits<Q>::most;
+  /// Adding and taking away this one rounds to nearest even: no fraction fits beside it.
+  static constexpr Wide rounder = sizeof(Value) == 1 ? Wide{0x1.8p23} : Wide{0x1.8p52};
+  static constexpr Wide reach = sizeof(Value) == 1 ? Wide{0x1p20} : Wide{0x1p40};
+
+  static Value apply(Wide value, Wide scale, Wide zero_point) {
+    const Wide steps = value / scale;
+    const Wide low = steps > -reach ? steps : -reach;
+    const Wide bounded = low < reach ? low : reach;
+    const Wide shifted = ((bounded + rounder) - rounder) + zero_point;
+    const Wide above = shifted > least ? shifted : least;
+    const Wide result = above < most ? above : most;
+    // What vectors can be converted to; unsigned ones of 32 bits need more.
+    using Integer =
+        std::conditional_t<std::is_same_v<Value, std::uint32_t>, std::int64_t, std::int32_t>;
+    return static_cast<Value>(static_cast<Integer>(steps == steps ? result : Wide{0}));
+  }
+};
+
+/// Loops take so many elements at a time: packed ones are unpacked into a buffer of this size.
+constexpr std::size_t chunk = 512;
+
+/// Integers that are read, a stretch at a time.
+template <class Q>
+class Source {
+ public:
+  using Value = typename IntegerTraits<Q>::Value;
+  explicit Source(const std::byte* bytes) : bytes_(bytes) {}
+  const Value* get(std::size_t first, std::size_t count) {
+    if constexpr (!IntegerTraits<Q>::packed) return reinterpret_cast<const Value*>(bytes_) + first;
+    unpack(reinterpret_cast<const std::uint8_t*>(bytes_), first, count, buffer_.data());
+    return buffer_.data();
+  }
+
+ private:
+  const std::byte* bytes_;
+  std::array<Value, IntegerTraits<Q>::packed ? chunk : 1> buffer_;
+};
+
+/// Integers that are written, from first to last: space for a stretch of them, and then its end.
+template <class Q>
+class Sink {
+ public:
+  using Value = typename IntegerTraits<Q>::Value;
+  explicit Sink(std::byte* bytes) : bytes_(bytes) {}
+  Value* space(std::size_t first) {
+    if constexpr (IntegerTraits<Q>::packed) return buffer_.data();
+    return reinterpret_cast<Value*>(bytes_) + first;
+  }
+  void done(std::size_t first, std::size_t count) {
+    if constexpr (IntegerTraits<Q>::packed)
+      pack(buffer_.data(), first, count, reinterpret_cast<std::uint8_t*>(bytes_));
+  }
+
+ private:
+  std::byte* bytes_;
+  std::array<Value, IntegerTraits<Q>::packed ? chunk : 1> buffer_;
+};
+
+/// Calls f(i, count) for stretches [i, i + count) of [0, size).
+template <class F>
+void each_chunk(std::size_t size, const F& f) {
+  for (std::size_t i = 0; i < size; i += chunk) f(i, std::min(chunk, size - i));
+}
+
+template <class T, class Q>
+void quantize(const Axes& axes, const Arguments& arguments) {
+  using Wide = Exact<Q>;
+  const auto* in = reinterpret_cast<const T*>(arguments.inputs[0]);
+  const auto* scales = reinterpret_cast<const T*>(arguments.inputs[1]);
+  Source<Q> zero_points(arguments.inputs[2]);
+  Sink<Q> out(arguments.outputs[0]);
+  each_run(axes, [&](std::size_t first, std::size_t block, const Axis& axis) {
+    if (axis.length == 1)
+      return each_chunk(axis.blocks, [&](std::size_t from, std::size_t count) {
+        const T* x = in + first + from;
+        const T* scale = scales + block + from;
+        const auto* z = zero_points.get(block + from, count);
+        auto* y = out.space(first + from);
+        for (std::size_t i = 0; i < count; ++i)
+          y[i] = Quantizer<Q>::apply(Wide{to_float(x[i])}, Wide{to_float(scale[i])},
+                                     static_cast<Wide>(z[i]));
+        out.done(first + from, count);
+      });
+    for (std::size_t b = 0; b < axis.blocks; ++b, first += axis.length) {
+      const Wide s{to_float(scales[block + b])};
+      const auto z = static_cast<Wide>(*zero_points.get(block + b, 1));
+      each_chunk(axis.length, [&](std::size_t from, std::size_t count) {
+        const T* x = in + first + from;
+        auto* y = out.space(first + from);
+        for (std::size_t i = 0; i < count; ++i)
+          y[i] = Quantizer<Q>::apply(Wide{to_float(x[i])}, s, z);
+        out.done(first + from, count);
+      });
+    }
+  });
+}
+
+template <class T, class Q>
+void dequantize(const Axes& axes, const Arguments& arguments) {
+  using Wide = Exact<Q>;
+  Source<Q> in(arguments.inputs[0]), zero_points(arguments.inputs[2]);
+  const auto* scales = reinterpret_cast<const T*>(arguments.inputs[1]);
+  auto* out = reinterpret_cast<T*>(arguments.outputs[0]);
+  const auto apply = [](auto x, Wide scale, Wide zero_point) {
+    return from_float<T>(static_cast<float>((static_cast<Wide>(x) - zero_point) * scale));
+  };
+  each_run(axes, [&](std::size_t first, std::size_t block, const Axis& axis) {
+    if (axis.length == 1)
+      return each_chunk(axis.blocks, [&](std::size_t from, std::size_t count) {
+        const auto* x = in.get(first + from, count);
+        const T* scale = scales + block + from;
+        const auto* z = zero_points.get(block + from, count);
+        T* y = out + first + from;
+        for (std::size_t i = 0; i < count; ++i)
+          y[i] = apply(x[i], Wide{to_float(scale[i])}, static_cast<Wide>(z[i]));
+      });
+    for (std::size_t b = 0; b < axis.blocks; ++b, first += axis.length) {
+      const Wide s{to_float(scales[block + b])};
+      const auto z = static_cast<Wide>(*zero_points.get(block + b, 1));
+      each_chunk(axis.length, [&](std::size_t from, std::size_t count) {
+        const auto* x = in.get(first + from, count);
+        T* y = out + first + from;
+        for (std::size_t i = 0; i < count; ++i) y[i] = apply(x[i], s, z);
+      });
+    }
+  });
+}
+
+KernelResult prepare(const Problem& problem) {
+  if (!problem.post_ops.empty()) return refuse("no post-operations");
+  for (const Slot& slot : problem.inputs)
+    if (slot.layout != Layout::plain) return refuse("plain layout only");
+  if (problem.outputs[0].layout != Layout::plain) return refuse("plain layout only");
+  const Axes axes(problem.inputs[0].descriptor.shape, problem.inputs[1].descriptor.shape);
+  const bool quantizes = problem.op == ops::op("quantizeLinear");
+  const bool half = problem.inputs[1].descriptor.data_type == DataType::float16;
+  return with_integer(
+      problem.inputs[2].descriptor.data_type,
+      [&]<class Q>(Q) {
+        const auto run = quantizes ? (half ? quantize<float16, Q> : quantize<float, Q>)
+                                   : (half ? dequantize<float16, Q> : dequantize<float, Q>);
+        return make_kernel([axes, run](const Arguments& arguments) { run(axes, arguments); });
+      },
+      [] { return refuse("integers of 4, 8 and 32 bits only"); });
+}
+
+constexpr Entry entries[] = {{ops::op("dequantizeLinear"), prepare},
+                             {ops::op("quantizeLinear"), prepare}};
+
+}  // namespace
+
+std::span<const Entry> quantization_entries() noexcept { return entries; }
+
+}  // namespace polychron::kernels::direct

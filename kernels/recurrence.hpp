@@ -1,0 +1,56 @@
+// Recurrent networks seen as one: a cell is a sequence of one step. What kernels ask of gru,
+// gruCell, lstm and lstmCell, whichever it is.
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "kernels/problem.hpp"
+
+namespace polychron::kernels {
+
+/// The extents, operands and choices of a recurrent operator. Gates are named in the order in which
+/// an LSTM with layout "ifgo" has them, or a GRU with layout "zrn".
+struct Recurrence {
+  using Activation = RecurrentNetworkActivation;
+  static constexpr std::size_t absent = ~std::size_t{0};
+  enum LstmGate : std::size_t { input_gate, forget_gate, cell_gate, output_gate };
+  enum GruGate : std::size_t { update_gate, reset_gate, new_gate };
+
+  explicit Recurrence(const Problem& problem);
+
+  bool is_lstm = false;
+  bool reset_after = true;
+  bool sequence = false;  ///< the last result has every hidden state
+  std::size_t directions = 1, steps = 1, batch = 0, input = 0, hidden = 0;
+  std::size_t gates = 0;            ///< 3, or 4 of an LSTM
+  std::array<std::size_t, 4> at{};  ///< where a gate stands in weights and biases
+  std::array<Activation, 3> activations{};
+  /// Numbers of the optional operands; `absent` if they are not there.
+  std::size_t bias = absent, recurrent_bias = absent, peephole = absent;
+  std::size_t hidden_state = absent, cell_state = absent;
+
+  /// Which step of the input comes `turn`-th in a direction.
+  std::size_t step(std::size_t direction, std::size_t turn) const {
+    return backward_[direction] ? steps - 1 - turn : turn;
+  }
+  bool backward(std::size_t direction) const { return backward_[direction]; }
+  std::size_t states() const { return batch * hidden; }
+  std::size_t gate_rows() const { return gates * hidden; }
+  bool usual_activations() const {
+    return activations == std::array{Activation::sigmoid, Activation::tanh, Activation::tanh};
+  }
+  /// Where the peephole's weights of a gate begin: they come input, output, forget.
+  std::size_t peephole_at(std::size_t gate) const {
+    return hidden * (gate == input_gate ? 0 : gate == output_gate ? 1 : 2);
+  }
+  /// Where a step's states begin in the sequence.
+  std::size_t sequence_at(std::size_t step, std::size_t direction) const {
+    return (step * directions + direction) * states();
+  }
+
+ private:
+  std::array<bool, 2> backward_{};
+};
+
+}  // namespace polychron::kernels

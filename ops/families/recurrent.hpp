@@ -1,0 +1,46 @@
+// Recurrent networks: a step (the cells), and sequences of them in either direction or both.
+#pragma once
+
+#include <array>
+
+#include "ops/shape_rules.hpp"
+
+namespace polychron::ops {
+
+// Tolerances: the public suite's figures are for sums of a few terms.
+inline constexpr std::array recurrent_rows{
+    Row{.name = "gru",
+        .call = signature("input: floats[3], weight: input, recurrentWeight: input, "
+                          "bias?: input[2], recurrentBias?: input[2], initialHiddenState?: input "
+                          "-> output0: input, output1?: input[4]"),
+        .shape = gru_shape,
+        .attributes = alternative<GruAttributes>(),
+        .tolerance = ulp_per_term(6),
+        .anchor = "api-mlgraphbuilder-gru"},
+    Row{.name = "gruCell",
+        .call = signature("input: floats[2], weight: input, recurrentWeight: input, hiddenState: "
+                          "input, bias?: input[1], recurrentBias?: input[1] -> input"),
+        .shape = gru_cell_shape,
+        .attributes = alternative<GruCellAttributes>(),
+        .tolerance = ulp_per_term(3),
+        .anchor = "api-mlgraphbuilder-grucell"},
+    Row{.name = "lstm",
+        .call = signature("input: floats[3], weight: input, recurrentWeight: input, "
+                          "bias?: input[2], recurrentBias?: input[2], peepholeWeight?: input[2], "
+                          "initialHiddenState?: input, initialCellState?: input "
+                          "-> output0: input, output1: input, output2?: input[4]"),
+        .shape = lstm_shape,
+        .attributes = alternative<LstmAttributes>(),
+        .tolerance = ulp_per_term(3),
+        .anchor = "api-mlgraphbuilder-lstm"},
+    Row{.name = "lstmCell",
+        .call = signature("input: floats[2], weight: input, recurrentWeight: input, hiddenState: "
+                          "input, cellState: input, bias?: input[1], recurrentBias?: input[1], "
+                          "peepholeWeight?: input[1] -> output0: input, output1: input"),
+        .shape = lstm_cell_shape,
+        .attributes = alternative<LstmCellAttributes>(),
+        .tolerance = ulp_per_term(1),
+        .anchor = "api-mlgraphbuilder-lstmcell"},
+};
+
+}  // namespace polychron::ops
