@@ -5,11 +5,17 @@
 
 namespace polychron::kernels {
 
+/// Of kernels that may not write over any input.
+inline constexpr std::size_t no_input = ~std::size_t{0};
+
 /// A kernel that is a function of its arguments, F(const Arguments&), without state of its own.
+/// It may write over input `in_place`.
 template <class F>
 class FunctionKernel final : public Kernel {
  public:
-  explicit FunctionKernel(F function) : function_(std::move(function)) {}
+  explicit FunctionKernel(F function, std::size_t in_place = no_input)
+      : function_(std::move(function)), in_place_(in_place) {}
+  bool in_place(std::size_t index) const noexcept override { return index == in_place_; }
   std::unique_ptr<Bound> bind(const Arguments& arguments) const override {
     return std::make_unique<FunctionBound>(function_, arguments);
   }
@@ -26,11 +32,12 @@ class FunctionKernel final : public Kernel {
     const Arguments& arguments_;
   };
   F function_;
+  std::size_t in_place_;
 };
 
 template <class F>
-KernelResult make_kernel(F function) {
-  return KernelResult(std::make_unique<FunctionKernel<F>>(std::move(function)));
+KernelResult make_kernel(F function, std::size_t in_place = no_input) {
+  return KernelResult(std::make_unique<FunctionKernel<F>>(std::move(function), in_place));
 }
 
 }  // namespace polychron::kernels

@@ -19,7 +19,9 @@ struct Folder {
 const std::vector<Folder>& folders() {
   static const std::vector<Folder> list{
       {"eigen", {eigen::elementwise_entries()}},
-      {"direct", {direct::movement_entries(), direct::quantization_entries()}},
+      {"direct",
+       {direct::elementwise_entries(), direct::pooling_entries(), direct::reduction_entries(),
+        direct::movement_entries(), direct::indexing_entries(), direct::quantization_entries()}},
       {"onednn",
        {onednn::elementwise_entries(), onednn::activation_entries(), onednn::matrix_entries(),
         onednn::convolution_entries(), onednn::pooling_entries(), onednn::resampling_entries(),

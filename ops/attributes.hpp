@@ -62,6 +62,11 @@ Field(std::string_view, T A::*, bool = false) -> Field<A, T>;  // clang 14 deduc
 template <class A>
 inline constexpr std::tuple<> fields{};
 template <>
+inline constexpr std::tuple fields<ArgMinMaxAttributes>{
+    Field{"axis", &ArgMinMaxAttributes::axis, true},
+    Field{"keepDimensions", &ArgMinMaxAttributes::keep_dimensions},
+    Field{"outputDataType", &ArgMinMaxAttributes::output_data_type}};
+template <>
 inline constexpr std::tuple fields<BatchNormalizationAttributes>{
     Field{"axis", &BatchNormalizationAttributes::axis},
     Field{"epsilon", &BatchNormalizationAttributes::epsilon}};
@@ -91,6 +96,11 @@ inline constexpr std::tuple fields<ConvTranspose2dAttributes>{
     Field{"groups", &ConvTranspose2dAttributes::groups},
     Field{"inputLayout", &ConvTranspose2dAttributes::input_layout},
     Field{"filterLayout", &ConvTranspose2dAttributes::filter_layout}};
+template <>
+inline constexpr std::tuple fields<CumulativeSumAttributes>{
+    Field{"axis", &CumulativeSumAttributes::axis, true},
+    Field{"exclusive", &CumulativeSumAttributes::exclusive},
+    Field{"reversed", &CumulativeSumAttributes::reversed}};
 template <>
 inline constexpr std::tuple fields<EluAttributes>{Field{"alpha", &EluAttributes::alpha}};
 template <>
@@ -174,6 +184,10 @@ template <>
 inline constexpr std::tuple fields<ReshapeAttributes>{
     Field{"newShape", &ReshapeAttributes::new_shape, true}};
 template <>
+inline constexpr std::tuple fields<ReverseAttributes>{Field{"axes", &ReverseAttributes::axes}};
+template <>
+inline constexpr std::tuple fields<ScatterAttributes>{Field{"axis", &ScatterAttributes::axis}};
+template <>
 inline constexpr std::tuple fields<SliceAttributes>{Field{"starts", &SliceAttributes::starts, true},
                                                     Field{"sizes", &SliceAttributes::sizes, true},
                                                     Field{"strides", &SliceAttributes::strides}};
@@ -184,8 +198,15 @@ template <>
 inline constexpr std::tuple fields<SplitAttributes>{Field{"splits", &SplitAttributes::splits, true},
                                                     Field{"axis", &SplitAttributes::axis}};
 template <>
+inline constexpr std::tuple fields<TileAttributes>{
+    Field{"repetitions", &TileAttributes::repetitions, true}};
+template <>
 inline constexpr std::tuple fields<TransposeAttributes>{
     Field{"permutation", &TransposeAttributes::permutation}};
+template <>
+inline constexpr std::tuple fields<TriangularAttributes>{
+    Field{"upper", &TriangularAttributes::upper},
+    Field{"diagonal", &TriangularAttributes::diagonal}};
 
 /// Calls `visit(name, value)` for each field of `attributes`, const or not.
 template <class A, class V>

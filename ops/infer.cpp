@@ -13,13 +13,6 @@ namespace polychron::ops {
 
 namespace {
 
-std::string type_list(TypeSet types) {
-  std::string text;
-  for (const auto type : types.members())
-    text += (text.empty() ? "" : ", ") + std::string(to_string(type));
-  return text;
-}
-
 std::string rank_range(const OperandRule& rule) {
   const auto least = std::to_string(rule.rank_min);
   if (rule.rank_min == rule.rank_max) return least;
@@ -47,7 +40,7 @@ void check_operand(const Call& call, std::size_t index) {
   const OperandDescriptor& operand = call.operand(index);
   if (!rule.types.has(operand.data_type))
     call.fail(call.name(index) + " is " + std::string(to_string(operand.data_type)) +
-              ", expected " + type_list(rule.types));
+              ", expected " + rule.types.text());
   const std::size_t like = rule.variadic ? 0 : rule.same_as;
   if (like != OperandRule::independent && call.operand(like).data_type != operand.data_type)
     call.fail(call.name(index) + " is " + std::string(to_string(operand.data_type)) +
@@ -113,7 +106,7 @@ std::vector<OperandDescriptor> infer(const Row& row, Operands operands,
     const DataType type = result_type(call, rule, attributes);
     if (!rule.types.has(type))
       call.fail("result '" + std::string(rule.name) + "' would be " + std::string(to_string(type)) +
-                ", expected " + type_list(rule.types));
+                ", expected " + rule.types.text());
     results.push_back({type, std::move(shape)});
     if (const auto problem = descriptor_problem(results.back()))
       call.fail("result '" + std::string(rule.name) + "': " + *problem);

@@ -27,6 +27,8 @@ std::vector<Shape> batch_normalization_shape(const Call& call);
 std::vector<Shape> instance_normalization_shape(const Call& call);
 std::vector<Shape> layer_normalization_shape(const Call& call);
 std::vector<Shape> reduce_shape(const Call& call);
+std::vector<Shape> arg_min_max_shape(const Call& call);
+std::vector<Shape> cumulative_sum_shape(const Call& call);
 
 // -- movement, indexing -------------------------------------------------------------------------
 std::vector<Shape> concat_shape(const Call& call);
@@ -36,7 +38,13 @@ std::vector<Shape> reshape_shape(const Call& call);
 std::vector<Shape> slice_shape(const Call& call);
 std::vector<Shape> split_shape(const Call& call);
 std::vector<Shape> transpose_shape(const Call& call);
+std::vector<Shape> reverse_shape(const Call& call);
+std::vector<Shape> tile_shape(const Call& call);
 std::vector<Shape> gather_shape(const Call& call);
+std::vector<Shape> gather_elements_shape(const Call& call);
+std::vector<Shape> gather_nd_shape(const Call& call);
+std::vector<Shape> scatter_elements_shape(const Call& call);
+std::vector<Shape> scatter_nd_shape(const Call& call);
 
 // -- quantization, recurrent --------------------------------------------------------------------
 std::vector<Shape> blockwise_shape(const Call& call);
@@ -47,5 +55,6 @@ std::vector<Shape> lstm_cell_shape(const Call& call);
 
 // -- data types that an attribute decides -------------------------------------------------------
 DataType cast_type(const Attributes& attributes);
+DataType arg_min_max_type(const Attributes& attributes);
 
 }  // namespace polychron::ops

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 #include <initializer_list>
+#include <string>
 #include <vector>
 
 #include "polychron/data_type.hpp"
@@ -33,6 +34,13 @@ class TypeSet {
     for (const auto type : all_data_types)
       if (has(type)) types.push_back(type);
     return types;
+  }
+  /// "int32, int64".
+  std::string text() const {
+    std::string names;
+    for (const auto type : members())
+      names.append(names.empty() ? "" : ", ").append(to_string(type));
+    return names;
   }
   friend constexpr bool operator==(TypeSet, TypeSet) = default;
 

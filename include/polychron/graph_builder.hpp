@@ -121,6 +121,8 @@ class GraphBuilder {
   Operand logical_xor(const Operand& a, const Operand& b, const Plain& o = {}) {
     return one("logicalXor", {&a, &b}, o);
   }
+  Operand is_nan(const Operand& x, const Plain& o = {}) { return one("isNaN", {&x}, o); }
+  Operand is_infinite(const Operand& x, const Plain& o = {}) { return one("isInfinite", {&x}, o); }
   Operand abs(const Operand& x, const Plain& o = {}) { return one("abs", {&x}, o); }
   Operand ceil(const Operand& x, const Plain& o = {}) { return one("ceil", {&x}, o); }
   Operand cos(const Operand& x, const Plain& o = {}) { return one("cos", {&x}, o); }
@@ -186,6 +188,9 @@ class GraphBuilder {
   Operand average_pool2d(const Operand& x, const Pool2dOptions& o = {}) {
     return one("averagePool2d", {&x}, o);
   }
+  Operand l2_pool2d(const Operand& x, const Pool2dOptions& o = {}) {
+    return one("l2Pool2d", {&x}, o);
+  }
   Operand max_pool2d(const Operand& x, const Pool2dOptions& o = {}) {
     return one("maxPool2d", {&x}, o);
   }
@@ -234,6 +239,18 @@ class GraphBuilder {
   Operand reduce_sum_square(const Operand& x, const ReduceOptions& o = {}) {
     return one("reduceSumSquare", {&x}, o);
   }
+  Operand arg_min(const Operand& x, std::uint32_t axis, const ArgMinMaxOptions& o = {}) {
+    return one("argMin", {&x}, ArgMinMaxAttributes{axis, o.keep_dimensions, o.output_data_type},
+               {o.label});
+  }
+  Operand arg_max(const Operand& x, std::uint32_t axis, const ArgMinMaxOptions& o = {}) {
+    return one("argMax", {&x}, ArgMinMaxAttributes{axis, o.keep_dimensions, o.output_data_type},
+               {o.label});
+  }
+  Operand cumulative_sum(const Operand& x, std::uint32_t axis, const CumulativeSumOptions& o = {}) {
+    return one("cumulativeSum", {&x}, CumulativeSumAttributes{axis, o.exclusive, o.reversed},
+               {o.label});
+  }
 
   // -- movement and indexing ----------------------------------------------------------------------
   Operand concat(const std::vector<Operand>& inputs, std::uint32_t axis, const Plain& o = {}) {
@@ -245,6 +262,20 @@ class GraphBuilder {
   Operand gather(const Operand& x, const Operand& indices, const GatherOptions& o = {}) {
     return one("gather", {&x, &indices}, o);
   }
+  Operand gather_elements(const Operand& x, const Operand& indices, const GatherOptions& o = {}) {
+    return one("gatherElements", {&x, &indices}, o);
+  }
+  Operand gather_nd(const Operand& x, const Operand& indices, const Plain& o = {}) {
+    return one("gatherND", {&x, &indices}, o);
+  }
+  Operand scatter_elements(const Operand& x, const Operand& indices, const Operand& updates,
+                           const ScatterOptions& o = {}) {
+    return one("scatterElements", {&x, &indices, &updates}, o);
+  }
+  Operand scatter_nd(const Operand& x, const Operand& indices, const Operand& updates,
+                     const Plain& o = {}) {
+    return one("scatterND", {&x, &indices, &updates}, o);
+  }
   Operand pad(const Operand& x, const std::vector<std::uint32_t>& beginning_padding,
               const std::vector<std::uint32_t>& ending_padding, const PadOptions& o = {}) {
     return one("pad", {&x}, PadAttributes{beginning_padding, ending_padding, o.mode, o.value},
@@ -252,6 +283,9 @@ class GraphBuilder {
   }
   Operand reshape(const Operand& x, const Shape& new_shape, const Plain& o = {}) {
     return one("reshape", {&x}, ReshapeAttributes{new_shape}, o);
+  }
+  Operand reverse(const Operand& x, const ReverseOptions& o = {}) {
+    return one("reverse", {&x}, o);
   }
   Operand slice(const Operand& x, const std::vector<std::uint32_t>& starts,
                 const std::vector<std::uint32_t>& sizes, const SliceOptions& o = {}) {
@@ -265,8 +299,15 @@ class GraphBuilder {
                              const SplitOptions& o = {}) {
     return apply("split", std::vector{&x}, SplitAttributes{sizes, false, o.axis}, {o.label});
   }
+  Operand tile(const Operand& x, const std::vector<std::uint32_t>& repetitions,
+               const Plain& o = {}) {
+    return one("tile", {&x}, TileAttributes{repetitions}, o);
+  }
   Operand transpose(const Operand& x, const TransposeOptions& o = {}) {
     return one("transpose", {&x}, o);
+  }
+  Operand triangular(const Operand& x, const TriangularOptions& o = {}) {
+    return one("triangular", {&x}, o);
   }
 
   // -- quantization -------------------------------------------------------------------------------

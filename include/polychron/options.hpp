@@ -34,6 +34,11 @@ using Number = std::variant<double, std::int64_t, std::uint64_t>;
 // -- attributes: what an operator is, besides its operands
 // --------------------------------------------
 
+struct ArgMinMaxAttributes {
+  std::uint32_t axis = 0;
+  bool keep_dimensions = false;
+  DataType output_data_type = DataType::int32;  ///< or int64
+};
 struct BatchNormalizationAttributes {
   std::uint32_t axis = 1;
   double epsilon = 1e-5;
@@ -65,6 +70,11 @@ struct ConvTranspose2dAttributes {
   std::uint32_t groups = 1;
   InputOperandLayout input_layout = InputOperandLayout::nchw;
   ConvTranspose2dFilterOperandLayout filter_layout = ConvTranspose2dFilterOperandLayout::iohw;
+};
+struct CumulativeSumAttributes {
+  std::uint32_t axis = 0;
+  bool exclusive = false;  ///< sums are of what comes before an element, not with it
+  bool reversed = false;   ///< from the end to the beginning
 };
 struct EluAttributes {
   double alpha = 1;
@@ -162,6 +172,12 @@ struct Resample2dAttributes {
 struct ReshapeAttributes {
   Shape new_shape;
 };
+struct ReverseAttributes {
+  std::optional<std::vector<std::uint32_t>> axes;  ///< absent: all; empty: none
+};
+struct ScatterAttributes {
+  std::uint32_t axis = 0;
+};
 struct SliceAttributes {
   std::vector<std::uint32_t> starts;
   std::vector<std::uint32_t> sizes;
@@ -176,20 +192,29 @@ struct SplitAttributes {
   bool equal_parts = false;
   std::uint32_t axis = 0;
 };
+struct TileAttributes {
+  std::vector<std::uint32_t> repetitions;  ///< of each dimension
+};
 struct TransposeAttributes {
   std::optional<std::vector<std::uint32_t>> permutation;  ///< absent: dimensions reversed
+};
+struct TriangularAttributes {
+  bool upper = true;
+  std::int32_t diagonal =
+      0;  ///< the outermost that is kept: above the main one, or below it if < 0
 };
 
 /// The attributes of any operator; monostate for those that have none.
 using Attributes =
-    std::variant<std::monostate, BatchNormalizationAttributes, CastAttributes, ClampAttributes,
-                 ConcatAttributes, Conv2dAttributes, ConvTranspose2dAttributes, EluAttributes,
-                 ExpandAttributes, GatherAttributes, GemmAttributes, GruAttributes,
-                 GruCellAttributes, HardSigmoidAttributes, InstanceNormalizationAttributes,
-                 LayerNormalizationAttributes, LeakyReluAttributes, LinearAttributes,
-                 LstmAttributes, LstmCellAttributes, PadAttributes, Pool2dAttributes,
-                 ReduceAttributes, Resample2dAttributes, ReshapeAttributes, SliceAttributes,
-                 SoftmaxAttributes, SplitAttributes, TransposeAttributes>;
+    std::variant<std::monostate, ArgMinMaxAttributes, BatchNormalizationAttributes, CastAttributes,
+                 ClampAttributes, ConcatAttributes, Conv2dAttributes, ConvTranspose2dAttributes,
+                 CumulativeSumAttributes, EluAttributes, ExpandAttributes, GatherAttributes,
+                 GemmAttributes, GruAttributes, GruCellAttributes, HardSigmoidAttributes,
+                 InstanceNormalizationAttributes, LayerNormalizationAttributes, LeakyReluAttributes,
+                 LinearAttributes, LstmAttributes, LstmCellAttributes, PadAttributes,
+                 Pool2dAttributes, ReduceAttributes, Resample2dAttributes, ReshapeAttributes,
+                 ReverseAttributes, ScatterAttributes, SliceAttributes, SoftmaxAttributes,
+                 SplitAttributes, TileAttributes, TransposeAttributes, TriangularAttributes>;
 
 // -- options: what a caller fills in
 // -------------------------------------------------------------------
@@ -214,7 +239,21 @@ using LinearOptions = OptionsOf<LinearAttributes>;
 using Pool2dOptions = OptionsOf<Pool2dAttributes>;
 using ReduceOptions = OptionsOf<ReduceAttributes>;
 using Resample2dOptions = OptionsOf<Resample2dAttributes>;
+using ReverseOptions = OptionsOf<ReverseAttributes>;
+using ScatterOptions = OptionsOf<ScatterAttributes>;
 using TransposeOptions = OptionsOf<TransposeAttributes>;
+using TriangularOptions = OptionsOf<TriangularAttributes>;
+
+struct ArgMinMaxOptions {
+  bool keep_dimensions = false;
+  DataType output_data_type = DataType::int32;
+  std::string label;
+};
+struct CumulativeSumOptions {
+  bool exclusive = false;
+  bool reversed = false;
+  std::string label;
+};
 
 struct BatchNormalizationOptions : OptionsOf<BatchNormalizationAttributes> {
   std::optional<Operand> scale, bias;

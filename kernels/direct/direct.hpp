@@ -1,16 +1,30 @@
-// Kernels in loops of our own, where neither library has a fast one: data movement between blocked
-// layouts (float32 only), quantization.
+// Kernels in loops of our own that the compiler vectorizes, where neither library has a fast one:
+// elements that are moved, picked, replaced and compared, sums along an axis, quantization, and
+// what pictures in blocked layouts need. Types are each kernel's own; those of blocked layouts are
+// float32.
 #pragma once
 
 #include "kernels/kernel.hpp"
 
 namespace polychron::kernels::direct {
 
+std::span<const Entry> elementwise_entries() noexcept;
+std::span<const Entry> pooling_entries() noexcept;
+std::span<const Entry> reduction_entries() noexcept;
 std::span<const Entry> movement_entries() noexcept;
+std::span<const Entry> indexing_entries() noexcept;
 std::span<const Entry> quantization_entries() noexcept;
 
-// What the table lists, a file each.
+// What the tables list, a file each or a few.
+KernelResult prepare_arg_min_max(const Problem& problem);
 KernelResult prepare_concat(const Problem& problem);
+KernelResult prepare_cumulative_sum(const Problem& problem);
 KernelResult prepare_depth_to_space(const Problem& problem);
+KernelResult prepare_reverse(const Problem& problem);
+KernelResult prepare_tile(const Problem& problem);
+KernelResult prepare_triangular(const Problem& problem);
+
+/// Why kernels of plain layouts without post-operations refuse `problem`, if they do.
+std::optional<std::string> not_plain(const Problem& problem);
 
 }  // namespace polychron::kernels::direct

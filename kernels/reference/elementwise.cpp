@@ -108,6 +108,20 @@ struct Not {
   }
 };
 
+struct IsNaN {
+  template <class W>
+  std::uint64_t operator()(W x) const {
+    return x != x ? 1 : 0;
+  }
+};
+struct IsInfinite {
+  template <class W>
+  std::uint64_t operator()(W x) const {
+    if constexpr (std::is_same_v<W, double>) return std::isinf(x) ? 1 : 0;
+    return 0;
+  }
+};
+
 void cast(const Call& call) {
   const std::int64_t count = count_of(call.out_shape());
   with_element(call.in_type(), [&]<class From>(From) {
@@ -133,6 +147,8 @@ constexpr Entry entries[] = {
     {op("greater"), comparison<[](auto a, auto b) { return b < a; }>},
     {op("greaterOrEqual"), comparison<[](auto a, auto b) { return b <= a; }>},
     {op("identity"), copy},
+    {op("isInfinite"), numbers<IsInfinite, std::uint8_t>},
+    {op("isNaN"), numbers<IsNaN, std::uint8_t>},
     {op("lesser"), comparison<[](auto a, auto b) { return a < b; }>},
     {op("lesserOrEqual"), comparison<[](auto a, auto b) { return a <= b; }>},
     {op("log"), floats<[](double x, Parameters) { return std::log(x); }>},

@@ -1,6 +1,7 @@
-// Elements picked by number.
+// Elements and slices picked or replaced by number.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "kernels/reference/reference.hpp"
 #include "kernels/reference/types.hpp"
@@ -12,39 +13,109 @@ namespace {
 
 using ops::op;
 
-/// Negative indices count from the end; what is out of range is brought to the nearest bound.
-template <class I>
-std::int64_t bounded(I index, std::int64_t extent) {
-  if constexpr (std::is_signed_v<I>) {
-    const std::int64_t wide =
-        index < 0 ? static_cast<std::int64_t>(index) + extent : static_cast<std::int64_t>(index);
-    return std::clamp<std::int64_t>(wide, 0, extent - 1);
-  } else {
-    const auto last = static_cast<std::uint64_t>(extent - 1);
-    return static_cast<std::int64_t>(std::min<std::uint64_t>(index, last));
-  }
-}
-
 void gather(const Call& call) {
   const std::uint32_t axis = std::get<GatherAttributes>(call.problem.attributes).axis;
   const Shape& shape = call.in_shape(0);
   const auto inner = static_cast<std::size_t>(strides_of(shape)[axis]) * byte_size(call.in_type());
   const std::int64_t outer = count_of({shape.data(), axis});
   const std::int64_t extent = shape[axis], count = count_of(call.in_shape(1));
-  with_element(call.in_type(1), [&]<class I>(I) {
-    if constexpr (std::is_integral_v<I>) {
-      const I* indices = call.in<I>(1);
-      std::byte* out = call.outputs[0];
-      for (std::int64_t i = 0; i < outer; ++i)
-        for (std::int64_t k = 0; k < count; ++k, out += inner) {
-          const auto row = static_cast<std::size_t>(i * extent + bounded(indices[k], extent));
-          std::memcpy(out, call.inputs[0] + row * inner, inner);
-        }
+  with_index(call.in_type(1), [&]<class I>(I) {
+    const I* indices = call.in<I>(1);
+    std::byte* out = call.outputs[0];
+    for (std::int64_t i = 0; i < outer; ++i)
+      for (std::int64_t k = 0; k < count; ++k, out += inner) {
+        const auto row = static_cast<std::size_t>(i * extent + bounded(indices[k], extent));
+        std::memcpy(out, call.inputs[0] + row * inner, inner);
+      }
+  });
+}
+
+/// Calls `f(number, place)` for each index of operand 1, in order: which one it is, and where in
+/// the input the element lies that it stands for.
+template <class F>
+void for_each_element(const Call& call, std::uint32_t axis, F&& f) {
+  const Shape& shape = call.in_shape(0);
+  Strides strides = strides_of(shape);
+  const std::int64_t step = std::exchange(strides[axis], 0), extent = shape[axis];
+  with_index(call.in_type(1), [&]<class I>(I) {
+    const I* indices = call.in<I>(1);
+    std::int64_t number = 0;
+    for_each<1>(call.in_shape(1), {strides}, [&](const auto& at, const auto&) {
+      f(number, at[0] + bounded(indices[number], extent) * step);
+      ++number;
+    });
+  });
+}
+
+/// The same for slices: the last dimension of operand 1 holds coordinates.
+template <class F>
+void for_each_slice(const Call& call, F&& f) {
+  const Shape& shape = call.in_shape(0);
+  const Shape& indices_shape = call.in_shape(1);
+  const Strides strides = strides_of(shape);
+  const std::size_t coordinates = indices_shape.back();
+  const std::int64_t count = count_of({indices_shape.data(), indices_shape.size() - 1});
+  with_index(call.in_type(1), [&]<class I>(I) {
+    const I* indices = call.in<I>(1);
+    for (std::int64_t number = 0; number < count; ++number) {
+      std::int64_t place = 0;
+      for (std::size_t i = 0; i < coordinates; ++i)
+        place += bounded(*indices++, shape[i]) * strides[i];
+      f(number, place);
     }
   });
 }
 
-constexpr Entry entries[] = {{op("gather"), gather}};
+/// Elements of a slice.
+std::int64_t slice_size(const Call& call) {
+  return strides_of(call.in_shape(0))[call.in_shape(1).back() - 1];
+}
+
+void gather_elements(const Call& call) {
+  const std::uint32_t axis = std::get<GatherAttributes>(call.problem.attributes).axis;
+  with_size(call.in_type(), [&]<class T>(T) {
+    for_each_element(call, axis,
+                     [in = call.in<T>(0), out = call.out<T>()](auto number, auto place) {
+                       out[number] = in[place];
+                     });
+  });
+}
+
+void scatter_elements(const Call& call) {
+  const std::uint32_t axis = std::get<ScatterAttributes>(call.problem.attributes).axis;
+  copy(call);
+  with_size(call.in_type(), [&]<class T>(T) {
+    for_each_element(call, axis,
+                     [updates = call.in<T>(2), out = call.out<T>()](auto number, auto place) {
+                       out[place] = updates[number];
+                     });
+  });
+}
+
+void gather_nd(const Call& call) {
+  const std::int64_t size = slice_size(call);
+  with_size(call.in_type(), [&]<class T>(T) {
+    for_each_slice(call, [&](std::int64_t number, std::int64_t place) {
+      std::copy_n(call.in<T>(0) + place, size, call.out<T>() + number * size);
+    });
+  });
+}
+
+void scatter_nd(const Call& call) {
+  const std::int64_t size = slice_size(call);
+  copy(call);
+  with_size(call.in_type(), [&]<class T>(T) {
+    for_each_slice(call, [&](std::int64_t number, std::int64_t place) {
+      std::copy_n(call.in<T>(2) + number * size, size, call.out<T>() + place);
+    });
+  });
+}
+
+constexpr Entry entries[] = {{op("gather"), gather},
+                             {op("gatherElements"), gather_elements},
+                             {op("gatherND"), gather_nd},
+                             {op("scatterElements"), scatter_elements},
+                             {op("scatterND"), scatter_nd}};
 
 }  // namespace
 

@@ -104,10 +104,59 @@ void pad(const Call& call) {
   });
 }
 
-constexpr Entry entries[] = {{op("concat"), concat}, {op("expand"), expand},
-                             {op("pad"), pad},       {op("slice"), slice},
-                             {op("split"), split},   {op("transpose"), transpose},
-                             {op("reshape"), copy},  {op_copy, copy}};
+void reverse(const Call& call) {
+  const auto& axes = std::get<ReverseAttributes>(call.problem.attributes).axes;
+  const Shape& shape = call.in_shape(0);
+  Strides strides = strides_of(shape);
+  std::int64_t offset = 0;
+  for (std::uint32_t i = 0; i < shape.size(); ++i) {
+    if (axes && std::find(axes->begin(), axes->end(), i) == axes->end()) continue;
+    offset += strides[i] * (shape[i] - 1);
+    strides[i] = -strides[i];
+  }
+  copy_strided(call, 0, offset, strides);
+}
+
+void tile(const Call& call) {
+  const Shape& shape = call.in_shape(0);
+  const Strides strides = strides_of(shape);
+  with_size(call.in_type(), [&]<class T>(T) {
+    const T* in = call.in<T>(0);
+    T* out = call.out<T>();
+    for_each<1>(call.out_shape(), {Strides{}}, [&](const auto&, const auto& at) {
+      std::int64_t offset = 0;
+      for (std::size_t i = 0; i < shape.size(); ++i) offset += at[i] % shape[i] * strides[i];
+      *out++ = in[offset];
+    });
+  });
+}
+
+void triangular(const Call& call) {
+  const auto& a = std::get<TriangularAttributes>(call.problem.attributes);
+  const std::size_t rank = call.in_shape(0).size();
+  with_size(call.in_type(), [&]<class T>(T) {
+    const T* in = call.in<T>(0);
+    T* out = call.out<T>();
+    for_each<1>(call.in_shape(0), {Strides{}}, [&](const auto&, const auto& at) {
+      const std::int64_t diagonal = std::int64_t{at[rank - 1]} - at[rank - 2];
+      const bool kept = a.upper ? diagonal >= a.diagonal : diagonal <= a.diagonal;
+      *out++ = kept ? *in : T{};
+      ++in;
+    });
+  });
+}
+
+constexpr Entry entries[] = {{op("concat"), concat},
+                             {op("expand"), expand},
+                             {op("pad"), pad},
+                             {op("slice"), slice},
+                             {op("split"), split},
+                             {op("transpose"), transpose},
+                             {op("reshape"), copy},
+                             {op_copy, copy},
+                             {op("reverse"), reverse},
+                             {op("tile"), tile},
+                             {op("triangular"), triangular}};
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// averagePool2d and maxPool2d.
+// Pooling: the average, the norm or the largest number of each window.
 #include <algorithm>
 
 #include "kernels/reference/image.hpp"
@@ -20,6 +20,11 @@ struct Average {
     ++count;
   }
   double result() const { return count == 0 ? 0 : sum / static_cast<double>(count); }
+};
+struct Norm {
+  double squares = 0;
+  void take(double value) { squares += value * value; }
+  double result() const { return std::sqrt(squares); }
 };
 template <class W>
 struct Largest {
@@ -70,6 +75,7 @@ void max_pool(const Call& call) {
 }
 
 constexpr Entry entries[] = {{op("averagePool2d"), pool_floats<Average>},
+                             {op("l2Pool2d"), pool_floats<Norm>},
                              {op("maxPool2d"), max_pool}};
 
 }  // namespace

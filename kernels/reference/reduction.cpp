@@ -1,4 +1,5 @@
 // Reductions. A reducer is what is done to each element, how two results join, and the last touch.
+// And what else looks along an axis: argMin and argMax, cumulative sums.
 #include <algorithm>
 
 #include "kernels/reference/reference.hpp"
@@ -131,6 +132,55 @@ struct LogSumExp {
   double finish(double largest, std::int64_t) const { return largest + std::log(scaled_sum); }
 };
 
+/// True if `a` comes before `b` as the extreme number. NaN comes first, as in reduceMin and
+/// reduceMax.
+template <bool largest, class W>
+bool beyond(W a, W b) {
+  if (b != b) return false;
+  return a != a || (largest ? b < a : a < b);
+}
+
+/// The first of the extreme numbers along the axis.
+template <bool largest>
+void arg(const Call& call) {
+  const auto& a = std::get<ArgMinMaxAttributes>(call.problem.attributes);
+  const auto [outer, extent, inner] = around(call.in_shape(0), a.axis);
+  const auto run = [&, outer = outer, extent = extent, inner = inner]<class T, class I>(T, I) {
+    const T* in = call.in<T>(0);
+    I* out = call.out<I>();
+    for (std::size_t i = 0; i < outer; ++i)
+      for (std::size_t k = 0; k < inner; ++k) {
+        const T* from = in + i * extent * inner + k;
+        std::size_t best = 0;
+        for (std::size_t at = 1; at < extent; ++at)
+          if (beyond<largest>(widen(from[at * inner]), widen(from[best * inner]))) best = at;
+        *out++ = static_cast<I>(best);
+      }
+  };
+  with_element(call.in_type(), [&]<class T>(T type) {
+    if (call.out_type() == DataType::int64) return run(type, std::int64_t{});
+    run(type, std::int32_t{});
+  });
+}
+
+void cumulative_sum(const Call& call) {
+  const auto& a = std::get<CumulativeSumAttributes>(call.problem.attributes);
+  const auto [outer, extent, inner] = around(call.in_shape(0), a.axis);
+  with_element(call.in_type(), [&, outer = outer, extent = extent, inner = inner]<class T>(T) {
+    for (std::size_t i = 0; i < outer; ++i)
+      for (std::size_t k = 0; k < inner; ++k) {
+        Wide<T> before{};
+        for (std::size_t step = 0; step < extent; ++step) {
+          const std::size_t along = a.reversed ? extent - 1 - step : step;
+          const std::size_t at = (i * extent + along) * inner + k;
+          const Wide<T> after = sum(before, widen(call.in<T>(0)[at]));
+          call.out<T>()[at] = narrow<T>(a.exclusive ? before : after);
+          before = after;
+        }
+      }
+  });
+}
+
 constexpr auto itself = [](auto x) { return x; };
 constexpr auto magnitude = [](auto x) {
   return x < decltype(x){} ? product(x, static_cast<decltype(x)>(-1)) : x;
@@ -145,6 +195,9 @@ constexpr auto smaller = [](auto a, auto b) { return b < a || b != b ? b : a; };
 constexpr auto times = [](auto a, auto b) { return product(a, b); };
 
 constexpr Entry entries[] = {
+    {op("argMax"), arg<true>},
+    {op("argMin"), arg<false>},
+    {op("cumulativeSum"), cumulative_sum},
     {op("reduceL1"), reduce<Summing<magnitude, unchanged>>},
     {op("reduceL2"), reduce<Summing<square, root>>},
     {op("reduceLogSum"), reduce<Summing<itself, logarithm>>},

@@ -10,6 +10,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "kernels/elements.hpp"
 #include "ops/number.hpp"
 #include "polychron/data_type.hpp"
 
@@ -67,21 +68,6 @@ template <class F>
 void with_float(DataType type, F&& f) {
   if (type == DataType::float16) return f(float16{});
   f(float{});
-}
-
-/// Calls `f` with an unsigned integer of `type`'s size, for kernels that only move elements.
-template <class F>
-void with_size(DataType type, F&& f) {
-  switch (byte_size(type)) {
-    case 1:
-      return f(std::uint8_t{});
-    case 2:
-      return f(std::uint16_t{});
-    case 4:
-      return f(std::uint32_t{});
-    default:
-      return f(std::uint64_t{});
-  }
 }
 
 }  // namespace polychron::kernels::reference

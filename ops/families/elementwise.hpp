@@ -33,6 +33,15 @@ consteval Row logic(std::string_view name) {
           .anchor = "api-mlgraphbuilder-logical"};
 }
 
+/// A uint8 of ones and zeros from one operand. The specification's table lets isNaN and isInfinite
+/// have any type, its text floats alone: the table is followed, integers are neither.
+consteval Row predicate(std::string_view name, std::string_view call) {
+  return {.name = name,
+          .call = signature(call),
+          .shape = same_shape,
+          .anchor = "api-mlgraphbuilder-logical"};
+}
+
 /// A function of each element.
 consteval Row unary(std::string_view name, std::string_view call, Tolerance tolerance = exact) {
   return {.name = name,
@@ -59,10 +68,9 @@ inline constexpr std::array elementwise_rows{
     logic("logicalAnd"),
     logic("logicalOr"),
     logic("logicalXor"),
-    Row{.name = "logicalNot",
-        .call = signature("a: uint8 -> a"),
-        .shape = same_shape,
-        .anchor = "api-mlgraphbuilder-logical"},
+    predicate("logicalNot", "a: uint8 -> a"),
+    predicate("isNaN", "a: any -> uint8"),
+    predicate("isInfinite", "a: any -> uint8"),
     unary("abs", "input: signeds -> input"),
     unary("ceil", "input: floats -> input"),
     unary("cos", "input: floats -> input", absolute(1.0 / 1024, 1.0 / 512)),

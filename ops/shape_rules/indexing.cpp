@@ -1,4 +1,4 @@
-// gather.
+// Elements and slices picked or replaced by number.
 #include "ops/call.hpp"
 #include "ops/shape_rules.hpp"
 
@@ -13,6 +13,57 @@ std::vector<Shape> gather_shape(const Call& call) {
   result.insert(result.end(), indices.begin(), indices.end());
   result.insert(result.end(), input.begin() + axis + 1, input.end());
   return {result};
+}
+
+namespace {
+
+/// Operand 1, the indices, has the input's shape but along the axis.
+void expect_indices_along(const Call& call, std::uint32_t axis) {
+  Shape expected = call.shape(0);
+  const Shape& indices = call.shape(1);
+  call.expect_axis(axis, expected.size());
+  if (indices.size() != expected.size())
+    call.fail(call.name(1) + " has rank " + std::to_string(indices.size()) + ", expected " +
+              std::to_string(expected.size()) + " as " + call.name(0));
+  expected[axis] = indices[axis];
+  call.expect_shape(1, expected);
+}
+
+/// The shape of what indices pick whose last dimension holds coordinates: a slice of the input for
+/// each.
+Shape slices_shape(const Call& call) {
+  const Shape& input = call.shape(0);
+  const Shape& indices = call.shape(1);
+  const auto coordinates = indices.back();
+  if (coordinates > input.size())
+    call.fail("the last dimension of " + call.name(1) + " is " + std::to_string(coordinates) +
+              ", expected at most the rank of " + call.name(0) + ", " +
+              std::to_string(input.size()));
+  Shape result(indices.begin(), indices.end() - 1);
+  result.insert(result.end(), input.begin() + coordinates, input.end());
+  return result;
+}
+
+}  // namespace
+
+// The specification's text lets the result have the input's shape; what it describes and its
+// examples have the indices'.
+std::vector<Shape> gather_elements_shape(const Call& call) {
+  expect_indices_along(call, call.attributes<GatherAttributes>().axis);
+  return {call.shape(1)};
+}
+
+std::vector<Shape> gather_nd_shape(const Call& call) { return {slices_shape(call)}; }
+
+std::vector<Shape> scatter_elements_shape(const Call& call) {
+  expect_indices_along(call, call.attributes<ScatterAttributes>().axis);
+  call.expect_shape(2, call.shape(1));
+  return {call.shape(0)};
+}
+
+std::vector<Shape> scatter_nd_shape(const Call& call) {
+  call.expect_shape(2, slices_shape(call));
+  return {call.shape(0)};
 }
 
 }  // namespace polychron::ops

@@ -121,4 +121,21 @@ std::vector<Shape> transpose_shape(const Call& call) {
   return {result};
 }
 
+std::vector<Shape> reverse_shape(const Call& call) {
+  const auto& axes = call.attributes<ReverseAttributes>().axes;
+  if (axes) call.expect_axes(*axes, call.shape(0).size(), "axes");
+  return {call.shape(0)};
+}
+
+std::vector<Shape> tile_shape(const Call& call) {
+  const auto& repetitions = call.attributes<TileAttributes>().repetitions;
+  Shape result = call.shape(0);
+  call.expect_length(repetitions, result.size(), "repetitions");
+  call.expect_positive(repetitions, "repetitions");
+  for (std::size_t i = 0; i < result.size(); ++i)
+    result[i] = call.expect_dimension(std::uint64_t{result[i]} * repetitions[i],
+                                      "dimension " + std::to_string(i) + " of the result");
+  return {result};
+}
+
 }  // namespace polychron::ops

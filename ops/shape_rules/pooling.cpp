@@ -1,4 +1,4 @@
-// averagePool2d and maxPool2d.
+// Pooling: all three operators.
 #include "ops/shape_rules.hpp"
 #include "ops/shape_rules/window.hpp"
 

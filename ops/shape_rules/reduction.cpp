@@ -1,4 +1,4 @@
-// Reductions.
+// Reductions, and sums along the way.
 #include <algorithm>
 
 #include "ops/call.hpp"
@@ -19,6 +19,30 @@ std::vector<Shape> reduce_shape(const Call& call) {
       result.push_back(1);
   }
   return {result};
+}
+
+// Every index fits: no dimension is beyond the range of int32.
+std::vector<Shape> arg_min_max_shape(const Call& call) {
+  const auto& [axis, keep_dimensions, type] = call.attributes<ArgMinMaxAttributes>();
+  Shape result = call.shape(0);
+  call.expect_axis(axis, result.size());
+  const TypeSet allowed = call.row().results()[0].types;
+  if (!allowed.has(type))
+    call.fail("outputDataType is " + std::string(to_string(type)) + ", expected " + allowed.text());
+  if (keep_dimensions)
+    result[axis] = 1;
+  else
+    result.erase(result.begin() + axis);
+  return {result};
+}
+
+DataType arg_min_max_type(const Attributes& attributes) {
+  return std::get<ArgMinMaxAttributes>(attributes).output_data_type;
+}
+
+std::vector<Shape> cumulative_sum_shape(const Call& call) {
+  call.expect_axis(call.attributes<CumulativeSumAttributes>().axis, call.shape(0).size());
+  return {call.shape(0)};
 }
 
 }  // namespace polychron::ops

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "ops/layouts.hpp"
 #include "ops/number.hpp"
 
 namespace polychron::tests {
@@ -18,19 +19,48 @@ ProblemMaker& ProblemMaker::range(float low, float high) {
   return *this;
 }
 
+namespace {
+
+/// A number that is unlike others.
+template <class T>
+T special(std::mt19937& generator) {
+  if constexpr (std::is_same_v<T, float16>) {
+    constexpr std::uint16_t list[] = {0x7e00, 0xfe01, 0x7c00, 0xfc00, 0x8000, 0, 1, 0x8001, 0x7bff};
+    return {list[generator() % std::size(list)]};
+  } else if constexpr (std::is_same_v<T, float>) {
+    using Limits = std::numeric_limits<float>;
+    const float list[] = {Limits::quiet_NaN(),
+                          -Limits::quiet_NaN(),
+                          Limits::infinity(),
+                          -Limits::infinity(),
+                          -0.0F,
+                          0,
+                          Limits::denorm_min(),
+                          Limits::max(),
+                          -Limits::denorm_min()};
+    return list[generator() % std::size(list)];
+  } else {
+    return generator() % 2 == 0 ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max();
+  }
+}
+
+}  // namespace
+
 Buffer ProblemMaker::random_bytes(const OperandDescriptor& descriptor) {
   Buffer bytes(*byte_length(descriptor));
-  if (descriptor.data_type == DataType::float32) {
+  ops::with_element(descriptor.data_type, [&]<class T>(T) {
     std::uniform_real_distribution<float> numbers(low_, high_);
-    for (float& value : bytes.as<float>()) value = numbers(generator_);
-  } else if (descriptor.data_type == DataType::float16) {
-    std::uniform_real_distribution<float> numbers(low_, high_);
-    for (float16& value : bytes.as<float16>())
-      value = ops::to_float16(static_cast<double>(numbers(generator_)));
-  } else {
-    std::uniform_int_distribution<int> numbers(0, 7);
-    for (std::byte& value : bytes.bytes()) value = static_cast<std::byte>(numbers(generator_));
-  }
+    std::uniform_int_distribution<int> integers(0, 7);
+    for (T& value : bytes.as<T>())
+      if (specials_ && generator_() % 8 == 0)
+        value = special<T>(generator_);
+      else if constexpr (std::is_same_v<T, float16>)
+        value = ops::to_float16(static_cast<double>(numbers(generator_)));
+      else if constexpr (std::is_same_v<T, float>)
+        value = numbers(generator_);
+      else
+        value = static_cast<T>(integers(generator_));
+  });
   return bytes;
 }
 
@@ -46,6 +76,20 @@ ProblemMaker& ProblemMaker::given(OperandDescriptor descriptor, Buffer bytes) {
   values_.push_back(std::move(bytes));
   problem_.inputs.push_back({std::move(descriptor), Layout::plain, nullptr, true});
   problem_.own_inputs = problem_.inputs.size();
+  return *this;
+}
+
+ProblemMaker& ProblemMaker::indices(Shape shape, DataType type, std::uint32_t extent) {
+  input(std::move(shape), type);
+  ops::with_element(type, [&]<class T>(T) {
+    if constexpr (std::is_integral_v<T>) {
+      const auto reach = static_cast<std::int64_t>(extent) + 2;
+      std::uniform_int_distribution<std::int64_t> numbers(std::is_signed_v<T> ? -reach : 0, reach);
+      for (T& value : values_.back().as<T>())
+        value =
+            generator_() % 16 == 0 ? special<T>(generator_) : static_cast<T>(numbers(generator_));
+    }
+  });
   return *this;
 }
 
@@ -115,6 +159,7 @@ bool takes_layout(const Problem& problem, std::size_t index) {
   const Slot& slot = problem.inputs[index];
   const Shape& shape = slot.descriptor.shape;
   if (!slot.present || shape.size() != 4 || slot.constant) return false;
+  if (slot.descriptor.data_type != DataType::float32) return false;
   const bool picture = shape[2] * shape[3] > 1;
   return picture || index < problem.own_inputs;
 }
@@ -127,16 +172,32 @@ bool is_fence(const Buffer& buffer) {
   return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0xff}; });
 }
 
-double largest_difference(std::span<const float> actual, std::span<const float> expected) {
-  double largest = 0;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    if (std::isnan(expected[i]) && std::isnan(actual[i])) continue;
-    if (actual[i] == expected[i]) continue;
-    const double scale = std::fmax(1.0, std::fabs(static_cast<double>(expected[i])));
-    const double difference = std::fabs(static_cast<double>(actual[i]) - expected[i]) / scale;
-    largest = difference <= largest ? largest : difference;  // a NaN is kept
+/// Integers are equal or infinitely far.
+template <class T>
+double difference(T actual, T expected) {
+  if constexpr (std::is_same_v<T, float16>) {
+    return difference(static_cast<float>(ops::to_double(actual)),
+                      static_cast<float>(ops::to_double(expected)));
+  } else if constexpr (std::is_same_v<T, float>) {
+    if (std::isnan(expected) && std::isnan(actual)) return 0;
+    if (actual == expected) return 0;
+    const double scale = std::fmax(1.0, std::fabs(static_cast<double>(expected)));
+    return std::fabs(static_cast<double>(actual) - static_cast<double>(expected)) / scale;
+  } else {
+    return actual == expected ? 0 : std::numeric_limits<double>::infinity();
   }
-  return largest;
+}
+
+double largest_difference(DataType type, const Buffer& actual, const Buffer& expected) {
+  return ops::with_element(type, [&]<class T>(T) {
+    const auto values = actual.as<T>(), wanted = expected.as<T>();
+    double largest = 0;
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      const double off = difference(values[i], wanted[i]);
+      largest = off <= largest ? largest : off;  // a NaN is kept
+    }
+    return largest;
+  });
 }
 
 /// Runs `kernel` once and adds its results, in plain layout, to `outcome`. `in_place`: the input,
@@ -191,7 +252,8 @@ Outcome run_kernel(const kernels::Implementation& implementation, Problem proble
   }
   if (layout != Layout::plain)
     for (Slot& slot : problem.outputs)
-      if (slot.descriptor.shape.size() == 4) slot.layout = layout;
+      if (slot.descriptor.shape.size() == 4 && slot.descriptor.data_type == DataType::float32)
+        slot.layout = layout;
   auto prepared = implementation.prepare(problem);
   if (!prepared) return {{}, {}, prepared.error().message()};
   const auto kernel = std::move(prepared).value();
@@ -219,26 +281,30 @@ double terms(const Problem& problem) {
     return in[a->a_transpose ? 0 : 1];
   if (kernels::is(problem.op, ops::Family::matrix)) return in.back();
   if (const auto* a = std::get_if<SoftmaxAttributes>(&problem.attributes)) return in[a->axis];
-  if (const auto* a = std::get_if<Pool2dAttributes>(&problem.attributes))
+  if (const auto* a = std::get_if<CumulativeSumAttributes>(&problem.attributes)) return in[a->axis];
+  if (const auto* a = std::get_if<Pool2dAttributes>(&problem.attributes)) {
+    const auto axes = ops::picture_axes(a->layout);
     return a->window_dimensions ? (*a->window_dimensions)[0] * (*a->window_dimensions)[1]
-                                : in[2] * in[3];
+                                : in[axes[2]] * in[axes[3]];
+  }
   return count(problem.inputs[0]) / count(problem.outputs[0]);
 }
 
 /// How far a result of 1 may be off, by the row.
-double tolerance_of(ops::OpId op, double term_count) {
+double tolerance_of(ops::OpId op, double term_count, bool half = false) {
   if (op == kernels::op_swish) return 2 * tolerance_of(ops::op("sigmoid"), 1);
   if (kernels::is_internal(op)) return 0;
   const ops::Tolerance& tolerance = ops::row(op).tolerance;
-  const double unit = tolerance.metric == ops::Tolerance::Metric::ulp
-                          ? static_cast<double>(std::numeric_limits<float>::epsilon())
-                          : 1.0;
-  return tolerance.float32 * unit * (tolerance.per_term ? term_count : 1);
+  const double place = half ? 0x1p-10 : static_cast<double>(std::numeric_limits<float>::epsilon());
+  const double unit = tolerance.metric == ops::Tolerance::Metric::ulp ? place : 1.0;
+  return (half ? tolerance.float16 : tolerance.float32) * unit *
+         (tolerance.per_term ? term_count : 1);
 }
 
 /// Post-operations carry on what is off before them: operands go up to 2.
 double tolerance_of(const Problem& problem) {
-  double tolerance = tolerance_of(problem.op, terms(problem));
+  const bool half = problem.outputs[0].descriptor.data_type == DataType::float16;
+  double tolerance = tolerance_of(problem.op, terms(problem), half);
   for (const kernels::PostOp& post_op : problem.post_ops)
     tolerance = 2 * tolerance + tolerance_of(post_op.op, 1);
   return tolerance;
@@ -267,6 +333,7 @@ std::vector<double> numbers_of(const OperandDescriptor& descriptor, const Buffer
 int check_implementations(const ProblemMaker& maker, const std::string& what) {
   const Problem problem = maker.problem();
   const double tolerance = tolerance_of(problem);
+  const DataType type = problem.outputs[0].descriptor.data_type;
   const auto list = kernels::implementations(problem.op);
   BOOST_REQUIRE_EQUAL(list.back().name, "reference");
   const Outcome expected = run_kernel(list.back(), problem, maker.values());
@@ -274,17 +341,16 @@ int check_implementations(const ProblemMaker& maker, const std::string& what) {
   int ran = 0;
   for (std::size_t i = 0; i + 1 < list.size(); ++i)
     for (const Layout layout : {Layout::plain, Layout::blocked8, Layout::blocked16}) {
+      if (layout != Layout::plain && type != DataType::float32) continue;
       const Outcome actual = run_kernel(list[i], problem, maker.values(), layout);
       if (!actual.refusal.empty()) continue;
       ++ran;
       BOOST_TEST(!actual.overran, what << ", " << list[i].name << " " << to_string(layout)
                                        << " writes beyond its result: " << to_string(problem));
       const auto check = [&](const Buffer& result, const char* how) {
-        const double difference =
-            largest_difference(result.as<float>(), expected.outputs[0].as<float>());
-        BOOST_TEST(difference <= tolerance, what << ", " << list[i].name << " " << to_string(layout)
-                                                 << how << ": off by " << difference << ": "
-                                                 << to_string(problem));
+        const double off = largest_difference(type, result, expected.outputs[0]);
+        BOOST_TEST(off <= tolerance, what << ", " << list[i].name << " " << to_string(layout) << how
+                                          << ": off by " << off << ": " << to_string(problem));
       };
       check(actual.outputs[0], "");
       for (const Buffer& result : actual.in_place) check(result, " in place");

@@ -23,6 +23,8 @@ class ProblemMaker {
   ProblemMaker& constant(Shape shape, DataType type = DataType::float32);
   /// An input of these bytes.
   ProblemMaker& given(OperandDescriptor descriptor, Buffer bytes);
+  /// Numbers that count along `extent` elements: negative ones, and some out of range.
+  ProblemMaker& indices(Shape shape, DataType type, std::uint32_t extent);
   ProblemMaker& absent();
   ProblemMaker& output(Shape shape, DataType type = DataType::float32);
   ProblemMaker& then(ops::OpId op, Attributes attributes = {});
@@ -30,6 +32,12 @@ class ProblemMaker {
   ProblemMaker& then_with(ops::OpId op, Shape shape, bool constant = false);
   /// Numbers of the following inputs lie between these.
   ProblemMaker& range(float low, float high);
+  /// The following inputs have, here and there, what is unlike other numbers: NaN, infinities, -0,
+  /// subnormal numbers, the ends of an integer's range; and equal ones.
+  ProblemMaker& specials() {
+    specials_ = true;
+    return *this;
+  }
 
   kernels::Problem problem() const { return problem_; }
   const std::vector<Buffer>& values() const { return values_; }
@@ -40,6 +48,7 @@ class ProblemMaker {
   std::vector<Buffer> values_;  ///< per input; empty for absent ones
   std::mt19937 generator_;
   float low_ = -2, high_ = 2;
+  bool specials_ = false;
 };
 
 /// What became of a problem.

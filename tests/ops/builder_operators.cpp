@@ -80,6 +80,12 @@ BOOST_AUTO_TEST_CASE(f_methods_keep_the_order_of_their_operands) {
   foreign("prelu", "slope", [&] { builder.prelu(own, other); });
   foreign("conv2d", "filter", [&] { builder.conv2d(own, other); });
   foreign("gather", "indices", [&] { builder.gather(own, other); });
+  foreign("gatherElements", "indices", [&] { builder.gather_elements(own, other); });
+  foreign("gatherND", "indices", [&] { builder.gather_nd(own, other); });
+  foreign("scatterElements", "indices", [&] { builder.scatter_elements(own, other, own); });
+  foreign("scatterElements", "updates", [&] { builder.scatter_elements(own, own, other); });
+  foreign("scatterND", "indices", [&] { builder.scatter_nd(own, other, own); });
+  foreign("scatterND", "updates", [&] { builder.scatter_nd(own, own, other); });
   foreign("concat", "inputs[1]", [&] { builder.concat({own, other}, 0); });
   foreign("where", "trueValue", [&] { builder.where(own, other, own); });
   foreign("where", "falseValue", [&] { builder.where(own, own, other); });
@@ -240,6 +246,12 @@ BOOST_AUTO_TEST_CASE(options_reach_the_rules) {
   GruOptions gru;
   gru.direction = RecurrentNetworkDirection::both;
   BOOST_TEST(builder.gru(steps, weight("v", 9, 2), weight("s", 9, 3), 5, 3, gru).size() == 1U);
+  const auto largest = builder.arg_max(
+      x, 3, {.keep_dimensions = true, .output_data_type = DataType::int64, .label = ""});
+  BOOST_TEST(to_string(largest.descriptor()) == "int64 [1, 2, 6, 1]");
+  BOOST_TEST(to_string(builder.arg_min(x, 1).descriptor()) == "int32 [1, 6, 6]");
+  BOOST_TEST(to_string(builder.tile(x, {1, 2, 1, 3}).shape()) == "[1, 4, 6, 18]");
+  BOOST_TEST(to_string(builder.is_nan(x).descriptor()) == "uint8 [1, 2, 6, 6]");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

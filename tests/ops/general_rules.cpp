@@ -50,10 +50,13 @@ BOOST_AUTO_TEST_CASE(u_unary_keeps_type_and_shape_and_refuses_other_types) {
   for (const auto& row : ops::rows()) {
     if (!is_unary(row)) continue;
     ++rows;
+    const auto& rule = row.operands()[0];
     for (const auto type : all_data_types)
       for (const auto& shape : swept) {
         const OperandDescriptor operand{type, shape};
-        if (row.operands()[0].types.has(type))
+        if (shape.size() < rule.rank_min)
+          refuse(row.name, {operand}, ops::default_attributes(row.attributes), operand_text(rule));
+        else if (rule.types.has(type))
           accept(row.name, {operand}, ops::default_attributes(row.attributes),
                  {result_type(row, type), shape});
         else
@@ -192,6 +195,9 @@ BOOST_AUTO_TEST_CASE(results_stay_within_the_byte_limit_and_the_highest_rank) {
   refuse("concat", {f32({quarter}), f32({quarter})}, ConcatAttributes{0}, "result '");
   refuse("gather", {f32({2, 2, 2, 2, 2}), i32({1, 1, 1, 1, 1})}, GatherAttributes{0}, "rank 9");
   refuse("gather", {f32({1, 5}), i32({quarter})}, GatherAttributes{0}, "result '");
+  refuse("gatherND", {f32({2, 2, 2, 2, 2, 2}), i32({1, 1, 1, 1, 1})}, {}, "rank 9");
+  refuse("gatherND", {f32({1, 5}), i32({quarter, 1, 1})}, {}, "result '");
+  refuse("tile", {f32({1, 2, 3, 4})}, TileAttributes{{1, 1, 1, quarter}}, "result '");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

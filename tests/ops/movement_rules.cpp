@@ -111,6 +111,51 @@ BOOST_AUTO_TEST_CASE(split) {
   refuse("split", {f32({2, 6})}, sizes({largest, 7}, 1), "splits");
 }
 
+BOOST_AUTO_TEST_CASE(reverse) {
+  const auto by = [](Sizes axes) { return ReverseAttributes{axes}; };
+  for (const auto type : all_data_types) {
+    accept("reverse", {{type, {1, 2, 3}}}, ReverseAttributes{}, {type, {1, 2, 3}});
+    accept("reverse", {{type, {1, 2, 3}}}, by({1, 0}), {type, {1, 2, 3}});
+  }
+  accept("reverse", {f32({})}, ReverseAttributes{}, f32({}));
+  accept("reverse", {f32({})}, by({}), f32({}));
+  accept("reverse", {f32({2, 3})}, by({}), f32({2, 3}));
+  refuse("reverse", {f32({})}, by({0}), "axes");
+  refuse("reverse", {f32({1, 2, 3})}, by({3}), "axes");
+  refuse("reverse", {f32({1, 2, 3})}, by({4, 0}), "axes");
+  refuse("reverse", {f32({1, 2, 3})}, by({1, largest}), "axes");
+  refuse("reverse", {f32({1, 2, 3})}, by({1, 2, 1}), "axes is [1, 2, 1], expected different");
+}
+
+BOOST_AUTO_TEST_CASE(tile) {
+  const auto by = [](Sizes repetitions) { return TileAttributes{repetitions}; };
+  accept("tile", {f32({1, 2, 3, 4})}, by({1, 1, 1, 1}), f32({1, 2, 3, 4}));
+  accept("tile", {f32({})}, by({}), f32({}));
+  for (const auto type : all_data_types)
+    accept("tile", {{type, {1, 2, 3, 4}}}, by({1, 2, 3, 4}), {type, {1, 4, 9, 16}});
+  refuse("tile", {f32({1, 2, 3, 4})}, by({1, 1, 1}), "repetitions has 3 entries, expected 4");
+  refuse("tile", {f32({})}, by({1}), "repetitions");
+  refuse("tile", {f32({1, 2, 3, 4})}, by({1, 1, 0, 1}), "repetitions has a 0");
+  refuse("tile", {f32({1, 2, 3, 4})}, by({1, 1, 1, largest}), "dimension 3 of the result");
+  // 2^31 times 2^31 and 2^30 times 8 are small numbers in 32 bits.
+  refuse("tile", {u8({1U << 30})}, by({1U << 31}), "dimension 0 of the result");
+  refuse("tile", {u8({1U << 30})}, by({8}), "dimension 0 of the result");
+  refuse("tile", {u8({1, 1, 1})}, by({1U << 30, 1U << 30, 16}), "result '");
+  refuse("tile", {f32({1, 1})}, by({quarter, 5}), "result '");
+}
+
+BOOST_AUTO_TEST_CASE(triangular) {
+  for (const auto type : all_data_types) {
+    accept("triangular", {{type, {2, 3, 4}}}, TriangularAttributes{}, {type, {2, 3, 4}});
+    refuse("triangular", {{type, {}}}, TriangularAttributes{}, "operand 'input' has rank 0");
+    refuse("triangular", {{type, {5}}}, TriangularAttributes{}, "operand 'input' has rank 1");
+  }
+  for (const std::int32_t diagonal : {-0x7fff'ffff - 1, -9, 0, 9, 0x7fff'ffff})
+    for (const bool upper : {false, true})
+      accept("triangular", {f32(Shape(max_rank, 2))}, TriangularAttributes{upper, diagonal},
+             f32(Shape(max_rank, 2)));
+}
+
 BOOST_AUTO_TEST_CASE(transpose) {
   const auto by = [](Sizes permutation) { return TransposeAttributes{permutation}; };
   accept("transpose", {f32({1, 2, 3, 4})}, by({0, 2, 3, 1}), f32({1, 3, 4, 2}));

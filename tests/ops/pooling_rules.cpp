@@ -25,7 +25,7 @@ Pool2dAttributes pool(std::optional<Sizes> window, Sizes padding = {0, 0, 0, 0},
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(pool2d_sizes) {
-  for (const std::string_view name : {"averagePool2d", "maxPool2d"}) {
+  for (const std::string_view name : {"averagePool2d", "l2Pool2d", "maxPool2d"}) {
     const auto check = [&](std::uint32_t size, const Pool2dAttributes& attributes,
                            std::uint32_t result) {
       accept(name, {f32({1, 3, size, size})}, attributes, f32({1, 3, result, result}));
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(pool2d_sizes) {
 }
 
 BOOST_AUTO_TEST_CASE(pool2d_refusals) {
-  for (const std::string_view name : {"averagePool2d", "maxPool2d"}) {
+  for (const std::string_view name : {"averagePool2d", "l2Pool2d", "maxPool2d"}) {
     const auto wrong = [&](const Pool2dAttributes& attributes, std::string_view part) {
       refuse(name, {f32({1, 3, 7, 7})}, attributes, part);
     };
@@ -78,6 +78,7 @@ BOOST_AUTO_TEST_CASE(pool2d_refusals) {
     const std::uint32_t largest = 0xffff'ffff;
     wrong(pool(Sizes{2, 2}, {largest, largest, 0, 0}), "height");
   }
+  refuse("l2Pool2d", {u8({1, 1, 4, 4})}, pool(std::nullopt), "operand 'input'");
   refuse("averagePool2d", {i64({1, 1, 4, 4})}, pool(std::nullopt), "operand 'input'");
   for (const auto type : {DataType::int32, DataType::uint32, DataType::int8, DataType::uint8})
     accept("maxPool2d", {{type, {1, 1, 4, 4}}}, pool(std::nullopt), {type, {1, 1, 1, 1}});

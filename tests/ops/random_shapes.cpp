@@ -80,6 +80,38 @@ Case reduce(const ops::Row&, Random& random) {
   return {{shape}, ReduceAttributes{axes, keep}, {result}};
 }
 
+Case arg_min_max(const ops::Row&, Random& random) {
+  const auto shape = random.shape(1, 6);
+  const auto axis = random.number(0, Size(shape.size()) - 1);
+  const bool keep = random.coin();
+  Shape result = shape;
+  result[axis] = keep ? 1 : 0;  // 0: to be taken out
+  std::erase(result, 0U);
+  const auto type = random.coin() ? DataType::int32 : DataType::int64;
+  return {{shape}, ArgMinMaxAttributes{axis, keep, type}, {result}};
+}
+
+Case cumulative_sum(const ops::Row&, Random& random) {
+  const auto shape = random.shape(1, 6);
+  const auto axis = random.number(0, Size(shape.size()) - 1);
+  return {{shape}, CumulativeSumAttributes{axis, random.coin(), random.coin()}, {shape}};
+}
+
+Case reverse(const ops::Row&, Random& random) {
+  const auto shape = random.shape(0, 6);
+  ReverseAttributes attributes;
+  if (random.coin()) attributes.axes = random.some(Size(shape.size()));
+  return {{shape}, attributes, {shape}};
+}
+
+Case tile(const ops::Row&, Random& random) {
+  const auto shape = random.shape(0, 6);
+  const auto repetitions = random.list(shape.size(), 1, 3);
+  Shape result;
+  for (std::size_t i = 0; i < shape.size(); ++i) result.push_back(shape[i] * repetitions[i]);
+  return {{shape}, TileAttributes{repetitions}, {result}};
+}
+
 Case concat(const ops::Row&, Random& random) {
   const auto shape = random.shape(1, 5);
   const auto axis = random.number(0, Size(shape.size()) - 1);
@@ -106,6 +138,45 @@ Case gather(const ops::Row&, Random& random) {
   result.insert(result.end(), indices.begin(), indices.end());
   result.insert(result.end(), after.begin(), after.end());
   return {{input, indices}, GatherAttributes{Size(before.size())}, {result}};
+}
+
+/// An input, and indices that differ from it along `axis`.
+std::pair<Shape, Shape> indexed_along(Size axis, const Shape& shape, Random& random) {
+  Shape indices = shape;
+  indices[axis] = random.number(1, 9);
+  return {shape, indices};
+}
+
+Case gather_elements(const ops::Row&, Random& random) {
+  const auto rank = random.number(1, 6), axis = random.number(0, rank - 1);
+  const auto [input, indices] = indexed_along(axis, random.shape(rank, rank), random);
+  return {{input, indices}, GatherAttributes{axis}, {indices}};
+}
+
+Case scatter_elements(const ops::Row&, Random& random) {
+  const auto rank = random.number(1, 6), axis = random.number(0, rank - 1);
+  const auto [input, indices] = indexed_along(axis, random.shape(rank, rank), random);
+  return {{input, indices, indices}, ScatterAttributes{axis}, {input}};
+}
+
+/// An input, coordinates that go through its first dimensions, and the slices that they pick.
+std::tuple<Shape, Shape, Shape> sliced(Random& random) {
+  const auto lead = random.shape(1, 3), rest = random.shape(0, 3), batch = random.shape(0, 3);
+  Shape input = lead, indices = batch, slices = batch;
+  input.insert(input.end(), rest.begin(), rest.end());
+  indices.push_back(Size(lead.size()));
+  slices.insert(slices.end(), rest.begin(), rest.end());
+  return {input, indices, slices};
+}
+
+Case gather_nd(const ops::Row&, Random& random) {
+  const auto [input, indices, slices] = sliced(random);
+  return {{input, indices}, {}, {slices}};
+}
+
+Case scatter_nd(const ops::Row&, Random& random) {
+  const auto [input, indices, slices] = sliced(random);
+  return {{input, indices, slices}, {}, {input}};
 }
 
 Case pad(const ops::Row&, Random& random) {
@@ -189,9 +260,17 @@ const std::map<ops::ShapeRule, Case (*)(const ops::Row&, Random&)> generators{
     {ops::instance_normalization_shape, instance_normalization},
     {ops::layer_normalization_shape, layer_normalization},
     {ops::reduce_shape, reduce},
+    {ops::arg_min_max_shape, arg_min_max},
+    {ops::cumulative_sum_shape, cumulative_sum},
     {ops::concat_shape, concat},
     {ops::expand_shape, expand},
     {ops::gather_shape, gather},
+    {ops::gather_elements_shape, gather_elements},
+    {ops::gather_nd_shape, gather_nd},
+    {ops::scatter_elements_shape, scatter_elements},
+    {ops::scatter_nd_shape, scatter_nd},
+    {ops::reverse_shape, reverse},
+    {ops::tile_shape, tile},
     {ops::pad_shape, pad},
     {ops::reshape_shape, reshape},
     {ops::slice_shape, slice},

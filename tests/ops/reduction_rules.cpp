@@ -1,4 +1,4 @@
-// Reductions: the clauses of the public test suite.
+// Reductions, argMin and argMax, cumulativeSum: the clauses of the public test suite.
 #include "tests/ops/check.hpp"
 
 using namespace polychron;
@@ -33,6 +33,45 @@ BOOST_AUTO_TEST_CASE(every_reduction) {
     }
   }
   BOOST_TEST(rows == 10);
+}
+
+BOOST_AUTO_TEST_CASE(arg_min_and_max) {
+  const auto along = [](std::uint32_t axis, bool keep = false, DataType type = DataType::int32) {
+    return ArgMinMaxAttributes{axis, keep, type};
+  };
+  for (const std::string_view name : {"argMin", "argMax"}) {
+    accept(name, {f32({1, 2, 3, 4})}, along(0), i32({2, 3, 4}));
+    accept(name, {f32({1, 2, 3, 4})}, along(1), i32({1, 3, 4}));
+    accept(name, {f32({1, 2, 3, 4})}, along(3, true), i32({1, 2, 3, 1}));
+    accept(name, {f32({4})}, along(0), i32({}));
+    accept(name, {f32({4})}, along(0, true, DataType::int64), i64({1}));
+    accept(name, {u8(Shape(max_rank, 2))}, along(max_rank - 1), i32(Shape(max_rank - 1, 2)));
+    refuse(name, {f32({1, 2, 3, 4})}, along(4), "axis is 4, expected less than the rank, 4");
+    refuse(name, {f32({})}, along(0), "operand 'input' has rank 0, expected 1 to 8");
+    for (const auto type : all_data_types) {
+      accept(name, {{type, {2, 3}}}, along(1), i32({2}));
+      if (type == DataType::int32 || type == DataType::int64)
+        accept(name, {f32({1, 2, 3, 4})}, along(2, false, type), {type, {1, 2, 4}});
+      else
+        refuse(name, {f32({1, 2, 3, 4})}, along(2, false, type),
+               "outputDataType is " + std::string(to_string(type)) + ", expected int32, int64");
+    }
+    refuse(name, {f32({1})}, along(0, false, static_cast<DataType>(99)), "outputDataType");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(cumulative_sum) {
+  for (const bool exclusive : {false, true})
+    for (const bool reversed : {false, true})
+      for (const std::uint32_t axis : {0U, 1U, 2U})
+        accept("cumulativeSum", {f32({3, 2, 5})},
+               CumulativeSumAttributes{axis, exclusive, reversed}, f32({3, 2, 5}));
+  accept("cumulativeSum", {f16(Shape(max_rank, 2))}, CumulativeSumAttributes{max_rank - 1},
+         f16(Shape(max_rank, 2)));
+  refuse("cumulativeSum", {f32({})}, CumulativeSumAttributes{0}, "operand 'input'");
+  refuse("cumulativeSum", {f32({3, 2, 5})}, CumulativeSumAttributes{3}, "axis");
+  for (const auto type : {DataType::int8, DataType::uint8})
+    refuse("cumulativeSum", {{type, {2}}}, CumulativeSumAttributes{0}, "operand 'input'");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

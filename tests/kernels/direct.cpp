@@ -1,0 +1,269 @@
+// Kernels in loops of our own against the reference, over types, ranks 0 to 8, and shapes that fill
+// no block. Each case prints its seed when it fails.
+#include <boost/test/unit_test.hpp>
+
+#include "ops/layouts.hpp"
+#include "ops/table.hpp"
+#include "tests/kernels/problems.hpp"
+
+namespace polychron {
+namespace {
+
+using ops::op;
+using tests::check_implementations;
+using tests::ProblemMaker;
+using Sizes = std::vector<std::uint32_t>;
+
+constexpr std::uint32_t seeds = 150;
+
+class Random {
+ public:
+  explicit Random(std::uint32_t seed) : generator_(seed) {}
+  std::uint32_t pick(std::uint32_t low, std::uint32_t high) {
+    return std::uniform_int_distribution<std::uint32_t>(low, high)(generator_);
+  }
+  bool chance() { return pick(0, 1) == 1; }
+  /// A shape of so many dimensions, of which one may be long, and at most so many elements.
+  Shape shape(std::uint32_t low, std::uint32_t high, std::uint32_t most = 20000) {
+    const std::uint32_t rank = pick(low, high);
+    Shape shape;
+    for (std::uint32_t i = 0; i < rank; ++i) shape.push_back(pick(1, rank > 4 ? 3 : 9));
+    if (rank > 0 && pick(0, 3) == 0) shape[pick(0, rank - 1)] = rank > 4 ? 70 : pick(100, 2500);
+    while (*element_count(shape) > most) {
+      std::uint32_t& extent = shape[pick(0, rank - 1)];
+      extent = (extent + 1) / 2;
+    }
+    return shape;
+  }
+  std::uint32_t axis(const Shape& shape) {
+    return pick(0, static_cast<std::uint32_t>(shape.size()) - 1);
+  }
+  DataType type(ops::TypeSet types) {
+    const auto members = types.members();
+    return members[pick(0, static_cast<std::uint32_t>(members.size()) - 1)];
+  }
+
+ private:
+  std::mt19937 generator_;
+};
+
+std::string name_of(ops::OpId id, std::uint32_t seed) {
+  return std::string(kernels::operator_name(id)) + ", seed " + std::to_string(seed);
+}
+
+/// Runs `make(random, maker)` for each seed; every problem is one that a direct kernel takes.
+template <class F>
+void every_seed(ops::OpId id, F&& make) {
+  BOOST_REQUIRE_EQUAL(kernels::implementations(id).front().name, "direct");
+  std::uint32_t ran = 0;
+  for (std::uint32_t seed = 0; seed < seeds; ++seed) {
+    Random random(seed);
+    ProblemMaker maker(id, seed);
+    make(random, maker);
+    if (check_implementations(maker, name_of(id, seed)) > 0) ++ran;
+  }
+  BOOST_TEST(ran == seeds, kernels::operator_name(id) << " ran " << ran << " times");
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(direct)
+
+BOOST_AUTO_TEST_CASE(arg_min_and_arg_max) {
+  for (const auto id : {op("argMin"), op("argMax")})
+    every_seed(id, [](Random& random, ProblemMaker& maker) {
+      const Shape shape = random.shape(1, 8);
+      const ArgMinMaxAttributes a{random.axis(shape), true,
+                                  random.chance() ? DataType::int32 : DataType::int64};
+      Shape result = shape;
+      result[a.axis] = 1;
+      if (random.chance()) maker.specials();
+      maker.attributes(a).input(shape, random.type(ops::type_sets::any));
+      maker.output(result, a.output_data_type);
+    });
+}
+
+// Not by the reference's word alone: the first of equals, two zeros are equal, NaN is beyond all.
+BOOST_AUTO_TEST_CASE(arg_min_and_arg_max_of_special_numbers) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const auto check = [](const std::vector<float>& numbers, std::int32_t least, std::int32_t most) {
+    for (const auto id : {op("argMin"), op("argMax")})
+      for (const kernels::Implementation& implementation : kernels::implementations(id)) {
+        ProblemMaker maker(id, 0);
+        maker.attributes(ArgMinMaxAttributes{});
+        maker.input({static_cast<std::uint32_t>(numbers.size())}).output({}, DataType::int32);
+        std::vector<Buffer> values;
+        values.push_back(Buffer::copy_of(std::span<const float>(numbers)));
+        const auto outcome = tests::run_kernel(implementation, maker.problem(), values);
+        const auto place = outcome.outputs.at(0).as<std::int32_t>()[0];
+        const auto expected = id == op("argMin") ? least : most;
+        BOOST_TEST(place == expected, implementation.name << " " << kernels::operator_name(id)
+                                                          << ": " << place << ", expected "
+                                                          << expected);
+      }
+  };
+  check({1, 2, 1, 2}, 0, 1);
+  check({0, -0.0F, 0}, 0, 0);
+  check({-0.0F, 0}, 0, 0);
+  check({-1, 3, nan, 5, nan}, 2, 2);
+  check({-nan, nan, 1}, 0, 0);
+  check({1, infinity, -infinity, infinity}, 2, 1);
+  check({-infinity, nan}, 1, 1);
+  std::vector<float> line(5000, 1);
+  line[1023] = line[4000] = 2;
+  line[1024] = line[4999] = -3;
+  check(line, 1024, 1023);
+}
+
+BOOST_AUTO_TEST_CASE(cumulative_sums) {
+  every_seed(op("cumulativeSum"), [](Random& random, ProblemMaker& maker) {
+    const Shape shape = random.shape(1, 8);
+    const DataType type = random.type(ops::type_sets::wide);
+    if (ops::type_sets::floats.has(type))
+      maker.range(-1, 1);
+    else if (random.chance())
+      maker.specials();  // sums wrap around
+    maker.attributes(CumulativeSumAttributes{random.axis(shape), random.chance(), random.chance()});
+    maker.input(shape, type).output(shape, type);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(reversals) {
+  every_seed(op("reverse"), [](Random& random, ProblemMaker& maker) {
+    const Shape shape = random.shape(0, 8);
+    const DataType type = random.type(ops::type_sets::any);
+    ReverseAttributes a;
+    if (random.pick(0, 3) > 0) {
+      a.axes.emplace();
+      for (std::uint32_t i = 0; i < shape.size(); ++i)
+        if (random.chance()) a.axes->push_back(i);
+    }
+    maker.attributes(a).input(shape, type).output(shape, type);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(tiles) {
+  every_seed(op("tile"), [](Random& random, ProblemMaker& maker) {
+    const Shape shape = random.shape(0, 8);
+    const DataType type = random.type(ops::type_sets::any);
+    TileAttributes a;
+    Shape result;
+    for (const std::uint32_t extent : shape) {
+      const std::uint64_t so_far = *element_count(shape) * *element_count(a.repetitions);
+      a.repetitions.push_back(random.chance() || so_far > 50000 ? 1 : random.pick(1, 5));
+      result.push_back(extent * a.repetitions.back());
+    }
+    maker.attributes(a).input(shape, type).output(result, type);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(triangles) {
+  every_seed(op("triangular"), [](Random& random, ProblemMaker& maker) {
+    const Shape shape = random.shape(2, 8);
+    const DataType type = random.type(ops::type_sets::any);
+    const std::int32_t far[] = {-0x7fff'ffff - 1, 0x7fff'ffff};
+    const std::int32_t diagonal = random.pick(0, 9) == 0
+                                      ? far[random.pick(0, 1)]
+                                      : static_cast<std::int32_t>(random.pick(0, 20)) - 10;
+    maker.specials().attributes(TriangularAttributes{random.chance(), diagonal});
+    maker.input(shape, type).output(shape, type);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(gathers) {
+  every_seed(op("gather"), [](Random& random, ProblemMaker& maker) {
+    const Shape shape = random.shape(1, 4, 400), indices = random.shape(0, 4, 100);
+    const DataType type = random.type(ops::type_sets::any);
+    const GatherAttributes a{random.axis(shape)};
+    Shape result(shape.begin(), shape.begin() + a.axis);
+    result.insert(result.end(), indices.begin(), indices.end());
+    result.insert(result.end(), shape.begin() + a.axis + 1, shape.end());
+    maker.attributes(a).input(shape, type);
+    maker.indices(indices, random.type(ops::type_sets::indices), shape[a.axis]);
+    maker.output(result, type);
+  });
+}
+
+BOOST_AUTO_TEST_CASE(gathers_and_scatters_of_elements) {
+  for (const auto id : {op("gatherElements"), op("scatterElements")})
+    every_seed(id, [id](Random& random, ProblemMaker& maker) {
+      const Shape shape = random.shape(1, 8);
+      const DataType type = random.type(ops::type_sets::any);
+      const std::uint32_t axis = random.axis(shape);
+      Shape indices = shape;
+      indices[axis] = random.pick(1, 12);
+      maker.input(shape, type);
+      maker.indices(indices, random.type(ops::type_sets::indices), shape[axis]);
+      if (id == op("gatherElements"))
+        maker.attributes(GatherAttributes{axis}).output(indices, type);
+      else
+        maker.attributes(ScatterAttributes{axis})
+            .range(3, 9)
+            .input(indices, type)
+            .output(shape, type);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(gathers_and_scatters_of_slices) {
+  for (const auto id : {op("gatherND"), op("scatterND")})
+    every_seed(id, [id](Random& random, ProblemMaker& maker) {
+      const Shape shape = random.shape(1, 6, 1000);
+      const DataType type = random.type(ops::type_sets::any);
+      const std::uint32_t coordinates = random.pick(1, static_cast<std::uint32_t>(shape.size()));
+      Shape slices = random.shape(0, 2, 100), indices = slices;
+      indices.push_back(coordinates);
+      slices.insert(slices.end(), shape.begin() + coordinates, shape.end());
+      maker.input(shape, type);
+      maker.indices(indices, random.type(ops::type_sets::indices), shape[0]);
+      if (id == op("gatherND"))
+        maker.output(slices, type);
+      else
+        maker.range(3, 9).input(slices, type).output(shape, type);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(predicates) {
+  for (const auto id : {op("isNaN"), op("isInfinite")})
+    every_seed(id, [](Random& random, ProblemMaker& maker) {
+      const Shape shape = random.shape(0, 8);
+      maker.specials().input(shape, random.type(ops::type_sets::floats));
+      maker.output(shape, DataType::uint8);
+    });
+}
+
+BOOST_AUTO_TEST_CASE(norms_of_windows) {
+  every_seed(op("l2Pool2d"), [](Random& random, ProblemMaker& maker) {
+    Pool2dAttributes a;
+    if (random.chance()) a.layout = InputOperandLayout::nhwc;
+    const auto axes = ops::picture_axes(a.layout);
+    Shape in(4), out(4);
+    out[axes[0]] = in[axes[0]] = random.pick(1, 2);
+    out[axes[1]] = in[axes[1]] = random.pick(0, 9) == 0 ? 150 : random.pick(1, 20);
+    const bool all = random.pick(0, 3) == 0;
+    if (!all) a.window_dimensions.emplace();
+    for (std::size_t i = 0; i < 2; ++i) {
+      const std::uint32_t size = random.pick(0, 9) == 0 ? 300 : random.pick(1, 40);
+      const std::uint32_t window = all ? size : random.pick(1, std::min(size, 7U));
+      if (!all) {
+        a.window_dimensions->push_back(window);
+        a.dilations[i] =
+            window == 1 ? random.pick(1, 3) : random.pick(1, (size - 1) / (window - 1));
+        a.padding[2 * i] = random.pick(0, 3);
+        a.padding[2 * i + 1] = random.pick(0, 3);
+        a.strides[i] = random.pick(1, 3);
+      }
+      const std::uint32_t range =
+          size + a.padding[2 * i] + a.padding[2 * i + 1] - ((window - 1) * a.dilations[i] + 1);
+      in[axes[2 + i]] = size;
+      out[axes[2 + i]] = (range + (random.chance() ? a.strides[i] - 1 : 0)) / a.strides[i] + 1;
+    }
+    const DataType type = random.type(ops::type_sets::floats);
+    if (random.pick(0, 5) == 0 && type == DataType::float32) maker.range(-1e38F, 1e38F);
+    maker.attributes(a).input(in, type).output(out, type);
+  });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace polychron
