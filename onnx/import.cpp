@@ -127,8 +127,11 @@ Tensors make_inputs(const ModelState& model, GraphBuilder& builder, const Import
     if (options.constants.contains(input.name)) continue;
     if (!input.data_type)
       unsupported("input " + quote(input.name) + ": WebNN has no type " + input.type);
-    tensors[input.name].operand =
-        builder.input(input.name, {*input.data_type, bindings.resolve(input)});
+    const auto shape = bindings.resolve(input);
+    if (count(shape) == 0)  // WebNN has no empty tensors; what it has in it is known
+      tensors[input.name].literal = make_literal(element_type(input.type), shape, Buffer());
+    else
+      tensors[input.name].operand = builder.input(input.name, {*input.data_type, shape});
   }
   return tensors;
 }

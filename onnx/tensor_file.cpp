@@ -78,8 +78,10 @@ TensorValue read_tensor(const std::filesystem::path& path) {
 Buffer operand_bytes(const TensorValue& value, DataType type) {
   const auto literal = detail::literal_of(value);
   if (!literal.owner) detail::unsupported("no elements of type " + value.type + " on the host");
-  if (detail::operand_type(literal.type) == type) return Buffer::copy_of(literal.bytes);
-  return Buffer::copy_of(detail::convert(literal, detail::element_type(type)).bytes);
+  const auto wanted = detail::element_type(type);
+  const bool as_it_is = literal.type == wanted || (literal.type == detail::ElementType::boolean &&
+                                                   wanted == detail::ElementType::uint8);
+  return Buffer::copy_of(as_it_is ? literal.bytes : detail::convert(literal, wanted).bytes);
 }
 
 }  // namespace polychron::onnx

@@ -49,6 +49,9 @@ std::vector<fs::path> data_sets_of(const fs::path& directory) {
 
 /// WebNN's graphs have tensors of numbers only.
 void check_types(const onnx::Summary& summary) {
+  for (const auto& output : summary.outputs)
+    if (output.type == "not a tensor")
+      throw Stopped{OnnxOutcome::refused, "output '" + output.name + "' is not a tensor"};
   for (const auto& input : summary.inputs)
     if (input.type == "not a tensor" || input.type == "string")
       throw Stopped{OnnxOutcome::skipped,
@@ -88,12 +91,24 @@ bool give_constant(const std::string& message, const onnx::Summary& summary, con
   return true;
 }
 
+/// The shape that an input is bound to. In some tests an operand of which only the type matters has
+/// a single number for data (CastLike): that stands for each element of the declared shape.
+polychron::Shape bound_shape(const onnx::ValueInfo& input, const onnx::TensorValue& value) {
+  if (!input.dimensions || polychron::element_count(value.shape) != 1U) return value.shape;
+  polychron::Shape declared;
+  for (const auto& dimension : *input.dimensions) {
+    if (!dimension.value) return value.shape;
+    declared.push_back(*dimension.value);
+  }
+  return declared;
+}
+
 /// Imports and compiles; inputs are inputs as far as possible.
 polychron::Graph build(const polychron::Context& context, const onnx::Model& model,
                        const DataSet& data, onnx::ImportOptions& options) {
   const auto& inputs = model.summary().inputs;
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    options.bindings[inputs[i].name] = data.inputs[i].shape;
+    options.bindings[inputs[i].name] = bound_shape(inputs[i], data.inputs[i]);
   for (;;) {
     polychron::GraphBuilder builder(context);
     polychron::NamedOperands outputs;
@@ -113,6 +128,19 @@ const onnx::TensorValue& input_value(const std::string& name, const onnx::Summar
                                      const DataSet& data) {
   const auto found = std::ranges::find(summary.inputs, name, &onnx::ValueInfo::name);
   return data.inputs.at(static_cast<std::size_t>(found - summary.inputs.begin()));
+}
+
+/// The data for an input of the graph; see bound_shape().
+polychron::Buffer bytes_for(const polychron::OperandDescriptor& descriptor,
+                            const onnx::TensorValue& value) {
+  auto bytes = onnx::operand_bytes(value, descriptor.data_type);
+  const auto size = polychron::byte_length(descriptor).value();
+  if (bytes.size() == size || bytes.size() != polychron::byte_size(descriptor.data_type))
+    return bytes;
+  auto repeated = polychron::Buffer::uninitialized(size);
+  for (std::size_t i = 0; i < size; i += bytes.size())
+    std::ranges::copy(bytes.bytes(), repeated.data() + i);
+  return repeated;
 }
 
 std::string number(double value) {
@@ -141,8 +169,8 @@ void run_data(polychron::Context& context, const polychron::Graph& graph,
   polychron::NamedTensors inputs, outputs;
   for (const auto& [name, descriptor] : graph.inputs()) {
     inputs.emplace_back(name, context.create_tensor({descriptor, false, true, name}).get());
-    context.write_tensor(inputs.back().second, onnx::operand_bytes(input_value(name, summary, data),
-                                                                   descriptor.data_type));
+    context.write_tensor(inputs.back().second,
+                         bytes_for(descriptor, input_value(name, summary, data)));
   }
   for (const auto& [name, descriptor] : graph.outputs())
     outputs.emplace_back(name, context.create_tensor({descriptor, true, false, name}).get());
@@ -160,8 +188,19 @@ polychron::Context make_context(polychron::Runtime& runtime) {
   return runtime.create_context(options).get();
 }
 
+/// onnx::load(), without the path in what it throws: reasons are counted.
+onnx::Model load(const fs::path& file) {
+  try {
+    return onnx::load(file);
+  } catch (const Error& error) {
+    const auto where = error.message().find("': ");
+    throw where == std::string::npos ? error
+                                     : Error(error.kind(), error.message().substr(where + 3));
+  }
+}
+
 void run_test(polychron::Context& context, const fs::path& directory, OnnxVerdict& verdict) {
-  const auto model = onnx::load(directory / "model.onnx");
+  const auto model = load(directory / "model.onnx");
   const auto& summary = model.summary();
   for (const auto& entry : summary.operators)
     verdict.operators.push_back((entry.domain.empty() ? "" : entry.domain + ".") + entry.name);

@@ -108,8 +108,9 @@ struct ImportOptions {
 inline constexpr std::string_view needs_value = "must be known when it is imported";
 
 /// Adds the model's graph to `builder` and returns its outputs, in the model's order, for build().
-/// Inputs get the model's names; what depends on shapes alone is calculated now and leaves no
-/// trace. Operators bear the names of their nodes as labels.
+/// Inputs get the model's names, but for those without elements, which are no inputs of the graph;
+/// what depends on shapes alone is calculated now and leaves no trace. Operators bear the names of
+/// their nodes as labels.
 ///
 /// Throws Error: type_error (a free dimension is not bound, a binding names nothing or contradicts
 /// the model; a constant is no input's, or not of its type or shape), not_supported (an operator,
