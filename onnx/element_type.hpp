@@ -41,6 +41,8 @@ std::size_t element_size(ElementType type) noexcept;
 /// The operand's type: bool is uint8.
 std::optional<DataType> operand_type(ElementType type) noexcept;
 ElementType element_type(DataType type) noexcept;
+/// The type of that spelling, or undefined.
+ElementType element_type(std::string_view name) noexcept;
 
 /// Calls f(T{}) with the C++ type of `type` if the importer calculates with it; false if it does
 /// not (float16, uint64, and what has no size). bool has the C++ type of its storage, std::uint8_t.

@@ -1,4 +1,5 @@
 // import_model(): binds the inputs, then adds node after node.
+#include <algorithm>
 #include <set>
 #include <string>
 #include <utility>
@@ -6,6 +7,7 @@
 #include "onnx/handlers.hpp"
 #include "onnx/model.hpp"
 #include "onnx/problem.hpp"
+#include "onnx/tensor_value.hpp"
 
 namespace polychron::onnx {
 
@@ -86,15 +88,50 @@ class Bindings {
   std::map<std::string, std::uint32_t> values_;
 };
 
+[[noreturn]] void wrong_constant(const std::string& name, const std::string& why) {
+  throw Error(ErrorKind::type_error, "constant " + quote(name) + ": " + why);
+}
+
+/// The bindings, and the shapes of constants among them.
+std::map<std::string, Shape> with_constants(const ImportOptions& options) {
+  auto bindings = options.bindings;
+  for (const auto& [name, value] : options.constants)
+    if (const auto [bound, is_new] = bindings.emplace(name, value.shape);
+        !is_new && bound->second != value.shape)
+      wrong_constant(name, "it has shape " + to_string(value.shape) + " and is bound to " +
+                               to_string(bound->second));
+  return bindings;
+}
+
+void take_constants(const Summary& summary, const ImportOptions& options, Tensors& tensors) {
+  for (const auto& [name, value] : options.constants) {
+    const auto input = std::ranges::find(summary.inputs, name, &ValueInfo::name);
+    if (input == summary.inputs.end()) wrong_constant(name, "there is no such input");
+    const bool fits = input->type == value.type || (input->type == "bool" && value.type == "uint8");
+    if (!fits) wrong_constant(name, "it is " + value.type + ", expected " + input->type);
+    try {
+      auto& literal = tensors[name].literal.emplace(literal_of(value));
+      literal.type = element_type(input->type);
+    } catch (const Error& error) {
+      wrong_constant(name, error.message());
+    }
+  }
+}
+
 Tensors make_inputs(const ModelState& model, GraphBuilder& builder, const ImportOptions& options) {
-  const Bindings bindings(model.summary(), options.bindings);
+  const Bindings bindings(model.summary(), with_constants(options));
   Tensors tensors;
   for (const auto& [name, literal] : model.constants()) tensors[name].literal = literal;
+  take_constants(model.summary(), options, tensors);
   for (const auto& input : model.summary().inputs) {
+    if (options.constants.contains(input.name)) continue;
     if (!input.data_type)
       unsupported("input " + quote(input.name) + ": WebNN has no type " + input.type);
-    tensors[input.name].operand =
-        builder.input(input.name, {*input.data_type, bindings.resolve(input)});
+    const auto shape = bindings.resolve(input);
+    if (count(shape) == 0)  // WebNN has no empty tensors; what it has in it is known
+      tensors[input.name].literal = make_literal(element_type(input.type), shape, Buffer());
+    else
+      tensors[input.name].operand = builder.input(input.name, {*input.data_type, shape});
   }
   return tensors;
 }
