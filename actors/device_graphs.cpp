@@ -141,18 +141,57 @@ void DeviceState::found_invalid(msg::GraphSlot& graph, const Error& why, msg::Ti
   if (graph.invalid.set(why)) tell(graph.actor, msg::graph_became{ticket, msg::Invalid{why}});
 }
 
+namespace {
+
+/// Buffers that a device has, and gives back, whatever happens.
+class Adopted {
+ public:
+  Adopted(kernels::Backend& backend, std::size_t count) : backend_(backend) {
+    adopted_.reserve(count);
+  }
+  Adopted(const Adopted&) = delete;
+  Adopted& operator=(const Adopted&) = delete;
+  ~Adopted() {
+    try {
+      static_cast<void>(surrender());
+    } catch (const std::bad_alloc&) {  // to say why one of them does not come
+    }
+  }
+  kernels::Storage* add(Buffer& buffer, std::unique_ptr<kernels::Storage> storage) {
+    adopted_.emplace_back(&buffer, std::move(storage));
+    return adopted_.back().second.get();
+  }
+  Result<void> surrender() {
+    Result<void> result;
+    while (!adopted_.empty()) {
+      auto& [buffer, storage] = adopted_.back();
+      auto back = backend_.surrender(std::move(storage));
+      if (back)
+        *buffer = std::move(*back);
+      else
+        result = back.error();
+      adopted_.pop_back();
+    }
+    return result;
+  }
+
+ private:
+  kernels::Backend& backend_;
+  std::vector<std::pair<Buffer*, std::unique_ptr<kernels::Storage>>> adopted_;
+};
+
+}  // namespace
+
 Result<void> DeviceState::run_batch(msg::GraphSlot& graph, msg::BatchReply& batch, bool& inherent) {
   auto& backend = *environment().backend;
-  std::vector<std::pair<Buffer*, std::unique_ptr<kernels::Storage>>> adopted;
-  adopted.reserve(batch.inputs.size() + batch.outputs.size());
+  Adopted adopted(backend, batch.inputs.size() + batch.outputs.size());
   const auto adopt = [&](std::vector<Buffer>& buffers,
                          std::vector<kernels::Storage*>& bound) -> Result<void> {
     bound.clear();
     for (auto& buffer : buffers) {
       auto storage = backend.adopt(std::move(buffer));
       if (!storage) return storage.error();
-      bound.push_back(storage->get());
-      adopted.emplace_back(&buffer, std::move(*storage));
+      bound.push_back(adopted.add(buffer, std::move(*storage)));
     }
     return {};
   };
@@ -164,14 +203,7 @@ Result<void> DeviceState::run_batch(msg::GraphSlot& graph, msg::BatchReply& batc
     inherent = status.inherent;
     return status.result;
   });
-  // Whatever happened, the buffers go home.
-  for (auto& [buffer, storage] : adopted) {
-    auto back = backend.surrender(std::move(storage));
-    if (back)
-      *buffer = std::move(*back);
-    else
-      result = back.error();
-  }
+  if (auto home = adopted.surrender(); !home) return home;
   return result;
 }
 

@@ -35,7 +35,11 @@ class CpuBackend final : public Backend {
     const auto address = reinterpret_cast<std::uintptr_t>(bytes.data());
     const bool usable =
         address % alignof(std::max_align_t) == 0;  // adopted memory may lie anywhere
-    return adopt_new([&] { return usable ? std::move(bytes) : Buffer::copy_of(bytes.bytes()); });
+    if (!usable) return adopt_new([&] { return Buffer::copy_of(bytes.bytes()); });
+    // They move once there is memory for the storage: until then they are the caller's.
+    return guarded([&]() -> Result<std::unique_ptr<Storage>> {
+      return std::unique_ptr<Storage>(std::make_unique<HostStorage>(std::move(bytes)));
+    });
   }
 
   Result<std::span<std::byte>> map(Storage& storage) override {

@@ -102,6 +102,25 @@ BOOST_AUTO_TEST_CASE(a_compute_that_throws_leaves_the_buffers) {
       });
 }
 
+BOOST_AUTO_TEST_CASE(a_compute_gives_the_buffers_back_if_the_device_finds_no_memory) {
+  int misses = 0;
+  for (std::int64_t nth = 1; misses < 3 && nth < 100; ++nth) {
+    Rig rig;
+    const auto graph = rig.twice();
+    NamedBuffers in, out;
+    in.emplace_back("in", Buffer(16));
+    out.emplace_back("out", Buffer(16));
+    LibraryAllocationFails failing(nth);
+    auto done =
+        polychron::testing::reply(rig.context.compute(graph, std::move(in), std::move(out)));
+    misses = failing.happened() ? 0 : misses + 1;
+    failing.end();
+    BOOST_REQUIRE(done);
+    BOOST_TEST(done->inputs.at(0).second.size() == 16U, "allocation " << nth);
+    BOOST_TEST(done->outputs.at(0).second.size() == 16U, "allocation " << nth);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_constant_that_is_refused_leaves_the_buffer) {
   Rig rig;
   Buffer bytes;
