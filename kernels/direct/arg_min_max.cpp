@@ -38,7 +38,7 @@ std::int32_t key(float value) {
 }
 template <bool largest>
 std::int16_t key(float16 value) {
-  return float_key<largest, std::int16_t>(std::bit_cast<std::int16_t>(value), 0x7c00);
+  return float_key<largest, std::int16_t>(static_cast<std::int16_t>(value.bits), 0x7c00);
 }
 template <bool largest, std::integral T>
 Signed<T> key(T value) {

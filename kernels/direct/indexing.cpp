@@ -47,11 +47,12 @@ std::size_t place_of(I index, std::size_t extent) {
 /// A few indices at a time: what they stand for is found once for all that lies before the axis.
 template <class I, class Move>
 void gather(const Around& seen, std::size_t count, const I* indices, Move move) {
-  constexpr std::size_t few = 512;
-  std::array<std::size_t, few> places;
+  constexpr std::size_t few = 4096;
+  std::array<std::uint32_t, few> places;
   for (std::size_t start = 0; start < count; start += few) {
     const std::size_t number = std::min(few, count - start);
-    for (std::size_t k = 0; k < number; ++k) places[k] = place_of(indices[start + k], seen.extent);
+    for (std::size_t k = 0; k < number; ++k)
+      places[k] = static_cast<std::uint32_t>(place_of(indices[start + k], seen.extent));
     for (std::size_t i = 0; i < seen.outer; ++i)
       for (std::size_t k = 0; k < number; ++k)
         move(i * count + start + k, i * seen.extent + places[k]);
