@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "kernels/direct/direct.hpp"
+#include "kernels/direct/vectors.hpp"
 #include "kernels/elements.hpp"
 #include "kernels/function_kernel.hpp"
 #include "ops/number.hpp"
@@ -18,25 +19,26 @@ namespace {
 template <class T>
 using Signed = std::make_signed_t<T>;
 
-/// A float of the bits `bits`, of which NaN are those above `infinity` without their sign.
-template <bool largest, class U>
-Signed<U> float_key(U bits, U infinity) {
-  constexpr U sign = U{1} << (std::numeric_limits<U>::digits - 1);
-  const U magnitude = bits & static_cast<U>(~sign);
-  const auto size = static_cast<Signed<U>>(magnitude);
-  const auto opposite = static_cast<Signed<U>>(-size);
-  const bool negative = (bits & sign) != 0;
-  const Signed<U> value = negative == largest ? opposite : size;
-  return magnitude > infinity ? std::numeric_limits<Signed<U>>::max() : value;
+/// A float of the bits `bits`, of which NaN are those above `infinity` without their sign. Without
+/// branches: masks are all ones or all zeros.
+template <bool largest, class S>
+S float_key(S bits, S infinity) {
+  constexpr S most = std::numeric_limits<S>::max();
+  const auto magnitude = static_cast<S>(bits & most);
+  const auto negative = static_cast<S>(bits >> std::numeric_limits<S>::digits);
+  const auto opposite = static_cast<S>(largest ? negative : ~negative);
+  const auto value = static_cast<S>((magnitude ^ opposite) - opposite);
+  const auto nan = static_cast<S>(-static_cast<S>(magnitude > infinity));
+  return static_cast<S>((value & ~nan) | (most & nan));
 }
 
 template <bool largest>
 std::int32_t key(float value) {
-  return float_key<largest, std::uint32_t>(std::bit_cast<std::uint32_t>(value), 0x7f800000U);
+  return float_key<largest, std::int32_t>(std::bit_cast<std::int32_t>(value), 0x7f800000);
 }
 template <bool largest>
 std::int16_t key(float16 value) {
-  return float_key<largest, std::uint16_t>(value.bits, 0x7c00U);
+  return float_key<largest, std::int16_t>(static_cast<std::int16_t>(value.bits), 0x7c00);
 }
 template <bool largest, std::integral T>
 Signed<T> key(T value) {
@@ -44,6 +46,24 @@ Signed<T> key(T value) {
       std::is_signed_v<T> ? T{0} : static_cast<T>(std::numeric_limits<Signed<T>>::max() + T{1});
   const auto ordered = static_cast<Signed<T>>(value ^ lowest);
   return largest ? ordered : static_cast<Signed<T>>(~ordered);
+}
+
+/// The largest key of a few numbers, side by side.
+template <bool largest, class Key, class T>
+Key largest_key(const T* in, std::size_t count) {
+  constexpr std::size_t lanes = 64;
+  std::array<Key, lanes> most;
+  most.fill(std::numeric_limits<Key>::min());
+  const auto take = [&](std::size_t first, std::size_t width) {
+    for (std::size_t k = 0; k < width; ++k) {
+      const Key next = key<largest>(in[first + k]);
+      most[k] = most[k] < next ? next : most[k];
+    }
+  };
+  std::size_t done = 0;
+  for (; done + lanes <= count; done += lanes) take(done, lanes);
+  take(done, count - done);
+  return *std::max_element(most.begin(), most.end());
 }
 
 /// The first of the largest keys of a line. Block by block: only one that has a larger key than
@@ -55,8 +75,7 @@ std::size_t first_in_line(const T* in, std::size_t count) {
   std::size_t best = 0;
   for (std::size_t start = 0; start < count; start += block) {
     const std::size_t end = std::min(start + block, count);
-    Key most = std::numeric_limits<Key>::min();
-    for (std::size_t i = start; i < end; ++i) most = std::max(most, key<largest>(in[i]));
+    const Key most = largest_key<largest, Key>(in + start, end - start);
     if (start > 0 && most <= key<largest>(in[best])) continue;
     best = start;
     while (key<largest>(in[best]) != most) ++best;
@@ -110,7 +129,8 @@ KernelResult prepare_arg_min_max(const Problem& problem) {
     return make_kernel([seen, largest, wide](const Arguments& arguments) {
       const auto run = [&]<class I>(I* out) {
         const auto* in = reinterpret_cast<const T*>(arguments.inputs[0]);
-        largest ? compute<true>(seen, in, out) : compute<false>(seen, in, out);
+        with_vectors(
+            [&] { largest ? compute<true>(seen, in, out) : compute<false>(seen, in, out); });
       };
       if (wide) return run(reinterpret_cast<std::int64_t*>(arguments.outputs[0]));
       run(reinterpret_cast<std::int32_t*>(arguments.outputs[0]));

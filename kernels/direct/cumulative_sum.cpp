@@ -3,6 +3,7 @@
 #include <array>
 
 #include "kernels/direct/direct.hpp"
+#include "kernels/direct/vectors.hpp"
 #include "kernels/elements.hpp"
 #include "kernels/function_kernel.hpp"
 #include "kernels/half.hpp"
@@ -107,13 +108,15 @@ KernelResult prepare_cumulative_sum(const Problem& problem) {
         [seen, walk, first](const Arguments& arguments) {
           const auto* in = reinterpret_cast<const T*>(arguments.inputs[0]) + first;
           auto* out = reinterpret_cast<T*>(arguments.outputs[0]) + first;
-          for (std::size_t i = 0; i < seen.outer; ++i) {
-            const std::size_t at = i * seen.extent * seen.inner;
-            if (seen.inner == 1)
-              sum_line(in + at, out + at, walk);
-            else
-              sum_columns(in + at, out + at, walk, seen.inner);
-          }
+          with_vectors([&] {
+            for (std::size_t i = 0; i < seen.outer; ++i) {
+              const std::size_t at = i * seen.extent * seen.inner;
+              if (seen.inner == 1)
+                sum_line(in + at, out + at, walk);
+              else
+                sum_columns(in + at, out + at, walk, seen.inner);
+            }
+          });
         },
         0);
   });

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "kernels/direct/direct.hpp"
+#include "kernels/direct/vectors.hpp"
 #include "kernels/function_kernel.hpp"
 #include "ops/table.hpp"
 
@@ -26,10 +27,12 @@ KernelResult prepare_predicate(const Problem& problem) {
   const bool nan = problem.op == ops::op("isNaN"), half = type == DataType::float16;
   if (!half && type != DataType::float32) return refuse("floats only");
   return make_kernel([nan, half, count = *element_count(shape)](const Arguments& arguments) {
-    if (half)
-      classify<std::uint16_t>(arguments.inputs[0], arguments.outputs[0], count, 0x7c00U, nan);
-    else
-      classify<std::uint32_t>(arguments.inputs[0], arguments.outputs[0], count, 0x7f800000U, nan);
+    with_vectors([&] {
+      if (half)
+        classify<std::uint16_t>(arguments.inputs[0], arguments.outputs[0], count, 0x7c00U, nan);
+      else
+        classify<std::uint32_t>(arguments.inputs[0], arguments.outputs[0], count, 0x7f800000U, nan);
+    });
   });
 }
 

@@ -1,5 +1,6 @@
 // Elements and slices picked or replaced by number: what each index stands for is found without
 // walking through coordinates, and slices of an element's size are moved as one.
+#include <array>
 #include <cstring>
 
 #include "kernels/direct/direct.hpp"
@@ -10,33 +11,52 @@
 namespace polychron::kernels::direct {
 namespace {
 
-/// Calls `f(move)`, where `move(to, i, from, k)` makes slice i of `to` slice k of `from`. Slices of
-/// `bytes` bytes: as integers where there are such.
+/// Calls `f(indices, move)` with operand 1's elements as they are. `move(i, k)` makes slice i of
+/// the result slice k of `from`, both of `bytes` bytes: as one integer where there is such a one.
 template <class F>
-void with_slices(std::size_t bytes, F&& f) {
-  const auto typed = [&]<class T>(T) {
-    f([](std::byte* to, std::size_t i, const std::byte* from, std::size_t k) {
-      reinterpret_cast<T*>(to)[i] = reinterpret_cast<const T*>(from)[k];
-    });
-  };
-  if (bytes == 1) return typed(std::uint8_t{});
-  if (bytes == 2) return typed(std::uint16_t{});
-  if (bytes == 4) return typed(std::uint32_t{});
-  if (bytes == 8) return typed(std::uint64_t{});
-  f([bytes](std::byte* to, std::size_t i, const std::byte* from, std::size_t k) {
-    std::memcpy(to + i * bytes, from + k * bytes, bytes);
+void with_indices(DataType type, std::size_t bytes, const std::byte* from,
+                  const Arguments& arguments, F&& f) {
+  std::byte* const to = arguments.outputs[0];
+  with_index(type, [&]<class I>(I) {
+    const auto* indices = reinterpret_cast<const I*>(arguments.inputs[1]);
+    const auto typed = [&]<class T>(T) {
+      f(indices, [out = reinterpret_cast<T*>(to), in = reinterpret_cast<const T*>(from)](
+                     std::size_t i, std::size_t k) { out[i] = in[k]; });
+    };
+    if (bytes == 1) return typed(std::uint8_t{});
+    if (bytes == 2) return typed(std::uint16_t{});
+    if (bytes == 4) return typed(std::uint32_t{});
+    if (bytes == 8) return typed(std::uint64_t{});
+    f(indices,
+      [=](std::size_t i, std::size_t k) { std::memcpy(to + i * bytes, from + k * bytes, bytes); });
   });
-}
-
-template <class I>
-const I* indices_of(const Arguments& arguments) {
-  return reinterpret_cast<const I*>(arguments.inputs[1]);
 }
 
 /// A result begins as its input, unless it is in the same memory.
 void begin_with_input(const Arguments& arguments, std::size_t bytes) {
   if (arguments.inputs[0] != arguments.outputs[0])
     std::memcpy(arguments.outputs[0], arguments.inputs[0], bytes);
+}
+
+/// What index `index` stands for, along an axis of `extent`.
+template <class I>
+std::size_t place_of(I index, std::size_t extent) {
+  return static_cast<std::size_t>(bounded(index, static_cast<std::int64_t>(extent)));
+}
+
+/// A few indices at a time: what they stand for is found once for all that lies before the axis.
+template <class I, class Move>
+void gather(const Around& seen, std::size_t count, const I* indices, Move move) {
+  constexpr std::size_t few = 4096;
+  std::array<std::uint32_t, few> places;
+  for (std::size_t start = 0; start < count; start += few) {
+    const std::size_t number = std::min(few, count - start);
+    for (std::size_t k = 0; k < number; ++k)
+      places[k] = static_cast<std::uint32_t>(place_of(indices[start + k], seen.extent));
+    for (std::size_t i = 0; i < seen.outer; ++i)
+      for (std::size_t k = 0; k < number; ++k)
+        move(i * count + start + k, i * seen.extent + places[k]);
+  }
 }
 
 KernelResult prepare_gather(const Problem& problem) {
@@ -46,133 +66,138 @@ KernelResult prepare_gather(const Problem& problem) {
   const Around seen = around(shape, std::get<GatherAttributes>(problem.attributes).axis);
   const std::size_t bytes = seen.inner * byte_size(type), count = *element_count(index_shape);
   return make_kernel([=, index_type = index_type](const Arguments& arguments) {
-    with_index(index_type, [&]<class I>(I) {
-      with_slices(bytes, [&](auto move) {
-        const I* indices = indices_of<I>(arguments);
-        const auto extent = static_cast<std::int64_t>(seen.extent);
-        for (std::size_t i = 0; i < seen.outer; ++i)
-          for (std::size_t k = 0; k < count; ++k)
-            move(arguments.outputs[0], i * count + k, arguments.inputs[0],
-                 i * seen.extent + static_cast<std::size_t>(bounded(indices[k], extent)));
-      });
-    });
+    with_indices(index_type, bytes, arguments.inputs[0], arguments,
+                 [=](const auto* indices, auto move) { gather(seen, count, indices, move); });
   });
 }
 
-/// Calls `f(number, place)` for each index: which one it is, and where in the input the element
-/// lies that it stands for.
-template <class I, class F>
-void for_each_element(const I* indices, const Around& seen, std::size_t count, F&& f) {
-  const auto extent = static_cast<std::int64_t>(seen.extent);
-  std::size_t number = 0;
-  for (std::size_t i = 0; i < seen.outer; ++i) {
-    const std::size_t first = i * seen.extent * seen.inner;
-    for (std::size_t along = 0; along < count; ++along)
-      for (std::size_t k = 0; k < seen.inner; ++k, ++number)
-        f(number,
-          first + static_cast<std::size_t>(bounded(indices[number], extent)) * seen.inner + k);
+/// Indices that stand for elements along an axis, `count` of them for the input's extent.
+struct Elements {
+  Around seen;
+  std::size_t count;
+  std::size_t bytes;  ///< of an element
+  DataType index_type;
+
+  Elements(const Problem& problem, std::uint32_t axis)
+      : seen(around(problem.inputs[0].descriptor.shape, axis)),
+        count(problem.inputs[1].descriptor.shape[axis]),
+        bytes(byte_size(problem.inputs[0].descriptor.data_type)),
+        index_type(problem.inputs[1].descriptor.data_type) {}
+
+  std::size_t whole() const { return seen.outer * seen.extent * seen.inner * bytes; }
+
+  /// Calls `f(number, place)` for each index: which one it is, and where in the input its element
+  /// lies.
+  template <class I, class F>
+  void for_each(const I* indices, F f) const {
+    const auto [outer, extent, inner] = seen;
+    std::size_t number = 0;
+    for (std::size_t i = 0; i < outer; ++i) {
+      const std::size_t first = i * extent * inner;
+      if (inner == 1) {
+        for (const std::size_t end = number + count; number < end; ++number)
+          f(number, first + place_of(indices[number], extent));
+        continue;
+      }
+      for (std::size_t along = 0; along < count; ++along)
+        for (std::size_t k = 0; k < inner; ++k, ++number)
+          f(number, first + place_of(indices[number], extent) * inner + k);
+    }
   }
-}
+};
 
 KernelResult prepare_gather_elements(const Problem& problem) {
   if (const auto reason = not_plain(problem)) return refuse(*reason);
-  const std::uint32_t axis = std::get<GatherAttributes>(problem.attributes).axis;
-  const auto& [type, shape] = problem.inputs[0].descriptor;
-  const auto& [index_type, index_shape] = problem.inputs[1].descriptor;
-  const Around seen = around(shape, axis);
-  const std::size_t count = index_shape[axis], bytes = byte_size(type);
-  return make_kernel([=, index_type = index_type](const Arguments& arguments) {
-    with_index(index_type, [&]<class I>(I) {
-      with_slices(bytes, [&](auto move) {
-        for_each_element(indices_of<I>(arguments), seen, count, [&](auto number, auto place) {
-          move(arguments.outputs[0], number, arguments.inputs[0], place);
-        });
-      });
-    });
+  const Elements elements(problem, std::get<GatherAttributes>(problem.attributes).axis);
+  return make_kernel([elements](const Arguments& arguments) {
+    with_indices(elements.index_type, elements.bytes, arguments.inputs[0], arguments,
+                 [&](const auto* indices, auto move) { elements.for_each(indices, move); });
   });
 }
 
 KernelResult prepare_scatter_elements(const Problem& problem) {
   if (const auto reason = not_plain(problem)) return refuse(*reason);
-  const std::uint32_t axis = std::get<ScatterAttributes>(problem.attributes).axis;
-  const auto& [type, shape] = problem.inputs[0].descriptor;
-  const auto& [index_type, index_shape] = problem.inputs[1].descriptor;
-  const Around seen = around(shape, axis);
-  const std::size_t count = index_shape[axis], bytes = byte_size(type);
-  const std::size_t whole = *byte_length(problem.inputs[0].descriptor);
+  const Elements elements(problem, std::get<ScatterAttributes>(problem.attributes).axis);
   return make_kernel(
-      [=, index_type = index_type](const Arguments& arguments) {
-        begin_with_input(arguments, whole);
-        with_index(index_type, [&]<class I>(I) {
-          with_slices(bytes, [&](auto move) {
-            for_each_element(indices_of<I>(arguments), seen, count, [&](auto number, auto place) {
-              move(arguments.outputs[0], place, arguments.inputs[2], number);
-            });
-          });
-        });
+      [elements](const Arguments& arguments) {
+        begin_with_input(arguments, elements.whole());
+        with_indices(elements.index_type, elements.bytes, arguments.inputs[2], arguments,
+                     [&](const auto* indices, auto move) {
+                       elements.for_each(indices, [move](std::size_t number, std::size_t place) {
+                         move(place, number);
+                       });
+                     });
       },
       0);
 }
 
-/// Slices that coordinates stand for.
+/// Coordinates that stand for slices.
 struct Slices {
-  std::size_t count = 1;  ///< of coordinates
-  std::size_t bytes = 0;  ///< of a slice
-  std::vector<std::int64_t> extents,
-      steps;  ///< of the dimensions that coordinates go through, in slices
+  std::size_t count = 1;                                 ///< of coordinates
+  std::size_t coordinates;                               ///< how many numbers each has
+  std::size_t bytes;                                     ///< of a slice
+  std::size_t whole;                                     ///< bytes of the input
+  std::array<std::size_t, max_rank> extents{}, steps{};  ///< of a coordinate's numbers, in slices
+  DataType index_type;
 
   explicit Slices(const Problem& problem)
-      : bytes(byte_size(problem.inputs[0].descriptor.data_type)) {
+      : coordinates(problem.inputs[1].descriptor.shape.back()),
+        bytes(byte_size(problem.inputs[0].descriptor.data_type)),
+        whole(*byte_length(problem.inputs[0].descriptor)),
+        index_type(problem.inputs[1].descriptor.data_type) {
     const Shape& shape = problem.inputs[0].descriptor.shape;
     const Shape& indices = problem.inputs[1].descriptor.shape;
-    const std::size_t coordinates = indices.back();
     for (std::size_t i = 0; i + 1 < indices.size(); ++i) count *= indices[i];
     for (std::size_t i = coordinates; i < shape.size(); ++i) bytes *= shape[i];
-    extents.assign(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(coordinates));
-    steps.assign(coordinates, 1);
-    for (std::size_t i = coordinates; i-- > 1;) steps[i - 1] = steps[i] * extents[i];
+    std::size_t step = 1;
+    for (std::size_t i = coordinates; i-- > 0; step *= shape[i]) {
+      extents[i] = shape[i];
+      steps[i] = step;
+    }
   }
 
   /// Calls `f(number, place)` for each coordinate: which one it is, and which slice.
   template <class I, class F>
-  void for_each(const I* indices, F&& f) const {
-    for (std::size_t number = 0; number < count; ++number) {
-      std::int64_t place = 0;
-      for (std::size_t i = 0; i < steps.size(); ++i)
-        place += bounded(*indices++, extents[i]) * steps[i];
-      f(number, static_cast<std::size_t>(place));
+  void for_each(const I* indices, F f) const {
+    if (coordinates == 1) return walk<1>(indices, f);
+    if (coordinates == 2) return walk<2>(indices, f);
+    if (coordinates == 3) return walk<3>(indices, f);
+    walk<0>(indices, f);
+  }
+
+ private:
+  /// N numbers a coordinate, or any number.
+  template <std::size_t N, class I, class F>
+  void walk(const I* indices, F f) const {
+    const auto extent = extents, step = steps;
+    const std::size_t length = N == 0 ? coordinates : N;
+    for (std::size_t number = 0; number < count; ++number, indices += length) {
+      std::size_t place = 0;
+      for (std::size_t i = 0; i < length; ++i) place += place_of(indices[i], extent[i]) * step[i];
+      f(number, place);
     }
   }
 };
 
 KernelResult prepare_gather_nd(const Problem& problem) {
   if (const auto reason = not_plain(problem)) return refuse(*reason);
-  const DataType index_type = problem.inputs[1].descriptor.data_type;
-  return make_kernel([slices = Slices(problem), index_type](const Arguments& arguments) {
-    with_index(index_type, [&]<class I>(I) {
-      with_slices(slices.bytes, [&](auto move) {
-        slices.for_each(indices_of<I>(arguments), [&](auto number, auto place) {
-          move(arguments.outputs[0], number, arguments.inputs[0], place);
-        });
-      });
-    });
+  return make_kernel([slices = Slices(problem)](const Arguments& arguments) {
+    with_indices(slices.index_type, slices.bytes, arguments.inputs[0], arguments,
+                 [&](const auto* indices, auto move) { slices.for_each(indices, move); });
   });
 }
 
 KernelResult prepare_scatter_nd(const Problem& problem) {
   if (const auto reason = not_plain(problem)) return refuse(*reason);
-  const DataType index_type = problem.inputs[1].descriptor.data_type;
-  const std::size_t whole = *byte_length(problem.inputs[0].descriptor);
   return make_kernel(
-      [slices = Slices(problem), index_type, whole](const Arguments& arguments) {
-        begin_with_input(arguments, whole);
-        with_index(index_type, [&]<class I>(I) {
-          with_slices(slices.bytes, [&](auto move) {
-            slices.for_each(indices_of<I>(arguments), [&](auto number, auto place) {
-              move(arguments.outputs[0], place, arguments.inputs[2], number);
-            });
-          });
-        });
+      [slices = Slices(problem)](const Arguments& arguments) {
+        begin_with_input(arguments, slices.whole);
+        with_indices(slices.index_type, slices.bytes, arguments.inputs[2], arguments,
+                     [&](const auto* indices, auto move) {
+                       slices.for_each(indices, [move](std::size_t number, std::size_t place) {
+                         move(place, number);
+                       });
+                     });
       },
       0);
 }

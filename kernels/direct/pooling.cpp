@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kernels/direct/direct.hpp"
+#include "kernels/direct/vectors.hpp"
 #include "kernels/function_kernel.hpp"
 #include "kernels/half.hpp"
 #include "ops/layouts.hpp"
@@ -174,8 +175,10 @@ KernelResult prepare_l2_pool(const Problem& problem) {
   return make_kernel([pool = pool_of(problem), half = in.descriptor.data_type == DataType::float16](
                          const Arguments& arguments) {
     const auto run = [&]<class T>(T) {
-      compute(pool, reinterpret_cast<const T*>(arguments.inputs[0]),
-              reinterpret_cast<T*>(arguments.outputs[0]));
+      with_vectors([&] {
+        compute(pool, reinterpret_cast<const T*>(arguments.inputs[0]),
+                reinterpret_cast<T*>(arguments.outputs[0]));
+      });
     };
     half ? run(float16{}) : run(float{});
   });

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "kernels/direct/direct.hpp"
+#include "kernels/direct/vectors.hpp"
 #include "kernels/elements.hpp"
 #include "kernels/function_kernel.hpp"
 
@@ -61,7 +62,7 @@ KernelResult prepare_reverse(const Problem& problem) {
   const Reverser reverser(problem.inputs[0].descriptor,
                           std::get<ReverseAttributes>(problem.attributes).axes);
   return make_kernel([reverser](const Arguments& arguments) {
-    reverser(arguments.inputs[0], arguments.outputs[0]);
+    with_vectors([&] { reverser(arguments.inputs[0], arguments.outputs[0]); });
   });
 }
 

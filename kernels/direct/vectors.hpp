@@ -1,0 +1,41 @@
+// Loops compiled for the vectors that processors have: once for the widest, once for the usual,
+// once for all.
+#pragma once
+
+namespace polychron::kernels::direct {
+
+#if defined(__x86_64__) && defined(__GNUC__)
+
+/// Everything that `f` calls and can be inlined is compiled along, for these instructions.
+template <class F>
+[[gnu::flatten, gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]] void with_avx512(const F& f) {
+  f();
+}
+template <class F>
+[[gnu::flatten, gnu::target("avx2")]] void with_avx2(const F& f) {
+  f();
+}
+
+/// Calls `f`, a function of loops, compiled for this processor's vectors. Fused multiplication and
+/// addition is not among the instructions: results are the same everywhere.
+template <class F>
+void with_vectors(const F& f) {
+  if (__builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
+      __builtin_cpu_supports("avx512dq") != 0)
+    with_avx512(f);
+  else if (__builtin_cpu_supports("avx2") != 0)
+    with_avx2(f);
+  else
+    f();
+}
+
+#else
+
+template <class F>
+void with_vectors(const F& f) {
+  f();
+}
+
+#endif
+
+}  // namespace polychron::kernels::direct
