@@ -234,6 +234,7 @@ KernelResult prepare_primitive(const Problem& problem) {
     if (slot.present && (!is_float32(slot) || slot.layout != Layout::plain))
       return refuse("float32 in plain layout only");
   const Recurrence r(problem);
+  if (r.is_small()) return refuse("plain loops are faster for so little");
   if (!r.usual_activations()) return refuse("sigmoid and tanh only");
   if (r.peephole != Recurrence::absent) return refuse("no peepholes");
   for (const std::size_t index : {std::size_t{1}, std::size_t{2}, r.bias, r.recurrent_bias})

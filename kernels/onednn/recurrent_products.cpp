@@ -333,6 +333,7 @@ KernelResult prepare_recurrent_products(const Problem& problem) {
   if (!problem.post_ops.empty()) return refuse("no post-operations");
   for (const Slot& slot : problem.inputs)
     if (slot.layout != Layout::plain) return refuse("plain layout only");
+  if (Recurrence(problem).is_small()) return refuse("plain loops are faster for so little");
   auto kernel = std::make_unique<RecurrentKernel>(problem);
   if (auto error = kernel->prepare(problem)) return *error;
   return KernelResult(std::move(kernel));

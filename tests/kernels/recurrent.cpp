@@ -205,7 +205,7 @@ BOOST_AUTO_TEST_CASE(networks_as_the_reference) {
     BOOST_TEST_MESSAGE(name << ": " << primitive << " by primitives, " << products
                             << " by products");
     BOOST_TEST(primitive > 5);
-    BOOST_TEST(products == 150);
+    BOOST_TEST(products > 120);  // the smallest are left to the reference
   }
 }
 

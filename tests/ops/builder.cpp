@@ -128,6 +128,33 @@ BOOST_AUTO_TEST_CASE(integers_of_4_bits_are_packed) {
   }
 }
 
+// Written, dequantized, quantized and read, and a constant on the way.
+BOOST_AUTO_TEST_CASE(integers_of_4_bits_go_through_graphs) {
+  GraphBuilder builder(context);
+  const OperandDescriptor packed{DataType::int4, {5}}, one{DataType::int4, {1}};
+  const std::vector<std::uint8_t> weights{0x78, 0x0f, 0x03}, minus_one{0x0f};  // -8 7 -1 0 3
+  const auto x = builder.input("x", packed);
+  const auto scale = builder.constant({DataType::float32, {1}}, std::vector<float>{0.5F});
+  const auto zero = builder.constant(one, minus_one);
+  const auto weight = builder.dequantize_linear(builder.constant(packed, weights), scale, zero);
+  const auto sum = builder.add(builder.dequantize_linear(x, scale, zero), weight);
+  const auto graph =
+      builder.build({{"y", builder.quantize_linear(sum, scale, zero)}, {"w", weight}}).get();
+  const auto in = context.create_tensor({packed, true, true, {}}).get();
+  const auto out = context.create_tensor({packed, true, true, {}}).get();
+  const auto floats = context.create_tensor({{DataType::float32, {5}}, true, true, {}}).get();
+  BOOST_TEST(in.byte_length() == 3U);
+  context.write_tensor(in, std::vector<std::uint8_t>{0x21, 0x43, 0x05});  // 1 2 3 4 5
+  context.dispatch(graph, {{"x", in}}, {{"y", out}, {"w", floats}});
+  const auto values = context.read_tensor(floats).get();
+  const std::vector<float> expected{-3.5F, 4, 0, 0.5F, 2};
+  BOOST_TEST(values.as<float>() == expected, boost::test_tools::per_element());
+  // The steps from the zero point add up, and are bounded: -6 10 3 5 9.
+  const auto bytes = context.read_tensor(out).get();
+  const std::vector<std::uint8_t> sums{0x7a, 0x53, 0x07};
+  BOOST_TEST(bytes.as<std::uint8_t>() == sums, boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(a_strict_context_has_the_specifications_types_only) {
   auto strict = runtime.create_context({.strict = true}).get();
   for (const auto type : {DataType::int4, DataType::uint4}) {

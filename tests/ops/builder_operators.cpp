@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(every_row_has_a_method) {
   std::ifstream file(POLYCHRON_SOURCE_DIR "/include/polychron/graph_builder.hpp");
   const std::string text(std::istreambuf_iterator<char>(file), {});
   const std::regex method(
-      R"re((\w+)\([^{}]*(?:\{\})?\) \{\s*return [\w:(]*(?:one|apply)\("(\w+)")re");
+      R"re((\w+)\([^{}]*(?:\{\})?\) \{\s*return [\w:(]*(?:one|apply)\(\s*"(\w+)")re");
   std::set<std::string> names;
   for (std::sregex_iterator at(text.begin(), text.end(), method), end; at != end; ++at) {
     names.insert((*at)[2]);
