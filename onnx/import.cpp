@@ -93,20 +93,22 @@ class Bindings {
 }
 
 /// The bindings, and the shapes of constants among them.
-std::map<std::string, Shape> with_constants(const ImportOptions& options) {
+std::map<std::string, Shape> with_constants(const Summary& summary, const ImportOptions& options) {
   auto bindings = options.bindings;
-  for (const auto& [name, value] : options.constants)
+  for (const auto& [name, value] : options.constants) {
+    if (std::ranges::find(summary.inputs, name, &ValueInfo::name) == summary.inputs.end())
+      wrong_constant(name, "there is no such input");
     if (const auto [bound, is_new] = bindings.emplace(name, value.shape);
         !is_new && bound->second != value.shape)
       wrong_constant(name, "it has shape " + to_string(value.shape) + " and is bound to " +
                                to_string(bound->second));
+  }
   return bindings;
 }
 
 void take_constants(const Summary& summary, const ImportOptions& options, Tensors& tensors) {
   for (const auto& [name, value] : options.constants) {
     const auto input = std::ranges::find(summary.inputs, name, &ValueInfo::name);
-    if (input == summary.inputs.end()) wrong_constant(name, "there is no such input");
     const bool fits = input->type == value.type || (input->type == "bool" && value.type == "uint8");
     if (!fits) wrong_constant(name, "it is " + value.type + ", expected " + input->type);
     try {
@@ -119,7 +121,7 @@ void take_constants(const Summary& summary, const ImportOptions& options, Tensor
 }
 
 Tensors make_inputs(const ModelState& model, GraphBuilder& builder, const ImportOptions& options) {
-  const Bindings bindings(model.summary(), with_constants(options));
+  const Bindings bindings(model.summary(), with_constants(model.summary(), options));
   Tensors tensors;
   for (const auto& [name, literal] : model.constants()) tensors[name].literal = literal;
   take_constants(model.summary(), options, tensors);

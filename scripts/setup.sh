@@ -9,7 +9,7 @@ set -eu
 # The versions are Debian 12's: the release pins them.
 # (The OpenCL headers are for libdnnl-dev's CMake configuration, which insists on them.)
 packages="ca-certificates ccache cmake g++ git libboost-test-dev libcaf-dev libcli11-dev libdnnl-dev
-  libeigen3-dev libonnx-dev libopencv-core-dev libopencv-imgcodecs-dev libopencv-imgproc-dev
+  libeigen3-dev libonnx-dev libonnx-testdata libopencv-core-dev libopencv-imgcodecs-dev libopencv-imgproc-dev
   libprotobuf-dev ninja-build nlohmann-json3-dev ocl-icd-opencl-dev protobuf-compiler"
 command -v npm >/dev/null || packages="$packages nodejs npm"
 

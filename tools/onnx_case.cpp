@@ -49,14 +49,14 @@ std::vector<fs::path> data_sets_of(const fs::path& directory) {
 
 /// WebNN's graphs have tensors of numbers only.
 void check_types(const onnx::Summary& summary) {
-  for (const auto& output : summary.outputs)
-    if (output.type == "not a tensor")
-      throw Stopped{OnnxOutcome::refused, "output '" + output.name + "' is not a tensor"};
   for (const auto& input : summary.inputs)
     if (input.type == "not a tensor" || input.type == "string")
       throw Stopped{OnnxOutcome::skipped,
                     "input '" + input.name + "' is " +
                         (input.type == "string" ? "a tensor of strings" : "not a tensor")};
+  for (const auto& output : summary.outputs)
+    if (output.type == "not a tensor")
+      throw Stopped{OnnxOutcome::refused, "output '" + output.name + "' is not a tensor"};
 }
 
 /// As its own runner does, by position.
