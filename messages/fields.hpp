@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <tuple>
 #include <type_traits>
 #include <utility>
+
+#include "ops/attributes.hpp"
 
 namespace polychron::msg {
 
@@ -25,12 +28,17 @@ constexpr std::size_t arity() {
 
 }  // namespace detail
 
-/// Calls `f(field...)` with all fields of `value`, a plain aggregate of up to eight.
+/// Calls `f(field...)` with all fields of `value`: a plain aggregate of up to eight, or the
+/// attributes of an operator with a base, whose fields are in a table.
 template <class T, class F>
 decltype(auto) with_fields(T& value, F&& f) {
   constexpr auto n = detail::arity<std::remove_const_t<T>>();
   static_assert(n <= 8, "extend the ladder");
-  if constexpr (n == 0) {
+  constexpr const auto& table = ops::fields<std::remove_const_t<T>>;
+  if constexpr (std::tuple_size_v < std::remove_cvref_t < decltype(table) >>> n) {
+    return std::apply(
+        [&](const auto&... field) -> decltype(auto) { return f(value.*field.member...); }, table);
+  } else if constexpr (n == 0) {
     return f();
   } else if constexpr (n == 1) {
     auto& [a] = value;
