@@ -75,6 +75,7 @@ constexpr Same same{};
 struct Change {
   std::uint32_t& turn;
   void operator()(std::uint32_t& x) const { x += 7; }
+  void operator()(std::int32_t& x) const { x -= 70'000; }
   void operator()(double& x) const { x -= 0.375; }
   void operator()(float& x) const { x -= 0.375F; }
   void operator()(bool& x) const { x = !x; }
@@ -83,8 +84,10 @@ struct Change {
   void operator()(E& x) const { x = static_cast<E>(static_cast<int>(x) == 0 ? 1 : 0); }
   template <class T>
   void operator()(std::vector<T>& x) const {
-    x.push_back(T{9});
-    x.push_back(T{4});
+    T changed{};
+    (*this)(changed);
+    x.push_back(changed);
+    x.push_back(T{});
   }
   void operator()(Number& x) const {
     switch (turn++ % 3) {
