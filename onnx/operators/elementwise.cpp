@@ -152,6 +152,22 @@ void pow(Node& node) {
   node.set(node.builder.pow(a, b, node.options()));
 }
 
+/// The only number that is not itself.
+void is_nan(Node& node) {
+  const auto x = node.operand(0);
+  node.set(node.builder.not_equal(x, x, node.options()), 0, ElementType::boolean);
+}
+
+void is_infinite(Node& node) {
+  const auto x = term(node, 0);
+  const bool high = node.integer("detect_positive", 1) != 0;
+  const bool low = node.integer("detect_negative", 1) != 0;
+  const auto size = high && low ? x.abs() : low ? -x : x;
+  const auto found = size == std::numeric_limits<double>::infinity();
+  const auto result = high || low ? found : found && !found;
+  node.set(result.operand(), 0, ElementType::boolean);
+}
+
 void where(Node& node) {
   const auto* condition = node.calculable_literal(0);
   const auto* yes = node.calculable_literal(1);
@@ -203,6 +219,8 @@ constexpr std::array rows{
     Row{"Erf", unary<&B::erf, no_host>},
     Row{"Exp", unary<&B::exp, host_exp>},
     Row{"Floor", unary<&B::floor, host_floor>},
+    Row{"IsInf", is_infinite},
+    Row{"IsNaN", is_nan},
     Row{"Log", unary<&B::log, host_log>},
     Row{"Neg", unary<&B::neg, host_neg>},
     Row{"Reciprocal", unary<&B::reciprocal, host_reciprocal>},

@@ -19,8 +19,8 @@ constexpr double ln2 = std::numbers::ln2;
 /// Coefficients from the highest power to the constant.
 Term polynomial(const Term& x, std::initializer_list<double> coefficients) {
   auto next = coefficients.begin();
-  auto result = x * *next++ + *next;
-  for (++next; next != coefficients.end(); ++next) result = result * x + *next;
+  auto result = x * *next + *(next + 1);
+  for (next += 2; next != coefficients.end(); ++next) result = result * x + *next;
   return result;
 }
 

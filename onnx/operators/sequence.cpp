@@ -46,7 +46,8 @@ void insert(Node& node) {
   auto sequence = sequence_of(node, 0);
   node.importer.spend(sequence.size());
   const auto to = node.has_input(2) ? position(node, 2, sequence.size() + 1) : sequence.size();
-  sequence.insert(sequence.begin() + static_cast<std::ptrdiff_t>(to), node.input_tensor(1).renamed());
+  sequence.insert(sequence.begin() + static_cast<std::ptrdiff_t>(to),
+                  node.input_tensor(1).renamed());
   set_sequence(node, std::move(sequence));
 }
 
