@@ -22,14 +22,21 @@ ElementType named_type(const std::string& name) {
 }
 
 /// Rounds float32 to the 8 bits of bfloat16's significand: Veltkamp's splitting.
-Term rounded_to_bfloat(const Term& x) {
+Term nearest_bfloat(const Term& x) {
   const auto scaled = x * 65537;
   return (x.abs() < 0x1p110).choose(scaled - (scaled - x), x);
 }
 
+/// Towards 0, as ONNX's data up to opset 18 have it: the one before, if the nearest lies beyond.
+Term truncated_bfloat(const Term& x) {
+  const auto nearest = nearest_bfloat(x);
+  return (nearest.abs() > x.abs()).choose(nearest_bfloat(nearest * (1 - 0x1p-8)), nearest);
+}
+
 void cast_to(Node& node, ElementType to) {
   const auto* known = node.calculable_literal(0);
-  if (known && visit_type(to, [](auto) {})) return node.set(cast_literal(*known, to));
+  if (known && to != ElementType::bfloat16 && visit_type(to, [](auto) {}))
+    return node.set(cast_literal(*known, to));
   const auto type = operand_type(to);
   if (!type) unsupported("WebNN has no type " + std::string(to_string(to)));
   const auto from = node.type(0);
@@ -39,7 +46,7 @@ void cast_to(Node& node, ElementType to) {
   if (to == ElementType::float64)
     node.importer.warn("values of type double are rounded to float32, for WebNN has no double");
   if (to == ElementType::bfloat16 && is_real(from))
-    x = rounded_to_bfloat(x.cast(*type));
+    x = node.opset < 19 ? truncated_bfloat(x.cast(*type)) : nearest_bfloat(x.cast(*type));
   else
     x = wrapped(x.cast(*type), to);
   if (x.operand().data_type() == node.data_type(0) && *type == node.data_type(0)) {

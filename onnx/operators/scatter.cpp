@@ -163,11 +163,15 @@ void max_unpool(Node& node) {
                                   "a size")
                         .front();
   if (!node.has_input(2)) to = pooled;
-  const auto zeros = x.number(0).expand({elements(to), 1});
+  const auto zeros = x.number(0).expand({elements(pooled), 1});
   const auto updates = elements(from);
   const auto flat = term(node, 1).reshape({updates});
-  const auto result = scatter_rows(zeros, flat, x.reshape({updates, 1}), "none");
-  node.set(result.reshape(to).operand());
+  auto result = scatter_rows(zeros, flat, x.reshape({updates, 1}), "none").reshape(pooled);
+  for (std::uint32_t d = 0; d < to.size(); ++d) {
+    if (to[d] < pooled[d]) unsupported("a smaller output than the pool's input");
+    result = result.pad(d, 0, to[d] - pooled[d]);
+  }
+  node.set(result.operand());
 }
 
 constexpr std::array rows{

@@ -22,13 +22,13 @@ const Sequence& sequence_of(const Node& node, std::size_t i) {
   return *tensor.sequence;
 }
 
-/// A position among `size`, counted from the front.
-std::size_t position(const Node& node, std::size_t input, std::size_t size) {
+/// A position among `size` elements, or, to insert, also after the last: from the front.
+std::size_t position(const Node& node, std::size_t input, std::size_t size, bool inserts = false) {
   const auto values = node.integers(input);
   if (values.size() != 1) malformed("the position must be a scalar");
   const auto at =
       values.front() < 0 ? values.front() + static_cast<std::int64_t>(size) : values.front();
-  if (at < 0 || at >= static_cast<std::int64_t>(size))
+  if (at < 0 || at >= static_cast<std::int64_t>(size + (inserts ? 1 : 0)))
     malformed("position " + std::to_string(values.front()) + " of a sequence of that length");
   return static_cast<std::size_t>(at);
 }
@@ -45,7 +45,7 @@ void at(Node& node) {
 void insert(Node& node) {
   auto sequence = sequence_of(node, 0);
   node.importer.spend(sequence.size());
-  const auto to = node.has_input(2) ? position(node, 2, sequence.size() + 1) : sequence.size();
+  const auto to = node.has_input(2) ? position(node, 2, sequence.size(), true) : sequence.size();
   sequence.insert(sequence.begin() + static_cast<std::ptrdiff_t>(to),
                   node.input_tensor(1).renamed());
   set_sequence(node, std::move(sequence));

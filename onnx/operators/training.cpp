@@ -28,7 +28,7 @@ void adagrad(Node& node) {
     const auto x = term(node, groups.input(0, i));
     const auto gradient = x * node.real("norm_coefficient", 0) + term(node, groups.input(1, i));
     const auto squares = term(node, groups.input(2, i)) + gradient * gradient;
-    const auto step = rate * gradient / (squares.sqrt() + node.real("epsilon", 0));
+    const auto step = rate * gradient / (squares.sqrt() + node.real("epsilon", 1e-6F));
     node.set((x - step).operand(), groups.output(0, i));
     node.set(squares.operand(), groups.output(1, i));
   }
@@ -41,6 +41,9 @@ Term power(const Term& base, const Term& exponent) {
 
 void adam(Node& node) {
   const Groups groups(node, 4);
+  // The specification's default is 1e-6, its own test data (adam_multiple) are made with 0.01.
+  if (!node.has_attribute("epsilon"))
+    unsupported("attribute 'epsilon' is missing, and ONNX has two minds about its default");
   const auto alpha = node.real("alpha", 0.9F);
   const auto beta = node.real("beta", 0.999F);
   const auto updates = term(node, 1).cast(DataType::float32);
