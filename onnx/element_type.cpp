@@ -60,4 +60,10 @@ ElementType element_type(DataType type) noexcept {
   return ElementType::undefined;
 }
 
+ElementType element_type(std::string_view name) noexcept {
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (rows[i].name == name) return static_cast<ElementType>(i);
+  return ElementType::undefined;
+}
+
 }  // namespace polychron::onnx::detail

@@ -45,6 +45,8 @@ std::size_t element_size(ElementType type) noexcept;
 std::optional<DataType> operand_type(ElementType type) noexcept;
 /// The type that is the operand's own.
 ElementType element_type(DataType type) noexcept;
+/// The type of that spelling, or undefined.
+ElementType element_type(std::string_view name) noexcept;
 
 /// Calls f(T{}) with the C++ type of `type` if the importer calculates with it; false if it does
 /// not (uint64, and what has no size). bool has the C++ type of its storage, std::uint8_t.

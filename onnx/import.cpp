@@ -1,4 +1,6 @@
 // import_model(): binds the inputs, then adds node after node.
+#include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 
@@ -6,6 +8,7 @@
 #include "onnx/importer.hpp"
 #include "onnx/node.hpp"
 #include "onnx/problem.hpp"
+#include "onnx/tensor_value.hpp"
 
 namespace polychron::onnx {
 
@@ -13,17 +16,56 @@ namespace detail {
 
 namespace {
 
+[[noreturn]] void wrong_constant(const std::string& name, const std::string& why) {
+  throw Error(ErrorKind::type_error, "constant " + quote(name) + ": " + why);
+}
+
+/// The bindings, and the shapes of constants among them.
+std::map<std::string, Shape> with_constants(const ImportOptions& options) {
+  auto bindings = options.bindings;
+  for (const auto& [name, value] : options.constants)
+    if (const auto [bound, is_new] = bindings.emplace(name, value.shape);
+        !is_new && bound->second != value.shape)
+      wrong_constant(name, "it has shape " + to_string(value.shape) + " and is bound to " +
+                               to_string(bound->second));
+  return bindings;
+}
+
+void take_constants(const Summary& summary, const ImportOptions& options, Scope& scope) {
+  for (const auto& [name, value] : options.constants) {
+    const auto input = std::ranges::find(summary.inputs, name, &ValueInfo::name);
+    if (input == summary.inputs.end()) wrong_constant(name, "there is no such input");
+    const bool fits = input->type == value.type || (input->type == "bool" && value.type == "uint8");
+    if (!fits) wrong_constant(name, "it is " + value.type + ", expected " + input->type);
+    try {
+      auto literal = literal_of(value);
+      literal.type = element_type(input->type);
+      scope.put(name, Tensor::of(std::move(literal)));
+    } catch (const Error& error) {
+      wrong_constant(name, error.message());
+    }
+  }
+}
+
 /// The graph's inputs as tensors.
 void make_inputs(const ModelState& model, Importer& importer, const ImportOptions& options,
                  Scope& scope) {
-  const Bindings bindings(model.summary(), options.bindings);
+  const Bindings bindings(model.summary(), with_constants(options));
+  take_constants(model.summary(), options, scope);
   for (const auto& input : model.summary().inputs) {
+    if (options.constants.contains(input.name)) continue;
     if (!input.data_type)
       unsupported("input " + quote(input.name) + ": WebNN has no type " + input.type);
-    auto tensor =
-        Tensor::of(importer.builder.input(input.name, {*input.data_type, bindings.resolve(input)}));
-    tensor.type = model.element_type(input.name);
-    if (tensor.type == ElementType::float64)
+    const auto shape = bindings.resolve(input);
+    const auto type = element_type(input.type);
+    if (count(shape) == 0) {
+      // WebNN has no empty tensors; what it has in it is known.
+      scope.put(input.name, Tensor::of(make_literal(type, shape, Buffer())));
+      continue;
+    }
+    auto tensor = Tensor::of(importer.builder.input(input.name, {*input.data_type, shape}));
+    tensor.type = type;
+    if (type == ElementType::float64)
       importer.warn("input " + quote(input.name) +
                     " is double: WebNN has none, so it is rounded to float32");
     scope.put(input.name, std::move(tensor));

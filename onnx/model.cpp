@@ -109,7 +109,6 @@ void ModelState::describe_values() {
   for (const auto& input : graph.input()) {
     // Up to IR version 3 every initializer is listed as an input as well.
     if (constants.contains(input.name())) continue;
-    types_[input.name()] = static_cast<ElementType>(input.type().tensor_type().elem_type());
     summary_.inputs.push_back(
         located("input " + quote(input.name()), [&] { return describe(input); }));
   }

@@ -38,8 +38,6 @@ class ModelState {
   const proto::GraphProto& graph() const noexcept { return message_->graph(); }
   /// The nodes of the main graph, or of one in an attribute.
   const Body& body(const proto::GraphProto& graph) const { return bodies_.at(&graph); }
-  /// Of an input of the main graph.
-  ElementType element_type(const std::string& input) const { return types_.at(input); }
   /// nullptr if the model does not define such an operator.
   const Function* function(const std::string& domain, const std::string& name) const;
 
@@ -54,7 +52,6 @@ class ModelState {
 
   std::unique_ptr<proto::ModelProto> message_;
   Summary summary_;
-  std::unordered_map<std::string, ElementType> types_;
   std::unordered_map<const proto::GraphProto*, Body> bodies_;
   std::map<std::pair<std::string, std::string>, Function> functions_;
 };

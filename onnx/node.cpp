@@ -99,9 +99,14 @@ const Literal* Node::calculable_literal(std::size_t i) const {
   return value && calculable(*value) ? value : nullptr;
 }
 
+void Node::want_value(std::size_t i) const {
+  unknown_value("input " + std::to_string(i) + " (" + quote(message_.input(static_cast<int>(i))) +
+                ")");
+}
+
 std::vector<std::int64_t> Node::integers(std::size_t i) const {
   const auto* value = literal(i);
-  if (!value) unsupported("input " + std::to_string(i) + " must be known when it is imported");
+  if (!value) want_value(i);
   if (count(*value) > max_calculated) malformed("input " + std::to_string(i) + " is too long");
   return detail::integers(*value);
 }
@@ -114,7 +119,7 @@ std::optional<std::vector<std::int64_t>> Node::optional_integers(std::size_t i) 
 std::optional<double> Node::optional_scalar(std::size_t i) const {
   if (!has_input(i)) return std::nullopt;
   const auto* value = literal(i);
-  if (!value) unsupported("input " + std::to_string(i) + " must be known when it is imported");
+  if (!value) want_value(i);
   if (count(*value) != 1) malformed("input " + std::to_string(i) + " must be a scalar");
   return reals(*value).front();
 }

@@ -20,23 +20,24 @@ namespace {
 constexpr auto largest_model = static_cast<std::uintmax_t>(std::numeric_limits<int>::max());
 
 void check_size(std::uintmax_t size) {
-  if (size == 0) malformed("the model is empty");
+  if (size == 0) malformed("it is empty");
   if (size > largest_model)
-    malformed("the model has " + std::to_string(size) +
-              " bytes: beyond 2 GiB its weights must be external data");
+    malformed("it has " + std::to_string(size) +
+              " bytes: beyond 2 GiB a model's weights must be external data");
 }
 
-std::unique_ptr<proto::ModelProto> parse(google::protobuf::io::ZeroCopyInputStream& stream) {
+template <class Message>
+std::unique_ptr<Message> parse(google::protobuf::io::ZeroCopyInputStream& stream,
+                               const std::string& what) {
   const google::protobuf::LogSilencer silence;
-  auto model = std::make_unique<proto::ModelProto>();
-  if (!model->ParseFromZeroCopyStream(&stream))
-    malformed("not an ONNX model, or a truncated or damaged one");
-  return model;
+  auto message = std::make_unique<Message>();
+  if (!message->ParseFromZeroCopyStream(&stream))
+    malformed("not an ONNX " + what + ", or a truncated or damaged one");
+  return message;
 }
 
-}  // namespace
-
-std::unique_ptr<proto::ModelProto> parse_file(const std::filesystem::path& path) {
+template <class Message>
+std::unique_ptr<Message> parse_from(const std::filesystem::path& path, const std::string& what) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
   if (error) malformed(error.message());
@@ -47,15 +48,25 @@ std::unique_ptr<proto::ModelProto> parse_file(const std::filesystem::path& path)
   std::ifstream file(path, std::ios::binary);
   if (!file) malformed(std::strerror(errno));
   google::protobuf::io::IstreamInputStream stream(&file, 1 << 20);
-  auto model = parse(stream);
+  auto message = parse<Message>(stream, what);
   if (file.bad()) malformed("it cannot be read to its end");
-  return model;
+  return message;
+}
+
+}  // namespace
+
+std::unique_ptr<proto::ModelProto> parse_file(const std::filesystem::path& path) {
+  return parse_from<proto::ModelProto>(path, "model");
+}
+
+std::unique_ptr<proto::TensorProto> parse_tensor_file(const std::filesystem::path& path) {
+  return parse_from<proto::TensorProto>(path, "tensor");
 }
 
 std::unique_ptr<proto::ModelProto> parse_bytes(std::span<const std::byte> bytes) {
   check_size(bytes.size());
   google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
-  return parse(stream);
+  return parse<proto::ModelProto>(stream, "model");
 }
 
 }  // namespace polychron::onnx::detail

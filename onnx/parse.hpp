@@ -10,9 +10,10 @@
 
 namespace polychron::onnx::detail {
 
-/// Parses a model. Throws Error (bad_data). Memory stays within a small multiple of the input's
-/// size; protobuf bounds the depth of nesting and logs nothing.
+/// Parses a model, or a tensor. Throws Error (bad_data). Memory stays within a small multiple of
+/// the input's size; protobuf bounds the depth of nesting and logs nothing.
 std::unique_ptr<proto::ModelProto> parse_file(const std::filesystem::path& path);
+std::unique_ptr<proto::TensorProto> parse_tensor_file(const std::filesystem::path& path);
 std::unique_ptr<proto::ModelProto> parse_bytes(std::span<const std::byte> bytes);
 
 }  // namespace polychron::onnx::detail

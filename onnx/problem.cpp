@@ -1,10 +1,14 @@
 #include "onnx/problem.hpp"
 
+#include "polychron/onnx.hpp"
+
 namespace polychron::onnx::detail {
 
 void malformed(const std::string& why) { throw Error(ErrorKind::bad_data, why); }
 
 void unsupported(const std::string& why) { throw Error(ErrorKind::not_supported, why); }
+
+void unknown_value(const std::string& what) { unsupported(what + " " + std::string(needs_value)); }
 
 std::string quote(std::string_view name) {
   constexpr std::size_t longest = 120;

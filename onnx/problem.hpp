@@ -14,6 +14,9 @@ namespace polychron::onnx::detail {
 /// The model may be right, but cannot be expressed.
 [[noreturn]] void unsupported(const std::string& why);
 
+/// A value would have to be known. `what` it is: "the scales".
+[[noreturn]] void unknown_value(const std::string& what);
+
 /// `name` in quotation marks, fit for a one-line message: what is not printable ASCII is escaped,
 /// and long names are cut, for names come from files that may be hostile.
 std::string quote(std::string_view name);

@@ -155,7 +155,7 @@ void bench_model(const Options& options, bool force_progress) {
   const auto model = polychron::onnx::load(options.model);
   figures.load_ms = since(start);
   start = Clock::now();
-  Session session(model, bindings, options.threads,
+  Session session(model, {bindings}, options.threads,
                   std::filesystem::path(options.model).stem().string(), progress);
   figures.build_ms = since(start);
 

@@ -16,6 +16,9 @@ struct UserError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Tests were run and told about, and some have failed: exit code 1, nothing more to say.
+struct CasesFailed {};
+
 /// What every subcommand gets from the top level. Outlives the commands.
 struct Globals {
   bool progress = false;  ///< --progress: also when stderr is no terminal
@@ -29,5 +32,7 @@ void add_run(CLI::App& app, const Globals& globals);
 void add_bench(CLI::App& app, const Globals& globals);
 void add_inspect(CLI::App& app, const Globals& globals);
 void add_devices(CLI::App& app);
+void add_conformance(CLI::App& app, const Globals& globals);
+void add_onnx_tests(CLI::App& app, const Globals& globals);
 
 }  // namespace tool

@@ -19,13 +19,13 @@ using polychron::onnx::ValueInfo;
 
 struct Options {
   std::string model;
-  std::vector<std::string> bindings;
+  std::vector<std::string> bindings, constants;
   bool plan = false, json = false;
 };
 
 constexpr const char* footer =
-    R"(Operators that Polychron cannot import are marked "unsupported". With --plan, or with --bind
-where the model has free dimensions, the model is compiled too, and its plan is shown: a line for
+    R"(Operators that Polychron cannot import are marked "unsupported". With --plan, --bind or
+--constant the model is compiled too, and its plan is shown: a line for
 each step with its operators, its implementation and its shapes.
 
 Examples:
@@ -92,15 +92,16 @@ void print_plan(const polychron::Graph& graph) {
 }
 
 void inspect_model(const Options& options, bool force_progress) {
-  const auto bindings = parse_bindings(options.bindings);
+  const polychron::onnx::ImportOptions import{parse_bindings(options.bindings),
+                                              read_constants(options.constants)};
   Progress progress(force_progress);
   progress.show("loading the model");
   const auto model = polychron::onnx::load(options.model);
   auto description = to_json(model.summary());
   progress.clear();
   if (!options.json) print(model.summary());
-  if (options.plan || !bindings.empty()) {
-    Session session(model, bindings, 1, model.summary().graph_name, progress);
+  if (options.plan || !import.bindings.empty() || !import.constants.empty()) {
+    Session session(model, import, 1, model.summary().graph_name, progress);
     progress.clear();
     const auto& graph = session.graph();
     if (!options.json) return print_plan(graph);
@@ -120,6 +121,9 @@ void add_inspect(CLI::App& app, const Globals& globals) {
   command->add_option("MODEL", options->model, "ONNX file, opset 9 to 21")->required();
   command->add_option("--bind", options->bindings, bind_help)
       ->type_name("NAME=SHAPE")
+      ->allow_extra_args(false);
+  command->add_option("--constant", options->constants, constant_help)
+      ->type_name("NAME=FILE.npy")
       ->allow_extra_args(false);
   command->add_flag("--plan", options->plan, "Compile the model and show the plan");
   command->add_flag("--json", options->json, "Print as JSON");

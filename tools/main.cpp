@@ -18,7 +18,8 @@ constexpr const char* footer =
 
 Exit codes:
   0  success
-  1  a failure that is not the user's: out of memory, a device failure, a defect
+  1  a failure that is not the user's: out of memory, a device failure, a defect;
+     or tests were run, and some have failed
   2  the user's mistake: a wrong option, a missing or malformed file, a wrong shape; one line on
      standard error names the thing and what was expected
 
@@ -58,12 +59,17 @@ int main(int argc, char** argv) {
   tool::add_bench(app, globals);
   tool::add_inspect(app, globals);
   tool::add_devices(app);
+  tool::add_conformance(app, globals);
+  tool::add_onnx_tests(app, globals);
   try {
     app.parse(argc, argv);
     if (app.get_subcommands().empty())
-      throw tool::UserError("expected a subcommand: ocr, run, bench, inspect or devices");
+      throw tool::UserError(
+          "expected a subcommand: ocr, run, bench, inspect, devices, conformance or onnx-tests");
     std::cout.flush();
     return std::cout ? tool::success : report("standard output: cannot write", tool::users_mistake);
+  } catch (const tool::CasesFailed&) {
+    return tool::internal_failure;
   } catch (const CLI::Success& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {

@@ -24,14 +24,16 @@ using Inputs = std::map<std::string, NpyArray>;
 
 struct Options {
   std::string model, output_directory;
-  std::vector<std::string> inputs, bindings;
+  std::vector<std::string> inputs, constants, bindings;
   int threads = 1;
 };
 
 constexpr const char* footer =
     R"(Inputs are little-endian .npy files in C order of the type that the model declares (bool and
-uint8 both serve for bool). Free dimensions that are not bound are those of the file. Each output
-becomes DIR/NAME.npy; characters of NAME that file names should not have become '_'.
+uint8 both serve for bool). Free dimensions that are not bound are those of the file. What an
+operator needs to know when the model is imported (axes, shapes, scales) is given with --constant in
+place of --input. Each output becomes DIR/NAME.npy; characters of NAME that file names should not
+have become '_'.
 
 Examples:
   polychron run mnist.onnx --input Input3=digit.npy --output-dir results
@@ -65,15 +67,19 @@ bool fits(const ValueInfo& info, const NpyArray& array) {
                     });
 }
 
-/// Every input of the model is there, no other is, and each is of the declared type and shape.
-void check_inputs(const Summary& model, const Inputs& inputs) {
+/// Every input of the model that is no constant is there, no other is, and each is of the declared
+/// type and shape.
+void check_inputs(const Summary& model, const Inputs& inputs, const Constants& constants) {
   for (const auto& [name, array] : inputs) {
     const auto is_it = [&name = name](const auto& info) { return info.name == name; };
+    if (constants.contains(name))
+      throw UserError("--input " + name + " is also given with --constant");
     if (std::none_of(model.inputs.begin(), model.inputs.end(), is_it))
       throw UserError("--input " + name + ": the model has no such input, it has " +
                       names_of(model.inputs));
   }
   for (const auto& info : model.inputs) {
+    if (constants.contains(info.name)) continue;
     const auto input = inputs.find(info.name);
     if (input == inputs.end())
       throw UserError("input '" + info.name + "' is missing: expected --input " + info.name +
@@ -90,7 +96,9 @@ void check_inputs(const Summary& model, const Inputs& inputs) {
 /// Inputs with free dimensions that --bind does not mention take the shape of their file.
 Bindings complete_bindings(Bindings bindings, const Summary& model, const Inputs& inputs) {
   for (const auto& info : model.inputs) {
-    const auto& shape = inputs.at(info.name).descriptor.shape;
+    const auto input = inputs.find(info.name);
+    if (input == inputs.end()) continue;  // a constant
+    const auto& shape = input->second.descriptor.shape;
     const auto decided = [&](const auto& dimension) {
       return dimension.value || bindings.count(dimension.symbol) != 0;
     };
@@ -143,14 +151,16 @@ void write_outputs(const std::string& directory, const polychron::NamedDescripto
 void run_model(const Options& options, bool force_progress) {
   const auto given_bindings = parse_bindings(options.bindings);
   const auto inputs = read_inputs(options.inputs);
+  const auto constants = read_constants(options.constants);
   Progress progress(force_progress);
   progress.show("loading the model");
   const auto model = polychron::onnx::load(options.model);
-  check_inputs(model.summary(), inputs);
-  const auto bindings = complete_bindings(given_bindings, model.summary(), inputs);
+  check_inputs(model.summary(), inputs, constants);
+  const polychron::onnx::ImportOptions import{
+      complete_bindings(given_bindings, model.summary(), inputs), constants};
   require_output_directory(options.output_directory);
 
-  Session session(model, bindings, options.threads,
+  Session session(model, import, options.threads,
                   std::filesystem::path(options.model).stem().string(), progress);
   check_shapes(session.graph(), inputs);
   progress.show("running");
@@ -172,6 +182,9 @@ void add_run(CLI::App& app, const Globals& globals) {
   command->footer(footer);
   command->add_option("MODEL", options->model, "ONNX file, opset 9 to 21")->required();
   command->add_option("--input", options->inputs, "A value for an input; repeatable")
+      ->type_name("NAME=FILE.npy")
+      ->allow_extra_args(false);
+  command->add_option("--constant", options->constants, constant_help)
       ->type_name("NAME=FILE.npy")
       ->allow_extra_args(false);
   command->add_option("--output-dir", options->output_directory, "Where the outputs go")

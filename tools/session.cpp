@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "tools/command.hpp"
+#include "tools/npy.hpp"
 
 namespace tool {
 namespace {
@@ -47,16 +48,45 @@ Bindings parse_bindings(const std::vector<std::string>& arguments) {
   return bindings;
 }
 
-Session::Session(const polychron::onnx::Model& model, const Bindings& bindings, int threads,
-                 const std::string& label, Progress& progress) {
-  polychron::ContextOptions options;
-  options.label = "polychron";
-  options.threads = threads;
-  context_ = runtime_.create_context(options).get();
+Constants read_constants(const std::vector<std::string>& arguments) {
+  Constants constants;
+  for (const auto& argument : arguments) {
+    const auto [name, file] = split_assignment(argument, "--constant", "NAME=FILE.npy");
+    if (constants.contains(name)) throw UserError("--constant " + name + " is given twice");
+    auto array = read_npy(file);
+    auto value = polychron::onnx::make_value(array.descriptor, std::move(array.bytes));
+    if (array.is_bool) value.type = "bool";
+    constants.emplace(name, std::move(value));
+  }
+  return constants;
+}
+
+namespace {
+
+/// import_model(); says how a value is given that it needs.
+polychron::NamedOperands import(const polychron::onnx::Model& model,
+                                polychron::GraphBuilder& builder,
+                                const polychron::onnx::ImportOptions& options) {
+  try {
+    return polychron::onnx::import_model(model, builder, options);
+  } catch (const polychron::Error& error) {
+    if (error.message().find(polychron::onnx::needs_value) == std::string::npos) throw;
+    throw UserError(error.message() + ": give the input that it comes from with --constant");
+  }
+}
+
+}  // namespace
+
+Session::Session(const polychron::onnx::Model& model, const polychron::onnx::ImportOptions& options,
+                 int threads, const std::string& label, Progress& progress) {
+  polychron::ContextOptions context_options;
+  context_options.label = "polychron";
+  context_options.threads = threads;
+  context_ = runtime_.create_context(context_options).get();
 
   progress.show("importing the model");
   polychron::GraphBuilder builder(context_);
-  const auto outputs = polychron::onnx::import_model(model, builder, {bindings});
+  const auto outputs = import(model, builder, options);
   progress.show("compiling the graph");
   graph_ = builder.build(outputs, {label}).get();
 

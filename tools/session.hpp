@@ -14,6 +14,7 @@
 namespace tool {
 
 using Bindings = std::map<std::string, polychron::Shape>;
+using Constants = std::map<std::string, polychron::onnx::TensorValue>;
 
 /// What --bind is told in --help.
 inline constexpr const char* bind_help =
@@ -27,12 +28,19 @@ std::pair<std::string, std::string> split_assignment(const std::string& argument
                                                      std::string_view option,
                                                      std::string_view expected);
 
+/// What --constant is told in --help.
+inline constexpr const char* constant_help =
+    "A value for an input that is known when the model is imported, such as a shape; repeatable";
+
+/// "axes=axes.npy". Throws UserError.
+Constants read_constants(const std::vector<std::string>& arguments);
+
 /// One runtime, one context, one graph, and a tensor for each of its inputs and outputs. Used by
 /// one thread. Throws polychron::Error.
 class Session {
  public:
-  Session(const polychron::onnx::Model& model, const Bindings& bindings, int threads,
-          const std::string& label, Progress& progress);
+  Session(const polychron::onnx::Model& model, const polychron::onnx::ImportOptions& options,
+          int threads, const std::string& label, Progress& progress);
 
   const polychron::Graph& graph() const noexcept { return graph_; }
 

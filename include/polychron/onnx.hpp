@@ -16,10 +16,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "polychron/descriptor.hpp"
 #include "polychron/graph_builder.hpp"
+#include "polychron/onnx_tensor.hpp"
 
 namespace polychron::onnx {
 
@@ -96,20 +98,31 @@ Model load(std::span<const std::byte> bytes, const std::filesystem::path& base_d
 struct ImportOptions {
   /// Values of free dimensions: by the name of an input, all its dimensions ({"x", {1, 3, 48,
   /// 320}}), or by symbol, one number ({"batch", {1}}). An input's name comes before a symbol's.
-  std::map<std::string, Shape> bindings;
+  std::map<std::string, Shape> bindings{};
+  /// Inputs whose values are known now: they become constants, and are no inputs of the graph. An
+  /// operator may need that of axes, shapes, scales and the like: the import then throws an Error
+  /// whose message has `needs_value` in it. Types are those that the model declares (uint8 serves
+  /// for bool); a shape counts as a binding.
+  std::map<std::string, TensorValue> constants{};
   /// Told, in a line each, what is not quite as the model says: values of type double are
   /// calculated in float32. Called on the caller's thread during the import.
-  std::function<void(const std::string&)> on_warning;
+  std::function<void(const std::string&)> on_warning{};
 };
 
+/// What an import says that failed for want of a value (of an input, or what is calculated from
+/// one): "operator 'Reshape' (...): input 1 ('shape') must be known when it is imported".
+inline constexpr std::string_view needs_value = "must be known when it is imported";
+
 /// Adds the model's graph to `builder` and returns its outputs, in the model's order, for build().
-/// Inputs get the model's names; what depends on shapes alone is calculated now and leaves no
-/// trace. Operators bear the names of their nodes as labels.
+/// Inputs get the model's names, but for those without elements, which are no inputs of the graph;
+/// what depends on shapes alone is calculated now and leaves no trace. Operators bear the names of
+/// their nodes as labels.
 ///
 /// Throws Error: type_error (a free dimension is not bound, a binding names nothing or contradicts
-/// the model), not_supported (an operator, attribute or type that cannot be expressed: the message
-/// tells the operator, the node, the opset and why), bad_data (the model contradicts itself).
-/// `builder` then holds a part of the graph, and should be dropped.
+/// the model; a constant is no input's, or not of its type or shape), not_supported (an operator,
+/// attribute or type that cannot be expressed: the message tells the operator, the node, the opset
+/// and why), bad_data (the model contradicts itself). `builder` then holds a part of the graph, and
+/// should be dropped.
 NamedOperands import_model(const Model& model, GraphBuilder& builder,
                            const ImportOptions& options = {});
 

@@ -25,8 +25,8 @@ void choose(Node& node, const std::vector<Tensor>& yes, const std::vector<Tensor
     if (i >= yes.size() || i >= no.size()) malformed("a branch has too few outputs");
     const bool tensors = !yes[i].sequence && !no[i].sequence;
     if (!tensors || shape_of(yes[i]) != shape_of(no[i]))
-      unsupported("the condition is not known when it is imported, and output " +
-                  std::to_string(i) + " has another shape in each branch");
+      unknown_value("the condition, for output " + std::to_string(i) +
+                    " has another shape in each branch,");
     auto result = yes[i].renamed();
     result.literal.reset();
     result.operand = condition.choose(term_of(node, yes[i]), term_of(node, no[i])).operand();
@@ -46,7 +46,7 @@ void loop(Node& node) {
   auto trips = std::numeric_limits<std::int64_t>::max();
   if (node.has_input(0)) {
     const auto known = known_number(node.input_tensor(0));
-    if (!known) unsupported("the trip count must be known when it is imported");
+    if (!known) node.want_value(0);
     trips = *known;
   }
   auto condition = Tensor::of(make_literal(ElementType::boolean, {}, std::vector<std::int64_t>{1}));
@@ -58,7 +58,7 @@ void loop(Node& node) {
   const auto& body = node.graph("body");
   for (std::int64_t i = 0; i < trips; ++i) {
     const auto goes_on = known_number(condition);
-    if (!goes_on) unsupported("how often the loop runs depends on values");
+    if (!goes_on) unknown_value("how often the loop runs");
     if (!*goes_on) break;
     std::vector<Tensor> values{Tensor::of(make_literal(ElementType::int64, {}, std::vector{i})),
                                condition};

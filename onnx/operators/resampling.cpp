@@ -167,7 +167,7 @@ Rules read_rules(const Node& node) {
 
 std::vector<double> scales_of(const Node& node, std::size_t i) {
   const auto* known = node.literal(i);
-  if (!known) unsupported("the scales must be known when it is imported");
+  if (!known) unknown_value("the scales");
   if (count(*known) > max_rank) malformed("there are too many scales");
   return reals(*known);
 }
@@ -184,7 +184,7 @@ void take_region(const Node& node, const std::vector<std::uint32_t>& chosen,
                  std::vector<Axis>& axes) {
   if (!node.has_input(1)) malformed("the region is missing");
   const auto* known = node.literal(1);
-  if (!known) unsupported("the region must be known when it is imported");
+  if (!known) unknown_value("the region");
   const auto region = reals(*known);
   if (region.size() != 2 * chosen.size()) malformed("the region has not two entries an axis");
   for (std::size_t i = 0; i < chosen.size(); ++i) {

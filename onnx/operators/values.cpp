@@ -14,8 +14,8 @@ using Ints = std::vector<std::int64_t>;
 
 const Literal& known_input(const Node& node, std::size_t i) {
   const auto* known = node.calculable_literal(i);
-  if (!known)
-    unsupported("the shape of its result depends on the values of input " + std::to_string(i));
+  if (!known && node.literal(i)) unsupported("so many values of input " + std::to_string(i));
+  if (!known) node.want_value(i);
   return *known;
 }
 

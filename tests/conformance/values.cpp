@@ -1,12 +1,14 @@
 // The comparison itself: a runner that could not see a difference would pass everything.
-#include "tests/conformance/values.hpp"
+#include "conformance/values.hpp"
 
 #include <boost/test/unit_test.hpp>
+#include <limits>
 
-#include "tests/conformance/attributes.hpp"
+#include "conformance/attributes.hpp"
+#include "conformance/compare.hpp"
 
 using namespace polychron;
-using namespace polychron::test;
+using namespace polychron::conformance;
 
 BOOST_AUTO_TEST_SUITE(values)
 
@@ -58,6 +60,43 @@ BOOST_AUTO_TEST_CASE(a_single_number_fills_the_shape) {
   BOOST_TEST(bytes.size() == 12U);
   BOOST_TEST(compare(bytes.bytes(), operand("int32", {7, 7, 7}), "ULP").distance == 0);
   BOOST_TEST(compare(bytes.bytes(), operand("int32", {7, 8, 7}), "ULP").distance == 1);
+}
+
+BOOST_AUTO_TEST_CASE(close_is_relative_to_the_expected_number_and_exact_for_integers) {
+  const auto close = [](const std::string& type, const json& actual, const json& expected) {
+    const auto a = bytes_of(operand(type, actual)), b = bytes_of(operand(type, expected));
+    return compare_close(a.bytes(), b.bytes(), *data_type_from_string(type), 1e-3, 1e-7);
+  };
+  BOOST_TEST(close("float32", {1000.0, 1.0}, {1000.5, 1.0}).distance <= 1);
+  BOOST_TEST(close("float32", {1000.0, 1.0}, {1001.5, 1.0}).distance > 1);
+  BOOST_TEST(close("float32", {1.0, 2.0}, {1.0, 3.0}).text() == "element 1 is 2, expected 3");
+  BOOST_TEST(close("float32", {"NaN"}, {"NaN"}).distance == 0);
+  BOOST_TEST(close("float32", {"NaN"}, {"Infinity"}).distance == infinity);
+  BOOST_TEST(close("float16", {1}, {"Infinity"}).distance == infinity);
+  BOOST_TEST(close("float32", {"Infinity"}, {1}).distance == infinity);
+  BOOST_TEST(close("int64", {"5000000n"}, {"5000001n"}).distance == infinity);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_number_is_told) {
+  const auto malformed = [](const json& value, const std::string& words) {
+    BOOST_CHECK_EXCEPTION(bytes_of(value), Malformed, [&](const Malformed& error) {
+      BOOST_TEST(std::string(error.what()).find(words) != std::string::npos, error.what());
+      return true;
+    });
+  };
+  for (const char* text :
+       {"", "n", "-", "nan", "1.5", "12", "0x1n", "1e3n", "99999999999999999999n"})
+    malformed(operand("int64", json::array({text})), "expected a number");
+  malformed(operand("float32", {json::array(), 1}), "expected a number");
+  malformed(operand("float3", {1}), "no data type \"float3\"");
+  malformed({{"dataType", "int8"}, {"shape", {2, 2}}, {"data", {1, 2, 3}}}, "shape [2, 2] takes 4");
+  malformed({{"dataType", "int8"}, {"shape", {-1}}, {"data", 1}}, "found -1");
+  malformed({{"dataType", "int8"}, {"shape", {1e99}}, {"data", 1}}, "found 1e+99");
+  malformed({{"dataType", "int8"}, {"shape", {4294967295, 4294967295}}, {"data", 1}}, "256 MiB");
+  malformed({{"dataType", "int8"}, {"shape", 3}, {"data", 1}}, "a list of dimensions");
+  malformed({{"dataType", "int8"}, {"data", 1}}, "'shape' is missing");
+  malformed({{"dataType", 5}, {"shape", {1}}, {"data", 1}}, "expected a string, found 5");
+  malformed(json::array(), "expected an object");
 }
 
 BOOST_AUTO_TEST_CASE(fields_are_set_by_name) {

@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(no_axes) {
 
 BOOST_AUTO_TEST_CASE(axes_that_are_not_known) {
   cannot(Model(13).node("ReduceSum", {"x", "axes"}, {"y"}), {{"x", ramp({2})}, {"axes", list({0})}},
-         ErrorKind::not_supported, "input 1 must be known when it is imported");
+         ErrorKind::not_supported, "input 1 ('axes') must be known when it is imported");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(reshapes_that_fail) {
   cannot(reshape({1, 1, 0}), x, ErrorKind::bad_data, "has none to copy");
   cannot(reshape({0, -1}, {{"allowzero", 1}}, 14), x, ErrorKind::bad_data, "does not fill");
   cannot(Model().node("Reshape", {"x", "to"}, {"y"}), {{"x", ramp({2})}, {"to", list({2})}},
-         ErrorKind::not_supported, "input 1 must be known when it is imported");
+         ErrorKind::not_supported, "input 1 ('to') must be known when it is imported");
 }
 
 BOOST_AUTO_TEST_CASE(flattens) {

@@ -19,9 +19,10 @@ inline const std::map<std::string, std::set<std::string>> allowed{
     {"runtime",
      {"base", "actors", "messages", "kernels", "ops", "include", "caf", "boost/container"}},
     {"onnx", {"include", "onnx", "google"}},
+    {"conformance", {"ops", "include", "nlohmann"}},
     {"examples", {"include", "opencv2", "nlohmann"}},
     {"stress", {"base", "runtime", "actors", "messages", "kernels", "ops", "include", "caf"}},
-    {"tools", {"include", "examples", "CLI", "nlohmann"}},
+    {"tools", {"include", "conformance", "examples", "CLI", "nlohmann"}},
     {"bench", {"actors", "include", "CLI", "nlohmann"}},
 };
 

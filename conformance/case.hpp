@@ -1,0 +1,57 @@
+// Conformance cases: one is run through the public builder, on a context, and judged.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "conformance/compare.hpp"
+#include "polychron/polychron.hpp"
+
+namespace polychron::conformance {
+
+enum class Outcome { passed, failed, skipped };
+
+/// What became of a case.
+struct Verdict {
+  Outcome outcome = Outcome::passed;
+  std::string reason;  ///< one line; empty if it passed
+  /// The element that is farthest beyond its tolerance, if numbers are wrong.
+  struct Worst {
+    std::string output;
+    Difference difference;
+    std::string metric;
+    double allowed = 0;
+  };
+  std::optional<Worst> worst;
+};
+
+/// Runs cases, one after the other. Used by one thread.
+class Runner {
+ public:
+  Runner();
+  /// Never throws because of the case: what is malformed has failed, with the reason. A case with
+  /// an operator that the operator table does not have is skipped.
+  Verdict run(const nlohmann::json& test);
+
+ private:
+  Runtime runtime_;
+  Context context_;
+};
+
+/// The operator of a case; "subgraph" if it has several, "" if that cannot be told.
+std::string operator_of(const nlohmann::json& test);
+/// `name` occurs in the case.
+bool has_operator(const nlohmann::json& test, const std::string& name);
+/// Its "name", or "".
+std::string name_of(const nlohmann::json& test);
+
+/// The .json files of `directory`, sorted. Throws std::filesystem::filesystem_error.
+std::vector<std::filesystem::path> files_of(const std::filesystem::path& directory);
+/// The cases of a file. Throws Malformed, in one line: it cannot be read, or is no JSON array.
+std::vector<nlohmann::json> cases_of(const std::filesystem::path& file);
+
+}  // namespace polychron::conformance

@@ -1,0 +1,13 @@
+// The caller's tensors as the importer's literals.
+#pragma once
+
+#include "onnx/literal.hpp"
+#include "polychron/onnx_tensor.hpp"
+
+namespace polychron::onnx::detail {
+
+/// Shares the bytes; without bytes if the type has none on the host. Throws Error (type_error) if
+/// they are not as many as type and shape say.
+Literal literal_of(const TensorValue& value);
+
+}  // namespace polychron::onnx::detail
