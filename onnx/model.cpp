@@ -66,8 +66,10 @@ void ModelState::check_opset() {
     summary_.producer += " " + message_->producer_version();
   summary_.opset = own_opset(message_->opset_import());
   // A model of other operators alone need not tell: it has none of ONNX's own.
-  const bool others = summary_.opset == 0 && message_->opset_import_size() > 0;
-  if (others) summary_.opset = newest_opset;
+  const auto& imports = message_->opset_import();
+  const bool others = std::none_of(imports.begin(), imports.end(),
+                                   [](const auto& import) { return own_domain(import.domain()); });
+  if (others && !imports.empty()) summary_.opset = newest_opset;
   if (summary_.opset < oldest_opset || summary_.opset > newest_opset)
     unsupported("opset " + std::to_string(summary_.opset) + ": " + std::to_string(oldest_opset) +
                 " to " + std::to_string(newest_opset) + " are supported");
