@@ -251,7 +251,8 @@ void Node::set(Operand operand, std::size_t i, ElementType type) {
 }
 
 void Node::set(Literal literal, std::size_t i) {
-  importer.spend_bytes(literal.bytes.size());
+  // Larger ones are initializers in another shape, which share their bytes.
+  if (count(literal) <= max_calculated) importer.spend_bytes(literal.bytes.size());
   set(Tensor::of(std::move(literal)), i);
 }
 

@@ -1,5 +1,6 @@
 // If, Loop, Scan: WebNN has no control flow. What is known at import is followed then; loops are
 // unrolled.
+#include <algorithm>
 #include <array>
 #include <limits>
 

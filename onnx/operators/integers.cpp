@@ -1,5 +1,6 @@
 // Remainders, shifts, and bits.
 #include <array>
+#include <limits>
 
 #include "onnx/calculate.hpp"
 #include "onnx/handlers.hpp"

@@ -1,4 +1,5 @@
 // Operators about the order of elements: Trilu, CumSum, ReverseSequence.
+#include <algorithm>
 #include <array>
 
 #include "onnx/handlers.hpp"

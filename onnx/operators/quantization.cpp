@@ -2,6 +2,7 @@
 //
 // Products of 8-bit integers are calculated in float32, exactly: at most 256 of them are added up
 // there, for 256 times 255 times 255 is below 2^24; longer sums are put together in int32.
+#include <algorithm>
 #include <array>
 
 #include "onnx/handlers.hpp"

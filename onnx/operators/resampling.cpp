@@ -35,6 +35,7 @@ Operand interpolate_axis(Node& node, const Operand& input, const Rules& rules, c
                          std::uint32_t d) {
   if (std::uint64_t{axis.input} * axis.output > max_calculated * 16)
     unsupported("resampling of such an axis in mode " + quote(rules.coordinates));
+  node.importer.spend_bytes(std::uint64_t{axis.input} * axis.output * sizeof(double));
   std::vector<double> weights(std::size_t{axis.input} * axis.output, 0.0);
   for (std::uint32_t i = 0; i < axis.output; ++i)
     for (const auto& tap : taps(rules, axis, i)) weights[i * axis.input + tap.index] += tap.weight;

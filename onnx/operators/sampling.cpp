@@ -2,6 +2,7 @@
 //
 // The image becomes rows of channels, a row a pixel; each pixel that takes part in a result is
 // gathered for all results at once, and weighted.
+#include <algorithm>
 #include <array>
 
 #include "onnx/handlers.hpp"

@@ -1,4 +1,5 @@
 // Sequences of tensors: lists that exist at import only. Positions must be known.
+#include <algorithm>
 #include <array>
 
 #include "onnx/handlers.hpp"

@@ -163,6 +163,7 @@ void eye_like(Node& node) {
   const auto k = node.integer("k", 0);
   if (element_count(shape).value_or(max_calculated * 17) > max_calculated * 16)
     unsupported("a matrix of that size");
+  node.importer.spend_bytes(count(shape) * 8);
   std::vector<std::int64_t> values(count(shape), 0);
   for (std::int64_t row = 0; row < shape[0]; ++row)
     if (k > -row - 1 && k < shape[1] - row)

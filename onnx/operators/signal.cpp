@@ -139,6 +139,7 @@ void mel_weight_matrix(Node& node) {
   if (!low || !high) malformed("the edges are missing");
   const auto spectrum = length / 2 + 1;
   if (bins * spectrum > static_cast<std::int64_t>(max_calculated) * 16) unsupported("such a size");
+  node.importer.spend_bytes(static_cast<std::uint64_t>(bins * spectrum) * 8);
   const auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
   const auto step = (mel(*high) - mel(*low)) / static_cast<double>(bins + 2);
   std::vector<std::int64_t> points;

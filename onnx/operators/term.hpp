@@ -175,7 +175,9 @@ inline Term term(Node& node, std::size_t i) { return {node, node.operand(i)}; }
 /// Known values as a term of `type`.
 template <class T>
 Term constant(Node& node, ElementType type, const Shape& shape, const std::vector<T>& values) {
-  return {node, make_constant(node.builder, make_literal(type, shape, values))};
+  auto literal = make_literal(type, shape, values);
+  node.importer.spend_bytes(literal.bytes.size());
+  return {node, make_constant(node.builder, literal)};
 }
 
 inline Term concat(const std::vector<Term>& parts, std::uint32_t axis) {

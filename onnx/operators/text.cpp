@@ -1,4 +1,5 @@
 // TfIdfVectorizer of numbers: how often each of a list of n-grams occurs.
+#include <algorithm>
 #include <array>
 
 #include "onnx/handlers.hpp"
