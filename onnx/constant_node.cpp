@@ -11,9 +11,7 @@ Shape list_shape(int size) { return {static_cast<std::uint32_t>(size)}; }
 
 }  // namespace
 
-Literal take_constant(proto::NodeProto& node, ExternalData& external) {
-  if (node.attribute_size() != 1) malformed("exactly one attribute is expected");
-  auto& attribute = *node.mutable_attribute(0);
+Literal take_constant(proto::AttributeProto& attribute, ExternalData& external) {
   const auto& name = attribute.name();
   if (name == "value" && attribute.has_t()) return take_tensor(*attribute.mutable_t(), external);
   if (name == "value_float" && attribute.has_f())

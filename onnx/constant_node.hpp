@@ -7,7 +7,7 @@
 
 namespace polychron::onnx::detail {
 
-/// Takes the value out of a Constant node. Throws Error (bad_data, not_supported).
-Literal take_constant(proto::NodeProto& node, ExternalData& external);
+/// Takes the value out of a Constant node's attribute. Throws Error (bad_data, not_supported).
+Literal take_constant(proto::AttributeProto& attribute, ExternalData& external);
 
 }  // namespace polychron::onnx::detail

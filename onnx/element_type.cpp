@@ -17,19 +17,19 @@ constexpr std::array<Row, 24> rows{{
     {"float", 4, DataType::float32},
     {"uint8", 1, DataType::uint8},
     {"int8", 1, DataType::int8},
-    {"uint16", 2, {}},
-    {"int16", 2, {}},
+    {"uint16", 2, DataType::int32},
+    {"int16", 2, DataType::int32},
     {"int32", 4, DataType::int32},
     {"int64", 8, DataType::int64},
     {"string", 0, {}},
     {"bool", 1, DataType::uint8},
     {"float16", 2, DataType::float16},
-    {"double", 8, {}},
+    {"double", 8, DataType::float32},
     {"uint32", 4, DataType::uint32},
     {"uint64", 8, DataType::uint64},
     {"complex64", 0, {}},
     {"complex128", 0, {}},
-    {"bfloat16", 0, {}},
+    {"bfloat16", 2, DataType::float32},
     {"float8e4m3fn", 0, {}},
     {"float8e4m3fnuz", 0, {}},
     {"float8e5m2", 0, {}},
@@ -55,7 +55,8 @@ std::optional<DataType> operand_type(ElementType type) noexcept { return row(typ
 
 ElementType element_type(DataType type) noexcept {
   for (std::size_t i = 0; i < rows.size(); ++i)
-    if (rows[i].operand == type && rows[i].name != "bool") return static_cast<ElementType>(i);
+    if (rows[i].operand == type && rows[i].size == byte_size(type) && rows[i].name != "bool")
+      return static_cast<ElementType>(i);
   return ElementType::undefined;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "onnx/half.hpp"
 #include "polychron/descriptor.hpp"
 
 namespace polychron::onnx::detail {
@@ -29,6 +30,7 @@ enum class ElementType : std::int32_t {
   float64 = 11,
   uint32 = 12,
   uint64 = 13,
+  bfloat16 = 16,
 };
 
 /// ONNX's spelling in lower case: "float", "int64", "bool"; "type 99" is "unknown".
@@ -38,14 +40,16 @@ std::string_view to_string(ElementType type) noexcept;
 /// formats of 8 bits or less).
 std::size_t element_size(ElementType type) noexcept;
 
-/// The operand's type: bool is uint8.
+/// The operand's type: bool is uint8, 16-bit integers are int32, bfloat16 is float32, which hold
+/// them exactly; double is float32, which does not.
 std::optional<DataType> operand_type(ElementType type) noexcept;
+/// The type that is the operand's own.
 ElementType element_type(DataType type) noexcept;
 /// The type of that spelling, or undefined.
 ElementType element_type(std::string_view name) noexcept;
 
 /// Calls f(T{}) with the C++ type of `type` if the importer calculates with it; false if it does
-/// not (float16, uint64, and what has no size). bool has the C++ type of its storage, std::uint8_t.
+/// not (uint64, and what has no size). bool has the C++ type of its storage, std::uint8_t.
 template <class F>
 bool visit_type(ElementType type, F&& f) {
   switch (type) {
@@ -68,13 +72,18 @@ bool visit_type(ElementType type, F&& f) {
       return f(std::uint32_t{}), true;
     case ElementType::int64:
       return f(std::int64_t{}), true;
+    case ElementType::float16:
+      return f(Half{}), true;
+    case ElementType::bfloat16:
+      return f(Bfloat{}), true;
     default:
       return false;
   }
 }
 
 inline bool is_real(ElementType type) noexcept {
-  return type == ElementType::float32 || type == ElementType::float64;
+  return type == ElementType::float32 || type == ElementType::float64 ||
+         type == ElementType::float16 || type == ElementType::bfloat16;
 }
 
 }  // namespace polychron::onnx::detail

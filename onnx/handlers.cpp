@@ -2,18 +2,25 @@
 
 #include <unordered_map>
 
+#include "onnx/model.hpp"
+
 namespace polychron::onnx::detail {
 
-Handler find_handler(std::string_view name) noexcept {
+Handler find_handler(const std::string& domain, const std::string& name) {
   static const auto table = [] {
     std::unordered_map<std::string_view, Handler> handlers;
-    for (const auto rows : {activation_rows(), convolution_rows(), elementwise_rows(),
-                            indexing_rows(), matrix_rows(), movement_rows(), normalization_rows(),
-                            pooling_rows(), reduction_rows(), resampling_rows(), shape_rows()})
+    for (const auto rows :
+         {activation_rows(),  control_rows(),      conversion_rows(), convolution_rows(),
+          elementwise_rows(), function_rows(),     indexing_rows(),   integer_rows(),
+          loss_rows(),        matrix_rows(),       movement_rows(),   normalization_rows(),
+          pooling_rows(),     quantization_rows(), recurrent_rows(),  reduction_rows(),
+          resampling_rows(),  sampling_rows(),     selection_rows(),  sequence_rows(),
+          shape_rows(),       signal_rows(),       training_rows(),   text_rows(),
+          value_rows(),       einsum_rows(),       order_rows(),      scatter_rows()})
       for (const auto& row : rows) handlers.emplace(row.name, row.handle);
     return handlers;
   }();
-  const auto found = table.find(name);
+  const auto found = table.find(own_domain(domain) ? name : domain + ":" + name);
   return found == table.end() ? nullptr : found->second;
 }
 

@@ -17,20 +17,38 @@ struct Row {
   Handler handle;
 };
 
-/// The handler of one of ONNX's own operators, or nullptr.
-Handler find_handler(std::string_view name) noexcept;
+/// The handler of an operator, or nullptr. Rows of other domains than ONNX's own name it before the
+/// operator, with a colon.
+Handler find_handler(const std::string& domain, const std::string& name);
 
 // The rows, by family: a file each in operators/.
 std::span<const Row> activation_rows() noexcept;
+std::span<const Row> control_rows() noexcept;
+std::span<const Row> conversion_rows() noexcept;
 std::span<const Row> convolution_rows() noexcept;
+std::span<const Row> einsum_rows() noexcept;
 std::span<const Row> elementwise_rows() noexcept;
+std::span<const Row> function_rows() noexcept;
 std::span<const Row> indexing_rows() noexcept;
+std::span<const Row> integer_rows() noexcept;
+std::span<const Row> loss_rows() noexcept;
 std::span<const Row> matrix_rows() noexcept;
 std::span<const Row> movement_rows() noexcept;
 std::span<const Row> normalization_rows() noexcept;
+std::span<const Row> order_rows() noexcept;
 std::span<const Row> pooling_rows() noexcept;
+std::span<const Row> quantization_rows() noexcept;
+std::span<const Row> recurrent_rows() noexcept;
 std::span<const Row> reduction_rows() noexcept;
 std::span<const Row> resampling_rows() noexcept;
+std::span<const Row> sampling_rows() noexcept;
+std::span<const Row> scatter_rows() noexcept;
+std::span<const Row> selection_rows() noexcept;
+std::span<const Row> sequence_rows() noexcept;
 std::span<const Row> shape_rows() noexcept;
+std::span<const Row> signal_rows() noexcept;
+std::span<const Row> text_rows() noexcept;
+std::span<const Row> training_rows() noexcept;
+std::span<const Row> value_rows() noexcept;
 
 }  // namespace polychron::onnx::detail

@@ -26,7 +26,11 @@ std::vector<To> elements(const Literal& literal) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       T value;
       std::memcpy(&value, literal.bytes.data() + i * sizeof(T), sizeof(T));
-      values[i] = static_cast<To>(value);
+      if constexpr (std::is_class_v<T>) {
+        values[i] = static_cast<To>(static_cast<double>(value));
+      } else {
+        values[i] = static_cast<To>(value);
+      }
     }
   });
   if (!known) no_arithmetic(literal.type);
@@ -43,7 +47,11 @@ T convert(From value) {
     if (value >= static_cast<double>(std::numeric_limits<T>::max()))
       return std::numeric_limits<T>::max();
   }
-  return static_cast<T>(value);
+  if constexpr (std::is_class_v<T>) {
+    return T(static_cast<double>(value));
+  } else {
+    return static_cast<T>(value);
+  }
 }
 
 template <class From>
@@ -55,8 +63,9 @@ Literal converted(ElementType type, const Shape& shape, const std::vector<From>&
   const bool known = visit_type(type, [&]<class T>(T) {
     bytes = Buffer::uninitialized(values.size() * sizeof(T));
     for (std::size_t i = 0; i < values.size(); ++i) {
-      const T value = type == ElementType::boolean ? static_cast<T>(values[i] != From{})
-                                                   : convert<T>(values[i]);
+      auto from = values[i];
+      if (type == ElementType::boolean) from = static_cast<From>(from != From{});
+      const auto value = convert<T>(from);
       std::memcpy(bytes.data() + i * sizeof(T), &value, sizeof(T));
     }
   });
@@ -91,6 +100,12 @@ Literal make_literal(ElementType type, const Shape& shape,
 
 Literal make_literal(ElementType type, const Shape& shape, const std::vector<double>& values) {
   return converted(type, shape, values);
+}
+
+Literal cast_literal(const Literal& literal, ElementType type) {
+  if (literal.type == type) return literal;
+  return is_real(literal.type) ? make_literal(type, literal.shape, reals(literal))
+                               : make_literal(type, literal.shape, integers(literal));
 }
 
 Literal make_literal(ElementType type, const Shape& shape, Buffer bytes) {
@@ -133,6 +148,20 @@ Literal reshaped(const Literal& input, const Shape& shape) {
   auto result = input;
   result.shape = shape;
   return result;
+}
+
+Literal concatenated(const std::vector<const Literal*>& parts, std::uint32_t axis,
+                     const Shape& shape) {
+  const auto size = element_size(parts.front()->type);
+  const auto rows = count({shape.begin(), shape.begin() + axis});
+  auto bytes = Buffer::uninitialized(count(shape) * size);
+  auto* to = bytes.size() == 0 ? nullptr : bytes.data();
+  for (std::size_t row = 0; row < rows; ++row)
+    for (const auto* part : parts) {
+      const auto length = part->bytes.size() / rows;
+      to = std::copy_n(part->bytes.data() + row * length, length, to);
+    }
+  return make_literal(parts.front()->type, shape, std::move(bytes));
 }
 
 std::vector<std::int64_t> strides_of(const Shape& shape) {

@@ -45,6 +45,9 @@ std::vector<double> reals(const Literal& literal);
 Literal make_literal(ElementType type, const Shape& shape, const std::vector<std::int64_t>& values);
 Literal make_literal(ElementType type, const Shape& shape, const std::vector<double>& values);
 
+/// The same values in another type, as ONNX's Cast does. Throws likewise.
+Literal cast_literal(const Literal& literal, ElementType type);
+
 /// A literal that owns `bytes`.
 Literal make_literal(ElementType type, const Shape& shape, Buffer bytes);
 
@@ -59,6 +62,10 @@ Literal strided(const Literal& input, const Shape& shape, std::int64_t offset,
                 const std::vector<std::int64_t>& strides);
 /// The same elements in another shape of as many.
 Literal reshaped(const Literal& input, const Shape& shape);
+/// Literals one after another along `axis`: `shape` is the whole's. They agree in type, and in
+/// shape elsewhere.
+Literal concatenated(const std::vector<const Literal*>& parts, std::uint32_t axis,
+                     const Shape& shape);
 /// Row-major strides of `shape`, in elements.
 std::vector<std::int64_t> strides_of(const Shape& shape);
 /// Strides that read `from` as if it had shape `to`, to which it can be broadcast.

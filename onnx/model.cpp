@@ -6,11 +6,9 @@
 #include <unordered_set>
 #include <utility>
 
-#include "onnx/constant_node.hpp"
 #include "onnx/handlers.hpp"
 #include "onnx/parse.hpp"
 #include "onnx/problem.hpp"
-#include "onnx/tensor_data.hpp"
 
 namespace polychron::onnx {
 
@@ -18,7 +16,7 @@ namespace detail {
 
 namespace {
 
-constexpr std::int64_t oldest_opset = 9;
+constexpr std::int64_t oldest_opset = 1;
 constexpr std::int64_t newest_opset = 21;
 
 Dimension dimension_of(const proto::TensorShapeProto::Dimension& dimension) {
@@ -43,16 +41,6 @@ ValueInfo describe(const proto::ValueInfoProto& value) {
   return info;
 }
 
-/// Runs `f`; what it throws gets a word about where.
-template <class F>
-auto located(const std::string& where, F&& f) {
-  try {
-    return f();
-  } catch (const Error& error) {
-    throw Error(error.kind(), where + ": " + error.message());
-  }
-}
-
 }  // namespace
 
 bool own_domain(const std::string& domain) noexcept {
@@ -63,11 +51,10 @@ Model ModelState::make(std::unique_ptr<proto::ModelProto> message, ExternalData 
   const std::shared_ptr<ModelState> state(new ModelState(std::move(message)));
   if (!state->message_->has_graph()) malformed("not an ONNX model: it has no graph");
   state->check_opset();
-  state->take_initializers(external);
-  state->take_constants(external);
+  state->take_bodies(*state->message_->mutable_graph(), external);
+  state->take_functions(external);
   state->describe_values();
   state->check_names();
-  state->find_live_nodes();
   state->count_operators();
   return Model(state);
 }
@@ -77,46 +64,53 @@ void ModelState::check_opset() {
   summary_.producer = message_->producer_name();
   if (!message_->producer_version().empty())
     summary_.producer += " " + message_->producer_version();
-  for (const auto& opset : message_->opset_import())
-    if (own_domain(opset.domain())) summary_.opset = opset.version();
+  summary_.opset = own_opset(message_->opset_import());
+  // A model of other operators alone need not tell: it has none of ONNX's own.
+  const auto& imports = message_->opset_import();
+  const bool others = std::none_of(imports.begin(), imports.end(),
+                                   [](const auto& import) { return own_domain(import.domain()); });
+  if (others && !imports.empty()) summary_.opset = newest_opset;
   if (summary_.opset < oldest_opset || summary_.opset > newest_opset)
     unsupported("opset " + std::to_string(summary_.opset) + ": " + std::to_string(oldest_opset) +
                 " to " + std::to_string(newest_opset) + " are supported");
 }
 
-void ModelState::take_initializers(ExternalData& external) {
-  auto& graph = *message_->mutable_graph();
-  if (graph.sparse_initializer_size() > 0) unsupported("sparse initializers");
-  summary_.graph_name = graph.name();
-  for (auto& tensor : *graph.mutable_initializer()) {
-    const auto where = "initializer " + quote(tensor.name());
-    auto literal = located(where, [&] { return take_tensor(tensor, external); });
+void ModelState::take_bodies(proto::GraphProto& graph, ExternalData& external) {
+  auto body = make_body(graph, external);
+  summary_.initializers += body.constants.size();
+  for (const auto& [name, literal] : body.constants)
     summary_.initializer_bytes += literal.bytes.size();
-    if (!constants_.emplace(tensor.name(), std::move(literal)).second)
-      malformed(where + " occurs twice");
-  }
-  summary_.initializers = constants_.size();
+  bodies_.emplace(&graph, std::move(body));
+  for (auto& node : *graph.mutable_node())
+    each_graph(node, [&](proto::GraphProto& inner) { take_bodies(inner, external); });
 }
 
-void ModelState::take_constants(ExternalData& external) {
-  for (auto& node : *message_->mutable_graph()->mutable_node()) {
-    if (node.op_type() != "Constant" || !own_domain(node.domain())) continue;
-    if (node.output_size() != 1) malformed("a Constant without exactly one output");
-    const auto& name = node.output(0);
-    auto literal = located("operator 'Constant' (output " + quote(name) + ")",
-                           [&] { return take_constant(node, external); });
-    summary_.initializers += 1;
-    summary_.initializer_bytes += literal.bytes.size();
-    if (!constants_.emplace(name, std::move(literal)).second)
-      malformed("tensor " + quote(name) + " is given a value twice");
+void ModelState::take_functions(ExternalData& external) {
+  for (auto& message : *message_->mutable_functions()) {
+    const auto where = "function " + quote(message.name());
+    Function function;
+    function.body = located(where, [&] { return make_body(message, external); });
+    function.opset = own_opset(message.opset_import());
+    if (function.opset == 0) function.opset = summary_.opset;
+    for (auto& node : *message.mutable_node())
+      each_graph(node, [&](proto::GraphProto& inner) { take_bodies(inner, external); });
+    if (!functions_.emplace(std::pair(message.domain(), message.name()), std::move(function))
+             .second)
+      malformed(where + " occurs twice");
   }
+}
+
+const Function* ModelState::function(const std::string& domain, const std::string& name) const {
+  const auto found = functions_.find({domain, name});
+  return found == functions_.end() ? nullptr : &found->second;
 }
 
 void ModelState::describe_values() {
   const auto& graph = message_->graph();
+  const auto& constants = body(graph).constants;
   for (const auto& input : graph.input()) {
     // Up to IR version 3 every initializer is listed as an input as well.
-    if (constants_.contains(input.name())) continue;
+    if (constants.contains(input.name())) continue;
     summary_.inputs.push_back(
         located("input " + quote(input.name()), [&] { return describe(input); }));
   }
@@ -131,14 +125,14 @@ void ModelState::check_names() {
     if (name.empty()) malformed("a tensor without a name");
     if (!known.insert(name).second) malformed("tensor " + quote(name) + " is given a value twice");
   };
-  for (const auto& [name, literal] : constants_) define(name);
+  for (const auto& [name, literal] : body(graph()).constants) define(name);
   for (const auto& input : summary_.inputs) define(input.name);
   for (const auto& node : graph().node()) {
     for (const auto& name : node.input())
       if (!name.empty() && !known.contains(name))
         malformed("operator " + quote(node.op_type()) + " (node " + quote(node.name()) +
                   ") reads " + quote(name) + ", to which nothing before it gives a value");
-    if (node.op_type() == "Constant" && own_domain(node.domain())) continue;
+    if (is_constant(node)) continue;
     for (const auto& name : node.output())
       if (!name.empty()) define(name);
   }
@@ -152,28 +146,13 @@ void ModelState::check_names() {
   }
 }
 
-void ModelState::find_live_nodes() {
-  std::unordered_set<std::string> wanted;
-  for (const auto& output : summary_.outputs) wanted.insert(output.name);
-  for (auto i = graph().node_size(); i-- > 0;) {
-    const auto& node = graph().node(i);
-    const auto is_wanted = [&](const std::string& name) { return wanted.contains(name); };
-    if (std::none_of(node.output().begin(), node.output().end(), is_wanted)) continue;
-    if (node.op_type() == "Constant" && own_domain(node.domain())) continue;
-    live_nodes_.push_back(&node);
-    for (const auto& name : node.input())
-      if (!name.empty()) wanted.insert(name);
-  }
-  std::reverse(live_nodes_.begin(), live_nodes_.end());
-}
-
 void ModelState::count_operators() {
   std::map<std::pair<std::string, std::string>, std::size_t> counts;
   for (const auto& node : graph().node())
     ++counts[{own_domain(node.domain()) ? "" : node.domain(), node.op_type()}];
   for (const auto& [key, count] : counts) {
     const auto& [domain, name] = key;
-    const bool supported = domain.empty() && (name == "Constant" || find_handler(name) != nullptr);
+    const bool supported = function(domain, name) || find_handler(domain, name);
     summary_.operators.push_back({domain, name, count, supported});
   }
   std::stable_sort(summary_.operators.begin(), summary_.operators.end(),

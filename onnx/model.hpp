@@ -2,23 +2,32 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
-#include <vector>
+#include <utility>
 
+#include "onnx/body.hpp"
 #include "onnx/external_data.hpp"
-#include "onnx/literal.hpp"
 #include "onnx/proto.hpp"
 #include "polychron/onnx.hpp"
 
 namespace polychron::onnx::detail {
 
+/// A function of the model: an operator that the model defines by others.
+struct Function {
+  Body body;
+  std::int64_t opset = 0;  ///< of ONNX's own operators in it
+};
+
 /// What onnx::Model holds. Immutable after make().
 ///
-/// Invariants, established by make(): the opset is supported; every tensor name is given a value
-/// once; every node reads only names that the graph's inputs, `constants` or earlier nodes give a
-/// value; so do the outputs. The messages hold no tensor data any more: it is in `constants`.
+/// Invariants, established by make(): the opset is supported; every tensor name of the main graph
+/// is given a value once; every node reads only names that the graph's inputs, constants or earlier
+/// nodes give a value; so do the outputs. What branches, bodies and functions read is checked when
+/// they are imported. The messages hold no tensor data any more, but for attributes: it is in the
+/// bodies.
 class ModelState {
  public:
   /// Checks `message` and takes its data. Throws Error (bad_data, not_supported).
@@ -27,28 +36,36 @@ class ModelState {
 
   const Summary& summary() const noexcept { return summary_; }
   const proto::GraphProto& graph() const noexcept { return message_->graph(); }
-  /// Initializers and the values of Constant nodes.
-  const std::unordered_map<std::string, Literal>& constants() const noexcept { return constants_; }
-  /// The nodes, without Constant, on which the outputs depend, in their order.
-  const std::vector<const proto::NodeProto*>& live_nodes() const noexcept { return live_nodes_; }
+  /// The nodes of the main graph, or of one in an attribute.
+  const Body& body(const proto::GraphProto& graph) const { return bodies_.at(&graph); }
+  /// nullptr if the model does not define such an operator.
+  const Function* function(const std::string& domain, const std::string& name) const;
 
  private:
   explicit ModelState(std::unique_ptr<proto::ModelProto> message) : message_(std::move(message)) {}
   void check_opset();
-  void take_initializers(ExternalData& external);
-  void take_constants(ExternalData& external);
+  void take_bodies(proto::GraphProto& graph, ExternalData& external);
+  void take_functions(ExternalData& external);
   void describe_values();
   void check_names();
-  void find_live_nodes();
   void count_operators();
 
   std::unique_ptr<proto::ModelProto> message_;
   Summary summary_;
-  std::unordered_map<std::string, Literal> constants_;
-  std::vector<const proto::NodeProto*> live_nodes_;
+  std::unordered_map<const proto::GraphProto*, Body> bodies_;
+  std::map<std::pair<std::string, std::string>, Function> functions_;
 };
 
 /// ONNX's own operators have the domain "" or "ai.onnx".
 bool own_domain(const std::string& domain) noexcept;
+
+/// The version of ONNX's own operators that a list of imports tells; 0 if it tells none.
+template <class Imports>
+std::int64_t own_opset(const Imports& imports) {
+  std::int64_t version = 0;
+  for (const auto& import : imports)
+    if (own_domain(import.domain())) version = import.version();
+  return version;
+}
 
 }  // namespace polychron::onnx::detail

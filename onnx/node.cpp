@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "onnx/constant_node.hpp"
 #include "onnx/tensor_data.hpp"
 
 namespace polychron::onnx::detail {
@@ -22,34 +23,55 @@ Operand make_constant(GraphBuilder& builder, const Literal& literal) {
   const auto type = operand_type(literal.type);
   if (!type) unsupported("WebNN has no type " + std::string(to_string(literal.type)));
   if (count(literal) == 0) unsupported("WebNN has no empty tensors: " + to_string(literal.shape));
-  return builder.constant({*type, literal.shape}, share_bytes(literal));
+  const bool carried = element_type(*type) != literal.type && literal.type != ElementType::boolean;
+  return builder.constant(
+      {*type, literal.shape},
+      share_bytes(carried ? cast_literal(literal, element_type(*type)) : literal));
 }
 
-Node::Node(const proto::NodeProto& message, std::int64_t opset_version, GraphBuilder& graph_builder,
-           Tensors& tensors)
-    : opset(opset_version), builder(graph_builder), message_(message), tensors_(tensors) {
+Node::Node(const proto::NodeProto& message, const Frame& frame, Importer& shared)
+    : opset(frame.opset),
+      builder(shared.builder),
+      importer(shared),
+      message_(message),
+      frame_(frame) {
   label_ = message.name().empty() && message.output_size() > 0 ? message.output(0) : message.name();
 }
 
 // -- inputs ---------------------------------------------------------------------------------------
 
-bool Node::has_input(std::size_t i) const noexcept {
-  return i < input_count() && !message_.input(static_cast<int>(i)).empty();
+/// An input that a function's caller left out has a name but no value.
+bool Node::has_input(std::size_t i) const {
+  if (i >= input_count() || message_.input(static_cast<int>(i)).empty()) return false;
+  const auto* tensor = frame_.scope->find(message_.input(static_cast<int>(i)));
+  return !tensor || tensor->literal || tensor->operand || tensor->sequence;
 }
 
 Tensor& Node::input(std::size_t i) const {
   if (!has_input(i)) malformed("input " + std::to_string(i) + " is missing");
-  return tensors_.at(message_.input(static_cast<int>(i)));
+  return frame_.scope->at(message_.input(static_cast<int>(i)));
+}
+
+std::vector<Tensor> Node::tensors() const {
+  std::vector<Tensor> tensors(input_count());
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    if (has_input(i)) tensors[i] = input(i).renamed();
+  return tensors;
 }
 
 const Shape& Node::shape(std::size_t i) const {
   const auto& tensor = input(i);
+  if (tensor.sequence) malformed("input " + std::to_string(i) + " is a sequence, not a tensor");
   return tensor.operand ? tensor.operand->shape() : tensor.literal->shape;
 }
 
 Operand Node::operand(std::size_t i) {
   auto& tensor = input(i);
-  if (!tensor.operand) tensor.operand = make_constant(builder, *tensor.literal);
+  if (tensor.sequence) malformed("input " + std::to_string(i) + " is a sequence, not a tensor");
+  if (!tensor.operand) {
+    tensor.operand = make_constant(builder, *tensor.literal);
+    tensor.type = tensor.literal->type;
+  }
   return *tensor.operand;
 }
 
@@ -59,6 +81,13 @@ std::optional<Operand> Node::optional_operand(std::size_t i) {
 }
 
 DataType Node::data_type(std::size_t i) { return operand(i).data_type(); }
+
+ElementType Node::type(std::size_t i) const {
+  const auto& tensor = input(i);
+  if (tensor.literal) return tensor.literal->type;
+  if (tensor.type != ElementType::undefined || !tensor.operand) return tensor.type;
+  return element_type(tensor.operand->data_type());
+}
 
 const Literal* Node::literal(std::size_t i) const {
   const auto& tensor = input(i);
@@ -97,9 +126,13 @@ std::optional<double> Node::optional_scalar(std::size_t i) const {
 
 // -- attributes -----------------------------------------------------------------------------------
 
-const proto::AttributeProto* Node::find(const char* name) const noexcept {
-  for (const auto& attribute : message_.attribute())
-    if (attribute.name() == name) return &attribute;
+const proto::AttributeProto* Node::find(const char* name) const {
+  for (const auto& attribute : message_.attribute()) {
+    if (attribute.name() != name) continue;
+    if (attribute.ref_attr_name().empty()) return &attribute;
+    // In a function: what the caller has, or nothing.
+    return frame_.caller ? frame_.caller->find(attribute.ref_attr_name().c_str()) : nullptr;
+  }
   return nullptr;
 }
 
@@ -129,6 +162,34 @@ std::optional<std::vector<std::int64_t>> Node::integer_list(const char* name) co
   const auto* attribute = find(name, proto::AttributeProto::INTS);
   if (!attribute) return std::nullopt;
   return std::vector<std::int64_t>(attribute->ints().begin(), attribute->ints().end());
+}
+
+std::optional<std::vector<double>> Node::real_list(const char* name) const {
+  const auto* attribute = find(name, proto::AttributeProto::FLOATS);
+  if (!attribute) return std::nullopt;
+  return std::vector<double>(attribute->floats().begin(), attribute->floats().end());
+}
+
+std::vector<std::string> Node::text_list(const char* name) const {
+  const auto* attribute = find(name, proto::AttributeProto::STRINGS);
+  if (!attribute) return {};
+  return {attribute->strings().begin(), attribute->strings().end()};
+}
+
+const proto::GraphProto& Node::graph(const char* name) const {
+  const auto* attribute = find(name, proto::AttributeProto::GRAPH);
+  if (!attribute) malformed("attribute '" + std::string(name) + "' is missing");
+  return attribute->g();
+}
+
+Literal Node::constant() const {
+  if (message_.attribute_size() != 1) malformed("exactly one attribute is expected");
+  const auto* attribute = find(message_.attribute(0).name().c_str());
+  if (!attribute) malformed("the function's caller does not give the value");
+  auto copy = *attribute;
+  copy.set_name(message_.attribute(0).name());
+  ExternalData none{{}};
+  return take_constant(copy, none);
 }
 
 std::optional<Literal> Node::tensor(const char* name) const {
@@ -172,20 +233,37 @@ void Node::refuse_output(std::size_t i, const char* name) const {
   if (wants_output(i)) unsupported("output '" + std::string(name) + "' does not exist in WebNN");
 }
 
-void Node::put(Tensor tensor, std::size_t i) {
-  if (wants_output(i)) tensors_[message_.output(static_cast<int>(i))] = std::move(tensor);
+void Node::set(Tensor tensor, std::size_t i) {
+  if (wants_output(i)) frame_.scope->put(message_.output(static_cast<int>(i)), std::move(tensor));
 }
 
-void Node::set(Operand operand, std::size_t i) { put({std::nullopt, std::move(operand), true}, i); }
+void Node::set(Operand operand, std::size_t i) {
+  auto type = element_type(operand.data_type());
+  const auto first = has_input(0) ? this->type(0) : type;
+  const bool carried = first == ElementType::int16 || first == ElementType::uint16 ||
+                       first == ElementType::float64 || first == ElementType::bfloat16;
+  if (carried && operand_type(first) == operand.data_type()) type = first;
+  set(std::move(operand), i, type);
+}
+
+void Node::set(Operand operand, std::size_t i, ElementType type) {
+  set(Tensor{std::nullopt, std::move(operand), true, type, nullptr}, i);
+}
 
 void Node::set(Literal literal, std::size_t i) {
-  put({std::move(literal), std::nullopt, false}, i);
+  // Larger ones are initializers in another shape, which share their bytes.
+  if (count(literal) <= max_calculated) importer.spend_bytes(literal.bytes.size());
+  set(Tensor::of(std::move(literal)), i);
 }
 
-void Node::forward(std::size_t i) {
-  auto tensor = input(i);
-  tensor.result = false;
-  put(std::move(tensor), 0);
+void Node::set_all(std::vector<Tensor> tensors) {
+  for (std::size_t i = 0; i < output_count(); ++i) {
+    if (!wants_output(i)) continue;
+    if (i >= tensors.size()) malformed("output " + std::to_string(i) + " is made by nothing");
+    set(std::move(tensors[i]), i);
+  }
 }
+
+void Node::forward(std::size_t i, std::size_t output) { set(input(i).renamed(), output); }
 
 }  // namespace polychron::onnx::detail

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
+#include "onnx/importer.hpp"
 #include "onnx/literal.hpp"
 #include "onnx/problem.hpp"
 #include "onnx/proto.hpp"
@@ -14,25 +14,15 @@
 
 namespace polychron::onnx::detail {
 
-/// A tensor of the model during the import: known on the host, or an operand, or both.
-struct Tensor {
-  std::optional<Literal> literal;
-  std::optional<Operand> operand;
-  bool result = false;  ///< `operand` is the output of an operator, and goes by this name only
-};
-
-/// The tensors that have a value so far, by name.
-using Tensors = std::unordered_map<std::string, Tensor>;
-
 /// A typed view of a NodeProto. Whatever it finds wrong it throws without saying which node: the
 /// importer adds that. Lives for one call of a handler.
 class Node {
  public:
-  Node(const proto::NodeProto& message, std::int64_t opset_version, GraphBuilder& graph_builder,
-       Tensors& tensors);
+  Node(const proto::NodeProto& message, const Frame& frame, Importer& importer);
 
   const std::int64_t opset;
   GraphBuilder& builder;
+  Importer& importer;
 
   /// The node's name; for a nameless node that of its first output.
   const std::string& label() const noexcept { return label_; }
@@ -45,18 +35,22 @@ class Node {
     return options;
   }
 
-  // -- inputs: an absent one is malformed, unless asked for as optional
-  // ------------------------------
+  // -- inputs: an absent one is malformed, unless asked for as optional --------------------------
   std::size_t input_count() const noexcept {
     return static_cast<std::size_t>(message_.input_size());
   }
-  bool has_input(std::size_t i) const noexcept;
+  bool has_input(std::size_t i) const;
+  const Tensor& input_tensor(std::size_t i) const { return input(i); }
+  /// All inputs, under other names; absent ones are empty.
+  std::vector<Tensor> tensors() const;
   const Shape& shape(std::size_t i) const;
   std::size_t rank(std::size_t i) const { return shape(i).size(); }
   /// Constants become operands when they are first asked for.
   Operand operand(std::size_t i);
   std::optional<Operand> optional_operand(std::size_t i);
   DataType data_type(std::size_t i);
+  /// The model's type, which the operand's may only carry.
+  ElementType type(std::size_t i) const;
   /// The value if it is known, however large.
   const Literal* literal(std::size_t i) const;
   /// The value if it is known and small enough to calculate with.
@@ -68,13 +62,17 @@ class Node {
   std::optional<std::vector<std::int64_t>> optional_integers(std::size_t i) const;
   std::optional<double> optional_scalar(std::size_t i) const;
 
-  // -- attributes: one of the wrong type is malformed
-  // ------------------------------------------------
-  bool has_attribute(const char* name) const noexcept { return find(name) != nullptr; }
+  // -- attributes: one of the wrong type is malformed --------------------------------------------
+  bool has_attribute(const char* name) const { return find(name) != nullptr; }
   std::int64_t integer(const char* name, std::int64_t otherwise) const;
   double real(const char* name, double otherwise) const;
   std::string text(const char* name, const std::string& otherwise) const;
   std::optional<std::vector<std::int64_t>> integer_list(const char* name) const;
+  std::optional<std::vector<double>> real_list(const char* name) const;
+  std::vector<std::string> text_list(const char* name) const;
+  const proto::GraphProto& graph(const char* name) const;
+  /// The value of a Constant.
+  Literal constant() const;
   /// A tensor attribute, copied.
   std::optional<Literal> tensor(const char* name) const;
   /// A list that became an input (`input`) at opset `since`, an attribute before.
@@ -84,8 +82,7 @@ class Node {
   std::uint32_t axis(std::int64_t axis, std::size_t rank) const;
   std::vector<std::uint32_t> axes(const std::vector<std::int64_t>& axes, std::size_t rank) const;
 
-  // -- outputs
-  // ---------------------------------------------------------------------------------------
+  // -- outputs -----------------------------------------------------------------------------------
   std::size_t output_count() const noexcept {
     return static_cast<std::size_t>(message_.output_size());
   }
@@ -93,26 +90,36 @@ class Node {
   bool wants_output(std::size_t i) const noexcept;
   /// Throws if output `i` is wanted: WebNN has none such.
   void refuse_output(std::size_t i, const char* name) const;
+  /// If input 0's type is one that the operand's type carries, so is the output's.
   void set(Operand operand, std::size_t i = 0);
+  void set(Operand operand, std::size_t i, ElementType type);
   void set(Literal literal, std::size_t i = 0);
+  void set(Tensor tensor, std::size_t i);
+  /// All outputs, which came out of a body.
+  void set_all(std::vector<Tensor> tensors);
   /// The output is input `i` itself.
-  void forward(std::size_t i);
+  void forward(std::size_t i, std::size_t output = 0);
+
+  /// Adds the nodes of a branch or body that stands in an attribute.
+  std::vector<Tensor> add_graph(const proto::GraphProto& graph, std::vector<Tensor> inputs = {}) {
+    return importer.add_graph(graph, frame_, std::move(inputs));
+  }
 
  private:
-  const proto::AttributeProto* find(const char* name) const noexcept;
+  const proto::AttributeProto* find(const char* name) const;
   const proto::AttributeProto* find(const char* name, int type) const;
   Tensor& input(std::size_t i) const;
-  void put(Tensor tensor, std::size_t i);
 
   const proto::NodeProto& message_;
-  Tensors& tensors_;
+  const Frame frame_;
   std::string label_;
 };
 
 /// `values` as unsigned numbers. Throws if one is negative or too large; `what` names them.
 std::vector<std::uint32_t> unsigned_list(const std::vector<std::int64_t>& values, const char* what);
 
-/// The operand of a literal. Throws if WebNN has no such type, or a dimension is 0.
+/// The operand of a literal, in the type that carries the literal's. Throws if WebNN has none, or a
+/// dimension is 0.
 Operand make_constant(GraphBuilder& builder, const Literal& literal);
 
 }  // namespace polychron::onnx::detail

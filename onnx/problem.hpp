@@ -21,4 +21,14 @@ namespace polychron::onnx::detail {
 /// and long names are cut, for names come from files that may be hostile.
 std::string quote(std::string_view name);
 
+/// Runs `f`; what it throws gets a word about where.
+template <class F>
+auto located(const std::string& where, F&& f) {
+  try {
+    return f();
+  } catch (const Error& error) {
+    throw Error(error.kind(), where + ": " + error.message());
+  }
+}
+
 }  // namespace polychron::onnx::detail

@@ -59,6 +59,13 @@ void check_types(const onnx::Summary& summary) {
       throw Stopped{OnnxOutcome::refused, "output '" + output.name + "' is not a tensor"};
 }
 
+/// ONNX's own files up to 1.12 have bfloat16 numbers as their bits, in uint16.
+void correct_types(std::vector<onnx::TensorValue>& tensors,
+                   const std::vector<onnx::ValueInfo>& declared) {
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    if (declared[i].type == "bfloat16" && tensors[i].type == "uint16") tensors[i].type = "bfloat16";
+}
+
 /// As its own runner does, by position.
 DataSet read_data(const fs::path& directory, const onnx::Summary& summary) {
   DataSet data{read_tensors(directory, "input_"), read_tensors(directory, "output_")};
@@ -70,6 +77,8 @@ DataSet read_data(const fs::path& directory, const onnx::Summary& summary) {
   };
   check(" inputs", data.inputs.size(), summary.inputs.size());
   check(" outputs", data.outputs.size(), summary.outputs.size());
+  correct_types(data.inputs, summary.inputs);
+  correct_types(data.outputs, summary.outputs);
   return data;
 }
 

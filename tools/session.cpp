@@ -1,6 +1,7 @@
 #include "tools/session.hpp"
 
 #include <charconv>
+#include <iostream>
 #include <optional>
 
 #include "tools/command.hpp"
@@ -86,7 +87,12 @@ Session::Session(const polychron::onnx::Model& model, const polychron::onnx::Imp
 
   progress.show("importing the model");
   polychron::GraphBuilder builder(context_);
-  const auto outputs = import(model, builder, options);
+  auto told = options;
+  told.on_warning = [&](const std::string& text) {
+    progress.clear();
+    std::cerr << "polychron: warning: " << text << '\n';
+  };
+  const auto outputs = import(model, builder, told);
   progress.show("compiling the graph");
   graph_ = builder.build(outputs, {label}).get();
 

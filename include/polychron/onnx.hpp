@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -35,7 +36,9 @@ struct Dimension {
 struct ValueInfo {
   std::string name;
   std::string type;  ///< ONNX's spelling in lower case: "float", "int64", "bool", ...
-  /// The operand's type: bool is uint8, 0 or 1. Empty for types that WebNN has none for.
+  /// The operand's type: bool is uint8, 0 or 1; int16 and uint16 are int32 and bfloat16 is float32,
+  /// which hold all their values; double is float32, which does not. Empty for types that WebNN
+  /// has none for.
   std::optional<DataType> data_type;
   /// Absent if the model does not even tell the rank, as is legal for outputs.
   std::optional<std::vector<Dimension>> dimensions;
@@ -84,7 +87,7 @@ class Model {
 
 /// Reads and checks a model. External data is looked for beside the file, in its folder and below.
 /// Throws Error: bad_data (the file is missing, unreadable, truncated or malformed: the message
-/// names what), not_supported (no ONNX opset, or one outside 9 to 21; data types that do not exist
+/// names what), not_supported (no ONNX opset, or one outside 1 to 21; data types that do not exist
 /// in WebNN are refused when they are imported), out_of_memory. Memory is bounded by the size of
 /// the files.
 Model load(const std::filesystem::path& path);
@@ -101,6 +104,9 @@ struct ImportOptions {
   /// whose message has `needs_value` in it. Types are those that the model declares (uint8 serves
   /// for bool); a shape counts as a binding.
   std::map<std::string, TensorValue> constants{};
+  /// Told, in a line each, what is not quite as the model says: values of type double are
+  /// calculated in float32. Called on the caller's thread during the import.
+  std::function<void(const std::string&)> on_warning{};
 };
 
 /// What an import says that failed for want of a value (of an input, or what is calculated from

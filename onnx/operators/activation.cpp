@@ -1,9 +1,12 @@
 // Activation functions.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numbers>
 
+#include "onnx/calculate.hpp"
 #include "onnx/handlers.hpp"
+#include "onnx/operators/softmax.hpp"
 
 namespace polychron::onnx::detail {
 
@@ -16,6 +19,14 @@ void plain(Node& node) {
   node.set((node.builder.*method)(node.operand(0), node.options()));
 }
 
+/// Shapes go through it in ONNX's own definition of Range.
+void relu(Node& node) {
+  static constexpr Unary host{[](std::int64_t a) { return std::max<std::int64_t>(a, 0); },
+                              [](double a) { return a < 0 ? 0 : a; }};
+  if (auto known = calculate(host, node.literal(0))) return node.set(*known);
+  node.set(node.builder.relu(node.operand(0), node.options()));
+}
+
 void elu(Node& node) {
   auto options = node.options<EluOptions>();
   options.alpha = node.real("alpha", 1);
@@ -24,9 +35,10 @@ void elu(Node& node) {
 
 void selu(Node& node) {
   auto inner = node.options<EluOptions>();
-  inner.alpha = node.real("alpha", 1.67326319217681884765625);
+  const bool old = node.opset < 6;
+  inner.alpha = node.real("alpha", old ? 1.6732 : 1.67326319217681884765625);
   auto outer = node.options<LinearOptions>();
-  outer.alpha = node.real("gamma", 1.05070102214813232421875);
+  outer.alpha = node.real("gamma", old ? 1.0507 : 1.05070102214813232421875);
   node.set(node.builder.linear(node.builder.elu(node.operand(0), inner), outer));
 }
 
@@ -36,8 +48,16 @@ void leaky_relu(Node& node) {
   node.set(node.builder.leaky_relu(node.operand(0), options));
 }
 
+/// Below opset 7 the slopes are of the channels.
 void prelu(Node& node) {
-  node.set(node.builder.prelu(node.operand(0), node.operand(1), node.options()));
+  auto slope = term(node, 1);
+  const auto rank = node.rank(0);
+  if (node.opset < 7 && slope.rank() == 1 && rank > 2 && slope.shape()[0] != 1) {
+    Shape shape(rank, 1);
+    shape[1] = slope.shape()[0];
+    slope = slope.reshape(shape);
+  }
+  node.set(node.builder.prelu(node.operand(0), slope.operand(), node.options()));
 }
 
 void hard_sigmoid(Node& node) {
@@ -87,44 +107,70 @@ void clip(Node& node) {
 }
 
 /// Up to opset 12 the dimensions from `axis` on are normalised together.
-Operand softmax_of(Node& node) {
-  const auto input = node.operand(0);
-  const auto& shape = input.shape();
-  if (node.opset >= 13)
-    return node.builder.softmax(input, node.axis(node.integer("axis", -1), shape.size()),
-                                node.options());
-  const auto axis = node.axis(node.integer("axis", 1), shape.size());
-  if (axis + 1 == shape.size()) return node.builder.softmax(input, axis, node.options());
+template <Term function(const Term&, std::uint32_t)>
+void normalized(Node& node) {
+  const auto x = term(node, 0);
+  const auto& shape = x.shape();
+  const auto axis = node.axis(node.integer("axis", node.opset >= 13 ? -1 : 1), shape.size());
+  if (node.opset >= 13 || axis + 1 == shape.size()) return node.set(function(x, axis).operand());
   Shape flat(shape.begin(), shape.begin() + axis);
   std::uint64_t rest = 1;
   for (auto d = axis; d < shape.size(); ++d) rest *= shape[d];
   flat.push_back(static_cast<std::uint32_t>(rest));
-  const auto result =
-      node.builder.softmax(node.builder.reshape(input, flat, node.options()), axis, node.options());
-  return node.builder.reshape(result, shape, node.options());
+  node.set(function(x.reshape(flat), axis).reshape(shape).operand());
 }
 
-void softmax(Node& node) { node.set(softmax_of(node)); }
+Term softmax(const Term& x, std::uint32_t axis) {
+  return x.with(x.node().builder.softmax(x.operand(), axis, x.node().options()));
+}
 
-void log_softmax(Node& node) { node.set(node.builder.log(softmax_of(node), node.options())); }
+/// max(0, x) + min(0, alpha (exp(x / alpha) - 1))
+void celu(Node& node) {
+  const auto x = term(node, 0);
+  const auto alpha = node.real("alpha", 1);
+  const auto below = x.with(node.builder.elu((x / alpha).operand(), node.options<EluOptions>()));
+  node.set((x.max(0) + (below * alpha).min(0)).operand());
+}
+
+void shrink(Node& node) {
+  const auto x = term(node, 0);
+  const auto limit = node.real("lambd", 0.5);
+  const auto bias = node.real("bias", 0);
+  const auto high = (x > limit).choose(x - bias, x.number(0));
+  node.set((x < -limit).choose(x + bias, high).operand());
+}
+
+void thresholded_relu(Node& node) {
+  const auto x = term(node, 0);
+  node.set((x > node.real("alpha", 1)).choose(x, x.number(0)).operand());
+}
+
+void mish(Node& node) {
+  const auto x = term(node, 0);
+  node.set((x * x.with(node.builder.softplus(x.operand(), node.options())).tanh()).operand());
+}
 
 using B = GraphBuilder;
 constexpr std::array rows{
+    Row{"Celu", celu},
     Row{"Clip", clip},
     Row{"Elu", elu},
     Row{"Gelu", gelu},
     Row{"HardSigmoid", hard_sigmoid},
     Row{"HardSwish", plain<&B::hard_swish>},
     Row{"LeakyRelu", leaky_relu},
-    Row{"LogSoftmax", log_softmax},
+    Row{"LogSoftmax", normalized<log_softmax>},
+    Row{"Mish", mish},
     Row{"PRelu", prelu},
-    Row{"Relu", plain<&B::relu>},
+    Row{"Relu", relu},
     Row{"Selu", selu},
+    Row{"Shrink", shrink},
     Row{"Sigmoid", plain<&B::sigmoid>},
-    Row{"Softmax", softmax},
+    Row{"Softmax", normalized<softmax>},
     Row{"Softplus", plain<&B::softplus>},
     Row{"Softsign", plain<&B::softsign>},
     Row{"Tanh", plain<&B::tanh>},
+    Row{"ThresholdedRelu", thresholded_relu},
 };
 
 }  // namespace

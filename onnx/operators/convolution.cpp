@@ -1,4 +1,4 @@
-// Conv and ConvTranspose in one and two dimensions.
+// Conv and ConvTranspose in one to three dimensions.
 #include <array>
 
 #include "onnx/handlers.hpp"
@@ -21,23 +21,71 @@ std::uint32_t groups(const Node& node) {
   return unsigned_list({node.integer("group", 1)}, "attribute 'group'").front();
 }
 
-void conv(Node& node) {
-  const auto window = filter_window(node);
+Conv2dOptions conv_options(Node& node, const Window& window) {
   auto options = node.options<Conv2dOptions>();
   options.padding = window.padding();
   options.strides = to_list(window.strides);
   options.dilations = to_list(window.dilations);
   options.groups = groups(node);
+  return options;
+}
+
+/// [N, C, D, H, W] as [N x D, C, H, W].
+Term planes(const Term& x) {
+  const auto s = x.shape();
+  return x.transpose({0, 2, 1, 3, 4}).reshape({s[0] * s[2], s[1], s[3], s[4]});
+}
+
+/// Back from `count` planes a batch.
+Term volume(const Term& x, std::uint32_t count) {
+  const auto s = x.shape();
+  return x.reshape({s[0] / count, count, s[1], s[2], s[3]}).transpose({0, 2, 1, 3, 4});
+}
+
+/// A sum of two-dimensional convolutions, one for each plane of the filter.
+void deep_conv(Node& node) {
+  const auto [plane, depth] =
+      read_deep_window(node, {node.shape(1).begin() + 2, node.shape(1).end()});
+  const auto x = term(node, 0).pad(2, static_cast<std::uint32_t>(depth.pads_begin[0]),
+                                   static_cast<std::uint32_t>(depth.pads_end[0]));
+  const auto filter = term(node, 1);
+  const auto options = conv_options(node, plane);
+  if (depth.extent(0) > x.shape()[2]) malformed("the window is larger than the padded input");
+  const auto steps =
+      static_cast<std::uint32_t>((x.shape()[2] - depth.extent(0)) / depth.strides[0]);
+  const auto stride = static_cast<std::uint32_t>(depth.strides[0]);
+  std::optional<Term> sum;
+  for (std::uint32_t k = 0; k < depth.kernel[0]; ++k) {
+    node.importer.spend(4);
+    const auto begin = k * static_cast<std::uint32_t>(depth.dilations[0]);
+    const auto taken = planes(x.slice(2, begin, begin + steps * stride + 1, stride));
+    const auto part =
+        x.with(node.builder.conv2d(taken.operand(), filter.at(2, k).operand(), options));
+    sum = sum ? *sum + part : part;
+  }
+  if (node.has_input(2)) sum = *sum + term(node, 2).reshape({1, node.shape(2).at(0), 1, 1});
+  node.set(volume(*sum, steps + 1).operand());
+}
+
+void conv(Node& node) {
+  if (node.rank(0) == 5 && node.rank(1) == 5) return deep_conv(node);
+  const auto window = filter_window(node);
+  auto options = conv_options(node, window);
   options.bias = node.optional_operand(2);
   node.set(lowered(node, node.builder.conv2d(lifted(node, 0), lifted(node, 1), options)));
 }
 
 /// Settles the padding so that the output has the size that output_shape or SAME asks for: ONNX's
-/// output is (input - 1) stride + output_padding + extent - padding.
-void pad_to(Window& window, const Window::Pair& extra, const Window::Pair& output, bool upper) {
+/// output is (input - 1) stride + output_padding + extent - padding. What is asked for beyond all
+/// that is calculated is 0.
+void pad_to(Window& window, Window::Pair& extra, const Window::Pair& output, bool upper) {
   for (std::size_t d = 0; d < 2; ++d) {
     const auto full = (window.input[d] - 1) * window.strides[d] + extra[d] + window.extent(d);
-    if (output[d] > full) unsupported("an output that is larger than all that is calculated");
+    if (output[d] > full) {
+      extra[d] += output[d] - full;
+      window.pads_begin[d] = window.pads_end[d] = 0;
+      continue;
+    }
     const auto total = full - output[d];
     // The specification puts the odd one at the end for SAME_UPPER, else at the beginning.
     window.pads_begin[d] = upper ? total / 2 : total - total / 2;
@@ -58,9 +106,60 @@ Window::Pair pair_of(const Node& node, const char* name, Window::Pair otherwise)
   return spatial == 1 ? Window::Pair{otherwise[0], list[0]} : Window::Pair{list[0], list[1]};
 }
 
+ConvTranspose2dOptions transpose_options(Node& node, const Window& window) {
+  auto options = node.options<ConvTranspose2dOptions>();
+  options.strides = to_list(window.strides);
+  options.dilations = to_list(window.dilations);
+  options.groups = groups(node);
+  return options;
+}
+
+/// A sum of two-dimensional ones, each put at its planes among planes of 0.
+void deep_conv_transpose(Node& node) {
+  if (node.has_attribute("output_shape") || node.text("auto_pad", "NOTSET") != "NOTSET")
+    unsupported("three dimensions with a given output shape");
+  const auto [plane, depth] =
+      read_deep_window(node, {node.shape(1).begin() + 2, node.shape(1).end()});
+  const auto extra = node.integer_list("output_padding").value_or(std::vector<std::int64_t>(3, 0));
+  if (extra.size() != 3) malformed("attribute 'output_padding'");
+  auto options = transpose_options(node, plane);
+  options.padding = plane.padding();
+  options.output_padding = unsigned_list({extra[1], extra[2]}, "output_padding");
+  const auto filter = term(node, 1);
+  const auto x = term(node, 0);
+  const auto count = x.shape()[2];
+  const auto stride = static_cast<std::uint32_t>(depth.strides[0]);
+  const auto gaps = (count - 1) * stride + 1;
+  const auto whole = gaps + static_cast<std::uint32_t>(depth.extent(0)) - 1;
+  const auto flat = planes(x);
+  std::optional<Term> sum;
+  for (std::uint32_t k = 0; k < depth.kernel[0]; ++k) {
+    node.importer.spend(8);
+    const auto part = volume(
+        x.with(node.builder.conv_transpose2d(flat.operand(), filter.at(2, k).operand(), options)),
+        count);
+    auto s = part.shape();
+    s.insert(s.begin() + 3, 1);
+    auto spread = part.reshape(s).pad(3, 0, stride - 1);
+    s = part.shape();
+    s[2] = count * stride;
+    spread = spread.reshape(s).slice(2, 0, gaps);
+    const auto begin = k * static_cast<std::uint32_t>(depth.dilations[0]);
+    spread = spread.pad(2, begin, whole - gaps - begin);
+    sum = sum ? *sum + spread : spread;
+  }
+  const auto last = unsigned_list({extra[0]}, "output_padding").front();
+  const auto end = whole + last - static_cast<std::uint32_t>(depth.pads_end[0]);
+  auto result = sum->pad(2, 0, last).slice(2, static_cast<std::uint32_t>(depth.pads_begin[0]), end);
+  if (node.has_input(2)) result = result + term(node, 2).reshape({1, node.shape(2).at(0), 1, 1, 1});
+  node.set(result.operand());
+}
+
+/// WebNN's output padding is below the stride: what is more is added as zeros, and the bias then.
 void conv_transpose(Node& node) {
+  if (node.rank(0) == 5 && node.rank(1) == 5) return deep_conv_transpose(node);
   auto window = filter_window(node);
-  const auto extra = pair_of(node, "output_padding", {0, 0});
+  auto extra = pair_of(node, "output_padding", {0, 0});
   const auto automatic = node.text("auto_pad", "NOTSET");
   const bool upper = automatic == "SAME_UPPER";
   if (node.has_attribute("output_shape")) {
@@ -70,14 +169,19 @@ void conv_transpose(Node& node) {
     for (std::size_t d = 0; d < 2; ++d) output[d] = window.input[d] * window.strides[d];
     pad_to(window, extra, output, upper);
   }
-  auto options = node.options<ConvTranspose2dOptions>();
+  Window::Pair beyond{0, 0};
+  for (std::size_t d = 0; d < 2; ++d)
+    if (extra[d] >= window.strides[d]) std::swap(extra[d], beyond[d]);
+  auto options = transpose_options(node, window);
   options.padding = window.padding();
-  options.strides = to_list(window.strides);
-  options.dilations = to_list(window.dilations);
   options.output_padding = to_list(extra);
-  options.groups = groups(node);
-  options.bias = node.optional_operand(2);
-  node.set(lowered(node, node.builder.conv_transpose2d(lifted(node, 0), lifted(node, 1), options)));
+  const bool whole = beyond == Window::Pair{0, 0};
+  if (whole) options.bias = node.optional_operand(2);
+  Term result(node, node.builder.conv_transpose2d(lifted(node, 0), lifted(node, 1), options));
+  for (std::uint32_t d = 0; d < 2; ++d) result = result.pad(2 + d, 0, to_list(beyond)[d]);
+  if (!whole && node.has_input(2))
+    result = result + term(node, 2).reshape({1, node.shape(2).at(0), 1, 1});
+  node.set(lowered(node, result).operand());
 }
 
 constexpr std::array rows{

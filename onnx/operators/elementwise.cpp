@@ -1,10 +1,11 @@
-// Operators that act on each element: arithmetic, comparison, logic, functions, Cast, Where.
+// Operators that act on each element: arithmetic, comparison, logic, functions, Where.
 #include <array>
 #include <cmath>
 #include <limits>
 
 #include "onnx/calculate.hpp"
 #include "onnx/handlers.hpp"
+#include "onnx/operators/carried.hpp"
 
 namespace polychron::onnx::detail {
 
@@ -21,13 +22,6 @@ constexpr std::uint64_t bits(Int value) { return static_cast<std::uint64_t>(valu
 Int divide(Int a, Int b) {
   if (b == 0) malformed("division by zero");
   return b == -1 ? wrap(0 - bits(a)) : a / b;
-}
-
-Int modulo(Int a, Int b) {
-  if (b == 0) malformed("division by zero");
-  if (b == -1) return 0;
-  const auto rest = a % b;
-  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
 constexpr Binary host_add{[](Int a, Int b) { return wrap(bits(a) + bits(b)); },
@@ -79,16 +73,36 @@ using BinaryMethod = Operand (GraphBuilder::*)(const Operand&, const Operand&,
                                                const OperatorOptions&);
 using UnaryMethod = Operand (GraphBuilder::*)(const Operand&, const OperatorOptions&);
 
+/// The second operand. Below opset 7 it is broadcast along `axis`, not along the last dimensions.
+Operand second(Node& node) {
+  const auto b = node.operand(1);
+  const auto rank = node.rank(0);
+  if (node.opset >= 7 || !node.has_attribute("axis") || b.shape().size() >= rank) return b;
+  const auto axis = node.axis(node.integer("axis", 0), rank);
+  auto shape = b.shape();
+  if (axis + shape.size() > rank) malformed("axis " + std::to_string(axis));
+  shape.insert(shape.end(), rank - axis - shape.size(), 1);
+  return shape == b.shape() ? b : node.builder.reshape(b, shape, node.options());
+}
+
 template <BinaryMethod method, const Binary& host>
 void binary(Node& node) {
-  if (auto known = calculate(host, node.literal(0), node.literal(1))) return node.set(*known);
-  node.set((node.builder.*method)(node.operand(0), node.operand(1), node.options()));
+  if (node.opset >= 7)
+    if (auto known = calculate(host, node.literal(0), node.literal(1))) return node.set(*known);
+  const Term result(node, (node.builder.*method)(node.operand(0), second(node), node.options()));
+  // Results of comparisons and of logic are uint8.
+  const bool compares = host.boolean_result;
+  if (compares) return node.set(result.operand(), 0, ElementType::boolean);
+  node.set(wrapped(result, node.type(0)).operand());
 }
 
 template <UnaryMethod method, const Unary& host>
 void unary(Node& node) {
   if (auto known = calculate(host, node.literal(0))) return node.set(*known);
-  node.set((node.builder.*method)(node.operand(0), node.options()));
+  const auto result = (node.builder.*method)(node.operand(0), node.options());
+  if constexpr (method == &GraphBuilder::logical_not)
+    return node.set(result, 0, ElementType::boolean);
+  node.set(result);
 }
 
 /// Min, Max, Sum: any number of operands, from left to right. The literals meet the operands last.
@@ -138,31 +152,20 @@ void pow(Node& node) {
   node.set(node.builder.pow(a, b, node.options()));
 }
 
-void mod(Node& node) {
-  static constexpr Binary floored{modulo, nullptr};
-  static constexpr Binary truncated{
-      [](Int a, Int b) { return wrap(bits(a) - bits(divide(a, b)) * bits(b)); },
-      [](double a, double b) { return std::fmod(a, b); }};
-  const auto& host = node.integer("fmod", 0) == 0 ? floored : truncated;
-  if (auto known = calculate(host, node.literal(0), node.literal(1))) return node.set(*known);
-  unsupported("WebNN has no remainder");
+/// The only number that is not itself.
+void is_nan(Node& node) {
+  const auto x = node.operand(0);
+  node.set(node.builder.not_equal(x, x, node.options()), 0, ElementType::boolean);
 }
 
-void cast(Node& node) {
-  const auto to = static_cast<ElementType>(node.integer("to", 0));
-  const auto* known = node.calculable_literal(0);
-  if (known && visit_type(to, [](auto) {}))
-    return node.set(is_real(known->type) ? make_literal(to, known->shape, reals(*known))
-                                         : make_literal(to, known->shape, integers(*known)));
-  const auto type = operand_type(to);
-  if (!type) unsupported("WebNN has no type " + std::string(to_string(to)));
-  const auto input = node.operand(0);
-  if (to == ElementType::boolean) {
-    const auto zero = node.builder.constant(input.data_type(), 0.0);
-    return node.set(node.builder.not_equal(input, zero, node.options()));
-  }
-  if (input.data_type() == *type) return node.forward(0);
-  node.set(node.builder.cast(input, *type, node.options()));
+void is_infinite(Node& node) {
+  const auto x = term(node, 0);
+  const bool high = node.integer("detect_positive", 1) != 0;
+  const bool low = node.integer("detect_negative", 1) != 0;
+  const auto size = high && low ? x.abs() : low ? -x : x;
+  const auto found = size == std::numeric_limits<double>::infinity();
+  const auto result = high || low ? found : found && !found;
+  node.set(result.operand(), 0, ElementType::boolean);
 }
 
 void where(Node& node) {
@@ -197,7 +200,6 @@ constexpr std::array rows{
     Row{"Mul", binary<&B::mul, host_mul>},
     Row{"Div", binary<&B::div, host_div>},
     Row{"Pow", pow},
-    Row{"Mod", mod},
     Row{"Max", variadic<&B::max, host_max>},
     Row{"Min", variadic<&B::min, host_min>},
     Row{"Sum", variadic<&B::add, host_add>},
@@ -217,6 +219,8 @@ constexpr std::array rows{
     Row{"Erf", unary<&B::erf, no_host>},
     Row{"Exp", unary<&B::exp, host_exp>},
     Row{"Floor", unary<&B::floor, host_floor>},
+    Row{"IsInf", is_infinite},
+    Row{"IsNaN", is_nan},
     Row{"Log", unary<&B::log, host_log>},
     Row{"Neg", unary<&B::neg, host_neg>},
     Row{"Reciprocal", unary<&B::reciprocal, host_reciprocal>},
@@ -225,7 +229,6 @@ constexpr std::array rows{
     Row{"Sin", unary<&B::sin, no_host>},
     Row{"Sqrt", unary<&B::sqrt, host_sqrt>},
     Row{"Tan", unary<&B::tan, no_host>},
-    Row{"Cast", cast},
     Row{"Where", where},
 };
 

@@ -1,4 +1,4 @@
-// Operators that pick elements: Slice, Gather, NonZero.
+// Operators that pick elements: Slice, Gather.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -163,25 +163,8 @@ void gather(Node& node) {
   node.set(node.builder.gather(node.operand(0), at, options));
 }
 
-/// The result's shape depends on the values: only literals will do.
-void non_zero(Node& node) {
-  const auto* known = node.calculable_literal(0);
-  if (!known) unsupported("the shape of its result depends on values");
-  const auto values = reals(*known);
-  const auto strides = strides_of(known->shape);
-  std::vector<std::int64_t> found;
-  for (std::size_t d = 0; d < strides.size(); ++d)
-    for (std::size_t i = 0; i < values.size(); ++i)
-      if (values[i] != 0)
-        found.push_back(static_cast<std::int64_t>(i) / strides[d] % known->shape[d]);
-  const auto rank = static_cast<std::uint32_t>(strides.size());
-  const auto hits = rank == 0 ? 0 : static_cast<std::uint32_t>(found.size() / rank);
-  node.set(make_literal(ElementType::int64, {rank, hits}, found));
-}
-
 constexpr std::array rows{
     Row{"Gather", gather},
-    Row{"NonZero", non_zero},
     Row{"Slice", slice},
 };
 

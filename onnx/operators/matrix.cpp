@@ -2,6 +2,7 @@
 #include <array>
 
 #include "onnx/handlers.hpp"
+#include "onnx/operators/term.hpp"
 
 namespace polychron::onnx::detail {
 
@@ -36,7 +37,34 @@ void gemm(Node& node) {
   node.set(node.builder.gemm(node.operand(0), node.operand(1), options));
 }
 
+/// Along the first row, with what remains of the others: for small matrices.
+Term determinant(const Term& x) {
+  const auto row = static_cast<std::uint32_t>(x.rank() - 2);
+  const auto n = x.shape().back();
+  if (n == 1) return x.at(row + 1, 0).at(row, 0);
+  const auto below = x.slice(row, 1, n);
+  std::optional<Term> sum;
+  for (std::uint32_t c = 0; c < n; ++c) {
+    x.node().importer.spend(4);
+    std::vector<Term> parts;
+    if (c > 0) parts.push_back(below.slice(row + 1, 0, c));
+    if (c + 1 < n) parts.push_back(below.slice(row + 1, c + 1, n));
+    const auto part = x.at(row, 0).at(row, c) * determinant(concat(parts, row + 1));
+    sum = !sum ? part : c % 2 == 0 ? *sum + part : *sum - part;
+  }
+  return *sum;
+}
+
+void det(Node& node) {
+  const auto x = term(node, 0);
+  if (x.rank() < 2 || x.shape().back() != x.shape()[x.rank() - 2])
+    malformed("a matrix of shape " + to_string(x.shape()));
+  if (x.shape().back() > 5) unsupported("the determinant of so large a matrix");
+  node.set(determinant(x).operand());
+}
+
 constexpr std::array rows{
+    Row{"Det", det},
     Row{"Gemm", gemm},
     Row{"MatMul", matmul},
 };

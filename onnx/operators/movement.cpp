@@ -10,21 +10,6 @@ namespace polychron::onnx::detail {
 
 namespace {
 
-/// Literals one after another along `axis`; their shapes agree elsewhere.
-Literal concatenate(const std::vector<const Literal*>& parts, std::uint32_t axis,
-                    const Shape& shape) {
-  const auto size = element_size(parts.front()->type);
-  const auto rows = count({shape.begin(), shape.begin() + axis});
-  auto bytes = Buffer::uninitialized(count(shape) * size);
-  auto* to = bytes.size() == 0 ? nullptr : bytes.data();
-  for (std::size_t row = 0; row < rows; ++row)
-    for (const auto* part : parts) {
-      const auto length = part->bytes.size() / rows;
-      to = std::copy_n(part->bytes.data() + row * length, length, to);
-    }
-  return make_literal(parts.front()->type, shape, std::move(bytes));
-}
-
 /// The shape of the whole. Throws if the parts do not fit together.
 Shape concatenated_shape(const Node& node, std::uint32_t axis) {
   auto shape = node.shape(0);
@@ -52,7 +37,7 @@ void concat(Node& node) {
   if (all_known && element_count(shape).value_or(max_calculated + 1) <= max_calculated) {
     for (const auto* literal : literals)
       if (literal->type != literals.front()->type) malformed("the inputs' types differ");
-    return node.set(concatenate(literals, axis, shape));
+    return node.set(concatenated(literals, axis, shape));
   }
   // An empty part, such as a cache that holds nothing yet, adds nothing.
   std::vector<Operand> parts;

@@ -1,8 +1,10 @@
 // Normalisation by statistics that are given (BatchNormalization) or taken from the input.
+#include <algorithm>
 #include <array>
 #include <numeric>
 
 #include "onnx/handlers.hpp"
+#include "onnx/operators/term.hpp"
 
 namespace polychron::onnx::detail {
 
@@ -10,11 +12,51 @@ namespace {
 
 constexpr double default_epsilon = 1e-5F;
 
+Term per_channel(Node& node, std::size_t i, std::size_t rank);
+
+std::vector<std::uint32_t> all_but(std::size_t rank, std::uint32_t axis) {
+  std::vector<std::uint32_t> axes;
+  for (std::uint32_t d = 0; d < rank; ++d)
+    if (d != axis) axes.push_back(d);
+  return axes;
+}
+
+/// With the statistics of this batch, and those so far brought nearer to it.
+void normalize_batch(Node& node, double epsilon) {
+  const auto x = term(node, 0);
+  const auto axes = all_but(x.rank(), 1);
+  const auto mean = x.mean(axes, true);
+  const auto off = x - mean;
+  const auto variance = (off * off).mean(axes, true);
+  const auto scaled = off / (variance + epsilon).sqrt() * per_channel(node, 1, x.rank());
+  node.set((scaled + per_channel(node, 2, x.rank())).operand());
+  const auto momentum = node.real("momentum", 0.9F);
+  const auto moved = [&](std::size_t i, const Term& now) {
+    return (term(node, i) * momentum + now.reshape(node.shape(i)) * (1 - momentum)).operand();
+  };
+  if (node.wants_output(1)) node.set(moved(3, mean), 1);
+  if (node.wants_output(2)) node.set(moved(4, variance), 2);
+}
+
+/// Up to opset 13 the outputs tell whether it trains. Up to opset 8 the statistics may be of each
+/// element rather than of each channel.
 void batch_normalization(Node& node) {
-  if (node.integer("training_mode", 0) != 0) unsupported("training");
+  const auto epsilon = node.real("epsilon", default_epsilon);
+  if (node.integer("training_mode", 0) != 0) return normalize_batch(node, epsilon);
+  if (node.opset < 7 && node.integer("is_test", 0) == 0 && node.wants_output(1))
+    unsupported("training");
   for (std::size_t i = 1; i < node.output_count(); ++i) node.refuse_output(i, "running statistics");
+  if (node.opset < 9 && node.integer("spatial", 1) == 0) {
+    const auto one = [&](std::size_t i) {
+      auto shape = node.shape(0);
+      shape[0] = 1;
+      return term(node, i).reshape(shape);
+    };
+    const auto scaled = (term(node, 0) - one(3)) / (one(4) + epsilon).sqrt() * one(1) + one(2);
+    return node.set(scaled.operand());
+  }
   auto options = node.options<BatchNormalizationOptions>();
-  options.epsilon = node.real("epsilon", default_epsilon);
+  options.epsilon = epsilon;
   options.scale = node.operand(1);
   options.bias = node.operand(2);
   node.set(
@@ -22,12 +64,12 @@ void batch_normalization(Node& node) {
 }
 
 /// A vector with an entry a channel, shaped to be broadcast over an input of `rank`.
-Operand per_channel(Node& node, std::size_t i, std::size_t rank) {
+Term per_channel(Node& node, std::size_t i, std::size_t rank) {
   const auto vector = node.operand(i);
   Shape shape(rank, 1);
   if (vector.shape().size() != 1) malformed("input " + std::to_string(i) + " must be a vector");
   shape[1] = vector.shape()[0];
-  return node.builder.reshape(vector, shape, node.options());
+  return Term(node, vector).reshape(shape);
 }
 
 void instance_normalization(Node& node) {
@@ -49,8 +91,6 @@ void instance_normalization(Node& node) {
 
 /// Scale and bias may be broadcast in ONNX; WebNN's have the shape of the normalised dimensions.
 void layer_normalization(Node& node) {
-  node.refuse_output(1, "Mean");
-  node.refuse_output(2, "InvStdDev");
   const auto input = node.operand(0);
   const auto& shape = input.shape();
   const auto first = node.axis(node.integer("axis", -1), shape.size());
@@ -58,6 +98,14 @@ void layer_normalization(Node& node) {
   options.epsilon = node.real("epsilon", default_epsilon);
   options.axes.emplace(shape.size() - first);
   std::iota(options.axes->begin(), options.axes->end(), first);
+  if (node.wants_output(1) || node.wants_output(2)) {
+    const Term x(node, input);
+    const auto mean = x.mean(*options.axes, true);
+    if (node.wants_output(1)) node.set(mean.operand(), 1);
+    const auto off = x - mean;
+    const auto variance = (off * off).mean(*options.axes, true);
+    if (node.wants_output(2)) node.set((1 / (variance + options.epsilon).sqrt()).operand(), 2);
+  }
   const Shape normalized(shape.begin() + first, shape.end());
   const auto scale = node.operand(1);
   const auto bias = node.optional_operand(2);
@@ -93,17 +141,63 @@ void group_normalization(Node& node) {
   const bool per_group = node.opset < 21;
   if (!per_group) result = node.builder.reshape(result, shape, node.options());
   const auto rank = per_group ? rows.size() : shape.size();
-  result = node.builder.mul(result, per_channel(node, 1, rank), node.options());
-  result = node.builder.add(result, per_channel(node, 2, rank), node.options());
+  result = node.builder.mul(result, per_channel(node, 1, rank).operand(), node.options());
+  result = node.builder.add(result, per_channel(node, 2, rank).operand(), node.options());
   if (per_group) result = node.builder.reshape(result, shape, node.options());
   node.set(result);
+}
+
+/// Over `size` neighbouring channels: x / (bias + alpha / size sum of squares) ^ beta.
+void local_response(Node& node) {
+  const auto x = term(node, 0);
+  const auto size = unsigned_list({node.integer("size", 0)}, "attribute 'size'").front();
+  if (x.rank() < 2 || size == 0) malformed("a size of " + std::to_string(size));
+  const auto channels = x.shape()[1];
+  const auto before = std::min((size - 1) / 2, channels);
+  const auto after = std::min(size - 1 - (size - 1) / 2, channels);
+  // The squares of the window's channels are a mean over a window in height, of channels as rows.
+  std::uint64_t rest = 1;
+  for (std::size_t d = 2; d < x.rank(); ++d) rest *= x.shape()[d];
+  const auto squares = (x * x)
+                           .reshape({x.shape()[0], 1, channels, static_cast<std::uint32_t>(rest)})
+                           .pad(2, before, after);
+  auto options = node.options<Pool2dOptions>();
+  options.window_dimensions = {before + after + 1, 1};
+  const auto mean =
+      x.with(node.builder.average_pool2d(squares.operand(), options)).reshape(x.shape());
+  const auto scale = node.real("alpha", 0.0001F) * (before + after + 1.0) / size;
+  const auto base = mean * scale + node.real("bias", 1);
+  const auto power = x.number(node.real("beta", 0.75));
+  node.set(
+      (x / x.with(node.builder.pow(base.operand(), power.operand(), node.options()))).operand());
+}
+
+void mean_variance(Node& node) {
+  const auto x = term(node, 0);
+  const auto given = node.integer_list("axes").value_or(std::vector<std::int64_t>{0, 2, 3});
+  const auto axes = node.axes(given, x.rank());
+  const auto off = x - x.mean(axes, true);
+  node.set((off / ((off * off).mean(axes, true).sqrt() + 1e-9)).operand());
+}
+
+void lp_normalization(Node& node) {
+  const auto x = term(node, 0);
+  const auto axis = node.axis(node.integer("axis", -1), x.rank());
+  const auto p = node.integer("p", 2);
+  if (p != 1 && p != 2) malformed("attribute 'p' is " + std::to_string(p));
+  const auto norm =
+      x.reduce(p == 1 ? &GraphBuilder::reduce_l1 : &GraphBuilder::reduce_l2, {axis}, true);
+  node.set((norm == 0).choose(x.number(0), x / norm).operand());
 }
 
 constexpr std::array rows{
     Row{"BatchNormalization", batch_normalization},
     Row{"GroupNormalization", group_normalization},
     Row{"InstanceNormalization", instance_normalization},
+    Row{"LRN", local_response},
     Row{"LayerNormalization", layer_normalization},
+    Row{"LpNormalization", lp_normalization},
+    Row{"MeanVarianceNormalization", mean_variance},
 };
 
 }  // namespace

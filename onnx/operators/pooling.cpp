@@ -1,7 +1,9 @@
-// Pooling in one and two dimensions, and over the whole input.
+// Pooling in one to three dimensions, and over the whole input.
 #include <array>
+#include <cmath>
 
 #include "onnx/handlers.hpp"
+#include "onnx/operators/iota.hpp"
 #include "onnx/operators/window.hpp"
 
 namespace polychron::onnx::detail {
@@ -36,24 +38,140 @@ Pool2dOptions pool_options(Node& node, const Window& window) {
   return options;
 }
 
+/// Pools of three dimensions are pools of planes, and then of the planes: a mean of means, for each
+/// is over as many elements as its neighbours along the other axis.
+Term pool_planes(const Term& x, const Pool2dOptions& plane, const Pool2dOptions& depth, Pool pool) {
+  auto& builder = x.node().builder;
+  const auto s = x.shape();
+  auto y = x.with((builder.*pool)(x.reshape({s[0] * s[1], s[2], s[3], s[4]}).operand(), plane));
+  const auto flat = y.shape();
+  y = y.reshape({s[0], s[1], s[2], flat[2] * flat[3]});
+  y = y.with((builder.*pool)(y.operand(), depth));
+  return y.reshape({s[0], s[1], y.shape()[2], flat[2], flat[3]});
+}
+
+Term padded(const Term& x, std::uint32_t axis, Pool2dOptions& options, std::size_t from,
+            double value) {
+  const auto result = x.pad(axis, options.padding[from], options.padding[from + 1], value);
+  options.padding[from] = options.padding[from + 1] = 0;
+  return result;
+}
+
+void deep_pool(Node& node, Pool pool, bool with_padding) {
+  const auto [plane, depth] = read_deep_window(node, {});
+  auto plane_options = pool_options(node, plane);
+  auto depth_options = pool_options(node, depth);
+  // The planes' positions, of which there will be as many as the planes have elements.
+  if (depth_options.output_sizes && plane_options.output_sizes)
+    (*depth_options.output_sizes)[1] =
+        (*plane_options.output_sizes)[0] * (*plane_options.output_sizes)[1];
+  auto x = term(node, 0);
+  if (with_padding) {
+    x = padded(x, 2, depth_options, 0, 0);
+    x = padded(x, 3, plane_options, 0, 0);
+    x = padded(x, 4, plane_options, 2, 0);
+  }
+  node.set(pool_planes(x, plane_options, depth_options, pool).operand());
+}
+
+/// Where in each window its largest element is, first of several. All the windows' elements are
+/// laid side by side, so it is for small windows.
+Term largest_positions(Node& node, const Window& window, const Term& pooled) {
+  const auto x = lifted(node, term(node, 0)).cast(DataType::float32);
+  const auto elements = window.kernel[0] * window.kernel[1];
+  if (elements > 1024 || elements * count(pooled.shape()) > (1U << 26))
+    unsupported("output 'Indices' of windows of so many elements");
+  const auto u32 = [](std::uint64_t n) { return static_cast<std::uint32_t>(n); };
+  const auto out = pooled.shape();
+  // Enough padding for every window: WebNN's pool may end before it.
+  auto wide = x;
+  for (std::uint32_t d = 0; d < 2; ++d) {
+    const auto end = (out[2 + d] - 1) * window.strides[d] + window.extent(d);
+    const auto have = window.input[d] + window.pads_begin[d];
+    wide = wide.pad(2 + d, u32(window.pads_begin[d]), end > have ? u32(end - have) : 0, -INFINITY);
+  }
+  std::optional<Term> best, at;
+  for (std::uint64_t i = 0; i < elements; ++i) {
+    node.importer.spend(8);
+    const std::array<std::uint64_t, 2> offset{i / window.kernel[1] * window.dilations[0],
+                                              i % window.kernel[1] * window.dilations[1]};
+    auto part = wide;
+    for (std::uint32_t d = 0; d < 2; ++d)
+      part = part.slice(2 + d, u32(offset[d]),
+                        u32(offset[d] + (out[2 + d] - 1) * window.strides[d] + 1),
+                        u32(window.strides[d]));
+    // The place of this offset: row x width + column, or transposed, of the unpadded input.
+    const auto row =
+        iota(node, DataType::int64, 4, 2, out[2]) * static_cast<double>(window.strides[0]) +
+        (static_cast<double>(offset[0]) - static_cast<double>(window.pads_begin[0]));
+    const auto column =
+        iota(node, DataType::int64, 4, 3, out[3]) * static_cast<double>(window.strides[1]) +
+        (static_cast<double>(offset[1]) - static_cast<double>(window.pads_begin[1]));
+    const bool by_column = node.integer("storage_order", 0) != 0;
+    const auto place = by_column ? column * static_cast<double>(window.input[0]) + row
+                                 : row * static_cast<double>(window.input[1]) + column;
+    if (!best) {
+      best = part;
+      at = place.expand(out);
+      continue;
+    }
+    const auto better = part > *best;
+    at = better.choose(place, *at);
+    best = better.choose(part, *best);
+  }
+  const auto batch = iota(node, DataType::int64, 4, 0, out[0]) * static_cast<double>(out[1]) +
+                     iota(node, DataType::int64, 4, 1, out[1]);
+  return *at + batch * static_cast<double>(window.input[0] * window.input[1]);
+}
+
 void max_pool(Node& node) {
-  node.refuse_output(1, "Indices");
-  const auto options = pool_options(node, read_window(node, {}));
-  node.set(lowered(node, node.builder.max_pool2d(lifted(node, 0), options)));
+  if (node.rank(0) == 5) {
+    node.refuse_output(1, "Indices");
+    return deep_pool(node, &GraphBuilder::max_pool2d, false);
+  }
+  const auto window = read_window(node, {});
+  const Term result(node, node.builder.max_pool2d(lifted(node, 0), pool_options(node, window)));
+  node.set(lowered(node, result).operand());
+  if (node.wants_output(1))
+    node.set(lowered(node, largest_positions(node, window, result)).operand(), 1,
+             ElementType::int64);
 }
 
 /// WebNN averages over what is not padding. To count the padding it is made part of the input.
 void average_pool(Node& node) {
+  const bool with_padding = node.integer("count_include_pad", 0) != 0;
+  if (node.rank(0) == 5) return deep_pool(node, &GraphBuilder::average_pool2d, with_padding);
   auto options = pool_options(node, read_window(node, {}));
-  auto input = lifted(node, 0);
-  if (node.integer("count_include_pad", 0) != 0 &&
-      options.padding != std::vector<std::uint32_t>{0, 0, 0, 0}) {
-    const auto& p = options.padding;
-    auto pad_options = node.options<PadOptions>();
-    input = node.builder.pad(input, {0, 0, p[0], p[2]}, {0, 0, p[1], p[3]}, pad_options);
-    options.padding = {0, 0, 0, 0};
+  auto input = lifted(node, term(node, 0));
+  if (with_padding) {
+    input = padded(input, 2, options, 0, 0);
+    input = padded(input, 3, options, 2, 0);
   }
-  node.set(lowered(node, node.builder.average_pool2d(input, options)));
+  node.set(lowered(node, node.builder.average_pool2d(input.operand(), options)));
+}
+
+/// (sum of |x|^p)^(1/p): a mean of powers times the number of elements, padding counted as 0.
+void lp_pool(Node& node) {
+  const auto p = static_cast<double>(node.integer("p", 2));
+  const auto window = read_window(node, {});
+  auto options = pool_options(node, window);
+  auto x = lifted(node, term(node, 0)).abs();
+  x = padded(x, 2, options, 0, 0);
+  x = padded(x, 3, options, 2, 0);
+  x = x.with(node.builder.pow(x.operand(), x.number(p).operand(), node.options()));
+  x = x.with(node.builder.average_pool2d(x.operand(), options)) *
+      static_cast<double>(window.kernel[0] * window.kernel[1]);
+  x = x.with(node.builder.pow(x.operand(), x.number(1 / p).operand(), node.options()));
+  node.set(lowered(node, x).operand());
+}
+
+void global_lp_pool(Node& node) {
+  const auto p = static_cast<double>(node.integer("p", 2));
+  auto x = term(node, 0).abs();
+  std::vector<std::uint32_t> axes;
+  for (std::uint32_t d = 2; d < x.rank(); ++d) axes.push_back(d);
+  x = x.with(node.builder.pow(x.operand(), x.number(p).operand(), node.options())).sum(axes, true);
+  node.set(node.builder.pow(x.operand(), x.number(1 / p).operand(), node.options()));
 }
 
 template <Pool pool, Reduce reduce>
@@ -71,7 +189,9 @@ using B = GraphBuilder;
 constexpr std::array rows{
     Row{"AveragePool", average_pool},
     Row{"GlobalAveragePool", global_pool<&B::average_pool2d, &B::reduce_mean>},
+    Row{"GlobalLpPool", global_lp_pool},
     Row{"GlobalMaxPool", global_pool<&B::max_pool2d, &B::reduce_max>},
+    Row{"LpPool", lp_pool},
     Row{"MaxPool", max_pool},
 };
 

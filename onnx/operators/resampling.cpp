@@ -1,77 +1,23 @@
-// Resize, and Upsample, its predecessor of opset 9.
+// Resize, and Upsample, its predecessor up to opset 9.
 //
 // ONNX has many ways to map an output coordinate to the input, WebNN's resample2d has one. So the
 // map is worked out for each axis: where it is WebNN's, resample2d does it; any other nearest map
-// is a gather along its axis, any other linear map a product with a matrix of weights.
+// is a gather along its axis, any other linear or cubic map a product with a matrix of weights.
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "onnx/handlers.hpp"
+#include "onnx/operators/resampling_map.hpp"
 #include "onnx/operators/reshape.hpp"
+#include "onnx/operators/term.hpp"
 
 namespace polychron::onnx::detail {
 
 namespace {
 
-struct Axis {
-  std::uint32_t input = 1;
-  std::uint32_t output = 1;
-  double scale = 1;
-};
-
-struct Rules {
-  std::string coordinates;  ///< coordinate_transformation_mode
-  std::string nearest;      ///< nearest_mode
-  bool linear = false;
-};
-
-/// Where output coordinate `i` lies in the input.
-double coordinate(const Rules& rules, const Axis& axis, std::uint32_t i) {
-  const double x = i;
-  const double in = axis.input;
-  const double out = axis.output;
-  if (rules.coordinates == "asymmetric") return x / axis.scale;
-  if (rules.coordinates == "align_corners") return out == 1 ? 0 : x * (in - 1) / (out - 1);
-  if (rules.coordinates == "pytorch_half_pixel" && out == 1) return 0;
-  if (rules.coordinates == "half_pixel_symmetric") {
-    const double adjustment = out / (axis.scale * in);
-    return in / 2 * (1 - adjustment) + (x + 0.5) / axis.scale - 0.5;
-  }
-  return (x + 0.5) / axis.scale - 0.5;
-}
-
-double rounded(const Rules& rules, double x) {
-  if (rules.nearest == "floor") return std::floor(x);
-  if (rules.nearest == "ceil") return std::ceil(x);
-  if (rules.nearest == "round_prefer_ceil") return std::floor(x + 0.5);
-  return std::ceil(x - 0.5);
-}
-
-std::int64_t nearest_index(const Rules& rules, const Axis& axis, std::uint32_t i) {
-  const auto last = static_cast<double>(axis.input - 1);
-  return static_cast<std::int64_t>(
-      std::clamp(rounded(rules, coordinate(rules, axis, i)), 0.0, last));
-}
-
-double linear_position(const Rules& rules, const Axis& axis, std::uint32_t i) {
-  return std::clamp(coordinate(rules, axis, i), 0.0, static_cast<double>(axis.input - 1));
-}
-
-/// The axis is mapped as resample2d does, which takes its scale from the sizes.
-bool is_webnn_map(const Rules& rules, const Axis& axis) {
-  const Rules webnn{"half_pixel", "round_prefer_floor", rules.linear};
-  const Axis sized{axis.input, axis.output, static_cast<double>(axis.output) / axis.input};
-  for (std::uint32_t i = 0; i < axis.output; ++i) {
-    if (rules.linear) {
-      const auto difference = linear_position(rules, axis, i) - linear_position(webnn, sized, i);
-      if (std::abs(difference) > 1e-5) return false;
-    } else if (nearest_index(rules, axis, i) != nearest_index(webnn, sized, i)) {
-      return false;
-    }
-  }
-  return true;
-}
+using Axis = ResampledAxis;
+using Rules = ResamplingRules;
 
 Operand gather_axis(Node& node, const Operand& input, const Rules& rules, const Axis& axis,
                     std::uint32_t d) {
@@ -88,26 +34,37 @@ Operand gather_axis(Node& node, const Operand& input, const Rules& rules, const 
 Operand interpolate_axis(Node& node, const Operand& input, const Rules& rules, const Axis& axis,
                          std::uint32_t d) {
   if (std::uint64_t{axis.input} * axis.output > max_calculated * 16)
-    unsupported("linear resampling of such an axis in mode " + quote(rules.coordinates));
+    unsupported("resampling of such an axis in mode " + quote(rules.coordinates));
+  node.importer.spend_bytes(std::uint64_t{axis.input} * axis.output * sizeof(double));
   std::vector<double> weights(std::size_t{axis.input} * axis.output, 0.0);
-  for (std::uint32_t i = 0; i < axis.output; ++i) {
-    const auto position = linear_position(rules, axis, i);
-    const auto low = static_cast<std::size_t>(position);
-    const auto high = std::min<std::size_t>(low + 1, axis.input - 1);
-    const auto share = position - static_cast<double>(low);
-    weights[i * axis.input + low] += 1 - share;
-    weights[i * axis.input + high] += share;
-  }
+  for (std::uint32_t i = 0; i < axis.output; ++i)
+    for (const auto& tap : taps(rules, axis, i)) weights[i * axis.input + tap.index] += tap.weight;
   auto shape = input.shape();
   const auto middle = shape.begin() + d;
   const Shape rows{static_cast<std::uint32_t>(count({shape.begin(), middle})), axis.input,
                    static_cast<std::uint32_t>(count({middle + 1, shape.end()}))};
-  const auto matrix = make_constant(
-      node.builder, make_literal(ElementType::float32, {1, axis.output, axis.input}, weights));
+  const auto type = element_type(input.data_type());
+  const auto matrix =
+      make_constant(node.builder, make_literal(type, {1, axis.output, axis.input}, weights));
   const auto product = node.builder.matmul(
       matrix, node.builder.reshape(input, rows, node.options()), node.options());
   shape[d] = axis.output;
   return node.builder.reshape(product, shape, node.options());
+}
+
+/// What lies outside of the input has a value of its own.
+Term extrapolated(Term x, const Rules& rules, const std::vector<Axis>& axes) {
+  for (std::uint32_t d = 0; d < axes.size(); ++d) {
+    std::vector<std::int64_t> outside(axes[d].output);
+    for (std::uint32_t i = 0; i < axes[d].output; ++i)
+      outside[i] = is_outside(rules, axes[d], i) ? 1 : 0;
+    if (std::count(outside.begin(), outside.end(), 1) == 0) continue;
+    Shape shape(axes.size(), 1);
+    shape[d] = axes[d].output;
+    const auto mask = constant(x.node(), ElementType::uint8, shape, outside);
+    x = mask.choose(x.number(x.node().real("extrapolation_value", 0)), x);
+  }
+  return x;
 }
 
 void resample(Node& node, const Rules& rules, const std::vector<Axis>& axes) {
@@ -126,16 +83,18 @@ void resample(Node& node, const Rules& rules, const std::vector<Axis>& axes) {
     std::sort(plain.begin(), plain.end());
     if (plain[1] == plain[0] + 1) {
       auto options = node.options<Resample2dOptions>();
-      options.mode = rules.linear ? InterpolationMode::linear : InterpolationMode::nearest_neighbor;
+      options.mode = rules.mode == Interpolation::linear ? InterpolationMode::linear
+                                                         : InterpolationMode::nearest_neighbor;
       options.axes = plain;
       options.sizes = {axes[plain[0]].output, axes[plain[1]].output};
       return node.set(node.builder.resample2d(result, options));
     }
   }
   for (const auto d : changed)
-    result = rules.linear ? interpolate_axis(node, result, rules, axes[d], d)
-                          : gather_axis(node, result, rules, axes[d], d);
-  node.set(result);
+    result = rules.mode == Interpolation::nearest
+                 ? gather_axis(node, result, rules, axes[d], d)
+                 : interpolate_axis(node, result, rules, axes[d], d);
+  node.set(extrapolated(Term(node, result), rules, axes).operand());
 }
 
 std::vector<Axis> scaled_axes(const Shape& shape, const std::vector<std::uint32_t>& chosen,
@@ -155,45 +114,84 @@ std::vector<Axis> scaled_axes(const Shape& shape, const std::vector<std::uint32_
   return axes;
 }
 
-std::vector<Axis> sized_axes(const Shape& shape, const std::vector<std::uint32_t>& chosen,
+std::vector<Axis> sized_axes(const Node& node, const Shape& shape,
+                             const std::vector<std::uint32_t>& chosen,
                              const std::vector<std::int64_t>& sizes) {
   if (sizes.size() != chosen.size()) malformed("there is not one size an axis");
   std::vector<Axis> axes;
   for (const auto length : shape) axes.push_back({length, length, 1});
   const auto outputs = to_shape(sizes);
+  const auto policy = node.text("keep_aspect_ratio_policy", "stretch");
+  double common = policy == "not_larger" ? INFINITY : 0;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     auto& axis = axes[chosen[i]];
     if (outputs[i] == 0 || outputs[i] > max_tensor_byte_length)
       unsupported("a size of " + std::to_string(outputs[i]));
     axis.output = outputs[i];
     axis.scale = static_cast<double>(outputs[i]) / axis.input;
+    common = policy == "not_larger" ? std::min(common, axis.scale) : std::max(common, axis.scale);
+  }
+  if (policy == "stretch") return axes;
+  if (policy != "not_larger" && policy != "not_smaller")
+    malformed("attribute 'keep_aspect_ratio_policy' is " + quote(policy));
+  for (const auto d : chosen) {
+    axes[d].scale = common;
+    axes[d].output = to_shape({std::llround(common * axes[d].input)}).front();
+    if (axes[d].output == 0) unsupported("a size of 0");
   }
   return axes;
 }
 
 Rules read_rules(const Node& node) {
   const auto mode = node.text("mode", "nearest");
-  if (mode != "nearest" && mode != "linear") unsupported("WebNN has no mode " + quote(mode));
   // Opset 10 and Upsample know one map only: asymmetric, rounded down.
   const bool modern = node.opset >= 11;
   Rules rules{modern ? node.text("coordinate_transformation_mode", "half_pixel") : "asymmetric",
-              modern ? node.text("nearest_mode", "round_prefer_floor") : "floor", mode == "linear"};
-  constexpr std::array known{"asymmetric", "align_corners", "half_pixel", "pytorch_half_pixel",
-                             "half_pixel_symmetric"};
+              modern ? node.text("nearest_mode", "round_prefer_floor") : "floor"};
+  if (mode == "linear" || mode == "bilinear") {
+    rules.mode = Interpolation::linear;
+  } else if (mode == "cubic") {
+    rules.mode = Interpolation::cubic;
+  } else if (mode != "nearest") {
+    malformed("attribute 'mode' is " + quote(mode));
+  }
+  constexpr std::array known{"asymmetric",         "align_corners",        "half_pixel",
+                             "pytorch_half_pixel", "half_pixel_symmetric", "tf_half_pixel_for_nn",
+                             "tf_crop_and_resize"};
   if (std::find(known.begin(), known.end(), rules.coordinates) == known.end())
-    unsupported("WebNN has no coordinate_transformation_mode " + quote(rules.coordinates));
-  if (node.integer("antialias", 0) != 0) unsupported("WebNN has no antialias");
-  if (node.integer("exclude_outside", 0) != 0) unsupported("WebNN has no exclude_outside");
-  if (node.text("keep_aspect_ratio_policy", "stretch") != "stretch")
-    unsupported("WebNN has no keep_aspect_ratio_policy");
+    malformed("attribute 'coordinate_transformation_mode' is " + quote(rules.coordinates));
+  rules.cubic_a = node.real("cubic_coeff_a", -0.75);
+  rules.exclude_outside = node.integer("exclude_outside", 0) != 0;
+  rules.antialias = node.integer("antialias", 0) != 0;
   return rules;
 }
 
 std::vector<double> scales_of(const Node& node, std::size_t i) {
   const auto* known = node.literal(i);
-  if (!known) unsupported("the scales must be known when it is imported");
+  if (!known) unknown_value("the scales");
   if (count(*known) > max_rank) malformed("there are too many scales");
   return reals(*known);
+}
+
+/// Upsample up to opset 8 has its scales as attributes.
+std::optional<std::vector<double>> attribute_scales(const Node& node) {
+  if (node.has_attribute("scales")) return node.real_list("scales");
+  if (!node.has_attribute("height_scale")) return std::nullopt;
+  return std::vector<double>{1, 1, node.real("height_scale", 1), node.real("width_scale", 1)};
+}
+
+/// The region that tf_crop_and_resize takes: starts, then ends.
+void take_region(const Node& node, const std::vector<std::uint32_t>& chosen,
+                 std::vector<Axis>& axes) {
+  if (!node.has_input(1)) malformed("the region is missing");
+  const auto* known = node.literal(1);
+  if (!known) unknown_value("the region");
+  const auto region = reals(*known);
+  if (region.size() != 2 * chosen.size()) malformed("the region has not two entries an axis");
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    axes[chosen[i]].start = region[i];
+    axes[chosen[i]].end = region[chosen.size() + i];
+  }
 }
 
 /// Scales are input 1 in opset 10 and for Upsample, input 2 since, with sizes as input 3.
@@ -208,11 +206,16 @@ void resize(Node& node) {
   }
   for (const auto length : shape)
     if (length == 0) unsupported("an empty input, which WebNN has not");
+  if (const auto given = attribute_scales(node))
+    return resample(node, rules, scaled_axes(shape, chosen, *given));
   const std::size_t scales = node.opset >= 11 ? 2 : 1;
   const bool scaled = node.has_input(scales) && count(node.shape(scales)) != 0;
-  if (scaled) return resample(node, rules, scaled_axes(shape, chosen, scales_of(node, scales)));
-  if (node.opset < 11 || !node.has_input(3)) malformed("neither scales nor sizes are given");
-  resample(node, rules, sized_axes(shape, chosen, node.integers(3)));
+  if (!scaled && (node.opset < 11 || !node.has_input(3)))
+    malformed("neither scales nor sizes are given");
+  auto axes = scaled ? scaled_axes(shape, chosen, scales_of(node, scales))
+                     : sized_axes(node, shape, chosen, node.integers(3));
+  if (rules.coordinates == "tf_crop_and_resize") take_region(node, chosen, axes);
+  resample(node, rules, axes);
 }
 
 constexpr std::array rows{

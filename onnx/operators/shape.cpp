@@ -42,7 +42,7 @@ void size(Node& node) {
 
 /// 0 copies the input's dimension unless allowzero says that it is meant, -1 is what remains.
 void reshape(Node& node) {
-  auto wanted = node.integers(1);
+  auto wanted = node.list("shape", 1, 5).value_or(std::vector<std::int64_t>{});
   const auto& from = node.shape(0);
   const bool allow_zero = node.integer("allowzero", 0) != 0;
   for (std::size_t i = 0; i < wanted.size(); ++i)
@@ -142,17 +142,43 @@ void range(Node& node) {
 
 void identity(Node& node) { node.forward(0); }
 
-/// Inference only: the input as it is. Opset 12 made the mode an input.
+/// Inference only: the input as it is, and a mask of ones. Opset 12 made the mode an input.
 void dropout(Node& node) {
-  node.refuse_output(1, "mask");
-  if (node.opset >= 12 && node.optional_scalar(2).value_or(0) != 0) unsupported("training");
+  const bool trains = node.opset >= 12 && node.optional_scalar(2).value_or(0) != 0;
+  if (trains && node.optional_scalar(1).value_or(0.5) != 0) unsupported("training");
+  if (node.opset < 7 && node.integer("is_test", 0) == 0 && node.wants_output(1))
+    unsupported("training");
+  if (node.wants_output(1)) {
+    const auto one = node.builder.constant(DataType::uint8, std::int64_t{1});
+    node.set(node.builder.expand(one, node.shape(0), node.options()), 1, ElementType::boolean);
+  }
   node.forward(0);
 }
 
+/// Ones on a diagonal. Without a type it takes after the input.
+void eye_like(Node& node) {
+  const auto& shape = node.shape(0);
+  if (shape.size() != 2) malformed("a matrix is expected, not " + to_string(shape));
+  const auto type = node.integer("dtype", static_cast<std::int64_t>(node.type(0)));
+  const auto k = node.integer("k", 0);
+  if (element_count(shape).value_or(max_calculated * 17) > max_calculated * 16)
+    unsupported("a matrix of that size");
+  node.importer.spend_bytes(count(shape) * 8);
+  std::vector<std::int64_t> values(count(shape), 0);
+  for (std::int64_t row = 0; row < shape[0]; ++row)
+    if (k > -row - 1 && k < shape[1] - row)
+      values[static_cast<std::size_t>(row * shape[1] + row + k)] = 1;
+  node.set(make_literal(static_cast<ElementType>(type), shape, values));
+}
+
+void constant_of(Node& node) { node.set(node.constant()); }
+
 constexpr std::array rows{
+    Row{"Constant", constant_of},
     Row{"ConstantOfShape", constant_of_shape},
     Row{"Dropout", dropout},
     Row{"Expand", expand},
+    Row{"EyeLike", eye_like},
     Row{"Flatten", flatten},
     Row{"Identity", identity},
     Row{"Range", range},

@@ -170,9 +170,25 @@ BOOST_AUTO_TEST_CASE(conv_transpose_to_a_given_size) {
         {{"y", conv_transpose(x, w, upper)}});
 }
 
+BOOST_AUTO_TEST_CASE(three_dimensions) {
+  // 0 ... 7 in a cube; the filter takes the first and the last corner of each 2 x 2 x 2.
+  const auto x = ramp({1, 1, 2, 2, 2});
+  const auto w = floats({1, 1, 2, 2, 2}, {1, 0, 0, 0, 0, 0, 0, 10});
+  check(Model().node("Conv", {"x", "w", "b"}, {"y"}), {{"x", x}, {"w", w}, {"b", floats({1}, {5})}},
+        {{"y", floats({1, 1, 1, 1, 1}, {75})}});
+  check(Model().node("Conv", {"x", "w"}, {"y"},
+                     {{"pads", Ints{1, 1, 1, 0, 0, 0}}, {"strides", Ints{2, 1, 1}}}),
+        {{"x", x}, {"w", w}}, {{"y", floats({1, 1, 1, 2, 2}, {0, 10, 20, 30})}});
+  // Each element spreads the filter: 1 at its place, 10 one further along all axes.
+  const auto two = floats({1, 1, 2, 1, 1}, {1, 2});
+  check(Model().node("ConvTranspose", {"x", "w"}, {"y"}, {{"strides", Ints{2, 1, 1}}}),
+        {{"x", two}, {"w", w}},
+        {{"y", floats({1, 1, 4, 2, 2}, {1, 0, 0, 0, 0, 0, 0, 10, 2, 0, 0, 0, 0, 0, 0, 20})}});
+}
+
 BOOST_AUTO_TEST_CASE(what_cannot_be_convolved) {
-  const Values three{{"x", ramp({1, 1, 3, 3, 3})}, {"w", ramp({1, 1, 2, 2, 2})}};
-  cannot(model("Conv", {}), three, ErrorKind::not_supported, "one and two spatial dimensions");
+  const Values four{{"x", ramp({1, 1, 3, 3, 3, 3})}, {"w", ramp({1, 1, 2, 2, 2, 2})}};
+  cannot(model("Conv", {}), four, ErrorKind::not_supported, "more than three spatial dimensions");
   const Values two{{"x", ramp({1, 1, 3, 3})}, {"w", ramp({1, 1, 2, 2})}};
   cannot(model("Conv", {{"pads", Ints{-1, 0, 0, 0}}}), two, ErrorKind::not_supported,
          "attribute 'pads' has -1");

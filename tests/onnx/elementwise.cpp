@@ -149,7 +149,9 @@ BOOST_AUTO_TEST_CASE(casts) {
   check(to(T::FLOAT), {{"x", bools({2}, {1, 0})}}, {{"y", floats({2}, {1, 0})}});
   check(to(T::FLOAT), {{"x", longs({2}, {-7, 9})}}, {{"y", floats({2}, {-7, 9})}});
   check(to(T::FLOAT), {{"x", x}}, {{"y", x}});
-  cannot(to(T::DOUBLE), {{"x", x}}, ErrorKind::not_supported, "WebNN has no type double");
+  check(to(T::INT16), {{"x", floats({2}, {-3.5, 7})}}, {{"y", ints({2}, {-3, 7})}});
+  check(to(T::UINT16), {{"x", ints({2}, {-1, 65537})}}, {{"y", ints({2}, {65535, 1})}});
+  cannot(to(T::STRING), {{"x", x}}, ErrorKind::not_supported, "WebNN has no type string");
 }
 
 BOOST_AUTO_TEST_CASE(where_broadcasts_all_three) {

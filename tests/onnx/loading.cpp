@@ -55,12 +55,12 @@ BOOST_AUTO_TEST_CASE(summary_of_a_model) {
 }
 
 BOOST_AUTO_TEST_CASE(opsets) {
-  for (std::int64_t opset = 9; opset <= 21; ++opset) {
+  for (std::int64_t opset = 1; opset <= 21; ++opset) {
     auto model = Model(opset).node("Relu", {"x"}, {"y"}).input("x", type, {2}).output("y");
     BOOST_TEST(load(model.bytes()).summary().opset == opset);
   }
-  refused(Model(8).node("Relu", {"x"}, {"y"}).input("x", type, {2}).output("y"),
-          ErrorKind::not_supported, "opset 8: 9 to 21 are supported");
+  refused(Model(0).node("Relu", {"x"}, {"y"}).input("x", type, {2}).output("y"),
+          ErrorKind::not_supported, "opset 0: 1 to 21 are supported");
   refused(Model(22).node("Relu", {"x"}, {"y"}).input("x", type, {2}).output("y"),
           ErrorKind::not_supported, "opset 22");
   auto none = relu();
@@ -154,10 +154,6 @@ BOOST_AUTO_TEST_CASE(typed_fields) {
 BOOST_AUTO_TEST_CASE(types_that_webnn_has_not_are_refused_when_used) {
   auto model = relu().initializer("w", {proto::TensorProto::DOUBLE, {1}, {1}});
   BOOST_TEST(build(load(model.bytes())).inputs().size() == 1U);
-  cannot(Model()
-             .node("Add", {"x", "w"}, {"y"})
-             .initializer("w", {proto::TensorProto::DOUBLE, {1}, {1}}),
-         {{"x", ramp({1})}}, ErrorKind::not_supported, "WebNN has no type double");
   auto strings = Model().node("Add", {"x", "w"}, {"y"}).initializer("w", ramp({1}));
   strings.graph().mutable_initializer(0)->set_data_type(proto::TensorProto::STRING);
   cannot(strings, {{"x", ramp({1})}}, ErrorKind::not_supported, "WebNN has no type string");
@@ -183,7 +179,7 @@ BOOST_AUTO_TEST_CASE(operators_that_are_not_known) {
   auto foreign = Model().node("Relu", {"x"}, {"y"});
   foreign.graph().mutable_node(0)->set_domain("com.microsoft");
   cannot(foreign, {{"x", ramp({1})}}, ErrorKind::not_supported,
-         "operators of domain 'com.microsoft'");
+         "the operator of domain 'com.microsoft' is not known");
   // One that no output needs is not in the way.
   auto unused = Model().node("Mystery", {"x"}, {"z"}).node("Relu", {"x"}, {"y"});
   check(unused, {{"x", ramp({2})}}, {{"y", ramp({2})}});

@@ -57,7 +57,17 @@ BOOST_AUTO_TEST_CASE(batch_normalization_of_training) {
   const auto node = [](std::vector<std::string> outputs, const Attributes& attributes) {
     return Model(14).node("BatchNormalization", {"x", "s", "b", "m", "v"}, outputs, attributes);
   };
-  cannot(node({"y"}, {{"training_mode", 1}}), values, ErrorKind::not_supported, "training");
+  // The statistics are the batch's own, of 1, 3, 5, 7: mean 4, variance 5.
+  const Values known{{"x", ramp({1, 1, 2, 2}, 1, 2)},
+                     {"s", floats({1}, {2})},
+                     {"b", floats({1}, {1})},
+                     {"m", floats({1}, {2})},
+                     {"v", floats({1}, {1})}};
+  const auto step = 2 / std::sqrt(5 + 1e-5);
+  check(node({"y", "rm", "rv"}, {{"training_mode", 1}, {"momentum", 0.75}}), known,
+        {{"y", floats({1, 1, 2, 2}, {1 - 3 * step, 1 - step, 1 + step, 1 + 3 * step})},
+         {"rm", floats({1}, {2 * 0.75 + 4 * 0.25})},
+         {"rv", floats({1}, {0.75 + 5 * 0.25})}});
   cannot(node({"y", "rm"}, {}), values, ErrorKind::not_supported, "running statistics");
 }
 
@@ -76,8 +86,26 @@ BOOST_AUTO_TEST_CASE(layer_normalization) {
   // The scale may be broadcast over the normalised dimensions.
   check(Model(17).node("LayerNormalization", {"x", "s", "b"}, {"y"}, {{"axis", -2}}), values,
         {{"y", scaled(rows(x, 12), s, b, 1)}});
-  cannot(Model(17).node("LayerNormalization", {"x", "s"}, {"y", "mean"}), {{"x", x}, {"s", s}},
-         ErrorKind::not_supported, "output 'Mean'");
+  const auto ones = floats({2}, {1, 1});
+  const auto unit = 1 / std::sqrt(1 + 1e-5);
+  check(Model(17).node("LayerNormalization", {"x", "s"}, {"y", "mean", "inverse"}),
+        {{"x", floats({2, 2}, {1, 3, 6, 8})}, {"s", ones}},
+        {{"y", floats({2, 2}, {-unit, unit, -unit, unit})},
+         {"mean", floats({2, 1}, {2, 7})},
+         {"inverse", floats({2, 1}, {unit, unit})}});
+}
+
+BOOST_AUTO_TEST_CASE(neighbouring_channels) {
+  // Of three channels the middle one has both neighbours, the others have one.
+  const auto x = floats({1, 3, 1}, {1, 2, 3});
+  const auto y = [](double value, double squares) {
+    return value / std::pow(1 + 0.3 / 3 * squares, 0.75);
+  };
+  check(Model().node("LRN", {"x"}, {"y"}, {{"size", 3}, {"alpha", 0.3}}), {{"x", x}},
+        {{"y", floats({1, 3, 1}, {y(1, 5), y(2, 14), y(3, 13)})}});
+  check(Model().node("MeanVarianceNormalization", {"x"}, {"y"}, {{"axes", Ints{2}}}),
+        {{"x", floats({1, 1, 2}, {1, 3})}}, {{"y", floats({1, 1, 2}, {-1, 1})}});
+  cannot(Model().node("LRN", {"x"}, {"y"}), {{"x", x}}, ErrorKind::bad_data, "a size of 0");
 }
 
 BOOST_AUTO_TEST_CASE(instance_normalization) {

@@ -109,10 +109,42 @@ BOOST_AUTO_TEST_CASE(whole_planes) {
         {{"y", floats({1, 2, 1}, {1, 4})}});
 }
 
+BOOST_AUTO_TEST_CASE(where_the_largest_are) {
+  check(Model().node(
+            "MaxPool", {"x"}, {"y", "at"},
+            {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{1, 2}}, {"pads", Ints{0, 0, 1, 0}}}),
+        {{"x", floats({1, 1, 2, 4}, {1, 5, 3, 3, 6, 2, 7, 8})}},
+        {{"y", floats({1, 1, 2, 2}, {6, 8, 6, 8})}, {"at", longs({1, 1, 2, 2}, {4, 7, 4, 7})}});
+}
+
+BOOST_AUTO_TEST_CASE(three_dimensions) {
+  const auto x = ramp({1, 1, 2, 2, 2});
+  const Attributes window{{"kernel_shape", Ints{2, 2, 2}}};
+  check(Model().node("MaxPool", {"x"}, {"y"}, window), {{"x", x}},
+        {{"y", floats({1, 1, 1, 1, 1}, {7})}});
+  check(Model().node("AveragePool", {"x"}, {"y"}, window), {{"x", x}},
+        {{"y", floats({1, 1, 1, 1, 1}, {3.5})}});
+  // With padding of one plane before: its zeros count only if they shall.
+  auto padded = window;
+  padded.push_back({"pads", Ints{1, 0, 0, 0, 0, 0}});
+  check(Model().node("AveragePool", {"x"}, {"y"}, padded), {{"x", x}},
+        {{"y", floats({1, 1, 2, 1, 1}, {1.5, 3.5})}});
+  padded.push_back({"count_include_pad", 1});
+  check(Model().node("AveragePool", {"x"}, {"y"}, padded), {{"x", x}},
+        {{"y", floats({1, 1, 2, 1, 1}, {0.75, 3.5})}});
+}
+
+BOOST_AUTO_TEST_CASE(norms_of_windows) {
+  check(Model().node("LpPool", {"x"}, {"y"}, {{"kernel_shape", Ints{2}}}),
+        {{"x", floats({1, 1, 3}, {3, -4, 0})}}, {{"y", floats({1, 1, 2}, {5, 4})}});
+  check(Model().node("GlobalLpPool", {"x"}, {"y"}, {{"p", 1}}),
+        {{"x", floats({1, 1, 3}, {3, -4, 0})}}, {{"y", floats({1, 1, 1}, {7})}});
+}
+
 BOOST_AUTO_TEST_CASE(what_cannot_be_pooled) {
   const Values x{{"x", ramp({1, 1, 4, 4})}};
-  cannot(Model().node("MaxPool", {"x"}, {"y", "at"}, {{"kernel_shape", Ints{2, 2}}}), x,
-         ErrorKind::not_supported, "output 'Indices'");
+  cannot(Model().node("MaxPool", {"x"}, {"y", "at"}, {{"kernel_shape", Ints{1, 2, 2}}}),
+         {{"x", ramp({1, 1, 2, 4, 4})}}, ErrorKind::not_supported, "output 'Indices'");
   cannot(Model().node("MaxPool", {"x"}, {"y"}), x, ErrorKind::bad_data,
          "'kernel_shape' is missing");
   cannot(Model().node("MaxPool", {"x"}, {"y"}, {{"kernel_shape", Ints{9, 9}}, {"ceil_mode", 1}}), x,

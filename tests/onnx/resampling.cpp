@@ -128,6 +128,36 @@ BOOST_AUTO_TEST_CASE(some_axes_only) {
   check(sized(mode, {1, 1, 3, 2}), {{"x", x}}, {{"y", x}});
 }
 
+BOOST_AUTO_TEST_CASE(cubic_and_wide_kernels) {
+  const auto along = [](std::vector<std::int64_t> size, Attributes attributes) {
+    return Model(18)
+        .node("Resize", {"x", "", "", "sizes"}, {"y"}, attributes)
+        .initializer("sizes", list(size));
+  };
+  // Halfway between elements the kernel of a = -0.75 is -3/32, 19/32, 19/32, -3/32.
+  const auto middle = (-3 * 1 + 19 * 2 + 19 * 4 - 3 * 8) / 32.0;
+  check(along({2}, {{"mode", "cubic"}}), {{"x", floats({4}, {1, 2, 4, 8})}},
+        {{"y", floats({2}, {(-3 * 1 + 19 * 1 + 19 * 2 - 3 * 4) / 32.0,
+                            (-3 * 2 + 19 * 4 + 19 * 8 - 3 * 8) / 32.0})}});
+  check(along({1}, {{"mode", "cubic"}}), {{"x", floats({4}, {1, 2, 4, 8})}},
+        {{"y", floats({1}, {middle})}});
+  // Antialiased, the one takes eight elements, with weights 1, 3, 5, 7, 7, 5, 3, 1 of 32.
+  check(along({1}, {{"mode", "linear"}, {"antialias", 1}}), {{"x", floats({4}, {0, 0, 32, 0})}},
+        {{"y", floats({1}, {7})}});
+}
+
+BOOST_AUTO_TEST_CASE(regions) {
+  const auto model = Model(13)
+                         .node("Resize", {"x", "region", "", "sizes"}, {"y"},
+                               {{"mode", "linear"},
+                                {"coordinate_transformation_mode", "tf_crop_and_resize"},
+                                {"extrapolation_value", 9.0}})
+                         .initializer("region", floats({2}, {0.5, 1.5}))
+                         .initializer("sizes", list({3}));
+  // Positions 1.5, 3 and 4.5 of 0 to 3: the last lies outside.
+  check(model, {{"x", floats({4}, {0, 10, 20, 30})}}, {{"y", floats({3}, {15, 30, 9})}});
+}
+
 BOOST_AUTO_TEST_CASE(what_cannot_be_resized) {
   const Values x{{"x", ramp({1, 1, 2, 2})}};
   const auto resize = [](const Attributes& attributes) {
@@ -135,10 +165,11 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_resized) {
         .node("Resize", {"x", "", "", "sizes"}, {"y"}, attributes)
         .initializer("sizes", list({1, 1, 4, 4}));
   };
-  cannot(resize({{"mode", "cubic"}}), x, ErrorKind::not_supported, "WebNN has no mode 'cubic'");
-  cannot(resize({{"coordinate_transformation_mode", "tf_crop_and_resize"}}), x,
-         ErrorKind::not_supported, "'tf_crop_and_resize'");
-  cannot(resize({{"antialias", 1}}), x, ErrorKind::not_supported, "antialias");
+  cannot(resize({{"mode", "quartic"}}), x, ErrorKind::bad_data, "'quartic'");
+  cannot(resize({{"coordinate_transformation_mode", "tf_crop_and_resize"}}), x, ErrorKind::bad_data,
+         "the region is missing");
+  cannot(resize({{"coordinate_transformation_mode", "sideways"}}), x, ErrorKind::bad_data,
+         "'sideways'");
   cannot(Model().node("Resize", {"x"}, {"y"}), x, ErrorKind::bad_data, "neither scales nor sizes");
   cannot(sized({}, {1, 1, 0, 4}), x, ErrorKind::not_supported, "a size of 0");
   cannot(sized({}, {1, 4}), x, ErrorKind::bad_data, "one size an axis");

@@ -123,6 +123,8 @@ BOOST_AUTO_TEST_CASE(identity_and_dropout) {
   check(Model(10).node("Dropout", {"x"}, {"y"}, {{"ratio", 0.5}}), {{"x", x}}, {{"y", x}});
   check(Model(13).node("Dropout", {"x", "r"}, {"y"}).initializer("r", floats({}, {0.5})),
         {{"x", x}}, {{"y", x}});
+  check(Model(13).node("Dropout", {"x"}, {"y", "mask"}), {{"x", x}},
+        {{"y", x}, {"mask", bools({3}, {1, 1, 1})}});
   cannot(Model(13).node("Dropout", {"x", "", "t"}, {"y"}).initializer("t", bools({}, {1})),
          {{"x", x}}, ErrorKind::not_supported, "training");
 }

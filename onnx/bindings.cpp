@@ -1,0 +1,72 @@
+#include "onnx/bindings.hpp"
+
+#include "onnx/element_type.hpp"
+#include "onnx/problem.hpp"
+
+namespace polychron::onnx::detail {
+
+namespace {
+
+[[noreturn]] void wrong(const std::string& why) { throw Error(ErrorKind::type_error, why); }
+
+}  // namespace
+
+Bindings::Bindings(const Summary& summary, const std::map<std::string, Shape>& given) {
+  std::set<std::string> symbols;
+  for (const auto& input : summary.inputs) {
+    names_.insert(input.name);
+    if (!input.dimensions) continue;
+    for (const auto& dimension : *input.dimensions)
+      if (!dimension.symbol.empty()) symbols.insert(dimension.symbol);
+  }
+  for (const auto& [name, shape] : given) {
+    if (names_.contains(name)) {
+      shapes_.emplace(name, shape);
+    } else if (symbols.contains(name)) {
+      if (shape.size() != 1) wrong("symbol " + quote(name) + " takes one number");
+      bind(name, shape.front(), "its binding");
+    } else {
+      wrong("there is no input and no free dimension " + quote(name) + " to bind");
+    }
+  }
+  for (const auto& input : summary.inputs) take_symbols(input);
+}
+
+Shape Bindings::resolve(const ValueInfo& input) const {
+  const auto bound = shapes_.find(input.name);
+  if (bound != shapes_.end()) return bound->second;
+  const auto where = "input " + quote(input.name);
+  if (!input.dimensions) wrong(where + " has no shape in the model: bind it by its name");
+  Shape shape;
+  for (const auto& dimension : *input.dimensions) {
+    const auto symbol = values_.find(dimension.symbol);
+    if (!dimension.value && symbol == values_.end())
+      wrong(where + " is " + to_string(input) + ": dimension " + std::to_string(shape.size()) +
+            " is free, bind the input or the symbol");
+    shape.push_back(dimension.value ? *dimension.value : symbol->second);
+  }
+  return shape;
+}
+
+void Bindings::bind(const std::string& symbol, std::uint32_t value, const std::string& by) {
+  const auto [known, is_new] = values_.emplace(symbol, value);
+  if (!is_new && known->second != value)
+    wrong("dimension " + quote(symbol) + " would be both " + std::to_string(known->second) +
+          " and, by " + by + ", " + std::to_string(value));
+}
+
+void Bindings::take_symbols(const ValueInfo& input) {
+  const auto bound = shapes_.find(input.name);
+  if (bound == shapes_.end() || !input.dimensions) return;
+  const auto& shape = bound->second;
+  const auto where = "input " + quote(input.name);
+  const auto mismatch = where + " is " + to_string(input) + ", not " + to_string(shape);
+  if (shape.size() != input.dimensions->size()) wrong(mismatch);
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const auto& dimension = (*input.dimensions)[i];
+    if (dimension.value && *dimension.value != shape[i]) wrong(mismatch);
+    if (!dimension.symbol.empty()) bind(dimension.symbol, shape[i], "the shape of " + where);
+  }
+}
+
+}  // namespace polychron::onnx::detail

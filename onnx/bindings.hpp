@@ -1,0 +1,30 @@
+// Which numbers the free dimensions of a model's inputs stand for.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "polychron/onnx.hpp"
+
+namespace polychron::onnx::detail {
+
+/// Symbols may be bound by name, or follow from an input's bound shape.
+class Bindings {
+ public:
+  /// Throws Error (type_error) if a binding names nothing or contradicts the model.
+  Bindings(const Summary& summary, const std::map<std::string, Shape>& given);
+
+  /// The shape of `input`. Throws if a dimension is still free.
+  Shape resolve(const ValueInfo& input) const;
+
+ private:
+  void bind(const std::string& symbol, std::uint32_t value, const std::string& by);
+  void take_symbols(const ValueInfo& input);
+
+  std::set<std::string> names_;
+  std::map<std::string, Shape> shapes_;
+  std::map<std::string, std::uint32_t> values_;
+};
+
+}  // namespace polychron::onnx::detail

@@ -1,0 +1,91 @@
+#include "onnx/importer.hpp"
+
+#include <utility>
+
+#include "onnx/handlers.hpp"
+#include "onnx/problem.hpp"
+
+namespace polychron::onnx::detail {
+
+void Importer::add_main(Scope& scope) {
+  const Frame frame{model_.summary().opset, &scope, nullptr, 0};
+  for (const auto* node : model_.body(model_.graph()).nodes) add_node(*node, frame);
+}
+
+std::vector<Tensor> Importer::add_graph(const proto::GraphProto& graph, const Frame& around,
+                                        std::vector<Tensor> inputs) {
+  const auto& body = model_.body(graph);
+  Scope scope(body.constants, around.scope);
+  return add_body(body, {around.opset, &scope, around.caller, around.depth + 1}, std::move(inputs));
+}
+
+std::vector<Tensor> Importer::add_function(const Function& function, const Node& caller,
+                                           const Frame& around, std::vector<Tensor> inputs) {
+  Scope scope(function.body.constants);
+  return add_body(function.body, {function.opset, &scope, &caller, around.depth + 1},
+                  std::move(inputs));
+}
+
+std::vector<Tensor> Importer::add_body(const Body& body, const Frame& frame,
+                                       std::vector<Tensor> inputs) {
+  if (frame.depth > max_depth) unsupported("functions and branches within each other so deep");
+  if (inputs.size() > body.inputs.size())
+    malformed(std::to_string(inputs.size()) + " inputs where the body takes " +
+              std::to_string(body.inputs.size()));
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    frame.scope->put(body.inputs[i], std::move(inputs[i]));
+  spend(body.nodes.size() + 1);
+  for (const auto* node : body.nodes) add_node(*node, frame);
+  std::vector<Tensor> outputs;
+  for (const auto& name : body.outputs) outputs.push_back(frame.scope->at(name).renamed());
+  return outputs;
+}
+
+/// Adds the node; tells about it when that fails. A builder that finds an argument wrong means that
+/// ONNX allows what WebNN does not: models that ONNX forbids are rare, and look the same from here.
+void Importer::add_node(const proto::NodeProto& message, const Frame& frame) {
+  Node node(message, frame, *this);
+  const auto where = "operator " + quote(message.op_type()) + " (node " + quote(node.label()) +
+                     ", opset " + std::to_string(frame.opset) + ")";
+  const auto* function = model_.function(message.domain(), message.op_type());
+  const auto handle = function ? nullptr : find_handler(message.domain(), message.op_type());
+  if (!function && !handle) {
+    if (own_domain(message.domain())) unsupported(where + ": the operator is not known");
+    unsupported(where + ": the operator of domain " + quote(message.domain()) + " is not known");
+  }
+  try {
+    if (handle) {
+      handle(node);
+    } else {
+      node.set_all(add_function(*function, node, frame, node.tensors()));
+    }
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::type_error)
+      throw Error(ErrorKind::not_supported, where + ": WebNN refuses it").caused_by(error);
+    if (error.kind() == ErrorKind::invalid_state || error.kind() == ErrorKind::out_of_memory) throw;
+    const Error located(error.kind(), where + ": " + error.message());
+    throw error.cause() ? located.caused_by(*error.cause()) : located;
+  }
+  for (const auto& name : message.output())
+    if (!name.empty() && !frame.scope->find(name))
+      unsupported(where + ": WebNN has no such output as " + quote(name));
+}
+
+void Importer::spend(std::uint64_t steps) {
+  steps_ += steps;
+  if (steps > max_steps || steps_ > max_steps)
+    unsupported("unrolled, the model has more than " + std::to_string(max_steps) + " nodes");
+}
+
+void Importer::spend_bytes(std::uint64_t bytes) {
+  bytes_ += bytes;
+  if (bytes_ > max_calculated_bytes)
+    unsupported("what is calculated when it is imported takes more than " +
+                std::to_string(max_calculated_bytes) + " bytes");
+}
+
+void Importer::warn(const std::string& text) {
+  if (warnings_.insert(text).second && options_.on_warning) options_.on_warning(text);
+}
+
+}  // namespace polychron::onnx::detail

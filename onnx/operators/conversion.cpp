@@ -1,0 +1,75 @@
+// Cast and CastLike.
+#include <array>
+#include <map>
+
+#include "onnx/handlers.hpp"
+#include "onnx/operators/carried.hpp"
+
+namespace polychron::onnx::detail {
+
+namespace {
+
+/// Opsets below 6 tell types by name.
+ElementType named_type(const std::string& name) {
+  for (std::int32_t i = 0; i <= static_cast<std::int32_t>(ElementType::bfloat16); ++i) {
+    const auto type = static_cast<ElementType>(i);
+    std::string upper;
+    for (const char c : to_string(type))
+      upper += static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
+    if (upper == name) return type;
+  }
+  malformed("there is no type " + quote(name));
+}
+
+/// Rounds float32 to the 8 bits of bfloat16's significand: Veltkamp's splitting.
+Term nearest_bfloat(const Term& x) {
+  const auto scaled = x * 65537;
+  return (x.abs() < 0x1p110).choose(scaled - (scaled - x), x);
+}
+
+/// Towards 0, as ONNX's data up to opset 18 have it: the one before, if the nearest lies beyond.
+Term truncated_bfloat(const Term& x) {
+  const auto nearest = nearest_bfloat(x);
+  return (nearest.abs() > x.abs()).choose(nearest_bfloat(nearest * (1 - 0x1p-8)), nearest);
+}
+
+void cast_to(Node& node, ElementType to) {
+  const auto* known = node.calculable_literal(0);
+  if (known && to != ElementType::bfloat16 && visit_type(to, [](auto) {}))
+    return node.set(cast_literal(*known, to));
+  const auto type = operand_type(to);
+  if (!type) unsupported("WebNN has no type " + std::string(to_string(to)));
+  const auto from = node.type(0);
+  if (from == to) return node.forward(0);
+  auto x = term(node, 0);
+  if (to == ElementType::boolean) return node.set((!(x == 0)).operand(), 0, to);
+  if (to == ElementType::float64)
+    node.importer.warn("values of type double are rounded to float32, for WebNN has no double");
+  if (to == ElementType::bfloat16 && is_real(from))
+    x = node.opset < 19 ? truncated_bfloat(x.cast(*type)) : nearest_bfloat(x.cast(*type));
+  else
+    x = wrapped(x.cast(*type), to);
+  if (x.operand().data_type() == node.data_type(0) && *type == node.data_type(0)) {
+    // The operand may be the input itself: another name for it, of another type.
+    x = x.with(node.builder.identity(x.operand(), node.options()));
+  }
+  node.set(x.operand(), 0, to);
+}
+
+void cast(Node& node) {
+  if (node.opset < 6) return cast_to(node, named_type(node.text("to", "")));
+  cast_to(node, static_cast<ElementType>(node.integer("to", 0)));
+}
+
+void cast_like(Node& node) { cast_to(node, node.type(1)); }
+
+constexpr std::array rows{
+    Row{"Cast", cast},
+    Row{"CastLike", cast_like},
+};
+
+}  // namespace
+
+std::span<const Row> conversion_rows() noexcept { return rows; }
+
+}  // namespace polychron::onnx::detail

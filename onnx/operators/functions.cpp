@@ -1,0 +1,121 @@
+// Functions that WebNN lacks: hyperbolic ones, and the inverses of these and the circular ones.
+//
+// Where a plain formula would cancel, a polynomial takes over: those of Cephes (asinf, atanf,
+// asinhf, acoshf, atanhf), good to about one unit in the last place of float32.
+#include <array>
+#include <initializer_list>
+#include <numbers>
+
+#include "onnx/handlers.hpp"
+#include "onnx/operators/term.hpp"
+
+namespace polychron::onnx::detail {
+
+namespace {
+
+constexpr double pi = std::numbers::pi;
+constexpr double ln2 = std::numbers::ln2;
+
+/// Coefficients from the highest power to the constant.
+Term polynomial(const Term& x, std::initializer_list<double> coefficients) {
+  auto next = coefficients.begin();
+  auto result = x * *next + *(next + 1);
+  for (next += 2; next != coefficients.end(); ++next) result = result * x + *next;
+  return result;
+}
+
+/// exp(|x|) / 2 without overflow before the result itself does.
+Term half_exp(const Term& x) {
+  const auto root = (x.abs() * 0.5).exp();
+  return root * 0.5 * root;
+}
+
+Term cosh(const Term& x) { return half_exp(x) + (-x.abs()).exp() * 0.5; }
+
+Term sinh(const Term& x) {
+  const auto large = (half_exp(x) - (-x.abs()).exp() * 0.5) * x.sign();
+  const auto small =
+      x + x * x * x * polynomial(x * x, {1 / 362880.0, 1 / 5040.0, 1 / 120.0, 1 / 6.0});
+  return (x.abs() < 1).choose(small, large);
+}
+
+/// Of |x|, or of sqrt((1 - |x|) / 2) where |x| is above a half.
+Term asin_core(const Term& size, const Term& is_large) {
+  const auto z = is_large.choose((1 - size) * 0.5, size * size);
+  const auto x = is_large.choose(z.sqrt(), size);
+  return x + x * z *
+                 polynomial(z, {4.2163199048e-2, 2.4181311049e-2, 4.5470025998e-2, 7.4953002686e-2,
+                                1.6666752422e-1});
+}
+
+Term asin(const Term& x) {
+  const auto size = x.abs();
+  const auto is_large = size > 0.5;
+  const auto core = asin_core(size, is_large);
+  return is_large.choose(pi / 2 - core * 2, core) * x.sign();
+}
+
+Term acos(const Term& x) {
+  const auto size = x.abs();
+  const auto is_large = size > 0.5;
+  const auto core = asin_core(size, is_large);
+  const auto large = (x > 0).choose(core * 2, pi - core * 2);
+  return is_large.choose(large, pi / 2 - core * x.sign());
+}
+
+Term atan(const Term& x) {
+  const auto size = x.abs();
+  const auto is_large = size > 2.414213562373095;
+  const auto is_middle = size > 0.4142135623730950;
+  const auto start =
+      is_large.choose(x.number(pi / 2), is_middle.choose(x.number(pi / 4), x.number(0)));
+  const auto reduced = is_large.choose(-1 / size, is_middle.choose((size - 1) / (size + 1), size));
+  const auto z = reduced * reduced;
+  const auto core =
+      polynomial(z, {8.05374449538e-2, -1.38776856032e-1, 1.99777106478e-1, -3.33329491539e-1});
+  return (start + (core * z * reduced + reduced)) * x.sign();
+}
+
+Term asinh(const Term& x) {
+  const auto size = x.abs();
+  const auto z = x * x;
+  const auto small =
+      x +
+      x * z * polynomial(z, {2.0122003309e-2, -4.2699340972e-2, 7.4847586088e-2, -1.6666288134e-1});
+  const auto middle = (size + (z + 1).sqrt()).log();
+  const auto large = (size > 1500).choose(size.log() + ln2, middle);
+  return (size < 0.5).choose(small, large * x.sign());
+}
+
+Term acosh(const Term& x) {
+  const auto z = x - 1;
+  const auto small = z.sqrt() * polynomial(z, {1.7596881071e-3, -7.5272886713e-3, 2.6454905019e-2,
+                                               -1.1784741703e-1, 1.4142135263});
+  const auto middle = (x + (z * (x + 1)).sqrt()).log();
+  return (z < 0.5).choose(small, (x > 1500).choose(x.log() + ln2, middle));
+}
+
+Term atanh(const Term& x) {
+  const auto z = x * x;
+  const auto small = x + x * z *
+                             polynomial(z, {1.81740078349e-1, 8.24370301058e-2, 1.46691431730e-1,
+                                            1.99782164500e-1, 3.33337300303e-1});
+  return (x.abs() < 0.5).choose(small, ((1 + x) / (1 - x)).log() * 0.5);
+}
+
+template <Term function(const Term&)>
+void apply(Node& node) {
+  node.set(function(term(node, 0)).operand());
+}
+
+constexpr std::array rows{
+    Row{"Acos", apply<acos>},   Row{"Acosh", apply<acosh>}, Row{"Asin", apply<asin>},
+    Row{"Asinh", apply<asinh>}, Row{"Atan", apply<atan>},   Row{"Atanh", apply<atanh>},
+    Row{"Cosh", apply<cosh>},   Row{"Sinh", apply<sinh>},
+};
+
+}  // namespace
+
+std::span<const Row> function_rows() noexcept { return rows; }
+
+}  // namespace polychron::onnx::detail

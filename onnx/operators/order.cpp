@@ -1,0 +1,92 @@
+// Operators about the order of elements: Trilu, CumSum, ReverseSequence.
+#include <algorithm>
+#include <array>
+
+#include "onnx/handlers.hpp"
+#include "onnx/operators/iota.hpp"
+
+namespace polychron::onnx::detail {
+
+namespace {
+
+/// The triangle of the last two dimensions, the rest 0.
+void trilu(Node& node) {
+  const auto& shape = node.shape(0);
+  if (shape.size() < 2) malformed("a tensor of shape " + to_string(shape));
+  const auto rows = shape[shape.size() - 2];
+  const auto columns = shape.back();
+  std::int64_t k = 0;
+  if (node.has_input(1)) {
+    const auto values = node.integers(1);
+    if (values.size() != 1) malformed("the diagonal must be a scalar");
+    k = std::clamp<std::int64_t>(values[0], -std::int64_t{rows} - 1, std::int64_t{columns} + 1);
+  }
+  const bool upper = node.integer("upper", 1) != 0;
+  const auto kept = [&](std::int64_t row, std::int64_t column) {
+    return upper ? column - row >= k : column - row <= k;
+  };
+  if (const auto* known = node.calculable_literal(0)) {
+    const auto size = element_size(known->type);
+    auto bytes = Buffer::copy_of(known->bytes);
+    for (std::size_t i = 0; i < count(shape); ++i)
+      if (!kept(static_cast<std::int64_t>(i / columns % rows),
+                static_cast<std::int64_t>(i % columns)))
+        std::fill_n(bytes.data() + i * size, size, std::byte{0});
+    return node.set(make_literal(known->type, shape, std::move(bytes)));
+  }
+  const auto x = term(node, 0);
+  const auto row = iota(node, DataType::int32, 2, 0, rows) + static_cast<double>(k);
+  const auto column = iota(node, DataType::int32, 2, 1, columns);
+  node.set((upper ? column >= row : column <= row).choose(x, x.number(0)).operand());
+}
+
+/// Sums of what comes before, by comparing positions: it takes the square of the axis' length.
+void cumulative_sum(Node& node) {
+  const auto x = term(node, 0);
+  const auto given = node.integers(1);
+  if (given.size() != 1) malformed("the axis must be a scalar");
+  const auto axis = node.axis(given[0], x.rank());
+  const auto length = x.shape()[axis];
+  if (std::uint64_t{count(x.shape())} * length > (1U << 26) || x.rank() + 1 > max_rank)
+    unsupported("sums along an axis of " + std::to_string(length));
+  const bool exclusive = node.integer("exclusive", 0) != 0;
+  const bool reverse = node.integer("reverse", 0) != 0;
+  const auto to = iota(node, DataType::int32, x.rank() + 1, axis, length);
+  const auto from = iota(node, DataType::int32, x.rank() + 1, axis + 1, length);
+  const auto before = reverse ? from > to : from < to;
+  const auto counts = exclusive ? before : before || from == to;
+  const auto each = x.unsqueeze(axis);
+  node.set(counts.choose(each, each.number(0)).sum({axis + 1}).operand());
+}
+
+/// The first elements of each sequence, in reverse: all rows are gathered anew.
+void reverse_sequence(Node& node) {
+  const auto x = term(node, 0);
+  const auto time = node.axis(node.integer("time_axis", 0), x.rank());
+  const auto batch = node.axis(node.integer("batch_axis", 1), x.rank());
+  if (time + batch != 1) malformed("the axes must be the first two");
+  const auto steps = x.shape()[time];
+  const auto size = x.shape()[batch];
+  auto lengths = term(node, 1).cast(DataType::int32);
+  lengths = lengths.reshape(batch == 0 ? Shape{size, 1} : Shape{1, size});
+  const auto step = iota(node, DataType::int32, 2, time, steps);
+  const auto from = (step < lengths).choose(lengths - 1 - step, step);
+  const auto row =
+      from * static_cast<double>(time == 0 ? size : 1) +
+      iota(node, DataType::int32, 2, batch, size) * static_cast<double>(batch == 0 ? steps : 1);
+  Shape rows(x.shape().begin() + 2, x.shape().end());
+  rows.insert(rows.begin(), steps * size);
+  node.set(x.reshape(rows).gather(row, 0).operand());
+}
+
+constexpr std::array rows{
+    Row{"CumSum", cumulative_sum},
+    Row{"ReverseSequence", reverse_sequence},
+    Row{"Trilu", trilu},
+};
+
+}  // namespace
+
+std::span<const Row> order_rows() noexcept { return rows; }
+
+}  // namespace polychron::onnx::detail

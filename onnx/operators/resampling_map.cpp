@@ -1,0 +1,114 @@
+#include "onnx/operators/resampling_map.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace polychron::onnx::detail {
+
+namespace {
+
+using Axis = ResampledAxis;
+using Rules = ResamplingRules;
+
+/// Where output coordinate `i` lies in the input.
+double coordinate(const Rules& rules, const Axis& axis, std::uint32_t i) {
+  const double x = i;
+  const double in = axis.input;
+  const double out = axis.output;
+  const auto& mode = rules.coordinates;
+  if (mode == "asymmetric") return x / axis.scale;
+  if (mode == "tf_half_pixel_for_nn") return (x + 0.5) / axis.scale;
+  if (mode == "align_corners") {
+    // ONNX's own implementation takes the length before it is rounded down.
+    auto length = axis.scale * in;
+    if (std::abs(length - std::round(length)) < 1e-4) length = std::round(length);
+    return length == 1 || out == 1 ? 0 : x * (in - 1) / (length - 1);
+  }
+  if (mode == "tf_crop_and_resize") {
+    if (out == 1) return (axis.start + axis.end) / 2 * (in - 1);
+    return axis.start * (in - 1) + x * (axis.end - axis.start) * (in - 1) / (out - 1);
+  }
+  if (mode == "pytorch_half_pixel" && out == 1) return 0;
+  if (mode == "half_pixel_symmetric") {
+    const double adjustment = out / (axis.scale * in);
+    return in / 2 * (1 - adjustment) + (x + 0.5) / axis.scale - 0.5;
+  }
+  return (x + 0.5) / axis.scale - 0.5;
+}
+
+double rounded(const Rules& rules, double x) {
+  if (rules.nearest == "floor") return std::floor(x);
+  if (rules.nearest == "ceil") return std::ceil(x);
+  if (rules.nearest == "round_prefer_ceil") return std::floor(x + 0.5);
+  return std::ceil(x - 0.5);
+}
+
+double linear_position(const Rules& rules, const Axis& axis, std::uint32_t i) {
+  return std::clamp(coordinate(rules, axis, i), 0.0, static_cast<double>(axis.input - 1));
+}
+
+/// The weight of an element at distance `x`.
+double kernel(const Rules& rules, double x) {
+  x = std::abs(x);
+  if (rules.mode == Interpolation::linear) return std::max(0.0, 1 - x);
+  const auto a = rules.cubic_a;
+  if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+  if (x < 2) return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
+  return 0;
+}
+
+}  // namespace
+
+std::vector<Tap> taps(const Rules& rules, const Axis& axis, std::uint32_t i) {
+  const auto position = coordinate(rules, axis, i);
+  const auto low = std::floor(position);
+  // With antialias the kernel is as wide as the elements that become one.
+  const auto squeeze = rules.antialias ? std::min(1.0, axis.scale) : 1.0;
+  const auto reach = rules.mode == Interpolation::linear ? 1.0 : 2.0;
+  const auto first = std::floor(-reach / squeeze) + 1;
+  const auto last = 1 - first;
+  std::vector<Tap> list;
+  double sum = 0;
+  for (auto k = first; k <= last; ++k) {
+    const auto weight = kernel(rules, (k - (position - low)) * squeeze);
+    const auto index = low + k;
+    const bool outside = index < 0 || index >= axis.input;
+    if (weight == 0 || (outside && rules.exclude_outside)) continue;
+    const auto clamped = std::clamp(index, 0.0, static_cast<double>(axis.input - 1));
+    list.push_back({static_cast<std::uint32_t>(clamped), weight});
+    sum += weight;
+  }
+  if (rules.antialias || rules.exclude_outside)
+    for (auto& tap : list) tap.weight /= sum;
+  return list;
+}
+
+std::uint32_t nearest_index(const Rules& rules, const Axis& axis, std::uint32_t i) {
+  const auto last = static_cast<double>(axis.input - 1);
+  return static_cast<std::uint32_t>(
+      std::clamp(rounded(rules, coordinate(rules, axis, i)), 0.0, last));
+}
+
+bool is_outside(const Rules& rules, const Axis& axis, std::uint32_t i) {
+  if (rules.coordinates != "tf_crop_and_resize") return false;
+  const auto position = coordinate(rules, axis, i);
+  return position < 0 || position > axis.input - 1.0;
+}
+
+bool is_webnn_map(const Rules& rules, const Axis& axis) {
+  if (rules.mode == Interpolation::cubic || rules.antialias || rules.exclude_outside) return false;
+  Rules webnn{"half_pixel", "round_prefer_floor", rules.mode};
+  const Axis sized{axis.input, axis.output, static_cast<double>(axis.output) / axis.input};
+  for (std::uint32_t i = 0; i < axis.output; ++i) {
+    if (is_outside(rules, axis, i)) return false;
+    if (rules.mode == Interpolation::linear) {
+      const auto difference = linear_position(rules, axis, i) - linear_position(webnn, sized, i);
+      if (std::abs(difference) > 1e-5) return false;
+    } else if (nearest_index(rules, axis, i) != nearest_index(webnn, sized, i)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace polychron::onnx::detail

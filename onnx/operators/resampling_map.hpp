@@ -1,0 +1,47 @@
+// Which elements of an axis a resampled one is made of: ONNX's many ways to map coordinates.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace polychron::onnx::detail {
+
+struct ResampledAxis {
+  std::uint32_t input = 1;
+  std::uint32_t output = 1;
+  double scale = 1;
+  double start = 0, end = 1;  ///< the region of tf_crop_and_resize, in lengths of the axis
+};
+
+enum class Interpolation { nearest, linear, cubic };
+
+struct ResamplingRules {
+  std::string coordinates;  ///< coordinate_transformation_mode
+  std::string nearest;      ///< nearest_mode
+  Interpolation mode = Interpolation::nearest;
+  double cubic_a = -0.75;
+  bool exclude_outside = false;
+  bool antialias = false;
+};
+
+/// An element of the input, and its weight.
+struct Tap {
+  std::uint32_t index = 0;
+  double weight = 0;
+};
+
+/// The elements of which output element `i` is made, by linear or cubic interpolation.
+std::vector<Tap> taps(const ResamplingRules& rules, const ResampledAxis& axis, std::uint32_t i);
+
+/// The element that output element `i` is, in mode nearest.
+std::uint32_t nearest_index(const ResamplingRules& rules, const ResampledAxis& axis,
+                            std::uint32_t i);
+
+/// It lies outside of the input, where tf_crop_and_resize has its extrapolation_value.
+bool is_outside(const ResamplingRules& rules, const ResampledAxis& axis, std::uint32_t i);
+
+/// The axis is mapped as resample2d does, which takes its scale from the sizes.
+bool is_webnn_map(const ResamplingRules& rules, const ResampledAxis& axis);
+
+}  // namespace polychron::onnx::detail

@@ -1,0 +1,191 @@
+// Arithmetic on operands: what decompositions are written in.
+#pragma once
+
+#include <cmath>
+#include <vector>
+
+#include "onnx/node.hpp"
+
+namespace polychron::onnx::detail {
+
+/// An operand in a formula. The operators that it adds bear the node's label; numbers become
+/// constants of the operand's type. Lives as long as the call of a handler.
+class Term {
+ public:
+  Term(Node& node, Operand operand) : node_(&node), operand_(std::move(operand)) {}
+
+  const Operand& operand() const noexcept { return operand_; }
+  const Shape& shape() const { return operand_.shape(); }
+  std::size_t rank() const { return shape().size(); }
+  DataType data_type() const { return operand_.data_type(); }
+  Node& node() const noexcept { return *node_; }
+
+  /// A scalar of this one's type.
+  Term number(double value) const {
+    const bool real = data_type() == DataType::float32 || data_type() == DataType::float16;
+    if (real || value != std::floor(value)) return with(builder().constant(data_type(), value));
+    return with(builder().constant(data_type(), static_cast<std::int64_t>(value)));
+  }
+  Term with(Operand operand) const { return {*node_, std::move(operand)}; }
+
+  // -- element-wise -------------------------------------------------------------------------------
+  friend Term operator+(const Term& a, const Term& b) { return a.two(&GraphBuilder::add, b); }
+  friend Term operator-(const Term& a, const Term& b) { return a.two(&GraphBuilder::sub, b); }
+  friend Term operator*(const Term& a, const Term& b) { return a.two(&GraphBuilder::mul, b); }
+  friend Term operator/(const Term& a, const Term& b) { return a.two(&GraphBuilder::div, b); }
+  friend Term operator==(const Term& a, const Term& b) { return a.two(&GraphBuilder::equal, b); }
+  friend Term operator<(const Term& a, const Term& b) { return a.two(&GraphBuilder::lesser, b); }
+  friend Term operator<=(const Term& a, const Term& b) {
+    return a.two(&GraphBuilder::lesser_or_equal, b);
+  }
+  friend Term operator>(const Term& a, const Term& b) { return b < a; }
+  friend Term operator>=(const Term& a, const Term& b) { return b <= a; }
+  friend Term operator&&(const Term& a, const Term& b) {
+    return a.two(&GraphBuilder::logical_and, b);
+  }
+  friend Term operator||(const Term& a, const Term& b) {
+    return a.two(&GraphBuilder::logical_or, b);
+  }
+  friend Term operator+(const Term& a, double b) { return a + a.number(b); }
+  friend Term operator-(const Term& a, double b) { return a - a.number(b); }
+  friend Term operator*(const Term& a, double b) { return a * a.number(b); }
+  friend Term operator/(const Term& a, double b) { return a / a.number(b); }
+  friend Term operator+(double a, const Term& b) { return b.number(a) + b; }
+  friend Term operator-(double a, const Term& b) { return b.number(a) - b; }
+  friend Term operator*(double a, const Term& b) { return b.number(a) * b; }
+  friend Term operator/(double a, const Term& b) { return b.number(a) / b; }
+  friend Term operator==(const Term& a, double b) { return a == a.number(b); }
+  friend Term operator<(const Term& a, double b) { return a < a.number(b); }
+  friend Term operator<=(const Term& a, double b) { return a <= a.number(b); }
+  friend Term operator>(const Term& a, double b) { return a > a.number(b); }
+  friend Term operator>=(const Term& a, double b) { return a >= a.number(b); }
+  Term operator-() const { return one(&GraphBuilder::neg); }
+  Term operator!() const { return one(&GraphBuilder::logical_not); }
+  Term abs() const { return one(&GraphBuilder::abs); }
+  Term sign() const { return one(&GraphBuilder::sign); }
+  Term floor() const { return one(&GraphBuilder::floor); }
+  Term round_even() const { return one(&GraphBuilder::round_even); }
+  Term exp() const { return one(&GraphBuilder::exp); }
+  Term log() const { return one(&GraphBuilder::log); }
+  Term sqrt() const { return one(&GraphBuilder::sqrt); }
+  Term tanh() const { return one(&GraphBuilder::tanh); }
+  Term sigmoid() const { return one(&GraphBuilder::sigmoid); }
+  Term relu() const { return one(&GraphBuilder::relu); }
+  Term max(const Term& b) const { return two(&GraphBuilder::max, b); }
+  Term min(const Term& b) const { return two(&GraphBuilder::min, b); }
+  Term max(double b) const { return max(number(b)); }
+  Term min(double b) const { return min(number(b)); }
+  Term clamped(double low, double high) const { return max(low).min(high); }
+  Term cast(DataType type) const {
+    if (type == data_type()) return *this;
+    return with(builder().cast(operand_, type, node_->options()));
+  }
+  /// Where this one, uint8, is not 0: `yes`, else `no`.
+  Term choose(const Term& yes, const Term& no) const {
+    return with(builder().where(operand_, yes.operand_, no.operand_, node_->options()));
+  }
+
+  // -- shapes -------------------------------------------------------------------------------------
+  Term reshape(const Shape& shape) const {
+    if (shape == this->shape()) return *this;
+    return with(builder().reshape(operand_, shape, node_->options()));
+  }
+  Term expand(const Shape& shape) const {
+    if (shape == this->shape()) return *this;
+    return with(builder().expand(operand_, shape, node_->options()));
+  }
+  Term transpose(const std::vector<std::uint32_t>& order) const {
+    auto options = node_->options<TransposeOptions>();
+    options.permutation = order;
+    return with(builder().transpose(operand_, options));
+  }
+  /// Elements begin, begin + step, ... below `end` of an axis.
+  Term slice(std::uint32_t axis, std::uint32_t begin, std::uint32_t end,
+             std::uint32_t step = 1) const {
+    if (begin == 0 && end == shape()[axis] && step == 1) return *this;
+    std::vector<std::uint32_t> starts(rank(), 0);
+    std::vector<std::uint32_t> sizes(shape().begin(), shape().end());
+    auto options = node_->options<SliceOptions>();
+    std::vector<std::uint32_t> strides(rank(), 1);
+    starts[axis] = begin;
+    sizes[axis] = end - begin;
+    strides[axis] = step;
+    options.strides = strides;
+    return with(builder().slice(operand_, starts, sizes, options));
+  }
+  /// One element of an axis, which goes.
+  Term at(std::uint32_t axis, std::uint32_t i) const {
+    auto to = shape();
+    to.erase(to.begin() + axis);
+    return slice(axis, i, i + 1).reshape(to);
+  }
+  /// Another dimension of 1.
+  Term unsqueeze(std::uint32_t axis) const {
+    auto to = shape();
+    to.insert(to.begin() + axis, 1);
+    return reshape(to);
+  }
+  Term gather(const Term& indices, std::uint32_t axis) const {
+    auto options = node_->options<GatherOptions>();
+    options.axis = axis;
+    return with(builder().gather(operand_, indices.operand_, options));
+  }
+  Term pad(std::uint32_t axis, std::uint32_t begin, std::uint32_t end, double value = 0) const {
+    if (begin == 0 && end == 0) return *this;
+    std::vector<std::uint32_t> beginning(rank(), 0), ending(rank(), 0);
+    beginning[axis] = begin;
+    ending[axis] = end;
+    auto options = node_->options<PadOptions>();
+    options.value = value;
+    return with(builder().pad(operand_, beginning, ending, options));
+  }
+
+  // -- sums and products --------------------------------------------------------------------------
+  using Reduction = Operand (GraphBuilder::*)(const Operand&, const ReduceOptions&);
+  Term reduce(Reduction method, std::vector<std::uint32_t> axes, bool keep) const {
+    auto options = node_->options<ReduceOptions>();
+    options.axes = std::move(axes);
+    options.keep_dimensions = keep;
+    return with((builder().*method)(operand_, options));
+  }
+  Term sum(std::vector<std::uint32_t> axes, bool keep = false) const {
+    return reduce(&GraphBuilder::reduce_sum, std::move(axes), keep);
+  }
+  Term mean(std::vector<std::uint32_t> axes, bool keep = false) const {
+    return reduce(&GraphBuilder::reduce_mean, std::move(axes), keep);
+  }
+  Term matmul(const Term& b) const { return two(&GraphBuilder::matmul, b); }
+
+ private:
+  using One = Operand (GraphBuilder::*)(const Operand&, const OperatorOptions&);
+  using Two = Operand (GraphBuilder::*)(const Operand&, const Operand&, const OperatorOptions&);
+  GraphBuilder& builder() const { return node_->builder; }
+  Term one(One method) const { return with((builder().*method)(operand_, node_->options())); }
+  Term two(Two method, const Term& b) const {
+    return with((builder().*method)(operand_, b.operand_, node_->options()));
+  }
+
+  Node* node_;
+  Operand operand_;
+};
+
+/// Input `i` of the node.
+inline Term term(Node& node, std::size_t i) { return {node, node.operand(i)}; }
+
+/// Known values as a term of `type`.
+template <class T>
+Term constant(Node& node, ElementType type, const Shape& shape, const std::vector<T>& values) {
+  auto literal = make_literal(type, shape, values);
+  node.importer.spend_bytes(literal.bytes.size());
+  return {node, make_constant(node.builder, literal)};
+}
+
+inline Term concat(const std::vector<Term>& parts, std::uint32_t axis) {
+  if (parts.size() == 1) return parts.front();
+  std::vector<Operand> operands;
+  for (const auto& part : parts) operands.push_back(part.operand());
+  auto& node = parts.front().node();
+  return {node, node.builder.concat(operands, axis, node.options())};
+}
+
+}  // namespace polychron::onnx::detail

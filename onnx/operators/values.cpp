@@ -1,0 +1,181 @@
+// Operators whose results' shapes depend on values: what is known at import is worked out then.
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "onnx/handlers.hpp"
+#include "onnx/operators/iota.hpp"
+
+namespace polychron::onnx::detail {
+
+namespace {
+
+using Ints = std::vector<std::int64_t>;
+
+const Literal& known_input(const Node& node, std::size_t i) {
+  const auto* known = node.calculable_literal(i);
+  if (!known && node.literal(i)) unsupported("so many values of input " + std::to_string(i));
+  if (!known) node.want_value(i);
+  return *known;
+}
+
+std::uint32_t size32(std::size_t size) { return static_cast<std::uint32_t>(size); }
+
+void non_zero(Node& node) {
+  const auto& known = known_input(node, 0);
+  const auto values = reals(known);
+  const auto strides = strides_of(known.shape);
+  Ints found;
+  for (std::size_t d = 0; d < strides.size(); ++d)
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (values[i] != 0)
+        found.push_back(static_cast<std::int64_t>(i) / strides[d] % known.shape[d]);
+  const auto rank = size32(strides.size());
+  const auto hits = rank == 0 ? 0 : size32(found.size() / rank);
+  node.set(make_literal(ElementType::int64, {rank, hits}, found));
+}
+
+/// A gather of the positions at which the condition, which must be known, holds.
+void compress(Node& node) {
+  const auto condition = integers(known_input(node, 1));
+  auto x = term(node, 0);
+  std::uint32_t axis = 0;
+  if (node.has_attribute("axis")) {
+    axis = node.axis(node.integer("axis", 0), x.rank());
+  } else {
+    x = x.reshape({size32(count(x.shape()))});
+  }
+  Ints places;
+  for (std::size_t i = 0; i < condition.size() && i < x.shape()[axis]; ++i)
+    if (condition[i]) places.push_back(static_cast<std::int64_t>(i));
+  if (places.empty()) unsupported("an empty result, which WebNN has not");
+  const auto at = constant(node, ElementType::int32, {size32(places.size())}, places);
+  node.set(x.gather(at, axis).operand());
+}
+
+/// Slices along the axis (elements, without one) that differ, sorted or in order of appearance.
+void unique(Node& node) {
+  auto known = known_input(node, 0);
+  std::uint32_t axis = 0;
+  if (node.has_attribute("axis")) {
+    axis = node.axis(node.integer("axis", 0), known.shape.size());
+  } else {
+    known = reshaped(known, {size32(count(known))});
+  }
+  const auto strides = strides_of(known.shape);
+  auto shape = known.shape;
+  const auto slices = shape[axis];
+  shape[axis] = 1;
+  std::vector<std::vector<double>> values;
+  for (std::uint32_t i = 0; i < slices; ++i)
+    values.push_back(reals(strided(known, shape, strides[axis] * i, strides)));
+  Ints first, counts, inverse(slices);
+  for (std::uint32_t i = 0; i < slices; ++i) {
+    const auto same = std::find_if(first.begin(), first.end(), [&](std::int64_t at) {
+      return values[static_cast<std::size_t>(at)] == values[i];
+    });
+    node.importer.spend(1);
+    inverse[i] = same - first.begin();
+    if (same == first.end()) {
+      first.push_back(i);
+      counts.push_back(0);
+    }
+    ++counts[static_cast<std::size_t>(inverse[i])];
+  }
+  std::vector<std::size_t> order(first.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (node.integer("sorted", 1) != 0)
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return values[static_cast<std::size_t>(first[a])] <
+             values[static_cast<std::size_t>(first[b])];
+    });
+  std::vector<Literal> parts;
+  Ints places, how_often, rank(first.size());
+  for (const auto at : order) {
+    rank[at] = static_cast<std::int64_t>(places.size());
+    places.push_back(first[at]);
+    how_often.push_back(counts[at]);
+    parts.push_back(strided(known, shape, strides[axis] * first[at], strides));
+  }
+  for (auto& group : inverse) group = rank[static_cast<std::size_t>(group)];
+  std::vector<const Literal*> addresses;
+  for (const auto& part : parts) addresses.push_back(&part);
+  shape[axis] = size32(parts.size());
+  if (parts.empty()) unsupported("an empty input");
+  node.set(concatenated(addresses, axis, shape));
+  const auto list = [](const Ints& numbers) {
+    return make_literal(ElementType::int64, {size32(numbers.size())}, numbers);
+  };
+  node.set(list(places), 1);
+  node.set(list(inverse), 2);
+  node.set(list(how_often), 3);
+}
+
+// -- NonMaxSuppression ----------------------------------------------------------------------------
+
+struct Box {
+  double low_y, low_x, high_y, high_x;
+
+  double area() const { return (high_y - low_y) * (high_x - low_x); }
+};
+
+Box box_of(const double* b, bool centered) {
+  if (centered) return {b[1] - b[3] / 2, b[0] - b[2] / 2, b[1] + b[3] / 2, b[0] + b[2] / 2};
+  return {std::min(b[0], b[2]), std::min(b[1], b[3]), std::max(b[0], b[2]), std::max(b[1], b[3])};
+}
+
+double overlap(const Box& a, const Box& b) {
+  const auto height = std::min(a.high_y, b.high_y) - std::max(a.low_y, b.low_y);
+  const auto width = std::min(a.high_x, b.high_x) - std::max(a.low_x, b.low_x);
+  if (height <= 0 || width <= 0) return 0;
+  return height * width / (a.area() + b.area() - height * width);
+}
+
+void non_max_suppression(Node& node) {
+  const auto& boxes = known_input(node, 0);
+  const auto& scores = known_input(node, 1);
+  if (boxes.shape.size() != 3 || scores.shape.size() != 3 || boxes.shape[2] != 4 ||
+      scores.shape[0] != boxes.shape[0] || scores.shape[2] != boxes.shape[1])
+    malformed("boxes " + to_string(boxes.shape) + " and scores " + to_string(scores.shape));
+  const auto most = node.optional_scalar(2).value_or(0);
+  const auto threshold = node.optional_scalar(3).value_or(0);
+  const auto least = node.optional_scalar(4);
+  const bool centered = node.integer("center_point_box", 0) != 0;
+  const auto corners = reals(boxes);
+  const auto values = reals(scores);
+  const auto number = boxes.shape[1];
+  Ints selected;
+  for (std::uint32_t batch = 0; batch < scores.shape[0]; ++batch)
+    for (std::uint32_t c = 0; c < scores.shape[1]; ++c) {
+      const auto* score = &values[(std::size_t{batch} * scores.shape[1] + c) * number];
+      std::vector<std::uint32_t> order(number);
+      std::iota(order.begin(), order.end(), 0U);
+      std::stable_sort(order.begin(), order.end(),
+                       [&](auto a, auto b) { return score[a] > score[b]; });
+      std::vector<Box> kept;
+      for (const auto i : order) {
+        if (static_cast<double>(kept.size()) >= most || (least && score[i] <= *least)) break;
+        node.importer.spend(1 + kept.size() / 64);
+        const auto box = box_of(&corners[(std::size_t{batch} * number + i) * 4], centered);
+        if (std::any_of(kept.begin(), kept.end(),
+                        [&](const Box& other) { return overlap(box, other) > threshold; }))
+          continue;
+        kept.push_back(box);
+        selected.insert(selected.end(), {batch, c, i});
+      }
+    }
+  node.set(make_literal(ElementType::int64, {size32(selected.size() / 3), 3}, selected));
+}
+
+constexpr std::array rows{
+    Row{"Compress", compress},
+    Row{"NonMaxSuppression", non_max_suppression},
+    Row{"NonZero", non_zero},
+    Row{"Unique", unique},
+};
+
+}  // namespace
+
+std::span<const Row> value_rows() noexcept { return rows; }
+
+}  // namespace polychron::onnx::detail

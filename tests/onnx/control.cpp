@@ -1,0 +1,172 @@
+// If, Loop, Scan, functions of the model, and sequences: followed and unrolled at import.
+#include "tests/onnx/fixture.hpp"
+
+using namespace onnx_tests;
+using polychron::ErrorKind;
+
+BOOST_AUTO_TEST_SUITE(control)
+
+namespace {
+
+/// Gives the last node of `model` a graph for an attribute.
+Model& with_graph(Model& model, const std::string& name, Model body) {
+  auto& node = *model.graph().mutable_node(model.graph().node_size() - 1);
+  auto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(proto::AttributeProto::GRAPH);
+  *attribute.mutable_g() = body.graph();
+  return model;
+}
+
+/// y = x + x or y = x * x, where x stands around.
+Model branch(const std::string& op) {
+  Model model;
+  model.node(op, {"x", "x"}, {op + "_result"}).output(op + "_result");
+  return model;
+}
+
+Model choice() {
+  Model model;
+  model.node("If", {"c"}, {"y"});
+  with_graph(model, "then_branch", branch("Add"));
+  with_graph(model, "else_branch", branch("Mul"));
+  return model;
+}
+
+/// Adds x to what it carries, and puts it out as it was before.
+Model counting(std::int64_t trips) {
+  Model body;
+  body.input("i", proto::TensorProto::INT64, {})
+      .input("go", proto::TensorProto::BOOL, {})
+      .input("sum", proto::TensorProto::FLOAT, {2});
+  body.node("Identity", {"go"}, {"on"})
+      .node("Add", {"sum", "x"}, {"more"})
+      .node("Identity", {"sum"}, {"before"});
+  body.output("on", proto::TensorProto::BOOL).output("more").output("before");
+  Model model;
+  model.node("Loop", {"n", "", "start"}, {"y", "all"})
+      .initializer("n", longs({}, {static_cast<double>(trips)}))
+      .initializer("start", floats({2}, {0, 0}));
+  with_graph(model, "body", body);
+  return model;
+}
+
+/// A function of the domain "own" that scales its input by its attribute.
+Model scaling(int calls) {
+  Model model(15);
+  auto& import = *model.proto().add_opset_import();
+  import.set_domain("own");
+  import.set_version(1);
+  auto& function = *model.proto().add_functions();
+  function.set_domain("own");
+  function.set_name("Scale");
+  function.add_input("a");
+  function.add_output("b");
+  function.add_attribute("by");
+  function.add_opset_import()->set_version(15);
+  auto& constant = *function.add_node();
+  constant.set_op_type("Constant");
+  constant.add_output("k");
+  auto& value = *constant.add_attribute();
+  value.set_name("value_float");
+  value.set_ref_attr_name("by");
+  value.set_type(proto::AttributeProto::FLOAT);
+  auto& mul = *function.add_node();
+  mul.set_op_type("Mul");
+  mul.add_input("a");
+  mul.add_input("k");
+  mul.add_output("b");
+  std::string from = "x";
+  for (int i = 0; i < calls; ++i) {
+    const auto to = i + 1 == calls ? "y" : "t" + std::to_string(i);
+    model.node("Scale", {from}, {to}, {{"by", 2.5}});
+    model.graph().mutable_node(i)->set_domain("own");
+    from = to;
+  }
+  return model;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(branches) {
+  const auto x = floats({2}, {3, 5});
+  for (const double c : {0.0, 1.0})
+    check(choice(), {{"x", x}, {"c", bools({}, {c})}},
+          {{"y", c ? floats({2}, {6, 10}) : floats({2}, {9, 25})}});
+}
+
+BOOST_AUTO_TEST_CASE(branches_of_two_shapes_need_the_condition) {
+  Model model;
+  Model sum;
+  sum.node("ReduceSum", {"x"}, {"s"}, {{"keepdims", 0}}).output("s");
+  model.node("If", {"c"}, {"y"});
+  with_graph(model, "then_branch", branch("Add"));
+  with_graph(model, "else_branch", sum);
+  cannot(model, {{"x", ramp({2})}, {"c", bools({}, {1})}}, ErrorKind::not_supported,
+         "must be known when it is imported");
+}
+
+BOOST_AUTO_TEST_CASE(loops) {
+  check(counting(3), {{"x", floats({2}, {1, 10})}},
+        {{"y", floats({2}, {3, 30})}, {"all", floats({3, 2}, {0, 0, 1, 10, 2, 20})}});
+}
+
+BOOST_AUTO_TEST_CASE(loops_are_bounded) {
+  cannot(counting(1'000'000'000'000), {{"x", ramp({2})}}, ErrorKind::not_supported,
+         "more than 200000 nodes");
+  cannot(counting(0), {{"x", ramp({2})}}, ErrorKind::not_supported, "never runs", "all");
+  auto open = counting(2);
+  open.graph().clear_initializer();
+  cannot(open, {{"x", ramp({2})}, {"n", longs({}, {2})}, {"start", ramp({2})}},
+         ErrorKind::not_supported, "input 0 ('n') must be known when it is imported");
+}
+
+BOOST_AUTO_TEST_CASE(scans) {
+  Model body;
+  body.input("state", proto::TensorProto::FLOAT, {}).input("next", proto::TensorProto::FLOAT, {});
+  body.node("Add", {"state", "next"}, {"sum"}).node("Mul", {"sum", "sum"}, {"square"});
+  body.output("sum").output("square");
+  for (const bool backwards : {false, true}) {
+    Model model;
+    model.node("Scan", {"s", "x"}, {"y", "squares"},
+               {{"num_scan_inputs", 1}, {"scan_input_directions", Ints{backwards}}});
+    with_graph(model, "body", body);
+    check(model, {{"s", floats({}, {1})}, {"x", floats({3}, {1, 2, 3})}},
+          {{"y", floats({}, {7})},
+           {"squares", backwards ? floats({3}, {16, 36, 49}) : floats({3}, {4, 16, 49})}});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(functions_of_the_model) {
+  check(scaling(1), {{"x", floats({2}, {2, 4})}}, {{"y", floats({2}, {5, 10})}});
+  check(scaling(2), {{"x", floats({2}, {2, 4})}}, {{"y", floats({2}, {12.5, 25})}});
+}
+
+BOOST_AUTO_TEST_CASE(functions_that_call_themselves_are_refused) {
+  auto model = scaling(1);
+  auto& inner = *model.proto().mutable_functions(0)->mutable_node(1);
+  inner.set_op_type("Scale");
+  inner.set_domain("own");
+  inner.mutable_input()->RemoveLast();
+  cannot(model, {{"x", ramp({2})}}, ErrorKind::not_supported, "so deep");
+}
+
+BOOST_AUTO_TEST_CASE(sequences) {
+  const auto a = floats({1, 2}, {1, 2}), b = floats({1, 2}, {3, 4});
+  const auto model = [] {
+    return Model()
+        .node("SequenceConstruct", {"a", "b"}, {"ab"})
+        .node("SequenceInsert", {"ab", "b", "minus"}, {"abb"})
+        .node("SequenceErase", {"abb", "zero"}, {"bb"})
+        .node("SequenceLength", {"abb"}, {"length"})
+        .node("SequenceAt", {"bb", "minus"}, {"last"})
+        .node("ConcatFromSequence", {"abb"}, {"all"}, {{"axis", 0}})
+        .initializer("zero", longs({}, {0}))
+        .initializer("minus", longs({}, {-1}));
+  };
+  check(model(), {{"a", a}, {"b", b}},
+        {{"length", longs({}, {3})}, {"last", b}, {"all", floats({3, 2}, {1, 2, 3, 4, 3, 4})}});
+  cannot(model(), {{"a", a}, {"b", b}}, ErrorKind::not_supported, "is a sequence", "bb");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,95 @@
+// RNN, GRU and LSTM against the same in plain numbers, of one unit and one input.
+#include "tests/onnx/fixture.hpp"
+
+using namespace onnx_tests;
+using polychron::ErrorKind;
+
+BOOST_AUTO_TEST_SUITE(recurrent)
+
+namespace {
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+const auto three = floats({3, 1, 1}, {0.5, -1, 2});
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(plain_in_all_directions) {
+  const auto w = floats({2, 1, 1}, {0.5, -0.25}), r = floats({2, 1, 1}, {0.75, 0.5});
+  const auto b = floats({2, 2}, {0.1, 0.2, 0.3, -0.1});
+  double forward[3], backward[3], h = 0;
+  for (int t = 0; t < 3; ++t) forward[t] = h = std::tanh(0.5 * three.data[t] + 0.75 * h + 0.3);
+  h = 0;
+  for (int t = 3; t-- > 0;) backward[t] = h = std::tanh(-0.25 * three.data[t] + 0.5 * h + 0.2);
+  check(Model(14).node("RNN", {"x", "w", "r", "b"}, {"y", "last"},
+                       {{"direction", "bidirectional"}, {"hidden_size", 1}}),
+        {{"x", three}, {"w", w}, {"r", r}, {"b", b}},
+        {{"y", floats({3, 2, 1, 1},
+                      {forward[0], backward[0], forward[1], backward[1], forward[2], backward[2]})},
+         {"last", floats({2, 1, 1}, {forward[2], backward[0]})}});
+}
+
+BOOST_AUTO_TEST_CASE(lengths_of_sequences) {
+  const auto w = floats({1, 1, 1}, {1}), r = floats({1, 1, 1}, {1});
+  const auto x = floats({2, 2, 1}, {1, 2, 3, 4});  // the second of the batch has one step
+  auto model = Model(14).node("RNN", {"x", "w", "r", "", "n"}, {"y", "last"}, {{"hidden_size", 1}});
+  auto& names = *model.graph().mutable_node(0)->add_attribute();
+  names.set_name("activations");
+  names.set_type(proto::AttributeProto::STRINGS);
+  names.add_strings("Affine");  // the identity: sums
+  check(model, {{"x", x}, {"w", w}, {"r", r}, {"n", ints({2}, {2, 1})}},
+        {{"y", floats({2, 1, 2, 1}, {1, 2, 4, 0})}, {"last", floats({1, 2, 1}, {4, 2})}});
+}
+
+BOOST_AUTO_TEST_CASE(gated) {
+  const auto w = floats({1, 3, 1}, {0.5, -0.5, 1}), r = floats({1, 3, 1}, {0.25, 0.75, -1});
+  const auto b = floats({1, 6}, {0.1, 0.2, 0.3, 0.4, 0.5, 0.6});
+  for (const bool after : {false, true}) {
+    Reals y;
+    double h = 0;
+    for (const auto x : three.data) {
+      const auto z = sigmoid(0.5 * x + 0.25 * h + 0.5);
+      const auto reset = sigmoid(-0.5 * x + 0.75 * h + 0.7);
+      const auto hidden = after ? reset * (-h + 0.6) : -reset * h + 0.6;
+      h = (1 - z) * std::tanh(x + 0.3 + hidden) + z * h;
+      y.push_back(h);
+    }
+    check(Model(14).node("GRU", {"x", "w", "r", "b"}, {"y"},
+                         {{"hidden_size", 1}, {"linear_before_reset", std::int64_t{after}}}),
+          {{"x", three}, {"w", w}, {"r", r}, {"b", b}}, {{"y", floats({3, 1, 1, 1}, y)}});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(with_a_memory) {
+  const auto w = floats({1, 4, 1}, {0.5, -0.5, 1, 2}), r = floats({1, 4, 1}, {0.25, 0.75, -1, 0.5});
+  const auto p = floats({1, 3}, {0.1, 0.2, 0.3});
+  double h = 0.5, c = -0.5;
+  Reals y;
+  for (const auto x : three.data) {
+    const auto i = sigmoid(0.5 * x + 0.25 * h + 0.1 * c);
+    const auto f = sigmoid(x - h + 0.3 * c);
+    c = f * c + i * std::tanh(2 * x + 0.5 * h);  // o's gate sees the new cell, the old h
+    const auto o = sigmoid(-0.5 * x + 0.75 * h + 0.2 * c);
+    h = o * std::tanh(c);
+    y.push_back(h);
+  }
+  check(Model(14).node("LSTM", {"x", "w", "r", "", "", "h", "c", "p"}, {"y", "last", "cell"},
+                       {{"hidden_size", 1}}),
+        {{"x", three},
+         {"w", w},
+         {"r", r},
+         {"h", floats({1, 1, 1}, {0.5})},
+         {"c", floats({1, 1, 1}, {-0.5})},
+         {"p", p}},
+        {{"y", floats({3, 1, 1, 1}, y)},
+         {"last", floats({1, 1, 1}, {h})},
+         {"cell", floats({1, 1, 1}, {c})}});
+}
+
+BOOST_AUTO_TEST_CASE(weights_that_do_not_fit) {
+  cannot(Model(14).node("LSTM", {"x", "w", "r"}, {"y"}, {{"hidden_size", 1}}),
+         {{"x", three}, {"w", ramp({1, 3, 1})}, {"r", ramp({1, 3, 1})}}, ErrorKind::bad_data,
+         "weights of shape [1, 3, 1]");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,151 @@
+// ArgMax and its kin, TopK, OneHot; positions as tensors; the order of elements; losses.
+#include "tests/onnx/fixture.hpp"
+
+using namespace onnx_tests;
+using polychron::ErrorKind;
+
+BOOST_AUTO_TEST_SUITE(selection)
+
+namespace {
+
+Model one(const char* op, const Attributes& attributes = {}, std::int64_t opset = 13) {
+  return Model(opset).node(op, {"x"}, {"y"}, attributes);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(largest_and_smallest) {
+  const auto x = floats({2, 3}, {4, 7, 7, -1, -1, -3});
+  check(one("ArgMax", {{"axis", 1}}), {{"x", x}}, {{"y", longs({2, 1}, {1, 0})}});
+  check(one("ArgMax", {{"axis", 1}, {"select_last_index", 1}, {"keepdims", 0}}), {{"x", x}},
+        {{"y", longs({2}, {2, 1})}});
+  check(one("ArgMin", {{"axis", 0}}), {{"x", x}}, {{"y", longs({1, 3}, {1, 1, 1})}});
+  check(one("Hardmax"), {{"x", x}}, {{"y", floats({2, 3}, {0, 1, 0, 1, 0, 0})}});
+  cannot(one("ArgMax", {{"axis", 2}}), {{"x", x}}, ErrorKind::bad_data, "axis 2");
+}
+
+BOOST_AUTO_TEST_CASE(the_best_of_a_row) {
+  const auto top = [](double k, const Attributes& attributes) {
+    return Model(11)
+        .node("TopK", {"x", "k"}, {"y", "at"}, attributes)
+        .initializer("k", longs({1}, {k}));
+  };
+  const auto x = floats({2, 4}, {1, 9, -2, 9, -5, -4, -6, -4.5});
+  check(
+      top(3, {}), {{"x", x}},
+      {{"y", floats({2, 3}, {9, 9, 1, -4, -4.5, -5})}, {"at", longs({2, 3}, {1, 3, 0, 1, 3, 0})}});
+  check(top(1, {{"largest", 0}, {"axis", 0}}), {{"x", x}},
+        {{"y", floats({1, 4}, {-5, -4, -6, -4.5})}, {"at", longs({1, 4}, {1, 1, 1, 1})}});
+  cannot(top(5, {}), {{"x", x}}, ErrorKind::not_supported, "5 of 4 elements");
+}
+
+BOOST_AUTO_TEST_CASE(long_rows_are_searched_turn_by_turn) {
+  auto x = noise({1, 5000});
+  x.data[4321] = 7;
+  x.data[17] = 6;
+  check(Model(11).node("TopK", {"x", "k"}, {"y", "at"}).initializer("k", longs({1}, {2})),
+        {{"x", x}}, {{"y", floats({1, 2}, {7, 6})}, {"at", longs({1, 2}, {4321, 17})}});
+}
+
+BOOST_AUTO_TEST_CASE(one_hot) {
+  auto model = Model(11)
+                   .node("OneHot", {"x", "depth", "values"}, {"y"}, {{"axis", 0}})
+                   .initializer("depth", longs({}, {3}));
+  check(model, {{"x", longs({2}, {2, -3})}, {"values", floats({2}, {-1, 5})}},
+        {{"y", floats({3, 2}, {-1, 5, -1, -1, 5, -1})}});
+}
+
+BOOST_AUTO_TEST_CASE(gathers_by_position) {
+  const auto x = ramp({2, 3});
+  check(Model().node("GatherElements", {"x", "i"}, {"y"}, {{"axis", 1}}),
+        {{"x", x}, {"i", longs({2, 2}, {0, -1, 1, 1})}}, {{"y", floats({2, 2}, {0, 2, 4, 4})}});
+  check(Model().node("GatherND", {"x", "i"}, {"y"}),
+        {{"x", x}, {"i", longs({2, 2}, {1, 0, 0, -1})}}, {{"y", floats({2}, {3, 2})}});
+  check(Model().node("GatherND", {"x", "i"}, {"y"}, {{"batch_dims", 1}}),
+        {{"x", x}, {"i", longs({2, 1}, {2, 0})}}, {{"y", floats({2}, {2, 3})}});
+}
+
+BOOST_AUTO_TEST_CASE(scatters_by_position) {
+  const auto x = ramp({2, 3});
+  const auto elements = [](const std::string& reduction) {
+    return Model(18).node("ScatterElements", {"x", "i", "u"}, {"y"},
+                          {{"axis", 1}, {"reduction", reduction}});
+  };
+  const Values twice{
+      {"x", x}, {"i", longs({2, 2}, {0, 0, -1, 1})}, {"u", floats({2, 2}, {10, 20, 30, 40})}};
+  check(elements("none"), twice, {{"y", floats({2, 3}, {20, 1, 2, 3, 40, 30})}});
+  check(elements("add"), twice, {{"y", floats({2, 3}, {30, 1, 2, 3, 44, 35})}});
+  check(elements("max"), twice, {{"y", floats({2, 3}, {20, 1, 2, 3, 40, 30})}});
+  check(Model(16).node("ScatterND", {"x", "i", "u"}, {"y"}, {{"reduction", "mul"}}),
+        {{"x", x}, {"i", longs({2, 1}, {1, 1})}, {"u", floats({2, 3}, {2, 2, 2, 1, 10, 100})}},
+        {{"y", floats({2, 3}, {0, 1, 2, 6, 80, 1000})}});
+  cannot(elements("median"), twice, ErrorKind::bad_data, "'median'");
+}
+
+BOOST_AUTO_TEST_CASE(orders) {
+  const auto x = ramp({2, 3}, 1);
+  check(one("Trilu", {}, 14), {{"x", x}}, {{"y", floats({2, 3}, {1, 2, 3, 0, 5, 6})}});
+  check(Model(14).node("Trilu", {"x", "k"}, {"y"}, {{"upper", 0}}).initializer("k", longs({}, {1})),
+        {{"x", x}}, {{"y", floats({2, 3}, {1, 2, 0, 4, 5, 6})}});
+  const auto sums = [](const Attributes& attributes) {
+    return Model(14).node("CumSum", {"x", "a"}, {"y"}, attributes).initializer("a", longs({}, {1}));
+  };
+  check(sums({}), {{"x", x}}, {{"y", floats({2, 3}, {1, 3, 6, 4, 9, 15})}});
+  check(sums({{"exclusive", 1}, {"reverse", 1}}), {{"x", x}},
+        {{"y", floats({2, 3}, {5, 3, 0, 11, 6, 0})}});
+  check(Model().node("ReverseSequence", {"x", "n"}, {"y"}, {{"time_axis", 1}, {"batch_axis", 0}}),
+        {{"x", x}, {"n", longs({2}, {3, 2})}}, {{"y", floats({2, 3}, {3, 2, 1, 5, 4, 6})}});
+}
+
+BOOST_AUTO_TEST_CASE(products_by_equation) {
+  const auto a = ramp({2, 3}, 1), b = ramp({3, 2}, 1);
+  const auto einsum = [](const std::string& equation, const std::vector<std::string>& inputs) {
+    return Model(12).node("Einsum", inputs, {"y"}, {{"equation", equation}});
+  };
+  check(einsum("ij,jk->ik", {"a", "b"}), {{"a", a}, {"b", b}},
+        {{"y", floats({2, 2}, {22, 28, 49, 64})}});
+  check(einsum("ij -> ji", {"a"}), {{"a", a}}, {{"y", floats({3, 2}, {1, 4, 2, 5, 3, 6})}});
+  check(einsum("ij->j", {"a"}), {{"a", a}}, {{"y", floats({3}, {5, 7, 9})}});
+  check(einsum("...ii->...i", {"s"}), {{"s", ramp({1, 2, 2})}}, {{"y", floats({1, 2}, {0, 3})}});
+  check(einsum("i,j", {"u", "v"}), {{"u", floats({2}, {1, 2})}, {"v", floats({2}, {3, 4})}},
+        {{"y", floats({2, 2}, {3, 4, 6, 8})}});
+  cannot(einsum("ijk->k", {"a"}), {{"a", a}}, ErrorKind::bad_data, "does not fit a rank of 2");
+  check(one("Det"), {{"x", floats({3, 3}, {2, 0, 1, 1, 3, 2, 1, 1, 4})}},
+        {{"y", floats({}, {18})}});
+}
+
+BOOST_AUTO_TEST_CASE(what_depends_on_known_values) {
+  const auto x = ramp({2, 3});
+  check(Model()
+            .node("Compress", {"x", "c"}, {"y"}, {{"axis", 1}})
+            .initializer("c", bools({3}, {1, 0, 1})),
+        {{"x", x}}, {{"y", floats({2, 2}, {0, 2, 3, 5})}});
+  auto unique = Model(11)
+                    .node("Unique", {"v"}, {"y", "first", "where", "often"})
+                    .initializer("v", floats({5}, {3, 1, 3, 2, 1}));
+  check(unique, {},
+        {{"y", floats({3}, {1, 2, 3})},
+         {"first", list({1, 3, 0})},
+         {"where", list({2, 0, 2, 1, 0})},
+         {"often", list({2, 1, 2})}});
+  cannot(Model(11).node("Unique", {"x"}, {"y"}), {{"x", x}}, ErrorKind::not_supported,
+         "input 0 ('x') must be known");
+}
+
+BOOST_AUTO_TEST_CASE(losses) {
+  const auto loss = [](const Attributes& attributes) {
+    return Model(13).node("NegativeLogLikelihoodLoss", {"x", "t", "w"}, {"y"}, attributes);
+  };
+  const Values values{{"x", floats({3, 2}, {-1, -2, -3, -4, -5, -6})},
+                      {"t", longs({3}, {1, 0, -9})},
+                      {"w", floats({2}, {2, 3})}};
+  check(loss({{"ignore_index", -9}, {"reduction", "none"}}), values,
+        {{"y", floats({3}, {6, 6, 0})}});
+  check(loss({{"ignore_index", -9}}), values, {{"y", floats({}, {12 / 5.0})}});
+  const auto z = std::log(1 + std::exp(1.0));
+  check(Model(13).node("SoftmaxCrossEntropyLoss", {"x", "t"}, {"y", "log"}),
+        {{"x", floats({1, 2}, {4, 5})}, {"t", longs({1}, {0})}},
+        {{"y", floats({}, {z})}, {"log", floats({1, 2}, {-z, 1 - z})}});
+}
+
+BOOST_AUTO_TEST_SUITE_END()

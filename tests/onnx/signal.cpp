@@ -1,0 +1,89 @@
+// Windows and transforms, pixels at positions, optimizers, n-grams.
+#include <numbers>
+
+#include "tests/onnx/fixture.hpp"
+
+using namespace onnx_tests;
+using polychron::ErrorKind;
+
+BOOST_AUTO_TEST_SUITE(signal)
+
+BOOST_AUTO_TEST_CASE(windows) {
+  const auto window = [](const char* op, std::int64_t periodic) {
+    return Model(17)
+        .node(op, {"n"}, {"y"}, {{"periodic", periodic}})
+        .initializer("n", longs({}, {4}));
+  };
+  check(window("HannWindow", 1), {}, {{"y", floats({4}, {0, 0.5, 1, 0.5})}});
+  check(window("HannWindow", 0), {}, {{"y", floats({4}, {0, 0.75, 0.75, 0})}});
+  check(window("BlackmanWindow", 1), {}, {{"y", floats({4}, {0, 0.34, 1, 0.34})}});
+  cannot(Model(17).node("HannWindow", {"n"}, {"y"}), {{"n", longs({}, {4})}},
+         ErrorKind::not_supported, "input 0 ('n') must be known when it is imported");
+}
+
+BOOST_AUTO_TEST_CASE(transforms) {
+  // A cosine of one turn: half of its length at 1 and at the last.
+  const auto x = floats({1, 4, 1}, {1, 0, -1, 0});
+  const auto whole = floats({1, 4, 2}, {0, 0, 2, 0, 0, 0, 2, 0});
+  check(Model(17).node("DFT", {"x"}, {"y"}), {{"x", x}}, {{"y", whole}});
+  check(Model(17).node("DFT", {"x"}, {"y"}, {{"onesided", 1}}), {{"x", x}},
+        {{"y", floats({1, 3, 2}, {0, 0, 2, 0, 0, 0})}});
+  check(Model(17).node("DFT", {"x"}, {"y"}, {{"inverse", 1}}), {{"x", whole}},
+        {{"y", floats({1, 4, 2}, {1, 0, 0, 0, -1, 0, 0, 0})}});
+  check(Model(17).node("STFT", {"x", "step", "w"}, {"y"}).initializer("step", longs({}, {2})),
+        {{"x", floats({1, 4, 1}, {1, 2, 3, 4})}, {"w", floats({2}, {1, 10})}},
+        {{"y", floats({1, 2, 2, 2}, {21, 0, -19, 0, 43, 0, -37, 0})}});
+}
+
+BOOST_AUTO_TEST_CASE(pixels_at_positions) {
+  const auto x = floats({1, 1, 2, 2}, {1, 2, 3, 4});
+  const auto sample = [](const Attributes& attributes) {
+    return Model(16).node("GridSample", {"x", "g"}, {"y"}, attributes);
+  };
+  const auto grid = floats({1, 1, 3, 2}, {0, 0, -1, -1, 3, 0});
+  check(sample({{"align_corners", 1}}), {{"x", x}, {"g", grid}},
+        {{"y", floats({1, 1, 1, 3}, {2.5, 1, 0})}});
+  check(sample({{"align_corners", 1}, {"padding_mode", "border"}}), {{"x", x}, {"g", grid}},
+        {{"y", floats({1, 1, 1, 3}, {2.5, 1, 3})}});
+  check(sample({{"mode", "nearest"}, {"padding_mode", "reflection"}}),
+        {{"x", x}, {"g", floats({1, 1, 1, 2}, {1.4, -0.5})}}, {{"y", floats({1, 1, 1, 1}, {2})}});
+  cannot(sample({{"mode", "best"}}), {{"x", x}, {"g", grid}}, ErrorKind::bad_data, "'best'");
+}
+
+BOOST_AUTO_TEST_CASE(regions_of_an_image) {
+  // One bin with one sample in the middle of the whole image.
+  check(Model(16).node("RoiAlign", {"x", "r", "b"}, {"y"}, {{"sampling_ratio", 1}}),
+        {{"x", floats({1, 1, 2, 2}, {1, 2, 3, 4})},
+         {"r", floats({1, 4}, {0, 0, 2, 2})},
+         {"b", longs({1}, {0})}},
+        {{"y", floats({1, 1, 1, 1}, {2.5})}});
+}
+
+BOOST_AUTO_TEST_CASE(optimizers) {
+  auto model = Model(13).node(
+      "Momentum", {"rate", "t", "x", "g", "v"}, {"y", "w"},
+      {{"alpha", 0.5}, {"beta", 0.25}, {"mode", "standard"}, {"norm_coefficient", 0.0}});
+  model.graph().mutable_node(0)->set_domain("ai.onnx.preview.training");
+  check(model,
+        {{"rate", floats({}, {0.1})},
+         {"t", longs({}, {3})},
+         {"x", floats({1}, {1})},
+         {"g", floats({1}, {4})},
+         {"v", floats({1}, {2})}},
+        {{"y", floats({1}, {0.8})}, {"w", floats({1}, {2})}});
+}
+
+BOOST_AUTO_TEST_CASE(n_grams) {
+  const Attributes attributes{{"mode", "TF"},
+                              {"min_gram_length", 1},
+                              {"max_gram_length", 2},
+                              {"max_skip_count", 1},
+                              {"ngram_counts", Ints{0, 2}},
+                              {"ngram_indexes", Ints{0, 1, 2}},
+                              {"pool_int64s", Ints{5, 6, 5, 7}}};
+  // 5, 6, and 5 followed by 7, next to it or after one other.
+  check(Model(9).node("TfIdfVectorizer", {"x"}, {"y"}, attributes),
+        {{"x", longs({5}, {5, 7, 5, 6, 7})}}, {{"y", floats({3}, {2, 1, 2})}});
+}
+
+BOOST_AUTO_TEST_SUITE_END()
