@@ -2,7 +2,6 @@
 // refused.
 #pragma once
 
-#include <array>
 #include <boost/test/unit_test.hpp>
 #include <initializer_list>
 #include <string>
@@ -14,15 +13,6 @@
 #include "polychron/error.hpp"
 
 namespace polychron::test {
-
-/// The types that operators take in general: packed ones are for quantization.
-inline constexpr auto unpacked_types = [] {
-  std::array<DataType, 8> types;
-  std::size_t count = 0;
-  for (const auto type : all_data_types)
-    if (!is_packed(type)) types[count++] = type;
-  return types;
-}();
 
 /// A label with characters that formatting might trip over.
 inline constexpr std::string_view label = "conv_2d_*?!-%s";
