@@ -29,8 +29,8 @@ struct Options {
 constexpr const char* footer =
     R"(DIR has JSON files of cases: an array each, of graphs with inputs, expected outputs and a
 tolerance. Failures are printed as they are found, with the element that is farthest beyond the
-tolerance; then a table by operator, why cases were skipped, and the totals. A file or a case that is
-not in the format has failed. Exit code 1 if anything failed.
+tolerance; then a table by operator, why cases were skipped, and the totals. A file or a case that
+is not in the format has failed. Exit code 1 if anything failed.
 
 Examples:
   polychron conformance cases
