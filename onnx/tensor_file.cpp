@@ -14,12 +14,14 @@ namespace detail {
 
 Literal literal_of(const TensorValue& value) {
   const auto type = element_type(value.type);
-  if (!value.bytes || element_size(type) == 0) return {type, value.shape, nullptr, {}};
+  if (element_size(type) == 0) return {type, value.shape, nullptr, {}};
+  const std::size_t bytes = value.bytes ? value.bytes->size() : 0;
   const auto elements = element_count(value.shape);
   if (!elements || *elements > max_tensor_byte_length / element_size(type) ||
-      *elements * element_size(type) != value.bytes->size())
-    throw Error(ErrorKind::type_error, std::to_string(value.bytes->size()) + " bytes for " +
-                                           value.type + " " + to_string(value.shape));
+      *elements * element_size(type) != bytes)
+    throw Error(ErrorKind::type_error,
+                std::to_string(bytes) + " bytes for " + value.type + " " + to_string(value.shape));
+  if (bytes == 0) return make_literal(type, value.shape, Buffer());
   return {type, value.shape, value.bytes, value.bytes->bytes()};
 }
 

@@ -39,7 +39,7 @@ std::vector<std::string> inputs_of(const polychron::onnx::ImportOptions& options
   std::vector<std::string> names;
   const auto graph = builder.build(outputs).get();
   for (const auto& [name, descriptor] : graph.inputs()) names.push_back(name);
-  names.push_back(to_string(graph.outputs()[0].second.shape));
+  names.push_back(polychron::to_string(graph.outputs()[0].second.shape));
   return names;
 }
 
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(numbers_are_converted_or_refused) {
   fails(ErrorKind::not_supported, "numbers of type float as int32",
         [] { operand_bytes(value<float>("float", {1}, {1}), DataType::int32); });
   fails(ErrorKind::not_supported, "no elements of type string", [] {
-    operand_bytes({"string", {1}, nullptr}, DataType::uint8);
+    polychron::onnx::operand_bytes({"string", {1}, nullptr}, DataType::uint8);
   });
 }
 

@@ -18,9 +18,11 @@ BOOST_AUTO_TEST_CASE(plain_in_all_directions) {
   const auto w = floats({2, 1, 1}, {0.5, -0.25}), r = floats({2, 1, 1}, {0.75, 0.5});
   const auto b = floats({2, 2}, {0.1, 0.2, 0.3, -0.1});
   double forward[3], backward[3], h = 0;
-  for (int t = 0; t < 3; ++t) forward[t] = h = std::tanh(0.5 * three.data[t] + 0.75 * h + 0.3);
+  for (int t = 0; t < 3; ++t)
+    forward[t] = h = std::tanh(0.5 * three.data[std::size_t(t)] + 0.75 * h + 0.3);
   h = 0;
-  for (int t = 3; t-- > 0;) backward[t] = h = std::tanh(-0.25 * three.data[t] + 0.5 * h + 0.2);
+  for (int t = 3; t-- > 0;)
+    backward[t] = h = std::tanh(-0.25 * three.data[std::size_t(t)] + 0.5 * h + 0.2);
   check(Model(14).node("RNN", {"x", "w", "r", "b"}, {"y", "last"},
                        {{"direction", "bidirectional"}, {"hidden_size", 1}}),
         {{"x", three}, {"w", w}, {"r", r}, {"b", b}},
