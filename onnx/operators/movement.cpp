@@ -5,6 +5,7 @@
 
 #include "onnx/handlers.hpp"
 #include "onnx/operators/reshape.hpp"
+#include "onnx/operators/term.hpp"
 
 namespace polychron::onnx::detail {
 
@@ -124,7 +125,16 @@ Operand repeat(Node& node, const Operand& input, std::size_t axis, std::uint32_t
 
 void tile(Node& node) {
   const auto& from = node.shape(0);
-  const auto times = unsigned_list(node.integers(1), "a repetition");
+  auto repeats = node.integers(1);
+  if (node.opset < 6) {
+    // One number, and the axis that it is for.
+    const auto axis = node.integers(2);
+    if (repeats.size() != 1 || axis.size() != 1) malformed("a repetition and an axis are expected");
+    const auto all = repeats.front();
+    repeats.assign(from.size(), 1);
+    repeats[node.axis(axis.front(), from.size())] = all;
+  }
+  const auto times = unsigned_list(repeats, "a repetition");
   if (times.size() != from.size()) malformed("there is not one repetition an axis");
   std::vector<std::int64_t> wanted;
   for (std::size_t d = 0; d < from.size(); ++d)
@@ -152,29 +162,85 @@ PaddingMode padding_mode(const std::string& mode) {
   if (mode == "constant") return PaddingMode::constant;
   if (mode == "edge") return PaddingMode::edge;
   if (mode == "reflect") return PaddingMode::reflection;
-  unsupported("WebNN does not pad in mode " + quote(mode));
+  malformed("attribute 'mode' is " + quote(mode));
+}
+
+/// What is added to each axis. Less than 0 takes away, and was cut off already.
+struct Padding {
+  std::vector<std::uint32_t> beginning, ending;
+};
+
+/// Cuts off what is negative in `pads`, beginnings and endings of `axes`.
+Term cropped(Term x, const std::vector<std::int64_t>& pads,
+             const std::vector<std::uint32_t>& axes) {
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const std::int64_t length = x.shape()[axes[i]];
+    const auto begin = std::max<std::int64_t>(-pads[i], 0);
+    const auto end = length - std::max<std::int64_t>(-pads[axes.size() + i], 0);
+    if (begin >= end) unsupported("an empty result, which WebNN has not");
+    x = x.slice(axes[i], static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end));
+  }
+  return x;
+}
+
+/// The tensor goes round: elements are gathered anew.
+Term wrapped_around(Term x, const Padding& padding) {
+  for (std::uint32_t d = 0; d < x.rank(); ++d) {
+    if (padding.beginning[d] == 0 && padding.ending[d] == 0) continue;
+    const std::int64_t length = x.shape()[d];
+    const auto whole = length + padding.beginning[d] + padding.ending[d];
+    if (whole > static_cast<std::int64_t>(max_calculated) * 16) unsupported("so much padding");
+    std::vector<std::int64_t> places(static_cast<std::size_t>(whole));
+    for (std::int64_t i = 0; i < whole; ++i)
+      places[static_cast<std::size_t>(i)] = ((i - padding.beginning[d]) % length + length) % length;
+    x = x.gather(
+        constant(x.node(), ElementType::int32, {static_cast<std::uint32_t>(whole)}, places), d);
+  }
+  return x;
+}
+
+/// A value that is not known stands where a padded mask is 0.
+Term padded_with(const Term& x, const Padding& padding, const Term& value) {
+  auto& node = x.node();
+  const auto one = x.with(node.builder.constant(DataType::uint8, std::int64_t{1}));
+  const auto pad = [&](const Term& t) {
+    return t.with(node.builder.pad(t.operand(), padding.beginning, padding.ending,
+                                   node.options<PadOptions>()));
+  };
+  return pad(one.expand(x.shape())).choose(pad(x), value.reshape({}));
 }
 
 /// Padding and value became inputs at opset 11, the axes can be chosen since 18.
 void pad(Node& node) {
   const auto rank = node.rank(0);
-  auto options = node.options<PadOptions>();
-  options.mode = padding_mode(node.text("mode", "constant"));
-  options.value = node.opset < 11 ? node.real("value", 0) : node.optional_scalar(2).value_or(0);
-  const auto given = node.list("pads", 1, 11);
-  if (!given) malformed("the padding is missing");
-  const auto pads = unsigned_list(*given, "padding");
+  const auto mode = node.text("mode", "constant");
+  auto pads = node.list("pads", 1, 11);
+  if (!pads) pads = node.integer_list("paddings");  // in opset 1
+  if (!pads) malformed("the padding is missing");
   std::vector<std::uint32_t> axes(rank);
   std::iota(axes.begin(), axes.end(), 0U);
   if (const auto chosen = node.opset < 18 ? std::nullopt : node.optional_integers(3))
     axes = node.axes(*chosen, rank);
-  if (pads.size() != 2 * axes.size()) malformed("the padding has not two entries an axis");
-  std::vector<std::uint32_t> beginning(rank, 0), ending(rank, 0);
+  if (pads->size() != 2 * axes.size()) malformed("the padding has not two entries an axis");
+  const auto x = cropped(term(node, 0), *pads, axes);
+  Padding padding{std::vector<std::uint32_t>(rank, 0), std::vector<std::uint32_t>(rank, 0)};
+  for (auto& size : *pads) size = std::max<std::int64_t>(size, 0);
+  const auto sizes = unsigned_list(*pads, "padding");
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    beginning[axes[i]] = pads[i];
-    ending[axes[i]] = pads[axes.size() + i];
+    padding.beginning[axes[i]] = sizes[i];
+    padding.ending[axes[i]] = sizes[axes.size() + i];
   }
-  node.set(node.builder.pad(node.operand(0), beginning, ending, options));
+  if (mode == "wrap") {
+    const auto result = wrapped_around(x, padding);
+    return node.set(node.builder.identity(result.operand(), node.options()));
+  }
+  if (node.opset >= 11 && node.has_input(2) && !node.literal(2) && mode == "constant")
+    return node.set(padded_with(x, padding, term(node, 2)).operand());
+  auto options = node.options<PadOptions>();
+  options.mode = padding_mode(mode);
+  if (node.opset < 11) options.value = node.real("value", 0);
+  if (node.opset >= 11 && mode == "constant") options.value = node.optional_scalar(2).value_or(0);
+  node.set(node.builder.pad(x.operand(), padding.beginning, padding.ending, options));
 }
 
 /// Moves blocks of channels into blocks of pixels, or back: a transposition of six dimensions.

@@ -93,11 +93,20 @@ BOOST_AUTO_TEST_CASE(pads_in_the_forms_of_the_opsets) {
   check(with(Model(13).node("Pad", {"x", "p"}, {"y"}, {{"mode", "reflect"}}),
              {{"p", list({0, 2, 0, 1})}}),
         {{"x", x}}, {{"y", floats({1, 6}, {3, 2, 1, 2, 3, 2})}});
-  cannot(with(Model(19).node("Pad", {"x", "p"}, {"y"}, {{"mode", "wrap"}}),
+  check(with(Model(19).node("Pad", {"x", "p"}, {"y"}, {{"mode", "wrap"}}),
+             {{"p", list({0, 1, 0, 4})}}),
+        {{"x", x}}, {{"y", floats({1, 8}, {3, 1, 2, 3, 1, 2, 3, 1})}});
+  check(with(Model(13).node("Pad", {"x", "p"}, {"y"}), {{"p", list({0, -1, 0, 1})}}), {{"x", x}},
+        {{"y", floats({1, 3}, {2, 3, 0})}});
+  check(with(Model(13).node("Pad", {"x", "p", "v"}, {"y"}), {{"p", list({0, 1, 0, 0})}}),
+        {{"x", x}, {"v", floats({}, {7})}}, {{"y", floats({1, 4}, {7, 1, 2, 3})}});
+  check(Model(1).node("Pad", {"x"}, {"y"}, {{"paddings", Ints{0, 1, 0, 0}}}), {{"x", x}},
+        {{"y", floats({1, 4}, {0, 1, 2, 3})}});
+  cannot(with(Model(13).node("Pad", {"x", "p"}, {"y"}), {{"p", list({0, -3, 0, 0})}}), {{"x", x}},
+         ErrorKind::not_supported, "an empty result");
+  cannot(with(Model(19).node("Pad", {"x", "p"}, {"y"}, {{"mode", "spiral"}}),
               {{"p", list({0, 1, 0, 1})}}),
-         {{"x", x}}, ErrorKind::not_supported, "does not pad in mode 'wrap'");
-  cannot(with(Model(13).node("Pad", {"x", "p"}, {"y"}), {{"p", list({0, -1, 0, 0})}}), {{"x", x}},
-         ErrorKind::not_supported, "padding of -1");
+         {{"x", x}}, ErrorKind::bad_data, "'spiral'");
 }
 
 BOOST_AUTO_TEST_CASE(depth_to_space_and_back) {
