@@ -66,10 +66,13 @@ bool is_constant(const proto::NodeProto& node) noexcept {
 Body make_body(proto::GraphProto& graph, ExternalData& external) {
   Body body;
   if (graph.sparse_initializer_size() > 0) unsupported("sparse initializers");
-  for (auto& tensor : *graph.mutable_initializer())
+  for (auto& tensor : *graph.mutable_initializer()) {
+    if (body.constants.contains(tensor.name()))
+      malformed("initializer " + quote(tensor.name()) + " occurs twice");
     take(body.constants, tensor.name(), located("initializer " + quote(tensor.name()), [&] {
            return take_tensor(tensor, external);
          }));
+  }
   take_constants(body, *graph.mutable_node(), external);
   for (const auto& input : graph.input()) body.inputs.push_back(input.name());
   for (const auto& output : graph.output()) body.outputs.push_back(output.name());

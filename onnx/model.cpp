@@ -107,6 +107,7 @@ const Function* ModelState::function(const std::string& domain, const std::strin
 
 void ModelState::describe_values() {
   const auto& graph = message_->graph();
+  summary_.graph_name = graph.name();
   const auto& constants = body(graph).constants;
   for (const auto& input : graph.input()) {
     // Up to IR version 3 every initializer is listed as an input as well.
