@@ -6,6 +6,7 @@
 #include <caf/detail/private_thread.hpp>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -30,14 +31,15 @@ void until_there_is_memory(F f) noexcept {
   }
 }
 
-/// Ends an actor ahead of its mail.
+/// Ends an actor ahead of its mail; with normal priority, after it.
 template <class Handle>
-void end_actor(const Handle& actor) noexcept {
+void end_actor(const Handle& actor,
+               caf::message_priority priority = caf::message_priority::high) noexcept {
   until_there_is_memory([&] {
     const auto target = caf::actor_cast<caf::strong_actor_ptr>(actor);
     if (target == nullptr) return;
     target->enqueue(
-        caf::make_mailbox_element(nullptr, caf::make_message_id(caf::message_priority::high), {},
+        caf::make_mailbox_element(nullptr, caf::make_message_id(priority), {},
                                   caf::exit_msg{nullptr, caf::exit_reason::user_shutdown}),
         nullptr);
   });
@@ -85,8 +87,13 @@ class State {
   /// The routing table.
   typename Interface::behavior_type routes() { return routes_of(msg::messages_of<Interface>{}); }
   void enter(EnvironmentRef environment) { environment_ = std::move(environment); }
+  /// The census is left with this state, because nothing that ends later could be told to.
+  void leaves(msg::Census::Entry entry) { leaves_ = entry; }
 
  protected:
+  ~State() {
+    if (leaves_) environment_->census->leave(*leaves_);
+  }
   const Environment& environment() const { return *environment_; }
   const EnvironmentRef& environment_ref() const { return environment_; }
   typename Interface::pointer self() const { return self_; }
@@ -163,6 +170,7 @@ class State {
   typename Interface::pointer self_;
   caf::actor_addr context_;  ///< weak: the context holds its actors
   EnvironmentRef environment_;
+  std::optional<msg::Census::Entry> leaves_;
 };
 
 /// Of all actors but the context's: a failure is the context's business.
@@ -194,7 +202,7 @@ typename S::interface::behavior_type body(Shell<S> self, msg::Census::Entry entr
       environment->census->leave(entry);
     });
   } catch (...) {
-    environment->census->leave(entry);
+    state.leaves(entry);
     throw;
   }
   return state.routes();

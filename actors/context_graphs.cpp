@@ -212,11 +212,13 @@ void ContextState::ended_by(const msg::actor_failed& failure) noexcept {
 
 void ContextState::lose(LostReason reason, std::string_view message) noexcept {
   environment().lose(reason, message);
-  // Everybody ends, and what they owe is rejected with their states.
-  for (const auto& [id, entry] : tensors_) end_actor(entry.actor);
-  for (const auto& [id, entry] : graphs_) end_actor(entry.actor);
-  for (const auto& [id, actor] : ending_tensors_) end_actor(actor);
-  for (const auto& [id, actor] : ending_graphs_) end_actor(actor);
+  // Everybody ends, and what they owe is rejected with their states. Objects after their mail: what
+  // they have not been told to owe yet would be answered by a lane only, when its kernel is done.
+  constexpr auto in_turn = caf::message_priority::normal;
+  for (const auto& [id, entry] : tensors_) end_actor(entry.actor, in_turn);
+  for (const auto& [id, entry] : graphs_) end_actor(entry.actor, in_turn);
+  for (const auto& [id, actor] : ending_tensors_) end_actor(actor, in_turn);
+  for (const auto& [id, actor] : ending_graphs_) end_actor(actor, in_turn);
   for (const auto& lane : crew_.lanes) end_actor(lane);
   if (crew_.compiler) end_actor(crew_.compiler);
   tensors_.clear();

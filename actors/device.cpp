@@ -101,6 +101,7 @@ void DeviceState::receive(const msg::end_lease& m) {
 }
 
 void DeviceState::receive(const msg::survey_lane& m) {
+  if (lost()) return;  // some of what was queued has been dropped
   auto pending = timeline_.pending();
   // What is still in the mail has arrived as well: it waits for what this lane does before.
   auto& mailbox = self()->mailbox();

@@ -46,6 +46,31 @@ BOOST_AUTO_TEST_CASE(destroying_a_context_drops_what_is_queued) {
   BOOST_TEST(s.context.stats().bytes == 0U);
 }
 
+BOOST_AUTO_TEST_CASE(what_was_just_asked_is_answered_while_a_kernel_runs) {
+  // Each reply is a race: its object's actor hears of what it owes, or that it is over.
+  for (int round = 0; round < 300; ++round) {
+    Rig rig;
+    Gate gate;
+    const auto graph = rig.twice();
+    const auto in = rig.tensor(), out = rig.tensor();
+    rig.faults->fail(FaultPoint::execute, 1, {.until = gate.latch()});
+    rig.dispatch(graph, in, out);
+    BOOST_REQUIRE(comes([&] { return rig.faults->calls(FaultPoint::execute) == 1; }));
+    NamedBuffers inputs, outputs;
+    inputs.emplace_back("in", Buffer(16));
+    outputs.emplace_back("out", Buffer(16));
+    auto compute = rig.context.compute(graph, std::move(inputs), std::move(outputs));
+    auto read = rig.context.read_tensor(out);
+    // Long enough that the context may have sent them on, in some rounds.
+    const auto until = std::chrono::steady_clock::now() + std::chrono::nanoseconds(200 * round);
+    while (std::chrono::steady_clock::now() < until) {
+    }
+    rig.context.destroy();
+    refuses(ErrorKind::invalid_state, std::move(read));
+    BOOST_REQUIRE(reply(std::move(compute)));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(shutting_down_drops_what_is_queued) {
   Stalled s;
   auto read = s.context.read_tensor(s.out);

@@ -115,6 +115,7 @@ std::string after_failure(std::int64_t nth, bool& happened) {
   replies.drop();
   const auto stats = client->context.stats();
   if (stats.in_flight != 0) wrong = "in_flight is " + std::to_string(stats.in_flight);
+  if (stats.tensors != 0 || stats.graphs != 0) wrong += "objects are alive";
   if (stats.bytes != 0) wrong += "bytes is " + std::to_string(stats.bytes);
   if (client->context.lost().take().value().message.empty()) wrong += "the loss has no reason";
   return wrong;

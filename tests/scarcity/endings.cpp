@@ -90,6 +90,7 @@ BOOST_AUTO_TEST_CASE(of_a_context) {
     busy->lease.return_now();
     const auto stats = busy->context.stats();
     BOOST_TEST(stats.in_flight == 0U);
+    BOOST_TEST(stats.tensors + stats.graphs == 0U);
     BOOST_TEST(stats.bytes == 0U);
   }
 }
