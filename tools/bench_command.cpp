@@ -177,7 +177,7 @@ void add_bench(CLI::App& app, const Globals& globals) {
   const auto options = std::make_shared<Options>();
   auto* command = app.add_subcommand("bench", "Measure latency and throughput of a model");
   command->footer(footer);
-  command->add_option("MODEL", options->model, "ONNX file, opset 9 to 21")->required();
+  command->add_option("MODEL", options->model, "ONNX file, opset 1 to 21")->required();
   command->add_option("--bind", options->bindings, bind_help)
       ->type_name("NAME=SHAPE")
       ->allow_extra_args(false);

@@ -118,7 +118,7 @@ void add_inspect(CLI::App& app, const Globals& globals) {
   const auto options = std::make_shared<Options>();
   auto* command = app.add_subcommand("inspect", "Show inputs, outputs, operators and the plan");
   command->footer(footer);
-  command->add_option("MODEL", options->model, "ONNX file, opset 9 to 21")->required();
+  command->add_option("MODEL", options->model, "ONNX file, opset 1 to 21")->required();
   command->add_option("--bind", options->bindings, bind_help)
       ->type_name("NAME=SHAPE")
       ->allow_extra_args(false);

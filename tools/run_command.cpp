@@ -180,7 +180,7 @@ void add_run(CLI::App& app, const Globals& globals) {
   const auto options = std::make_shared<Options>();
   auto* command = app.add_subcommand("run", "Run a model on inputs from .npy files");
   command->footer(footer);
-  command->add_option("MODEL", options->model, "ONNX file, opset 9 to 21")->required();
+  command->add_option("MODEL", options->model, "ONNX file, opset 1 to 21")->required();
   command->add_option("--input", options->inputs, "A value for an input; repeatable")
       ->type_name("NAME=FILE.npy")
       ->allow_extra_args(false);
