@@ -152,17 +152,17 @@ void pow(Node& node) {
   node.set(node.builder.pow(a, b, node.options()));
 }
 
-/// The only number that is not itself.
 void is_nan(Node& node) {
-  const auto x = node.operand(0);
-  node.set(node.builder.not_equal(x, x, node.options()), 0, ElementType::boolean);
+  node.set(node.builder.is_nan(node.operand(0), node.options()), 0, ElementType::boolean);
 }
 
 void is_infinite(Node& node) {
   const auto x = term(node, 0);
   const bool high = node.integer("detect_positive", 1) != 0;
   const bool low = node.integer("detect_negative", 1) != 0;
-  const auto size = high && low ? x.abs() : low ? -x : x;
+  if (high && low)
+    return node.set(node.builder.is_infinite(x.operand(), node.options()), 0, ElementType::boolean);
+  const auto size = low ? -x : x;
   const auto found = size == std::numeric_limits<double>::infinity();
   const auto result = high || low ? found : found && !found;
   node.set(result.operand(), 0, ElementType::boolean);

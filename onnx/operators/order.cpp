@@ -34,29 +34,21 @@ void trilu(Node& node) {
         std::fill_n(bytes.data() + i * size, size, std::byte{0});
     return node.set(make_literal(known->type, shape, std::move(bytes)));
   }
-  const auto x = term(node, 0);
-  const auto row = iota(node, DataType::int32, 2, 0, rows) + static_cast<double>(k);
-  const auto column = iota(node, DataType::int32, 2, 1, columns);
-  node.set((upper ? column >= row : column <= row).choose(x, x.number(0)).operand());
+  auto options = node.options<TriangularOptions>();
+  options.upper = upper;
+  options.diagonal = static_cast<std::int32_t>(k);
+  node.set(node.builder.triangular(node.operand(0), options));
 }
 
-/// Sums of what comes before, by comparing positions: it takes the square of the axis' length.
 void cumulative_sum(Node& node) {
   const auto x = term(node, 0);
   const auto given = node.integers(1);
   if (given.size() != 1) malformed("the axis must be a scalar");
   const auto axis = node.axis(given[0], x.rank());
-  const auto length = x.shape()[axis];
-  if (std::uint64_t{count(x.shape())} * length > (1U << 26) || x.rank() + 1 > max_rank)
-    unsupported("sums along an axis of " + std::to_string(length));
-  const bool exclusive = node.integer("exclusive", 0) != 0;
-  const bool reverse = node.integer("reverse", 0) != 0;
-  const auto to = iota(node, DataType::int32, x.rank() + 1, axis, length);
-  const auto from = iota(node, DataType::int32, x.rank() + 1, axis + 1, length);
-  const auto before = reverse ? from > to : from < to;
-  const auto counts = exclusive ? before : before || from == to;
-  const auto each = x.unsqueeze(axis);
-  node.set(counts.choose(each, each.number(0)).sum({axis + 1}).operand());
+  auto options = node.options<CumulativeSumOptions>();
+  options.exclusive = node.integer("exclusive", 0) != 0;
+  options.reversed = node.integer("reverse", 0) != 0;
+  node.set(node.builder.cumulative_sum(x.operand(), axis, options));
 }
 
 /// The first elements of each sequence, in reverse: all rows are gathered anew.

@@ -1,4 +1,5 @@
-// RNN, GRU and LSTM, unrolled: a few operators a step.
+// RNN, GRU and LSTM: as WebNN's networks where these can say it, else unrolled, a few operators a
+// step.
 //
 // Dimensions: X [steps, batch, input], W [directions, gates x hidden, input], R likewise with
 // hidden, B [directions, 2 x gates x hidden]. With layout 1 the batch comes first.
@@ -182,7 +183,77 @@ Term initial(Node& node, std::size_t i, std::uint32_t direction, const Shape& sh
   return term(node, i).at(batched ? 1 : 0, direction);
 }
 
+/// WebNN's activations for all functions of a network, which its directions share; none if it has
+/// not got one of them.
+std::optional<std::vector<RecurrentNetworkActivation>> shared_activations(
+    const Node& node, const Kind& kind, std::uint32_t directions) {
+  auto names = node.text_list("activations");
+  if (names.empty()) names = kind.functions;
+  std::vector<RecurrentNetworkActivation> list;
+  for (std::size_t i = 0; i < directions * kind.functions.size(); ++i) {
+    const auto& name = names[i % names.size()];
+    const auto known = name == "Sigmoid" ? RecurrentNetworkActivation::sigmoid
+                       : name == "Tanh"  ? RecurrentNetworkActivation::tanh
+                                         : RecurrentNetworkActivation::relu;
+    if (name != "Sigmoid" && name != "Tanh" && name != "Relu") return std::nullopt;
+    if (i < kind.functions.size())
+      list.push_back(known);
+    else if (list[i - kind.functions.size()] != known)
+      return std::nullopt;
+  }
+  return list;
+}
+
+/// As one of WebNN's networks; false if these cannot say it: they have no lengths of sequences, no
+/// clipping, no coupled gates, and their output gate peeps at the cell before the step.
+bool direct(Node& node, const Kind& kind) {
+  if (kind.gates == 1 || node.integer("layout", 0) != 0 || node.has_attribute("clip") ||
+      node.has_input(4) || node.has_input(7) || node.integer("input_forget", 0) != 0)
+    return false;
+  if (node.rank(0) != 3 || node.rank(1) != 3 || node.rank(2) != 3) return false;
+  const auto directions = node.shape(1)[0];
+  const auto hidden = node.shape(2)[2];
+  const auto text = node.text("direction", "forward");
+  const auto activations = shared_activations(node, kind, directions);
+  if ((text == "bidirectional" ? 2U : 1U) != directions || node.shape(1)[1] != kind.gates * hidden)
+    return false;  // told by whoever unrolls it
+  if (!activations) return false;
+  const auto steps = node.shape(0)[0];
+  const auto choose = [&](auto options) {
+    options.activations = *activations;
+    options.direction = text == "bidirectional" ? RecurrentNetworkDirection::both
+                        : text == "reverse"     ? RecurrentNetworkDirection::backward
+                                                : RecurrentNetworkDirection::forward;
+    options.return_sequence = node.wants_output(0);
+    if (node.has_input(3)) {
+      const auto size = kind.gates * hidden;
+      const auto both = term(node, 3);
+      options.bias = both.slice(1, 0, size).operand();
+      options.recurrent_bias = both.slice(1, size, 2 * size).operand();
+    }
+    options.initial_hidden_state = node.optional_operand(5);
+    return options;
+  };
+  std::vector<Operand> results;
+  if (kind.has_cell) {
+    auto options = choose(node.options<LstmOptions>());
+    options.initial_cell_state = node.optional_operand(6);
+    results = node.builder.lstm(node.operand(0), node.operand(1), node.operand(2), steps, hidden,
+                                options);
+  } else {
+    auto options = choose(node.options<GruOptions>());
+    options.reset_after = node.integer("linear_before_reset", 0) != 0;
+    results =
+        node.builder.gru(node.operand(0), node.operand(1), node.operand(2), steps, hidden, options);
+  }
+  if (node.wants_output(0)) node.set(results.back(), 0);
+  if (node.wants_output(1)) node.set(results[0], 1);
+  if (kind.has_cell && node.wants_output(2)) node.set(results[1], 2);
+  return true;
+}
+
 void recur(Node& node, const Kind& kind) {
+  if (direct(node, kind)) return;
   const bool batched = node.integer("layout", 0) != 0;
   auto x = term(node, 0);
   if (x.rank() != 3 || node.rank(1) != 3 || node.rank(2) != 3) malformed("ranks of 3 are expected");

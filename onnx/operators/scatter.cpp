@@ -1,8 +1,10 @@
 // Elements picked and put at positions that are tensors: GatherElements, GatherND, ScatterElements,
 // ScatterND, and Scatter, its predecessor.
 //
-// Positions of several dimensions become positions in one: then a gather of rows is all it takes.
-// Scattering compares each row's position with those of all updates, of which any number may meet.
+// WebNN has these. What it has not, batches of positions, other shapes than the input's beside the
+// axis, and updates that are added up or compared, is said by rows: positions of several dimensions
+// become positions in one, a gather of rows is all it takes, and scattering compares each row's
+// position with those of all updates, of which any number may meet.
 #include <array>
 
 #include "onnx/handlers.hpp"
@@ -55,9 +57,22 @@ Term flat_rows(const Term& indices, const Shape& shape, std::uint32_t batch) {
 
 std::uint32_t elements(const Shape& shape) { return static_cast<std::uint32_t>(count(shape)); }
 
+/// Whether elements are picked as WebNN has it: all dimensions but the axis are the same.
+bool same_beside(const Shape& a, const Shape& b, std::uint32_t axis) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t d = 0; d < a.size(); ++d)
+    if (d != axis && a[d] != b[d]) return false;
+  return true;
+}
+
 void gather_elements(Node& node) {
   const auto x = term(node, 0);
   const auto axis = node.axis(node.integer("axis", 0), x.rank());
+  if (same_beside(x.shape(), node.shape(1), axis)) {
+    auto options = node.options<GatherOptions>();
+    options.axis = axis;
+    return node.set(node.builder.gather_elements(x.operand(), node.operand(1), options));
+  }
   const auto flat = flat_elements(term(node, 1), x.shape(), axis);
   node.set(x.reshape({elements(x.shape())}).gather(flat, 0).operand());
 }
@@ -69,6 +84,8 @@ void gather_nd(Node& node) {
   const auto batch = unsigned_list({node.integer("batch_dims", 0)}, "batch_dims").front();
   if (batch >= indices.rank() || batch >= x.rank())
     malformed("batch_dims " + std::to_string(batch));
+  if (batch == 0)
+    return node.set(node.builder.gather_nd(x.operand(), indices.operand(), node.options()));
   const auto flat = flat_rows(indices, x.shape(), batch);
   const auto depth = indices.shape().back();
   const Shape rest(x.shape().begin() + batch + depth, x.shape().end());
@@ -117,6 +134,12 @@ void scatter_elements(Node& node) {
   const auto x = term(node, 0);
   const auto axis = node.axis(node.integer("axis", 0), x.rank());
   const auto indices = term(node, 1);
+  if (node.text("reduction", "none") == "none" && same_beside(x.shape(), indices.shape(), axis)) {
+    auto options = node.options<ScatterOptions>();
+    options.axis = axis;
+    return node.set(
+        node.builder.scatter_elements(x.operand(), indices.operand(), node.operand(2), options));
+  }
   const auto flat = flat_elements(indices, x.shape(), axis);
   const auto updates = elements(indices.shape());
   const auto result =
@@ -129,6 +152,9 @@ void scatter_nd(Node& node) {
   const auto x = term(node, 0);
   const auto indices = term(node, 1);
   if (indices.rank() == 0) malformed("indices without a dimension");
+  if (node.text("reduction", "none") == "none")
+    return node.set(
+        node.builder.scatter_nd(x.operand(), indices.operand(), node.operand(2), node.options()));
   const auto flat = flat_rows(indices, x.shape(), 0);
   const auto middle = x.shape().begin() + indices.shape().back();
   const auto rest = elements({middle, x.shape().end()});

@@ -24,7 +24,16 @@ template <bool largest>
 void arg_extreme(Node& node) {
   const auto x = term(node, 0);
   const auto axis = node.axis(node.integer("axis", 0), x.rank());
-  auto result = extreme(x, axis, largest, node.integer("select_last_index", 0) != 0);
+  if (node.integer("select_last_index", 0) == 0) {
+    auto options = node.options<ArgMinMaxOptions>();
+    options.keep_dimensions = node.integer("keepdims", 1) != 0;
+    options.output_data_type = DataType::int64;
+    const auto at = largest ? node.builder.arg_max(x.operand(), axis, options)
+                            : node.builder.arg_min(x.operand(), axis, options);
+    return node.set(at, 0, ElementType::int64);
+  }
+  // WebNN's takes the first of several.
+  auto result = extreme(x, axis, largest, true);
   if (node.integer("keepdims", 1) == 0) result = result.at(axis, 0);
   node.set(result.operand(), 0, ElementType::int64);
 }

@@ -88,6 +88,48 @@ BOOST_AUTO_TEST_CASE(with_a_memory) {
          {"cell", floats({1, 1, 1}, {c})}});
 }
 
+// What WebNN's networks cannot say, such as a clip, is unrolled: with one that clips nothing both
+// ways must agree.
+BOOST_AUTO_TEST_CASE(at_once_and_step_by_step) {
+  constexpr std::uint32_t steps = 5, batch = 2, width = 3, hidden = 4;
+  for (const std::string op : {"GRU", "LSTM"})
+    for (const std::string direction : {"forward", "reverse", "bidirectional"})
+      for (const std::int64_t after : {0, 1}) {
+        if (op == "LSTM" && after == 1) continue;
+        const std::uint32_t ways = direction == "bidirectional" ? 2 : 1;
+        const std::uint32_t gates = (op == "GRU" ? 3 : 4) * hidden;
+        Values inputs{{"x", noise({steps, batch, width}, 1)},
+                      {"w", noise({ways, gates, width}, 2)},
+                      {"r", noise({ways, gates, hidden}, 3)},
+                      {"b", noise({ways, 2 * gates}, 4)},
+                      {"h", noise({ways, batch, hidden}, 5)}};
+        std::vector<std::string> names{"x", "w", "r", "b", "", "h"};
+        std::vector<std::string> outputs{"y", "last"};
+        Attributes attributes{{"hidden_size", std::int64_t{hidden}}, {"direction", direction}};
+        if (op == "GRU") {
+          attributes.emplace_back("linear_before_reset", after);
+        } else {
+          inputs.emplace_back("c", noise({ways, batch, hidden}, 6));
+          names.push_back("c");
+          outputs.push_back("cell");
+        }
+        auto clipped = attributes;
+        clipped.emplace_back("clip", 1e6);
+        auto unrolled = Model(14).node(op, names, outputs, clipped);
+        for (const auto& [name, value] : inputs) unrolled.input(name, value);
+        for (const auto& name : outputs) unrolled.output(name);
+        const auto graph = build(load(unrolled.bytes()));
+        Values expected;
+        for (auto& [name, data] : run(graph, inputs)) {
+          auto shape = Shape{ways, batch, hidden};
+          if (name == "y") shape.insert(shape.begin(), steps);
+          expected.emplace_back(name, floats(shape, std::move(data)));
+        }
+        BOOST_TEST_CONTEXT(op << " " << direction << " " << after)
+        check(Model(14).node(op, names, outputs, attributes), inputs, expected);
+      }
+}
+
 BOOST_AUTO_TEST_CASE(weights_that_do_not_fit) {
   cannot(Model(14).node("LSTM", {"x", "w", "r"}, {"y"}, {{"hidden_size", 1}}),
          {{"x", three}, {"w", ramp({1, 3, 1})}, {"r", ramp({1, 3, 1})}}, ErrorKind::bad_data,
