@@ -1,6 +1,7 @@
 // What the public suite checks of builders and graphs through to the results (behaviour.md, section
 // 4); what needs no dispatch is in tests/ops/builder.cpp.
 #include "tests/api/fixture.hpp"
+#include "tests/rig.hpp"
 
 using namespace polychron;
 using namespace polychron::testing;
@@ -114,6 +115,35 @@ BOOST_AUTO_TEST_CASE(support_limits_name_operands_types_and_ranks) {
     else
       throws(ErrorKind::type_error, [&] { builder.relu(x); });
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_failure_is_told_by_every_output) {
+  Rig rig;
+  GraphBuilder builder(rig.context);
+  const auto in = builder.input("in", Rig::floats());
+  const auto graph =
+      builder.build({{"sum", builder.add(in, in)}, {"product", builder.mul(in, in)}}).get();
+  const auto t = rig.tensor(), sum = rig.tensor(), product = rig.tensor();
+  const auto dispatch = [&](const DispatchOptions& options = {}) {
+    rig.context.dispatch(graph, {{"in", t}}, {{"sum", sum}, {"product", product}}, options);
+  };
+  const auto all_are = [&](bool good) {
+    for (const auto& output : {sum, product}) {
+      BOOST_TEST(static_cast<bool>(rig.context.read_tensor(output).take()) == good);
+      BOOST_TEST(output.error().get().has_value() == !good);
+    }
+  };
+  dispatch();
+  all_are(true);
+  rig.faults->fail(stress::FaultPoint::execute, 1, {});
+  dispatch();
+  all_are(false);
+  dispatch();
+  all_are(true);
+  DispatchOptions late;
+  late.deadline = std::chrono::steady_clock::now() - std::chrono::seconds(1);
+  dispatch(late);
+  all_are(false);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
