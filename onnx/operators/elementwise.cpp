@@ -99,10 +99,12 @@ void binary(Node& node) {
 template <UnaryMethod method, const Unary& host>
 void unary(Node& node) {
   if (auto known = calculate(host, node.literal(0))) return node.set(*known);
-  const auto result = (node.builder.*method)(node.operand(0), node.options());
-  if constexpr (method == &GraphBuilder::logical_not)
-    return node.set(result, 0, ElementType::boolean);
-  node.set(result);
+  node.set((node.builder.*method)(node.operand(0), node.options()));
+}
+
+void logical_not(Node& node) {
+  if (auto known = calculate(host_not, node.literal(0))) return node.set(*known);
+  node.set(node.builder.logical_not(node.operand(0), node.options()), 0, ElementType::boolean);
 }
 
 /// Min, Max, Sum: any number of operands, from left to right. The literals meet the operands last.
@@ -212,7 +214,7 @@ constexpr std::array rows{
     Row{"And", binary<&B::logical_and, host_and>},
     Row{"Or", binary<&B::logical_or, host_or>},
     Row{"Xor", binary<&B::logical_xor, host_xor>},
-    Row{"Not", unary<&B::logical_not, host_not>},
+    Row{"Not", logical_not},
     Row{"Abs", unary<&B::abs, host_abs>},
     Row{"Ceil", unary<&B::ceil, host_ceil>},
     Row{"Cos", unary<&B::cos, no_host>},
