@@ -276,7 +276,15 @@ double terms(const Problem& problem) {
   };
   const Shape& in = problem.inputs[0].descriptor.shape;
   const Shape& out = problem.outputs[0].descriptor.shape;
-  if (kernels::is(problem.op, ops::Family::convolution)) return count(problem.inputs[1]) / out[1];
+  if (kernels::is(problem.op, ops::Family::convolution)) {
+    const auto channels = [&](const auto& a) -> std::uint32_t {
+      if constexpr (requires { a.input_layout; })
+        return out[a.input_layout == InputOperandLayout::nchw ? 1 : 3];
+      else
+        return 1;
+    };
+    return count(problem.inputs[1]) / std::visit(channels, problem.attributes);
+  }
   if (const auto* a = std::get_if<GemmAttributes>(&problem.attributes))
     return in[a->a_transpose ? 0 : 1];
   if (kernels::is(problem.op, ops::Family::matrix)) return in.back();
@@ -330,6 +338,38 @@ std::vector<double> numbers_of(const OperandDescriptor& descriptor, const Buffer
   return numbers;
 }
 
+namespace {
+
+/// Products, pictures with the channels last, and convolutions of some groups or with filters that
+/// are not known are in plain layout always.
+bool may_be_blocked(const Problem& problem) {
+  if (problem.outputs[0].descriptor.data_type != DataType::float32 ||
+      kernels::is(problem.op, ops::Family::matrix))
+    return false;
+  // In blocks, the operand that is not whole comes second.
+  const Shape& in = problem.inputs[0].descriptor.shape;
+  const bool whole = in == problem.outputs[0].descriptor.shape;
+  if (in.size() != 4 || (!whole && kernels::is(problem.op, ops::Family::elementwise))) return false;
+  const bool convolves = kernels::is(problem.op, ops::Family::convolution);
+  if (convolves && problem.inputs[1].constant == nullptr) return false;
+  return std::visit(
+      [&](const auto& attributes) {
+        if constexpr (requires { attributes.groups; })
+          if (problem.inputs[1].descriptor.shape.size() == 4 && attributes.groups != 1 &&
+              attributes.groups != problem.outputs[0].descriptor.shape[1])
+            return false;
+        if constexpr (requires { attributes.input_layout == InputOperandLayout::nhwc; })
+          return attributes.input_layout != InputOperandLayout::nhwc;
+        else if constexpr (requires { attributes.layout == InputOperandLayout::nhwc; })
+          return attributes.layout != InputOperandLayout::nhwc;
+        else
+          return true;
+      },
+      problem.attributes);
+}
+
+}  // namespace
+
 int check_implementations(const ProblemMaker& maker, const std::string& what) {
   const Problem problem = maker.problem();
   const double tolerance = tolerance_of(problem);
@@ -341,7 +381,7 @@ int check_implementations(const ProblemMaker& maker, const std::string& what) {
   int ran = 0;
   for (std::size_t i = 0; i + 1 < list.size(); ++i)
     for (const Layout layout : {Layout::plain, Layout::blocked8, Layout::blocked16}) {
-      if (layout != Layout::plain && type != DataType::float32) continue;
+      if (layout != Layout::plain && !may_be_blocked(problem)) continue;
       const Outcome actual = run_kernel(list[i], problem, maker.values(), layout);
       if (!actual.refusal.empty()) continue;
       ++ran;

@@ -67,9 +67,9 @@ Outcome run_kernel(const kernels::Implementation& implementation, kernels::Probl
 /// The elements of a tensor's bytes as numbers.
 std::vector<double> numbers_of(const OperandDescriptor& descriptor, const Buffer& bytes);
 
-/// Checks every implementation of the problem's operator, in every layout that it takes, against
-/// the reference, within the tolerances of the rows concerned. Returns how many combinations ran
-/// besides the reference.
+/// Checks every implementation of the problem's operator, in every layout that it takes of those
+/// that the planner might choose, against the reference, within the tolerances of the rows
+/// concerned. Returns how many combinations ran besides the reference.
 int check_implementations(const ProblemMaker& maker, const std::string& what);
 
 }  // namespace polychron::tests
