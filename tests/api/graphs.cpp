@@ -117,6 +117,27 @@ BOOST_AUTO_TEST_CASE(support_limits_name_operands_types_and_ranks) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_compute_that_would_always_fail_makes_the_graph_invalid) {
+  Rig rig;
+  const auto graph = rig.twice();
+  const auto compute = [&] {
+    NamedBuffers in, out;
+    in.emplace_back("in", Buffer(16));
+    out.emplace_back("out", Buffer(16));
+    return rig.context.compute(graph, std::move(in), std::move(out)).get().status;
+  };
+  rig.faults->fail(stress::FaultPoint::execute, 1,
+                   {.kind = ErrorKind::operation_error, .inherent = true});
+  BOOST_TEST((compute().error().kind() == ErrorKind::operation_error));
+  const auto again = compute();
+  BOOST_REQUIRE(!again);
+  BOOST_TEST((again.error().kind() == ErrorKind::graph_invalid), again.error().what());
+  const auto in = rig.tensor(), out = rig.tensor();
+  rig.dispatch(graph, in, out);
+  BOOST_TEST(
+      (rig.context.read_tensor(out).take().error().cause()->kind() == ErrorKind::graph_invalid));
+}
+
 BOOST_AUTO_TEST_CASE(a_failure_is_told_by_every_output) {
   Rig rig;
   GraphBuilder builder(rig.context);
