@@ -179,7 +179,9 @@ class Member : public State<Derived, Interface> {
  public:
   using State<Derived, Interface>::State;
   void ended_by(msg::actor_failed failure) {
-    if (const auto owner = this->context()) this->tell_urgently(owner, std::move(failure));
+    if (!this->environment_ref()) return;
+    if (const auto owner = this->environment().alarm.ring(failure))
+      this->tell_urgently(owner, std::move(failure));
   }
 };
 

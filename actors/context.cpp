@@ -16,9 +16,12 @@ Error unknown_tensor(msg::TensorId id) {
 
 }  // namespace
 
-void ContextState::start(const Crew& crew) {
+void ContextState::start(Crew&& crew) {
+  // Before anything that may fail: they end with this actor, and it with them.
+  crew_ = std::move(crew);
+  if (auto failure = environment().alarm.arm(address()))
+    tell_urgently(caf::actor_cast<context_actor>(self()->ctrl()), std::move(*failure));
   order_.emplace(environment_ref());
-  crew_ = crew;
   // Sent by an embedder, who has the actor's address.
   self()->set_exit_handler([this](caf::exit_msg& m) {
     lose(LostReason::device_failed, "the context's actor was ended: " + caf::to_string(m.reason));

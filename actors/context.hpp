@@ -38,7 +38,7 @@ class ContextState : public State<ContextState, context_actor> {
   /// However this actor ended, nobody may wait for ever.
   ~ContextState();
 
-  void start(const Crew& crew);
+  void start(Crew&& crew);
   void receive(msg::submit& m);
   void receive(msg::compiled& m);
   void receive(const msg::operation_failed& m);

@@ -16,8 +16,8 @@ DeviceState::DeviceState(device_actor::pointer self)
           }) {}
 
 void DeviceState::receive(const msg::meet& m) {
-  lanes_ = m.lanes;
   set_context(m.context);
+  lanes_ = m.lanes;
 }
 
 DeviceState::Course DeviceState::run_one(msg::carry_out& m) {

@@ -11,6 +11,7 @@
 #include "messages/conditions.hpp"
 #include "messages/observer.hpp"
 #include "messages/shared/admission.hpp"
+#include "messages/shared/alarm.hpp"
 #include "messages/shared/budget.hpp"
 #include "messages/shared/census.hpp"
 #include "messages/shared/counters.hpp"
@@ -61,6 +62,7 @@ struct Environment {
   bool detached =
       true;  ///< device and compiler on threads of their own; false under a test scheduler
   mutable std::vector<msg::LaneProgress> lanes;
+  mutable msg::Alarm alarm;     ///< of actors that fail
   mutable msg::Busy compiling;  ///< with which graph; 0 for nothing
 };
 using EnvironmentRef = std::shared_ptr<const Environment>;
