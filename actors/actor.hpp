@@ -31,22 +31,21 @@ void until_there_is_memory(F f) noexcept {
   }
 }
 
-/// Ends an actor ahead of its mail; with normal priority, after it.
+/// Ends an actor ahead of its mail, which goes with it: what that holds, is rejected or given up.
 template <class Handle>
-void end_actor(const Handle& actor,
-               caf::message_priority priority = caf::message_priority::high) noexcept {
+void end_actor(const Handle& actor) noexcept {
   until_there_is_memory([&] {
     const auto target = caf::actor_cast<caf::strong_actor_ptr>(actor);
     if (target == nullptr) return;
     target->enqueue(
-        caf::make_mailbox_element(nullptr, caf::make_message_id(priority), {},
+        caf::make_mailbox_element(nullptr, caf::make_message_id(caf::message_priority::high), {},
                                   caf::exit_msg{nullptr, caf::exit_reason::user_shutdown}),
         nullptr);
   });
 }
 
 namespace detail {
-/// By this thread.
+/// By this thread: the actor that a spawn which throws does not return.
 inline thread_local caf::scheduled_actor* last_made = nullptr;
 
 /// What CAF 0.17.6 leaves behind of a detached actor whose thread could not be started
@@ -97,9 +96,8 @@ class State {
   const Environment& environment() const { return *environment_; }
   const EnvironmentRef& environment_ref() const { return environment_; }
   typename Interface::pointer self() const { return self_; }
-  /// Of the actors that were told: null once the context has ended.
-  context_actor context() const { return caf::actor_cast<context_actor>(context_); }
-  void set_context(caf::actor_addr context) { context_ = std::move(context); }
+  /// Null once it has ended.
+  context_actor context() const { return environment_->alarm.context(); }
 
   template <class Actor, class Message>
   void tell(const Actor& receiver, Message&& message) {
@@ -168,7 +166,6 @@ class State {
   }
 
   typename Interface::pointer self_;
-  caf::actor_addr context_;  ///< weak: the context holds its actors
   EnvironmentRef environment_;
   std::optional<msg::Census::Entry> leaves_;
 };
@@ -191,7 +188,7 @@ using Shell = typename S::interface::template stateful_pointer<S>;
 template <class S, class... Args>
 typename S::interface::behavior_type body(Shell<S> self, msg::Census::Entry entry,
                                           EnvironmentRef environment, Args... args) {
-  // Told first who the context is: from here on it hears of whatever goes wrong.
+  // First of all: from here on the context hears of whatever goes wrong.
   auto& state = self->state;
   state.enter(environment);
   if (environment->observer) environment->observer->started(self->id(), S::name);

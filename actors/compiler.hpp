@@ -14,7 +14,6 @@ class CompilerState : public Member<CompilerState, compiler_actor> {
 
   void start() {}
   void receive(msg::compile& m);
-  void receive(const msg::meet_context& m) { set_context(m.context); }
 };
 
 }  // namespace polychron::actors

@@ -7,19 +7,23 @@
 
 namespace polychron::actors {
 
-namespace {
-
-Error unknown_tensor(msg::TensorId id) {
-  return Error(ErrorKind::invalid_state, "the tensor is destroyed")
-      .with_object(describe_object("tensor", {}, id));
+Result<ContextState::TensorEntry*> ContextState::find_tensor(msg::TensorId id) {
+  const auto tensor = tensors_.find(id);
+  if (tensor == tensors_.end())
+    return Error(ErrorKind::invalid_state, "the tensor is destroyed")
+        .with_object(describe_object("tensor", {}, id));
+  auto& entry = tensor->second;
+  for (const auto& rent : entry.rents)
+    if (rent.lease->mode == LeaseMode::fail)
+      return Error(ErrorKind::invalid_state, "the tensor is on lease")
+          .with_object(entry.slot->name());
+  return &entry;
 }
-
-}  // namespace
 
 void ContextState::start(Crew&& crew) {
   // Before anything that may fail: they end with this actor, and it with them.
   crew_ = std::move(crew);
-  if (auto failure = environment().alarm.arm(address()))
+  if (auto failure = environment().alarm.arm(caf::actor_cast<caf::actor_addr>(self())))
     tell_urgently(caf::actor_cast<context_actor>(self()->ctrl()), std::move(*failure));
   order_.emplace(environment_ref());
   // Sent by an embedder, who has the actor's address.
@@ -27,8 +31,7 @@ void ContextState::start(Crew&& crew) {
     lose(LostReason::device_failed, "the context's actor was ended: " + caf::to_string(m.reason));
     self()->quit();
   });
-  for (const auto& lane : crew_.lanes) tell(lane, msg::meet{crew_.lanes, address()});
-  tell(crew_.compiler, msg::meet_context{address()});
+  for (const auto& lane : crew_.lanes) tell(lane, msg::meet{crew_.lanes});
 }
 
 void ContextState::receive(msg::submit& m) {
@@ -43,7 +46,7 @@ void ContextState::call(msg::CreateTensor& c, msg::LocalPart& local) {
   slot->id = c.tensor;
   slot->label = c.label;
   slot->bytes = static_cast<std::size_t>(c.bytes);
-  slot->actor = spawn<TensorState>(c.tensor, std::move(c.label), address());
+  slot->actor = spawn<TensorState>(c.tensor, std::move(c.label));
   auto& entry = tensors_.emplace(c.tensor, TensorEntry{slot->actor, slot, {slot.get(), {}, {}}, {}})
                     .first->second;
   auto stamp = order_->stamp_write(entry.uses);
@@ -52,16 +55,17 @@ void ContextState::call(msg::CreateTensor& c, msg::LocalPart& local) {
 }
 
 void ContextState::call(msg::WriteTensor& c, msg::LocalPart& local) {
-  const auto tensor = tensors_.find(c.tensor);
+  auto found = find_tensor(c.tensor);
   // Destroyed by another thread since the caller looked; or on a lease that was asked to refuse,
   // which leaves the tensor to its holder.
-  auto error = tensor == tensors_.end() ? unknown_tensor(c.tensor) : lease_error(tensor->second);
+  std::optional<Error> error;
+  if (!found) error = found.error();
   // A caller that asked not to be kept waiting is not kept by somebody's lease either.
-  if (!error && c.payload->meeting && !tensor->second.rents.empty() &&
-      environment().admission->policy() == AdmissionPolicy::fail)
+  else if (c.payload->meeting && !(*found)->rents.empty() &&
+           environment().admission->policy() == AdmissionPolicy::fail)
     error = Error(ErrorKind::quota_exceeded,
                   "its bytes do not fit under the memory limit while the tensor is on lease")
-                .with_object(tensor->second.slot->name());
+                .with_object((*found)->slot->name());
   if (error) {
     msg::count(environment().counters->not_run);
     const auto refused = error->with_operation("write", c.label).not_run();
@@ -73,7 +77,7 @@ void ContextState::call(msg::WriteTensor& c, msg::LocalPart& local) {
       observe(refused, 0);
     return;
   }
-  auto& entry = tensor->second;
+  auto& entry = **found;
   issue<msg::op::Write>(order_->stamp_write(entry.uses), std::move(local.place), entry.slot,
                         std::move(c.payload), std::move(c.label),
                         msg::Conditions{c.deadline, std::move(local.cancellation)});
@@ -81,15 +85,13 @@ void ContextState::call(msg::WriteTensor& c, msg::LocalPart& local) {
 
 void ContextState::call(const msg::ReadTensor& c, msg::LocalPart& local) {
   auto& loan = reply_of<msg::ReadRef>(local);
-  const auto tensor = tensors_.find(c.tensor);
-  const auto error =
-      tensor == tensors_.end() ? unknown_tensor(c.tensor) : lease_error(tensor->second);
-  if (error) {
+  auto found = find_tensor(c.tensor);
+  if (!found) {
     local.place.give_back();
-    if (loan->claim()) loan->answer(error->with_operation("read"));
+    if (loan->claim()) loan->answer(found.error().with_operation("read"));
     return;
   }
-  auto& entry = tensor->second;
+  auto& entry = **found;
   auto stamp = order_->stamp_read(entry.uses);
   tell(entry.actor, msg::expect_of_tensor{stamp.ticket, loan});
   issue<msg::op::Read>(std::move(stamp), std::move(local.place), entry.slot, std::move(loan));
@@ -97,15 +99,13 @@ void ContextState::call(const msg::ReadTensor& c, msg::LocalPart& local) {
 
 void ContextState::call(const msg::QueryError& c, msg::LocalPart& local) {
   auto& reply = reply_of<msg::ErrorReply>(local);
-  const auto tensor = tensors_.find(c.tensor);
-  const auto error =
-      tensor == tensors_.end() ? unknown_tensor(c.tensor) : lease_error(tensor->second);
-  if (error) {
+  auto found = find_tensor(c.tensor);
+  if (!found) {
     local.place.give_back();
-    reply.reject(error->with_operation("error"));
+    reply.reject(found.error().with_operation("error"));
     return;
   }
-  auto& entry = tensor->second;
+  auto& entry = **found;
   auto stamp = order_->stamp_read(entry.uses);
   tell(entry.actor, msg::expect_of_tensor{stamp.ticket, std::move(reply)});
   issue<msg::op::Query>(std::move(stamp), std::move(local.place), entry.slot);
@@ -113,15 +113,13 @@ void ContextState::call(const msg::QueryError& c, msg::LocalPart& local) {
 
 void ContextState::call(const msg::LendTensor& c, msg::LocalPart& local) {
   auto& grant = reply_of<msg::Grant>(local);
-  const auto tensor = tensors_.find(c.tensor);
-  const auto error =
-      tensor == tensors_.end() ? unknown_tensor(c.tensor) : lease_error(tensor->second);
-  if (error) {
+  auto found = find_tensor(c.tensor);
+  if (!found) {
     local.place.give_back();
-    grant.reply.reject(error->with_operation("export"));
+    grant.reply.reject(found.error().with_operation("export"));
     return;
   }
-  auto& entry = tensor->second;
+  auto& entry = **found;
   auto stamp = order_->stamp_write(entry.uses);
   auto lease = grant.lease;
   entry.rents.push_back({c.lease, lease, stamp.at});
@@ -144,14 +142,6 @@ void ContextState::call(const msg::ReturnLease& c, msg::LocalPart&) {
 void ContextState::end(const Rent& rent, bool revoked) {
   // Ahead of what waits for it, and of the questions that come after.
   tell_urgently(crew_.lanes[rent.at.lane], msg::end_lease{rent.at.turn, revoked});
-}
-
-std::optional<Error> ContextState::lease_error(const TensorEntry& entry) {
-  for (const auto& rent : entry.rents)
-    if (rent.lease->mode == LeaseMode::fail)
-      return Error(ErrorKind::invalid_state, "the tensor is on lease")
-          .with_object(entry.slot->name());
-  return std::nullopt;
 }
 
 void ContextState::call(const msg::DestroyTensor& c, msg::LocalPart&) {

@@ -86,13 +86,13 @@ class ContextState : public State<ContextState, context_actor> {
   void call(const msg::AskPending& c, msg::LocalPart& local);
   void call(const msg::DestroyContext& c, msg::LocalPart& local);
 
+  /// The error says that it is destroyed, or on lease in LeaseMode::fail.
+  Result<TensorEntry*> find_tensor(msg::TensorId id);
   /// The tensors of a dispatch as slots and uses. What is wrong with them, if anything: destroyed,
   /// on lease in LeaseMode::fail. Those that exist and are not the holder's of such a lease are in
   /// `slots` in any case.
   std::optional<Error> resolve(const msg::TensorIds& ids, msg::Tensors& slots,
                                LaneOrder::Touched& uses);
-  /// Set while the tensor is on lease in LeaseMode::fail.
-  static std::optional<Error> lease_error(const TensorEntry& entry);
   /// Lets the lane go on after this lease.
   void end(const Rent& rent, bool revoked);
   /// Sends a stamped operation O{fields...} to its lane.
@@ -111,7 +111,6 @@ class ContextState : public State<ContextState, context_actor> {
   /// Has the first of the builds that wait compiled.
   void compile_next();
   void lose(LostReason reason, std::string_view message) noexcept;
-  caf::actor_addr address() const { return caf::actor_cast<caf::actor_addr>(self()); }
   template <class S, class... Args>
   typename S::interface spawn(Args... args) {
     return spawn_in<S>(*self(), environment_ref(), {}, std::move(args)...);

@@ -11,20 +11,13 @@ std::optional<Error> ContextState::resolve(const msg::TensorIds& ids, msg::Tenso
                                            LaneOrder::Touched& uses) {
   std::optional<Error> problem;
   for (const auto id : ids) {
-    const auto tensor = tensors_.find(id);
-    if (tensor == tensors_.end()) {
-      if (!problem)
-        problem = Error(ErrorKind::invalid_state, "the tensor is destroyed")
-                      .with_object(describe_object("tensor", {}, id));
-      continue;
+    auto found = find_tensor(id);
+    if (found) {
+      slots.push_back((*found)->slot);
+      uses.push_back(&(*found)->uses);
+    } else if (!problem) {
+      problem = found.error();
     }
-    auto& entry = tensor->second;
-    if (auto leased = lease_error(entry)) {
-      if (!problem) problem = std::move(leased);
-      continue;
-    }
-    slots.push_back(entry.slot);
-    uses.push_back(&entry.uses);
   }
   return problem;
 }
@@ -112,7 +105,7 @@ void ContextState::receive(msg::compiled& m) {
   slot->instances.resize(crew_.lanes.size());
   msg::Built built{slot->inputs, slot->outputs, slot->plan->describe(),
                    slot->plan->constant_bytes(), slot->plan->arena_bytes()};
-  slot->actor = spawn<GraphState>(id, std::move(built), reply, address());
+  slot->actor = spawn<GraphState>(id, std::move(built), reply);
   auto& entry =
       graphs_.emplace(id, GraphEntry{slot->actor, slot, {slot.get(), {}, {}}}).first->second;
   issue<msg::op::Load>(order_->stamp_write(entry.uses), std::move(m.place), slot);
@@ -212,13 +205,11 @@ void ContextState::ended_by(const msg::actor_failed& failure) noexcept {
 
 void ContextState::lose(LostReason reason, std::string_view message) noexcept {
   environment().lose(reason, message);
-  // Everybody ends, and what they owe is rejected with their states. Objects after their mail: what
-  // they have not been told to owe yet would be answered by a lane only, when its kernel is done.
-  constexpr auto in_turn = caf::message_priority::normal;
-  for (const auto& [id, entry] : tensors_) end_actor(entry.actor, in_turn);
-  for (const auto& [id, entry] : graphs_) end_actor(entry.actor, in_turn);
-  for (const auto& [id, actor] : ending_tensors_) end_actor(actor, in_turn);
-  for (const auto& [id, actor] : ending_graphs_) end_actor(actor, in_turn);
+  // Everybody ends, and what they owe is rejected with their states and their mail.
+  for (const auto& [id, entry] : tensors_) end_actor(entry.actor);
+  for (const auto& [id, entry] : graphs_) end_actor(entry.actor);
+  for (const auto& [id, actor] : ending_tensors_) end_actor(actor);
+  for (const auto& [id, actor] : ending_graphs_) end_actor(actor);
   for (const auto& lane : crew_.lanes) end_actor(lane);
   if (crew_.compiler) end_actor(crew_.compiler);
   tensors_.clear();

@@ -15,10 +15,7 @@ DeviceState::DeviceState(device_actor::pointer self)
             tell(lanes_[wait.at.lane], msg::await_turn{wait, lane_});
           }) {}
 
-void DeviceState::receive(const msg::meet& m) {
-  set_context(m.context);
-  lanes_ = m.lanes;
-}
+void DeviceState::receive(const msg::meet& m) { lanes_ = m.lanes; }
 
 DeviceState::Course DeviceState::run_one(msg::carry_out& m) {
   const auto ticket = m.stamp.ticket;

@@ -2,9 +2,7 @@
 
 namespace polychron::actors {
 
-void GraphState::start(msg::GraphId id, msg::Built built, Promise<msg::Built> reply,
-                       caf::actor_addr context) {
-  set_context(std::move(context));
+void GraphState::start(msg::GraphId id, msg::Built built, Promise<msg::Built> reply) {
   id_ = id;
   built_ = std::move(built);
   reply_ = std::move(reply);

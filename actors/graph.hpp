@@ -19,7 +19,7 @@ class GraphState : public Member<GraphState, graph_actor> {
   using Member::Member;
   ~GraphState();
 
-  void start(msg::GraphId id, msg::Built built, Promise<msg::Built> reply, caf::actor_addr context);
+  void start(msg::GraphId id, msg::Built built, Promise<msg::Built> reply);
   void receive(msg::expect_of_graph& m);
   void receive(const msg::graph_answered& m);
   void receive(const msg::graph_became& m);

@@ -2,8 +2,7 @@
 
 namespace polychron::actors {
 
-void TensorState::start(msg::TensorId id, std::string label, caf::actor_addr context) {
-  set_context(std::move(context));
+void TensorState::start(msg::TensorId id, std::string label) {
   id_ = id;
   label_ = std::move(label);
   msg::count(environment().counters->tensors);

@@ -22,7 +22,7 @@ class TensorState : public Member<TensorState, tensor_actor> {
   /// What a lost context owes is rejected with the reason of the loss.
   ~TensorState();
 
-  void start(msg::TensorId id, std::string label, caf::actor_addr context);
+  void start(msg::TensorId id, std::string label);
   void receive(msg::expect_of_tensor& m);
   void receive(const msg::tensor_answered& m);
   void receive(const msg::tensor_became& m);

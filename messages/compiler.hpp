@@ -12,13 +12,9 @@ struct compile {
   BuildReply reply;
   Place place;
 };
-/// Before anything else: the context.
-struct meet_context {
-  caf::actor_addr context;
-};
 
 }  // namespace polychron::msg
 
 namespace polychron {
-using compiler_actor = msg::Protocol<msg::compile, msg::meet_context>;
+using compiler_actor = msg::Protocol<msg::compile>;
 }

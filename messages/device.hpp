@@ -38,7 +38,7 @@ struct end_lease {
 struct survey_lane {
   std::shared_ptr<Survey> survey;
 };
-/// Before anything else: the lanes of the context, this one among them, and the context.
+/// Before anything else: the lanes of the context, this one among them.
 struct meet;
 
 }  // namespace polychron::msg
@@ -51,6 +51,5 @@ using device_actor = msg::Protocol<msg::carry_out, msg::await_turn, msg::reached
 namespace polychron::msg {
 struct meet {
   std::vector<device_actor> lanes;
-  caf::actor_addr context;
 };
 }  // namespace polychron::msg

@@ -1,4 +1,4 @@
-// Whom an actor tells that it failed, from its very first step on.
+// Who a context is, for its actors: whom they tell that they failed, from their very first step on.
 #pragma once
 
 #include <mutex>
@@ -9,9 +9,8 @@
 
 namespace polychron::msg {
 
-/// Lanes and compilers live before their context does, and may fail before it has told them who it
-/// is. Written by the context, once, and by those who fail early; read by all who fail.
-/// Thread-safe; needs no memory.
+/// Lanes and compilers live before their context does, and may fail before it is there. Written by
+/// the context, once, and by those who fail early. Thread-safe; needs no memory.
 class Alarm {
  public:
   /// By the context: from here on it is told. What failed before, if anything did.
@@ -21,16 +20,21 @@ class Alarm {
     armed_ = true;
     return std::exchange(early_, std::nullopt);
   }
+  /// Null before the context is there, and once it has gone.
+  context_actor context() const noexcept {
+    const std::lock_guard lock(mutex_);
+    return caf::actor_cast<context_actor>(context_);
+  }
   /// By an actor that fails: whom to tell. Null before the context is there, which will hear of
   /// `failure` then, and once it has gone.
   context_actor ring(actor_failed& failure) noexcept {
     const std::lock_guard lock(mutex_);
     if (!armed_ && !early_) early_ = std::move(failure);
-    return armed_ ? caf::actor_cast<context_actor>(context_) : context_actor();
+    return caf::actor_cast<context_actor>(context_);
   }
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   bool armed_ = false;
   caf::actor_addr context_;  ///< weak: the context holds its actors
   std::optional<actor_failed> early_;

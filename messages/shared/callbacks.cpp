@@ -1,5 +1,7 @@
 #include "messages/shared/callbacks.hpp"
 
+#include "messages/shared/waiting.hpp"
+
 namespace polychron::msg {
 
 using polychron::detail::Deferred;
@@ -74,11 +76,7 @@ bool Callbacks::on_its_thread() noexcept { return callback_thread; }
 
 bool Callbacks::wait_until_idle(std::chrono::nanoseconds patience) {
   std::unique_lock lock(mutex_);
-  const auto idle = [this] { return queue_.empty() && !running_; };
-  // The longest patience is more than a clock can be asked for.
-  if (patience < std::chrono::hours(24 * 365)) return idle_.wait_for(lock, patience, idle);
-  idle_.wait(lock, idle);
-  return true;
+  return wait_for(lock, idle_, patience, [this] { return queue_.empty() && !running_; });
 }
 
 void Callbacks::serve() {

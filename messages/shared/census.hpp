@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "messages/shared/waiting.hpp"
 #include "polychron/runtime.hpp"
 
 namespace polychron::msg {
@@ -56,12 +57,7 @@ class Census {
   /// Blocks until nobody is left, or for `patience`.
   void wait_until_empty(std::chrono::nanoseconds patience) {
     std::unique_lock lock(mutex_);
-    const auto ended = [this] { return idle_.empty() && busy_.empty(); };
-    // The longest patience is more than a clock can be asked for.
-    if (patience >= std::chrono::hours(24 * 365))
-      empty_.wait(lock, ended);
-    else
-      empty_.wait_for(lock, patience, ended);
+    wait_for(lock, empty_, patience, [this] { return idle_.empty() && busy_.empty(); });
   }
   /// Who is there.
   std::vector<RemainingActor> present() const {

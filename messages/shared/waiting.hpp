@@ -1,6 +1,7 @@
-// How a caller's thread waits: the only place in the library where one does, besides futures.
+// How long, and until when, a caller's thread waits.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -8,6 +9,17 @@
 #include "messages/conditions.hpp"
 
 namespace polychron::msg {
+
+/// Waits on `room` (with `lock` held, which is its mutex) until `ready()`, or for `patience`. True
+/// if `ready()`.
+template <class Ready>
+bool wait_for(std::unique_lock<std::mutex>& lock, std::condition_variable& room,
+              std::chrono::nanoseconds patience, Ready ready) {
+  // The longest patience is more than a clock can be asked for.
+  if (patience < std::chrono::hours(24 * 365)) return room.wait_for(lock, patience, ready);
+  room.wait(lock, ready);
+  return true;
+}
 
 /// In a driven world there is one thread: while a caller waits, this lets the world make a step.
 /// False if nobody in it can. Empty in production, where threads wait.

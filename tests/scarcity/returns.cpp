@@ -148,6 +148,39 @@ BOOST_AUTO_TEST_CASE(calls_say_that_there_is_no_memory) {
     BOOST_TEST_CONTEXT(name) each_allocation([] {}, call, [](bool) {});
 }
 
+BOOST_AUTO_TEST_CASE(a_caller_that_is_let_in_and_cannot_listen_gives_the_place_back) {
+  for (std::int64_t nth = 1; nth < 6; ++nth) {
+    Rig rig({.max_in_flight = 8});
+    const auto graph = rig.twice();
+    const auto in = rig.tensor(), out = rig.tensor(), other = rig.tensor();
+    BOOST_REQUIRE(comes([&] { return rig.context.stats().in_flight == 0; }));
+    Gate first, third;
+    rig.faults->fail(stress::FaultPoint::execute, 1, {.until = first.latch()});
+    rig.faults->fail(stress::FaultPoint::execute, 3, {.until = third.latch()});
+    for (int i = 0; i < 8; ++i) rig.dispatch(graph, in, out);
+    std::jthread waiter([&] { rig.write(other, 1); });
+    BOOST_REQUIRE(comes([&] { return rig.context.stats().blocked == 1; }));
+    // Two places are free, and the lane too busy to see who waits: the next caller does, and finds
+    // one for itself.
+    first.open();
+    BOOST_REQUIRE(comes([&] { return rig.faults->calls(stress::FaultPoint::execute) == 3; }));
+    WriteOptions cancellable;
+    cancellable.cancellation = Cancellation();
+    const std::vector<float> values(4, 2);
+    {
+      const OwnAllocationFails failing(nth);
+      try {
+        rig.context.write_tensor(other, values, cancellable);
+      } catch (const Error&) {
+      }
+    }
+    third.open();
+    waiter.join();
+    BOOST_TEST(comes([&] { return rig.context.stats().in_flight == 0; }),
+               "allocation " << nth << ": " << rig.context.stats().in_flight << " places are lost");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_direct_write_that_cannot_wait_leaves_the_tensor_alone) {
   ContextOptions options;
   options.memory_limit = 24;
