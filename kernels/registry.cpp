@@ -9,8 +9,8 @@
 namespace polychron::kernels {
 namespace {
 
-/// A folder and the families that it has a table of. Eigen's and our own kernels are listed for
-/// what they compute faster than oneDNN, and refuse the rest.
+/// A folder and the families that it has a table of. Eigen's and our own kernels are listed first
+/// for what they compute faster than oneDNN, and refuse the rest; and last for what it refuses.
 struct Folder {
   std::string_view name;
   std::vector<std::span<const Entry>> families;
@@ -27,6 +27,7 @@ const std::vector<Folder>& folders() {
         onednn::convolution_entries(), onednn::pooling_entries(), onednn::resampling_entries(),
         onednn::normalization_entries(), onednn::reduction_entries(), onednn::movement_entries(),
         onednn::recurrent_entries()}},
+      {"direct", {direct::broadcast_entries(), direct::cast_entries(), direct::copy_entries()}},
   };
   return list;
 }

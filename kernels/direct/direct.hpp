@@ -14,12 +14,17 @@ std::span<const Entry> reduction_entries() noexcept;
 std::span<const Entry> movement_entries() noexcept;
 std::span<const Entry> indexing_entries() noexcept;
 std::span<const Entry> quantization_entries() noexcept;
+// What is left by the libraries.
+std::span<const Entry> broadcast_entries() noexcept;
+std::span<const Entry> cast_entries() noexcept;
+std::span<const Entry> copy_entries() noexcept;
 
 // What the tables list, a file each or a few.
 KernelResult prepare_arg_min_max(const Problem& problem);
 KernelResult prepare_concat(const Problem& problem);
 KernelResult prepare_cumulative_sum(const Problem& problem);
 KernelResult prepare_depth_to_space(const Problem& problem);
+KernelResult prepare_pad(const Problem& problem);
 KernelResult prepare_reverse(const Problem& problem);
 KernelResult prepare_tile(const Problem& problem);
 KernelResult prepare_triangular(const Problem& problem);

@@ -6,39 +6,18 @@
 #include "kernels/reference/reference.hpp"
 #include "ops/attributes.hpp"
 #include "ops/table.hpp"
-#include "tests/kernels/problems.hpp"
+#include "tests/kernels/random.hpp"
 
 namespace polychron {
 namespace {
 
 using ops::op;
 using tests::check_implementations;
+using tests::name_of;
 using tests::ProblemMaker;
+using tests::Random;
 
 constexpr std::uint32_t seeds = 24;
-
-class Random {
- public:
-  explicit Random(std::uint32_t seed) : generator_(seed) {}
-  std::uint32_t pick(std::uint32_t low, std::uint32_t high) {
-    return std::uniform_int_distribution<std::uint32_t>(low, high)(generator_);
-  }
-  bool chance() { return pick(0, 1) == 1; }
-  Shape shape(std::uint32_t rank) {
-    Shape shape;
-    for (std::uint32_t i = 0; i < rank; ++i) shape.push_back(pick(1, 9));
-    return shape;
-  }
-  Shape picture() { return {pick(1, 2), pick(1, 40), pick(1, 9), pick(1, 9)}; }
-
- private:
-  std::mt19937 generator_;
-};
-
-std::string name_of(std::string_view what, std::uint32_t seed) {
-  std::string name(what);
-  return name.append(", seed ").append(std::to_string(seed));
-}
 
 /// A few post-operations, as fusion would make them.
 void add_post_ops(ProblemMaker& maker, Random& random, const Shape& shape, bool picture) {

@@ -373,7 +373,6 @@ bool may_be_blocked(const Problem& problem) {
 int check_implementations(const ProblemMaker& maker, const std::string& what) {
   const Problem problem = maker.problem();
   const double tolerance = tolerance_of(problem);
-  const DataType type = problem.outputs[0].descriptor.data_type;
   const auto list = kernels::implementations(problem.op);
   BOOST_REQUIRE_EQUAL(list.back().name, "reference");
   const Outcome expected = run_kernel(list.back(), problem, maker.values());
@@ -387,12 +386,13 @@ int check_implementations(const ProblemMaker& maker, const std::string& what) {
       ++ran;
       BOOST_TEST(!actual.overran, what << ", " << list[i].name << " " << to_string(layout)
                                        << " writes beyond its result: " << to_string(problem));
-      const auto check = [&](const Buffer& result, const char* how) {
-        const double off = largest_difference(type, result, expected.outputs[0]);
+      const auto check = [&](const Buffer& result, const char* how, std::size_t output = 0) {
+        const DataType type = problem.outputs[output].descriptor.data_type;
+        const double off = largest_difference(type, result, expected.outputs[output]);
         BOOST_TEST(off <= tolerance, what << ", " << list[i].name << " " << to_string(layout) << how
                                           << ": off by " << off << ": " << to_string(problem));
       };
-      check(actual.outputs[0], "");
+      for (std::size_t k = 0; k < actual.outputs.size(); ++k) check(actual.outputs[k], "", k);
       for (const Buffer& result : actual.in_place) check(result, " in place");
     }
   return ran;

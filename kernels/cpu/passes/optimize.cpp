@@ -13,6 +13,7 @@ struct Pass {
 
 constexpr Pass passes[] = {
     {"fold_constants", fold_constants},
+    {"widen_float16", widen_float16},
     {"simplify_scalars", simplify_scalars},
     {"recognise_layer_normalization", recognise_layer_normalization},
     {"recognise_activations", recognise_activations},

@@ -1,7 +1,7 @@
 // The passes over a plan's graph, in the order in which optimize() runs them; a file each.
 //
-// A pass looks for patterns and rewrites them in place, in float32 only: other types keep their
-// roundings. Each leaves a graph that computes the same, within rounding.
+// A pass looks for patterns and rewrites them in place, in float32 only: float16 becomes that
+// first, integers stay as they are. Each leaves a graph that computes the same, within rounding.
 #pragma once
 
 #include "kernels/cpu/plan_graph.hpp"
@@ -13,6 +13,9 @@ void optimize(PlanGraph& graph);
 
 /// Computes nodes whose inputs are all constant.
 void fold_constants(PlanGraph& graph);
+
+/// What is slow in float16 is computed in float32.
+void widen_float16(PlanGraph& graph);
 
 /// Scalar arithmetic becomes linear(alpha, beta); neighbours join; those that change nothing go.
 void simplify_scalars(PlanGraph& graph);

@@ -1,0 +1,126 @@
+// cast, and functions of one operand that oneDNN does not have or has for float32 only.
+#include <cmath>
+#include <limits>
+
+#include "kernels/direct/direct.hpp"
+#include "kernels/direct/vectors.hpp"
+#include "kernels/function_kernel.hpp"
+#include "kernels/half.hpp"
+#include "ops/number.hpp"
+#include "ops/table.hpp"
+
+namespace polychron::kernels::direct {
+namespace {
+
+using ops::op;
+
+template <class T>
+inline constexpr bool is_float = std::is_same_v<T, float> || std::is_same_v<T, float16>;
+
+/// Floats are truncated towards zero; what is out of range is brought to the nearest bound, NaN to
+/// 0. Integers keep their lowest bits.
+template <class To, class From>
+To converted(From value) {
+  if constexpr (std::is_same_v<From, float16>) {
+    return converted<To>(to_float(value));
+  } else if constexpr (std::is_same_v<To, float16>) {
+    return to_half(static_cast<float>(value));
+  } else if constexpr (std::is_integral_v<To> && std::is_same_v<From, float>) {
+    // Exact bounds: float32 holds those of 8 bits, double those of 32; the upper ones of 64 bits
+    // are beyond by one.
+    using Wide = std::conditional_t<sizeof(To) == 1, float, double>;
+    constexpr auto least = static_cast<Wide>(std::numeric_limits<To>::min());
+    constexpr auto most = static_cast<Wide>(std::numeric_limits<To>::max());
+    const Wide wide{value};
+    if (wide != wide) return 0;
+    if (wide <= least) return std::numeric_limits<To>::min();
+    return wide >= most ? std::numeric_limits<To>::max() : static_cast<To>(wide);
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
+/// y[i] = f(x[i]).
+template <class From, class To, class F>
+void each(const Arguments& arguments, std::int64_t count, const F& f) {
+  const auto* x = reinterpret_cast<const From*>(arguments.inputs[0]);
+  auto* y = reinterpret_cast<To*>(arguments.outputs[0]);
+  with_vectors([&] {
+#pragma GCC ivdep
+    for (std::int64_t i = 0; i < count; ++i) y[i] = f(x[i]);
+  });
+}
+
+std::int64_t elements(const Problem& problem) {
+  return static_cast<std::int64_t>(*element_count(problem.outputs[0].descriptor.shape));
+}
+
+KernelResult prepare_cast(const Problem& problem) {
+  if (const auto reason = not_plain(problem)) return refuse(*reason);
+  const DataType from = problem.inputs[0].descriptor.data_type;
+  const DataType to = problem.outputs[0].descriptor.data_type;
+  if (is_packed(from) || is_packed(to)) return refuse("no packed types");
+  void (*compute)(const Arguments&, std::int64_t) = nullptr;
+  ops::with_element(from, [&]<class From>(From) {
+    ops::with_element(to, [&]<class To>(To) {
+      compute = [](const Arguments& arguments, std::int64_t count) {
+        each<From, To>(arguments, count, [](From value) { return converted<To>(value); });
+      };
+    });
+  });
+  return make_kernel([compute, count = elements(problem)](
+                         const Arguments& arguments) { compute(arguments, count); },
+                     byte_size(from) == byte_size(to) ? 0 : no_input);
+}
+
+/// A function of float32 for both floats.
+template <class F>
+KernelResult prepare_floats(const Problem& problem, F f) {
+  if (const auto reason = not_plain(problem)) return refuse(*reason);
+  const auto count = elements(problem);
+  if (problem.inputs[0].descriptor.data_type == DataType::float32)
+    return make_kernel(
+        [f, count](const Arguments& arguments) { each<float, float>(arguments, count, f); }, 0);
+  return make_kernel(
+      [f, count](const Arguments& arguments) {
+        each<float16, float16>(arguments, count,
+                               [f](float16 x) { return to_half(f(to_float(x))); });
+      },
+      0);
+}
+
+KernelResult prepare_hard_sigmoid(const Problem& problem) {
+  const auto& a = std::get<HardSigmoidAttributes>(problem.attributes);
+  return prepare_floats(
+      problem, [alpha = static_cast<float>(a.alpha), beta = static_cast<float>(a.beta)](float x) {
+        const float y = alpha * x + beta;
+        const float above = y < 0 ? 0 : y;  // NaN stays
+        return above > 1 ? 1 : above;
+      });
+}
+
+KernelResult prepare_erf(const Problem& problem) {
+  return prepare_floats(problem, [](float x) { return std::erf(x); });
+}
+
+KernelResult prepare_not(const Problem& problem) {
+  if (const auto reason = not_plain(problem)) return refuse(*reason);
+  return make_kernel(
+      [count = elements(problem)](const Arguments& arguments) {
+        each<std::uint8_t, std::uint8_t>(arguments, count, [](std::uint8_t x) {
+          return static_cast<std::uint8_t>(x == 0 ? 1 : 0);
+        });
+      },
+      0);
+}
+
+constexpr Entry entries[] = {{op("cast"), prepare_cast},
+                             {op("erf"), prepare_erf},
+                             {op("hardSigmoid"), prepare_hard_sigmoid},
+                             {op("logicalNot"), prepare_not}};
+
+}  // namespace
+
+std::span<const Entry> cast_entries() noexcept { return entries; }
+
+}  // namespace polychron::kernels::direct

@@ -1,0 +1,140 @@
+// transpose, slice, split and expand: elements are read with strides and written one after another.
+#include <cstring>
+
+#include "kernels/direct/direct.hpp"
+#include "kernels/direct/nest.hpp"
+#include "kernels/elements.hpp"
+#include "kernels/function_kernel.hpp"
+#include "ops/table.hpp"
+
+namespace polychron::kernels::direct {
+namespace {
+
+using ops::op;
+
+/// Where a result's elements are in the input.
+struct View {
+  std::int64_t offset = 0;
+  Strides strides{};
+};
+
+View transposed(const Problem& problem, std::size_t) {
+  const auto& permutation = std::get<TransposeAttributes>(problem.attributes).permutation;
+  const Shape& shape = problem.inputs[0].descriptor.shape;
+  const Strides from = strides_of(shape);
+  View view;
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    view.strides[i] = from[permutation ? (*permutation)[i] : shape.size() - 1 - i];
+  return view;
+}
+
+View sliced(const Problem& problem, std::size_t) {
+  const auto& a = std::get<SliceAttributes>(problem.attributes);
+  View view{0, strides_of(problem.inputs[0].descriptor.shape)};
+  for (std::size_t i = 0; i < a.starts.size(); ++i) {
+    view.offset += view.strides[i] * a.starts[i];
+    if (a.strides) view.strides[i] *= (*a.strides)[i];
+  }
+  return view;
+}
+
+View part(const Problem& problem, std::size_t index) {
+  const std::uint32_t axis = std::get<SplitAttributes>(problem.attributes).axis;
+  View view{0, strides_of(problem.inputs[0].descriptor.shape)};
+  for (std::size_t i = 0; i < index; ++i)
+    view.offset += view.strides[axis] * problem.outputs[i].descriptor.shape[axis];
+  return view;
+}
+
+View expanded(const Problem& problem, std::size_t) {
+  return {0, broadcast_strides(problem.inputs[0].descriptor.shape,
+                               problem.outputs[0].descriptor.shape)};
+}
+
+/// Elements of a cache line, or a few: squares of so many are turned at once.
+constexpr std::int64_t square = 16;
+
+/// Reads along dimension `across`, where neighbours lie side by side, as well as along the rows.
+template <class T>
+void copy_turned(const Nest<1>& nest, std::size_t across, const T* in, T* out) {
+  const auto& dimensions = nest.dimensions();
+  const auto [columns, row_steps] = dimensions.front();
+  const auto rows = dimensions[across].count;
+  std::int64_t pitch = 1;  // of the result, along `across`
+  for (std::size_t i = 0; i < across; ++i) pitch *= dimensions[i].count;
+  const std::int64_t step = row_steps[0];
+  nest.each(1, [&, columns = columns](const auto& offsets, std::int64_t row) {
+    // Once for all rows of a square: at the first of them.
+    const std::int64_t at = row / (pitch / columns) % rows;
+    if (at % square != 0) return;
+    const T* const from = in + offsets[0];
+    T* const to = out + row * columns;
+    const std::int64_t height = std::min(square, rows - at);
+    for (std::int64_t left = 0; left < columns; left += square) {
+      const std::int64_t right = std::min(left + square, columns);
+      for (std::int64_t y = 0; y < height; ++y)
+        for (std::int64_t x = left; x < right; ++x) to[y * pitch + x] = from[y + x * step];
+    }
+  });
+}
+
+template <class T>
+void copy(const Nest<1>& nest, std::int64_t offset, const std::byte* source, std::byte* target) {
+  const T* const in = reinterpret_cast<const T*>(source) + offset;
+  T* const out = reinterpret_cast<T*>(target);
+  const auto& dimensions = nest.dimensions();
+  const auto [count, steps] = dimensions.front();
+  const std::int64_t step = steps[0];
+  if (step > 1)
+    for (std::size_t i = 1; i < dimensions.size(); ++i)
+      if (dimensions[i].steps[0] == 1) return copy_turned(nest, i, in, out);
+  nest.each_row([&, count = count](const auto& offsets, std::int64_t first) {
+    const T* const from = in + offsets[0];
+    T* const to = out + first;
+    if (step == 1)
+      std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(T));
+    else if (step == 0)
+      std::fill_n(to, count, *from);
+    else
+      for (std::int64_t i = 0; i < count; ++i) to[i] = from[i * step];
+  });
+}
+
+struct Line {
+  ops::OpId op;
+  View (*view)(const Problem& problem, std::size_t output);
+};
+
+constexpr Line lines[] = {{op("expand"), expanded},
+                          {op("slice"), sliced},
+                          {op("split"), part},
+                          {op("transpose"), transposed}};
+
+KernelResult prepare(const Problem& problem) {
+  if (const auto reason = not_plain(problem)) return refuse(*reason);
+  struct Part {
+    std::int64_t offset;
+    Nest<1> nest;
+  };
+  std::vector<Part> parts;
+  const auto& line = *std::ranges::find(lines, problem.op, &Line::op);
+  for (std::size_t i = 0; i < problem.outputs.size(); ++i) {
+    const View view = line.view(problem, i);
+    parts.push_back({view.offset, Nest<1>(problem.outputs[i].descriptor.shape, {view.strides})});
+  }
+  void (*copies)(const Nest<1>&, std::int64_t, const std::byte*, std::byte*) = nullptr;
+  with_size(problem.inputs[0].descriptor.data_type, [&]<class T>(T) { copies = copy<T>; });
+  return make_kernel([parts, copies](const Arguments& arguments) {
+    for (std::size_t i = 0; i < parts.size(); ++i)
+      copies(parts[i].nest, parts[i].offset, arguments.inputs[0], arguments.outputs[i]);
+  });
+}
+
+constexpr auto entries =
+    joined(entries_of(lines, prepare), std::array{Entry{op("pad"), prepare_pad}});
+
+}  // namespace
+
+std::span<const Entry> copy_entries() noexcept { return entries; }
+
+}  // namespace polychron::kernels::direct

@@ -1,0 +1,142 @@
+// Graphs in float16: computed in float32 where that is faster, converted at their ends only, and
+// never where nothing is computed.
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+
+#include "kernels/cpu/cpu_backend.hpp"
+#include "ops/number.hpp"
+#include "ops/table.hpp"
+#include "tests/kernels/graphs.hpp"
+
+namespace polychron {
+namespace {
+
+using ops::op;
+using ops::ValueId;
+using tests::GraphMaker;
+using tests::Runner;
+
+constexpr auto half = DataType::float16;
+
+std::vector<float16> halves(std::size_t count, std::uint32_t seed) {
+  std::mt19937 generator(seed);
+  std::uniform_real_distribution<double> numbers(-1, 1);
+  std::vector<float16> values(count);
+  for (auto& value : values) value = ops::to_float16(numbers(generator));
+  return values;
+}
+
+ValueId weights(GraphMaker& maker, Shape shape) {
+  const auto count = *element_count(shape);
+  return maker.constant<float16>(std::move(shape), halves(count, 5));
+}
+
+std::size_t count(const std::vector<std::string>& steps, const std::string& text) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      steps, [&](const std::string& step) { return step.find(text) != std::string::npos; }));
+}
+
+/// Compares output 0 with the reference's, float16 all the way; returns the plan's steps.
+std::vector<std::string> check(const GraphMaker& maker, const std::vector<float16>& input) {
+  Runner fast(kernels::make_cpu_backend(), maker.share());
+  Runner plain(kernels::make_cpu_backend({.optimize = false, .reference_only = true}),
+               maker.share());
+  for (Runner* runner : {&fast, &plain}) {
+    runner->set(0, input);
+    runner->run();
+  }
+  const auto actual = fast.get<float16>(0), expected = plain.get<float16>(0);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const double a = ops::to_double(actual[i]), e = ops::to_double(expected[i]);
+    BOOST_REQUIRE_MESSAGE(std::fabs(a - e) <= 4e-3 * std::fmax(1, std::fabs(e)),
+                          "element " << i << " is " << a << ", expected " << e);
+  }
+  return fast.plan().describe();
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(halves_of_plans)
+
+BOOST_AUTO_TEST_CASE(a_network_is_computed_in_float32_and_converted_at_its_ends) {
+  GraphMaker maker;
+  const auto node = [&](ops::OpId id, std::vector<ValueId> inputs, Shape shape,
+                        Attributes attributes = {}) {
+    return maker.node(id, std::move(inputs), std::move(shape), std::move(attributes), half);
+  };
+  const auto x = maker.input({1, 3, 9, 7}, half);
+  const auto c = node(op("conv2d"), {x, weights(maker, {8, 3, 3, 3}), weights(maker, {8})},
+                      {1, 8, 7, 5}, Conv2dAttributes{});
+  const auto r = node(op("relu"), {c}, {1, 8, 7, 5});
+  const auto t = node(op("transpose"), {r}, {1, 7, 5, 8}, TransposeAttributes{{{0, 2, 3, 1}}});
+  const auto f = node(op("reshape"), {t}, {35, 8}, ReshapeAttributes{{35, 8}});
+  const auto m = node(op("matmul"), {f, weights(maker, {8, 6})}, {35, 6});
+  maker.output(node(op("softmax"), {m}, {35, 6}, SoftmaxAttributes{1}));
+  const auto steps = check(maker, halves(3 * 9 * 7, 1));
+  BOOST_TEST(count(steps, "reference") == 0U);
+  BOOST_TEST(count(steps, "cast") == 2U);
+  BOOST_TEST(count(steps, "conv2d+relu") == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_read_in_both_types_is_there_in_both) {
+  GraphMaker maker;
+  const auto x = maker.input({6, 5}, half);
+  const auto s = maker.node(op("softmax"), {x}, {6, 5}, SoftmaxAttributes{1}, half);
+  const auto most = maker.node(op("argMax"), {s}, {6}, ArgMinMaxAttributes{1}, DataType::int32);
+  const auto again = maker.node(op("tanh"), {s}, {6, 5}, {}, half);
+  maker.output(s);
+  maker.output(most);
+  maker.output(again);
+  Runner runner(kernels::make_cpu_backend(), maker.share());
+  runner.set(0, halves(30, 3));
+  runner.run();
+  const auto rows = runner.get<float16>(0);
+  const auto places = runner.get<std::int32_t>(1);
+  const auto bent = runner.get<float16>(2);
+  for (std::size_t i = 0; i < 6; ++i) {
+    double sum = 0, largest = 0;
+    for (std::size_t k = 0; k < 5; ++k) {
+      const double value = ops::to_double(rows[5 * i + k]);
+      sum += value;
+      largest = std::fmax(largest, value);
+      BOOST_TEST(std::fabs(ops::to_double(bent[5 * i + k]) - std::tanh(value)) < 1e-3);
+    }
+    BOOST_TEST(std::fabs(sum - 1) < 2e-3);
+    const auto place = 5 * i + static_cast<std::size_t>(places[i]);
+    BOOST_TEST(ops::to_double(rows[place]) == largest);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_cast_to_float16_rounds) {
+  GraphMaker maker;
+  const auto x = maker.input({3});
+  const auto h = maker.node(op("cast"), {x}, {3}, CastAttributes{half}, half);
+  maker.output(maker.node(op("cast"), {h}, {3}, CastAttributes{DataType::float32}));
+  Runner runner(kernels::make_cpu_backend(), maker.share());
+  runner.set<float>(0, {1.0001F, 70000, 0.1F});
+  runner.run();
+  const auto y = runner.get<float>(0);
+  BOOST_TEST(y[0] == 1.0F);
+  BOOST_TEST(std::isinf(y[1]));
+  BOOST_TEST(y[2] == 0.0999755859375F);
+}
+
+BOOST_AUTO_TEST_CASE(what_only_moves_keeps_its_bits) {
+  GraphMaker maker;
+  const auto x = maker.input({2, 3}, half);
+  const auto t = maker.node(op("transpose"), {x}, {3, 2}, TransposeAttributes{}, half);
+  maker.output(maker.node(op("slice"), {t}, {3, 1}, SliceAttributes{{0, 1}, {3, 1}, {}}, half));
+  Runner runner(kernels::make_cpu_backend(), maker.share());
+  // NaNs with something in them, one of them signaling.
+  runner.set<float16>(0, {{1}, {2}, {3}, {0x7c01}, {0xfe2a}, {0x8000}});
+  runner.run();
+  BOOST_TEST(count(runner.plan().describe(), "cast") == 0U);
+  const auto y = runner.get<float16>(0);
+  BOOST_TEST(y[0].bits == 0x7c01U);
+  BOOST_TEST(y[1].bits == 0xfe2aU);
+  BOOST_TEST(y[2].bits == 0x8000U);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace polychron
