@@ -3,7 +3,6 @@
 #pragma once
 
 #include <caf/all.hpp>
-#include <caf/detail/private_thread.hpp>
 #include <memory>
 #include <new>
 #include <optional>
@@ -16,6 +15,7 @@
 #include "actors/mail.hpp"
 #include "base/invariant.hpp"
 #include "messages/context.hpp"
+#include "messages/shared/own_thread.hpp"
 
 namespace polychron::actors {
 
@@ -44,24 +44,6 @@ void end_actor(const Handle& actor) noexcept {
   });
 }
 
-namespace detail {
-/// By this thread: the actor that a spawn which throws does not return.
-inline thread_local caf::scheduled_actor* last_made = nullptr;
-
-/// What CAF 0.17.6 leaves behind of a detached actor whose thread could not be started
-/// (private_thread.cpp, scheduled_actor.cpp: launch): the count of threads, that thread's share of
-/// the actor, and the object that was to be the thread.
-class Unstarted : private caf::scheduled_actor {
- public:
-  static void clear_away(caf::actor_system& system, caf::scheduled_actor* actor) {
-    auto* const thread = actor->*(&Unstarted::private_thread_);
-    caf::intrusive_ptr_release(actor->ctrl());  // the last: it leaves the registry, too
-    delete thread;
-    system.dec_detached_threads();
-  }
-};
-}  // namespace detail
-
 /// Base of every state: what it was given, the routing table with its hooks, and an end without
 /// noise when a handler throws (CAF would print): the context is told, and loses itself.
 ///
@@ -76,9 +58,9 @@ template <class Derived, class Interface>
 class State {
  public:
   using interface = Interface;
+  static constexpr bool has_thread = false;
 
   State(typename Interface::pointer self) : self_(self) {
-    detail::last_made = self;
     self->set_exit_handler([self](caf::exit_msg&) { self->quit(); });
     self->set_exception_handler([this](std::exception_ptr& thrown) { return failed(thrown); });
   }
@@ -182,8 +164,12 @@ class Member : public State<Derived, Interface> {
   }
 };
 
+/// States of which `has_thread` is true may run on a thread of their own.
 template <class S>
-using Shell = typename S::interface::template stateful_pointer<S>;
+using ShellBase = std::conditional_t<S::has_thread, msg::OnOwnThread<typename S::interface::base>,
+                                     typename S::interface::base>;
+template <class S>
+using Shell = caf::stateful_actor<S, ShellBase<S>>*;
 
 template <class S, class... Args>
 typename S::interface::behavior_type body(Shell<S> self, msg::Census::Entry entry,
@@ -208,13 +194,13 @@ typename S::interface::behavior_type body(Shell<S> self, msg::Census::Entry entr
 }
 
 /// Spawns an actor with state S in `host`, a system or an actor.
-template <class S, caf::spawn_options Options = caf::no_spawn_options, class Host, class... Args>
+template <class S, class Host, class... Args>
 typename S::interface spawn_in(Host& host, const EnvironmentRef& environment,
                                msg::Census::Doing doing, Args... args) {
   const auto census = environment->census;
   const auto entry = census->enter(environment->name_of(S::name), std::move(doing));
   try {
-    return host.template spawn<Options>(body<S, Args...>, entry, environment, std::move(args)...);
+    return host.spawn(body<S, Args...>, entry, environment, std::move(args)...);
   } catch (...) {
     census->leave(entry);
     throw;
@@ -227,14 +213,14 @@ typename S::interface spawn_in(Host& host, const EnvironmentRef& environment,
 template <class S, class... Args>
 typename S::interface spawn_on_thread(caf::actor_system& system, const EnvironmentRef& environment,
                                       msg::Census::Doing doing, Args... args) {
-  if (!environment->detached)
-    return spawn_in<S>(system, environment, std::move(doing), std::move(args)...);
-  try {
-    return spawn_in<S, caf::detached>(system, environment, std::move(doing), std::move(args)...);
-  } catch (const std::system_error&) {
-    detail::Unstarted::clear_away(system, detail::last_made);
-    throw;
-  }
+  struct Given {
+    explicit Given(std::unique_ptr<msg::OwnThread> thread) {
+      msg::OwnThread::give_next(std::move(thread));
+    }
+    ~Given() { msg::OwnThread::give_next(nullptr); }
+  };
+  const Given given(environment->detached ? std::make_unique<msg::OwnThread>(system) : nullptr);
+  return spawn_in<S>(system, environment, std::move(doing), std::move(args)...);
 }
 
 }  // namespace polychron::actors

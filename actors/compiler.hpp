@@ -10,6 +10,7 @@ namespace polychron::actors {
 class CompilerState : public Member<CompilerState, compiler_actor> {
  public:
   static inline const char* name = "compiler";
+  static constexpr bool has_thread = true;
   using Member::Member;
 
   void start() {}

@@ -19,6 +19,7 @@ namespace polychron::actors {
 class DeviceState : public Member<DeviceState, device_actor> {
  public:
   static inline const char* name = "device";
+  static constexpr bool has_thread = true;
   explicit DeviceState(device_actor::pointer self);
 
   void start(std::uint32_t lane) { lane_ = lane; }

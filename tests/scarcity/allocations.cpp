@@ -140,6 +140,34 @@ BOOST_AUTO_TEST_CASE(on_a_thread_of_the_library) {
   BOOST_TEST(nth > 20);
 }
 
+// The home thread spawns the actors, lanes take their first steps, and the context hears of them.
+BOOST_AUTO_TEST_CASE(while_a_context_is_made) {
+  int misses = 0;
+  std::int64_t nth = 1;
+  for (; misses < 5 && nth < 200; ++nth) {
+    Runtime runtime;
+    LibraryAllocationFails failing(nth);
+    auto made = runtime.create_context(two_lanes());
+    BOOST_REQUIRE_MESSAGE(comes([&] { return made.ready(); }), "allocation " << nth);
+    auto context = made.take();
+    if (context) {
+      // It is there, or lost for a reason.
+      const auto pending = context->pending();
+      BOOST_TEST(comes([&] { return pending.ready(); }), "allocation " << nth);
+    } else {
+      BOOST_TEST((context.error().kind() == ErrorKind::out_of_memory), context.error().what());
+    }
+    failing.end();
+    misses = failing.happened() ? 0 : misses + 1;
+    const auto another = runtime.create_context(two_lanes()).take();
+    BOOST_TEST(static_cast<bool>(another), "after allocation " << nth);
+    const auto remaining = runtime.shutdown(std::chrono::seconds(20));
+    BOOST_TEST(remaining.empty(), "after allocation " << nth << " somebody stays");
+  }
+  BOOST_TEST_MESSAGE(nth - 1 << " allocations");
+  BOOST_TEST(nth > 20);
+}
+
 BOOST_AUTO_TEST_CASE(in_a_call_no_place_is_lost) {
   ContextOptions options;
   options.max_in_flight = 4;
