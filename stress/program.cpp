@@ -1,192 +1,233 @@
 #include "stress/program.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <map>
+#include <array>
 #include <random>
-
-#include "runtime/builder_bridge.hpp"
-#include "stress/symbolic_backend.hpp"
 
 namespace polychron::stress {
 
 namespace {
 
-constexpr std::size_t most_tensors = 4;
-constexpr std::size_t graph_count = 2;
+class Drawing {
+ public:
+  Drawing(std::uint64_t seed, const Swarm& swarm) : random_(seed), swarm_(swarm) {}
 
-std::string graph_label(std::size_t graph) { return "g" + std::to_string(graph); }
-
-}  // namespace
-
-std::shared_ptr<const ops::Graph> symbolic_graph(const std::string& label, std::size_t inputs) {
-  const auto description = std::make_shared<ops::Graph>();
-  description->label = label;
-  for (std::size_t i = 0; i < inputs; ++i) {
-    description->inputs.emplace_back("in" + std::to_string(i), description->values.size());
-    description->values.push_back({ops::Value::Kind::input, value_descriptor, nullptr});
+  Program draw() {
+    Program program;
+    program.lanes = 1 + static_cast<int>(below(static_cast<std::size_t>(swarm_.lanes)));
+    program.tensors = 2 + below(3);
+    program.interrupts = below(2) == 0;
+    program.blocks = below(3) != 0;
+    program.max_in_flight = below(3) == 0 ? 1 + below(4) : 64;
+    choose_kinds();
+    if (swarm_.faults && below(3) == 0) add_faults(program);
+    tensors_ = program.tensors;
+    const auto clients = 1 + below(swarm_.clients);
+    const auto calls = 2 + below(std::max<std::size_t>(swarm_.calls, 3) - 2);
+    program.clients.resize(clients);
+    for (std::size_t i = 0; i < calls; ++i)
+      program.clients[below(clients)].push_back(call(program));
+    return program;
   }
-  description->outputs.emplace_back("out", description->values.size());
-  description->values.push_back({ops::Value::Kind::result, value_descriptor, nullptr});
-  return description;
-}
 
-std::string to_string(const Call& call) {
-  const auto t = "t" + std::to_string(call.tensor);
-  switch (call.kind) {
-    case Call::Kind::create:
-      return "create " + t;
-    case Call::Kind::write:
-      return "write " + t + " = " + std::to_string(call.value);
-    case Call::Kind::read:
-      return "read " + t;
-    case Call::Kind::destroy:
-      return "destroy " + t;
-    case Call::Kind::dispatch:
-      break;
+ private:
+  std::size_t below(std::size_t n) { return static_cast<std::size_t>(random_() % n); }
+
+  /// Half of the kinds, and the common ones more often.
+  void choose_kinds() {
+    constexpr std::array<std::pair<Kind, int>, kinds> weights{{{Kind::create, 2},
+                                                               {Kind::constant, 1},
+                                                               {Kind::write, 6},
+                                                               {Kind::dispatch, 8},
+                                                               {Kind::compute, 3},
+                                                               {Kind::read, 6},
+                                                               {Kind::query, 3},
+                                                               {Kind::lend, 3},
+                                                               {Kind::give_back, 3},
+                                                               {Kind::push_scope, 2},
+                                                               {Kind::pop_scope, 2},
+                                                               {Kind::pending, 1},
+                                                               {Kind::cancel, 2},
+                                                               {Kind::destroy_tensor, 2},
+                                                               {Kind::build, 1},
+                                                               {Kind::destroy_graph, 1},
+                                                               {Kind::destroy_context, 1}}};
+    for (const auto& [kind, weight] : weights) {
+      const bool always = kind == Kind::write || kind == Kind::dispatch || kind == Kind::read;
+      if (!always && below(2) == 0) continue;
+      for (int i = 0; i < weight; ++i) choices_.push_back(kind);
+      // What belongs together comes together.
+      if (kind == Kind::lend) choices_.insert(choices_.end(), 3, Kind::give_back);
+      if (kind == Kind::push_scope) choices_.insert(choices_.end(), 2, Kind::pop_scope);
+    }
+    conditions_ = below(3) == 0;
   }
-  std::string text = t + " = " + graph_label(call.graph) + "(";
-  for (const auto input : call.inputs) text += " t" + std::to_string(input);
-  return text + " )";
-}
 
-std::string to_string(const Program& program) {
+  void add_faults(Program& program) {
+    constexpr std::array points{FaultPoint::allocate, FaultPoint::adopt,   FaultPoint::read,
+                                FaultPoint::compile,  FaultPoint::execute, FaultPoint::execute};
+    constexpr std::array errors{ErrorKind::out_of_memory, ErrorKind::out_of_memory,
+                                ErrorKind::operation_error, ErrorKind::context_lost};
+    for (auto i = 1 + below(2); i > 0; --i) {
+      PlannedFault fault;
+      fault.point = points[below(points.size())];
+      fault.nth = 1 + below(3);
+      fault.kind = fault.point == FaultPoint::execute ? errors[below(errors.size())] : errors[0];
+      fault.inherent = fault.point == FaultPoint::execute && below(4) == 0;
+      fault.throws = below(4) == 0;
+      program.faults.push_back(fault);
+    }
+  }
+
+  Call call(const Program& program) {
+    Call call;
+    call.kind = choices_[below(choices_.size())];
+    call.tensor = below(tensors_);
+    call.value = 1 + below(1000);
+    switch (call.kind) {
+      case Kind::create:
+      case Kind::constant:
+        call.tensor = tensors_++;
+        break;
+      case Kind::write:
+        call.way = static_cast<unsigned>(below(2));
+        conditions(call);
+        break;
+      case Kind::dispatch: {
+        call.graph = program.tensors > 2 ? below(2) : 0;
+        while (call.inputs.size() <= call.graph) {
+          const auto input = below(tensors_);
+          if (input != call.tensor && std::ranges::find(call.inputs, input) == call.inputs.end())
+            call.inputs.push_back(input);
+        }
+        conditions(call);
+        break;
+      }
+      case Kind::compute:
+        call.graph = below(2);
+        conditions(call);
+        break;
+      case Kind::read:
+      case Kind::push_scope:
+        call.way = static_cast<unsigned>(below(3));
+        break;
+      case Kind::lend:
+        call.way = below(3) == 0 ? 1 : 0;
+        break;
+      case Kind::give_back:
+        call.value = below(2) * call.value;
+        break;
+      case Kind::cancel:
+        call.cancellation = 1 + static_cast<unsigned>(below(2));
+        break;
+      case Kind::destroy_graph:
+        call.graph = below(2);
+        break;
+      default:
+        break;
+    }
+    return call;
+  }
+
+  void conditions(Call& call) {
+    if (!conditions_) return;
+    if (below(3) == 0) call.deadline = 1 + static_cast<unsigned>(below(5));
+    if (below(3) == 0) call.cancellation = 1 + static_cast<unsigned>(below(2));
+  }
+
+  std::mt19937_64 random_;
+  const Swarm swarm_;
+  std::vector<Kind> choices_;
+  bool conditions_ = false;
+  std::size_t tensors_ = 0;
+};
+
+std::string conditions_of(const Call& call) {
   std::string text;
-  for (const auto& call : program) text += "  " + to_string(call) + "\n";
+  if (call.deadline != 0) text += ", deadline " + std::to_string(call.deadline) + " ms";
+  if (call.cancellation != 0) text += ", cancellation " + std::to_string(call.cancellation);
   return text;
 }
 
-Program random_program(std::uint64_t seed, std::size_t calls) {
-  std::mt19937_64 random(seed);
-  const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
-  Program program;
-  std::vector<std::size_t> live;
-  for (std::size_t i = 0; i < 2; ++i) {
-    live.push_back(i);
-    program.push_back({Call::Kind::create, i, {}, 0, 0});
-  }
-  std::size_t next = live.size();
-  while (program.size() < calls) {
-    const auto tensor = live[below(live.size())];
-    const auto choice = below(100);
-    if (choice < 12 && live.size() < most_tensors) {
-      program.push_back({Call::Kind::create, next, {}, 0, 0});
-      live.push_back(next++);
-    } else if (choice < 35) {
-      program.push_back({Call::Kind::write, tensor, {}, 0, 1 + below(1000)});
-    } else if (choice < 65) {
-      auto order = live;
-      std::shuffle(order.begin(), order.end(), random);
-      const auto graph = below(std::min(graph_count, live.size() - 1));
-      const auto inputs_end = order.begin() + static_cast<std::ptrdiff_t>(graph) + 1;
-      program.push_back({Call::Kind::dispatch, *inputs_end, {order.begin(), inputs_end}, graph, 0});
-    } else if (choice < 92 || live.size() <= 2) {
-      program.push_back({Call::Kind::read, tensor, {}, 0, 0});
-    } else {
-      program.push_back({Call::Kind::destroy, tensor, {}, 0, 0});
-      std::erase(live, tensor);
-    }
-  }
-  for (const auto tensor : live) program.push_back({Call::Kind::read, tensor, {}, 0, 0});
-  return program;
-}
-
-std::vector<Expectation> expected_reads(const Program& program) {
-  std::map<std::size_t, std::uint64_t> values;
-  std::multimap<std::size_t, std::size_t> reads;  // tensor -> index in expected
-  std::vector<Expectation> expected;
-  for (const auto& call : program) {
-    switch (call.kind) {
-      case Call::Kind::create:
-        values[call.tensor] = 0;
-        break;
-      case Call::Kind::write:
-        values[call.tensor] = call.value;
-        break;
-      case Call::Kind::dispatch: {
-        std::vector<std::uint64_t> inputs;
-        for (const auto input : call.inputs) inputs.push_back(values.at(input));
-        values[call.tensor] = symbolic_result(graph_label(call.graph), 0, inputs);
-        break;
-      }
-      case Call::Kind::read:
-        reads.emplace(call.tensor, expected.size());
-        expected.push_back({values.at(call.tensor), false});
-        break;
-      case Call::Kind::destroy: {
-        const auto [first, last] = reads.equal_range(call.tensor);
-        for (auto read = first; read != last; ++read) expected[read->second].may_be_rejected = true;
-        values.erase(call.tensor);
-        break;
-      }
-    }
-  }
-  return expected;
-}
-
-namespace {
-
-std::optional<std::string> compare(std::vector<Future<Buffer>>& reads,
-                                   const std::vector<Expectation>& expected) {
-  for (std::size_t i = 0; i < reads.size(); ++i) {
-    const auto which = "read " + std::to_string(i);
-    if (!reads[i].ready()) return which + " was never answered";
-    auto result = reads[i].take();
-    if (!result) {
-      if (expected[i].may_be_rejected && result.error().kind() == ErrorKind::invalid_state)
-        continue;
-      return which + " was rejected: " + result.error().what();
-    }
-    const auto value = result->as<std::uint64_t>()[0];
-    if (value != expected[i].value)
-      return which + " gave " + std::to_string(value) + ", expected " +
-             std::to_string(expected[i].value);
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
-std::optional<std::string> run_program(World& world, const Program& program,
-                                       const ContextOptions& options) {
-  auto context = world.settle(world.runtime().create_context(options)).value();
-  std::vector<Graph> graphs;
-  for (std::size_t i = 0; i < graph_count; ++i)
-    graphs.push_back(world
-                         .settle(detail::submit_build(
-                             context, symbolic_graph(graph_label(i), i + 1), {graph_label(i)}))
-                         .value());
+std::size_t Program::calls() const {
+  std::size_t count = 0;
+  for (const auto& client : clients) count += client.size();
+  return count;
+}
 
-  std::map<std::size_t, Tensor> tensors;
-  std::vector<Future<Buffer>> reads;
-  for (const auto& call : program) {
-    switch (call.kind) {
-      case Call::Kind::create:
-        // The one call whose result the next ones need: the world runs until it is there, and
-        // leaves in flight what the strategy has not come to.
-        tensors[call.tensor] = world.settle(context.create_tensor(value_descriptor)).value();
-        break;
-      case Call::Kind::write:
-        context.write_tensor(tensors.at(call.tensor), std::vector{call.value});
-        break;
-      case Call::Kind::dispatch: {
-        NamedTensors inputs;
-        for (const auto input : call.inputs)
-          inputs.emplace_back("in" + std::to_string(inputs.size()), tensors.at(input));
-        context.dispatch(graphs.at(call.graph), inputs, {{"out", tensors.at(call.tensor)}});
-        break;
-      }
-      case Call::Kind::read:
-        reads.push_back(context.read_tensor(tensors.at(call.tensor)));
-        break;
-      case Call::Kind::destroy:
-        tensors.at(call.tensor).destroy();
-        tensors.erase(call.tensor);
-        break;
+Program random_program(std::uint64_t seed, const Swarm& swarm) {
+  return Drawing(seed, swarm).draw();
+}
+
+std::string label_of(std::size_t client, std::size_t index) {
+  return "c" + std::to_string(client) + "." + std::to_string(index);
+}
+
+std::string to_string(const Call& call) {
+  const auto t = "t" + std::to_string(call.tensor), g = "g" + std::to_string(call.graph);
+  const auto value = std::to_string(call.value);
+  constexpr std::array reads{"", " into a buffer", " into borrowed memory"};
+  constexpr std::array filters{"validation", "out_of_memory", "internal"};
+  switch (call.kind) {
+    case Kind::create:
+      return "create " + t;
+    case Kind::constant:
+      return "constant " + t + " = " + value;
+    case Kind::write:
+      return "write " + t + " = " + value + (call.way == 1 ? ", moved" : "") + conditions_of(call);
+    case Kind::dispatch: {
+      std::string text = "dispatch " + t + " = " + g + "(";
+      for (const auto input : call.inputs)
+        text += (text.back() == '(' ? "t" : ", t") + std::to_string(input);
+      return text + ")" + conditions_of(call);
     }
+    case Kind::compute:
+      return "compute " + g + "(" + value + ")" + conditions_of(call);
+    case Kind::read:
+      return "read " + t + reads[call.way];
+    case Kind::query:
+      return "query " + t;
+    case Kind::lend:
+      return "lend " + t + (call.way == 1 ? ", others fail" : ", others wait");
+    case Kind::give_back:
+      return "give back " + t + (call.value != 0 ? " = " + value : "");
+    case Kind::push_scope:
+      return std::string("push scope, ") + filters[call.way];
+    case Kind::pop_scope:
+      return "pop scope";
+    case Kind::pending:
+      return "pending";
+    case Kind::cancel:
+      return "cancel " + std::to_string(call.cancellation);
+    case Kind::destroy_tensor:
+      return "destroy " + t;
+    case Kind::build:
+      return "build and destroy a graph";
+    case Kind::destroy_graph:
+      return "destroy " + g;
+    case Kind::destroy_context:
+      break;
   }
-  world.run();
-  return compare(reads, expected_reads(program));
+  return "destroy the context";
+}
+
+std::string to_string(const Program& program) {
+  std::string text =
+      std::to_string(program.tensors) + " tensors, " + std::to_string(program.lanes) + " lanes, " +
+      std::to_string(program.max_in_flight) + " places, " + (program.blocks ? "block" : "fail") +
+      (program.interrupts ? ", handlers are interrupted" : "") + "\n";
+  constexpr std::array points{"allocation", "adoption",      "read",
+                              "build",      "instantiation", "execution"};
+  for (const auto& fault : program.faults)
+    text += std::string("  ") + points[static_cast<std::size_t>(fault.point)] + " " +
+            std::to_string(fault.nth) + (fault.throws ? " throws " : " fails: ") +
+            std::string(to_string(fault.kind)) + (fault.inherent ? ", always would" : "") + "\n";
+  for (std::size_t c = 0; c < program.clients.size(); ++c)
+    for (std::size_t i = 0; i < program.clients[c].size(); ++i)
+      text += "  " + label_of(c, i) + "  " + to_string(program.clients[c][i]) + "\n";
+  return text;
 }
 
 }  // namespace polychron::stress

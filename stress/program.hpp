@@ -1,52 +1,89 @@
-// Random programs of WebNN calls, what each must come out as, and a runner that makes the calls on
-// a World. The oracle carries a program out one call after the other, which is what the content
-// timeline promises; whatever the schedule, the runtime must agree.
+// What clients do: lists of calls of the API, as values that can be drawn at random, shrunk, and
+// written down.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "ops/graph.hpp"
-#include "stress/world.hpp"
+#include "polychron/error.hpp"
+#include "stress/fault_backend.hpp"
 
 namespace polychron::stress {
 
-/// A graph that only its label and its number of inputs ("in0", "in1", ...; output "out") describe,
-/// on tensors like `value_descriptor`: enough for the symbolic backend.
-std::shared_ptr<const ops::Graph> symbolic_graph(const std::string& label, std::size_t inputs);
-inline const TensorDescriptor value_descriptor{{DataType::uint64, {1}}, true, true, {}};
-
-/// One call. Tensors and graphs are named by small numbers.
-struct Call {
-  enum class Kind : std::uint8_t { create, write, dispatch, read, destroy };
-  Kind kind = Kind::create;
-  std::size_t tensor = 0;           ///< created, written, read, destroyed; the output of a dispatch
-  std::vector<std::size_t> inputs;  ///< of a dispatch
-  std::size_t graph = 0;            ///< of a dispatch: how many inputs it takes, less one
-  std::uint64_t value = 0;          ///< written
+enum class Kind : std::uint8_t {
+  create,           ///< `tensor`, from here on
+  constant,         ///< likewise, holding `value`
+  write,            ///< `value`; way 1: the buffer is moved
+  dispatch,         ///< `graph` of `inputs`, into `tensor`
+  compute,          ///< `graph` on buffers of `value` and the like
+  read,             ///< way 1: into a buffer; way 2: into borrowed memory
+  query,            ///< the tensor's error
+  lend,             ///< way 1: LeaseMode::fail
+  give_back,        ///< the client's first lease of `tensor`, after writing `value` (0: nothing)
+  push_scope,       ///< way: the filter
+  pop_scope,        ///<
+  pending,          ///<
+  cancel,           ///< `cancellation`
+  destroy_tensor,   ///<
+  build,            ///< one more graph, and destroy it
+  destroy_graph,    ///< `graph`
+  destroy_context,  ///<
 };
-std::string to_string(const Call& call);
+inline constexpr std::size_t kinds = 17;
 
-/// A program is valid by construction: it uses live tensors only, and never one twice in a
-/// dispatch.
-using Program = std::vector<Call>;
-Program random_program(std::uint64_t seed, std::size_t calls);
+/// One call, of things that have small numbers.
+struct Call {
+  Kind kind = Kind::read;
+  std::size_t tensor = 0;
+  std::vector<std::size_t> inputs = {};
+  std::size_t graph = 0;
+  std::uint64_t value = 0;
+  unsigned way = 0;
+  unsigned deadline = 0;      ///< so many milliseconds after the beginning; 0: none
+  unsigned cancellation = 0;  ///< number of the one that it listens to, or cancels; 0: none
+  friend bool operator==(const Call&, const Call&) = default;
+};
+
+/// The `nth` call of `point` fails, counted from when the clients begin.
+struct PlannedFault {
+  FaultPoint point = FaultPoint::execute;
+  std::uint64_t nth = 1;
+  ErrorKind kind = ErrorKind::out_of_memory;
+  bool inherent = false;
+  bool throws = false;
+  friend bool operator==(const PlannedFault&, const PlannedFault&) = default;
+};
+
+/// Clients that share a context, `tensors` tensors, and two graphs: g0 of one input, g1 of two.
+struct Program {
+  int lanes = 1;
+  std::uint64_t max_in_flight = 64;
+  bool blocks = true;       ///< AdmissionPolicy::block
+  bool interrupts = false;  ///< handlers may be interrupted between what they send
+  std::size_t tensors = 3;
+  std::vector<PlannedFault> faults = {};
+  std::vector<std::vector<Call>> clients = {};
+
+  std::size_t calls() const;
+  friend bool operator==(const Program&, const Program&) = default;
+};
+
+/// What random programs are like; each drawn one uses a part of it (swarm testing: Groce et al.,
+/// ISSTA 2012), so that rare things meet often in some.
+struct Swarm {
+  std::size_t clients = 3, calls = 12;  ///< at most
+  int lanes = 3;
+  bool faults = true;
+};
+
+Program random_program(std::uint64_t seed, const Swarm& swarm = {});
+
+std::string to_string(const Call& call);
+/// A line for each call.
 std::string to_string(const Program& program);
 
-/// What a read may give.
-struct Expectation {
-  std::uint64_t value = 0;
-  /// Destroyed later in the program: whether the read is answered first is up to the schedule.
-  bool may_be_rejected = false;
-};
-/// One for each read, in order.
-std::vector<Expectation> expected_reads(const Program& program);
-
-/// Carries `program` out on `world` without waiting for anything, then lets the world run.
-/// Returns the first disagreement with the oracle, or nullopt.
-std::optional<std::string> run_program(World& world, const Program& program,
-                                       const ContextOptions& options = {});
+/// What all calls of `client` number `index` are labelled with: "c1.4".
+std::string label_of(std::size_t client, std::size_t index);
 
 }  // namespace polychron::stress

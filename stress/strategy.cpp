@@ -31,11 +31,8 @@ std::string name_of(const caf::mailbox_element& element,
 
 }  // namespace
 
-Runnable::Runnable(caf::resumable& job) : actor_(dynamic_cast<caf::scheduled_actor*>(&job)) {}
-
-const char* Runnable::actor() const { return actor_ == nullptr ? "callbacks" : actor_->name(); }
-
-std::uint64_t Runnable::id() const { return actor_ == nullptr ? 0 : actor_->id(); }
+Runnable::Runnable(caf::resumable& job)
+    : actor_(dynamic_cast<caf::scheduled_actor*>(&job)), kind_(actor_->name()), id_(actor_->id()) {}
 
 const caf::mailbox_element* Runnable::next() const {
   return actor_ == nullptr ? nullptr : actor_->peek_at_next_mailbox_element();
@@ -91,14 +88,24 @@ Schedule schedule_from_string(const std::string& text) {
   return schedule;
 }
 
-std::size_t ReplayStrategy::pick(std::span<const Runnable> runnables) {
+std::uint32_t ReplayStrategy::next(std::size_t bound) {
   if (at_ == schedule_.size()) return 0;
   const auto pick = schedule_[at_++];
-  if (pick >= runnables.size())
+  if (pick >= bound)
     throw Error(ErrorKind::bad_data, "this schedule is another world's: pick " +
                                          std::to_string(at_) + " is " + std::to_string(pick) +
-                                         " of " + std::to_string(runnables.size()));
+                                         " of " + std::to_string(bound));
   return pick;
+}
+
+std::size_t ReplayStrategy::pick(std::span<const Runnable> runnables) {
+  return next(runnables.size());
+}
+
+std::optional<std::size_t> ReplayStrategy::interrupt(const Runnable&,
+                                                     std::span<const Runnable> runnables) {
+  const auto pick = next(runnables.size() + 1);
+  return pick == 0 ? std::nullopt : std::optional<std::size_t>(pick - 1);
 }
 
 }  // namespace polychron::stress

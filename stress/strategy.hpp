@@ -3,6 +3,7 @@
 
 #include <caf/all.hpp>
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <span>
 #include <string>
@@ -13,18 +14,20 @@
 
 namespace polychron::stress {
 
-/// Somebody who could make the next step: an actor with mail, or the thread that runs callbacks.
-/// Valid until that step.
+/// Somebody who could make the next step: an actor with mail, the thread that runs callbacks, or a
+/// client. Valid until that step.
 class Runnable {
  public:
   /// The callback thread.
   Runnable() = default;
   explicit Runnable(caf::resumable& job);
+  /// A client of a World, by its number.
+  explicit Runnable(std::size_t client) : kind_("client"), id_(client) {}
 
-  /// "context", "device", "tensor", "callbacks", ...
-  const char* actor() const;
+  /// "context", "device", "tensor", "callbacks", "client", ...
+  const char* actor() const { return kind_; }
   /// Tells actors of a kind apart: in the order in which they were made; 0 for the callbacks.
-  std::uint64_t id() const;
+  std::uint64_t id() const { return id_; }
   /// What kind of message it would handle: "carry_out"; empty if it only has to begin or end.
   std::string message() const;
   /// What the operation in that message touches, and whether it changes it; empty for other
@@ -34,6 +37,8 @@ class Runnable {
  private:
   const caf::mailbox_element* next() const;
   caf::scheduled_actor* actor_ = nullptr;
+  const char* kind_ = "callbacks";
+  std::uint64_t id_ = 0;
 };
 
 /// Decides which of `runnables` (at least one) makes the next step.
@@ -41,6 +46,13 @@ class Strategy {
  public:
   virtual ~Strategy() = default;
   virtual std::size_t pick(std::span<const Runnable> runnables) = 0;
+  /// `running` is in the middle of a step: which of `runnables` makes one before it goes on, if
+  /// any.
+  virtual std::optional<std::size_t> interrupt(const Runnable& running,
+                                               std::span<const Runnable> runnables) {
+    static_cast<void>(running), static_cast<void>(runnables);
+    return std::nullopt;
+  }
 };
 
 /// Uniformly at random, from a seed.
@@ -49,6 +61,12 @@ class RandomStrategy : public Strategy {
   explicit RandomStrategy(std::uint64_t seed) : random_(seed) {}
   std::size_t pick(std::span<const Runnable> runnables) override {
     return static_cast<std::size_t>(random_() % runnables.size());
+  }
+  /// Once in eight times.
+  std::optional<std::size_t> interrupt(const Runnable&,
+                                       std::span<const Runnable> runnables) override {
+    if (random_() % 8 != 0) return std::nullopt;
+    return pick(runnables);
   }
 
  private:
@@ -70,7 +88,8 @@ class ExhaustiveStrategy : public Strategy {
   std::size_t at_ = 0;
 };
 
-/// The picks of a run, one after the other: enough to run it again.
+/// The picks of a run, one after the other, and where a step could be interrupted 0 or the number
+/// after the pick: enough to run it again.
 using Schedule = std::vector<std::uint32_t>;
 /// "0.2.1"; nothing for a schedule without picks.
 std::string to_string(const Schedule& schedule);
@@ -83,8 +102,12 @@ class ReplayStrategy : public Strategy {
   explicit ReplayStrategy(Schedule schedule) : schedule_(std::move(schedule)) {}
   /// Throws Error (bad_data) where the world is not the one that was recorded.
   std::size_t pick(std::span<const Runnable> runnables) override;
+  std::optional<std::size_t> interrupt(const Runnable&,
+                                       std::span<const Runnable> runnables) override;
 
  private:
+  /// The next number, which is below `bound`; 0 after the end.
+  std::uint32_t next(std::size_t bound);
   const Schedule schedule_;
   std::size_t at_ = 0;
 };

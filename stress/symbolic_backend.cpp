@@ -55,6 +55,18 @@ std::uint64_t symbolic_result(std::string_view graph, std::size_t output,
   return value;
 }
 
+std::shared_ptr<const ops::Graph> symbolic_graph(const std::string& label, std::size_t inputs) {
+  const auto description = std::make_shared<ops::Graph>();
+  description->label = label;
+  for (std::size_t i = 0; i < inputs; ++i) {
+    description->inputs.emplace_back("in" + std::to_string(i), description->values.size());
+    description->values.push_back({ops::Value::Kind::input, value_descriptor, nullptr});
+  }
+  description->outputs.emplace_back("out", description->values.size());
+  description->values.push_back({ops::Value::Kind::result, value_descriptor, nullptr});
+  return description;
+}
+
 Result<std::unique_ptr<kernels::Storage>> SymbolicBackend::allocate(std::size_t bytes) {
   assert(bytes >= sizeof(std::uint64_t));
   return std::unique_ptr<kernels::Storage>(std::make_unique<SymbolicStorage>(bytes, 0));

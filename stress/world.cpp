@@ -43,24 +43,69 @@ World::~World() {
   run();
 }
 
-bool World::step() {
-  auto& jobs = scheduler_.jobs;
+std::optional<std::size_t> World::client_at_work() const {
+  if (running_.empty() || std::string_view(running_.back().actor()) != "client")
+    return std::nullopt;
+  return static_cast<std::size_t>(running_.back().id());
+}
+
+void World::collect() {
   runnables_.clear();
-  for (auto* const job : jobs) runnables_.emplace_back(*job);
+  for (auto* const job : scheduler_.jobs) runnables_.emplace_back(*job);
   if (!callbacks_.empty()) runnables_.emplace_back();
+  for (std::size_t i = 0; i < clients_.size(); ++i) {
+    const auto at_work = [&](const Runnable& runnable) {
+      return runnable.id() == i && std::string_view(runnable.actor()) == "client";
+    };
+    if (clients_[i]->ready() && std::ranges::none_of(running_, at_work)) runnables_.emplace_back(i);
+  }
+}
+
+bool World::step() {
+  if (interrupted_by_) std::rethrow_exception(std::exchange(interrupted_by_, nullptr));
+  collect();
   if (runnables_.empty()) return false;
   const auto pick = strategy_.pick(runnables_);
   schedule_.push_back(static_cast<std::uint32_t>(pick));
-  if (pick == jobs.size()) {
+  go(pick);
+  return true;
+}
+
+void World::interrupt() noexcept {
+  constexpr std::size_t deepest = 3;
+  if (!interrupts_ || running_.empty() || running_.size() > deepest || interrupted_by_) return;
+  try {
+    collect();
+    if (runnables_.empty()) return;
+    const auto pick = strategy_.interrupt(running_.back(), runnables_);
+    schedule_.push_back(pick ? static_cast<std::uint32_t>(*pick + 1) : 0);
+    if (pick) go(*pick);
+  } catch (...) {
+    interrupted_by_ = std::current_exception();
+  }
+}
+
+void World::go(std::size_t pick) {
+  struct Running {
+    explicit Running(std::vector<Runnable>& stack, const Runnable& runnable) : stack_(stack) {
+      stack_.push_back(runnable);
+    }
+    ~Running() { stack_.pop_back(); }
+    std::vector<Runnable>& stack_;
+  };
+  const Running running(running_, runnables_[pick]);
+  auto& jobs = scheduler_.jobs;
+  if (pick < jobs.size()) {
+    const auto chosen = jobs.begin() + static_cast<std::ptrdiff_t>(pick);
+    std::rotate(jobs.begin(), chosen, chosen + 1);
+    scheduler_.try_run_once();
+  } else if (pick == jobs.size() && !callbacks_.empty()) {
     const auto callback = std::move(callbacks_.front());
     callbacks_.pop_front();
     callback();
-    return true;
+  } else {
+    clients_[static_cast<std::size_t>(running_.back().id())]->step();
   }
-  const auto chosen = jobs.begin() + static_cast<std::ptrdiff_t>(pick);
-  std::rotate(jobs.begin(), chosen, chosen + 1);
-  scheduler_.try_run_once();
-  return true;
 }
 
 }  // namespace polychron::stress

@@ -6,8 +6,10 @@
 #include <caf/scheduler/test_coordinator.hpp>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -18,6 +20,15 @@
 #include "stress/strategy.hpp"
 
 namespace polychron::stress {
+
+/// Somebody outside of the runtime who makes calls, one or a few a step.
+class Client {
+ public:
+  virtual ~Client() = default;
+  /// It could make a step now.
+  virtual bool ready() const = 0;
+  virtual void step() = 0;
+};
 
 /// Production's actors, a symbolic backend, and a scheduler that only moves when told to. Used by
 /// one thread. Futures settle while run() or step() runs, and callbacks are steps of their own. A
@@ -32,8 +43,19 @@ class World {
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  /// Handles one message, or runs one callback; false if there is none.
+  /// Handles one message, runs one callback, or lets one client make a step; false if there is
+  /// nobody who could.
   bool step();
+  /// From here on `clients` are among those who make steps. They must outlive their use.
+  void set_clients(std::vector<Client*> clients) { clients_ = std::move(clients); }
+  /// For whoever stands within a step where another thread might come between: the strategy may let
+  /// somebody else make a step first. Does nothing unless allowed.
+  void interrupt() noexcept;
+  void allow_interrupts(bool allowed) { interrupts_ = allowed; }
+  /// Of contexts made from here on.
+  void observe(std::shared_ptr<msg::Observer> observer) { state_->observe(std::move(observer)); }
+  /// The number of the client that is in the middle of a step, if the innermost step is one's.
+  std::optional<std::size_t> client_at_work() const;
   /// Until nobody has a message.
   void run() {
     while (step()) {
@@ -63,6 +85,10 @@ class World {
   std::uint64_t callback_exceptions() const { return runtime_->callback_exceptions(); }
 
  private:
+  /// Who could make a step now, into runnables_.
+  void collect();
+  void go(std::size_t pick);
+
   Strategy& strategy_;
   std::shared_ptr<msg::Clock::time_point> clock_ = std::make_shared<msg::Clock::time_point>();
   caf::actor_system_config config_;
@@ -72,6 +98,10 @@ class World {
   std::unique_ptr<Runtime> runtime_;
   std::deque<std::function<void()>> callbacks_;
   std::vector<Runnable> runnables_;  ///< reused by every step
+  std::vector<Client*> clients_;
+  std::vector<Runnable> running_;  ///< the innermost step's last
+  bool interrupts_ = false;
+  std::exception_ptr interrupted_by_;  ///< what an interrupt threw: the next step does
   Schedule schedule_;
 };
 

@@ -34,5 +34,6 @@ void add_inspect(CLI::App& app, const Globals& globals);
 void add_devices(CLI::App& app);
 void add_conformance(CLI::App& app, const Globals& globals);
 void add_onnx_tests(CLI::App& app, const Globals& globals);
+void add_stress(CLI::App& app, const Globals& globals);
 
 }  // namespace tool

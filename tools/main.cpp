@@ -61,11 +61,13 @@ int main(int argc, char** argv) {
   tool::add_devices(app);
   tool::add_conformance(app, globals);
   tool::add_onnx_tests(app, globals);
+  tool::add_stress(app, globals);
   try {
     app.parse(argc, argv);
     if (app.get_subcommands().empty())
       throw tool::UserError(
-          "expected a subcommand: ocr, run, bench, inspect, devices, conformance or onnx-tests");
+          "expected a subcommand: ocr, run, bench, inspect, devices, conformance, onnx-tests or "
+          "stress");
     std::cout.flush();
     return std::cout ? tool::success : report("standard output: cannot write", tool::users_mistake);
   } catch (const tool::CasesFailed&) {

@@ -21,8 +21,9 @@ inline const std::map<std::string, std::set<std::string>> allowed{
     {"onnx", {"include", "onnx", "google"}},
     {"conformance", {"ops", "include", "nlohmann"}},
     {"examples", {"include", "opencv2", "nlohmann"}},
-    {"stress", {"base", "runtime", "actors", "messages", "kernels", "ops", "include", "caf"}},
-    {"tools", {"include", "conformance", "examples", "CLI", "nlohmann"}},
+    {"stress",
+     {"base", "runtime", "actors", "messages", "kernels", "ops", "include", "caf", "nlohmann"}},
+    {"tools", {"include", "conformance", "examples", "stress", "CLI", "nlohmann"}},
     {"bench", {"actors", "include", "CLI", "nlohmann"}},
 };
 

@@ -1,0 +1,128 @@
+#include "stress/checked_backend.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace polychron::stress {
+
+namespace {
+
+/// Readers share, a writer is alone.
+class Watched final : public kernels::Storage {
+ public:
+  Watched(std::unique_ptr<kernels::Storage> of, std::shared_ptr<Checks> checks)
+      : inner(std::move(of)), checks_(std::move(checks)) {}
+  ~Watched() override {
+    if (readers_ > 0 || written_) complain("storage is freed while it is in use");
+  }
+  std::size_t bytes() const noexcept override { return inner->bytes(); }
+
+  void begin(bool writes) const {
+    if (written_ || (writes && readers_ > 0)) complain("storage is used by two at once");
+    writes ? void(written_ = true) : void(++readers_);
+  }
+  void end(bool writes) const { writes ? void(written_ = false) : void(--readers_); }
+
+  std::unique_ptr<kernels::Storage> inner;
+
+ private:
+  void complain(const char* what) const {
+    if (!checks_->broken) checks_->broken = what;
+  }
+  const std::shared_ptr<Checks> checks_;
+  mutable int readers_ = 0;
+  mutable bool written_ = false;
+};
+
+const Watched& watch(const kernels::Storage& storage) {
+  return dynamic_cast<const Watched&>(storage);
+}
+
+/// Storages in use while this lives; others come between at its beginning.
+class Use {
+ public:
+  explicit Use(Checks& checks) : checks_(checks) {}
+  void take(const kernels::Storage& storage, bool writes) {
+    used_.emplace_back(&watch(storage), writes);
+    used_.back().first->begin(writes);
+  }
+  void take_time() const {
+    if (checks_.between) checks_.between();
+  }
+  ~Use() {
+    for (const auto& [storage, writes] : used_) storage->end(writes);
+  }
+
+ private:
+  Checks& checks_;
+  std::vector<std::pair<const Watched*, bool>> used_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<kernels::Storage>> CheckedBackend::watched(
+    Result<std::unique_ptr<kernels::Storage>> storage) const {
+  if (!storage) return storage;
+  return std::unique_ptr<kernels::Storage>(
+      std::make_unique<Watched>(std::move(storage).value(), checks_));
+}
+
+Result<std::unique_ptr<kernels::Storage>> CheckedBackend::allocate(std::size_t bytes) {
+  return watched(inner_->allocate(bytes));
+}
+
+Result<std::unique_ptr<kernels::Storage>> CheckedBackend::adopt(Buffer&& bytes) {
+  return watched(inner_->adopt(std::move(bytes)));
+}
+
+Result<std::span<std::byte>> CheckedBackend::map(kernels::Storage& storage) {
+  return inner_->map(*watch(storage).inner);
+}
+
+Result<Buffer> CheckedBackend::surrender(std::unique_ptr<kernels::Storage> storage) {
+  return inner_->surrender(std::move(dynamic_cast<Watched&>(*storage).inner));
+}
+
+Result<void> CheckedBackend::write(kernels::Storage& storage, std::span<const std::byte> bytes) {
+  Use use(*checks_);
+  use.take(storage, true);
+  use.take_time();
+  return inner_->write(*watch(storage).inner, bytes);
+}
+
+Result<void> CheckedBackend::read(const kernels::Storage& storage, std::span<std::byte> bytes) {
+  Use use(*checks_);
+  use.take(storage, false);
+  use.take_time();
+  return inner_->read(*watch(storage).inner, bytes);
+}
+
+Result<std::shared_ptr<kernels::Plan>> CheckedBackend::compile(
+    std::shared_ptr<const ops::Graph> graph, const kernels::CompileOptions& options) {
+  Use(*checks_).take_time();
+  return inner_->compile(std::move(graph), options);
+}
+
+Result<std::unique_ptr<kernels::PlanInstance>> CheckedBackend::instantiate(
+    std::shared_ptr<const kernels::Plan> plan) {
+  return inner_->instantiate(std::move(plan));
+}
+
+kernels::ExecuteStatus CheckedBackend::execute(kernels::PlanInstance& plan,
+                                               std::span<kernels::Storage* const> inputs,
+                                               std::span<kernels::Storage* const> outputs) {
+  Use use(*checks_);
+  std::vector<kernels::Storage*> in, out;
+  for (auto* storage : inputs) {
+    use.take(*storage, false);
+    in.push_back(watch(*storage).inner.get());
+  }
+  for (auto* storage : outputs) {
+    use.take(*storage, true);
+    out.push_back(watch(*storage).inner.get());
+  }
+  use.take_time();
+  return inner_->execute(plan, in, out);
+}
+
+}  // namespace polychron::stress

@@ -1,0 +1,422 @@
+#include "stress/model.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "polychron/error_filter.hpp"
+#include "stress/symbolic_backend.hpp"
+
+namespace polychron::stress {
+
+namespace {
+
+/// What a tensor may hold: a value, or an error whose chain has this label.
+struct Content {
+  std::uint64_t value = 0;
+  std::string errored_by;  ///< empty: it is ready
+  friend auto operator<=>(const Content&, const Content&) = default;
+};
+using Contents = std::set<Content>;
+
+const std::string anybody = "*";
+
+/// Some link of the chain is of the operation with this label.
+bool names(const Error& error, const std::string& label) {
+  if (label == anybody) return true;
+  for (const Error* link = &error; link != nullptr; link = link->cause())
+    if (link->label() == label || link->object().find("'" + label + "'") != std::string::npos)
+      return true;
+  return false;
+}
+
+bool is_end(const Error& error) {
+  return error.root().kind() == ErrorKind::invalid_state ||
+         error.root().kind() == ErrorKind::context_lost;
+}
+
+class Model {
+ public:
+  Model(const Program& program, const History& history) : program_(program), history_(history) {}
+
+  std::optional<std::string> run() {
+    foresee();
+    for (std::size_t i = 0; i < program_.tensors; ++i) tensors_[i].contents = {{0, ""}};
+    for (at_ = 0; at_ < history_.calls.size() && !wrong_; ++at_) carry_out(history_.calls[at_]);
+    if (!wrong_) heard_once();
+    return wrong_;
+  }
+
+ private:
+  struct Tensor {
+    Contents contents;
+    bool destroyed = false;
+    /// On a lease in LeaseMode::fail: its export's place in the history.
+    std::optional<std::size_t> refused_by;
+    /// An export in LeaseMode::wait that is never returned: what comes after waits for its end.
+    bool waits = false;
+  };
+  struct Scope {
+    ErrorFilter filter;
+    std::set<std::string> labels;  ///< of the calls made in it
+    bool thrown = false;           ///< one of them threw what the filter takes
+  };
+
+  /// What happens at some time that only the whole history tells.
+  void foresee() {
+    for (std::size_t i = 0; i < history_.calls.size(); ++i) {
+      const auto& made = history_.calls[i];
+      if (made.call.kind == Kind::destroy_tensor) destroyed_at_.try_emplace(made.call.tensor, i);
+      if (made.call.kind == Kind::destroy_context && !ended_at_) ended_at_ = i;
+      if (made.call.kind == Kind::cancel) cancelled_.insert(made.call.cancellation);
+      if (made.lent && made.submitted) returned_.emplace(*made.lent, i);
+    }
+    for (const auto& client : program_.clients)
+      for (const auto& call : client)
+        if (call.kind == Kind::constant) constants_.insert(call.tensor);
+    for (const auto& fault : program_.faults) {
+      points_.insert(fault.point);
+      inherent_ |= fault.inherent;
+      // Which of them loses the context is up to the schedule, and so is what it meets.
+      if (fault.kind == ErrorKind::context_lost) may_be_lost_ = true;
+    }
+  }
+
+  bool ended() const { return ended_at_ && *ended_at_ <= at_; }
+  bool may_end() const { return ended_at_ || may_be_lost_; }
+  bool faulty(FaultPoint point) const { return points_.contains(point); }
+  /// It may be skipped: late, or cancelled.
+  bool may_be_skipped(const Call& call) const {
+    return call.deadline != 0 || (call.cancellation != 0 && cancelled_.contains(call.cancellation));
+  }
+
+  void fail(const Made& made, const std::string& what) {
+    if (!wrong_)
+      wrong_ = label_of(made.client, made.index) + " (" + to_string(made.call) + ") " + what;
+  }
+
+  void carry_out(const Made& made) {
+    if (made.has_reply && !made.thrown && !made.answer && made.call.kind != Kind::lend)
+      return fail(made, "was never answered");
+    for (auto& scope : scopes_) scope.labels.insert(label_of(made.client, made.index));
+    if (made.thrown) {
+      threw(made);
+      if (!made.submitted) return;
+    }
+    const auto& call = made.call;
+    switch (call.kind) {
+      case Kind::create:
+      case Kind::constant:
+        tensors_[call.tensor].contents = {{call.kind == Kind::create ? 0 : call.value, ""}};
+        return answered(made, {},
+                        faulty(FaultPoint::allocate) || faulty(FaultPoint::adopt) ||
+                            call.kind == Kind::constant);
+      case Kind::write:
+        return write(made);
+      case Kind::dispatch:
+        return dispatch(made);
+      case Kind::compute:
+        return compute(made);
+      case Kind::read:
+        return read(made);
+      case Kind::query:
+        return query(made);
+      case Kind::lend:
+        return lend(made);
+      case Kind::give_back:
+        return give_back(made);
+      case Kind::push_scope:
+        scopes_.push_back({static_cast<ErrorFilter>(call.way), {}, false});
+        return;
+      case Kind::pop_scope:
+        return pop(made);
+      case Kind::build:
+        return answered(made, {}, faulty(FaultPoint::compile));
+      case Kind::destroy_tensor:
+        tensors_[call.tensor].destroyed = true;
+        return;
+      case Kind::destroy_graph:
+        destroyed_graphs_.insert(call.graph);
+        return;
+      case Kind::pending:
+        return answered(made, {}, false);
+      case Kind::cancel:
+      case Kind::destroy_context:
+        return;
+    }
+  }
+
+  /// Something is there for which the call may be refused with invalid_state.
+  bool may_be_refused(const Call& call) const {
+    const auto unusable = [&](std::size_t slot) {
+      const auto& tensor = tensors_.at(slot);
+      const auto destroyed = destroyed_at_.find(slot);
+      return tensor.destroyed || tensor.refused_by || destroyed != destroyed_at_.end();
+    };
+    switch (call.kind) {
+      case Kind::dispatch:
+        if (std::ranges::any_of(call.inputs, unusable)) return true;
+        [[fallthrough]];
+      case Kind::compute:
+        if (destroys_graph(call.graph)) return true;
+        if (call.kind == Kind::compute) return false;
+        [[fallthrough]];
+      case Kind::write:
+      case Kind::read:
+      case Kind::query:
+      case Kind::lend:
+        return unusable(call.tensor);
+      default:
+        return false;
+    }
+  }
+  bool destroys_graph(std::size_t graph) const {
+    return std::ranges::any_of(history_.calls, [&](const Made& made) {
+      return made.call.kind == Kind::destroy_graph && made.call.graph == graph;
+    });
+  }
+  /// Of constant tensors graphs are made; nothing else is done with them.
+  bool of_constant(const Call& call) const {
+    const auto constant = [&](std::size_t slot) { return constants_.contains(slot); };
+    return constant(call.tensor) || std::ranges::any_of(call.inputs, constant);
+  }
+
+  void threw(const Made& made) {
+    const auto kind = made.thrown->root().kind();
+    const auto& call = made.call;
+    bool allowed = false;
+    switch (kind) {
+      case ErrorKind::invalid_state:
+        allowed = ended() || may_end() || may_be_refused(call);
+        break;
+      case ErrorKind::context_lost:
+        allowed = may_be_lost_;
+        break;
+      case ErrorKind::type_error:
+        allowed = of_constant(call);
+        break;
+      case ErrorKind::quota_exceeded:
+        // Blocked callers give up when nobody in the world could let them in.
+        allowed = program_.max_in_flight < 64;
+        break;
+      case ErrorKind::timed_out:
+        allowed = call.deadline != 0;
+        break;
+      case ErrorKind::aborted:
+        allowed = call.cancellation != 0 && cancelled_.contains(call.cancellation);
+        break;
+      default:
+        break;
+    }
+    if (!allowed) fail(made, std::string("threw: ") + made.thrown->what());
+    if (!ended() && !may_end() && kind != ErrorKind::quota_exceeded)
+      for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope)
+        if (scope->filter == filter_of(*made.thrown)) {
+          scope->thrown = true;
+          break;
+        }
+  }
+
+  /// Checks a reply: one of these values, or an error that one of them is, or that is allowed
+  /// anyhow.
+  void answered(const Made& made, const Contents& contents, bool may_fail) {
+    if (!made.answer) return;
+    const auto& [error, value, found] = *made.answer;
+    if (value && std::ranges::none_of(contents, [v = *value](const Content& c) {
+          return c.errored_by.empty() && c.value == v;
+        })) {
+      std::string expected;
+      for (const auto& c : contents)
+        expected +=
+            (expected.empty() ? "" : " or ") +
+            (c.errored_by.empty() ? std::to_string(c.value) : "an error of " + c.errored_by);
+      return fail(made, "gave " + std::to_string(*value) + ", expected " + expected);
+    }
+    if (!error || may_fail) return;
+    if (error->root().kind() == ErrorKind::type_error && of_constant(made.call)) return;
+    if (may_end() && is_end(*error)) return;
+    if (error->root().kind() == ErrorKind::invalid_state && may_be_refused(made.call)) return;
+    if (error->root().kind() == ErrorKind::quota_exceeded && program_.max_in_flight < 64) return;
+    for (const auto& c : contents)
+      if (!c.errored_by.empty() && names(*error, c.errored_by)) return;
+    fail(made, std::string("was rejected: ") + error->what());
+  }
+
+  /// The contents that an operation on this tensor may find. While somebody has it for good, what
+  /// waits is rejected or sees what the holder left.
+  const Contents& of(std::size_t slot) { return tensors_[slot].contents; }
+
+  bool refused(std::size_t slot) { return tensors_[slot].refused_by.has_value(); }
+
+  void write(const Made& made) {
+    const auto label = label_of(made.client, made.index);
+    auto& tensor = tensors_[made.call.tensor];
+    if (tensor.destroyed || (refused(made.call.tensor) && !unsure_)) return;
+    Contents next{{made.call.value, ""}};
+    if (may_be_skipped(made.call) || faulty(FaultPoint::allocate) || faulty(FaultPoint::adopt))
+      next.insert({0, label});
+    if (refused(made.call.tensor) || made.thrown || destroyed_at_.contains(made.call.tensor))
+      next.insert(tensor.contents.begin(), tensor.contents.end());
+    tensor.contents = std::move(next);
+  }
+
+  void dispatch(const Made& made) {
+    const auto label = label_of(made.client, made.index);
+    auto& out = tensors_[made.call.tensor];
+    const auto blocked = [&](std::size_t slot) {
+      return tensors_[slot].destroyed || tensors_[slot].refused_by;
+    };
+    const bool bad = std::ranges::any_of(made.call.inputs, blocked) || blocked(made.call.tensor) ||
+                     destroyed_graphs_.contains(made.call.graph);
+    if (bad && !unsure_) {
+      if (!out.refused_by) out.contents = {{0, label}};
+      return;
+    }
+    Contents next;
+    std::vector<std::uint64_t> values;
+    combine(made.call, values, label, next);
+    bool skipped = bad || may_be_skipped(made.call) || faulty(FaultPoint::execute) ||
+                   faulty(FaultPoint::instantiate);
+    for (const auto input : made.call.inputs) skipped |= tensors_[input].waits;
+    skipped |= out.waits;
+    if (skipped) next.insert({0, label});
+    if (inherent_) next.insert({0, anybody});
+    if (out.refused_by) next.insert(out.contents.begin(), out.contents.end());
+    out.contents = std::move(next);
+  }
+
+  /// Every choice of what the inputs hold.
+  void combine(const Call& call, std::vector<std::uint64_t>& values, const std::string& label,
+               Contents& next) {
+    if (values.size() == call.inputs.size()) {
+      next.insert({symbolic_result("g" + std::to_string(call.graph), 0, values), ""});
+      return;
+    }
+    for (const auto& content : of(call.inputs[values.size()])) {
+      if (!content.errored_by.empty()) {
+        next.insert({0, content.errored_by});
+        continue;
+      }
+      values.push_back(content.value);
+      combine(call, values, label, next);
+      values.pop_back();
+    }
+  }
+
+  void compute(const Made& made) {
+    std::vector<std::uint64_t> values;
+    for (std::size_t i = 0; i <= made.call.graph; ++i) values.push_back(made.call.value + i);
+    Contents contents{{symbolic_result("g" + std::to_string(made.call.graph), 0, values), ""}};
+    answered(made, contents,
+             may_be_skipped(made.call) || faulty(FaultPoint::adopt) ||
+                 faulty(FaultPoint::allocate) || faulty(FaultPoint::execute) ||
+                 faulty(FaultPoint::instantiate) || destroyed_graphs_.contains(made.call.graph));
+  }
+
+  void read(const Made& made) {
+    const auto& tensor = tensors_[made.call.tensor];
+    if (tensor.destroyed || (tensor.refused_by && !unsure_)) {
+      if (made.answer && !made.answer->error) fail(made, "was answered");
+      return;
+    }
+    answered(made, of(made.call.tensor), faulty(FaultPoint::read));
+  }
+
+  void query(const Made& made) {
+    if (!made.answer || made.answer->error) return answered(made, {}, false);
+    const auto& contents = of(made.call.tensor);
+    if (tensors_[made.call.tensor].destroyed) return;
+    const auto& found = made.answer->found;
+    if (std::ranges::none_of(contents, [&](const Content& c) {
+          return c.errored_by.empty() ? !found : found && names(*found, c.errored_by);
+        }))
+      fail(made, found ? std::string("found: ") + found->what() : "found no error");
+  }
+
+  void lend(const Made& made) {
+    auto& tensor = tensors_[made.call.tensor];
+    if (tensor.destroyed || tensor.refused_by) return;
+    const auto back = returned_.find(at_), destroyed = destroyed_at_.find(made.call.tensor);
+    const bool granted = made.answer && !made.answer->error;
+    const bool kept = back == returned_.end() ||
+                      (destroyed != destroyed_at_.end() && destroyed->second < back->second);
+    // Its holder, or nobody who has heard of it yet, keeps the memory.
+    if (kept && destroyed != destroyed_at_.end()) tensor.waits = true;
+    if (made.call.way == 1) {
+      tensor.refused_by = at_;
+      // From the call on; and for ever if it was refused itself, which comes to the same here.
+      unsure_ |= !granted || may_end() || destroyed != destroyed_at_.end();
+    }
+    if (!granted) {
+      if (made.answer) answered(made, of(made.call.tensor), false);
+      return;
+    }
+    if (back == returned_.end()) return;
+    const auto value = history_.calls[back->second].call.value;
+    if (value == 0) return;
+    Contents next{{value, ""}};
+    if (kept || may_end()) next.insert(tensor.contents.begin(), tensor.contents.end());
+    tensor.contents = std::move(next);
+  }
+
+  void give_back(const Made& made) {
+    auto& tensor = tensors_[made.call.tensor];
+    if (tensor.refused_by == made.lent) tensor.refused_by.reset();
+  }
+
+  void pop(const Made& made) {
+    if (scopes_.empty()) {
+      if (made.answer && !made.answer->error) fail(made, "popped a scope where none was");
+      return;
+    }
+    const Scope scope = scopes_.back();
+    scopes_.pop_back();
+    if (!made.answer || made.answer->error) return answered(made, {}, false);
+    const auto& found = made.answer->found;
+    if (!found) {
+      if (scope.thrown) fail(made, "found nothing, and a call in its scope had thrown");
+      return;
+    }
+    if (filter_of(*found) != scope.filter)
+      return fail(made, std::string("found what its filter does not take: ") + found->what());
+    // Of calls with a label; the others say what they were about.
+    if (!found->label().empty() && found->label().front() == 'c' &&
+        !scope.labels.contains(found->label()))
+      return fail(made, std::string("found what was called outside of it: ") + found->what());
+    hear(*found);
+  }
+
+  void hear(const Error& error) {
+    if (!error.label().empty() && error.label().front() == 'c') ++heard_[error.label()];
+  }
+  /// Of one operation's failure one hears: a scope, or the handler.
+  void heard_once() {
+    for (const auto& error : history_.uncaptured) hear(error);
+    for (const auto& [label, times] : heard_)
+      if (times > 1 && !wrong_)
+        wrong_ = "the error of " + label + " was heard " + std::to_string(times) + " times";
+  }
+
+  const Program& program_;
+  const History& history_;
+  std::size_t at_ = 0;
+  std::optional<std::string> wrong_;
+  std::map<std::size_t, Tensor> tensors_;
+  std::set<std::size_t> destroyed_graphs_, constants_;
+  std::vector<Scope> scopes_;
+  std::map<std::string, int> heard_;
+  std::map<std::size_t, std::size_t> destroyed_at_, returned_;
+  std::optional<std::size_t> ended_at_;
+  std::set<unsigned> cancelled_;
+  std::set<FaultPoint> points_;
+  bool inherent_ = false, may_be_lost_ = false;
+  bool unsure_ = false;  ///< whether a lease that refuses is out
+};
+
+}  // namespace
+
+std::optional<std::string> check(const Program& program, const History& history) {
+  return Model(program, history).run();
+}
+
+}  // namespace polychron::stress

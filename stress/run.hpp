@@ -1,0 +1,25 @@
+// Carries programs out on a World: clients make their calls, step by step, and whoever watches
+// writes down what comes of them.
+#pragma once
+
+#include "stress/history.hpp"
+#include "stress/strategy.hpp"
+
+namespace polychron::stress {
+
+/// A pair of messages that an actor handled one after the other: kinds, by their numbers.
+using MessagePair = std::uint32_t;
+
+struct RunResult {
+  History history;
+  Schedule schedule;
+  std::vector<MessagePair> pairs;  ///< that came up, each once
+  std::size_t messages = 0;
+  /// The first thing that breaks the contract.
+  std::optional<std::string> finding;
+};
+
+/// Runs `program` as `strategy` says, to the end: everything is destroyed, and looked at.
+RunResult run(const Program& program, Strategy& strategy);
+
+}  // namespace polychron::stress

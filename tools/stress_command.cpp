@@ -1,0 +1,216 @@
+// polychron stress: random programs under searched schedules, on the production actors.
+#include <chrono>
+#include <cstdio>
+#include <iostream>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <string>
+#include <thread>
+
+#include "stress/explorer.hpp"
+#include "tools/command.hpp"
+#include "tools/progress.hpp"
+
+namespace tool {
+namespace {
+
+namespace stress = polychron::stress;
+using Clock = std::chrono::steady_clock;
+
+struct Options {
+  stress::Exploration exploration;
+  std::uint64_t schedules = 20000;
+  double seconds = 0;
+  std::string strategy = "mixed", replay;
+  bool no_faults = false, no_shrinking = false, json = false;
+  unsigned jobs = 1;
+};
+
+constexpr const char* footer =
+    R"(Clients make random calls on a context; a strategy decides, message by message, which actor moves,
+when time passes, and who interrupts whom. Every answer is held against a model of the contract
+(docs/contract.md), and in the end nothing may be left. The first finding is shrunk and printed
+with a token that runs it again. Exit code 1 if something was found.
+
+Examples:
+  polychron stress
+  polychron stress --seconds 60 --jobs 2
+  polychron stress --schedules 100000 --strategy pct --clients 4 --lanes 1
+  polychron stress --replay TOKEN)";
+
+/// Joins the reports of several jobs.
+class Sum {
+ public:
+  explicit Sum(std::size_t jobs) : reports_(jobs) {}
+  void set(std::size_t job, const stress::Report& report) {
+    const std::lock_guard lock(mutex_);
+    reports_[job] = report;
+  }
+  stress::Report total() const {
+    const std::lock_guard lock(mutex_);
+    stress::Report total;
+    for (const auto& report : reports_) {
+      total.schedules += report.schedules;
+      total.programs += report.programs;
+      total.messages += report.messages;
+      if (report.coverage.size() > total.coverage.size()) total.coverage = report.coverage;
+      if (report.finding && !total.finding) total.finding = report.finding;
+    }
+    return total;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<stress::Report> reports_;
+};
+
+nlohmann::json as_json(const stress::Report& report, const Options& options, double seconds) {
+  nlohmann::json value{{"seed", options.exploration.seed}, {"strategy", options.strategy},
+                       {"schedules", report.schedules},    {"programs", report.programs},
+                       {"messages", report.messages},      {"seconds", seconds},
+                       {"coverage", report.coverage}};
+  if (report.finding)
+    value["finding"] = {{"what", report.finding->what},
+                        {"program", to_string(report.finding->program)},
+                        {"schedule", stress::to_string(report.finding->schedule)},
+                        {"seed", report.finding->seed},
+                        {"after_schedules", report.finding->schedules},
+                        {"token", report.finding->token}};
+  return value;
+}
+
+std::string rate(double count, double seconds) {
+  return std::to_string(static_cast<std::uint64_t>(count / std::max(seconds, 1e-6)));
+}
+
+void print(const stress::Report& report, const Options& options, double seconds) {
+  std::cout << "seed " << options.exploration.seed << ", strategy " << options.strategy << ": "
+            << report.schedules << " schedules of " << report.programs << " programs, "
+            << rate(static_cast<double>(report.schedules), seconds) << " a second; "
+            << report.messages << " messages, "
+            << rate(static_cast<double>(report.messages), seconds) << " a second\n";
+  std::cout << "coverage, ordered pairs of messages on an actor:";
+  // The curve at powers of two: flat, or still growing.
+  for (std::uint64_t at = 1; at < 2 * std::max<std::uint64_t>(report.schedules, 1); at *= 4) {
+    std::size_t seen = 0;
+    for (const auto& [after, pairs] : report.coverage)
+      if (after <= at) seen = pairs;
+    std::cout << ' ' << seen << " after " << at << (2 * at < report.schedules ? "," : "");
+  }
+  if (!report.coverage.empty())
+    std::cout << "; the last new one after " << report.coverage.back().first;
+  std::cout << '\n';
+  if (!report.finding) {
+    std::cout << "nothing was found\n";
+    return;
+  }
+  const auto& finding = *report.finding;
+  std::cout << "found, after " << finding.schedules << " schedules: " << finding.what << "\n"
+            << to_string(finding.program) << "schedule: " << stress::to_string(finding.schedule)
+            << "\nagain: polychron stress --replay " << finding.token << '\n';
+}
+
+void replay(const Options& options) {
+  stress::Program program;
+  const auto result = stress::replay(options.replay, &program);
+  if (options.json) {
+    nlohmann::json value{{"program", to_string(program)},
+                         {"schedule", stress::to_string(result.schedule)}};
+    if (result.finding) value["finding"] = *result.finding;
+    std::cout << value.dump(2) << '\n';
+  } else {
+    std::cout << to_string(program)
+              << (result.finding ? "found: " + *result.finding : "nothing was found") << '\n';
+  }
+  if (result.finding) throw CasesFailed();
+}
+
+void search(Options options, bool force_progress) {
+  const auto begun = Clock::now();
+  const auto seconds = [begun] {
+    return std::chrono::duration<double>(Clock::now() - begun).count();
+  };
+  Progress progress(force_progress);
+  Sum sum(options.jobs);
+  const auto job = [&](std::size_t number) {
+    auto exploration = options.exploration;
+    exploration.seed += number;
+    exploration.stride = options.jobs;
+    exploration.schedules =
+        options.seconds > 0 ? ~std::uint64_t{0} : options.schedules / options.jobs;
+    sum.set(number, stress::explore(exploration, [&](const stress::Report& report) {
+              if (report.programs % 64 != 0) return true;
+              sum.set(number, report);
+              const auto total = sum.total();
+              if (number == 0)
+                progress.show(std::to_string(total.schedules) + " schedules, " +
+                              rate(static_cast<double>(total.schedules), seconds()) + " a second");
+              return !total.finding && (options.seconds <= 0 || seconds() < options.seconds);
+            }));
+  };
+  {
+    std::vector<std::jthread> others;
+    for (std::size_t number = 1; number < options.jobs; ++number) others.emplace_back(job, number);
+    job(0);
+  }
+  progress.clear();
+  const auto total = sum.total();
+  if (options.json)
+    std::cout << as_json(total, options, seconds()).dump(2) << '\n';
+  else
+    print(total, options, seconds());
+  if (total.finding) throw CasesFailed();
+}
+
+void run(Options options, bool force_progress) {
+  if (!options.replay.empty()) return replay(options);
+  for (const auto search : stress::searches)
+    if (to_string(search) == options.strategy) options.exploration.search = search;
+  options.exploration.swarm.faults = !options.no_faults;
+  options.exploration.shrinks = !options.no_shrinking;
+  search(options, force_progress);
+}
+
+}  // namespace
+
+void add_stress(CLI::App& app, const Globals& globals) {
+  auto options = std::make_shared<Options>();
+  options->exploration.seed = std::random_device()();
+  auto* const command = app.add_subcommand(
+      "stress", "Search the schedules of random programs for one that breaks the contract");
+  command->footer(footer);
+  std::vector<std::string> names;
+  for (const auto search : stress::searches) names.emplace_back(to_string(search));
+  auto& swarm = options->exploration.swarm;
+  auto* const schedules = command->add_option("--schedules", options->schedules, "How many to try")
+                              ->check(CLI::PositiveNumber)
+                              ->capture_default_str();
+  command->add_option("--seconds", options->seconds, "Search for so long instead")
+      ->check(CLI::Range(0.001, 1e7))
+      ->excludes(schedules);
+  command->add_option("--seed", options->exploration.seed,
+                      "Of the first program; one is drawn, and printed, if none is given");
+  command->add_option("--strategy", options->strategy, "Who decides which actor moves")
+      ->check(CLI::IsMember(names))
+      ->capture_default_str();
+  command->add_option("--clients", swarm.clients, "At most so many at once")
+      ->check(CLI::Range(1, 16))
+      ->capture_default_str();
+  command->add_option("--calls", swarm.calls, "At most so many in a program")
+      ->check(CLI::Range(3, 1000))
+      ->capture_default_str();
+  command->add_option("--lanes", swarm.lanes, "At most so many")
+      ->check(CLI::Range(1, 16))
+      ->capture_default_str();
+  command->add_flag("--no-faults", options->no_faults, "Nothing fails on purpose");
+  command->add_flag("--no-shrinking", options->no_shrinking, "Print a finding as it was found");
+  command->add_option("--jobs", options->jobs, "Threads that search side by side")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  command->add_option("--replay", options->replay, "Run the finding of this token again");
+  command->add_flag("--json", options->json, "Print the report as JSON");
+  command->callback([options, &globals] { run(*options, globals.progress); });
+}
+
+}  // namespace tool
