@@ -33,6 +33,7 @@ struct History {
   /// In the order in which they reached the context; those that did not, where they threw.
   std::vector<Made> calls;
   std::vector<Error> uncaptured;      ///< what the handler heard
+  std::vector<Error> left;            ///< what scopes had that were still open at the end
   std::optional<std::string> broken;  ///< what was seen to be wrong while it ran
 };
 

@@ -41,9 +41,9 @@ class Model {
 
   std::optional<std::string> run() {
     foresee();
+    listen();
     for (std::size_t i = 0; i < program_.tensors; ++i) tensors_[i].contents = {{0, ""}};
     for (at_ = 0; at_ < history_.calls.size() && !wrong_; ++at_) carry_out(history_.calls[at_]);
-    if (!wrong_) heard_once();
     return wrong_;
   }
 
@@ -80,6 +80,41 @@ class Model {
       // Which of them loses the context is up to the schedule, and so is what it meets.
       if (fault.kind == ErrorKind::context_lost) may_be_lost_ = true;
     }
+  }
+
+  /// Who heard of which failures: every operation that fails by itself is reported, to one.
+  void listen() {
+    std::vector<std::set<std::string>> open;  // the labels of the calls in each scope
+    const auto keeps_others = [&](const std::set<std::string>& labels) {
+      swallowed_.insert(labels.begin(), labels.end());
+    };
+    for (const auto& made : history_.calls) {
+      for (auto& labels : open) labels.insert(label_of(made.client, made.index));
+      if (!made.submitted) continue;
+      if (made.call.kind == Kind::push_scope) open.emplace_back();
+      if (made.call.kind != Kind::pop_scope || open.empty()) continue;
+      // It keeps the first: of others in it nobody hears.
+      if (made.answer && made.answer->found) {
+        hear(*made.answer->found);
+        keeps_others(open.back());
+      }
+      open.pop_back();
+    }
+    for (const auto& error : history_.uncaptured) hear(error);
+    for (const auto& error : history_.left) hear(error);
+    if (!history_.left.empty()) std::ranges::for_each(open, keeps_others);
+    for (const auto& [label, times] : heard_)
+      if (times > 1 && !wrong_)
+        wrong_ = "the error of " + label + " was heard " + std::to_string(times) + " times";
+  }
+  void hear(const Error& error) {
+    if (!error.label().empty() && error.label().front() == 'c') ++heard_[error.label()];
+  }
+  /// Whether an operation failed by itself, if that can be known: who was told says it.
+  std::optional<bool> failed(const std::string& label) const {
+    if (heard_.contains(label)) return true;
+    if (may_end() || swallowed_.contains(label)) return std::nullopt;
+    return false;
   }
 
   bool ended() const { return ended_at_ && *ended_at_ <= at_; }
@@ -235,7 +270,12 @@ class Model {
     if (!error || may_fail) return;
     if (error->root().kind() == ErrorKind::type_error && of_constant(made.call)) return;
     if (may_end() && is_end(*error)) return;
-    if (error->root().kind() == ErrorKind::invalid_state && may_be_refused(made.call)) return;
+    if (error->root().kind() == ErrorKind::invalid_state && may_be_refused(made.call)) {
+      // Not of the context, which is there.
+      if (error->operation().empty() && error->object().empty())
+        fail(made, std::string("was rejected without its name: ") + error->what());
+      return;
+    }
     if (error->root().kind() == ErrorKind::quota_exceeded && program_.max_in_flight < 64) return;
     for (const auto& c : contents)
       if (!c.errored_by.empty() && names(*error, c.errored_by)) return;
@@ -252,9 +292,12 @@ class Model {
     const auto label = label_of(made.client, made.index);
     auto& tensor = tensors_[made.call.tensor];
     if (tensor.destroyed || (refused(made.call.tensor) && !unsure_)) return;
-    Contents next{{made.call.value, ""}};
-    if (may_be_skipped(made.call) || faulty(FaultPoint::allocate) || faulty(FaultPoint::adopt))
-      next.insert({0, label});
+    Contents next;
+    const bool may_fail =
+        may_be_skipped(made.call) || faulty(FaultPoint::allocate) || faulty(FaultPoint::adopt);
+    const auto failed_itself = may_fail ? failed(label) : std::optional(false);
+    if (failed_itself != true) next.insert({made.call.value, ""});
+    if (failed_itself != false) next.insert({0, label});
     if (refused(made.call.tensor) || made.thrown || destroyed_at_.contains(made.call.tensor))
       next.insert(tensor.contents.begin(), tensor.contents.end());
     tensor.contents = std::move(next);
@@ -277,10 +320,13 @@ class Model {
     combine(made.call, values, label, next);
     bool skipped = bad || may_be_skipped(made.call) || faulty(FaultPoint::execute) ||
                    faulty(FaultPoint::instantiate);
-    for (const auto input : made.call.inputs) skipped |= tensors_[input].waits;
-    skipped |= out.waits;
-    if (skipped) next.insert({0, label});
+    // Behind a lease of a tensor that is destroyed: nobody is told, as of any errored input.
+    bool stranded = out.waits;
+    for (const auto input : made.call.inputs) stranded |= tensors_[input].waits;
     if (inherent_) next.insert({0, anybody});
+    const auto failed_itself = skipped ? failed(label) : std::optional(false);
+    if (failed_itself == true) next = {{0, label}};
+    if (!failed_itself || stranded) next.insert({0, label});
     if (out.refused_by) next.insert(out.contents.begin(), out.contents.end());
     out.contents = std::move(next);
   }
@@ -383,18 +429,6 @@ class Model {
     if (!found->label().empty() && found->label().front() == 'c' &&
         !scope.labels.contains(found->label()))
       return fail(made, std::string("found what was called outside of it: ") + found->what());
-    hear(*found);
-  }
-
-  void hear(const Error& error) {
-    if (!error.label().empty() && error.label().front() == 'c') ++heard_[error.label()];
-  }
-  /// Of one operation's failure one hears: a scope, or the handler.
-  void heard_once() {
-    for (const auto& error : history_.uncaptured) hear(error);
-    for (const auto& [label, times] : heard_)
-      if (times > 1 && !wrong_)
-        wrong_ = "the error of " + label + " was heard " + std::to_string(times) + " times";
   }
 
   const Program& program_;
@@ -405,6 +439,7 @@ class Model {
   std::set<std::size_t> destroyed_graphs_, constants_;
   std::vector<Scope> scopes_;
   std::map<std::string, int> heard_;
+  std::set<std::string> swallowed_;  ///< labels of which a scope may have kept an error to itself
   std::map<std::size_t, std::size_t> destroyed_at_, returned_;
   std::optional<std::size_t> ended_at_;
   std::set<unsigned> cancelled_;

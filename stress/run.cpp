@@ -80,6 +80,8 @@ struct Board {
   History history;
   std::set<MessagePair> pairs;
   std::size_t messages = 0;
+  /// Tensors and graphs: how many began, and of how many the context heard that they have ended.
+  std::size_t created = 0, gone = 0;
 
   /// Of each client, the number of its present call in `history`, once it is there.
   std::vector<std::optional<std::size_t>> present;
@@ -99,7 +101,10 @@ struct Board {
 class Watcher final : public msg::Observer {
  public:
   explicit Watcher(std::shared_ptr<Board> board) : board_(std::move(board)) {}
-  void started(msg::ActorId, const char*) noexcept override {}
+  void started(msg::ActorId, const char* kind) noexcept override {
+    const std::string_view name(kind);
+    board_->created += name == "tensor" || name == "graph";
+  }
   void ended(msg::ActorId) noexcept override {}
   void sent(msg::ActorId from, msg::ActorId, const msg::MessageView& message) noexcept override {
     const auto client = board_->world->client_at_work();
@@ -115,6 +120,8 @@ class Watcher final : public msg::Observer {
     auto& last = last_[by];
     board_->pairs.insert(last * 64 + kind);
     last = kind;
+    board_->gone += std::holds_alternative<const msg::tensor_gone*>(message) ||
+                    std::holds_alternative<const msg::graph_gone*>(message);
   }
   void finished(msg::ActorId, const msg::MessageView&) noexcept override {}
 
@@ -420,6 +427,18 @@ void prepare(Board& board, World& world) {
   board.making.resize(program.clients.size() + 1);
 }
 
+/// What scopes that are still open have heard.
+void close_scopes(Board& board, World& world) {
+  while (!board.context.lost().ready()) {
+    auto popped = board.context.pop_error_scope();
+    world.run();
+    if (!popped.ready()) return;
+    const auto found = popped.take();
+    if (!found) return;
+    if (found.value()) board.history.left.push_back(*found.value());
+  }
+}
+
 std::optional<std::string> at_rest(Board& board, World& world) {
   const auto stats = board.context.stats();
   for (const auto& [made, reply] : board.replies)
@@ -446,6 +465,9 @@ std::optional<std::string> end(Board& board, World& world) {
   if (lives && stats.tensors != 0) return std::to_string(stats.tensors) + " tensors are left";
   if (lives && stats.graphs != 0) return std::to_string(stats.graphs) + " graphs are left";
   if (lives && stats.bytes != 0) return std::to_string(stats.bytes) + " bytes are left";
+  if (lives && board.gone != board.created)
+    return "the context heard of the end of " + std::to_string(board.gone) + " objects, of " +
+           std::to_string(board.created);
   board.context.destroy();
   world.run();
   stats = board.context.stats();
@@ -505,6 +527,8 @@ RunResult run(const Program& program, Strategy& strategy) {
     for (auto& lent : board->lents) {
       if (lent.future && lent.future->ready()) scripts.front().settle(lent);
       if (lent.lease) {
+        if (board->slots[lent.tensor].destroyed && !lent.ended && !lent.lease->revoked())
+          board->history.broken = "a lease of a destroyed tensor is not revoked";
         lent.lease.reset();
         more = true;
         world.run();
@@ -514,6 +538,7 @@ RunResult run(const Program& program, Strategy& strategy) {
   world.allow_interrupts(false);
   world.set_clients({});
   collect(*board, true);
+  close_scopes(*board, world);
   auto finding = board->history.broken;
   if (!finding) finding = checks->broken;
   if (!finding) finding = at_rest(*board, world);

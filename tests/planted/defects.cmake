@@ -1,0 +1,139 @@
+# Defects on purpose: plant(WHAT FILE TEXT DEFECT) replaces TEXT, which stands in FILE once, by DEFECT,
+# where BUG is true while the test has this one switched on. tests/planted/CMakeLists.txt compiles the
+# actors with all of them; the library has none.
+
+# -- tensors and graphs
+plant("a destroyed tensor's read is not rejected" actors/tensor.cpp
+  [[if (read->claim()) read->answer(told("read", ticket));]]
+  [[if (!BUG && read->claim()) read->answer(told("read", ticket));]])
+plant("a destroyed tensor stays in the context's table" actors/tensor.cpp
+  [[if (const auto owner = context()) tell(owner, msg::tensor_gone{id_});]]
+  [[if (const auto owner = context(); owner && !BUG) tell(owner, msg::tensor_gone{id_});]])
+plant("leases of a destroyed tensor are not revoked" actors/tensor.cpp
+  [[for (const auto& lease : out_) lease->revoke();]]
+  [[if (!BUG) for (const auto& lease : out_) lease->revoke();]])
+plant("a query is answered with the error before" actors/tensor.cpp
+  [[query.resolve(error_);]]
+  [[query.resolve(BUG ? std::nullopt : error_);]])
+plant("graphs are not counted off" actors/graph.cpp
+  [[--environment().counters->graphs;]]
+  [[if (!BUG) --environment().counters->graphs;]])
+plant("a destroyed graph stays in the context's table" actors/graph.cpp
+  [[if (const auto owner = context()) tell(owner, msg::graph_gone{id_});]]
+  [[if (const auto owner = context(); owner && !BUG) tell(owner, msg::graph_gone{id_});]])
+
+# -- the content timeline
+plant("leases of a destroyed tensor do not end" actors/context.cpp
+  [[for (const auto& rent : entry.rents) end(rent, true);]]
+  [[if (!BUG) for (const auto& rent : entry.rents) end(rent, true);]])
+plant("a returned lease is taken for a revoked one" actors/context.cpp
+  [[end(*rent, false);]]
+  [[end(*rent, BUG);]])
+plant("a destroyed tensor is forgotten, and its memory is not released" actors/context.cpp
+  [[issue<msg::op::Release>(order_->stamp_write(entry.uses), {}, entry.slot);]]
+  [[if (!BUG) issue<msg::op::Release>(order_->stamp_write(entry.uses), {}, entry.slot);]])
+plant("the end leaves the lanes alone" actors/context_graphs.cpp
+  [[for (const auto& lane : crew_.lanes) end_actor(lane);
+  if (crew_.compiler)]]
+  [[for (const auto& lane : crew_.lanes) if (!BUG) end_actor(lane);
+  if (crew_.compiler)]])
+plant("who builds is not told of the refusal" actors/context_graphs.cpp
+  [[reply.reject(m.plan.error().with_operation("build", description.label));]]
+  [[if (!BUG) reply.reject(m.plan.error().with_operation("build", description.label));
+    else new auto(reply);]])
+plant("a refused dispatch leaves its outputs as they are" actors/context_graphs.cpp
+  [[issue<msg::op::Fail>(std::move(stamp), std::move(local.place), std::move(outputs), refused);]]
+  [[issue<msg::op::Fail>(std::move(stamp), std::move(local.place),
+                       BUG ? msg::Tensors() : std::move(outputs), refused);]])
+
+# -- the order of the lanes
+plant("readers of other lanes are not waited for" actors/lane_order.cpp
+  [[for (const auto& use : uses->reads_since) depend(use, uses->object);]]
+  [[if (!BUG) for (const auto& use : uses->reads_since) depend(use, uses->object);]])
+plant("only one other lane is waited for" actors/lane_order.cpp
+  [[      stamp.waits.push_back({use.at, object});]]
+  [[      BUG && !stamp.waits.empty() ? void() : stamp.waits.push_back({use.at, object});]])
+plant("a lane forgets that it was read since" actors/lane_order.cpp
+  [[*same = mine;]]
+  [[if (!BUG) *same = mine;]])
+plant("a lane says done too early" actors/device.cpp
+  [[done_below.store(timeline_.done_below(), std::memory_order_release);]]
+  [[done_below.store(timeline_.done_below() + (BUG ? 1 : 0), std::memory_order_release);]])
+plant("an operation starts although another has the object" actors/timeline.cpp
+  [[free = free && free_for(object, exclusive);]]
+  [[free = BUG || (free && free_for(object, exclusive));]])
+plant("a grant releases lanes that ask" actors/timeline.cpp
+  [[if (dependent->tell) return false;]]
+  [[if (!BUG && dependent->tell) return false;]])
+plant("a fence does not wait" actors/timeline.cpp
+  [[if (other->second->running) continue;  // a lease that was granted]]
+  [[if (BUG || other->second->running) continue;]])
+plant("a lease's early end is lost" actors/device.cpp
+  [[if (!timeline_.done(m.turn)) ended_early_.emplace(m.turn, m.revoked);]]
+  [[if (!BUG && !timeline_.done(m.turn)) ended_early_.emplace(m.turn, m.revoked);]])
+plant("what waits at a lane is carried out after the end" actors/device.cpp
+  [[    if (lost()) return;
+    const auto turn = operation]]
+  [[    if (!BUG && lost()) return;
+    const auto turn = operation]])
+
+# -- what the operations do
+plant("the tag of a written tensor stays" actors/device_operations.cpp
+  [[    clear_tag(slot, ticket);
+    completed();]]
+  [[    if (!BUG) clear_tag(slot, ticket);
+    completed();]])
+plant("a cancelled write is done" actors/device_operations.cpp
+  [[auto error = msg::unmet(o.conditions, environment().now);]]
+  [[auto error = BUG ? std::nullopt : msg::unmet(o.conditions, environment().now);]])
+plant("revoked memory goes back to the tensor" actors/device_operations.cpp
+  [[  if (!revoked) {]]
+  [[  if (BUG || !revoked) {]])
+plant("an export has its place until it is returned" actors/device_operations.cpp
+  [[  leave();
+  tell(slot.actor, msg::tensor_answered{ticket, error});
+  // It may]]
+  [[  if (!BUG) leave();
+  tell(slot.actor, msg::tensor_answered{ticket, error});
+  // It may]])
+plant("a read of what was destroyed is answered twice" actors/device_operations.cpp
+  [[if (slot.revoked || !o.loan->claim()) return Course::over;]]
+  [[if (slot.revoked || (!o.loan->claim() && !BUG)) return Course::over;]])
+plant("an error does not travel" actors/device_graphs.cpp
+  [[    if (!slot.tag) continue;]]
+  [[    if (BUG || !slot.tag) continue;]])
+plant("a failed dispatch loses its cause" actors/device_graphs.cpp
+  [[        .caused_by(*slot.tag)
+        .not_run();]]
+  [[        .caused_by(BUG ? Error(ErrorKind::internal, "") : *slot.tag)
+        .not_run();]])
+plant("a dispatch leaves the tag of its outputs" actors/device_graphs.cpp
+  [[    for (const auto& output : o.outputs) clear_tag(*output, ticket);]]
+  [[    if (!BUG) for (const auto& output : o.outputs) clear_tag(*output, ticket);]])
+plant("a transient failure makes the graph invalid" actors/device_graphs.cpp
+  [[  if (status.inherent) found_invalid(graph, reason, ticket);]]
+  [[  if (BUG || status.inherent) found_invalid(graph, reason, ticket);]])
+plant("an instance's arena is not given back" actors/device_graphs.cpp
+  [[  for (auto& instance : slot.instances) instance = {};]]
+  [[  for (auto& instance : slot.instances)
+    if (!BUG) instance = {};
+    else new auto(std::move(instance));]])
+plant("a deadline is ignored" actors/device_graphs.cpp
+  [[  if (const auto why = msg::unmet(conditions, environment().now))]]
+  [[  if (const auto why = BUG ? std::nullopt : msg::unmet(conditions, environment().now))]])
+
+# -- scopes and admission
+plant("scope takes later errors too" actors/error_scopes.cpp
+  [[scope.first <= ticket && ticket <= scope.last;]]
+  [[scope.first <= ticket && (BUG || ticket <= scope.last);]])
+plant("scope keeps the last error" actors/error_scopes.cpp
+  [[if (!scope->error) scope->error = error;]]
+  [[if (BUG || !scope->error) scope->error = error;]])
+plant("a place is lost when a lane is idle" messages/shared/admission.cpp
+  [[  ++left_;
+  // Sequentially consistent against wait]]
+  [[  if (!BUG || !idle) ++left_;
+  // Sequentially consistent against wait]])
+plant("a wake-up is lost" messages/shared/admission.cpp
+  [[  if (waiting_.load() == 0) return;]]
+  [[  if (BUG || waiting_.load() == 0) return;]])

@@ -1,0 +1,99 @@
+// The proof that the stress tool finds defects: each of those in defects.cmake, by every strategy,
+// in how many schedules. POLYCHRON_SEED: the first seed. POLYCHRON_DEFECT: only that one, by
+// number.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/test/unit_test.hpp>
+#include <cstdlib>
+#include <iomanip>
+#include <sstream>
+
+#include "stress/explorer.hpp"
+#include "tests/planted/planted.hpp"
+
+using namespace polychron;
+
+namespace {
+
+std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
+  const char* const given = std::getenv(variable);
+  return given == nullptr ? otherwise : std::strtoull(given, nullptr, 10);
+}
+
+constexpr std::uint64_t crashed = ~std::uint64_t{0};
+
+std::uint64_t search_here(stress::Search search, std::uint64_t most) {
+  stress::Exploration exploration;
+  exploration.seed = number_from("POLYCHRON_SEED", 1);
+  exploration.schedules = most;
+  exploration.search = search;
+  exploration.shrinks = false;
+  const auto report = stress::explore(exploration);
+  return report.finding ? report.finding->schedules : 0;
+}
+
+/// After how many schedules the defect that is switched on is found; 0 if it is not. In a process
+/// of its own, because some defects end theirs.
+std::uint64_t schedules_until_found(stress::Search search, std::uint64_t most) {
+  std::array<int, 2> ends{};
+  BOOST_REQUIRE(pipe(ends.data()) == 0);
+  const auto child = fork();
+  BOOST_REQUIRE(child >= 0);
+  if (child == 0) {
+    const auto found = search_here(search, most);
+    _exit(write(ends[1], &found, sizeof found) == sizeof found ? 0 : 1);
+  }
+  close(ends[1]);
+  std::uint64_t found = 0;
+  const auto got = read(ends[0], &found, sizeof found);
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  return got == sizeof found ? found : crashed;
+}
+
+std::string as_text(std::uint64_t found) {
+  if (found == crashed) return "crash";
+  return found == 0 ? "-" : std::to_string(found);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(defects)
+
+BOOST_AUTO_TEST_CASE(nothing_is_found_where_nothing_is_wrong) {
+  planted::defect = 0;
+  BOOST_TEST(schedules_until_found(stress::Search::mixed, 4000) == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(each_is_found) {
+  std::ostringstream table;
+  std::vector<std::uint64_t> needed;
+  for (const auto search : stress::searches) table << std::setw(12) << to_string(search);
+  table << '\n';
+  const auto only = number_from("POLYCHRON_DEFECT", 0);
+  for (std::size_t defect = 1; planted::names[defect] != nullptr; ++defect) {
+    if (only != 0 && only != defect) continue;
+    planted::defect = defect;
+    for (const auto search : stress::searches) {
+      const bool by_default = search == stress::Search::mixed;
+      const auto found = schedules_until_found(search, by_default ? 10000 : 2000);
+      table << std::setw(12) << as_text(found);
+      if (!by_default) continue;
+      BOOST_TEST(found != 0U, defect << ", " << planted::names[defect] << ": not found");
+      needed.push_back(found == 0 ? crashed : found);
+    }
+    table << "  " << defect << ' ' << planted::names[defect] << '\n';
+  }
+  planted::defect = 0;
+  BOOST_TEST_MESSAGE("schedules until a defect was found (-: not in 2000):\n" << table.str());
+  if (only != 0) return;
+  BOOST_TEST(needed.size() >= 24U);
+  std::ranges::sort(needed);
+  BOOST_TEST(needed[needed.size() / 2] <= 300U, "the median is " << needed[needed.size() / 2]);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
