@@ -202,7 +202,12 @@ std::optional<Literal> Node::tensor(const char* name) const {
 
 std::optional<std::vector<std::int64_t>> Node::list(const char* name, std::size_t input,
                                                     std::int64_t since) const {
-  return opset >= since ? optional_integers(input) : integer_list(name);
+  if (opset < since) return integer_list(name);
+  // Not to be passed over: without it the node would mean something else.
+  if (has_attribute(name))
+    malformed("attribute '" + std::string(name) + "' is an input since opset " +
+              std::to_string(since));
+  return optional_integers(input);
 }
 
 std::uint32_t Node::axis(std::int64_t axis, std::size_t rank) const {
