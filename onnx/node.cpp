@@ -23,7 +23,8 @@ Operand make_constant(GraphBuilder& builder, const Literal& literal) {
   const auto type = operand_type(literal.type);
   if (!type) unsupported("WebNN has no type " + std::string(to_string(literal.type)));
   if (count(literal) == 0) unsupported("WebNN has no empty tensors: " + to_string(literal.shape));
-  const bool carried = element_type(*type) != literal.type && literal.type != ElementType::boolean;
+  const bool carried = element_type(*type) != literal.type &&
+                       literal.type != ElementType::boolean && !is_packed(literal.type);
   return builder.constant(
       {*type, literal.shape},
       share_bytes(carried ? cast_literal(literal, element_type(*type)) : literal));
@@ -246,7 +247,8 @@ void Node::set(Operand operand, std::size_t i) {
   auto type = element_type(operand.data_type());
   const auto first = has_input(0) ? this->type(0) : type;
   const bool carried = first == ElementType::int16 || first == ElementType::uint16 ||
-                       first == ElementType::float64 || first == ElementType::bfloat16;
+                       first == ElementType::float64 || first == ElementType::bfloat16 ||
+                       is_packed(first);
   if (carried && operand_type(first) == operand.data_type()) type = first;
   set(std::move(operand), i, type);
 }
