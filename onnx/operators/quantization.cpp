@@ -103,9 +103,12 @@ Steps read_steps(const Node& node) {
   if (shape.empty()) malformed("a scale of shape " + to_string(scale) + " for a scalar");
   if (shape.size() > 1) steps.axis = node.axis(node.integer("axis", 1), shape.size());
   const auto length = shape[steps.axis];
+  if (length == 0) unsupported("an empty input, which WebNN has not");
   const auto block = node.integer("block_size", 0);
   if (block < 0) malformed("attribute 'block_size' is " + std::to_string(block));
-  const std::uint64_t size = block == 0 ? 1 : static_cast<std::uint64_t>(block);
+  // A block that is longer than the axis is all of it.
+  const std::uint64_t size =
+      block == 0 ? 1 : std::min<std::uint64_t>(static_cast<std::uint64_t>(block), length);
   const auto blocks = (length + (size - 1)) / size;
   const bool fits = block == 0 ? scale.size() == 1 && scale[0] == length
                                : scale.size() == shape.size() && scale[steps.axis] == blocks;

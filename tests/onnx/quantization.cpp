@@ -63,6 +63,10 @@ BOOST_AUTO_TEST_CASE(blocks) {
   check(across("QuantizeLinear"),
         {{"x", floats({2, 3}, {1, 2, 30, 8, 10, 120})}, {"s", floats({2, 2}, {1, 10, 2, 20})}},
         {{"y", bytes({2, 3}, {1, 2, 3, 4, 5, 6})}});
+  check(Model(21).node("DequantizeLinear", {"x", "s"}, {"y"},
+                       {{"block_size", Ints::value_type{1} << 40}}),
+        {{"x", bytes({2, 3}, {1, 2, 3, 4, 5, 6})}, {"s", floats({2, 1}, {1, 10})}},
+        {{"y", floats({2, 3}, {1, 2, 3, 40, 50, 60})}});
   cannot(across("QuantizeLinear"), {{"x", floats({2, 6}, Reals(12, 0))}, {"s", floats({2, 2}, {})}},
          ErrorKind::bad_data, "a scale of shape [2, 2] for [2, 6] along axis 1, in blocks of 2");
   cannot(Model(13).node("DequantizeLinear", {"x", "s"}, {"y"}),
