@@ -34,8 +34,8 @@ constexpr std::array<Row, 24> rows{{
     {"float8e4m3fnuz", 0, {}},
     {"float8e5m2", 0, {}},
     {"float8e5m2fnuz", 0, {}},
-    {"uint4", 0, {}},
-    {"int4", 0, {}},
+    {"uint4", 1, DataType::uint8},
+    {"int4", 1, DataType::int8},
     {"float4e2m1", 0, {}},
 }};
 constexpr Row unknown{"unknown", 0, {}};

@@ -31,17 +31,19 @@ enum class ElementType : std::int32_t {
   uint32 = 12,
   uint64 = 13,
   bfloat16 = 16,
+  uint4 = 21,
+  int4 = 22,
 };
 
 /// ONNX's spelling in lower case: "float", "int64", "bool"; "type 99" is "unknown".
 std::string_view to_string(ElementType type) noexcept;
 
 /// Bytes of an element; 0 for types that are not held on the host (strings, complex numbers, and
-/// formats of 8 bits or less).
+/// floats of 8 bits or less). Integers of 4 bits have a byte each there.
 std::size_t element_size(ElementType type) noexcept;
 
-/// The operand's type: bool is uint8, 16-bit integers are int32, bfloat16 is float32, which hold
-/// them exactly; double is float32, which does not.
+/// The operand's type: bool is uint8, 16-bit integers are int32, those of 4 bits have 8, bfloat16
+/// is float32, which hold them exactly; double is float32, which does not.
 std::optional<DataType> operand_type(ElementType type) noexcept;
 /// The type that is the operand's own.
 ElementType element_type(DataType type) noexcept;
@@ -59,8 +61,10 @@ bool visit_type(ElementType type, F&& f) {
       return f(double{}), true;
     case ElementType::uint8:
     case ElementType::boolean:
+    case ElementType::uint4:
       return f(std::uint8_t{}), true;
     case ElementType::int8:
+    case ElementType::int4:
       return f(std::int8_t{}), true;
     case ElementType::uint16:
       return f(std::uint16_t{}), true;
@@ -79,6 +83,10 @@ bool visit_type(ElementType type, F&& f) {
     default:
       return false;
   }
+}
+
+inline bool is_packed(ElementType type) noexcept {
+  return type == ElementType::uint4 || type == ElementType::int4;
 }
 
 inline bool is_real(ElementType type) noexcept {

@@ -54,6 +54,19 @@ T convert(From value) {
   }
 }
 
+/// As one of 4 bits: reals are rounded and saturate, integers keep their low bits.
+template <class From>
+From narrowed(ElementType type, From value) {
+  const bool is_signed = type == ElementType::int4;
+  if constexpr (std::is_floating_point_v<From>) {
+    if (std::isnan(value)) return 0;
+    return std::clamp<From>(std::nearbyint(value), is_signed ? -8 : 0, is_signed ? 7 : 15);
+  } else {
+    const auto bits = value & 15;
+    return is_signed && bits > 7 ? bits - 16 : bits;
+  }
+}
+
 template <class From>
 Literal converted(ElementType type, const Shape& shape, const std::vector<From>& values) {
   if (count(shape) != values.size())
@@ -65,6 +78,7 @@ Literal converted(ElementType type, const Shape& shape, const std::vector<From>&
     for (std::size_t i = 0; i < values.size(); ++i) {
       auto from = values[i];
       if (type == ElementType::boolean) from = static_cast<From>(from != From{});
+      if (is_packed(type)) from = narrowed(type, from);
       const auto value = convert<T>(from);
       std::memcpy(bytes.data() + i * sizeof(T), &value, sizeof(T));
     }

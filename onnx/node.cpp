@@ -23,7 +23,8 @@ Operand make_constant(GraphBuilder& builder, const Literal& literal) {
   const auto type = operand_type(literal.type);
   if (!type) unsupported("WebNN has no type " + std::string(to_string(literal.type)));
   if (count(literal) == 0) unsupported("WebNN has no empty tensors: " + to_string(literal.shape));
-  const bool carried = element_type(*type) != literal.type && literal.type != ElementType::boolean;
+  const bool carried = element_type(*type) != literal.type &&
+                       literal.type != ElementType::boolean && !is_packed(literal.type);
   return builder.constant(
       {*type, literal.shape},
       share_bytes(carried ? cast_literal(literal, element_type(*type)) : literal));
@@ -202,7 +203,12 @@ std::optional<Literal> Node::tensor(const char* name) const {
 
 std::optional<std::vector<std::int64_t>> Node::list(const char* name, std::size_t input,
                                                     std::int64_t since) const {
-  return opset >= since ? optional_integers(input) : integer_list(name);
+  if (opset < since) return integer_list(name);
+  // Not to be passed over: without it the node would mean something else.
+  if (has_attribute(name))
+    malformed("attribute '" + std::string(name) + "' is an input since opset " +
+              std::to_string(since));
+  return optional_integers(input);
 }
 
 std::uint32_t Node::axis(std::int64_t axis, std::size_t rank) const {
@@ -241,7 +247,8 @@ void Node::set(Operand operand, std::size_t i) {
   auto type = element_type(operand.data_type());
   const auto first = has_input(0) ? this->type(0) : type;
   const bool carried = first == ElementType::int16 || first == ElementType::uint16 ||
-                       first == ElementType::float64 || first == ElementType::bfloat16;
+                       first == ElementType::float64 || first == ElementType::bfloat16 ||
+                       is_packed(first);
   if (carried && operand_type(first) == operand.data_type()) type = first;
   set(std::move(operand), i, type);
 }

@@ -93,10 +93,23 @@ Literal take_typed(proto::TensorProto& tensor, ElementType type, const Shape& sh
       return narrow_field<std::int16_t>(type, shape, sized(tensor.int32_data()));
     case ElementType::uint8:
     case ElementType::boolean:
+    case ElementType::uint4:
+    case ElementType::int4:
       return narrow_field<std::uint8_t>(type, shape, sized(tensor.int32_data()));
     default:  // uint16, and float16 as its bits
       return narrow_field<std::uint16_t>(type, shape, sized(tensor.int32_data()));
   }
+}
+
+/// Integers of 4 bits: two lie in a byte, the first in the low bits.
+Literal unpacked(const Literal& packed) {
+  auto elements = Buffer::uninitialized(count(packed));
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    const auto bits = std::to_integer<int>(packed.bytes[i / 2] >> (i % 2 * 4)) & 15;
+    const auto value = packed.type == ElementType::int4 && bits > 7 ? bits - 16 : bits;
+    elements.data()[i] = static_cast<std::byte>(value);
+  }
+  return make_literal(packed.type, packed.shape, std::move(elements));
 }
 
 std::uint64_t number(const proto::StringStringEntryProto& entry) {
@@ -122,6 +135,17 @@ Literal take_external(const proto::TensorProto& tensor, ElementType type, const 
   return adopt<Buffer>(type, shape, external.read(location, offset, length));
 }
 
+/// As it is stored: `size` bytes.
+Literal take_stored(proto::TensorProto& tensor, ElementType type, const Shape& shape,
+                    std::size_t size, ExternalData& external) {
+  if (tensor.data_location() == proto::TensorProto::EXTERNAL)
+    return take_external(tensor, type, shape, size, external);
+  if (!tensor.has_raw_data()) return take_typed(tensor, type, shape, size / element_size(type));
+  check_bytes(tensor.raw_data().size(), size, shape, "bytes");
+  return adopt<std::string>(type, shape,
+                            std::shared_ptr<const std::string>(tensor.release_raw_data()));
+}
+
 }  // namespace
 
 Literal take_tensor(proto::TensorProto& tensor, ExternalData& external) {
@@ -131,12 +155,8 @@ Literal take_tensor(proto::TensorProto& tensor, ExternalData& external) {
   if (element == 0) return {type, shape, nullptr, {}};
   if (tensor.has_segment()) unsupported("it is stored in segments");
   const auto size = checked_size(shape, element);
-  if (tensor.data_location() == proto::TensorProto::EXTERNAL)
-    return take_external(tensor, type, shape, size, external);
-  if (!tensor.has_raw_data()) return take_typed(tensor, type, shape, size / element);
-  check_bytes(tensor.raw_data().size(), size, shape, "bytes");
-  return adopt<std::string>(type, shape,
-                            std::shared_ptr<const std::string>(tensor.release_raw_data()));
+  if (!is_packed(type)) return take_stored(tensor, type, shape, size, external);
+  return unpacked(take_stored(tensor, type, shape, (size + 1) / 2, external));
 }
 
 }  // namespace polychron::onnx::detail

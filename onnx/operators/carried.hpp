@@ -5,14 +5,16 @@
 
 namespace polychron::onnx::detail {
 
-/// `x`, calculated in int32, as the 16-bit integer that the model means: what does not fit wraps
-/// around. Other types are left alone.
+/// `x`, calculated in int32, as the integer of 16 or 4 bits that the model means: what does not fit
+/// wraps around. Other types are left alone.
 inline Term wrapped(const Term& x, ElementType type) {
-  const bool is_signed = type == ElementType::int16;
-  if (!is_signed && type != ElementType::uint16) return x;
-  const auto rest = x - x / 65536 * 65536;  // with the sign of x
-  const auto low = (rest < (is_signed ? -32768 : 0)).choose(rest + 65536, rest);
-  return is_signed ? (low > 32767).choose(low - 65536, low) : low;
+  const bool wide = type == ElementType::int16 || type == ElementType::uint16;
+  if (!wide && !is_packed(type)) return x;
+  const int count = wide ? 65536 : 16;      // of values that the type has
+  const auto rest = x - x / count * count;  // with the sign of x
+  const bool is_signed = type == ElementType::int16 || type == ElementType::int4;
+  const auto low = (rest < (is_signed ? -count / 2 : 0)).choose(rest + count, rest);
+  return is_signed ? (low > count / 2 - 1).choose(low - count, low) : low;
 }
 
 }  // namespace polychron::onnx::detail

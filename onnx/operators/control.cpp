@@ -6,6 +6,7 @@
 
 #include "onnx/handlers.hpp"
 #include "onnx/operators/assemble.hpp"
+#include "polychron/onnx.hpp"
 
 namespace polychron::onnx::detail {
 
@@ -36,11 +37,23 @@ void choose(Node& node, const std::vector<Tensor>& yes, const std::vector<Tensor
   }
 }
 
+/// A branch, of which nobody knows whether it will be chosen: it may not fit these inputs at all.
+std::vector<Tensor> possible_branch(Node& node, const char* name) {
+  try {
+    return node.add_graph(node.graph(name));
+  } catch (const Error& error) {
+    const Error told(error.kind(), "attribute " + quote(name) +
+                                       ", which may not be chosen: " + error.message() +
+                                       "; else the condition " + std::string(needs_value));
+    throw error.cause() ? told.caused_by(*error.cause()) : told;
+  }
+}
+
 void branch(Node& node) {
   if (const auto condition = known_number(node.input_tensor(0)))
     return node.set_all(node.add_graph(node.graph(*condition ? "then_branch" : "else_branch")));
-  const auto yes = node.add_graph(node.graph("then_branch"));
-  choose(node, yes, node.add_graph(node.graph("else_branch")));
+  const auto yes = possible_branch(node, "then_branch");
+  choose(node, yes, possible_branch(node, "else_branch"));
 }
 
 void loop(Node& node) {

@@ -33,6 +33,14 @@ Term truncated_bfloat(const Term& x) {
   return (nearest.abs() > x.abs()).choose(nearest_bfloat(nearest * (1 - 0x1p-8)), nearest);
 }
 
+/// An integer of 4 bits: reals are rounded and saturate, integers keep their low bits.
+Term nibble(const Term& x, ElementType to, bool real) {
+  const bool is_signed = to == ElementType::int4;
+  const auto whole = real ? x.round_even().clamped(is_signed ? -8 : 0, is_signed ? 7 : 15)
+                          : wrapped(x.cast(DataType::int32), to);
+  return whole.cast(*operand_type(to));
+}
+
 void cast_to(Node& node, ElementType to) {
   const auto* known = node.calculable_literal(0);
   if (known && to != ElementType::bfloat16 && visit_type(to, [](auto) {}))
@@ -47,6 +55,8 @@ void cast_to(Node& node, ElementType to) {
     node.importer.warn("values of type double are rounded to float32, for WebNN has no double");
   if (to == ElementType::bfloat16 && is_real(from))
     x = node.opset < 19 ? truncated_bfloat(x.cast(*type)) : nearest_bfloat(x.cast(*type));
+  else if (is_packed(to))
+    x = nibble(x, to, is_real(from));
   else
     x = wrapped(x.cast(*type), to);
   if (x.operand().data_type() == node.data_type(0) && *type == node.data_type(0)) {

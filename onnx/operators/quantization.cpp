@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t exact_terms = 256;
 
-/// Scale or zero point of `rank` dimensions: a scalar, a vector along `axis`, or as it is.
+/// Zero point of `rank` dimensions: a scalar, a vector along `axis`, or as it is.
 Term along(const Term& x, std::size_t rank, std::uint32_t axis) {
   if (x.rank() > 1 || rank == 0) return x;
   if (count(x.shape()) == 1) return x.reshape({});
@@ -24,53 +24,125 @@ Term along(const Term& x, std::size_t rank, std::uint32_t axis) {
   return x.reshape(shape);
 }
 
-Term quantized(const Term& x, const Term& scale, const std::optional<Term>& zero, DataType type) {
-  auto steps = (x.cast(DataType::float32) / scale).round_even();
-  if (zero) steps = steps + zero->cast(DataType::float32);
-  const bool is_signed = type == DataType::int8;
-  return steps.clamped(is_signed ? -128 : 0, is_signed ? 127 : 255).cast(type);
-}
-
-void refuse_blocks(const Node& node) {
-  if (node.integer("block_size", 0) != 0) unsupported("blocks");
-}
-
 std::optional<Term> optional_term(Node& node, std::size_t i) {
   if (!node.has_input(i)) return std::nullopt;
   return term(node, i);
 }
 
-void quantize(Node& node) {
-  refuse_blocks(node);
-  const auto x = term(node, 0);
-  const auto axis = x.rank() > 1 ? node.axis(node.integer("axis", 1), x.rank()) : 0;
-  const auto scale = along(term(node, 1), x.rank(), axis);
-  auto zero = optional_term(node, 2);
-  auto type = ElementType::uint8;
-  if (const auto named = node.integer("output_dtype", 0)) type = static_cast<ElementType>(named);
-  if (zero) {
-    type = node.type(2);
-    zero = along(*zero, x.rank(), axis);
-  }
-  if (type != ElementType::uint8 && type != ElementType::int8)
-    unsupported("quantization to " + std::string(to_string(type)));
-  node.set(quantized(x, scale, zero, *operand_type(type)).operand(), 0, type);
+// -- steps ----------------------------------------------------------------------------------------
+
+/// Scale or zero point as WebNN wants it: of the input's rank.
+Term of_rank(const Term& x, std::size_t rank, std::uint32_t axis) {
+  if (x.rank() > 1) return x;
+  Shape shape(rank, 1);
+  if (rank > 0) shape[axis] = static_cast<std::uint32_t>(count(x.shape()));
+  return x.reshape(shape);
 }
 
-/// The difference is taken in int32, where it is exact.
-Term difference(const Term& x, const std::optional<Term>& zero) {
-  const auto wide = x.cast(DataType::int32);
-  return (zero ? wide - zero->cast(DataType::int32) : wide).cast(DataType::float32);
+/// The zero point for `scale`, which has the input's rank: 0 if the model has none.
+Term zero_point(const Term& scale, const std::optional<Term>& zero, std::uint32_t axis,
+                DataType type) {
+  if (zero) return of_rank(*zero, scale.rank(), axis).expand(scale.shape());
+  const auto none = scale.with(scale.node().builder.constant(type, std::int64_t{0}));
+  return none.expand(scale.shape());
+}
+
+/// What a quantized type holds, if QuantizeLinear makes it of numbers that WebNN has.
+struct Range {
+  double least, most;
+};
+std::optional<Range> range_of(ElementType type) {
+  switch (type) {
+    case ElementType::int4:
+      return Range{-8, 7};
+    case ElementType::uint4:
+      return Range{0, 15};
+    case ElementType::int8:
+      return Range{-128, 127};
+    case ElementType::uint8:
+      return Range{0, 255};
+    case ElementType::int16:
+      return Range{-32768, 32767};
+    case ElementType::uint16:
+      return Range{0, 65535};
+    default:
+      return std::nullopt;
+  }
+}
+
+/// WebNN's own operator, for its division is one: another by a constant may become a product with
+/// the reciprocal, which moves what lies in the middle of two steps.
+Term quantized(Term x, Term scale, const std::optional<Term>& zero, std::uint32_t axis,
+               ElementType type) {
+  const auto range = range_of(type);
+  if (!range) unsupported("quantization to " + std::string(to_string(type)));
+  if (x.data_type() != scale.data_type()) {
+    x = x.cast(DataType::float32);
+    scale = scale.cast(DataType::float32);
+  }
+  scale = of_rank(scale, x.rank(), axis);
+  const auto offset = zero_point(scale, zero, axis, *operand_type(type));
+  const auto steps = x.with(x.node().builder.quantize_linear(x.operand(), scale.operand(),
+                                                             offset.operand(), x.node().options()));
+  const bool whole = type == ElementType::int8 || type == ElementType::uint8;
+  return whole ? steps : steps.clamped(range->least, range->most);
+}
+
+/// The axis of a node's scale, and the elements that are missing in the last block along it.
+struct Steps {
+  std::uint32_t axis = 0;
+  std::uint32_t missing = 0;
+};
+
+/// Checks the scale's shape: WebNN would take any that divides the input's for blocks.
+Steps read_steps(const Node& node) {
+  const auto& shape = node.shape(0);
+  const auto& scale = node.shape(1);
+  Steps steps;
+  if (count(scale) == 1 && scale.size() < 2) return steps;
+  if (shape.empty()) malformed("a scale of shape " + to_string(scale) + " for a scalar");
+  if (shape.size() > 1) steps.axis = node.axis(node.integer("axis", 1), shape.size());
+  const auto length = shape[steps.axis];
+  if (length == 0) unsupported("an empty input, which WebNN has not");
+  const auto block = node.integer("block_size", 0);
+  if (block < 0) malformed("attribute 'block_size' is " + std::to_string(block));
+  // A block that is longer than the axis is all of it.
+  const std::uint64_t size =
+      block == 0 ? 1 : std::min<std::uint64_t>(static_cast<std::uint64_t>(block), length);
+  const auto blocks = (length + (size - 1)) / size;
+  const bool fits = block == 0 ? scale.size() == 1 && scale[0] == length
+                               : scale.size() == shape.size() && scale[steps.axis] == blocks;
+  if (!fits)
+    malformed("a scale of shape " + to_string(scale) + " for " + to_string(shape) + " along axis " +
+              std::to_string(steps.axis) +
+              (block == 0 ? "" : ", in blocks of " + std::to_string(block)));
+  steps.missing = static_cast<std::uint32_t>(blocks * size - length);
+  return steps;
+}
+
+void quantize(Node& node) {
+  const auto steps = read_steps(node);
+  const auto x = term(node, 0);
+  auto type = ElementType::uint8;
+  if (const auto named = node.integer("output_dtype", 0)) type = static_cast<ElementType>(named);
+  if (node.has_input(2)) type = node.type(2);
+  const auto length = x.rank() == 0 ? 0 : x.shape()[steps.axis];
+  auto result = quantized(x.pad(steps.axis, 0, steps.missing), term(node, 1),
+                          optional_term(node, 2), steps.axis, type);
+  if (steps.missing > 0) result = result.slice(steps.axis, 0, length);
+  node.set(result.operand(), 0, type);
 }
 
 void dequantize(Node& node) {
-  refuse_blocks(node);
+  const auto steps = read_steps(node);
   const auto x = term(node, 0);
-  const auto axis = x.rank() > 1 ? node.axis(node.integer("axis", 1), x.rank()) : 0;
-  const auto scale = along(term(node, 1), x.rank(), axis);
-  auto zero = optional_term(node, 2);
-  if (zero) zero = along(*zero, x.rank(), axis);
-  const auto result = difference(x, zero).cast(scale.data_type()) * scale;
+  const auto length = x.rank() == 0 ? 0 : x.shape()[steps.axis];
+  const auto input = x.pad(steps.axis, 0, steps.missing);
+  const auto scale = of_rank(term(node, 1), x.rank(), steps.axis);
+  const auto zero = zero_point(scale, optional_term(node, 2), steps.axis, x.data_type());
+  auto result = x.with(node.builder.dequantize_linear(input.operand(), scale.operand(),
+                                                      zero.operand(), node.options()));
+  if (steps.missing > 0) result = result.slice(steps.axis, 0, length);
   node.set(result.operand(), 0, node.type(1));
 }
 
@@ -84,12 +156,18 @@ void dynamic_quantize(Node& node) {
   const auto scale = (high - low) / 255;
   const auto safe = (scale == 0).choose(scale.number(1), scale);
   const auto zero = (-low / safe).round_even().clamped(0, 255).cast(DataType::uint8);
-  node.set(quantized(x, safe, zero, DataType::uint8).operand(), 0, ElementType::uint8);
+  node.set(quantized(x, safe, zero, 0, ElementType::uint8).operand(), 0, ElementType::uint8);
   if (node.wants_output(1)) node.set(scale.operand(), 1);
   if (node.wants_output(2)) node.set(zero.operand(), 2, ElementType::uint8);
 }
 
 // -- products -------------------------------------------------------------------------------------
+
+/// The difference is taken in int32, where it is exact.
+Term difference(const Term& x, const std::optional<Term>& zero) {
+  const auto wide = x.cast(DataType::int32);
+  return (zero ? wide - zero->cast(DataType::int32) : wide).cast(DataType::float32);
+}
 
 /// Zero points of the rows of a first, or the columns of a second matrix.
 std::optional<Term> matrix_zero(Node& node, std::size_t i, bool rows) {
@@ -116,9 +194,18 @@ Term integer_product(const Term& a, const Term& b) {
 
 Term matrix_product(Node& node, std::size_t a, std::size_t a_zero, std::size_t b,
                     std::size_t b_zero) {
-  if (node.rank(a) < 2 || node.rank(b) < 2) unsupported("vectors");
-  return integer_product(difference(term(node, a), matrix_zero(node, a_zero, true)),
-                         difference(term(node, b), matrix_zero(node, b_zero, false)));
+  auto left = difference(term(node, a), matrix_zero(node, a_zero, node.rank(a) > 1));
+  auto right = difference(term(node, b), matrix_zero(node, b_zero, false));
+  if (left.rank() == 0 || right.rank() == 0) malformed("a scalar is no matrix");
+  // Vectors take part as matrices of one row or column, which the result then loses.
+  const bool row = left.rank() == 1, column = right.rank() == 1;
+  if (row) left = left.unsqueeze(0);
+  if (column) right = right.unsqueeze(1);
+  const auto product = integer_product(left, right);
+  auto shape = product.shape();
+  if (column) shape.pop_back();
+  if (row) shape.erase(shape.end() - (column ? 1 : 2));
+  return product.reshape(shape);
 }
 
 void matmul_integer(Node& node) {
@@ -130,10 +217,8 @@ void matmul_integer(Node& node) {
 void finish(Node& node, const Term& product, const Term& scale, std::size_t out_scale) {
   const auto real = product.cast(DataType::float32) * scale;
   const auto type = node.type(out_scale + 1);
-  node.set(quantized(real, term(node, out_scale).reshape({}), term(node, out_scale + 1).reshape({}),
-                     *operand_type(type))
-               .operand(),
-           0, type);
+  node.set(quantized(real, term(node, out_scale), term(node, out_scale + 1), 0, type).operand(), 0,
+           type);
 }
 
 void qlinear_matmul(Node& node) {
@@ -143,7 +228,33 @@ void qlinear_matmul(Node& node) {
   finish(node, product, a * b, 6);
 }
 
-/// The convolution of integers that float32 holds, in int32: by groups of input channels.
+/// Channels [begin, end) of each group.
+Term channels_of(const Term& x, std::uint32_t groups, std::uint32_t begin, std::uint32_t end) {
+  if (groups == 1) return x.slice(1, begin, end);
+  const auto& s = x.shape();
+  return x.reshape({s[0], groups, s[1] / groups, s[2], s[3]})
+      .slice(2, begin, end)
+      .reshape({s[0], groups * (end - begin), s[2], s[3]});
+}
+
+/// Calls f(part) with filters whose windows have few elements that are not 0, and whose sum is
+/// `filter`.
+template <class F>
+void each_window_part(const Term& filter, F&& f) {
+  const auto height = filter.shape()[2], width = filter.shape()[3];
+  const auto columns = std::min(width, exact_terms);
+  const auto rows = std::min(height, exact_terms / columns);
+  for (std::uint32_t r = 0; r < height; r += rows)
+    for (std::uint32_t c = 0; c < width; c += columns) {
+      const auto bottom = std::min(height, r + rows), right = std::min(width, c + columns);
+      f(filter.slice(2, r, bottom)
+            .slice(3, c, right)
+            .pad(2, r, height - bottom)
+            .pad(3, c, width - right));
+    }
+}
+
+/// The convolution of integers that float32 holds, in int32: by input channels, few at a time.
 Term integer_convolution(Node& node, std::size_t x, std::size_t x_zero, std::size_t w,
                          std::size_t w_zero) {
   auto zero = optional_term(node, w_zero);
@@ -159,20 +270,21 @@ Term integer_convolution(Node& node, std::size_t x, std::size_t x_zero, std::siz
   options.dilations = to_list(window.dilations);
   options.groups = unsigned_list({node.integer("group", 1)}, "attribute 'group'").front();
   const auto channels = filter.shape()[1];
+  if (options.groups == 0 || std::uint64_t{channels} * options.groups != input.shape()[1])
+    malformed("an input of shape " + to_string(node.shape(x)) + " for a filter of shape " +
+              to_string(node.shape(w)) + " and " + std::to_string(options.groups) + " groups");
   const auto area = std::uint64_t{filter.shape()[2]} * filter.shape()[3];
-  if (area > exact_terms) unsupported("a window of " + std::to_string(area));
-  const auto step = static_cast<std::uint32_t>(exact_terms / area);
-  if (options.groups != 1 && channels > step) unsupported("groups of so many channels");
+  const auto step = area > exact_terms ? 1 : static_cast<std::uint32_t>(exact_terms / area);
   std::optional<Term> sum;
   for (std::uint32_t begin = 0; begin < channels; begin += step) {
     const auto end = std::min(channels, begin + step);
-    const auto part_x = options.groups == 1 ? input.slice(1, begin, end) : input;
-    const auto part = input
-                          .with(node.builder.conv2d(part_x.operand(),
-                                                    filter.slice(1, begin, end).operand(), options))
-                          .cast(DataType::int32);
-    sum = sum ? *sum + part : part;
-    node.importer.spend(1);
+    const auto part_x = channels_of(input, options.groups, begin, end);
+    each_window_part(filter.slice(1, begin, end), [&](const Term& part_w) {
+      node.importer.spend(1);
+      const auto part = input.with(node.builder.conv2d(part_x.operand(), part_w.operand(), options))
+                            .cast(DataType::int32);
+      sum = sum ? *sum + part : part;
+    });
   }
   return *sum;
 }

@@ -106,6 +106,20 @@ BOOST_AUTO_TEST_CASE(branches_of_two_shapes_need_the_condition) {
          "must be known when it is imported");
 }
 
+BOOST_AUTO_TEST_CASE(a_branch_that_does_not_fit_needs_the_condition) {
+  // As in a decoder with and without a cache: the other branch is for inputs of other shapes.
+  Model model;
+  model.node("If", {"c"}, {"y"});
+  with_graph(model, "then_branch", branch("Add"));
+  with_graph(model, "else_branch", branch("MatMul"));
+  const auto x = ramp({1, 2});
+  cannot(model, {{"x", x}, {"c", bools({}, {1})}}, ErrorKind::not_supported,
+         "operator 'MatMul' (node 'the_MatMul', opset 13): WebNN refuses it; else the condition "
+         "must be known when it is imported");
+  auto known = model;
+  check(known.initializer("c", bools({}, {1})), {{"x", x}}, {{"y", floats({1, 2}, {0, 2})}});
+}
+
 BOOST_AUTO_TEST_CASE(loops) {
   check(counting(3), {{"x", floats({2}, {1, 10})}},
         {{"y", floats({2}, {3, 30})}, {"all", floats({3, 2}, {0, 0, 1, 10, 2, 20})}});

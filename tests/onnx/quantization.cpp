@@ -33,6 +33,95 @@ BOOST_AUTO_TEST_CASE(steps_and_back) {
         {{"y", bytes({3}, {0, 50, 255})}, {"s", floats({}, {0.02})}, {"z", bytes({}, {50})}});
 }
 
+BOOST_AUTO_TEST_CASE(the_middle_of_two_steps) {
+  // As float32, x / s is 141.5 and goes up to 142; x times the reciprocal of s is just below.
+  const auto x = static_cast<double>(4.7110443F), s = static_cast<double>(0.0332936F);
+  auto model = Model(13).node("QuantizeLinear", {"x", "s", "z"}, {"y"});
+  model.initializer("s", floats({}, {s})).initializer("z", bytes({}, {68}));
+  check(model, {{"x", floats({2}, {x, -x})}}, {{"y", bytes({2}, {210, 0})}}, 0);
+}
+
+BOOST_AUTO_TEST_CASE(blocks) {
+  // Two blocks of two along axis 0, and of three columns one block and a rest.
+  const auto down = [](const char* op) {
+    return Model(21).node(op, {"x", "s", "z"}, {"y"}, {{"axis", 0}, {"block_size", 2}});
+  };
+  const Values scales{{"s", floats({2, 2}, {1, 2, 0.5, 4})},
+                      {"z", signed_bytes({2, 2}, {0, 1, 2, 3})}};
+  auto values = scales;
+  values.emplace_back("x", signed_bytes({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}));
+  check(down("DequantizeLinear"), values, {{"y", floats({4, 2}, {1, 2, 3, 6, 1.5, 12, 2.5, 20})}});
+  values = scales;
+  values.emplace_back("x", floats({4, 2}, {1, 2, 3, 6, 1.5, 12, 2.5, 20}));
+  check(down("QuantizeLinear"), values, {{"y", signed_bytes({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8})}});
+  const auto across = [](const char* op) {
+    return Model(21).node(op, {"x", "s"}, {"y"}, {{"block_size", 2}});
+  };
+  check(across("DequantizeLinear"),
+        {{"x", bytes({2, 3}, {1, 2, 3, 4, 5, 6})}, {"s", floats({2, 2}, {1, 10, 2, 20})}},
+        {{"y", floats({2, 3}, {1, 2, 30, 8, 10, 120})}});
+  check(across("QuantizeLinear"),
+        {{"x", floats({2, 3}, {1, 2, 30, 8, 10, 120})}, {"s", floats({2, 2}, {1, 10, 2, 20})}},
+        {{"y", bytes({2, 3}, {1, 2, 3, 4, 5, 6})}});
+  check(Model(21).node("DequantizeLinear", {"x", "s"}, {"y"},
+                       {{"block_size", Ints::value_type{1} << 40}}),
+        {{"x", bytes({2, 3}, {1, 2, 3, 4, 5, 6})}, {"s", floats({2, 1}, {1, 10})}},
+        {{"y", floats({2, 3}, {1, 2, 3, 40, 50, 60})}});
+  cannot(across("QuantizeLinear"), {{"x", floats({2, 6}, Reals(12, 0))}, {"s", floats({2, 2}, {})}},
+         ErrorKind::bad_data, "a scale of shape [2, 2] for [2, 6] along axis 1, in blocks of 2");
+  cannot(Model(13).node("DequantizeLinear", {"x", "s"}, {"y"}),
+         {{"x", bytes({2, 4}, {})}, {"s", floats({2}, {})}}, ErrorKind::bad_data,
+         "a scale of shape [2] for [2, 4] along axis 1");
+}
+
+BOOST_AUTO_TEST_CASE(steps_of_16_bits) {
+  const Values values{{"x", floats({4}, {-70000, -1.5, 2.5, 40000})}, {"s", floats({}, {1})}};
+  for (const bool is_signed : {false, true}) {
+    const int type = is_signed ? proto::TensorProto::INT16 : proto::TensorProto::UINT16;
+    check(Model(21)
+              .node("QuantizeLinear", {"x", "s"}, {"q"}, {{"output_dtype", std::int64_t{type}}})
+              .node("DequantizeLinear", {"q", "s"}, {"y"}),
+          values,
+          {{"y", floats({4}, is_signed ? Reals{-32768, -2, 2, 32767} : Reals{0, 0, 2, 40000})}}, 0);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(four_bits) {
+  // Two elements lie in a byte, the first in the low bits; of an odd count the last byte is half.
+  for (const bool is_signed : {false, true}) {
+    Model model(21);
+    auto& tensor = *model.graph().add_initializer();
+    tensor.set_name("x");
+    tensor.set_data_type(is_signed ? 22 : 21);
+    for (const auto dimension : {1, 5}) tensor.add_dims(dimension);
+    tensor.set_raw_data("\x21\xf7\x08");
+    model.node("Transpose", {"x"}, {"t"}).node("DequantizeLinear", {"t", "s"}, {"y"});
+    model.node("Cast", {"x"}, {"i"}, {{"to", std::int64_t{proto::TensorProto::INT8}}});
+    const auto elements = is_signed ? Reals{1, 2, 7, -1, -8} : Reals{1, 2, 7, 15, 8};
+    auto halves = elements;
+    for (auto& x : halves) x /= 2;
+    check(model, {{"s", floats({}, {0.5})}},
+          {{"y", floats({5, 1}, halves)}, {"i", signed_bytes({1, 5}, elements)}}, 0);
+    check(Model(21)
+              .node("QuantizeLinear", {"x", "s"}, {"q"}, {{"output_dtype", is_signed ? 22 : 21}})
+              .node("DequantizeLinear", {"q", "s"}, {"y"}),
+          {{"x", floats({4}, {-9, -1, 2.5, 99})}, {"s", floats({}, {1})}},
+          {{"y", floats({4}, is_signed ? Reals{-8, -1, 2, 7} : Reals{0, 0, 2, 15})}}, 0);
+    const auto through = [&](const Value& x, Reals expected) {
+      check(Model(21)
+                .node("Cast", {"x"}, {"q"}, {{"to", is_signed ? 22 : 21}})
+                .node("Cast", {"q"}, {"y"}, {{"to", std::int64_t{proto::TensorProto::INT32}}}),
+            {{"x", x}}, {{"y", ints({4}, std::move(expected))}}, 0);
+    };
+    through(floats({4}, {-100, -1.5, 2.5, 100}),
+            is_signed ? Reals{-8, -2, 2, 7} : Reals{0, 0, 2, 15});
+    through(ints({4}, {-1, 7, 8, 200}), is_signed ? Reals{-1, 7, -8, -8} : Reals{15, 7, 8, 8});
+    tensor.set_raw_data("\x21\xf7");
+    cannot(model, {{"s", floats({}, {0.5})}}, ErrorKind::bad_data,
+           "2 bytes where shape [1, 5] takes 3");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(integer_products_are_exact) {
   // 1000 products of 255 x 255: the sum is beyond what float32 tells apart.
   const Value row = bytes({1, 1000}, Reals(1000, 255)), column = bytes({1000, 1}, Reals(1000, 255));
@@ -45,6 +134,39 @@ BOOST_AUTO_TEST_CASE(integer_products_are_exact) {
          {"w", bytes({1, 1, 1, 2}, {1, 10})},
          {"z", bytes({}, {1})}},
         {{"y", ints({1, 1, 2, 1}, {21, 43})}}, 0);
+}
+
+BOOST_AUTO_TEST_CASE(vectors_take_part_in_integer_products) {
+  const auto product = Model(10).node("MatMulInteger", {"a", "b", "az", "bz"}, {"y"});
+  const Values zeros{{"az", bytes({}, {1})}, {"bz", bytes({}, {2})}};
+  const auto with = [&](Value a, Value b) {
+    auto values = zeros;
+    values.emplace_back("a", std::move(a));
+    values.emplace_back("b", std::move(b));
+    return values;
+  };
+  check(product, with(bytes({2}, {3, 4}), bytes({2}, {5, 7})), {{"y", ints({}, {21})}}, 0);
+  check(product, with(bytes({2}, {3, 4}), bytes({2, 2}, {5, 2, 7, 3})), {{"y", ints({2}, {21, 3})}},
+        0);
+  check(product, with(bytes({2, 2}, {3, 4, 1, 2}), bytes({2}, {5, 7})), {{"y", ints({2}, {21, 5})}},
+        0);
+}
+
+BOOST_AUTO_TEST_CASE(integer_convolutions_of_any_size) {
+  // Groups of more channels, and windows of more elements, than float32 adds up exactly.
+  const auto conv = [](std::int64_t group) {
+    return Model(10).node("ConvInteger", {"x", "w"}, {"y"}, {{"group", group}});
+  };
+  auto x = bytes({1, 600, 1, 1}, Reals(600, 255)), w = bytes({2, 300, 1, 1}, Reals(600, 255));
+  x.data[299] = 254;
+  w.data[599] = 253;
+  check(conv(2), {{"x", x}, {"w", w}},
+        {{"y", ints({1, 2, 1, 1}, {300.0 * 255 * 255 - 255, 300.0 * 255 * 255 - 2 * 255})}}, 0);
+  for (const auto& window : {Shape{1, 1, 20, 30}, Shape{1, 1, 2, 300}, Shape{1, 1, 600, 1}}) {
+    x = bytes(window, Reals(600, 255)), w = bytes(window, Reals(600, 255));
+    x.data[599] = 254;
+    check(conv(1), {{"x", x}, {"w", w}}, {{"y", ints({1, 1, 1, 1}, {600.0 * 255 * 255 - 255})}}, 0);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(quantized_products) {

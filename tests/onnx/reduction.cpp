@@ -106,4 +106,14 @@ BOOST_AUTO_TEST_CASE(axes_that_are_not_known) {
          ErrorKind::not_supported, "input 1 ('axes') must be known when it is imported");
 }
 
+BOOST_AUTO_TEST_CASE(axes_of_an_earlier_opset) {
+  // Passed over, they would leave a mean of everything.
+  const auto mean = [](std::int64_t opset) {
+    return Model(opset).node("ReduceMean", {"x"}, {"y"}, {{"axes", Ints{1}}, {"keepdims", 0}});
+  };
+  check(mean(17), {{"x", floats({1, 2}, {1, 3})}}, {{"y", floats({1}, {2})}});
+  cannot(mean(18), {{"x", floats({1, 2}, {1, 3})}}, ErrorKind::bad_data,
+         "attribute 'axes' is an input since opset 18");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
