@@ -52,6 +52,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
 
   caf::actor_system& system() { return *system_; }
   msg::Census& census() { return *census_; }
+  std::shared_ptr<const msg::Census> share_census() const { return census_; }
   const msg::Callbacks& callbacks() const { return *callbacks_; }
   /// Contexts of which somebody still holds bytes: a tensor, a plan, a lease, a write under way.
   std::size_t contexts_holding_memory();

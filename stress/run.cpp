@@ -293,7 +293,7 @@ class Script final : public Client {
         auto& lent = *first_lent(call.tensor);
         lent.ended = true;
         board_.making[number_].lent = lent.made;
-        settle(lent);
+        settle(board_, lent);
         if (!lent.lease) return;
         if (call.value != 0 && !lent.lease->revoked()) {
           const std::uint64_t value = call.value;
@@ -347,7 +347,7 @@ class Script final : public Client {
 
  public:
   /// Notes what came of an export that is settled.
-  void settle(Board::Lent& lent) const {
+  static void settle(Board& board, Board::Lent& lent) {
     if (!lent.future) return;
     auto result = lent.future->take();
     lent.future.reset();
@@ -356,7 +356,7 @@ class Script final : public Client {
       lent.lease = std::move(result).value();
     else
       answer.error = result.error();
-    board_.history.calls[lent.made].answer = answer;
+    board.history.calls[lent.made].answer = answer;
   }
 
  private:
@@ -439,7 +439,7 @@ void close_scopes(Board& board, World& world) {
   }
 }
 
-std::optional<std::string> at_rest(Board& board, World& world) {
+std::optional<std::string> at_rest(const Board& board) {
   const auto stats = board.context.stats();
   for (const auto& [made, reply] : board.replies)
     if (reply)
@@ -449,9 +449,6 @@ std::optional<std::string> at_rest(Board& board, World& world) {
   for (const auto& lent : board.lents)
     if (lent.future) return "an export is never answered";
   if (stats.in_flight != 0) return "in_flight is " + std::to_string(stats.in_flight) + " at rest";
-  if (stats.blocked != 0 && stats.in_flight > board.program->max_in_flight)
-    return "above the limit";
-  static_cast<void>(world);
   return std::nullopt;
 }
 
@@ -479,6 +476,55 @@ std::optional<std::string> end(Board& board, World& world) {
   return std::nullopt;
 }
 
+/// Makes all calls, and returns the first thing that is wrong.
+std::optional<std::string> carry_out(Board& board, World& world, Checks& checks) {
+  const auto& program = *board.program;
+  std::deque<Script> scripts;
+  for (std::size_t i = 0; i < program.clients.size(); ++i) scripts.emplace_back(board, i);
+  ClockHand hand(world, latest_deadline(program) + 1);
+  std::vector<Client*> clients;
+  for (auto& script : scripts) clients.push_back(&script);
+  if (latest_deadline(program) > 0) clients.push_back(&hand);
+  world.set_clients(clients);
+  world.allow_interrupts(program.interrupts);
+  const auto go_on = [&] {
+    while (world.step()) collect(board, false);
+  };
+  go_on();
+  // Whoever waits for what nobody makes goes without.
+  for (auto& script : scripts)
+    while (!script.done()) {
+      script.skip();
+      go_on();
+    }
+  world.allow_interrupts(false);
+  // Leases that are still out go back, one after the other: another may wait for each.
+  for (bool more = true; more;) {
+    more = false;
+    for (auto& lent : board.lents) {
+      if (lent.future && lent.future->ready()) Script::settle(board, lent);
+      if (!lent.lease) continue;
+      if (board.slots[lent.tensor].destroyed && !lent.ended && !lent.lease->revoked())
+        return "a lease of a destroyed tensor is not revoked";
+      lent.lease.reset();
+      more = true;
+      world.run();
+    }
+  }
+  world.set_clients({});
+  if (world.exhausted()) return "it goes on for ever";
+  collect(board, true);
+  close_scopes(board, world);
+  if (board.history.broken) return board.history.broken;
+  if (checks.broken) return checks.broken;
+  if (auto wrong = at_rest(board)) return wrong;
+  if (auto wrong = check(program, board.history)) return wrong;
+  board.lents.clear();
+  board.replies.clear();
+  if (auto wrong = end(board, world)) return wrong;
+  return checks.broken;
+}
+
 }  // namespace
 
 RunResult run(const Program& program, Strategy& strategy) {
@@ -498,66 +544,17 @@ RunResult run(const Program& program, Strategy& strategy) {
   for (const auto& fault : program.faults)
     faults->fail(fault.point, fault.nth,
                  {.kind = fault.kind, .inherent = fault.inherent, .throws = fault.throws});
-  std::deque<Script> scripts;
-  for (std::size_t i = 0; i < program.clients.size(); ++i) scripts.emplace_back(*board, i);
-  ClockHand hand(world, latest_deadline(program) + 1);
-  std::vector<Client*> clients;
-  for (auto& script : scripts) clients.push_back(&script);
-  if (latest_deadline(program) > 0) clients.push_back(&hand);
-  world.set_clients(clients);
-  world.allow_interrupts(program.interrupts);
-  const auto go_on = [&] {
-    while (world.step()) collect(*board, false);
-  };
-  go_on();
-  // Whoever waits for what nobody makes goes without.
-  for (bool skipped = true; skipped;) {
-    skipped = false;
-    for (auto& script : scripts)
-      if (!script.done()) {
-        script.skip();
-        skipped = true;
-        go_on();
-        break;
-      }
-  }
-  // Leases that are still out go back, one after the other: another may wait for each.
-  for (bool more = true; more;) {
-    more = false;
-    for (auto& lent : board->lents) {
-      if (lent.future && lent.future->ready()) scripts.front().settle(lent);
-      if (lent.lease) {
-        if (board->slots[lent.tensor].destroyed && !lent.ended && !lent.lease->revoked())
-          board->history.broken = "a lease of a destroyed tensor is not revoked";
-        lent.lease.reset();
-        more = true;
-        world.run();
-      }
-    }
-  }
-  world.allow_interrupts(false);
-  world.set_clients({});
-  collect(*board, true);
-  close_scopes(*board, world);
-  auto finding = board->history.broken;
-  if (!finding) finding = checks->broken;
-  if (!finding) finding = at_rest(*board, world);
-  if (!finding) finding = check(program, board->history);
-  if (!finding) {
-    board->lents.clear();
-    board->replies.clear();
-    finding = end(*board, world);
-  }
-  if (!finding) finding = checks->broken;
-  result.finding = finding;
+  result.finding = carry_out(*board, world, *checks);
   result.schedule = world.schedule();
   result.pairs.assign(board->pairs.begin(), board->pairs.end());
   result.messages = board->messages;
   result.history = std::move(board->history);
+  // The watcher has the board, and the context the watcher.
   board->lents.clear();
   board->replies.clear();
   board->slots.clear();
   board->graphs.clear();
+  board->builds.clear();
   board->context = {};
   checks->between = nullptr;
   return result;

@@ -38,9 +38,12 @@ World::World(Strategy& strategy, detail::BackendFactory factory)
       runtime_(std::make_unique<Runtime>(state_)) {}
 
 World::~World() {
+  const auto census = state_->share_census();
   runtime_.reset();
   state_.reset();
   run();
+  // Somebody who stays is what a test may be about; the system would wait for him for ever.
+  if (exhausted() || !census->present().empty()) system_.await_actors_before_shutdown(false);
 }
 
 std::optional<std::size_t> World::client_at_work() const {
@@ -64,7 +67,7 @@ void World::collect() {
 bool World::step() {
   if (interrupted_by_) std::rethrow_exception(std::exchange(interrupted_by_, nullptr));
   collect();
-  if (runnables_.empty()) return false;
+  if (runnables_.empty() || exhausted()) return false;
   const auto pick = strategy_.pick(runnables_);
   schedule_.push_back(static_cast<std::uint32_t>(pick));
   go(pick);
@@ -73,7 +76,9 @@ bool World::step() {
 
 void World::interrupt() noexcept {
   constexpr std::size_t deepest = 3;
-  if (!interrupts_ || running_.empty() || running_.size() > deepest || interrupted_by_) return;
+  if (!interrupts_ || exhausted() || running_.empty() || running_.size() > deepest ||
+      interrupted_by_)
+    return;
   try {
     collect();
     if (runnables_.empty()) return;

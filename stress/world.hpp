@@ -79,6 +79,8 @@ class World {
   caf::actor_system& system() { return system_; }
   msg::Census& census() { return state_->census(); }
   std::size_t steps() const { return schedule_.size(); }
+  /// It has made as many steps as it may: 200,000. Then it is at rest for good.
+  bool exhausted() const { return schedule_.size() >= 200000; }
   /// What was picked so far: with a ReplayStrategy, the same program takes the same steps.
   const Schedule& schedule() const { return schedule_; }
   /// What callbacks have thrown so far.
