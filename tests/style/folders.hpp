@@ -23,6 +23,7 @@ inline const std::map<std::string, std::set<std::string>> allowed{
     {"examples", {"include", "opencv2", "nlohmann"}},
     {"stress", {"base", "runtime", "actors", "messages", "kernels", "ops", "include", "caf"}},
     {"tools", {"include", "conformance", "examples", "CLI", "nlohmann"}},
+    {"fuzz", {"ops", "tools", "include", "onnx", "google", "fuzzer"}},
     {"bench", {"actors", "include", "CLI", "nlohmann"}},
 };
 
