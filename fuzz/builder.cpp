@@ -43,7 +43,8 @@ class Program {
       operands_.push_back(constant({type(), shape()}));
     } else if (choice < 48) {
       Number value;
-      AnyField(data_)("", value);
+      AnyField any(data_);
+      any("", value);
       operands_.push_back(builder_.constant(type(), value));
     } else if (choice < 50) {
       GraphBuilder stranger(context());

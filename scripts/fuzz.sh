@@ -51,7 +51,7 @@ run() {
   status=0
   # shellcheck disable=SC2086  # words
   UBSAN_OPTIONS=print_stacktrace=1 "$fuzz/bin/fuzz_$1" $limits -max_total_time="$seconds" \
-    ${POLYCHRON_SEED:+-seed=$POLYCHRON_SEED} -max_len=32768 -len_control=0 -detect_leaks=0 \
+    ${POLYCHRON_SEED:+-seed=$POLYCHRON_SEED} -max_len=32768 -len_control=0 -detect_leaks=0 -entropic=0 \
     -print_final_stats=1 -artifact_prefix="$fuzz/findings/$1-" "$corpus" "$fuzz/seeds/$1" \
     >"$log" 2>&1 || status=$?
   executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
