@@ -79,6 +79,7 @@ class AnyField {
     const auto choice = data_.ConsumeIntegral<std::uint8_t>();
     value.resize(choice < 224 ? choice % 5 : choice % 12);
     for (auto& element : value) (*this)(name, element);
+    if (!value.empty() && choice % 3 == 0) value.assign(value.size(), value.front());
   }
   template <class T>
   void operator()(std::string_view name, std::optional<T>& value) {
