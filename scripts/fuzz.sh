@@ -35,7 +35,7 @@ limits="-timeout=10 -rss_limit_mb=2560 -malloc_limit_mb=512"
 # report TARGET LOG: what went wrong, and how to see it again.
 report() {
   artifact=$(sed -n 's/.*Test unit written to //p' "$2" | tail -n 1)
-  grep -E '^finding: |^==[0-9]+==ERROR: |runtime error: |^SUMMARY: ' "$2" | head -n 4 || tail -n 20 "$2"
+  grep -E '^finding: |^==[0-9]+==ERROR: |runtime error: |^SUMMARY: ' "$2" | head -n 4 | grep . || tail -n 20 "$2"
   grep -E '^ +#[0-9]+ ' "$2" | head -n 24 || true
   if [ -n "$artifact" ]; then
     say "fuzz: $1: found ${artifact#"$root"/}; again: ${fuzz#"$root"/}/bin/fuzz_$1 $limits ${artifact#"$root"/}"
