@@ -29,9 +29,10 @@ msg::Stamp LaneOrder::stamp(const Touched& reads, const Touched& writes) {
   stamp.at = {lane, ++issued_[lane]};
   for (const auto& [use, object] : pending) {
     if (use.at.lane == lane) continue;
-    const auto same = std::find_if(stamp.waits.begin(), stamp.waits.end(), [&](const auto& wait) {
-      return wait.at.lane == use.at.lane && wait.object == object;
-    });
+    const auto same = std::find_if(stamp.waits.begin(), stamp.waits.end(),
+                                   [other = use.at.lane, object = object](const auto& wait) {
+                                     return wait.at.lane == other && wait.object == object;
+                                   });
     if (same == stamp.waits.end())
       stamp.waits.push_back({use.at, object});
     else

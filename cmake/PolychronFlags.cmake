@@ -13,17 +13,21 @@ if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 add_library(polychron_flags INTERFACE)
-# -Wno-restrict: g++ 12 warns of std::string's own operator+ (GCC bug 105651).
-target_compile_options(polychron_flags INTERFACE
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Wno-restrict
-  -Werror)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  # -Wno-restrict: g++ 12 warns of std::string's own operator+ (GCC bug 105651).
+  target_compile_options(polychron_flags INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Wno-restrict
+    -Werror)
+else()
+  target_compile_options(polychron_flags INTERFACE -w)  # Clang is for fuzzing; g++ is who warns
+endif()
 if(POLYCHRON_SANITIZE)
   # -fno-sanitize=null: CAF 0.17.6 binds a null reference on each spawn of a function without arguments.
   # vptr needs type information that CAF's internals hide. -Wmaybe-uninitialized knows nothing of the
   # checks that sanitizers insert, and warns of them.
   target_compile_options(polychron_flags INTERFACE
     -fsanitize=${POLYCHRON_SANITIZE} -fno-sanitize=null,vptr -fno-sanitize-recover=undefined
-    -fno-omit-frame-pointer -Wno-maybe-uninitialized)
+    -fno-omit-frame-pointer $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(polychron_flags INTERFACE -fsanitize=${POLYCHRON_SANITIZE})
 endif()
 

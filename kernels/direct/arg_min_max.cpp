@@ -16,9 +16,6 @@
 namespace polychron::kernels::direct {
 namespace {
 
-template <class T>
-using Signed = std::make_signed_t<T>;
-
 /// A float of the bits `bits`, of which NaN are those above `infinity` without their sign. Without
 /// branches: masks are all ones or all zeros.
 template <bool largest, class S>
@@ -41,11 +38,12 @@ std::int16_t key(float16 value) {
   return float_key<largest, std::int16_t>(static_cast<std::int16_t>(value.bits), 0x7c00);
 }
 template <bool largest, std::integral T>
-Signed<T> key(T value) {
+auto key(T value) {
+  using Signed = std::make_signed_t<T>;
   constexpr T lowest =
-      std::is_signed_v<T> ? T{0} : static_cast<T>(std::numeric_limits<Signed<T>>::max() + T{1});
-  const auto ordered = static_cast<Signed<T>>(value ^ lowest);
-  return largest ? ordered : static_cast<Signed<T>>(~ordered);
+      std::is_signed_v<T> ? T{0} : static_cast<T>(std::numeric_limits<Signed>::max() + T{1});
+  const auto ordered = static_cast<Signed>(value ^ lowest);
+  return largest ? ordered : static_cast<Signed>(~ordered);
 }
 
 /// The largest key of a few numbers, side by side.

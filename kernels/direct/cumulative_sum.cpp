@@ -16,7 +16,7 @@ double widened(float value) { return static_cast<double>(value); }
 float widened(float16 value) { return to_float(value); }
 /// Without a sign, so that sums wrap around.
 template <std::integral T>
-std::make_unsigned_t<T> widened(T value) {
+auto widened(T value) {
   return static_cast<std::make_unsigned_t<T>>(value);
 }
 

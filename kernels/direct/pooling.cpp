@@ -8,6 +8,7 @@
 #include "kernels/direct/vectors.hpp"
 #include "kernels/function_kernel.hpp"
 #include "kernels/half.hpp"
+#include "kernels/taps.hpp"
 #include "ops/layouts.hpp"
 #include "ops/table.hpp"
 
@@ -33,7 +34,11 @@ struct Axis {
   std::ptrdiff_t input(std::ptrdiff_t place, std::ptrdiff_t k) const {
     return place * stride + k * dilation - padding;
   }
-  bool has(std::ptrdiff_t x) const { return x >= 0 && x < in; }
+  /// Elements of the window that are within the picture at one of the places, at least.
+  Taps taps(std::ptrdiff_t first_place, std::ptrdiff_t last_place) const {
+    return {taps_within(input(last_place, 0), window, dilation, in).first,
+            taps_within(input(first_place, 0), window, dilation, in).last};
+  }
 };
 
 struct Pool {
@@ -72,10 +77,10 @@ void pool_row(const Pool& pool, const T* in, T* out, std::ptrdiff_t row) {
   for (std::ptrdiff_t start = 0; start < width.out; start += Sums<T>::size) {
     const std::ptrdiff_t count = std::min(width.out - start, Sums<T>::size);
     Sums<T> sums{};
-    for (std::ptrdiff_t ky = 0; ky < height.window; ++ky) {
+    const Taps rows = height.taps(row, row), columns = width.taps(start, start + count - 1);
+    for (std::ptrdiff_t ky = rows.first; ky < rows.last; ++ky) {
       const std::ptrdiff_t y = height.input(row, ky);
-      if (!height.has(y)) continue;
-      for (std::ptrdiff_t kx = 0; kx < width.window; ++kx) {
+      for (std::ptrdiff_t kx = columns.first; kx < columns.last; ++kx) {
         const auto [first, last] = width.places(kx);
         const std::ptrdiff_t from = std::max(first, start), to = std::min(last, start + count);
         if (from < to)
@@ -97,9 +102,9 @@ void pool_number(const Pool& pool, const T* in, T* out, std::ptrdiff_t row, std:
   const std::ptrdiff_t last = std::min(left + width.window, width.in);
   Sums<T> sums;
   std::fill_n(sums.sums.begin(), lanes, 0);
-  for (std::ptrdiff_t ky = 0; ky < pool.height.window; ++ky) {
+  const Taps rows = pool.height.taps(row, row);
+  for (std::ptrdiff_t ky = rows.first; ky < rows.last; ++ky) {
     const std::ptrdiff_t y = pool.height.input(row, ky);
-    if (!pool.height.has(y)) continue;
     std::ptrdiff_t x = first;
     for (; x + lanes <= last; x += lanes) sums.add(in + y * width.in + x, 1, 0, lanes);
     if (x < last) sums.add(in + y * width.in + x, 1, 0, last - x);
@@ -113,15 +118,15 @@ template <class T>
 void pool_channels(const Pool& pool, const T* in, T* out, std::ptrdiff_t row,
                    std::ptrdiff_t column) {
   const auto& [height, width] = std::tie(pool.height, pool.width);
+  const Taps rows = height.taps(row, row), columns = width.taps(column, column);
   for (std::ptrdiff_t start = 0; start < pool.channels; start += Sums<T>::size) {
     const std::ptrdiff_t count = std::min(pool.channels - start, Sums<T>::size);
     Sums<T> sums;
     std::fill_n(sums.sums.begin(), count, 0);
-    for (std::ptrdiff_t ky = 0; ky < height.window; ++ky)
-      for (std::ptrdiff_t kx = 0; kx < width.window; ++kx) {
+    for (std::ptrdiff_t ky = rows.first; ky < rows.last; ++ky)
+      for (std::ptrdiff_t kx = columns.first; kx < columns.last; ++kx) {
         const std::ptrdiff_t y = height.input(row, ky), x = width.input(column, kx);
-        if (height.has(y) && width.has(x))
-          sums.add(in + (y * width.in + x) * pool.channels + start, 1, 0, count);
+        sums.add(in + (y * width.in + x) * pool.channels + start, 1, 0, count);
       }
     sums.finish(out + (row * width.out + column) * pool.channels + start, count);
   }
@@ -165,6 +170,9 @@ Pool pool_of(const Problem& problem) {
           axis(w, 1)};
 }
 
+/// Rows walk through what lies between the windows of neighbouring places, too.
+constexpr std::uint32_t largest_stride = 1U << 16;
+
 KernelResult prepare_l2_pool(const Problem& problem) {
   const Slot& in = problem.inputs[0];
   if (!problem.post_ops.empty()) return refuse("no post-operations");
@@ -172,6 +180,8 @@ KernelResult prepare_l2_pool(const Problem& problem) {
   const bool nhwc =
       std::get<Pool2dAttributes>(problem.attributes).layout == InputOperandLayout::nhwc;
   if (in.layout != Layout::plain && nhwc) return refuse("blocks of nchw pictures only");
+  const auto& strides = std::get<Pool2dAttributes>(problem.attributes).strides;
+  if (std::ranges::max(strides) > largest_stride) return refuse("strides beyond any picture's");
   return make_kernel([pool = pool_of(problem), half = in.descriptor.data_type == DataType::float16](
                          const Arguments& arguments) {
     const auto run = [&]<class T>(T) {

@@ -3,10 +3,18 @@
 #include "kernels/onednn/guarded.hpp"
 #include "kernels/onednn/onednn.hpp"
 #include "kernels/onednn/post_ops.hpp"
+#include "kernels/taps.hpp"
 #include "ops/layouts.hpp"
 
 namespace polychron::kernels::onednn {
 namespace {
+
+/// For a transposed convolution it is the result that is padded.
+template <class A>
+bool near(const A& a, const Slot& picture) {
+  const auto [n, c, h, w] = ops::picture_axes(a.input_layout);
+  return windows_stay_near(a, picture.descriptor.shape[h], picture.descriptor.shape[w]);
+}
 
 /// What both operators' attributes come down to.
 struct Geometry {
@@ -79,12 +87,15 @@ KernelResult prepare_convolution(const Problem& problem) {
   for (std::size_t i = 0; i < problem.own_inputs; ++i)
     if (problem.inputs[i].present && !is_float32(problem.inputs[i])) return refuse("float32 only");
   return guarded([&]() -> KernelResult {
-    if (const auto* a = std::get_if<Conv2dAttributes>(&problem.attributes))
+    if (const auto* a = std::get_if<Conv2dAttributes>(&problem.attributes)) {
+      if (!near(*a, problem.inputs[0])) return refuse("windows far beyond the picture");
       return prepare<dnnl::convolution_forward>(problem, geometry_of(*a),
                                                 dnnl::algorithm::convolution_direct, false);
-    return prepare<dnnl::deconvolution_forward>(
-        problem, geometry_of(std::get<ConvTranspose2dAttributes>(problem.attributes)),
-        dnnl::algorithm::deconvolution_direct, true);
+    }
+    const auto& a = std::get<ConvTranspose2dAttributes>(problem.attributes);
+    if (!near(a, problem.outputs[0])) return refuse("windows far beyond the picture");
+    return prepare<dnnl::deconvolution_forward>(problem, geometry_of(a),
+                                                dnnl::algorithm::deconvolution_direct, true);
   });
 }
 

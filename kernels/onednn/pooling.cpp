@@ -2,6 +2,7 @@
 #include "kernels/onednn/guarded.hpp"
 #include "kernels/onednn/onednn.hpp"
 #include "kernels/onednn/primitive_kernel.hpp"
+#include "kernels/taps.hpp"
 
 namespace polychron::kernels::onednn {
 namespace {
@@ -17,6 +18,9 @@ KernelResult prepare_pool(const Problem& problem) {
   if (!problem.post_ops.empty()) return refuse("no post-operations");
   const memory::desc source = picture(in, a.layout), target = picture(out, a.layout);
   const memory::dims from = source.dims(), to = target.dims();
+  if (!windows_stay_near(a, static_cast<std::uint32_t>(from[2]),
+                         static_cast<std::uint32_t>(from[3])))
+    return refuse("windows far beyond the picture");
   memory::dims window{from[2], from[3]}, strides, dilations, before, after;
   if (a.window_dimensions) window = {(*a.window_dimensions)[0], (*a.window_dimensions)[1]};
   for (std::size_t i = 0; i < 2; ++i) {

@@ -4,6 +4,7 @@
 #include "kernels/reference/image.hpp"
 #include "kernels/reference/reference.hpp"
 #include "kernels/reference/types.hpp"
+#include "kernels/taps.hpp"
 #include "ops/table.hpp"
 
 namespace polychron::kernels::reference {
@@ -47,14 +48,11 @@ void pool_with(const Call& call) {
   T* out = call.out<T>();
   const auto pooled = [&](std::int64_t n, std::int64_t c, std::int64_t top, std::int64_t left) {
     P pool{};
-    for (std::int64_t ky = 0; ky < window_h; ++ky) {
-      const std::int64_t row = top + ky * a.dilations[0];
-      if (row < 0 || row >= x.h) continue;
-      for (std::int64_t kx = 0; kx < window_w; ++kx) {
-        const std::int64_t column = left + kx * a.dilations[1];
-        if (column >= 0 && column < x.w) pool.take(widen(in[x.at(n, c, row, column)]));
-      }
-    }
+    const Taps rows = taps_within(top, window_h, a.dilations[0], x.h);
+    const Taps columns = taps_within(left, window_w, a.dilations[1], x.w);
+    for (std::int64_t ky = rows.first; ky < rows.last; ++ky)
+      for (std::int64_t kx = columns.first; kx < columns.last; ++kx)
+        pool.take(widen(in[x.at(n, c, top + ky * a.dilations[0], left + kx * a.dilations[1])]));
     return narrow<T>(pool.result());
   };
   for (std::int64_t n = 0; n < y.n; ++n)

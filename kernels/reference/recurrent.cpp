@@ -84,7 +84,7 @@ struct Direction {
       if (r.peephole == Recurrence::absent) return 0.0;
       return widen(operand(r.peephole, 3 * r.hidden)[r.peephole_at(g) + j]) * c[j];
     };
-    const auto open = [&](std::size_t g, std::size_t j) {
+    const auto open = [&, gate = gate](std::size_t g, std::size_t j) {
       return activate(gate, both(g, j) + peephole(g, j));
     };
     for (std::size_t j = 0; j < r.hidden; ++j) {

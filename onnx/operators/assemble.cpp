@@ -31,6 +31,9 @@ Term term_of(Node& node, const Tensor& tensor) {
 Tensor part_of(Node& node, const Tensor& tensor, std::uint32_t axis, std::uint32_t begin,
                std::uint32_t end) {
   auto shape = shape_of(tensor);
+  if (axis >= shape.size() || begin > end || end > shape[axis])
+    malformed("elements " + std::to_string(begin) + " to " + std::to_string(end) + " along axis " +
+              std::to_string(axis) + " of " + to_string(shape));
   shape[axis] = end - begin;
   if (tensor.literal && element_size(tensor.literal->type) != 0) {
     const auto strides = strides_of(tensor.literal->shape);
@@ -42,9 +45,10 @@ Tensor part_of(Node& node, const Tensor& tensor, std::uint32_t axis, std::uint32
 }
 
 Tensor element_of(Node& node, const Tensor& tensor, std::uint32_t axis, std::uint32_t i) {
+  const auto part = part_of(node, tensor, axis, i, i + 1);
   auto shape = shape_of(tensor);
   shape.erase(shape.begin() + axis);
-  return with_shape(node, part_of(node, tensor, axis, i, i + 1), shape);
+  return with_shape(node, part, shape);
 }
 
 Tensor joined(Node& node, const std::vector<Tensor>& parts, std::uint32_t axis) {

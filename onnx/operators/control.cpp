@@ -143,8 +143,8 @@ std::vector<Tensor> scan_batches(Node& node, const std::vector<Tensor>& states,
   Walk walk;
   walk.input_directions = node.integer_list("directions").value_or(std::vector<std::int64_t>{});
   std::vector<std::vector<Tensor>> outputs;
-  if (inputs.empty()) malformed("there are no scan inputs");
-  for (std::uint32_t b = 0; b < shape_of(inputs.front()).at(0); ++b) {
+  if (inputs.empty() || shape_of(inputs.front()).empty()) malformed("there is no batch to scan");
+  for (std::uint32_t b = 0; b < shape_of(inputs.front()).front(); ++b) {
     std::vector<Tensor> own_states, own_inputs;
     for (const auto& state : states) own_states.push_back(element_of(node, state, 0, b));
     for (const auto& input : inputs) own_inputs.push_back(element_of(node, input, 0, b));

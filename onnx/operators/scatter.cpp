@@ -174,12 +174,16 @@ void max_unpool(Node& node) {
     to = unsigned_list(node.integers(2), "a dimension");
     if (to.size() != from.size()) malformed("a shape of other rank");
   }
-  const auto kernel = node.integer_list("kernel_shape").value_or(std::vector<std::int64_t>{});
+  if (from.size() < 3) malformed("the attributes do not fit shape " + to_string(from));
   const auto spatial = from.size() - 2;
-  const auto strides = node.integer_list("strides").value_or(std::vector<std::int64_t>(spatial, 1));
-  const auto pads = node.integer_list("pads").value_or(std::vector<std::int64_t>(2 * spatial, 0));
-  if (from.size() < 3 || kernel.size() != spatial || strides.size() != spatial ||
-      pads.size() != 2 * spatial)
+  // Numbers below 2^32, so that 64 bits hold what is calculated with them.
+  const auto list = [&](const char* name, std::size_t length, std::int64_t otherwise) {
+    return unsigned_list(
+        node.integer_list(name).value_or(std::vector<std::int64_t>(length, otherwise)), name);
+  };
+  const auto kernel = list("kernel_shape", 0, 0);
+  const auto strides = list("strides", spatial, 1), pads = list("pads", 2 * spatial, 0);
+  if (kernel.size() != spatial || strides.size() != spatial || pads.size() != 2 * spatial)
     malformed("the attributes do not fit shape " + to_string(from));
   // The indices are those of the pool's own input, whatever shape is asked for.
   Shape pooled(from.begin(), from.end());

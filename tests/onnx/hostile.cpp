@@ -62,13 +62,14 @@ std::string sample() {
 
 /// Loads and imports; true if that succeeded. Any exception but an Error of the expected kinds
 /// fails.
-bool survives(const std::string& bytes) {
+bool survives(const std::string& bytes,
+              const std::map<std::string, Shape>& bindings = {{"x", {1, 1, 8, 8}}}) {
   static const std::set<ErrorKind> kinds{ErrorKind::bad_data, ErrorKind::not_supported,
                                          ErrorKind::type_error, ErrorKind::out_of_memory};
   try {
     const auto model = load(bytes);
     polychron::GraphBuilder builder(context());
-    polychron::onnx::import_model(model, builder, {{{"x", {1, 1, 8, 8}}}});
+    polychron::onnx::import_model(model, builder, {bindings});
     return true;
   } catch (const polychron::Error& error) {
     BOOST_TEST((kinds.count(error.kind()) == 1), error.what());
@@ -154,6 +155,57 @@ BOOST_AUTO_TEST_CASE(nested_without_end) {
     graph = attribute->mutable_g();
   }
   BOOST_TEST(!survives(model.SerializeAsString()));
+}
+
+BOOST_AUTO_TEST_CASE(pools_of_no_picture) {
+  // MaxUnpool calculates with its shape and its numbers before any operator sees them.
+  const auto unpool = [](const Value& x, const Attributes& attributes) {
+    Model model;
+    model.node("MaxUnpool", {"x", "i"}, {"y"}, attributes)
+        .initializer("i", longs(x.shape, Reals(x.data.size(), 0)))
+        .input("x", x)
+        .output("y");
+    return survives(model.bytes(), {});
+  };
+  BOOST_TEST(unpool(ramp({1, 1, 3}), {{"kernel_shape", Ints{2}}}));
+  BOOST_TEST(!unpool(floats({}, {1}), {{"kernel_shape", Ints{}}}));
+  BOOST_TEST(!unpool(ramp({1}), {{"kernel_shape", Ints{2}}}));
+  for (const auto number : {INT64_MAX, INT64_MIN, std::int64_t{-1}, std::int64_t{1} << 62}) {
+    BOOST_TEST(!unpool(ramp({1, 1, 3}), {{"kernel_shape", Ints{number}}}));
+    BOOST_TEST(!unpool(ramp({1, 1, 3}), {{"kernel_shape", Ints{2}}, {"strides", Ints{number}}}));
+    BOOST_TEST(!unpool(ramp({1, 1, 3}), {{"kernel_shape", Ints{2}}, {"pads", Ints{number, 0}}}));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(batches_that_differ) {
+  // Scan of opset 8: what is scanned in batches has as many of them everywhere, or is refused.
+  const auto scan = [](const Value& state, const Value& x) {
+    Model model(8);
+    model.node("Scan", {"", "s", "x"}, {"y", "z"}, {{"num_scan_inputs", 1}})
+        .initializer("s", state)
+        .initializer("x", x)
+        .output("y")
+        .output("z");
+    auto& attribute = *model.graph().mutable_node(0)->add_attribute();
+    attribute.set_name("body");
+    attribute.set_type(proto::AttributeProto::GRAPH);
+    auto& body = *attribute.mutable_g();
+    for (const auto* name : {"a", "b"}) body.add_input()->set_name(name);
+    for (const auto* name : {"c", "d"}) {
+      auto& node = *body.add_node();
+      node.set_op_type("Add");
+      node.add_input("a");
+      node.add_input("b");
+      node.add_output(name);
+      body.add_output()->set_name(name);
+    }
+    return survives(model.bytes(), {});
+  };
+  BOOST_TEST(scan(ramp({2}), ramp({2, 3})));
+  BOOST_TEST(!scan(floats({0}, {}), ramp({2, 3})));
+  BOOST_TEST(!scan(floats({1}, {1}), ramp({2, 3})));
+  BOOST_TEST(!scan(floats({}, {1}), ramp({2, 3})));
+  BOOST_TEST(!scan(ramp({2}), floats({}, {1})));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

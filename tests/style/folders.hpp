@@ -24,6 +24,7 @@ inline const std::map<std::string, std::set<std::string>> allowed{
     {"stress",
      {"base", "runtime", "actors", "messages", "kernels", "ops", "include", "caf", "nlohmann"}},
     {"tools", {"include", "conformance", "examples", "stress", "CLI", "nlohmann"}},
+    {"fuzz", {"ops", "tools", "include", "onnx", "google", "fuzzer"}},
     {"bench", {"actors", "include", "CLI", "nlohmann"}},
 };
 

@@ -1,0 +1,83 @@
+#!/bin/sh
+# Fuzzes: damaged models through the importer, random graphs through the builder, damaged .npy files, under
+# the address and undefined behaviour sanitizers. Installs and builds what is missing, runs each target, and ends in
+# "N passed, N failed, N skipped", a target each. Usage: fuzz.sh [SECONDS] [TARGET...]
+#   SECONDS  for each target: 60 if not given
+#   TARGET   onnx, builder, npy; all if none is named
+# What is found stays in build/fuzz/findings, the corpus in build/fuzz/corpus: the next run begins with it.
+# POLYCHRON_SEED=N: that seed of libFuzzer's, which prints its own otherwise.
+set -eu
+. "$(dirname "$0")/common.sh"
+
+seconds=60
+case ${1:-} in
+  [0-9]*) seconds=$1; shift ;;
+esac
+[ $# -gt 0 ] || set -- onnx builder npy
+
+passed=0 failed=0
+fuzz=$root/build/fuzz
+
+count() {
+  say "$passed passed, $failed failed, ${1:-0} skipped"
+  [ "$failed" -eq 0 ]
+}
+
+if ! answer=$(sh scripts/setup.sh fuzz 2>&1); then
+  say "skipped: fuzz: $(printf '%s\n' "$answer" | tail -n 1)"
+  count $#
+  exit
+fi
+
+# An allocation beyond 512 MiB is a finding: models and calls that ask for much are refused before.
+limits="-timeout=10 -rss_limit_mb=2560 -malloc_limit_mb=512"
+
+# report TARGET LOG: what went wrong, and how to see it again.
+report() {
+  artifact=$(sed -n 's/.*Test unit written to //p' "$2" | tail -n 1)
+  grep -E '^finding: |^==[0-9]+==ERROR: |runtime error: |^SUMMARY: ' "$2" | head -n 4 | grep . || tail -n 20 "$2"
+  grep -E '^ +#[0-9]+ ' "$2" | head -n 24 || true
+  if [ -n "$artifact" ]; then
+    say "fuzz: $1: found ${artifact#"$root"/}; again: ${fuzz#"$root"/}/bin/fuzz_$1 $limits ${artifact#"$root"/}"
+    [ "$(wc -c <"$artifact")" -gt 8192 ] || say "base64: $(base64 -w 0 "$artifact")"
+  fi
+  say "fuzz: $1: all of its output: ${2#"$root"/}"
+}
+
+run() {
+  log=$root/build/log/fuzz-$1.log
+  corpus=$fuzz/corpus/$1
+  mkdir -p "$corpus" "$fuzz/findings" "$fuzz/seeds/$1"
+  status=0
+  # shellcheck disable=SC2086  # words
+  UBSAN_OPTIONS=print_stacktrace=1 "$fuzz/bin/fuzz_$1" $limits -max_total_time="$seconds" \
+    ${POLYCHRON_SEED:+-seed=$POLYCHRON_SEED} -max_len=32768 -len_control=0 -detect_leaks=0 -entropic=0 \
+    -print_final_stats=1 -artifact_prefix="$fuzz/findings/$1-" "$corpus" "$fuzz/seeds/$1" \
+    >"$log" 2>&1 || status=$?
+  executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+  rate=$(sed -n 's/^stat::average_exec_per_sec: *//p' "$log")
+  coverage=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1)
+  say "fuzz: $1: ${executions:-?} executions, ${rate:-?} a second, ${coverage:-?} edges reached," \
+    "$(find "$corpus" -type f | wc -l) inputs kept"
+  if [ $status -eq 0 ]; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    report "$1" "$log"
+  fi
+}
+
+targets=
+for target in "$@"; do targets="$targets fuzz_$target"; done
+# shellcheck disable=SC2086  # words
+if ! sh scripts/build.sh fuzz fuzz_seeds $targets; then
+  failed=$#
+  count
+  exit
+fi
+data=/usr/share/libonnx-testdata/data
+[ -d "$fuzz/seeds" ] || quietly fuzz-seeds "$fuzz/bin/fuzz_seeds" $data "$fuzz/seeds"
+
+say "fuzz: $* for $seconds seconds each"
+for target in "$@"; do run "$target"; done
+count
