@@ -41,7 +41,9 @@ const Watched& watch(const kernels::Storage& storage) {
 /// Storages in use while this lives; others come between at its beginning.
 class Use {
  public:
-  explicit Use(Checks& checks) : checks_(checks) {}
+  explicit Use(Checks& checks) : checks_(checks) {
+    if (checks.ended && !checks.broken) checks.broken = "something is carried out after the end";
+  }
   void take(const kernels::Storage& storage, bool writes) {
     used_.emplace_back(&watch(storage), writes);
     used_.back().first->begin(writes);

@@ -15,6 +15,7 @@ namespace polychron::stress {
 struct Checks {
   /// Called where a kernel or a copy would take its time.
   std::function<void()> between;
+  bool ended = false;  ///< nothing may begin any more
   /// The first thing that was wrong: storage that is used by two at once, or after it was freed.
   std::optional<std::string> broken;
 };

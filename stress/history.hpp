@@ -22,6 +22,7 @@ struct Answer {
 struct Made {
   std::size_t client = 0, index = 0;
   Call call;
+  unsigned time = 0;             ///< when it reached the context, in milliseconds
   bool submitted = false;        ///< it reached the context
   std::optional<Error> thrown;   ///< by the call itself
   std::optional<Answer> answer;  ///< of calls with a reply: absent if it never came

@@ -72,8 +72,10 @@ class Model {
       if (made.lent && made.submitted) returned_.emplace(*made.lent, i);
     }
     for (const auto& client : program_.clients)
-      for (const auto& call : client)
+      for (const auto& call : client) {
         if (call.kind == Kind::constant) constants_.insert(call.tensor);
+        lends_ |= call.kind == Kind::lend;
+      }
     for (const auto& fault : program_.faults) {
       points_.insert(fault.point);
       inherent_ |= fault.inherent;
@@ -84,14 +86,24 @@ class Model {
 
   /// Who heard of which failures: every operation that fails by itself is reported, to one.
   void listen() {
-    std::vector<std::set<std::string>> open;  // the labels of the calls in each scope
-    const auto keeps_others = [&](const std::set<std::string>& labels) {
-      swallowed_.insert(labels.begin(), labels.end());
+    struct Window {
+      ErrorFilter filter;
+      std::set<std::string> labels;  ///< of the calls in it
+    };
+    std::vector<Window> open;
+    std::map<std::string, std::set<ErrorFilter>> taken;  ///< filters of the scopes around a call
+    const auto keeps_others = [&](const Window& window) {
+      swallowed_.insert(window.labels.begin(), window.labels.end());
     };
     for (const auto& made : history_.calls) {
-      for (auto& labels : open) labels.insert(label_of(made.client, made.index));
+      const auto label = label_of(made.client, made.index);
+      for (auto& [filter, labels] : open) {
+        labels.insert(label);
+        if (made.submitted && !made.thrown) taken[label].insert(filter);
+      }
       if (!made.submitted) continue;
-      if (made.call.kind == Kind::push_scope) open.emplace_back();
+      if (made.call.kind == Kind::push_scope)
+        open.push_back({static_cast<ErrorFilter>(made.call.way), {}});
       if (made.call.kind != Kind::pop_scope || open.empty()) continue;
       // It keeps the first: of others in it nobody hears.
       if (made.answer && made.answer->found) {
@@ -100,7 +112,11 @@ class Model {
       }
       open.pop_back();
     }
-    for (const auto& error : history_.uncaptured) hear(error);
+    for (const auto& error : history_.uncaptured) {
+      hear(error);
+      if (!may_end() && taken[error.label()].contains(filter_of(error)) && !wrong_)
+        wrong_ = std::string("the handler heard what a scope should have had: ") + error.what();
+    }
     for (const auto& error : history_.left) hear(error);
     if (!history_.left.empty()) std::ranges::for_each(open, keeps_others);
     for (const auto& [label, times] : heard_)
@@ -108,6 +124,8 @@ class Model {
         wrong_ = "the error of " + label + " was heard " + std::to_string(times) + " times";
   }
   void hear(const Error& error) {
+    if (!inherent_ && error.kind() == ErrorKind::graph_invalid && !wrong_)
+      wrong_ = std::string("no graph is invalid: ") + error.what();
     if (!error.label().empty() && error.label().front() == 'c') ++heard_[error.label()];
   }
   /// Whether an operation failed by itself, if that can be known: who was told says it.
@@ -121,6 +139,10 @@ class Model {
   bool may_end() const { return ended_at_ || may_be_lost_; }
   bool faulty(FaultPoint point) const { return points_.contains(point); }
   /// It may be skipped: late, or cancelled.
+  bool must_be_skipped(const Made& made) const {
+    return (made.call.deadline != 0 && made.time > made.call.deadline) ||
+           (made.call.cancellation != 0 && already_cancelled_.contains(made.call.cancellation));
+  }
   bool may_be_skipped(const Call& call) const {
     return call.deadline != 0 || (call.cancellation != 0 && cancelled_.contains(call.cancellation));
   }
@@ -176,6 +198,8 @@ class Model {
       case Kind::pending:
         return answered(made, {}, false);
       case Kind::cancel:
+        already_cancelled_.insert(call.cancellation);
+        return;
       case Kind::destroy_context:
         return;
     }
@@ -231,8 +255,9 @@ class Model {
         allowed = of_constant(call);
         break;
       case ErrorKind::quota_exceeded:
-        // Blocked callers give up when nobody in the world could let them in.
-        allowed = program_.max_in_flight < 64;
+        // Blocked callers give up when nobody in the world could let them in: who has the lease
+        // that all wait for.
+        allowed = program_.max_in_flight < 64 && (!program_.blocks || lends_);
         break;
       case ErrorKind::timed_out:
         allowed = call.deadline != 0;
@@ -274,6 +299,9 @@ class Model {
       // Not of the context, which is there.
       if (error->operation().empty() && error->object().empty())
         fail(made, std::string("was rejected without its name: ") + error->what());
+      if (!may_end() &&
+          std::string_view(error->what()).find("the context") != std::string_view::npos)
+        fail(made, std::string("was rejected, and the context lives: ") + error->what());
       return;
     }
     if (error->root().kind() == ErrorKind::quota_exceeded && program_.max_in_flight < 64) return;
@@ -296,6 +324,8 @@ class Model {
     const bool may_fail =
         may_be_skipped(made.call) || faulty(FaultPoint::allocate) || faulty(FaultPoint::adopt);
     const auto failed_itself = may_fail ? failed(label) : std::optional(false);
+    if (failed_itself == false && !made.thrown && must_be_skipped(made))
+      return fail(made, "was done, cancelled or late as it was");
     if (failed_itself != true) next.insert({made.call.value, ""});
     if (failed_itself != false) next.insert({0, label});
     if (refused(made.call.tensor) || made.thrown || destroyed_at_.contains(made.call.tensor))
@@ -325,6 +355,12 @@ class Model {
     for (const auto input : made.call.inputs) stranded |= tensors_[input].waits;
     if (inherent_) next.insert({0, anybody});
     const auto failed_itself = skipped ? failed(label) : std::optional(false);
+    // An operation with an errored input does not get that far.
+    const bool runs = std::ranges::all_of(made.call.inputs, [&](auto input) {
+      return std::ranges::all_of(of(input), [](const Content& c) { return c.errored_by.empty(); });
+    });
+    if (failed_itself == false && runs && !stranded && must_be_skipped(made))
+      return fail(made, "was done, cancelled or late as it was");
     if (failed_itself == true) next = {{0, label}};
     if (!failed_itself || stranded) next.insert({0, label});
     if (out.refused_by) next.insert(out.contents.begin(), out.contents.end());
@@ -442,9 +478,9 @@ class Model {
   std::set<std::string> swallowed_;  ///< labels of which a scope may have kept an error to itself
   std::map<std::size_t, std::size_t> destroyed_at_, returned_;
   std::optional<std::size_t> ended_at_;
-  std::set<unsigned> cancelled_;
+  std::set<unsigned> cancelled_, already_cancelled_;
   std::set<FaultPoint> points_;
-  bool inherent_ = false, may_be_lost_ = false;
+  bool inherent_ = false, may_be_lost_ = false, lends_ = false;
   bool unsure_ = false;  ///< whether a lease that refuses is out
 };
 

@@ -20,10 +20,10 @@ class Drawing {
     program.blocks = below(3) != 0;
     program.max_in_flight = below(3) == 0 ? 1 + below(4) : 64;
     choose_kinds();
-    if (swarm_.faults && below(3) == 0) add_faults(program);
+    if (swarm_.faults && below(2) == 0) add_faults(program);
     tensors_ = program.tensors;
     const auto clients = 1 + below(swarm_.clients);
-    const auto calls = 2 + below(std::max<std::size_t>(swarm_.calls, 3) - 2);
+    const auto calls = 3 + below(std::max<std::size_t>(swarm_.calls, 4) - 3);
     program.clients.resize(clients);
     for (std::size_t i = 0; i < calls; ++i)
       program.clients[below(clients)].push_back(call(program));
@@ -60,7 +60,7 @@ class Drawing {
       if (kind == Kind::lend) choices_.insert(choices_.end(), 3, Kind::give_back);
       if (kind == Kind::push_scope) choices_.insert(choices_.end(), 2, Kind::pop_scope);
     }
-    conditions_ = below(3) == 0;
+    conditions_ = below(2) == 0;
   }
 
   void add_faults(Program& program) {

@@ -72,7 +72,7 @@ struct Program {
 /// What random programs are like; each drawn one uses a part of it (swarm testing: Groce et al.,
 /// ISSTA 2012), so that rare things meet often in some.
 struct Swarm {
-  std::size_t clients = 3, calls = 12;  ///< at most
+  std::size_t clients = 3, calls = 24;  ///< at most
   int lanes = 3;
   bool faults = true;
 };

@@ -69,6 +69,7 @@ struct Board {
 
   World* world = nullptr;
   const Program* program = nullptr;
+  std::shared_ptr<Checks> checks = std::make_shared<Checks>();
   Context context;
   std::vector<Graph> graphs;
   std::vector<Slot> slots;
@@ -113,6 +114,9 @@ class Watcher final : public msg::Observer {
     const auto& call = std::get<const msg::submit*>(message)->call;
     auto& made = board_->history.calls[board_->enter(*client)];
     made.submitted |= !std::holds_alternative<msg::Report>(call);
+    made.time = static_cast<unsigned>(std::chrono::duration_cast<std::chrono::milliseconds>(
+                                          board_->world->now().time_since_epoch())
+                                          .count());
   }
   void received(msg::ActorId by, const msg::MessageView& message) noexcept override {
     ++board_->messages;
@@ -321,7 +325,9 @@ class Script final : public Client {
       case Kind::destroy_graph:
         return board_.graphs[call.graph].destroy();
       case Kind::destroy_context:
-        return context.destroy();
+        context.destroy();
+        board_.checks->ended = true;
+        return;
     }
   }
 
@@ -476,6 +482,14 @@ std::optional<std::string> end(Board& board, World& world) {
   return std::nullopt;
 }
 
+/// Every operation that is pending is a lease.
+bool nothing_but_leases(Future<std::vector<PendingOperation>> pending) {
+  const auto list = pending.take();
+  return list && std::ranges::all_of(list.value(), [](const auto& operation) {
+           return operation.waits_for == "the end of the lease";
+         });
+}
+
 /// Makes all calls, and returns the first thing that is wrong.
 std::optional<std::string> carry_out(Board& board, World& world, Checks& checks) {
   const auto& program = *board.program;
@@ -485,7 +499,7 @@ std::optional<std::string> carry_out(Board& board, World& world, Checks& checks)
   std::vector<Client*> clients;
   for (auto& script : scripts) clients.push_back(&script);
   if (latest_deadline(program) > 0) clients.push_back(&hand);
-  world.set_clients(clients);
+  world.set_clients(clients, program.blocks && program.max_in_flight < 64);
   world.allow_interrupts(program.interrupts);
   const auto go_on = [&] {
     while (world.step()) collect(board, false);
@@ -498,6 +512,17 @@ std::optional<std::string> carry_out(Board& board, World& world, Checks& checks)
       go_on();
     }
   world.allow_interrupts(false);
+  // Whoever has a lease has no place: an operation in flight is one that has something to do.
+  const bool all_answered =
+      std::ranges::all_of(board.replies,
+                          [](const auto& r) { return !r.reply || r.reply->ready(); }) &&
+      std::ranges::all_of(board.lents,
+                          [](const auto& l) { return !l.future || l.future->ready(); });
+  auto pending = board.context.pending();
+  world.run();
+  const bool idle = all_answered && pending.ready() && nothing_but_leases(std::move(pending));
+  if (idle && board.context.stats().in_flight != 0)
+    return "in_flight is " + std::to_string(board.context.stats().in_flight) + " with leases only";
   // Leases that are still out go back, one after the other: another may wait for each.
   for (bool more = true; more;) {
     more = false;
@@ -531,7 +556,7 @@ RunResult run(const Program& program, Strategy& strategy) {
   RunResult result;
   const auto board = std::make_shared<Board>();
   const auto faults = std::make_shared<FaultPlan>();
-  auto checks = std::make_shared<Checks>();
+  const auto& checks = board->checks;
   World world(strategy, [&](const ContextOptions&) -> Result<std::shared_ptr<kernels::Backend>> {
     return std::shared_ptr<kernels::Backend>(std::make_shared<FaultBackend>(
         std::make_shared<CheckedBackend>(std::make_shared<SymbolicBackend>(), checks), faults));

@@ -56,6 +56,7 @@ void World::collect() {
   runnables_.clear();
   for (auto* const job : scheduler_.jobs) runnables_.emplace_back(*job);
   if (!callbacks_.empty()) runnables_.emplace_back();
+  if (clients_block_ && !running_.empty()) return;
   for (std::size_t i = 0; i < clients_.size(); ++i) {
     const auto at_work = [&](const Runnable& runnable) {
       return runnable.id() == i && std::string_view(runnable.actor()) == "client";

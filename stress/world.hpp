@@ -46,8 +46,12 @@ class World {
   /// Handles one message, runs one callback, or lets one client make a step; false if there is
   /// nobody who could.
   bool step();
-  /// From here on `clients` are among those who make steps. They must outlive their use.
-  void set_clients(std::vector<Client*> clients) { clients_ = std::move(clients); }
+  /// From here on `clients` are among those who make steps. They must outlive their use. Such as
+  /// may have to wait make none within another's step, who could not go on meanwhile.
+  void set_clients(std::vector<Client*> clients, bool may_block = false) {
+    clients_ = std::move(clients);
+    clients_block_ = may_block;
+  }
   /// For whoever stands within a step where another thread might come between: the strategy may let
   /// somebody else make a step first. Does nothing unless allowed.
   void interrupt() noexcept;
@@ -102,7 +106,7 @@ class World {
   std::vector<Runnable> runnables_;  ///< reused by every step
   std::vector<Client*> clients_;
   std::vector<Runnable> running_;  ///< the innermost step's last
-  bool interrupts_ = false;
+  bool clients_block_ = false, interrupts_ = false;
   std::exception_ptr interrupted_by_;  ///< what an interrupt threw: the next step does
   Schedule schedule_;
 };

@@ -126,9 +126,6 @@ plant("a deadline is ignored" actors/device_graphs.cpp
 plant("scope takes later errors too" actors/error_scopes.cpp
   [[scope.first <= ticket && ticket <= scope.last;]]
   [[scope.first <= ticket && (BUG || ticket <= scope.last);]])
-plant("scope keeps the last error" actors/error_scopes.cpp
-  [[if (!scope->error) scope->error = error;]]
-  [[if (BUG || !scope->error) scope->error = error;]])
 plant("a place is lost when a lane is idle" messages/shared/admission.cpp
   [[  ++left_;
   // Sequentially consistent against wait]]
