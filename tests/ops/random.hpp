@@ -31,6 +31,15 @@ class Random {
     return std::uniform_int_distribution<Size>(low, high)(engine_);
   }
   bool coin() { return number(0, 1) == 1; }
+  /// Between `low`, which is negative, and -`low`.
+  std::int32_t whole(std::int32_t low) {
+    return static_cast<std::int32_t>(number(0, static_cast<Size>(-2 * low))) + low;
+  }
+  double real(double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(engine_);
+  }
+  /// Between -2 and 2, and exact in every type of float.
+  double quarter() { return whole(-8) / 4.0; }
   Sizes list(std::size_t length, Size low, Size high) {
     Sizes sizes(length);
     for (auto& size : sizes) size = number(low, high);

@@ -18,6 +18,8 @@ struct Sizes {
 
 template <class A>
 void choose_activations(A& attributes, std::size_t count, Random& random) {
+  attributes.layout = decltype(attributes.layout)(random.number(0, 1));
+  if constexpr (requires { attributes.reset_after; }) attributes.reset_after = random.coin();
   if (random.coin()) return;
   attributes.activations.emplace();
   for (std::size_t i = 0; i < count; ++i)
