@@ -91,7 +91,7 @@ std::string GeneratedCall::text() const {
         .append(!operand.present
                     ? "-"
                     : (operand.constant ? "constant " : "") + to_string(operand.descriptor));
-  return std::string(row->name) + "(" + list + ")";
+  return std::string(row->name) + "(" + list + ") of " + names_of(specials());
 }
 
 std::vector<std::vector<DataType>> type_choices(const ops::Row& row) {

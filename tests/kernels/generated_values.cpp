@@ -90,11 +90,15 @@ const std::vector<Exemption>& exemptions() {
   constexpr auto padding = "oneDNN multiplies the padding's zeros, too: 0 x infinity is NaN";
   constexpr auto exponentials = "oneDNN brings the exponent into range first, which drops a NaN";
   constexpr auto cut = "oneDNN takes numbers below the normal ones for the smallest normal one";
+  constexpr auto gates = "relu among the gates drops a NaN, and products overflow";
   static const std::vector<Exemption> list{
       {"clamp", "onednn", nan, comparisons},
       {"relu", "onednn", nan, comparisons},
+      {"leakyRelu", "onednn", nan, comparisons},
       {"maxPool2d", "onednn", nan, comparisons},
       {"maxPool2d", "onednn", minus_infinity, "oneDNN starts from the lowest finite number"},
+      {"max", "onednn", nan, comparisons},
+      {"min", "onednn", nan, comparisons},
       {"reduceMax", "onednn", nan, comparisons},
       {"reduceMin", "onednn", nan, comparisons},
       {"exp", "onednn", nan, exponentials},
@@ -109,8 +113,32 @@ const std::vector<Exemption>& exemptions() {
       {"gemm", "onednn", huge, overflow},
       {"matmul", "onednn", huge, overflow},
       {"reduceMean", "onednn", huge, overflow},
+      {"reduceSum", "onednn", huge, overflow},
+      {"layerNormalization", "onednn", huge, overflow},
+      {"instanceNormalization", "onednn", huge, overflow},
+      {"batchNormalization", "onednn", huge, overflow},
+      {"resample2d", "onednn", infinities, "numbers that do not count are left out, not times 0"},
+      {"gru", "onednn", nan | infinities | huge, gates},
+      {"gruCell", "onednn", nan | infinities | huge, gates},
+      {"lstm", "onednn", nan | infinities | huge, gates},
+      {"lstmCell", "onednn", nan | infinities | huge, gates},
   };
   return list;
+}
+
+std::string names_of(unsigned specials) {
+  std::string list;
+  const auto add = [&](Special kind, const char* name) {
+    if ((specials & kind) != 0) list.append(list.empty() ? "" : ", ").append(name);
+  };
+  add(nan, "NaN");
+  add(infinity, "infinity");
+  add(minus_infinity, "-infinity");
+  add(zero, "0");
+  add(subnormal, "subnormal numbers");
+  add(huge, "the largest float");
+  add(extreme, "an integer's ends");
+  return list.empty() ? "ordinary numbers" : list;
 }
 
 unsigned exempt(const ops::Row& row, std::string_view implementation) {

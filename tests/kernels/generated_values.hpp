@@ -2,6 +2,7 @@
 // ones (NaN, infinities, -0, subnormal numbers, the ends of an integer's range).
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +25,8 @@ enum Special : unsigned {
 };
 inline constexpr unsigned infinities = infinity | minus_infinity;
 
+/// "NaN, -infinity".
+std::string names_of(unsigned specials);
 /// The special numbers that occur in an operand.
 unsigned specials_in(const OperandDescriptor& descriptor, const std::vector<std::byte>& bytes);
 

@@ -45,7 +45,16 @@ class Random {
     for (auto& size : sizes) size = number(low, high);
     return sizes;
   }
-  Shape shape(Size least_rank, Size most_rank) { return list(number(least_rank, most_rank), 1, 7); }
+  /// Dimensions up to 7, and few elements: mostly less than 300.
+  Shape shape(Size least_rank, Size most_rank) {
+    Shape shape = list(number(least_rank, most_rank), 1, 7);
+    const std::uint64_t most = number(0, 15) == 0 ? 3000 : 300;
+    while (*element_count(shape) > most) {
+      Size& longest = *std::ranges::max_element(shape);
+      longest = (longest + 1) / 2;
+    }
+    return shape;
+  }
   /// Some of the numbers below `count`, in any order.
   Sizes some(Size count) {
     Sizes all(count);
