@@ -215,7 +215,8 @@ std::vector<Run> run_implementations(const Problem& problem, const std::vector<B
       if (layout != Layout::plain && !blocked) continue;
       const Outcome outcome = run_kernel(list[i], problem, values, layout);
       if (outcome.refusal.empty())
-        runs.push_back({i, layout, complaint_about(outcome, problem, expected, allowed)});
+        runs.push_back(
+            {i, layout, complaint_about(outcome, problem, expected, allowed), outcome.overran});
     }
   return runs;
 }

@@ -45,6 +45,7 @@ struct Run {
   std::size_t implementation = 0;  ///< its place in the operator's list
   kernels::Layout layout = kernels::Layout::plain;
   std::string complaint;  ///< what is wrong with its results; empty: nothing
+  bool overran = false;   ///< it wrote beyond them
 };
 
 /// Runs every implementation besides the reference, in every layout that it takes of those that the

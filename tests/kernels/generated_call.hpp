@@ -30,7 +30,7 @@ struct GeneratedCall {
   kernels::Problem problem() const;
   /// The operands' bytes; empty for what is left out.
   std::vector<Buffer> values() const;
-  /// A graph of this one operator: operand i is input or constant "in<i>", results are "out<i>".
+  /// A graph of this one operator: operand i is input "in<i>" or a constant, results are "out<i>".
   std::shared_ptr<ops::Graph> graph() const;
   /// The results follow from the rest, or there is no such call: false.
   bool infer();
