@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
 #include <string>
 
 #include "ops/row.hpp"
@@ -27,8 +28,10 @@ class Budget {
   bool takes(const ops::Row& row) const { return operator_.empty() || operator_ == row.name; }
   /// Enough rounds for all types of every row.
   bool whole() const { return operator_.empty() && round_ >= 64; }
+  /// How many of `count` in a second of processor time.
   std::uint64_t rate(std::uint64_t count) const {
-    return static_cast<std::uint64_t>(static_cast<double>(count) / elapsed());
+    const auto spent = static_cast<double>(std::clock() - spent_before_ + 1) / CLOCKS_PER_SEC;
+    return static_cast<std::uint64_t>(static_cast<double>(count) / spent);
   }
 
  private:
@@ -40,6 +43,7 @@ class Budget {
   double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
 
   Clock::time_point start_ = Clock::now();
+  std::clock_t spent_before_ = std::clock();
   double seconds_;
   std::uint64_t rounds_, first_, round_ = 0;
   std::string operator_;

@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(every_row) {
   BOOST_TEST_MESSAGE("calls that each implementation took, by type:\n" << coverage.table());
   BOOST_TEST_MESSAGE(coverage.calls()
                      << " calls, " << coverage.runs() << " runs besides the reference, "
-                     << budget.rate(coverage.calls()) << " calls a second");
+                     << budget.rate(coverage.calls()) << " calls a second of processor time");
   if (budget.whole())
     for (const auto& missing : coverage.missing()) BOOST_ERROR("not called: " << missing);
 }

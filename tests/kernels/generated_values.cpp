@@ -95,6 +95,7 @@ const std::vector<Exemption>& exemptions() {
       {"clamp", "onednn", nan, comparisons},
       {"relu", "onednn", nan, comparisons},
       {"leakyRelu", "onednn", nan, comparisons},
+      {"leakyRelu", "onednn", minus_infinity, "with an alpha of 0 it is relu: 0, not 0 x infinity"},
       {"maxPool2d", "onednn", nan, comparisons},
       {"maxPool2d", "onednn", minus_infinity, "oneDNN starts from the lowest finite number"},
       {"max", "onednn", nan, comparisons},
@@ -168,6 +169,8 @@ Range range_of(const ops::Row& row, std::size_t index) {
   for (const auto name : {"log", "sqrt", "reciprocal", "reduceLogSum"})
     if (row.name == name) return {0.25, 2};
   if (row.name == "tan") return {-1, 1};  // near its poles results jump
+  // With relu among its gates a network makes large numbers of small ones, and of roundings, too.
+  if (row.family == ops::Family::recurrent) return {-0.5, 0.5};
   return {};
 }
 
