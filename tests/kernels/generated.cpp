@@ -66,7 +66,8 @@ BOOST_AUTO_TEST_CASE(every_row) {
       if (!budget.takes(row)) continue;
       const auto choices = type_choices(row);
       test::Random random(budget.seed());
-      const auto call = generate(row, choices[budget.round() % choices.size()], random);
+      auto call = generate(row, choices[budget.round() % choices.size()], random);
+      if (budget.round() % 16 == 0) call.threads = 2;
       const auto runs = runs_of(call);
       coverage.count(call, runs);
       if (const auto fault = fault_in(call, runs)) report(call, *fault, budget.seed());

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 
+#include "kernels/threads.hpp"
 #include "ops/number.hpp"
 #include "tests/kernels/comparison.hpp"
 
@@ -212,6 +213,7 @@ void run_once(const kernels::Kernel& kernel, const Problem& problem,
 
 Outcome run_kernel(const kernels::Implementation& implementation, Problem problem,
                    const std::vector<Buffer>& values, Layout layout) {
+  kernels::set_threads(problem.threads);  // as plans do; a team that waits burns processor time
   std::vector<Buffer> inputs;
   for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
     const Slot plain = problem.inputs[i];
