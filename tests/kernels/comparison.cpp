@@ -161,8 +161,10 @@ Allowed allowed_of(const Problem& problem) {
   if (kernels::is_internal(problem.op)) return allowed;
   const auto& row = ops::row(problem.op);
   // Where nothing is added that may cancel out.
-  allowed.own_scale = problem.post_ops.empty() && row.family == ops::Family::elementwise &&
-                      row.tolerance.metric == ops::Tolerance::Metric::ulp;
+  const bool simple = row.family == ops::Family::elementwise || row.name == "softsign" ||
+                      row.name == "leakyRelu" || row.name == "prelu" || row.name == "relu";
+  allowed.own_scale =
+      problem.post_ops.empty() && simple && row.tolerance.metric == ops::Tolerance::Metric::ulp;
   allowed.copies = row.family == ops::Family::movement || row.family == ops::Family::indexing;
   return allowed;
 }

@@ -3,6 +3,7 @@
 // shrunk and printed as a conformance case. The environment is that of generated.cpp.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <set>
 
 #include "kernels/cpu/cpu_backend.hpp"
 #include "tests/kernels/budget.hpp"
@@ -145,6 +146,7 @@ BOOST_AUTO_TEST_SUITE(generated_plans)
 BOOST_AUTO_TEST_CASE(alone_and_among_others) {
   Budget budget(60);
   std::uint64_t plans = 0;
+  std::set<std::string_view> told;
   for (; budget.left(); budget.next())
     for (const auto& row : ops::rows()) {
       if (!budget.takes(row)) continue;
@@ -157,7 +159,10 @@ BOOST_AUTO_TEST_CASE(alone_and_among_others) {
       const auto around = random_surroundings(*call, are_moderate(*call), random);
       for (const Surroundings& surroundings : {alone, around}) {
         const auto complaint = complaint_about(surrounded(*call, surroundings), *call);
-        if (!complaint.empty()) report(*call, surroundings, complaint, budget.seed());
+        if (!complaint.empty() && told.insert(row.name).second)
+          report(*call, surroundings, complaint, budget.seed());
+        else if (!complaint.empty())  // one of a row is shrunk: that takes its time
+          BOOST_ERROR(call->text() << ", POLYCHRON_SEED=" << budget.seed() << ", " << complaint);
         plans += 2;
       }
     }

@@ -1,5 +1,6 @@
 #include "tests/kernels/generated_values.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -48,6 +49,14 @@ T special(unsigned specials, T otherwise, Random& random) {
     const bool negate = (chosen.kind & infinities) == 0 && random.coin();
     return float_of<T>(negate ? -chosen.value : chosen.value);
   }
+}
+
+/// Any number in the range; now and then a whole one, or half of one: there results jump, and ties
+/// come about.
+double ordinary(const Range& range, Random& random) {
+  const double number = random.real(range.low, range.high);
+  if (random.number(0, 7) != 0) return number;
+  return std::clamp(std::round(2 * number) / 2, range.low, range.high);
 }
 
 /// What is special about a number.
@@ -187,7 +196,7 @@ std::vector<std::byte> number_bytes(const OperandDescriptor& descriptor, const R
                     ? static_cast<T>(random.number(0, 255))
                     : static_cast<T>(low + static_cast<std::int32_t>(random.number(0, most)));
       else
-        value = float_of<T>(random.real(range.low, range.high));
+        value = float_of<T>(ordinary(range, random));
       if (specials != no_special && random.number(0, 5) == 0)
         value = special<T>(specials, value, random);
       store(bytes, i, value);

@@ -135,7 +135,7 @@ class Maker {
       if (shape.size() == 4 && step % 2 == 0) shape = {1, of(x).shape[1], 1, 1};
       return constant({type, shape}, 0.375);
     };
-    switch (step % 14) {
+    switch (step % 15) {
       case 0:
         return node(op("relu"), {x});
       case 1:
@@ -162,13 +162,15 @@ class Maker {
         return node(op("div"), {x, scalar(1.5)});
       case 12:
         return node(op("leakyRelu"), {x}, LeakyReluAttributes{0.1});
+      case 13:
+        return node(op("hardSigmoid"), {x}, HardSigmoidAttributes{0.5, 0.5});
       default:
         return node(op("add"), {x, x});
     }
   }
 };
 
-constexpr unsigned same_steps = 12, changing_steps = 14, first_changing = 100;
+constexpr unsigned same_steps = 12, changing_steps = 15, first_changing = 100;
 
 }  // namespace
 
