@@ -13,7 +13,7 @@ struct Sizes {
         directions(random.number(1, 2)),
         batch(random.number(1, 3)),
         input(random.number(1, 6)),
-        hidden(random.number(1, 6)) {}
+        hidden(random.number(1, random.number(0, 3) == 0 ? 40 : 6)) {}
 };
 
 template <class A>
