@@ -165,6 +165,7 @@ Allowed allowed_of(const Problem& problem) {
                       row.name == "leakyRelu" || row.name == "prelu" || row.name == "relu";
   allowed.own_scale =
       problem.post_ops.empty() && simple && row.tolerance.metric == ops::Tolerance::Metric::ulp;
+  if (row.name == "quantizeLinear") allowed.integers = row.tolerance.float32;
   allowed.copies = row.family == ops::Family::movement || row.family == ops::Family::indexing;
   return allowed;
 }
@@ -177,7 +178,11 @@ Difference difference(const OperandDescriptor& descriptor, const Buffer& actual,
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       double distance = 0;
       if constexpr (std::is_integral_v<T>)
-        distance = values[i] == wanted[i] ? 0 : infinity;
+        distance = std::fabs(static_cast<double>(values[i]) - static_cast<double>(wanted[i])) <=
+                               allowed.integers &&
+                           (allowed.integers > 0 || values[i] == wanted[i])
+                       ? 0
+                       : infinity;
       else
         distance = off(values[i], wanted[i], allowed);
       if (distance > worst.distance) worst = {distance, i};

@@ -19,6 +19,8 @@ struct Allowed {
   bool own_scale = false;
   /// Elements are copied: a zero keeps its sign.
   bool copies = false;
+  /// How far integers may be off: quantizing divides in float32, and may meet a tie so.
+  double integers = 0;
 };
 
 /// By the row of the problem's operator, its post-operations, and the numbers that are added up.
@@ -28,7 +30,8 @@ Allowed allowed_of(const kernels::Problem& problem);
 double terms_of(const kernels::Problem& problem);
 
 /// The largest difference of two tensors of `descriptor`, as `allowed` measures it: at most its
-/// tolerance if `actual` is right. NaN is like NaN only; integers are equal or infinitely far.
+/// tolerance if `actual` is right. NaN is like NaN only; integers beyond what is allowed are
+/// infinitely far.
 struct Difference {
   double distance = 0;
   std::size_t element = 0;

@@ -60,7 +60,7 @@ void report(const GeneratedCall& call, const Fault& fault, std::uint64_t seed) {
 BOOST_AUTO_TEST_SUITE(generated)
 
 BOOST_AUTO_TEST_CASE(every_row) {
-  Budget budget(300);
+  Budget budget(2000);
   Coverage coverage;
   std::set<std::string_view> told;
   for (; budget.left(); budget.next())

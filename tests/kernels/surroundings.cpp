@@ -19,7 +19,6 @@ class Maker {
  public:
   std::shared_ptr<ops::Graph> graph = std::make_shared<ops::Graph>();
   std::size_t rounding_steps = 0;
-  bool negates = false;
 
   ValueId add(ops::Value value) {
     graph->values.push_back(std::move(value));
@@ -83,7 +82,6 @@ class Maker {
       }
       case 5:
         if (!ops::type_sets::signeds.has(type)) return x;
-        negates = true;
         return node(op("neg"), {node(op("neg"), {x})});
       case 6: {
         if (!has_axis) return x;
@@ -225,7 +223,7 @@ SurroundedCall surrounded(const GeneratedCall& call, const Surroundings& surroun
   }
   if (surroundings.kept && !is_packed(call.operands[0].descriptor.data_type))
     output("kept", maker.node(op("identity"), {inputs[0]}));
-  return {std::move(maker.graph), maker.rounding_steps, maker.negates};
+  return {std::move(maker.graph), maker.rounding_steps};
 }
 
 }  // namespace polychron::tests

@@ -27,7 +27,6 @@ Surroundings random_surroundings(const GeneratedCall& call, bool changing, test:
 struct SurroundedCall {
   std::shared_ptr<ops::Graph> graph;
   std::size_t rounding_steps = 0;
-  bool negates = false;  ///< a zero may lose its sign: oneDNN's neg of 0 is 0
 };
 SurroundedCall surrounded(const GeneratedCall& call, const Surroundings& surroundings);
 
