@@ -20,6 +20,7 @@ class Drawing {
     program.blocks = below(3) != 0;
     program.max_in_flight = below(3) == 0 ? 1 + below(4) : 64;
     choose_kinds();
+    if (crosses_) program.lanes = std::max(program.lanes, std::min(2, swarm_.lanes));
     if (swarm_.faults && below(2) == 0) add_faults(program);
     tensors_ = program.tensors;
     const auto clients = 1 + below(swarm_.clients);
@@ -60,7 +61,11 @@ class Drawing {
       if (kind == Kind::lend) choices_.insert(choices_.end(), 3, Kind::give_back);
       if (kind == Kind::push_scope) choices_.insert(choices_.end(), 2, Kind::pop_scope);
     }
-    conditions_ = below(2) == 0;
+    const auto chosen = [&](Kind kind) {
+      return std::ranges::find(choices_, kind) != choices_.end();
+    };
+    conditions_ = below(2) == 0 || chosen(Kind::push_scope);
+    crosses_ = chosen(Kind::lend) && below(3) != 0;
   }
 
   void add_faults(Program& program) {
@@ -138,7 +143,7 @@ class Drawing {
   std::mt19937_64 random_;
   const Swarm swarm_;
   std::vector<Kind> choices_;
-  bool conditions_ = false;
+  bool conditions_ = false, crosses_ = false;
   std::size_t tensors_ = 0;
 };
 

@@ -16,8 +16,9 @@ struct SymbolicStorage : kernels::Storage {
 
 struct SymbolicPlan : kernels::Plan {
   explicit SymbolicPlan(std::string graph) : label(std::move(graph)) {}
-  std::size_t arena_bytes() const noexcept override { return 0; }
-  std::size_t constant_bytes() const noexcept override { return 0; }
+  // Something that has to be given back.
+  std::size_t arena_bytes() const noexcept override { return 24; }
+  std::size_t constant_bytes() const noexcept override { return 16; }
   std::vector<std::string> describe() const override { return {"symbolic " + label}; }
   std::string label;
 };

@@ -84,6 +84,7 @@ std::optional<std::string> unsupported(const Problem& problem) {
     if (slot.descriptor.data_type != DataType::float32) return "float32 only";
     if (slot.layout != Layout::plain) return "plain layout only";
   }
+  if (problem.outputs[0].layout != Layout::plain) return "plain layout only";
   if (!problem.post_ops.empty()) return "no post-operations";
   return std::nullopt;
 }

@@ -16,7 +16,8 @@ constexpr Function functions[] = {
     {op("log"), function<algorithm::eltwise_log>},
     {op("neg"),
      [](const Attributes&) {
-       return std::vector<Eltwise>{{algorithm::eltwise_linear, -1}};
+       // -0 is added: with 0 the negative of 0 would be 0.
+       return std::vector<Eltwise>{{algorithm::eltwise_linear, -1, -0.0F}};
      }},
     {op("sqrt"), function<algorithm::eltwise_sqrt>},
 };

@@ -9,6 +9,18 @@ namespace {
 
 using ops::op;
 
+/// Along one dimension of the picture, every window has an element of the input.
+bool reach_the_input(memory::dim from, memory::dim windows, memory::dim stride, memory::dim before,
+                     memory::dim window, memory::dim dilation) {
+  for (memory::dim i = 0; i < windows; ++i) {
+    const memory::dim first = i * stride - before;
+    // The first element that is not before the input.
+    const memory::dim skipped = first < 0 ? (-first + dilation - 1) / dilation : 0;
+    if (skipped >= window || first + skipped * dilation >= from) return false;
+  }
+  return true;
+}
+
 KernelResult prepare_pool(const Problem& problem) {
   const auto& a = std::get<Pool2dAttributes>(problem.attributes);
   const Slot& in = problem.inputs[0];
@@ -30,7 +42,10 @@ KernelResult prepare_pool(const Problem& problem) {
     // Rounding up reads beyond the padding, output sizes given may leave some of it out.
     const memory::dim extent = (window[i] - 1) * a.dilations[i] + 1;
     after.push_back((to[2 + i] - 1) * strides[i] + extent - from[2 + i] - before[i]);
-    if (after[i] >= extent) return refuse("a window outside the input");
+    // Of those oneDNN makes the lowest finite number, or refuses them.
+    if (after[i] >= extent ||
+        !reach_the_input(from[2 + i], to[2 + i], strides[i], before[i], window[i], a.dilations[i]))
+      return refuse("a window outside the input");
   }
   return guarded([&]() -> KernelResult {
     const auto algorithm =

@@ -9,7 +9,8 @@ namespace polychron::kernels::onednn {
 std::optional<std::string> not_plain(const Problem& problem) {
   if (!is_float32(problem.inputs[0])) return "float32 only";
   if (!problem.post_ops.empty()) return "no post-operations";
-  if (problem.inputs[0].layout != Layout::plain) return "plain layout only";
+  if (problem.inputs[0].layout != Layout::plain || problem.outputs[0].layout != Layout::plain)
+    return "plain layout only";
   return std::nullopt;
 }
 

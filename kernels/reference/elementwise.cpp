@@ -46,7 +46,10 @@ struct Pow {
   double operator()(double a, double b) const { return std::pow(a, b); }
   template <std::integral W>
   W operator()(W base, W exponent) const {
-    if (exponent < W{}) return Div{}(W{1}, (*this)(base, Sub{}(W{}, exponent)));
+    if (exponent < W{}) {  // a fraction, but for 1 and -1; of 0 as a division by 0
+      if (base != W{1} && base != Sub{}(W{}, W{1})) return W{};
+      return exponent % 2 == W{} ? W{1} : base;
+    }
     W result{1};
     for (; exponent != W{}; exponent /= 2, base = Mul{}(base, base))
       if (exponent % 2 != W{}) result = Mul{}(result, base);

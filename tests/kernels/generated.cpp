@@ -1,39 +1,58 @@
-// For every row: random calls that the specification allows, with shapes, types, options, left out
-// operands and constants drawn from it, on every implementation that takes them, against the
-// reference at the row's tolerance. POLYCHRON_SEED: the first seed; POLYCHRON_CALLS: how many calls
-// a row (a seed each). What ran where is printed as a table with --log_level=message.
-#include <algorithm>
-#include <cstdlib>
-#include <iomanip>
-#include <map>
-#include <sstream>
+// For every row: calls that the specification allows, with all types that it allows, and shapes,
+// options, left out operands, constants and numbers (special ones too) that a seed picks, on every
+// implementation that takes them, against the reference at the row's tolerance. What fails is
+// shrunk and printed as a conformance case, which `polychron conformance` reads.
+//
+// POLYCHRON_SEED: the first seed. POLYCHRON_CALLS: how many calls a row. POLYCHRON_SECONDS: for so
+// long instead. POLYCHRON_OPERATOR: of this row only. What ran where is printed as a table with
+// --log_level=message.
+#include <boost/test/unit_test.hpp>
+#include <set>
 
-#include "tests/kernels/problems.hpp"
-#include "tests/ops/random_calls.hpp"
+#include "tests/kernels/budget.hpp"
+#include "tests/kernels/coverage.hpp"
+#include "tests/kernels/generated_values.hpp"
+#include "tests/kernels/shrink.hpp"
 
 namespace polychron::tests {
 
 namespace {
 
-std::uint64_t number_from(const char* variable, std::uint64_t otherwise) {
-  const char* const given = std::getenv(variable);
-  return given == nullptr ? otherwise : std::strtoull(given, nullptr, 10);
+std::vector<Run> runs_of(const GeneratedCall& call) {
+  const auto problem = call.problem();
+  const auto values = call.values();
+  return run_implementations(problem, values, reference_results(problem, values));
 }
 
-/// What the indices of this row count along; 0 for a row without.
-std::uint32_t extent_of(const ops::Row& row, const test::Descriptors& operands) {
-  return row.family == ops::Family::indexing && !operands[0].shape.empty()
-             ? *std::ranges::max_element(operands[0].shape)
-             : 0;
+/// The first run with something wrong that is not exempt, "onednn blocked8: result 0 is off ...";
+/// of implementation `only` if that is given.
+struct Fault {
+  std::size_t implementation = 0;
+  std::string text;
+};
+std::optional<Fault> fault_in(const GeneratedCall& call, const std::vector<Run>& runs,
+                              std::optional<std::size_t> only = std::nullopt) {
+  const auto list = kernels::implementations(ops::id(*call.row));
+  for (const Run& run : runs) {
+    if (run.complaint.empty() || (only && run.implementation != *only)) continue;
+    const auto name = list[run.implementation].name;
+    if (!run.overran && (exempt(*call.row, name) & call.specials()) != 0) continue;
+    return Fault{run.implementation,
+                 std::string(name) + " " + std::string(to_string(run.layout)) + run.complaint};
+  }
+  return std::nullopt;
 }
 
-/// Numbers that keep an operator away from where its results jump: there two right implementations
-/// may differ by more than a rounding.
-void keep_in_range(const ops::Row& row, ProblemMaker& maker) {
-  if (row.name == "pow" || row.name == "log" || row.name == "sqrt" || row.name == "reciprocal")
-    maker.range(0.25F, 2);
-  if (row.name == "reduceLogSum") maker.range(0.25F, 2);
-  if (row.name == "tan") maker.range(-1, 1);
+void report(const GeneratedCall& call, const Fault& fault, std::uint64_t seed) {
+  const auto fails = [&](const GeneratedCall& smaller) {
+    return fault_in(smaller, runs_of(smaller), fault.implementation).has_value();
+  };
+  const auto small = shrunk(call, fails);
+  const auto least = fault_in(small, runs_of(small), fault.implementation).value_or(fault);
+  const auto name = std::string(call.row->name) + ", seed " + std::to_string(seed);
+  BOOST_ERROR(call.text() << ", " << fault.text << ", POLYCHRON_SEED=" << seed
+                          << "\n  shrunk: " << small.text() << ", " << least.text
+                          << "\n  as a case: " << case_text(small, name));
 }
 
 }  // namespace
@@ -41,44 +60,49 @@ void keep_in_range(const ops::Row& row, ProblemMaker& maker) {
 BOOST_AUTO_TEST_SUITE(generated)
 
 BOOST_AUTO_TEST_CASE(every_row) {
-  const auto first = number_from("POLYCHRON_SEED", 1), calls = number_from("POLYCHRON_CALLS", 40);
-  std::uint64_t total = 0;
-  std::ostringstream table;
-  for (const auto& row : ops::rows()) {
-    // What is off grows with the steps there: recurrent.cpp knows by how much.
-    if (row.family == ops::Family::recurrent) continue;
-    std::map<std::string, int> ran;
-    for (std::uint64_t seed = first; seed < first + calls; ++seed) {
-      test::Random random(seed);
-      const auto call = test::random_call(row, random);
-      const auto operands = test::typed(row, call, random);
-      ProblemMaker maker(ops::id(row), static_cast<std::uint32_t>(seed));
-      maker.attributes(call.attributes);
-      keep_in_range(row, maker);
-      for (std::size_t i = 0; i < operands.size(); ++i) {
-        const auto& [type, shape] = operands[i];
-        const auto extent = i == 1 ? extent_of(row, operands) : 0;
-        if (operands[i] == test::absent)
-          maker.absent();
-        else if (extent != 0)
-          maker.indices(shape, type, extent);
-        else if (i > 0 && random.coin())
-          maker.constant(shape, type);
-        else
-          maker.input(shape, type);
-      }
-      for (const auto& result : test::infer(row.name, operands, call.attributes))
-        maker.output(result.shape, result.data_type);
-      ran[std::string(to_string(operands[0].data_type))] += check_implementations(
-          maker, std::string(row.name) + ", POLYCHRON_SEED=" + std::to_string(seed));
-      ++total;
+  Budget budget(2000);
+  Coverage coverage;
+  std::set<std::string_view> told;
+  for (; budget.left(); budget.next())
+    for (const auto& row : ops::rows()) {
+      if (!budget.takes(row)) continue;
+      const auto choices = type_choices(row);
+      test::Random random(budget.seed());
+      auto call = generate(row, choices[budget.round() % choices.size()], random);
+      if (budget.round() % 16 == 0) call.threads = 2;
+      const auto runs = runs_of(call);
+      coverage.count(call, runs);
+      const auto fault = fault_in(call, runs);
+      if (fault && told.insert(row.name).second)
+        report(call, *fault, budget.seed());
+      else if (fault)  // one of a row is shrunk: that takes its time
+        BOOST_ERROR(call.text() << ", " << fault->text << ", POLYCHRON_SEED=" << budget.seed());
     }
-    table << std::left << std::setw(22) << row.name;
-    for (const auto& [type, count] : ran) table << ' ' << type << ':' << count;
-    table << '\n';
-  }
-  BOOST_TEST_MESSAGE("implementations and layouts that ran, by the first operand's type:\n"
-                     << table.str() << total << " calls");
+  BOOST_TEST_MESSAGE("calls that each implementation took, by type:\n" << coverage.table());
+  BOOST_TEST_MESSAGE(coverage.calls()
+                     << " calls, " << coverage.runs() << " runs besides the reference, "
+                     << budget.rate(coverage.calls()) << " calls a second of processor time");
+  if (budget.whole())
+    for (const auto& missing : coverage.missing()) BOOST_ERROR("not called: " << missing);
+}
+
+// A defect that is put in is found again, small: without it nobody would know that shrinking works.
+BOOST_AUTO_TEST_CASE(what_fails_is_shrunk) {
+  test::Random random(7);
+  const auto& row = *ops::find("conv2d");
+  const auto is_wrong = [](const GeneratedCall& call) {
+    const auto& a = std::get<Conv2dAttributes>(call.attributes);
+    return a.strides[1] > 1 && call.operands[1].descriptor.shape[0] > 1;
+  };
+  auto call = generate(row, type_choices(row)[0], random);
+  while (!is_wrong(call)) call = generate(row, type_choices(row)[0], random);
+  const auto small = shrunk(call, is_wrong);
+  BOOST_TEST(is_wrong(small));
+  std::uint64_t elements = 0;
+  for (const auto& operand : small.operands)
+    if (operand.present) elements += *element_count(operand.descriptor.shape);
+  BOOST_TEST(elements <= 8U, "of " << call.text() << " remains " << small.text());
+  BOOST_TEST(case_text(small, "small").size() < 1000U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

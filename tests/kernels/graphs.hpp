@@ -65,6 +65,15 @@ class Runner {
   void set(std::size_t index, const std::vector<T>& values) {
     backend_->write(*inputs_[index], std::as_bytes(std::span(values))).value();
   }
+  void set(std::size_t index, std::span<const std::byte> bytes) {
+    backend_->write(*inputs_[index], bytes).value();
+  }
+  /// Bytes of output `index`.
+  Buffer bytes(std::size_t index) const {
+    Buffer bytes(outputs_[index]->bytes());
+    backend_->read(*outputs_[index], bytes.bytes()).value();
+    return bytes;
+  }
   /// Fills float32 inputs with random numbers.
   void randomize(std::uint32_t seed);
   void run();

@@ -31,12 +31,30 @@ class Random {
     return std::uniform_int_distribution<Size>(low, high)(engine_);
   }
   bool coin() { return number(0, 1) == 1; }
+  /// Between `low`, which is negative, and -`low`.
+  std::int32_t whole(std::int32_t low) {
+    return static_cast<std::int32_t>(number(0, static_cast<Size>(-2 * low))) + low;
+  }
+  double real(double low, double high) {
+    return std::uniform_real_distribution<double>(low, high)(engine_);
+  }
+  /// Between -2 and 2, and exact in every type of float.
+  double quarter() { return whole(-8) / 4.0; }
   Sizes list(std::size_t length, Size low, Size high) {
     Sizes sizes(length);
     for (auto& size : sizes) size = number(low, high);
     return sizes;
   }
-  Shape shape(Size least_rank, Size most_rank) { return list(number(least_rank, most_rank), 1, 7); }
+  /// Dimensions up to 7, and few elements: mostly less than 300.
+  Shape shape(Size least_rank, Size most_rank) {
+    Shape shape = list(number(least_rank, most_rank), 1, 7);
+    const std::uint64_t most = number(0, 15) == 0 ? 3000 : 300;
+    while (*element_count(shape) > most) {
+      Size& longest = *std::ranges::max_element(shape);
+      longest = (longest + 1) / 2;
+    }
+    return shape;
+  }
   /// Some of the numbers below `count`, in any order.
   Sizes some(Size count) {
     Sizes all(count);

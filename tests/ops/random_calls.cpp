@@ -16,14 +16,23 @@ Case same(const ops::Row& row, Random& random) {
   const auto shape = random.shape(row.operands()[0].rank_min, 6);
   auto attributes = ops::default_attributes(row.attributes);
   if (row.name == "cast") attributes = CastAttributes{random.type(ops::type_sets::any)};
+  if (row.name == "triangular") attributes = TriangularAttributes{random.coin(), random.whole(-8)};
+  const auto choose = [&](auto& fields) {
+    if constexpr (requires { fields.alpha; })
+      if (random.coin()) fields.alpha = random.quarter();
+    if constexpr (requires { fields.beta; })
+      if (random.coin()) fields.beta = random.quarter();
+  };
+  std::visit(choose, attributes);
   return {{shape}, attributes, {shape}};
 }
 
 Case clamp(const ops::Row&, Random& random) {
   const auto shape = random.shape(0, 6);
   ClampAttributes attributes;
-  if (random.coin()) attributes.min_value = double(random.number(0, 9));
-  if (random.coin()) attributes.max_value = double(random.number(9, 20));
+  const bool below_zero = random.coin();
+  if (random.coin()) attributes.min_value = below_zero ? -1.5 : double(random.number(0, 3));
+  if (random.coin()) attributes.max_value = double(random.number(3, 6));
   return {{shape}, attributes, {shape}};
 }
 
@@ -53,7 +62,8 @@ Case instance_normalization(const ops::Row&, Random& random) {
   const auto shape = random.shape(4, 4);
   const auto layout = InputOperandLayout(random.number(0, 1));
   const Shape channels{shape[text(layout).find('c')]};
-  return {{shape, channels, channels}, InstanceNormalizationAttributes{1e-5, layout}, {shape}};
+  const double epsilon = random.coin() ? 1e-5 : 0.25;
+  return {{shape, channels, channels}, InstanceNormalizationAttributes{epsilon, layout}, {shape}};
 }
 
 Case layer_normalization(const ops::Row&, Random& random) {
@@ -61,7 +71,9 @@ Case layer_normalization(const ops::Row&, Random& random) {
   const auto axes = random.some(Size(shape.size()));
   Shape scale;
   for (const auto axis : axes) scale.push_back(shape[axis]);
-  return {{shape, scale, scale}, LayerNormalizationAttributes{axes, 1e-5}, {shape}};
+  // Few numbers may be nearly equal: without an epsilon their difference would be all rounding.
+  const double epsilon = *element_count(scale) >= 16 && random.coin() ? 1e-5 : 0.25;
+  return {{shape, scale, scale}, LayerNormalizationAttributes{axes, epsilon}, {shape}};
 }
 
 Case reduce(const ops::Row&, Random& random) {
@@ -175,7 +187,7 @@ Case scatter_nd(const ops::Row&, Random& random) {
 
 Case pad(const ops::Row&, Random& random) {
   const auto shape = random.shape(0, 5);
-  PadAttributes attributes{{}, {}, PaddingMode(random.number(0, 2)), 0.0};
+  PadAttributes attributes{{}, {}, PaddingMode(random.number(0, 2)), random.quarter()};
   Shape result;
   for (const auto size : shape) {
     attributes.beginning_padding.push_back(random.number(0, size - 1));

@@ -13,11 +13,13 @@ struct Sizes {
         directions(random.number(1, 2)),
         batch(random.number(1, 3)),
         input(random.number(1, 6)),
-        hidden(random.number(1, 6)) {}
+        hidden(random.number(1, random.number(0, 3) == 0 ? 40 : 6)) {}
 };
 
 template <class A>
 void choose_activations(A& attributes, std::size_t count, Random& random) {
+  attributes.layout = decltype(attributes.layout)(random.number(0, 1));
+  if constexpr (requires { attributes.reset_after; }) attributes.reset_after = random.coin();
   if (random.coin()) return;
   attributes.activations.emplace();
   for (std::size_t i = 0; i < count; ++i)

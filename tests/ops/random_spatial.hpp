@@ -18,7 +18,9 @@ inline Case matmul(const ops::Row&, Random& random) {
 
 inline Case gemm(const ops::Row&, Random& random) {
   const auto m = random.number(1, 9), k = random.number(1, 9), n = random.number(1, 9);
-  const GemmAttributes attributes{.a_transpose = random.coin(), .b_transpose = random.coin()};
+  GemmAttributes attributes{.a_transpose = random.coin(), .b_transpose = random.coin()};
+  if (random.coin()) attributes.alpha = random.quarter();
+  if (random.coin()) attributes.beta = random.quarter();
   return {{attributes.a_transpose ? Shape{k, m} : Shape{m, k},
            attributes.b_transpose ? Shape{n, k} : Shape{k, n}, random.narrower({m, n})},
           attributes,
@@ -118,6 +120,7 @@ inline Case resample2d(const ops::Row&, Random& random) {
   const auto factors = random.list(2, 1, 4);
   Resample2dAttributes attributes;
   attributes.axes = axes;
+  attributes.mode = InterpolationMode(random.number(0, 1));
   auto result = shape;
   for (std::size_t i = 0; i < 2; ++i) result[axes[i]] *= factors[i];
   attributes.scales = {static_cast<float>(factors[0]), static_cast<float>(factors[1])};

@@ -71,11 +71,11 @@ plant("a fence does not wait" actors/timeline.cpp
 plant("a lease's early end is lost" actors/device.cpp
   [[if (!timeline_.done(m.turn)) ended_early_.emplace(m.turn, m.revoked);]]
   [[if (!BUG && !timeline_.done(m.turn)) ended_early_.emplace(m.turn, m.revoked);]])
-plant("what waits at a lane is carried out after the end" actors/device.cpp
-  [[    if (lost()) return;
-    const auto turn = operation]]
-  [[    if (!BUG && lost()) return;
-    const auto turn = operation]])
+plant("what arrives at a lane is carried out after the end" actors/device.cpp
+  [[  if (lost()) return;
+  const auto turn = m.stamp]]
+  [[  if (!BUG && lost()) return;
+  const auto turn = m.stamp]])
 
 # -- what the operations do
 plant("the tag of a written tensor stays" actors/device_operations.cpp
@@ -89,13 +89,6 @@ plant("a cancelled write is done" actors/device_operations.cpp
 plant("revoked memory goes back to the tensor" actors/device_operations.cpp
   [[  if (!revoked) {]]
   [[  if (BUG || !revoked) {]])
-plant("an export has its place until it is returned" actors/device_operations.cpp
-  [[  leave();
-  tell(slot.actor, msg::tensor_answered{ticket, error});
-  // It may]]
-  [[  if (!BUG) leave();
-  tell(slot.actor, msg::tensor_answered{ticket, error});
-  // It may]])
 plant("a read of what was destroyed is answered twice" actors/device_operations.cpp
   [[if (slot.revoked || !o.loan->claim()) return Course::over;]]
   [[if (slot.revoked || (!o.loan->claim() && !BUG)) return Course::over;]])
@@ -131,6 +124,7 @@ plant("a place is lost when a lane is idle" messages/shared/admission.cpp
   // Sequentially consistent against wait]]
   [[  if (!BUG || !idle) ++left_;
   // Sequentially consistent against wait]])
-plant("a wake-up is lost" messages/shared/admission.cpp
-  [[  if (waiting_.load() == 0) return;]]
-  [[  if (BUG || waiting_.load() == 0) return;]])
+plant("an idle lane wakes nobody" actors/device.cpp
+  [[if (environment().admission->anybody_waits() && !has_mail()) environment().admission->settle();]]
+  [[if (!BUG && environment().admission->anybody_waits() && !has_mail())
+    environment().admission->settle();]])
