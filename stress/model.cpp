@@ -1,10 +1,8 @@
 #include "stress/model.hpp"
 
 #include <algorithm>
-#include <map>
-#include <set>
 
-#include "polychron/error_filter.hpp"
+#include "stress/evidence.hpp"
 #include "stress/symbolic_backend.hpp"
 
 namespace polychron::stress {
@@ -20,7 +18,6 @@ struct Content {
 using Contents = std::set<Content>;
 
 const std::string anybody = "*";
-
 /// Some link of the chain is of the operation with this label.
 bool names(const Error& error, const std::string& label) {
   if (label == anybody) return true;
@@ -37,11 +34,11 @@ bool is_end(const Error& error) {
 
 class Model {
  public:
-  Model(const Program& program, const History& history) : program_(program), history_(history) {}
+  Model(const Program& program, const History& history)
+      : program_(program), history_(history), told_(program, history) {}
 
   std::optional<std::string> run() {
-    foresee();
-    listen();
+    wrong_ = told_.wrong;
     for (std::size_t i = 0; i < program_.tensors; ++i) tensors_[i].contents = {{0, ""}};
     for (at_ = 0; at_ < history_.calls.size() && !wrong_; ++at_) carry_out(history_.calls[at_]);
     return wrong_;
@@ -62,89 +59,11 @@ class Model {
     bool thrown = false;           ///< one of them threw what the filter takes
   };
 
-  /// What happens at some time that only the whole history tells.
-  void foresee() {
-    for (std::size_t i = 0; i < history_.calls.size(); ++i) {
-      const auto& made = history_.calls[i];
-      if (made.call.kind == Kind::destroy_tensor) destroyed_at_.try_emplace(made.call.tensor, i);
-      if (made.call.kind == Kind::destroy_context && !ended_at_) ended_at_ = i;
-      if (made.call.kind == Kind::cancel) cancelled_.insert(made.call.cancellation);
-      if (made.lent && made.submitted) returned_.emplace(*made.lent, i);
-    }
-    for (const auto& client : program_.clients)
-      for (const auto& call : client) {
-        if (call.kind == Kind::constant) constants_.insert(call.tensor);
-        lends_ |= call.kind == Kind::lend;
-      }
-    for (const auto& fault : program_.faults) {
-      points_.insert(fault.point);
-      inherent_ |= fault.inherent;
-      // Which of them loses the context is up to the schedule, and so is what it meets.
-      if (fault.kind == ErrorKind::context_lost) may_be_lost_ = true;
-    }
-  }
-
-  /// Who heard of which failures: every operation that fails by itself is reported, to one.
-  void listen() {
-    struct Window {
-      ErrorFilter filter;
-      std::set<std::string> labels;  ///< of the calls in it
-    };
-    std::vector<Window> open;
-    std::map<std::string, std::set<ErrorFilter>> taken;  ///< filters of the scopes around a call
-    const auto keeps_others = [&](const Window& window) {
-      swallowed_.insert(window.labels.begin(), window.labels.end());
-    };
-    for (const auto& made : history_.calls) {
-      const auto label = label_of(made.client, made.index);
-      for (auto& [filter, labels] : open) {
-        labels.insert(label);
-        if (made.submitted && !made.thrown) taken[label].insert(filter);
-      }
-      if (!made.submitted) continue;
-      if (made.call.kind == Kind::push_scope)
-        open.push_back({static_cast<ErrorFilter>(made.call.way), {}});
-      if (made.call.kind != Kind::pop_scope || open.empty()) continue;
-      // It keeps the first: of others in it nobody hears.
-      if (made.answer && made.answer->found) {
-        hear(*made.answer->found);
-        keeps_others(open.back());
-      }
-      open.pop_back();
-    }
-    for (const auto& error : history_.uncaptured) {
-      hear(error);
-      if (!may_end() && taken[error.label()].contains(filter_of(error)) && !wrong_)
-        wrong_ = std::string("the handler heard what a scope should have had: ") + error.what();
-    }
-    for (const auto& error : history_.left) hear(error);
-    if (!history_.left.empty()) std::ranges::for_each(open, keeps_others);
-    for (const auto& [label, times] : heard_)
-      if (times > 1 && !wrong_)
-        wrong_ = "the error of " + label + " was heard " + std::to_string(times) + " times";
-  }
-  void hear(const Error& error) {
-    if (!inherent_ && error.kind() == ErrorKind::graph_invalid && !wrong_)
-      wrong_ = std::string("no graph is invalid: ") + error.what();
-    if (!error.label().empty() && error.label().front() == 'c') ++heard_[error.label()];
-  }
-  /// Whether an operation failed by itself, if that can be known: who was told says it.
-  std::optional<bool> failed(const std::string& label) const {
-    if (heard_.contains(label)) return true;
-    if (may_end() || swallowed_.contains(label)) return std::nullopt;
-    return false;
-  }
-
-  bool ended() const { return ended_at_ && *ended_at_ <= at_; }
-  bool may_end() const { return ended_at_ || may_be_lost_; }
-  bool faulty(FaultPoint point) const { return points_.contains(point); }
-  /// It may be skipped: late, or cancelled.
+  bool ended() const { return told_.ended_at && *told_.ended_at <= at_; }
+  /// Late, or cancelled before: certainly skipped.
   bool must_be_skipped(const Made& made) const {
     return (made.call.deadline != 0 && made.time > made.call.deadline) ||
            (made.call.cancellation != 0 && already_cancelled_.contains(made.call.cancellation));
-  }
-  bool may_be_skipped(const Call& call) const {
-    return call.deadline != 0 || (call.cancellation != 0 && cancelled_.contains(call.cancellation));
   }
 
   void fail(const Made& made, const std::string& what) {
@@ -166,7 +85,7 @@ class Model {
       case Kind::constant:
         tensors_[call.tensor].contents = {{call.kind == Kind::create ? 0 : call.value, ""}};
         return answered(made, {},
-                        faulty(FaultPoint::allocate) || faulty(FaultPoint::adopt) ||
+                        told_.faulty(FaultPoint::allocate) || told_.faulty(FaultPoint::adopt) ||
                             call.kind == Kind::constant);
       case Kind::write:
         return write(made);
@@ -188,7 +107,7 @@ class Model {
       case Kind::pop_scope:
         return pop(made);
       case Kind::build:
-        return answered(made, {}, faulty(FaultPoint::compile));
+        return answered(made, {}, told_.faulty(FaultPoint::compile));
       case Kind::destroy_tensor:
         tensors_[call.tensor].destroyed = true;
         return;
@@ -199,7 +118,7 @@ class Model {
         return answered(made, {}, false);
       case Kind::cancel:
         already_cancelled_.insert(call.cancellation);
-        return;
+        [[fallthrough]];
       case Kind::destroy_context:
         return;
     }
@@ -209,15 +128,14 @@ class Model {
   bool may_be_refused(const Call& call) const {
     const auto unusable = [&](std::size_t slot) {
       const auto& tensor = tensors_.at(slot);
-      const auto destroyed = destroyed_at_.find(slot);
-      return tensor.destroyed || tensor.refused_by || destroyed != destroyed_at_.end();
+      return tensor.destroyed || tensor.refused_by || told_.destroyed_at.contains(slot);
     };
     switch (call.kind) {
       case Kind::dispatch:
         if (std::ranges::any_of(call.inputs, unusable)) return true;
         [[fallthrough]];
       case Kind::compute:
-        if (destroys_graph(call.graph)) return true;
+        if (told_.destroys_graph(call.graph)) return true;
         if (call.kind == Kind::compute) return false;
         [[fallthrough]];
       case Kind::write:
@@ -229,14 +147,9 @@ class Model {
         return false;
     }
   }
-  bool destroys_graph(std::size_t graph) const {
-    return std::ranges::any_of(history_.calls, [&](const Made& made) {
-      return made.call.kind == Kind::destroy_graph && made.call.graph == graph;
-    });
-  }
-  /// Of constant tensors graphs are made; nothing else is done with them.
+  /// Constant tensors are for builders alone.
   bool of_constant(const Call& call) const {
-    const auto constant = [&](std::size_t slot) { return constants_.contains(slot); };
+    const auto constant = [&](std::size_t slot) { return told_.is_constant(slot); };
     return constant(call.tensor) || std::ranges::any_of(call.inputs, constant);
   }
 
@@ -246,10 +159,10 @@ class Model {
     bool allowed = false;
     switch (kind) {
       case ErrorKind::invalid_state:
-        allowed = ended() || may_end() || may_be_refused(call);
+        allowed = ended() || told_.may_end() || may_be_refused(call);
         break;
       case ErrorKind::context_lost:
-        allowed = may_be_lost_;
+        allowed = told_.may_be_lost();
         break;
       case ErrorKind::type_error:
         allowed = of_constant(call);
@@ -257,19 +170,19 @@ class Model {
       case ErrorKind::quota_exceeded:
         // Blocked callers give up when nobody in the world could let them in: who has the lease
         // that all wait for.
-        allowed = program_.max_in_flight < 64 && (!program_.blocks || lends_);
+        allowed = program_.max_in_flight < 64 && (!program_.blocks || told_.lends());
         break;
       case ErrorKind::timed_out:
         allowed = call.deadline != 0;
         break;
       case ErrorKind::aborted:
-        allowed = call.cancellation != 0 && cancelled_.contains(call.cancellation);
+        allowed = call.cancellation != 0 && told_.cancels(call.cancellation);
         break;
       default:
         break;
     }
     if (!allowed) fail(made, std::string("threw: ") + made.thrown->what());
-    if (!ended() && !may_end() && kind != ErrorKind::quota_exceeded)
+    if (!ended() && !told_.may_end() && kind != ErrorKind::quota_exceeded)
       for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope)
         if (scope->filter == filter_of(*made.thrown)) {
           scope->thrown = true;
@@ -294,12 +207,12 @@ class Model {
     }
     if (!error || may_fail) return;
     if (error->root().kind() == ErrorKind::type_error && of_constant(made.call)) return;
-    if (may_end() && is_end(*error)) return;
+    if (told_.may_end() && is_end(*error)) return;
     if (error->root().kind() == ErrorKind::invalid_state && may_be_refused(made.call)) {
       // Not of the context, which is there.
       if (error->operation().empty() && error->object().empty())
         fail(made, std::string("was rejected without its name: ") + error->what());
-      if (!may_end() &&
+      if (!told_.may_end() &&
           std::string_view(error->what()).find("the context") != std::string_view::npos)
         fail(made, std::string("was rejected, and the context lives: ") + error->what());
       return;
@@ -310,10 +223,7 @@ class Model {
     fail(made, std::string("was rejected: ") + error->what());
   }
 
-  /// The contents that an operation on this tensor may find. While somebody has it for good, what
-  /// waits is rejected or sees what the holder left.
   const Contents& of(std::size_t slot) { return tensors_[slot].contents; }
-
   bool refused(std::size_t slot) { return tensors_[slot].refused_by.has_value(); }
 
   void write(const Made& made) {
@@ -321,14 +231,14 @@ class Model {
     auto& tensor = tensors_[made.call.tensor];
     if (tensor.destroyed || (refused(made.call.tensor) && !unsure_)) return;
     Contents next;
-    const bool may_fail =
-        may_be_skipped(made.call) || faulty(FaultPoint::allocate) || faulty(FaultPoint::adopt);
-    const auto failed_itself = may_fail ? failed(label) : std::optional(false);
+    const bool may_fail = told_.may_be_skipped(made.call) || told_.faulty(FaultPoint::allocate) ||
+                          told_.faulty(FaultPoint::adopt);
+    const auto failed_itself = may_fail ? told_.failed(label) : std::optional(false);
     if (failed_itself == false && !made.thrown && must_be_skipped(made))
       return fail(made, "was done, cancelled or late as it was");
     if (failed_itself != true) next.insert({made.call.value, ""});
     if (failed_itself != false) next.insert({0, label});
-    if (refused(made.call.tensor) || made.thrown || destroyed_at_.contains(made.call.tensor))
+    if (refused(made.call.tensor) || made.thrown || told_.destroyed_at.contains(made.call.tensor))
       next.insert(tensor.contents.begin(), tensor.contents.end());
     tensor.contents = std::move(next);
   }
@@ -348,13 +258,13 @@ class Model {
     Contents next;
     std::vector<std::uint64_t> values;
     combine(made.call, values, label, next);
-    bool skipped = bad || may_be_skipped(made.call) || faulty(FaultPoint::execute) ||
-                   faulty(FaultPoint::instantiate);
+    bool skipped = bad || told_.may_be_skipped(made.call) || told_.faulty(FaultPoint::execute) ||
+                   told_.faulty(FaultPoint::instantiate);
     // Behind a lease of a tensor that is destroyed: nobody is told, as of any errored input.
     bool stranded = out.waits;
     for (const auto input : made.call.inputs) stranded |= tensors_[input].waits;
-    if (inherent_) next.insert({0, anybody});
-    const auto failed_itself = skipped ? failed(label) : std::optional(false);
+    if (told_.inherent()) next.insert({0, anybody});
+    const auto failed_itself = skipped ? told_.failed(label) : std::optional(false);
     // An operation with an errored input does not get that far.
     const bool runs = std::ranges::all_of(made.call.inputs, [&](auto input) {
       return std::ranges::all_of(of(input), [](const Content& c) { return c.errored_by.empty(); });
@@ -390,9 +300,10 @@ class Model {
     for (std::size_t i = 0; i <= made.call.graph; ++i) values.push_back(made.call.value + i);
     Contents contents{{symbolic_result("g" + std::to_string(made.call.graph), 0, values), ""}};
     answered(made, contents,
-             may_be_skipped(made.call) || faulty(FaultPoint::adopt) ||
-                 faulty(FaultPoint::allocate) || faulty(FaultPoint::execute) ||
-                 faulty(FaultPoint::instantiate) || destroyed_graphs_.contains(made.call.graph));
+             told_.may_be_skipped(made.call) || told_.faulty(FaultPoint::adopt) ||
+                 told_.faulty(FaultPoint::allocate) || told_.faulty(FaultPoint::execute) ||
+                 told_.faulty(FaultPoint::instantiate) ||
+                 destroyed_graphs_.contains(made.call.graph));
   }
 
   void read(const Made& made) {
@@ -401,7 +312,7 @@ class Model {
       if (made.answer && !made.answer->error) fail(made, "was answered");
       return;
     }
-    answered(made, of(made.call.tensor), faulty(FaultPoint::read));
+    answered(made, of(made.call.tensor), told_.faulty(FaultPoint::read));
   }
 
   void query(const Made& made) {
@@ -418,26 +329,27 @@ class Model {
   void lend(const Made& made) {
     auto& tensor = tensors_[made.call.tensor];
     if (tensor.destroyed || tensor.refused_by) return;
-    const auto back = returned_.find(at_), destroyed = destroyed_at_.find(made.call.tensor);
+    const auto back = told_.returned.find(at_),
+               destroyed = told_.destroyed_at.find(made.call.tensor);
     const bool granted = made.answer && !made.answer->error;
-    const bool kept = back == returned_.end() ||
-                      (destroyed != destroyed_at_.end() && destroyed->second < back->second);
+    const bool kept = back == told_.returned.end() ||
+                      (destroyed != told_.destroyed_at.end() && destroyed->second < back->second);
     // Its holder, or nobody who has heard of it yet, keeps the memory.
-    if (kept && destroyed != destroyed_at_.end()) tensor.waits = true;
+    if (kept && destroyed != told_.destroyed_at.end()) tensor.waits = true;
     if (made.call.way == 1) {
       tensor.refused_by = at_;
       // From the call on; and for ever if it was refused itself, which comes to the same here.
-      unsure_ |= !granted || may_end() || destroyed != destroyed_at_.end();
+      unsure_ |= !granted || told_.may_end() || destroyed != told_.destroyed_at.end();
     }
     if (!granted) {
       if (made.answer) answered(made, of(made.call.tensor), false);
       return;
     }
-    if (back == returned_.end()) return;
+    if (back == told_.returned.end()) return;
     const auto value = history_.calls[back->second].call.value;
     if (value == 0) return;
     Contents next{{value, ""}};
-    if (kept || may_end()) next.insert(tensor.contents.begin(), tensor.contents.end());
+    if (kept || told_.may_end()) next.insert(tensor.contents.begin(), tensor.contents.end());
     tensor.contents = std::move(next);
   }
 
@@ -469,18 +381,13 @@ class Model {
 
   const Program& program_;
   const History& history_;
+  const Evidence told_;
   std::size_t at_ = 0;
   std::optional<std::string> wrong_;
   std::map<std::size_t, Tensor> tensors_;
-  std::set<std::size_t> destroyed_graphs_, constants_;
+  std::set<std::size_t> destroyed_graphs_;
   std::vector<Scope> scopes_;
-  std::map<std::string, int> heard_;
-  std::set<std::string> swallowed_;  ///< labels of which a scope may have kept an error to itself
-  std::map<std::size_t, std::size_t> destroyed_at_, returned_;
-  std::optional<std::size_t> ended_at_;
-  std::set<unsigned> cancelled_, already_cancelled_;
-  std::set<FaultPoint> points_;
-  bool inherent_ = false, may_be_lost_ = false, lends_ = false;
+  std::set<unsigned> already_cancelled_;
   bool unsure_ = false;  ///< whether a lease that refuses is out
 };
 

@@ -15,12 +15,15 @@ struct SymbolicStorage : kernels::Storage {
 };
 
 struct SymbolicPlan : kernels::Plan {
-  explicit SymbolicPlan(std::string graph) : label(std::move(graph)) {}
-  // Something that has to be given back.
-  std::size_t arena_bytes() const noexcept override { return 24; }
-  std::size_t constant_bytes() const noexcept override { return 16; }
+  SymbolicPlan(std::string graph, std::size_t size) : label(std::move(graph)), bytes(size) {}
+  std::size_t arena_bytes() const noexcept override { return bytes; }
+  std::size_t constant_bytes() const noexcept override { return bytes; }
   std::vector<std::string> describe() const override { return {"symbolic " + label}; }
   std::string label;
+  std::size_t bytes;
+};
+}
+std::string label;
 };
 
 struct SymbolicInstance : kernels::PlanInstance {
@@ -104,7 +107,7 @@ Result<void> SymbolicBackend::read(const kernels::Storage& storage, std::span<st
 
 Result<std::shared_ptr<kernels::Plan>> SymbolicBackend::compile(
     std::shared_ptr<const ops::Graph> graph, const kernels::CompileOptions&) {
-  return std::shared_ptr<kernels::Plan>(std::make_shared<SymbolicPlan>(graph->label));
+  return std::shared_ptr<kernels::Plan>(std::make_shared<SymbolicPlan>(graph->label, plan_bytes_));
 }
 
 Result<std::unique_ptr<kernels::PlanInstance>> SymbolicBackend::instantiate(

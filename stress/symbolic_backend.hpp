@@ -23,6 +23,8 @@ inline const TensorDescriptor value_descriptor{{DataType::uint64, {1}}, true, tr
 /// Tensors must have at least 8 bytes; the first 8 are the value. A graph is known by its label.
 class SymbolicBackend : public kernels::Backend {
  public:
+  /// Of `plan_bytes` are every plan's constants, and every instance's arena.
+  explicit SymbolicBackend(std::size_t plan_bytes = 0) : plan_bytes_(plan_bytes) {}
   std::string name() const override { return "symbolic"; }
   Result<std::unique_ptr<kernels::Storage>> allocate(std::size_t bytes) override;
   Result<std::unique_ptr<kernels::Storage>> adopt(Buffer&& bytes) override;
@@ -37,6 +39,9 @@ class SymbolicBackend : public kernels::Backend {
   kernels::ExecuteStatus execute(kernels::PlanInstance& plan,
                                  std::span<kernels::Storage* const> inputs,
                                  std::span<kernels::Storage* const> outputs) override;
+
+ private:
+  const std::size_t plan_bytes_;
 };
 
 }  // namespace polychron::stress

@@ -77,7 +77,9 @@ RunResult replay(const std::string& token, Program* program) {
   Program known;
   Schedule schedule;
   try {
-    const auto value = nlohmann::json::from_cbor(from_letters(token), false);
+    const auto value = nlohmann::json::from_cbor(from_letters(token));
+    if (!value.is_array() || value.size() != 3)
+      throw Error(ErrorKind::bad_data, "this is no replay token");
     if (value.at(0).get<int>() != version)
       throw Error(ErrorKind::bad_data, "this replay token is of another version");
     value.at(1).get_to(known);

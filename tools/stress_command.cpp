@@ -28,10 +28,10 @@ struct Options {
 };
 
 constexpr const char* footer =
-    R"(Clients make random calls on a context; a strategy decides, message by message, which actor moves,
-when time passes, and who interrupts whom. Every answer is held against a model of the contract
-(docs/contract.md), and in the end nothing may be left. The first finding is shrunk and printed
-with a token that runs it again. Exit code 1 if something was found.
+    R"(Clients make random calls on a context; a strategy decides, message by message, which actor
+moves, when time passes, and who interrupts whom. Every answer is held against a model of the
+contract (docs/contract.md), and in the end nothing may be left. The first finding is shrunk and
+printed with a token that runs it again. Exit code 1 if something was found.
 
 Examples:
   polychron stress

@@ -88,7 +88,8 @@ void pad(const Call& call) {
   const Shape& shape = call.in_shape(0);
   const Strides strides = strides_of(shape);
   with_element(call.in_type(), [&]<class T>(T) {
-    const T filler = std::visit([](auto value) { return narrow<T>(value); }, a.value);
+    const auto filler =
+        std::visit([](auto value) { return narrow<T>(value); }, ops::cast(a.value, call.in_type()));
     const T* in = call.in<T>(0);
     T* out = call.out<T>();
     for_each<1>(call.out_shape(), {Strides{}}, [&](const auto&, const auto& at) {

@@ -48,7 +48,8 @@ BOOST_AUTO_TEST_CASE(reads_take_places) {
   fills_the_places(s, [&] { return s.context.read_tensor(t); });
 }
 
-// They ask rather than work: none waits for a place, whatever the policy, and none is without bound.
+// They ask rather than work: none waits for a place, whatever the policy, and none is without
+// bound.
 BOOST_AUTO_TEST_CASE(queries_are_bounded_and_never_wait) {
   for (const auto policy : {AdmissionPolicy::block, AdmissionPolicy::fail}) {
     auto options = refusing();

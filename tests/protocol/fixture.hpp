@@ -7,7 +7,7 @@
 
 #include "runtime/builder_bridge.hpp"
 #include "stress/fault_backend.hpp"
-#include "stress/program.hpp"
+#include "stress/world.hpp"
 #include "stress/symbolic_backend.hpp"
 
 namespace polychron::testing {

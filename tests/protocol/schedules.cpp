@@ -1,15 +1,17 @@
-// One program, any schedule, one outcome: the production actors under a seeded scheduler.
+// One program, any schedule, one outcome: the production actors under a seeded scheduler, held
+// against the model of the contract.
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <string>
 
-#include "stress/program.hpp"
+#include "stress/explorer.hpp"
 
 using namespace polychron;
+using stress::Call;
 using stress::ExhaustiveStrategy;
+using stress::Kind;
 using stress::Program;
 using stress::RandomStrategy;
-using stress::World;
 
 namespace {
 
@@ -31,83 +33,69 @@ void fail(std::uint64_t seed, const Program& program, const std::string& why) {
 
 BOOST_AUTO_TEST_SUITE(schedules)
 
-BOOST_AUTO_TEST_CASE(a_thousand_programs_agree_with_the_oracle_under_four_schedules_each) {
-  const auto [first, last] = seeds(1000);
-  std::size_t steps = 0;
-  for (auto seed = first; seed < last; ++seed) {
-    const auto program = stress::random_program(seed, 25);
-    for (std::uint64_t schedule = 0; schedule < 4; ++schedule) {
-      RandomStrategy strategy(seed * 1000 + schedule);
-      World world(strategy);
-      if (const auto why = run_program(world, program)) {
-        fail(seed, program, *why);
-        return;
-      }
-      steps += world.steps();
-    }
-  }
-  BOOST_TEST_MESSAGE("schedules: " << 4 * (last - first) << ", messages: " << steps);
-  BOOST_TEST(steps > 0U);
+BOOST_AUTO_TEST_CASE(thousands_of_programs_agree_with_the_model_under_every_strategy) {
+  stress::Exploration exploration;
+  const auto [first, last] = seeds(1);
+  exploration.seed = first;
+  exploration.schedules = 12000;
+  const auto report = stress::explore(exploration);
+  BOOST_TEST_MESSAGE("schedules: " << report.schedules << ", messages: " << report.messages);
+  BOOST_TEST(report.schedules >= 12000U);
+  if (report.finding)
+    fail(report.finding->seed, report.finding->program,
+         report.finding->what + "\n  polychron stress --replay " + report.finding->token);
 }
 
 BOOST_AUTO_TEST_CASE(the_outcome_is_the_same_for_any_number_of_lanes) {
-  const auto [first, last] = seeds(600);
+  const auto [first, last] = seeds(400);
   for (auto seed = first; seed < last; ++seed) {
-    const auto program = stress::random_program(seed, 30);
-    for (int lanes = 2; lanes <= 4; ++lanes) {
-      RandomStrategy strategy(seed * 10 + static_cast<std::uint64_t>(lanes));
-      World world(strategy);
-      ContextOptions options;
-      options.lanes = lanes;
-      if (const auto why = run_program(world, program, options)) {
-        fail(seed, program, *why + " with " + std::to_string(lanes) + " lanes");
-        return;
-      }
+    auto program = stress::random_program(seed, {.clients = 1, .calls = 30, .faults = false});
+    for (program.lanes = 1; program.lanes <= 4; ++program.lanes) {
+      RandomStrategy strategy(seed * 10 + static_cast<std::uint64_t>(program.lanes));
+      if (const auto why = stress::run(program, strategy).finding) return fail(seed, program, *why);
     }
   }
   BOOST_TEST(last > first);
 }
 
 BOOST_AUTO_TEST_CASE(one_program_has_one_outcome_under_two_thousand_schedules) {
-  const auto program = stress::random_program(42, 30);
+  const auto program = stress::random_program(42);
   const auto [first, last] = seeds(2000);
   for (auto seed = first; seed < last; ++seed) {
     RandomStrategy strategy(seed);
-    World world(strategy);
-    if (const auto why = run_program(world, program)) {
-      fail(seed, program, *why);
-      return;
-    }
+    if (const auto why = stress::run(program, strategy).finding) return fail(seed, program, *why);
   }
   BOOST_TEST(last > first);
 }
 
 BOOST_AUTO_TEST_CASE(the_same_seed_gives_the_same_history) {
-  const auto program = stress::random_program(7, 25);
-  const auto steps = [&] {
-    RandomStrategy strategy(11);
-    World world(strategy);
-    BOOST_TEST(!run_program(world, program).has_value());
-    return world.steps();
-  };
-  BOOST_TEST(steps() == steps());
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    const auto program = stress::random_program(seed);
+    RandomStrategy one(11), other(11);
+    const auto first = stress::run(program, one), second = stress::run(program, other);
+    BOOST_TEST((first.schedule == second.schedule), "seed " << seed);
+    BOOST_TEST(first.messages == second.messages, "seed " << seed);
+    BOOST_REQUIRE_EQUAL(first.history.calls.size(), second.history.calls.size());
+    for (std::size_t i = 0; i < first.history.calls.size(); ++i) {
+      const auto& a = first.history.calls[i];
+      const auto& b = second.history.calls[i];
+      BOOST_TEST((a.client == b.client && a.index == b.index), "seed " << seed << ", call " << i);
+      BOOST_TEST((a.answer && a.answer->value) == (b.answer && b.answer->value));
+      if (a.answer && a.answer->value) BOOST_TEST(*a.answer->value == *b.answer->value);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(every_schedule_of_write_dispatch_read_gives_the_written_value) {
-  using Kind = stress::Call::Kind;
-  const Program program{{Kind::create, 0, {}, 0, 0},
-                        {Kind::create, 1, {}, 0, 0},
-                        {Kind::write, 0, {}, 0, 17},
-                        {Kind::dispatch, 1, {0}, 0, 0},
-                        {Kind::read, 1, {}, 0, 0}};
+  Program program;
+  program.tensors = 2;
+  program.clients = {{{.kind = Kind::write, .tensor = 0, .value = 17},
+                      {.kind = Kind::dispatch, .tensor = 1, .inputs = {0}},
+                      {.kind = Kind::read, .tensor = 1}}};
   ExhaustiveStrategy strategy;
   std::size_t schedules = 0;
   do {
-    World world(strategy);
-    if (const auto why = run_program(world, program)) {
-      fail(0, program, *why);
-      return;
-    }
+    if (const auto why = stress::run(program, strategy).finding) return fail(0, program, *why);
     ++schedules;
   } while (strategy.next() && schedules < 20000);
   BOOST_TEST_MESSAGE("schedules: " << schedules);

@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "stress/explorer.hpp"
 #include "tests/protocol/fixture.hpp"
 
 using namespace polychron;
@@ -128,23 +129,43 @@ BOOST_AUTO_TEST_CASE(a_footprint_is_what_the_operation_touches_and_no_other_mess
 
 BOOST_AUTO_TEST_CASE(a_schedule_run_again_is_the_same_schedule_with_the_same_outcome) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-    const auto program = stress::random_program(seed, 20);
-    ContextOptions options;
-    options.lanes = 1 + static_cast<int>(seed % 3);
-    Witness witness(seed);
-    Schedule schedule;
-    {
-      World world(witness);
-      BOOST_TEST(!run_program(world, program, options).has_value());
-      schedule = world.schedule();
-      BOOST_TEST(world.steps() == schedule.size());
-    }
-    // Of the picks after run_program, which end the world, nothing was kept: the first is as good.
-    ReplayStrategy replay(schedule_from_string(stress::to_string(schedule)));
-    World world(replay);
-    BOOST_TEST(!run_program(world, program, options).has_value());
-    BOOST_TEST((world.schedule() == schedule), "seed " << seed);
+    const auto program = stress::random_program(seed);
+    stress::RandomStrategy random(seed);
+    const auto first = stress::run(program, random);
+    BOOST_TEST(!first.finding.has_value(), first.finding.value_or(""));
+    ReplayStrategy replay(schedule_from_string(stress::to_string(first.schedule)));
+    const auto again = stress::run(program, replay);
+    BOOST_TEST((again.schedule == first.schedule), "seed " << seed);
+    BOOST_TEST(again.messages == first.messages, "seed " << seed);
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_token_is_a_run) {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    const auto program = stress::random_program(seed);
+    stress::RandomStrategy random(seed);
+    const auto first = stress::run(program, random);
+    stress::Program known;
+    const auto again = stress::replay(stress::token_of(program, first.schedule), &known);
+    BOOST_TEST((known == program), "seed " << seed);
+    BOOST_TEST((again.schedule == first.schedule), "seed " << seed);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_token_is_refused) {
+  const auto program = stress::random_program(3);
+  const auto token = stress::token_of(program, {0, 1});
+  for (const auto& text : {std::string(), std::string("A"), std::string("?"), token + token,
+                           token.substr(0, token.size() / 2), std::string(500, 'g')})
+    BOOST_CHECK_THROW(static_cast<void>(stress::replay(text)), Error);
+  auto huge = program;
+  huge.lanes = 1000;
+  thrown(ErrorKind::bad_data, [&] { stress::replay(stress::token_of(huge, {})); });
+  huge = program;
+  huge.clients = {{{.kind = stress::Kind::dispatch, .inputs = {}}}};
+  thrown(ErrorKind::bad_data, [&] { stress::replay(stress::token_of(huge, {})); });
+  // A schedule of another program.
+  thrown(ErrorKind::bad_data, [&] { stress::replay(stress::token_of(program, {4294967295})); });
 }
 
 BOOST_AUTO_TEST_CASE(a_world_run_again_picks_the_same_actors_and_gives_the_same_values) {

@@ -10,7 +10,8 @@ BOOST_AUTO_TEST_SUITE(wire_enumerations)
 /// A call in which one enumeration has a value that has no name.
 template <class T>
 void refused(T call) {
-  rejected(ErrorKind::bad_data, msg::wire::from_bytes<msg::Call>(msg::wire::to_bytes(msg::Call(call))));
+  rejected(ErrorKind::bad_data,
+           msg::wire::from_bytes<msg::Call>(msg::wire::to_bytes(msg::Call(call))));
 }
 
 BOOST_AUTO_TEST_CASE(a_value_without_a_name_is_bad_data) {

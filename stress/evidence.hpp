@@ -1,0 +1,57 @@
+// What only the whole of a history tells: what will have been destroyed, cancelled or lost, and who
+// heard of which failure.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "polychron/error_filter.hpp"
+#include "stress/history.hpp"
+
+namespace polychron::stress {
+
+class Evidence {
+ public:
+  Evidence(const Program& program, const History& history);
+
+  /// The context ends, or may be lost by a fault, at some time.
+  bool may_end() const { return ended_at || may_be_lost_; }
+  bool may_be_lost() const { return may_be_lost_; }
+  bool faulty(FaultPoint point) const { return points_.contains(point); }
+  /// Some fault is inherent in its graph.
+  bool inherent() const { return inherent_; }
+  /// Somebody has a lease, for which others may wait.
+  bool lends() const { return lends_; }
+  bool is_constant(std::size_t tensor) const { return constants_.contains(tensor); }
+  bool destroys_graph(std::size_t graph) const { return graphs_.contains(graph); }
+  bool cancels(unsigned cancellation) const { return cancelled_.contains(cancellation); }
+  /// It may be skipped: late, or cancelled.
+  bool may_be_skipped(const Call& call) const {
+    return call.deadline != 0 || (call.cancellation != 0 && cancels(call.cancellation));
+  }
+  /// Whether an operation failed by itself, if that can be known: who was told says it.
+  std::optional<bool> failed(const std::string& label) const;
+
+  /// Places in the history: of each destroyed tensor's destroy(), of each export's return, of the
+  /// end of the context.
+  std::map<std::size_t, std::size_t> destroyed_at, returned;
+  std::optional<std::size_t> ended_at;
+  /// What is wrong with what was heard, whatever else happened.
+  std::optional<std::string> wrong;
+
+ private:
+  void foresee(const Program& program, const History& history);
+  void listen(const History& history);
+  void hear(const Error& error);
+
+  std::map<std::string, int> heard_;
+  std::set<std::string> swallowed_;  ///< labels of which a scope may have kept an error to itself
+  std::set<std::size_t> constants_, graphs_;
+  std::set<unsigned> cancelled_;
+  std::set<FaultPoint> points_;
+  bool inherent_ = false, may_be_lost_ = false, lends_ = false;
+};
+
+}  // namespace polychron::stress
