@@ -22,9 +22,6 @@ struct SymbolicPlan : kernels::Plan {
   std::string label;
   std::size_t bytes;
 };
-}
-std::string label;
-};
 
 struct SymbolicInstance : kernels::PlanInstance {
   explicit SymbolicInstance(std::shared_ptr<const kernels::Plan> p) : plan(std::move(p)) {}

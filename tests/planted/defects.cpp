@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/test/unit_test.hpp>
+#include <csignal>
 #include <cstdlib>
 #include <iomanip>
 #include <sstream>
@@ -43,6 +44,8 @@ std::uint64_t schedules_until_found(stress::Search search, std::uint64_t most) {
   const auto child = fork();
   BOOST_REQUIRE(child >= 0);
   if (child == 0) {
+    // A crash is a result, and nothing to tell about.
+    for (const int crash : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE}) std::signal(crash, SIG_DFL);
     const auto found = search_here(search, most);
     _exit(write(ends[1], &found, sizeof found) == sizeof found ? 0 : 1);
   }
@@ -99,7 +102,7 @@ BOOST_AUTO_TEST_CASE(each_is_found) {
 // The first finding of each defect that is found soon, shrunk: few calls are left, and its token
 // finds it again.
 BOOST_AUTO_TEST_CASE(a_finding_is_shrunk_and_found_again) {
-  for (const std::size_t defect : {2, 5, 8, 13, 17, 22}) {
+  for (const std::size_t defect : {2, 5, 22, 26}) {
     planted::defect = defect;
     stress::Exploration exploration;
     exploration.schedules = 2000;

@@ -1,0 +1,39 @@
+// polychron stress, as a user types it.
+#include <boost/test/unit_test.hpp>
+#include <nlohmann/json.hpp>
+
+#include "tests/tool/command.hpp"
+
+using test_tool::check_mistake;
+using test_tool::run_tool;
+
+BOOST_AUTO_TEST_SUITE(stress_command)
+
+BOOST_AUTO_TEST_CASE(a_search_tells_what_it_did) {
+  const auto outcome = run_tool({"stress", "--seed", "7", "--schedules", "300"});
+  BOOST_TEST(outcome.exit_code == 0, outcome.output);
+  for (const std::string part :
+       {"seed 7, strategy mixed: 300 schedules", "coverage", "nothing was found"})
+    BOOST_TEST((outcome.output.find(part) != std::string::npos), part << " in: " << outcome.output);
+}
+
+BOOST_AUTO_TEST_CASE(every_strategy_searches) {
+  for (const std::string strategy : {"random", "pct", "pos", "surw", "coverage", "round-robin"}) {
+    const auto outcome = run_tool({"stress", "--seed", "3", "--schedules", "90", "--strategy",
+                                   strategy, "--jobs", "2", "--json"});
+    BOOST_TEST(outcome.exit_code == 0, outcome.output);
+    const auto report = nlohmann::json::parse(outcome.output);
+    BOOST_TEST(report.at("schedules").get<int>() >= 90);
+    BOOST_TEST(report.at("strategy").get<std::string>() == strategy);
+    BOOST_TEST(!report.contains("finding"));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(mistakes_are_told) {
+  check_mistake(run_tool({"stress", "--replay", "nonsense"}), "replay token");
+  check_mistake(run_tool({"stress", "--strategy", "luck"}), "luck");
+  check_mistake(run_tool({"stress", "--schedules", "0"}), "--schedules");
+  check_mistake(run_tool({"stress", "--lanes", "99"}), "--lanes");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
