@@ -70,6 +70,27 @@ BOOST_AUTO_TEST_CASE(constants_are_folded) {
   BOOST_TEST(steps.size() == 1U);
 }
 
+// What a few bytes ask for is not all made, nor calculated, while a graph is built.
+BOOST_AUTO_TEST_CASE(folding_has_bounds) {
+  GraphMaker large;
+  const Shape shape{1 << 21};
+  const auto one = large.constant<float>({1}, {1});
+  for (int i = 0; i < 20; ++i)
+    large.output(large.node(op("expand"), {one}, shape, ExpandAttributes{shape}));
+  Runner runner(kernels::make_cpu_backend(), large.share());
+  BOOST_TEST(runner.plan().constant_bytes() <= (std::size_t{64} << 20) + 64);
+  BOOST_TEST(count(runner.plan().describe(), "expand") == 12);
+
+  GraphMaker costly;
+  const Shape square{2000, 2000};
+  auto product = costly.node(op("expand"), {costly.constant<float>({1}, {0.001F})}, square,
+                             ExpandAttributes{square});
+  for (int i = 0; i < 6; ++i) product = costly.node(op("matmul"), {product, product}, square);
+  costly.output(product);
+  Runner slow(kernels::make_cpu_backend(), costly.share());
+  BOOST_TEST(count(slow.plan().describe(), "matmul") == 6);
+}
+
 BOOST_AUTO_TEST_CASE(hard_swish_fuses_into_the_convolution) {
   GraphMaker maker;
   const Shape shape{1, 32, 6, 5};

@@ -3,12 +3,47 @@
 
 #include "kernels/cpu/passes/passes.hpp"
 #include "kernels/cpu/plan.hpp"
+#include "ops/table.hpp"
 
 namespace polychron::kernels {
 namespace {
 
 /// Results larger than this are computed each time: a plan should not grow by what it can make.
 constexpr std::size_t largest_folded = std::size_t{16} << 20;
+/// All results together may have so many bytes, beside as many as the graph's own constants have;
+/// and take so many multiplications, or the like: a few seconds at worst. A model of few bytes may
+/// ask for any amount of both.
+constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20, most_work = 4'000'000'000;
+
+std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? most_work + 1 : product;
+}
+
+std::uint64_t elements(const PlanGraph& graph, ops::ValueId value) {
+  return value == ops::no_value ? 0 : *element_count(graph.values[value].descriptor.shape);
+}
+
+/// About how many steps the kernel takes: at least as many as it has elements to look at; for each
+/// result of a product or window, as many as its second operand or its longest dimension has.
+std::uint64_t work_of(const PlanGraph& graph, const PlanNode& node) {
+  std::uint64_t results = 0, operands = 0, longest = 1;
+  for (const auto value : node.outputs) results += elements(graph, value);
+  for (const auto value : node.inputs) operands += elements(graph, value);
+  for (const auto extent : graph.values[node.inputs[0]].descriptor.shape)
+    longest = std::max<std::uint64_t>(longest, extent);
+  switch (ops::row(node.op).family) {
+    case ops::Family::matrix:
+      return operands + saturating_product(results, longest);
+    case ops::Family::convolution:
+    case ops::Family::recurrent:
+      return operands + saturating_product(results, elements(graph, node.inputs[1]));
+    case ops::Family::pooling:
+      return operands + saturating_product(results, operands);
+    default:
+      return operands + results;
+  }
+}
 
 void compute(PlanGraph& graph, const PlanNode& node) {
   const Problem problem = problem_of(graph, node, 1);
@@ -36,6 +71,9 @@ void compute(PlanGraph& graph, const PlanNode& node) {
 }  // namespace
 
 void fold_constants(PlanGraph& graph) {
+  std::uint64_t bytes = most_bytes, work = most_work;
+  for (const PlanValue& value : graph.values)
+    if (value.constant) bytes += value.constant->size();
   for (PlanNode& node : graph.nodes) {
     const bool constant = std::all_of(node.inputs.begin(), node.inputs.end(), [&](auto value) {
       return value == ops::no_value || graph.is_constant(value);
@@ -44,6 +82,12 @@ void fold_constants(PlanGraph& graph) {
       return *byte_length(graph.values[value].descriptor) <= largest_folded;
     });
     if (node.removed || !constant || !small) continue;
+    std::uint64_t made = 0;
+    for (const auto value : node.outputs) made += *byte_length(graph.values[value].descriptor);
+    const auto steps = work_of(graph, node);
+    if (made > bytes || steps > work) continue;
+    bytes -= made;
+    work -= steps;
     compute(graph, node);
     node.removed = true;
   }
