@@ -198,7 +198,7 @@ std::optional<std::vector<RecurrentNetworkActivation>> shared_activations(
     if (name != "Sigmoid" && name != "Tanh" && name != "Relu") return std::nullopt;
     if (i < kind.functions.size())
       list.push_back(known);
-    else if (list[i - kind.functions.size()] != known)
+    else if (list[i % kind.functions.size()] != known)
       return std::nullopt;
   }
   return list;
@@ -214,9 +214,9 @@ bool direct(Node& node, const Kind& kind) {
   const auto directions = node.shape(1)[0];
   const auto hidden = node.shape(2)[2];
   const auto text = node.text("direction", "forward");
-  const auto activations = shared_activations(node, kind, directions);
   if ((text == "bidirectional" ? 2U : 1U) != directions || node.shape(1)[1] != kind.gates * hidden)
     return false;  // told by whoever unrolls it
+  const auto activations = shared_activations(node, kind, directions);
   if (!activations) return false;
   const auto steps = node.shape(0)[0];
   const auto choose = [&](auto options) {

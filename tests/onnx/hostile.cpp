@@ -208,4 +208,17 @@ BOOST_AUTO_TEST_CASE(batches_that_differ) {
   BOOST_TEST(!scan(ramp({2}), floats({}, {1})));
 }
 
+BOOST_AUTO_TEST_CASE(networks_of_many_directions) {
+  // Activations are listed per direction: of weights with three of them none is looked up.
+  for (const std::uint32_t directions : {3U, 70'000U}) {
+    Model model(14);
+    model.node("GRU", {"x", "w", "r"}, {"y"}, {{"hidden_size", 1}})
+        .initializer("x", ramp({2, 1, 1}))
+        .initializer("w", ramp({directions, 3, 1}))
+        .initializer("r", ramp({directions, 3, 1}))
+        .output("y");
+    BOOST_TEST(!survives(model.bytes(), {}));
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
