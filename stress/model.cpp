@@ -170,7 +170,7 @@ class Model {
       case ErrorKind::quota_exceeded:
         // Blocked callers give up when nobody in the world could let them in: who has the lease
         // that all wait for.
-        allowed = program_.max_in_flight < 64 && (!program_.blocks || told_.lends());
+        allowed = program_.few_places() && (!program_.blocks || told_.lends());
         break;
       case ErrorKind::timed_out:
         allowed = call.deadline != 0;
@@ -217,7 +217,7 @@ class Model {
         fail(made, std::string("was rejected, and the context lives: ") + error->what());
       return;
     }
-    if (error->root().kind() == ErrorKind::quota_exceeded && program_.max_in_flight < 64) return;
+    if (error->root().kind() == ErrorKind::quota_exceeded && program_.few_places()) return;
     for (const auto& c : contents)
       if (!c.errored_by.empty() && names(*error, c.errored_by)) return;
     fail(made, std::string("was rejected: ") + error->what());
@@ -257,9 +257,9 @@ class Model {
     }
     Contents next;
     std::vector<std::uint64_t> values;
-    combine(made.call, values, label, next);
-    bool skipped = bad || told_.may_be_skipped(made.call) || told_.faulty(FaultPoint::execute) ||
-                   told_.faulty(FaultPoint::instantiate);
+    combine(made.call, values, next);
+    const bool skipped = bad || told_.may_be_skipped(made.call) ||
+                         told_.faulty(FaultPoint::execute) || told_.faulty(FaultPoint::instantiate);
     // Behind a lease of a tensor that is destroyed: nobody is told, as of any errored input.
     bool stranded = out.waits;
     for (const auto input : made.call.inputs) stranded |= tensors_[input].waits;
@@ -278,8 +278,7 @@ class Model {
   }
 
   /// Every choice of what the inputs hold.
-  void combine(const Call& call, std::vector<std::uint64_t>& values, const std::string& label,
-               Contents& next) {
+  void combine(const Call& call, std::vector<std::uint64_t>& values, Contents& next) {
     if (values.size() == call.inputs.size()) {
       next.insert({symbolic_result("g" + std::to_string(call.graph), 0, values), ""});
       return;
@@ -290,7 +289,7 @@ class Model {
         continue;
       }
       values.push_back(content.value);
-      combine(call, values, label, next);
+      combine(call, values, next);
       values.pop_back();
     }
   }

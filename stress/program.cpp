@@ -18,7 +18,7 @@ class Drawing {
     program.tensors = 2 + below(3);
     program.interrupts = below(2) == 0;
     program.blocks = below(3) != 0;
-    program.max_in_flight = below(3) == 0 ? 1 + below(4) : 64;
+    program.max_in_flight = below(3) == 0 ? 1 + below(4) : enough_places;
     choose_kinds();
     if (crosses_) program.lanes = std::max(program.lanes, std::min(2, swarm_.lanes));
     if (swarm_.faults && below(2) == 0) add_faults(program);

@@ -55,10 +55,13 @@ struct PlannedFault {
   friend bool operator==(const PlannedFault&, const PlannedFault&) = default;
 };
 
+/// More than a drawn program takes at once.
+inline constexpr std::uint64_t enough_places = 64;
+
 /// Clients that share a context, `tensors` tensors, and two graphs: g0 of one input, g1 of two.
 struct Program {
   int lanes = 1;
-  std::uint64_t max_in_flight = 64;
+  std::uint64_t max_in_flight = enough_places;
   bool blocks = true;       ///< AdmissionPolicy::block
   bool interrupts = false;  ///< handlers may be interrupted between what they send
   std::size_t tensors = 3;
@@ -66,6 +69,8 @@ struct Program {
   std::vector<std::vector<Call>> clients = {};
 
   std::size_t calls() const;
+  /// Calls may have to wait for a place, or be refused one.
+  bool few_places() const { return max_in_flight < enough_places; }
   friend bool operator==(const Program&, const Program&) = default;
 };
 

@@ -101,15 +101,13 @@ void prepare(Board& board, World& world) {
   for (const auto& client : program.clients)
     for (const auto& call : client) slots = std::max(slots, call.tensor + 1);
   board.slots.resize(slots);
-  for (std::size_t i = 0; i < program.tensors; ++i) {
+  for (std::size_t i = 0; i < program.tensors; ++i)
     board.slots[i].tensor = world.settle(board.context.create_tensor(value_descriptor)).value();
-    board.slots[i].made = true;
-  }
   board.context.on_uncaptured_error(
       [&board](const Error& e) { board.history.uncaptured.push_back(e); });
   world.run();
-  board.present.resize(program.clients.size() + 1);
-  board.making.resize(program.clients.size() + 1);
+  board.present.resize(program.clients.size());
+  board.making.resize(program.clients.size());
 }
 
 /// What scopes that are still open have heard.
@@ -178,7 +176,7 @@ std::optional<std::string> carry_out(Board& board, World& world, Checks& checks)
   std::vector<Client*> clients;
   for (auto& script : scripts) clients.push_back(&script);
   if (latest_deadline(program) > 0) clients.push_back(&hand);
-  world.set_clients(clients, program.blocks && program.max_in_flight < 64);
+  world.set_clients(clients, program.blocks && program.few_places());
   world.allow_interrupts(program.interrupts);
   const auto go_on = [&] {
     while (world.step()) collect(board, false);
@@ -243,12 +241,19 @@ RunResult run(const Program& program, Strategy& strategy) {
   board->world = &world;
   board->program = &program;
   world.observe(std::make_shared<Watcher>(board));
-  prepare(*board, world);
-  checks->between = [&world] { world.interrupt(); };
-  for (const auto& fault : program.faults)
-    faults->fail(fault.point, fault.nth,
-                 {.kind = fault.kind, .inherent = fault.inherent, .throws = fault.throws});
-  result.finding = carry_out(*board, world, *checks);
+  try {
+    prepare(*board, world);
+    checks->between = [&world] { world.interrupt(); };
+    for (const auto& fault : program.faults)
+      faults->fail(fault.point, fault.nth,
+                   {.kind = fault.kind, .inherent = fault.inherent, .throws = fault.throws});
+    result.finding = carry_out(*board, world, *checks);
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::bad_data) throw;  // the schedule is another world's
+    result.finding = error.what();
+  } catch (const std::logic_error& nobody_answers) {
+    result.finding = nobody_answers.what();
+  }
   result.schedule = world.schedule();
   result.pairs.assign(board->pairs.begin(), board->pairs.end());
   result.messages = board->messages;
@@ -258,7 +263,6 @@ RunResult run(const Program& program, Strategy& strategy) {
   board->replies.clear();
   board->slots.clear();
   board->graphs.clear();
-  board->builds.clear();
   board->context = {};
   checks->between = nullptr;
   return result;

@@ -38,29 +38,31 @@ Buffer buffer_of(std::uint64_t value) {
 
 }  // namespace
 
-bool Script::ready() const {
-  if (done()) return false;
-  const Call& call = calls()[at_];
-  const auto there = [&](std::size_t slot) {
-    const auto& s = board_.slots[slot];
-    return s.tensor.has_value() || s.failed;
-  };
+template <class Is>
+bool Script::of_its_tensors(const Call& call, Is is) const {
   switch (call.kind) {
     case Kind::write:
     case Kind::read:
     case Kind::query:
     case Kind::lend:
     case Kind::destroy_tensor:
-      return there(call.tensor);
+      return is(board_.slots[call.tensor]);
     case Kind::dispatch:
-      return there(call.tensor) && std::ranges::all_of(call.inputs, there);
-    case Kind::give_back: {
-      const auto* const lent = first_lent(call.tensor);
-      return lent == nullptr || lent->lease || lent->future->ready();
-    }
+      return is(board_.slots[call.tensor]) &&
+             std::ranges::all_of(call.inputs, [&](auto input) { return is(board_.slots[input]); });
     default:
       return true;
   }
+}
+
+bool Script::ready() const {
+  if (done()) return false;
+  const Call& call = calls()[at_];
+  if (call.kind == Kind::give_back) {
+    const auto* const lent = first_lent(call.tensor);
+    return lent == nullptr || lent->lease || lent->future->ready();
+  }
+  return of_its_tensors(call, [](const auto& slot) { return slot.tensor || slot.failed; });
 }
 
 void Script::step() {
@@ -90,21 +92,8 @@ Board::Lent* Script::first_lent(std::size_t tensor) const {
 }
 
 bool Script::possible(const Call& call) const {
-  const auto lives = [&](std::size_t slot) { return board_.slots[slot].tensor.has_value(); };
-  switch (call.kind) {
-    case Kind::write:
-    case Kind::read:
-    case Kind::query:
-    case Kind::lend:
-    case Kind::destroy_tensor:
-      return lives(call.tensor);
-    case Kind::dispatch:
-      return lives(call.tensor) && std::ranges::all_of(call.inputs, lives);
-    case Kind::give_back:
-      return first_lent(call.tensor) != nullptr;
-    default:
-      return true;
-  }
+  if (call.kind == Kind::give_back) return first_lent(call.tensor) != nullptr;
+  return of_its_tensors(call, [](const auto& slot) { return slot.tensor.has_value(); });
 }
 
 template <class T, class Tell>
@@ -129,7 +118,6 @@ void Script::create(std::size_t slot, Future<Tensor> future) {
   expect(std::move(future), [&slots = board_.slots, slot](Result<Tensor>& result, Answer&) {
     slots[slot].tensor = std::move(result).value();
   });
-  board_.slots[slot].made = true;
 }
 
 void Script::make(const Call& call, const std::string& label) {

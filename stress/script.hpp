@@ -27,8 +27,7 @@ class Reply {
 struct Board {
   struct Slot {
     std::optional<Tensor> tensor;
-    bool made = false;    ///< its creation was called
-    bool failed = false;  ///< and there will be no tensor
+    bool failed = false;  ///< there will be no tensor
     bool destroyed = false;
   };
   struct Lent {
@@ -52,7 +51,6 @@ struct Board {
   std::map<unsigned, Cancellation> cancellations;
   std::deque<Waiting> replies;
   std::deque<std::uint64_t> borrowed;  ///< memory of reads; stays where it is
-  std::deque<Future<Graph>> builds;
   History history;
   std::set<MessagePair> pairs;
   std::size_t messages = 0;
@@ -91,6 +89,9 @@ class Script final : public Client {
   Board::Lent* first_lent(std::size_t tensor) const;
   /// What the call needs is there.
   bool possible(const Call& call) const;
+  /// `is(slot)` for every tensor that the call needs; true for one that needs none.
+  template <class Is>
+  bool of_its_tensors(const Call& call, Is is) const;
   template <class T, class Tell>
   void expect(Future<T> future, Tell tell);
   template <class Options>

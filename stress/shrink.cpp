@@ -75,7 +75,7 @@ class Shrinker {
     };
     plainer([](Program& p) { p.interrupts = false; });
     plainer([](Program& p) { p.lanes = 1; });
-    plainer([](Program& p) { p.max_in_flight = 64; });
+    plainer([](Program& p) { p.max_in_flight = enough_places; });
     plainer([](Program& p) { p.blocks = true; });
     for (std::size_t c = 0; c < best_.program.clients.size(); ++c)
       for (std::size_t i = 0; i < best_.program.clients[c].size(); ++i) {
@@ -121,26 +121,26 @@ class Shrinker {
     return false;
   }
   bool found(const Program& program, const Schedule& schedule) {
+    // Picks that are not possible become others; after the end it is always the first.
     class Leniently final : public Strategy {
      public:
-      explicit Leniently(const Schedule& schedule) : strategy_(0, schedule) {}
+      explicit Leniently(const Schedule& schedule)
+          : strategy_(0, schedule), left_(schedule.size()) {}
       std::size_t pick(std::span<const Runnable> runnables) override {
-        return ended() ? 0 : strategy_.pick(runnables);
+        return left_ > 0 ? --left_, strategy_.pick(runnables) : 0;
       }
       std::optional<std::size_t> interrupt(const Runnable& running,
                                            std::span<const Runnable> runnables) override {
-        return ended() ? std::nullopt : strategy_.interrupt(running, runnables);
+        if (left_ == 0) return std::nullopt;
+        --left_;
+        return strategy_.interrupt(running, runnables);
       }
 
      private:
-      bool ended() { return left_ == 0 || --left_ == 0; }
       MutatingStrategy strategy_;
-
-     public:
-      std::size_t left_ = 0;
+      std::size_t left_;
     };
     Leniently strategy(schedule);
-    strategy.left_ = schedule.size() + 1;
     return seen(program, strategy);
   }
   bool seen(const Program& program, Strategy& strategy) {

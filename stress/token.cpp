@@ -14,6 +14,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Program, lanes, max_in_flight, blocks, interr
 
 namespace {
 
+Error no_token() { return Error(ErrorKind::bad_data, "this is no replay token"); }
+
 /// Of tokens: another number is another version's.
 constexpr int version = 1;
 constexpr std::string_view letters =
@@ -37,8 +39,7 @@ std::vector<std::uint8_t> from_letters(const std::string& text) {
   int count = 0;
   for (const char c : text) {
     const auto value = letters.find(c);
-    if (value == std::string_view::npos)
-      throw Error(ErrorKind::bad_data, "this is no replay token");
+    if (value == std::string_view::npos) throw no_token();
     bits = bits << 6U | static_cast<std::uint32_t>(value);
     count += 6;
     if (count >= 8) {
@@ -78,14 +79,13 @@ RunResult replay(const std::string& token, Program* program) {
   Schedule schedule;
   try {
     const auto value = nlohmann::json::from_cbor(from_letters(token));
-    if (!value.is_array() || value.size() != 3)
-      throw Error(ErrorKind::bad_data, "this is no replay token");
+    if (!value.is_array() || value.size() != 3) throw no_token();
     if (value.at(0).get<int>() != version)
       throw Error(ErrorKind::bad_data, "this replay token is of another version");
     value.at(1).get_to(known);
     value.at(2).get_to(schedule);
   } catch (const nlohmann::json::exception&) {
-    throw Error(ErrorKind::bad_data, "this is no replay token");
+    throw no_token();
   }
   check_sizes(known);
   if (program != nullptr) *program = known;

@@ -14,9 +14,6 @@ namespace {
 
 using ops::op;
 
-template <class T>
-inline constexpr bool is_float = std::is_same_v<T, float> || std::is_same_v<T, float16>;
-
 /// Floats are truncated towards zero; what is out of range is brought to the nearest bound, NaN to
 /// 0. Integers keep their lowest bits.
 template <class To, class From>
