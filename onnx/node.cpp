@@ -180,6 +180,7 @@ std::vector<std::string> Node::text_list(const char* name) const {
 const proto::GraphProto& Node::graph(const char* name) const {
   const auto* attribute = find(name, proto::AttributeProto::GRAPH);
   if (!attribute) malformed("attribute '" + std::string(name) + "' is missing");
+  if (!attribute->has_g()) malformed("attribute '" + std::string(name) + "' holds no graph");
   return attribute->g();
 }
 

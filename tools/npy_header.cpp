@@ -1,5 +1,6 @@
 #include "tools/npy_header.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 
@@ -7,6 +8,7 @@ namespace tool {
 namespace {
 
 constexpr std::size_t max_dimensions = 32;
+constexpr std::size_t max_string = 64;
 
 /// Reads tokens of Python literals from the front of a text. Each method skips white space, and
 /// tells whether it found what it was asked for.
@@ -26,13 +28,16 @@ class Scanner {
     return rest_.empty();
   }
 
-  /// A string without escapes.
+  /// A string as NumPy names types and keys: without escapes, short, printable ASCII. Messages
+  /// repeat it.
   std::optional<std::string> string() {
     skip_space();
     if (rest_.empty() || (rest_[0] != '\'' && rest_[0] != '"')) return std::nullopt;
     const auto end = rest_.find(rest_[0], 1);
     if (end == std::string_view::npos) return std::nullopt;
     const auto value = std::string(rest_.substr(1, end - 1));
+    const auto printable = [](char c) { return c >= ' ' && c <= '~'; };
+    if (value.size() > max_string || !std::ranges::all_of(value, printable)) return std::nullopt;
     rest_.remove_prefix(end + 1);
     return value;
   }

@@ -120,6 +120,17 @@ BOOST_AUTO_TEST_CASE(a_branch_that_does_not_fit_needs_the_condition) {
   check(known.initializer("c", bools({}, {1})), {{"x", x}}, {{"y", floats({1, 2}, {0, 2})}});
 }
 
+BOOST_AUTO_TEST_CASE(a_branch_without_its_graph_is_refused) {
+  // Found by fuzzing: an attribute that says it is a graph, and is none.
+  auto model = choice();
+  for (auto& attribute : *model.graph().mutable_node(0)->mutable_attribute()) attribute.clear_g();
+  for (const double c : {0.0, 1.0}) {
+    auto known = model;
+    cannot(known.initializer("c", bools({}, {c})), {{"x", ramp({2})}}, ErrorKind::bad_data,
+           "holds no graph");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(loops) {
   check(counting(3), {{"x", floats({2}, {1, 10})}},
         {{"y", floats({2}, {3, 30})}, {"all", floats({3, 2}, {0, 0, 1, 10, 2, 20})}});

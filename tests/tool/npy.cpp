@@ -90,6 +90,8 @@ BOOST_AUTO_TEST_CASE(refusals_name_the_file_and_the_reason) {
       {with("<f4", "True", "(1,)"), "Fortran order"},
       {with("<f8", "False", "(1,)"), "'<f8', expected float32"},
       {with("|O", "False", "(1,)"), "'|O'"},
+      {with("<i\n", "False", "(1,)"), "malformed"},  // found by fuzzing: two lines of an error
+      {with(std::string(65, 'f'), "False", "(1,)"), "malformed"},
       {with("<f4", "False", "(2,)"), "4 bytes of elements, expected 8 for float32 [2]"},
       {with("<f4", "False", "(1)"), "malformed"},
       {with("<f4", "False", "(-1,)"), "malformed"},
