@@ -7,7 +7,8 @@ namespace polychron::stress {
 bool dependent(const Footprint& a, const Footprint& b) {
   if (a.name == b.name) return true;
   const auto everything = [](const Footprint& f) {
-    return std::ranges::any_of(f.touches, [](const Touch& t) { return t.part == Part::everything; });
+    return std::ranges::any_of(f.touches,
+                               [](const Touch& t) { return t.part == Part::everything; });
   };
   if (everything(a) || everything(b)) return true;
   return std::ranges::any_of(a.touches, [&](const Touch& x) {

@@ -16,7 +16,18 @@ namespace polychron::stress {
 
 /// A part of a world that two steps may both touch. `everything` is touched by whoever ends a
 /// context.
-enum class Part : std::uint8_t { actor, mail, object, progress, slot, faults, survey, leases, everything };
+enum class Part : std::uint8_t {
+  actor,
+  mail,
+  object,
+  progress,
+  slot,
+  handle,
+  faults,
+  survey,
+  leases,
+  everything
+};
 
 struct Touch {
   Part part = Part::actor;

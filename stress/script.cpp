@@ -68,9 +68,13 @@ bool Script::ready() const {
 void Script::note_touches(const Call& call) const {
   auto& footprints = *board_.footprints;
   if (call.kind == Kind::give_back) footprints.touch(Part::leases, 0);
-  if (call.kind == Kind::cancel || call.cancellation != 0) footprints.touch(Part::everything, 0);
+  // A handle knows at once that it was destroyed.
+  if (call.kind == Kind::destroy_context) footprints.touch(Part::everything, 0);
+  if (call.kind == Kind::dispatch || call.kind == Kind::compute || call.kind == Kind::destroy_graph)
+    footprints.touch(Part::handle, call.graph, call.kind == Kind::destroy_graph);
   static_cast<void>(of_its_tensors(call, [&](const auto& slot) {
-    footprints.touch(Part::slot, static_cast<std::uint64_t>(&slot - board_.slots.data()), false);
+    const auto number = static_cast<std::uint64_t>(&slot - board_.slots.data());
+    footprints.touch(Part::slot, number, call.kind == Kind::destroy_tensor);
     return true;
   }));
 }

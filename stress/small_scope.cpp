@@ -184,8 +184,8 @@ std::uint64_t explore_all_schedules(const Program& program, SmallReport& report)
     report.messages += result.messages;
     report.redundant += strategy.redundant();
     if (!result.finding) continue;
-    Finding finding{*result.finding, program,  std::move(result.schedule), 0,
-                    report.schedules + schedules, {}};
+    Finding finding{
+        *result.finding, program, std::move(result.schedule), 0, report.schedules + schedules, {}};
     report.finding = shrink(std::move(finding));
     report.finding->token = token_of(report.finding->program, report.finding->schedule);
     break;

@@ -32,7 +32,10 @@ std::string name_of(const caf::mailbox_element& element,
 }  // namespace
 
 Runnable::Runnable(caf::resumable& job)
-    : actor_(dynamic_cast<caf::scheduled_actor*>(&job)), kind_(actor_->name()), id_(actor_->id()), name_(id_) {}
+    : actor_(dynamic_cast<caf::scheduled_actor*>(&job)),
+      kind_(actor_->name()),
+      id_(actor_->id()),
+      name_(id_) {}
 
 const caf::mailbox_element* Runnable::next() const {
   return actor_ == nullptr ? nullptr : actor_->peek_at_next_mailbox_element();

@@ -25,19 +25,19 @@ World::World(Strategy& strategy, detail::BackendFactory factory)
     : strategy_(strategy),
       system_(driven(config_)),
       scheduler_(dynamic_cast<caf::scheduler::test_coordinator&>(system_.scheduler())),
-      state_(detail::RuntimeState::embed(system_, factory ? std::move(factory) : symbolic,
-                                         {.detached = false,
-                                          .now = [clock = clock_] { return *clock; },
-                                          .meanwhile = [this] { return step(); },
-                                          .options = {.scheduler_threads = 0,
-                                                      .executor =
-                                                          [this](std::function<void()> callback) {
-                                                            if (auto* const f = strategy_.footprints())
-                                                              f->sent(callbacks_name);
-                                                            callbacks_.push_back(
-                                                                std::move(callback));
-                                                          },
-                                                      .on_callback_exception = {}}})),
+      state_(
+          detail::RuntimeState::embed(system_, factory ? std::move(factory) : symbolic,
+                                      {.detached = false,
+                                       .now = [clock = clock_] { return *clock; },
+                                       .meanwhile = [this] { return step(); },
+                                       .options = {.scheduler_threads = 0,
+                                                   .executor =
+                                                       [this](std::function<void()> callback) {
+                                                         if (auto* const f = strategy_.footprints())
+                                                           f->sent(callbacks_name);
+                                                         callbacks_.push_back(std::move(callback));
+                                                       },
+                                                   .on_callback_exception = {}}})),
       runtime_(std::make_unique<Runtime>(state_)) {}
 
 World::~World() {

@@ -11,6 +11,7 @@
 #include "stress/explorer.hpp"
 #include "tools/command.hpp"
 #include "tools/progress.hpp"
+#include "tools/stress_exhaustive.hpp"
 
 namespace tool {
 namespace {
@@ -25,6 +26,7 @@ struct Options {
   std::string strategy = "mixed", replay;
   bool no_faults = false, no_shrinking = false, json = false;
   unsigned jobs = 1;
+  std::size_t exhaustive = 0;
 };
 
 constexpr const char* footer =
@@ -37,6 +39,7 @@ Examples:
   polychron stress
   polychron stress --seconds 60 --jobs 2
   polychron stress --schedules 100000 --strategy pct --clients 4 --lanes 1
+  polychron stress --exhaustive 2 --lanes 1
   polychron stress --replay TOKEN)";
 
 /// Joins the reports of several jobs.
@@ -165,6 +168,16 @@ void search(Options options, bool force_progress) {
 
 void run(Options options, bool force_progress) {
   if (!options.replay.empty()) return replay(options);
+  const auto& swarm = options.exploration.swarm;
+  if (options.exhaustive != 0)
+    return search_exhaustively({{.calls = options.exhaustive,
+                                 .clients = std::min<std::size_t>(swarm.clients, 2),
+                                 .lanes = std::min(swarm.lanes, 2),
+                                 .faults = !options.no_faults},
+                                options.seconds,
+                                options.jobs,
+                                options.json,
+                                force_progress});
   for (const auto search : stress::searches)
     if (to_string(search) == options.strategy) options.exploration.search = search;
   options.exploration.swarm.faults = !options.no_faults;
@@ -208,6 +221,11 @@ void add_stress(CLI::App& app, const Globals& globals) {
   command->add_option("--jobs", options->jobs, "Threads that search side by side")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
+  command
+      ->add_option("--exhaustive", options->exhaustive,
+                   "Instead: all schedules of all programs of so many calls of at most two clients")
+      ->check(CLI::Range(1, 6))
+      ->excludes(schedules);
   command->add_option("--replay", options->replay, "Run the finding of this token again");
   command->add_flag("--json", options->json, "Print the report as JSON");
   command->callback([options, &globals] { run(*options, globals.progress); });
