@@ -58,8 +58,8 @@ class Watcher final : public msg::Observer {
   std::map<msg::ActorId, std::uint32_t> last_;
 };
 
-void prepare(Footprints& footprints, const Program& program) {
-  footprints.restart();
+void prepare(Footprints& footprints, const Program& program, const World& world) {
+  footprints.restart(world.first_id());
   footprints.count_faults(!program.faults.empty());
   footprints.lends(program.has(Kind::lend));
 }
@@ -254,19 +254,20 @@ std::optional<std::string> carry_out(Board& board, World& world, Footprints* foo
 
 }  // namespace
 
-RunResult run(const Program& program, Strategy& strategy) {
+RunResult run(const Program& program, Strategy& strategy, Stage* stage) {
   RunResult result;
   const auto board = std::make_shared<Board>();
   const auto faults = std::make_shared<FaultPlan>();
   const auto& checks = board->checks;
-  World world(strategy, [&](const ContextOptions&) -> Result<std::shared_ptr<kernels::Backend>> {
+  const auto backend = [&](const ContextOptions&) -> Result<std::shared_ptr<kernels::Backend>> {
     return std::shared_ptr<kernels::Backend>(std::make_shared<FaultBackend>(
         std::make_shared<CheckedBackend>(std::make_shared<SymbolicBackend>(16), checks), faults));
-  });
+  };
+  World world(strategy, backend, stage);
   board->world = &world;
   board->program = &program;
   board->footprints = strategy.footprints();
-  if (board->footprints != nullptr) prepare(*board->footprints, program);
+  if (board->footprints != nullptr) prepare(*board->footprints, program, world);
   world.observe(std::make_shared<Watcher>(board));
   try {
     prepare(*board, world);

@@ -21,10 +21,22 @@ Result<std::shared_ptr<kernels::Backend>> symbolic(const ContextOptions&) {
 
 }  // namespace
 
-World::World(Strategy& strategy, detail::BackendFactory factory)
+struct Stage::System {
+  caf::actor_system_config config;
+  caf::actor_system system{driven(config)};
+};
+
+Stage::Stage() = default;
+Stage::~Stage() = default;
+
+World::World(Strategy& strategy, detail::BackendFactory factory, Stage* stage)
     : strategy_(strategy),
-      system_(driven(config_)),
+      stage_(stage != nullptr ? *stage : own_stage_),
+      system_(
+          (stage_.system_ ? stage_.system_ : (stage_.system_ = std::make_unique<Stage::System>()))
+              ->system),
       scheduler_(dynamic_cast<caf::scheduler::test_coordinator&>(system_.scheduler())),
+      first_id_(system_.latest_actor_id()),
       state_(
           detail::RuntimeState::embed(system_, factory ? std::move(factory) : symbolic,
                                       {.detached = false,
@@ -46,7 +58,9 @@ World::~World() {
   state_.reset();
   run();
   // Somebody who stays is what a test may be about; the system would wait for him for ever.
-  if (exhausted() || !census->present().empty()) system_.await_actors_before_shutdown(false);
+  if (!exhausted() && census->present().empty()) return;
+  system_.await_actors_before_shutdown(false);
+  stage_.system_.reset();
 }
 
 std::optional<std::size_t> World::client_at_work() const {
@@ -57,7 +71,7 @@ std::optional<std::size_t> World::client_at_work() const {
 
 void World::collect() {
   runnables_.clear();
-  for (auto* const job : scheduler_.jobs) runnables_.emplace_back(*job);
+  for (auto* const job : scheduler_.jobs) runnables_.emplace_back(*job, first_id_);
   if (!callbacks_.empty()) runnables_.emplace_back();
   if (clients_block_ && !running_.empty()) return;
   for (std::size_t i = 0; i < clients_.size(); ++i) {

@@ -30,6 +30,18 @@ class Client {
   virtual void step() = 0;
 };
 
+/// What worlds need that is slow to make: one after the other may use it, none at the same time.
+class Stage {
+ public:
+  Stage();
+  ~Stage();
+
+ private:
+  friend class World;
+  struct System;
+  std::unique_ptr<System> system_;  ///< null after a world that left somebody behind
+};
+
 /// Production's actors, a symbolic backend, and a scheduler that only moves when told to. Used by
 /// one thread. Futures settle while run() or step() runs, and callbacks are steps of their own. A
 /// call that has to wait lets the world go on until it need not; where nobody can, it throws
@@ -37,7 +49,8 @@ class Client {
 class World {
  public:
   /// `factory`: the backends of the contexts; by default the symbolic one.
-  explicit World(Strategy& strategy, detail::BackendFactory factory = {});
+  /// `stage`: used while this lives; without one it makes its own.
+  explicit World(Strategy& strategy, detail::BackendFactory factory = {}, Stage* stage = nullptr);
   /// Destroys the runtime and lets every actor end. Handles must be gone.
   ~World();
   World(const World&) = delete;
@@ -81,6 +94,8 @@ class World {
 
   Runtime& runtime() { return *runtime_; }
   caf::actor_system& system() { return system_; }
+  /// The actors of this world have higher numbers.
+  caf::actor_id first_id() const { return first_id_; }
   msg::Census& census() { return state_->census(); }
   std::size_t steps() const { return schedule_.size(); }
   /// It has made as many steps as it may: 200,000. Then it is at rest for good.
@@ -97,9 +112,11 @@ class World {
 
   Strategy& strategy_;
   std::shared_ptr<msg::Clock::time_point> clock_ = std::make_shared<msg::Clock::time_point>();
-  caf::actor_system_config config_;
-  caf::actor_system system_;
+  Stage own_stage_;
+  Stage& stage_;
+  caf::actor_system& system_;
   caf::scheduler::test_coordinator& scheduler_;
+  const caf::actor_id first_id_;
   std::shared_ptr<detail::RuntimeState> state_;
   std::unique_ptr<Runtime> runtime_;
   std::deque<std::function<void()>> callbacks_;

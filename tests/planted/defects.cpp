@@ -39,14 +39,16 @@ std::uint64_t search_here(stress::Search search, std::uint64_t most) {
 /// In all schedules of small programs, of more and more calls.
 std::uint64_t search_small_programs(std::uint64_t most) {
   std::uint64_t schedules = 0;
-  for (std::size_t calls = 1; calls <= 4; ++calls) {
-    // A quarter of all, each: there are ever more of them.
-    const auto report = stress::explore_small(
-        {.calls = calls, .lanes = 2},
-        [&](const stress::SmallReport& so_far) { return so_far.schedules < most / 4; });
+  const auto finds = [&](const stress::SmallScope& scope) {
+    const auto report = stress::explore_small(scope, [&](const stress::SmallReport& so_far) {
+      return schedules + so_far.schedules < most;
+    });
     schedules += report.schedules;
-    if (report.finding) return schedules;
-  }
+    return report.finding.has_value();
+  };
+  for (std::size_t calls = 1; calls <= 4; ++calls)
+    for (const bool faults : {false, true})
+      if (finds({.calls = calls, .lanes = 2, .faults = faults})) return schedules;
   return 0;
 }
 
