@@ -1,11 +1,12 @@
-// What only the whole of a history tells: what will have been destroyed, cancelled or lost, and who
-// heard of which failure.
+// What only the whole of a history tells: what will have been destroyed, cancelled or lost, who
+// heard of which failure, and whether it was theirs to hear.
 #pragma once
 
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "polychron/error_filter.hpp"
 #include "stress/history.hpp"
@@ -28,9 +29,7 @@ class Evidence {
   bool destroys_graph(std::size_t graph) const { return graphs_.contains(graph); }
   bool cancels(unsigned cancellation) const { return cancelled_.contains(cancellation); }
   /// It may be skipped: late, or cancelled.
-  bool may_be_skipped(const Call& call) const {
-    return call.deadline != 0 || (call.cancellation != 0 && cancels(call.cancellation));
-  }
+  bool may_be_skipped(const Call& call) const;
   /// Whether an operation failed by itself, if that can be known: who was told says it.
   std::optional<bool> failed(const std::string& label) const;
 
@@ -42,16 +41,30 @@ class Evidence {
   std::optional<std::string> wrong;
 
  private:
+  struct Scope {
+    ErrorFilter filter;
+    std::set<std::string> labels = {};  ///< of the calls in it
+    std::size_t number = 0;
+    bool thrown = false;  ///< one of them threw what is this scope's to have
+  };
+
   void foresee(const Program& program, const History& history);
   void listen(const History& history);
+  void threw(const Made& made);
+  void pop(const Made& made);
   void hear(const Error& error);
+  void fail(const std::string& what);
 
+  std::vector<Scope> open_;
+  std::size_t scopes_ = 0;
+  /// By label: of each filter the innermost scope around the call.
+  std::map<std::string, std::map<ErrorFilter, std::size_t>> around_;
   std::map<std::string, int> heard_;
   std::set<std::string> swallowed_;  ///< labels of which a scope may have kept an error to itself
   std::set<std::size_t> constants_, graphs_;
   std::set<unsigned> cancelled_;
   std::set<FaultPoint> points_;
-  bool inherent_ = false, may_be_lost_ = false, lends_ = false;
+  bool inherent_ = false, throws_ = false, may_be_lost_ = false, lends_ = false;
 };
 
 }  // namespace polychron::stress

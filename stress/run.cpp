@@ -7,6 +7,7 @@
 #include "runtime/builder_bridge.hpp"
 #include "stress/footprints.hpp"
 #include "stress/model.hpp"
+#include "stress/remains.hpp"
 #include "stress/script.hpp"
 #include "stress/symbolic_backend.hpp"
 #include "stress/world.hpp"
@@ -144,17 +145,10 @@ void close_scopes(Board& board, World& world) {
   }
 }
 
-std::optional<std::string> at_rest(const Board& board) {
-  const auto stats = board.context.stats();
-  for (const auto& [made, reply] : board.replies)
-    if (reply)
-      return "the reply of " +
-             label_of(board.history.calls[made].client, board.history.calls[made].index) +
-             " never comes";
-  for (const auto& lent : board.lents)
-    if (lent.future) return "an export is never answered";
-  if (stats.in_flight != 0) return "in_flight is " + std::to_string(stats.in_flight) + " at rest";
-  return std::nullopt;
+/// What is to be seen of a world at rest, and whether it may be there.
+std::optional<std::string> look(const Board& board, Rest rest) {
+  return check(
+      {rest, board.context.stats(), board.context.lost().ready(), board.created, board.gone, {}});
 }
 
 /// Destroys everything, and looks at what is left.
@@ -162,23 +156,14 @@ std::optional<std::string> end(Board& board, World& world) {
   for (auto& slot : board.slots) slot.tensor.reset();
   board.graphs.clear();
   world.run();
-  auto stats = board.context.stats();
-  const bool lives = board.context.lost().ready() == false;
-  if (lives && stats.tensors != 0) return std::to_string(stats.tensors) + " tensors are left";
-  if (lives && stats.graphs != 0) return std::to_string(stats.graphs) + " graphs are left";
-  if (lives && stats.bytes != 0) return std::to_string(stats.bytes) + " bytes are left";
-  if (lives && board.gone != board.created)
-    return "the context heard of the end of " + std::to_string(board.gone) + " objects, of " +
-           std::to_string(board.created);
+  if (auto wrong = look(board, Rest::destroyed)) return wrong;
   board.context.destroy();
   world.run();
-  stats = board.context.stats();
-  if (stats.bytes != 0) return std::to_string(stats.bytes) + " bytes are left at the end";
-  if (stats.in_flight != 0) return std::to_string(stats.in_flight) + " places are lost at the end";
+  Remains remains{.rest = Rest::ended, .stats = board.context.stats()};
   board.context = {};
   world.run();
-  for (const auto& remaining : world.census().present()) return remaining.actor + " stays";
-  return std::nullopt;
+  for (const auto& remaining : world.census().present()) remains.actors.push_back(remaining.actor);
+  return check(remains);
 }
 
 /// Every operation that is pending is a lease.
@@ -214,7 +199,6 @@ std::optional<std::string> carry_out(Board& board, World& world, Footprints* foo
       go_on();
     }
   world.allow_interrupts(false);
-  // Whoever has a lease has no place: an operation in flight is one that has something to do.
   const bool all_answered =
       std::ranges::all_of(board.replies,
                           [](const auto& r) { return !r.reply || r.reply->ready(); }) &&
@@ -223,16 +207,14 @@ std::optional<std::string> carry_out(Board& board, World& world, Footprints* foo
   auto pending = board.context.pending();
   world.run();
   const bool idle = all_answered && pending.ready() && nothing_but_leases(std::move(pending));
-  if (idle && board.context.stats().in_flight != 0)
-    return "in_flight is " + std::to_string(board.context.stats().in_flight) + " with leases only";
+  if (auto wrong = look(board, Rest::answered); wrong && idle) return wrong;
   // Leases that are still out go back, one after the other: another may wait for each.
   for (bool more = true; more;) {
     more = false;
     for (auto& lent : board.lents) {
       if (lent.future && lent.future->ready()) Script::settle(board, lent);
       if (!lent.lease) continue;
-      if (board.slots[lent.tensor].destroyed && !lent.ended && !lent.lease->revoked())
-        return "a lease of a destroyed tensor is not revoked";
+      if (!lent.ended) board.history.calls[lent.made].revoked = lent.lease->revoked();
       lent.lease.reset();
       more = true;
       world.run();
@@ -244,8 +226,8 @@ std::optional<std::string> carry_out(Board& board, World& world, Footprints* foo
   close_scopes(board, world);
   if (board.history.broken) return board.history.broken;
   if (checks.broken) return checks.broken;
-  if (auto wrong = at_rest(board)) return wrong;
   if (auto wrong = check(program, board.history)) return wrong;
+  if (auto wrong = look(board, Rest::answered)) return wrong;
   board.lents.clear();
   board.replies.clear();
   if (auto wrong = end(board, world)) return wrong;

@@ -82,11 +82,11 @@ Schedule schedule_from_string(const std::string& text) {
 std::uint32_t ReplayStrategy::next(std::size_t bound) {
   if (at_ == schedule_.size()) return 0;
   const auto pick = schedule_[at_++];
-  if (pick >= bound)
-    throw Error(ErrorKind::bad_data, "this schedule is another world's: pick " +
-                                         std::to_string(at_) + " is " + std::to_string(pick) +
-                                         " of " + std::to_string(bound));
-  return pick;
+  if (pick < bound) return pick;
+  const auto place = std::exchange(at_, schedule_.size());  // the world has yet to end
+  throw Error(ErrorKind::bad_data, "this schedule is another world's: pick " +
+                                       std::to_string(place) + " is " + std::to_string(pick) +
+                                       " of " + std::to_string(bound));
 }
 
 std::size_t ReplayStrategy::pick(std::span<const Runnable> runnables) {

@@ -72,6 +72,11 @@ std::optional<std::size_t> World::client_at_work() const {
 void World::collect() {
   runnables_.clear();
   for (auto* const job : scheduler_.jobs) runnables_.emplace_back(*job, first_id_);
+  const auto is_actor = [](const Runnable& runnable) {
+    const std::string_view kind(runnable.actor());
+    return kind != "client" && kind != "callbacks";
+  };
+  if (spares_actors_ && std::ranges::any_of(running_, is_actor)) return;
   if (!callbacks_.empty()) runnables_.emplace_back();
   if (clients_block_ && !running_.empty()) return;
   for (std::size_t i = 0; i < clients_.size(); ++i) {
@@ -124,7 +129,7 @@ void World::go(std::size_t pick) {
     const auto chosen = jobs.begin() + static_cast<std::ptrdiff_t>(pick);
     std::rotate(jobs.begin(), chosen, chosen + 1);
     scheduler_.try_run_once();
-  } else if (pick == jobs.size() && !callbacks_.empty()) {
+  } else if (std::string_view(running_.back().actor()) == "callbacks") {
     const auto callback = std::move(callbacks_.front());
     callbacks_.pop_front();
     if (footprints) footprints->received(callbacks_name);

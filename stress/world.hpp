@@ -65,6 +65,9 @@ class World {
     clients_ = std::move(clients);
     clients_block_ = may_block;
   }
+  /// Callbacks and clients that wait for replies make no step in the middle of an actor's, who
+  /// could not go on meanwhile.
+  void spare_actors(bool spared) { spares_actors_ = spared; }
   /// For whoever stands within a step where another thread might come between: the strategy may let
   /// somebody else make a step first. Does nothing unless allowed.
   void interrupt() noexcept;
@@ -123,7 +126,7 @@ class World {
   std::vector<Runnable> runnables_;  ///< reused by every step
   std::vector<Client*> clients_;
   std::vector<Runnable> running_;  ///< the innermost step's last
-  bool clients_block_ = false, interrupts_ = false;
+  bool clients_block_ = false, spares_actors_ = false, interrupts_ = false;
   std::exception_ptr interrupted_by_;  ///< what an interrupt threw: the next step does
   Schedule schedule_;
 };
