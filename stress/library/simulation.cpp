@@ -22,6 +22,7 @@ class Between final : public msg::Observer {
   }
   void received(msg::ActorId, const msg::MessageView&) noexcept override {}
   void finished(msg::ActorId, const msg::MessageView&) noexcept override {}
+  void has_turn(msg::ActorId, const msg::carry_out&) noexcept override {}
 
  private:
   World& world_;
