@@ -4,19 +4,11 @@
 
 #include "messages/observer.hpp"
 #include "polychron/error.hpp"
+#include "stress/message_names.hpp"
 
 namespace polychron::stress {
 
 namespace {
-
-/// "carry_out" of polychron::msg::carry_out.
-template <class Message>
-std::string name_of_type() {
-  std::string name = __PRETTY_FUNCTION__;
-  const auto end = name.find_first_of(";]", name.find("Message = "));
-  const auto begin = name.rfind(':', end) + 1;
-  return name.substr(begin, end - begin);
-}
 
 /// The name of the message in `element`, of whatever protocol it is.
 template <class... Messages>
