@@ -52,7 +52,8 @@ class Simulation {
 /// What is searched: makes contexts and clients, calls run(), and throws (anything that is a
 /// std::exception) if what came of it is wrong. It is called once for each schedule and must do the
 /// same each time: it begins anew, and asks no clock, thread or random number of the outside. What
-/// it leaves pending still settles when it has returned.
+/// it leaves pending still settles when it has returned: callbacks that refer to what is its own
+/// want a run() before.
 using Scenario = std::function<void(Simulation&)>;
 
 struct SearchOptions {

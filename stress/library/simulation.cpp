@@ -131,6 +131,7 @@ struct Run {
 /// What a world shows when the scenario has returned and let go of everything.
 std::optional<std::string> look(Simulation::State& state) {
   state.world.set_clients({});
+  state.clients.clear();  // what they hold goes, too
   state.world.run();
   if (state.failed) return state.failed;
   if (state.world.exhausted()) return "it goes on for ever";

@@ -149,6 +149,15 @@ BOOST_AUTO_TEST_CASE(callbacks_are_steps_of_their_own_and_may_wait) {
   BOOST_TEST(found_in(scenario, {.schedules = 200}) == "nothing");
 }
 
+BOOST_AUTO_TEST_CASE(clients_may_own_what_they_use_and_need_not_come_to_their_turn) {
+  const Scenario scenario = [](Simulation& world) {
+    auto context = world.create_context();
+    const auto tensor = tensor_in(context);
+    world.client("owner", {[context, tensor]() mutable { first_of(context, tensor); }});
+  };
+  BOOST_TEST(found_in(scenario, {.schedules = 20}) == "nothing");
+}
+
 BOOST_AUTO_TEST_CASE(what_the_world_itself_sees_is_a_finding) {
   BOOST_TEST(found_in([](Simulation& world) {
                auto context = world.create_context();

@@ -1,4 +1,4 @@
-// The README's example is the program that is compiled and run, examples/quickstart; and the pages'
+// The pages' examples are those of programs that are compiled and run, in examples/; and the pages'
 // links and the tests that they name are there.
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
@@ -17,19 +17,29 @@ std::string text_of(const std::string& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-}  // namespace
-
-BOOST_AUTO_TEST_SUITE(readme)
-
-BOOST_AUTO_TEST_CASE(its_example_is_the_quickstart) {
-  const auto page = text_of("README.md");
+std::string first_example_of(const std::string& file) {
+  const auto page = text_of(file);
   const std::string opening = "```cpp\n";
   const auto begin = page.find(opening);
   BOOST_REQUIRE(begin != std::string::npos);
   const auto code = begin + opening.size();
   const auto end = page.find("```", code);
   BOOST_REQUIRE(end != std::string::npos);
-  BOOST_TEST(page.substr(code, end - code) == text_of("examples/quickstart/quickstart.cpp"));
+  return page.substr(code, end - code);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(readme)
+
+BOOST_AUTO_TEST_CASE(its_example_is_the_quickstart) {
+  BOOST_TEST(first_example_of("README.md") == text_of("examples/quickstart/quickstart.cpp"));
+}
+
+BOOST_AUTO_TEST_CASE(the_example_of_a_scenario_is_of_a_program) {
+  const auto program = text_of("examples/stress/early_announcement.cpp");
+  const auto example = first_example_of("docs/stress.md");
+  BOOST_TEST(program.find(example) != std::string::npos, "another program has:\n" << example);
 }
 
 BOOST_AUTO_TEST_CASE(links_lead_somewhere) {
