@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "stress/evidence.hpp"
-#include "stress/symbolic_backend.hpp"
+#include "stress/symbolic_graph.hpp"
 
 namespace polychron::stress {
 

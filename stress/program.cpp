@@ -14,6 +14,7 @@ class Drawing {
 
   Program draw() {
     Program program;
+    program.backend = swarm_.backend;
     program.lanes = 1 + static_cast<int>(below(static_cast<std::size_t>(swarm_.lanes)));
     program.tensors = 2 + below(3);
     program.interrupts = below(2) == 0;
@@ -222,7 +223,8 @@ std::string to_string(const Program& program) {
   std::string text =
       std::to_string(program.tensors) + " tensors, " + std::to_string(program.lanes) + " lanes, " +
       std::to_string(program.max_in_flight) + " places, " + (program.blocks ? "block" : "fail") +
-      (program.interrupts ? ", handlers are interrupted" : "") + "\n";
+      (program.interrupts ? ", handlers are interrupted" : "") +
+      (program.backend == Computes::real ? ", real kernels" : "") + "\n";
   constexpr std::array points{"allocation", "adoption",      "read",
                               "build",      "instantiation", "execution"};
   for (const auto& fault : program.faults)

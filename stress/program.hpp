@@ -55,11 +55,15 @@ struct PlannedFault {
   friend bool operator==(const PlannedFault&, const PlannedFault&) = default;
 };
 
+/// Who computes: the symbolic backend, or the processor's kernels.
+enum class Computes : std::uint8_t { symbolic, real };
+
 /// More than a drawn program takes at once.
 inline constexpr std::uint64_t enough_places = 64;
 
 /// Clients that share a context, `tensors` tensors, and two graphs: g0 of one input, g1 of two.
 struct Program {
+  Computes backend = Computes::symbolic;
   int lanes = 1;
   std::uint64_t max_in_flight = enough_places;
   bool blocks = true;       ///< AdmissionPolicy::block
@@ -80,6 +84,7 @@ struct Swarm {
   std::size_t clients = 3, calls = 24;  ///< at most
   int lanes = 3;
   bool faults = true;
+  Computes backend = Computes::symbolic;
 };
 
 Program random_program(std::uint64_t seed, const Swarm& swarm = {});

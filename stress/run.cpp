@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "kernels/cpu/cpu_backend.hpp"
 #include "runtime/builder_bridge.hpp"
 #include "stress/model.hpp"
 #include "stress/script.hpp"
@@ -62,6 +63,11 @@ void collect(Board& board, bool all) {
   }
 }
 
+std::shared_ptr<kernels::Backend> backend_for(const Program& program) {
+  if (program.backend == Computes::real) return kernels::make_cpu_backend();
+  return std::make_shared<SymbolicBackend>(16);
+}
+
 /// Simulated time moves when the strategy says so.
 class ClockHand final : public Client {
  public:
@@ -92,11 +98,12 @@ void prepare(Board& board, World& world) {
   options.admission = program.blocks ? AdmissionPolicy::block : AdmissionPolicy::fail;
   board.context = world.settle(world.runtime().create_context(options)).value();
   for (std::size_t i = 0; i < 2; ++i)
-    board.graphs.push_back(world
-                               .settle(detail::submit_build(
-                                   board.context, symbolic_graph("g" + std::to_string(i), i + 1),
-                                   {"g" + std::to_string(i)}))
-                               .value());
+    board.graphs.push_back(
+        world
+            .settle(detail::submit_build(board.context,
+                                         graph_for(program, "g" + std::to_string(i), i + 1),
+                                         {"g" + std::to_string(i)}))
+            .value());
   std::size_t slots = program.tensors;
   for (const auto& client : program.clients)
     for (const auto& call : client) slots = std::max(slots, call.tensor + 1);
@@ -236,7 +243,7 @@ RunResult run(const Program& program, Strategy& strategy) {
   const auto& checks = board->checks;
   World world(strategy, [&](const ContextOptions&) -> Result<std::shared_ptr<kernels::Backend>> {
     return std::shared_ptr<kernels::Backend>(std::make_shared<FaultBackend>(
-        std::make_shared<CheckedBackend>(std::make_shared<SymbolicBackend>(16), checks), faults));
+        std::make_shared<CheckedBackend>(backend_for(program), checks), faults));
   });
   board->world = &world;
   board->program = &program;

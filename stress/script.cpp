@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "runtime/builder_bridge.hpp"
-#include "stress/symbolic_backend.hpp"
+#include "stress/symbolic_graph.hpp"
 
 namespace polychron::stress {
 
@@ -37,6 +37,12 @@ Buffer buffer_of(std::uint64_t value) {
 }
 
 }  // namespace
+
+std::shared_ptr<const ops::Graph> graph_for(const Program& program, const std::string& label,
+                                            std::size_t inputs) {
+  return program.backend == Computes::real ? computed_graph(label, inputs)
+                                           : symbolic_graph(label, inputs);
+}
 
 template <class Is>
 bool Script::of_its_tensors(const Call& call, Is is) const {
@@ -179,7 +185,8 @@ void Script::make(const Call& call, const std::string& label) {
       board_.slots[call.tensor].destroyed = true;
       return tensor(call.tensor).destroy();
     case Kind::build:
-      return expect(detail::submit_build(context, symbolic_graph(label, 1), {label}), nothing);
+      return expect(detail::submit_build(context, graph_for(*board_.program, label, 1), {label}),
+                    nothing);
     case Kind::destroy_graph:
       return board_.graphs[call.graph].destroy();
     case Kind::destroy_context:

@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "ops/graph.hpp"
 #include "stress/checked_backend.hpp"
 #include "stress/history.hpp"
 #include "stress/run.hpp"
@@ -22,6 +23,10 @@ class Reply {
   virtual bool ready() const = 0;
   virtual Answer take() = 0;
 };
+
+/// A graph that the program's backend can compute.
+std::shared_ptr<const ops::Graph> graph_for(const Program& program, const std::string& label,
+                                            std::size_t inputs);
 
 /// What all clients share.
 struct Board {

@@ -73,6 +73,7 @@ class Shrinker {
       change(program);
       if (program != best_.program) smaller |= still_found(program);
     };
+    plainer([](Program& p) { p.backend = Computes::symbolic; });
     plainer([](Program& p) { p.interrupts = false; });
     plainer([](Program& p) { p.lanes = 1; });
     plainer([](Program& p) { p.max_in_flight = enough_places; });

@@ -9,15 +9,15 @@ namespace polychron::stress {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Call, kind, tensor, inputs, graph, value, way, deadline,
                                    cancellation)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PlannedFault, point, nth, kind, inherent, throws)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Program, lanes, max_in_flight, blocks, interrupts, tensors,
-                                   faults, clients)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Program, backend, lanes, max_in_flight, blocks, interrupts,
+                                   tensors, faults, clients)
 
 namespace {
 
 Error no_token() { return Error(ErrorKind::bad_data, "this is no replay token"); }
 
 /// Of tokens: another number is another version's.
-constexpr int version = 1;
+constexpr int version = 2;
 constexpr std::string_view letters =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
@@ -56,7 +56,8 @@ void check_sizes(const Program& program) {
     if (!fits) throw Error(ErrorKind::bad_data, "this replay token asks for what no program has");
   };
   most(program.lanes >= 1 && program.lanes <= 16 && program.tensors >= 1 && program.tensors <= 64 &&
-       program.max_in_flight >= 1 && program.clients.size() <= 64);
+       program.max_in_flight >= 1 && program.clients.size() <= 64 &&
+       program.backend <= Computes::real);
   for (const auto& client : program.clients)
     for (const auto& call : client) {
       most(static_cast<std::size_t>(call.kind) < kinds && call.graph < 2 && call.tensor < 1024 &&

@@ -22,7 +22,7 @@ struct Options {
   stress::Exploration exploration;
   std::uint64_t schedules = 20000;
   double seconds = 0;
-  std::string strategy = "mixed", replay;
+  std::string strategy = "mixed", backend = "symbolic", replay;
   bool no_faults = false, no_shrinking = false, json = false;
   unsigned jobs = 1;
 };
@@ -167,6 +167,7 @@ void run(Options options, bool force_progress) {
   if (!options.replay.empty()) return replay(options);
   for (const auto search : stress::searches)
     if (to_string(search) == options.strategy) options.exploration.search = search;
+  if (options.backend == "real") options.exploration.swarm.backend = stress::Computes::real;
   options.exploration.swarm.faults = !options.no_faults;
   options.exploration.shrinks = !options.no_shrinking;
   search(options, force_progress);
@@ -193,6 +194,11 @@ void add_stress(CLI::App& app, const Globals& globals) {
                       "Of the first program; one is drawn, and printed, if none is given");
   command->add_option("--strategy", options->strategy, "Who decides which actor moves")
       ->check(CLI::IsMember(names))
+      ->capture_default_str();
+  command
+      ->add_option("--backend", options->backend,
+                   "Who computes: symbols, or the processor's kernels, which take longer")
+      ->check(CLI::IsMember({"symbolic", "real"}))
       ->capture_default_str();
   command->add_option("--clients", swarm.clients, "At most so many at once")
       ->check(CLI::Range(1, 16))

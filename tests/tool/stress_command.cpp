@@ -29,7 +29,15 @@ BOOST_AUTO_TEST_CASE(every_strategy_searches) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(real_kernels_compute) {
+  const auto outcome =
+      run_tool({"stress", "--seed", "7", "--schedules", "150", "--backend", "real"});
+  BOOST_TEST(outcome.exit_code == 0, outcome.output);
+  BOOST_TEST((outcome.output.find("nothing was found") != std::string::npos), outcome.output);
+}
+
 BOOST_AUTO_TEST_CASE(mistakes_are_told) {
+  check_mistake(run_tool({"stress", "--backend", "imaginary"}), "imaginary");
   check_mistake(run_tool({"stress", "--replay", "nonsense"}), "replay token");
   check_mistake(run_tool({"stress", "--strategy", "luck"}), "luck");
   check_mistake(run_tool({"stress", "--schedules", "0"}), "--schedules");
