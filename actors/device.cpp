@@ -22,6 +22,8 @@ DeviceState::Course DeviceState::run_one(msg::carry_out& m) {
   in_hand_ = &m;
   auto& progress = environment().lanes[lane_];
   progress.begin(ticket, m.operation.index());
+  if (environment().observer) [[unlikely]]
+    environment().observer->has_turn(self()->id(), m);
   const auto course = std::visit([&](const auto& o) { return carry_out(o, ticket); }, m.operation);
   progress.end();
   leave();

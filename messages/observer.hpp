@@ -46,6 +46,8 @@ class Observer {
   /// Before its handler runs, and after. A handler may have moved from the message by then.
   virtual void received(ActorId by, const MessageView& message) noexcept = 0;
   virtual void finished(ActorId by, const MessageView& message) noexcept = 0;
+  /// A lane's operation has its turn: now it is carried out, or not run for a reason.
+  virtual void has_turn(ActorId lane, const carry_out& operation) noexcept = 0;
 };
 
 }  // namespace polychron::msg

@@ -163,6 +163,12 @@ std::size_t Program::calls() const {
   return count;
 }
 
+bool Program::has(Kind kind) const {
+  return std::ranges::any_of(clients, [&](const auto& calls) {
+    return std::ranges::find(calls, kind, &Call::kind) != calls.end();
+  });
+}
+
 Program random_program(std::uint64_t seed, const Swarm& swarm) {
   return Drawing(seed, swarm).draw();
 }

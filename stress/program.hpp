@@ -73,6 +73,7 @@ struct Program {
   std::vector<std::vector<Call>> clients = {};
 
   std::size_t calls() const;
+  bool has(Kind kind) const;
   /// Calls may have to wait for a place, or be refused one.
   bool few_places() const { return max_in_flight < enough_places; }
   friend bool operator==(const Program&, const Program&) = default;

@@ -6,6 +6,7 @@
 
 #include "kernels/cpu/cpu_backend.hpp"
 #include "runtime/builder_bridge.hpp"
+#include "stress/footprints.hpp"
 #include "stress/model.hpp"
 #include "stress/script.hpp"
 #include "stress/symbolic_backend.hpp"
@@ -18,13 +19,15 @@ namespace {
 /// Sees every message, and lets others come between.
 class Watcher final : public msg::Observer {
  public:
-  explicit Watcher(std::shared_ptr<Board> board) : board_(std::move(board)) {}
+  explicit Watcher(std::shared_ptr<Board> board)
+      : board_(std::move(board)), footprints_(board_->footprints) {}
   void started(msg::ActorId, const char* kind) noexcept override {
     const std::string_view name(kind);
     board_->created += name == "tensor" || name == "graph";
   }
   void ended(msg::ActorId) noexcept override {}
-  void sent(msg::ActorId from, msg::ActorId, const msg::MessageView& message) noexcept override {
+  void sent(msg::ActorId from, msg::ActorId to, const msg::MessageView& message) noexcept override {
+    if (footprints_) footprints_->sent(to, message);
     const auto client = board_->world->client_at_work();
     board_->world->interrupt();
     if (from != 0 || !client || !std::holds_alternative<const msg::submit*>(message)) return;
@@ -37,6 +40,7 @@ class Watcher final : public msg::Observer {
   }
   void received(msg::ActorId by, const msg::MessageView& message) noexcept override {
     ++board_->messages;
+    if (footprints_) footprints_->received(by, message);
     const auto kind = static_cast<std::uint32_t>(message.index() + 1);
     auto& last = last_[by];
     board_->pairs.insert(last * 64 + kind);
@@ -45,11 +49,21 @@ class Watcher final : public msg::Observer {
                     std::holds_alternative<const msg::graph_gone*>(message);
   }
   void finished(msg::ActorId, const msg::MessageView&) noexcept override {}
+  void has_turn(msg::ActorId lane, const msg::carry_out& turn) noexcept override {
+    if (footprints_) footprints_->carries_out(lane, turn.operation);
+  }
 
  private:
   const std::shared_ptr<Board> board_;
+  Footprints* const footprints_;
   std::map<msg::ActorId, std::uint32_t> last_;
 };
+
+void prepare(Footprints& footprints, const Program& program) {
+  footprints.restart();
+  footprints.count_faults(!program.faults.empty());
+  footprints.lends(program.has(Kind::lend));
+}
 
 /// Notes the replies that have come; with them, the tensors that were created.
 void collect(Board& board, bool all) {
@@ -59,8 +73,16 @@ void collect(Board& board, bool all) {
     if (!reply || !reply->ready() || (!all && !creates)) continue;
     entry.answer = reply->take();
     reply.reset();
-    if (creates && entry.answer->error) board.slots[entry.call.tensor].failed = true;
+    if (!creates) continue;
+    if (entry.answer->error) board.slots[entry.call.tensor].failed = true;
+    if (board.footprints != nullptr) board.footprints->touch(Part::slot, entry.call.tensor);
   }
+  if (board.footprints == nullptr) return;
+  for (auto& lent : board.lents)
+    if (!lent.heard && lent.future && lent.future->ready()) {
+      lent.heard = true;
+      board.footprints->touch(Part::leases, 0);
+    }
 }
 
 std::shared_ptr<kernels::Backend> backend_for(const Program& program) {
@@ -175,8 +197,9 @@ bool nothing_but_leases(Future<std::vector<PendingOperation>> pending) {
 }
 
 /// Makes all calls, and returns the first thing that is wrong.
-std::optional<std::string> carry_out(Board& board, World& world, Checks& checks) {
+std::optional<std::string> carry_out(Board& board, World& world, Footprints* footprints) {
   const auto& program = *board.program;
+  const auto& checks = *board.checks;
   std::deque<Script> scripts;
   for (std::size_t i = 0; i < program.clients.size(); ++i) scripts.emplace_back(board, i);
   ClockHand hand(world, latest_deadline(program) + 1);
@@ -188,7 +211,9 @@ std::optional<std::string> carry_out(Board& board, World& world, Checks& checks)
   const auto go_on = [&] {
     while (world.step()) collect(board, false);
   };
+  if (footprints != nullptr) footprints->record(true);
   go_on();
+  if (footprints != nullptr) footprints->record(false);
   // Whoever waits for what nobody makes goes without.
   for (auto& script : scripts)
     while (!script.done()) {
@@ -247,6 +272,8 @@ RunResult run(const Program& program, Strategy& strategy) {
   });
   board->world = &world;
   board->program = &program;
+  board->footprints = strategy.footprints();
+  if (board->footprints != nullptr) prepare(*board->footprints, program);
   world.observe(std::make_shared<Watcher>(board));
   try {
     prepare(*board, world);
@@ -254,7 +281,7 @@ RunResult run(const Program& program, Strategy& strategy) {
     for (const auto& fault : program.faults)
       faults->fail(fault.point, fault.nth,
                    {.kind = fault.kind, .inherent = fault.inherent, .throws = fault.throws});
-    result.finding = carry_out(*board, world, *checks);
+    result.finding = carry_out(*board, world, board->footprints);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::bad_data) throw;  // the schedule is another world's
     result.finding = error.what();

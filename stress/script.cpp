@@ -71,9 +71,20 @@ bool Script::ready() const {
   return of_its_tensors(call, [](const auto& slot) { return slot.tensor || slot.failed; });
 }
 
+void Script::note_touches(const Call& call) const {
+  auto& footprints = *board_.footprints;
+  if (call.kind == Kind::give_back) footprints.touch(Part::leases, 0);
+  if (call.kind == Kind::cancel || call.cancellation != 0) footprints.touch(Part::everything, 0);
+  static_cast<void>(of_its_tensors(call, [&](const auto& slot) {
+    footprints.touch(Part::slot, static_cast<std::uint64_t>(&slot - board_.slots.data()), false);
+    return true;
+  }));
+}
+
 void Script::step() {
   const std::size_t index = at_;
   const Call call = calls()[at_++];
+  if (board_.footprints != nullptr) note_touches(call);
   if (!possible(call)) return;
   board_.present[number_].reset();
   auto& making = board_.making[number_];
@@ -166,7 +177,7 @@ void Script::make(const Call& call, const std::string& label) {
                                           call.way == 1 ? LeaseMode::fail : LeaseMode::wait);
       const auto made = board_.enter(number_);
       board_.history.calls[made].has_reply = true;
-      board_.lents.push_back({number_, call.tensor, made, std::move(future), {}, false});
+      board_.lents.push_back({number_, call.tensor, made, std::move(future), {}});
       return;
     }
     case Kind::give_back:

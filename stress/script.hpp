@@ -10,6 +10,7 @@
 
 #include "ops/graph.hpp"
 #include "stress/checked_backend.hpp"
+#include "stress/footprints.hpp"
 #include "stress/history.hpp"
 #include "stress/run.hpp"
 #include "stress/world.hpp"
@@ -39,7 +40,7 @@ struct Board {
     std::size_t client, tensor, made;
     std::optional<Future<TensorLease>> future;
     std::optional<TensorLease> lease;
-    bool ended = false;
+    bool ended = false, heard = false;
   };
   struct Waiting {
     std::size_t made;
@@ -48,6 +49,7 @@ struct Board {
 
   World* world = nullptr;
   const Program* program = nullptr;
+  Footprints* footprints = nullptr;  ///< null unless the search wants to know
   std::shared_ptr<Checks> checks = std::make_shared<Checks>();
   Context context;
   std::vector<Graph> graphs;
@@ -97,6 +99,7 @@ class Script final : public Client {
   /// `is(slot)` for every tensor that the call needs; true for one that needs none.
   template <class Is>
   bool of_its_tensors(const Call& call, Is is) const;
+  void note_touches(const Call& call) const;
   template <class T, class Tell>
   void expect(Future<T> future, Tell tell);
   template <class Options>

@@ -32,7 +32,7 @@ std::string name_of(const caf::mailbox_element& element,
 }  // namespace
 
 Runnable::Runnable(caf::resumable& job)
-    : actor_(dynamic_cast<caf::scheduled_actor*>(&job)), kind_(actor_->name()), id_(actor_->id()) {}
+    : actor_(dynamic_cast<caf::scheduled_actor*>(&job)), kind_(actor_->name()), id_(actor_->id()), name_(id_) {}
 
 const caf::mailbox_element* Runnable::next() const {
   return actor_ == nullptr ? nullptr : actor_->peek_at_next_mailbox_element();
@@ -52,19 +52,6 @@ std::vector<std::pair<msg::Object, bool>> Runnable::footprint() const {
         element->content().get_as<msg::carry_out>(0).operation,
         [&](msg::Object object, bool changes) { footprint.emplace_back(object, changes); });
   return footprint;
-}
-
-std::size_t ExhaustiveStrategy::pick(std::span<const Runnable> runnables) {
-  const auto n = runnables.size();
-  if (n == 1) return 0;
-  if (at_ == path_.size()) path_.push_back({0, n});
-  return path_[at_++].value;
-}
-
-bool ExhaustiveStrategy::next() {
-  at_ = 0;
-  while (!path_.empty() && ++path_.back().value == path_.back().bound) path_.pop_back();
-  return !path_.empty();
 }
 
 std::string to_string(const Schedule& schedule) {

@@ -14,6 +14,11 @@
 
 namespace polychron::stress {
 
+/// Who makes a step: an actor by its number, 0 for the callbacks, clients from `first_client` on.
+using Name = std::uint64_t;
+inline constexpr Name callbacks_name = 0;
+inline constexpr Name first_client = Name{1} << 32U;
+
 /// Somebody who could make the next step: an actor with mail, the thread that runs callbacks, or a
 /// client. Valid until that step.
 class Runnable {
@@ -22,12 +27,15 @@ class Runnable {
   Runnable() = default;
   explicit Runnable(caf::resumable& job);
   /// A client of a World, by its number.
-  explicit Runnable(std::size_t client) : kind_("client"), id_(client) {}
+  explicit Runnable(std::size_t client)
+      : kind_("client"), id_(client), name_(first_client + client) {}
 
   /// "context", "device", "tensor", "callbacks", "client", ...
   const char* actor() const { return kind_; }
   /// Tells actors of a kind apart: in the order in which they were made; 0 for the callbacks.
   std::uint64_t id() const { return id_; }
+  /// Tells everybody apart, those of other kinds too.
+  Name name() const { return name_; }
   /// What kind of message it would handle: "carry_out"; empty if it only has to begin or end.
   std::string message() const;
   /// What the operation in that message touches, and whether it changes it; empty for other
@@ -39,12 +47,17 @@ class Runnable {
   caf::scheduled_actor* actor_ = nullptr;
   const char* kind_ = "callbacks";
   std::uint64_t id_ = 0;
+  Name name_ = callbacks_name;
 };
+
+class Footprints;
 
 /// Decides which of `runnables` (at least one) makes the next step.
 class Strategy {
  public:
   virtual ~Strategy() = default;
+  /// Where to tell what each step touches, if anybody wants to know.
+  virtual Footprints* footprints() { return nullptr; }
   virtual std::size_t pick(std::span<const Runnable> runnables) = 0;
   /// `running` is in the middle of a step: which of `runnables` makes one before it goes on, if
   /// any.
@@ -71,21 +84,6 @@ class RandomStrategy : public Strategy {
 
  private:
   std::mt19937_64 random_;
-};
-
-/// Every schedule once, depth first: `while (next())` runs a world per schedule.
-class ExhaustiveStrategy : public Strategy {
- public:
-  std::size_t pick(std::span<const Runnable> runnables) override;
-  /// Goes on to the next schedule; false if all have been tried.
-  bool next();
-
- private:
-  struct Choice {
-    std::size_t value, bound;
-  };
-  std::vector<Choice> path_;
-  std::size_t at_ = 0;
 };
 
 /// The picks of a run, one after the other, and where a step could be interrupted 0 or the number

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "stress/footprints.hpp"
 #include "stress/symbolic_backend.hpp"
 
 namespace polychron::stress {
@@ -31,6 +32,8 @@ World::World(Strategy& strategy, detail::BackendFactory factory)
                                           .options = {.scheduler_threads = 0,
                                                       .executor =
                                                           [this](std::function<void()> callback) {
+                                                            if (auto* const f = strategy_.footprints())
+                                                              f->sent(callbacks_name);
                                                             callbacks_.push_back(
                                                                 std::move(callback));
                                                           },
@@ -100,6 +103,8 @@ void World::go(std::size_t pick) {
     std::vector<Runnable>& stack_;
   };
   const Running running(running_, runnables_[pick]);
+  auto* const footprints = strategy_.footprints();
+  if (footprints) footprints->begin(running_.back().name());
   auto& jobs = scheduler_.jobs;
   if (pick < jobs.size()) {
     const auto chosen = jobs.begin() + static_cast<std::ptrdiff_t>(pick);
@@ -108,6 +113,7 @@ void World::go(std::size_t pick) {
   } else if (pick == jobs.size() && !callbacks_.empty()) {
     const auto callback = std::move(callbacks_.front());
     callbacks_.pop_front();
+    if (footprints) footprints->received(callbacks_name);
     callback();
   } else {
     clients_[static_cast<std::size_t>(running_.back().id())]->step();

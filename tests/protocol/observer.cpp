@@ -47,6 +47,13 @@ class Counter : public msg::Observer {
     ++counts_[message.index()].finished;
   }
 
+  void has_turn(msg::ActorId lane, const msg::carry_out&) noexcept override {
+    const std::lock_guard lock(mutex_);
+    if (!in_hand_.contains(lane)) fault_ = "an operation's turn comes in no handler";
+    ++turns_;
+  }
+
+  std::size_t turns() const { return locked(turns_); }
   std::string fault() const { return locked(fault_); }
   /// By the kind of message: the index of a MessageView.
   std::map<std::size_t, Counts> counts() const { return locked(counts_); }
@@ -72,6 +79,7 @@ class Counter : public msg::Observer {
   std::map<std::size_t, Counts> counts_;
   std::map<std::string, std::size_t> starts_;
   std::string fault_;
+  std::size_t turns_ = 0;
 };
 
 /// A runtime in a world's system, beside the world's own: one whose state a test can reach.

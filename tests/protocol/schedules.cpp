@@ -5,10 +5,11 @@
 #include <string>
 
 #include "stress/explorer.hpp"
+#include "stress/systematic.hpp"
 
 using namespace polychron;
 using stress::Call;
-using stress::ExhaustiveStrategy;
+using stress::SystematicStrategy;
 using stress::Kind;
 using stress::Program;
 using stress::RandomStrategy;
@@ -92,7 +93,7 @@ BOOST_AUTO_TEST_CASE(every_schedule_of_write_dispatch_read_gives_the_written_val
   program.clients = {{{.kind = Kind::write, .tensor = 0, .value = 17},
                       {.kind = Kind::dispatch, .tensor = 1, .inputs = {0}},
                       {.kind = Kind::read, .tensor = 1}}};
-  ExhaustiveStrategy strategy;
+  SystematicStrategy strategy;
   std::size_t schedules = 0;
   do {
     if (const auto why = stress::run(program, strategy).finding) return fail(0, program, *why);

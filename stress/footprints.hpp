@@ -1,0 +1,76 @@
+// What each step of a World touches, so that a search can leave out orders that nobody can tell
+// apart: two steps that touch nothing in common can be exchanged.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "messages/observer.hpp"
+#include "stress/strategy.hpp"
+
+namespace polychron::stress {
+
+/// A part of a world that two steps may both touch. `everything` is touched by whoever ends a
+/// context.
+enum class Part : std::uint8_t { actor, mail, object, progress, slot, faults, survey, leases, everything };
+
+struct Touch {
+  Part part = Part::actor;
+  std::uint64_t id = 0;
+  bool writes = true;
+  friend auto operator<=>(const Touch&, const Touch&) = default;
+};
+
+/// Of one step.
+struct Footprint {
+  Name name = 0;
+  std::vector<Touch> touches;
+  /// The step, counted from the first that was recorded, that sent the message which this one
+  /// handled: it cannot come before that.
+  std::optional<std::size_t> cause;
+};
+
+/// Whether the order of two steps may matter.
+bool dependent(const Footprint& a, const Footprint& b);
+
+/// Records footprints while it is told to. Errs towards more: what is touched twice without being
+/// changed, or might be touched, is taken for touched. Told by a World and by who observes it.
+class Footprints {
+ public:
+  void record(bool on) { recording_ = on; }
+  bool recording() const { return recording_; }
+  /// A new run.
+  void restart();
+  /// Of the latest step.
+  const Footprint& last() const { return last_; }
+
+  void begin(Name name);
+  void touch(Part part, std::uint64_t id, bool writes = true);
+  /// Something that `to` can handle from now on, in its turn.
+  void sent(Name to);
+  void received(Name by);
+  void sent(Name to, const msg::MessageView& message);
+  void received(Name by, const msg::MessageView& message);
+  void carries_out(Name lane, const msg::Operation& operation);
+  /// Faults are counted, so that it matters which operation comes first.
+  void count_faults(bool counted) { faults_ = counted; }
+  /// Tensors are lent: holders see when a lease is revoked.
+  void lends(bool lends) { lends_ = lends; }
+
+ private:
+  void learn(const msg::Operation& operation);
+
+  bool recording_ = false, faults_ = false, lends_ = false;
+  Footprint last_;
+  std::size_t steps_ = 0;
+  std::map<Name, std::deque<std::optional<std::size_t>>> mail_;  ///< who sent what waits there
+  std::map<msg::Object, Name> owners_;                           ///< the actors of slots
+  std::map<Name, std::set<std::uint32_t>> waits_;  ///< lanes that a lane may have to wait for
+  std::map<Name, std::uint32_t> lanes_;
+};
+
+}  // namespace polychron::stress
