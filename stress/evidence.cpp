@@ -1,8 +1,29 @@
 #include "stress/evidence.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace polychron::stress {
+
+namespace {
+
+/// More than the calls of `program` take of the context's bytes, however they meet.
+std::uint64_t demand(const Program& program) {
+  constexpr std::uint64_t value = 8, plan = 16;
+  // Each lane has an arena of each of the two graphs.
+  auto bytes = 2 * plan * static_cast<std::uint64_t>(program.lanes);
+  for (const auto& client : program.clients)
+    for (const auto& call : client) {
+      // What a revoked lease keeps is allocated again.
+      if (call.kind == Kind::create || call.kind == Kind::constant || call.kind == Kind::write ||
+          call.kind == Kind::lend)
+        bytes += value;
+      if (call.kind == Kind::build) bytes += plan;
+    }
+  return bytes;
+}
+
+}  // namespace
 
 Evidence::Evidence(const Program& program, const History& history) {
   foresee(program, history);
@@ -23,6 +44,11 @@ void Evidence::foresee(const Program& program, const History& history) {
       if (call.kind == Kind::constant) constants_.insert(call.tensor);
       lends_ |= call.kind == Kind::lend;
     }
+  few_places_ = program.few_places();
+  blocks_ = program.blocks;
+  // How much the plans of real kernels take is theirs to say.
+  scarce_ = program.few_bytes() &&
+            (program.backend == Computes::real || demand(program) > program.spare_bytes);
   for (const auto& fault : program.faults) {
     points_.insert(fault.point);
     inherent_ |= fault.inherent;
@@ -75,6 +101,12 @@ void Evidence::hear(const Error& error) {
   if (!inherent_ && error.kind() == ErrorKind::graph_invalid && !wrong)
     wrong = std::string("no graph is invalid: ") + error.what();
   if (!error.label().empty() && error.label().front() == 'c') ++heard_[error.label()];
+}
+
+bool Evidence::lacks_bytes(const Call& call) const {
+  constexpr std::array takers{Kind::create,  Kind::constant, Kind::write,
+                              Kind::compute, Kind::dispatch, Kind::build};
+  return scarce_ && std::ranges::find(takers, call.kind) != takers.end();
 }
 
 std::optional<bool> Evidence::failed(const std::string& label) const {

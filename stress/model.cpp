@@ -168,9 +168,7 @@ class Model {
         allowed = of_constant(call);
         break;
       case ErrorKind::quota_exceeded:
-        // Blocked callers give up when nobody in the world could let them in: who has the lease
-        // that all wait for.
-        allowed = program_.few_places() && (!program_.blocks || told_.lends());
+        allowed = told_.may_be_turned_away(call);
         break;
       case ErrorKind::timed_out:
         allowed = call.deadline != 0;
@@ -208,6 +206,7 @@ class Model {
     if (!error || may_fail) return;
     if (error->root().kind() == ErrorKind::type_error && of_constant(made.call)) return;
     if (told_.may_end() && is_end(*error)) return;
+    if (error->root().kind() == ErrorKind::out_of_memory && told_.lacks_bytes(made.call)) return;
     if (error->root().kind() == ErrorKind::invalid_state && may_be_refused(made.call)) {
       // Not of the context, which is there.
       if (error->operation().empty() && error->object().empty())
@@ -229,16 +228,17 @@ class Model {
   void write(const Made& made) {
     const auto label = label_of(made.client, made.index);
     auto& tensor = tensors_[made.call.tensor];
-    if (tensor.destroyed || (refused(made.call.tensor) && !unsure_)) return;
+    // A call that throws leaves the tensor as it was.
+    if (tensor.destroyed || made.thrown || (refused(made.call.tensor) && !unsure_)) return;
     Contents next;
-    const bool may_fail = told_.may_be_skipped(made.call) || told_.faulty(FaultPoint::allocate) ||
-                          told_.faulty(FaultPoint::adopt);
+    const bool may_fail = told_.may_be_skipped(made.call) || told_.lacks_bytes(made.call) ||
+                          told_.faulty(FaultPoint::allocate) || told_.faulty(FaultPoint::adopt);
     const auto failed_itself = may_fail ? told_.failed(label) : std::optional(false);
-    if (failed_itself == false && !made.thrown && must_be_skipped(made))
+    if (failed_itself == false && must_be_skipped(made))
       return fail(made, "was done, cancelled or late as it was");
     if (failed_itself != true) next.insert({made.call.value, ""});
     if (failed_itself != false) next.insert({0, label});
-    if (refused(made.call.tensor) || made.thrown || told_.destroyed_at.contains(made.call.tensor))
+    if (refused(made.call.tensor) || told_.destroyed_at.contains(made.call.tensor))
       next.insert(tensor.contents.begin(), tensor.contents.end());
     tensor.contents = std::move(next);
   }
@@ -258,7 +258,7 @@ class Model {
     Contents next;
     std::vector<std::uint64_t> values;
     combine(made.call, values, next);
-    const bool skipped = bad || told_.may_be_skipped(made.call) ||
+    const bool skipped = bad || told_.may_be_skipped(made.call) || told_.lacks_bytes(made.call) ||
                          told_.faulty(FaultPoint::execute) || told_.faulty(FaultPoint::instantiate);
     // Behind a lease of a tensor that is destroyed: nobody is told, as of any errored input.
     bool stranded = out.waits;

@@ -29,11 +29,17 @@ class Drawing {
     program.clients.resize(clients);
     for (std::size_t i = 0; i < calls; ++i)
       program.clients[below(clients)].push_back(call(program));
+    widen(program);
     return program;
   }
 
  private:
   std::size_t below(std::size_t n) { return static_cast<std::size_t>(random_() % n); }
+
+  /// What few programs have, drawn last: the others stay as they were.
+  void widen(Program& program) {
+    if (below(6) == 0) program.spare_bytes = 8 * below(12);
+  }
 
   /// Half of the kinds, and the common ones more often.
   void choose_kinds() {
@@ -229,6 +235,7 @@ std::string to_string(const Program& program) {
   std::string text =
       std::to_string(program.tensors) + " tensors, " + std::to_string(program.lanes) + " lanes, " +
       std::to_string(program.max_in_flight) + " places, " + (program.blocks ? "block" : "fail") +
+      (program.few_bytes() ? ", " + std::to_string(program.spare_bytes) + " bytes to spare" : "") +
       (program.interrupts ? ", handlers are interrupted" : "") +
       (program.backend == Computes::real ? ", real kernels" : "") + "\n";
   constexpr std::array points{"allocation", "adoption",      "read",

@@ -60,12 +60,15 @@ enum class Computes : std::uint8_t { symbolic, real };
 
 /// More than a drawn program takes at once.
 inline constexpr std::uint64_t enough_places = 64;
+inline constexpr std::uint64_t enough_bytes = ~std::uint64_t{0};
 
 /// Clients that share a context, `tensors` tensors, and two graphs: g0 of one input, g1 of two.
 struct Program {
   Computes backend = Computes::symbolic;
   int lanes = 1;
   std::uint64_t max_in_flight = enough_places;
+  /// Of the context's memory limit: what is left of it when the clients begin.
+  std::uint64_t spare_bytes = enough_bytes;
   bool blocks = true;       ///< AdmissionPolicy::block
   bool interrupts = false;  ///< handlers may be interrupted between what they send
   std::size_t tensors = 3;
@@ -76,6 +79,8 @@ struct Program {
   bool has(Kind kind) const;
   /// Calls may have to wait for a place, or be refused one.
   bool few_places() const { return max_in_flight < enough_places; }
+  /// Calls may be refused memory, and writes may have to wait for it.
+  bool few_bytes() const { return spare_bytes < enough_bytes; }
   friend bool operator==(const Program&, const Program&) = default;
 };
 

@@ -6,6 +6,7 @@
 
 #include "kernels/cpu/cpu_backend.hpp"
 #include "runtime/builder_bridge.hpp"
+#include "stress/accounts.hpp"
 #include "stress/footprints.hpp"
 #include "stress/model.hpp"
 #include "stress/script.hpp"
@@ -85,9 +86,31 @@ void collect(Board& board, bool all) {
     }
 }
 
+/// More than the constants of a graph that is being built.
+constexpr std::uint64_t room_to_build = 64;
+
 std::shared_ptr<kernels::Backend> backend_for(const Program& program) {
   if (program.backend == Computes::real) return kernels::make_cpu_backend();
   return std::make_shared<SymbolicBackend>(16);
+}
+
+/// What the plans of g0 and g1 keep.
+std::uint64_t plan_bytes(const Program& program) {
+  std::uint64_t bytes = 0;
+  const auto backend = backend_for(program);
+  for (std::size_t i = 0; i < 2; ++i)
+    bytes += backend->compile(graph_for(program, "g" + std::to_string(i), i + 1), {1})
+                 .value()
+                 ->constant_bytes();
+  return bytes;
+}
+
+/// Of the memory limit: what prepare() takes.
+std::uint64_t bytes_at_first(const Program& program) {
+  static const std::uint64_t symbolic = plan_bytes({.backend = Computes::symbolic}),
+                             real = plan_bytes({.backend = Computes::real}) + room_to_build;
+  return program.tensors * sizeof(std::uint64_t) +
+         (program.backend == Computes::real ? real : symbolic);
 }
 
 /// Simulated time moves when the strategy says so.
@@ -117,7 +140,9 @@ void prepare(Board& board, World& world) {
   ContextOptions options;
   options.lanes = program.lanes;
   options.max_in_flight = program.max_in_flight;
+  if (program.few_bytes()) options.memory_limit = bytes_at_first(program) + program.spare_bytes;
   options.admission = program.blocks ? AdmissionPolicy::block : AdmissionPolicy::fail;
+  board.memory_limit = options.memory_limit;
   board.context = world.settle(world.runtime().create_context(options)).value();
   for (std::size_t i = 0; i < 2; ++i)
     board.graphs.push_back(
@@ -161,7 +186,11 @@ std::optional<std::string> at_rest(const Board& board) {
   for (const auto& lent : board.lents)
     if (lent.future) return "an export is never answered";
   if (stats.in_flight != 0) return "in_flight is " + std::to_string(stats.in_flight) + " at rest";
-  return std::nullopt;
+  if (stats.peak_bytes > board.memory_limit)
+    return std::to_string(stats.peak_bytes) + " bytes were taken, of " +
+           std::to_string(board.memory_limit);
+  if (board.context.lost().ready()) return std::nullopt;
+  return check_accounts(*board.program, board.history, stats);
 }
 
 /// Destroys everything, and looks at what is left.
@@ -206,7 +235,7 @@ std::optional<std::string> carry_out(Board& board, World& world, Footprints* foo
   std::vector<Client*> clients;
   for (auto& script : scripts) clients.push_back(&script);
   if (latest_deadline(program) > 0) clients.push_back(&hand);
-  world.set_clients(clients, program.blocks && program.few_places());
+  world.set_clients(clients, (program.blocks && program.few_places()) || program.few_bytes());
   world.allow_interrupts(program.interrupts);
   const auto go_on = [&] {
     while (world.step()) collect(board, false);

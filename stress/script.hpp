@@ -52,6 +52,7 @@ struct Board {
   Footprints* footprints = nullptr;  ///< null unless the search wants to know
   std::shared_ptr<Checks> checks = std::make_shared<Checks>();
   Context context;
+  std::uint64_t memory_limit = enough_bytes;
   std::vector<Graph> graphs;
   std::vector<Slot> slots;
   std::deque<Lent> lents;

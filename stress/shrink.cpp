@@ -77,6 +77,7 @@ class Shrinker {
     plainer([](Program& p) { p.interrupts = false; });
     plainer([](Program& p) { p.lanes = 1; });
     plainer([](Program& p) { p.max_in_flight = enough_places; });
+    plainer([](Program& p) { p.spare_bytes = enough_bytes; });
     plainer([](Program& p) { p.blocks = true; });
     for (std::size_t c = 0; c < best_.program.clients.size(); ++c)
       for (std::size_t i = 0; i < best_.program.clients[c].size(); ++i) {

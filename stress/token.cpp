@@ -9,8 +9,8 @@ namespace polychron::stress {
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Call, kind, tensor, inputs, graph, value, way, deadline,
                                    cancellation)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PlannedFault, point, nth, kind, inherent, throws)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Program, backend, lanes, max_in_flight, blocks, interrupts,
-                                   tensors, faults, clients)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Program, backend, lanes, max_in_flight, spare_bytes, blocks,
+                                   interrupts, tensors, faults, clients)
 
 namespace {
 

@@ -1,0 +1,93 @@
+// What only a part of the stress tool's programs have: few bytes, several contexts, callbacks that
+// call back in, faults by name.
+#include <boost/test/unit_test.hpp>
+#include <set>
+
+#include "stress/accounts.hpp"
+#include "stress/explorer.hpp"
+#include "stress/model.hpp"
+#include "tests/protocol/fixture.hpp"
+
+using namespace polychron;
+using stress::Kind;
+using stress::Program;
+
+namespace {
+
+/// The history of a run of `program` in which nothing is wrong.
+stress::History history_of(const Program& program, std::uint64_t seed = 1) {
+  stress::RandomStrategy strategy(seed);
+  auto result = stress::run(program, strategy);
+  BOOST_TEST(!result.finding, result.finding.value_or("") << "\n" << to_string(program));
+  return std::move(result.history);
+}
+
+std::optional<ErrorKind> kind_of(const std::optional<Error>& error) {
+  return error ? std::optional(error->root().kind()) : std::nullopt;
+}
+
+bool says(const std::optional<std::string>& finding, const char* what) {
+  return finding && finding->find(what) != std::string::npos;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(wider_programs)
+
+BOOST_AUTO_TEST_CASE(tokens_hold_all_of_it) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const auto program = stress::random_program(seed);
+    stress::RandomStrategy strategy(seed);
+    const auto schedule = stress::run(program, strategy).schedule;
+    Program replayed;
+    const auto again = stress::replay(token_of(program, schedule), &replayed);
+    BOOST_TEST((replayed == program), "seed " << seed);
+    BOOST_TEST((again.schedule == schedule), "seed " << seed);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused_and_only_that) {
+  Program program;
+  program.clients = {{{.kind = Kind::create, .tensor = 3}, {.kind = Kind::create, .tensor = 4}}};
+  program.spare_bytes = 8;
+  auto history = history_of(program);
+  BOOST_REQUIRE_EQUAL(history.calls.size(), 2U);
+  BOOST_TEST(!history.calls[0].answer->error);
+  BOOST_TEST((kind_of(history.calls[1].answer->error) == ErrorKind::out_of_memory));
+  // With bytes enough the same answer is wrong.
+  program.spare_bytes = 1024;
+  BOOST_TEST(says(check(program, history), "was rejected"));
+}
+
+BOOST_AUTO_TEST_CASE(a_write_whose_copy_does_not_fit_is_done) {
+  Program program;
+  program.spare_bytes = 0;
+  program.clients = {{{.kind = Kind::write, .tensor = 0, .value = 7},
+                      {.kind = Kind::write, .tensor = 1, .value = 8, .way = 1},
+                      {.kind = Kind::read, .tensor = 0},
+                      {.kind = Kind::read, .tensor = 1}}};
+  const auto history = history_of(program);
+  BOOST_REQUIRE_EQUAL(history.calls.size(), 4U);
+  BOOST_TEST(history.calls[2].answer->value.value() == 7U);
+  BOOST_TEST(history.calls[3].answer->value.value() == 8U);
+}
+
+BOOST_AUTO_TEST_CASE(wrong_counts_are_seen) {
+  Program program;
+  program.clients = {{{.kind = Kind::write, .tensor = 0, .value = 7},
+                      {.kind = Kind::write, .tensor = 0, .value = 7, .way = 1},
+                      {.kind = Kind::read, .tensor = 0, .way = 2}}};
+  const auto history = history_of(program);
+  ContextStats stats;
+  stats.writes = 2, stats.reads = 1, stats.builds = 2, stats.copies = 3, stats.copied_bytes = 24;
+  BOOST_TEST(check_accounts(program, history, stats).value_or("") == "");
+  auto wrong = stats;
+  wrong.writes = 3;
+  BOOST_TEST(says(check_accounts(program, history, wrong), "writes are counted as 3, of 2"));
+  wrong = stats, wrong.copies = 4, wrong.copied_bytes = 32;
+  BOOST_TEST(says(check_accounts(program, history, wrong), "copies are counted as 4"));
+  wrong = stats, wrong.copied_bytes = 32;
+  BOOST_TEST(says(check_accounts(program, history, wrong), "copied bytes are counted as 32"));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
