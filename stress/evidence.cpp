@@ -23,6 +23,8 @@ std::uint64_t demand(const Program& program) {
   return bytes;
 }
 
+bool refused(const Made& made) { return made.thrown || (made.answer && made.answer->error); }
+
 }  // namespace
 
 Evidence::Evidence(const Program& program, const History& history) {
@@ -33,6 +35,9 @@ Evidence::Evidence(const Program& program, const History& history) {
 void Evidence::foresee(const Program& program, const History& history) {
   for (std::size_t i = 0; i < history.calls.size(); ++i) {
     const auto& made = history.calls[i];
+    if (made.call.foreign && (made.submitted || !refused(made)) && !wrong)
+      wrong = label_of(made.client, made.index) + " (" + to_string(made.call) + ") was taken";
+    if (made.call.foreign) continue;
     if (made.call.kind == Kind::destroy_tensor) destroyed_at.try_emplace(made.call.tensor, i);
     if (made.call.kind == Kind::destroy_graph) graphs_.insert(made.call.graph);
     if (made.call.kind == Kind::destroy_context && !ended_at) ended_at = i;

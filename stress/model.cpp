@@ -80,6 +80,7 @@ class Model {
       if (!made.submitted) return;
     }
     const auto& call = made.call;
+    if (call.foreign) return answered(made, {}, false);
     switch (call.kind) {
       case Kind::create:
       case Kind::constant:
@@ -147,10 +148,10 @@ class Model {
         return false;
     }
   }
-  /// Constant tensors are for builders alone.
+  /// Constant tensors are for builders alone, and every object for its context.
   bool of_constant(const Call& call) const {
     const auto constant = [&](std::size_t slot) { return told_.is_constant(slot); };
-    return constant(call.tensor) || std::ranges::any_of(call.inputs, constant);
+    return call.foreign || constant(call.tensor) || std::ranges::any_of(call.inputs, constant);
   }
 
   void threw(const Made& made) {

@@ -2,11 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <random>
 
 namespace polychron::stress {
 
 namespace {
+
+bool may_be_foreign(Kind kind) {
+  return kind == Kind::write || kind == Kind::dispatch || kind == Kind::compute ||
+         kind == Kind::read || kind == Kind::lend;
+}
 
 class Drawing {
  public:
@@ -39,6 +45,27 @@ class Drawing {
   /// What few programs have, drawn last: the others stay as they were.
   void widen(Program& program) {
     if (below(6) == 0) program.spare_bytes = 8 * below(12);
+    if (below(6) == 0) spread(program);
+  }
+
+  /// Over two contexts. What is created stays where it is.
+  void spread(Program& program) {
+    program.contexts = 2;
+    for (auto& fault : program.faults) fault.context = below(2);
+    std::map<std::size_t, std::size_t> owners;
+    for (auto& client : program.clients)
+      for (auto& call : client) {
+        call.context = below(2);
+        if (call.kind == Kind::create || call.kind == Kind::constant)
+          owners[call.tensor] = call.context;
+      }
+    for (auto& client : program.clients)
+      for (auto& call : client) {
+        if (const auto owner = owners.find(call.tensor); owner != owners.end())
+          call.context = owner->second;
+        call.foreign = may_be_foreign(call.kind) && below(8) == 0;
+        if (call.foreign && call.kind == Kind::dispatch) call.way = static_cast<unsigned>(below(3));
+      }
   }
 
   /// Half of the kinds, and the common ones more often.
@@ -179,11 +206,23 @@ Program random_program(std::uint64_t seed, const Swarm& swarm) {
   return Drawing(seed, swarm).draw();
 }
 
+Program part_of(const Program& program, std::size_t context) {
+  Program part = program;
+  if (program.contexts == 1) return part;
+  part.contexts = 1;
+  std::erase_if(part.faults, [&](const auto& fault) { return fault.context != context; });
+  for (auto& calls : part.clients)
+    std::erase_if(calls, [&](const auto& call) { return call.context != context; });
+  return part;
+}
+
 std::string label_of(std::size_t client, std::size_t index) {
   return "c" + std::to_string(client) + "." + std::to_string(index);
 }
 
-std::string to_string(const Call& call) {
+namespace {
+
+std::string in_its_context(const Call& call) {
   const auto t = "t" + std::to_string(call.tensor), g = "g" + std::to_string(call.graph);
   const auto value = std::to_string(call.value);
   constexpr std::array reads{"", " into a buffer", " into borrowed memory"};
@@ -231,8 +270,23 @@ std::string to_string(const Call& call) {
   return "destroy the context";
 }
 
+}  // namespace
+
+std::string to_string(const Call& call) {
+  auto text = in_its_context(call);
+  if (call.context != 0) text = "x" + std::to_string(call.context) + ": " + text;
+  if (!call.foreign) return text;
+  constexpr std::array operands{"the output", "in0", "the graph"};
+  return text + ", " +
+         (call.kind == Kind::dispatch  ? operands[call.way]
+          : call.kind == Kind::compute ? operands[2]
+                                       : "the tensor") +
+         " is another context's";
+}
+
 std::string to_string(const Program& program) {
   std::string text =
+      (program.contexts > 1 ? std::to_string(program.contexts) + " contexts of " : "") +
       std::to_string(program.tensors) + " tensors, " + std::to_string(program.lanes) + " lanes, " +
       std::to_string(program.max_in_flight) + " places, " + (program.blocks ? "block" : "fail") +
       (program.few_bytes() ? ", " + std::to_string(program.spare_bytes) + " bytes to spare" : "") +
@@ -243,7 +297,8 @@ std::string to_string(const Program& program) {
   for (const auto& fault : program.faults)
     text += std::string("  ") + points[static_cast<std::size_t>(fault.point)] + " " +
             std::to_string(fault.nth) + (fault.throws ? " throws " : " fails: ") +
-            std::string(to_string(fault.kind)) + (fault.inherent ? ", always would" : "") + "\n";
+            std::string(to_string(fault.kind)) + (fault.inherent ? ", always would" : "") +
+            (fault.context != 0 ? ", in x" + std::to_string(fault.context) : "") + "\n";
   for (std::size_t c = 0; c < program.clients.size(); ++c)
     for (std::size_t i = 0; i < program.clients[c].size(); ++i)
       text += "  " + label_of(c, i) + "  " + to_string(program.clients[c][i]) + "\n";

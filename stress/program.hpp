@@ -42,6 +42,10 @@ struct Call {
   unsigned way = 0;
   unsigned deadline = 0;      ///< so many milliseconds after the beginning; 0: none
   unsigned cancellation = 0;  ///< number of the one that it listens to, or cancels; 0: none
+  std::size_t context = 0;
+  /// A tensor, or of a compute the graph, is the next context's; of a dispatch the output (way 0),
+  /// an input (way 1), or the graph (way 2).
+  bool foreign = false;
   friend bool operator==(const Call&, const Call&) = default;
 };
 
@@ -52,6 +56,7 @@ struct PlannedFault {
   ErrorKind kind = ErrorKind::out_of_memory;
   bool inherent = false;
   bool throws = false;
+  std::size_t context = 0;
   friend bool operator==(const PlannedFault&, const PlannedFault&) = default;
 };
 
@@ -62,7 +67,8 @@ enum class Computes : std::uint8_t { symbolic, real };
 inline constexpr std::uint64_t enough_places = 64;
 inline constexpr std::uint64_t enough_bytes = ~std::uint64_t{0};
 
-/// Clients that share a context, `tensors` tensors, and two graphs: g0 of one input, g1 of two.
+/// Clients that share contexts. Each has `tensors` tensors, and two graphs: g0 of one input, g1 of
+/// two.
 struct Program {
   Computes backend = Computes::symbolic;
   int lanes = 1;
@@ -71,6 +77,7 @@ struct Program {
   std::uint64_t spare_bytes = enough_bytes;
   bool blocks = true;       ///< AdmissionPolicy::block
   bool interrupts = false;  ///< handlers may be interrupted between what they send
+  std::size_t contexts = 1;
   std::size_t tensors = 3;
   std::vector<PlannedFault> faults = {};
   std::vector<std::vector<Call>> clients = {};
@@ -94,6 +101,9 @@ struct Swarm {
 };
 
 Program random_program(std::uint64_t seed, const Swarm& swarm = {});
+
+/// What of `program` is about one of its contexts, as a program of its own.
+Program part_of(const Program& program, std::size_t context);
 
 std::string to_string(const Call& call);
 /// A line for each call.

@@ -1,7 +1,6 @@
 #include "stress/run.hpp"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "kernels/cpu/cpu_backend.hpp"
@@ -11,54 +10,12 @@
 #include "stress/model.hpp"
 #include "stress/script.hpp"
 #include "stress/symbolic_backend.hpp"
+#include "stress/watcher.hpp"
 #include "stress/world.hpp"
 
 namespace polychron::stress {
 
 namespace {
-
-/// Sees every message, and lets others come between.
-class Watcher final : public msg::Observer {
- public:
-  explicit Watcher(std::shared_ptr<Board> board)
-      : board_(std::move(board)), footprints_(board_->footprints) {}
-  void started(msg::ActorId, const char* kind) noexcept override {
-    const std::string_view name(kind);
-    board_->created += name == "tensor" || name == "graph";
-  }
-  void ended(msg::ActorId) noexcept override {}
-  void sent(msg::ActorId from, msg::ActorId to, const msg::MessageView& message) noexcept override {
-    if (footprints_) footprints_->sent(to, message);
-    const auto client = board_->world->client_at_work();
-    board_->world->interrupt();
-    if (from != 0 || !client || !std::holds_alternative<const msg::submit*>(message)) return;
-    const auto& call = std::get<const msg::submit*>(message)->call;
-    auto& made = board_->history.calls[board_->enter(*client)];
-    made.submitted |= !std::holds_alternative<msg::Report>(call);
-    made.time = static_cast<unsigned>(std::chrono::duration_cast<std::chrono::milliseconds>(
-                                          board_->world->now().time_since_epoch())
-                                          .count());
-  }
-  void received(msg::ActorId by, const msg::MessageView& message) noexcept override {
-    ++board_->messages;
-    if (footprints_) footprints_->received(by, message);
-    const auto kind = static_cast<std::uint32_t>(message.index() + 1);
-    auto& last = last_[by];
-    board_->pairs.insert(last * 64 + kind);
-    last = kind;
-    board_->gone += std::holds_alternative<const msg::tensor_gone*>(message) ||
-                    std::holds_alternative<const msg::graph_gone*>(message);
-  }
-  void finished(msg::ActorId, const msg::MessageView&) noexcept override {}
-  void has_turn(msg::ActorId lane, const msg::carry_out& turn) noexcept override {
-    if (footprints_) footprints_->carries_out(lane, turn.operation);
-  }
-
- private:
-  const std::shared_ptr<Board> board_;
-  Footprints* const footprints_;
-  std::map<msg::ActorId, std::uint32_t> last_;
-};
 
 void prepare(Footprints& footprints, const Program& program) {
   footprints.restart();
@@ -135,8 +92,19 @@ unsigned latest_deadline(const Program& program) {
   return latest;
 }
 
-void prepare(Board& board, World& world) {
-  const auto& program = *board.program;
+/// How many tensors the calls speak of.
+std::size_t tensors_of(const Program& program) {
+  std::size_t count = program.tensors;
+  for (const auto& client : program.clients)
+    for (const auto& call : client) {
+      count = std::max(count, call.tensor + 1);
+      for (const auto input : call.inputs) count = std::max(count, input + 1);
+    }
+  return count;
+}
+
+void prepare(Board& board, World& world, std::size_t slots) {
+  const auto& program = board.program;
   ContextOptions options;
   options.lanes = program.lanes;
   options.max_in_flight = program.max_in_flight;
@@ -151,17 +119,12 @@ void prepare(Board& board, World& world) {
                                          graph_for(program, "g" + std::to_string(i), i + 1),
                                          {"g" + std::to_string(i)}))
             .value());
-  std::size_t slots = program.tensors;
-  for (const auto& client : program.clients)
-    for (const auto& call : client) slots = std::max(slots, call.tensor + 1);
   board.slots.resize(slots);
   for (std::size_t i = 0; i < program.tensors; ++i)
     board.slots[i].tensor = world.settle(board.context.create_tensor(value_descriptor)).value();
   board.context.on_uncaptured_error(
       [&board](const Error& e) { board.history.uncaptured.push_back(e); });
   world.run();
-  board.present.resize(program.clients.size());
-  board.making.resize(program.clients.size());
 }
 
 /// What scopes that are still open have heard.
@@ -190,7 +153,7 @@ std::optional<std::string> at_rest(const Board& board) {
     return std::to_string(stats.peak_bytes) + " bytes were taken, of " +
            std::to_string(board.memory_limit);
   if (board.context.lost().ready()) return std::nullopt;
-  return check_accounts(*board.program, board.history, stats);
+  return check_accounts(board.program, board.history, stats);
 }
 
 /// Destroys everything, and looks at what is left.
@@ -213,7 +176,6 @@ std::optional<std::string> end(Board& board, World& world) {
   if (stats.in_flight != 0) return std::to_string(stats.in_flight) + " places are lost at the end";
   board.context = {};
   world.run();
-  for (const auto& remaining : world.census().present()) return remaining.actor + " stays";
   return std::nullopt;
 }
 
@@ -225,12 +187,12 @@ bool nothing_but_leases(Future<std::vector<PendingOperation>> pending) {
          });
 }
 
-/// Makes all calls, and returns the first thing that is wrong.
-std::optional<std::string> carry_out(Board& board, World& world, Footprints* footprints) {
-  const auto& program = *board.program;
-  const auto& checks = *board.checks;
+/// Lets the clients make all calls.
+void make_calls(Session& session, const Program& program, Footprints* footprints) {
+  auto& world = *session.world;
   std::deque<Script> scripts;
-  for (std::size_t i = 0; i < program.clients.size(); ++i) scripts.emplace_back(board, i);
+  for (std::size_t i = 0; i < program.clients.size(); ++i)
+    scripts.emplace_back(session, i, program.clients[i]);
   ClockHand hand(world, latest_deadline(program) + 1);
   std::vector<Client*> clients;
   for (auto& script : scripts) clients.push_back(&script);
@@ -238,7 +200,8 @@ std::optional<std::string> carry_out(Board& board, World& world, Footprints* foo
   world.set_clients(clients, (program.blocks && program.few_places()) || program.few_bytes());
   world.allow_interrupts(program.interrupts);
   const auto go_on = [&] {
-    while (world.step()) collect(board, false);
+    while (world.step())
+      for (const auto& board : session.boards) collect(*board, false);
   };
   if (footprints != nullptr) footprints->record(true);
   go_on();
@@ -250,6 +213,11 @@ std::optional<std::string> carry_out(Board& board, World& world, Footprints* foo
       go_on();
     }
   world.allow_interrupts(false);
+  world.set_clients({});
+}
+
+/// Gives back leases that are still out, one after the other: another may wait for each.
+std::optional<std::string> give_back(Board& board, World& world) {
   // Whoever has a lease has no place: an operation in flight is one that has something to do.
   const bool all_answered =
       std::ranges::all_of(board.replies,
@@ -261,11 +229,10 @@ std::optional<std::string> carry_out(Board& board, World& world, Footprints* foo
   const bool idle = all_answered && pending.ready() && nothing_but_leases(std::move(pending));
   if (idle && board.context.stats().in_flight != 0)
     return "in_flight is " + std::to_string(board.context.stats().in_flight) + " with leases only";
-  // Leases that are still out go back, one after the other: another may wait for each.
   for (bool more = true; more;) {
     more = false;
     for (auto& lent : board.lents) {
-      if (lent.future && lent.future->ready()) Script::settle(board, lent);
+      if (lent.future && lent.future->ready()) Maker::settle(board, lent);
       if (!lent.lease) continue;
       if (board.slots[lent.tensor].destroyed && !lent.ended && !lent.lease->revoked())
         return "a lease of a destroyed tensor is not revoked";
@@ -274,43 +241,85 @@ std::optional<std::string> carry_out(Board& board, World& world, Footprints* foo
       world.run();
     }
   }
-  world.set_clients({});
-  if (world.exhausted()) return "it goes on for ever";
+  return std::nullopt;
+}
+
+/// Whether what came of a context's calls is right, and it is at rest.
+std::optional<std::string> look(Board& board, World& world) {
   collect(board, true);
   close_scopes(board, world);
   if (board.history.broken) return board.history.broken;
-  if (checks.broken) return checks.broken;
+  if (board.checks->broken) return board.checks->broken;
   if (auto wrong = at_rest(board)) return wrong;
-  if (auto wrong = check(program, board.history)) return wrong;
+  return check(board.program, board.history);
+}
+
+/// Makes all calls, and returns the first thing that is wrong.
+std::optional<std::string> carry_out(Session& session, const Program& program,
+                                     Footprints* footprints) {
+  auto& world = *session.world;
+  make_calls(session, program, footprints);
+  for (const auto& board : session.boards)
+    if (auto wrong = give_back(*board, world)) return wrong;
+  if (world.exhausted()) return "it goes on for ever";
+  for (const auto& board : session.boards)
+    if (auto wrong = look(*board, world)) return wrong;
+  for (const auto& board : session.boards) {
+    board->lents.clear();
+    board->replies.clear();
+    if (auto wrong = end(*board, world)) return wrong;
+    if (board->checks->broken) return board->checks->broken;
+  }
+  for (const auto& remaining : world.census().present()) return remaining.actor + " stays";
+  return std::nullopt;
+}
+
+std::shared_ptr<Board> open(Session& session, const Program& program, std::size_t context,
+                            Footprints* footprints) {
+  const auto board = std::make_shared<Board>();
+  board->session = &session;
+  board->program = part_of(program, context);
+  board->footprints = footprints;
+  return board;
+}
+
+/// The watcher has the board, and the context the watcher.
+void close(Board& board) {
   board.lents.clear();
   board.replies.clear();
-  if (auto wrong = end(board, world)) return wrong;
-  return checks.broken;
+  board.slots.clear();
+  board.graphs.clear();
+  board.context = {};
+  board.checks->between = nullptr;
 }
 
 }  // namespace
 
 RunResult run(const Program& program, Strategy& strategy) {
   RunResult result;
-  const auto board = std::make_shared<Board>();
-  const auto faults = std::make_shared<FaultPlan>();
-  const auto& checks = board->checks;
+  Session session;
   World world(strategy, [&](const ContextOptions&) -> Result<std::shared_ptr<kernels::Backend>> {
+    const auto& board = *session.boards.back();
     return std::shared_ptr<kernels::Backend>(std::make_shared<FaultBackend>(
-        std::make_shared<CheckedBackend>(backend_for(program), checks), faults));
+        std::make_shared<CheckedBackend>(backend_for(program), board.checks), board.faults));
   });
-  board->world = &world;
-  board->program = &program;
-  board->footprints = strategy.footprints();
-  if (board->footprints != nullptr) prepare(*board->footprints, program);
-  world.observe(std::make_shared<Watcher>(board));
+  session.world = &world;
+  auto* const footprints = strategy.footprints();
+  if (footprints != nullptr) prepare(*footprints, program);
   try {
-    prepare(*board, world);
-    checks->between = [&world] { world.interrupt(); };
-    for (const auto& fault : program.faults)
-      faults->fail(fault.point, fault.nth,
-                   {.kind = fault.kind, .inherent = fault.inherent, .throws = fault.throws});
-    result.finding = carry_out(*board, world, board->footprints);
+    for (std::size_t i = 0; i < program.contexts; ++i) {
+      const auto& board = session.boards.emplace_back(open(session, program, i, footprints));
+      world.observe(std::make_shared<Watcher>(board));
+      prepare(*board, world, tensors_of(program));
+    }
+    for (const auto& board : session.boards) {
+      board->checks->between = [&world] { world.interrupt(); };
+      for (const auto& fault : board->program.faults)
+        board->faults->fail(
+            fault.point, fault.nth,
+            {.kind = fault.kind, .inherent = fault.inherent, .throws = fault.throws});
+    }
+    result.finding = carry_out(session, program, footprints);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::bad_data) throw;  // the schedule is another world's
     result.finding = error.what();
@@ -318,16 +327,14 @@ RunResult run(const Program& program, Strategy& strategy) {
     result.finding = nobody_answers.what();
   }
   result.schedule = world.schedule();
-  result.pairs.assign(board->pairs.begin(), board->pairs.end());
-  result.messages = board->messages;
-  result.history = std::move(board->history);
-  // The watcher has the board, and the context the watcher.
-  board->lents.clear();
-  board->replies.clear();
-  board->slots.clear();
-  board->graphs.clear();
-  board->context = {};
-  checks->between = nullptr;
+  std::set<MessagePair> pairs;
+  for (const auto& board : session.boards) {
+    pairs.insert(board->pairs.begin(), board->pairs.end());
+    result.messages += board->messages;
+    result.histories.push_back(std::move(board->history));
+    close(*board);
+  }
+  result.pairs.assign(pairs.begin(), pairs.end());
   return result;
 }
 

@@ -9,10 +9,10 @@
 
 using namespace polychron;
 using stress::Call;
-using stress::SystematicStrategy;
 using stress::Kind;
 using stress::Program;
 using stress::RandomStrategy;
+using stress::SystematicStrategy;
 
 namespace {
 
@@ -76,10 +76,10 @@ BOOST_AUTO_TEST_CASE(the_same_seed_gives_the_same_history) {
     const auto first = stress::run(program, one), second = stress::run(program, other);
     BOOST_TEST((first.schedule == second.schedule), "seed " << seed);
     BOOST_TEST(first.messages == second.messages, "seed " << seed);
-    BOOST_REQUIRE_EQUAL(first.history.calls.size(), second.history.calls.size());
-    for (std::size_t i = 0; i < first.history.calls.size(); ++i) {
-      const auto& a = first.history.calls[i];
-      const auto& b = second.history.calls[i];
+    BOOST_REQUIRE_EQUAL(first.histories.at(0).calls.size(), second.histories.at(0).calls.size());
+    for (std::size_t i = 0; i < first.histories.at(0).calls.size(); ++i) {
+      const auto& a = first.histories.at(0).calls[i];
+      const auto& b = second.histories.at(0).calls[i];
       BOOST_TEST((a.client == b.client && a.index == b.index), "seed " << seed << ", call " << i);
       BOOST_TEST((a.answer && a.answer->value) == (b.answer && b.answer->value));
       if (a.answer && a.answer->value) BOOST_TEST(*a.answer->value == *b.answer->value);

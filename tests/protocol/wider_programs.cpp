@@ -15,11 +15,11 @@ using stress::Program;
 namespace {
 
 /// The history of a run of `program` in which nothing is wrong.
-stress::History history_of(const Program& program, std::uint64_t seed = 1) {
+std::vector<stress::History> histories_of(const Program& program, std::uint64_t seed = 1) {
   stress::RandomStrategy strategy(seed);
   auto result = stress::run(program, strategy);
   BOOST_TEST(!result.finding, result.finding.value_or("") << "\n" << to_string(program));
-  return std::move(result.history);
+  return std::move(result.histories);
 }
 
 std::optional<ErrorKind> kind_of(const std::optional<Error>& error) {
@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_is_refused_and_only_that) {
   Program program;
   program.clients = {{{.kind = Kind::create, .tensor = 3}, {.kind = Kind::create, .tensor = 4}}};
   program.spare_bytes = 8;
-  auto history = history_of(program);
+  auto history = histories_of(program).at(0);
   BOOST_REQUIRE_EQUAL(history.calls.size(), 2U);
   BOOST_TEST(!history.calls[0].answer->error);
   BOOST_TEST((kind_of(history.calls[1].answer->error) == ErrorKind::out_of_memory));
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(a_write_whose_copy_does_not_fit_is_done) {
                       {.kind = Kind::write, .tensor = 1, .value = 8, .way = 1},
                       {.kind = Kind::read, .tensor = 0},
                       {.kind = Kind::read, .tensor = 1}}};
-  const auto history = history_of(program);
+  const auto history = histories_of(program).at(0);
   BOOST_REQUIRE_EQUAL(history.calls.size(), 4U);
   BOOST_TEST(history.calls[2].answer->value.value() == 7U);
   BOOST_TEST(history.calls[3].answer->value.value() == 8U);
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(wrong_counts_are_seen) {
   program.clients = {{{.kind = Kind::write, .tensor = 0, .value = 7},
                       {.kind = Kind::write, .tensor = 0, .value = 7, .way = 1},
                       {.kind = Kind::read, .tensor = 0, .way = 2}}};
-  const auto history = history_of(program);
+  const auto history = histories_of(program).at(0);
   ContextStats stats;
   stats.writes = 2, stats.reads = 1, stats.builds = 2, stats.copies = 3, stats.copied_bytes = 24;
   BOOST_TEST(check_accounts(program, history, stats).value_or("") == "");
@@ -88,6 +88,46 @@ BOOST_AUTO_TEST_CASE(wrong_counts_are_seen) {
   BOOST_TEST(says(check_accounts(program, history, wrong), "copies are counted as 4"));
   wrong = stats, wrong.copied_bytes = 32;
   BOOST_TEST(says(check_accounts(program, history, wrong), "copied bytes are counted as 32"));
+}
+
+BOOST_AUTO_TEST_CASE(what_is_another_contexts_is_refused_at_once) {
+  Program program;
+  program.contexts = 2;
+  program.clients = {{{.kind = Kind::write, .tensor = 0, .value = 7, .context = 1},
+                      {.kind = Kind::write, .tensor = 0, .value = 9, .foreign = true},
+                      {.kind = Kind::dispatch, .tensor = 1, .inputs = {0}, .foreign = true},
+                      {.kind = Kind::compute, .context = 1, .foreign = true},
+                      {.kind = Kind::read, .tensor = 0, .foreign = true},
+                      {.kind = Kind::read, .tensor = 0, .context = 1}}};
+  const auto histories = histories_of(program);
+  BOOST_REQUIRE_EQUAL(histories.size(), 2U);
+  BOOST_REQUIRE_EQUAL(histories[0].calls.size(), 3U);
+  for (const auto& made : histories[0].calls) {
+    const auto& error = made.thrown ? made.thrown : made.answer->error;
+    BOOST_TEST((kind_of(error) == ErrorKind::type_error), to_string(made.call));
+    BOOST_TEST(!made.submitted, to_string(made.call));
+  }
+  BOOST_TEST(histories[1].calls.back().answer->value.value() == 7U);
+  // Had it been taken, that would be wrong.
+  auto taken = histories[0];
+  taken.calls[0].thrown.reset();
+  taken.calls[0].submitted = true;
+  BOOST_TEST(says(check(part_of(program, 0), taken), "was taken"));
+}
+
+BOOST_AUTO_TEST_CASE(a_context_that_is_lost_leaves_the_other_as_it_was) {
+  Program program;
+  program.contexts = 2;
+  program.faults = {{.point = stress::FaultPoint::execute, .kind = ErrorKind::context_lost}};
+  program.clients = {{{.kind = Kind::write, .tensor = 0, .value = 7, .context = 1},
+                      {.kind = Kind::dispatch, .tensor = 1, .inputs = {0}},
+                      {.kind = Kind::read, .tensor = 1},
+                      {.kind = Kind::dispatch, .tensor = 1, .inputs = {0}, .context = 1},
+                      {.kind = Kind::read, .tensor = 1, .context = 1}}};
+  const auto histories = histories_of(program);
+  BOOST_TEST(histories.at(0).calls.back().answer->error.has_value());
+  BOOST_TEST(histories.at(1).calls.back().answer->value.value() ==
+             stress::symbolic_result("g0", 0, std::vector<std::uint64_t>{7}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
