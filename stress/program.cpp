@@ -28,7 +28,7 @@ class Drawing {
     program.max_in_flight = below(3) == 0 ? 1 + below(4) : enough_places;
     choose_kinds();
     if (crosses_) program.lanes = std::max(program.lanes, std::min(2, swarm_.lanes));
-    if (swarm_.faults && below(2) == 0) add_faults(program);
+    if (!swarm_.faults.empty() && below(2) == 0) add_faults(program);
     tensors_ = program.tensors;
     const auto clients = 1 + below(swarm_.clients);
     const auto calls = 3 + below(std::max<std::size_t>(swarm_.calls, 4) - 3);
@@ -103,13 +103,11 @@ class Drawing {
   }
 
   void add_faults(Program& program) {
-    constexpr std::array points{FaultPoint::allocate, FaultPoint::adopt,   FaultPoint::read,
-                                FaultPoint::compile,  FaultPoint::execute, FaultPoint::execute};
     constexpr std::array errors{ErrorKind::out_of_memory, ErrorKind::out_of_memory,
                                 ErrorKind::operation_error, ErrorKind::context_lost};
     for (auto i = 1 + below(2); i > 0; --i) {
       PlannedFault fault;
-      fault.point = points[below(points.size())];
+      fault.point = swarm_.faults[below(swarm_.faults.size())];
       fault.nth = 1 + below(3);
       fault.kind = fault.point == FaultPoint::execute ? errors[below(errors.size())] : errors[0];
       fault.inherent = fault.point == FaultPoint::execute && below(4) == 0;
@@ -220,6 +218,12 @@ std::string label_of(std::size_t client, std::size_t index) {
   return "c" + std::to_string(client) + "." + std::to_string(index);
 }
 
+std::string_view to_string(FaultPoint point) noexcept {
+  constexpr std::array names{"allocation", "adoption",      "read",
+                             "build",      "instantiation", "execution"};
+  return names[static_cast<std::size_t>(point)];
+}
+
 namespace {
 
 std::string in_its_context(const Call& call) {
@@ -292,12 +296,10 @@ std::string to_string(const Program& program) {
       (program.few_bytes() ? ", " + std::to_string(program.spare_bytes) + " bytes to spare" : "") +
       (program.interrupts ? ", handlers are interrupted" : "") +
       (program.backend == Computes::real ? ", real kernels" : "") + "\n";
-  constexpr std::array points{"allocation", "adoption",      "read",
-                              "build",      "instantiation", "execution"};
   for (const auto& fault : program.faults)
-    text += std::string("  ") + points[static_cast<std::size_t>(fault.point)] + " " +
-            std::to_string(fault.nth) + (fault.throws ? " throws " : " fails: ") +
-            std::string(to_string(fault.kind)) + (fault.inherent ? ", always would" : "") +
+    text += "  " + std::string(to_string(fault.point)) + " " + std::to_string(fault.nth) +
+            (fault.throws ? " throws " : " fails: ") + std::string(to_string(fault.kind)) +
+            (fault.inherent ? ", always would" : "") +
             (fault.context != 0 ? ", in x" + std::to_string(fault.context) : "") + "\n";
   for (std::size_t c = 0; c < program.clients.size(); ++c)
     for (std::size_t i = 0; i < program.clients[c].size(); ++i)

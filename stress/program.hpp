@@ -2,8 +2,10 @@
 // written down.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "polychron/error.hpp"
@@ -96,7 +98,9 @@ struct Program {
 struct Swarm {
   std::size_t clients = 3, calls = 24;  ///< at most
   int lanes = 3;
-  bool faults = true;
+  /// What may fail; more often what is named more often.
+  std::vector<FaultPoint> faults = {FaultPoint::allocate, FaultPoint::adopt,   FaultPoint::read,
+                                    FaultPoint::compile,  FaultPoint::execute, FaultPoint::execute};
   Computes backend = Computes::symbolic;
 };
 
@@ -104,6 +108,12 @@ Program random_program(std::uint64_t seed, const Swarm& swarm = {});
 
 /// What of `program` is about one of its contexts, as a program of its own.
 Program part_of(const Program& program, std::size_t context);
+
+/// "allocation", "adoption", "read", "build", "instantiation", "execution".
+std::string_view to_string(FaultPoint point) noexcept;
+inline constexpr std::array fault_points{FaultPoint::allocate,    FaultPoint::adopt,
+                                         FaultPoint::read,        FaultPoint::compile,
+                                         FaultPoint::instantiate, FaultPoint::execute};
 
 std::string to_string(const Call& call);
 /// A line for each call.

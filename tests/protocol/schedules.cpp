@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(thousands_of_programs_agree_with_the_model_under_every_stra
 BOOST_AUTO_TEST_CASE(the_outcome_is_the_same_for_any_number_of_lanes) {
   const auto [first, last] = seeds(400);
   for (auto seed = first; seed < last; ++seed) {
-    auto program = stress::random_program(seed, {.clients = 1, .calls = 30, .faults = false});
+    auto program = stress::random_program(seed, {.clients = 1, .calls = 30, .faults = {}});
     for (program.lanes = 1; program.lanes <= 4; ++program.lanes) {
       RandomStrategy strategy(seed * 10 + static_cast<std::uint64_t>(program.lanes));
       if (const auto why = stress::run(program, strategy).finding) return fail(seed, program, *why);

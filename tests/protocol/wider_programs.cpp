@@ -130,4 +130,15 @@ BOOST_AUTO_TEST_CASE(a_context_that_is_lost_leaves_the_other_as_it_was) {
              stress::symbolic_result("g0", 0, std::vector<std::uint64_t>{7}));
 }
 
+BOOST_AUTO_TEST_CASE(only_such_faults_are_drawn_as_are_named) {
+  std::set<stress::FaultPoint> drawn;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const auto program = stress::random_program(
+        seed, {.faults = {stress::FaultPoint::instantiate, stress::FaultPoint::read}});
+    for (const auto& fault : program.faults) drawn.insert(fault.point);
+    BOOST_TEST(stress::random_program(seed, {.faults = {}}).faults.empty());
+  }
+  BOOST_TEST((drawn == std::set{stress::FaultPoint::instantiate, stress::FaultPoint::read}));
+}
+
 BOOST_AUTO_TEST_SUITE_END()
