@@ -30,6 +30,15 @@ struct Board;
 struct Session {
   World* world = nullptr;
   std::vector<std::shared_ptr<Board>> boards = {};  ///< one for each context
+  std::size_t callers = 0;  ///< numbers of clients, and of callbacks that call back in
+  std::vector<std::size_t> calling_back = {};  ///< those under way, the innermost last
+
+  /// Who is in the middle of a call, if the innermost step is such.
+  std::optional<std::size_t> caller() const {
+    if (const auto client = world->client_at_work()) return client;
+    if (!world->callback_at_work() || calling_back.empty()) return std::nullopt;
+    return calling_back.back();
+  }
 };
 
 struct Board {
@@ -72,20 +81,22 @@ struct Board {
   std::size_t messages = 0;
   /// Tensors and graphs: how many began, and of how many the context heard that they have ended.
   std::size_t created = 0, gone = 0;
-  std::map<std::size_t, Making> making;  ///< by client
+  std::map<std::size_t, Making> making;  ///< by caller
 
-  /// The present call of `client`, on its place in the history from here on.
-  Made& enter(std::size_t client) {
-    auto& [made, at] = making[client];
+  /// The present call of `caller`, on its place in the history from here on.
+  Made& enter(std::size_t caller) {
+    auto& [made, at] = making[caller];
     if (!at) {
       at = history.calls.size();
       history.calls.push_back(made);
     }
     return history.calls[*at];
   }
-  std::size_t place_of(std::size_t client) {
-    enter(client);
-    return *making[client].at;
+  std::size_t place_of(std::size_t caller) {
+    enter(caller);
+    return *making[caller].at;
   }
+  /// Notes the replies that have come: of tensors that were created, or `all`.
+  void collect(bool all);
 };
 }  // namespace polychron::stress

@@ -11,22 +11,46 @@ namespace polychron::stress {
 namespace {
 
 template <class T, class Tell>
+Answer answer_of(Result<T>& result, Tell& tell) {
+  Answer answer;
+  if (result)
+    tell(result, answer);
+  else
+    answer.error = result.error();
+  return answer;
+}
+
+template <class T, class Tell>
 class ReplyOf final : public Reply {
  public:
   ReplyOf(Future<T> future, Tell tell) : future_(std::move(future)), tell_(std::move(tell)) {}
   bool ready() const override { return future_.ready(); }
   Answer take() override {
     auto result = future_.take();
-    Answer answer;
-    if (result)
-      tell_(result, answer);
-    else
-      answer.error = result.error();
-    return answer;
+    return answer_of(result, tell_);
   }
 
  private:
   Future<T> future_;
+  Tell tell_;
+};
+
+/// What a callback has heard.
+template <class T, class Tell>
+class ReplyHeard final : public Reply {
+ public:
+  ReplyHeard(Future<T> future, Tell tell, std::function<void()> next) : tell_(std::move(tell)) {
+    future.then([heard = heard_, next = std::move(next)](Result<T> result) {
+      heard->emplace(std::move(result));
+      next();
+    });
+  }
+  bool ready() const override { return heard_->has_value(); }
+  Answer take() override { return answer_of(**heard_, tell_); }
+
+ private:
+  const std::shared_ptr<std::optional<Result<T>>> heard_ =
+      std::make_shared<std::optional<Result<T>>>();
   Tell tell_;
 };
 
@@ -79,24 +103,25 @@ void Maker::note_touches() const {
   }));
 }
 
-void Maker::make() {
+void Maker::make(std::function<void()> next) {
   if (board_.footprints != nullptr) note_touches();
   if (!possible()) return;
   label_ = label_of(client_, index_);
-  auto& making = board_.making[client_];
+  next_ = std::move(next);
+  auto& making = board_.making[caller_];
   making = {};
   making.made.client = client_, making.made.index = index_, making.made.call = call_;
   try {
     carry_out();
   } catch (const Error& error) {
-    board_.enter(client_).thrown = error;
+    board_.enter(caller_).thrown = error;
   } catch (const std::exception& error) {
     board_.history.broken = label_ + " threw " + error.what();
   }
   if (call_.kind == Kind::destroy_tensor || call_.kind == Kind::destroy_graph ||
       call_.kind == Kind::destroy_context || call_.kind == Kind::cancel)
-    board_.enter(client_);
-  board_.making.erase(client_);
+    board_.enter(caller_);
+  board_.making.erase(caller_);
 }
 
 Board::Lent* Maker::first_lent() const {
@@ -112,10 +137,15 @@ bool Maker::possible() const {
 
 template <class T, class Tell>
 void Maker::expect(Future<T> future, Tell tell) {
-  const auto made = board_.place_of(client_);
+  const auto made = board_.place_of(caller_);
   board_.history.calls[made].has_reply = true;
-  board_.replies.push_back(
-      {made, std::make_unique<ReplyOf<T, Tell>>(std::move(future), std::move(tell))});
+  std::unique_ptr<Reply> reply;
+  if (next_)
+    reply =
+        std::make_unique<ReplyHeard<T, Tell>>(std::move(future), std::move(tell), std::move(next_));
+  else
+    reply = std::make_unique<ReplyOf<T, Tell>>(std::move(future), std::move(tell));
+  board_.replies.push_back({made, std::move(reply)});
 }
 
 template <class Options>
@@ -182,7 +212,7 @@ void Maker::carry_out() {
     case Kind::lend: {
       auto future = context.export_tensor(tensor(call_.tensor, call_.foreign),
                                           call_.way == 1 ? LeaseMode::fail : LeaseMode::wait);
-      const auto made = board_.place_of(client_);
+      const auto made = board_.place_of(caller_);
       board_.history.calls[made].has_reply = true;
       board_.lents.push_back({client_, call_.tensor, made, std::move(future), {}});
       return;
@@ -242,7 +272,7 @@ void Maker::compute() {
 void Maker::give_back() {
   auto& lent = *first_lent();
   lent.ended = true;
-  board_.making[client_].made.lent = lent.made;
+  board_.making[caller_].made.lent = lent.made;
   settle(board_, lent);
   if (!lent.lease) return;
   if (call_.value != 0 && !lent.lease->revoked()) {
@@ -250,7 +280,7 @@ void Maker::give_back() {
     std::memcpy(lent.lease->bytes().data(), &value, sizeof value);
   }
   lent.lease->return_now();
-  board_.enter(client_);
+  board_.enter(caller_);
 }
 
 void Maker::read() {

@@ -1,6 +1,7 @@
 // Makes one call of a program.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "stress/board.hpp"
@@ -13,17 +14,21 @@ std::shared_ptr<const ops::Graph> graph_for(const Program& program, const std::s
 
 class Maker {
  public:
-  Maker(Session& session, std::size_t client, std::size_t index, const Call& call)
+  /// The call number `index` of `client`, made by that or by a callback: `caller`.
+  Maker(Session& session, std::size_t client, std::size_t caller, std::size_t index,
+        const Call& call)
       : session_(session),
         board_(*session.boards[call.context]),
         client_(client),
+        caller_(caller),
         index_(index),
         call_(call) {}
 
   /// What the call needs is there, or never will be.
   bool ready() const;
-  /// Makes the call, and notes what it throws. Not if what it needs is not there.
-  void make();
+  /// Makes the call, and notes what it throws. Not if what it needs is not there. `next`, if it is
+  /// not empty, is run by a callback of the reply.
+  void make(std::function<void()> next = {});
   /// Notes what came of an export that is settled.
   static void settle(Board& board, Board::Lent& lent);
 
@@ -53,9 +58,10 @@ class Maker {
 
   Session& session_;
   Board& board_;
-  const std::size_t client_, index_;
+  const std::size_t client_, caller_, index_;
   const Call& call_;
   std::string label_;  ///< once it is made
+  std::function<void()> next_;
 };
 
 }  // namespace polychron::stress

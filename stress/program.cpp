@@ -14,6 +14,13 @@ bool may_be_foreign(Kind kind) {
          kind == Kind::read || kind == Kind::lend;
 }
 
+/// Its reply is a future.
+bool may_be_chained(Kind kind) {
+  return kind == Kind::create || kind == Kind::constant || kind == Kind::compute ||
+         kind == Kind::read || kind == Kind::query || kind == Kind::pop_scope ||
+         kind == Kind::pending || kind == Kind::build;
+}
+
 class Drawing {
  public:
   Drawing(std::uint64_t seed, const Swarm& swarm) : random_(seed), swarm_(swarm) {}
@@ -46,6 +53,15 @@ class Drawing {
   void widen(Program& program) {
     if (below(6) == 0) program.spare_bytes = 8 * below(12);
     if (below(6) == 0) spread(program);
+    if (below(6) == 0) chain(program);
+  }
+
+  /// Callbacks that call back in. What a lease ends waits for it, and no callback does.
+  void chain(Program& program) {
+    for (auto& client : program.clients)
+      for (std::size_t i = 0; i + 1 < client.size(); ++i)
+        client[i].then = may_be_chained(client[i].kind) && client[i + 1].kind != Kind::give_back &&
+                         below(2) == 0;
   }
 
   /// Over two contexts. What is created stays where it is.
@@ -279,6 +295,7 @@ std::string in_its_context(const Call& call) {
 std::string to_string(const Call& call) {
   auto text = in_its_context(call);
   if (call.context != 0) text = "x" + std::to_string(call.context) + ": " + text;
+  if (call.then) text += ", whose callback makes the next call";
   if (!call.foreign) return text;
   constexpr std::array operands{"the output", "in0", "the graph"};
   return text + ", " +

@@ -48,6 +48,9 @@ struct Call {
   /// A tensor, or of a compute the graph, is the next context's; of a dispatch the output (way 0),
   /// an input (way 1), or the graph (way 2).
   bool foreign = false;
+  /// The client's next call is made by a callback of this one's reply; the client goes on with the
+  /// one after that.
+  bool then = false;
   friend bool operator==(const Call&, const Call&) = default;
 };
 

@@ -23,26 +23,6 @@ void prepare(Footprints& footprints, const Program& program) {
   footprints.lends(program.has(Kind::lend));
 }
 
-/// Notes the replies that have come; with them, the tensors that were created.
-void collect(Board& board, bool all) {
-  for (auto& [made, reply] : board.replies) {
-    auto& entry = board.history.calls[made];
-    const bool creates = entry.call.kind == Kind::create || entry.call.kind == Kind::constant;
-    if (!reply || !reply->ready() || (!all && !creates)) continue;
-    entry.answer = reply->take();
-    reply.reset();
-    if (!creates) continue;
-    if (entry.answer->error) board.slots[entry.call.tensor].failed = true;
-    if (board.footprints != nullptr) board.footprints->touch(Part::slot, entry.call.tensor);
-  }
-  if (board.footprints == nullptr) return;
-  for (auto& lent : board.lents)
-    if (!lent.heard && lent.future && lent.future->ready()) {
-      lent.heard = true;
-      board.footprints->touch(Part::leases, 0);
-    }
-}
-
 /// More than the constants of a graph that is being built.
 constexpr std::uint64_t room_to_build = 64;
 
@@ -188,11 +168,9 @@ bool nothing_but_leases(Future<std::vector<PendingOperation>> pending) {
 }
 
 /// Lets the clients make all calls.
-void make_calls(Session& session, const Program& program, Footprints* footprints) {
+void make_calls(std::deque<Script>& scripts, Session& session, const Program& program,
+                Footprints* footprints) {
   auto& world = *session.world;
-  std::deque<Script> scripts;
-  for (std::size_t i = 0; i < program.clients.size(); ++i)
-    scripts.emplace_back(session, i, program.clients[i]);
   ClockHand hand(world, latest_deadline(program) + 1);
   std::vector<Client*> clients;
   for (auto& script : scripts) clients.push_back(&script);
@@ -201,7 +179,7 @@ void make_calls(Session& session, const Program& program, Footprints* footprints
   world.allow_interrupts(program.interrupts);
   const auto go_on = [&] {
     while (world.step())
-      for (const auto& board : session.boards) collect(*board, false);
+      for (const auto& board : session.boards) board->collect(false);
   };
   if (footprints != nullptr) footprints->record(true);
   go_on();
@@ -216,9 +194,8 @@ void make_calls(Session& session, const Program& program, Footprints* footprints
   world.set_clients({});
 }
 
-/// Gives back leases that are still out, one after the other: another may wait for each.
-std::optional<std::string> give_back(Board& board, World& world) {
-  // Whoever has a lease has no place: an operation in flight is one that has something to do.
+/// Whoever has a lease has no place: an operation in flight is one that has something to do.
+std::optional<std::string> without_work(Board& board, World& world) {
   const bool all_answered =
       std::ranges::all_of(board.replies,
                           [](const auto& r) { return !r.reply || r.reply->ready(); }) &&
@@ -229,24 +206,30 @@ std::optional<std::string> give_back(Board& board, World& world) {
   const bool idle = all_answered && pending.ready() && nothing_but_leases(std::move(pending));
   if (idle && board.context.stats().in_flight != 0)
     return "in_flight is " + std::to_string(board.context.stats().in_flight) + " with leases only";
-  for (bool more = true; more;) {
-    more = false;
-    for (auto& lent : board.lents) {
-      if (lent.future && lent.future->ready()) Maker::settle(board, lent);
-      if (!lent.lease) continue;
-      if (board.slots[lent.tensor].destroyed && !lent.ended && !lent.lease->revoked())
-        return "a lease of a destroyed tensor is not revoked";
-      lent.lease.reset();
-      more = true;
-      world.run();
-    }
-  }
   return std::nullopt;
+}
+
+/// Gives back leases that are still out, one after the other: another may wait for each. Whether
+/// there were some.
+bool give_back(Board& board, World& world) {
+  bool some = false;
+  // Callbacks may make more.
+  for (std::size_t i = 0; i < board.lents.size(); ++i) {
+    auto& lent = board.lents[i];
+    if (lent.future && lent.future->ready()) Maker::settle(board, lent);
+    if (!lent.lease) continue;
+    if (board.slots[lent.tensor].destroyed && !lent.ended && !lent.lease->revoked())
+      board.history.broken = "a lease of a destroyed tensor is not revoked";
+    lent.lease.reset();
+    some = true;
+    world.run();
+  }
+  return some;
 }
 
 /// Whether what came of a context's calls is right, and it is at rest.
 std::optional<std::string> look(Board& board, World& world) {
-  collect(board, true);
+  board.collect(true);
   close_scopes(board, world);
   if (board.history.broken) return board.history.broken;
   if (board.checks->broken) return board.checks->broken;
@@ -258,9 +241,17 @@ std::optional<std::string> look(Board& board, World& world) {
 std::optional<std::string> carry_out(Session& session, const Program& program,
                                      Footprints* footprints) {
   auto& world = *session.world;
-  make_calls(session, program, footprints);
+  std::deque<Script> scripts;
+  for (std::size_t i = 0; i < program.clients.size(); ++i)
+    scripts.emplace_back(session, i, program.clients[i]);
+  session.callers = scripts.size();
+  make_calls(scripts, session, program, footprints);
   for (const auto& board : session.boards)
-    if (auto wrong = give_back(*board, world)) return wrong;
+    if (auto wrong = without_work(*board, world)) return wrong;
+  for (bool more = true; more;) {
+    more = false;
+    for (const auto& board : session.boards) more |= give_back(*board, world);
+  }
   if (world.exhausted()) return "it goes on for ever";
   for (const auto& board : session.boards)
     if (auto wrong = look(*board, world)) return wrong;

@@ -1,4 +1,4 @@
-// Clients that make a program's calls, step by step.
+// Clients that make a program's calls, step by step, and callbacks that call back in.
 #pragma once
 
 #include <vector>
@@ -14,21 +14,33 @@ class Script final : public Client {
       : session_(session), number_(number), calls_(calls) {}
 
   bool done() const { return at_ == calls_.size(); }
-  bool ready() const override { return !done() && maker(at_).ready(); }
-  void step() override {
-    const auto index = at_++;
-    maker(index).make();
-  }
+  bool ready() const override { return !done() && maker(at_, number_).ready(); }
+  void step() override;
   /// Nobody will make what it waits for.
-  void skip() { ++at_; }
+  void skip() { to_next(); }
 
  private:
-  Maker maker(std::size_t index) const { return {session_, number_, index, calls_[index]}; }
+  Maker maker(std::size_t index, std::size_t caller) const {
+    return {session_, number_, caller, index, calls_[index]};
+  }
+  /// A callback of the call before makes this one.
+  bool is_chained(std::size_t index) const {
+    return index > 0 && index < calls_.size() && calls_[index - 1].then;
+  }
+  /// Over those that callbacks make.
+  void to_next() {
+    do ++at_;
+    while (is_chained(at_));
+  }
+  void make(std::size_t index, std::size_t caller);
+  void call_back(std::size_t index);
 
   Session& session_;
   const std::size_t number_;
   const std::vector<Call>& calls_;
   std::size_t at_ = 0;
+  /// Callbacks may run when this is gone.
+  const std::shared_ptr<Script*> self_ = std::make_shared<Script*>(this);
 };
 
 }  // namespace polychron::stress

@@ -87,6 +87,7 @@ class Shrinker {
     plainer([](Program& p) { p.blocks = true; });
     for (std::size_t c = 0; c < best_.program.clients.size(); ++c)
       for (std::size_t i = 0; i < best_.program.clients[c].size(); ++i) {
+        plainer([&](Program& p) { p.clients[c][i].then = false; });
         plainer([&](Program& p) { p.clients[c][i].foreign = false; });
         plainer([&](Program& p) { p.clients[c][i].deadline = 0; });
         plainer([&](Program& p) {

@@ -7,7 +7,7 @@
 namespace polychron::stress {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Call, kind, tensor, inputs, graph, value, way, deadline,
-                                   cancellation, context, foreign)
+                                   cancellation, context, foreign, then)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PlannedFault, point, nth, kind, inherent, throws, context)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Program, backend, lanes, max_in_flight, spare_bytes, blocks,
                                    interrupts, contexts, tensors, faults, clients)

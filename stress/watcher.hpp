@@ -20,15 +20,15 @@ class Watcher final : public msg::Observer {
   void sent(msg::ActorId from, msg::ActorId to, const msg::MessageView& message) noexcept override {
     if (footprints_) footprints_->sent(to, message);
     auto& world = *board_->session->world;
-    const auto client = world.client_at_work();
+    const auto caller = board_->session->caller();
     world.interrupt();
-    if (from != 0 || !client || !std::holds_alternative<const msg::submit*>(message)) return;
-    if (!board_->making.contains(*client)) {
+    if (from != 0 || !caller || !std::holds_alternative<const msg::submit*>(message)) return;
+    if (!board_->making.contains(*caller)) {
       board_->history.broken = "a call reached a context that it was not made on";
       return;
     }
     const auto& call = std::get<const msg::submit*>(message)->call;
-    auto& made = board_->enter(*client);
+    auto& made = board_->enter(*caller);
     made.submitted |= !std::holds_alternative<msg::Report>(call);
     made.time = static_cast<unsigned>(
         std::chrono::duration_cast<std::chrono::milliseconds>(world.now().time_since_epoch())

@@ -58,8 +58,10 @@ std::optional<std::size_t> World::client_at_work() const {
 void World::collect() {
   runnables_.clear();
   for (auto* const job : scheduler_.jobs) runnables_.emplace_back(*job);
-  if (!callbacks_.empty()) runnables_.emplace_back();
-  if (clients_block_ && !running_.empty()) return;
+  // Whoever may have to wait does not stand in the way of the one whose step this is.
+  const bool outside = running_.empty() || !clients_block_;
+  if (!callbacks_.empty() && outside) runnables_.emplace_back();
+  if (!outside) return;
   for (std::size_t i = 0; i < clients_.size(); ++i) {
     const auto at_work = [&](const Runnable& runnable) {
       return runnable.id() == i && std::string_view(runnable.actor()) == "client";
@@ -110,7 +112,7 @@ void World::go(std::size_t pick) {
     const auto chosen = jobs.begin() + static_cast<std::ptrdiff_t>(pick);
     std::rotate(jobs.begin(), chosen, chosen + 1);
     scheduler_.try_run_once();
-  } else if (pick == jobs.size() && !callbacks_.empty()) {
+  } else if (running_.back().name() == callbacks_name) {
     const auto callback = std::move(callbacks_.front());
     callbacks_.pop_front();
     if (footprints) footprints->received(callbacks_name);

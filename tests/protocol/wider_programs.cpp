@@ -34,6 +34,23 @@ bool says(const std::optional<std::string>& finding, const char* what) {
 
 BOOST_AUTO_TEST_SUITE(wider_programs)
 
+BOOST_AUTO_TEST_CASE(a_part_of_the_programs_has_each) {
+  std::size_t few_bytes = 0, contexts = 0, foreign = 0, callbacks = 0, plain = 0;
+  for (std::uint64_t seed = 1; seed <= 600; ++seed) {
+    const auto program = stress::random_program(seed);
+    const auto some = [&](auto is) {
+      return std::ranges::any_of(program.clients,
+                                 [&](const auto& calls) { return std::ranges::any_of(calls, is); });
+    };
+    const bool chained = some([](const auto& call) { return call.then; });
+    few_bytes += program.few_bytes(), contexts += program.contexts > 1, callbacks += chained;
+    foreign += some([](const auto& call) { return call.foreign; });
+    plain += !program.few_bytes() && program.contexts == 1 && !chained;
+  }
+  for (const auto count : {few_bytes, contexts, foreign, callbacks}) BOOST_TEST(count > 30U);
+  BOOST_TEST(plain > 300U);
+}
+
 BOOST_AUTO_TEST_CASE(tokens_hold_all_of_it) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     const auto program = stress::random_program(seed);
@@ -128,6 +145,27 @@ BOOST_AUTO_TEST_CASE(a_context_that_is_lost_leaves_the_other_as_it_was) {
   BOOST_TEST(histories.at(0).calls.back().answer->error.has_value());
   BOOST_TEST(histories.at(1).calls.back().answer->value.value() ==
              stress::symbolic_result("g0", 0, std::vector<std::uint64_t>{7}));
+}
+
+BOOST_AUTO_TEST_CASE(callbacks_call_back_in) {
+  Program program;
+  program.clients = {{{.kind = Kind::create, .tensor = 3, .then = true},
+                      {.kind = Kind::write, .tensor = 3, .value = 5},
+                      {.kind = Kind::pending, .then = true},
+                      {.kind = Kind::read, .tensor = 3, .then = true},
+                      {.kind = Kind::destroy_tensor, .tensor = 3}}};
+  std::set<std::vector<std::size_t>> orders;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    const auto history = histories_of(program, seed).at(0);
+    std::vector<std::size_t> order;
+    for (const auto& made : history.calls) order.push_back(made.index);
+    const auto at = [&](std::size_t index) { return std::ranges::find(order, index); };
+    BOOST_TEST((at(0) < at(1) && at(1) != order.end()), "seed " << seed);
+    if (at(3) != order.end()) BOOST_TEST((at(2) < at(3)), "seed " << seed);
+    orders.insert(order);
+  }
+  // The client goes on meanwhile.
+  BOOST_TEST(orders.size() > 1U);
 }
 
 BOOST_AUTO_TEST_CASE(only_such_faults_are_drawn_as_are_named) {
