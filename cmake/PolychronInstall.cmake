@@ -1,12 +1,12 @@
-# Install and export: find_package(polychron) gives polychron::polychron and polychron::onnx. What the
-# two libraries are made of (CAF, oneDNN, Eigen, protobuf) stays inside: a consumer needs none of its
+# Install and export: find_package(polychron) gives polychron::polychron, polychron::onnx and
+# polychron::stress. What the libraries are made of (CAF, oneDNN, Eigen, protobuf) stays inside: a consumer needs none of its
 # headers, and finds its shared libraries as the system does. tests/package tries it.
 include(CMakePackageConfigHelpers)
 set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/polychron)
 
 # Installed libraries and programs find each other wherever the prefix is moved to.
-set_target_properties(polychron polychron_onnx PROPERTIES INSTALL_RPATH "$ORIGIN")
-install(TARGETS polychron polychron_onnx EXPORT polychron
+set_target_properties(polychron polychron_onnx polychron_simulation PROPERTIES INSTALL_RPATH "$ORIGIN")
+install(TARGETS polychron polychron_onnx polychron_simulation EXPORT polychron
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY include/polychron DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.hpp")

@@ -1,29 +1,13 @@
 #include "stress/evidence.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace polychron::stress {
 
 namespace {
 
-/// More than the calls of `program` take of the context's bytes, however they meet.
-std::uint64_t demand(const Program& program) {
-  constexpr std::uint64_t value = 8, plan = 16;
-  // Each lane has an arena of each of the two graphs.
-  auto bytes = 2 * plan * static_cast<std::uint64_t>(program.lanes);
-  for (const auto& client : program.clients)
-    for (const auto& call : client) {
-      // What a revoked lease keeps is allocated again.
-      if (call.kind == Kind::create || call.kind == Kind::constant || call.kind == Kind::write ||
-          call.kind == Kind::lend)
-        bytes += value;
-      if (call.kind == Kind::build) bytes += plan;
-    }
-  return bytes;
-}
-
-bool refused(const Made& made) { return made.thrown || (made.answer && made.answer->error); }
+/// Labels of clients' calls; other errors say what they are about.
+bool is_of_a_call(const std::string& label) { return label.starts_with('c'); }
 
 }  // namespace
 
@@ -32,12 +16,13 @@ Evidence::Evidence(const Program& program, const History& history) {
   listen(history);
 }
 
+void Evidence::fail(const std::string& what) {
+  if (!wrong) wrong = what;
+}
+
 void Evidence::foresee(const Program& program, const History& history) {
   for (std::size_t i = 0; i < history.calls.size(); ++i) {
     const auto& made = history.calls[i];
-    if (made.call.foreign && (made.submitted || !refused(made)) && !wrong)
-      wrong = label_of(made.client, made.index) + " (" + to_string(made.call) + ") was taken";
-    if (made.call.foreign) continue;
     if (made.call.kind == Kind::destroy_tensor) destroyed_at.try_emplace(made.call.tensor, i);
     if (made.call.kind == Kind::destroy_graph) graphs_.insert(made.call.graph);
     if (made.call.kind == Kind::destroy_context && !ended_at) ended_at = i;
@@ -51,12 +36,11 @@ void Evidence::foresee(const Program& program, const History& history) {
     }
   few_places_ = program.few_places();
   blocks_ = program.blocks;
-  // How much the plans of real kernels take is theirs to say.
-  scarce_ = program.few_bytes() &&
-            (program.backend == Computes::real || demand(program) > program.spare_bytes);
+  scarce_ = program.may_lack_bytes();
   for (const auto& fault : program.faults) {
     points_.insert(fault.point);
     inherent_ |= fault.inherent;
+    throws_ |= fault.throws;
     // Which of them loses the context is up to the schedule, and so is what it meets.
     if (fault.kind == ErrorKind::context_lost) may_be_lost_ = true;
   }
@@ -64,54 +48,87 @@ void Evidence::foresee(const Program& program, const History& history) {
 
 // Every operation that fails by itself is reported, to one.
 void Evidence::listen(const History& history) {
-  struct Window {
-    ErrorFilter filter;
-    std::set<std::string> labels;  ///< of the calls in it
-  };
-  std::vector<Window> open;
-  std::map<std::string, std::set<ErrorFilter>> taken;  ///< filters of the scopes around a call
-  const auto keeps_others = [&](const Window& window) {
-    swallowed_.insert(window.labels.begin(), window.labels.end());
-  };
   for (const auto& made : history.calls) {
     const auto label = label_of(made.client, made.index);
-    for (auto& [filter, labels] : open) {
-      labels.insert(label);
-      if (made.submitted && !made.thrown) taken[label].insert(filter);
+    for (auto& scope : open_) {
+      scope.labels.insert(label);
+      around_[label][scope.filter] = scope.number;
     }
+    if (made.thrown) threw(made);
     if (!made.submitted) continue;
     if (made.call.kind == Kind::push_scope)
-      open.push_back({static_cast<ErrorFilter>(made.call.way), {}});
-    if (made.call.kind != Kind::pop_scope || open.empty()) continue;
-    // It keeps the first: of others in it nobody hears.
-    if (made.answer && made.answer->found) {
-      hear(*made.answer->found);
-      keeps_others(open.back());
-    }
-    open.pop_back();
+      open_.push_back({static_cast<ErrorFilter>(made.call.way), {}, ++scopes_, false});
+    if (made.call.kind == Kind::pop_scope) pop(made);
   }
   for (const auto& error : history.uncaptured) {
     hear(error);
-    if (!may_end() && taken[error.label()].contains(filter_of(error)) && !wrong)
-      wrong = std::string("the handler heard what a scope should have had: ") + error.what();
+    if (!may_end() && around_[error.label()].contains(filter_of(error)))
+      fail(std::string("the handler heard what a scope should have had: ") + error.what());
   }
   for (const auto& error : history.left) hear(error);
-  if (!history.left.empty()) std::ranges::for_each(open, keeps_others);
+  if (!history.left.empty())
+    for (const auto& scope : open_) swallowed_.insert(scope.labels.begin(), scope.labels.end());
   for (const auto& [label, times] : heard_)
-    if (times > 1 && !wrong)
-      wrong = "the error of " + label + " was heard " + std::to_string(times) + " times";
+    if (times > 1) fail("the error of " + label + " was heard " + std::to_string(times) + " times");
+}
+
+// A flood of refusals says the same, and is not told one by one.
+void Evidence::threw(const Made& made) {
+  if (may_end() || made.thrown->root().kind() == ErrorKind::quota_exceeded) return;
+  const auto innermost = std::find_if(open_.rbegin(), open_.rend(), [&](const Scope& scope) {
+    return scope.filter == filter_of(*made.thrown);
+  });
+  if (innermost != open_.rend()) innermost->thrown = true;
+}
+
+void Evidence::pop(const Made& made) {
+  const auto label = label_of(made.client, made.index);
+  const bool resolved = made.answer && !made.answer->error;
+  if (open_.empty()) {
+    if (resolved) fail(label + " popped a scope where none was");
+    return;
+  }
+  const Scope scope = std::move(open_.back());
+  open_.pop_back();
+  if (!resolved) return;
+  const auto& found = made.answer->found;
+  if (!found) {
+    if (scope.thrown) fail(label + " found nothing, and a call in its scope had thrown");
+    return;
+  }
+  hear(*found);
+  // It keeps the first: of others in it nobody hears.
+  swallowed_.insert(scope.labels.begin(), scope.labels.end());
+  if (filter_of(*found) != scope.filter)
+    return fail(label + " found what its filter does not take: " + found->what());
+  if (!is_of_a_call(found->label())) return;
+  if (!scope.labels.contains(found->label()))
+    return fail(label + " found what was called outside of it: " + found->what());
+  if (around_[found->label()][scope.filter] != scope.number)
+    fail(label + " found what a scope within it should have had: " + found->what());
 }
 
 void Evidence::hear(const Error& error) {
-  if (!inherent_ && error.kind() == ErrorKind::graph_invalid && !wrong)
-    wrong = std::string("no graph is invalid: ") + error.what();
-  if (!error.label().empty() && error.label().front() == 'c') ++heard_[error.label()];
+  if (!inherent_ && error.kind() == ErrorKind::graph_invalid)
+    fail(std::string("no graph is invalid: ") + error.what());
+  if (!throws_ && error.root().kind() == ErrorKind::internal)
+    fail(std::string("an invariant is broken: ") + error.what());
+  if (!is_of_a_call(error.label())) return;
+  ++heard_[error.label()];
+  const Error* const cause = error.cause();
+  if (cause != nullptr && !inherent_ && is_of_a_call(cause->label()))
+    fail(std::string("what only followed from another error was reported: ") + error.what());
 }
 
-bool Evidence::lacks_bytes(const Call& call) const {
-  constexpr std::array takers{Kind::create,  Kind::constant, Kind::write,
-                              Kind::compute, Kind::dispatch, Kind::build};
-  return scarce_ && std::ranges::find(takers, call.kind) != takers.end();
+bool Evidence::may_be_skipped(const Call& call) const {
+  return call.deadline != 0 || cancels(call.cancellation);
+}
+
+bool Evidence::lacks_bytes(const Call& call) const { return scarce_ && takes_bytes(call.kind); }
+
+bool Evidence::may_be_turned_away(const Call& call) const {
+  const bool lacks = few_places_ || (call.kind == Kind::write && lacks_bytes(call));
+  return lacks && (!blocks_ || lends_);
 }
 
 std::optional<bool> Evidence::failed(const std::string& label) const {

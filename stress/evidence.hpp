@@ -1,11 +1,12 @@
-// What only the whole of a history tells: what will have been destroyed, cancelled or lost, and who
-// heard of which failure.
+// What only the whole of a history tells: what will have been destroyed, cancelled or lost, who
+// heard of which failure, and whether it was theirs to hear.
 #pragma once
 
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "polychron/error_filter.hpp"
 #include "stress/history.hpp"
@@ -26,17 +27,12 @@ class Evidence {
   bool lacks_bytes(const Call& call) const;
   /// There may be no place for it, or no bytes for a write's copy, and it does not wait for them;
   /// or nobody in the world could let it in: who has the lease that all wait for.
-  bool may_be_turned_away(const Call& call) const {
-    const bool lacks = few_places_ || (call.kind == Kind::write && lacks_bytes(call));
-    return lacks && (!blocks_ || lends_);
-  }
+  bool may_be_turned_away(const Call& call) const;
   bool is_constant(std::size_t tensor) const { return constants_.contains(tensor); }
   bool destroys_graph(std::size_t graph) const { return graphs_.contains(graph); }
   bool cancels(unsigned cancellation) const { return cancelled_.contains(cancellation); }
   /// It may be skipped: late, or cancelled.
-  bool may_be_skipped(const Call& call) const {
-    return call.deadline != 0 || (call.cancellation != 0 && cancels(call.cancellation));
-  }
+  bool may_be_skipped(const Call& call) const;
   /// Whether an operation failed by itself, if that can be known: who was told says it.
   std::optional<bool> failed(const std::string& label) const;
 
@@ -48,17 +44,31 @@ class Evidence {
   std::optional<std::string> wrong;
 
  private:
+  struct Scope {
+    ErrorFilter filter;
+    std::set<std::string> labels = {};  ///< of the calls in it
+    std::size_t number = 0;
+    bool thrown = false;  ///< one of them threw what is this scope's to have
+  };
+
   void foresee(const Program& program, const History& history);
   void listen(const History& history);
+  void threw(const Made& made);
+  void pop(const Made& made);
   void hear(const Error& error);
+  void fail(const std::string& what);
 
+  std::vector<Scope> open_;
+  std::size_t scopes_ = 0;
+  /// By label: of each filter the innermost scope around the call.
+  std::map<std::string, std::map<ErrorFilter, std::size_t>> around_;
   std::map<std::string, int> heard_;
   std::set<std::string> swallowed_;  ///< labels of which a scope may have kept an error to itself
   std::set<std::size_t> constants_, graphs_;
   std::set<unsigned> cancelled_;
   std::set<FaultPoint> points_;
-  bool inherent_ = false, may_be_lost_ = false, lends_ = false, few_places_ = false,
-       scarce_ = false, blocks_ = true;
+  bool inherent_ = false, throws_ = false, may_be_lost_ = false, lends_ = false;
+  bool few_places_ = false, scarce_ = false, blocks_ = true;
 };
 
 }  // namespace polychron::stress

@@ -77,7 +77,7 @@ class Explorer {
   }
 
   bool try_out(const Program& program, std::uint64_t seed, Strategy& strategy) {
-    auto result = stress::run(program, strategy);
+    auto result = stress::run(program, strategy, &stage_);
     ++report_.schedules;
     report_.messages += result.messages;
     steps_ = result.schedule.size();
@@ -97,6 +97,7 @@ class Explorer {
   }
 
   const Exploration exploration_;
+  Stage stage_;
   Report report_;
   std::set<MessagePair> pairs_;
   std::vector<std::pair<Program, Schedule>> corpus_;

@@ -7,7 +7,8 @@ namespace polychron::stress {
 bool dependent(const Footprint& a, const Footprint& b) {
   if (a.name == b.name) return true;
   const auto everything = [](const Footprint& f) {
-    return std::ranges::any_of(f.touches, [](const Touch& t) { return t.part == Part::everything; });
+    return std::ranges::any_of(f.touches,
+                               [](const Touch& t) { return t.part == Part::everything; });
   };
   if (everything(a) || everything(b)) return true;
   return std::ranges::any_of(a.touches, [&](const Touch& x) {
@@ -17,7 +18,8 @@ bool dependent(const Footprint& a, const Footprint& b) {
   });
 }
 
-void Footprints::restart() {
+void Footprints::restart(msg::ActorId first_id) {
+  first_id_ = first_id;
   recording_ = false;
   last_ = {};
   steps_ = 0;
@@ -54,7 +56,8 @@ void Footprints::received(Name by) {
   mail.pop_front();
 }
 
-void Footprints::sent(Name to, const msg::MessageView& message) {
+void Footprints::sent(msg::ActorId receiver, const msg::MessageView& message) {
+  const auto to = receiver - first_id_;
   sent(to);
   if (const auto* const m = std::get_if<const msg::carry_out*>(&message)) {
     learn((*m)->operation);
@@ -66,7 +69,8 @@ void Footprints::sent(Name to, const msg::MessageView& message) {
   if (std::holds_alternative<const msg::actor_failed*>(message)) touch(Part::everything, 0);
 }
 
-void Footprints::received(Name by, const msg::MessageView& message) {
+void Footprints::received(msg::ActorId receiver, const msg::MessageView& message) {
+  const auto by = receiver - first_id_;
   received(by);
   if (const auto* const m = std::get_if<const msg::submit*>(&message))
     if (std::holds_alternative<msg::DestroyContext>((*m)->call)) touch(Part::everything, 0);
@@ -82,8 +86,8 @@ void Footprints::received(Name by, const msg::MessageView& message) {
   for (const auto lane : waits_[by]) touch(Part::progress, lane, false);
 }
 
-void Footprints::carries_out(Name lane, const msg::Operation& operation) {
-  touch(Part::progress, lanes_[lane]);
+void Footprints::carries_out(msg::ActorId by, const msg::Operation& operation) {
+  touch(Part::progress, lanes_[by - first_id_]);
   if (faults_) touch(Part::faults, 0);
   msg::footprint_of(operation, [&](msg::Object object, bool changes) {
     const auto owner = owners_.find(object);
@@ -93,7 +97,7 @@ void Footprints::carries_out(Name lane, const msg::Operation& operation) {
 
 void Footprints::learn(const msg::Operation& operation) {
   const auto owns = [&](const auto& slot) {
-    if (slot->actor) owners_[slot.get()] = slot->actor->id();
+    if (slot->actor) owners_[slot.get()] = slot->actor->id() - first_id_;
   };
   std::visit(
       [&](const auto& o) {

@@ -16,7 +16,18 @@ namespace polychron::stress {
 
 /// A part of a world that two steps may both touch. `everything` is touched by whoever ends a
 /// context.
-enum class Part : std::uint8_t { actor, mail, object, progress, slot, faults, survey, leases, everything };
+enum class Part : std::uint8_t {
+  actor,
+  mail,
+  object,
+  progress,
+  slot,
+  handle,
+  faults,
+  survey,
+  leases,
+  everything
+};
 
 struct Touch {
   Part part = Part::actor;
@@ -43,8 +54,8 @@ class Footprints {
  public:
   void record(bool on) { recording_ = on; }
   bool recording() const { return recording_; }
-  /// A new run.
-  void restart();
+  /// A new run, of a world whose actors are numbered from `first_id` + 1.
+  void restart(msg::ActorId first_id = 0);
   /// Of the latest step.
   const Footprint& last() const { return last_; }
 
@@ -53,9 +64,9 @@ class Footprints {
   /// Something that `to` can handle from now on, in its turn.
   void sent(Name to);
   void received(Name by);
-  void sent(Name to, const msg::MessageView& message);
-  void received(Name by, const msg::MessageView& message);
-  void carries_out(Name lane, const msg::Operation& operation);
+  void sent(msg::ActorId to, const msg::MessageView& message);
+  void received(msg::ActorId by, const msg::MessageView& message);
+  void carries_out(msg::ActorId by, const msg::Operation& operation);
   /// Faults are counted, so that it matters which operation comes first.
   void count_faults(bool counted) { faults_ = counted; }
   /// Tensors are lent: holders see when a lease is revoked.
@@ -67,6 +78,7 @@ class Footprints {
   bool recording_ = false, faults_ = false, lends_ = false;
   Footprint last_;
   std::size_t steps_ = 0;
+  msg::ActorId first_id_ = 0;
   std::map<Name, std::deque<std::optional<std::size_t>>> mail_;  ///< who sent what waits there
   std::map<msg::Object, Name> owners_;                           ///< the actors of slots
   std::map<Name, std::set<std::uint32_t>> waits_;  ///< lanes that a lane may have to wait for

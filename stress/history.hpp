@@ -28,6 +28,7 @@ struct Made {
   std::optional<Answer> answer;  ///< of calls with a reply: absent if it never came
   bool has_reply = false;
   std::optional<std::size_t> lent;  ///< of give_back: which call of the history it ends
+  std::optional<bool> revoked;      ///< of lend: whether it was, if it was out to the end
 };
 
 struct History {

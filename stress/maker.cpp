@@ -96,9 +96,14 @@ bool Maker::ready() const {
 void Maker::note_touches() const {
   auto& footprints = *board_.footprints;
   if (call_.kind == Kind::give_back) footprints.touch(Part::leases, 0);
-  if (call_.kind == Kind::cancel || call_.cancellation != 0) footprints.touch(Part::everything, 0);
+  // A handle knows at once that it was destroyed.
+  if (call_.kind == Kind::destroy_context) footprints.touch(Part::everything, 0);
+  if (call_.kind == Kind::dispatch || call_.kind == Kind::compute ||
+      call_.kind == Kind::destroy_graph)
+    footprints.touch(Part::handle, call_.graph, call_.kind == Kind::destroy_graph);
   static_cast<void>(of_its_tensors([&](const auto& slot) {
-    footprints.touch(Part::slot, static_cast<std::uint64_t>(&slot - board_.slots.data()), false);
+    const auto number = static_cast<std::uint64_t>(&slot - board_.slots.data());
+    footprints.touch(Part::slot, number, call_.kind == Kind::destroy_tensor);
     return true;
   }));
 }

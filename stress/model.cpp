@@ -22,8 +22,7 @@ const std::string anybody = "*";
 bool names(const Error& error, const std::string& label) {
   if (label == anybody) return true;
   for (const Error* link = &error; link != nullptr; link = link->cause())
-    if (link->label() == label || link->object().find("'" + label + "'") != std::string::npos)
-      return true;
+    if (link->label() == label) return true;
   return false;
 }
 
@@ -40,7 +39,7 @@ class Model {
   std::optional<std::string> run() {
     wrong_ = told_.wrong;
     for (std::size_t i = 0; i < program_.tensors; ++i) tensors_[i].contents = {{0, ""}};
-    for (at_ = 0; at_ < history_.calls.size() && !wrong_; ++at_) carry_out(history_.calls[at_]);
+    for (at_ = 0; at_ < history_.calls.size(); ++at_) carry_out(history_.calls[at_]);
     return wrong_;
   }
 
@@ -53,17 +52,12 @@ class Model {
     /// An export in LeaseMode::wait that is never returned: what comes after waits for its end.
     bool waits = false;
   };
-  struct Scope {
-    ErrorFilter filter;
-    std::set<std::string> labels;  ///< of the calls made in it
-    bool thrown = false;           ///< one of them threw what the filter takes
-  };
 
   bool ended() const { return told_.ended_at && *told_.ended_at <= at_; }
   /// Late, or cancelled before: certainly skipped.
   bool must_be_skipped(const Made& made) const {
     return (made.call.deadline != 0 && made.time > made.call.deadline) ||
-           (made.call.cancellation != 0 && already_cancelled_.contains(made.call.cancellation));
+           already_cancelled_.contains(made.call.cancellation);
   }
 
   void fail(const Made& made, const std::string& what) {
@@ -72,22 +66,21 @@ class Model {
   }
 
   void carry_out(const Made& made) {
-    if (made.has_reply && !made.thrown && !made.answer && made.call.kind != Kind::lend)
-      return fail(made, "was never answered");
-    for (auto& scope : scopes_) scope.labels.insert(label_of(made.client, made.index));
-    if (made.thrown) {
-      threw(made);
-      if (!made.submitted) return;
-    }
+    if (made.has_reply && !made.answer) return fail(made, "was never answered");
+    if (made.thrown && !may_throw(made.call, made.thrown->root().kind()))
+      return fail(made, std::string("threw: ") + made.thrown->what());
+    if (made.call.foreign && made.submitted) return fail(made, "was taken");
+    if (made.thrown) return;
+    if (ended() && made.answer && !made.answer->error)
+      return fail(made, "was answered after the end");
     const auto& call = made.call;
     if (call.foreign) return answered(made, {}, false);
     switch (call.kind) {
       case Kind::create:
       case Kind::constant:
-        tensors_[call.tensor].contents = {{call.kind == Kind::create ? 0 : call.value, ""}};
+        tensors_[call.tensor].contents = {{0, ""}};
         return answered(made, {},
-                        told_.faulty(FaultPoint::allocate) || told_.faulty(FaultPoint::adopt) ||
-                            call.kind == Kind::constant);
+                        told_.faulty(FaultPoint::allocate) || told_.faulty(FaultPoint::adopt));
       case Kind::write:
         return write(made);
       case Kind::dispatch:
@@ -102,11 +95,13 @@ class Model {
         return lend(made);
       case Kind::give_back:
         return give_back(made);
-      case Kind::push_scope:
-        scopes_.push_back({static_cast<ErrorFilter>(call.way), {}, false});
-        return;
       case Kind::pop_scope:
-        return pop(made);
+        if (scopes_ == 0) return;
+        --scopes_;
+        return answered(made, {}, false);
+      case Kind::push_scope:
+        ++scopes_;
+        return;
       case Kind::build:
         return answered(made, {}, told_.faulty(FaultPoint::compile));
       case Kind::destroy_tensor:
@@ -128,17 +123,14 @@ class Model {
   /// Something is there for which the call may be refused with invalid_state.
   bool may_be_refused(const Call& call) const {
     const auto unusable = [&](std::size_t slot) {
-      const auto& tensor = tensors_.at(slot);
-      return tensor.destroyed || tensor.refused_by || told_.destroyed_at.contains(slot);
+      return told_.destroyed_at.contains(slot) || tensors_.at(slot).refused_by;
     };
     switch (call.kind) {
-      case Kind::dispatch:
-        if (std::ranges::any_of(call.inputs, unusable)) return true;
-        [[fallthrough]];
       case Kind::compute:
-        if (told_.destroys_graph(call.graph)) return true;
-        if (call.kind == Kind::compute) return false;
-        [[fallthrough]];
+        return told_.destroys_graph(call.graph);
+      case Kind::dispatch:
+        return told_.destroys_graph(call.graph) || unusable(call.tensor) ||
+               std::ranges::any_of(call.inputs, unusable);
       case Kind::write:
       case Kind::read:
       case Kind::query:
@@ -154,46 +146,29 @@ class Model {
     return call.foreign || constant(call.tensor) || std::ranges::any_of(call.inputs, constant);
   }
 
-  void threw(const Made& made) {
-    const auto kind = made.thrown->root().kind();
-    const auto& call = made.call;
-    bool allowed = false;
+  bool may_throw(const Call& call, ErrorKind kind) const {
     switch (kind) {
       case ErrorKind::invalid_state:
-        allowed = ended() || told_.may_end() || may_be_refused(call);
-        break;
+        return told_.may_end() || may_be_refused(call);
       case ErrorKind::context_lost:
-        allowed = told_.may_be_lost();
-        break;
+        return told_.may_be_lost();
       case ErrorKind::type_error:
-        allowed = of_constant(call);
-        break;
+        return of_constant(call);
       case ErrorKind::quota_exceeded:
-        allowed = told_.may_be_turned_away(call);
-        break;
+        return told_.may_be_turned_away(call);
       case ErrorKind::timed_out:
-        allowed = call.deadline != 0;
-        break;
+        return call.deadline != 0;
       case ErrorKind::aborted:
-        allowed = call.cancellation != 0 && told_.cancels(call.cancellation);
-        break;
+        return told_.cancels(call.cancellation);
       default:
-        break;
+        return false;
     }
-    if (!allowed) fail(made, std::string("threw: ") + made.thrown->what());
-    if (!ended() && !told_.may_end() && kind != ErrorKind::quota_exceeded)
-      for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope)
-        if (scope->filter == filter_of(*made.thrown)) {
-          scope->thrown = true;
-          break;
-        }
   }
 
   /// Checks a reply: one of these values, or an error that one of them is, or that is allowed
   /// anyhow.
   void answered(const Made& made, const Contents& contents, bool may_fail) {
-    if (!made.answer) return;
-    const auto& [error, value, found] = *made.answer;
+    const auto& [error, value, found] = made.answer.value();
     if (value && std::ranges::none_of(contents, [v = *value](const Content& c) {
           return c.errored_by.empty() && c.value == v;
         })) {
@@ -212,8 +187,7 @@ class Model {
       // Not of the context, which is there.
       if (error->operation().empty() && error->object().empty())
         fail(made, std::string("was rejected without its name: ") + error->what());
-      if (!told_.may_end() &&
-          std::string_view(error->what()).find("the context") != std::string_view::npos)
+      if (std::string_view(error->what()).find("the context") != std::string_view::npos)
         fail(made, std::string("was rejected, and the context lives: ") + error->what());
       return;
     }
@@ -229,8 +203,7 @@ class Model {
   void write(const Made& made) {
     const auto label = label_of(made.client, made.index);
     auto& tensor = tensors_[made.call.tensor];
-    // A call that throws leaves the tensor as it was.
-    if (tensor.destroyed || made.thrown || (refused(made.call.tensor) && !unsure_)) return;
+    if (refused(made.call.tensor) && !unsure_) return;
     Contents next;
     const bool may_fail = told_.may_be_skipped(made.call) || told_.lacks_bytes(made.call) ||
                           told_.faulty(FaultPoint::allocate) || told_.faulty(FaultPoint::adopt);
@@ -299,6 +272,10 @@ class Model {
     std::vector<std::uint64_t> values;
     for (std::size_t i = 0; i <= made.call.graph; ++i) values.push_back(made.call.value + i);
     Contents contents{{symbolic_result("g" + std::to_string(made.call.graph), 0, values), ""}};
+    if (made.answer && !made.answer->error && destroyed_graphs_.contains(made.call.graph))
+      return fail(made, "was answered");
+    if (made.answer && !made.answer->error && must_be_skipped(made))
+      return fail(made, "was done, cancelled or late as it was");
     answered(made, contents,
              told_.may_be_skipped(made.call) || told_.faulty(FaultPoint::adopt) ||
                  told_.faulty(FaultPoint::allocate) || told_.faulty(FaultPoint::execute) ||
@@ -316,9 +293,9 @@ class Model {
   }
 
   void query(const Made& made) {
-    if (!made.answer || made.answer->error) return answered(made, {}, false);
+    if (made.answer.value().error) return answered(made, {}, false);
     const auto& contents = of(made.call.tensor);
-    if (tensors_[made.call.tensor].destroyed) return;
+    if (tensors_[made.call.tensor].destroyed) return fail(made, "was answered");
     const auto& found = made.answer->found;
     if (std::ranges::none_of(contents, [&](const Content& c) {
           return c.errored_by.empty() ? !found : found && names(*found, c.errored_by);
@@ -328,12 +305,19 @@ class Model {
 
   void lend(const Made& made) {
     auto& tensor = tensors_[made.call.tensor];
-    if (tensor.destroyed || tensor.refused_by) return;
+    const bool granted = made.answer && !made.answer->error;
+    if (tensor.destroyed || tensor.refused_by) {
+      if (granted && (tensor.destroyed || !unsure_)) fail(made, "was granted");
+      return;
+    }
     const auto back = told_.returned.find(at_),
                destroyed = told_.destroyed_at.find(made.call.tensor);
-    const bool granted = made.answer && !made.answer->error;
     const bool kept = back == told_.returned.end() ||
                       (destroyed != told_.destroyed_at.end() && destroyed->second < back->second);
+    if (made.revoked == false && destroyed != told_.destroyed_at.end())
+      return fail(made, "was not revoked, and its tensor is destroyed");
+    if (made.revoked == true && destroyed == told_.destroyed_at.end() && !told_.may_end())
+      return fail(made, "was revoked, and its tensor lives");
     // Its holder, or nobody who has heard of it yet, keeps the memory.
     if (kept && destroyed != told_.destroyed_at.end()) tensor.waits = true;
     if (made.call.way == 1) {
@@ -358,27 +342,6 @@ class Model {
     if (tensor.refused_by == made.lent) tensor.refused_by.reset();
   }
 
-  void pop(const Made& made) {
-    if (scopes_.empty()) {
-      if (made.answer && !made.answer->error) fail(made, "popped a scope where none was");
-      return;
-    }
-    const Scope scope = scopes_.back();
-    scopes_.pop_back();
-    if (!made.answer || made.answer->error) return answered(made, {}, false);
-    const auto& found = made.answer->found;
-    if (!found) {
-      if (scope.thrown) fail(made, "found nothing, and a call in its scope had thrown");
-      return;
-    }
-    if (filter_of(*found) != scope.filter)
-      return fail(made, std::string("found what its filter does not take: ") + found->what());
-    // Of calls with a label; the others say what they were about.
-    if (!found->label().empty() && found->label().front() == 'c' &&
-        !scope.labels.contains(found->label()))
-      return fail(made, std::string("found what was called outside of it: ") + found->what());
-  }
-
   const Program& program_;
   const History& history_;
   const Evidence told_;
@@ -386,7 +349,7 @@ class Model {
   std::optional<std::string> wrong_;
   std::map<std::size_t, Tensor> tensors_;
   std::set<std::size_t> destroyed_graphs_;
-  std::vector<Scope> scopes_;
+  std::size_t scopes_ = 0;  ///< that are open
   std::set<unsigned> already_cancelled_;
   bool unsure_ = false;  ///< whether a lease that refuses is out
 };

@@ -204,10 +204,34 @@ std::string conditions_of(const Call& call) {
 
 }  // namespace
 
+bool takes_bytes(Kind kind) {
+  constexpr std::array all{Kind::create,  Kind::constant, Kind::write,
+                           Kind::compute, Kind::dispatch, Kind::build};
+  return std::ranges::find(all, kind) != all.end();
+}
+
 std::size_t Program::calls() const {
   std::size_t count = 0;
   for (const auto& client : clients) count += client.size();
   return count;
+}
+
+bool Program::may_lack_bytes() const {
+  if (!few_bytes()) return false;
+  // How much the plans of real kernels take is theirs to say.
+  if (backend == Computes::real) return true;
+  constexpr std::uint64_t value = 8, plan = 16;
+  // Each lane has an arena of each of the two graphs.
+  auto bytes = 2 * plan * static_cast<std::uint64_t>(lanes);
+  for (const auto& client : clients)
+    for (const auto& call : client) {
+      // What a revoked lease keeps is allocated again.
+      if (call.kind == Kind::create || call.kind == Kind::constant || call.kind == Kind::write ||
+          call.kind == Kind::lend)
+        bytes += value;
+      if (call.kind == Kind::build) bytes += plan;
+    }
+  return bytes > spare_bytes;
 }
 
 bool Program::has(Kind kind) const {

@@ -34,6 +34,9 @@ enum class Kind : std::uint8_t {
 };
 inline constexpr std::size_t kinds = 17;
 
+/// What there may be no memory for, or what may need some when it is carried out.
+bool takes_bytes(Kind kind);
+
 /// One call, of things that have small numbers.
 struct Call {
   Kind kind = Kind::read;
@@ -91,8 +94,10 @@ struct Program {
   bool has(Kind kind) const;
   /// Calls may have to wait for a place, or be refused one.
   bool few_places() const { return max_in_flight < enough_places; }
-  /// Calls may be refused memory, and writes may have to wait for it.
+  /// The context has a limit of bytes.
   bool few_bytes() const { return spare_bytes < enough_bytes; }
+  /// Calls may be refused memory, and writes may have to wait for it: all that is made may be more.
+  bool may_lack_bytes() const;
   friend bool operator==(const Program&, const Program&) = default;
 };
 

@@ -8,6 +8,7 @@
 #include "stress/accounts.hpp"
 #include "stress/footprints.hpp"
 #include "stress/model.hpp"
+#include "stress/remains.hpp"
 #include "stress/script.hpp"
 #include "stress/symbolic_backend.hpp"
 #include "stress/watcher.hpp"
@@ -17,8 +18,8 @@ namespace polychron::stress {
 
 namespace {
 
-void prepare(Footprints& footprints, const Program& program) {
-  footprints.restart();
+void prepare(Footprints& footprints, const Program& program, const World& world) {
+  footprints.restart(world.first_id());
   footprints.count_faults(!program.faults.empty());
   footprints.lends(program.has(Kind::lend));
 }
@@ -119,16 +120,15 @@ void close_scopes(Board& board, World& world) {
   }
 }
 
-std::optional<std::string> at_rest(const Board& board) {
+/// What is to be seen of a world at rest, and whether it may be there.
+std::optional<std::string> look(const Board& board, Rest rest) {
+  return check(
+      {rest, board.context.stats(), board.context.lost().ready(), board.created, board.gone, {}});
+}
+
+/// Whether a context that lives has counted what was called.
+std::optional<std::string> look_at_accounts(const Board& board) {
   const auto stats = board.context.stats();
-  for (const auto& [made, reply] : board.replies)
-    if (reply)
-      return "the reply of " +
-             label_of(board.history.calls[made].client, board.history.calls[made].index) +
-             " never comes";
-  for (const auto& lent : board.lents)
-    if (lent.future) return "an export is never answered";
-  if (stats.in_flight != 0) return "in_flight is " + std::to_string(stats.in_flight) + " at rest";
   if (stats.peak_bytes > board.memory_limit)
     return std::to_string(stats.peak_bytes) + " bytes were taken, of " +
            std::to_string(board.memory_limit);
@@ -141,22 +141,17 @@ std::optional<std::string> end(Board& board, World& world) {
   for (auto& slot : board.slots) slot.tensor.reset();
   board.graphs.clear();
   world.run();
-  auto stats = board.context.stats();
-  const bool lives = board.context.lost().ready() == false;
-  if (lives && stats.tensors != 0) return std::to_string(stats.tensors) + " tensors are left";
-  if (lives && stats.graphs != 0) return std::to_string(stats.graphs) + " graphs are left";
-  if (lives && stats.bytes != 0) return std::to_string(stats.bytes) + " bytes are left";
-  if (lives && board.gone != board.created)
-    return "the context heard of the end of " + std::to_string(board.gone) + " objects, of " +
-           std::to_string(board.created);
+  if (auto wrong = look(board, Rest::destroyed)) return wrong;
   board.context.destroy();
   world.run();
-  stats = board.context.stats();
-  if (stats.bytes != 0) return std::to_string(stats.bytes) + " bytes are left at the end";
-  if (stats.in_flight != 0) return std::to_string(stats.in_flight) + " places are lost at the end";
+  Remains remains{.rest = Rest::ended, .stats = board.context.stats()};
   board.context = {};
   world.run();
-  return std::nullopt;
+  // Of other contexts that are there some stay.
+  if (&board == board.session->boards.back().get())
+    for (const auto& remaining : world.census().present())
+      remains.actors.push_back(remaining.actor);
+  return check(remains);
 }
 
 /// Every operation that is pending is a lease.
@@ -194,7 +189,7 @@ void make_calls(std::deque<Script>& scripts, Session& session, const Program& pr
   world.set_clients({});
 }
 
-/// Whoever has a lease has no place: an operation in flight is one that has something to do.
+/// Looks at a context that has nothing to do but to wait for leases, if it has not.
 std::optional<std::string> without_work(Board& board, World& world) {
   const bool all_answered =
       std::ranges::all_of(board.replies,
@@ -204,9 +199,7 @@ std::optional<std::string> without_work(Board& board, World& world) {
   auto pending = board.context.pending();
   world.run();
   const bool idle = all_answered && pending.ready() && nothing_but_leases(std::move(pending));
-  if (idle && board.context.stats().in_flight != 0)
-    return "in_flight is " + std::to_string(board.context.stats().in_flight) + " with leases only";
-  return std::nullopt;
+  return idle ? look(board, Rest::answered) : std::nullopt;
 }
 
 /// Gives back leases that are still out, one after the other: another may wait for each. Whether
@@ -218,8 +211,7 @@ bool give_back(Board& board, World& world) {
     auto& lent = board.lents[i];
     if (lent.future && lent.future->ready()) Maker::settle(board, lent);
     if (!lent.lease) continue;
-    if (board.slots[lent.tensor].destroyed && !lent.ended && !lent.lease->revoked())
-      board.history.broken = "a lease of a destroyed tensor is not revoked";
+    if (!lent.ended) board.history.calls[lent.made].revoked = lent.lease->revoked();
     lent.lease.reset();
     some = true;
     world.run();
@@ -228,13 +220,14 @@ bool give_back(Board& board, World& world) {
 }
 
 /// Whether what came of a context's calls is right, and it is at rest.
-std::optional<std::string> look(Board& board, World& world) {
+std::optional<std::string> judge(Board& board, World& world) {
   board.collect(true);
   close_scopes(board, world);
   if (board.history.broken) return board.history.broken;
   if (board.checks->broken) return board.checks->broken;
-  if (auto wrong = at_rest(board)) return wrong;
-  return check(board.program, board.history);
+  if (auto wrong = check(board.program, board.history)) return wrong;
+  if (auto wrong = look(board, Rest::answered)) return wrong;
+  return look_at_accounts(board);
 }
 
 /// Makes all calls, and returns the first thing that is wrong.
@@ -254,14 +247,13 @@ std::optional<std::string> carry_out(Session& session, const Program& program,
   }
   if (world.exhausted()) return "it goes on for ever";
   for (const auto& board : session.boards)
-    if (auto wrong = look(*board, world)) return wrong;
+    if (auto wrong = judge(*board, world)) return wrong;
   for (const auto& board : session.boards) {
     board->lents.clear();
     board->replies.clear();
     if (auto wrong = end(*board, world)) return wrong;
     if (board->checks->broken) return board->checks->broken;
   }
-  for (const auto& remaining : world.census().present()) return remaining.actor + " stays";
   return std::nullopt;
 }
 
@@ -286,17 +278,18 @@ void close(Board& board) {
 
 }  // namespace
 
-RunResult run(const Program& program, Strategy& strategy) {
+RunResult run(const Program& program, Strategy& strategy, Stage* stage) {
   RunResult result;
   Session session;
-  World world(strategy, [&](const ContextOptions&) -> Result<std::shared_ptr<kernels::Backend>> {
+  const auto backend = [&](const ContextOptions&) -> Result<std::shared_ptr<kernels::Backend>> {
     const auto& board = *session.boards.back();
     return std::shared_ptr<kernels::Backend>(std::make_shared<FaultBackend>(
         std::make_shared<CheckedBackend>(backend_for(program), board.checks), board.faults));
-  });
+  };
+  World world(strategy, backend, stage);
   session.world = &world;
   auto* const footprints = strategy.footprints();
-  if (footprints != nullptr) prepare(*footprints, program);
+  if (footprints != nullptr) prepare(*footprints, program, world);
   try {
     for (std::size_t i = 0; i < program.contexts; ++i) {
       const auto& board = session.boards.emplace_back(open(session, program, i, footprints));

@@ -4,6 +4,7 @@
 
 #include "stress/history.hpp"
 #include "stress/strategy.hpp"
+#include "stress/world.hpp"
 
 namespace polychron::stress {
 
@@ -19,7 +20,8 @@ struct RunResult {
   std::optional<std::string> finding;
 };
 
-/// Runs `program` as `strategy` says, to the end: everything is destroyed, and looked at.
-RunResult run(const Program& program, Strategy& strategy);
+/// Runs `program` as `strategy` says, to the end: everything is destroyed, and looked at. Many
+/// runs, one after the other, take less time on one `stage`.
+RunResult run(const Program& program, Strategy& strategy, Stage* stage = nullptr);
 
 }  // namespace polychron::stress

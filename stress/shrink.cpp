@@ -155,7 +155,7 @@ class Shrinker {
   }
   bool seen(const Program& program, Strategy& strategy) {
     ++tries_;
-    auto result = stress::run(program, strategy);
+    auto result = stress::run(program, strategy, &stage_);
     if (!result.finding || gist(*result.finding) != gist_) return false;
     while (!result.schedule.empty() && result.schedule.back() == 0) result.schedule.pop_back();
     best_.what = *result.finding;
@@ -164,6 +164,7 @@ class Shrinker {
     return true;
   }
 
+  Stage stage_;
   Finding best_;
   const std::string gist_;
   std::size_t tries_ = 0;

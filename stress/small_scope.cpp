@@ -175,17 +175,17 @@ void each_small_program(const SmallScope& scope, const std::function<bool(const 
   Enumeration(scope, f).run();
 }
 
-std::uint64_t explore_all_schedules(const Program& program, SmallReport& report) {
+std::uint64_t explore_all_schedules(const Program& program, SmallReport& report, Stage* stage) {
   SystematicStrategy strategy;
   std::uint64_t schedules = 0;
   do {
-    auto result = run(program, strategy);
+    auto result = run(program, strategy, stage);
     ++schedules;
     report.messages += result.messages;
     report.redundant += strategy.redundant();
     if (!result.finding) continue;
-    Finding finding{*result.finding, program,  std::move(result.schedule), 0,
-                    report.schedules + schedules, {}};
+    Finding finding{
+        *result.finding, program, std::move(result.schedule), 0, report.schedules + schedules, {}};
     report.finding = shrink(std::move(finding));
     report.finding->token = token_of(report.finding->program, report.finding->schedule);
     break;
@@ -199,6 +199,7 @@ SmallReport explore_small(const SmallScope& scope,
                           const std::function<bool(const SmallReport&)>& go_on, std::uint64_t job,
                           std::uint64_t jobs) {
   SmallReport report;
+  Stage stage;
   each_small_program(scope, [&](const Program&) {
     ++report.of_programs;
     return true;
@@ -212,7 +213,7 @@ SmallReport explore_small(const SmallScope& scope,
       const auto mine = number / passes % jobs == job && number % passes == pass * 97 % passes;
       ++number;
       if (!mine) return true;
-      explore_all_schedules(program, report);
+      explore_all_schedules(program, report, &stage);
       ++report.programs;
       ended = report.finding || (go_on && !go_on(report));
       return !ended;

@@ -36,6 +36,7 @@ SmallReport explore_small(const SmallScope& scope,
                           std::uint64_t job = 0, std::uint64_t jobs = 1);
 
 /// All schedules of one program, into `report`; the number of schedules is returned.
-std::uint64_t explore_all_schedules(const Program& program, SmallReport& report);
+std::uint64_t explore_all_schedules(const Program& program, SmallReport& report,
+                                    Stage* stage = nullptr);
 
 }  // namespace polychron::stress

@@ -25,7 +25,8 @@ class Runnable {
  public:
   /// The callback thread.
   Runnable() = default;
-  explicit Runnable(caf::resumable& job);
+  /// An actor of a world in which `first_id` is the number before the first.
+  Runnable(caf::resumable& job, caf::actor_id first_id);
   /// A client of a World, by its number.
   explicit Runnable(std::size_t client)
       : kind_("client"), id_(client), name_(first_client + client) {}

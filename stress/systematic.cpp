@@ -44,8 +44,7 @@ std::size_t SystematicStrategy::pick(std::span<const Runnable> runnables) {
   const auto chosen = path_[at_++].chosen;
   const auto found =
       std::ranges::find_if(runnables, [&](const Runnable& r) { return r.name() == chosen; });
-  if (found == runnables.end())
-    throw std::logic_error("the world does not do the same as before");
+  if (found == runnables.end()) throw std::logic_error("the world does not do the same as before");
   return static_cast<std::size_t>(found - runnables.begin());
 }
 
@@ -76,9 +75,7 @@ void SystematicStrategy::find_races(std::size_t at) {
 /// The step `later` shall be made instead of the one at `at`, or what leads to it.
 void SystematicStrategy::want_before(std::size_t at, std::size_t later) {
   auto& node = path_[at];
-  const auto leads = [&](std::size_t i) {
-    return i == later || path_[later].after[i];
-  };
+  const auto leads = [&](std::size_t i) { return i == later || path_[later].after[i]; };
   std::optional<Name> candidate;
   for (auto i = later; i > at; --i) {
     const auto name = path_[i].made.name;

@@ -21,23 +21,35 @@ Result<std::shared_ptr<kernels::Backend>> symbolic(const ContextOptions&) {
 
 }  // namespace
 
-World::World(Strategy& strategy, detail::BackendFactory factory)
+struct Stage::System {
+  caf::actor_system_config config;
+  caf::actor_system system{driven(config)};
+};
+
+Stage::Stage() = default;
+Stage::~Stage() = default;
+
+World::World(Strategy& strategy, detail::BackendFactory factory, Stage* stage)
     : strategy_(strategy),
-      system_(driven(config_)),
+      stage_(stage != nullptr ? *stage : own_stage_),
+      system_(
+          (stage_.system_ ? stage_.system_ : (stage_.system_ = std::make_unique<Stage::System>()))
+              ->system),
       scheduler_(dynamic_cast<caf::scheduler::test_coordinator&>(system_.scheduler())),
-      state_(detail::RuntimeState::embed(system_, factory ? std::move(factory) : symbolic,
-                                         {.detached = false,
-                                          .now = [clock = clock_] { return *clock; },
-                                          .meanwhile = [this] { return step(); },
-                                          .options = {.scheduler_threads = 0,
-                                                      .executor =
-                                                          [this](std::function<void()> callback) {
-                                                            if (auto* const f = strategy_.footprints())
-                                                              f->sent(callbacks_name);
-                                                            callbacks_.push_back(
-                                                                std::move(callback));
-                                                          },
-                                                      .on_callback_exception = {}}})),
+      first_id_(system_.latest_actor_id()),
+      state_(
+          detail::RuntimeState::embed(system_, factory ? std::move(factory) : symbolic,
+                                      {.detached = false,
+                                       .now = [clock = clock_] { return *clock; },
+                                       .meanwhile = [this] { return step(); },
+                                       .options = {.scheduler_threads = 0,
+                                                   .executor =
+                                                       [this](std::function<void()> callback) {
+                                                         if (auto* const f = strategy_.footprints())
+                                                           f->sent(callbacks_name);
+                                                         callbacks_.push_back(std::move(callback));
+                                                       },
+                                                   .on_callback_exception = {}}})),
       runtime_(std::make_unique<Runtime>(state_)) {}
 
 World::~World() {
@@ -46,7 +58,9 @@ World::~World() {
   state_.reset();
   run();
   // Somebody who stays is what a test may be about; the system would wait for him for ever.
-  if (exhausted() || !census->present().empty()) system_.await_actors_before_shutdown(false);
+  if (!exhausted() && census->present().empty()) return;
+  system_.await_actors_before_shutdown(false);
+  stage_.system_.reset();
 }
 
 std::optional<std::size_t> World::client_at_work() const {
@@ -57,7 +71,12 @@ std::optional<std::size_t> World::client_at_work() const {
 
 void World::collect() {
   runnables_.clear();
-  for (auto* const job : scheduler_.jobs) runnables_.emplace_back(*job);
+  for (auto* const job : scheduler_.jobs) runnables_.emplace_back(*job, first_id_);
+  const auto is_actor = [](const Runnable& runnable) {
+    const std::string_view kind(runnable.actor());
+    return kind != "client" && kind != "callbacks";
+  };
+  if (spares_actors_ && std::ranges::any_of(running_, is_actor)) return;
   // Whoever may have to wait does not stand in the way of the one whose step this is.
   const bool outside = running_.empty() || !clients_block_;
   if (!callbacks_.empty() && outside) runnables_.emplace_back();
@@ -112,7 +131,7 @@ void World::go(std::size_t pick) {
     const auto chosen = jobs.begin() + static_cast<std::ptrdiff_t>(pick);
     std::rotate(jobs.begin(), chosen, chosen + 1);
     scheduler_.try_run_once();
-  } else if (running_.back().name() == callbacks_name) {
+  } else if (std::string_view(running_.back().actor()) == "callbacks") {
     const auto callback = std::move(callbacks_.front());
     callbacks_.pop_front();
     if (footprints) footprints->received(callbacks_name);

@@ -30,6 +30,18 @@ class Client {
   virtual void step() = 0;
 };
 
+/// What worlds need that is slow to make: one after the other may use it, none at the same time.
+class Stage {
+ public:
+  Stage();
+  ~Stage();
+
+ private:
+  friend class World;
+  struct System;
+  std::unique_ptr<System> system_;  ///< null after a world that left somebody behind
+};
+
 /// Production's actors, a symbolic backend, and a scheduler that only moves when told to. Used by
 /// one thread. Futures settle while run() or step() runs, and callbacks are steps of their own. A
 /// call that has to wait lets the world go on until it need not; where nobody can, it throws
@@ -37,7 +49,8 @@ class Client {
 class World {
  public:
   /// `factory`: the backends of the contexts; by default the symbolic one.
-  explicit World(Strategy& strategy, detail::BackendFactory factory = {});
+  /// `stage`: used while this lives; without one it makes its own.
+  explicit World(Strategy& strategy, detail::BackendFactory factory = {}, Stage* stage = nullptr);
   /// Destroys the runtime and lets every actor end. Handles must be gone.
   ~World();
   World(const World&) = delete;
@@ -53,6 +66,9 @@ class World {
     clients_ = std::move(clients);
     clients_block_ = may_block;
   }
+  /// Callbacks and clients that wait for replies make no step in the middle of an actor's, who
+  /// could not go on meanwhile.
+  void spare_actors(bool spared) { spares_actors_ = spared; }
   /// For whoever stands within a step where another thread might come between: the strategy may let
   /// somebody else make a step first. Does nothing unless allowed.
   void interrupt() noexcept;
@@ -63,7 +79,7 @@ class World {
   std::optional<std::size_t> client_at_work() const;
   /// A callback is in the middle of a step, and the innermost.
   bool callback_at_work() const {
-    return !running_.empty() && running_.back().name() == callbacks_name;
+    return !running_.empty() && std::string_view(running_.back().actor()) == "callbacks";
   }
   /// Until nobody has a message.
   void run() {
@@ -86,6 +102,8 @@ class World {
 
   Runtime& runtime() { return *runtime_; }
   caf::actor_system& system() { return system_; }
+  /// The actors of this world have higher numbers.
+  caf::actor_id first_id() const { return first_id_; }
   msg::Census& census() { return state_->census(); }
   std::size_t steps() const { return schedule_.size(); }
   /// It has made as many steps as it may: 200,000. Then it is at rest for good.
@@ -102,16 +120,18 @@ class World {
 
   Strategy& strategy_;
   std::shared_ptr<msg::Clock::time_point> clock_ = std::make_shared<msg::Clock::time_point>();
-  caf::actor_system_config config_;
-  caf::actor_system system_;
+  Stage own_stage_;
+  Stage& stage_;
+  caf::actor_system& system_;
   caf::scheduler::test_coordinator& scheduler_;
+  const caf::actor_id first_id_;
   std::shared_ptr<detail::RuntimeState> state_;
   std::unique_ptr<Runtime> runtime_;
   std::deque<std::function<void()>> callbacks_;
   std::vector<Runnable> runnables_;  ///< reused by every step
   std::vector<Client*> clients_;
   std::vector<Runnable> running_;  ///< the innermost step's last
-  bool clients_block_ = false, interrupts_ = false;
+  bool clients_block_ = false, spares_actors_ = false, interrupts_ = false;
   std::exception_ptr interrupted_by_;  ///< what an interrupt threw: the next step does
   Schedule schedule_;
 };

@@ -12,6 +12,7 @@
 #include "stress/explorer.hpp"
 #include "tools/command.hpp"
 #include "tools/progress.hpp"
+#include "tools/stress_exhaustive.hpp"
 
 namespace tool {
 namespace {
@@ -27,6 +28,7 @@ struct Options {
   std::vector<std::string> faults;
   bool no_faults = false, no_shrinking = false, json = false;
   unsigned jobs = 1;
+  std::size_t exhaustive = 0;
 };
 
 constexpr const char* footer =
@@ -40,6 +42,7 @@ Examples:
   polychron stress --seconds 60 --jobs 2
   polychron stress --schedules 100000 --strategy pct --clients 4 --lanes 1
   polychron stress --faults execution,allocation --backend real
+  polychron stress --exhaustive 2 --lanes 1
   polychron stress --replay TOKEN)";
 
 /// Joins the reports of several jobs.
@@ -168,14 +171,24 @@ void search(Options options, bool force_progress) {
 
 void run(Options options, bool force_progress) {
   if (!options.replay.empty()) return replay(options);
-  for (const auto search : stress::searches)
-    if (to_string(search) == options.strategy) options.exploration.search = search;
-  if (options.backend == "real") options.exploration.swarm.backend = stress::Computes::real;
   auto& faults = options.exploration.swarm.faults;
   if (options.no_faults || !options.faults.empty()) faults.clear();
   for (const auto point : stress::fault_points)
     if (std::ranges::find(options.faults, to_string(point)) != options.faults.end())
       faults.push_back(point);
+  const auto& swarm = options.exploration.swarm;
+  if (options.exhaustive != 0)
+    return search_exhaustively({{.calls = options.exhaustive,
+                                 .clients = std::min<std::size_t>(swarm.clients, 2),
+                                 .lanes = std::min(swarm.lanes, 2),
+                                 .faults = !faults.empty()},
+                                options.seconds,
+                                options.jobs,
+                                options.json,
+                                force_progress});
+  for (const auto search : stress::searches)
+    if (to_string(search) == options.strategy) options.exploration.search = search;
+  if (options.backend == "real") options.exploration.swarm.backend = stress::Computes::real;
   options.exploration.shrinks = !options.no_shrinking;
   search(options, force_progress);
 }
@@ -227,6 +240,11 @@ void add_stress(CLI::App& app, const Globals& globals) {
   command->add_option("--jobs", options->jobs, "Threads that search side by side")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
+  command
+      ->add_option("--exhaustive", options->exhaustive,
+                   "Instead: all schedules of all programs of so many calls of at most two clients")
+      ->check(CLI::Range(1, 6))
+      ->excludes(schedules);
   command->add_option("--replay", options->replay, "Run the finding of this token again");
   command->add_flag("--json", options->json, "Print the report as JSON");
   command->callback([options, &globals] { run(*options, globals.progress); });

@@ -15,7 +15,8 @@ run_step(install ${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/first)
 file(RENAME ${WORK}/first ${WORK}/prefix)
 run_step(configure ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${WORK}/build -G Ninja
   -D CMAKE_PREFIX_PATH=${WORK}/prefix -D CMAKE_BUILD_TYPE=Release -D CMAKE_CXX_COMPILER=${COMPILER}
-  -D CMAKE_CXX_FLAGS=${FLAGS} -D QUICKSTART=${SOURCE}/examples/quickstart/quickstart.cpp)
+  -D CMAKE_CXX_FLAGS=${FLAGS} -D QUICKSTART=${SOURCE}/examples/quickstart/quickstart.cpp
+  -D EARLY_ANNOUNCEMENT=${SOURCE}/examples/stress/early_announcement.cpp)
 run_step(build ${CMAKE_COMMAND} --build ${WORK}/build)
 
 foreach(expected "quickstart;3 6 9 12 " "static;0.25" "consumer;bad_data" "embedder;embedded")
@@ -26,6 +27,10 @@ foreach(expected "quickstart;3 6 9 12 " "static;0.25" "consumer;bad_data" "embed
     message(FATAL_ERROR "${program} printed '${output}', expected '${text}'")
   endif()
 endforeach()
+run_step(early_announcement ${WORK}/build/early_announcement)
+if(NOT output MATCHES "^found: server, .*token s.*: server, .*mended: nothing found\n$")
+  message(FATAL_ERROR "early_announcement printed '${output}'")
+endif()
 if(EXISTS ${WORK}/prefix/bin/polychron)
   run_step("the installed tool" ${WORK}/prefix/bin/polychron --help)
 endif()

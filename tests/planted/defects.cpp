@@ -12,7 +12,7 @@
 #include <iomanip>
 #include <sstream>
 
-#include "stress/explorer.hpp"
+#include "stress/small_scope.hpp"
 #include "tests/planted/planted.hpp"
 
 using namespace polychron;
@@ -36,9 +36,26 @@ std::uint64_t search_here(stress::Search search, std::uint64_t most) {
   return report.finding ? report.finding->schedules : 0;
 }
 
-/// After how many schedules the defect that is switched on is found; 0 if it is not. In a process
-/// of its own, because some defects end theirs.
-std::uint64_t schedules_until_found(stress::Search search, std::uint64_t most) {
+/// In all schedules of small programs, of more and more calls.
+std::uint64_t search_small_programs(std::uint64_t most) {
+  std::uint64_t schedules = 0;
+  const auto finds = [&](const stress::SmallScope& scope) {
+    const auto report = stress::explore_small(scope, [&](const stress::SmallReport& so_far) {
+      return schedules + so_far.schedules < most;
+    });
+    schedules += report.schedules;
+    return report.finding.has_value();
+  };
+  for (std::size_t calls = 1; calls <= 4; ++calls)
+    for (const bool faults : {false, true})
+      if (finds({.calls = calls, .lanes = 2, .faults = faults})) return schedules;
+  return 0;
+}
+
+/// What `search()` gives: after how many schedules the defect that is switched on is found; 0 if it
+/// is not. In a process of its own, because some defects end theirs.
+template <class F>
+std::uint64_t schedules_until_found(F search) {
   std::array<int, 2> ends{};
   BOOST_REQUIRE(pipe(ends.data()) == 0);
   const auto child = fork();
@@ -46,7 +63,7 @@ std::uint64_t schedules_until_found(stress::Search search, std::uint64_t most) {
   if (child == 0) {
     // A crash is a result, and nothing to tell about.
     for (const int crash : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE}) std::signal(crash, SIG_DFL);
-    const auto found = search_here(search, most);
+    const auto found = search();
     _exit(write(ends[1], &found, sizeof found) == sizeof found ? 0 : 1);
   }
   close(ends[1]);
@@ -69,27 +86,31 @@ BOOST_AUTO_TEST_SUITE(defects)
 
 BOOST_AUTO_TEST_CASE(nothing_is_found_where_nothing_is_wrong) {
   planted::defect = 0;
-  BOOST_TEST(schedules_until_found(stress::Search::mixed, 4000) == 0U);
+  BOOST_TEST(schedules_until_found([] { return search_here(stress::Search::mixed, 4000); }) == 0U);
+  BOOST_TEST(schedules_until_found([] { return search_small_programs(8000); }) == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(each_is_found) {
   std::ostringstream table;
   std::vector<std::uint64_t> needed;
   for (const auto search : stress::searches) table << std::setw(12) << to_string(search);
-  table << '\n';
+  table << std::setw(12) << "small" << '\n';
   const auto only = number_from("POLYCHRON_DEFECT", 0);
   for (std::size_t defect = 1; planted::names[defect] != nullptr; ++defect) {
     if (only != 0 && only != defect) continue;
     planted::defect = defect;
     for (const auto search : stress::searches) {
       const bool by_default = search == stress::Search::mixed;
-      const auto found = schedules_until_found(search, by_default ? 10000 : 2000);
+      const auto found =
+          schedules_until_found([&] { return search_here(search, by_default ? 10000 : 2000); });
       table << std::setw(12) << as_text(found);
       if (!by_default || std::string_view(planted::names[defect]).starts_with("hard: ")) continue;
       BOOST_TEST(found != 0U, defect << ", " << planted::names[defect] << ": not found");
       needed.push_back(found == 0 ? crashed : found);
     }
-    table << "  " << defect << ' ' << planted::names[defect] << '\n';
+    const auto in_small = schedules_until_found([] { return search_small_programs(20000); });
+    table << std::setw(12) << as_text(in_small) << "  " << defect << ' ' << planted::names[defect]
+          << '\n';
   }
   planted::defect = 0;
   BOOST_TEST_MESSAGE("schedules until a defect was found (-: not in 2000):\n" << table.str());

@@ -47,12 +47,25 @@ BOOST_AUTO_TEST_CASE(faults_are_chosen_by_name) {
   check_mistake(run_tool({"stress", "--faults", "read", "--no-faults"}), "--no-faults");
 }
 
+BOOST_AUTO_TEST_CASE(small_programs_are_searched_to_the_end) {
+  const auto outcome = run_tool({"stress", "--exhaustive", "1", "--jobs", "2"});
+  BOOST_TEST(outcome.exit_code == 0, outcome.output);
+  for (const std::string part : {"all ", "programs of 1 calls", "states", "nothing was found"})
+    BOOST_TEST((outcome.output.find(part) != std::string::npos), part << " in: " << outcome.output);
+  const auto cut = run_tool({"stress", "--exhaustive", "4", "--seconds", "0.2", "--json"});
+  const auto report = nlohmann::json::parse(cut.output);
+  BOOST_TEST(report.at("programs").get<int>() > 0);
+  BOOST_TEST(report.at("programs").get<int>() < report.at("of_programs").get<int>());
+  BOOST_TEST(report.at("states").get<int>() > report.at("schedules").get<int>());
+}
+
 BOOST_AUTO_TEST_CASE(mistakes_are_told) {
   check_mistake(run_tool({"stress", "--backend", "imaginary"}), "imaginary");
   check_mistake(run_tool({"stress", "--replay", "nonsense"}), "replay token");
   check_mistake(run_tool({"stress", "--strategy", "luck"}), "luck");
   check_mistake(run_tool({"stress", "--schedules", "0"}), "--schedules");
   check_mistake(run_tool({"stress", "--lanes", "99"}), "--lanes");
+  check_mistake(run_tool({"stress", "--exhaustive", "0"}), "--exhaustive");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,221 @@
+// polychron::stress, for embedders: their clients on a World, under strategies.
+#include <deque>
+
+#include "polychron/stress.hpp"
+#include "stress/checked_backend.hpp"
+#include "stress/fault_backend.hpp"
+#include "stress/strategies.hpp"
+#include "stress/world.hpp"
+
+namespace polychron::stress {
+
+namespace {
+
+/// Lets others come between what a client, or an actor, sends.
+class Between final : public msg::Observer {
+ public:
+  explicit Between(World& world) : world_(world) {}
+  void started(msg::ActorId, const char*) noexcept override {}
+  void ended(msg::ActorId) noexcept override {}
+  void sent(msg::ActorId, msg::ActorId, const msg::MessageView&) noexcept override {
+    world_.interrupt();
+  }
+  void received(msg::ActorId, const msg::MessageView&) noexcept override {}
+  void finished(msg::ActorId, const msg::MessageView&) noexcept override {}
+  void has_turn(msg::ActorId, const msg::carry_out&) noexcept override {}
+
+ private:
+  World& world_;
+};
+
+/// Not the scenario's fault: a schedule was replayed on another one.
+bool is_another_worlds(const std::exception& error) {
+  const auto* const typed = dynamic_cast<const Error*>(&error);
+  return typed != nullptr && typed->kind() == ErrorKind::bad_data &&
+         typed->message().starts_with("this schedule is another world's");
+}
+
+}  // namespace
+
+struct Simulation::State {
+  class Steps final : public Client {
+   public:
+    Steps(State& state, std::string name, std::vector<std::function<void()>> steps)
+        : state_(state), name_(std::move(name)), steps_(std::move(steps)) {}
+    bool ready() const override { return at_ < steps_.size() && !state_.failed; }
+    void step() override {
+      const auto& step = steps_[at_++];
+      const auto what = name_ + ", step " + std::to_string(at_);
+      state_.trace.push_back(what);
+      try {
+        step();
+      } catch (const std::exception& error) {
+        state_.fail(what + ": " + error.what(), is_another_worlds(error));
+      } catch (...) {
+        state_.fail(what + " threw what is no std::exception", false);
+      }
+    }
+
+   private:
+    State& state_;
+    const std::string name_;
+    const std::vector<std::function<void()>> steps_;
+    std::size_t at_ = 0;
+  };
+
+  State(Strategy& strategy, bool may_nest)
+      : world(strategy,
+              [this](const ContextOptions& options) -> Result<std::shared_ptr<kernels::Backend>> {
+                auto backend = detail::make_backend(options);
+                if (!backend) return backend;
+                return std::shared_ptr<kernels::Backend>(std::make_shared<FaultBackend>(
+                    std::make_shared<CheckedBackend>(std::move(backend).value(), checks), faults));
+              }),
+        nested(may_nest) {
+    world.observe(std::make_shared<Between>(world));
+    world.allow_interrupts(true);
+    world.spare_actors(true);
+    checks->between = [this] { world.interrupt(); };
+  }
+  ~State() { checks->between = nullptr; }
+
+  void fail(const std::string& what, bool of_another_world) {
+    if (!failed) failed = what;
+    strange |= of_another_world;
+  }
+
+  std::shared_ptr<Checks> checks = std::make_shared<Checks>();
+  std::shared_ptr<FaultPlan> faults = std::make_shared<FaultPlan>();
+  World world;
+  const bool nested;
+  std::deque<Steps> clients;
+  std::vector<std::string> trace;
+  std::optional<std::string> failed;  ///< the first thing that a client threw
+  bool strange = false;               ///< the schedule is of another scenario
+};
+
+Runtime& Simulation::runtime() { return state_.world.runtime(); }
+
+Context Simulation::create_context(const ContextOptions& options) {
+  return runtime().create_context(options).get();
+}
+
+void Simulation::client(std::string name, std::vector<std::function<void()>> steps) {
+  state_.clients.emplace_back(state_, std::move(name), std::move(steps));
+  std::vector<Client*> clients;
+  for (auto& each : state_.clients) clients.push_back(&each);
+  state_.world.set_clients(std::move(clients), !state_.nested);
+}
+
+void Simulation::run() {
+  state_.world.run();
+  if (state_.failed) throw std::runtime_error(*state_.failed);
+}
+
+std::chrono::steady_clock::time_point Simulation::now() const { return state_.world.now(); }
+
+void Simulation::advance(std::chrono::milliseconds by) { state_.world.advance(by); }
+
+void Simulation::fail_kernel(std::uint64_t nth, ErrorKind kind) {
+  state_.faults->fail(FaultPoint::execute, nth, {.kind = kind});
+}
+
+namespace {
+
+struct Run {
+  std::optional<std::string> what;
+  std::vector<std::string> steps;
+  Schedule schedule;
+};
+
+/// What a world shows when the scenario has returned and let go of everything.
+std::optional<std::string> look(Simulation::State& state) {
+  state.world.set_clients({});
+  state.world.run();
+  if (state.failed) return state.failed;
+  if (state.world.exhausted()) return "it goes on for ever";
+  if (state.checks->broken) return state.checks->broken;
+  if (state.world.callback_exceptions() != 0) return "a callback threw";
+  for (const auto& remaining : state.world.census().present())
+    return remaining.actor + " stays: does something outlive the scenario?";
+  return std::nullopt;
+}
+
+Run run(const Scenario& scenario, Strategy& strategy, bool nested) {
+  Run result;
+  Simulation::State state(strategy, nested);
+  Simulation simulation(state);
+  try {
+    scenario(simulation);
+  } catch (const std::exception& error) {
+    result.what = state.failed.value_or(error.what());
+    state.strange |= is_another_worlds(error);
+  }
+  if (const auto seen = look(state); seen && !result.what) result.what = seen;
+  if (state.strange)
+    throw Error(ErrorKind::bad_data, "the scenario is not the one that this token was made with");
+  result.steps = std::move(state.trace);
+  result.schedule = state.world.schedule();
+  return result;
+}
+
+std::unique_ptr<Strategy> strategy_of(const std::string& name, std::uint64_t seed,
+                                      std::size_t steps) {
+  if (name == "random") return std::make_unique<RandomStrategy>(seed);
+  if (name == "pct") return std::make_unique<PctStrategy>(seed, 1 + seed % 4, steps);
+  if (name == "pos") return std::make_unique<PosStrategy>(seed);
+  if (name == "round-robin") return std::make_unique<RoundRobinStrategy>();
+  throw Error(ErrorKind::type_error, "there is no strategy '" + name + "'");
+}
+
+/// Of `nested` it says what the search did, too.
+std::string token_of(const Schedule& schedule, bool nested) {
+  return (nested ? "s" : "t") + to_string(schedule);
+}
+
+/// The same finding under the shortest part of its schedule after which always the first goes on.
+Run shortened(const Scenario& scenario, Run found, bool nested) {
+  const auto whole = found.schedule;
+  for (std::size_t keep = 0; keep < whole.size(); keep += 1 + whole.size() / 100) {
+    Schedule part(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(keep));
+    ReplayStrategy strategy(part);
+    auto again = run(scenario, strategy, nested);
+    if (again.what != found.what) continue;
+    again.schedule = std::move(part);
+    return again;
+  }
+  return found;
+}
+
+}  // namespace
+
+SearchReport search(const Scenario& scenario, const SearchOptions& options) {
+  constexpr std::array in_turn{"random", "pct", "pos"};
+  SearchReport report;
+  std::size_t steps = 40;
+  while (report.schedules < options.schedules) {
+    const auto seed = options.seed + report.schedules++;
+    const bool mixed = options.strategy == "mixed";
+    const auto strategy =
+        strategy_of(mixed ? in_turn[seed % in_turn.size()] : options.strategy, seed, steps);
+    auto found = run(scenario, *strategy, options.nested);
+    steps = found.schedule.size();
+    if (!found.what) continue;
+    found = shortened(scenario, std::move(found), options.nested);
+    report.finding = SearchFinding{*found.what, std::move(found.steps), report.schedules,
+                                   token_of(found.schedule, options.nested)};
+    break;
+  }
+  return report;
+}
+
+std::optional<SearchFinding> replay(const Scenario& scenario, const std::string& token) {
+  if (token.empty() || (token.front() != 's' && token.front() != 't'))
+    throw Error(ErrorKind::bad_data, "this is no replay token");
+  ReplayStrategy strategy(schedule_from_string(token.substr(1)));
+  auto found = run(scenario, strategy, token.front() == 's');
+  if (!found.what) return std::nullopt;
+  return SearchFinding{*found.what, std::move(found.steps), 1, token};
+}
+
+}  // namespace polychron::stress

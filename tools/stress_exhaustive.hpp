@@ -1,0 +1,18 @@
+// polychron stress --exhaustive: all schedules of all small programs.
+#pragma once
+
+#include "stress/small_scope.hpp"
+
+namespace tool {
+
+struct ExhaustiveOptions {
+  polychron::stress::SmallScope scope;
+  double seconds = 0;  ///< 0: all of it
+  unsigned jobs = 1;
+  bool json = false, force_progress = false;
+};
+
+/// Searches, prints what it did, and throws CasesFailed if something was found.
+void search_exhaustively(const ExhaustiveOptions& options);
+
+}  // namespace tool
