@@ -139,6 +139,8 @@ void write(const std::shared_ptr<ContextHandle>& context, const TensorHandle& te
     throw;
   }
   if (!rendezvous) return;
+  // From here on it is the message's alone: where that is dropped, the caller hears of it.
+  payload.reset();
   msg::count(port.counters().copies);
   msg::count(port.counters().copied_bytes, bytes.size());
   if (auto error = port.meet(*rendezvous, conditions))

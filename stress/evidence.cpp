@@ -34,6 +34,9 @@ void Evidence::foresee(const Program& program, const History& history) {
       if (call.kind == Kind::constant) constants_.insert(call.tensor);
       lends_ |= call.kind == Kind::lend;
     }
+  few_places_ = program.few_places();
+  blocks_ = program.blocks;
+  scarce_ = program.may_lack_bytes();
   for (const auto& fault : program.faults) {
     points_.insert(fault.point);
     inherent_ |= fault.inherent;
@@ -119,6 +122,13 @@ void Evidence::hear(const Error& error) {
 
 bool Evidence::may_be_skipped(const Call& call) const {
   return call.deadline != 0 || cancels(call.cancellation);
+}
+
+bool Evidence::lacks_bytes(const Call& call) const { return scarce_ && takes_bytes(call.kind); }
+
+bool Evidence::may_be_turned_away(const Call& call) const {
+  const bool lacks = few_places_ || (call.kind == Kind::write && lacks_bytes(call));
+  return lacks && (!blocks_ || lends_);
 }
 
 std::optional<bool> Evidence::failed(const std::string& label) const {

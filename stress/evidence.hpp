@@ -23,8 +23,11 @@ class Evidence {
   bool faulty(FaultPoint point) const { return points_.contains(point); }
   /// Some fault is inherent in its graph.
   bool inherent() const { return inherent_; }
-  /// Somebody has a lease, for which others may wait.
-  bool lends() const { return lends_; }
+  /// `call` may be refused memory: all that the program makes does not fit.
+  bool lacks_bytes(const Call& call) const;
+  /// There may be no place for it, or no bytes for a write's copy, and it does not wait for them;
+  /// or nobody in the world could let it in: who has the lease that all wait for.
+  bool may_be_turned_away(const Call& call) const;
   bool is_constant(std::size_t tensor) const { return constants_.contains(tensor); }
   bool destroys_graph(std::size_t graph) const { return graphs_.contains(graph); }
   bool cancels(unsigned cancellation) const { return cancelled_.contains(cancellation); }
@@ -65,6 +68,7 @@ class Evidence {
   std::set<unsigned> cancelled_;
   std::set<FaultPoint> points_;
   bool inherent_ = false, throws_ = false, may_be_lost_ = false, lends_ = false;
+  bool few_places_ = false, scarce_ = false, blocks_ = true;
 };
 
 }  // namespace polychron::stress

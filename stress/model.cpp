@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "stress/evidence.hpp"
-#include "stress/symbolic_backend.hpp"
+#include "stress/symbolic_graph.hpp"
 
 namespace polychron::stress {
 
@@ -69,10 +69,12 @@ class Model {
     if (made.has_reply && !made.answer) return fail(made, "was never answered");
     if (made.thrown && !may_throw(made.call, made.thrown->root().kind()))
       return fail(made, std::string("threw: ") + made.thrown->what());
+    if (made.call.foreign && made.submitted) return fail(made, "was taken");
     if (made.thrown) return;
     if (ended() && made.answer && !made.answer->error)
       return fail(made, "was answered after the end");
     const auto& call = made.call;
+    if (call.foreign) return answered(made, {}, false);
     switch (call.kind) {
       case Kind::create:
       case Kind::constant:
@@ -138,10 +140,10 @@ class Model {
         return false;
     }
   }
-  /// Constant tensors are for builders alone.
+  /// Constant tensors are for builders alone, and every object for its context.
   bool of_constant(const Call& call) const {
     const auto constant = [&](std::size_t slot) { return told_.is_constant(slot); };
-    return constant(call.tensor) || std::ranges::any_of(call.inputs, constant);
+    return call.foreign || constant(call.tensor) || std::ranges::any_of(call.inputs, constant);
   }
 
   bool may_throw(const Call& call, ErrorKind kind) const {
@@ -153,9 +155,7 @@ class Model {
       case ErrorKind::type_error:
         return of_constant(call);
       case ErrorKind::quota_exceeded:
-        // Blocked callers give up when nobody in the world could let them in: who has the lease
-        // that all wait for.
-        return program_.few_places() && (!program_.blocks || told_.lends());
+        return told_.may_be_turned_away(call);
       case ErrorKind::timed_out:
         return call.deadline != 0;
       case ErrorKind::aborted:
@@ -182,6 +182,7 @@ class Model {
     if (!error || may_fail) return;
     if (error->root().kind() == ErrorKind::type_error && of_constant(made.call)) return;
     if (told_.may_end() && is_end(*error)) return;
+    if (error->root().kind() == ErrorKind::out_of_memory && told_.lacks_bytes(made.call)) return;
     if (error->root().kind() == ErrorKind::invalid_state && may_be_refused(made.call)) {
       // Not of the context, which is there.
       if (error->operation().empty() && error->object().empty())
@@ -204,8 +205,8 @@ class Model {
     auto& tensor = tensors_[made.call.tensor];
     if (refused(made.call.tensor) && !unsure_) return;
     Contents next;
-    const bool may_fail = told_.may_be_skipped(made.call) || told_.faulty(FaultPoint::allocate) ||
-                          told_.faulty(FaultPoint::adopt);
+    const bool may_fail = told_.may_be_skipped(made.call) || told_.lacks_bytes(made.call) ||
+                          told_.faulty(FaultPoint::allocate) || told_.faulty(FaultPoint::adopt);
     const auto failed_itself = may_fail ? told_.failed(label) : std::optional(false);
     if (failed_itself == false && must_be_skipped(made))
       return fail(made, "was done, cancelled or late as it was");
@@ -231,7 +232,7 @@ class Model {
     Contents next;
     std::vector<std::uint64_t> values;
     combine(made.call, values, next);
-    const bool skipped = bad || told_.may_be_skipped(made.call) ||
+    const bool skipped = bad || told_.may_be_skipped(made.call) || told_.lacks_bytes(made.call) ||
                          told_.faulty(FaultPoint::execute) || told_.faulty(FaultPoint::instantiate);
     // Behind a lease of a tensor that is destroyed: nobody is told, as of any errored input.
     bool stranded = out.waits;

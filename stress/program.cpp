@@ -2,11 +2,24 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <random>
 
 namespace polychron::stress {
 
 namespace {
+
+bool may_be_foreign(Kind kind) {
+  return kind == Kind::write || kind == Kind::dispatch || kind == Kind::compute ||
+         kind == Kind::read || kind == Kind::lend;
+}
+
+/// Its reply is a future.
+bool may_be_chained(Kind kind) {
+  return kind == Kind::create || kind == Kind::constant || kind == Kind::compute ||
+         kind == Kind::read || kind == Kind::query || kind == Kind::pop_scope ||
+         kind == Kind::pending || kind == Kind::build;
+}
 
 class Drawing {
  public:
@@ -14,6 +27,7 @@ class Drawing {
 
   Program draw() {
     Program program;
+    program.backend = swarm_.backend;
     program.lanes = 1 + static_cast<int>(below(static_cast<std::size_t>(swarm_.lanes)));
     program.tensors = 2 + below(3);
     program.interrupts = below(2) == 0;
@@ -21,18 +35,54 @@ class Drawing {
     program.max_in_flight = below(3) == 0 ? 1 + below(4) : enough_places;
     choose_kinds();
     if (crosses_) program.lanes = std::max(program.lanes, std::min(2, swarm_.lanes));
-    if (swarm_.faults && below(2) == 0) add_faults(program);
+    if (!swarm_.faults.empty() && below(2) == 0) add_faults(program);
     tensors_ = program.tensors;
     const auto clients = 1 + below(swarm_.clients);
     const auto calls = 3 + below(std::max<std::size_t>(swarm_.calls, 4) - 3);
     program.clients.resize(clients);
     for (std::size_t i = 0; i < calls; ++i)
       program.clients[below(clients)].push_back(call(program));
+    widen(program);
     return program;
   }
 
  private:
   std::size_t below(std::size_t n) { return static_cast<std::size_t>(random_() % n); }
+
+  /// What few programs have, drawn last: the others stay as they were.
+  void widen(Program& program) {
+    if (below(6) == 0) program.spare_bytes = 8 * below(12);
+    if (below(6) == 0) spread(program);
+    if (below(6) == 0) chain(program);
+  }
+
+  /// Callbacks that call back in. What a lease ends waits for it, and no callback does.
+  void chain(Program& program) {
+    for (auto& client : program.clients)
+      for (std::size_t i = 0; i + 1 < client.size(); ++i)
+        client[i].then = may_be_chained(client[i].kind) && client[i + 1].kind != Kind::give_back &&
+                         below(2) == 0;
+  }
+
+  /// Over two contexts. What is created stays where it is.
+  void spread(Program& program) {
+    program.contexts = 2;
+    for (auto& fault : program.faults) fault.context = below(2);
+    std::map<std::size_t, std::size_t> owners;
+    for (auto& client : program.clients)
+      for (auto& call : client) {
+        call.context = below(2);
+        if (call.kind == Kind::create || call.kind == Kind::constant)
+          owners[call.tensor] = call.context;
+      }
+    for (auto& client : program.clients)
+      for (auto& call : client) {
+        if (const auto owner = owners.find(call.tensor); owner != owners.end())
+          call.context = owner->second;
+        call.foreign = may_be_foreign(call.kind) && below(8) == 0;
+        if (call.foreign && call.kind == Kind::dispatch) call.way = static_cast<unsigned>(below(3));
+      }
+  }
 
   /// Half of the kinds, and the common ones more often.
   void choose_kinds() {
@@ -69,13 +119,11 @@ class Drawing {
   }
 
   void add_faults(Program& program) {
-    constexpr std::array points{FaultPoint::allocate, FaultPoint::adopt,   FaultPoint::read,
-                                FaultPoint::compile,  FaultPoint::execute, FaultPoint::execute};
     constexpr std::array errors{ErrorKind::out_of_memory, ErrorKind::out_of_memory,
                                 ErrorKind::operation_error, ErrorKind::context_lost};
     for (auto i = 1 + below(2); i > 0; --i) {
       PlannedFault fault;
-      fault.point = points[below(points.size())];
+      fault.point = swarm_.faults[below(swarm_.faults.size())];
       fault.nth = 1 + below(3);
       fault.kind = fault.point == FaultPoint::execute ? errors[below(errors.size())] : errors[0];
       fault.inherent = fault.point == FaultPoint::execute && below(4) == 0;
@@ -156,10 +204,34 @@ std::string conditions_of(const Call& call) {
 
 }  // namespace
 
+bool takes_bytes(Kind kind) {
+  constexpr std::array all{Kind::create,  Kind::constant, Kind::write,
+                           Kind::compute, Kind::dispatch, Kind::build};
+  return std::ranges::find(all, kind) != all.end();
+}
+
 std::size_t Program::calls() const {
   std::size_t count = 0;
   for (const auto& client : clients) count += client.size();
   return count;
+}
+
+bool Program::may_lack_bytes() const {
+  if (!few_bytes()) return false;
+  // How much the plans of real kernels take is theirs to say.
+  if (backend == Computes::real) return true;
+  constexpr std::uint64_t value = 8, plan = 16;
+  // Each lane has an arena of each of the two graphs.
+  auto bytes = 2 * plan * static_cast<std::uint64_t>(lanes);
+  for (const auto& client : clients)
+    for (const auto& call : client) {
+      // What a revoked lease keeps is allocated again.
+      if (call.kind == Kind::create || call.kind == Kind::constant || call.kind == Kind::write ||
+          call.kind == Kind::lend)
+        bytes += value;
+      if (call.kind == Kind::build) bytes += plan;
+    }
+  return bytes > spare_bytes;
 }
 
 bool Program::has(Kind kind) const {
@@ -172,11 +244,29 @@ Program random_program(std::uint64_t seed, const Swarm& swarm) {
   return Drawing(seed, swarm).draw();
 }
 
+Program part_of(const Program& program, std::size_t context) {
+  Program part = program;
+  if (program.contexts == 1) return part;
+  part.contexts = 1;
+  std::erase_if(part.faults, [&](const auto& fault) { return fault.context != context; });
+  for (auto& calls : part.clients)
+    std::erase_if(calls, [&](const auto& call) { return call.context != context; });
+  return part;
+}
+
 std::string label_of(std::size_t client, std::size_t index) {
   return "c" + std::to_string(client) + "." + std::to_string(index);
 }
 
-std::string to_string(const Call& call) {
+std::string_view to_string(FaultPoint point) noexcept {
+  constexpr std::array names{"allocation", "adoption",      "read",
+                             "build",      "instantiation", "execution"};
+  return names[static_cast<std::size_t>(point)];
+}
+
+namespace {
+
+std::string in_its_context(const Call& call) {
   const auto t = "t" + std::to_string(call.tensor), g = "g" + std::to_string(call.graph);
   const auto value = std::to_string(call.value);
   constexpr std::array reads{"", " into a buffer", " into borrowed memory"};
@@ -224,17 +314,34 @@ std::string to_string(const Call& call) {
   return "destroy the context";
 }
 
+}  // namespace
+
+std::string to_string(const Call& call) {
+  auto text = in_its_context(call);
+  if (call.context != 0) text = "x" + std::to_string(call.context) + ": " + text;
+  if (call.then) text += ", whose callback makes the next call";
+  if (!call.foreign) return text;
+  constexpr std::array operands{"the output", "in0", "the graph"};
+  return text + ", " +
+         (call.kind == Kind::dispatch  ? operands[call.way]
+          : call.kind == Kind::compute ? operands[2]
+                                       : "the tensor") +
+         " is another context's";
+}
+
 std::string to_string(const Program& program) {
   std::string text =
+      (program.contexts > 1 ? std::to_string(program.contexts) + " contexts of " : "") +
       std::to_string(program.tensors) + " tensors, " + std::to_string(program.lanes) + " lanes, " +
       std::to_string(program.max_in_flight) + " places, " + (program.blocks ? "block" : "fail") +
-      (program.interrupts ? ", handlers are interrupted" : "") + "\n";
-  constexpr std::array points{"allocation", "adoption",      "read",
-                              "build",      "instantiation", "execution"};
+      (program.few_bytes() ? ", " + std::to_string(program.spare_bytes) + " bytes to spare" : "") +
+      (program.interrupts ? ", handlers are interrupted" : "") +
+      (program.backend == Computes::real ? ", real kernels" : "") + "\n";
   for (const auto& fault : program.faults)
-    text += std::string("  ") + points[static_cast<std::size_t>(fault.point)] + " " +
-            std::to_string(fault.nth) + (fault.throws ? " throws " : " fails: ") +
-            std::string(to_string(fault.kind)) + (fault.inherent ? ", always would" : "") + "\n";
+    text += "  " + std::string(to_string(fault.point)) + " " + std::to_string(fault.nth) +
+            (fault.throws ? " throws " : " fails: ") + std::string(to_string(fault.kind)) +
+            (fault.inherent ? ", always would" : "") +
+            (fault.context != 0 ? ", in x" + std::to_string(fault.context) : "") + "\n";
   for (std::size_t c = 0; c < program.clients.size(); ++c)
     for (std::size_t i = 0; i < program.clients[c].size(); ++i)
       text += "  " + label_of(c, i) + "  " + to_string(program.clients[c][i]) + "\n";

@@ -2,8 +2,10 @@
 // written down.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "polychron/error.hpp"
@@ -32,6 +34,9 @@ enum class Kind : std::uint8_t {
 };
 inline constexpr std::size_t kinds = 17;
 
+/// What there may be no memory for, or what may need some when it is carried out.
+bool takes_bytes(Kind kind);
+
 /// One call, of things that have small numbers.
 struct Call {
   Kind kind = Kind::read;
@@ -42,6 +47,13 @@ struct Call {
   unsigned way = 0;
   unsigned deadline = 0;      ///< so many milliseconds after the beginning; 0: none
   unsigned cancellation = 0;  ///< number of the one that it listens to, or cancels; 0: none
+  std::size_t context = 0;
+  /// A tensor, or of a compute the graph, is the next context's; of a dispatch the output (way 0),
+  /// an input (way 1), or the graph (way 2).
+  bool foreign = false;
+  /// The client's next call is made by a callback of this one's reply; the client goes on with the
+  /// one after that.
+  bool then = false;
   friend bool operator==(const Call&, const Call&) = default;
 };
 
@@ -52,18 +64,28 @@ struct PlannedFault {
   ErrorKind kind = ErrorKind::out_of_memory;
   bool inherent = false;
   bool throws = false;
+  std::size_t context = 0;
   friend bool operator==(const PlannedFault&, const PlannedFault&) = default;
 };
 
+/// Who computes: the symbolic backend, or the processor's kernels.
+enum class Computes : std::uint8_t { symbolic, real };
+
 /// More than a drawn program takes at once.
 inline constexpr std::uint64_t enough_places = 64;
+inline constexpr std::uint64_t enough_bytes = ~std::uint64_t{0};
 
-/// Clients that share a context, `tensors` tensors, and two graphs: g0 of one input, g1 of two.
+/// Clients that share contexts. Each has `tensors` tensors, and two graphs: g0 of one input, g1 of
+/// two.
 struct Program {
+  Computes backend = Computes::symbolic;
   int lanes = 1;
   std::uint64_t max_in_flight = enough_places;
+  /// Of the context's memory limit: what is left of it when the clients begin.
+  std::uint64_t spare_bytes = enough_bytes;
   bool blocks = true;       ///< AdmissionPolicy::block
   bool interrupts = false;  ///< handlers may be interrupted between what they send
+  std::size_t contexts = 1;
   std::size_t tensors = 3;
   std::vector<PlannedFault> faults = {};
   std::vector<std::vector<Call>> clients = {};
@@ -72,6 +94,10 @@ struct Program {
   bool has(Kind kind) const;
   /// Calls may have to wait for a place, or be refused one.
   bool few_places() const { return max_in_flight < enough_places; }
+  /// The context has a limit of bytes.
+  bool few_bytes() const { return spare_bytes < enough_bytes; }
+  /// Calls may be refused memory, and writes may have to wait for it: all that is made may be more.
+  bool may_lack_bytes() const;
   friend bool operator==(const Program&, const Program&) = default;
 };
 
@@ -80,10 +106,22 @@ struct Program {
 struct Swarm {
   std::size_t clients = 3, calls = 24;  ///< at most
   int lanes = 3;
-  bool faults = true;
+  /// What may fail; more often what is named more often.
+  std::vector<FaultPoint> faults = {FaultPoint::allocate, FaultPoint::adopt,   FaultPoint::read,
+                                    FaultPoint::compile,  FaultPoint::execute, FaultPoint::execute};
+  Computes backend = Computes::symbolic;
 };
 
 Program random_program(std::uint64_t seed, const Swarm& swarm = {});
+
+/// What of `program` is about one of its contexts, as a program of its own.
+Program part_of(const Program& program, std::size_t context);
+
+/// "allocation", "adoption", "read", "build", "instantiation", "execution".
+std::string_view to_string(FaultPoint point) noexcept;
+inline constexpr std::array fault_points{FaultPoint::allocate,    FaultPoint::adopt,
+                                         FaultPoint::read,        FaultPoint::compile,
+                                         FaultPoint::instantiate, FaultPoint::execute};
 
 std::string to_string(const Call& call);
 /// A line for each call.

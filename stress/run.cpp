@@ -1,63 +1,22 @@
 #include "stress/run.hpp"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
+#include "kernels/cpu/cpu_backend.hpp"
 #include "runtime/builder_bridge.hpp"
+#include "stress/accounts.hpp"
 #include "stress/footprints.hpp"
 #include "stress/model.hpp"
 #include "stress/remains.hpp"
 #include "stress/script.hpp"
 #include "stress/symbolic_backend.hpp"
+#include "stress/watcher.hpp"
 #include "stress/world.hpp"
 
 namespace polychron::stress {
 
 namespace {
-
-/// Sees every message, and lets others come between.
-class Watcher final : public msg::Observer {
- public:
-  explicit Watcher(std::shared_ptr<Board> board)
-      : board_(std::move(board)), footprints_(board_->footprints) {}
-  void started(msg::ActorId, const char* kind) noexcept override {
-    const std::string_view name(kind);
-    board_->created += name == "tensor" || name == "graph";
-  }
-  void ended(msg::ActorId) noexcept override {}
-  void sent(msg::ActorId from, msg::ActorId to, const msg::MessageView& message) noexcept override {
-    if (footprints_) footprints_->sent(to, message);
-    const auto client = board_->world->client_at_work();
-    board_->world->interrupt();
-    if (from != 0 || !client || !std::holds_alternative<const msg::submit*>(message)) return;
-    const auto& call = std::get<const msg::submit*>(message)->call;
-    auto& made = board_->history.calls[board_->enter(*client)];
-    made.submitted |= !std::holds_alternative<msg::Report>(call);
-    made.time = static_cast<unsigned>(std::chrono::duration_cast<std::chrono::milliseconds>(
-                                          board_->world->now().time_since_epoch())
-                                          .count());
-  }
-  void received(msg::ActorId by, const msg::MessageView& message) noexcept override {
-    ++board_->messages;
-    if (footprints_) footprints_->received(by, message);
-    const auto kind = static_cast<std::uint32_t>(message.index() + 1);
-    auto& last = last_[by];
-    board_->pairs.insert(last * 64 + kind);
-    last = kind;
-    board_->gone += std::holds_alternative<const msg::tensor_gone*>(message) ||
-                    std::holds_alternative<const msg::graph_gone*>(message);
-  }
-  void finished(msg::ActorId, const msg::MessageView&) noexcept override {}
-  void has_turn(msg::ActorId lane, const msg::carry_out& turn) noexcept override {
-    if (footprints_) footprints_->carries_out(lane, turn.operation);
-  }
-
- private:
-  const std::shared_ptr<Board> board_;
-  Footprints* const footprints_;
-  std::map<msg::ActorId, std::uint32_t> last_;
-};
 
 void prepare(Footprints& footprints, const Program& program, const World& world) {
   footprints.restart(world.first_id());
@@ -65,24 +24,31 @@ void prepare(Footprints& footprints, const Program& program, const World& world)
   footprints.lends(program.has(Kind::lend));
 }
 
-/// Notes the replies that have come; with them, the tensors that were created.
-void collect(Board& board, bool all) {
-  for (auto& [made, reply] : board.replies) {
-    auto& entry = board.history.calls[made];
-    const bool creates = entry.call.kind == Kind::create || entry.call.kind == Kind::constant;
-    if (!reply || !reply->ready() || (!all && !creates)) continue;
-    entry.answer = reply->take();
-    reply.reset();
-    if (!creates) continue;
-    if (entry.answer->error) board.slots[entry.call.tensor].failed = true;
-    if (board.footprints != nullptr) board.footprints->touch(Part::slot, entry.call.tensor);
-  }
-  if (board.footprints == nullptr) return;
-  for (auto& lent : board.lents)
-    if (!lent.heard && lent.future && lent.future->ready()) {
-      lent.heard = true;
-      board.footprints->touch(Part::leases, 0);
-    }
+/// More than the constants of a graph that is being built.
+constexpr std::uint64_t room_to_build = 64;
+
+std::shared_ptr<kernels::Backend> backend_for(const Program& program) {
+  if (program.backend == Computes::real) return kernels::make_cpu_backend();
+  return std::make_shared<SymbolicBackend>(16);
+}
+
+/// What the plans of g0 and g1 keep.
+std::uint64_t plan_bytes(const Program& program) {
+  std::uint64_t bytes = 0;
+  const auto backend = backend_for(program);
+  for (std::size_t i = 0; i < 2; ++i)
+    bytes += backend->compile(graph_for(program, "g" + std::to_string(i), i + 1), {1})
+                 .value()
+                 ->constant_bytes();
+  return bytes;
+}
+
+/// Of the memory limit: what prepare() takes.
+std::uint64_t bytes_at_first(const Program& program) {
+  static const std::uint64_t symbolic = plan_bytes({.backend = Computes::symbolic}),
+                             real = plan_bytes({.backend = Computes::real}) + room_to_build;
+  return program.tensors * sizeof(std::uint64_t) +
+         (program.backend == Computes::real ? real : symbolic);
 }
 
 /// Simulated time moves when the strategy says so.
@@ -107,30 +73,39 @@ unsigned latest_deadline(const Program& program) {
   return latest;
 }
 
-void prepare(Board& board, World& world) {
-  const auto& program = *board.program;
+/// How many tensors the calls speak of.
+std::size_t tensors_of(const Program& program) {
+  std::size_t count = program.tensors;
+  for (const auto& client : program.clients)
+    for (const auto& call : client) {
+      count = std::max(count, call.tensor + 1);
+      for (const auto input : call.inputs) count = std::max(count, input + 1);
+    }
+  return count;
+}
+
+void prepare(Board& board, World& world, std::size_t slots) {
+  const auto& program = board.program;
   ContextOptions options;
   options.lanes = program.lanes;
   options.max_in_flight = program.max_in_flight;
+  if (program.few_bytes()) options.memory_limit = bytes_at_first(program) + program.spare_bytes;
   options.admission = program.blocks ? AdmissionPolicy::block : AdmissionPolicy::fail;
+  board.memory_limit = options.memory_limit;
   board.context = world.settle(world.runtime().create_context(options)).value();
   for (std::size_t i = 0; i < 2; ++i)
-    board.graphs.push_back(world
-                               .settle(detail::submit_build(
-                                   board.context, symbolic_graph("g" + std::to_string(i), i + 1),
-                                   {"g" + std::to_string(i)}))
-                               .value());
-  std::size_t slots = program.tensors;
-  for (const auto& client : program.clients)
-    for (const auto& call : client) slots = std::max(slots, call.tensor + 1);
+    board.graphs.push_back(
+        world
+            .settle(detail::submit_build(board.context,
+                                         graph_for(program, "g" + std::to_string(i), i + 1),
+                                         {"g" + std::to_string(i)}))
+            .value());
   board.slots.resize(slots);
   for (std::size_t i = 0; i < program.tensors; ++i)
     board.slots[i].tensor = world.settle(board.context.create_tensor(value_descriptor)).value();
   board.context.on_uncaptured_error(
       [&board](const Error& e) { board.history.uncaptured.push_back(e); });
   world.run();
-  board.present.resize(program.clients.size());
-  board.making.resize(program.clients.size());
 }
 
 /// What scopes that are still open have heard.
@@ -151,6 +126,16 @@ std::optional<std::string> look(const Board& board, Rest rest) {
       {rest, board.context.stats(), board.context.lost().ready(), board.created, board.gone, {}});
 }
 
+/// Whether a context that lives has counted what was called.
+std::optional<std::string> look_at_accounts(const Board& board) {
+  const auto stats = board.context.stats();
+  if (stats.peak_bytes > board.memory_limit)
+    return std::to_string(stats.peak_bytes) + " bytes were taken, of " +
+           std::to_string(board.memory_limit);
+  if (board.context.lost().ready()) return std::nullopt;
+  return check_accounts(board.program, board.history, stats);
+}
+
 /// Destroys everything, and looks at what is left.
 std::optional<std::string> end(Board& board, World& world) {
   for (auto& slot : board.slots) slot.tensor.reset();
@@ -162,7 +147,10 @@ std::optional<std::string> end(Board& board, World& world) {
   Remains remains{.rest = Rest::ended, .stats = board.context.stats()};
   board.context = {};
   world.run();
-  for (const auto& remaining : world.census().present()) remains.actors.push_back(remaining.actor);
+  // Of other contexts that are there some stay.
+  if (&board == board.session->boards.back().get())
+    for (const auto& remaining : world.census().present())
+      remains.actors.push_back(remaining.actor);
   return check(remains);
 }
 
@@ -174,20 +162,19 @@ bool nothing_but_leases(Future<std::vector<PendingOperation>> pending) {
          });
 }
 
-/// Makes all calls, and returns the first thing that is wrong.
-std::optional<std::string> carry_out(Board& board, World& world, Footprints* footprints) {
-  const auto& program = *board.program;
-  const auto& checks = *board.checks;
-  std::deque<Script> scripts;
-  for (std::size_t i = 0; i < program.clients.size(); ++i) scripts.emplace_back(board, i);
+/// Lets the clients make all calls.
+void make_calls(std::deque<Script>& scripts, Session& session, const Program& program,
+                Footprints* footprints) {
+  auto& world = *session.world;
   ClockHand hand(world, latest_deadline(program) + 1);
   std::vector<Client*> clients;
   for (auto& script : scripts) clients.push_back(&script);
   if (latest_deadline(program) > 0) clients.push_back(&hand);
-  world.set_clients(clients, program.blocks && program.few_places());
+  world.set_clients(clients, (program.blocks && program.few_places()) || program.few_bytes());
   world.allow_interrupts(program.interrupts);
   const auto go_on = [&] {
-    while (world.step()) collect(board, false);
+    while (world.step())
+      for (const auto& board : session.boards) board->collect(false);
   };
   if (footprints != nullptr) footprints->record(true);
   go_on();
@@ -199,6 +186,11 @@ std::optional<std::string> carry_out(Board& board, World& world, Footprints* foo
       go_on();
     }
   world.allow_interrupts(false);
+  world.set_clients({});
+}
+
+/// Looks at a context that has nothing to do but to wait for leases, if it has not.
+std::optional<std::string> without_work(Board& board, World& world) {
   const bool all_answered =
       std::ranges::all_of(board.replies,
                           [](const auto& r) { return !r.reply || r.reply->ready(); }) &&
@@ -207,57 +199,111 @@ std::optional<std::string> carry_out(Board& board, World& world, Footprints* foo
   auto pending = board.context.pending();
   world.run();
   const bool idle = all_answered && pending.ready() && nothing_but_leases(std::move(pending));
-  if (auto wrong = look(board, Rest::answered); wrong && idle) return wrong;
-  // Leases that are still out go back, one after the other: another may wait for each.
-  for (bool more = true; more;) {
-    more = false;
-    for (auto& lent : board.lents) {
-      if (lent.future && lent.future->ready()) Script::settle(board, lent);
-      if (!lent.lease) continue;
-      if (!lent.ended) board.history.calls[lent.made].revoked = lent.lease->revoked();
-      lent.lease.reset();
-      more = true;
-      world.run();
-    }
+  return idle ? look(board, Rest::answered) : std::nullopt;
+}
+
+/// Gives back leases that are still out, one after the other: another may wait for each. Whether
+/// there were some.
+bool give_back(Board& board, World& world) {
+  bool some = false;
+  // Callbacks may make more.
+  for (std::size_t i = 0; i < board.lents.size(); ++i) {
+    auto& lent = board.lents[i];
+    if (lent.future && lent.future->ready()) Maker::settle(board, lent);
+    if (!lent.lease) continue;
+    if (!lent.ended) board.history.calls[lent.made].revoked = lent.lease->revoked();
+    lent.lease.reset();
+    some = true;
+    world.run();
   }
-  world.set_clients({});
-  if (world.exhausted()) return "it goes on for ever";
-  collect(board, true);
+  return some;
+}
+
+/// Whether what came of a context's calls is right, and it is at rest.
+std::optional<std::string> judge(Board& board, World& world) {
+  board.collect(true);
   close_scopes(board, world);
   if (board.history.broken) return board.history.broken;
-  if (checks.broken) return checks.broken;
-  if (auto wrong = check(program, board.history)) return wrong;
+  if (board.checks->broken) return board.checks->broken;
+  if (auto wrong = check(board.program, board.history)) return wrong;
   if (auto wrong = look(board, Rest::answered)) return wrong;
+  return look_at_accounts(board);
+}
+
+/// Makes all calls, and returns the first thing that is wrong.
+std::optional<std::string> carry_out(Session& session, const Program& program,
+                                     Footprints* footprints) {
+  auto& world = *session.world;
+  std::deque<Script> scripts;
+  for (std::size_t i = 0; i < program.clients.size(); ++i)
+    scripts.emplace_back(session, i, program.clients[i]);
+  session.callers = scripts.size();
+  make_calls(scripts, session, program, footprints);
+  for (const auto& board : session.boards)
+    if (auto wrong = without_work(*board, world)) return wrong;
+  for (bool more = true; more;) {
+    more = false;
+    for (const auto& board : session.boards) more |= give_back(*board, world);
+  }
+  if (world.exhausted()) return "it goes on for ever";
+  for (const auto& board : session.boards)
+    if (auto wrong = judge(*board, world)) return wrong;
+  for (const auto& board : session.boards) {
+    board->lents.clear();
+    board->replies.clear();
+    if (auto wrong = end(*board, world)) return wrong;
+    if (board->checks->broken) return board->checks->broken;
+  }
+  return std::nullopt;
+}
+
+std::shared_ptr<Board> open(Session& session, const Program& program, std::size_t context,
+                            Footprints* footprints) {
+  const auto board = std::make_shared<Board>();
+  board->session = &session;
+  board->program = part_of(program, context);
+  board->footprints = footprints;
+  return board;
+}
+
+/// The watcher has the board, and the context the watcher.
+void close(Board& board) {
   board.lents.clear();
   board.replies.clear();
-  if (auto wrong = end(board, world)) return wrong;
-  return checks.broken;
+  board.slots.clear();
+  board.graphs.clear();
+  board.context = {};
+  board.checks->between = nullptr;
 }
 
 }  // namespace
 
 RunResult run(const Program& program, Strategy& strategy, Stage* stage) {
   RunResult result;
-  const auto board = std::make_shared<Board>();
-  const auto faults = std::make_shared<FaultPlan>();
-  const auto& checks = board->checks;
+  Session session;
   const auto backend = [&](const ContextOptions&) -> Result<std::shared_ptr<kernels::Backend>> {
+    const auto& board = *session.boards.back();
     return std::shared_ptr<kernels::Backend>(std::make_shared<FaultBackend>(
-        std::make_shared<CheckedBackend>(std::make_shared<SymbolicBackend>(16), checks), faults));
+        std::make_shared<CheckedBackend>(backend_for(program), board.checks), board.faults));
   };
   World world(strategy, backend, stage);
-  board->world = &world;
-  board->program = &program;
-  board->footprints = strategy.footprints();
-  if (board->footprints != nullptr) prepare(*board->footprints, program, world);
-  world.observe(std::make_shared<Watcher>(board));
+  session.world = &world;
+  auto* const footprints = strategy.footprints();
+  if (footprints != nullptr) prepare(*footprints, program, world);
   try {
-    prepare(*board, world);
-    checks->between = [&world] { world.interrupt(); };
-    for (const auto& fault : program.faults)
-      faults->fail(fault.point, fault.nth,
-                   {.kind = fault.kind, .inherent = fault.inherent, .throws = fault.throws});
-    result.finding = carry_out(*board, world, board->footprints);
+    for (std::size_t i = 0; i < program.contexts; ++i) {
+      const auto& board = session.boards.emplace_back(open(session, program, i, footprints));
+      world.observe(std::make_shared<Watcher>(board));
+      prepare(*board, world, tensors_of(program));
+    }
+    for (const auto& board : session.boards) {
+      board->checks->between = [&world] { world.interrupt(); };
+      for (const auto& fault : board->program.faults)
+        board->faults->fail(
+            fault.point, fault.nth,
+            {.kind = fault.kind, .inherent = fault.inherent, .throws = fault.throws});
+    }
+    result.finding = carry_out(session, program, footprints);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::bad_data) throw;  // the schedule is another world's
     result.finding = error.what();
@@ -265,16 +311,14 @@ RunResult run(const Program& program, Strategy& strategy, Stage* stage) {
     result.finding = nobody_answers.what();
   }
   result.schedule = world.schedule();
-  result.pairs.assign(board->pairs.begin(), board->pairs.end());
-  result.messages = board->messages;
-  result.history = std::move(board->history);
-  // The watcher has the board, and the context the watcher.
-  board->lents.clear();
-  board->replies.clear();
-  board->slots.clear();
-  board->graphs.clear();
-  board->context = {};
-  checks->between = nullptr;
+  std::set<MessagePair> pairs;
+  for (const auto& board : session.boards) {
+    pairs.insert(board->pairs.begin(), board->pairs.end());
+    result.messages += board->messages;
+    result.histories.push_back(std::move(board->history));
+    close(*board);
+  }
+  result.pairs.assign(pairs.begin(), pairs.end());
   return result;
 }
 

@@ -12,7 +12,7 @@ namespace polychron::stress {
 using MessagePair = std::uint32_t;
 
 struct RunResult {
-  History history;
+  std::vector<History> histories;  ///< of each context
   Schedule schedule;
   std::vector<MessagePair> pairs;  ///< that came up, each once
   std::size_t messages = 0;

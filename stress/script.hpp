@@ -1,114 +1,46 @@
-// Clients that make a program's calls, step by step, and the board on which all of it is written.
+// Clients that make a program's calls, step by step, and callbacks that call back in.
 #pragma once
 
-#include <deque>
-#include <map>
-#include <memory>
-#include <optional>
-#include <set>
 #include <vector>
 
-#include "stress/checked_backend.hpp"
-#include "stress/footprints.hpp"
-#include "stress/history.hpp"
-#include "stress/run.hpp"
-#include "stress/world.hpp"
+#include "stress/maker.hpp"
 
 namespace polychron::stress {
-
-/// A reply that will tell what came of a call.
-class Reply {
- public:
-  virtual ~Reply() = default;
-  virtual bool ready() const = 0;
-  virtual Answer take() = 0;
-};
-
-/// What all clients share.
-struct Board {
-  struct Slot {
-    std::optional<Tensor> tensor;
-    bool failed = false;  ///< there will be no tensor
-    bool destroyed = false;
-  };
-  struct Lent {
-    std::size_t client, tensor, made;
-    std::optional<Future<TensorLease>> future;
-    std::optional<TensorLease> lease;
-    bool ended = false, heard = false;
-  };
-  struct Waiting {
-    std::size_t made;
-    std::unique_ptr<Reply> reply;
-  };
-
-  World* world = nullptr;
-  const Program* program = nullptr;
-  Footprints* footprints = nullptr;  ///< null unless the search wants to know
-  std::shared_ptr<Checks> checks = std::make_shared<Checks>();
-  Context context;
-  std::vector<Graph> graphs;
-  std::vector<Slot> slots;
-  std::deque<Lent> lents;
-  std::map<unsigned, Cancellation> cancellations;
-  std::deque<Waiting> replies;
-  std::deque<std::uint64_t> borrowed;  ///< memory of reads; stays where it is
-  History history;
-  std::set<MessagePair> pairs;
-  std::size_t messages = 0;
-  /// Tensors and graphs: how many began, and of how many the context heard that they have ended.
-  std::size_t created = 0, gone = 0;
-
-  /// Of each client, the number of its present call in `history`, once it is there.
-  std::vector<std::optional<std::size_t>> present;
-  std::vector<Made> making;
-
-  std::size_t enter(std::size_t client) {
-    auto& at = present[client];
-    if (!at) {
-      at = history.calls.size();
-      history.calls.push_back(making[client]);
-    }
-    return *at;
-  }
-};
 
 /// A client.
 class Script final : public Client {
  public:
-  Script(Board& board, std::size_t number) : board_(board), number_(number) {}
+  Script(Session& session, std::size_t number, const std::vector<Call>& calls)
+      : session_(session), number_(number), calls_(calls) {}
 
-  bool done() const { return at_ == calls().size(); }
-  bool ready() const override;
+  bool done() const { return at_ == calls_.size(); }
+  bool ready() const override { return !done() && maker(at_, number_).ready(); }
   void step() override;
   /// Nobody will make what it waits for.
-  void skip() { ++at_; }
-  /// Notes what came of an export that is settled.
-  static void settle(Board& board, Board::Lent& lent);
+  void skip() { to_next(); }
 
  private:
-  const std::vector<Call>& calls() const { return board_.program->clients[number_]; }
-  Board::Lent* first_lent(std::size_t tensor) const;
-  /// What the call needs is there.
-  bool possible(const Call& call) const;
-  /// `is(slot)` for every tensor that the call needs; true for one that needs none.
-  template <class Is>
-  bool of_its_tensors(const Call& call, Is is) const;
-  void note_touches(const Call& call) const;
-  template <class T, class Tell>
-  void expect(Future<T> future, Tell tell);
-  template <class Options>
-  Options conditions(const Call& call, const std::string& label);
-  /// A tensor that will be in `slot`.
-  void create(std::size_t slot, Future<Tensor> future);
-  void make(const Call& call, const std::string& label);
-  void compute(const Call& call, const std::string& label);
-  void give_back(const Call& call);
-  void read(const Call& call);
+  Maker maker(std::size_t index, std::size_t caller) const {
+    return {session_, number_, caller, index, calls_[index]};
+  }
+  /// A callback of the call before makes this one.
+  bool is_chained(std::size_t index) const {
+    return index > 0 && index < calls_.size() && calls_[index - 1].then;
+  }
+  /// Over those that callbacks make.
+  void to_next() {
+    do ++at_;
+    while (is_chained(at_));
+  }
+  void make(std::size_t index, std::size_t caller);
+  void call_back(std::size_t index);
 
-  Board& board_;
+  Session& session_;
   const std::size_t number_;
+  const std::vector<Call>& calls_;
   std::size_t at_ = 0;
+  /// Callbacks may run when this is gone.
+  const std::shared_ptr<Script*> self_ = std::make_shared<Script*>(this);
 };
 
 }  // namespace polychron::stress

@@ -73,12 +73,22 @@ class Shrinker {
       change(program);
       if (program != best_.program) smaller |= still_found(program);
     };
+    plainer([](Program& p) { p.backend = Computes::symbolic; });
+    plainer([](Program& p) {
+      p.contexts = 1;
+      for (auto& fault : p.faults) fault.context = 0;
+      for (auto& calls : p.clients)
+        for (auto& call : calls) call.context = 0, call.foreign = false;
+    });
     plainer([](Program& p) { p.interrupts = false; });
     plainer([](Program& p) { p.lanes = 1; });
     plainer([](Program& p) { p.max_in_flight = enough_places; });
+    plainer([](Program& p) { p.spare_bytes = enough_bytes; });
     plainer([](Program& p) { p.blocks = true; });
     for (std::size_t c = 0; c < best_.program.clients.size(); ++c)
       for (std::size_t i = 0; i < best_.program.clients[c].size(); ++i) {
+        plainer([&](Program& p) { p.clients[c][i].then = false; });
+        plainer([&](Program& p) { p.clients[c][i].foreign = false; });
         plainer([&](Program& p) { p.clients[c][i].deadline = 0; });
         plainer([&](Program& p) {
           if (p.clients[c][i].kind != Kind::cancel) p.clients[c][i].cancellation = 0;

@@ -28,14 +28,6 @@ struct SymbolicInstance : kernels::PlanInstance {
   std::shared_ptr<const kernels::Plan> plan;
 };
 
-// SplitMix64's finalizer (Steele, Lea, Flood 2014): every bit of the input moves every bit out.
-std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15U;
-  x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
-  x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
-  return x ^ (x >> 31U);
-}
-
 SymbolicStorage& symbolic(kernels::Storage& storage) {
   return dynamic_cast<SymbolicStorage&>(storage);
 }
@@ -47,26 +39,6 @@ std::uint64_t value_of(std::span<const std::byte> bytes) {
 }
 
 }  // namespace
-
-std::uint64_t symbolic_result(std::string_view graph, std::size_t output,
-                              std::span<const std::uint64_t> inputs) {
-  auto value = mix(output + 1);
-  for (const auto c : graph) value = mix(value ^ static_cast<unsigned char>(c));
-  for (const auto input : inputs) value = mix(value ^ input);
-  return value;
-}
-
-std::shared_ptr<const ops::Graph> symbolic_graph(const std::string& label, std::size_t inputs) {
-  const auto description = std::make_shared<ops::Graph>();
-  description->label = label;
-  for (std::size_t i = 0; i < inputs; ++i) {
-    description->inputs.emplace_back("in" + std::to_string(i), description->values.size());
-    description->values.push_back({ops::Value::Kind::input, value_descriptor, nullptr});
-  }
-  description->outputs.emplace_back("out", description->values.size());
-  description->values.push_back({ops::Value::Kind::result, value_descriptor, nullptr});
-  return description;
-}
 
 Result<std::unique_ptr<kernels::Storage>> SymbolicBackend::allocate(std::size_t bytes) {
   assert(bytes >= sizeof(std::uint64_t));

@@ -1,24 +1,11 @@
-// A backend without numbers: a tensor is one 64-bit value, and a graph mixes its inputs' values
-// into its outputs'. Two runs gave the same values exactly if every operation saw the same
-// operands.
+// A backend without kernels: a tensor is one 64-bit value, and a graph's outputs are what
+// symbolic_result() says of its label.
 #pragma once
 
-#include <cstdint>
-#include <string_view>
-
 #include "kernels/backend.hpp"
-#include "ops/graph.hpp"
+#include "stress/symbolic_graph.hpp"
 
 namespace polychron::stress {
-
-/// What output `output` of the graph labelled `graph` is, given its inputs; the oracle's rule too.
-std::uint64_t symbolic_result(std::string_view graph, std::size_t output,
-                              std::span<const std::uint64_t> inputs);
-
-/// A graph that only its label and its number of inputs ("in0", "in1", ...; output "out") describe,
-/// on tensors like `value_descriptor`: enough for the symbolic backend.
-std::shared_ptr<const ops::Graph> symbolic_graph(const std::string& label, std::size_t inputs);
-inline const TensorDescriptor value_descriptor{{DataType::uint64, {1}}, true, true, {}};
 
 /// Tensors must have at least 8 bytes; the first 8 are the value. A graph is known by its label.
 class SymbolicBackend : public kernels::Backend {

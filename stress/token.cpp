@@ -7,17 +7,17 @@
 namespace polychron::stress {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Call, kind, tensor, inputs, graph, value, way, deadline,
-                                   cancellation)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PlannedFault, point, nth, kind, inherent, throws)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Program, lanes, max_in_flight, blocks, interrupts, tensors,
-                                   faults, clients)
+                                   cancellation, context, foreign, then)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PlannedFault, point, nth, kind, inherent, throws, context)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Program, backend, lanes, max_in_flight, spare_bytes, blocks,
+                                   interrupts, contexts, tensors, faults, clients)
 
 namespace {
 
 Error no_token() { return Error(ErrorKind::bad_data, "this is no replay token"); }
 
 /// Of tokens: another number is another version's.
-constexpr int version = 1;
+constexpr int version = 2;
 constexpr std::string_view letters =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
@@ -56,16 +56,19 @@ void check_sizes(const Program& program) {
     if (!fits) throw Error(ErrorKind::bad_data, "this replay token asks for what no program has");
   };
   most(program.lanes >= 1 && program.lanes <= 16 && program.tensors >= 1 && program.tensors <= 64 &&
-       program.max_in_flight >= 1 && program.clients.size() <= 64);
+       program.max_in_flight >= 1 && program.clients.size() <= 64 &&
+       program.backend <= Computes::real && program.contexts >= 1 && program.contexts <= 8);
   for (const auto& client : program.clients)
     for (const auto& call : client) {
       most(static_cast<std::size_t>(call.kind) < kinds && call.graph < 2 && call.tensor < 1024 &&
-           call.way < 3 && call.deadline < 1000);
+           call.way < 3 && call.deadline < 1000 && call.context < program.contexts &&
+           (!call.foreign || program.contexts > 1));
       if (call.kind == Kind::dispatch) most(call.inputs.size() == call.graph + 1);
       for (const auto input : call.inputs) most(input < 1024);
     }
   for (const auto& fault : program.faults)
-    most(fault.point <= FaultPoint::execute && fault.nth >= 1 && fault.kind <= ErrorKind::internal);
+    most(fault.point <= FaultPoint::execute && fault.nth >= 1 &&
+         fault.kind <= ErrorKind::internal && fault.context < program.contexts);
 }
 
 }  // namespace

@@ -77,8 +77,10 @@ void World::collect() {
     return kind != "client" && kind != "callbacks";
   };
   if (spares_actors_ && std::ranges::any_of(running_, is_actor)) return;
-  if (!callbacks_.empty()) runnables_.emplace_back();
-  if (clients_block_ && !running_.empty()) return;
+  // Whoever may have to wait does not stand in the way of the one whose step this is.
+  const bool outside = running_.empty() || !clients_block_;
+  if (!callbacks_.empty() && outside) runnables_.emplace_back();
+  if (!outside) return;
   for (std::size_t i = 0; i < clients_.size(); ++i) {
     const auto at_work = [&](const Runnable& runnable) {
       return runnable.id() == i && std::string_view(runnable.actor()) == "client";

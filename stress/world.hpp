@@ -60,7 +60,8 @@ class World {
   /// nobody who could.
   bool step();
   /// From here on `clients` are among those who make steps. They must outlive their use. Such as
-  /// may have to wait make none within another's step, who could not go on meanwhile.
+  /// may have to wait make none within another's step, who could not go on meanwhile; neither do
+  /// callbacks then.
   void set_clients(std::vector<Client*> clients, bool may_block = false) {
     clients_ = std::move(clients);
     clients_block_ = may_block;
@@ -76,6 +77,10 @@ class World {
   void observe(std::shared_ptr<msg::Observer> observer) { state_->observe(std::move(observer)); }
   /// The number of the client that is in the middle of a step, if the innermost step is one's.
   std::optional<std::size_t> client_at_work() const;
+  /// A callback is in the middle of a step, and the innermost.
+  bool callback_at_work() const {
+    return !running_.empty() && std::string_view(running_.back().actor()) == "callbacks";
+  }
   /// Until nobody has a message.
   void run() {
     while (step()) {

@@ -1,4 +1,5 @@
 // polychron stress: random programs under searched schedules, on the production actors.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <iostream>
@@ -23,7 +24,8 @@ struct Options {
   stress::Exploration exploration;
   std::uint64_t schedules = 20000;
   double seconds = 0;
-  std::string strategy = "mixed", replay;
+  std::string strategy = "mixed", backend = "symbolic", replay;
+  std::vector<std::string> faults;
   bool no_faults = false, no_shrinking = false, json = false;
   unsigned jobs = 1;
   std::size_t exhaustive = 0;
@@ -39,6 +41,7 @@ Examples:
   polychron stress
   polychron stress --seconds 60 --jobs 2
   polychron stress --schedules 100000 --strategy pct --clients 4 --lanes 1
+  polychron stress --faults execution,allocation --backend real
   polychron stress --exhaustive 2 --lanes 1
   polychron stress --replay TOKEN)";
 
@@ -168,19 +171,24 @@ void search(Options options, bool force_progress) {
 
 void run(Options options, bool force_progress) {
   if (!options.replay.empty()) return replay(options);
+  auto& faults = options.exploration.swarm.faults;
+  if (options.no_faults || !options.faults.empty()) faults.clear();
+  for (const auto point : stress::fault_points)
+    if (std::ranges::find(options.faults, to_string(point)) != options.faults.end())
+      faults.push_back(point);
   const auto& swarm = options.exploration.swarm;
   if (options.exhaustive != 0)
     return search_exhaustively({{.calls = options.exhaustive,
                                  .clients = std::min<std::size_t>(swarm.clients, 2),
                                  .lanes = std::min(swarm.lanes, 2),
-                                 .faults = !options.no_faults},
+                                 .faults = !faults.empty()},
                                 options.seconds,
                                 options.jobs,
                                 options.json,
                                 force_progress});
   for (const auto search : stress::searches)
     if (to_string(search) == options.strategy) options.exploration.search = search;
-  options.exploration.swarm.faults = !options.no_faults;
+  if (options.backend == "real") options.exploration.swarm.backend = stress::Computes::real;
   options.exploration.shrinks = !options.no_shrinking;
   search(options, force_progress);
 }
@@ -207,6 +215,11 @@ void add_stress(CLI::App& app, const Globals& globals) {
   command->add_option("--strategy", options->strategy, "Who decides which actor moves")
       ->check(CLI::IsMember(names))
       ->capture_default_str();
+  command
+      ->add_option("--backend", options->backend,
+                   "Who computes: symbols, or the processor's kernels, which take longer")
+      ->check(CLI::IsMember({"symbolic", "real"}))
+      ->capture_default_str();
   command->add_option("--clients", swarm.clients, "At most so many at once")
       ->check(CLI::Range(1, 16))
       ->capture_default_str();
@@ -216,7 +229,13 @@ void add_stress(CLI::App& app, const Globals& globals) {
   command->add_option("--lanes", swarm.lanes, "At most so many")
       ->check(CLI::Range(1, 16))
       ->capture_default_str();
-  command->add_flag("--no-faults", options->no_faults, "Nothing fails on purpose");
+  std::vector<std::string> points{"none"};
+  for (const auto point : stress::fault_points) points.emplace_back(to_string(point));
+  auto* const faults =
+      command->add_option("--faults", options->faults, "What may fail on purpose, by commas")
+          ->delimiter(',')
+          ->check(CLI::IsMember(points));
+  command->add_flag("--no-faults", options->no_faults, "As --faults none")->excludes(faults);
   command->add_flag("--no-shrinking", options->no_shrinking, "Print a finding as it was found");
   command->add_option("--jobs", options->jobs, "Threads that search side by side")
       ->check(CLI::Range(1, 256))

@@ -41,6 +41,28 @@ BOOST_AUTO_TEST_CASE(writes_in_flight_count_against_the_memory_limit) {
   BOOST_TEST(s.context.stats().bytes == 8U);
 }
 
+// The caller waits with its bytes in its hands, and its write waits for a lease.
+BOOST_AUTO_TEST_CASE(a_write_without_room_for_its_copy_hears_of_the_end_wherever_it_waits) {
+  struct Destroyer final : stress::Client {
+    explicit Destroyer(Context c) : context(std::move(c)) {}
+    bool ready() const override { return static_cast<bool>(context); }
+    void step() override { std::exchange(context, {}).destroy(); }
+    Context context;
+  };
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    ContextOptions options;
+    options.memory_limit = 8;
+    Server s(options, seed);
+    const auto t = s.tensor();
+    const auto lease = s.world.settle(s.context.export_tensor(t)).value();
+    Destroyer destroyer(s.context);
+    s.world.set_clients({&destroyer});
+    const auto error = thrown(ErrorKind::invalid_state, [&] { s.write(t, 1, "late"); });
+    BOOST_TEST(mentions(error, "late"), error.what());
+    s.world.set_clients({});
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_tensor_of_more_than_half_the_memory_limit_can_be_written) {
   for (const auto policy : {AdmissionPolicy::block, AdmissionPolicy::fail})
     for (std::uint64_t seed = 1; seed <= 50; ++seed) {

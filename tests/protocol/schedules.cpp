@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(thousands_of_programs_agree_with_the_model_under_every_stra
 BOOST_AUTO_TEST_CASE(the_outcome_is_the_same_for_any_number_of_lanes) {
   const auto [first, last] = seeds(400);
   for (auto seed = first; seed < last; ++seed) {
-    auto program = stress::random_program(seed, {.clients = 1, .calls = 30, .faults = false});
+    auto program = stress::random_program(seed, {.clients = 1, .calls = 30, .faults = {}});
     for (program.lanes = 1; program.lanes <= 4; ++program.lanes) {
       RandomStrategy strategy(seed * 10 + static_cast<std::uint64_t>(program.lanes));
       if (const auto why = stress::run(program, strategy).finding) return fail(seed, program, *why);
@@ -72,10 +72,10 @@ BOOST_AUTO_TEST_CASE(the_same_seed_gives_the_same_history) {
     const auto first = stress::run(program, one), second = stress::run(program, other);
     BOOST_TEST((first.schedule == second.schedule), "seed " << seed);
     BOOST_TEST(first.messages == second.messages, "seed " << seed);
-    BOOST_REQUIRE_EQUAL(first.history.calls.size(), second.history.calls.size());
-    for (std::size_t i = 0; i < first.history.calls.size(); ++i) {
-      const auto& a = first.history.calls[i];
-      const auto& b = second.history.calls[i];
+    BOOST_REQUIRE_EQUAL(first.histories.at(0).calls.size(), second.histories.at(0).calls.size());
+    for (std::size_t i = 0; i < first.histories.at(0).calls.size(); ++i) {
+      const auto& a = first.histories.at(0).calls[i];
+      const auto& b = second.histories.at(0).calls[i];
       BOOST_TEST((a.client == b.client && a.index == b.index), "seed " << seed << ", call " << i);
       BOOST_TEST((a.answer && a.answer->value) == (b.answer && b.answer->value));
       if (a.answer && a.answer->value) BOOST_TEST(*a.answer->value == *b.answer->value);

@@ -78,6 +78,31 @@ BOOST_AUTO_TEST_CASE(popping_without_a_scope_is_an_error) {
   rejected(ErrorKind::invalid_state, s.world.settle(s.context.pop_error_scope()));
 }
 
+BOOST_AUTO_TEST_CASE(a_build_that_does_not_fit_is_told_to_its_future_alone) {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    stress::RandomStrategy strategy(seed);
+    // Its plans keep 16 bytes.
+    stress::World world(
+        strategy, [](const ContextOptions&) -> Result<std::shared_ptr<kernels::Backend>> {
+          return std::shared_ptr<kernels::Backend>(std::make_shared<stress::SymbolicBackend>(16));
+        });
+    ContextOptions options;
+    options.memory_limit = 8;
+    auto context = world.settle(world.runtime().create_context(options)).value();
+    std::vector<std::string> heard;
+    context.on_uncaptured_error([&](const Error& error) { heard.emplace_back(error.what()); });
+    auto built = detail::submit_build(context, stress::symbolic_graph("g", 1), {"g"});
+    // It was called before this one, and is over within it.
+    context.push_error_scope(ErrorFilter::out_of_memory);
+    rejected(ErrorKind::out_of_memory, world.settle(std::move(built)));
+    const auto found = world.settle(context.pop_error_scope()).value();
+    if (found) BOOST_ERROR("seed " << seed << ": a scope has " << found->what());
+    world.run();
+    for (const auto& error : heard) BOOST_ERROR("seed " << seed << ": the handler heard " << error);
+    BOOST_TEST(context.stats().failed == 1U);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(scopes_work_across_lanes) {
   ContextOptions options;
   options.lanes = 3;

@@ -19,8 +19,9 @@ namespace {
 const std::vector<Case>& all_cases() {
   static const std::vector<Case> all = [] {
     std::vector<Case> cases;
-    for (const auto some : {rules::contents_cases, rules::observation_cases, rules::lease_cases,
-                            rules::refusal_cases, rules::remains_cases})
+    for (const auto some :
+         {rules::contents_cases, rules::observation_cases, rules::lease_cases, rules::refusal_cases,
+          rules::remains_cases, rules::scarcity_cases, rules::context_cases})
       for (auto& each : some()) cases.push_back(std::move(each));
     return cases;
   }();

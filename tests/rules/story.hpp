@@ -138,5 +138,7 @@ std::vector<Case> observation_cases();
 std::vector<Case> lease_cases();
 std::vector<Case> refusal_cases();
 std::vector<Case> remains_cases();
+std::vector<Case> scarcity_cases();
+std::vector<Case> context_cases();
 
 }  // namespace polychron::rules

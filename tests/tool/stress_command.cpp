@@ -29,6 +29,24 @@ BOOST_AUTO_TEST_CASE(every_strategy_searches) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(real_kernels_compute) {
+  const auto outcome =
+      run_tool({"stress", "--seed", "7", "--schedules", "150", "--backend", "real"});
+  BOOST_TEST(outcome.exit_code == 0, outcome.output);
+  BOOST_TEST((outcome.output.find("nothing was found") != std::string::npos), outcome.output);
+}
+
+BOOST_AUTO_TEST_CASE(faults_are_chosen_by_name) {
+  for (const std::string faults :
+       {"none", "execution", "allocation,adoption,read,build", "instantiation,execution"}) {
+    const auto outcome =
+        run_tool({"stress", "--seed", "7", "--schedules", "150", "--faults", faults});
+    BOOST_TEST(outcome.exit_code == 0, faults << ": " << outcome.output);
+  }
+  check_mistake(run_tool({"stress", "--faults", "earthquake"}), "earthquake");
+  check_mistake(run_tool({"stress", "--faults", "read", "--no-faults"}), "--no-faults");
+}
+
 BOOST_AUTO_TEST_CASE(small_programs_are_searched_to_the_end) {
   const auto outcome = run_tool({"stress", "--exhaustive", "1", "--jobs", "2"});
   BOOST_TEST(outcome.exit_code == 0, outcome.output);
@@ -42,6 +60,7 @@ BOOST_AUTO_TEST_CASE(small_programs_are_searched_to_the_end) {
 }
 
 BOOST_AUTO_TEST_CASE(mistakes_are_told) {
+  check_mistake(run_tool({"stress", "--backend", "imaginary"}), "imaginary");
   check_mistake(run_tool({"stress", "--replay", "nonsense"}), "replay token");
   check_mistake(run_tool({"stress", "--strategy", "luck"}), "luck");
   check_mistake(run_tool({"stress", "--schedules", "0"}), "--schedules");

@@ -1,0 +1,102 @@
+// What a context's clients share, and where all that comes of their calls is written down.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "stress/checked_backend.hpp"
+#include "stress/footprints.hpp"
+#include "stress/history.hpp"
+#include "stress/run.hpp"
+#include "stress/world.hpp"
+
+namespace polychron::stress {
+
+/// A reply that will tell what came of a call.
+class Reply {
+ public:
+  virtual ~Reply() = default;
+  virtual bool ready() const = 0;
+  virtual Answer take() = 0;
+};
+
+struct Board;
+
+/// What all contexts of a run share.
+struct Session {
+  World* world = nullptr;
+  std::vector<std::shared_ptr<Board>> boards = {};  ///< one for each context
+  std::size_t callers = 0;  ///< numbers of clients, and of callbacks that call back in
+  std::vector<std::size_t> calling_back = {};  ///< those under way, the innermost last
+
+  /// Who is in the middle of a call, if the innermost step is such.
+  std::optional<std::size_t> caller() const {
+    if (const auto client = world->client_at_work()) return client;
+    if (!world->callback_at_work() || calling_back.empty()) return std::nullopt;
+    return calling_back.back();
+  }
+};
+
+struct Board {
+  struct Slot {
+    std::optional<Tensor> tensor;
+    bool failed = false;  ///< there will be no tensor
+    bool destroyed = false;
+  };
+  struct Lent {
+    std::size_t client, tensor, made;
+    std::optional<Future<TensorLease>> future;
+    std::optional<TensorLease> lease;
+    bool ended = false, heard = false;
+  };
+  struct Waiting {
+    std::size_t made;
+    std::unique_ptr<Reply> reply;
+  };
+  /// A call that is being made, and its number in `history`, once it is there.
+  struct Making {
+    Made made;
+    std::optional<std::size_t> at;
+  };
+
+  Session* session = nullptr;
+  Program program;                   ///< of the whole: what is about this context
+  Footprints* footprints = nullptr;  ///< null unless the search wants to know
+  std::shared_ptr<Checks> checks = std::make_shared<Checks>();
+  std::shared_ptr<FaultPlan> faults = std::make_shared<FaultPlan>();
+  Context context;
+  std::uint64_t memory_limit = enough_bytes;
+  std::vector<Graph> graphs;
+  std::vector<Slot> slots;
+  std::deque<Lent> lents;
+  std::map<unsigned, Cancellation> cancellations;
+  std::deque<Waiting> replies;
+  std::deque<std::uint64_t> borrowed;  ///< memory of reads; stays where it is
+  History history;
+  std::set<MessagePair> pairs;
+  std::size_t messages = 0;
+  /// Tensors and graphs: how many began, and of how many the context heard that they have ended.
+  std::size_t created = 0, gone = 0;
+  std::map<std::size_t, Making> making;  ///< by caller
+
+  /// The present call of `caller`, on its place in the history from here on.
+  Made& enter(std::size_t caller) {
+    auto& [made, at] = making[caller];
+    if (!at) {
+      at = history.calls.size();
+      history.calls.push_back(made);
+    }
+    return history.calls[*at];
+  }
+  std::size_t place_of(std::size_t caller) {
+    enter(caller);
+    return *making[caller].at;
+  }
+  /// Notes the replies that have come: of tensors that were created, or `all`.
+  void collect(bool all);
+};
+}  // namespace polychron::stress

@@ -1,0 +1,32 @@
+// The graphs of programs, and what they make of their inputs: numbers that tell which graph it was,
+// and which operand stood where. Any backend can compute them exactly.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "ops/graph.hpp"
+#include "polychron/descriptor.hpp"
+
+namespace polychron::stress {
+
+inline const TensorDescriptor value_descriptor{{DataType::uint64, {1}}, true, true, {}};
+
+/// What output `output` of the graph labelled `graph` is, given its inputs; the oracle's rule too.
+/// Modulo 2^64 the sum of each input times a number of its own, and another number; all of them
+/// drawn from the label, so that two runs gave the same values only if every operation saw the same
+/// operands.
+std::uint64_t symbolic_result(std::string_view graph, std::size_t output,
+                              std::span<const std::uint64_t> inputs);
+
+/// A graph that only its label and its number of inputs ("in0", "in1", ...; output "out") describe,
+/// on tensors like `value_descriptor`: enough for the symbolic backend.
+std::shared_ptr<const ops::Graph> symbolic_graph(const std::string& label, std::size_t inputs);
+
+/// The same graph with nodes that compute its symbolic_result, for a backend that has kernels.
+std::shared_ptr<const ops::Graph> computed_graph(const std::string& label, std::size_t inputs);
+
+}  // namespace polychron::stress
