@@ -29,6 +29,7 @@ struct Board;
 /// What all contexts of a run share.
 struct Session {
   World* world = nullptr;
+  msg::Observer* also = nullptr;                    ///< null if nobody else wants to hear
   std::vector<std::shared_ptr<Board>> boards = {};  ///< one for each context
   std::size_t callers = 0;  ///< numbers of clients, and of callbacks that call back in
   std::vector<std::size_t> calling_back = {};  ///< those under way, the innermost last
@@ -78,6 +79,7 @@ struct Board {
   std::deque<std::uint64_t> borrowed;  ///< memory of reads; stays where it is
   History history;
   std::set<MessagePair> pairs;
+  std::vector<std::uint64_t> states;
   std::size_t messages = 0;
   /// Tensors and graphs: how many began, and of how many the context heard that they have ended.
   std::size_t created = 0, gone = 0;

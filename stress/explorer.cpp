@@ -1,7 +1,9 @@
 #include "stress/explorer.hpp"
 
 #include <algorithm>
+#include <bit>
 
+#include "stress/distinct.hpp"
 #include "stress/strategies.hpp"
 
 namespace polychron::stress {
@@ -9,6 +11,7 @@ namespace polychron::stress {
 namespace {
 
 constexpr std::uint64_t runs_per_program = 3;
+constexpr std::uint64_t check_every = 1024;  ///< schedules: one of them is run twice
 
 /// What a search keeps from one run to the next.
 class Explorer {
@@ -87,6 +90,10 @@ class Explorer {
       report_.coverage.emplace_back(report_.schedules, pairs_.size());
       corpus_.emplace_back(program, result.schedule);
     }
+    for (const auto state : result.states) states_.add(state);
+    if (std::has_single_bit(report_.schedules))
+      report_.states.emplace_back(report_.schedules, states_.count());
+    if (!result.finding && report_.schedules % check_every == 1) check_again(program, result);
     if (!result.finding) return false;
     Finding finding{*result.finding,   program, std::move(result.schedule), seed,
                     report_.schedules, {}};
@@ -96,10 +103,22 @@ class Explorer {
     return true;
   }
 
+  /// A run is nothing but its program and schedule; or none of this could be believed.
+  void check_again(const Program& program, RunResult& result) {
+    ReplayStrategy strategy(result.schedule);
+    const auto again = stress::run(program, strategy, &stage_);
+    if (again.schedule == result.schedule && again.states == result.states && !again.finding)
+      return;
+    result.finding = "the same schedule took another course: " +
+                     again.finding.value_or(std::to_string(again.messages) + " messages, not " +
+                                            std::to_string(result.messages));
+  }
+
   const Exploration exploration_;
   Stage stage_;
   Report report_;
   std::set<MessagePair> pairs_;
+  Distinct states_;
   std::vector<std::pair<Program, Schedule>> corpus_;
   StepCounts counts_;
   std::size_t steps_ = 0;

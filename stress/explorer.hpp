@@ -45,6 +45,9 @@ struct Report {
   /// How many ordered pairs of messages on an actor were seen, after so many schedules: whenever
   /// there was a new one.
   std::vector<std::pair<std::uint64_t, std::size_t>> coverage;
+  /// About how many states of a context were seen (see RunResult), likewise: whenever the number of
+  /// schedules doubled.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> states;
   std::optional<Finding> finding;  ///< the first; the search ends there
 };
 
@@ -56,7 +59,9 @@ Report explore(const Exploration& exploration,
 Finding shrink(Finding finding);
 
 /// The program and schedule of `token`, and what a run of them finds now. Throws Error (bad_data).
-RunResult replay(const std::string& token, Program* program = nullptr);
+/// `also` hears what the actors do.
+RunResult replay(const std::string& token, Program* program = nullptr,
+                 msg::Observer* also = nullptr);
 std::string token_of(const Program& program, const Schedule& schedule);
 
 }  // namespace polychron::stress

@@ -278,7 +278,7 @@ void close(Board& board) {
 
 }  // namespace
 
-RunResult run(const Program& program, Strategy& strategy, Stage* stage) {
+RunResult run(const Program& program, Strategy& strategy, Stage* stage, msg::Observer* also) {
   RunResult result;
   Session session;
   const auto backend = [&](const ContextOptions&) -> Result<std::shared_ptr<kernels::Backend>> {
@@ -288,6 +288,7 @@ RunResult run(const Program& program, Strategy& strategy, Stage* stage) {
   };
   World world(strategy, backend, stage);
   session.world = &world;
+  session.also = also;
   auto* const footprints = strategy.footprints();
   if (footprints != nullptr) prepare(*footprints, program, world);
   try {
@@ -314,6 +315,7 @@ RunResult run(const Program& program, Strategy& strategy, Stage* stage) {
   std::set<MessagePair> pairs;
   for (const auto& board : session.boards) {
     pairs.insert(board->pairs.begin(), board->pairs.end());
+    result.states.insert(result.states.end(), board->states.begin(), board->states.end());
     result.messages += board->messages;
     result.histories.push_back(std::move(board->history));
     close(*board);

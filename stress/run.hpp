@@ -15,13 +15,17 @@ struct RunResult {
   std::vector<History> histories;  ///< of each context
   Schedule schedule;
   std::vector<MessagePair> pairs;  ///< that came up, each once
+  /// Hashes of what a context was like after each message: which message each of its actors, by
+  /// their kinds, had handled last.
+  std::vector<std::uint64_t> states;
   std::size_t messages = 0;
   /// The first thing that breaks the contract.
   std::optional<std::string> finding;
 };
 
 /// Runs `program` as `strategy` says, to the end: everything is destroyed, and looked at. Many
-/// runs, one after the other, take less time on one `stage`.
-RunResult run(const Program& program, Strategy& strategy, Stage* stage = nullptr);
+/// runs, one after the other, take less time on one `stage`. `also` hears what the actors do.
+RunResult run(const Program& program, Strategy& strategy, Stage* stage = nullptr,
+              msg::Observer* also = nullptr);
 
 }  // namespace polychron::stress

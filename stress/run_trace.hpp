@@ -12,8 +12,8 @@
 namespace polychron::stress {
 
 /// Hears the actors of a World, in its thread, and writes what it heard as Chrome trace events
-/// (docs: "Trace Event Format"), which Perfetto opens: a track for each actor, a slice for each
-/// message that it handled, an arrow from where it was sent. Time is logical: whatever happens
+/// (Chromium's "Trace Event Format"), which Perfetto opens: a track for each actor, a slice for
+/// each message that it handled, an arrow from where it was sent. Time is logical: whatever happens
 /// takes one microsecond.
 class RunTrace final : public msg::Observer {
  public:

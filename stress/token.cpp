@@ -77,7 +77,7 @@ std::string token_of(const Program& program, const Schedule& schedule) {
   return to_letters(nlohmann::json::to_cbor(nlohmann::json{version, program, schedule}));
 }
 
-RunResult replay(const std::string& token, Program* program) {
+RunResult replay(const std::string& token, Program* program, msg::Observer* also) {
   Program known;
   Schedule schedule;
   try {
@@ -93,7 +93,7 @@ RunResult replay(const std::string& token, Program* program) {
   check_sizes(known);
   if (program != nullptr) *program = known;
   ReplayStrategy strategy(std::move(schedule));
-  return run(known, strategy);
+  return run(known, strategy, nullptr, also);
 }
 
 }  // namespace polychron::stress

@@ -1,7 +1,9 @@
 // Watches the messages of a context for its board.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <string_view>
 
 #include "stress/board.hpp"
 
@@ -11,14 +13,19 @@ namespace polychron::stress {
 class Watcher final : public msg::Observer {
  public:
   explicit Watcher(std::shared_ptr<Board> board)
-      : board_(std::move(board)), footprints_(board_->footprints) {}
-  void started(msg::ActorId, const char* kind) noexcept override {
+      : board_(std::move(board)), footprints_(board_->footprints), also_(board_->session->also) {}
+  void started(msg::ActorId actor, const char* kind) noexcept override {
     const std::string_view name(kind);
     board_->created += name == "tensor" || name == "graph";
+    last_[actor].kind = std::hash<std::string_view>()(name);
+    if (also_) also_->started(actor, kind);
   }
-  void ended(msg::ActorId) noexcept override {}
+  void ended(msg::ActorId actor) noexcept override {
+    if (also_) also_->ended(actor);
+  }
   void sent(msg::ActorId from, msg::ActorId to, const msg::MessageView& message) noexcept override {
     if (footprints_) footprints_->sent(to, message);
+    if (also_) also_->sent(from, to, message);
     auto& world = *board_->session->world;
     const auto caller = board_->session->caller();
     world.interrupt();
@@ -37,22 +44,42 @@ class Watcher final : public msg::Observer {
   void received(msg::ActorId by, const msg::MessageView& message) noexcept override {
     ++board_->messages;
     if (footprints_) footprints_->received(by, message);
+    if (also_) also_->received(by, message);
     const auto kind = static_cast<std::uint32_t>(message.index() + 1);
     auto& last = last_[by];
-    board_->pairs.insert(last * 64 + kind);
-    last = kind;
+    board_->pairs.insert(last.message * 64 + kind);
+    state_ -= last.hash();
+    last.message = kind;
+    state_ += last.hash();
+    board_->states.push_back(state_);
     board_->gone += std::holds_alternative<const msg::tensor_gone*>(message) ||
                     std::holds_alternative<const msg::graph_gone*>(message);
   }
-  void finished(msg::ActorId, const msg::MessageView&) noexcept override {}
+  void finished(msg::ActorId by, const msg::MessageView& message) noexcept override {
+    if (also_) also_->finished(by, message);
+  }
   void has_turn(msg::ActorId lane, const msg::carry_out& turn) noexcept override {
     if (footprints_) footprints_->carries_out(lane, turn.operation);
+    if (also_) also_->has_turn(lane, turn);
   }
 
  private:
   const std::shared_ptr<Board> board_;
   Footprints* const footprints_;
-  std::map<msg::ActorId, std::uint32_t> last_;
+  msg::Observer* const also_;
+  /// What an actor is, and handled last.
+  struct Last {
+    std::uint64_t kind = 0;
+    std::uint32_t message = 0;
+    std::uint64_t hash() const {
+      if (message == 0) return 0;
+      auto x = (kind + message) * 0x9e3779b97f4a7c15U;
+      x = (x ^ (x >> 32U)) * 0xd6e8feb86659fd93U;
+      return x ^ (x >> 32U);
+    }
+  };
+  std::map<msg::ActorId, Last> last_;
+  std::uint64_t state_ = 0;
 };
 
 }  // namespace polychron::stress

@@ -10,7 +10,9 @@
 #include <thread>
 
 #include "stress/explorer.hpp"
+#include "stress/run_trace.hpp"
 #include "tools/command.hpp"
+#include "tools/output_files.hpp"
 #include "tools/progress.hpp"
 #include "tools/stress_exhaustive.hpp"
 
@@ -24,7 +26,7 @@ struct Options {
   stress::Exploration exploration;
   std::uint64_t schedules = 20000;
   double seconds = 0;
-  std::string strategy = "mixed", backend = "symbolic", replay;
+  std::string strategy = "mixed", backend = "symbolic", replay, trace;
   std::vector<std::string> faults;
   bool no_faults = false, no_shrinking = false, json = false;
   unsigned jobs = 1;
@@ -43,7 +45,7 @@ Examples:
   polychron stress --schedules 100000 --strategy pct --clients 4 --lanes 1
   polychron stress --faults execution,allocation --backend real
   polychron stress --exhaustive 2 --lanes 1
-  polychron stress --replay TOKEN)";
+  polychron stress --replay TOKEN --trace run.json)";
 
 /// Joins the reports of several jobs.
 class Sum {
@@ -61,6 +63,7 @@ class Sum {
       total.programs += report.programs;
       total.messages += report.messages;
       if (report.coverage.size() > total.coverage.size()) total.coverage = report.coverage;
+      if (report.states.size() > total.states.size()) total.states = report.states;
       if (report.finding && !total.finding) total.finding = report.finding;
     }
     return total;
@@ -75,7 +78,7 @@ nlohmann::json as_json(const stress::Report& report, const Options& options, dou
   nlohmann::json value{{"seed", options.exploration.seed}, {"strategy", options.strategy},
                        {"schedules", report.schedules},    {"programs", report.programs},
                        {"messages", report.messages},      {"seconds", seconds},
-                       {"coverage", report.coverage}};
+                       {"coverage", report.coverage},      {"states", report.states}};
   if (report.finding)
     value["finding"] = {{"what", report.finding->what},
                         {"program", to_string(report.finding->program)},
@@ -107,6 +110,11 @@ void print(const stress::Report& report, const Options& options, double seconds)
   if (!report.coverage.empty())
     std::cout << "; the last new one after " << report.coverage.back().first;
   std::cout << '\n';
+  std::cout << "states of a context, about:";
+  for (std::size_t i = 0; i < report.states.size(); i += 2)
+    std::cout << ' ' << report.states[i].second << " after " << report.states[i].first
+              << (i + 2 < report.states.size() ? "," : "");
+  std::cout << '\n';
   if (!report.finding) {
     std::cout << "nothing was found\n";
     return;
@@ -117,9 +125,21 @@ void print(const stress::Report& report, const Options& options, double seconds)
             << "\nagain: polychron stress --replay " << finding.token << '\n';
 }
 
+/// What the actors of a finding's run did, for a trace viewer.
+void write_trace(const std::string& path, const std::string& token) {
+  stress::RunTrace trace;
+  stress::Program program;
+  const auto result = stress::replay(token, &program, &trace);
+  const auto text = trace.chrome_json(result.finding.value_or("nothing was found"));
+  OutputFiles files;
+  files.add(path, {std::as_bytes(std::span(text))});
+  files.commit();
+}
+
 void replay(const Options& options) {
   stress::Program program;
   const auto result = stress::replay(options.replay, &program);
+  if (!options.trace.empty()) write_trace(options.trace, options.replay);
   if (options.json) {
     nlohmann::json value{{"program", to_string(program)},
                          {"schedule", stress::to_string(result.schedule)}};
@@ -166,6 +186,7 @@ void search(Options options, bool force_progress) {
     std::cout << as_json(total, options, seconds()).dump(2) << '\n';
   else
     print(total, options, seconds());
+  if (total.finding && !options.trace.empty()) write_trace(options.trace, total.finding->token);
   if (total.finding) throw CasesFailed();
 }
 
@@ -246,6 +267,8 @@ void add_stress(CLI::App& app, const Globals& globals) {
       ->check(CLI::Range(1, 6))
       ->excludes(schedules);
   command->add_option("--replay", options->replay, "Run the finding of this token again");
+  command->add_option("--trace", options->trace,
+                      "Write the run of what was found or replayed as Chrome trace events");
   command->add_flag("--json", options->json, "Print the report as JSON");
   command->callback([options, &globals] { run(*options, globals.progress); });
 }

@@ -1,7 +1,9 @@
 // polychron stress, as a user types it.
 #include <boost/test/unit_test.hpp>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "stress/explorer.hpp"
 #include "tests/tool/command.hpp"
 
 using test_tool::check_mistake;
@@ -57,6 +59,18 @@ BOOST_AUTO_TEST_CASE(small_programs_are_searched_to_the_end) {
   BOOST_TEST(report.at("programs").get<int>() > 0);
   BOOST_TEST(report.at("programs").get<int>() < report.at("of_programs").get<int>());
   BOOST_TEST(report.at("states").get<int>() > report.at("schedules").get<int>());
+}
+
+BOOST_AUTO_TEST_CASE(a_replay_is_written_as_a_trace) {
+  const test_tool::TemporaryDirectory directory;
+  const auto path = directory / "run.json";
+  const auto token = polychron::stress::token_of(polychron::stress::random_program(3), {});
+  const auto outcome = run_tool({"stress", "--replay", token, "--trace", path});
+  BOOST_TEST(outcome.exit_code == 0, outcome.output);
+  std::ifstream file(path);
+  const auto trace = nlohmann::json::parse(file);
+  BOOST_TEST(trace.at("traceEvents").size() > 50U);
+  check_mistake(run_tool({"stress", "--replay", token, "--trace", "/no/such/place"}), "place");
 }
 
 BOOST_AUTO_TEST_CASE(mistakes_are_told) {
