@@ -48,7 +48,7 @@ bool collect(const Program& program, SystematicStrategy::Reduction reduction, st
   for (std::size_t schedules = 0; schedules < most; ++schedules) {
     const auto result = stress::run(program, strategy);
     BOOST_REQUIRE_MESSAGE(!result.finding, *result.finding << " in\n" << to_string(program));
-    outcomes.insert(outcome_of(result.history));
+    outcomes.insert(outcome_of(result.histories.at(0)));
     if (!strategy.next()) return true;
   }
   return false;
