@@ -30,8 +30,8 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Load& o, msg::Ticket t
     slot.constants = std::move(*reservation);
   } else {
     const auto error = reservation.error().with_operation("build", slot.label, ticket);
-    // Like a compilation that fails it is its future's to tell, and no scope's: its ticket is of the
-    // end of the build, when other scopes are open than at the call.
+    // Like a compilation that fails it is its future's to tell, and no scope's: its ticket is of
+    // the end of the build, when other scopes are open than at the call.
     count(environment().counters->failed);
     outcome = msg::Errored{error};
   }
