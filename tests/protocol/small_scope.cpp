@@ -47,7 +47,8 @@ bool collect(const Program& program, SystematicStrategy::Reduction reduction, st
   SystematicStrategy strategy(reduction);
   for (std::size_t schedules = 0; schedules < most; ++schedules) {
     const auto result = stress::run(program, strategy);
-    BOOST_REQUIRE_MESSAGE(!result.finding, result.finding.value_or("") << " in\n" << to_string(program));
+    BOOST_REQUIRE_MESSAGE(!result.finding, result.finding.value_or("") << " in\n"
+                                                                       << to_string(program));
     outcomes.insert(outcome_of(result.histories.front()));
     if (!strategy.next()) return true;
   }
