@@ -120,6 +120,10 @@ void Maker::make(std::function<void()> next) {
     carry_out();
   } catch (const Error& error) {
     board_.enter(caller_).thrown = error;
+    const auto& program = board_.program;
+    if (error.root().kind() == ErrorKind::quota_exceeded && program.blocks &&
+        !program.few_bytes() && board_.context.stats().in_flight < program.max_in_flight)
+      board_.history.broken = label_ + " was turned away, and a place is free";
   } catch (const std::exception& error) {
     board_.history.broken = label_ + " threw " + error.what();
   }

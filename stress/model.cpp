@@ -314,12 +314,13 @@ class Model {
                destroyed = told_.destroyed_at.find(made.call.tensor);
     const bool kept = back == told_.returned.end() ||
                       (destroyed != told_.destroyed_at.end() && destroyed->second < back->second);
-    if (made.revoked == false && destroyed != told_.destroyed_at.end())
+    const bool gone = kept && destroyed != told_.destroyed_at.end();
+    if (made.revoked == false && gone)
       return fail(made, "was not revoked, and its tensor is destroyed");
-    if (made.revoked == true && destroyed == told_.destroyed_at.end() && !told_.may_end())
+    if (made.revoked == true && !gone && !told_.may_end())
       return fail(made, "was revoked, and its tensor lives");
     // Its holder, or nobody who has heard of it yet, keeps the memory.
-    if (kept && destroyed != told_.destroyed_at.end()) tensor.waits = true;
+    if (gone) tensor.waits = true;
     if (made.call.way == 1) {
       tensor.refused_by = at_;
       // From the call on; and for ever if it was refused itself, which comes to the same here.

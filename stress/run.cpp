@@ -24,6 +24,9 @@ void prepare(Footprints& footprints, const Program& program, const World& world)
   footprints.lends(program.has(Kind::lend));
 }
 
+/// Numbers of calls that no program has.
+constexpr std::size_t after_all = 1'000'000;
+
 /// More than the constants of a graph that is being built.
 constexpr std::uint64_t room_to_build = 64;
 
@@ -211,7 +214,15 @@ bool give_back(Board& board, World& world) {
     auto& lent = board.lents[i];
     if (lent.future && lent.future->ready()) Maker::settle(board, lent);
     if (!lent.lease) continue;
-    if (!lent.ended) board.history.calls[lent.made].revoked = lent.lease->revoked();
+    if (!lent.ended) {
+      // A call like others: what comes of it may make callbacks call.
+      Made made;
+      made.client = lent.client, made.index = after_all + lent.made;
+      made.call = {.kind = Kind::give_back, .tensor = lent.tensor};
+      made.submitted = true, made.lent = lent.made;
+      board.history.calls[lent.made].revoked = lent.lease->revoked();
+      board.history.calls.push_back(made);
+    }
     lent.lease.reset();
     some = true;
     world.run();

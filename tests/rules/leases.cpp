@@ -172,6 +172,13 @@ void add_revocation(std::vector<Case>& cases) {
                          s.history.calls[lend].revoked = false;
                          s.destroy(Kind::destroy_tensor, broken ? 0 : 1);
                        }));
+  cases.push_back(told("a lease that ends before its tensor is destroyed is not revoked",
+                       "was revoked, and its tensor lives", [](Story& s, bool broken) {
+                         const auto lend = s.lend(0);
+                         s.history.calls[lend].revoked = broken;
+                         s.give_back(lend);
+                         s.destroy(Kind::destroy_tensor, 0);
+                       }));
   cases.push_back(told("a revoked lease is of a destroyed tensor",
                        "was revoked, and its tensor lives", [](Story& s, bool broken) {
                          const auto lend = s.lend(0);
