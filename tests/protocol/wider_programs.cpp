@@ -168,6 +168,21 @@ BOOST_AUTO_TEST_CASE(callbacks_call_back_in) {
   BOOST_TEST(orders.size() > 1U);
 }
 
+// Nobody gives the leases back but the run itself, when the clients have made their calls.
+BOOST_AUTO_TEST_CASE(callbacks_may_call_when_leases_go_back_at_the_end) {
+  Program destroys, reads;
+  destroys.clients = {{{.kind = Kind::read, .tensor = 0, .then = true},
+                       {.kind = Kind::destroy_tensor, .tensor = 0}},
+                      {{.kind = Kind::lend, .tensor = 0}}};
+  reads.clients = {{{.kind = Kind::lend, .tensor = 1},
+                    {.kind = Kind::read, .tensor = 1, .then = true},
+                    {.kind = Kind::read, .tensor = 0}},
+                   {{.kind = Kind::lend, .tensor = 0, .way = 1}}};
+  for (const auto& program : {destroys, reads})
+    for (std::uint64_t seed = 1; seed <= 50; ++seed)
+      BOOST_TEST(histories_of(program, seed).at(0).calls.size() > 2U, "seed " << seed);
+}
+
 BOOST_AUTO_TEST_CASE(only_such_faults_are_drawn_as_are_named) {
   std::set<stress::FaultPoint> drawn;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
