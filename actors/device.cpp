@@ -66,8 +66,12 @@ void DeviceState::carry_out_ready() {
 
 void DeviceState::publish() {
   environment().lanes[lane_].done_below.store(timeline_.done_below(), std::memory_order_release);
+  rest();
+}
+
+void DeviceState::rest() {
   // Whoever waits for a place may be waiting for what this lane waits for: few places are better
-  // than none.
+  // than none. A lane that has mail comes by again, after each message.
   if (environment().admission->anybody_waits() && !has_mail()) environment().admission->settle();
 }
 
@@ -76,6 +80,7 @@ bool DeviceState::has_mail() const { return !self()->mailbox().empty(); }
 void DeviceState::receive(const msg::await_turn& m) {
   ensure(m.lane != lane_ && m.wait.at.lane == lane_, "lanes wait for others");
   timeline_.when_done(m.wait, [this, m] { tell(lanes_[m.lane], msg::reached{m.wait}); });
+  rest();
 }
 
 void DeviceState::receive(const msg::reached& m) {
@@ -90,7 +95,7 @@ void DeviceState::receive(const msg::end_lease& m) {
   if (lease == nullptr) {
     // It has not begun, and will see this; or it was refused, and nobody asks.
     if (!timeline_.done(m.turn)) ended_early_.emplace(m.turn, m.revoked);
-    return;
+    return rest();
   }
   const auto& lend = std::get<msg::op::Lend>(lease->operation);
   take_back(*lend.tensor, *lend.lease, m.revoked, lease->stamp.ticket);
@@ -113,6 +118,7 @@ void DeviceState::receive(const msg::survey_lane& m) {
                                          environment().now()));
   });
   m.survey->answer(std::move(pending));
+  rest();
 }
 
 }  // namespace polychron::actors

@@ -38,6 +38,8 @@ class DeviceState : public Member<DeviceState, device_actor> {
   Course run_one(msg::carry_out& m);
   void carry_out_ready();
   void publish();
+  /// At the end of every message: a lane that has nothing left to do lets callers in.
+  void rest();
   bool has_mail() const;
   bool lost() const { return gone_ || environment().lost->lost(); }
   /// The operation in hand is over, but for telling so: whoever hears of it finds its place free.

@@ -34,8 +34,11 @@ class Drawing {
     program.blocks = below(3) != 0;
     program.max_in_flight = below(3) == 0 ? 1 + below(4) : enough_places;
     choose_kinds();
-    if (crosses_) program.lanes = std::max(program.lanes, std::min(2, swarm_.lanes));
-    if (!swarm_.faults.empty() && below(2) == 0) add_faults(program);
+    if (crosses_) {
+      program.lanes = std::max(program.lanes, std::min(2, swarm_.lanes));
+      if (program.max_in_flight < 3) program.max_in_flight = enough_places;
+    }
+    if (!swarm_.faults.empty() && (below(2) == 0 || has_scopes_)) add_faults(program);
     tensors_ = program.tensors;
     const auto clients = 1 + below(swarm_.clients);
     const auto calls = 3 + below(std::max<std::size_t>(swarm_.calls, 4) - 3);
@@ -114,7 +117,8 @@ class Drawing {
     const auto chosen = [&](Kind kind) {
       return std::ranges::find(choices_, kind) != choices_.end();
     };
-    conditions_ = below(2) == 0 || chosen(Kind::push_scope);
+    has_scopes_ = chosen(Kind::push_scope);
+    conditions_ = below(2) == 0 || has_scopes_;
     crosses_ = chosen(Kind::lend) && below(3) != 0;
   }
 
@@ -191,7 +195,7 @@ class Drawing {
   std::mt19937_64 random_;
   const Swarm swarm_;
   std::vector<Kind> choices_;
-  bool conditions_ = false, crosses_ = false;
+  bool conditions_ = false, crosses_ = false, has_scopes_ = false;
   std::size_t tensors_ = 0;
 };
 

@@ -1,6 +1,6 @@
 # Defects on purpose: plant(WHAT FILE TEXT DEFECT) replaces TEXT, which stands in FILE once, by DEFECT,
 # where BUG is true while the test has this one switched on. tests/planted/CMakeLists.txt compiles the
-# actors with all of them; the library has none. Of those called hard the test tells only what it took.
+# actors with all of them; the library has none.
 
 # -- tensors and graphs
 plant("a destroyed tensor's read is not rejected" actors/tensor.cpp
@@ -62,10 +62,10 @@ plant("a lane says done too early" actors/device.cpp
 plant("an operation starts although another has the object" actors/timeline.cpp
   [[free = free && free_for(object, exclusive);]]
   [[free = BUG || (free && free_for(object, exclusive));]])
-plant("hard: a grant releases lanes that ask" actors/timeline.cpp
+plant("a grant releases lanes that ask" actors/timeline.cpp
   [[if (dependent->tell) return false;]]
   [[if (!BUG && dependent->tell) return false;]])
-plant("hard: a fence does not wait" actors/timeline.cpp
+plant("a fence does not wait" actors/timeline.cpp
   [[if (other->second->running) continue;  // a lease that was granted]]
   [[if (BUG || other->second->running) continue;]])
 plant("a lease's early end is lost" actors/device.cpp
@@ -124,7 +124,7 @@ plant("a place is lost when a lane is idle" messages/shared/admission.cpp
   // Sequentially consistent against wait]]
   [[  if (!BUG || !idle) ++left_;
   // Sequentially consistent against wait]])
-plant("hard: an idle lane wakes nobody" actors/device.cpp
+plant("an idle lane wakes nobody" actors/device.cpp
   [[if (environment().admission->anybody_waits() && !has_mail()) environment().admission->settle();]]
   [[if (!BUG && environment().admission->anybody_waits() && !has_mail())
     environment().admission->settle();]])

@@ -1,4 +1,6 @@
 // Admission, deadlines, cancellation, statistics: clauses "load" of docs/contract.md.
+#include "stress/run.hpp"
+#include "stress/strategies.hpp"
 #include "tests/protocol/fixture.hpp"
 
 using namespace polychron;
@@ -128,6 +130,25 @@ BOOST_AUTO_TEST_CASE(stats_count_what_was_called_and_what_became_of_it) {
   BOOST_TEST(stats.in_flight == 0U);
   BOOST_TEST(stats.tensors == 3U);
   BOOST_TEST(stats.graphs == 1U);
+}
+
+// The last that a lane does before it has nothing to do may be an answer to another lane.
+BOOST_AUTO_TEST_CASE(who_waits_for_a_place_is_woken_by_whatever_the_lane_does_last) {
+  using stress::Kind;
+  const stress::Program program{.lanes = 2,
+                                .max_in_flight = 3,
+                                .interrupts = true,
+                                .tensors = 2,
+                                .clients = {{{.kind = Kind::lend, .tensor = 0},
+                                             {.kind = Kind::write, .tensor = 1, .value = 1},
+                                             {.kind = Kind::dispatch, .tensor = 1, .inputs = {0}},
+                                             {.kind = Kind::write, .tensor = 0, .value = 2},
+                                             {.kind = Kind::write, .tensor = 0, .value = 3}}}};
+  for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
+    stress::RandomStrategy strategy(seed);
+    const auto finding = stress::run(program, strategy).finding;
+    BOOST_REQUIRE_MESSAGE(!finding, "seed " << seed << ": " << finding.value_or(""));
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
