@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what is missing, builds, runs the tests, and ends in a line that counts the test cases:
 # "N passed, N failed, N skipped". Exits non-zero if any failed. Usage: test.sh [PRESET...]
-#   release (if none is named), debug, asan: every test
+#   release (if none is named), debug, asan: every test, and schedules that no test has tried before
 #   tsan: the tests with threads (api, protocol, soak) under the thread sanitizer, CAF compiled along
 #   fuzz: each fuzz target for a minute, a case each
 set -eu
@@ -48,6 +48,18 @@ run_tests() {
   # shellcheck disable=SC2046  # three numbers
   set -- $(count_cases "$status" "$directory")
   passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
+}
+
+# search PRESET: random programs under random schedules, another seed each time, which it prints. One case.
+search() {
+  directory=build schedules=200000
+  [ "$1" = release ] || directory=build/$1 schedules=5000
+  say "search: $1"
+  if "$directory/bin/polychron" stress --schedules $schedules --jobs 2; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+  fi
 }
 
 # build PRESET [TARGET...]: what cannot be built is one failed case.
@@ -101,7 +113,7 @@ for preset in "$@"; do
   case $preset in
     tsan) test_tsan ;;
     fuzz) test_fuzz ;;
-    *) if build "$preset"; then run_tests "$preset" ctest; fi ;;
+    *) if build "$preset"; then run_tests "$preset" ctest; search "$preset"; fi ;;
   esac
 done
 say "$passed passed, $failed failed, $skipped skipped"

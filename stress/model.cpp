@@ -74,7 +74,8 @@ class Model {
     if (ended() && made.answer && !made.answer->error)
       return fail(made, "was answered after the end");
     const auto& call = made.call;
-    if (call.foreign) return answered(made, {}, false);
+    // Refused on the spot, and nothing came of it.
+    if (made.has_reply && !made.submitted) return answered(made, {}, false);
     switch (call.kind) {
       case Kind::create:
       case Kind::constant:
@@ -308,7 +309,7 @@ class Model {
     const bool granted = made.answer && !made.answer->error;
     if (tensor.destroyed || tensor.refused_by) {
       if (granted && (tensor.destroyed || !unsure_)) fail(made, "was granted");
-      return;
+      if (!granted) return;
     }
     const auto back = told_.returned.find(at_),
                destroyed = told_.destroyed_at.find(made.call.tensor);

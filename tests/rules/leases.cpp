@@ -190,6 +190,23 @@ void add_revocation(std::vector<Case>& cases) {
     s.history.calls[lend].revoked = !lives;
     if (!lives) s.destroy(Kind::destroy_context);
   }));
+  cases.push_back(told(
+      "an export that got no place lends nothing", "gave 0, expected 5", [](Story& s, bool broken) {
+        s.program.max_in_flight = 1;
+        s.program.blocks = false;
+        s.ask({.kind = Kind::lend, .way = 1}, rejects(failure("", ErrorKind::quota_exceeded)))
+            .submitted = false;
+        s.give_back(s.lend(0, true), 5);
+        s.read(0, gives(broken ? 0 : 5));
+      }));
+  cases.push_back(told("a lease is granted where one that would refuse it was not",
+                       "gave 0, expected 5", [](Story& s, bool broken) {
+                         s.program.max_in_flight = 1;
+                         s.history.calls[s.lend(0, true)].answer =
+                             rejects(failure("", ErrorKind::quota_exceeded));
+                         s.give_back(s.lend(0), 5);
+                         s.read(0, gives(broken ? 0 : 5));
+                       }));
   cases.push_back(
       told("a lease is granted only of what there is", "was granted", [](Story& s, bool broken) {
         if (broken) s.destroy(Kind::destroy_tensor, 0);
