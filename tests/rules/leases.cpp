@@ -199,6 +199,12 @@ void add_revocation(std::vector<Case>& cases) {
         s.give_back(s.lend(0, true), 5);
         s.read(0, gives(broken ? 0 : 5));
       }));
+  cases.push_back(told("an export that a lease refuses leaves it in force", "was answered",
+                       [](Story& s, bool broken) {
+                         s.lend(0, true);
+                         s.history.calls[s.lend(0, true)].answer = rejects(refusal());
+                         s.read(0, broken ? gives(0) : rejects(refusal()));
+                       }));
   cases.push_back(told("a lease is granted where one that would refuse it was not",
                        "gave 0, expected 5", [](Story& s, bool broken) {
                          s.program.max_in_flight = 1;
