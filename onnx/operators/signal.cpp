@@ -137,6 +137,8 @@ void mel_weight_matrix(Node& node) {
   const auto rate = known_size(node, 2, "a sample rate");
   const auto low = node.optional_scalar(3), high = node.optional_scalar(4);
   if (!low || !high) malformed("the edges are missing");
+  // Frequencies as there are: whatever comes of them is a place in a row.
+  if (!(*low >= 0 && *high >= *low && *high <= 1e9)) malformed("the edges are no frequencies");
   const auto spectrum = length / 2 + 1;
   if (bins * spectrum > static_cast<std::int64_t>(max_calculated) * 16) unsupported("such a size");
   node.importer.spend_bytes(static_cast<std::uint64_t>(bins * spectrum) * 8);

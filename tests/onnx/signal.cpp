@@ -1,4 +1,6 @@
 // Windows and transforms, pixels at positions, optimizers, n-grams.
+#include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "tests/onnx/fixture.hpp"
@@ -71,6 +73,25 @@ BOOST_AUTO_TEST_CASE(optimizers) {
          {"g", floats({1}, {4})},
          {"v", floats({1}, {2})}},
         {{"y", floats({1}, {0.8})}, {"w", floats({1}, {2})}});
+}
+
+BOOST_AUTO_TEST_CASE(mel_weights_want_frequencies) {
+  // Found by fuzzing: no number, which has no place in a row.
+  const auto mel = [](double low, double high) {
+    return Model(17)
+        .node("MelWeightMatrix", {"bins", "length", "rate", "low", "high"}, {"y"})
+        .initializer("bins", longs({}, {2}))
+        .initializer("length", longs({}, {8}))
+        .initializer("rate", longs({}, {8000}))
+        .initializer("low", floats({}, {low}))
+        .initializer("high", floats({}, {high}));
+  };
+  // At 0, 427, 1114, 2220 and 4000 hertz: floor(9 * hertz / 8000) are 0, 0, 1, 2 and 4.
+  check(mel(0, 4000), {}, {{"y", floats({5, 2}, {1, 0, 0, 1, 0, 0, 0, 0, 0, 0})}});
+  const auto infinity = std::numeric_limits<double>::infinity();
+  for (const auto& [low, high] : std::vector<std::pair<double, double>>{
+           {std::nan(""), 4000}, {0, std::nan("")}, {-1, 4000}, {4000, 0}, {0, infinity}})
+    cannot(mel(low, high), {}, ErrorKind::bad_data, "the edges are no frequencies");
 }
 
 BOOST_AUTO_TEST_CASE(n_grams) {
