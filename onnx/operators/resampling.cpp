@@ -188,6 +188,9 @@ void take_region(const Node& node, const std::vector<std::uint32_t>& chosen,
   if (!known) unknown_value("the region");
   const auto region = reals(*known);
   if (region.size() != 2 * chosen.size()) malformed("the region has not two entries an axis");
+  // Of the whole, which is 1: whatever comes of it is a place.
+  if (!std::ranges::all_of(region, [](double part) { return std::abs(part) <= 1e9; }))
+    malformed("the region lies nowhere");
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     axes[chosen[i]].start = region[i];
     axes[chosen[i]].end = region[chosen.size() + i];

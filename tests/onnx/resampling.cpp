@@ -156,6 +156,15 @@ BOOST_AUTO_TEST_CASE(regions) {
                          .initializer("sizes", list({3}));
   // Positions 1.5, 3 and 4.5 of 0 to 3: the last lies outside.
   check(model, {{"x", floats({4}, {0, 10, 20, 30})}}, {{"y", floats({3}, {15, 30, 9})}});
+  for (const double part : {std::nan(""), HUGE_VAL, 1e30}) {
+    Model nowhere(13);
+    nowhere
+        .node("Resize", {"x", "region", "", "sizes"}, {"y"},
+              {{"coordinate_transformation_mode", "tf_crop_and_resize"}})
+        .initializer("region", floats({2}, {0.5, part}))
+        .initializer("sizes", list({3}));
+    cannot(nowhere, {{"x", ramp({4})}}, ErrorKind::bad_data, "the region");
+  }
 }
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_resized) {
