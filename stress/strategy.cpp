@@ -27,8 +27,7 @@ Runnable::Runnable(caf::resumable& job, caf::actor_id first_id)
     // All that this scheduler runs are such actors, and a dynamic_cast costs as much as some steps.
     : actor_(static_cast<caf::scheduled_actor*>(&job)),
       kind_(actor_->name()),
-      id_(actor_->id() - first_id),
-      name_(id_) {}
+      name_(actor_->id() - first_id) {}
 
 const caf::mailbox_element* Runnable::next() const {
   return actor_ == nullptr ? nullptr : actor_->peek_at_next_mailbox_element();

@@ -28,13 +28,14 @@ class Runnable {
   /// An actor of a world in which `first_id` is the number before the first.
   Runnable(caf::resumable& job, caf::actor_id first_id);
   /// A client of a World, by its number.
-  explicit Runnable(std::size_t client)
-      : kind_("client"), id_(client), name_(first_client + client) {}
+  explicit Runnable(std::size_t client) : kind_("client"), name_(first_client + client) {}
 
   /// "context", "device", "tensor", "callbacks", "client", ...
   const char* actor() const { return kind_; }
   /// Tells actors of a kind apart: in the order in which they were made; 0 for the callbacks.
-  std::uint64_t id() const { return id_; }
+  std::uint64_t id() const { return is_client() ? name_ - first_client : name_; }
+  bool is_client() const { return name_ >= first_client; }
+  bool is_callbacks() const { return name_ == callbacks_name; }
   /// Tells everybody apart, those of other kinds too.
   Name name() const { return name_; }
   /// What kind of message it would handle: "carry_out"; empty if it only has to begin or end.
@@ -47,7 +48,6 @@ class Runnable {
   const caf::mailbox_element* next() const;
   caf::scheduled_actor* actor_ = nullptr;
   const char* kind_ = "callbacks";
-  std::uint64_t id_ = 0;
   Name name_ = callbacks_name;
 };
 

@@ -9,8 +9,9 @@ namespace polychron::stress {
 /// Depth first search with dynamic partial-order reduction (Flanagan, Godefroid, POPL 2005) and
 /// sleep sets (Godefroid 1996): `do run(program, strategy); while (strategy.next())` meets every
 /// order of dependent steps, and few of those orders twice. Only what the clients do is searched:
-/// what comes before and after has one order. Programs with handlers that are interrupted, and such
-/// with few places or deadlines, have more to depend on than footprints tell: see searchable().
+/// what comes before and after has one order. Footprints do not tell what deadlines, cancellations,
+/// few places, few bytes and interrupted handlers depend on: of programs with such, orders are
+/// lost.
 class SystematicStrategy final : public Strategy {
  public:
   enum class Reduction : std::uint8_t {

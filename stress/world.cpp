@@ -64,8 +64,7 @@ World::~World() {
 }
 
 std::optional<std::size_t> World::client_at_work() const {
-  if (running_.empty() || std::string_view(running_.back().actor()) != "client")
-    return std::nullopt;
+  if (running_.empty() || !running_.back().is_client()) return std::nullopt;
   return static_cast<std::size_t>(running_.back().id());
 }
 
@@ -73,8 +72,7 @@ void World::collect() {
   runnables_.clear();
   for (auto* const job : scheduler_.jobs) runnables_.emplace_back(*job, first_id_);
   const auto is_actor = [](const Runnable& runnable) {
-    const std::string_view kind(runnable.actor());
-    return kind != "client" && kind != "callbacks";
+    return !runnable.is_client() && !runnable.is_callbacks();
   };
   if (spares_actors_ && std::ranges::any_of(running_, is_actor)) return;
   // Whoever may have to wait does not stand in the way of the one whose step this is.
@@ -83,7 +81,7 @@ void World::collect() {
   if (!outside) return;
   for (std::size_t i = 0; i < clients_.size(); ++i) {
     const auto at_work = [&](const Runnable& runnable) {
-      return runnable.id() == i && std::string_view(runnable.actor()) == "client";
+      return runnable.name() == first_client + i;
     };
     if (clients_[i]->ready() && std::ranges::none_of(running_, at_work)) runnables_.emplace_back(i);
   }
@@ -131,7 +129,7 @@ void World::go(std::size_t pick) {
     const auto chosen = jobs.begin() + static_cast<std::ptrdiff_t>(pick);
     std::rotate(jobs.begin(), chosen, chosen + 1);
     scheduler_.try_run_once();
-  } else if (std::string_view(running_.back().actor()) == "callbacks") {
+  } else if (running_.back().is_callbacks()) {
     const auto callback = std::move(callbacks_.front());
     callbacks_.pop_front();
     if (footprints) footprints->received(callbacks_name);

@@ -78,9 +78,7 @@ class World {
   /// The number of the client that is in the middle of a step, if the innermost step is one's.
   std::optional<std::size_t> client_at_work() const;
   /// A callback is in the middle of a step, and the innermost.
-  bool callback_at_work() const {
-    return !running_.empty() && std::string_view(running_.back().actor()) == "callbacks";
-  }
+  bool callback_at_work() const { return !running_.empty() && running_.back().is_callbacks(); }
   /// Until nobody has a message.
   void run() {
     while (step()) {

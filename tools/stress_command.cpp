@@ -10,11 +10,10 @@
 #include <thread>
 
 #include "stress/explorer.hpp"
-#include "stress/run_trace.hpp"
 #include "tools/command.hpp"
-#include "tools/output_files.hpp"
 #include "tools/progress.hpp"
 #include "tools/stress_exhaustive.hpp"
+#include "tools/stress_finding.hpp"
 
 namespace tool {
 namespace {
@@ -79,13 +78,11 @@ nlohmann::json as_json(const stress::Report& report, const Options& options, dou
                        {"schedules", report.schedules},    {"programs", report.programs},
                        {"messages", report.messages},      {"seconds", seconds},
                        {"coverage", report.coverage},      {"states", report.states}};
-  if (report.finding)
-    value["finding"] = {{"what", report.finding->what},
-                        {"program", to_string(report.finding->program)},
-                        {"schedule", stress::to_string(report.finding->schedule)},
-                        {"seed", report.finding->seed},
-                        {"after_schedules", report.finding->schedules},
-                        {"token", report.finding->token}};
+  if (report.finding) {
+    value["finding"] = finding_as_json(*report.finding);
+    value["finding"]["seed"] = report.finding->seed;
+    value["finding"]["after_schedules"] = report.finding->schedules;
+  }
   return value;
 }
 
@@ -101,11 +98,11 @@ void print(const stress::Report& report, const Options& options, double seconds)
             << rate(static_cast<double>(report.messages), seconds) << " a second\n";
   std::cout << "coverage, ordered pairs of messages on an actor:";
   // The curve at powers of two: flat, or still growing.
-  for (std::uint64_t at = 1; at < 2 * std::max<std::uint64_t>(report.schedules, 1); at *= 4) {
+  for (std::uint64_t at = 1; at <= report.schedules; at *= 4) {
     std::size_t seen = 0;
     for (const auto& [after, pairs] : report.coverage)
       if (after <= at) seen = pairs;
-    std::cout << ' ' << seen << " after " << at << (2 * at < report.schedules ? "," : "");
+    std::cout << ' ' << seen << " after " << at << (4 * at <= report.schedules ? "," : "");
   }
   if (!report.coverage.empty())
     std::cout << "; the last new one after " << report.coverage.back().first;
@@ -120,26 +117,17 @@ void print(const stress::Report& report, const Options& options, double seconds)
     return;
   }
   const auto& finding = *report.finding;
-  std::cout << "found, after " << finding.schedules << " schedules: " << finding.what << "\n"
-            << to_string(finding.program) << "schedule: " << stress::to_string(finding.schedule)
-            << "\nagain: polychron stress --replay " << finding.token << '\n';
-}
-
-/// What the actors of a finding's run did, for a trace viewer.
-void write_trace(const std::string& path, const std::string& token) {
-  stress::RunTrace trace;
-  stress::Program program;
-  const auto result = stress::replay(token, &program, &trace);
-  const auto text = trace.chrome_json(result.finding.value_or("nothing was found"));
-  OutputFiles files;
-  files.add(path, {std::as_bytes(std::span(text))});
-  files.commit();
+  std::cout << "found, after " << finding.schedules << " schedules: " << finding.what << '\n';
+  print_finding(finding);
 }
 
 void replay(const Options& options) {
   stress::Program program;
-  const auto result = stress::replay(options.replay, &program);
-  if (!options.trace.empty()) write_trace(options.trace, options.replay);
+  stress::RunTrace trace;
+  const auto result =
+      stress::replay(options.replay, &program, options.trace.empty() ? nullptr : &trace);
+  if (!options.trace.empty())
+    write_trace(options.trace, trace, result.finding.value_or("nothing was found"));
   if (options.json) {
     nlohmann::json value{{"program", to_string(program)},
                          {"schedule", stress::to_string(result.schedule)}};
@@ -186,7 +174,7 @@ void search(Options options, bool force_progress) {
     std::cout << as_json(total, options, seconds()).dump(2) << '\n';
   else
     print(total, options, seconds());
-  if (total.finding && !options.trace.empty()) write_trace(options.trace, total.finding->token);
+  if (total.finding) write_trace(options.trace, *total.finding);
   if (total.finding) throw CasesFailed();
 }
 
@@ -206,7 +194,8 @@ void run(Options options, bool force_progress) {
                                 options.seconds,
                                 options.jobs,
                                 options.json,
-                                force_progress});
+                                force_progress,
+                                options.trace});
   for (const auto search : stress::searches)
     if (to_string(search) == options.strategy) options.exploration.search = search;
   if (options.backend == "real") options.exploration.swarm.backend = stress::Computes::real;
@@ -233,14 +222,16 @@ void add_stress(CLI::App& app, const Globals& globals) {
       ->excludes(schedules);
   command->add_option("--seed", options->exploration.seed,
                       "Of the first program; one is drawn, and printed, if none is given");
-  command->add_option("--strategy", options->strategy, "Who decides which actor moves")
-      ->check(CLI::IsMember(names))
-      ->capture_default_str();
-  command
-      ->add_option("--backend", options->backend,
-                   "Who computes: symbols, or the processor's kernels, which take longer")
-      ->check(CLI::IsMember({"symbolic", "real"}))
-      ->capture_default_str();
+  auto* const strategy =
+      command->add_option("--strategy", options->strategy, "Who decides which actor moves")
+          ->check(CLI::IsMember(names))
+          ->capture_default_str();
+  auto* const backend =
+      command
+          ->add_option("--backend", options->backend,
+                       "Who computes: symbols, or the processor's kernels, which take longer")
+          ->check(CLI::IsMember({"symbolic", "real"}))
+          ->capture_default_str();
   command->add_option("--clients", swarm.clients, "At most so many at once")
       ->check(CLI::Range(1, 16))
       ->capture_default_str();
@@ -265,7 +256,9 @@ void add_stress(CLI::App& app, const Globals& globals) {
       ->add_option("--exhaustive", options->exhaustive,
                    "Instead: all schedules of all programs of so many calls of at most two clients")
       ->check(CLI::Range(1, 6))
-      ->excludes(schedules);
+      ->excludes(schedules)
+      ->excludes(strategy)
+      ->excludes(backend);
   command->add_option("--replay", options->replay, "Run the finding of this token again");
   command->add_option("--trace", options->trace,
                       "Write the run of what was found or replayed as Chrome trace events");

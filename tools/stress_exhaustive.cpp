@@ -10,6 +10,7 @@
 
 #include "tools/command.hpp"
 #include "tools/progress.hpp"
+#include "tools/stress_finding.hpp"
 
 namespace tool {
 namespace {
@@ -84,11 +85,7 @@ nlohmann::json as_json(const stress::SmallReport& report, const ExhaustiveOption
                        {"of_programs", report.of_programs}, {"schedules", report.schedules},
                        {"redundant", report.redundant},     {"states", report.states},
                        {"messages", report.messages},       {"seconds", seconds}};
-  if (report.finding)
-    value["finding"] = {{"what", report.finding->what},
-                        {"program", to_string(report.finding->program)},
-                        {"schedule", stress::to_string(report.finding->schedule)},
-                        {"token", report.finding->token}};
+  if (report.finding) value["finding"] = finding_as_json(*report.finding);
   return value;
 }
 
@@ -107,10 +104,8 @@ void print(const stress::SmallReport& report, const ExhaustiveOptions& options, 
     std::cout << "nothing was found\n";
     return;
   }
-  const auto& finding = *report.finding;
-  std::cout << "found: " << finding.what << "\n"
-            << to_string(finding.program) << "schedule: " << stress::to_string(finding.schedule)
-            << "\nagain: polychron stress --replay " << finding.token << '\n';
+  std::cout << "found: " << report.finding->what << '\n';
+  print_finding(*report.finding);
 }
 
 }  // namespace
@@ -122,7 +117,9 @@ void search_exhaustively(const ExhaustiveOptions& options) {
     std::cout << as_json(report, options, search.seconds()).dump(2) << '\n';
   else
     print(report, options, search.seconds());
-  if (report.finding) throw CasesFailed();
+  if (!report.finding) return;
+  write_trace(options.trace, *report.finding);
+  throw CasesFailed();
 }
 
 }  // namespace tool

@@ -1,6 +1,8 @@
 // polychron stress --exhaustive: all schedules of all small programs.
 #pragma once
 
+#include <string>
+
 #include "stress/small_scope.hpp"
 
 namespace tool {
@@ -10,6 +12,7 @@ struct ExhaustiveOptions {
   double seconds = 0;  ///< 0: all of it
   unsigned jobs = 1;
   bool json = false, force_progress = false;
+  std::string trace = {};  ///< the file for a finding's trace, or empty
 };
 
 /// Searches, prints what it did, and throws CasesFailed if something was found.

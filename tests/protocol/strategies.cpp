@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "stress/distinct.hpp"
 #include "stress/explorer.hpp"
 #include "tests/protocol/fixture.hpp"
 
@@ -200,6 +201,20 @@ BOOST_AUTO_TEST_CASE(a_schedule_of_another_world_is_refused_and_a_short_one_goes
   BOOST_TEST(none.pick(many) == 0U);
   World world(none);
   BOOST_TEST(small_program(world, 1) == Server::result("g", 17));
+}
+
+BOOST_AUTO_TEST_CASE(distinct_hashes_are_counted_about_right) {
+  std::mt19937_64 random(5);
+  for (const std::uint64_t different : {0U, 1U, 1000U, 300000U}) {
+    stress::Distinct seen;
+    for (std::uint64_t i = 0; i < different; ++i) {
+      const auto hash = random();
+      seen.add(hash);
+      seen.add(hash);
+    }
+    BOOST_TEST(seen.count() >= different - different / 100);
+    BOOST_TEST(seen.count() <= different + different / 100);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(schedules_are_written_and_read) {

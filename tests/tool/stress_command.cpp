@@ -17,6 +17,8 @@ BOOST_AUTO_TEST_CASE(a_search_tells_what_it_did) {
   for (const std::string part :
        {"seed 7, strategy mixed: 300 schedules", "coverage", "nothing was found"})
     BOOST_TEST((outcome.output.find(part) != std::string::npos), part << " in: " << outcome.output);
+  // No figure for schedules that were not run.
+  BOOST_TEST((outcome.output.find("after 1024") == std::string::npos), outcome.output);
 }
 
 BOOST_AUTO_TEST_CASE(every_strategy_searches) {
@@ -80,6 +82,7 @@ BOOST_AUTO_TEST_CASE(mistakes_are_told) {
   check_mistake(run_tool({"stress", "--schedules", "0"}), "--schedules");
   check_mistake(run_tool({"stress", "--lanes", "99"}), "--lanes");
   check_mistake(run_tool({"stress", "--exhaustive", "0"}), "--exhaustive");
+  check_mistake(run_tool({"stress", "--exhaustive", "1", "--backend", "real"}), "--backend");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
