@@ -60,10 +60,10 @@ std::vector<Tensor> Node::tensors() const {
   return tensors;
 }
 
-const Shape& Node::shape(std::size_t i) const {
+Dimensions Node::shape(std::size_t i) const {
   const auto& tensor = input(i);
   if (tensor.sequence) malformed("input " + std::to_string(i) + " is a sequence, not a tensor");
-  return tensor.operand ? tensor.operand->shape() : tensor.literal->shape;
+  return Dimensions(tensor.operand ? tensor.operand->shape() : tensor.literal->shape);
 }
 
 Operand Node::operand(std::size_t i) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "onnx/dimensions.hpp"
 #include "onnx/importer.hpp"
 #include "onnx/literal.hpp"
 #include "onnx/problem.hpp"
@@ -43,7 +44,7 @@ class Node {
   const Tensor& input_tensor(std::size_t i) const { return input(i); }
   /// All inputs, under other names; absent ones are empty.
   std::vector<Tensor> tensors() const;
-  const Shape& shape(std::size_t i) const;
+  Dimensions shape(std::size_t i) const;
   std::size_t rank(std::size_t i) const { return shape(i).size(); }
   /// Constants become operands when they are first asked for.
   Operand operand(std::size_t i);

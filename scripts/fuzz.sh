@@ -3,7 +3,8 @@
 # the address and undefined behaviour sanitizers. Installs and builds what is missing, runs each target, and ends in
 # "N passed, N failed, N skipped", a target each. Usage: fuzz.sh [SECONDS] [TARGET...]
 #   SECONDS  for each target: 60 if not given
-#   TARGET   onnx, builder, npy; all if none is named
+#   TARGET   onnx, builder, npy, sweep; all if none is named. sweep is not random: the same damages to every node
+#            test of ONNX, one at a time, evenly fewer of them if SECONDS are less than 600
 # What is found stays in build/fuzz/findings, the corpus in build/fuzz/corpus: the next run begins with it.
 # POLYCHRON_SEED=N: that seed of libFuzzer's, which prints its own otherwise.
 set -eu
@@ -13,7 +14,7 @@ seconds=60
 case ${1:-} in
   [0-9]*) seconds=$1; shift ;;
 esac
-[ $# -gt 0 ] || set -- onnx builder npy
+[ $# -gt 0 ] || set -- onnx builder npy sweep
 
 passed=0 failed=0
 fuzz=$root/build/fuzz
@@ -38,10 +39,32 @@ report() {
   grep -E '^finding: |^==[0-9]+==ERROR: |runtime error: |^SUMMARY: ' "$2" | head -n 4 | grep . || tail -n 20 "$2"
   grep -E '^ +#[0-9]+ ' "$2" | head -n 24 || true
   if [ -n "$artifact" ]; then
-    say "fuzz: $1: found ${artifact#"$root"/}; again: ${fuzz#"$root"/}/bin/fuzz_$1 $limits ${artifact#"$root"/}"
+    program=fuzz_$1
+    [ "$1" != sweep ] || program=fuzz_onnx
+    say "fuzz: $1: found ${artifact#"$root"/}; again: ${fuzz#"$root"/}/bin/$program $limits ${artifact#"$root"/}"
     [ "$(wc -c <"$artifact")" -gt 8192 ] || say "base64: $(base64 -w 0 "$artifact")"
   fi
   say "fuzz: $1: all of its output: ${2#"$root"/}"
+}
+
+# ended TARGET LOG STATUS: counts it.
+ended() {
+  if [ "$3" -eq 0 ]; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    report "$1" "$2"
+  fi
+}
+
+sweep() {
+  log=$root/build/log/fuzz-sweep.log
+  mkdir -p "$fuzz/findings"
+  status=0
+  UBSAN_OPTIONS=print_stacktrace=1 "$fuzz/bin/fuzz_sweep" "$fuzz/seeds/onnx" "$fuzz/findings" \
+    $((600 / (seconds + 1) + 1)) >"$log" 2>&1 || status=$?
+  say "fuzz: $(tail -n 1 "$log")"
+  ended sweep "$log" $status
 }
 
 run() {
@@ -59,12 +82,7 @@ run() {
   coverage=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1)
   say "fuzz: $1: ${executions:-?} executions, ${rate:-?} a second, ${coverage:-?} edges reached," \
     "$(find "$corpus" -type f | wc -l) inputs kept"
-  if [ $status -eq 0 ]; then
-    passed=$((passed + 1))
-  else
-    failed=$((failed + 1))
-    report "$1" "$log"
-  fi
+  ended "$1" "$log" $status
 }
 
 targets=
@@ -78,6 +96,11 @@ fi
 data=/usr/share/libonnx-testdata/data
 [ -d "$fuzz/seeds" ] || quietly fuzz-seeds "$fuzz/bin/fuzz_seeds" $data "$fuzz/seeds"
 
-say "fuzz: $* for $seconds seconds each"
-for target in "$@"; do run "$target"; done
+say "fuzz: $* for about $seconds seconds each"
+for target in "$@"; do
+  case $target in
+    sweep) sweep ;;
+    *) run "$target" ;;
+  esac
+done
 count

@@ -189,11 +189,11 @@ class RecurrentBound final : public Bound {
   float* floats(std::size_t place) const {
     return reinterpret_cast<float*>(arguments_.scratch + place);
   }
-  /// Elements of an operand, as float32.
+  /// Elements of an operand, as float32; nothing if it has no place yet, as before a dispatch.
   const float* operand(std::size_t index, std::size_t first) const {
     const float* all = k_.half ? floats(k_.converted[index])
                                : reinterpret_cast<const float*>(arguments_.inputs[index]);
-    return all + first;
+    return all == nullptr ? nullptr : all + first;
   }
 
   template <class F>

@@ -14,7 +14,7 @@ Window filter_window(Node& node) {
     malformed("a filter of shape " + to_string(filter) + " for an input of shape " +
               to_string(node.shape(0)));
   if (filter.size() < 3) unsupported("there is no spatial dimension");
-  return read_window(node, {filter.begin() + 2, filter.end()});
+  return read_window(node, filter.from(2));
 }
 
 std::uint32_t groups(const Node& node) {
@@ -44,8 +44,7 @@ Term volume(const Term& x, std::uint32_t count) {
 
 /// A sum of two-dimensional convolutions, one for each plane of the filter.
 void deep_conv(Node& node) {
-  const auto [plane, depth] =
-      read_deep_window(node, {node.shape(1).begin() + 2, node.shape(1).end()});
+  const auto [plane, depth] = read_deep_window(node, node.shape(1).from(2));
   const auto x = term(node, 0).pad(2, static_cast<std::uint32_t>(depth.pads_begin[0]),
                                    static_cast<std::uint32_t>(depth.pads_end[0]));
   const auto filter = term(node, 1);
@@ -63,7 +62,7 @@ void deep_conv(Node& node) {
         x.with(node.builder.conv2d(taken.operand(), filter.at(2, k).operand(), options));
     sum = sum ? *sum + part : part;
   }
-  if (node.has_input(2)) sum = *sum + term(node, 2).reshape({1, node.shape(2).at(0), 1, 1});
+  if (node.has_input(2)) sum = *sum + term(node, 2).reshape({1, node.shape(2)[0], 1, 1});
   node.set(volume(*sum, steps + 1).operand());
 }
 
@@ -118,8 +117,7 @@ ConvTranspose2dOptions transpose_options(Node& node, const Window& window) {
 void deep_conv_transpose(Node& node) {
   if (node.has_attribute("output_shape") || node.text("auto_pad", "NOTSET") != "NOTSET")
     unsupported("three dimensions with a given output shape");
-  const auto [plane, depth] =
-      read_deep_window(node, {node.shape(1).begin() + 2, node.shape(1).end()});
+  const auto [plane, depth] = read_deep_window(node, node.shape(1).from(2));
   const auto extra = node.integer_list("output_padding").value_or(std::vector<std::int64_t>(3, 0));
   if (extra.size() != 3) malformed("attribute 'output_padding'");
   auto options = transpose_options(node, plane);
@@ -138,12 +136,8 @@ void deep_conv_transpose(Node& node) {
     const auto part = volume(
         x.with(node.builder.conv_transpose2d(flat.operand(), filter.at(2, k).operand(), options)),
         count);
-    auto s = part.shape();
-    s.insert(s.begin() + 3, 1);
-    auto spread = part.reshape(s).pad(3, 0, stride - 1);
-    s = part.shape();
-    s[2] = count * stride;
-    spread = spread.reshape(s).slice(2, 0, gaps);
+    auto spread = part.unsqueeze(3).pad(3, 0, stride - 1);
+    spread = spread.reshape(part.shape().with(2, count * stride)).slice(2, 0, gaps);
     const auto begin = k * static_cast<std::uint32_t>(depth.dilations[0]);
     spread = spread.pad(2, begin, whole - gaps - begin);
     sum = sum ? *sum + spread : spread;
@@ -151,7 +145,7 @@ void deep_conv_transpose(Node& node) {
   const auto last = unsigned_list({extra[0]}, "output_padding").front();
   const auto end = whole + last - static_cast<std::uint32_t>(depth.pads_end[0]);
   auto result = sum->pad(2, 0, last).slice(2, static_cast<std::uint32_t>(depth.pads_begin[0]), end);
-  if (node.has_input(2)) result = result + term(node, 2).reshape({1, node.shape(2).at(0), 1, 1, 1});
+  if (node.has_input(2)) result = result + term(node, 2).reshape({1, node.shape(2)[0], 1, 1, 1});
   node.set(result.operand());
 }
 
@@ -180,7 +174,7 @@ void conv_transpose(Node& node) {
   Term result(node, node.builder.conv_transpose2d(lifted(node, 0), lifted(node, 1), options));
   for (std::uint32_t d = 0; d < 2; ++d) result = result.pad(2 + d, 0, to_list(beyond)[d]);
   if (!whole && node.has_input(2))
-    result = result + term(node, 2).reshape({1, node.shape(2).at(0), 1, 1});
+    result = result + term(node, 2).reshape({1, node.shape(2)[0], 1, 1});
   node.set(lowered(node, result).operand());
 }
 

@@ -60,7 +60,7 @@ Labelled without_repetition(Labelled a) {
       order.erase(order.begin() + i);
       order.insert(order.end(), {i, j});
       auto x = a.x.transpose(order);
-      auto shape = x.shape();
+      Shape shape = x.shape();
       shape.pop_back();
       shape.back() = n * n;
       const auto last = static_cast<std::uint32_t>(shape.size() - 1);

@@ -151,7 +151,7 @@ void gather(Node& node) {
   const auto* known = node.calculable_literal(1);
   if (!known) return node.set(node.builder.gather(node.operand(0), node.operand(1), options));
   const auto indices = checked_indices(*known, from[axis]);
-  auto to = from;
+  Shape to = from;
   to.erase(to.begin() + axis);
   to.insert(to.begin() + axis, known->shape.begin(), known->shape.end());
   if (to.size() > max_rank) unsupported("rank " + std::to_string(to.size()));

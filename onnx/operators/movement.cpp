@@ -13,17 +13,15 @@ namespace {
 
 /// The shape of the whole. Throws if the parts do not fit together.
 Shape concatenated_shape(const Node& node, std::uint32_t axis) {
-  auto shape = node.shape(0);
+  const auto shape = node.shape(0);
   std::uint64_t length = 0;
   for (std::size_t i = 0; i < node.input_count(); ++i) {
-    const auto& part = node.shape(i);
-    auto same = part;
-    if (part.size() == shape.size()) same[axis] = shape[axis];
-    if (same != shape)
+    const auto part = node.shape(i);
+    if (part.size() != shape.size() || part.with(axis, shape[axis]) != shape)
       malformed("cannot concatenate " + to_string(shape) + " and " + to_string(part));
     length += part[axis];
   }
-  return shape[axis] = to_shape({static_cast<std::int64_t>(length)}).front(), shape;
+  return shape.with(axis, to_shape({static_cast<std::int64_t>(length)}).front());
 }
 
 void concat(Node& node) {
@@ -175,8 +173,10 @@ Term cropped(Term x, const std::vector<std::int64_t>& pads,
              const std::vector<std::uint32_t>& axes) {
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const std::int64_t length = x.shape()[axes[i]];
-    const auto begin = std::max<std::int64_t>(-pads[i], 0);
-    const auto end = length - std::max<std::int64_t>(-pads[axes.size() + i], 0);
+    // What is taken away is bounded first: the least of all numbers has no opposite.
+    const auto taken = [&](std::int64_t pad) { return -std::clamp<std::int64_t>(pad, -length, 0); };
+    const auto begin = taken(pads[i]);
+    const auto end = length - taken(pads[axes.size() + i]);
     if (begin >= end) unsupported("an empty result, which WebNN has not");
     x = x.slice(axes[i], static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end));
   }

@@ -47,11 +47,7 @@ void batch_normalization(Node& node) {
     unsupported("training");
   for (std::size_t i = 1; i < node.output_count(); ++i) node.refuse_output(i, "running statistics");
   if (node.opset < 9 && node.integer("spatial", 1) == 0) {
-    const auto one = [&](std::size_t i) {
-      auto shape = node.shape(0);
-      shape[0] = 1;
-      return term(node, i).reshape(shape);
-    };
+    const auto one = [&](std::size_t i) { return term(node, i).reshape(node.shape(0).with(0, 1)); };
     const auto scaled = (term(node, 0) - one(3)) / (one(4) + epsilon).sqrt() * one(1) + one(2);
     return node.set(scaled.operand());
   }
@@ -68,6 +64,7 @@ Term per_channel(Node& node, std::size_t i, std::size_t rank) {
   const auto vector = node.operand(i);
   Shape shape(rank, 1);
   if (vector.shape().size() != 1) malformed("input " + std::to_string(i) + " must be a vector");
+  if (rank < 2) malformed("rank " + std::to_string(rank) + ": there are no channels");
   shape[1] = vector.shape()[0];
   return Term(node, vector).reshape(shape);
 }

@@ -66,7 +66,7 @@ void reverse_sequence(Node& node) {
   const auto row =
       from * static_cast<double>(time == 0 ? size : 1) +
       iota(node, DataType::int32, 2, batch, size) * static_cast<double>(batch == 0 ? steps : 1);
-  Shape rows(x.shape().begin() + 2, x.shape().end());
+  Shape rows = x.shape().from(2);
   rows.insert(rows.begin(), steps * size);
   node.set(x.reshape(rows).gather(row, 0).operand());
 }

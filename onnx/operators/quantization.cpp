@@ -202,7 +202,7 @@ Term matrix_product(Node& node, std::size_t a, std::size_t a_zero, std::size_t b
   if (row) left = left.unsqueeze(0);
   if (column) right = right.unsqueeze(1);
   const auto product = integer_product(left, right);
-  auto shape = product.shape();
+  Shape shape = product.shape();
   if (column) shape.pop_back();
   if (row) shape.erase(shape.end() - (column ? 1 : 2));
   return product.reshape(shape);
@@ -223,9 +223,11 @@ void finish(Node& node, const Term& product, const Term& scale, std::size_t out_
 
 void qlinear_matmul(Node& node) {
   const auto product = matrix_product(node, 0, 2, 3, 5);
-  const auto a = *matrix_zero(node, 1, true);
-  const auto b = *matrix_zero(node, 4, false);
-  finish(node, product, a * b, 6);
+  const auto scale = [&](std::size_t i, bool rows) {
+    static_cast<void>(node.operand(i));  // it may not be absent, as a zero point may
+    return *matrix_zero(node, i, rows);
+  };
+  finish(node, product, scale(1, true) * scale(4, false), 6);
 }
 
 /// Channels [begin, end) of each group.
@@ -263,7 +265,7 @@ Term integer_convolution(Node& node, std::size_t x, std::size_t x_zero, std::siz
   if (x_point) x_point = x_point->reshape({});
   const auto input = lifted(node, difference(term(node, x), x_point));
   const auto filter = lifted(node, difference(term(node, w), zero));
-  const auto window = read_window(node, {node.shape(w).begin() + 2, node.shape(w).end()});
+  const auto window = read_window(node, node.shape(w).from(2));
   auto options = node.options<Conv2dOptions>();
   options.padding = window.padding();
   options.strides = to_list(window.strides);

@@ -180,7 +180,11 @@ std::pair<std::vector<Term>, State> walk(const Kind& kind, const Cell& cell, con
 
 Term initial(Node& node, std::size_t i, std::uint32_t direction, const Shape& shape, bool batched) {
   if (!node.has_input(i)) return term(node, 0).number(0).expand(shape);
-  return term(node, i).at(batched ? 1 : 0, direction);
+  const auto state = term(node, i).at(batched ? 1 : 0, direction);
+  if (state.shape() != shape)
+    malformed("input " + std::to_string(i) + " of shape " + to_string(node.shape(i)) +
+              ", each direction needs " + to_string(shape));
+  return state;
 }
 
 /// WebNN's activations for all functions of a network, which its directions share; none if it has

@@ -96,7 +96,7 @@ void dft(Node& node) {
   if (axis + 1 >= rank) malformed("axis " + std::to_string(given) + " is that of the parts");
   std::swap(order[axis], order[rank - 2]);
   x = x.transpose(order);
-  auto shape = x.shape();
+  Shape shape = x.shape();
   const auto rows = static_cast<std::uint32_t>(count({shape.begin(), shape.end() - 2}));
   const auto y = transformed(x.reshape({rows, shape[rank - 2], shape[rank - 1]}), plan);
   shape[rank - 2] = plan.bins;
@@ -110,7 +110,7 @@ void stft(Node& node) {
   if (x.rank() != 3) malformed("a signal of shape " + to_string(x.shape()));
   const auto step = known_size(node, 1, "a step");
   std::int64_t size = 0;
-  if (node.has_input(2)) size = node.shape(2).at(0);
+  if (node.has_input(2)) size = node.shape(2)[0];
   if (node.has_input(3)) size = known_size(node, 3, "a frame");
   const std::int64_t length = x.shape()[1];
   if (size < 1 || size > length) malformed("frames of " + std::to_string(size));

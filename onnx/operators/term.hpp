@@ -15,7 +15,7 @@ class Term {
   Term(Node& node, Operand operand) : node_(&node), operand_(std::move(operand)) {}
 
   const Operand& operand() const noexcept { return operand_; }
-  const Shape& shape() const { return operand_.shape(); }
+  Dimensions shape() const { return Dimensions(operand_.shape()); }
   std::size_t rank() const { return shape().size(); }
   DataType data_type() const { return operand_.data_type(); }
   Node& node() const noexcept { return *node_; }
@@ -23,7 +23,8 @@ class Term {
   /// A scalar of this one's type.
   Term number(double value) const {
     const bool real = data_type() == DataType::float32 || data_type() == DataType::float16;
-    if (real || value != std::floor(value)) return with(builder().constant(data_type(), value));
+    const bool whole = value == std::floor(value) && std::abs(value) < 0x1p63;
+    if (real || !whole) return with(builder().constant(data_type(), value));
     return with(builder().constant(data_type(), static_cast<std::int64_t>(value)));
   }
   Term with(Operand operand) const { return {*node_, std::move(operand)}; }
@@ -102,7 +103,8 @@ class Term {
   /// Elements begin, begin + step, ... below `end` of an axis.
   Term slice(std::uint32_t axis, std::uint32_t begin, std::uint32_t end,
              std::uint32_t step = 1) const {
-    if (begin == 0 && end == shape()[axis] && step == 1) return *this;
+    const auto size = shape()[axis];
+    if (begin == 0 && end == size && step == 1) return *this;
     std::vector<std::uint32_t> starts(rank(), 0);
     std::vector<std::uint32_t> sizes(shape().begin(), shape().end());
     auto options = node_->options<SliceOptions>();
@@ -115,13 +117,15 @@ class Term {
   }
   /// One element of an axis, which goes.
   Term at(std::uint32_t axis, std::uint32_t i) const {
-    auto to = shape();
+    const auto one = slice(axis, i, i + 1);
+    Shape to = shape();
     to.erase(to.begin() + axis);
-    return slice(axis, i, i + 1).reshape(to);
+    return one.reshape(to);
   }
   /// Another dimension of 1.
   Term unsqueeze(std::uint32_t axis) const {
-    auto to = shape();
+    if (axis > rank()) malformed("rank " + std::to_string(rank()) + " is too small");
+    Shape to = shape();
     to.insert(to.begin() + axis, 1);
     return reshape(to);
   }
@@ -132,6 +136,7 @@ class Term {
   }
   Term pad(std::uint32_t axis, std::uint32_t begin, std::uint32_t end, double value = 0) const {
     if (begin == 0 && end == 0) return *this;
+    if (axis >= rank()) malformed("rank " + std::to_string(rank()) + " is too small");
     std::vector<std::uint32_t> beginning(rank(), 0), ending(rank(), 0);
     beginning[axis] = begin;
     ending[axis] = end;
