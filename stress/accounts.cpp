@@ -33,17 +33,45 @@ std::optional<std::string> differs(const char* what, std::uint64_t counted, std:
          std::to_string(made);
 }
 
+/// Operations that have ended one way or the other: a refused one may not have begun, and what only
+/// failed is counted of creations and builds.
+struct Ends {
+  std::uint64_t least = 0, more = 0;
+};
+
+Ends ends_of(const Made& made) {
+  switch (made.call.kind) {
+    case Kind::write:
+    case Kind::dispatch:
+      return {1, 0};
+    case Kind::read:
+    case Kind::compute: {
+      const bool answered = made.answer && made.answer->value;
+      return answered ? Ends{1, 0} : Ends{0, 1};
+    }
+    case Kind::create:
+    case Kind::constant:
+    case Kind::build:
+      return {0, 1};
+    default:
+      return {};
+  }
+}
+
 }  // namespace
 
 std::optional<std::string> check_accounts(const Program& program, const History& history,
                                           const ContextStats& stats) {
   std::map<Kind, std::uint64_t> made;
   Copies copies;
+  Ends ends;
   for (const auto& call : history.calls) {
     if (!call.submitted) continue;
     ++made[call.call.kind];
     const auto [least, more] = copies_of(program, call);
     copies.least += least, copies.more += more;
+    const auto end = ends_of(call);
+    ends.least += end.least, ends.more += end.more;
   }
   if (auto wrong = differs("writes", stats.writes, made[Kind::write])) return wrong;
   if (auto wrong = differs("reads", stats.reads, made[Kind::read])) return wrong;
@@ -52,6 +80,10 @@ std::optional<std::string> check_accounts(const Program& program, const History&
   if (auto wrong = differs("exports", stats.exports, made[Kind::lend])) return wrong;
   // Programs begin with two graphs.
   if (auto wrong = differs("builds", stats.builds, made[Kind::build] + 2)) return wrong;
+  const auto ended = stats.completed + stats.failed + stats.not_run;
+  if (ended < ends.least || ended > ends.least + ends.more)
+    return "ends are counted as " + std::to_string(ended) + ", expected " +
+           std::to_string(ends.least) + " to " + std::to_string(ends.least + ends.more);
   if (stats.copies < copies.least || stats.copies > copies.least + copies.more)
     return "copies are counted as " + std::to_string(stats.copies) + ", expected " +
            std::to_string(copies.least) + " to " + std::to_string(copies.least + copies.more);

@@ -1,5 +1,7 @@
 #include "stress/board.hpp"
 
+#include "stress/maker.hpp"
+
 namespace polychron::stress {
 
 void Board::collect(bool all) {
@@ -13,11 +15,13 @@ void Board::collect(bool all) {
     if (entry.answer->error) slots[entry.call.tensor].failed = true;
     if (footprints != nullptr) footprints->touch(Part::slot, entry.call.tensor);
   }
-  if (footprints == nullptr) return;
+  // Half of the leases are held from now on, so that their holders are there to hear that they are
+  // revoked. The others are when they are returned: those holders ask late.
   for (auto& lent : lents)
     if (!lent.heard && lent.future && lent.future->ready()) {
       lent.heard = true;
-      footprints->touch(Part::leases, 0);
+      if (footprints != nullptr) footprints->touch(Part::leases, 0);
+      if (lent.made % 2 == 0) Maker::settle(*this, lent);
     }
 }
 

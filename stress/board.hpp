@@ -53,6 +53,8 @@ struct Board {
     std::optional<Future<TensorLease>> future;
     std::optional<TensorLease> lease;
     bool ended = false, heard = false;
+    /// How often its holder was told that it is revoked.
+    std::shared_ptr<unsigned> told = std::make_shared<unsigned>(0);
   };
   struct Waiting {
     std::size_t made;
@@ -70,6 +72,7 @@ struct Board {
   std::shared_ptr<Checks> checks = std::make_shared<Checks>();
   std::shared_ptr<FaultPlan> faults = std::make_shared<FaultPlan>();
   Context context;
+  Future<LostInfo> lost;  ///< asked for at the beginning
   std::uint64_t memory_limit = enough_bytes;
   std::vector<Graph> graphs;
   std::vector<Slot> slots;

@@ -16,6 +16,7 @@ struct Answer {
   std::optional<Error> error;          ///< what it was rejected with
   std::optional<std::uint64_t> value;  ///< what a read or compute gave
   std::optional<Error> found;          ///< by a query or a scope
+  bool kept = false;                   ///< a buffer that was lent did not come back
 };
 
 /// A call that was made.

@@ -17,6 +17,9 @@ Answer answer_of(Result<T>& result, Tell& tell) {
     tell(result, answer);
   else
     answer.error = result.error();
+  // What these lend comes back with their results, and with nothing else.
+  if constexpr (std::is_same_v<T, ReadResult> || std::is_same_v<T, ComputeResult>)
+    answer.kept |= !result;
   return answer;
 }
 
@@ -55,6 +58,17 @@ class ReplyHeard final : public Reply {
 };
 
 std::uint64_t value_in(const Buffer& bytes) { return bytes.as<std::uint64_t>()[0]; }
+bool is_whole(const Buffer& bytes) {
+  return !bytes.detached() && bytes.size() == sizeof(std::uint64_t);
+}
+/// What a compute was lent, or would have been: nobody has taken or changed it.
+bool are_whole(const NamedBuffers& inputs, const NamedBuffers& outputs, std::uint64_t value) {
+  return std::ranges::all_of(inputs,
+                             [&](const auto& input) {
+                               return is_whole(input.second) && value_in(input.second) == value++;
+                             }) &&
+         std::ranges::all_of(outputs, [](const auto& output) { return is_whole(output.second); });
+}
 
 Buffer buffer_of(std::uint64_t value) {
   return Buffer::copy_of(std::span<const std::uint64_t>(&value, 1));
@@ -88,7 +102,7 @@ bool Maker::of_its_tensors(Is is) const {
 bool Maker::ready() const {
   if (call_.kind == Kind::give_back) {
     const auto* const lent = first_lent();
-    return lent == nullptr || lent->lease || lent->future->ready();
+    return lent == nullptr || !lent->future || lent->future->ready();
   }
   return of_its_tensors([](const auto& slot) { return slot.tensor || slot.failed; });
 }
@@ -204,7 +218,7 @@ void Maker::carry_out() {
       const auto options = conditions<WriteOptions>();
       const auto& target = tensor(call_.tensor, call_.foreign);
       if (call_.way == 1)
-        context.write_tensor(target, buffer_of(call_.value), options);
+        move_in(target, options);
       else
         context.write_tensor(target, std::vector{call_.value}, options);
       return;
@@ -253,6 +267,18 @@ void Maker::carry_out() {
   }
 }
 
+void Maker::move_in(const Tensor& target, const WriteOptions& options) {
+  auto bytes = buffer_of(call_.value);
+  try {
+    board_.context.write_tensor(target, std::move(bytes), options);
+  } catch (const Error&) {
+    if (!is_whole(bytes) || value_in(bytes) != call_.value)
+      board_.history.broken = label_ + " threw, and its caller's buffer is gone";
+    throw;
+  }
+  if (!bytes.detached()) board_.history.broken = label_ + " left its buffer with its caller";
+}
+
 void Maker::dispatch() {
   const auto foreign = [this](unsigned operand) { return call_.foreign && call_.way == operand; };
   NamedTensors inputs;
@@ -268,12 +294,21 @@ void Maker::compute() {
   for (std::size_t i = 0; i <= call_.graph; ++i)
     inputs.emplace_back("in" + std::to_string(i), buffer_of(call_.value + i));
   outputs.emplace_back("out", Buffer(sizeof(std::uint64_t)));
-  return expect(board_.context.compute(graph(call_.foreign), std::move(inputs), std::move(outputs),
-                                       conditions<DispatchOptions>()),
-                [](Result<ComputeResult>& result, Answer& answer) {
+  Future<ComputeResult> future;
+  try {
+    future = board_.context.compute(graph(call_.foreign), std::move(inputs), std::move(outputs),
+                                    conditions<DispatchOptions>());
+  } catch (const Error&) {
+    if (!are_whole(inputs, outputs, call_.value))
+      board_.history.broken = label_ + " threw, and its caller's buffers are gone";
+    throw;
+  }
+  return expect(std::move(future),
+                [value = call_.value](Result<ComputeResult>& result, Answer& answer) {
+                  answer.kept = !are_whole(result->inputs, result->outputs, value);
                   if (!result->status)
                     answer.error = result->status.error();
-                  else
+                  else if (!answer.kept)
                     answer.value = value_in(result->outputs.at(0).second);
                 });
 }
@@ -301,9 +336,10 @@ void Maker::read() {
   if (call_.way == 1)
     return expect(context.read_tensor(source, Buffer(sizeof(std::uint64_t))),
                   [](Result<ReadResult>& result, Answer& answer) {
+                    answer.kept = !is_whole(result->buffer);
                     if (!result->status)
                       answer.error = result->status.error();
-                    else
+                    else if (!answer.kept)
                       answer.value = value_in(result->buffer);
                   });
   auto& memory = board_.borrowed.emplace_back();
@@ -316,10 +352,12 @@ void Maker::settle(Board& board, Board::Lent& lent) {
   auto result = lent.future->take();
   lent.future.reset();
   Answer answer;
-  if (result)
+  if (result) {
     lent.lease = std::move(result).value();
-  else
+    lent.lease->on_revoked([told = lent.told] { ++*told; });
+  } else {
     answer.error = result.error();
+  }
   board.history.calls[lent.made].answer = answer;
 }
 

@@ -51,6 +51,8 @@ class Maker {
   void carry_out();
   /// A tensor that will be in the call's slot.
   void create(Future<Tensor> future);
+  /// A write of a buffer that is moved.
+  void move_in(const Tensor& target, const WriteOptions& options);
   void dispatch();
   void compute();
   void give_back();

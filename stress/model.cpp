@@ -67,10 +67,13 @@ class Model {
 
   void carry_out(const Made& made) {
     if (made.has_reply && !made.answer) return fail(made, "was never answered");
+    if (made.answer && made.answer.value().kept) return fail(made, "kept what it was lent");
     if (made.thrown && !may_throw(made.call, made.thrown->root().kind()))
       return fail(made, std::string("threw: ") + made.thrown->what());
     if (made.call.foreign && made.submitted) return fail(made, "was taken");
-    if (made.thrown) return;
+    if (made.thrown) return speaks_of_the_end(made, *made.thrown);
+    if (made.answer && made.answer.value().error)
+      speaks_of_the_end(made, made.answer->error.value());
     if (ended() && made.answer && !made.answer->error)
       return fail(made, "was answered after the end");
     const auto& call = made.call;
@@ -121,6 +124,13 @@ class Model {
     }
   }
 
+  /// No call is refused because of the context, if that is there.
+  void speaks_of_the_end(const Made& made, const Error& error) {
+    if (told_.may_end() || error.root().kind() != ErrorKind::invalid_state) return;
+    if (std::string_view(error.what()).find("the context") != std::string_view::npos)
+      fail(made, std::string("was refused, and the context lives: ") + error.what());
+  }
+
   /// Something is there for which the call may be refused with invalid_state.
   bool may_be_refused(const Call& call) const {
     const auto unusable = [&](std::size_t slot) {
@@ -169,7 +179,8 @@ class Model {
   /// Checks a reply: one of these values, or an error that one of them is, or that is allowed
   /// anyhow.
   void answered(const Made& made, const Contents& contents, bool may_fail) {
-    const auto& [error, value, found] = made.answer.value();
+    const auto& error = made.answer.value().error;
+    const auto& value = made.answer->value;
     if (value && std::ranges::none_of(contents, [v = *value](const Content& c) {
           return c.errored_by.empty() && c.value == v;
         })) {
@@ -185,11 +196,8 @@ class Model {
     if (told_.may_end() && is_end(*error)) return;
     if (error->root().kind() == ErrorKind::out_of_memory && told_.lacks_bytes(made.call)) return;
     if (error->root().kind() == ErrorKind::invalid_state && may_be_refused(made.call)) {
-      // Not of the context, which is there.
       if (error->operation().empty() && error->object().empty())
         fail(made, std::string("was rejected without its name: ") + error->what());
-      if (std::string_view(error->what()).find("the context") != std::string_view::npos)
-        fail(made, std::string("was rejected, and the context lives: ") + error->what());
       return;
     }
     if (error->root().kind() == ErrorKind::quota_exceeded && program_.few_places()) return;

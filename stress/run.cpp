@@ -106,6 +106,7 @@ void prepare(Board& board, World& world, std::size_t slots) {
   board.slots.resize(slots);
   for (std::size_t i = 0; i < program.tensors; ++i)
     board.slots[i].tensor = world.settle(board.context.create_tensor(value_descriptor)).value();
+  board.lost = board.context.lost();
   board.context.on_uncaptured_error(
       [&board](const Error& e) { board.history.uncaptured.push_back(e); });
   world.run();
@@ -135,8 +136,23 @@ std::optional<std::string> look_at_accounts(const Board& board) {
   if (stats.peak_bytes > board.memory_limit)
     return std::to_string(stats.peak_bytes) + " bytes were taken, of " +
            std::to_string(board.memory_limit);
+  if (stats.peak_in_flight > board.program.max_in_flight)
+    return std::to_string(stats.peak_in_flight) + " operations were in flight, of " +
+           std::to_string(board.program.max_in_flight);
   if (board.context.lost().ready()) return std::nullopt;
   return check_accounts(board.program, board.history, stats);
+}
+
+/// Whether those who asked at the beginning and at the end were told the same of a context that is
+/// gone, which was alive before the last call destroyed it unless it was `lost_before`.
+std::optional<std::string> look_at_loss(Board& board, bool lost_before) {
+  if (!board.lost.ready()) return "the context is gone, and who had asked was not told";
+  const auto early = board.lost.take().value(), late = board.context.lost().take().value();
+  if (early.reason != late.reason || early.message != late.message)
+    return "the context was lost twice: " + early.message + "; " + late.message;
+  if (!lost_before && early.reason != LostReason::destroyed)
+    return "the context was destroyed, and told: " + early.message;
+  return std::nullopt;
 }
 
 /// Destroys everything, and looks at what is left.
@@ -145,8 +161,10 @@ std::optional<std::string> end(Board& board, World& world) {
   board.graphs.clear();
   world.run();
   if (auto wrong = look(board, Rest::destroyed)) return wrong;
+  const bool lost_before = board.context.lost().ready();
   board.context.destroy();
   world.run();
+  if (auto wrong = look_at_loss(board, lost_before)) return wrong;
   Remains remains{.rest = Rest::ended, .stats = board.context.stats()};
   board.context = {};
   world.run();
@@ -212,9 +230,17 @@ bool give_back(Board& board, World& world) {
   // Callbacks may make more.
   for (std::size_t i = 0; i < board.lents.size(); ++i) {
     auto& lent = board.lents[i];
-    if (lent.future && lent.future->ready()) Maker::settle(board, lent);
+    if (lent.future && lent.future->ready()) {
+      Maker::settle(board, lent);
+      world.run();
+    }
     if (!lent.lease) continue;
     if (!lent.ended) {
+      if (*lent.told != lent.lease->revoked())
+        board.history.broken = label_of(lent.client, board.history.calls[lent.made].index) +
+                               " was " + (lent.lease->revoked() ? "" : "not ") +
+                               "revoked, and its holder heard of it " + std::to_string(*lent.told) +
+                               " times";
       // A call like others: what comes of it may make callbacks call.
       Made made;
       made.client = lent.client, made.index = after_all + lent.made;
@@ -284,6 +310,7 @@ void close(Board& board) {
   board.slots.clear();
   board.graphs.clear();
   board.context = {};
+  board.lost = {};
   board.checks->between = nullptr;
 }
 

@@ -128,3 +128,27 @@ plant("an idle lane wakes nobody" actors/device.cpp
   [[if (environment().admission->anybody_waits() && !has_mail()) environment().admission->settle();]]
   [[if (!BUG && environment().admission->anybody_waits() && !has_mail())
     environment().admission->settle();]])
+
+# -- what callers are told, and get back
+plant("the callback of a revoked lease does not run" messages/shared/lease.cpp
+  [[if (callback) origin_->post(std::move(callback));]]
+  [[if (callback && !BUG) origin_->post(std::move(callback));]])
+plant("an input that a compute was lent stays away" actors/device_graphs.cpp
+  [[        *buffer = std::move(*back);]]
+  [[        BUG && result && adopted_.size() == 1 ? void() : void(*buffer = std::move(*back));]])
+plant("a pop without a scope is dropped" actors/context_graphs.cpp
+  [[reply.reject(Error(ErrorKind::invalid_state, "there is no error scope to pop"));]]
+  [[if (!BUG) reply.reject(Error(ErrorKind::invalid_state, "there is no error scope to pop"));]])
+plant("what a context says of its loss is lost" messages/shared/lost.cpp
+  [[    watchers.swap(watchers_);]]
+  [[    if (!BUG) watchers.swap(watchers_);]])
+plant("a write that is done is not counted" actors/device_operations.cpp
+  [[    completed();
+  }
+  leave();]]
+  [[    if (!BUG) completed();
+  }
+  leave();]])
+plant("a place too many" messages/shared/admission.cpp
+  [[entered - left >= settings_.most) return false;]]
+  [[entered - left >= settings_.most + (BUG ? 1 : 0)) return false;]])

@@ -129,11 +129,37 @@ void add_rejected(std::vector<Case>& cases) {
                          s.destroy(Kind::destroy_tensor);
                        }));
   cases.push_back(told("a refusal speaks of the context only if that ends",
-                       "was rejected, and the context lives", [](Story& s, bool broken) {
+                       "was refused, and the context lives", [](Story& s, bool broken) {
                          const Error gone(ErrorKind::invalid_state, "the context is destroyed");
                          s.read(0, rejects(gone.with_operation("read")));
                          s.destroy(Kind::destroy_tensor);
                          if (!broken) s.destroy(Kind::destroy_context);
+                       }));
+  cases.push_back(told("so does what is thrown", "was refused, and the context lives",
+                       [](Story& s, bool broken) {
+                         auto& made = s.write(0, 1);
+                         made.submitted = false;
+                         made.thrown = Error(ErrorKind::invalid_state, "the context is destroyed");
+                         s.destroy(Kind::destroy_tensor);
+                         if (!broken) s.destroy(Kind::destroy_context);
+                       }));
+  cases.push_back(told("a pop without a scope speaks of that", "was refused, and the context lives",
+                       [](Story& s, bool broken) {
+                         s.pop(rejects(Error(ErrorKind::invalid_state,
+                                             broken ? "the context is destroyed" : "no scope")));
+                       }));
+  cases.push_back(told("a limit may be the context's", "", [](Story& s, bool) {
+    few_places(false)(s);
+    auto& made = s.write(0, 1);
+    made.submitted = false;
+    made.thrown = Error(ErrorKind::quota_exceeded, "the context has 1 operations in flight");
+  }));
+  cases.push_back(told("what was lent comes back, whatever happens", "kept what it was lent",
+                       [](Story& s, bool broken) {
+                         auto answer = rejects(refusal("graph #1"));
+                         answer.kept = broken;
+                         s.compute(1, answer);
+                         s.destroy(Kind::destroy_graph);
                        }));
   cases.push_back(told(
       "as the context ends nothing but that is said", "was rejected", [](Story& s, bool broken) {
