@@ -4,7 +4,7 @@
 # "N passed, N failed, N skipped", a target each. Usage: fuzz.sh [SECONDS] [TARGET...]
 #   SECONDS  for each target: 60 if not given
 #   TARGET   onnx, builder, npy, sweep; all if none is named. sweep is not random: the same damages to every node
-#            test of ONNX, one at a time, evenly fewer of them if SECONDS are less than 600
+#            test of ONNX, one at a time, evenly fewer of them if SECONDS are less than 2400
 # What is found stays in build/fuzz/findings, the corpus in build/fuzz/corpus: the next run begins with it.
 # POLYCHRON_SEED=N: that seed of libFuzzer's, which prints its own otherwise.
 set -eu
@@ -62,7 +62,7 @@ sweep() {
   mkdir -p "$fuzz/findings"
   status=0
   UBSAN_OPTIONS=print_stacktrace=1 "$fuzz/bin/fuzz_sweep" "$fuzz/seeds/onnx" "$fuzz/findings" \
-    $((600 / (seconds + 1) + 1)) >"$log" 2>&1 || status=$?
+    $((2400 / (seconds + 1) + 1)) >"$log" 2>&1 || status=$?
   say "fuzz: $(tail -n 1 "$log")"
   ended sweep "$log" $status
 }

@@ -11,11 +11,15 @@ namespace {
 class Watched final : public kernels::Storage {
  public:
   Watched(std::unique_ptr<kernels::Storage> of, std::shared_ptr<Checks> checks)
-      : inner(std::move(of)), checks_(std::move(checks)) {}
+      : inner(std::move(of)), checks_(std::move(checks)), bytes_(inner->bytes()) {
+    checks_->bytes += bytes_;
+    checks_->peak_bytes = std::max(checks_->peak_bytes, checks_->bytes);
+  }
   ~Watched() override {
+    checks_->bytes -= bytes_;
     if (readers_ > 0 || written_) complain("storage is freed while it is in use");
   }
-  std::size_t bytes() const noexcept override { return inner->bytes(); }
+  std::size_t bytes() const noexcept override { return bytes_; }
 
   void begin(bool writes) const {
     if (written_ || (writes && readers_ > 0)) complain("storage is used by two at once");
@@ -30,8 +34,17 @@ class Watched final : public kernels::Storage {
     if (!checks_->broken) checks_->broken = what;
   }
   const std::shared_ptr<Checks> checks_;
+  const std::size_t bytes_;
   mutable int readers_ = 0;
   mutable bool written_ = false;
+};
+
+/// Of a plan on one lane.
+class WatchedInstance final : public kernels::PlanInstance {
+ public:
+  explicit WatchedInstance(std::unique_ptr<kernels::PlanInstance> of) : inner(std::move(of)) {}
+  const std::unique_ptr<kernels::PlanInstance> inner;
+  bool hopeless = false;  ///< every later dispatch would fail as one did
 };
 
 const Watched& watch(const kernels::Storage& storage) {
@@ -107,13 +120,19 @@ Result<std::shared_ptr<kernels::Plan>> CheckedBackend::compile(
 
 Result<std::unique_ptr<kernels::PlanInstance>> CheckedBackend::instantiate(
     std::shared_ptr<const kernels::Plan> plan) {
-  return inner_->instantiate(std::move(plan));
+  auto instance = inner_->instantiate(std::move(plan));
+  if (!instance) return instance;
+  return std::unique_ptr<kernels::PlanInstance>(
+      std::make_unique<WatchedInstance>(std::move(instance).value()));
 }
 
 kernels::ExecuteStatus CheckedBackend::execute(kernels::PlanInstance& plan,
                                                std::span<kernels::Storage* const> inputs,
                                                std::span<kernels::Storage* const> outputs) {
   Use use(*checks_);
+  auto& instance = dynamic_cast<WatchedInstance&>(plan);
+  if (instance.hopeless && !checks_->broken)
+    checks_->broken = "a plan runs again after it failed for good";
   std::vector<kernels::Storage*> in, out;
   for (auto* storage : inputs) {
     use.take(*storage, false);
@@ -124,7 +143,9 @@ kernels::ExecuteStatus CheckedBackend::execute(kernels::PlanInstance& plan,
     out.push_back(watch(*storage).inner.get());
   }
   use.take_time();
-  return inner_->execute(plan, in, out);
+  auto status = inner_->execute(*instance.inner, in, out);
+  instance.hopeless |= !status.result && status.inherent;
+  return status;
 }
 
 }  // namespace polychron::stress

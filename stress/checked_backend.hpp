@@ -2,6 +2,7 @@
 // other backend.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -16,8 +17,11 @@ struct Checks {
   /// Called where a kernel or a copy would take its time.
   std::function<void()> between;
   bool ended = false;  ///< nothing may begin any more
-  /// The first thing that was wrong: storage that is used by two at once, or after it was freed.
+  /// The first thing that was wrong: storage that is used by two at once, or after it was freed, a
+  /// plan that runs again where it cannot succeed.
   std::optional<std::string> broken;
+  std::uint64_t bytes = 0;       ///< of storage that is there now
+  std::uint64_t peak_bytes = 0;  ///< the most that was there at once
 };
 
 class CheckedBackend final : public kernels::Backend {

@@ -135,9 +135,11 @@ void Maker::make(std::function<void()> next) {
   } catch (const Error& error) {
     board_.enter(caller_).thrown = error;
     const auto& program = board_.program;
-    if (error.root().kind() == ErrorKind::quota_exceeded && program.blocks &&
-        !program.few_bytes() && board_.context.stats().in_flight < program.max_in_flight)
-      board_.history.broken = label_ + " was turned away, and a place is free";
+    // Who is refused reports it, where others may come between and end operations.
+    const bool at_once = program.blocks || !program.interrupts;
+    if (error.root().kind() == ErrorKind::quota_exceeded && at_once && !program.few_bytes() &&
+        board_.context.stats().in_flight < program.max_in_flight)
+      board_.history.broken = label_ + " was turned away, and a place is free: " + error.what();
   } catch (const std::exception& error) {
     board_.history.broken = label_ + " threw " + error.what();
   }

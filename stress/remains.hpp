@@ -1,6 +1,7 @@
 // What may be left when a world has come to rest (docs/contract.md: load, lifetimes).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,8 @@ struct Remains {
   bool lost = false;  ///< before; then the counts of objects say nothing
   /// Tensors and graphs: how many began, and of how many the context heard that they have ended.
   std::size_t begun = 0, gone = 0;
+  std::uint64_t storage = 0;             ///< bytes that the backend has for tensors
+  std::uint64_t peak_storage = 0;        ///< the most that it had
   std::vector<std::string> actors = {};  ///< that have not ended
 };
 

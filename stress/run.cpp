@@ -126,8 +126,14 @@ void close_scopes(Board& board, World& world) {
 
 /// What is to be seen of a world at rest, and whether it may be there.
 std::optional<std::string> look(const Board& board, Rest rest) {
-  return check(
-      {rest, board.context.stats(), board.context.lost().ready(), board.created, board.gone, {}});
+  return check({rest,
+                board.context.stats(),
+                board.context.lost().ready(),
+                board.created,
+                board.gone,
+                board.checks->bytes,
+                board.checks->peak_bytes,
+                {}});
 }
 
 /// Whether a context that lives has counted what was called.
@@ -165,7 +171,8 @@ std::optional<std::string> end(Board& board, World& world) {
   board.context.destroy();
   world.run();
   if (auto wrong = look_at_loss(board, lost_before)) return wrong;
-  Remains remains{.rest = Rest::ended, .stats = board.context.stats()};
+  Remains remains{
+      .rest = Rest::ended, .stats = board.context.stats(), .storage = board.checks->bytes};
   board.context = {};
   world.run();
   // Of other contexts that are there some stay.
@@ -321,8 +328,8 @@ RunResult run(const Program& program, Strategy& strategy, Stage* stage, msg::Obs
   Session session;
   const auto backend = [&](const ContextOptions&) -> Result<std::shared_ptr<kernels::Backend>> {
     const auto& board = *session.boards.back();
-    return std::shared_ptr<kernels::Backend>(std::make_shared<FaultBackend>(
-        std::make_shared<CheckedBackend>(backend_for(program), board.checks), board.faults));
+    return std::shared_ptr<kernels::Backend>(std::make_shared<CheckedBackend>(
+        std::make_shared<FaultBackend>(backend_for(program), board.faults), board.checks));
   };
   World world(strategy, backend, stage);
   session.world = &world;

@@ -68,8 +68,8 @@ struct Simulation::State {
               [this](const ContextOptions& options) -> Result<std::shared_ptr<kernels::Backend>> {
                 auto backend = detail::make_backend(options);
                 if (!backend) return backend;
-                return std::shared_ptr<kernels::Backend>(std::make_shared<FaultBackend>(
-                    std::make_shared<CheckedBackend>(std::move(backend).value(), checks), faults));
+                return std::shared_ptr<kernels::Backend>(std::make_shared<CheckedBackend>(
+                    std::make_shared<FaultBackend>(std::move(backend).value(), faults), checks));
               }),
         nested(may_nest) {
     world.observe(std::make_shared<Between>(world));

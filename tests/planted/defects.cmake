@@ -152,3 +152,15 @@ plant("a write that is done is not counted" actors/device_operations.cpp
 plant("a place too many" messages/shared/admission.cpp
   [[entered - left >= settings_.most) return false;]]
   [[entered - left >= settings_.most + (BUG ? 1 : 0)) return false;]])
+plant("a place too few" messages/shared/admission.cpp
+  [[if (entered >= left && entered - left]]
+  [[if (BUG && settings_.most > 1 && entered + 1 >= settings_.most + left) return false;
+      if (entered >= left && entered - left]])
+plant("an invalid graph runs again" actors/device_graphs.cpp
+  [[  if (const Error* const cause = graph.invalid.get())
+    return Error(ErrorKind::graph_invalid]]
+  [[  if (const Error* const cause = BUG ? nullptr : graph.invalid.get())
+    return Error(ErrorKind::graph_invalid]])
+plant("half of a tensor's bytes are counted" actors/device_operations.cpp
+  [[msg::reserve(environment().budget, bytes);]]
+  [[msg::reserve(environment().budget, BUG ? bytes / 2 : bytes);]])

@@ -30,6 +30,19 @@ std::vector<Case> remains_cases() {
                        [](Remains& r, bool broken) { r.stats.graphs = broken; }));
   cases.push_back(left("what was destroyed is gone: bytes", "1 bytes are left", Rest::destroyed,
                        [](Remains& r, bool broken) { r.stats.bytes = broken; }));
+  cases.push_back(left("what was destroyed is gone: storage", "storage of 8 bytes is left",
+                       Rest::destroyed,
+                       [](Remains& r, bool broken) { r.storage = broken ? 8 : 0; }));
+  cases.push_back(left("what storage takes is counted", "7 bytes are counted, 8 at most",
+                       Rest::answered, [](Remains& r, bool broken) {
+                         r.storage = r.peak_storage = r.stats.peak_bytes = 8;
+                         r.stats.bytes = broken ? 7 : 8;
+                       }));
+  cases.push_back(left("the most that storage took is counted", "storage has 0, and had 8",
+                       Rest::answered, [](Remains& r, bool broken) {
+                         r.peak_storage = 8;
+                         r.stats.peak_bytes = broken ? 7 : 8;
+                       }));
   cases.push_back(left("the context hears of every end", "heard of the end of 1 objects, of 2",
                        Rest::destroyed, [](Remains& r, bool broken) {
                          r.begun = 2;
@@ -45,6 +58,8 @@ std::vector<Case> remains_cases() {
   }));
   cases.push_back(left("the end gives everything back", "1 bytes are left at the end", Rest::ended,
                        [](Remains& r, bool broken) { r.stats.bytes = broken; }));
+  cases.push_back(left("the end frees all storage", "storage of 8 bytes is left at the end",
+                       Rest::ended, [](Remains& r, bool broken) { r.storage = broken ? 8 : 0; }));
   cases.push_back(
       left("every actor ends", "device stays", Rest::ended, [](Remains& r, bool broken) {
         if (broken) r.actors = {"device"};
