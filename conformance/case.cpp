@@ -80,8 +80,10 @@ Verdict run_case(Context& context, const json& test) {
     outputs.emplace_back(name, make_tensor(context, descriptor));
   context.dispatch(graph, inputs, outputs);
   Verdict verdict;
-  for (const auto& [name, tensor] : outputs)
-    judge(name, context.read_tensor(tensor).get().bytes(), test, verdict);
+  for (const auto& [name, tensor] : outputs) {
+    const auto result = context.read_tensor(tensor).get();
+    judge(name, result.bytes(), test, verdict);
+  }
   return verdict;
 }
 

@@ -112,7 +112,8 @@ Difference compare(std::span<const std::byte> actual, const nlohmann::json& oper
   if (is_packed(descriptor.data_type)) {
     auto wide = operand;
     wide["dataType"] = descriptor.data_type == DataType::int4 ? "int8" : "uint8";
-    return compare(unpacked(actual, descriptor).bytes(), wide, metric);
+    const auto elements = unpacked(actual, descriptor);
+    return compare(elements.bytes(), wide, metric);
   }
   const auto expected = bytes_of(operand);
   return ops::with_element(descriptor.data_type, [&]<class T>(T) {

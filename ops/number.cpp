@@ -51,7 +51,7 @@ float16 to_float16(double value) noexcept {
   const std::uint32_t sign = std::signbit(value) ? 0x8000 : 0;
   const double magnitude = std::abs(value);
   const auto make = [&](std::uint32_t bits) {
-    return float16{static_cast<std::uint16_t>(sign | bits)};
+    return float16::from_bits(static_cast<std::uint16_t>(sign | bits));
   };
   if (std::isnan(value)) return make(0x7e00);
   if (magnitude >= 65520) return make(0x7c00);

@@ -10,13 +10,18 @@ namespace {
 /// Readers share, a writer is alone.
 class Watched final : public kernels::Storage {
  public:
-  Watched(std::unique_ptr<kernels::Storage> of, std::shared_ptr<Checks> checks)
-      : inner(std::move(of)), checks_(std::move(checks)), bytes_(inner->bytes()) {
+  Watched(std::unique_ptr<kernels::Storage> of, std::shared_ptr<Checks> checks, bool adopted)
+      : inner(std::move(of)),
+        checks_(std::move(checks)),
+        bytes_(inner->bytes()),
+        allocated_(adopted ? 0 : bytes_) {
     checks_->bytes += bytes_;
-    checks_->peak_bytes = std::max(checks_->peak_bytes, checks_->bytes);
+    checks_->allocated += allocated_;
+    checks_->peak_allocated = std::max(checks_->peak_allocated, checks_->allocated);
   }
   ~Watched() override {
     checks_->bytes -= bytes_;
+    checks_->allocated -= allocated_;
     if (readers_ > 0 || written_) complain("storage is freed while it is in use");
   }
   std::size_t bytes() const noexcept override { return bytes_; }
@@ -34,7 +39,7 @@ class Watched final : public kernels::Storage {
     if (!checks_->broken) checks_->broken = what;
   }
   const std::shared_ptr<Checks> checks_;
-  const std::size_t bytes_;
+  const std::size_t bytes_, allocated_;
   mutable int readers_ = 0;
   mutable bool written_ = false;
 };
@@ -76,18 +81,18 @@ class Use {
 }  // namespace
 
 Result<std::unique_ptr<kernels::Storage>> CheckedBackend::watched(
-    Result<std::unique_ptr<kernels::Storage>> storage) const {
+    Result<std::unique_ptr<kernels::Storage>> storage, bool adopted) const {
   if (!storage) return storage;
   return std::unique_ptr<kernels::Storage>(
-      std::make_unique<Watched>(std::move(storage).value(), checks_));
+      std::make_unique<Watched>(std::move(storage).value(), checks_, adopted));
 }
 
 Result<std::unique_ptr<kernels::Storage>> CheckedBackend::allocate(std::size_t bytes) {
-  return watched(inner_->allocate(bytes));
+  return watched(inner_->allocate(bytes), false);
 }
 
 Result<std::unique_ptr<kernels::Storage>> CheckedBackend::adopt(Buffer&& bytes) {
-  return watched(inner_->adopt(std::move(bytes)));
+  return watched(inner_->adopt(std::move(bytes)), true);
 }
 
 Result<std::span<std::byte>> CheckedBackend::map(kernels::Storage& storage) {

@@ -20,8 +20,9 @@ struct Checks {
   /// The first thing that was wrong: storage that is used by two at once, or after it was freed, a
   /// plan that runs again where it cannot succeed.
   std::optional<std::string> broken;
-  std::uint64_t bytes = 0;       ///< of storage that is there now
-  std::uint64_t peak_bytes = 0;  ///< the most that was there at once
+  std::uint64_t bytes = 0;  ///< of storage that is there now
+  /// Of what was allocated, not adopted: what a compute is lent is its caller's, and not counted.
+  std::uint64_t allocated = 0, peak_allocated = 0;
 };
 
 class CheckedBackend final : public kernels::Backend {
@@ -46,7 +47,7 @@ class CheckedBackend final : public kernels::Backend {
 
  private:
   Result<std::unique_ptr<kernels::Storage>> watched(
-      Result<std::unique_ptr<kernels::Storage>> storage) const;
+      Result<std::unique_ptr<kernels::Storage>> storage, bool adopted) const;
   std::shared_ptr<kernels::Backend> inner_;
   std::shared_ptr<Checks> checks_;
 };

@@ -24,7 +24,7 @@ struct Remains {
   /// Tensors and graphs: how many began, and of how many the context heard that they have ended.
   std::size_t begun = 0, gone = 0;
   std::uint64_t storage = 0;             ///< bytes that the backend has for tensors
-  std::uint64_t peak_storage = 0;        ///< the most that it had
+  std::uint64_t peak_storage = 0;        ///< the most that it had of its own
   std::vector<std::string> actors = {};  ///< that have not ended
 };
 

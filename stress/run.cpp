@@ -132,7 +132,7 @@ std::optional<std::string> look(const Board& board, Rest rest) {
                 board.created,
                 board.gone,
                 board.checks->bytes,
-                board.checks->peak_bytes,
+                board.checks->peak_allocated,
                 {}});
 }
 

@@ -50,7 +50,9 @@ struct Rig {
                 const DispatchOptions& options = {}) {
     context.dispatch(graph, {{"in", in}}, {{"out", out}}, options);
   }
-  float read(const Tensor& tensor) { return context.read_tensor(tensor).get().as<float>()[0]; }
+  float read(const Tensor& tensor) {
+    return context.read_tensor(tensor).get().to_vector<float>()[0];
+  }
 
   std::shared_ptr<stress::FaultPlan> faults = std::make_shared<stress::FaultPlan>();
   std::shared_ptr<detail::RuntimeState> state;

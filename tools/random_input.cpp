@@ -14,14 +14,9 @@ void fill(Buffer& buffer, Next next) {
   for (auto& value : buffer.as<T>()) value = next();
 }
 
-/// The binary16 value k / 1024 for k below 1024: exact, and easily made. Scaling a subnormal number
-/// is not needed: each is normalised here.
+/// The binary16 value k / 1024 for k below 1024, which is exact.
 polychron::float16 fraction(unsigned k) {
-  if (k == 0) return {};
-  int exponent = 15;  // of 1.0
-  unsigned significand = k;
-  for (; significand < 1024; significand <<= 1) --exponent;
-  return {static_cast<std::uint16_t>(exponent << 10 | static_cast<int>(significand & 1023))};
+  return polychron::float16(static_cast<float>(k) / 1024.0F);
 }
 
 }  // namespace

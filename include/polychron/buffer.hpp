@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "polychron/data_type.hpp"
 #include "polychron/error.hpp"
@@ -34,9 +35,9 @@ class Buffer {
   /// A copy of `bytes`. Throws Error (out_of_memory).
   static Buffer copy_of(std::span<const std::byte> bytes);
   /// A copy of `values`.
-  template <Element T>
-  static Buffer copy_of(std::span<const T> values) {
-    return copy_of(std::as_bytes(values));
+  template <Elements R>
+  static Buffer copy_of(const R& values) {
+    return copy_of(std::as_bytes(std::span(values)));
   }
   /// Takes over `size` bytes at `data` without copying; `deleter` frees them.
   static Buffer adopt(std::byte* data, std::size_t size, Deleter deleter);
@@ -51,22 +52,33 @@ class Buffer {
   bool detached() const noexcept { return detached_; }
   /// Bytes in the buffer; 0 when detached.
   std::size_t size() const noexcept { return size_; }
-  /// The bytes. Throws Error (type_error) when detached.
-  std::byte* data() { return check(), data_.get(); }
-  const std::byte* data() const { return check(), data_.get(); }
-  std::span<std::byte> bytes() { return {data(), size_}; }
-  std::span<const std::byte> bytes() const { return {data(), size_}; }
+  /// The bytes. Throws Error (type_error) when detached. Not of a temporary Buffer, whose bytes go
+  /// with it: keep that in a variable, or take them away with to_vector().
+  std::byte* data() & { return check(), data_.get(); }
+  const std::byte* data() const& { return check(), data_.get(); }
+  const std::byte* data() const&& = delete;
+  std::span<std::byte> bytes() & { return {data(), size_}; }
+  std::span<const std::byte> bytes() const& { return {data(), size_}; }
+  std::span<const std::byte> bytes() const&& = delete;
   /// The bytes as elements. Throws Error (type_error) when detached, when the size is no multiple
   /// of T's, or when adopted memory is not aligned for T.
   template <Element T>
-  std::span<T> as() {
+  std::span<T> as() & {
     check_view(sizeof(T), alignof(T));
     return {reinterpret_cast<T*>(data_.get()), size_ / sizeof(T)};
   }
   template <Element T>
-  std::span<const T> as() const {
+  std::span<const T> as() const& {
     check_view(sizeof(T), alignof(T));
     return {reinterpret_cast<const T*>(data_.get()), size_ / sizeof(T)};
+  }
+  template <Element T>
+  std::span<const T> as() const&& = delete;
+  /// A copy of the elements. Throws as as() does, and std::bad_alloc.
+  template <Element T>
+  std::vector<T> to_vector() const {
+    const auto elements = as<T>();
+    return {elements.begin(), elements.end()};
   }
 
  private:

@@ -122,17 +122,11 @@ class Context {
   /// Likewise, but takes the bytes without a copy: the caller's Buffer is detached. When it throws,
   /// the caller keeps the bytes.
   void write_tensor(const Tensor& tensor, Buffer&& bytes, const WriteOptions& options = {});
-  /// Likewise for typed values: T must be the tensor's type, or std::uint8_t.
-  template <Element T>
-  void write_tensor(const Tensor& tensor, std::span<const T> values,
-                    const WriteOptions& options = {}) {
-    check_view(tensor, data_type_v<T>);
-    write_tensor(tensor, std::as_bytes(values), options);
-  }
-  template <Element T>
-  void write_tensor(const Tensor& tensor, const std::vector<T>& values,
-                    const WriteOptions& options = {}) {
-    write_tensor(tensor, std::span<const T>(values), options);
+  /// Likewise for an array, a vector or a span of elements: of the tensor's type, or std::uint8_t.
+  template <Elements R>
+  void write_tensor(const Tensor& tensor, const R& values, const WriteOptions& options = {}) {
+    check_view(tensor, data_type_v<element_t<R>>);
+    write_tensor(tensor, std::as_bytes(std::span(values)), options);
   }
 
   /// The tensor's bytes after everything called before. Rejects with type_error (not readable,

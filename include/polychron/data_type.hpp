@@ -5,7 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "polychron/float16.hpp"
 
 namespace polychron {
 
@@ -28,12 +33,6 @@ enum class DataType : std::uint8_t {
 inline constexpr std::array all_data_types{
     DataType::float32, DataType::float16, DataType::int32, DataType::uint32, DataType::int64,
     DataType::uint64,  DataType::int8,    DataType::uint8, DataType::int4,   DataType::uint4};
-
-/// An IEEE 754 binary16 value as its bits; convert at the edges, kernels compute in float32.
-struct float16 {
-  std::uint16_t bits = 0;
-  friend bool operator==(float16, float16) = default;
-};
 
 /// True for the types that have two elements a byte.
 constexpr bool is_packed(DataType type) noexcept {
@@ -105,5 +104,17 @@ concept Element = requires {
 
 template <Element T>
 inline constexpr DataType data_type_v = data_type_of<T>::value;
+
+/// Elements one after the other in memory, as arrays, vectors and spans have them.
+template <class R>
+concept Elements = requires(const R& values) {
+  std::span(values);
+  requires Element<std::remove_cv_t<typename decltype(std::span(values))::element_type>>;
+};
+
+/// The type of the elements.
+template <Elements R>
+using element_t =
+    std::remove_cv_t<typename decltype(std::span(std::declval<const R&>()))::element_type>;
 
 }  // namespace polychron

@@ -40,6 +40,9 @@ struct BuildOptions {
 class GraphBuilder {
  public:
   explicit GraphBuilder(const Context& context);
+  /// One graph has one builder: what one adds, a copy would have added too.
+  GraphBuilder(GraphBuilder&&) = default;
+  GraphBuilder& operator=(GraphBuilder&&) = default;
 
   // -- inputs and constants ----------------------------------------------------------------------
   Operand input(std::string name, const OperandDescriptor& descriptor);
@@ -51,15 +54,12 @@ class GraphBuilder {
   Operand constant(DataType type, Number value);
   /// The contents of a constant tensor, shared, not copied.
   Operand constant(const Tensor& constant_tensor);
-  /// Copies typed values; type_error if T is not the descriptor's type.
-  template <Element T>
-  Operand constant(const OperandDescriptor& descriptor, std::span<const T> values) {
-    check_view(descriptor, data_type_v<T>);
-    return constant(descriptor, std::as_bytes(values));
-  }
-  template <Element T>
-  Operand constant(const OperandDescriptor& descriptor, const std::vector<T>& values) {
-    return constant(descriptor, std::span<const T>(values));
+  /// Copies an array, a vector or a span of elements; type_error if they are not of the
+  /// descriptor's type.
+  template <Elements R>
+  Operand constant(const OperandDescriptor& descriptor, const R& values) {
+    check_view(descriptor, data_type_v<element_t<R>>);
+    return constant(descriptor, std::as_bytes(std::span(values)));
   }
 
   // -- any operator, by name ----------------------------------------------------------------------

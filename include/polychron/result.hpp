@@ -23,7 +23,10 @@ class [[nodiscard]] Result {
   const T& value() const& { return check(), std::get<0>(data_); }
   T&& value() && { return check(), std::get<0>(std::move(data_)); }
   T& operator*() & { return value(); }
+  const T& operator*() const& { return value(); }
+  T&& operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
+  const T* operator->() const { return &value(); }
 
   /// The error; only if !has_value().
   const Error& error() const { return std::get<1>(data_); }

@@ -27,7 +27,7 @@ auto computed(T value) {
 template <class R, class C>
 R stored(C value) {
   if constexpr (std::is_same_v<R, float16> && std::is_same_v<C, float>)
-    return to_half(value);
+    return float16(value);
   else
     return static_cast<R>(value);
 }

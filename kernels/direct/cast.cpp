@@ -21,7 +21,7 @@ To converted(From value) {
   if constexpr (std::is_same_v<From, float16>) {
     return converted<To>(to_float(value));
   } else if constexpr (std::is_same_v<To, float16>) {
-    return to_half(static_cast<float>(value));
+    return float16(static_cast<float>(value));
   } else if constexpr (std::is_integral_v<To> && std::is_same_v<From, float>) {
     // Exact bounds: float32 holds those of 8 bits, double those of 32; the upper ones of 64 bits
     // are beyond by one.
@@ -81,7 +81,7 @@ KernelResult prepare_floats(const Problem& problem, F f) {
   return make_kernel(
       [f, count](const Arguments& arguments) {
         each<float16, float16>(arguments, count,
-                               [f](float16 x) { return to_half(f(to_float(x))); });
+                               [f](float16 x) { return float16(f(to_float(x))); });
       },
       0);
 }

@@ -23,7 +23,7 @@ auto widened(T value) {
 template <class T, class W>
 T narrowed(W value) {
   if constexpr (std::is_same_v<T, float16>)
-    return to_half(value);
+    return float16(value);
   else
     return static_cast<T>(value);
 }

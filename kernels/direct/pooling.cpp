@@ -18,7 +18,7 @@ namespace {
 double widened(float value) { return static_cast<double>(value); }
 float widened(float16 value) { return to_float(value); }
 void store(double value, float& out) { out = static_cast<float>(value); }
-void store(float value, float16& out) { out = to_half(value); }
+void store(float value, float16& out) { out = float16(value); }
 
 /// One axis of a picture, with the window that moves along it.
 struct Axis {

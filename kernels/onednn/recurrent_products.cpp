@@ -261,7 +261,7 @@ class RecurrentBound final : public Bound {
       return;
     }
     auto* to = reinterpret_cast<float16*>(arguments_.outputs[output]) + first;
-    for (std::size_t i = 0; i < r_.states(); ++i) to[i] = to_half(from[i]);
+    for (std::size_t i = 0; i < r_.states(); ++i) to[i] = float16(from[i]);
   }
 
   void lstm_step(const float* gates_x, std::size_t d) const {

@@ -44,7 +44,7 @@ T narrow(double value) {
   if constexpr (std::is_same_v<T, float>) {
     return static_cast<float>(value);
   } else if constexpr (std::is_same_v<T, float16>) {
-    return float16{Eigen::half_impl::float_to_half_rtne(static_cast<float>(value)).x};
+    return float16::from_bits(Eigen::half_impl::float_to_half_rtne(static_cast<float>(value)).x);
   } else {
     if (std::isnan(value)) return T{};
     if (value <= static_cast<double>(std::numeric_limits<T>::min()))

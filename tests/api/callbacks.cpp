@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(blocked_callbacks_hold_up_callbacks_only) {
   rig.dispatch(g, t, out);
   const auto read = reply(rig.context.read_tensor(out));
   BOOST_REQUIRE(read);
-  BOOST_TEST(read.value().as<float>()[0] == 4.0F);
+  BOOST_TEST(read.value().to_vector<float>()[0] == 4.0F);
   for (auto& other : others) BOOST_TEST(static_cast<bool>(reply(other.pending())));
   gate.open();
   BOOST_TEST(done.reaches(4));
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(waiting_in_a_callback_is_always_safe) {
     for (int i = 0; i < rounds; ++i)
       rig.context.read_tensor(t).then([=, context = rig.context](const Result<Buffer>&) mutable {
         try {
-          if (context.read_tensor(t).get().as<float>()[0] != 7.0F) ++*wrong;
+          if (context.read_tensor(t).get().to_vector<float>()[0] != 7.0F) ++*wrong;
           static_cast<void>(context.create_tensor(Rig::floats()).get());
         } catch (const Error&) {
           ++*wrong;

@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(a_runtime_lives_in_an_embedders_actor_system) {
     BOOST_TEST(static_cast<bool>(actor_of(context)));
     const auto t = context.create_tensor({{DataType::float32, {1}}, true, true, {}}).get();
     context.write_tensor(t, std::vector<float>{7});
-    BOOST_TEST(context.read_tensor(t).get().as<float>()[0] == 7.0F);
+    BOOST_TEST(context.read_tensor(t).get().to_vector<float>()[0] == 7.0F);
   }
   // The last of an actor ends a moment after its state: a stray one would keep this waiting for
   // ever.

@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(views_must_be_of_the_tensors_type_or_bytes) {
   Embedder e;
   const auto t = e.tensor(DataType::int32, {1});
   e.context.write_tensor(t, std::vector<std::uint8_t>{1, 0, 0, 0});
-  BOOST_TEST(e.context.read_tensor(t).get().as<std::int32_t>()[0] == 1);
+  BOOST_TEST(e.context.read_tensor(t).get().to_vector<std::int32_t>()[0] == 1);
   throws(ErrorKind::type_error, [&] { e.context.write_tensor(t, std::vector<float>{1}); });
   throws(ErrorKind::type_error, [&] { e.context.write_tensor(t, std::vector<std::uint32_t>{1}); });
 }

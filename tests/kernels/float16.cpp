@@ -1,5 +1,6 @@
 // Graphs in float16: computed in float32 where that is faster, converted at their ends only, and
 // never where nothing is computed.
+#include <array>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
@@ -128,7 +129,10 @@ BOOST_AUTO_TEST_CASE(what_only_moves_keeps_its_bits) {
   maker.output(maker.node(op("slice"), {t}, {3, 1}, SliceAttributes{{0, 1}, {3, 1}, {}}, half));
   Runner runner(kernels::make_cpu_backend(), maker.share());
   // NaNs with something in them, one of them signaling.
-  runner.set<float16>(0, {{1}, {2}, {3}, {0x7c01}, {0xfe2a}, {0x8000}});
+  std::vector<float16> values;
+  for (const std::uint16_t bits : std::array<std::uint16_t, 6>{1, 2, 3, 0x7c01, 0xfe2a, 0x8000})
+    values.push_back(float16::from_bits(bits));
+  runner.set<float16>(0, values);
   runner.run();
   BOOST_TEST(count(runner.plan().describe(), "cast") == 0U);
   const auto y = runner.get<float16>(0);

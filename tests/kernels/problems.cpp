@@ -27,7 +27,7 @@ template <class T>
 T special(std::mt19937& generator) {
   if constexpr (std::is_same_v<T, float16>) {
     constexpr std::uint16_t list[] = {0x7e00, 0xfe01, 0x7c00, 0xfc00, 0x8000, 0, 1, 0x8001, 0x7bff};
-    return {list[generator() % std::size(list)]};
+    return float16::from_bits(list[generator() % std::size(list)]);
   } else if constexpr (std::is_same_v<T, float>) {
     using Limits = std::numeric_limits<float>;
     const float list[] = {Limits::quiet_NaN(),

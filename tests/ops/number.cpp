@@ -27,7 +27,7 @@ double as_float(const Number& value, DataType type) {
 
 BOOST_AUTO_TEST_CASE(float16_there_and_back_for_every_value) {
   for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
-    const float16 value{static_cast<std::uint16_t>(bits)};
+    const auto value = float16::from_bits(static_cast<std::uint16_t>(bits));
     const double wide = ops::to_double(value);
     if (std::isnan(wide)) {
       BOOST_TEST(std::isnan(ops::to_double(ops::to_float16(wide))));
@@ -39,8 +39,8 @@ BOOST_AUTO_TEST_CASE(float16_there_and_back_for_every_value) {
 
 BOOST_AUTO_TEST_CASE(float16_rounds_to_nearest_even_between_all_neighbours) {
   for (std::uint32_t bits = 0; bits < 0x7bff; ++bits) {
-    const double low = ops::to_double(float16{static_cast<std::uint16_t>(bits)});
-    const double high = ops::to_double(float16{static_cast<std::uint16_t>(bits + 1)});
+    const double low = ops::to_double(float16::from_bits(static_cast<std::uint16_t>(bits)));
+    const double high = ops::to_double(float16::from_bits(static_cast<std::uint16_t>(bits + 1)));
     const double middle = (low + high) / 2;
     BOOST_REQUIRE_EQUAL(ops::to_float16(middle).bits, bits + (bits & 1U));
     BOOST_REQUIRE_EQUAL(ops::to_float16(std::nextafter(middle, 0)).bits, bits);

@@ -21,5 +21,5 @@ int main() {
   graph = builder.build({{"y", builder.softmax(builder.input("x", four), 0)}}).get();
   context.write_tensor(in, std::vector<float>{1, 1, 1, 1});
   for (int i = 0; i < 100; ++i) context.dispatch(graph, {{"x", in}}, {{"y", out}});
-  std::cout << context.read_tensor(out).get().as<float>()[0];
+  std::cout << context.read_tensor(out).get().to_vector<float>()[0];
 }

@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(a_lease_sees_what_was_called_before_and_is_seen_by_what_com
   BOOST_TEST(!read.ready());
   set(lease, 4);
   lease.return_now();
-  BOOST_TEST(s.world.settle(std::move(read)).value().as<std::uint64_t>()[0] == 4U);
+  BOOST_TEST(s.world.settle(std::move(read)).value().to_vector<std::uint64_t>()[0] == 4U);
   thrown(ErrorKind::invalid_state, [&] { static_cast<void>(lease.bytes()); });
 }
 
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(what_depends_on_a_leased_tensor_waits_in_order_and_the_rest
   set(lease, 11);
   lease.return_now();
   const auto expected = Server::result("g", Server::result("g", 11));
-  BOOST_TEST(s.world.settle(std::move(waiting)).value().as<std::uint64_t>()[0] == expected);
+  BOOST_TEST(s.world.settle(std::move(waiting)).value().to_vector<std::uint64_t>()[0] == expected);
   BOOST_TEST(s.world.settle(s.context.pending()).value().empty());
 }
 
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(a_lease_holds_up_dependent_work_on_other_lanes_too) {
     BOOST_TEST(!read.ready(), "seed " << seed);
     set(lease, 2);
     lease.return_now();
-    const auto value = s.world.settle(std::move(read)).value().as<std::uint64_t>()[0];
+    const auto value = s.world.settle(std::move(read)).value().to_vector<std::uint64_t>()[0];
     BOOST_TEST(value == Server::result("g", 2), "seed " << seed);
   }
 }

@@ -18,7 +18,7 @@ const OperandDescriptor two{DataType::float32, {2}};
 Tensor tensor_in(Context& context) { return context.create_tensor({two, true, true, {}}).get(); }
 
 float first_of(Context& context, const Tensor& tensor) {
-  return context.read_tensor(tensor).get().as<float>()[0];
+  return context.read_tensor(tensor).get().to_vector<float>()[0];
 }
 
 void expect(bool holds, const char* otherwise) {

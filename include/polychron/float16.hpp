@@ -1,0 +1,53 @@
+// IEEE 754 binary16: a number's bits, and the way to float and back.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace polychron {
+
+/// A binary16 value. Numbers become one, and are had from one, explicitly: `float16(1.5F)`,
+/// `static_cast<float>(h)`. It has no arithmetic: kernels compute in float32. Both ways are without
+/// branches, so that loops over arrays vectorize.
+/// Source: IEEE 754-2019, 3.6 (interchange formats) and 4.3.1 (rounding).
+struct float16 {
+  std::uint16_t bits = 0;
+
+  constexpr float16() = default;
+  /// The nearest value, ties to even; beyond the range an infinity.
+  constexpr explicit float16(float value) noexcept : bits(rounded(value)) {}
+  static constexpr float16 from_bits(std::uint16_t bits) noexcept {
+    float16 value;
+    value.bits = bits;
+    return value;
+  }
+  /// Exact: every binary16 value is a float.
+  constexpr explicit operator float() const noexcept {
+    const std::uint32_t magnitude = bits & 0x7fffU;
+    // The exponent's bias is 112 less; multiplying makes subnormal numbers right too.
+    const float scaled = std::bit_cast<float>(magnitude << 13) * 0x1p112F;
+    const std::uint32_t special = magnitude >= 0x7c00U ? 0x7f80'0000U : 0U;
+    const std::uint32_t sign = (bits & 0x8000U) << 16;
+    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(scaled) | special | sign);
+  }
+
+  /// Of bits: NaN is equal to the same NaN, and 0 is not -0.
+  friend bool operator==(float16, float16) = default;
+
+ private:
+  static constexpr std::uint16_t rounded(float value) noexcept {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    const std::uint32_t magnitude = bits & 0x7fff'ffffU;
+    // Normal numbers: the bias changes, and what is cut off rounds into what stays.
+    const std::uint32_t normal = (magnitude - 0x3800'0000U + 0xfffU + (magnitude >> 13 & 1U)) >> 13;
+    // Subnormal ones: an addition shifts and rounds them.
+    const float shifted = std::bit_cast<float>(magnitude) + 0.5F;
+    const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(shifted) - 0x3f00'0000U;
+    const std::uint32_t special = magnitude > 0x7f80'0000U ? 0x7e00U : 0x7c00U;
+    const std::uint32_t finite = magnitude < 0x3880'0000U ? subnormal : normal;
+    const std::uint32_t half = magnitude >= 0x4780'0000U ? special : finite;
+    return static_cast<std::uint16_t>(half | (bits >> 16 & 0x8000U));
+  }
+};
+
+}  // namespace polychron
