@@ -45,6 +45,12 @@ ExternalData::File& ExternalData::open(const std::string& location) {
   return files_.emplace(location, std::move(file)).first->second;
 }
 
+fs::path folder_of(const fs::path& path) {
+  std::error_code error;
+  const auto whole = fs::absolute(path, error);
+  return error ? fs::path() : whole.parent_path();
+}
+
 std::shared_ptr<const Buffer> ExternalData::read(const std::string& location, std::uint64_t offset,
                                                  std::uint64_t length) {
   auto& file = open(location);

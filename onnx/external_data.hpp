@@ -12,6 +12,9 @@
 
 namespace polychron::onnx::detail {
 
+/// The folder that `path` is in; empty if it names nothing.
+std::filesystem::path folder_of(const std::filesystem::path& path);
+
 /// Reads the external data of one model while it is loaded. A file name in a model is not to be
 /// trusted: absolute paths, "..", symbolic links that lead out of the model's folder, and anything
 /// but regular files are refused. Ranges are read rather than mapped: a mapped file that somebody

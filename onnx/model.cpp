@@ -168,7 +168,7 @@ Model load(const std::filesystem::path& path) {
   return detail::located("model " + detail::quote(path.string()), [&] {
     return detail::ModelState::make(
         detail::parse_file(path),
-        detail::ExternalData(std::filesystem::absolute(path).parent_path()));
+        detail::ExternalData(detail::folder_of(path)));
   });
 }
 

@@ -65,7 +65,7 @@ std::optional<DataType> operand_type(const TensorValue& value) noexcept {
 TensorValue read_tensor(const std::filesystem::path& path) {
   try {
     const auto message = detail::parse_tensor_file(path);
-    detail::ExternalData external(std::filesystem::absolute(path).parent_path());
+    detail::ExternalData external(detail::folder_of(path));
     const auto literal = detail::take_tensor(*message, external);
     TensorValue value{std::string(detail::to_string(literal.type)), literal.shape, nullptr};
     if (detail::element_size(literal.type) != 0)

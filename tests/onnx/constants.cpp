@@ -128,6 +128,7 @@ BOOST_AUTO_TEST_CASE(tensor_files_are_read_or_refused) {
   refused(tensor.SerializeAsString(), "elements where shape [2, 4000000]");
   std::filesystem::remove(path);
   fails(ErrorKind::bad_data, "No such file", [&] { polychron::onnx::read_tensor(path); });
+  fails(ErrorKind::bad_data, "No such file", [&] { polychron::onnx::read_tensor(""); });
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -197,6 +197,8 @@ BOOST_AUTO_TEST_CASE(files_that_are_no_models) {
   };
   missing("no/such/file.onnx", "'no/such/file.onnx': No such file or directory");
   missing("/", "not a regular file");
+  missing("", "'': No such file or directory");
+  missing(std::string(300, 'x'), "File name too long");
   missing(POLYCHRON_SOURCE_DIR "/CMakeLists.txt", "not an ONNX model");
   refused(Model(), ErrorKind::bad_data, "the graph has no outputs");
   BOOST_CHECK_THROW(load(""), polychron::Error);
