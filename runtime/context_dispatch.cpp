@@ -101,7 +101,23 @@ void fill(NamedBuffers& named, std::vector<Buffer>& buffers) noexcept {
   for (std::size_t i = 0; i < named.size(); ++i) named[i].second = std::move(buffers[i]);
 }
 
+/// What a caller calls the tensor: its own name, and the graph's for each place where it is given.
+std::string places_of(msg::TensorId id, const NamedTensors& inputs, const NamedTensors& outputs) {
+  std::string tensor, places;
+  const auto collect = [&](const char* side, const NamedTensors& given) {
+    for (const auto& [name, handle] : given) {
+      if (TensorHandle::of(handle)->id != id) continue;
+      tensor = TensorHandle::of(handle)->name();
+      places += std::string(places.empty() ? ", as " : " and ") + side + " '" + name + "'";
+    }
+  };
+  collect("input", inputs);
+  collect("output", outputs);
+  return tensor + " is given twice" + places;
+}
+
 void check_distinct(const GraphHandle& graph, const DispatchOptions& options,
+                    const NamedTensors& named_inputs, const NamedTensors& named_outputs,
                     const msg::TensorIds& inputs, const msg::TensorIds& outputs) {
   boost::container::small_vector<msg::TensorId, 8> all;
   for (const auto* ids : {&inputs, &outputs})
@@ -109,7 +125,7 @@ void check_distinct(const GraphHandle& graph, const DispatchOptions& options,
   std::sort(all.begin(), all.end());
   const auto twice = std::adjacent_find(all.begin(), all.end());
   if (twice != all.end())
-    throw bind_error(graph, options, "tensor #" + std::to_string(*twice) + " is given twice");
+    throw bind_error(graph, options, places_of(*twice, named_inputs, named_outputs));
 }
 
 }  // namespace
@@ -121,7 +137,7 @@ void Context::dispatch(const Graph& graph, const NamedTensors& inputs, const Nam
     const auto& handle = check_graph(context, graph, "dispatch", options);
     auto input_ids = bind(context, handle, "input", handle.built.inputs, inputs, options);
     auto output_ids = bind(context, handle, "output", handle.built.outputs, outputs, options);
-    check_distinct(handle, options, input_ids, output_ids);
+    check_distinct(handle, options, inputs, outputs, input_ids, output_ids);
     auto& port = *context->port;
     const auto conditions = conditions_of(options);
     auto place = port.enter(Port::Door::operations, conditions);

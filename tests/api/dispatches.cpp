@@ -70,6 +70,23 @@ BOOST_AUTO_TEST_CASE(wrong_arguments_are_type_errors) {
   throws(ErrorKind::type_error, [&] { other.dispatch(a.graph, in, out); });
 }
 
+BOOST_AUTO_TEST_CASE(a_tensor_given_twice_is_told_by_its_names) {
+  Adder a;
+  const auto sum = a.tensor(DataType::float32, {3, 5}, "sum");
+  const auto says = [](const std::string& words, auto call) {
+    try {
+      call();
+      BOOST_ERROR("nothing was thrown, where '" << words << "' was expected");
+    } catch (const Error& error) {
+      BOOST_TEST(std::string(error.what()).find(words) != std::string::npos, error.what());
+    }
+  };
+  says("tensor 'sum' is given twice, as input 'rhs' and output 'output1'",
+       [&] { a.run(a.lhs_, sum, sum, a.out2); });
+  says("tensor 'sum' is given twice, as output 'output1' and output 'output2'",
+       [&] { a.run(a.lhs_, a.rhs_, sum, sum); });
+}
+
 BOOST_AUTO_TEST_CASE(the_same_inputs_to_two_sets_of_outputs) {
   Adder a;
   const auto more1 = a.make(), more2 = a.make();
