@@ -17,7 +17,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # -Wno-restrict: g++ 12 warns of std::string's own operator+ (GCC bug 105651).
   target_compile_options(polychron_flags INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Wno-restrict
-    -Werror)
+    $<$<BOOL:${POLYCHRON_WERROR}>:-Werror>)
 else()
   target_compile_options(polychron_flags INTERFACE -w)  # Clang is for fuzzing; g++ is who warns
 endif()

@@ -1,5 +1,5 @@
 # Install and export: find_package(polychron) gives polychron::polychron, polychron::onnx and
-# polychron::stress. What the libraries are made of (CAF, oneDNN, Eigen, protobuf) stays inside: a consumer needs none of its
+# polychron::stress; so do their aliases under add_subdirectory(). What the libraries are made of (CAF, oneDNN, Eigen, protobuf) stays inside: a consumer needs none of its
 # headers, and finds its shared libraries as the system does. tests/package tries it.
 include(CMakePackageConfigHelpers)
 set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/polychron)
@@ -20,6 +20,22 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/polychron-config-version.
 install(FILES ${PROJECT_BINARY_DIR}/polychron-config.cmake
   ${PROJECT_BINARY_DIR}/polychron-config-version.cmake cmake/FindCAF.cmake
   DESTINATION ${package_directory})
+
+# For builds without CMake: pkg-config --cflags --libs polychron, polychron-onnx, polychron-stress.
+function(polychron_pkg_config name library description)
+  set(POLYCHRON_PC_NAME ${name})
+  set(POLYCHRON_PC_LIBRARY ${library})
+  set(POLYCHRON_PC_DESCRIPTION ${description})
+  set(POLYCHRON_PC_REQUIRES ${ARGN})
+  file(RELATIVE_PATH POLYCHRON_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
+    ${CMAKE_INSTALL_PREFIX})
+  configure_file(cmake/polychron.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+polychron_pkg_config(polychron polychron ${PROJECT_DESCRIPTION})
+polychron_pkg_config(polychron-onnx polychron_onnx "ONNX models as graphs of Polychron" polychron)
+polychron_pkg_config(polychron-stress polychron_simulation
+  "Schedules of programs that embed Polychron" polychron)
 
 if(POLYCHRON_TOOLS)
   file(RELATIVE_PATH libraries ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})

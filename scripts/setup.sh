@@ -11,7 +11,7 @@ set -eu
 # (The OpenCL headers are for libdnnl-dev's CMake configuration, which insists on them.)
 packages="ca-certificates ccache cmake g++ git libboost-test-dev libcaf-dev libcli11-dev libdnnl-dev
   libeigen3-dev libonnx-dev libonnx-testdata libopencv-core-dev libopencv-imgcodecs-dev libopencv-imgproc-dev
-  libprotobuf-dev ninja-build nlohmann-json3-dev ocl-icd-opencl-dev protobuf-compiler"
+  libprotobuf-dev ninja-build nlohmann-json3-dev ocl-icd-opencl-dev pkg-config protobuf-compiler"
 command -v npm >/dev/null || packages="$packages nodejs npm"
 [ "${1:-}" != fuzz ] || packages="$packages clang-14 libclang-rt-14-dev libomp-14-dev"
 

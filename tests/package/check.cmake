@@ -9,6 +9,14 @@ function(run_step name)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
+# compile PROGRAM SOURCE PACKAGE: as a makefile would, with what pkg-config says.
+function(compile program source package)
+  run_step("pkg-config ${package}" ${CMAKE_COMMAND} -E env
+    PKG_CONFIG_PATH=${WORK}/prefix/${LIBDIR}/pkgconfig pkg-config --cflags --libs ${package})
+  separate_arguments(flags UNIX_COMMAND "${FLAGS} -Wl,-rpath,${WORK}/prefix/${LIBDIR} ${output}")
+  run_step("compile ${program}" ${COMPILER} -std=c++20 ${source} -o ${WORK}/${program} ${flags})
+endfunction()
+
 file(REMOVE_RECURSE ${WORK})
 run_step(install ${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/first)
 # The prefix is moved: nothing in it may know where it was.
@@ -31,6 +39,30 @@ run_step(early_announcement ${WORK}/build/early_announcement)
 if(NOT output MATCHES "^found: server, .*token s.*: server, .*mended: nothing found\n$")
   message(FATAL_ERROR "early_announcement printed '${output}'")
 endif()
+compile(plain_quickstart ${SOURCE}/examples/quickstart/quickstart.cpp polychron)
+run_step(plain_quickstart ${WORK}/plain_quickstart)
+if(NOT output STREQUAL "3 6 9 12 ")
+  message(FATAL_ERROR "plain_quickstart printed '${output}'")
+endif()
+compile(plain_consumer ${CMAKE_CURRENT_LIST_DIR}/main.cpp polychron-onnx)
+run_step(plain_consumer ${WORK}/plain_consumer)
+compile(plain_stress ${SOURCE}/examples/stress/early_announcement.cpp polychron-stress)
+
+# Within another project: configured only, since the library would be compiled once more.
+run_step(within ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/within -B ${WORK}/within -G Ninja
+  -D POLYCHRON=${SOURCE} -D CMAKE_CXX_COMPILER=${COMPILER})
+run_step("what within would build" ${CMAKE_COMMAND} --build ${WORK}/within --target help)
+foreach(other test_api polychron_tool bench_dispatch)
+  if(output MATCHES "${other}: phony")
+    message(FATAL_ERROR "another project would build ${other}")
+  endif()
+endforeach()
+foreach(own polychron polychron_onnx polychron_simulation)
+  if(NOT output MATCHES "${own}: phony")
+    message(FATAL_ERROR "another project would not build ${own}:\n${output}")
+  endif()
+endforeach()
+
 if(EXISTS ${WORK}/prefix/bin/polychron)
   run_step("the installed tool" ${WORK}/prefix/bin/polychron --help)
 endif()
