@@ -26,10 +26,10 @@ struct Options {
 };
 
 constexpr const char* footer =
-    R"(Operators that Polychron cannot import are marked "unsupported". In JSON, a dimension is a number,
-the symbol of a free one, or null for a free one without a symbol; operand_type is WebNN's. With --plan, --bind or
---constant the model is compiled too, and its plan is shown: a line for
-each step with its operators, its implementation and its shapes.
+    R"(Operators that Polychron cannot import are marked "unsupported". In JSON, a dimension
+is a number, the symbol of a free one, or null for a free one without a symbol; operand_type is
+WebNN's. With --plan, --bind or --constant the model is compiled too, and its plan is shown: a line
+for each step with its operators, its implementation and its shapes.
 
 Examples:
   polychron inspect model.onnx
