@@ -149,8 +149,10 @@ std::vector<std::filesystem::path> files_of(const std::filesystem::path& directo
 }
 
 std::vector<json> cases_of(const std::filesystem::path& file) {
+  std::error_code unknown;  // looked at before it is opened: that waits for a pipe's other end
+  if (!std::filesystem::is_regular_file(file, unknown)) throw Malformed("is no regular file");
   std::ifstream stream(file, std::ios::binary);
-  if (!stream || !std::filesystem::is_regular_file(file)) throw Malformed("cannot be read");
+  if (!stream) throw Malformed("cannot be read");
   json content;
   try {
     content = json::parse(stream, [](int depth, json::parse_event_t, json&) {

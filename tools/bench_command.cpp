@@ -11,8 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "tools/arguments.hpp"
 #include "tools/command.hpp"
 #include "tools/platform.hpp"
+#include "tools/printable.hpp"
 #include "tools/progress.hpp"
 #include "tools/random_input.hpp"
 #include "tools/session.hpp"
@@ -28,7 +30,7 @@ using Seconds = std::chrono::duration<double>;
 struct Options {
   std::string model;
   std::vector<std::string> bindings;
-  int threads = 1;
+  Workers workers;
   double seconds = 5;
   std::uint64_t seed = 1;
   bool json = false;
@@ -121,7 +123,8 @@ void print(const Figures& figures, const Options& options) {
   if (options.json) {
     const nlohmann::json result = {{"model", options.model},
                                    {"bindings", options.bindings},
-                                   {"threads", options.threads},
+                                   {"threads", options.workers.threads},
+                                   {"lanes", options.workers.lanes},
                                    {"seed", options.seed},
                                    {"load_ms", figures.load_ms},
                                    {"build_ms", figures.build_ms},
@@ -132,7 +135,7 @@ void print(const Figures& figures, const Options& options) {
                                    {"throughput_per_second", figures.throughput},
                                    {"pipelined_runs", figures.pipelined_runs},
                                    {"peak_resident_bytes", peak_resident_bytes()}};
-    std::cout << result.dump(2) << '\n';
+    std::cout << to_text(result) << '\n';
     return;
   }
   std::cout << std::fixed << std::setprecision(3);
@@ -152,11 +155,10 @@ void bench_model(const Options& options, bool force_progress) {
   Figures figures;
   progress.show("loading the model");
   auto start = Clock::now();
-  const auto model = polychron::onnx::load(options.model);
+  const auto model = load_model(options.model);
   figures.load_ms = since(start);
   start = Clock::now();
-  Session session(model, {bindings}, options.threads,
-                  std::filesystem::path(options.model).stem().string(), progress);
+  Session session(model, {bindings}, options.workers, label_of(options.model), progress);
   figures.build_ms = since(start);
 
   Bench bench(session, options.seed);
@@ -177,21 +179,22 @@ void add_bench(CLI::App& app, const Globals& globals) {
   const auto options = std::make_shared<Options>();
   auto* command = app.add_subcommand("bench", "Measure latency and throughput of a model");
   command->footer(footer);
-  command->add_option("MODEL", options->model, "ONNX file, opset 1 to 21")->required();
+  command->add_option("MODEL", options->model, model_help)->required()->check(not_empty("a file"));
   command->add_option("--bind", options->bindings, bind_help)
       ->type_name("NAME=SHAPE")
       ->allow_extra_args(false);
-  add_threads_option(*command, options->threads);
+  add_workers_options(*command, options->workers);
   command->add_option("--seconds", options->seconds, "How long to measure")
-      ->check(CLI::Range(0.01, 3600.0))
+      ->check(between(0.01, 3600))
       ->type_name("S")
       ->capture_default_str();
   command->add_option("--seed", options->seed, "Of the random inputs")
+      ->check(whole_number())
       ->type_name("N")
       ->capture_default_str();
   command->add_flag("--json", options->json, "Print as JSON");
   command->callback([options, &globals] {
-    make_threads_wait_passively(options->threads, globals.arguments);
+    make_threads_wait_passively(options->workers.threads, globals.arguments);
     bench_model(*options, globals.progress);
   });
 }

@@ -9,7 +9,9 @@
 
 #include "conformance/case.hpp"
 #include "conformance/values.hpp"
+#include "tools/arguments.hpp"
 #include "tools/command.hpp"
+#include "tools/printable.hpp"
 #include "tools/progress.hpp"
 #include "tools/tally.hpp"
 
@@ -60,13 +62,14 @@ class Report {
 
   void add(const std::string& file, const std::string& name, const std::string& operator_name,
            const Verdict& verdict) {
-    const auto reason = one_line(verdict.reason);
-    tally_.count(operator_name.empty() ? "(unknown)" : one_line(operator_name),
+    const auto reason = printable(verdict.reason);
+    tally_.count(operator_name.empty() ? "(unknown)" : printable(operator_name),
                  static_cast<std::size_t>(verdict.outcome), reason);
     if (as_json_) return add_json(file, name, operator_name, verdict);
     if (verdict.outcome != Outcome::failed) return;
-    std::cout << "failed: " << file << (name.empty() ? "" : " \"" + one_line(name) + "\"") << ": "
-              << reason << std::endl;
+    std::cout << "failed: " << printable(file)
+              << (name.empty() ? "" : " \"" + printable(name) + "\"") << ": " << reason
+              << std::endl;
   }
 
   std::size_t count(Outcome outcome) const {
@@ -77,7 +80,7 @@ class Report {
     if (as_json_) {
       auto description = tally_.to_json();
       description["cases"] = cases_;
-      std::cout << description.dump(2) << '\n';
+      std::cout << to_text(description) << '\n';
     } else {
       std::cout << tally_.table() << tally_.reasons(static_cast<std::size_t>(Outcome::skipped))
                 << tally_.closing_line() << '\n';
@@ -151,7 +154,9 @@ void add_conformance(CLI::App& app, const Globals& globals) {
   const auto options = std::make_shared<Options>();
   auto* command = app.add_subcommand("conformance", "Run numeric test cases of WebNN's operators");
   command->footer(footer);
-  command->add_option("DIR", options->directory, "Directory of case files")->required();
+  command->add_option("DIR", options->directory, "Directory of case files")
+      ->required()
+      ->check(not_empty("a directory"));
   command->add_option("--filter", options->filter, "Only cases with this operator")
       ->type_name("OP");
   command->add_flag("--json", options->json, "Print as JSON, each case's result in it");

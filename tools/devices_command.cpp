@@ -5,6 +5,7 @@
 
 #include "polychron/runtime.hpp"
 #include "tools/command.hpp"
+#include "tools/printable.hpp"
 
 namespace tool {
 namespace {
@@ -24,7 +25,7 @@ void list_devices(bool json) {
     else
       std::cout << "not available: " << device.unavailable_reason << '\n';
   }
-  if (json) std::cout << array.dump(2) << '\n';
+  if (json) std::cout << to_text(array) << '\n';
 }
 
 }  // namespace

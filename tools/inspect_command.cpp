@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "tools/arguments.hpp"
 #include "tools/command.hpp"
+#include "tools/printable.hpp"
 #include "tools/progress.hpp"
 #include "tools/session.hpp"
 
@@ -24,18 +26,38 @@ struct Options {
 };
 
 constexpr const char* footer =
-    R"(Operators that Polychron cannot import are marked "unsupported". With --plan, --bind or
---constant the model is compiled too, and its plan is shown: a line for
-each step with its operators, its implementation and its shapes.
+    R"(Operators that Polychron cannot import are marked "unsupported". In JSON, a dimension
+is a number, the symbol of a free one, or null for a free one without a symbol; operand_type is
+WebNN's. With --plan, --bind or --constant the model is compiled too, and its plan is shown: a line
+for each step with its operators, its implementation and its shapes.
 
 Examples:
   polychron inspect model.onnx
   polychron inspect model.onnx --bind x=1x3x48x320)";
 
+/// A number, the symbol of a free dimension, or null for a free one that has none.
+json to_json(const polychron::onnx::Dimension& dimension) {
+  if (dimension.value) return *dimension.value;
+  return dimension.symbol.empty() ? json() : json(dimension.symbol);
+}
+
+json to_json(const ValueInfo& value) {
+  json dimensions;  // null: the model does not even tell how many there are
+  if (value.dimensions) {
+    dimensions = json::array();
+    for (const auto& dimension : *value.dimensions) dimensions.push_back(to_json(dimension));
+  }
+  json operand_type;
+  if (value.data_type) operand_type = to_string(*value.data_type);
+  return {{"name", value.name},
+          {"type", value.type},
+          {"operand_type", operand_type},
+          {"dimensions", dimensions}};
+}
+
 json to_json(const std::vector<ValueInfo>& values) {
   auto array = json::array();
-  for (const auto& value : values)
-    array.push_back({{"name", value.name}, {"type", to_string(value)}});
+  for (const auto& value : values) array.push_back(to_json(value));
   return array;
 }
 
@@ -60,7 +82,7 @@ json to_json(const Summary& summary) {
 void print(const std::string& heading, const std::vector<ValueInfo>& values) {
   std::cout << heading << '\n';
   for (const auto& value : values)
-    std::cout << "  " << value.name << "  " << to_string(value) << '\n';
+    std::cout << "  " << printable(value.name) << "  " << printable(to_string(value)) << '\n';
 }
 
 std::string mebibytes(std::uint64_t bytes) {
@@ -70,8 +92,8 @@ std::string mebibytes(std::uint64_t bytes) {
 }
 
 void print(const Summary& summary) {
-  std::cout << "graph      " << summary.graph_name << '\n'
-            << "producer   " << summary.producer << '\n'
+  std::cout << "graph      " << printable(summary.graph_name) << '\n'
+            << "producer   " << printable(summary.producer) << '\n'
             << "format     IR version " << summary.ir_version << ", opset " << summary.opset << '\n'
             << "constants  " << summary.initializers << ", " << mebibytes(summary.initializer_bytes)
             << '\n';
@@ -80,7 +102,7 @@ void print(const Summary& summary) {
   std::cout << "operators\n";
   for (const auto& entry : summary.operators)
     std::cout << std::setw(6) << entry.count << "  "
-              << (entry.domain.empty() ? "" : entry.domain + ".") << entry.name
+              << printable((entry.domain.empty() ? "" : entry.domain + ".") + entry.name)
               << (entry.supported ? "" : "  unsupported") << '\n';
 }
 
@@ -88,7 +110,7 @@ void print_plan(const polychron::Graph& graph) {
   std::cout << "plan: " << graph.plan().size() << " steps, constants "
             << mebibytes(graph.constant_bytes()) << ", arena " << mebibytes(graph.arena_bytes())
             << '\n';
-  for (const auto& step : graph.plan()) std::cout << "  " << step << '\n';
+  for (const auto& step : graph.plan()) std::cout << "  " << printable(step) << '\n';
 }
 
 void inspect_model(const Options& options, bool force_progress) {
@@ -96,12 +118,12 @@ void inspect_model(const Options& options, bool force_progress) {
                                               read_constants(options.constants)};
   Progress progress(force_progress);
   progress.show("loading the model");
-  const auto model = polychron::onnx::load(options.model);
+  const auto model = load_model(options.model);
   auto description = to_json(model.summary());
   progress.clear();
   if (!options.json) print(model.summary());
   if (options.plan || !import.bindings.empty() || !import.constants.empty()) {
-    Session session(model, import, 1, model.summary().graph_name, progress);
+    Session session(model, import, Workers{}, model.summary().graph_name, progress);
     progress.clear();
     const auto& graph = session.graph();
     if (!options.json) return print_plan(graph);
@@ -109,7 +131,7 @@ void inspect_model(const Options& options, bool force_progress) {
                            {"constant_bytes", graph.constant_bytes()},
                            {"arena_bytes", graph.arena_bytes()}};
   }
-  if (options.json) std::cout << description.dump(2) << '\n';
+  if (options.json) std::cout << to_text(description) << '\n';
 }
 
 }  // namespace
@@ -118,7 +140,7 @@ void add_inspect(CLI::App& app, const Globals& globals) {
   const auto options = std::make_shared<Options>();
   auto* command = app.add_subcommand("inspect", "Show inputs, outputs, operators and the plan");
   command->footer(footer);
-  command->add_option("MODEL", options->model, "ONNX file, opset 1 to 21")->required();
+  command->add_option("MODEL", options->model, model_help)->required()->check(not_empty("a file"));
   command->add_option("--bind", options->bindings, bind_help)
       ->type_name("NAME=SHAPE")
       ->allow_extra_args(false);

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <fstream>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "tools/command.hpp"
 #include "tools/npy_header.hpp"
@@ -17,7 +19,7 @@ static_assert(std::endian::native == std::endian::little, ".npy files are read i
 
 using polychron::DataType;
 
-constexpr std::string_view magic = "\x93NUMPY";
+constexpr auto magic = npy_magic;
 constexpr std::size_t max_header = 64 * 1024;  // NumPy's own headers are some 100 bytes
 constexpr std::array<std::pair<std::string_view, DataType>, 8> types{{{"f4", DataType::float32},
                                                                       {"f2", DataType::float16},
@@ -57,6 +59,36 @@ std::string_view take_header(std::span<const std::byte>& file, const std::string
   return text.substr(start, length);
 }
 
+/// What NumPy can do about elements that tensors do not have; empty if nothing.
+std::string conversion_of(std::string_view descr) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> conversions{
+      {{"f8", "float32"}, {"f16", "float32"}, {"g", "float32"}, {"i2", "int32"}, {"u2", "int32"}}};
+  for (const auto& [from, to] : conversions)
+    if (!descr.empty() && descr.substr(1) == from)
+      return "; convert it with numpy.save(NEW, numpy.load(OLD).astype('" + std::string(to) + "'))";
+  return {};
+}
+
+/// Elements of `size` bytes whose first dimension is the fastest, in C order.
+polychron::Buffer from_fortran_order(std::span<const std::byte> elements,
+                                     const polychron::Shape& shape, std::size_t size) {
+  auto result = polychron::Buffer::uninitialized(elements.size());
+  std::vector<std::size_t> index(shape.size(), 0), strides(shape.size(), size);
+  for (std::size_t k = 1; k < shape.size(); ++k) strides[k] = strides[k - 1] * shape[k - 1];
+  std::size_t from = 0;
+  for (std::size_t to = 0; to < elements.size(); to += size) {
+    std::memcpy(result.data() + to, elements.data() + from, size);
+    // The next index in C order, and where it stands.
+    for (std::size_t k = shape.size(); k-- > 0;) {
+      from += strides[k];
+      if (++index[k] < shape[k]) break;
+      from -= strides[k] * shape[k];
+      index[k] = 0;
+    }
+  }
+  return result;
+}
+
 DataType data_type_of(const NpyHeader& header, const std::string& name) {
   const std::string_view descr = header.descr;
   if (descr == "|b1") return DataType::uint8;
@@ -65,12 +97,16 @@ DataType data_type_of(const NpyHeader& header, const std::string& name) {
   });
   const char order = descr.empty() ? '?' : descr.front();
   if (type != types.end() && order == '>')
-    throw refusal(name, "is big-endian ('" + header.descr + "'), expected little-endian");
+    throw refusal(name, "is big-endian ('" + header.descr +
+                            "'), expected little-endian; convert it with numpy.save(NEW, "
+                            "numpy.load(OLD).astype('<" +
+                            std::string(type->first) + "'))");
   const bool one_byte = type != types.end() && polychron::byte_size(type->second) == 1;
   if (type == types.end() || !(order == '<' || (order == '|' && one_byte)))
     throw refusal(name, "has elements of type '" + header.descr +
                             "', expected float32, float16, int32, uint32, int64, uint64, int8, "
-                            "uint8 or bool");
+                            "uint8 or bool" +
+                            conversion_of(descr));
   return type->second;
 }
 
@@ -82,7 +118,6 @@ NpyArray parse_npy(std::span<const std::byte> file, const std::string& name) {
   NpyArray array;
   array.descriptor = {data_type_of(*header, name), header->shape};
   array.is_bool = header->descr == "|b1";
-  if (header->fortran_order) throw refusal(name, "is in Fortran order, expected C order");
   if (header->shape.size() > polychron::max_rank)
     throw refusal(name, "has " + std::to_string(header->shape.size()) +
                             " dimensions, expected at most " + std::to_string(polychron::max_rank));
@@ -91,21 +126,27 @@ NpyArray parse_npy(std::span<const std::byte> file, const std::string& name) {
     throw refusal(name, "has " + std::to_string(file.size()) + " bytes of elements, expected " +
                             (expected ? std::to_string(*expected) : "more than exist") + " for " +
                             to_string(array.descriptor));
-  array.bytes = polychron::Buffer::copy_of(file);
+  array.bytes = header->fortran_order
+                    ? from_fortran_order(file, header->shape,
+                                         polychron::byte_size(array.descriptor.data_type))
+                    : polychron::Buffer::copy_of(file);
   return array;
 }
 
 NpyArray read_npy(const std::filesystem::path& path) {
   const auto name = path.string();
   std::error_code error;
-  if (!std::filesystem::exists(path, error)) throw refusal(name, "there is no such file");
+  if (!std::filesystem::exists(path, error))
+    throw refusal(name, error ? error.message() : "there is no such file");
   if (std::filesystem::is_directory(path, error))
     throw refusal(name, "is a directory, expected a .npy file");
+  // Before it is opened: that waits for a pipe's other end, and devices have no end.
+  if (!std::filesystem::is_regular_file(path, error))
+    throw refusal(name, "is no regular file, expected a .npy file");
   const auto size = std::filesystem::file_size(path, error);
   std::ifstream file(path, std::ios::binary);
   if (error || !file) throw refusal(name, "cannot be opened for reading");
-  if (size > polychron::max_tensor_byte_length + max_header)
-    throw refusal(name, "is larger than a tensor may be");
+  if (size > max_npy_bytes) throw refusal(name, "is larger than a tensor may be");
   auto bytes = polychron::Buffer::uninitialized(size);
   if (!file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size)))
     throw refusal(name, "cannot be read");

@@ -1,15 +1,16 @@
 // NumPy's .npy files: a tensor with its type and shape.
 // Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 //
-// Read are versions 1.0, 2.0 and 3.0, little-endian, C order, of WebNN's types and of bool, which
-// becomes uint8. Everything else is refused with the reason. Headers are bounded, and no memory is
-// taken for elements that the file does not have.
+// Read are versions 1.0, 2.0 and 3.0, little-endian, of WebNN's types and of bool, which becomes
+// uint8; arrays in Fortran order become C order. Everything else is refused with the reason.
+// Headers are bounded, and no memory is taken for elements that the file does not have.
 #pragma once
 
 #include <cstddef>
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "polychron/buffer.hpp"
 #include "polychron/descriptor.hpp"
@@ -21,6 +22,12 @@ struct NpyArray {
   bool is_bool = false;  ///< uint8 values that are 0 or 1
   polychron::Buffer bytes;
 };
+
+/// No file that is read is longer.
+inline constexpr std::size_t max_npy_bytes = polychron::max_tensor_byte_length + 64 * 1024;
+
+/// What they begin with.
+inline constexpr std::string_view npy_magic = "\x93NUMPY";
 
 /// `name` is for messages. Throws UserError.
 NpyArray parse_npy(std::span<const std::byte> file, const std::string& name);

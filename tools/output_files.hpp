@@ -10,7 +10,7 @@
 namespace tool {
 
 /// Collects files under temporary names beside their places; commit() puts them all there. Without
-/// commit() nothing is left. Used by one thread.
+/// commit() nothing is left, not even if the program is interrupted. Used by one thread.
 class OutputFiles {
  public:
   OutputFiles() = default;
@@ -27,8 +27,9 @@ class OutputFiles {
   std::vector<std::pair<std::filesystem::path, std::filesystem::path>> files_;  ///< from, to
 };
 
-/// Makes sure early, before long work, that files can be made in `directory`, or that it can be
-/// made itself; makes nothing. Throws UserError.
+/// Make sure early, before long work, that `path` can be written, that files can be made in
+/// `directory` or that it can be made itself; make nothing. Throw UserError.
+void require_output_file(const std::filesystem::path& path);
 void require_output_directory(const std::filesystem::path& directory);
 
 }  // namespace tool

@@ -1,16 +1,61 @@
 #include "tools/platform.hpp"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
 namespace tool {
 
+namespace {
+
+/// A file that a signal removes. The handler runs at any moment, on any thread, and may not take
+/// locks or memory: it walks a list that only grows, at its head. Written by the one thread that
+/// writes files.
+struct Doomed {
+  std::string path;
+  std::atomic<bool> removed_by_signals;
+  Doomed* next;
+};
+std::atomic<Doomed*> doomed_files{nullptr};
+static_assert(std::atomic<Doomed*>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+
+void remove_doomed_files(int signal_number) {
+  for (const auto* file = doomed_files.load(); file != nullptr; file = file->next)
+    if (file->removed_by_signals.load()) unlink(file->path.c_str());
+  raise(signal_number);  // its action is the system's again: the end
+}
+
+void listen_to_signals() {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action {};
+    if (sigaction(number, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;
+    action.sa_handler = remove_doomed_files;
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    sigaction(number, &action, nullptr);
+  }
+}
+
+}  // namespace
+
+void remove_when_interrupted(const std::filesystem::path& file) {
+  doomed_files.store(new Doomed{file.string(), true, doomed_files.load()});
+  listen_to_signals();
+}
+
+void keep_when_interrupted(const std::filesystem::path& file) {
+  for (auto* known = doomed_files.load(); known != nullptr; known = known->next)
+    if (known->path == file.string()) known->removed_by_signals.store(false);
+}
+
 bool stderr_is_terminal() { return isatty(STDERR_FILENO) == 1; }
+
+bool stdout_is_terminal() { return isatty(STDOUT_FILENO) == 1; }
 
 std::string reason_not_writable(const std::filesystem::path& directory) {
   return access(directory.c_str(), W_OK | X_OK) == 0 ? "" : std::strerror(errno);

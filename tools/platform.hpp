@@ -11,6 +11,14 @@ namespace tool {
 /// Standard error is a terminal.
 bool stderr_is_terminal();
 
+/// Standard output is a terminal.
+bool stdout_is_terminal();
+
+/// From now on `file` is removed when the program is ended by SIGINT, SIGTERM or SIGHUP; until
+/// keep_when_interrupted().
+void remove_when_interrupted(const std::filesystem::path& file);
+void keep_when_interrupted(const std::filesystem::path& file);
+
 /// Why nothing can be made in `directory`; empty if it can.
 std::string reason_not_writable(const std::filesystem::path& directory);
 

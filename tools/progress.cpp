@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tools/platform.hpp"
+#include "tools/printable.hpp"
 
 namespace tool {
 
@@ -12,8 +13,10 @@ Progress::Progress(bool forced) : terminal_(stderr_is_terminal()), forced_(force
 Progress::~Progress() { clear(); }
 
 void Progress::show(std::string_view what) {
-  if ((!terminal_ && !forced_) || what == shown_) return;
-  shown_ = what;
+  if (!terminal_ && !forced_) return;
+  auto text = printable(what);
+  if (text == shown_) return;
+  shown_ = std::move(text);
   std::fprintf(stderr, terminal_ ? "\r\033[K%s ..." : "%s ...\n", shown_.c_str());
   std::fflush(stderr);
 }

@@ -8,11 +8,15 @@
 #include <utility>
 #include <vector>
 
+#include "tools/arguments.hpp"
 #include "tools/command.hpp"
 #include "tools/npy.hpp"
 #include "tools/output_files.hpp"
+#include "tools/platform.hpp"
+#include "tools/printable.hpp"
 #include "tools/progress.hpp"
 #include "tools/session.hpp"
+#include "tools/standard_input.hpp"
 #include "tools/threads.hpp"
 
 namespace tool {
@@ -25,20 +29,22 @@ using Inputs = std::map<std::string, NpyArray>;
 struct Options {
   std::string model, output_directory;
   std::vector<std::string> inputs, constants, bindings;
-  int threads = 1;
+  Workers workers;
 };
 
 constexpr const char* footer =
-    R"(Inputs are little-endian .npy files in C order of the type that the model declares (bool and
+    R"(Inputs are little-endian .npy files of the type that the model declares (bool and
 uint8 both serve for bool). Free dimensions that are not bound are those of the file. What an
 operator needs to know when the model is imported (axes, shapes, scales) is given with --constant in
 place of --input. Each output becomes DIR/NAME.npy; characters of NAME that file names should not
-have become '_'.
+have become '_'. One of MODEL and the inputs may be -, standard input. --output-dir - writes the
+only output of a model to standard output.
 
 Examples:
   polychron run mnist.onnx --input Input3=digit.npy --output-dir results
   polychron run bert.onnx --input input_ids=ids.npy --input attention_mask=mask.npy \
-                          --output-dir results --bind batch=1)";
+                          --output-dir results --bind batch=1
+  polychron run double.onnx --input x=- --output-dir - < x.npy > y.npy)";
 
 std::string names_of(const std::vector<ValueInfo>& values) {
   std::string names;
@@ -51,7 +57,7 @@ Inputs read_inputs(const std::vector<std::string>& arguments) {
   for (const auto& argument : arguments) {
     auto [name, file] = split_assignment(argument, "--input", "NAME=FILE.npy");
     if (inputs.count(name) != 0) throw UserError("--input " + name + " is given twice");
-    inputs.emplace(std::move(name), read_npy(file));
+    inputs.emplace(std::move(name), load_array(file));
   }
   return inputs;
 }
@@ -119,11 +125,18 @@ void check_shapes(const polychron::Graph& graph, const Inputs& inputs) {
 }
 
 std::string file_name(std::string output) {
+  constexpr std::size_t longest = 200;  // file systems take 255 bytes, some of which are ours
+  if (output.size() > longest) output.resize(longest);
   const auto is_odd = [](char c) {
     return std::string_view("/\\:*?\"<>| ").find(c) != std::string_view::npos ||
-           static_cast<unsigned char>(c) < 0x20;
+           static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
   };
   std::replace_if(output.begin(), output.end(), is_odd, '_');
+  // What is no text, or would be obeyed by a terminal that lists the directory.
+  if (printable(output) != output)
+    std::replace_if(
+        output.begin(), output.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7e; },
+        '_');
   return output + ".npy";
 }
 
@@ -137,15 +150,34 @@ void write_outputs(const std::string& directory, const polychron::NamedDescripto
   for (std::size_t i = 0; i < replies.size(); ++i) {
     const auto& [name, descriptor] = outputs[i];
     auto file = file_name(name);
-    if (!names.insert(file).second) names.insert(file = std::to_string(i) + "_" + file);
+    while (!names.insert(file).second) file = std::to_string(i) + "_" + file;
     const auto bytes = replies[i].get();
     const auto header = npy_header(descriptor);
     const auto path = std::filesystem::path(directory) / file;
     files.add(path, {std::as_bytes(std::span(header)), bytes.bytes()});
-    report += name + "  " + to_string(descriptor) + "  " + path.string() + '\n';
+    report +=
+        printable(name) + "  " + to_string(descriptor) + "  " + printable(path.string()) + '\n';
   }
   files.commit();
   std::cout << report;
+}
+
+/// Before the work: a place where the outputs can go.
+void require_outputs_place(const Options& options, const Summary& model) {
+  if (options.output_directory != standard_stream)
+    return require_output_directory(options.output_directory);
+  if (model.outputs.size() != 1)
+    throw UserError("--output-dir -: standard output takes one output, and the model has " +
+                    std::to_string(model.outputs.size()) + "; expected a directory");
+  if (stdout_is_terminal())
+    throw UserError("--output-dir -: standard output is a terminal, expected a file or a pipe");
+}
+
+void write_to_standard_output(const polychron::OperandDescriptor& descriptor,
+                              const polychron::Buffer& bytes) {
+  std::cout << npy_header(descriptor);
+  std::cout.write(reinterpret_cast<const char*>(bytes.data()),
+                  static_cast<std::streamsize>(bytes.size()));
 }
 
 void run_model(const Options& options, bool force_progress) {
@@ -154,14 +186,13 @@ void run_model(const Options& options, bool force_progress) {
   const auto constants = read_constants(options.constants);
   Progress progress(force_progress);
   progress.show("loading the model");
-  const auto model = polychron::onnx::load(options.model);
+  const auto model = load_model(options.model);
   check_inputs(model.summary(), inputs, constants);
   const polychron::onnx::ImportOptions import{
       complete_bindings(given_bindings, model.summary(), inputs), constants};
-  require_output_directory(options.output_directory);
+  require_outputs_place(options, model.summary());
 
-  Session session(model, import, options.threads,
-                  std::filesystem::path(options.model).stem().string(), progress);
+  Session session(model, import, options.workers, label_of(options.model), progress);
   check_shapes(session.graph(), inputs);
   progress.show("running");
   const auto& graph_inputs = session.graph().inputs();
@@ -171,6 +202,9 @@ void run_model(const Options& options, bool force_progress) {
   auto replies = session.read();
   for (const auto& reply : replies) reply.wait();
   progress.clear();
+  if (options.output_directory == standard_stream)
+    return write_to_standard_output(session.graph().outputs().front().second,
+                                    replies.front().get());
   write_outputs(options.output_directory, session.graph().outputs(), std::move(replies));
 }
 
@@ -180,7 +214,7 @@ void add_run(CLI::App& app, const Globals& globals) {
   const auto options = std::make_shared<Options>();
   auto* command = app.add_subcommand("run", "Run a model on inputs from .npy files");
   command->footer(footer);
-  command->add_option("MODEL", options->model, "ONNX file, opset 1 to 21")->required();
+  command->add_option("MODEL", options->model, model_help)->required()->check(not_empty("a file"));
   command->add_option("--input", options->inputs, "A value for an input; repeatable")
       ->type_name("NAME=FILE.npy")
       ->allow_extra_args(false);
@@ -189,13 +223,14 @@ void add_run(CLI::App& app, const Globals& globals) {
       ->allow_extra_args(false);
   command->add_option("--output-dir", options->output_directory, "Where the outputs go")
       ->type_name("DIR")
-      ->required();
+      ->required()
+      ->check(not_empty("a directory"));
   command->add_option("--bind", options->bindings, bind_help)
       ->type_name("NAME=SHAPE")
       ->allow_extra_args(false);
-  add_threads_option(*command, options->threads);
+  add_workers_options(*command, options->workers);
   command->callback([options, &globals] {
-    make_threads_wait_passively(options->threads, globals.arguments);
+    make_threads_wait_passively(options->workers.threads, globals.arguments);
     run_model(*options, globals.progress);
   });
 }

@@ -2,10 +2,13 @@
 
 #include <charconv>
 #include <iostream>
+#include <limits>
 #include <optional>
 
 #include "tools/command.hpp"
-#include "tools/npy.hpp"
+#include "tools/free_dimensions.hpp"
+#include "tools/printable.hpp"
+#include "tools/standard_input.hpp"
 
 namespace tool {
 namespace {
@@ -26,6 +29,26 @@ std::optional<polychron::Shape> parse_shape(std::string_view text) {
 }
 
 }  // namespace
+
+polychron::onnx::Model load_model(const std::string& path) {
+  if (path != standard_stream) return polychron::onnx::load(path);
+  const auto bytes = read_standard_input(std::numeric_limits<int>::max());  // protobuf's own limit
+  try {
+    return polychron::onnx::load(bytes);
+  } catch (const polychron::Error& error) {
+    throw polychron::Error(error.kind(), "standard input: " + error.message());
+  }
+}
+
+NpyArray load_array(const std::string& path) {
+  if (path != standard_stream) return read_npy(path);
+  return parse_npy(read_standard_input(max_npy_bytes, npy_magic), standard_input_name);
+}
+
+std::string label_of(const std::string& model_path) {
+  if (model_path == standard_stream) return "model";
+  return std::filesystem::path(model_path).stem().string();
+}
 
 std::pair<std::string, std::string> split_assignment(const std::string& argument,
                                                      std::string_view option,
@@ -54,7 +77,7 @@ Constants read_constants(const std::vector<std::string>& arguments) {
   for (const auto& argument : arguments) {
     const auto [name, file] = split_assignment(argument, "--constant", "NAME=FILE.npy");
     if (constants.contains(name)) throw UserError("--constant " + name + " is given twice");
-    auto array = read_npy(file);
+    auto array = load_array(file);
     auto value = polychron::onnx::make_value(array.descriptor, std::move(array.bytes));
     if (array.is_bool) value.type = "bool";
     constants.emplace(name, std::move(value));
@@ -64,13 +87,16 @@ Constants read_constants(const std::vector<std::string>& arguments) {
 
 namespace {
 
-/// import_model(); says how a value is given that it needs.
+/// import_model(); says how a value is given that it needs, and what would bind free dimensions.
 polychron::NamedOperands import(const polychron::onnx::Model& model,
                                 polychron::GraphBuilder& builder,
                                 const polychron::onnx::ImportOptions& options) {
   try {
     return polychron::onnx::import_model(model, builder, options);
   } catch (const polychron::Error& error) {
+    const auto missing = missing_bindings(model.summary(), options);
+    if (error.kind() == polychron::ErrorKind::type_error && !missing.empty())
+      throw UserError(error.message() + "; for example: " + missing);
     if (error.message().find(polychron::onnx::needs_value) == std::string::npos) throw;
     throw UserError(error.message() + ": give the input that it comes from with --constant");
   }
@@ -79,10 +105,11 @@ polychron::NamedOperands import(const polychron::onnx::Model& model,
 }  // namespace
 
 Session::Session(const polychron::onnx::Model& model, const polychron::onnx::ImportOptions& options,
-                 int threads, const std::string& label, Progress& progress) {
+                 const Workers& workers, const std::string& label, Progress& progress) {
   polychron::ContextOptions context_options;
   context_options.label = "polychron";
-  context_options.threads = threads;
+  context_options.threads = workers.threads;
+  context_options.lanes = workers.lanes;
   context_ = runtime_.create_context(context_options).get();
 
   progress.show("importing the model");
@@ -90,7 +117,7 @@ Session::Session(const polychron::onnx::Model& model, const polychron::onnx::Imp
   auto told = options;
   told.on_warning = [&](const std::string& text) {
     progress.clear();
-    std::cerr << "polychron: warning: " << text << '\n';
+    std::cerr << "polychron: warning: " << printable(text) << '\n';
   };
   const auto outputs = import(model, builder, told);
   progress.show("compiling the graph");

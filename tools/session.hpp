@@ -9,12 +9,24 @@
 
 #include "polychron/onnx.hpp"
 #include "polychron/polychron.hpp"
+#include "tools/npy.hpp"
 #include "tools/progress.hpp"
+#include "tools/threads.hpp"
 
 namespace tool {
 
 using Bindings = std::map<std::string, polychron::Shape>;
 using Constants = std::map<std::string, polychron::onnx::TensorValue>;
+
+/// What MODEL is told in --help.
+inline constexpr const char* model_help = "ONNX file, opset 1 to 21; - is standard input";
+
+/// A model or an array, from a file or from standard input. Throws UserError and polychron::Error.
+polychron::onnx::Model load_model(const std::string& path);
+NpyArray load_array(const std::string& path);
+
+/// What graphs of the model are called.
+std::string label_of(const std::string& model_path);
 
 /// What --bind is told in --help.
 inline constexpr const char* bind_help =
@@ -40,7 +52,7 @@ Constants read_constants(const std::vector<std::string>& arguments);
 class Session {
  public:
   Session(const polychron::onnx::Model& model, const polychron::onnx::ImportOptions& options,
-          int threads, const std::string& label, Progress& progress);
+          const Workers& workers, const std::string& label, Progress& progress);
 
   const polychron::Graph& graph() const noexcept { return graph_; }
 

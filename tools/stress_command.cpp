@@ -10,7 +10,10 @@
 #include <thread>
 
 #include "stress/explorer.hpp"
+#include "tools/arguments.hpp"
 #include "tools/command.hpp"
+#include "tools/output_files.hpp"
+#include "tools/printable.hpp"
 #include "tools/progress.hpp"
 #include "tools/stress_exhaustive.hpp"
 #include "tools/stress_finding.hpp"
@@ -132,7 +135,7 @@ void replay(const Options& options) {
     nlohmann::json value{{"program", to_string(program)},
                          {"schedule", stress::to_string(result.schedule)}};
     if (result.finding) value["finding"] = *result.finding;
-    std::cout << value.dump(2) << '\n';
+    std::cout << to_text(value) << '\n';
   } else {
     std::cout << to_string(program)
               << (result.finding ? "found: " + *result.finding : "nothing was found") << '\n';
@@ -171,7 +174,7 @@ void search(Options options, bool force_progress) {
   progress.clear();
   const auto total = sum.total();
   if (options.json)
-    std::cout << as_json(total, options, seconds()).dump(2) << '\n';
+    std::cout << to_text(as_json(total, options, seconds())) << '\n';
   else
     print(total, options, seconds());
   if (total.finding) write_trace(options.trace, *total.finding);
@@ -179,6 +182,7 @@ void search(Options options, bool force_progress) {
 }
 
 void run(Options options, bool force_progress) {
+  if (!options.trace.empty()) require_output_file(options.trace);
   if (!options.replay.empty()) return replay(options);
   auto& faults = options.exploration.swarm.faults;
   if (options.no_faults || !options.faults.empty()) faults.clear();
@@ -215,13 +219,15 @@ void add_stress(CLI::App& app, const Globals& globals) {
   for (const auto search : stress::searches) names.emplace_back(to_string(search));
   auto& swarm = options->exploration.swarm;
   auto* const schedules = command->add_option("--schedules", options->schedules, "How many to try")
-                              ->check(CLI::PositiveNumber)
+                              ->check(whole_number(1))
                               ->capture_default_str();
   command->add_option("--seconds", options->seconds, "Search for so long instead")
-      ->check(CLI::Range(0.001, 1e7))
+      ->check(between(0.001, 1e7))
       ->excludes(schedules);
-  command->add_option("--seed", options->exploration.seed,
-                      "Of the first program; one is drawn, and printed, if none is given");
+  command
+      ->add_option("--seed", options->exploration.seed,
+                   "Of the first program; one is drawn, and printed, if none is given")
+      ->check(whole_number());
   auto* const strategy =
       command->add_option("--strategy", options->strategy, "Who decides which actor moves")
           ->check(CLI::IsMember(names))
@@ -259,9 +265,12 @@ void add_stress(CLI::App& app, const Globals& globals) {
       ->excludes(schedules)
       ->excludes(strategy)
       ->excludes(backend);
-  command->add_option("--replay", options->replay, "Run the finding of this token again");
-  command->add_option("--trace", options->trace,
-                      "Write the run of what was found or replayed as Chrome trace events");
+  command->add_option("--replay", options->replay, "Run the finding of this token again")
+      ->check(not_empty("a token"));
+  command
+      ->add_option("--trace", options->trace,
+                   "Write the run of what was found or replayed as Chrome trace events")
+      ->check(not_empty("a file"));
   command->add_flag("--json", options->json, "Print the report as JSON");
   command->callback([options, &globals] { run(*options, globals.progress); });
 }

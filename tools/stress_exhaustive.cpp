@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tools/command.hpp"
+#include "tools/printable.hpp"
 #include "tools/progress.hpp"
 #include "tools/stress_finding.hpp"
 
@@ -114,7 +115,7 @@ void search_exhaustively(const ExhaustiveOptions& options) {
   Search search(options);
   const auto report = search.run();
   if (options.json)
-    std::cout << as_json(report, options, search.seconds()).dump(2) << '\n';
+    std::cout << to_text(as_json(report, options, search.seconds())) << '\n';
   else
     print(report, options, search.seconds());
   if (!report.finding) return;

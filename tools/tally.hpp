@@ -35,7 +35,4 @@ class Tally {
   std::map<std::pair<std::size_t, std::string>, std::size_t> reasons_;
 };
 
-/// `text` in one line that a terminal shows as it is: control characters are spaces.
-std::string one_line(std::string text);
-
 }  // namespace tool

@@ -16,6 +16,16 @@ void add_threads_option(CLI::App& command, int& threads) {
       ->capture_default_str();
 }
 
+void add_workers_options(CLI::App& command, Workers& workers) {
+  add_threads_option(command, workers.threads);
+  command
+      .add_option("--lanes", workers.lanes,
+                  "Operations that may run side by side, each with its own threads")
+      ->check(CLI::Range(1, 256))
+      ->type_name("N")
+      ->capture_default_str();
+}
+
 void make_threads_wait_passively(int threads, char** arguments) {
   if (threads <= 1 || std::getenv("OMP_WAIT_POLICY") != nullptr) return;
   restart_with("OMP_WAIT_POLICY", "passive", arguments);

@@ -17,6 +17,8 @@ using polychron::Error;
 using polychron::ErrorKind;
 
 constexpr std::size_t max_pixels = std::size_t{1} << 28;
+constexpr std::size_t max_bytes = max_pixels * 4;
+constexpr const char* too_large = "it is larger than 1 GiB";
 
 Error refusal(const std::string& name, const std::string& why) {
   return Error(ErrorKind::bad_data, why).with_object("picture '" + name + "'");
@@ -25,8 +27,13 @@ Error refusal(const std::string& name, const std::string& why) {
 std::vector<char> read_file(const std::filesystem::path& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
+  if (!std::filesystem::status_known(status)) throw refusal(path.string(), error.message());
   if (!std::filesystem::exists(status)) throw refusal(path.string(), "there is no such file");
   if (std::filesystem::is_directory(status)) throw refusal(path.string(), "it is a directory");
+  // Before it is opened: that waits for a pipe's other end, and devices have no end.
+  if (!std::filesystem::is_regular_file(status)) throw refusal(path.string(), "no regular file");
+  if (std::filesystem::file_size(path, error) > max_bytes && !error)
+    throw refusal(path.string(), too_large);
   std::ifstream file(path, std::ios::binary);
   if (!file) throw refusal(path.string(), "it cannot be opened for reading");
   return {std::istreambuf_iterator<char>(file), {}};
@@ -67,7 +74,7 @@ cv::Mat decode(std::span<const std::byte> bytes) {
 cv::Mat decode_picture(std::span<const std::byte> bytes, const std::string& name) {
   static const char formats[] = "expected a PNG, JPEG, TIFF, WebP, BMP or PNM picture";
   if (bytes.empty()) throw refusal(name, std::string("it is empty; ") + formats);
-  if (bytes.size() > max_pixels * 4) throw refusal(name, "it is larger than 1 GiB");
+  if (bytes.size() > max_bytes) throw refusal(name, too_large);
   cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
   cv::Mat picture;
   try {

@@ -26,6 +26,8 @@ int natural_width(cv::Size size) {
   return static_cast<int>(std::clamp(width, 1.0, double{max_width}));
 }
 
+constexpr std::size_t max_alphabet_bytes = std::size_t{16} << 20;
+
 }  // namespace
 
 Alphabet::Alphabet(std::vector<std::string> characters) : characters_(std::move(characters)) {
@@ -38,6 +40,11 @@ Alphabet Alphabet::load(const std::filesystem::path& path) {
     return polychron::Error(polychron::ErrorKind::bad_data, why)
         .with_object("alphabet '" + path.string() + "'");
   };
+  std::error_code error;
+  if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
+    throw refusal("no regular file");
+  if (std::filesystem::file_size(path, error) > max_alphabet_bytes && !error)
+    throw refusal("it is larger than 16 MiB");
   std::ifstream file(path);
   if (!file) throw refusal("it cannot be opened for reading");
   std::vector<std::string> characters;

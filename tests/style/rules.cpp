@@ -24,7 +24,8 @@ const std::set<std::string> may_include_caf{"include/polychron/caf.hpp"};
 
 /// What a file needs of the operating system itself stands in one file.
 const std::map<std::string, std::set<std::string>> system_headers{
-    {"base/fork.cpp", {"pthread.h"}}, {"tools/platform.cpp", {"fcntl.h", "unistd.h", "sys"}}};
+    {"base/fork.cpp", {"pthread.h"}},
+    {"tools/platform.cpp", {"fcntl.h", "signal.h", "unistd.h", "sys"}}};
 
 /// Where threads may meet: everything with a lock or an atomic, and every thread that is started.
 /// What a path begins with.

@@ -61,9 +61,11 @@ struct Outcome {
   std::string output, errors;
 };
 
-/// The program that this build made, with `arguments`; `environment` is added: "NAME=value".
+/// The program that this build made, with `arguments`; `environment` is added: "NAME=value";
+/// `input` is the file that it finds as its standard input.
 inline Outcome run_tool(const std::vector<std::string>& arguments,
-                        const std::vector<std::string>& environment = {}) {
+                        const std::vector<std::string>& environment = {},
+                        const std::string& input = "/dev/null") {
   const TemporaryDirectory directory;
   const auto output = directory / "output", errors = directory / "errors";
   std::vector<std::string> words{POLYCHRON_BINARY_DIR "/bin/polychron"};
@@ -81,7 +83,7 @@ inline Outcome run_tool(const std::vector<std::string>& arguments,
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   const int flags = O_WRONLY | O_CREAT;
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, input.c_str(), O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(), flags, 0600);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors.c_str(), flags, 0600);
   pid_t child = 0;

@@ -4,12 +4,15 @@
 #include <onnx/onnx_pb.h>
 
 #include <fstream>
+#include <functional>
 #include <string>
 
 namespace test_tool {
 
-/// y = x OP b, where x is float [batch, 4] with a free dimension and b is 1, 2, 3, 4.
-inline void write_model(const std::string& path, const std::string& operator_name = "Add") {
+/// y = x OP b, where x is float [batch, 4] with a free dimension and b is 1, 2, 3, 4; as `edit`
+/// then leaves it.
+inline void write_model(const std::string& path, const std::string& operator_name = "Add",
+                        const std::function<void(onnx::ModelProto&)>& edit = {}) {
   onnx::ModelProto model;
   model.set_ir_version(8);
   model.add_opset_import()->set_version(13);
@@ -34,6 +37,7 @@ inline void write_model(const std::string& path, const std::string& operator_nam
   node.add_input("x");
   node.add_input("b");
   node.add_output("y/sum");
+  if (edit) edit(model);
   std::ofstream file(path, std::ios::binary);
   model.SerializeToOstream(&file);
 }

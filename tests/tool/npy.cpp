@@ -72,6 +72,36 @@ BOOST_AUTO_TEST_CASE(files_as_numpy_writes_them) {
   }
 }
 
+// Element [i, j, k] is 50 i + 10 j + k, written with i the fastest.
+BOOST_AUTO_TEST_CASE(fortran_order_becomes_c_order) {
+  const polychron::Shape shape{2, 3, 4};
+  std::vector<std::int8_t> given, expected;
+  for (int k = 0; k < 4; ++k)
+    for (int j = 0; j < 3; ++j)
+      for (int i = 0; i < 2; ++i) given.push_back(static_cast<std::int8_t>(50 * i + 10 * j + k));
+  for (int i = 0; i < 2; ++i)
+    for (int j = 0; j < 3; ++j)
+      for (int k = 0; k < 4; ++k) expected.push_back(static_cast<std::int8_t>(50 * i + 10 * j + k));
+  const auto read = [&]<class T>(const std::string& descr, const std::string& dimensions,
+                                 const std::vector<T>& elements) {
+    return tool::parse_npy(
+        bytes_of(npy_file(
+            "{'descr': '" + descr + "', 'fortran_order': True, 'shape': " + dimensions + "}",
+            {reinterpret_cast<const char*>(elements.data()), elements.size() * sizeof(T)})),
+        "x.npy");
+  };
+  const auto small = read("|i1", "(2, 3, 4)", given);
+  BOOST_TEST((small.descriptor == polychron::OperandDescriptor{DataType::int8, shape}));
+  BOOST_TEST(small.bytes.as<std::int8_t>() == expected, boost::test_tools::per_element());
+  const std::vector<std::int64_t> wide_given(given.begin(), given.end());
+  const std::vector<std::int64_t> wide_expected(expected.begin(), expected.end());
+  const auto wide = read("<i8", "(2, 3, 4)", wide_given);
+  BOOST_TEST(wide.bytes.as<std::int64_t>() == wide_expected, boost::test_tools::per_element());
+  const auto scalar = read("<f4", "()", std::vector<float>{3});
+  BOOST_TEST(scalar.bytes.as<float>()[0] == 3);
+  BOOST_TEST(read("<f4", "(0, 3)", std::vector<float>{}).bytes.size() == 0);
+}
+
 BOOST_AUTO_TEST_CASE(refusals_name_the_file_and_the_reason) {
   const auto with = [](const std::string& descr, const std::string& order,
                        const std::string& shape) {
@@ -87,8 +117,10 @@ BOOST_AUTO_TEST_CASE(refusals_name_the_file_and_the_reason) {
       {npy_file("{}", "", 9), "version 9"},
       {npy_file("{}"), "malformed"},
       {with(">f4", "False", "(1,)"), "big-endian"},
-      {with("<f4", "True", "(1,)"), "Fortran order"},
+      {with(">f4", "False", "(1,)"), ".astype('<f4')"},
       {with("<f8", "False", "(1,)"), "'<f8', expected float32"},
+      {with("<f8", "False", "(1,)"), "numpy.load(OLD).astype('float32')"},
+      {with("<i2", "False", "(1,)"), ".astype('int32')"},
       {with("|O", "False", "(1,)"), "'|O'"},
       {with("<i\n", "False", "(1,)"), "malformed"},  // found by fuzzing: two lines of an error
       {with(std::string(65, 'f'), "False", "(1,)"), "malformed"},

@@ -1,9 +1,13 @@
 // polychron ocr, as a user types it: the sample page, other pictures, mistakes.
+#include <sys/stat.h>
+
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
+#include "examples/ocr/recognition.hpp"
+#include "polychron/error.hpp"
 #include "tests/tool/command.hpp"
 
 namespace {
@@ -101,9 +105,26 @@ BOOST_AUTO_TEST_CASE(mistakes_are_named) {
   check_mistake(run_tool({"ocr", text}), "it cannot be decoded; expected a PNG");
   check_mistake(run_tool({"ocr", picture, "--models", directory / "none"}), "no such directory");
   check_mistake(run_tool({"ocr", picture, "--models", directory / "."}), "alphabet");
+  check_mistake(run_tool({"ocr", ""}), "PICTURE: expected a file");
+  check_mistake(run_tool({"ocr", "/dev/zero"}), "no regular file");
+  check_mistake(run_tool({"ocr", std::string(5000, 'p')}), "File name too long");
+  check_mistake(run_tool({"ocr", "-"}, {}, text), "standard input': it cannot be decoded");
+  check_mistake(run_tool({"ocr", picture, "--models", std::string(5000, 'm')}),
+                "no such directory");
+  const auto pipe = directory / "ppocr_keys_v1.txt";
+  BOOST_REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  BOOST_CHECK_THROW(ocr::Alphabet::load(pipe), polychron::Error);
+  fs::remove(pipe);
   if (!assets_are_there()) return;
-  check_mistake(run_tool({"ocr", page, "--models", models, "--boxes", directory / "a/b.png"}),
-                "a/b.png");
+  for (const auto& [boxes, reason] : std::vector<std::pair<std::string, std::string>>{
+           {directory / "a/b.png", "a' is no directory"},
+           {directory / "", "it is a directory"},
+           {"", "expected a file"},
+           {directory / std::string(300, 'b'), "File name too long"}}) {
+    const auto outcome =
+        run_tool({"ocr", page, "--models", models, "--boxes", boxes, "--progress"});
+    check_mistake(outcome, reason);  // one line: nothing had been begun
+  }
   BOOST_TEST((directory.files() == std::vector<std::string>{"picture.png", "text.png"}));
 }
 

@@ -44,7 +44,7 @@ BOOST_FIXTURE_TEST_SUITE(run_command, Files)
 
 BOOST_AUTO_TEST_CASE(outputs_become_files) {
   for (const auto& more : {Strings{}, Strings{"--bind", "batch=2"}, Strings{"--bind", "x=2x4"},
-                           Strings{"--threads", "2"}}) {
+                           Strings{"--threads", "2"}, Strings{"--lanes", "2"}}) {
     const auto outcome = run_tool(run(more));
     BOOST_TEST(outcome.exit_code == 0);
     BOOST_TEST(outcome.errors == "");
@@ -131,6 +131,9 @@ BOOST_AUTO_TEST_CASE(inspect_tells_what_a_model_is) {
   BOOST_TEST(description["operators"][0]["name"] == "Add");
   BOOST_TEST(description["operators"][0]["supported"] == true);
   BOOST_TEST(!description.contains("plan"));
+  const auto input = nlohmann::json::parse(
+      R"({"name": "x", "type": "float", "operand_type": "float32", "dimensions": ["batch", 4]})");
+  BOOST_TEST(description["inputs"][0] == input);
 
   test_tool::write_model(model, "Frobnicate");
   const auto odd = run_tool({"inspect", model});
@@ -140,17 +143,19 @@ BOOST_AUTO_TEST_CASE(inspect_tells_what_a_model_is) {
 }
 
 BOOST_AUTO_TEST_CASE(bench_gives_figures) {
-  const auto outcome =
-      run_tool({"bench", model, "--bind", "x=3x4", "--seconds", "0.1", "--threads", "2", "--json"});
+  const auto outcome = run_tool({"bench", model, "--bind", "x=3x4", "--seconds", "0.1", "--threads",
+                                 "2", "--lanes", "3", "--json"});
   BOOST_TEST(outcome.exit_code == 0);
   BOOST_TEST(outcome.errors == "");
   const auto figures = nlohmann::json::parse(outcome.output);
   BOOST_TEST(figures["threads"] == 2);
+  BOOST_TEST(figures["lanes"] == 3);
   BOOST_TEST(figures["median_ms"].get<double>() > 0);
   BOOST_TEST(figures["p99_ms"].get<double>() >= figures["median_ms"].get<double>());
   BOOST_TEST(figures["throughput_per_second"].get<double>() > 0);
   check_mistake(run_tool({"bench", model, "--threads", "0"}), "--threads");
-  check_mistake(run_tool({"bench", model, "--seconds", "0.1"}), "x");
+  check_mistake(run_tool({"bench", model, "--lanes", "0"}), "--lanes");
+  check_mistake(run_tool({"bench", model, "--seconds", "0.1"}), "for example: --bind batch=1");
 }
 
 BOOST_AUTO_TEST_CASE(devices_are_listed) {
@@ -160,8 +165,17 @@ BOOST_AUTO_TEST_CASE(devices_are_listed) {
 }
 
 BOOST_AUTO_TEST_CASE(the_command_line_itself) {
-  check_mistake(run_tool({}), "expected a subcommand");
-  check_mistake(run_tool({"paint"}), "paint");
+  const std::string subcommands =
+      "expected a subcommand: ocr, run, bench, inspect, devices, conformance, onnx-tests or stress";
+  check_mistake(run_tool({}), subcommands);
+  check_mistake(run_tool({""}), "'': " + subcommands);
+  check_mistake(run_tool({"paint"}), "'paint': " + subcommands);
+  check_mistake(run_tool({"--fast"}), "'--fast': " + subcommands);
+  const auto version = run_tool({"--version"});
+  BOOST_TEST(version.exit_code == 0);
+  BOOST_TEST(version.output.starts_with("polychron 0."), version.output);
+  for (const std::string part : {"(oneDNN 2.", "CAF 0."})
+    BOOST_TEST((version.output.find(part) != std::string::npos), part << ": " << version.output);
   check_mistake(run_tool({"run"}), "MODEL");
   check_mistake(run_tool(run({"--fast"})), "--fast");
   for (const Strings& arguments : {Strings{"--help"}, Strings{"run", "--help"}}) {

@@ -1,0 +1,9 @@
+#include "tools/version.hpp"
+
+namespace tool {
+
+const char* version() noexcept {
+  return "polychron " POLYCHRON_VERSION " (oneDNN " ONEDNN_VERSION ", CAF " CAF_VERSION_TEXT ")";
+}
+
+}  // namespace tool
