@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(outputs_of_any_name_become_files) {
     BOOST_REQUIRE(std::filesystem::exists(outputs));
     for (const auto& file : std::filesystem::directory_iterator(outputs)) {
       BOOST_TEST(!test_tool::is_obeyed_by_terminals(file.path().filename().string()));
-      BOOST_TEST(tool::read_npy(file.path()).bytes.as<float>() == sums,
+      BOOST_TEST(tool::read_npy(file.path()).bytes.to_vector<float>() == sums,
                  boost::test_tools::per_element());
     }
   }
