@@ -97,6 +97,7 @@ BOOST_AUTO_TEST_CASE(wrong_counts_are_seen) {
   const auto history = histories_of(program).at(0);
   ContextStats stats;
   stats.writes = 2, stats.reads = 1, stats.builds = 2, stats.copies = 3, stats.copied_bytes = 24;
+  stats.completed = 3;
   BOOST_TEST(check_accounts(program, history, stats).value_or("") == "");
   auto wrong = stats;
   wrong.writes = 3;
@@ -105,6 +106,8 @@ BOOST_AUTO_TEST_CASE(wrong_counts_are_seen) {
   BOOST_TEST(says(check_accounts(program, history, wrong), "copies are counted as 4"));
   wrong = stats, wrong.copied_bytes = 32;
   BOOST_TEST(says(check_accounts(program, history, wrong), "copied bytes are counted as 32"));
+  wrong = stats, wrong.completed = 2;
+  BOOST_TEST(says(check_accounts(program, history, wrong), "ends are counted as 2, expected 3"));
 }
 
 BOOST_AUTO_TEST_CASE(what_is_another_contexts_is_refused_at_once) {
