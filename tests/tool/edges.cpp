@@ -4,11 +4,9 @@
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
 
-#include "tests/tool/command.hpp"
-#include "tests/tool/models.hpp"
+#include "tests/tool/small_files.hpp"
 #include "tests/tool/terminal.hpp"
 #include "tools/command.hpp"
-#include "tools/npy.hpp"
 #include "tools/standard_input.hpp"
 
 namespace {
@@ -17,46 +15,25 @@ using test_tool::check_mistake;
 using test_tool::run_tool;
 using Strings = std::vector<std::string>;
 
-struct Files {
-  Files() {
-    test_tool::write_model(model);
-    const std::vector<float> values{10, 20, 30, 40, 50, 60, 70, 80};
-    test_tool::write_text(
-        array, tool::npy_header({polychron::DataType::float32, {2, 4}}) +
-                   std::string(reinterpret_cast<const char*>(values.data()), sizeof(float) * 8));
-  }
-
-  Strings run(const std::string& model_path, const std::string& input,
-              const std::string& output) const {
-    return {"run", model_path, "--input", "x=" + input, "--output-dir", output};
-  }
-
-  test_tool::TemporaryDirectory directory;
-  std::string model = directory / "small.onnx";
-  std::string array = directory / "x.npy";
-  std::string outputs = directory / "outputs";
-};
-
-const std::vector<float> sums{11, 22, 33, 44, 51, 62, 73, 84};
 const std::string hostile =
     "a\x1b[31m\r\n\xff\xc2\x9b"
     "b";
 
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(edges, Files)
+BOOST_FIXTURE_TEST_SUITE(edges, test_tool::SmallFiles)
 
 BOOST_AUTO_TEST_CASE(a_directory_may_end_with_a_slash) {
-  const auto outcome = run_tool(run(model, array, outputs + "/"));
+  const auto outcome = run_tool(run_with(model, array, outputs + "/"));
   BOOST_TEST(outcome.exit_code == 0);
   BOOST_TEST(outcome.output == "y/sum  float32 [2, 4]  " + outputs + "/y_sum.npy\n");
   BOOST_TEST(outcome.errors == "");
 }
 
 BOOST_AUTO_TEST_CASE(nothing_is_no_path) {
-  for (const Strings& arguments : {run("", array, outputs),
-                                   run(model, array, ""),
-                                   run(model, "", outputs),
+  for (const Strings& arguments : {run_with("", array, outputs),
+                                   run_with(model, array, ""),
+                                   run_with(model, "", outputs),
                                    {"inspect", ""},
                                    {"bench", ""},
                                    {"ocr", ""},
@@ -78,9 +55,9 @@ BOOST_AUTO_TEST_CASE(names_that_are_too_long_or_no_text_are_one_line) {
       BOOST_TEST(outcome.errors.size() < 1000);
       BOOST_TEST(!test_tool::is_obeyed_by_terminals(outcome.errors), outcome.errors);
     };
-    has_reason(run(path, array, outputs));
-    has_reason(run(model, path, outputs));
-    has_reason(run(model, array, path + "/" + path));
+    has_reason(run_with(path, array, outputs));
+    has_reason(run_with(model, path, outputs));
+    has_reason(run_with(model, array, path + "/" + path));
     has_reason({"bench", model, "--bind", name + "=1"});
     has_reason({"ocr", path});
     has_reason({"conformance", path});
@@ -117,7 +94,7 @@ BOOST_AUTO_TEST_CASE(names_in_models_are_not_obeyed) {
   BOOST_TEST(json.exit_code == 0);
   BOOST_TEST(!test_tool::is_obeyed_by_terminals(json.output), json.output);
   BOOST_TEST(nlohmann::json::parse(json.output)["graph"].get<std::string>().starts_with("a\x1b["));
-  for (const Strings& arguments : {Strings{"bench", model}, run(model, array, outputs)}) {
+  for (const Strings& arguments : {Strings{"bench", model}, run_with(model, array, outputs)}) {
     const auto refused = run_tool(arguments);
     check_mistake(refused, "\\x1b[31m");
     BOOST_TEST(!test_tool::is_obeyed_by_terminals(refused.errors), refused.errors);
@@ -131,7 +108,7 @@ BOOST_AUTO_TEST_CASE(outputs_of_any_name_become_files) {
       odd.mutable_graph()->mutable_node(0)->set_output(0, name);
     });
     std::filesystem::remove_all(outputs);
-    const auto outcome = run_tool(run(model, array, outputs));
+    const auto outcome = run_tool(run_with(model, array, outputs));
     BOOST_TEST(outcome.exit_code == 0);
     BOOST_TEST(outcome.errors == "");
     BOOST_TEST(!test_tool::is_obeyed_by_terminals(outcome.output), outcome.output);
@@ -148,8 +125,8 @@ BOOST_AUTO_TEST_CASE(devices_and_pipes_are_not_read_for_ever) {
   const auto pipe = directory / "pipe.json";
   BOOST_REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
   for (const auto& path : {std::string("/dev/zero"), pipe}) {
-    check_mistake(run_tool(run(path, array, outputs)), "regular file");
-    check_mistake(run_tool(run(model, path, outputs)), "regular file");
+    check_mistake(run_tool(run_with(path, array, outputs)), "regular file");
+    check_mistake(run_tool(run_with(model, path, outputs)), "regular file");
     check_mistake(run_tool({"inspect", model, "--constant", "x=" + path}), "regular file");
     check_mistake(run_tool({"ocr", path}), "regular file");
   }
@@ -157,7 +134,7 @@ BOOST_AUTO_TEST_CASE(devices_and_pipes_are_not_read_for_ever) {
   BOOST_TEST(suite.exit_code == 1);
   BOOST_TEST((suite.output.find("is no regular file") != std::string::npos), suite.output);
   // Without end, and not read to it.
-  check_mistake(run_tool(run(model, "-", outputs), {}, "/dev/zero"), "is no .npy file");
+  check_mistake(run_tool(run_with(model, "-", outputs), {}, "/dev/zero"), "is no .npy file");
 }
 
 BOOST_AUTO_TEST_CASE(standard_input_is_bounded) {
@@ -233,21 +210,22 @@ BOOST_AUTO_TEST_CASE(standard_input_and_output) {
     const auto sum = tool::parse_npy(std::as_bytes(std::span(outcome.output)), "the output");
     BOOST_TEST(sum.bytes.as<float>() == sums, boost::test_tools::per_element());
   };
-  check(run_tool(run("-", array, "-"), {}, model));
-  check(run_tool(run(model, "-", "-"), {}, array));
+  check(run_tool(run_with("-", array, "-"), {}, model));
+  check(run_tool(run_with(model, "-", "-"), {}, array));
   const auto threads = run_tool({"inspect", "-", "--bind", "batch=2"}, {}, model);
   BOOST_TEST((threads.output.find("plan: ") != std::string::npos), threads.output);
-  check_mistake(run_tool(run("-", "-", "-"), {}, array), "'-' is given twice");
+  check_mistake(run_tool(run_with("-", "-", "-"), {}, array), "'-' is given twice");
   check_mistake(run_tool({"inspect", "-"}, {}, array), "standard input: not an ONNX model");
   check_mistake(run_tool({"inspect", "-"}), "standard input: it is empty");
-  check_mistake(run_tool(run(model, "-", "-"), {}, model), "'standard input': is no .npy file");
+  check_mistake(run_tool(run_with(model, "-", "-"), {}, model),
+                "'standard input': is no .npy file");
   test_tool::write_model(model, "Add", [](onnx::ModelProto& two) {
     *two.mutable_graph()->add_output() = two.graph().output(0);
     two.mutable_graph()->mutable_output(1)->set_name("z");
     *two.mutable_graph()->add_node() = two.graph().node(0);
     two.mutable_graph()->mutable_node(1)->set_output(0, "z");
   });
-  check_mistake(run_tool(run(model, array, "-")), "takes one output, and the model has 2");
+  check_mistake(run_tool(run_with(model, array, "-")), "takes one output, and the model has 2");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -2,9 +2,7 @@
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
 
-#include "tests/tool/command.hpp"
-#include "tests/tool/models.hpp"
-#include "tools/npy.hpp"
+#include "tests/tool/small_files.hpp"
 
 namespace {
 
@@ -12,35 +10,9 @@ using test_tool::check_mistake;
 using test_tool::run_tool;
 using Strings = std::vector<std::string>;
 
-/// A model and an input that fit, and a directory for outputs that does not exist yet.
-struct Files {
-  Files() {
-    test_tool::write_model(model);
-    write_input("x.npy", {polychron::DataType::float32, {2, 4}});
-  }
-
-  std::string write_input(const std::string& name, const polychron::OperandDescriptor& descriptor) {
-    std::vector<float> values{10, 20, 30, 40, 50, 60, 70, 80};
-    std::string elements(reinterpret_cast<const char*>(values.data()), sizeof(float) * 8);
-    elements.resize(*polychron::byte_length(descriptor));
-    test_tool::write_text(directory / name, tool::npy_header(descriptor) + elements);
-    return directory / name;
-  }
-
-  Strings run(const Strings& more = {}) const {
-    Strings arguments{"run", model, "--input", "x=" + directory / "x.npy", "--output-dir", outputs};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    return arguments;
-  }
-
-  test_tool::TemporaryDirectory directory;
-  std::string model = directory / "small.onnx";
-  std::string outputs = directory / "outputs";
-};
-
 }  // namespace
 
-BOOST_FIXTURE_TEST_SUITE(run_command, Files)
+BOOST_FIXTURE_TEST_SUITE(run_command, test_tool::SmallFiles)
 
 BOOST_AUTO_TEST_CASE(outputs_become_files) {
   for (const auto& more : {Strings{}, Strings{"--bind", "batch=2"}, Strings{"--bind", "x=2x4"},
@@ -50,9 +22,8 @@ BOOST_AUTO_TEST_CASE(outputs_become_files) {
     BOOST_TEST(outcome.errors == "");
     BOOST_TEST(outcome.output == "y/sum  float32 [2, 4]  " + outputs + "/y_sum.npy\n");
     const auto sum = tool::read_npy(outputs + "/y_sum.npy");
-    const std::vector<float> expected{11, 22, 33, 44, 51, 62, 73, 84};
     BOOST_TEST((sum.descriptor.shape == polychron::Shape{2, 4}));
-    BOOST_TEST(sum.bytes.as<float>() == expected, boost::test_tools::per_element());
+    BOOST_TEST(sum.bytes.as<float>() == sums, boost::test_tools::per_element());
   }
   BOOST_TEST((directory.files() == Strings{"outputs", "small.onnx", "x.npy"}));
 }
