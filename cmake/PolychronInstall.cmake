@@ -1,6 +1,7 @@
 # Install and export: find_package(polychron) gives polychron::polychron, polychron::onnx and
-# polychron::stress; so do their aliases under add_subdirectory(). What the libraries are made of (CAF, oneDNN, Eigen, protobuf) stays inside: a consumer needs none of its
-# headers, and finds its shared libraries as the system does. tests/package tries it.
+# polychron::stress, as add_subdirectory() does by aliases. What the libraries are made of (CAF,
+# oneDNN, Eigen, protobuf) stays inside: a consumer needs none of its headers, and finds its shared
+# libraries as the system does. tests/package tries it.
 include(CMakePackageConfigHelpers)
 set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/polychron)
 

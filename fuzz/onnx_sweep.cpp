@@ -1,6 +1,6 @@
 // Damages ONNX models one place at a time, each place in the same ways: other ranks, lists that are
-// shorter or longer, inputs left out, numbers at the edges, other types and names. What a random
-// walk finds once in an hour is found here each time.
+// shorter or longer, inputs left out, numbers at the edges, other types and names. What it finds,
+// it finds each time.
 // Usage: fuzz_sweep SEEDS FINDINGS [EVERY [FIRST]]: each EVERY-th damage from the FIRST on; a model
 // that something is found with is written to FINDINGS.
 #include <google/protobuf/stubs/logging.h>

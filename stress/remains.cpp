@@ -6,12 +6,10 @@ std::optional<std::string> check(const Remains& remains) {
   const auto& [rest, stats, lost, begun, gone, storage, peak_storage, actors] = remains;
   // Whoever has a lease has no place: an operation in flight is one that has something to do.
   if (stats.in_flight != 0) return std::to_string(stats.in_flight) + " places are taken at rest";
-  if (rest == Rest::answered) {
-    if (stats.bytes < storage || stats.peak_bytes < peak_storage)
-      return std::to_string(stats.bytes) + " bytes are counted, " +
-             std::to_string(stats.peak_bytes) + " at most; storage has " + std::to_string(storage) +
-             ", and had " + std::to_string(peak_storage);
-  }
+  if (rest == Rest::answered && (stats.bytes < storage || stats.peak_bytes < peak_storage))
+    return std::to_string(stats.bytes) + " bytes are counted, " + std::to_string(stats.peak_bytes) +
+           " at most; storage has " + std::to_string(storage) + ", and had " +
+           std::to_string(peak_storage);
   if (rest == Rest::destroyed && !lost) {
     if (stats.tensors != 0) return std::to_string(stats.tensors) + " tensors are left";
     if (stats.graphs != 0) return std::to_string(stats.graphs) + " graphs are left";

@@ -169,12 +169,16 @@ Term difference(const Term& x, const std::optional<Term>& zero) {
   return (zero ? wide - zero->cast(DataType::int32) : wide).cast(DataType::float32);
 }
 
-/// Zero points of the rows of a first, or the columns of a second matrix.
+/// Scales or zero points of the rows of a first, or the columns of a second matrix.
+Term for_matrix(const Term& steps, bool rows) {
+  if (steps.rank() != 1) return steps;
+  if (count(steps.shape()) == 1) return steps.reshape({});
+  return rows ? steps.unsqueeze(1) : steps;
+}
+
 std::optional<Term> matrix_zero(Node& node, std::size_t i, bool rows) {
-  auto zero = optional_term(node, i);
-  if (!zero || zero->rank() != 1) return zero;
-  if (count(zero->shape()) == 1) return zero->reshape({});
-  return rows ? zero->unsqueeze(1) : *zero;
+  const auto zero = optional_term(node, i);
+  return zero ? std::optional(for_matrix(*zero, rows)) : std::nullopt;
 }
 
 /// The product of integers that float32 holds, in int32.
@@ -223,11 +227,8 @@ void finish(Node& node, const Term& product, const Term& scale, std::size_t out_
 
 void qlinear_matmul(Node& node) {
   const auto product = matrix_product(node, 0, 2, 3, 5);
-  const auto scale = [&](std::size_t i, bool rows) {
-    static_cast<void>(node.operand(i));  // it may not be absent, as a zero point may
-    return *matrix_zero(node, i, rows);
-  };
-  finish(node, product, scale(1, true) * scale(4, false), 6);
+  const auto scale = for_matrix(term(node, 1), true) * for_matrix(term(node, 4), false);
+  finish(node, product, scale, 6);
 }
 
 /// Channels [begin, end) of each group.
