@@ -128,6 +128,11 @@ class Sweep {
       damaged([&] {
         for (int i = count; i < size; ++i) add(message, field);
       });
+    if (field->cpp_type() == FieldDescriptor::CPPTYPE_STRING)
+      for (int size = count + 1; size <= longest; ++size)
+        damaged([&] {
+          for (int i = count; i < size; ++i) r->AddString(&message, field, "z" + std::to_string(i));
+        });
     for (int i = 0; i < std::min(count, 8); ++i) element(message, field, i, damaged);
   }
 

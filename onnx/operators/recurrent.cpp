@@ -294,7 +294,7 @@ void recur(Node& node, const Kind& kind) {
   }
   const std::uint32_t axis = batched ? 1 : 0;
   if (node.wants_output(1)) node.set(concat(last_h, axis).operand(), 1);
-  if (node.wants_output(2)) node.set(concat(last_c, axis).operand(), 2);
+  if (kind.has_cell && node.wants_output(2)) node.set(concat(last_c, axis).operand(), 2);
 }
 
 void rnn(Node& node) { recur(node, {rnn_step, 1, {"Tanh"}, false}); }

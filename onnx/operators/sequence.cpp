@@ -84,7 +84,9 @@ void split_to(Node& node) {
   if (given && node.rank(1) == 1) {
     sizes = node.integers(1);
   } else {
-    const auto size = given ? node.integers(1).front() : 1;
+    const auto given_sizes = given ? node.integers(1) : std::vector<std::int64_t>{1};
+    if (given_sizes.size() != 1) malformed("the size of the parts must be a scalar");
+    const auto size = given_sizes.front();
     if (size < 1) malformed("parts of " + std::to_string(size));
     for (std::int64_t begin = 0; begin < whole; begin += size) {
       node.importer.spend(1);

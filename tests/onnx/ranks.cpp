@@ -65,4 +65,28 @@ BOOST_AUTO_TEST_CASE(padding_at_the_edges) {
            ErrorKind::not_supported, "an empty result");
 }
 
+BOOST_AUTO_TEST_CASE(outputs_that_an_operator_does_not_have) {
+  const Values parts{{"x", ramp({2, 1, 1})}, {"w", ramp({1, 1, 1})}, {"r", ramp({1, 1, 1})}};
+  cannot(Model(14).node("RNN", {"x", "w", "r"}, {"", "y", "cell"}, {{"hidden_size", 1}}), parts,
+         ErrorKind::not_supported, "no such output as 'cell'");
+}
+
+BOOST_AUTO_TEST_CASE(sizes_of_parts_that_are_no_number) {
+  for (const auto& sizes : {longs({0, 2}, {}), longs({1, 2}, {1, 1})})
+    cannot(Model(11)
+               .initializer("n", sizes)
+               .node("SplitToSequence", {"x", "n"}, {"parts"})
+               .node("ConcatFromSequence", {"parts"}, {"y"}, {{"axis", 0}}),
+           {{"x", ramp({2})}}, ErrorKind::bad_data, "must be a scalar");
+}
+
+BOOST_AUTO_TEST_CASE(nothing_of_different_types_put_together) {
+  cannot(Model(11)
+             .initializer("a", longs({0}, {}))
+             .initializer("b", floats({0}, {}))
+             .node("SequenceConstruct", {"a", "b"}, {"parts"})
+             .node("ConcatFromSequence", {"parts"}, {"y"}, {{"axis", 0}}),
+         {}, ErrorKind::bad_data, "nothing to put together");
+}
+
 BOOST_AUTO_TEST_SUITE_END()
