@@ -29,19 +29,28 @@ if(POLYCHRON_SANITIZE)
     -fsanitize=${POLYCHRON_SANITIZE} -fno-sanitize=null,vptr -fno-sanitize-recover=undefined
     -fno-omit-frame-pointer $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(polychron_flags INTERFACE -fsanitize=${POLYCHRON_SANITIZE})
+  # An element of an empty vector, or the value of an empty optional, may look like nothing to a sanitizer.
+  target_compile_definitions(polychron_flags INTERFACE _GLIBCXX_ASSERTIONS)
 endif()
 
-# polychron_objects(FOLDER [LIBRARIES ...] [PRECOMPILE HEADER]): compiles FOLDER and its subfolders into
+# polychron_precompile(TARGET HEADER...): headers of the project that nearly every source of TARGET
+# includes by itself: a cold build is mostly parsing.
+function(polychron_precompile target)
+  list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/)
+  target_precompile_headers(${target} PRIVATE ${ARGN})
+endfunction()
+
+# polychron_objects(FOLDER [LIBRARIES ...] [PRECOMPILE HEADER...]): compiles FOLDER and its subfolders into
 # the library polychron. LIBRARIES are seen by this folder only and linked privately.
 function(polychron_objects folder)
-  cmake_parse_arguments(arg "" "PRECOMPILE" "LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "" "" "LIBRARIES;PRECOMPILE" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
   add_library(polychron_${folder} OBJECT ${sources})
   target_include_directories(polychron_${folder} PRIVATE ${PROJECT_SOURCE_DIR}
     ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(polychron_${folder} PRIVATE polychron_flags ${arg_LIBRARIES})
   if(arg_PRECOMPILE)
-    target_precompile_headers(polychron_${folder} PRIVATE ${PROJECT_SOURCE_DIR}/${arg_PRECOMPILE})
+    polychron_precompile(polychron_${folder} ${arg_PRECOMPILE})
   endif()
   target_sources(polychron PRIVATE $<TARGET_OBJECTS:polychron_${folder}>)
   target_link_libraries(polychron PRIVATE $<BUILD_INTERFACE:polychron_flags> ${arg_LIBRARIES}

@@ -26,18 +26,17 @@ std::string_view operator_name(ops::OpId op) noexcept {
 std::string to_string(const Problem& problem) {
   const auto describe = [](const Slot& slot) {
     std::string text = slot.present ? to_string(slot.descriptor) : "-";
-    if (slot.layout != Layout::plain) text += " " + std::string(to_string(slot.layout));
+    if (slot.layout != Layout::plain) text.append(" ").append(to_string(slot.layout));
     if (!slot.order.empty()) text += " transposed";
     return text;
   };
   std::string text = problem.label.empty() ? "" : "[" + problem.label + "] ";
   text += operator_name(problem.op);
-  for (const PostOp& post_op : problem.post_ops)
-    text += "+" + std::string(operator_name(post_op.op));
+  for (const PostOp& post_op : problem.post_ops) text.append("+").append(operator_name(post_op.op));
   for (std::size_t i = 0; i < problem.inputs.size(); ++i)
     text += (i == 0 ? " " : ", ") + describe(problem.inputs[i]);
   text += " ->";
-  for (const Slot& slot : problem.outputs) text += " " + describe(slot);
+  for (const Slot& slot : problem.outputs) text.append(" ").append(describe(slot));
   return text;
 }
 
