@@ -20,7 +20,7 @@ json written(double value) {
   return value;
 }
 json written(float value) { return written(static_cast<double>(value)); }
-json written(float16 value) { return written(ops::to_double(value)); }
+json written(float16 value) { return written(static_cast<double>(value)); }
 json written(bool value) { return value; }
 /// Integers of 64 bits are a BigInt each.
 template <std::integral T>

@@ -28,10 +28,7 @@ T element(std::span<const std::byte> bytes, std::size_t index) {
 
 template <class T>
 double real(T value) {
-  if constexpr (std::is_same_v<T, float16>)
-    return ops::to_double(value);
-  else
-    return static_cast<double>(value);
+  return static_cast<double>(value);
 }
 
 /// The place of a value in the order of all values of its type; both zeros have the same. NaN:

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "onnx/half.hpp"
+#include "onnx/bfloat16.hpp"
 #include "polychron/descriptor.hpp"
 
 namespace polychron::onnx::detail {
@@ -77,7 +77,7 @@ bool visit_type(ElementType type, F&& f) {
     case ElementType::int64:
       return f(std::int64_t{}), true;
     case ElementType::float16:
-      return f(Half{}), true;
+      return f(float16{}), true;
     case ElementType::bfloat16:
       return f(Bfloat{}), true;
     default:

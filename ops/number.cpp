@@ -35,7 +35,7 @@ T convert(const Number& number) noexcept {
   return std::visit(
       [](auto value) -> T {
         if constexpr (std::is_same_v<T, float16>) {
-          return to_float16(static_cast<double>(value));
+          return float16(value);
         } else if constexpr (std::is_same_v<T, float>) {
           return static_cast<float>(value);
         } else {
@@ -47,36 +47,6 @@ T convert(const Number& number) noexcept {
 
 }  // namespace
 
-float16 to_float16(double value) noexcept {
-  const std::uint32_t sign = std::signbit(value) ? 0x8000 : 0;
-  const double magnitude = std::abs(value);
-  const auto make = [&](std::uint32_t bits) {
-    return float16::from_bits(static_cast<std::uint16_t>(sign | bits));
-  };
-  if (std::isnan(value)) return make(0x7e00);
-  if (magnitude >= 65520) return make(0x7c00);
-  if (magnitude < 0x1p-14)
-    return make(static_cast<std::uint32_t>(std::nearbyint(magnitude * 0x1p24)));
-  const int exponent = std::ilogb(magnitude);
-  const auto significand = std::lround(std::nearbyint(std::ldexp(magnitude, 10 - exponent)));
-  // A significand rounded up to 2048 carries into the exponent, as it should.
-  return make(static_cast<std::uint32_t>((exponent + 14) * 1024 + significand));
-}
-
-double to_double(float16 value) noexcept {
-  const int exponent = value.bits >> 10 & 0x1f;
-  const int significand = value.bits & 0x3ff;
-  double magnitude = 0;
-  if (exponent == 0x1f)
-    magnitude = significand != 0 ? std::numeric_limits<double>::quiet_NaN()
-                                 : std::numeric_limits<double>::infinity();
-  else if (exponent == 0)
-    magnitude = std::ldexp(significand, -24);
-  else
-    magnitude = std::ldexp(significand + 1024, exponent - 25);
-  return (value.bits & 0x8000) != 0 ? -magnitude : magnitude;
-}
-
 Number cast(const Number& number, DataType type) noexcept {
   if (type == DataType::int4)
     return std::int64_t{std::clamp<std::int8_t>(convert<std::int8_t>(number), -8, 7)};
@@ -85,7 +55,7 @@ Number cast(const Number& number, DataType type) noexcept {
   return with_element(type, [&]<class T>(T) -> Number {
     const T value = convert<T>(number);
     if constexpr (std::is_same_v<T, float16>)
-      return to_double(value);
+      return static_cast<double>(value);
     else if constexpr (std::is_floating_point_v<T>)
       return static_cast<double>(value);
     else if constexpr (std::is_signed_v<T>)

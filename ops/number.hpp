@@ -9,10 +9,6 @@
 
 namespace polychron::ops {
 
-/// The nearest binary16 value, ties to even; beyond its range an infinity.
-float16 to_float16(double value) noexcept;
-double to_double(float16 value) noexcept;
-
 /// `number` cast to `type`: floats are rounded (and held as a double), integers are clamped to the
 /// type's range, then rounded to nearest even; NaN gives 0 for integers.
 Number cast(const Number& number, DataType type) noexcept;

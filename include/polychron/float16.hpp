@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit>
+#include <concepts>
 #include <cstdint>
 
 namespace polychron {
@@ -16,6 +17,9 @@ struct float16 {
   constexpr float16() = default;
   /// The nearest value, ties to even; beyond the range an infinity.
   constexpr explicit float16(float value) noexcept : bits(rounded(value)) {}
+  constexpr explicit float16(double value) noexcept : bits(rounded(rounded_to_odd(value))) {}
+  constexpr explicit float16(std::integral auto value) noexcept
+      : float16(static_cast<double>(value)) {}
   static constexpr float16 from_bits(std::uint16_t bits) noexcept {
     float16 value;
     value.bits = bits;
@@ -29,6 +33,10 @@ struct float16 {
     const std::uint32_t special = magnitude >= 0x7c00U ? 0x7f80'0000U : 0U;
     const std::uint32_t sign = (bits & 0x8000U) << 16;
     return std::bit_cast<float>(std::bit_cast<std::uint32_t>(scaled) | special | sign);
+  }
+
+  constexpr explicit operator double() const noexcept {
+    return static_cast<double>(static_cast<float>(*this));
   }
 
   /// Of bits: NaN is equal to the same NaN, and 0 is not -0.
@@ -47,6 +55,16 @@ struct float16 {
     const std::uint32_t finite = magnitude < 0x3880'0000U ? subnormal : normal;
     const std::uint32_t half = magnitude >= 0x4780'0000U ? special : finite;
     return static_cast<std::uint16_t>(half | (bits >> 16 & 0x8000U));
+  }
+  /// Of the two floats beside a value that is none, the one that is odd: what is rounded to fewer
+  /// bits next is then rounded as the value itself would be (Boldo and Melquiond, 2005).
+  static constexpr float rounded_to_odd(double value) noexcept {
+    const auto nearest = static_cast<float>(value);
+    const auto bits = std::bit_cast<std::uint32_t>(nearest);
+    const auto wide = static_cast<double>(nearest);
+    if (wide == value || value != value || (bits & 1U) != 0) return nearest;
+    const bool below = value < 0 ? wide > value : wide < value;  // nearer to 0
+    return std::bit_cast<float>(below ? bits + 1 : bits - 1);
   }
 };
 

@@ -27,7 +27,7 @@ struct Format {
 template <>
 struct Format<float16> {
   static constexpr int mantissa = 10, least = -14, beyond = 16;
-  static double real(float16 value) { return ops::to_double(value); }
+  static double real(float16 value) { return static_cast<double>(value); }
 };
 
 /// How far a float is off, as a part of the scale. An infinity counts as the number that would

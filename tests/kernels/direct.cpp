@@ -1,12 +1,9 @@
 // Kernels in loops of our own against the reference, over types, ranks 0 to 8, and shapes that fill
 // no block. Each case prints its seed when it fails.
-#include <bit>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include "kernels/half.hpp"
 #include "ops/layouts.hpp"
-#include "ops/number.hpp"
 #include "ops/table.hpp"
 #include "tests/kernels/random.hpp"
 
@@ -23,30 +20,6 @@ using Sizes = std::vector<std::uint32_t>;
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(direct)
-
-BOOST_AUTO_TEST_CASE(halves_are_converted_without_branches) {
-  const auto same = [](float16 a, float16 b) {
-    return a == b || (std::isnan(ops::to_double(a)) && std::isnan(ops::to_double(b)));
-  };
-  for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
-    const auto half = float16::from_bits(static_cast<std::uint16_t>(bits));
-    const float value = kernels::to_float(half);
-    const double expected = ops::to_double(half);
-    BOOST_TEST(
-        (static_cast<double>(value) == expected || (std::isnan(value) && std::isnan(expected))),
-        bits << " becomes " << value << ", expected " << expected);
-    BOOST_TEST(same(polychron::float16(value), half), bits << " does not come back");
-  }
-  std::mt19937 generator(1);
-  for (int i = 0; i < 500000; ++i) {
-    // Any bits, or such that lie near two halves' middle.
-    const auto bits = static_cast<std::uint32_t>(generator());
-    const auto near = (bits & 0xffffe000U) | (0xfffU + bits % 3U);
-    for (const float value : {std::bit_cast<float>(bits), std::bit_cast<float>(near)})
-      BOOST_TEST(same(polychron::float16(value), ops::to_float16(static_cast<double>(value))),
-                 value << " becomes " << polychron::float16(value).bits);
-  }
-}
 
 BOOST_AUTO_TEST_CASE(arg_min_and_arg_max) {
   for (const auto id : {op("argMin"), op("argMax")})

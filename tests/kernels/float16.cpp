@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "kernels/cpu/cpu_backend.hpp"
-#include "ops/number.hpp"
 #include "ops/table.hpp"
 #include "tests/kernels/graphs.hpp"
 
@@ -23,7 +22,7 @@ std::vector<float16> halves(std::size_t count, std::uint32_t seed) {
   std::mt19937 generator(seed);
   std::uniform_real_distribution<double> numbers(-1, 1);
   std::vector<float16> values(count);
-  for (auto& value : values) value = ops::to_float16(numbers(generator));
+  for (auto& value : values) value = float16(numbers(generator));
   return values;
 }
 
@@ -48,7 +47,7 @@ std::vector<std::string> check(const GraphMaker& maker, const std::vector<float1
   }
   const auto actual = fast.get<float16>(0), expected = plain.get<float16>(0);
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    const double a = ops::to_double(actual[i]), e = ops::to_double(expected[i]);
+    const double a = static_cast<double>(actual[i]), e = static_cast<double>(expected[i]);
     BOOST_REQUIRE_MESSAGE(std::fabs(a - e) <= 4e-3 * std::fmax(1, std::fabs(e)),
                           "element " << i << " is " << a << ", expected " << e);
   }
@@ -97,14 +96,14 @@ BOOST_AUTO_TEST_CASE(what_is_read_in_both_types_is_there_in_both) {
   for (std::size_t i = 0; i < 6; ++i) {
     double sum = 0, largest = 0;
     for (std::size_t k = 0; k < 5; ++k) {
-      const double value = ops::to_double(rows[5 * i + k]);
+      const double value = static_cast<double>(rows[5 * i + k]);
       sum += value;
       largest = std::fmax(largest, value);
-      BOOST_TEST(std::fabs(ops::to_double(bent[5 * i + k]) - std::tanh(value)) < 1e-3);
+      BOOST_TEST(std::fabs(static_cast<double>(bent[5 * i + k]) - std::tanh(value)) < 1e-3);
     }
     BOOST_TEST(std::fabs(sum - 1) < 2e-3);
     const auto place = 5 * i + static_cast<std::size_t>(places[i]);
-    BOOST_TEST(ops::to_double(rows[place]) == largest);
+    BOOST_TEST(static_cast<double>(rows[place]) == largest);
   }
 }
 

@@ -16,7 +16,7 @@ using test::Random;
 template <class T>
 T float_of(double value) {
   if constexpr (std::is_same_v<T, float16>)
-    return ops::to_float16(value);
+    return float16(value);
   else
     return static_cast<float>(value);
 }
@@ -70,11 +70,7 @@ unsigned kind_of(T value) {
                : no_special;
   } else {
     constexpr bool half = std::is_same_v<T, float16>;
-    double number = 0;
-    if constexpr (half)
-      number = ops::to_double(value);
-    else
-      number = static_cast<double>(value);
+    const auto number = static_cast<double>(value);
     const double size = std::fabs(number);
     if (std::isnan(number)) return nan;
     if (std::isinf(number)) return number > 0 ? infinity : minus_infinity;

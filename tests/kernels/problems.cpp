@@ -56,7 +56,7 @@ Buffer ProblemMaker::random_bytes(const OperandDescriptor& descriptor) {
       if (specials_ && generator_() % 8 == 0)
         value = special<T>(generator_);
       else if constexpr (std::is_same_v<T, float16>)
-        value = ops::to_float16(static_cast<double>(numbers(generator_)));
+        value = float16(static_cast<double>(numbers(generator_)));
       else if constexpr (std::is_same_v<T, float>)
         value = numbers(generator_);
       else
@@ -249,8 +249,6 @@ std::vector<double> numbers_of(const OperandDescriptor& descriptor, const Buffer
       if (is_packed(descriptor.data_type)) {
         const int bits = packed[i / 2] >> i % 2 * 4 & 15;
         numbers[i] = descriptor.data_type == DataType::int4 && bits > 7 ? bits - 16 : bits;
-      } else if constexpr (std::is_same_v<T, float16>) {
-        numbers[i] = ops::to_double(bytes.as<T>()[i]);
       } else {
         numbers[i] = static_cast<double>(bytes.as<T>()[i]);
       }

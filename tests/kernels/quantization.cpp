@@ -5,9 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/half.hpp"
 #include "kernels/nibbles.hpp"
-#include "ops/number.hpp"
 #include "ops/table.hpp"
 #include "tests/kernels/problems.hpp"
 
@@ -195,28 +193,6 @@ BOOST_AUTO_TEST_CASE(nibbles_come_back_from_any_place) {
 }
 
 // The conversions that loops vectorize, against those that numbers have.
-BOOST_AUTO_TEST_CASE(halves_there_and_back) {
-  for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
-    const auto half = float16::from_bits(static_cast<std::uint16_t>(bits));
-    const auto wide = static_cast<double>(kernels::to_float(half));
-    const double expected = ops::to_double(half);
-    if (std::isnan(expected)) {
-      BOOST_REQUIRE(std::isnan(wide));
-      BOOST_REQUIRE(std::isnan(ops::to_double(polychron::float16(static_cast<float>(wide)))));
-      continue;
-    }
-    BOOST_REQUIRE_EQUAL(wide, expected);
-    BOOST_REQUIRE_EQUAL(polychron::float16(static_cast<float>(expected)).bits, bits);
-  }
-  Generator generator(5);
-  for (int i = 0; i < 2'000'000; ++i) {
-    const float value = std::bit_cast<float>(static_cast<std::uint32_t>(generator()));
-    if (std::isnan(value)) continue;
-    const auto expected = ops::to_float16(static_cast<double>(value));
-    BOOST_REQUIRE_EQUAL(polychron::float16(value).bits, expected.bits);
-  }
-}
-
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace polychron

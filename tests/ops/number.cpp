@@ -23,33 +23,65 @@ std::uint64_t as_unsigned(const Number& value, DataType type) {
 double as_float(const Number& value, DataType type) {
   return std::get<double>(ops::cast(value, type));
 }
+float16 half(std::uint32_t bits) { return float16::from_bits(static_cast<std::uint16_t>(bits)); }
+/// What the bits of a half of finite size mean (IEEE 754, 3.4), written down once more.
+double meaning(std::uint32_t bits) {
+  const int exponent = static_cast<int>(bits >> 10 & 31),
+            significand = static_cast<int>(bits & 1023);
+  const double size =
+      exponent == 0 ? std::ldexp(significand, -24) : std::ldexp(significand + 1024, exponent - 25);
+  return bits >> 15 == 0 ? size : -size;
+}
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(float16_there_and_back_for_every_value) {
   for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
-    const auto value = float16::from_bits(static_cast<std::uint16_t>(bits));
-    const double wide = ops::to_double(value);
+    const auto wide = static_cast<double>(half(bits));
+    const auto single = static_cast<float>(half(bits));
+    BOOST_REQUIRE_EQUAL(std::signbit(wide), bits >> 15 != 0);
+    if ((bits & 0x7c00U) != 0x7c00U) {
+      BOOST_REQUIRE_EQUAL(wide, meaning(bits));
+    } else {
+      BOOST_REQUIRE_EQUAL(std::isinf(wide), (bits & 0x3ffU) == 0);
+      BOOST_REQUIRE_EQUAL(std::isnan(wide), (bits & 0x3ffU) != 0);
+    }
     if (std::isnan(wide)) {
-      BOOST_TEST(std::isnan(ops::to_double(ops::to_float16(wide))));
+      BOOST_REQUIRE(std::isnan(single));
+      BOOST_REQUIRE(std::isnan(static_cast<double>(float16(wide))));
+      BOOST_REQUIRE(std::isnan(static_cast<float>(float16(single))));
       continue;
     }
-    BOOST_REQUIRE_EQUAL(ops::to_float16(wide).bits, value.bits);
+    BOOST_REQUIRE_EQUAL(static_cast<double>(single), wide);
+    BOOST_REQUIRE_EQUAL(float16(wide).bits, bits);
+    BOOST_REQUIRE_EQUAL(float16(single).bits, bits);
   }
 }
 
 BOOST_AUTO_TEST_CASE(float16_rounds_to_nearest_even_between_all_neighbours) {
   for (std::uint32_t bits = 0; bits < 0x7bff; ++bits) {
-    const double low = ops::to_double(float16::from_bits(static_cast<std::uint16_t>(bits)));
-    const double high = ops::to_double(float16::from_bits(static_cast<std::uint16_t>(bits + 1)));
-    const double middle = (low + high) / 2;
-    BOOST_REQUIRE_EQUAL(ops::to_float16(middle).bits, bits + (bits & 1U));
-    BOOST_REQUIRE_EQUAL(ops::to_float16(std::nextafter(middle, 0)).bits, bits);
-    BOOST_REQUIRE_EQUAL(ops::to_float16(std::nextafter(middle, infinity)).bits, bits + 1);
+    const double middle = (meaning(bits) + meaning(bits + 1)) / 2;
+    const auto single = static_cast<float>(middle);  // exact: one bit more than a half
+    const auto even = bits + (bits & 1U);
+    for (const double sign : {1, -1}) {
+      const auto side = sign > 0 ? 0U : 0x8000U;
+      BOOST_REQUIRE_EQUAL(float16(sign * middle).bits, side | even);
+      BOOST_REQUIRE_EQUAL(float16(sign * std::nextafter(middle, 0)).bits, side | bits);
+      BOOST_REQUIRE_EQUAL(float16(sign * std::nextafter(middle, infinity)).bits, side | (bits + 1));
+      const auto turned = static_cast<float>(sign);
+      BOOST_REQUIRE_EQUAL(float16(turned * single).bits, side | even);
+      BOOST_REQUIRE_EQUAL(float16(turned * std::nextafter(single, 0.0F)).bits, side | bits);
+      BOOST_REQUIRE_EQUAL(float16(turned * std::nextafter(single, 1e9F)).bits, side | (bits + 1));
+    }
   }
-  BOOST_TEST(ops::to_float16(65519.99).bits == 0x7bff);
-  BOOST_TEST(ops::to_float16(65520).bits == 0x7c00);
-  BOOST_TEST(ops::to_float16(-infinity).bits == 0xfc00);
-  BOOST_TEST(ops::to_float16(-0.0).bits == 0x8000);
+  BOOST_TEST(float16(65519.99).bits == 0x7bff);
+  for (const double beyond : {65520.0, 1e39, 1e308, infinity}) {
+    BOOST_TEST(float16(beyond).bits == 0x7c00);
+    BOOST_TEST(float16(-beyond).bits == 0xfc00);
+  }
+  BOOST_TEST(float16(-0.0).bits == 0x8000);
+  BOOST_TEST(float16(-1e-320).bits == 0x8000);
+  BOOST_TEST(float16(std::int64_t{-65519}).bits == 0xfbff);
+  BOOST_TEST(float16(std::numeric_limits<std::uint64_t>::max()).bits == 0x7c00);
 }
 
 BOOST_AUTO_TEST_CASE(integers_are_clamped_and_rounded_to_even) {
