@@ -5,12 +5,14 @@
 #include <opencv2/imgproc.hpp>
 
 #include "examples/ocr/planes.hpp"
+#include "examples/ocr/reading_order.hpp"
 
 namespace ocr {
 namespace {
 
 constexpr int small_page = 736;
 constexpr int side_multiple = 32;
+constexpr float max_strip = 8192;
 constexpr std::size_t max_regions = 1000;
 /// In pixels of the map: thinner regions are noise, before and after growing.
 constexpr float min_side = 3;
@@ -49,26 +51,6 @@ cv::RotatedRect grown(cv::RotatedRect rect, float ratio) {
   return rect;
 }
 
-float center_y(const Corners& corners) { return (corners[0].y + corners[2].y) / 2; }
-float height_of(const Corners& corners) {
-  return std::max(corners[2].y, corners[3].y) - std::min(corners[0].y, corners[1].y);
-}
-
-/// Lines whose centres are within half a line's height of the row's first stand side by side.
-void sort_for_reading(std::vector<Corners>& lines) {
-  std::sort(lines.begin(), lines.end(),
-            [](const auto& a, const auto& b) { return center_y(a) < center_y(b); });
-  for (auto row = lines.begin(); row != lines.end();) {
-    const auto limit = [&](const auto& line) {
-      const float height = std::min(height_of(*row), height_of(line));
-      return center_y(line) - center_y(*row) > height / 2;
-    };
-    const auto end = std::find_if(row + 1, lines.end(), limit);
-    std::sort(row, end, [](const auto& a, const auto& b) { return a[0].x < b[0].x; });
-    row = end;
-  }
-}
-
 }  // namespace
 
 cv::Mat enlarge_small_page(const cv::Mat& picture) {
@@ -79,8 +61,12 @@ cv::Mat enlarge_small_page(const cv::Mat& picture) {
 }
 
 cv::Size detector_size(cv::Size picture, const DetectionOptions& options) {
+  const auto side = static_cast<float>(options.largest_side);
   const auto largest = static_cast<float>(std::max(picture.width, picture.height));
-  const float scale = std::min(1.0f, static_cast<float>(options.largest_side) / largest);
+  const auto smallest = static_cast<float>(std::min(picture.width, picture.height));
+  // A strip with a long line: shrunk to the largest side nothing of it would be left.
+  const float strip = std::min(max_strip / largest, side / 2 / std::sqrt(largest * smallest));
+  const float scale = std::min(1.0f, std::max(side / largest, strip));
   return {round_side(static_cast<float>(picture.width) * scale),
           round_side(static_cast<float>(picture.height) * scale)};
 }
@@ -118,8 +104,7 @@ std::vector<Corners> find_lines(std::span<const float> probabilities, cv::Size s
     }
     lines.push_back(corners);
   }
-  sort_for_reading(lines);
-  return lines;
+  return in_reading_order(lines);
 }
 
 }  // namespace ocr

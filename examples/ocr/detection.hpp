@@ -14,7 +14,9 @@
 namespace ocr {
 
 struct DetectionOptions {
-  int largest_side = 1920;       ///< pictures are shrunk to it for the detector
+  /// Pictures are shrunk to it for the detector; strips to the area of a page with a side of that
+  /// and one of a quarter.
+  int largest_side = 1920;
   float pixel_threshold = 0.3f;  ///< a pixel belongs to text from here on
   float line_threshold = 0.6f;   ///< a region is a line if its mean probability is above
   /// Lines are grown by area * ratio / circumference. PP-OCR's own pipeline has 1.5; the recogniser

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <opencv2/core.hpp>
 #include <string>
 #include <vector>
@@ -17,10 +18,12 @@ struct Line {
   Corners corners;
 };
 
-/// Lines from top to bottom, and from left to right where they stand side by side.
+/// Lines in the order in which they are read (see reading_order.hpp).
 struct Page {
   cv::Size size;
   std::vector<Line> lines;
+  std::size_t unreadable = 0;  ///< lines that were found, and of which too little is certain
+  int rotation = 0;            ///< how far the picture was turned to be read: degrees, clockwise
 };
 
 }  // namespace ocr

@@ -1,8 +1,12 @@
 #include "examples/ocr/page_reader.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <opencv2/core/utility.hpp>
 #include <utility>
+
+#include "examples/ocr/reading_order.hpp"
+#include "examples/ocr/turning.hpp"
 
 namespace ocr {
 namespace {
@@ -51,25 +55,56 @@ PageReader::PageReader(polychron::Context context, const ModelFiles& files, Read
 
 Page PageReader::read(const cv::Mat& picture, const Progress& progress) {
   if (picture.empty()) throw Error(ErrorKind::type_error, "the picture is empty");
-  if (progress) progress("finding lines", 0, 1);
-  const auto enlarged = enlarge_small_page(picture);
-  const auto lines = find(enlarged);
-  if (progress) progress("finding lines", 1, 1);
-  const auto readings = recognize(enlarged, lines, progress);
+  const auto [upright, quarters, lines, readings] =
+      best_attempt(enlarge_small_page(picture), progress);
 
-  const float scale = static_cast<float>(picture.cols) / static_cast<float>(enlarged.cols);
-  Page page{picture.size(), {}};
+  const bool on_side = quarters % 2 != 0;
+  const float scale =
+      static_cast<float>(picture.cols) / static_cast<float>(on_side ? upright.rows : upright.cols);
+  Page page{picture.size(), {}, 0, quarters * 90};
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const auto& [text, confidence] = readings[i];
-    if (text.empty() || confidence < options_.min_confidence) continue;
-    auto corners = lines[i];
+    if (text.empty()) continue;
+    if (confidence < options_.min_confidence) {
+      ++page.unreadable;
+      continue;
+    }
+    auto corners = turned(lines[i], upright.size(), 4 - quarters);
     for (auto& corner : corners) corner *= scale;
     page.lines.push_back({text, confidence, corners});
   }
   return page;
 }
 
-std::vector<Corners> PageReader::find(const cv::Mat& picture) {
+PageReader::Attempt PageReader::attempt(cv::Mat picture, int quarters, std::vector<Corners> lines,
+                                        const Progress& progress) {
+  auto readings = recognize(picture, lines, progress);
+  return {std::move(picture), quarters, std::move(lines), std::move(readings)};
+}
+
+PageReader::Attempt PageReader::best_attempt(const cv::Mat& picture, const Progress& progress) {
+  auto upright = picture;
+  int quarters = 0;
+  auto lines = find(upright, progress);
+  if (lies_on_a_side(lines)) {
+    quarters = 3;  // as good as one: what is on its head then is found out below
+    upright = turned(picture, quarters);
+    lines = find(upright, progress);
+  }
+  auto first = attempt(upright, quarters, lines, progress);
+  const auto certainty_of_first = certainty(first.lines, first.readings);
+  if (lines.empty() || certainty_of_first >= options_.min_certainty) return first;
+
+  for (auto& line : lines) {
+    line = turned(line, upright.size(), 2);
+    std::rotate(line.begin(), line.begin() + 2, line.end());  // it starts where it ended
+  }
+  auto second = attempt(turned(upright, 2), (quarters + 2) % 4, in_reading_order(lines), progress);
+  return certainty(second.lines, second.readings) > certainty_of_first ? second : first;
+}
+
+std::vector<Corners> PageReader::find(const cv::Mat& picture, const Progress& progress) {
+  if (progress) progress("finding lines", 0, 1);
   const auto size = detector_size(picture.size(), options_.detection);
   auto& graph = detector_.graph_for(input_shape(size));
   auto input = input_buffer(size);
@@ -78,43 +113,65 @@ std::vector<Corners> PageReader::find(const cv::Mat& picture) {
   map_shape[1] = 1;
   expect_output(graph.output_shape(), map_shape, "detector");
   const auto map = graph.run(std::move(input)).get();
+  if (progress) progress("finding lines", 1, 1);
   return find_lines(map.as<float>(), size, picture.size(), options_.detection);
 }
 
-ShapedGraph& PageReader::graph_for_line(int width) {
-  return recognizer_.graph_for(input_shape({width, line_height}));
+ShapedGraph& PageReader::graph_for_part(int width) {
+  return recognizer_.graph_for(input_shape({width_bucket(width), line_height}));
 }
 
 std::vector<Reading> PageReader::recognize(const cv::Mat& picture,
                                            const std::vector<Corners>& lines,
                                            const Progress& progress) {
-  std::vector<cv::Mat> cuts;
-  for (const auto& corners : lines) {
-    cuts.push_back(cut_line(picture, corners));
-    graph_for_line(width_bucket(cuts.back().size()));  // all of them start to build now
+  struct LinePart {
+    std::size_t line;
+    Part part;
+    cv::Mat pixels;
+  };
+  std::vector<LinePart> parts;
+  for (std::size_t line = 0; line < lines.size(); ++line) {
+    const auto scaled = scaled_line(cut_line(picture, lines[line]));
+    for (const auto& part : parts_of_line(scaled.cols)) {
+      parts.push_back({line, part, scaled.colRange(part.start, part.start + part.width)});
+      graph_for_part(part.width);  // all of them start to build now
+    }
   }
 
-  std::vector<Reading> readings;
+  std::vector<std::vector<Step>> paths(lines.size());
   std::deque<polychron::Future<Buffer>> in_flight;
+  std::size_t finished = 0;
   const auto finish_oldest = [&] {
     const auto probabilities = in_flight.front().get();
     in_flight.pop_front();
-    readings.push_back(decode_greedily(probabilities.as<float>(), alphabet_));
-    if (progress) progress("reading lines", readings.size(), lines.size());
+    const auto& [line, part, pixels] = parts[finished++];
+    auto path = best_path(probabilities.as<float>(), alphabet_.classes());
+    // Steps to pixels, as this model has them; what follows a part that others follow is padding.
+    const auto steps_before = [&](int pixel) {
+      return static_cast<std::size_t>(pixel) * path.size() /
+             static_cast<std::size_t>(width_bucket(part.width));
+    };
+    join_paths(paths[line], path, steps_before(part.start));
+    const bool is_last = finished == parts.size() || parts[finished].line != line;
+    if (!is_last) paths[line].resize(steps_before(part.start) + steps_before(part.width));
+    if (progress && is_last) progress("reading lines", line + 1, lines.size());
   };
-  for (const auto& line : cuts) {
-    const int width = width_bucket(line.size());
-    auto& graph = graph_for_line(width);
+  for (const auto& [line, part, pixels] : parts) {
+    auto& graph = graph_for_part(part.width);
     const auto& output = graph.output_shape();
     const auto steps = output.size() == 3 ? output[1] : 0;
     expect_output(output, {1, steps, static_cast<std::uint32_t>(alphabet_.classes())},
                   "recognizer");
+    const int width = width_bucket(part.width);
     auto input = input_buffer({width, line_height});
-    fill_recognizer_input(line, width, input.as<float>());
+    fill_recognizer_input(pixels, width, input.as<float>());
     if (in_flight.size() == max_in_flight) finish_oldest();
     in_flight.push_back(graph.run(std::move(input)));
   }
   while (!in_flight.empty()) finish_oldest();
+
+  std::vector<Reading> readings;
+  for (const auto& path : paths) readings.push_back(decode_greedily(path, alphabet_));
   return readings;
 }
 

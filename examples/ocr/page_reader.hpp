@@ -4,7 +4,7 @@
 //   polychron::Runtime runtime;
 //   auto context = runtime.create_context().get();
 //   ocr::PageReader reader(context, ocr::models_in("models"));
-//   for (const auto& line : reader.read(ocr::read_picture("page.png")).lines)
+//   for (const auto& line : reader.read(ocr::read_picture("page.png").pixels).lines)
 //     std::cout << line.text << '\n';
 #pragma once
 
@@ -31,7 +31,9 @@ ModelFiles models_in(const std::filesystem::path& directory);
 
 struct ReaderOptions {
   DetectionOptions detection;
-  float min_confidence = 0.5f;  ///< lines that are read with less are dropped
+  float min_confidence = 0.5f;  ///< lines that are read with less are left out
+  /// Pages that are read with less certainty are tried upside down too.
+  float min_certainty = 0.85f;
 };
 
 /// Tells how far read() is: "finding lines" or "reading lines", so many of so many.
@@ -48,10 +50,20 @@ class PageReader {
   Page read(const cv::Mat& picture, const Progress& progress = {});
 
  private:
-  std::vector<Corners> find(const cv::Mat& picture);
+  /// A page as it was read one way up.
+  struct Attempt {
+    cv::Mat picture;
+    int quarters;  ///< clockwise, from how it was given
+    std::vector<Corners> lines;
+    std::vector<Reading> readings;
+  };
+  Attempt attempt(cv::Mat picture, int quarters, std::vector<Corners> lines,
+                  const Progress& progress);
+  Attempt best_attempt(const cv::Mat& picture, const Progress& progress);
+  std::vector<Corners> find(const cv::Mat& picture, const Progress& progress);
   std::vector<Reading> recognize(const cv::Mat& picture, const std::vector<Corners>& lines,
                                  const Progress& progress);
-  ShapedGraph& graph_for_line(int width);
+  ShapedGraph& graph_for_part(int width);
 
   ReaderOptions options_;
   Alphabet alphabet_;

@@ -13,18 +13,16 @@ namespace ocr {
 namespace {
 
 constexpr int bucket_width = 160;
-constexpr int max_width = 12 * bucket_width;
+constexpr int max_part_width = 12 * bucket_width;
+constexpr int max_width = 16 * max_part_width;
+constexpr int overlap = 4 * line_height;
+/// The recogniser makes a step each 8 pixels.
+constexpr int step_width = 8;
 constexpr std::size_t blank = 0;
 /// Lines at least this much taller than wide run upwards or downwards.
 constexpr float tall = 1.5f;
 
 float distance(cv::Point2f a, cv::Point2f b) { return std::hypot(a.x - b.x, a.y - b.y); }
-
-/// Width of a line that is brought to line_height.
-int natural_width(cv::Size size) {
-  const auto width = std::ceil(static_cast<double>(size.width) * line_height / size.height);
-  return static_cast<int>(std::clamp(width, 1.0, double{max_width}));
-}
 
 constexpr std::size_t max_alphabet_bytes = std::size_t{16} << 20;
 
@@ -70,33 +68,86 @@ cv::Mat cut_line(const cv::Mat& picture, const Corners& corners) {
   return line;
 }
 
-int width_bucket(cv::Size size) {
-  return (natural_width(size) + bucket_width - 1) / bucket_width * bucket_width;
-}
-
-void fill_recognizer_input(const cv::Mat& line, int width, std::span<float> input) {
-  const cv::Scalar half = cv::Scalar::all(0.5);
-  cv::Mat resized;
-  cv::resize(line, resized, {std::min(width, natural_width(line.size())), line_height}, 0, 0,
+cv::Mat scaled_line(const cv::Mat& line) {
+  const auto width = std::ceil(static_cast<double>(line.cols) * line_height / line.rows);
+  cv::Mat scaled;
+  cv::resize(line, scaled,
+             {static_cast<int>(std::clamp(width, 1.0, double{max_width})), line_height}, 0, 0,
              cv::INTER_LINEAR);
-  fill_planes(resized, half, half, {width, line_height}, input);
+  return scaled;
 }
 
-Reading decode_greedily(std::span<const float> probabilities, const Alphabet& alphabet) {
-  const auto classes = alphabet.classes();
+std::vector<Part> parts_of_line(int width) {
+  if (width <= max_part_width) return {{0, width}};
+  const int count = (width - overlap + max_part_width - overlap - 1) / (max_part_width - overlap);
+  const int advance = (width - overlap + count * step_width - 1) / (count * step_width);
+  std::vector<Part> parts;
+  for (int start = 0; start + overlap < width; start += advance * step_width)
+    parts.push_back({start, std::min(width - start, advance * step_width + overlap)});
+  return parts;
+}
+
+int width_bucket(int width) { return (width + bucket_width - 1) / bucket_width * bucket_width; }
+
+void fill_recognizer_input(const cv::Mat& part, int width, std::span<float> input) {
+  const cv::Scalar half = cv::Scalar::all(0.5);
+  fill_planes(part, half, half, {width, line_height}, input);
+}
+
+std::vector<Step> best_path(std::span<const float> probabilities, std::size_t classes) {
   assert(probabilities.size() % classes == 0);
-  Reading reading;
-  std::size_t characters = 0, previous = blank;
+  std::vector<Step> path;
   for (; !probabilities.empty(); probabilities = probabilities.subspan(classes)) {
     const auto step = probabilities.first(classes);
     const auto best = std::max_element(step.begin(), step.end());
-    const auto index = static_cast<std::size_t>(best - step.begin());
-    if (index != blank && index != previous) {
-      reading.text += alphabet[index];
-      reading.confidence += *best;
+    path.push_back({static_cast<std::size_t>(best - step.begin()), *best});
+  }
+  return path;
+}
+
+void join_paths(std::vector<Step>& path, std::span<const Step> next, std::size_t start) {
+  // A gap is as good as it is sure and wide: both see nothing at a step and around it.
+  constexpr std::ptrdiff_t reach = 3;
+  const auto first = static_cast<std::ptrdiff_t>(start);
+  const auto last = std::min<std::ptrdiff_t>(std::ssize(path), first + std::ssize(next));
+  const auto emptiness = [&](std::ptrdiff_t at) {
+    if (at < first || at >= last) return 0.0f;
+    const auto& a = path[static_cast<std::size_t>(at)];
+    const auto& b = next[static_cast<std::size_t>(at - first)];
+    return a.best == blank && b.best == blank ? a.probability * b.probability : 0.0f;
+  };
+  const auto middle = (first + last) / 2;
+  auto seam = std::clamp<std::ptrdiff_t>(middle, first, std::max(first, last));
+  float widest = 0;
+  for (auto at = first; at < last; ++at) {
+    if (emptiness(at) == 0) continue;
+    float width = 0;
+    for (auto near = at; near <= at + reach && emptiness(near) != 0; ++near)
+      width += emptiness(near);
+    for (auto near = at - 1; near >= at - reach && emptiness(near) != 0; --near)
+      width += emptiness(near);
+    // The parts' ends know less of what surrounds them.
+    width -= 0.01f * static_cast<float>(std::abs(at - middle));
+    if (width > widest) {
+      widest = width;
+      seam = at;
+    }
+  }
+  path.resize(static_cast<std::size_t>(seam));
+  next = next.subspan(static_cast<std::size_t>(seam - first));
+  path.insert(path.end(), next.begin(), next.end());
+}
+
+Reading decode_greedily(std::span<const Step> path, const Alphabet& alphabet) {
+  Reading reading;
+  std::size_t characters = 0, previous = blank;
+  for (const auto& [best, probability] : path) {
+    if (best != blank && best != previous) {
+      reading.text += alphabet[best];
+      reading.confidence += probability;
       ++characters;
     }
-    previous = index;
+    previous = best;
   }
   if (characters != 0) reading.confidence /= static_cast<float>(characters);
   return reading;

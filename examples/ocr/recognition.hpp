@@ -35,21 +35,45 @@ class Alphabet {
 /// to run upwards or downwards, and turned to the left.
 cv::Mat cut_line(const cv::Mat& picture, const Corners& corners);
 
-/// The width that the recogniser's input gets for a line of `size`: one of a few, so that lines
-/// share graphs. Lines that are longer than the largest are squeezed into it.
-int width_bucket(cv::Size size);
+/// The line at line_height, as wide as that makes it; squeezed if it is more than 640 times as long
+/// as it is high.
+cv::Mat scaled_line(const cv::Mat& line);
 
-/// Fills `input`, [1, 3, line_height, width], with the line, resized, normalised and padded.
-void fill_recognizer_input(const cv::Mat& line, int width, std::span<float> input);
+/// Where a part of a scaled line begins, and how wide it is.
+struct Part {
+  int start, width;
+};
+
+/// Long lines are read in parts, which overlap by four times their height: the recogniser was made
+/// for short ones. They begin where the recogniser makes a step.
+std::vector<Part> parts_of_line(int width);
+
+/// The width that the recogniser's input gets for a part: one of a few, so that parts share graphs.
+int width_bucket(int width);
+
+/// Fills `input`, [1, 3, line_height, width], with a part of a scaled line, normalised and padded.
+void fill_recognizer_input(const cv::Mat& part, int width, std::span<float> input);
+
+/// The recogniser's answer for one step: the best class and its probability.
+struct Step {
+  std::size_t best;
+  float probability;
+};
+
+/// `probabilities` is [steps, classes]. Precondition: its size is a multiple of `classes`.
+std::vector<Step> best_path(std::span<const float> probabilities, std::size_t classes);
+
+/// Joins `next`, whose first step is step `start` of the line, to `path`: where they overlap, in
+/// the middle of a gap between characters that both see.
+void join_paths(std::vector<Step>& path, std::span<const Step> next, std::size_t start);
 
 struct Reading {
   std::string text;
   float confidence = 0;  ///< mean probability of the characters; 0 if there are none
 };
 
-/// Greedy decoding of connectionist temporal classification (Graves et al., ICML 2006):
-/// `probabilities` is [steps, classes]; the best class of each step, without repetitions and
-/// blanks. Precondition: its size is a multiple of the alphabet's.
-Reading decode_greedily(std::span<const float> probabilities, const Alphabet& alphabet);
+/// Greedy decoding of connectionist temporal classification (Graves et al., ICML 2006): the best
+/// class of each step, without repetitions and blanks.
+Reading decode_greedily(std::span<const Step> path, const Alphabet& alphabet);
 
 }  // namespace ocr

@@ -1,13 +1,11 @@
-// The parts of the OCR example that need no model: pictures, lines in a map, alphabets, decoding.
+// The parts of the OCR example that need no model: lines in a map, alphabets, parts of lines,
+// decoding, pictures that are turned.
 #include <boost/test/unit_test.hpp>
-#include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 
 #include "examples/ocr/detection.hpp"
-#include "examples/ocr/picture.hpp"
 #include "examples/ocr/recognition.hpp"
-#include "polychron/error.hpp"
-#include "tests/tool/command.hpp"
+#include "examples/ocr/turning.hpp"
 
 namespace {
 
@@ -23,14 +21,12 @@ void draw_line(cv::Mat& map, const cv::RotatedRect& rect, double probability = 0
   cv::fillConvexPoly(map, outline, cv::Scalar(probability));
 }
 
-std::vector<unsigned char> encoded(const cv::Mat& picture, const std::string& extension) {
-  std::vector<unsigned char> bytes;
-  BOOST_REQUIRE(cv::imencode(extension, picture, bytes));
-  return bytes;
-}
+constexpr std::size_t a = 1, b = 2, c = 3, nothing = 0;
 
-cv::Mat decoded(const std::vector<unsigned char>& bytes) {
-  return ocr::decode_picture(std::as_bytes(std::span(bytes)), "a picture");
+std::vector<ocr::Step> path_of(const std::vector<std::size_t>& classes) {
+  std::vector<ocr::Step> path;
+  for (const auto best : classes) path.push_back({best, 0.9f});
+  return path;
 }
 
 }  // namespace
@@ -60,16 +56,21 @@ BOOST_AUTO_TEST_CASE(empty_and_full_maps) {
 }
 
 BOOST_AUTO_TEST_CASE(detector_sizes_are_multiples_of_32) {
-  for (const cv::Size picture : {cv::Size(1, 1), cv::Size(768, 382), cv::Size(9000, 4000),
-                                 cv::Size(1, 100000), cv::Size(100000, 1)}) {
+  for (const cv::Size picture :
+       {cv::Size(1, 1), cv::Size(768, 382), cv::Size(9000, 4000), cv::Size(9000, 90),
+        cv::Size(1, 100000), cv::Size(100000, 1), cv::Size(30000, 700)}) {
     const auto size = ocr::detector_size(picture, {});
-    BOOST_TEST(size.width % 32 == 0);
-    BOOST_TEST(size.height % 32 == 0);
-    BOOST_TEST(size.width >= 32);
-    BOOST_TEST(size.height >= 32);
-    BOOST_TEST(std::max(size.width, size.height) <= 1920);
+    BOOST_TEST_CONTEXT(picture << " becomes " << size) {
+      BOOST_TEST(size.width % 32 == 0);
+      BOOST_TEST(size.height % 32 == 0);
+      BOOST_TEST(size.width >= 32);
+      BOOST_TEST(size.height >= 32);
+      BOOST_TEST(size.area() <= 1920 * 1920);
+    }
   }
   BOOST_TEST((ocr::detector_size({768, 382}, {}) == cv::Size(768, 384)));
+  BOOST_TEST((ocr::detector_size({9000, 4000}, {}) == cv::Size(1920, 864)));
+  BOOST_TEST((ocr::detector_size({6000, 100}, {}) == cv::Size(6016, 96)));  // a long line
 }
 
 BOOST_AUTO_TEST_CASE(lines_are_cut_upright) {
@@ -89,11 +90,13 @@ BOOST_AUTO_TEST_CASE(lines_are_cut_upright) {
 
 BOOST_AUTO_TEST_CASE(inputs_are_normalised_and_padded) {
   const cv::Mat white(24, 60, CV_8UC3, cv::Scalar::all(255));
-  BOOST_TEST(ocr::width_bucket(white.size()) == 160);
-  BOOST_TEST(ocr::width_bucket({1, 1000}) == 160);
-  BOOST_TEST(ocr::width_bucket({100000, 10}) == 1920);
+  const auto scaled = ocr::scaled_line(white);
+  BOOST_TEST((scaled.size() == cv::Size(120, 48)));
+  BOOST_TEST(ocr::width_bucket(1) == 160);
+  BOOST_TEST(ocr::width_bucket(160) == 160);
+  BOOST_TEST(ocr::width_bucket(1920) == 1920);
   std::vector<float> input(3 * 48 * 160, -7);
-  ocr::fill_recognizer_input(white, 160, input);
+  ocr::fill_recognizer_input(scaled, 160, input);
   for (std::size_t row = 0; row < std::size_t{3} * 48; ++row) {
     BOOST_REQUIRE_LT(std::abs(input[row * 160 + 119] - 1), 1e-5f);
     BOOST_REQUIRE_EQUAL(input[row * 160 + 120], 0);
@@ -113,28 +116,76 @@ BOOST_AUTO_TEST_CASE(decoding_drops_repetitions_and_blanks) {
     step[best] = 0.7f;
     probabilities.insert(probabilities.end(), step.begin(), step.end());
   }
-  const auto reading = ocr::decode_greedily(probabilities, alphabet);
+  const auto path = ocr::best_path(probabilities, alphabet.classes());
+  BOOST_TEST(path.size() == 10);
+  const auto reading = ocr::decode_greedily(path, alphabet);
   BOOST_TEST(reading.text == "aab b");
   BOOST_TEST(reading.confidence == 0.7f, boost::test_tools::tolerance(1e-5f));
   BOOST_TEST(ocr::decode_greedily({}, alphabet).text == "");
 }
 
-BOOST_AUTO_TEST_CASE(pictures_of_every_kind_become_blue_green_red) {
-  const cv::Mat gray(5, 7, CV_8UC1, cv::Scalar(200)), deep(5, 7, CV_16UC3, cv::Scalar::all(51400));
-  const cv::Mat clear(5, 7, CV_8UC4, cv::Scalar(0, 0, 0, 0));
-  BOOST_TEST((decoded(encoded(gray, ".png")).at<cv::Vec3b>(4, 6) == cv::Vec3b::all(200)));
-  BOOST_TEST((decoded(encoded(deep, ".png")).at<cv::Vec3b>(4, 6) == cv::Vec3b::all(200)));
-  BOOST_TEST((decoded(encoded(gray, ".jpg")).at<cv::Vec3b>(4, 6) == cv::Vec3b::all(200)));
-  // Black on nothing is the usual case of transparency: nothing must not become black.
-  BOOST_TEST((decoded(encoded(clear, ".png")).at<cv::Vec3b>(4, 6) == cv::Vec3b::all(255)));
+BOOST_AUTO_TEST_CASE(long_lines_are_read_in_parts_that_overlap) {
+  for (const int width : {1, 160, 1919, 1920, 1921, 2500, 3648, 3649, 9999, 30720}) {
+    const auto parts = ocr::parts_of_line(width);
+    BOOST_TEST_CONTEXT("a line of " << width << " pixels in " << parts.size() << " parts") {
+      BOOST_TEST((parts.size() == 1) == (width <= 1920));
+      BOOST_TEST(parts.front().start == 0);
+      BOOST_TEST(parts.back().start + parts.back().width == width);
+      for (std::size_t i = 0; i < parts.size(); ++i) {
+        BOOST_TEST(parts[i].start % 8 == 0);
+        BOOST_TEST(parts[i].width <= 1920);
+        if (i == 0) continue;
+        BOOST_TEST(parts[i].width > 192);
+        BOOST_TEST(parts[i - 1].start + parts[i - 1].width - parts[i].start == 192);
+      }
+    }
+  }
+  const cv::Mat line(3, 20000, CV_8UC3, cv::Scalar::all(1));
+  BOOST_TEST((ocr::scaled_line(line).size() == cv::Size(30720, 48)));
 }
 
-BOOST_AUTO_TEST_CASE(damaged_pictures_are_refused) {
-  const auto whole = encoded(cv::Mat(40, 40, CV_8UC3, cv::Scalar(1, 2, 3)), ".png");
-  for (std::size_t size = 0; size + 12 < whole.size(); size += 7) {
-    const std::vector<unsigned char> part(whole.begin(), whole.begin() + static_cast<long>(size));
-    BOOST_CHECK_THROW(decoded(part), polychron::Error);
+BOOST_AUTO_TEST_CASE(parts_are_joined_where_both_see_a_gap) {
+  const ocr::Alphabet alphabet({"a", "b", "c"});
+  // The parts' ends are wrong, and one sees the "b" a step later: neither lost nor read twice.
+  auto path = path_of({a, nothing, nothing, b, nothing, nothing, nothing, c, a, a});
+  const auto next = path_of({c, nothing, b, nothing, nothing, c, nothing, nothing, a, nothing});
+  ocr::join_paths(path, next, 2);
+  BOOST_TEST(path.size() == 12);
+  BOOST_TEST(ocr::decode_greedily(path, alphabet).text == "abca");
+  // No gap at all: in the middle, and nothing is read twice.
+  auto dense = path_of({a, a, a, a});
+  ocr::join_paths(dense, path_of({a, a, a, a}), 2);
+  BOOST_TEST(ocr::decode_greedily(dense, alphabet).text == "a");
+  // No overlap.
+  auto apart = path_of({a, b});
+  ocr::join_paths(apart, path_of({c}), 2);
+  BOOST_TEST(ocr::decode_greedily(apart, alphabet).text == "abc");
+}
+
+BOOST_AUTO_TEST_CASE(lines_turn_with_their_picture) {
+  const cv::Size size(50, 30);
+  cv::Mat picture = cv::Mat::zeros(size, CV_8UC3);
+  picture.at<cv::Vec3b>(4, 10) = cv::Vec3b::all(255);
+  const ocr::Corners line{cv::Point2f(10.5f, 4.5f), {40, 4}, {40, 14}, {10, 14}};
+  for (int quarters = 0; quarters <= 4; ++quarters) {
+    const auto picture_now = ocr::turned(picture, quarters);
+    const auto corner = ocr::turned(line, size, quarters)[0];
+    BOOST_TEST_CONTEXT(quarters << " quarters: " << corner)
+    BOOST_TEST(int{picture_now.at<cv::Vec3b>(cvFloor(corner.y), cvFloor(corner.x))[0]} == 255);
+    const auto back =
+        ocr::turned(ocr::turned(line, size, quarters), picture_now.size(), 4 - quarters);
+    BOOST_TEST((back == line));
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_page_lies_on_a_side_if_most_of_its_text_does) {
+  const ocr::Corners wide{cv::Point2f(0, 0), {90, 0}, {90, 10}, {0, 10}};
+  const ocr::Corners tall{cv::Point2f(0, 0), {10, 0}, {10, 100}, {0, 100}};
+  const ocr::Corners sign{cv::Point2f(0, 0), {80, 0}, {80, 100}, {0, 100}};
+  BOOST_TEST(!ocr::lies_on_a_side({}));
+  BOOST_TEST(!ocr::lies_on_a_side({sign, sign}));
+  BOOST_TEST(!ocr::lies_on_a_side({wide, wide, tall, sign}));
+  BOOST_TEST(ocr::lies_on_a_side({wide, tall, tall}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
