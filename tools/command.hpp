@@ -16,8 +16,10 @@ struct UserError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Tests were run and told about, and some have failed: exit code 1, nothing more to say.
-struct CasesFailed {};
+/// Some of what was done has failed and was told about (tests, pictures): nothing more to say.
+struct AlreadyTold {
+  ExitCode code = internal_failure;
+};
 
 /// What every subcommand gets from the top level. Outlives the commands.
 struct Globals {

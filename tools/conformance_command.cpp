@@ -145,7 +145,7 @@ void run_files(const Options& options, bool force_progress) {
                         ? "'" + options.directory + "' has no cases"
                         : "--filter " + options.filter + ": no case has this operator");
   report.close();
-  if (failed != 0) throw CasesFailed();
+  if (failed != 0) throw AlreadyTold();
 }
 
 }  // namespace

@@ -1,14 +1,10 @@
 // The command-line tool: parses, runs a subcommand, and turns failures into a line and an exit
 // code.
-#include <algorithm>
-#include <filesystem>
 #include <iostream>
-#include <new>
 #include <string>
 
-#include "polychron/error.hpp"
 #include "tools/command.hpp"
-#include "tools/printable.hpp"
+#include "tools/report.hpp"
 #include "tools/version.hpp"
 
 namespace {
@@ -31,15 +27,6 @@ Results go to standard output or to files, which appear whole or not at all. Pro
 go to standard error. Control characters in what is printed are shown as \x1b. Where a model, a
 picture or a .npy file is read, - is standard input.)";
 
-int report(std::string message, tool::ExitCode code) {
-  constexpr std::size_t longest = 800, kept = 300;
-  std::replace(message.begin(), message.end(), '\n', ' ');
-  // It is the end that tells what is wrong with a very long name.
-  if (message.size() > longest) message.replace(kept, message.size() - 2 * kept, " [...] ");
-  std::cerr << "polychron: " << tool::printable(message) << '\n';
-  return code;
-}
-
 /// "ocr, run or bench"
 std::string names_of_subcommands(const CLI::App& app) {
   const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
@@ -54,17 +41,6 @@ tool::UserError no_subcommand(const CLI::App& app) {
   const auto words = app.remaining();
   const auto expected = "expected a subcommand: " + names_of_subcommands(app) + " (see --help)";
   return tool::UserError(words.empty() ? expected : "'" + words.front() + "': " + expected);
-}
-
-tool::ExitCode exit_code(polychron::ErrorKind kind) {
-  switch (kind) {
-    case polychron::ErrorKind::type_error:
-    case polychron::ErrorKind::not_supported:
-    case polychron::ErrorKind::bad_data:
-      return tool::users_mistake;
-    default:
-      return tool::internal_failure;
-  }
 }
 
 }  // namespace
@@ -91,26 +67,18 @@ int main(int argc, char** argv) {
     app.parse(argc, argv);
     if (app.get_subcommands().empty()) throw no_subcommand(app);
     std::cout.flush();
-    return std::cout ? tool::success : report("standard output: cannot write", tool::users_mistake);
-  } catch (const tool::CasesFailed&) {
-    return tool::internal_failure;
+    return std::cout ? tool::success
+                     : tool::report("standard output: cannot write", tool::users_mistake);
+  } catch (const tool::AlreadyTold& told) {
+    return told.code;
   } catch (const CLI::Success& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {
     const bool is_unknown = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
     if (is_unknown && app.get_subcommands().empty())
-      return report(no_subcommand(app).what(), tool::users_mistake);
-    return report(std::string(error.what()) + " (see --help)", tool::users_mistake);
-  } catch (const tool::UserError& error) {
-    return report(error.what(), tool::users_mistake);
-  } catch (const polychron::Error& error) {
-    return report(error.what(), exit_code(error.root().kind()));
-  } catch (const std::filesystem::filesystem_error& error) {
-    return report("'" + error.path1().string() + "': " + error.code().message(),
-                  tool::users_mistake);
-  } catch (const std::bad_alloc&) {
-    return report("out of memory", tool::internal_failure);
-  } catch (const std::exception& error) {
-    return report(std::string("internal error: ") + error.what(), tool::internal_failure);
+      return tool::report(no_subcommand(app).what(), tool::users_mistake);
+    return tool::report(std::string(error.what()) + " (see --help)", tool::users_mistake);
+  } catch (...) {
+    return tool::report_exception();
   }
 }

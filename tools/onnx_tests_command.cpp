@@ -105,7 +105,7 @@ void run_tests(const Options& options, bool force_progress) {
               << " of those that passed have inputs that were given as constants\n"
               << tally.closing_line() << '\n';
   }
-  if (tally.total(static_cast<std::size_t>(OnnxOutcome::failed)) != 0) throw CasesFailed();
+  if (tally.total(static_cast<std::size_t>(OnnxOutcome::failed)) != 0) throw AlreadyTold();
 }
 
 }  // namespace

@@ -140,7 +140,7 @@ void replay(const Options& options) {
     std::cout << to_string(program)
               << (result.finding ? "found: " + *result.finding : "nothing was found") << '\n';
   }
-  if (result.finding) throw CasesFailed();
+  if (result.finding) throw AlreadyTold();
 }
 
 void search(Options options, bool force_progress) {
@@ -178,7 +178,7 @@ void search(Options options, bool force_progress) {
   else
     print(total, options, seconds());
   if (total.finding) write_trace(options.trace, *total.finding);
-  if (total.finding) throw CasesFailed();
+  if (total.finding) throw AlreadyTold();
 }
 
 void run(Options options, bool force_progress) {

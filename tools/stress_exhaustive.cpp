@@ -120,7 +120,7 @@ void search_exhaustively(const ExhaustiveOptions& options) {
     print(report, options, search.seconds());
   if (!report.finding) return;
   write_trace(options.trace, *report.finding);
-  throw CasesFailed();
+  throw AlreadyTold();
 }
 
 }  // namespace tool

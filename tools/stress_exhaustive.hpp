@@ -15,7 +15,7 @@ struct ExhaustiveOptions {
   std::string trace = {};  ///< the file for a finding's trace, or empty
 };
 
-/// Searches, prints what it did, and throws CasesFailed if something was found.
+/// Searches, prints what it did, and throws AlreadyTold if something was found.
 void search_exhaustively(const ExhaustiveOptions& options);
 
 }  // namespace tool
