@@ -10,8 +10,9 @@ set -eu
 # The versions are Debian 12's: the release pins them.
 # (The OpenCL headers are for libdnnl-dev's CMake configuration, which insists on them.)
 packages="ca-certificates ccache cmake g++ git libboost-test-dev libcaf-dev libcli11-dev libdnnl-dev
-  libeigen3-dev libonnx-dev libonnx-testdata libopencv-core-dev libopencv-imgcodecs-dev libopencv-imgproc-dev
-  libprotobuf-dev ninja-build nlohmann-json3-dev ocl-icd-opencl-dev pkg-config protobuf-compiler"
+  libeigen3-dev libjpeg62-turbo-dev libonnx-dev libonnx-testdata libopencv-core-dev libopencv-imgproc-dev
+  libpng-dev libprotobuf-dev libtiff-dev libwebp-dev ninja-build nlohmann-json3-dev ocl-icd-opencl-dev
+  pkg-config protobuf-compiler"
 command -v npm >/dev/null || packages="$packages nodejs npm"
 [ "${1:-}" != fuzz ] || packages="$packages clang-14 libclang-rt-14-dev libomp-14-dev"
 

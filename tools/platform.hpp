@@ -32,17 +32,4 @@ std::uint64_t peak_resident_bytes();
 /// if that is not possible.
 void restart_with(const char* variable, const char* value, char** arguments);
 
-/// Discards what is printed to standard error while it lives: picture decoders do that, and the
-/// message about a damaged picture is ours to give. For a time when there is one thread.
-class QuietStandardError {
- public:
-  QuietStandardError();
-  ~QuietStandardError();
-  QuietStandardError(const QuietStandardError&) = delete;
-  QuietStandardError& operator=(const QuietStandardError&) = delete;
-
- private:
-  int saved_;
-};
-
 }  // namespace tool

@@ -1,13 +1,13 @@
 #include "examples/ocr/picture.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <fstream>
 #include <iterator>
-#include <opencv2/core/utils/logger.hpp>
-#include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
-#include <string>
+#include <string_view>
 
+#include "examples/ocr/picture_formats.hpp"
 #include "polychron/error.hpp"
 
 namespace ocr {
@@ -19,6 +19,7 @@ using polychron::ErrorKind;
 constexpr std::size_t max_pixels = std::size_t{1} << 28;
 constexpr std::size_t max_bytes = max_pixels * 4;
 constexpr const char* too_large = "it is larger than 1 GiB";
+constexpr const char* formats = "; expected a PNG, JPEG, TIFF, WebP, BMP or PNM picture";
 
 Error refusal(const std::string& name, const std::string& why) {
   return Error(ErrorKind::bad_data, why).with_object("picture '" + name + "'");
@@ -39,12 +40,21 @@ std::vector<char> read_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Only then is it worth decoding a picture with its alpha channel first.
-bool is_jpeg(std::span<const std::byte> bytes) {
-  return bytes.size() > 2 && bytes[0] == std::byte{0xff} && bytes[1] == std::byte{0xd8};
+/// By what the file begins with; names tell nothing.
+Decoded decode(Bytes file) {
+  using namespace std::string_view_literals;
+  const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
+  if (text.starts_with("\x89PNG"sv)) return decode_png(file);
+  if (text.starts_with("\xff\xd8"sv)) return decode_jpeg(file);
+  if (text.starts_with("RIFF"sv) && text.find("WEBP"sv) == 8) return decode_webp(file);
+  if (text.starts_with("II*\0"sv) || text.starts_with("MM\0*"sv)) return decode_tiff(file);
+  if (text.starts_with("BM"sv)) return decode_bmp(file);
+  if (text.size() > 2 && text[0] == 'P' && text[1] >= '1' && text[1] <= '6')
+    return decode_pnm(file);
+  return {};
 }
 
-/// Lays 8-bit blue, green, red, alpha on white.
+/// Lays blue, green, red, alpha on white.
 cv::Mat on_white(const cv::Mat& picture) {
   cv::Mat result(picture.size(), CV_8UC3);
   for (int y = 0; y < picture.rows; ++y) {
@@ -57,37 +67,72 @@ cv::Mat on_white(const cv::Mat& picture) {
   return result;
 }
 
-cv::Mat decode(std::span<const std::byte> bytes) {
-  // imdecode() takes a Mat header over the bytes, and does not write to it.
-  const cv::Mat raw(1, static_cast<int>(bytes.size()), CV_8UC1,
-                    const_cast<std::byte*>(bytes.data()));
-  if (!is_jpeg(bytes)) {
-    const auto unchanged = cv::imdecode(raw, cv::IMREAD_UNCHANGED);
-    if (unchanged.type() == CV_8UC4) return on_white(unchanged);
-    if (unchanged.empty()) return {};
+/// The file's first row is the picture's top and its first column the left side: 1; what 2 to 8
+/// say, EXIF's table of "Orientation" has.
+cv::Mat upright(const cv::Mat& picture, int orientation) {
+  constexpr int upside_down = 0, mirrored = 1, half_turn = -1;  // as cv::flip() has them
+  cv::Mat result = picture;
+  if (orientation >= 5) result = result.t();
+  switch (orientation) {
+    case 2:
+    case 6:
+      cv::flip(result, result, mirrored);
+      break;
+    case 3:
+    case 7:
+      cv::flip(result, result, half_turn);
+      break;
+    case 4:
+    case 8:
+      cv::flip(result, result, upside_down);
+      break;
+    default:
+      break;
   }
-  return cv::imdecode(raw, cv::IMREAD_COLOR);
+  return result;
+}
+
+bool is_of_one_colour(const cv::Mat& picture) {
+  const auto bytes_per_row = static_cast<std::size_t>(picture.cols) * picture.elemSize();
+  const auto pixel = picture.elemSize();
+  for (int y = 0; y < picture.rows; ++y) {
+    // Each pixel is like the one before it, and the first of the row like the first of all.
+    const auto* row = picture.ptr(y);
+    if (std::memcmp(row, picture.ptr(), pixel) != 0) return false;
+    if (std::memcmp(row, row + pixel, bytes_per_row - pixel) != 0) return false;
+  }
+  return true;
 }
 
 }  // namespace
 
-cv::Mat decode_picture(std::span<const std::byte> bytes, const std::string& name) {
-  static const char formats[] = "expected a PNG, JPEG, TIFF, WebP, BMP or PNM picture";
-  if (bytes.empty()) throw refusal(name, std::string("it is empty; ") + formats);
-  if (bytes.size() > max_bytes) throw refusal(name, too_large);
-  cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
-  cv::Mat picture;
-  try {
-    picture = decode(bytes);
-  } catch (const cv::Exception& exception) {
-    throw refusal(name, "it cannot be decoded: " + std::string(exception.err));
-  }
-  if (picture.empty()) throw refusal(name, std::string("it cannot be decoded; ") + formats);
-  if (picture.total() > max_pixels) throw refusal(name, "it has more than 2^28 pixels");
-  return picture;
+cv::Mat blank_picture(std::uint64_t width, std::uint64_t height, int type) {
+  if (width == 0 || height == 0) throw Error(ErrorKind::bad_data, "it has no pixels");
+  if (width > max_pixels || height > max_pixels || width * height > max_pixels)
+    throw Error(ErrorKind::bad_data, "it has more than 2^28 pixels");
+  return {static_cast<int>(height), static_cast<int>(width), type, cv::Scalar(255, 255, 255, 0)};
 }
 
-cv::Mat read_picture(const std::filesystem::path& path) {
+Picture decode_picture(std::span<const std::byte> bytes, const std::string& name) {
+  if (bytes.empty()) throw refusal(name, std::string("it is empty") + formats);
+  if (bytes.size() > max_bytes) throw refusal(name, too_large);
+  Decoded decoded;
+  try {
+    decoded = decode(bytes);
+  } catch (const Error& error) {
+    throw error.with_object("picture '" + name + "'");
+  }
+  auto& [pixels, damage, orientation] = decoded;
+  // After damage the rest is blank: a picture without any contrast has nothing else.
+  if (pixels.empty() || (!damage.empty() && is_of_one_colour(pixels)))
+    throw refusal(name,
+                  "it cannot be decoded" + (damage.empty() ? "" : " (" + damage + ")") + formats);
+  if (pixels.type() == CV_8UC4) pixels = on_white(pixels);
+  if (!damage.empty()) damage = "it is damaged or cut off (" + damage + ")";
+  return {upright(pixels, orientation), damage};
+}
+
+Picture read_picture(const std::filesystem::path& path) {
   const auto file = read_file(path);
   return decode_picture(std::as_bytes(std::span(file)), path.string());
 }
@@ -101,9 +146,7 @@ std::vector<unsigned char> draw_lines(const cv::Mat& picture, const std::vector<
       cv::line(canvas, line.corners[i], line.corners[(i + 1) % line.corners.size()], red, thickness,
                cv::LINE_AA);
   }
-  std::vector<unsigned char> bytes;
-  cv::imencode(".png", canvas, bytes);
-  return bytes;
+  return encode_png(canvas);
 }
 
 }  // namespace ocr

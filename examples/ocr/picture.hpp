@@ -1,26 +1,31 @@
 // Pictures: reading them from files, and drawing on them what was found.
 //
-// A picture is a cv::Mat of 8-bit blue, green, red. Functions here are thread-safe. The decoders
-// that OpenCV uses (libpng, libjpeg) print what they think of damaged files to standard error.
+// Functions here are thread-safe and print nothing.
 #pragma once
 
 #include <cstddef>
 #include <filesystem>
 #include <opencv2/core.hpp>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "examples/ocr/page.hpp"
 
 namespace ocr {
 
-/// Reads any format that OpenCV knows; turns it upright as its EXIF data say; lays transparent
-/// pictures on white. Throws polychron::Error (bad_data): missing, no regular file, no picture,
-/// more than 2^28 pixels.
-cv::Mat read_picture(const std::filesystem::path& path);
+struct Picture {
+  cv::Mat pixels;      ///< 8-bit blue, green, red
+  std::string damage;  ///< why only a part of it could be read; empty for whole pictures
+};
+
+/// Reads PNG, JPEG, WebP, TIFF, BMP and PNM, whatever their depth and colours; turns the picture
+/// upright as its EXIF data say; lays what is transparent on white. Throws polychron::Error
+/// (bad_data): missing, no regular file, no picture or nothing left of it, more than 2^28 pixels.
+Picture read_picture(const std::filesystem::path& path);
 
 /// Likewise from memory; `name` is for messages.
-cv::Mat decode_picture(std::span<const std::byte> bytes, const std::string& name);
+Picture decode_picture(std::span<const std::byte> bytes, const std::string& name);
 
 /// The picture with the outlines of `lines` drawn on it, as the bytes of a PNG file.
 std::vector<unsigned char> draw_lines(const cv::Mat& picture, const std::vector<Line>& lines);

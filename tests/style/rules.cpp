@@ -22,10 +22,15 @@ const fs::path root = POLYCHRON_SOURCE_DIR;
 /// Headers that are the exception: an embedder who asks for CAF types gets them here.
 const std::set<std::string> may_include_caf{"include/polychron/caf.hpp"};
 
-/// What a file needs of the operating system itself stands in one file.
+/// What is needed of the operating system itself stands in one file, and so does each format of
+/// pictures.
 const std::map<std::string, std::set<std::string>> system_headers{
     {"base/fork.cpp", {"pthread.h"}},
-    {"tools/platform.cpp", {"fcntl.h", "signal.h", "unistd.h", "sys"}}};
+    {"examples/ocr/picture_jpeg.cpp", {"jpeglib.h"}},
+    {"examples/ocr/picture_png.cpp", {"png.h"}},
+    {"examples/ocr/picture_tiff.cpp", {"tiffio.h"}},
+    {"examples/ocr/picture_webp.cpp", {"webp"}},
+    {"tools/platform.cpp", {"signal.h", "unistd.h", "sys"}}};
 
 /// Where threads may meet: everything with a lock or an atomic, and every thread that is started.
 /// What a path begins with.

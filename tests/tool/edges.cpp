@@ -228,4 +228,14 @@ BOOST_AUTO_TEST_CASE(standard_input_and_output) {
   check_mistake(run_tool(run_with(model, array, "-")), "takes one output, and the model has 2");
 }
 
+// A command that does little is done soon: most of the time of `polychron devices` went into
+// libraries that nothing needed. LD_TRACE_LOADED_OBJECTS makes the loader list them and stop.
+BOOST_AUTO_TEST_CASE(few_libraries_are_loaded) {
+  const auto libraries = run_tool({"devices"}, {"LD_TRACE_LOADED_OBJECTS=1"}).output;
+  const auto count = std::count(libraries.begin(), libraries.end(), '\n');
+  BOOST_TEST(count > 5);
+  BOOST_TEST(count < 60);
+  BOOST_TEST((libraries.find("gdal") == std::string::npos), libraries);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
