@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <opencv2/imgproc.hpp>
+#include <optional>
 
 #include "examples/ocr/planes.hpp"
 #include "examples/ocr/reading_order.hpp"
@@ -49,6 +50,68 @@ cv::RotatedRect grown(cv::RotatedRect rect, float ratio) {
   const float distance = width * height * ratio / (2 * (width + height));
   rect.size += cv::Size2f(2 * distance, 2 * distance);
   return rect;
+}
+
+/// Of several points, how far they reach along a direction.
+struct Extent {
+  float low, high;
+
+  float size() const { return high - low; }
+  float middle() const { return (low + high) / 2; }
+};
+
+Extent extent(const Corners& corners, cv::Point2f direction) {
+  Extent result{corners[0].dot(direction), corners[0].dot(direction)};
+  for (const auto& corner : corners) {
+    result.low = std::min(result.low, corner.dot(direction));
+    result.high = std::max(result.high, corner.dot(direction));
+  }
+  return result;
+}
+
+float length(cv::Point2f vector) { return std::hypot(vector.x, vector.y); }
+
+/// The line that two make, `longer` and what follows or precedes it without a gap; nothing if they
+/// are not parts of one.
+std::optional<Corners> joined(const Corners& longer, const Corners& shorter) {
+  const auto side = longer[1] - longer[0];
+  const cv::Point2f along = side / length(side), down(-along.y, along.x);
+  const auto a = extent(longer, along), b = extent(shorter, along);
+  const auto a_down = extent(longer, down), b_down = extent(shorter, down);
+  const float height = std::min(a_down.size(), b_down.size());
+  if (std::max(a_down.size(), b_down.size()) > 1.6f * height) return std::nullopt;
+  if (a.size() < a_down.size() || 1.5f * b.size() < b_down.size()) return std::nullopt;
+  if (std::abs(a_down.middle() - b_down.middle()) > height / 4) return std::nullopt;
+  if (std::max(a.low, b.low) > std::min(a.high, b.high)) return std::nullopt;
+  const Extent whole{std::min(a.low, b.low), std::max(a.high, b.high)};
+  const Extent whole_down{std::min(a_down.low, b_down.low), std::max(a_down.high, b_down.high)};
+  return Corners{
+      along * whole.low + down * whole_down.low, along * whole.high + down * whole_down.low,
+      along * whole.high + down * whole_down.high, along * whole.low + down * whole_down.high};
+}
+
+/// Large type comes apart into words and letters, whose boxes overlap when they are grown: what is
+/// in two of them would be read twice.
+void join_overlapping(std::vector<Corners>& lines) {
+  const auto is_longer = [](const Corners& a, const Corners& b) {
+    return length(a[1] - a[0]) > length(b[1] - b[0]);
+  };
+  for (std::size_t i = 0; i < lines.size();) {
+    std::optional<Corners> both;
+    for (std::size_t j = i + 1; j < lines.size() && !both; ++j) {
+      both =
+          is_longer(lines[i], lines[j]) ? joined(lines[i], lines[j]) : joined(lines[j], lines[i]);
+      if (both) lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(j));
+    }
+    if (!both) {
+      ++i;
+      continue;
+    }
+    // What is longer now may reach lines that were looked at before.
+    lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(i));
+    lines.insert(lines.begin(), *both);
+    i = 0;
+  }
 }
 
 }  // namespace
@@ -104,6 +167,7 @@ std::vector<Corners> find_lines(std::span<const float> probabilities, cv::Size s
     }
     lines.push_back(corners);
   }
+  join_overlapping(lines);
   return in_reading_order(lines);
 }
 

@@ -50,6 +50,26 @@ BOOST_AUTO_TEST_CASE(lines_are_found_grown_and_sorted) {
   BOOST_TEST(slope == 0.14f, boost::test_tools::tolerance(0.1f));
 }
 
+// The letters at their ends would be in both, and read twice.
+BOOST_AUTO_TEST_CASE(parts_of_a_line_that_overlap_when_grown_are_one_line) {
+  for (const double angle : {0.0, 6.0}) {
+    cv::Mat map = cv::Mat::zeros(256, 512, CV_32FC1);
+    draw_line(map, {{100, 50}, {100, 24}, static_cast<float>(angle)});
+    draw_line(map, {{200, static_cast<float>(50 + 100 * std::sin(angle * CV_PI / 180))},
+                    {80, 24},
+                    static_cast<float>(angle)});
+    draw_line(map, {{100, 120}, {100, 24}, 0});  // the next line
+    draw_line(map, {{350, 120}, {100, 24}, 0});  // and what stands beside it, apart
+    const auto lines = lines_in(map, map.size());
+    BOOST_TEST_CONTEXT("at " << angle << " degrees: " << lines.size() << " lines") {
+      BOOST_REQUIRE(lines.size() == 3);
+      BOOST_TEST(lines[0][1].x - lines[0][0].x > 190);
+      BOOST_TEST(lines[0][3].y - lines[0][0].y < 75);
+      BOOST_TEST(lines[1][1].x < 200);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(empty_and_full_maps) {
   BOOST_TEST(lines_in(cv::Mat::zeros(32, 32, CV_32FC1), {1, 1}).empty());
   BOOST_TEST(lines_in(cv::Mat::ones(32, 32, CV_32FC1), {1, 1}).size() == 1);
