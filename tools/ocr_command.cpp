@@ -39,7 +39,7 @@ Japanese kana, Korean) they make look-alikes, mostly with little confidence.
 
 Of several pictures, each is told under its name, or as an element of a JSON array, as soon as it is
 read. One that cannot be read is told on standard error, and the others are read all the same; the
-exit code is that of the first failure. Lines that are read with a confidence below 0.85 are called
+exit code is that of the first failure. Lines that are read with a confidence below 0.87 are called
 uncertain, on standard error and in JSON; those below 0.5 are left out, and counted. Pages may lie
 on a side or stand on their head.
 

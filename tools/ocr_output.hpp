@@ -11,7 +11,7 @@
 namespace tool {
 
 /// Lines that are read with less are called uncertain: most of them have a mistake.
-inline constexpr float certain = 0.85f;
+inline constexpr float certain = 0.87f;
 
 /// Tells each page as it comes: of one picture its text or object alone, of several with their
 /// names. Used by one thread.

@@ -14,6 +14,8 @@ namespace {
 constexpr int small_page = 736;
 constexpr int side_multiple = 32;
 constexpr float max_strip = 8192;
+/// Heights of lines, with what they are grown by, in pixels of the map.
+constexpr float large_type = 56, good_type = 45;
 constexpr std::size_t max_regions = 1000;
 /// In pixels of the map: thinner regions are noise, before and after growing.
 constexpr float min_side = 3;
@@ -132,6 +134,21 @@ cv::Size detector_size(cv::Size picture, const DetectionOptions& options) {
   const float scale = std::min(1.0f, std::max(side / largest, strip));
   return {round_side(static_cast<float>(picture.width) * scale),
           round_side(static_cast<float>(picture.height) * scale)};
+}
+
+cv::Size size_for_large_type(const std::vector<Corners>& lines, cv::Size picture, cv::Size size) {
+  if (lines.empty()) return size;
+  std::vector<float> heights;
+  for (const auto& corners : lines)
+    heights.push_back(std::min(length(corners[1] - corners[0]), length(corners[3] - corners[0])));
+  // Not the median: what is small on the page has to stay readable.
+  const auto quartile = heights.begin() + static_cast<std::ptrdiff_t>(heights.size() / 4);
+  std::nth_element(heights.begin(), quartile, heights.end());
+  const float shown = static_cast<float>(size.height) / static_cast<float>(picture.height);
+  if (*quartile * shown <= large_type) return size;
+  const float shrink = good_type / (*quartile * shown);
+  return {round_side(static_cast<float>(size.width) * shrink),
+          round_side(static_cast<float>(size.height) * shrink)};
 }
 
 void fill_detector_input(const cv::Mat& picture, cv::Size size, std::span<float> input) {

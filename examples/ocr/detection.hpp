@@ -31,6 +31,10 @@ cv::Mat enlarge_small_page(const cv::Mat& picture);
 /// Size of the detector's input for `picture`: multiples of 32, about the same proportions.
 cv::Size detector_size(cv::Size picture, const DetectionOptions& options);
 
+/// `size`, in which `lines` of a picture of size `picture` were found; or less, if nearly all of
+/// them are so large in it that the detector takes them apart into words and letters.
+cv::Size size_for_large_type(const std::vector<Corners>& lines, cv::Size picture, cv::Size size);
+
 /// Fills `input`, [1, 3, size.height, size.width], with the picture, resized and normalised.
 void fill_detector_input(const cv::Mat& picture, cv::Size size, std::span<float> input);
 

@@ -106,6 +106,15 @@ PageReader::Attempt PageReader::best_attempt(const cv::Mat& picture, const Progr
 std::vector<Corners> PageReader::find(const cv::Mat& picture, const Progress& progress) {
   if (progress) progress("finding lines", 0, 1);
   const auto size = detector_size(picture.size(), options_.detection);
+  auto lines = find(picture, size);
+  const auto smaller = size_for_large_type(lines, picture.size(), size);
+  if (smaller != size)
+    if (auto whole = find(picture, smaller); !whole.empty()) lines = std::move(whole);
+  if (progress) progress("finding lines", 1, 1);
+  return lines;
+}
+
+std::vector<Corners> PageReader::find(const cv::Mat& picture, cv::Size size) {
   auto& graph = detector_.graph_for(input_shape(size));
   auto input = input_buffer(size);
   fill_detector_input(picture, size, input.as<float>());
@@ -113,7 +122,6 @@ std::vector<Corners> PageReader::find(const cv::Mat& picture, const Progress& pr
   map_shape[1] = 1;
   expect_output(graph.output_shape(), map_shape, "detector");
   const auto map = graph.run(std::move(input)).get();
-  if (progress) progress("finding lines", 1, 1);
   return find_lines(map.as<float>(), size, picture.size(), options_.detection);
 }
 

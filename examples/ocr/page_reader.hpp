@@ -61,6 +61,7 @@ class PageReader {
                   const Progress& progress);
   Attempt best_attempt(const cv::Mat& picture, const Progress& progress);
   std::vector<Corners> find(const cv::Mat& picture, const Progress& progress);
+  std::vector<Corners> find(const cv::Mat& picture, cv::Size size);
   std::vector<Reading> recognize(const cv::Mat& picture, const std::vector<Corners>& lines,
                                  const Progress& progress);
   ShapedGraph& graph_for_part(int width);

@@ -93,6 +93,18 @@ BOOST_AUTO_TEST_CASE(detector_sizes_are_multiples_of_32) {
   BOOST_TEST((ocr::detector_size({6000, 100}, {}) == cv::Size(6016, 96)));  // a long line
 }
 
+BOOST_AUTO_TEST_CASE(large_type_is_looked_for_in_a_smaller_picture) {
+  const auto line = [](float height) {
+    return ocr::Corners{cv::Point2f(0, 0), {900, 0}, {900, height}, {0, height}};
+  };
+  const cv::Size size(960, 640), twice = size * 2;
+  BOOST_TEST((ocr::size_for_large_type({}, twice, size) == size));
+  BOOST_TEST((ocr::size_for_large_type({line(110), line(110)}, twice, size) == size));
+  BOOST_TEST((ocr::size_for_large_type({line(180), line(180)}, twice, size) == size / 2));
+  // A headline over small print.
+  BOOST_TEST((ocr::size_for_large_type({line(180), line(40), line(50)}, twice, size) == size));
+}
+
 BOOST_AUTO_TEST_CASE(lines_are_cut_upright) {
   // White left of the middle of a slanted line, black right of it.
   cv::Mat picture(200, 200, CV_8UC3, cv::Scalar::all(128));
