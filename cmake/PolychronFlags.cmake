@@ -59,3 +59,10 @@ function(polychron_objects folder)
   target_link_libraries(polychron PRIVATE $<BUILD_INTERFACE:polychron_flags> ${arg_LIBRARIES}
     Threads::Threads)
 endfunction()
+
+# polychron_exports(LIBRARY): shows nothing but what is the project's own.
+function(polychron_exports library)
+  set(map ${PROJECT_SOURCE_DIR}/cmake/exports.map)
+  target_link_options(${library} PRIVATE -Wl,--version-script=${map})
+  set_property(TARGET ${library} APPEND PROPERTY LINK_DEPENDS ${map})
+endfunction()
