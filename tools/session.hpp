@@ -20,7 +20,7 @@ using Bindings = std::map<std::string, polychron::Shape>;
 using Constants = std::map<std::string, polychron::onnx::TensorValue>;
 
 /// What MODEL is told in --help.
-inline constexpr const char* model_help = "ONNX file, opset 1 to 21; - is standard input";
+inline constexpr const char* model_help = "ONNX file, opset 1 to 25; - is standard input";
 
 /// A model or an array, from a file or from standard input. Throws UserError and polychron::Error.
 polychron::onnx::Model load_model(const std::string& path);
