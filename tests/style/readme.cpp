@@ -28,6 +28,10 @@ std::string first_example_of(const std::string& file) {
   return page.substr(code, end - code);
 }
 
+std::string without_indentation(const std::string& text) {
+  return std::regex_replace(text, std::regex("\n +"), "\n");
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(readme)
@@ -40,6 +44,22 @@ BOOST_AUTO_TEST_CASE(the_example_of_a_scenario_is_of_a_program) {
   const auto program = text_of("examples/stress/early_announcement.cpp");
   const auto example = first_example_of("docs/stress.md");
   BOOST_TEST(program.find(example) != std::string::npos, "another program has:\n" << example);
+}
+
+// Examples of another library name its namespace; all others are of the program, however they stand
+// there.
+BOOST_AUTO_TEST_CASE(the_examples_for_users_of_onnx_runtime_are_of_a_program) {
+  const auto program = without_indentation(text_of("examples/session/session.cpp"));
+  const auto page = text_of("docs/coming-from-onnxruntime.md");
+  const std::regex example("```cpp\n([^`]*)```");
+  std::size_t examples = 0;
+  for (std::sregex_iterator match(page.begin(), page.end(), example), end; match != end; ++match) {
+    const auto code = without_indentation((*match)[1]);
+    if (code.find("Ort::") != std::string::npos) continue;
+    BOOST_TEST(program.find(code) != std::string::npos, "another program has:\n" << code);
+    ++examples;
+  }
+  BOOST_TEST(examples > 6U);
 }
 
 BOOST_AUTO_TEST_CASE(links_lead_somewhere) {
