@@ -65,6 +65,10 @@ std::set<std::string> anchors_of(const std::string& page) {
   return anchors;
 }
 
+std::string without_indentation(const std::string& text) {
+  return std::regex_replace(text, std::regex("\n +"), "\n");
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(readme)
@@ -78,17 +82,20 @@ BOOST_AUTO_TEST_CASE(examples_of_pages_are_parts_of_programs) {
   const auto root = std::filesystem::path(POLYCHRON_SOURCE_DIR);
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root / "examples"))
     if (entry.path().extension() == ".cpp")
-      programs.push_back(text_of(std::filesystem::relative(entry.path(), root).string()));
+      programs.push_back(
+          without_indentation(text_of(std::filesystem::relative(entry.path(), root).string())));
   std::size_t count = 0;
   for (const auto& page : pages())
-    for (const auto& example : examples_of(page)) {
+    for (const auto& shown : examples_of(page)) {
+      if (shown.find("Ort::") != std::string::npos) continue;  // of another library
+      const auto example = without_indentation(shown);
       const bool found = std::ranges::any_of(programs, [&](const std::string& program) {
         return program.find(example) != std::string::npos;
       });
       BOOST_TEST(found, page << ": no program of examples/ has:\n" << example);
       ++count;
     }
-  BOOST_TEST(count > 4U);
+  BOOST_TEST(count > 12U);
 }
 
 BOOST_AUTO_TEST_CASE(links_lead_somewhere) {
