@@ -171,12 +171,13 @@ void SessionState::dispatch(const NamedTensors& inputs, const NamedTensors& outp
   context_.dispatch(graph_, inputs, all, options);
 }
 
-Future<Tensor> SessionState::create_tensor(Side side, std::string_view name) {
+Future<polychron::Tensor> SessionState::create_tensor(Side side, std::string_view name) {
   const auto& declared = side == Side::input ? graph_.inputs() : graph_.outputs();
   try {
     check_given(side, declared, {{name, {}, {}, {}}});
   } catch (const Error& error) {
-    return polychron::detail::rejected<Future<Tensor>>(error.with_object(object_of(label_)));
+    return polychron::detail::rejected<Future<polychron::Tensor>>(
+        error.with_object(object_of(label_)));
   }
   const auto& descriptor = declared[find(declared, name).value()].second;
   const bool is_input = side == Side::input;

@@ -39,7 +39,7 @@ class SessionState {
   Future<NamedBuffers> run(NamedBuffers&& inputs, const RunOptions& options);
   void dispatch(const NamedTensors& inputs, const NamedTensors& outputs,
                 const DispatchOptions& options);
-  Future<Tensor> create_tensor(Side side, std::string_view name);
+  Future<polychron::Tensor> create_tensor(Side side, std::string_view name);
   Future<void> warm_up(int at_once);
   void destroy() { graph_.destroy(); }
 
