@@ -12,7 +12,7 @@ struct Row {
   std::optional<DataType> operand;
 };
 
-constexpr std::array<Row, 24> rows{{
+constexpr std::array<Row, 27> rows{{
     {"undefined", 0, {}},
     {"float", 4, DataType::float32},
     {"uint8", 1, DataType::uint8},
@@ -37,6 +37,9 @@ constexpr std::array<Row, 24> rows{{
     {"uint4", 1, DataType::uint8},
     {"int4", 1, DataType::int8},
     {"float4e2m1", 0, {}},
+    {"float8e8m0", 0, {}},
+    {"uint2", 0, {}},
+    {"int2", 0, {}},
 }};
 constexpr Row unknown{"unknown", 0, {}};
 

@@ -17,7 +17,8 @@ namespace detail {
 namespace {
 
 constexpr std::int64_t oldest_opset = 1;
-constexpr std::int64_t newest_opset = 21;
+// Later ones may change what operators mean that there are handlers for.
+constexpr std::int64_t newest_opset = 25;
 
 Dimension dimension_of(const proto::TensorShapeProto::Dimension& dimension) {
   if (!dimension.has_dim_value()) return {std::nullopt, dimension.dim_param()};
@@ -166,9 +167,8 @@ const Summary& Model::summary() const noexcept { return state_->summary(); }
 
 Model load(const std::filesystem::path& path) {
   return detail::located("model " + detail::quote(path.string()), [&] {
-    return detail::ModelState::make(
-        detail::parse_file(path),
-        detail::ExternalData(detail::folder_of(path)));
+    return detail::ModelState::make(detail::parse_file(path),
+                                    detail::ExternalData(detail::folder_of(path)));
   });
 }
 

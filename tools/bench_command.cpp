@@ -37,8 +37,8 @@ struct Options {
 };
 
 constexpr const char* footer =
-    R"(Two thirds of the time, one run is made after the other, each from writing the inputs to
-having read the outputs: the latency. One third, up to 8 runs are on their way at once: the
+    R"(Two thirds of the time, one run is made after the other, each from copying the inputs to
+having the outputs: the latency. One third, up to 8 runs are on their way at once: the
 throughput. Before both, the model is run for a tenth of the time. Inputs are random: 0 to 1 for
 floating point types, 0 or 1 for integers.
 
@@ -64,9 +64,10 @@ double since(Clock::time_point start) { return Milliseconds(Clock::now() - start
 /// A session with its inputs, and the three ways of running it.
 class Bench {
  public:
-  Bench(Session& session, std::uint64_t seed) : session_(session), random_(seed) {
-    for (const auto& [name, descriptor] : session.graph().inputs())
-      inputs_.push_back(random_input(descriptor, random_));
+  Bench(const polychron::onnx::Session& session, std::uint64_t seed)
+      : session_(session), random_(seed) {
+    for (const auto& [name, descriptor] : session.inputs())
+      inputs_.emplace_back(name, random_input(descriptor, random_));
   }
 
   void warm_up(double seconds) {
@@ -86,7 +87,7 @@ class Bench {
 
   /// Runs a second, and how many there were.
   std::pair<double, std::size_t> measure_throughput(double seconds) {
-    std::deque<Replies> in_flight;
+    std::deque<Reply> in_flight;
     std::size_t runs = 0;
     const auto start = Clock::now();
     const auto finish_oldest = [&] {
@@ -103,20 +104,20 @@ class Bench {
   }
 
  private:
-  using Replies = std::vector<polychron::Future<polychron::Buffer>>;
+  using Reply = polychron::Future<polychron::NamedBuffers>;
 
-  Replies submit() {
-    for (std::size_t i = 0; i < inputs_.size(); ++i) session_.write(i, inputs_[i].bytes());
-    session_.dispatch();
-    return session_.read();
+  /// The inputs stay for the next run: what is sent are copies.
+  Reply submit() {
+    polychron::NamedBuffers copies;
+    for (const auto& [name, bytes] : inputs_)
+      copies.emplace_back(name, polychron::Buffer::copy_of(bytes.bytes()));
+    return session_.run(std::move(copies));
   }
-  static void finish(Replies replies) {
-    for (auto& reply : replies) static_cast<void>(reply.get());
-  }
+  static void finish(Reply reply) { static_cast<void>(reply.get()); }
 
-  Session& session_;
+  const polychron::onnx::Session session_;
   std::mt19937_64 random_;
-  std::vector<polychron::Buffer> inputs_;
+  polychron::NamedBuffers inputs_;
 };
 
 void print(const Figures& figures, const Options& options) {
@@ -158,10 +159,11 @@ void bench_model(const Options& options, bool force_progress) {
   const auto model = load_model(options.model);
   figures.load_ms = since(start);
   start = Clock::now();
-  Session session(model, {bindings}, options.workers, label_of(options.model), progress);
+  const auto opened =
+      open_session(model, {bindings}, options.workers, label_of(options.model), progress);
   figures.build_ms = since(start);
 
-  Bench bench(session, options.seed);
+  Bench bench(opened.session, options.seed);
   progress.show("warming up");
   bench.warm_up(options.seconds / 10);
   progress.show("measuring latency");

@@ -123,9 +123,10 @@ void inspect_model(const Options& options, bool force_progress) {
   progress.clear();
   if (!options.json) print(model.summary());
   if (options.plan || !import.bindings.empty() || !import.constants.empty()) {
-    Session session(model, import, Workers{}, model.summary().graph_name, progress);
+    const auto opened =
+        open_session(model, import, Workers{}, model.summary().graph_name, progress);
     progress.clear();
-    const auto& graph = session.graph();
+    const auto& graph = opened.session.graph();
     if (!options.json) return print_plan(graph);
     description["plan"] = {{"steps", graph.plan()},
                            {"constant_bytes", graph.constant_bytes()},

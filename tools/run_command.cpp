@@ -115,8 +115,8 @@ Bindings complete_bindings(Bindings bindings, const Summary& model, const Inputs
 }
 
 /// What --bind says may differ from what the file has.
-void check_shapes(const polychron::Graph& graph, const Inputs& inputs) {
-  for (const auto& [name, descriptor] : graph.inputs()) {
+void check_shapes(const polychron::onnx::Session& session, const Inputs& inputs) {
+  for (const auto& [name, descriptor] : session.inputs()) {
     const auto& given = inputs.at(name).descriptor;
     if (given != descriptor)
       throw UserError("input '" + name + "': the file has " + to_string(given) + ", expected " +
@@ -141,20 +141,19 @@ std::string file_name(std::string output) {
 }
 
 void write_outputs(const std::string& directory, const polychron::NamedDescriptors& outputs,
-                   std::vector<polychron::Future<polychron::Buffer>> replies) {
+                   const polychron::NamedBuffers& results) {
   std::error_code ignored;  // if it fails, so does writing into it
   std::filesystem::create_directory(directory, ignored);
   OutputFiles files;
   std::set<std::string> names;
   std::string report;
-  for (std::size_t i = 0; i < replies.size(); ++i) {
+  for (std::size_t i = 0; i < results.size(); ++i) {
     const auto& [name, descriptor] = outputs[i];
     auto file = file_name(name);
     while (!names.insert(file).second) file = std::to_string(i) + "_" + file;
-    const auto bytes = replies[i].get();
     const auto header = npy_header(descriptor);
     const auto path = std::filesystem::path(directory) / file;
-    files.add(path, {std::as_bytes(std::span(header)), bytes.bytes()});
+    files.add(path, {std::as_bytes(std::span(header)), results[i].second.bytes()});
     report +=
         printable(name) + "  " + to_string(descriptor) + "  " + printable(path.string()) + '\n';
   }
@@ -182,7 +181,7 @@ void write_to_standard_output(const polychron::OperandDescriptor& descriptor,
 
 void run_model(const Options& options, bool force_progress) {
   const auto given_bindings = parse_bindings(options.bindings);
-  const auto inputs = read_inputs(options.inputs);
+  auto inputs = read_inputs(options.inputs);
   const auto constants = read_constants(options.constants);
   Progress progress(force_progress);
   progress.show("loading the model");
@@ -192,20 +191,19 @@ void run_model(const Options& options, bool force_progress) {
       complete_bindings(given_bindings, model.summary(), inputs), constants};
   require_outputs_place(options, model.summary());
 
-  Session session(model, import, options.workers, label_of(options.model), progress);
-  check_shapes(session.graph(), inputs);
+  const auto opened =
+      open_session(model, import, options.workers, label_of(options.model), progress);
+  const auto& session = opened.session;
+  check_shapes(session, inputs);
   progress.show("running");
-  const auto& graph_inputs = session.graph().inputs();
-  for (std::size_t i = 0; i < graph_inputs.size(); ++i)
-    session.write(i, inputs.at(graph_inputs[i].first).bytes.bytes());
-  session.dispatch();
-  auto replies = session.read();
-  for (const auto& reply : replies) reply.wait();
+  polychron::NamedBuffers buffers;
+  for (const auto& [name, descriptor] : session.inputs())
+    buffers.emplace_back(name, std::move(inputs.at(name).bytes));
+  const auto outputs = session.run(std::move(buffers)).get();
   progress.clear();
   if (options.output_directory == standard_stream)
-    return write_to_standard_output(session.graph().outputs().front().second,
-                                    replies.front().get());
-  write_outputs(options.output_directory, session.graph().outputs(), std::move(replies));
+    return write_to_standard_output(session.outputs().front().second, outputs.front().second);
+  write_outputs(options.output_directory, session.outputs(), outputs);
 }
 
 }  // namespace

@@ -87,58 +87,43 @@ Constants read_constants(const std::vector<std::string>& arguments) {
 
 namespace {
 
-/// import_model(); says how a value is given that it needs, and what would bind free dimensions.
-polychron::NamedOperands import(const polychron::onnx::Model& model,
-                                polychron::GraphBuilder& builder,
-                                const polychron::onnx::ImportOptions& options) {
-  try {
-    return polychron::onnx::import_model(model, builder, options);
-  } catch (const polychron::Error& error) {
-    const auto missing = missing_bindings(model.summary(), options);
-    if (error.kind() == polychron::ErrorKind::type_error && !missing.empty())
-      throw UserError(error.message() + "; for example: " + missing);
-    if (error.message().find(polychron::onnx::needs_value) == std::string::npos) throw;
-    throw UserError(error.message() + ": give the input that it comes from with --constant");
-  }
+/// What went wrong with the import; says how a value is given that it needs, and what would bind
+/// free dimensions.
+[[noreturn]] void tell(const polychron::Error& error, const polychron::onnx::Model& model,
+                       const polychron::onnx::ImportOptions& options) {
+  const auto missing = missing_bindings(model.summary(), options);
+  if (error.kind() == polychron::ErrorKind::type_error && !missing.empty())
+    throw UserError(error.message() + "; for example: " + missing);
+  if (error.message().find(polychron::onnx::needs_value) == std::string::npos) throw error;
+  throw UserError(error.message() + ": give the input that it comes from with --constant");
 }
 
 }  // namespace
 
-Session::Session(const polychron::onnx::Model& model, const polychron::onnx::ImportOptions& options,
-                 const Workers& workers, const std::string& label, Progress& progress) {
+Opened open_session(const polychron::onnx::Model& model,
+                    const polychron::onnx::ImportOptions& options, const Workers& workers,
+                    const std::string& label, Progress& progress) {
+  Opened opened;
   polychron::ContextOptions context_options;
   context_options.label = "polychron";
   context_options.threads = workers.threads;
   context_options.lanes = workers.lanes;
-  context_ = runtime_.create_context(context_options).get();
+  const auto context = opened.runtime.create_context(context_options).get();
 
-  progress.show("importing the model");
-  polychron::GraphBuilder builder(context_);
-  auto told = options;
-  told.on_warning = [&](const std::string& text) {
+  const auto warn = [&](const std::string& text) {
     progress.clear();
     std::cerr << "polychron: warning: " << printable(text) << '\n';
   };
-  const auto outputs = import(model, builder, told);
-  progress.show("compiling the graph");
-  graph_ = builder.build(outputs, {label}).get();
-
-  for (const auto& [name, descriptor] : graph_.inputs())
-    inputs_.emplace_back(name, context_.create_tensor({descriptor, false, true, name}).get());
-  for (const auto& [name, descriptor] : graph_.outputs())
-    outputs_.emplace_back(name, context_.create_tensor({descriptor, true, false, name}).get());
-}
-
-void Session::write(std::size_t index, std::span<const std::byte> bytes) {
-  context_.write_tensor(inputs_.at(index).second, bytes);
-}
-
-void Session::dispatch() { context_.dispatch(graph_, inputs_, outputs_); }
-
-std::vector<polychron::Future<polychron::Buffer>> Session::read() {
-  std::vector<polychron::Future<polychron::Buffer>> replies;
-  for (const auto& [name, tensor] : outputs_) replies.push_back(context_.read_tensor(tensor));
-  return replies;
+  progress.show("importing the model");
+  try {
+    auto building = polychron::onnx::Session::build(
+        context, model, {options.bindings, options.constants, warn, label});
+    progress.show("compiling the graph");
+    opened.session = building.get();
+  } catch (const polychron::Error& error) {
+    tell(error, model, options);
+  }
+  return opened;
 }
 
 }  // namespace tool

@@ -1,4 +1,4 @@
-// A model, compiled and ready to run: what `run`, `bench` and `inspect` share.
+// From the command line to a session: what `run`, `bench` and `inspect` share.
 #pragma once
 
 #include <filesystem>
@@ -9,6 +9,7 @@
 
 #include "polychron/onnx.hpp"
 #include "polychron/polychron.hpp"
+#include "polychron/session.hpp"
 #include "tools/npy.hpp"
 #include "tools/progress.hpp"
 #include "tools/threads.hpp"
@@ -19,7 +20,7 @@ using Bindings = std::map<std::string, polychron::Shape>;
 using Constants = std::map<std::string, polychron::onnx::TensorValue>;
 
 /// What MODEL is told in --help.
-inline constexpr const char* model_help = "ONNX file, opset 1 to 21; - is standard input";
+inline constexpr const char* model_help = "ONNX file, opset 1 to 25; - is standard input";
 
 /// A model or an array, from a file or from standard input. Throws UserError and polychron::Error.
 polychron::onnx::Model load_model(const std::string& path);
@@ -47,27 +48,16 @@ inline constexpr const char* constant_help =
 /// "axes=axes.npy". Throws UserError.
 Constants read_constants(const std::vector<std::string>& arguments);
 
-/// One runtime, one context, one graph, and a tensor for each of its inputs and outputs. Used by
-/// one thread. Throws polychron::Error.
-class Session {
- public:
-  Session(const polychron::onnx::Model& model, const polychron::onnx::ImportOptions& options,
-          const Workers& workers, const std::string& label, Progress& progress);
-
-  const polychron::Graph& graph() const noexcept { return graph_; }
-
-  /// `bytes` are those of input `index` of the graph.
-  void write(std::size_t index, std::span<const std::byte> bytes);
-  /// Runs the graph; does not wait.
-  void dispatch();
-  /// Asks for the outputs of the runs so far.
-  std::vector<polychron::Future<polychron::Buffer>> read();
-
- private:
-  polychron::Runtime runtime_;
-  polychron::Context context_;
-  polychron::Graph graph_;
-  polychron::NamedTensors inputs_, outputs_;
+/// A runtime with one context, and the model on it.
+struct Opened {
+  polychron::Runtime runtime;
+  polychron::onnx::Session session;
 };
+
+/// Imports and compiles the model, and says so. Throws polychron::Error, and UserError where an
+/// option would help.
+Opened open_session(const polychron::onnx::Model& model,
+                    const polychron::onnx::ImportOptions& options, const Workers& workers,
+                    const std::string& label, Progress& progress);
 
 }  // namespace tool

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "polychron/result.hpp"
 
@@ -284,6 +285,42 @@ struct FutureAccess {
   static void relay(Future<T> future, F&& continuation) {
     future.state();
     std::exchange(future.state_, nullptr)->on_settled(std::forward<F>(continuation), true);
+  }
+
+  /// What `f` makes of the Result<T> of `future`: a U, or an Error that it throws. It runs at once,
+  /// on the thread that settles; callbacks of the new future run where those of `future` would.
+  template <class U, class T, class F>
+  static Future<U> transform(Future<T> future, F f) {
+    const auto promise = Promise<U>::make(future.state().origin());
+    auto made = promise.future();
+    relay(std::move(future), [promise, f = std::move(f)](Result<T> result) mutable {
+      try {
+        promise.resolve(f(std::move(result)));
+      } catch (const Error& error) {
+        promise.reject(error);
+      } catch (...) {
+        // Without memory to say so: the promise is rejected when its last copy goes.
+      }
+    });
+    return made;
+  }
+
+  /// Resolves when all of `futures` have, of which there is one at least; rejects with the first
+  /// error.
+  template <class T>
+  static Future<void> all(std::vector<Future<T>> futures) {
+    struct Joint {
+      Promise<void> promise;
+      ~Joint() { promise.resolve(); }
+    };
+    const auto joint =
+        std::make_shared<Joint>(Promise<void>::make(futures.front().state().origin()));
+    auto future = joint->promise.future();
+    for (auto& each : futures)
+      relay(std::move(each), [joint](Result<T> result) {
+        if (!result) joint->promise.reject(result.error());
+      });
+    return future;
   }
 };
 

@@ -87,7 +87,7 @@ class Model {
 
 /// Reads and checks a model. External data is looked for beside the file, in its folder and below.
 /// Throws Error: bad_data (the file is missing, unreadable, truncated or malformed: the message
-/// names what), not_supported (no ONNX opset, or one outside 1 to 21; data types that do not exist
+/// names what), not_supported (no ONNX opset, or one outside 1 to 25; data types that do not exist
 /// in WebNN are refused when they are imported), out_of_memory. Memory is bounded by the size of
 /// the files.
 Model load(const std::filesystem::path& path);

@@ -145,6 +145,11 @@ void thresholded_relu(Node& node) {
   node.set((x > node.real("alpha", 1)).choose(x, x.number(0)).operand());
 }
 
+void swish(Node& node) {
+  const auto x = term(node, 0);
+  node.set((x * (x * node.real("alpha", 1)).sigmoid()).operand());
+}
+
 void mish(Node& node) {
   const auto x = term(node, 0);
   node.set((x * x.with(node.builder.softplus(x.operand(), node.options())).tanh()).operand());
@@ -169,6 +174,7 @@ constexpr std::array rows{
     Row{"Softmax", normalized<softmax>},
     Row{"Softplus", plain<&B::softplus>},
     Row{"Softsign", plain<&B::softsign>},
+    Row{"Swish", swish},
     Row{"Tanh", plain<&B::tanh>},
     Row{"ThresholdedRelu", thresholded_relu},
 };

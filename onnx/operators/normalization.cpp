@@ -119,6 +119,20 @@ void layer_normalization(Node& node) {
   node.set(result);
 }
 
+/// As LayerNormalization, but by the mean square alone. In float32, as ONNX has it by default: the
+/// squares of float16 soon leave its range.
+void rms_normalization(Node& node) {
+  const auto input = term(node, 0);
+  const auto first = node.axis(node.integer("axis", -1), input.rank());
+  std::vector<std::uint32_t> axes(input.rank() - first);
+  std::iota(axes.begin(), axes.end(), first);
+  const bool stash = node.integer("stash_type", 1) == 1;
+  const auto x = stash ? input.cast(DataType::float32) : input;
+  const auto squares = (x * x).mean(axes, true);
+  const auto scaled = x / (squares + node.real("epsilon", default_epsilon)).sqrt();
+  node.set((scaled.cast(input.data_type()) * term(node, 1)).operand());
+}
+
 /// Groups of channels are normalised as rows. Scale and bias are per channel since opset 21, per
 /// group before.
 void group_normalization(Node& node) {
@@ -195,6 +209,7 @@ constexpr std::array rows{
     Row{"LayerNormalization", layer_normalization},
     Row{"LpNormalization", lp_normalization},
     Row{"MeanVarianceNormalization", mean_variance},
+    Row{"RMSNormalization", rms_normalization},
 };
 
 }  // namespace

@@ -70,16 +70,27 @@ std::optional<Range> range_of(ElementType type) {
   }
 }
 
+/// The type that the division is made in: the scale's, or, since opset 23, one that the node names.
+/// Types that differ meet in float32.
+DataType precision_of(const Node& node, const Term& x, const Term& scale) {
+  if (const auto named = node.integer("precision", 0)) {
+    const auto type = static_cast<ElementType>(named);
+    if (type != ElementType::float32 && type != ElementType::float16)
+      unsupported("attribute 'precision' of " + std::string(to_string(type)));
+    return *operand_type(type);
+  }
+  return x.data_type() == scale.data_type() ? x.data_type() : DataType::float32;
+}
+
 /// WebNN's own operator, for its division is one: another by a constant may become a product with
 /// the reciprocal, which moves what lies in the middle of two steps.
 Term quantized(Term x, Term scale, const std::optional<Term>& zero, std::uint32_t axis,
                ElementType type) {
   const auto range = range_of(type);
   if (!range) unsupported("quantization to " + std::string(to_string(type)));
-  if (x.data_type() != scale.data_type()) {
-    x = x.cast(DataType::float32);
-    scale = scale.cast(DataType::float32);
-  }
+  const auto precision = precision_of(x.node(), x, scale);
+  x = x.cast(precision);
+  scale = scale.cast(precision);
   scale = of_rank(scale, x.rank(), axis);
   const auto offset = zero_point(scale, zero, axis, *operand_type(type));
   const auto steps = x.with(x.node().builder.quantize_linear(x.operand(), scale.operand(),
@@ -143,7 +154,16 @@ void dequantize(Node& node) {
   auto result = x.with(node.builder.dequantize_linear(input.operand(), scale.operand(),
                                                       zero.operand(), node.options()));
   if (steps.missing > 0) result = result.slice(steps.axis, 0, length);
-  node.set(result.operand(), 0, node.type(1));
+  // Since opset 23 the result may be of another type than the scale.
+  auto type = node.type(1);
+  if (const auto named = node.integer("output_dtype", 0)) {
+    const auto wanted = static_cast<ElementType>(named);
+    if (wanted != type && wanted != ElementType::float32 && wanted != ElementType::float16)
+      unsupported("attribute 'output_dtype' of " + std::string(to_string(wanted)));
+    type = wanted;
+    result = result.cast(*operand_type(type));
+  }
+  node.set(result.operand(), 0, type);
 }
 
 /// Scale and zero point are made from the range of the values, which 0 is always part of.

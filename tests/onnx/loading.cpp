@@ -55,14 +55,14 @@ BOOST_AUTO_TEST_CASE(summary_of_a_model) {
 }
 
 BOOST_AUTO_TEST_CASE(opsets) {
-  for (std::int64_t opset = 1; opset <= 21; ++opset) {
+  for (std::int64_t opset = 1; opset <= 25; ++opset) {
     auto model = Model(opset).node("Relu", {"x"}, {"y"}).input("x", type, {2}).output("y");
     BOOST_TEST(load(model.bytes()).summary().opset == opset);
   }
   refused(Model(0).node("Relu", {"x"}, {"y"}).input("x", type, {2}).output("y"),
-          ErrorKind::not_supported, "opset 0: 1 to 21 are supported");
-  refused(Model(22).node("Relu", {"x"}, {"y"}).input("x", type, {2}).output("y"),
-          ErrorKind::not_supported, "opset 22");
+          ErrorKind::not_supported, "opset 0: 1 to 25 are supported");
+  refused(Model(26).node("Relu", {"x"}, {"y"}).input("x", type, {2}).output("y"),
+          ErrorKind::not_supported, "opset 26: 1 to 25 are supported");
   auto none = relu();
   none.proto().clear_opset_import();
   refused(none, ErrorKind::not_supported, "opset 0");

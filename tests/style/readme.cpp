@@ -1,11 +1,14 @@
 // The pages' examples are those of programs that are compiled and run, in examples/; and the pages'
 // links and the tests that they name are there.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -17,15 +20,53 @@ std::string text_of(const std::string& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-std::string first_example_of(const std::string& file) {
-  const auto page = text_of(file);
+/// The pages of the project: those beside the README, and those in docs/.
+std::vector<std::string> pages() {
+  const std::filesystem::path root = POLYCHRON_SOURCE_DIR;
+  std::vector<std::string> list;
+  for (const auto& folder : {root, root / "docs"})
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+      if (entry.path().extension() == ".md")
+        list.push_back(std::filesystem::relative(entry.path(), root).string());
+  return list;
+}
+
+std::vector<std::string> examples_of(const std::string& page) {
+  const auto text = text_of(page);
   const std::string opening = "```cpp\n";
-  const auto begin = page.find(opening);
-  BOOST_REQUIRE(begin != std::string::npos);
-  const auto code = begin + opening.size();
-  const auto end = page.find("```", code);
-  BOOST_REQUIRE(end != std::string::npos);
-  return page.substr(code, end - code);
+  std::vector<std::string> examples;
+  for (std::size_t begin = 0; (begin = text.find(opening, begin)) != std::string::npos;) {
+    begin += opening.size();
+    const auto end = text.find("```", begin);
+    BOOST_REQUIRE(end != std::string::npos);
+    examples.push_back(text.substr(begin, end - begin));
+    begin = end;
+  }
+  return examples;
+}
+
+/// What links to the page's headings end in, as it is usual for pages of repositories: lower case,
+/// letters, digits and hyphens only, a hyphen for a space.
+std::set<std::string> anchors_of(const std::string& page) {
+  std::set<std::string> anchors;
+  std::istringstream lines(text_of(page));
+  const std::regex target(R"(\]\([^)]*\))");  // of links in a heading the text counts
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with('#')) continue;
+    std::string anchor;
+    for (const char c : std::regex_replace(line.substr(line.find(' ') + 1), target, "")) {
+      const auto byte = static_cast<unsigned char>(c);
+      if (std::isalnum(byte) || c == '-' || c == '_')
+        anchor += static_cast<char>(std::tolower(byte));
+      if (c == ' ') anchor += '-';
+    }
+    anchors.insert(anchor);
+  }
+  return anchors;
+}
+
+std::string without_indentation(const std::string& text) {
+  return std::regex_replace("\n" + text, std::regex("\n +"), "\n").substr(1);
 }
 
 }  // namespace
@@ -33,29 +74,48 @@ std::string first_example_of(const std::string& file) {
 BOOST_AUTO_TEST_SUITE(readme)
 
 BOOST_AUTO_TEST_CASE(its_example_is_the_quickstart) {
-  BOOST_TEST(first_example_of("README.md") == text_of("examples/quickstart/quickstart.cpp"));
+  BOOST_TEST(examples_of("README.md").front() == text_of("examples/quickstart/quickstart.cpp"));
 }
 
-BOOST_AUTO_TEST_CASE(the_example_of_a_scenario_is_of_a_program) {
-  const auto program = text_of("examples/stress/early_announcement.cpp");
-  const auto example = first_example_of("docs/stress.md");
-  BOOST_TEST(program.find(example) != std::string::npos, "another program has:\n" << example);
+BOOST_AUTO_TEST_CASE(examples_of_pages_are_parts_of_programs) {
+  std::vector<std::string> programs;
+  const auto root = std::filesystem::path(POLYCHRON_SOURCE_DIR);
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(root / "examples"))
+    if (entry.path().extension() == ".cpp")
+      programs.push_back(
+          without_indentation(text_of(std::filesystem::relative(entry.path(), root).string())));
+  std::size_t count = 0;
+  for (const auto& page : pages())
+    for (const auto& shown : examples_of(page)) {
+      if (shown.find("Ort::") != std::string::npos) continue;  // of another library
+      const auto example = without_indentation(shown);
+      const bool found = std::ranges::any_of(programs, [&](const std::string& program) {
+        return program.find(example) != std::string::npos;
+      });
+      BOOST_TEST(found, page << ": no program of examples/ has:\n" << example);
+      ++count;
+    }
+  BOOST_TEST(count > 12U);
 }
 
 BOOST_AUTO_TEST_CASE(links_lead_somewhere) {
   const std::filesystem::path root = POLYCHRON_SOURCE_DIR;
-  std::vector<std::filesystem::path> pages{"README.md"};
-  for (const auto& entry : std::filesystem::directory_iterator(root / "docs"))
-    if (entry.path().extension() == ".md")
-      pages.push_back(std::filesystem::relative(entry.path(), root));
-  const std::regex link(R"(\]\(([^)#:]+)\))");  // not those with a scheme: they leave the project
+  const std::regex link(
+      R"(\]\(([^)#:]*)(#[^)]*)?\))");  // not those with a scheme: they leave the project
+  const std::regex code("```[^`]*```|`[^`]*`");
   std::size_t links = 0;
-  for (const auto& page : pages) {
-    const auto text = text_of(page.string());
+  for (const auto& page : pages()) {
+    const auto text = std::regex_replace(text_of(page), code, "");
     for (std::sregex_iterator match(text.begin(), text.end(), link), end; match != end; ++match) {
-      const auto target = (root / page).parent_path() / (*match)[1].str();
+      const auto file = (*match)[1].str(), anchor = (*match)[2].str();
+      const auto target =
+          file.empty() ? root / page : (root / page).parent_path() / std::filesystem::path(file);
       BOOST_TEST(std::filesystem::exists(target),
-                 page << " links to " << (*match)[1] << ", which does not exist");
+                 page << " links to " << file << ", which does not exist");
+      if (!anchor.empty() && target.extension() == ".md")
+        BOOST_TEST(
+            anchors_of(std::filesystem::relative(target, root).string()).contains(anchor.substr(1)),
+            page << " links to " << file << anchor << ", which has no such heading");
       ++links;
     }
   }

@@ -61,14 +61,14 @@ struct Outcome {
   std::string output, errors;
 };
 
-/// The program that this build made, with `arguments`; `environment` is added: "NAME=value";
-/// `input` is the file that it finds as its standard input.
-inline Outcome run_tool(const std::vector<std::string>& arguments,
-                        const std::vector<std::string>& environment = {},
-                        const std::string& input = "/dev/null") {
+/// A program that this build made, with `arguments`; `environment` is added: "NAME=value"; `input`
+/// is the file that it finds as its standard input.
+inline Outcome run_program(const std::string& program, const std::vector<std::string>& arguments,
+                           const std::vector<std::string>& environment = {},
+                           const std::string& input = "/dev/null") {
   const TemporaryDirectory directory;
   const auto output = directory / "output", errors = directory / "errors";
-  std::vector<std::string> words{POLYCHRON_BINARY_DIR "/bin/polychron"};
+  std::vector<std::string> words{POLYCHRON_BINARY_DIR "/bin/" + program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   auto variables = environment;
   for (char** variable = environ; *variable != nullptr; ++variable)
@@ -95,6 +95,12 @@ inline Outcome run_tool(const std::vector<std::string>& arguments,
   BOOST_REQUIRE_EQUAL(waitpid(child, &status, 0), child);
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return {code, read_text(output), read_text(errors)};
+}
+
+inline Outcome run_tool(const std::vector<std::string>& arguments,
+                        const std::vector<std::string>& environment = {},
+                        const std::string& input = "/dev/null") {
+  return run_program("polychron", arguments, environment, input);
 }
 
 /// The user's mistakes: exit code 2, nothing on standard output, one line on standard error that

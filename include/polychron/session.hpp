@@ -1,0 +1,162 @@
+// A model that is ready to run: loaded, compiled, and run by the names of its inputs and outputs.
+// Link with polychron::onnx.
+//
+//   const polychron::onnx::Session session(context, "model.onnx", {.bindings = {{"batch", {1}}}});
+//   const auto outputs = session.run({{"x", std::vector<float>{1, 2, 3, 4}}}).get();
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "polychron/context.hpp"
+#include "polychron/onnx.hpp"
+#include "polychron/runtime.hpp"
+
+namespace polychron::onnx {
+
+namespace detail {
+class SessionState;
+struct GivenInputs;
+}  // namespace detail
+
+/// A value as the braced list of Session::run() has it: {"x", values}, {"x", std::move(buffer)}. It
+/// only refers to what it is given.
+class Input {
+ public:
+  /// Bytes that are taken without a copy once everything is in order: a run() that throws leaves
+  /// them where they are.
+  Input(std::string_view name, Buffer&& bytes) : name_(name), buffer_(&bytes) {}
+  /// Elements that are copied: of the input's type, or std::uint8_t.
+  template <Elements R>
+  Input(std::string_view name, const R& values)
+      : name_(name), copied_(std::as_bytes(std::span(values))), view_(data_type_v<element_t<R>>) {}
+  // Such lists are written where they are used: what they refer to may be gone by the next line.
+  Input(const Input&) = delete;
+  Input& operator=(const Input&) = delete;
+  ~Input() = default;
+
+ private:
+  friend struct detail::GivenInputs;
+  std::string_view name_;
+  Buffer* buffer_ = nullptr;  ///< or
+  std::span<const std::byte> copied_;
+  DataType view_ = DataType::uint8;
+};
+
+struct SessionOptions {
+  /// As of ImportOptions.
+  std::map<std::string, Shape> bindings{};
+  std::map<std::string, TensorValue> constants{};
+  std::function<void(const std::string&)> on_warning{};
+  /// Of the graph; in messages. Empty: the file's name without its end, or the model's own name.
+  std::string label{};
+  /// Of outputs that nobody asks for there are at most so many buffers, and so many tensors, that
+  /// later runs use again. As many as runs are at work at once (lanes) is enough.
+  std::size_t max_spare_outputs = 2;
+};
+
+struct RunOptions {
+  std::string label{};  ///< of the run; in messages
+  /// Which outputs are wanted, in this order. Empty: all, in the model's.
+  std::vector<std::string> outputs{};
+  /// As of DispatchOptions.
+  std::optional<std::chrono::steady_clock::time_point> deadline = std::nullopt;
+  std::optional<Cancellation> cancellation = std::nullopt;
+};
+
+/// Handle to a model on a context. Copies are handles to the same session; dropping the last one
+/// destroys it. A default-constructed handle refers to nothing and is refused by every call.
+///
+/// Names. Inputs and outputs are named in any order. What is missing, unknown, given twice, or not
+/// of its input's type or length is a type_error that names it, before anything is sent.
+/// Bytes. Buffers move in, and outputs come in buffers that were filled in place: nothing is
+/// copied. Order. As of Context: a session's runs are operations of its context, and have their
+/// places. Thread-safety. Every method may be called from any thread at any time; runs may be on
+/// their way at once, side by side with ContextOptions::lanes. The end. What was called before
+/// destroy(), or before the last handle went, still runs. Not so with a context of the session's
+/// own: that goes with the last handle, and rejects what is pending.
+class Session {
+ public:
+  Session() = default;
+  explicit operator bool() const noexcept { return state_ != nullptr; }
+
+  // -- making one --------------------------------------------------------------------------------
+  /// Loads, imports and compiles the model, and waits for that. Throws Error: as load(),
+  /// import_model() and GraphBuilder::build() do, with the session's label in it.
+  Session(const Context& context, const std::filesystem::path& model,
+          const SessionOptions& options = {});
+  Session(const Context& context, const Model& model, const SessionOptions& options = {});
+  /// Likewise, on a runtime and a context of its own, which end with its last handle. Throws also
+  /// what Runtime and create_context() refuse.
+  explicit Session(const std::filesystem::path& model, const SessionOptions& options = {},
+                   const ContextOptions& of_context = {}, const RuntimeOptions& of_runtime = {});
+  explicit Session(const Model& model, const SessionOptions& options = {},
+                   const ContextOptions& of_context = {}, const RuntimeOptions& of_runtime = {});
+  /// Imports the model, and returns while the context compiles it: for several at once. Rejects
+  /// with what the constructors throw.
+  static Future<Session> build(const Context& context, const Model& model,
+                               const SessionOptions& options = {});
+
+  // -- what it is --------------------------------------------------------------------------------
+  const std::string& label() const;
+  /// The model, as its file tells it.
+  const Summary& summary() const;
+  /// What run() takes and gives, in the model's order; without inputs that were given as constants.
+  const NamedDescriptors& inputs() const;
+  const NamedDescriptors& outputs() const;
+  /// For what is not offered here: plan(), Context::stats(), error scopes.
+  const Graph& graph() const;
+  Context context() const;
+
+  // -- running it --------------------------------------------------------------------------------
+  /// Runs the model; gives the outputs by name. Throws type_error (see above; an output that is
+  /// unknown or named twice), invalid_state, context_lost, out_of_memory, and at an admission limit
+  /// as Context::compute() does: the caller then keeps the buffers. Rejects with what goes wrong
+  /// later: the run's Error, with its label and its cause.
+  Future<NamedBuffers> run(std::initializer_list<Input> inputs,
+                           const RunOptions& options = {}) const;
+  Future<NamedBuffers> run(NamedBuffers&& inputs, const RunOptions& options = {}) const;
+
+  /// Runs the model on buffers of the caller's, all of which come back. As Context::compute().
+  Future<ComputeResult> compute(NamedBuffers&& inputs, NamedBuffers&& outputs,
+                                const DispatchOptions& options = {}) const;
+
+  /// Runs the model on tensors of its context: one model's output may be the next one's input.
+  /// Every input is named; of the outputs those that are wanted. As Context::dispatch(); waits for
+  /// the tensors of the others when they are needed for the first time (max_spare_outputs).
+  void dispatch(const NamedTensors& inputs, const NamedTensors& outputs,
+                const DispatchOptions& options = {}) const;
+  /// A tensor for dispatch(), with the name as its label: writable for an input, readable for an
+  /// output. Rejects with type_error (no such name), and as Context::create_tensor() does.
+  Future<Tensor> create_input_tensor(std::string_view name) const;
+  Future<Tensor> create_output_tensor(std::string_view name) const;
+
+  /// Runs the model on zeros, `at_once` times side by side: memory is taken, code is made and
+  /// caches are filled before the first request. Resolves when that is over; rejects and throws as
+  /// run().
+  Future<void> warm_up(int at_once = 1) const;
+
+  /// Refuses new runs (invalid_state); those called before still run. Idempotent.
+  void destroy() const;
+
+  friend bool operator==(const Session&, const Session&) = default;
+
+ private:
+  friend class detail::SessionState;
+  explicit Session(std::shared_ptr<detail::SessionState> state) : state_(std::move(state)) {}
+  detail::SessionState& state() const;
+  std::shared_ptr<detail::SessionState> state_;
+};
+
+}  // namespace polychron::onnx

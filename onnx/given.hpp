@@ -1,0 +1,49 @@
+// What the caller of a session gives: names, and what is known of the bytes behind them.
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "polychron/session.hpp"
+
+namespace polychron::onnx::detail {
+
+enum class Side : std::uint8_t { input, output };
+
+/// "input", "output".
+std::string_view to_string(Side side) noexcept;
+
+/// A value under a name, as far as it is checked.
+struct Given {
+  std::string_view name;
+  std::optional<std::size_t> bytes{};     ///< of a buffer or a view
+  std::optional<DataType> view{};         ///< of a view
+  std::optional<std::string_view> why{};  ///< it cannot be used at all
+};
+
+/// The values of a braced list.
+struct GivenInputs {
+  static std::vector<Given> look(std::initializer_list<Input> inputs);
+  /// Copies views, then takes buffers: if it throws, none.
+  static NamedBuffers take(std::initializer_list<Input> inputs);
+  /// What take() took goes back to where it came from.
+  static void give_back(std::initializer_list<Input> inputs, NamedBuffers& buffers) noexcept;
+};
+
+std::vector<Given> look(const NamedBuffers& buffers);
+std::vector<Given> look(const NamedTensors& tensors);
+std::vector<Given> look(const std::vector<std::string>& names);
+
+/// Throws type_error unless each of `given` is one of `declared`, given once, usable, and of its
+/// type and length.
+void check_given(Side side, const NamedDescriptors& declared, const std::vector<Given>& given);
+/// Throws type_error unless each of `declared` is among `given`.
+void check_complete(Side side, const NamedDescriptors& declared, const std::vector<Given>& given);
+
+/// Where `name` is declared; nullopt if it is not.
+std::optional<std::size_t> find(const NamedDescriptors& declared, std::string_view name) noexcept;
+
+}  // namespace polychron::onnx::detail

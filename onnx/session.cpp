@@ -1,0 +1,118 @@
+// Session's calls: each goes to the state that its copies share.
+#include "polychron/session.hpp"
+
+#include <new>
+#include <utility>
+
+#include "onnx/session_state.hpp"
+
+namespace polychron::onnx {
+
+namespace {
+
+using detail::SessionState;
+using detail::Side;
+
+/// What `call` throws, as an Error.
+template <class F>
+auto with_errors(F call) -> decltype(call()) {
+  try {
+    return call();
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorKind::out_of_memory, "out of memory");
+  }
+}
+
+/// A file's model is called as the file is, unless it has a label.
+SessionOptions labelled(SessionOptions options, const std::filesystem::path& model) {
+  if (options.label.empty()) options.label = model.stem().string();
+  return options;
+}
+
+}  // namespace
+
+Session::Session(const Context& context, const std::filesystem::path& model,
+                 const SessionOptions& options)
+    : Session(context, load(model), labelled(options, model)) {}
+
+Session::Session(const Context& context, const Model& model, const SessionOptions& options)
+    : Session(build(context, model, options).get()) {}
+
+Session::Session(const std::filesystem::path& model, const SessionOptions& options,
+                 const ContextOptions& of_context, const RuntimeOptions& of_runtime)
+    : Session(load(model), labelled(options, model), of_context, of_runtime) {}
+
+Session::Session(const Model& model, const SessionOptions& options,
+                 const ContextOptions& of_context, const RuntimeOptions& of_runtime)
+    : Session(
+          with_errors([&] { return SessionState::own(model, options, of_context, of_runtime); })) {}
+
+Future<Session> Session::build(const Context& context, const Model& model,
+                               const SessionOptions& options) {
+  return SessionState::build(context, model, options);
+}
+
+SessionState& Session::state() const {
+  if (!state_)
+    throw Error(ErrorKind::type_error,
+                "this Session refers to nothing: it was default-constructed or moved away");
+  return *state_;
+}
+
+const std::string& Session::label() const { return state().label(); }
+const Summary& Session::summary() const { return state().summary(); }
+const NamedDescriptors& Session::inputs() const { return state().graph().inputs(); }
+const NamedDescriptors& Session::outputs() const { return state().graph().outputs(); }
+const Graph& Session::graph() const { return state().graph(); }
+Context Session::context() const { return state().context(); }
+
+Future<NamedBuffers> Session::run(std::initializer_list<Input> inputs,
+                                  const RunOptions& options) const {
+  return with_errors([&] {
+    state().check_inputs(detail::GivenInputs::look(inputs), options.label);
+    auto buffers = detail::GivenInputs::take(inputs);
+    try {
+      return state().run(std::move(buffers), options);
+    } catch (...) {
+      detail::GivenInputs::give_back(inputs, buffers);
+      throw;
+    }
+  });
+}
+
+Future<NamedBuffers> Session::run(NamedBuffers&& inputs, const RunOptions& options) const {
+  return with_errors([&] {
+    state().check_inputs(detail::look(inputs), options.label);
+    return state().run(std::move(inputs), options);
+  });
+}
+
+Future<ComputeResult> Session::compute(NamedBuffers&& inputs, NamedBuffers&& outputs,
+                                       const DispatchOptions& options) const {
+  return with_errors([&] {
+    state().check_inputs(detail::look(inputs), options.label);
+    state().check_outputs(detail::look(outputs), options.label, true);
+    return context().compute(graph(), std::move(inputs), std::move(outputs), options);
+  });
+}
+
+void Session::dispatch(const NamedTensors& inputs, const NamedTensors& outputs,
+                       const DispatchOptions& options) const {
+  with_errors([&] { state().dispatch(inputs, outputs, options); });
+}
+
+Future<Tensor> Session::create_input_tensor(std::string_view name) const {
+  return state().create_tensor(Side::input, name);
+}
+
+Future<Tensor> Session::create_output_tensor(std::string_view name) const {
+  return state().create_tensor(Side::output, name);
+}
+
+Future<void> Session::warm_up(int at_once) const {
+  return with_errors([&] { return state().warm_up(at_once); });
+}
+
+void Session::destroy() const { state().destroy(); }
+
+}  // namespace polychron::onnx

@@ -1,0 +1,202 @@
+#include "onnx/session_state.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "onnx/problem.hpp"
+
+namespace polychron::onnx::detail {
+
+namespace {
+
+using polychron::detail::FutureAccess;
+
+DispatchOptions conditions_of(const RunOptions& options) {
+  return {options.label, options.deadline, options.cancellation};
+}
+
+std::set<std::string> names_of(const std::map<std::string, TensorValue>& values) {
+  std::set<std::string> names;
+  for (const auto& [name, value] : values) names.insert(name);
+  return names;
+}
+
+std::string object_of(const std::string& label) { return "model " + quote(label); }
+
+/// Says that it is about the model, unless `error` says what it is about.
+Error about_model(const Error& error, const std::string& label) {
+  return error.object().empty() ? error.with_object(object_of(label)) : error;
+}
+
+}  // namespace
+
+SessionState::SessionState(const Context& context, Summary summary, Graph graph, std::string label,
+                           const SessionOptions& options)
+    : context_(context),
+      summary_(std::move(summary)),
+      graph_(std::move(graph)),
+      label_(std::move(label)),
+      constants_(names_of(options.constants)),
+      spare_buffers_(
+          std::make_shared<SpareBuffers>(graph_.outputs().size(), options.max_spare_outputs)),
+      spare_tensors_(graph_.outputs().size(), options.max_spare_outputs) {}
+
+Future<Session> SessionState::build(const Context& context, const Model& model,
+                                    const SessionOptions& options) {
+  const auto label = options.label.empty() ? model.summary().graph_name : options.label;
+  try {
+    GraphBuilder builder(context);
+    const auto outputs =
+        import_model(model, builder, {options.bindings, options.constants, options.on_warning});
+    // The model is not kept, only what it tells: its bytes are in the graph by then.
+    return FutureAccess::transform<Session>(
+        builder.build(outputs, {label}),
+        [context, label, options, summary = model.summary()](Result<Graph> graph) {
+          if (!graph) throw about_model(graph.error(), label);
+          return Session(std::make_shared<SessionState>(context, std::move(summary),
+                                                        std::move(*graph), label, options));
+        });
+  } catch (const Error& error) {
+    return polychron::detail::rejected<Future<Session>>(about_model(error, label));
+  } catch (const std::bad_alloc&) {
+    return polychron::detail::rejected<Future<Session>>(
+        Error(ErrorKind::out_of_memory, "out of memory").with_object(object_of(label)));
+  }
+}
+
+Session SessionState::own(const Model& model, const SessionOptions& options,
+                          const ContextOptions& of_context, const RuntimeOptions& of_runtime) {
+  Runtime runtime(of_runtime);
+  auto named = of_context;
+  if (named.label.empty())
+    named.label = options.label.empty() ? model.summary().graph_name : options.label;
+  auto session = build(runtime.create_context(named).get(), model, options).get();
+  session.state_->runtime_ = std::move(runtime);
+  return session;
+}
+
+Error SessionState::about(const Error& error, const std::string& label) const {
+  return error.with_operation("run", label).with_object(object_of(label_));
+}
+
+void SessionState::check_inputs(const std::vector<Given>& given, const std::string& label) const {
+  try {
+    for (const auto& value : given) {
+      const std::string name(value.name);
+      if (find(graph_.inputs(), name)) continue;
+      const auto refuse = [&](const char* why) {
+        throw Error(ErrorKind::type_error, "input " + quote(name) + why);
+      };
+      if (constants_.contains(name)) refuse(" was given a value when the model was imported");
+      if (std::ranges::find(summary_.inputs, name, &ValueInfo::name) != summary_.inputs.end())
+        refuse(" is not taken: no output depends on it");
+    }
+    check_given(Side::input, graph_.inputs(), given);
+    check_complete(Side::input, graph_.inputs(), given);
+  } catch (const Error& error) {
+    throw about(error, label);
+  }
+}
+
+void SessionState::check_outputs(const std::vector<Given>& given, const std::string& label,
+                                 bool all) const {
+  try {
+    check_given(Side::output, graph_.outputs(), given);
+    if (all) check_complete(Side::output, graph_.outputs(), given);
+  } catch (const Error& error) {
+    throw about(error, label);
+  }
+}
+
+std::vector<std::size_t> SessionState::wanted_outputs(const RunOptions& options) const {
+  const auto& declared = graph_.outputs();
+  std::vector<std::size_t> wanted;
+  if (options.outputs.empty()) {
+    for (std::size_t i = 0; i < declared.size(); ++i) wanted.push_back(i);
+    return wanted;
+  }
+  check_outputs(look(options.outputs), options.label, false);
+  for (const auto& name : options.outputs) wanted.push_back(find(declared, name).value());
+  return wanted;
+}
+
+Future<NamedBuffers> SessionState::run(NamedBuffers&& inputs, const RunOptions& options) {
+  return run(std::move(inputs), wanted_outputs(options), conditions_of(options));
+}
+
+Future<NamedBuffers> SessionState::run(NamedBuffers&& inputs,
+                                       const std::vector<std::size_t>& wanted,
+                                       const DispatchOptions& options) {
+  const auto& declared = graph_.outputs();
+  // What the answer needs is there before anything is sent: then only bytes have to move.
+  const auto answer = std::make_shared<NamedBuffers>();
+  std::vector<bool> is_wanted(declared.size(), false);
+  for (const auto i : wanted) {
+    answer->emplace_back(declared[i].first, Buffer());
+    is_wanted[i] = true;
+  }
+  NamedBuffers outputs;
+  for (std::size_t i = 0; i < declared.size(); ++i) {
+    const auto bytes = byte_length(declared[i].second).value();
+    outputs.emplace_back(declared[i].first, is_wanted[i] ? Buffer::uninitialized(bytes)
+                                                         : spare_buffers_->take(i, bytes));
+  }
+  return FutureAccess::transform<NamedBuffers>(
+      context_.compute(graph_, std::move(inputs), std::move(outputs), options),
+      [answer, wanted, is_wanted, spares = spare_buffers_](Result<ComputeResult> result) {
+        auto& done = result.value();
+        for (std::size_t i = 0; i < wanted.size(); ++i)
+          (*answer)[i].second = std::move(done.outputs[wanted[i]].second);
+        for (std::size_t i = 0; i < is_wanted.size(); ++i)
+          if (!is_wanted[i]) spares->keep(i, std::move(done.outputs[i].second));
+        done.status.value();
+        return std::move(*answer);
+      });
+}
+
+void SessionState::dispatch(const NamedTensors& inputs, const NamedTensors& outputs,
+                            const DispatchOptions& options) {
+  check_inputs(look(inputs), options.label);
+  check_outputs(look(outputs), options.label, false);
+  const auto& declared = graph_.outputs();
+  if (outputs.size() == declared.size()) return context_.dispatch(graph_, inputs, outputs, options);
+  auto all = outputs;
+  for (std::size_t i = 0; i < declared.size(); ++i) {
+    const auto& [name, descriptor] = declared[i];
+    if (std::ranges::find(outputs, name, &NamedTensors::value_type::first) == outputs.end())
+      all.emplace_back(
+          name, spare_tensors_.next(context_, i, {descriptor, false, false, "spare " + name}));
+  }
+  context_.dispatch(graph_, inputs, all, options);
+}
+
+Future<polychron::Tensor> SessionState::create_tensor(Side side, std::string_view name) {
+  const auto& declared = side == Side::input ? graph_.inputs() : graph_.outputs();
+  try {
+    check_given(side, declared, {{name, {}, {}, {}}});
+  } catch (const Error& error) {
+    return polychron::detail::rejected<Future<polychron::Tensor>>(
+        error.with_object(object_of(label_)));
+  }
+  const auto& descriptor = declared[find(declared, name).value()].second;
+  const bool is_input = side == Side::input;
+  return context_.create_tensor({descriptor, !is_input, is_input, std::string(name)});
+}
+
+Future<void> SessionState::warm_up(int at_once) {
+  if (at_once < 1)
+    throw Error(ErrorKind::type_error, "at_once is 1 or more, got " + std::to_string(at_once))
+        .with_object(object_of(label_));
+  std::vector<Future<NamedBuffers>> runs;
+  const std::vector<std::size_t> none;
+  for (int i = 0; i < at_once; ++i) {
+    NamedBuffers zeros;
+    for (const auto& [name, descriptor] : graph_.inputs())
+      zeros.emplace_back(name, Buffer(byte_length(descriptor).value()));
+    runs.push_back(run(std::move(zeros), none, {"warm-up", std::nullopt, std::nullopt}));
+  }
+  return FutureAccess::all(std::move(runs));
+}
+
+}  // namespace polychron::onnx::detail

@@ -1,0 +1,64 @@
+// What a Session refers to.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "onnx/given.hpp"
+#include "onnx/spare_outputs.hpp"
+#include "polychron/session.hpp"
+
+namespace polychron::onnx::detail {
+
+/// Written before it is shared, then only read; what changes is in the spare outputs.
+class SessionState {
+ public:
+  SessionState(const Context& context, Summary summary, Graph graph, std::string label,
+               const SessionOptions& options);
+  /// What the import and the build throw is about the model of this label.
+  static Future<Session> build(const Context& context, const Model& model,
+                               const SessionOptions& options);
+  static Session own(const Model& model, const SessionOptions& options,
+                     const ContextOptions& of_context, const RuntimeOptions& of_runtime);
+
+  const Context& context() const noexcept { return context_; }
+  const Graph& graph() const noexcept { return graph_; }
+  const Summary& summary() const noexcept { return summary_; }
+  const std::string& label() const noexcept { return label_; }
+
+  /// Throws type_error unless every input is given once, as it shall be, and nothing else.
+  void check_inputs(const std::vector<Given>& given, const std::string& label) const;
+  /// Likewise for outputs; `all`: none may be missing.
+  void check_outputs(const std::vector<Given>& given, const std::string& label, bool all) const;
+  /// `inputs` were checked.
+  Future<NamedBuffers> run(NamedBuffers&& inputs, const RunOptions& options);
+  void dispatch(const NamedTensors& inputs, const NamedTensors& outputs,
+                const DispatchOptions& options);
+  Future<polychron::Tensor> create_tensor(Side side, std::string_view name);
+  Future<void> warm_up(int at_once);
+  void destroy() { graph_.destroy(); }
+
+ private:
+  /// Runs the graph; the answer has the outputs at `wanted`, in that order.
+  Future<NamedBuffers> run(NamedBuffers&& inputs, const std::vector<std::size_t>& wanted,
+                           const DispatchOptions& options);
+  std::vector<std::size_t> wanted_outputs(const RunOptions& options) const;
+  Error about(const Error& error, const std::string& label) const;
+
+  std::optional<Runtime> runtime_;  ///< of a session with a context of its own; ends last
+  Context context_;
+  const Summary summary_;
+  Graph graph_;
+  const std::string label_;
+  std::set<std::string> constants_;  ///< inputs that were given a value at import
+  /// Runs that are on their way hold it, and nothing else of this.
+  const std::shared_ptr<SpareBuffers> spare_buffers_;
+  SpareTensors spare_tensors_;
+};
+
+}  // namespace polychron::onnx::detail

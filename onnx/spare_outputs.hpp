@@ -1,0 +1,49 @@
+// Where a session puts outputs that nobody asked for: memory that is kept for the next run.
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+#include <vector>
+
+#include "polychron/buffer.hpp"
+#include "polychron/context.hpp"
+
+namespace polychron::onnx::detail {
+
+/// Buffers that runs take and give back; each is one run's at any time. Any thread takes and keeps;
+/// the lock is held for no longer than that.
+class SpareBuffers {
+ public:
+  /// Keeps at most `max` for each of `outputs`.
+  SpareBuffers(std::size_t outputs, std::size_t max) : kept_(outputs), max_(max) {}
+  /// One of `bytes` for this output, of indeterminate content. Throws Error (out_of_memory).
+  Buffer take(std::size_t output, std::size_t bytes);
+  void keep(std::size_t output, Buffer&& buffer) noexcept;
+  /// How many there are that nobody uses.
+  std::size_t count() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<std::vector<Buffer>> kept_;
+  const std::size_t max_;
+};
+
+/// Tensors that dispatches write in turn, and nobody reads. Any thread asks; the lock is held also
+/// while one is made, so that there are never more than `max`.
+class SpareTensors {
+ public:
+  SpareTensors(std::size_t outputs, std::size_t max) : turns_(outputs), max_(max) {}
+  /// Waits for the tensor if it is made now. Throws what Context::create_tensor() rejects with.
+  polychron::Tensor next(Context context, std::size_t output, const TensorDescriptor& descriptor);
+
+ private:
+  struct Turns {
+    std::vector<polychron::Tensor> tensors;
+    std::size_t next = 0;
+  };
+  std::mutex mutex_;
+  std::vector<Turns> turns_;
+  const std::size_t max_;
+};
+
+}  // namespace polychron::onnx::detail

@@ -1,0 +1,206 @@
+// Sessions: models that are run by name.
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "tests/onnx/session_fixture.hpp"
+
+using namespace onnx_tests;
+
+BOOST_AUTO_TEST_SUITE(session)
+
+namespace {
+
+struct File {
+  std::filesystem::path path;
+  explicit File(const Model& model) {
+    auto pattern = (std::filesystem::temp_directory_path() / "polychron-session-XXXXXX").string();
+    BOOST_REQUIRE(mkdtemp(pattern.data()) != nullptr);
+    path = std::filesystem::path(pattern) / "small model.onnx";
+    std::ofstream(path, std::ios::binary) << model.bytes();
+  }
+  ~File() { std::filesystem::remove_all(path.parent_path()); }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(runs_by_name_in_any_order) {
+  const auto session = session_of(arithmetic(), of_rows(1));
+  const auto outputs = session.run({{"b", Floats{3, 4}}, {"a", Floats{1, 2}}}).get();
+  BOOST_REQUIRE_EQUAL(outputs.size(), 3U);
+  BOOST_TEST(outputs[0].first == "sum");  // in the model's order
+  BOOST_TEST(outputs[1].first == "product");
+  BOOST_TEST(outputs[2].first == "difference");
+  same(values(outputs, "sum"), {4, 6});
+  same(values(outputs, "product"), {3, 8});
+  same(values(outputs, "difference"), {-2, -2});
+}
+
+BOOST_AUTO_TEST_CASE(tells_what_it_is) {
+  const auto session = session_of(arithmetic(), of_rows(3));
+  BOOST_TEST(session.label() == "arithmetic");
+  BOOST_TEST(session.summary().producer == "test");
+  BOOST_TEST(to_string(session.summary().inputs.at(0)) == "float [n, 2]");
+  BOOST_REQUIRE_EQUAL(session.inputs().size(), 2U);
+  BOOST_TEST(session.inputs()[1].first == "b");
+  BOOST_TEST(to_string(session.inputs()[1].second) == "float32 [3, 2]");
+  BOOST_REQUIRE_EQUAL(session.outputs().size(), 3U);
+  BOOST_TEST(to_string(session.outputs()[0].second) == "float32 [3, 2]");
+  BOOST_TEST(session.graph().label() == "arithmetic");
+  BOOST_TEST((session.context() == context()));
+}
+
+BOOST_AUTO_TEST_CASE(a_file_on_a_context_of_its_own) {
+  const File file(times(3));
+  const Session session(file.path, {}, {.threads = 1, .lanes = 2});
+  BOOST_TEST(session.label() == "small model");
+  BOOST_TEST(session.context().label() == "small model");
+  same(values(session.run({{"x", Floats{1, 2}}}).get(), "y"), {3, 6});
+}
+
+BOOST_AUTO_TEST_CASE(a_file_on_a_given_context) {
+  const File file(arithmetic());
+  const Session session(context(), file.path, {.bindings = {{"n", {1}}}});
+  BOOST_TEST(session.label() == "small model");
+  same(values(session.run({{"a", Floats{1, 2}}, {"b", Floats{3, 4}}}).get(), "sum"), {4, 6});
+}
+
+BOOST_AUTO_TEST_CASE(buffers_move_in_and_nothing_is_copied) {
+  const auto session = session_of(arithmetic(), of_rows(1));
+  auto a = buffer({1, 2}), b = buffer({3, 4});
+  const auto before = context().stats();
+  auto future = session.run({{"a", std::move(a)}, {"b", std::move(b)}});
+  BOOST_TEST(a.detached());
+  BOOST_TEST(b.detached());
+  same(values(future.get(), "sum"), {4, 6});
+  const auto after = context().stats();
+  BOOST_TEST(after.copies == before.copies);
+  BOOST_TEST(after.computes == before.computes + 1);
+}
+
+BOOST_AUTO_TEST_CASE(named_buffers_serve_as_well) {
+  const auto session = session_of(arithmetic(), of_rows(1));
+  auto inputs = named(std::pair("b", buffer({3, 4})), std::pair("a", buffer({1, 2})));
+  same(values(session.run(std::move(inputs)).get(), "difference"), {-2, -2});
+}
+
+BOOST_AUTO_TEST_CASE(buffers_of_the_callers_come_back) {
+  const auto session = session_of(times(2));
+  auto x = buffer({1, 2}), y = Buffer(8);
+  const auto *const at_x = x.data(), *const at_y = y.data();
+  auto result =
+      session.compute(named(std::pair("x", std::move(x))), named(std::pair("y", std::move(y))))
+          .get();
+  BOOST_TEST(result.status.has_value());
+  BOOST_TEST(result.inputs.at(0).second.data() == at_x);
+  BOOST_TEST(result.outputs.at(0).second.data() == at_y);
+  same(values(result.outputs, "y"), {2, 4});
+}
+
+BOOST_AUTO_TEST_CASE(bytes_serve_for_any_type) {
+  const auto session = session_of(times(2));
+  const std::vector<std::uint8_t> zeros(8);
+  same(values(session.run({{"x", zeros}}).get(), "y"), {0, 0});
+}
+
+BOOST_AUTO_TEST_CASE(outputs_that_are_wanted_in_their_order) {
+  const auto session = session_of(arithmetic(), of_rows(1));
+  for (int i = 0; i < 5; ++i) {
+    const auto outputs =
+        session.run({{"a", Floats{1, 2}}, {"b", Floats{3, 4}}}, {.outputs = {"difference", "sum"}})
+            .get();
+    BOOST_REQUIRE_EQUAL(outputs.size(), 2U);
+    BOOST_TEST(outputs[0].first == "difference");
+    same(outputs[0].second.to_vector<float>(), {-2, -2});
+    same(outputs[1].second.to_vector<float>(), {4, 6});
+  }
+}
+
+BOOST_AUTO_TEST_CASE(values_known_at_import_are_no_inputs) {
+  auto options = of_rows(1);
+  options.constants.emplace(
+      "b", polychron::onnx::make_value({polychron::DataType::float32, {1, 2}}, buffer({10, 20})));
+  const auto session = session_of(arithmetic(), options);
+  BOOST_TEST(session.inputs().size() == 1U);
+  same(values(session.run({{"a", Floats{1, 2}}}).get(), "sum"), {11, 22});
+  fails(ErrorKind::type_error, {"input 'b'", "given a value when the model was imported"}, [&] {
+    session.run({{"a", Floats{1, 2}}, {"b", Floats{1, 2}}}).wait();
+  });
+}
+
+BOOST_AUTO_TEST_CASE(what_the_import_warns_of_is_heard) {
+  std::vector<std::string> warnings;
+  const auto model = Model()
+                         .node("Neg", {"x"}, {"y"})
+                         .input("x", proto::TensorProto::DOUBLE, {2})
+                         .output("y", proto::TensorProto::DOUBLE);
+  session_of(model, {.on_warning = [&](const std::string& text) { warnings.push_back(text); }});
+  BOOST_REQUIRE_EQUAL(warnings.size(), 1U);
+  BOOST_TEST(warnings[0].find("'x' is double") != std::string::npos, warnings[0]);
+}
+
+BOOST_AUTO_TEST_CASE(several_are_compiled_at_once) {
+  std::vector<polychron::Future<Session>> building;
+  for (int factor = 1; factor <= 8; ++factor)
+    building.push_back(Session::build(context(), load(times(factor).bytes())));
+  float factor = 1;
+  for (auto& future : building) {
+    const auto session = future.get();
+    same(values(session.run({{"x", Floats{1, 2}}}).get(), "y"), {factor, 2 * factor});
+    ++factor;
+  }
+}
+
+BOOST_AUTO_TEST_CASE(any_thread_runs_it_at_any_time) {
+  polychron::Runtime runtime;
+  const auto own = runtime.create_context({.lanes = 2}).get();
+  const Session session(own, load(arithmetic().bytes()), of_rows(1));
+  constexpr int threads = 4, runs = 200;
+  std::vector<std::thread> clients;
+  std::vector<int> right(threads, 0);
+  for (int t = 0; t < threads; ++t)
+    clients.emplace_back([&, t] {
+      const auto mine = session;  // copies are the same session
+      std::vector<polychron::Future<NamedBuffers>> replies;
+      for (int i = 0; i < runs; ++i) {
+        const Floats a{static_cast<float>(t), static_cast<float>(i)}, b{1, 2};
+        polychron::onnx::RunOptions options;
+        if (i % 2 == 1) options.outputs = {"sum"};  // the others are spare
+        replies.push_back(mine.run({{"a", a}, {"b", b}}, options));
+      }
+      for (int i = 0; i < runs; ++i) {
+        const auto outputs = replies[static_cast<std::size_t>(i)].get();
+        const Floats sum{static_cast<float>(t + 1), static_cast<float>(i + 2)};
+        const Floats product{static_cast<float>(t), static_cast<float>(2 * i)};
+        if (values(outputs, "sum") != sum) continue;
+        right[static_cast<std::size_t>(t)] += i % 2 == 1 || values(outputs, "product") == product;
+      }
+    });
+  for (auto& client : clients) client.join();
+  for (int t = 0; t < threads; ++t)
+    BOOST_TEST(right[static_cast<std::size_t>(t)] == runs, "thread " << t);
+}
+
+BOOST_AUTO_TEST_CASE(the_first_run_may_be_over_before_the_first_request) {
+  const auto session = session_of(arithmetic(), of_rows(1));
+  const auto before = context().stats();
+  session.warm_up().get();
+  session.warm_up(3).get();
+  const auto after = context().stats();
+  BOOST_TEST(after.computes == before.computes + 4);
+  BOOST_TEST(after.in_flight == 0U);
+  fails(ErrorKind::type_error, {"at_once", "0"}, [&] { session.warm_up(0).wait(); });
+}
+
+BOOST_AUTO_TEST_CASE(copies_are_the_same_session) {
+  const auto session = session_of(times(2));
+  auto copy = session;
+  BOOST_TEST((copy == session));
+  BOOST_TEST((copy != session_of(times(2))));
+  BOOST_TEST(static_cast<bool>(copy));
+  copy = {};
+  BOOST_TEST(!copy);
+  same(values(session.run({{"x", Floats{1, 2}}}).get(), "y"), {2, 4});
+}
+
+BOOST_AUTO_TEST_SUITE_END()
