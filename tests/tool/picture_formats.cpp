@@ -2,7 +2,9 @@
 #include <png.h>
 
 #include <boost/test/unit_test.hpp>
+#include <cstdlib>
 #include <opencv2/imgproc.hpp>
+#include <random>
 #include <string_view>
 
 #include "examples/ocr/picture.hpp"
@@ -84,6 +86,13 @@ void check_turned(const cv::Mat& pixels, const Turn& turn) {
     BOOST_TEST(at(turn.first) < 10);
     BOOST_TEST(at(turn.row_end) > 245);
   }
+}
+
+/// The headers of a BMP file of 2 by 2 pixels, which begin at `first`.
+std::string small_bmp(std::string_view bits, std::string_view compression, char first) {
+  return std::string("BM\0\0\0\0\0\0\0\0"sv) + first + std::string("\0\0\0\x28\0\0\0"sv) +
+         std::string("\x02\0\0\0\x02\0\0\0\x01\0"sv) + std::string(bits) +
+         std::string(compression) + std::string(20, '\0');
 }
 
 }  // namespace
@@ -177,22 +186,18 @@ BOOST_AUTO_TEST_CASE(pnm_is_read) {
 
 // 2 by 2: red and green, below them blue and white. The last row comes first.
 BOOST_AUTO_TEST_CASE(bmp_is_read) {
-  const auto head = [](std::string_view bits, std::string_view compression, char first) {
-    return std::string("BM\0\0\0\0\0\0\0\0"sv) + first + std::string("\0\0\0\x28\0\0\0"sv) +
-           std::string("\x02\0\0\0\x02\0\0\0\x01\0"sv) + std::string(bits) +
-           std::string(compression) + std::string(20, '\0');
-  };
   const auto plain = "\0\0\0\0"sv, masks = "\x03\0\0\0"sv;
   const std::vector<std::string> files{
-      head("\x18\0"sv, plain, 54) + std::string("\xff\0\0\xff\xff\xff\0\0"sv) +
+      small_bmp("\x18\0"sv, plain, 54) + std::string("\xff\0\0\xff\xff\xff\0\0"sv) +
           std::string("\0\0\xff\0\xff\0\0\0"sv),
-      head("\x20\0"sv, plain, 54) + std::string("\xff\0\0\0\xff\xff\xff\0"sv) +
+      small_bmp("\x20\0"sv, plain, 54) + std::string("\xff\0\0\0\xff\xff\xff\0"sv) +
           std::string("\0\0\xff\0\0\xff\0\0"sv),
-      head("\x10\0"sv, plain, 54) + std::string("\x1f\0\xff\x7f"sv) +
+      small_bmp("\x10\0"sv, plain, 54) + std::string("\x1f\0\xff\x7f"sv) +
           std::string("\0\x7c\xe0\x03"sv),
-      head("\x10\0"sv, masks, 66) + std::string("\0\xf8\0\0\xe0\x07\0\0\x1f\0\0\0"sv) +
+      small_bmp("\x10\0"sv, masks, 66) + std::string("\0\xf8\0\0\xe0\x07\0\0\x1f\0\0\0"sv) +
           std::string("\x1f\0\xff\xff"sv) + std::string("\0\xf8\xe0\x07"sv),
-      head("\x04\0"sv, plain, 70) + std::string("\0\0\xff\0\0\xff\0\0\xff\0\0\0\xff\xff\xff\0"sv) +
+      small_bmp("\x04\0"sv, plain, 70) +
+          std::string("\0\0\xff\0\0\xff\0\0\xff\0\0\0\xff\xff\xff\0"sv) +
           std::string("\x23\0\0\0\x01\0\0\0"sv)};
   for (std::size_t i = 0; i < files.size(); ++i) {
     BOOST_TEST_CONTEXT("file " << i) {
@@ -208,7 +213,7 @@ BOOST_AUTO_TEST_CASE(bmp_is_read) {
   BOOST_TEST(decoded(cut).damage == "it is damaged or cut off (its end is missing)");
   for (std::size_t size = 0; size < 54; ++size)
     BOOST_CHECK_THROW(decoded(std::string_view(files[0].data(), size)), polychron::Error);
-  const auto run_length = head("\x08\0"sv, "\x01\0\0\0"sv, 54) + std::string(20, '\1');
+  const auto run_length = small_bmp("\x08\0"sv, "\x01\0\0\0"sv, 54) + std::string(20, '\1');
   BOOST_CHECK_THROW(decoded(std::string_view(run_length)), polychron::Error);
 }
 
@@ -265,6 +270,39 @@ BOOST_AUTO_TEST_CASE(of_every_length_a_picture_is_whole_damaged_or_refused) {
     BOOST_TEST(refused + damaged + 2 >= whole.size());  // a last byte may matter to nobody
     BOOST_TEST(decoded(whole).damage == "");
   }
+}
+
+// Whatever the bytes: a picture, a part of one, or a refusal. Under the sanitizers this has teeth.
+BOOST_AUTO_TEST_CASE(wrong_bytes_are_read_or_refused) {
+  const char* const given = std::getenv("POLYCHRON_SEED");
+  const auto seed = given == nullptr ? 1u : static_cast<unsigned>(std::strtoul(given, nullptr, 10));
+  BOOST_TEST_MESSAGE("POLYCHRON_SEED=" << seed);
+  std::mt19937 random(seed);
+  cv::Mat grey;
+  cv::cvtColor(letter(), grey, cv::COLOR_BGR2GRAY);
+  const auto bmp = small_bmp("\x04\0"sv, "\0\0\0\0"sv, 70) + std::string(24, '\1');
+  const auto pnm =
+      "P3 # by hand\n3 2 255 0 10 20 30 40 50 60 70 80 90 100 110 120 130 140 150 1 2"sv;
+  for (const auto& whole :
+       {ocr::encode_png(letter()), test_tool::half_black_png(PNG_COLOR_TYPE_PALETTE, 2, true),
+        test_tool::jpeg(letter(), {false, 6}), test_tool::webp(letter()),
+        test_tool::tiff(grey, true, 6), FileBytes(bmp.begin(), bmp.end()),
+        FileBytes(pnm.begin(), pnm.end())})
+    for (int round = 0; round < 300; ++round) {
+      auto bytes = whole;
+      for (auto changes = random() % 3 + 1; changes != 0; --changes) {
+        const auto at = random() % bytes.size();
+        // A width of millions is right, and takes its time: not where most formats have theirs.
+        if (at < 16 || at > 26) bytes[at] = static_cast<unsigned char>(random());
+      }
+      try {
+        const auto picture = decoded(bytes);
+        BOOST_TEST(!picture.pixels.empty());
+        BOOST_TEST(picture.pixels.type() == CV_8UC3);
+      } catch (const polychron::Error& error) {
+        BOOST_TEST((error.kind() == polychron::ErrorKind::bad_data), error.what());
+      }
+    }
 }
 
 BOOST_AUTO_TEST_CASE(too_many_pixels_are_refused_before_they_are_read) {
