@@ -35,7 +35,7 @@ void check_value(Side side, const OperandDescriptor& expected, const Given& give
               " bytes, expected " + std::to_string(byte_length(expected).value()));
 }
 
-Given look(std::string_view name, const Buffer& buffer) {
+Given look_at(std::string_view name, const Buffer& buffer) {
   if (buffer.detached()) return {name, {}, {}, "has a buffer that was moved away"};
   return {name, buffer.size(), {}, {}};
 }
@@ -47,7 +47,7 @@ std::string_view to_string(Side side) noexcept { return side == Side::input ? "i
 std::vector<Given> GivenInputs::look(std::initializer_list<Input> inputs) {
   std::vector<Given> given;
   for (const auto& input : inputs)
-    given.push_back(input.buffer_ ? detail::look(input.name_, *input.buffer_)
+    given.push_back(input.buffer_ ? look_at(input.name_, *input.buffer_)
                                   : Given{input.name_, input.copied_.size(), input.view_, {}});
   return given;
 }
@@ -74,7 +74,7 @@ void GivenInputs::give_back(std::initializer_list<Input> inputs, NamedBuffers& b
 
 std::vector<Given> look(const NamedBuffers& buffers) {
   std::vector<Given> given;
-  for (const auto& [name, buffer] : buffers) given.push_back(look(name, buffer));
+  for (const auto& [name, buffer] : buffers) given.push_back(look_at(name, buffer));
   return given;
 }
 

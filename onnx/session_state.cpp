@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 #include "onnx/problem.hpp"
@@ -20,6 +21,14 @@ std::set<std::string> names_of(const std::map<std::string, TensorValue>& values)
   std::set<std::string> names;
   for (const auto& [name, value] : values) names.insert(name);
   return names;
+}
+
+template <class Answer>
+Answer answer_of(NamedBuffers&& outputs, std::vector<StepProfile>&& steps) {
+  if constexpr (std::is_same_v<Answer, Profile>)
+    return {std::move(outputs), std::move(steps)};
+  else
+    return std::move(outputs);
 }
 
 std::string object_of(const std::string& label) { return "model " + quote(label); }
@@ -121,13 +130,19 @@ std::vector<std::size_t> SessionState::wanted_outputs(const RunOptions& options)
   return wanted;
 }
 
-Future<NamedBuffers> SessionState::run(NamedBuffers&& inputs, const RunOptions& options) {
-  return run(std::move(inputs), wanted_outputs(options), conditions_of(options));
+template <class Answer>
+Future<Answer> SessionState::run(NamedBuffers&& inputs, const RunOptions& options) {
+  auto conditions = conditions_of(options);
+  conditions.profile = std::is_same_v<Answer, Profile>;
+  return send<Answer>(std::move(inputs), wanted_outputs(options), conditions);
 }
 
-Future<NamedBuffers> SessionState::run(NamedBuffers&& inputs,
-                                       const std::vector<std::size_t>& wanted,
-                                       const DispatchOptions& options) {
+template Future<NamedBuffers> SessionState::run<NamedBuffers>(NamedBuffers&&, const RunOptions&);
+template Future<Profile> SessionState::run<Profile>(NamedBuffers&&, const RunOptions&);
+
+template <class Answer>
+Future<Answer> SessionState::send(NamedBuffers&& inputs, const std::vector<std::size_t>& wanted,
+                                  const DispatchOptions& options) {
   const auto& declared = graph_.outputs();
   // What the answer needs is there before anything is sent: then only bytes have to move.
   const auto answer = std::make_shared<NamedBuffers>();
@@ -142,7 +157,7 @@ Future<NamedBuffers> SessionState::run(NamedBuffers&& inputs,
     outputs.emplace_back(declared[i].first, is_wanted[i] ? Buffer::uninitialized(bytes)
                                                          : spare_buffers_->take(i, bytes));
   }
-  return FutureAccess::transform<NamedBuffers>(
+  return FutureAccess::transform<Answer>(
       context_.compute(graph_, std::move(inputs), std::move(outputs), options),
       [answer, wanted, is_wanted, spares = spare_buffers_](Result<ComputeResult> result) {
         auto& done = result.value();
@@ -151,7 +166,7 @@ Future<NamedBuffers> SessionState::run(NamedBuffers&& inputs,
         for (std::size_t i = 0; i < is_wanted.size(); ++i)
           if (!is_wanted[i]) spares->keep(i, std::move(done.outputs[i].second));
         done.status.value();
-        return std::move(*answer);
+        return answer_of<Answer>(std::move(*answer), std::move(done.profile));
       });
 }
 
@@ -171,12 +186,13 @@ void SessionState::dispatch(const NamedTensors& inputs, const NamedTensors& outp
   context_.dispatch(graph_, inputs, all, options);
 }
 
-Future<Tensor> SessionState::create_tensor(Side side, std::string_view name) {
+Future<polychron::Tensor> SessionState::create_tensor(Side side, std::string_view name) {
   const auto& declared = side == Side::input ? graph_.inputs() : graph_.outputs();
   try {
     check_given(side, declared, {{name, {}, {}, {}}});
   } catch (const Error& error) {
-    return polychron::detail::rejected<Future<Tensor>>(error.with_object(object_of(label_)));
+    return polychron::detail::rejected<Future<polychron::Tensor>>(
+        error.with_object(object_of(label_)));
   }
   const auto& descriptor = declared[find(declared, name).value()].second;
   const bool is_input = side == Side::input;
@@ -193,7 +209,7 @@ Future<void> SessionState::warm_up(int at_once) {
     NamedBuffers zeros;
     for (const auto& [name, descriptor] : graph_.inputs())
       zeros.emplace_back(name, Buffer(byte_length(descriptor).value()));
-    runs.push_back(run(std::move(zeros), none, {"warm-up", std::nullopt, std::nullopt}));
+    runs.push_back(send<NamedBuffers>(std::move(zeros), none, {.label = "warm-up"}));
   }
   return FutureAccess::all(std::move(runs));
 }

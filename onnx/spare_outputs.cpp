@@ -33,7 +33,8 @@ std::size_t SpareBuffers::count() const {
   return count;
 }
 
-Tensor SpareTensors::next(Context context, std::size_t output, const TensorDescriptor& descriptor) {
+polychron::Tensor SpareTensors::next(Context context, std::size_t output,
+                                     const TensorDescriptor& descriptor) {
   const std::lock_guard lock(mutex_);
   auto& turns = turns_[output];
   if (turns.tensors.size() < max_) {

@@ -34,11 +34,11 @@ class SpareTensors {
  public:
   SpareTensors(std::size_t outputs, std::size_t max) : turns_(outputs), max_(max) {}
   /// Waits for the tensor if it is made now. Throws what Context::create_tensor() rejects with.
-  Tensor next(Context context, std::size_t output, const TensorDescriptor& descriptor);
+  polychron::Tensor next(Context context, std::size_t output, const TensorDescriptor& descriptor);
 
  private:
   struct Turns {
-    std::vector<Tensor> tensors;
+    std::vector<polychron::Tensor> tensors;
     std::size_t next = 0;
   };
   std::mutex mutex_;

@@ -51,8 +51,9 @@ inline Session session_of(const Model& model, const SessionOptions& options = {}
 
 inline Buffer buffer(const Floats& values) { return Buffer::copy_of(values); }
 
-template <class... B>
-NamedBuffers named(std::pair<std::string, B>... entries) {
+/// Of pairs of a name and a Buffer.
+template <class... Entry>
+NamedBuffers named(Entry... entries) {
   NamedBuffers buffers;
   (buffers.emplace_back(std::move(entries.first), std::move(entries.second)), ...);
   return buffers;
