@@ -101,15 +101,18 @@ void fill(NamedBuffers& named, std::vector<Buffer>& buffers) noexcept {
   for (std::size_t i = 0; i < named.size(); ++i) named[i].second = std::move(buffers[i]);
 }
 
-/// The plan's steps, whose times are yet to come. A line of it is "implementation: operation".
+/// The plan's steps, whose times are yet to come. A line of it is "implementation: [label]
+/// operation".
 std::vector<StepProfile> steps_of(const msg::Built& built) {
   std::vector<StepProfile> steps;
   for (const auto& line : built.plan) {
     const std::string between = ": ";
     const auto end = std::min(line.find(between), line.size());
-    const auto rest = std::min(end + between.size(), line.size());
+    auto operation = line.substr(std::min(end + between.size(), line.size()));
     const auto label = steps.size() < built.labels.size() ? built.labels[steps.size()] : "";
-    steps.push_back({label, line.substr(0, end), line.substr(rest), 0});
+    if (const auto said = "[" + label + "] "; operation.starts_with(said))
+      operation.erase(0, said.size());
+    steps.push_back({label, line.substr(0, end), std::move(operation), 0});
   }
   return steps;
 }

@@ -61,9 +61,9 @@ using NamedBuffers = std::vector<std::pair<std::string, Buffer>>;
 
 /// How long a step of a graph's plan took. Steps are of fused operators, in the plan's order.
 struct StepProfile {
-  std::string label;           ///< of the operator, or the last of those that it fuses
-  std::string implementation;  ///< the kernel: "onednn convolution"
-  std::string operation;       ///< "conv2d ...", with types and shapes: see Graph::plan()
+  std::string label;           ///< of the operator
+  std::string implementation;  ///< of the kernel: "onednn"
+  std::string operation;       ///< the rest of its line of Graph::plan(): operators, types, shapes
   double seconds = 0;
 };
 

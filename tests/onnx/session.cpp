@@ -224,7 +224,8 @@ BOOST_AUTO_TEST_CASE(a_profile_has_a_time_for_each_step) {
   std::size_t softmax = 0;
   for (std::size_t i = 0; i < profile.steps.size(); ++i) {
     const auto& step = profile.steps[i];
-    BOOST_TEST(session.graph().plan()[i] == step.implementation + ": " + step.operation);
+    BOOST_TEST(session.graph().plan()[i] ==
+               step.implementation + ": [" + step.label + "] " + step.operation);
     BOOST_TEST(step.seconds > 0);
     softmax += step.label == "the_Softmax" && step.operation.starts_with("softmax");
   }
