@@ -31,6 +31,12 @@ Answer answer_of(NamedBuffers&& outputs, std::vector<StepProfile>&& steps) {
     return std::move(outputs);
 }
 
+/// What the callback captured must not go where a build ends, on a thread of the library.
+SessionOptions without_callback(SessionOptions options) {
+  options.on_warning = nullptr;
+  return options;
+}
+
 std::string object_of(const std::string& label) { return "model " + quote(label); }
 
 /// Says that it is about the model, unless `error` says what it is about.
@@ -61,10 +67,11 @@ Future<Session> SessionState::build(const Context& context, const Model& model,
     // The model is not kept, only what it tells: its bytes are in the graph by then.
     return FutureAccess::transform<Session>(
         builder.build(outputs, {label}),
-        [context, label, options, summary = model.summary()](Result<Graph> graph) {
+        [context, label, kept = without_callback(options),
+         summary = model.summary()](Result<Graph> graph) {
           if (!graph) throw about_model(graph.error(), label);
-          return Session(std::make_shared<SessionState>(context, std::move(summary),
-                                                        std::move(*graph), label, options));
+          return Session(std::make_shared<SessionState>(context, summary, std::move(*graph), label,
+                                                        kept));
         });
   } catch (const Error& error) {
     return polychron::detail::rejected<Future<Session>>(about_model(error, label));
