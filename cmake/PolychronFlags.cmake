@@ -14,9 +14,12 @@ endif()
 
 add_library(polychron_flags INTERFACE)
 if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  # -Wno-restrict: g++ 12 warns of std::string's own operator+ (GCC bug 105651).
+  # g++ 12 doubts the lengths of std::string's own operator+ (GCC bug 105651 and its kin) and of small
+  # vectors that are copied, and of headers that were precompiled it does not know that they are the
+  # system's. The sanitizers look where these warnings would.
   target_compile_options(polychron_flags INTERFACE
-    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Wno-restrict
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
+    -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
     $<$<BOOL:${POLYCHRON_WERROR}>:-Werror>)
 else()
   target_compile_options(polychron_flags INTERFACE -w)  # Clang is for fuzzing; g++ is who warns
@@ -55,4 +58,11 @@ function(polychron_objects folder)
   target_sources(polychron PRIVATE $<TARGET_OBJECTS:polychron_${folder}>)
   target_link_libraries(polychron PRIVATE $<BUILD_INTERFACE:polychron_flags> ${arg_LIBRARIES}
     Threads::Threads)
+endfunction()
+
+# polychron_exports(LIBRARY): shows nothing but what is the project's own.
+function(polychron_exports library)
+  set(map ${PROJECT_SOURCE_DIR}/cmake/exports.map)
+  target_link_options(${library} PRIVATE -Wl,--version-script=${map})
+  set_property(TARGET ${library} APPEND PROPERTY LINK_DEPENDS ${map})
 endfunction()

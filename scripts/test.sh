@@ -108,12 +108,12 @@ test_fuzz() {
 }
 
 [ $# -gt 0 ] || set -- release
-sh scripts/setup.sh
+sh scripts/setup.sh tests
 for preset in "$@"; do
   case $preset in
     tsan) test_tsan ;;
     fuzz) test_fuzz ;;
-    *) if build "$preset"; then run_tests "$preset" ctest; search "$preset"; fi ;;
+    *) if build "$preset" all; then run_tests "$preset" ctest; search "$preset"; fi ;;
   esac
 done
 say "$passed passed, $failed failed, $skipped skipped"

@@ -310,6 +310,9 @@ struct FutureAccess {
   template <class T>
   static Future<void> all(std::vector<Future<T>> futures) {
     struct Joint {
+      explicit Joint(Promise<void> own) : promise(std::move(own)) {}
+      Joint(const Joint&) = delete;
+      Joint& operator=(const Joint&) = delete;
       Promise<void> promise;
       ~Joint() { promise.resolve(); }
     };

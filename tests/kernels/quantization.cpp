@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "kernels/nibbles.hpp"
+#include "ops/number.hpp"
 #include "ops/table.hpp"
 #include "tests/kernels/problems.hpp"
 

@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(a_context_that_goes_takes_its_runs_along) {
     session.run({{"x", std::move(x)}}).wait();
   });
   BOOST_TEST(!x.detached());
-  fails(ErrorKind::invalid_state, {"destroyed"}, [&] { session.warm_up().wait(); });
+  fails(ErrorKind::invalid_state, {"destroyed"}, [&] { session.create_input_tensor("x").get(); });
 }
 
 BOOST_AUTO_TEST_CASE(a_runtime_that_goes_takes_its_sessions_along) {

@@ -51,9 +51,8 @@ inline Session session_of(const Model& model, const SessionOptions& options = {}
 
 inline Buffer buffer(const Floats& values) { return Buffer::copy_of(values); }
 
-/// Of pairs of a name and a Buffer.
-template <class... Entry>
-NamedBuffers named(Entry... entries) {
+template <class... N>
+NamedBuffers named(std::pair<N, Buffer>... entries) {
   NamedBuffers buffers;
   (buffers.emplace_back(std::move(entries.first), std::move(entries.second)), ...);
   return buffers;

@@ -48,6 +48,52 @@ compile(plain_consumer ${CMAKE_CURRENT_LIST_DIR}/main.cpp polychron-onnx)
 run_step(plain_consumer ${WORK}/plain_consumer)
 compile(plain_stress ${SOURCE}/examples/stress/early_announcement.cpp polychron-stress)
 
+# Programs that another compiler has made: the libraries are g++'s.
+find_program(CLANG clang++-14)
+if(CLANG AND NOT FLAGS)
+  run_step("configure for Clang" ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${WORK}/clang -G Ninja
+    -D CMAKE_PREFIX_PATH=${WORK}/prefix -D CMAKE_CXX_COMPILER=${CLANG}
+    -D QUICKSTART=${SOURCE}/examples/quickstart/quickstart.cpp
+    -D EARLY_ANNOUNCEMENT=${SOURCE}/examples/stress/early_announcement.cpp)
+  run_step("build with Clang" ${CMAKE_COMMAND} --build ${WORK}/clang)
+  run_step("quickstart of Clang" ${WORK}/clang/quickstart)
+  if(NOT output STREQUAL "3 6 9 12 ")
+    message(FATAL_ERROR "Clang's quickstart printed '${output}'")
+  endif()
+  run_step("consumer of Clang" ${WORK}/clang/consumer)
+elseif(NOT FLAGS)
+  message("There is no clang++-14: its programs were not tried")
+endif()
+
+# As Debian packages: what they depend on, and that programs find in them what they need.
+if(NOT FLAGS)
+  run_step(packages ${CPACK} --config ${BUILD}/CPackConfig.cmake -B ${WORK}/packages)
+  file(GLOB packages ${WORK}/packages/*.deb)
+  foreach(expected "libpolychron0;libcaf-core0.17" "libpolychron0;libdnnl2" "libpolychron0;libonnx1"
+      "libpolychron-dev;libpolychron0 \\(= " "polychron;libpolychron0 \\(= ")
+    list(GET expected 0 name)
+    list(GET expected 1 dependency)
+    set(found ${packages})
+    list(FILTER found INCLUDE REGEX "/${name}_[^/]*\\.deb$")
+    list(LENGTH found count)
+    if(NOT count EQUAL 1)
+      message(FATAL_ERROR "not one package ${name}: ${packages}")
+    endif()
+    run_step("fields of ${name}" dpkg-deb --field ${found} Depends)
+    if(NOT output MATCHES "${dependency}")
+      message(FATAL_ERROR "${name} depends on '${output}', which has no ${dependency}")
+    endif()
+    run_step("unpack ${name}" dpkg-deb --extract ${found} ${WORK}/root)
+  endforeach()
+  run_step("configure against packages" ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${WORK}/packaged
+    -G Ninja -D CMAKE_PREFIX_PATH=${WORK}/root/usr -D CMAKE_CXX_COMPILER=${COMPILER}
+    -D QUICKSTART=${SOURCE}/examples/quickstart/quickstart.cpp
+    -D EARLY_ANNOUNCEMENT=${SOURCE}/examples/stress/early_announcement.cpp)
+  run_step("build against packages" ${CMAKE_COMMAND} --build ${WORK}/packaged --target quickstart)
+  run_step("quickstart from packages" ${WORK}/packaged/quickstart)
+  run_step("the packaged tool" ${WORK}/root/usr/bin/polychron --version)
+endif()
+
 # Within another project: configured only, since the library would be compiled once more.
 run_step(within ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/within -B ${WORK}/within -G Ninja
   -D POLYCHRON=${SOURCE} -D CMAKE_CXX_COMPILER=${COMPILER})

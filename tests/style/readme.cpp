@@ -1,11 +1,14 @@
 // The pages' examples are those of programs that are compiled and run, in examples/; and the pages'
 // links and the tests that they name are there.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -17,23 +20,53 @@ std::string text_of(const std::string& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-std::vector<std::string> examples_of(const std::string& file) {
-  const auto page = text_of(file);
+/// The pages of the project: those beside the README, and those in docs/.
+std::vector<std::string> pages() {
+  const std::filesystem::path root = POLYCHRON_SOURCE_DIR;
+  std::vector<std::string> list;
+  for (const auto& folder : {root, root / "docs"})
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+      if (entry.path().extension() == ".md")
+        list.push_back(std::filesystem::relative(entry.path(), root).string());
+  return list;
+}
+
+std::vector<std::string> examples_of(const std::string& page) {
+  const auto text = text_of(page);
   const std::string opening = "```cpp\n";
   std::vector<std::string> examples;
-  for (auto at = page.find(opening); at != std::string::npos; at = page.find(opening, at)) {
-    const auto code = at + opening.size();
-    const auto end = page.find("```", code);
+  for (std::size_t begin = 0; (begin = text.find(opening, begin)) != std::string::npos;) {
+    begin += opening.size();
+    const auto end = text.find("```", begin);
     BOOST_REQUIRE(end != std::string::npos);
-    examples.push_back(page.substr(code, end - code));
-    at = end + 3;
+    examples.push_back(text.substr(begin, end - begin));
+    begin = end;
   }
-  BOOST_REQUIRE(!examples.empty());
   return examples;
 }
 
+/// What links to the page's headings end in, as it is usual for pages of repositories: lower case,
+/// letters, digits and hyphens only, a hyphen for a space.
+std::set<std::string> anchors_of(const std::string& page) {
+  std::set<std::string> anchors;
+  std::istringstream lines(text_of(page));
+  const std::regex target(R"(\]\([^)]*\))");  // of links in a heading the text counts
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with('#')) continue;
+    std::string anchor;
+    for (const char c : std::regex_replace(line.substr(line.find(' ') + 1), target, "")) {
+      const auto byte = static_cast<unsigned char>(c);
+      if (std::isalnum(byte) || c == '-' || c == '_')
+        anchor += static_cast<char>(std::tolower(byte));
+      if (c == ' ') anchor += '-';
+    }
+    anchors.insert(anchor);
+  }
+  return anchors;
+}
+
 std::string without_indentation(const std::string& text) {
-  return std::regex_replace(text, std::regex("\n +"), "\n");
+  return std::regex_replace("\n" + text, std::regex("\n +"), "\n").substr(1);
 }
 
 }  // namespace
@@ -44,41 +77,45 @@ BOOST_AUTO_TEST_CASE(its_example_is_the_quickstart) {
   BOOST_TEST(examples_of("README.md").front() == text_of("examples/quickstart/quickstart.cpp"));
 }
 
-BOOST_AUTO_TEST_CASE(the_example_of_a_scenario_is_of_a_program) {
-  const auto program = text_of("examples/stress/early_announcement.cpp");
-  const auto example = examples_of("docs/stress.md").front();
-  BOOST_TEST(program.find(example) != std::string::npos, "another program has:\n" << example);
-}
-
-// Examples of another library name its namespace; all others are of the program, however they stand
-// there.
-BOOST_AUTO_TEST_CASE(the_examples_for_users_of_onnx_runtime_are_of_a_program) {
-  const auto program = without_indentation(text_of("examples/session/session.cpp"));
-  auto examples = examples_of("docs/coming-from-onnxruntime.md");
-  std::erase_if(examples, [](const auto& code) { return code.find("Ort::") != std::string::npos; });
-  BOOST_TEST(examples.size() > 6U);
-  examples.push_back(examples_of("README.md").at(1));
-  for (const auto& code : examples)
-    BOOST_TEST(program.find(without_indentation(code)) != std::string::npos,
-               "another program has:\n"
-                   << code);
+BOOST_AUTO_TEST_CASE(examples_of_pages_are_parts_of_programs) {
+  std::vector<std::string> programs;
+  const auto root = std::filesystem::path(POLYCHRON_SOURCE_DIR);
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(root / "examples"))
+    if (entry.path().extension() == ".cpp")
+      programs.push_back(
+          without_indentation(text_of(std::filesystem::relative(entry.path(), root).string())));
+  std::size_t count = 0;
+  for (const auto& page : pages())
+    for (const auto& shown : examples_of(page)) {
+      if (shown.find("Ort::") != std::string::npos) continue;  // of another library
+      const auto example = without_indentation(shown);
+      const bool found = std::ranges::any_of(programs, [&](const std::string& program) {
+        return program.find(example) != std::string::npos;
+      });
+      BOOST_TEST(found, page << ": no program of examples/ has:\n" << example);
+      ++count;
+    }
+  BOOST_TEST(count > 12U);
 }
 
 BOOST_AUTO_TEST_CASE(links_lead_somewhere) {
   const std::filesystem::path root = POLYCHRON_SOURCE_DIR;
-  std::vector<std::filesystem::path> pages{"README.md"};
-  for (const auto& entry : std::filesystem::directory_iterator(root / "docs"))
-    if (entry.path().extension() == ".md")
-      pages.push_back(std::filesystem::relative(entry.path(), root));
-  const std::regex link(R"(\]\(([^)#:]+)\))");  // not those with a scheme: they leave the project
+  const std::regex link(
+      R"(\]\(([^)#:]*)(#[^)]*)?\))");  // not those with a scheme: they leave the project
+  const std::regex code("```[^`]*```|`[^`]*`");
   std::size_t links = 0;
-  for (const auto& page : pages) {
-    // Lambdas look like links.
-    const auto text = std::regex_replace(text_of(page.string()), std::regex("```[^`]*```"), "");
+  for (const auto& page : pages()) {
+    const auto text = std::regex_replace(text_of(page), code, "");
     for (std::sregex_iterator match(text.begin(), text.end(), link), end; match != end; ++match) {
-      const auto target = (root / page).parent_path() / (*match)[1].str();
+      const auto file = (*match)[1].str(), anchor = (*match)[2].str();
+      const auto target =
+          file.empty() ? root / page : (root / page).parent_path() / std::filesystem::path(file);
       BOOST_TEST(std::filesystem::exists(target),
-                 page << " links to " << (*match)[1] << ", which does not exist");
+                 page << " links to " << file << ", which does not exist");
+      if (!anchor.empty() && target.extension() == ".md")
+        BOOST_TEST(
+            anchors_of(std::filesystem::relative(target, root).string()).contains(anchor.substr(1)),
+            page << " links to " << file << anchor << ", which has no such heading");
       ++links;
     }
   }

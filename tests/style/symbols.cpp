@@ -88,4 +88,24 @@ BOOST_AUTO_TEST_CASE(links_point_in_the_allowed_directions) {
     }
 }
 
+// An application may have another CAF, or another copy of a template of it, in the same process.
+BOOST_AUTO_TEST_CASE(the_libraries_show_nothing_but_their_own) {
+  for (const std::string library : {"polychron", "polychron_onnx", "polychron_simulation"}) {
+    const auto path = POLYCHRON_BINARY_DIR "/lib/lib" + library + ".so";
+    std::istringstream lines(
+        output_of("'" POLYCHRON_NM "' --dynamic --defined-only --format=posix '" + path + "'"));
+    std::size_t own = 0;
+    for (std::string line; std::getline(lines, line);) {
+      const auto name = demangled(line.substr(0, line.find(' ')));
+      auto subject = name;
+      for (const std::string about :
+           {"typeinfo name for ", "typeinfo for ", "vtable for ", "VTT for "})
+        if (name.starts_with(about)) subject = name.substr(about.size());
+      BOOST_TEST(subject.starts_with("polychron::"), library << " shows " << name);
+      ++own;
+    }
+    BOOST_TEST(own > 10, library << " shows " << own << " symbols");
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
