@@ -79,8 +79,9 @@ class DeviceState : public Member<DeviceState, device_actor> {
   /// The first errored input as an error of this dispatch, or nullopt.
   static std::optional<Error> errored_input(const msg::op::Dispatch& o, msg::Ticket ticket);
   Result<void> bind(const msg::op::Dispatch& o);
-  /// Runs the graph's plan on this lane; makes its instance first if there is none.
-  kernels::ExecuteStatus run(msg::GraphSlot& graph);
+  /// Runs the graph's plan on this lane; makes its instance first if there is none. Takes the time
+  /// of each step if there is an entry for it.
+  kernels::ExecuteStatus run(msg::GraphSlot& graph, std::span<double> seconds = {});
   Result<void> instantiate(msg::GraphSlot& graph);
   Result<void> run_batch(msg::GraphSlot& graph, msg::BatchReply& batch, bool& inherent);
   void found_invalid(msg::GraphSlot& graph, const Error& why, msg::Ticket ticket);

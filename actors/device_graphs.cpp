@@ -80,7 +80,7 @@ Result<void> DeviceState::instantiate(msg::GraphSlot& graph) {
   });
 }
 
-kernels::ExecuteStatus DeviceState::run(msg::GraphSlot& graph) {
+kernels::ExecuteStatus DeviceState::run(msg::GraphSlot& graph, std::span<double> seconds) {
   auto& mine = graph.instances[lane_];
   if (!mine.plan) {
     const auto made = instantiate(graph);
@@ -88,7 +88,10 @@ kernels::ExecuteStatus DeviceState::run(msg::GraphSlot& graph) {
   }
   bool inherent = false;
   const auto result = guarded([&]() -> Result<void> {
-    auto status = environment().backend->execute(*mine.plan, input_storage_, output_storage_);
+    auto& backend = *environment().backend;
+    auto status = seconds.empty()
+                      ? backend.execute(*mine.plan, input_storage_, output_storage_)
+                      : backend.profile(*mine.plan, input_storage_, output_storage_, seconds);
     inherent = status.inherent;
     return status.result;
   });
@@ -201,7 +204,7 @@ Result<void> DeviceState::run_batch(msg::GraphSlot& graph, msg::BatchReply& batc
     auto ready = adopt(batch.inputs, input_storage_);
     if (ready) ready = adopt(batch.outputs, output_storage_);
     if (!ready) return ready;
-    const auto status = run(graph);
+    const auto status = run(graph, batch.seconds);
     inherent = status.inherent;
     return status.result;
   });

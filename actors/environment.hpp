@@ -15,6 +15,7 @@
 #include "messages/shared/budget.hpp"
 #include "messages/shared/census.hpp"
 #include "messages/shared/counters.hpp"
+#include "messages/shared/log.hpp"
 #include "messages/shared/lost.hpp"
 #include "messages/shared/progress.hpp"
 
@@ -24,7 +25,9 @@ namespace polychron::actors {
 /// itself.
 struct Environment {
   Environment(std::string context_label, std::size_t lane_count)
-      : label(std::move(context_label)), lanes(lane_count) {}
+      : label(std::move(context_label)),
+        source(label.empty() ? "context" : "context '" + label + "'"),
+        lanes(lane_count) {}
 
   /// "tensor of context 'main'".
   std::string name_of(const char* kind) const {
@@ -33,11 +36,19 @@ struct Environment {
 
   /// The context is gone: every call is refused from here on, and nothing queued is carried out.
   void lose(LostReason reason, std::string_view message) const noexcept {
-    lost->resolve(reason, message);
+    const bool first = lost->resolve(reason, message);
     for (auto* const door : admissions()) door->close();
+    const bool ended = reason == LostReason::destroyed || reason == LostReason::runtime_shutdown;
+    if (first) tell(ended ? LogLevel::info : LogLevel::error, message);
   }
 
-  const std::string label;  ///< the context's
+  void tell(LogLevel level, std::string_view message) const noexcept {
+    if (log->takes(level)) log->tell(level, source, message);
+  }
+
+  const std::string label;   ///< the context's
+  const std::string source;  ///< what errors and the log call it
+  std::shared_ptr<msg::Log> log = std::make_shared<msg::Log>(nullptr, LogLevel::error, nullptr);
   std::shared_ptr<kernels::Backend> backend;
   std::shared_ptr<msg::Census> census;
   std::shared_ptr<msg::LostSignal> lost;

@@ -35,6 +35,8 @@ class Plan {
   virtual std::size_t constant_bytes() const noexcept = 0;
   /// One line a step: operator(s), implementation, shapes; for `polychron inspect` and for tests.
   virtual std::vector<std::string> describe() const = 0;
+  /// Of each step's operator; none if the backend has no such.
+  virtual std::vector<std::string> labels() const { return {}; }
 };
 
 /// A plan made ready for one lane: its arena and the arguments bound to it. Owned by that lane's
@@ -79,6 +81,13 @@ class Backend {
   /// Allocates nothing.
   virtual ExecuteStatus execute(PlanInstance& plan, std::span<Storage* const> inputs,
                                 std::span<Storage* const> outputs) = 0;
+  /// Likewise, and tells how long each step took, in the order of Plan::describe(). A backend that
+  /// has no steps leaves `seconds` as they are.
+  virtual ExecuteStatus profile(PlanInstance& plan, std::span<Storage* const> inputs,
+                                std::span<Storage* const> outputs,
+                                [[maybe_unused]] std::span<double> seconds) {
+    return execute(plan, inputs, outputs);
+  }
 };
 
 }  // namespace polychron::kernels

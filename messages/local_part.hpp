@@ -23,6 +23,7 @@ namespace polychron::msg {
 struct Built {
   NamedDescriptors inputs, outputs;
   std::vector<std::string> plan;
+  std::vector<std::string> labels;  ///< of the plan's steps
   std::size_t constant_bytes = 0;
   std::size_t arena_bytes = 0;
 };

@@ -4,6 +4,7 @@
 
 #include "onnx/handlers.hpp"
 #include "onnx/problem.hpp"
+#include "polychron/context.hpp"
 
 namespace polychron::onnx::detail {
 
@@ -85,7 +86,9 @@ void Importer::spend_bytes(std::uint64_t bytes) {
 }
 
 void Importer::warn(const std::string& text) {
-  if (warnings_.insert(text).second && options_.on_warning) options_.on_warning(text);
+  if (!warnings_.insert(text).second) return;
+  if (options_.on_warning) options_.on_warning(text);
+  builder.context().log(LogLevel::warning, "import: " + text);
 }
 
 }  // namespace polychron::onnx::detail

@@ -29,6 +29,30 @@ SessionOptions labelled(SessionOptions options, const std::filesystem::path& mod
   return options;
 }
 
+/// A run of what a braced list gives; if it throws, buffers are where they were.
+template <class Answer>
+Future<Answer> run_list(SessionState& state, std::initializer_list<Input> inputs,
+                        const RunOptions& options) {
+  return with_errors([&] {
+    state.check_inputs(detail::GivenInputs::look(inputs), options.label);
+    auto buffers = detail::GivenInputs::take(inputs);
+    try {
+      return state.run<Answer>(std::move(buffers), options);
+    } catch (...) {
+      detail::GivenInputs::give_back(inputs, buffers);
+      throw;
+    }
+  });
+}
+
+template <class Answer>
+Future<Answer> run_buffers(SessionState& state, NamedBuffers&& inputs, const RunOptions& options) {
+  return with_errors([&] {
+    state.check_inputs(detail::look(inputs), options.label);
+    return state.run<Answer>(std::move(inputs), options);
+  });
+}
+
 }  // namespace
 
 Session::Session(const Context& context, const std::filesystem::path& model,
@@ -68,23 +92,20 @@ Context Session::context() const { return state().context(); }
 
 Future<NamedBuffers> Session::run(std::initializer_list<Input> inputs,
                                   const RunOptions& options) const {
-  return with_errors([&] {
-    state().check_inputs(detail::GivenInputs::look(inputs), options.label);
-    auto buffers = detail::GivenInputs::take(inputs);
-    try {
-      return state().run(std::move(buffers), options);
-    } catch (...) {
-      detail::GivenInputs::give_back(inputs, buffers);
-      throw;
-    }
-  });
+  return run_list<NamedBuffers>(state(), inputs, options);
 }
 
 Future<NamedBuffers> Session::run(NamedBuffers&& inputs, const RunOptions& options) const {
-  return with_errors([&] {
-    state().check_inputs(detail::look(inputs), options.label);
-    return state().run(std::move(inputs), options);
-  });
+  return run_buffers<NamedBuffers>(state(), std::move(inputs), options);
+}
+
+Future<Profile> Session::profile(std::initializer_list<Input> inputs,
+                                 const RunOptions& options) const {
+  return run_list<Profile>(state(), inputs, options);
+}
+
+Future<Profile> Session::profile(NamedBuffers&& inputs, const RunOptions& options) const {
+  return run_buffers<Profile>(state(), std::move(inputs), options);
 }
 
 Future<ComputeResult> Session::compute(NamedBuffers&& inputs, NamedBuffers&& outputs,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 #include "onnx/problem.hpp"
@@ -20,6 +21,20 @@ std::set<std::string> names_of(const std::map<std::string, TensorValue>& values)
   std::set<std::string> names;
   for (const auto& [name, value] : values) names.insert(name);
   return names;
+}
+
+template <class Answer>
+Answer answer_of(NamedBuffers&& outputs, std::vector<StepProfile>&& steps) {
+  if constexpr (std::is_same_v<Answer, Profile>)
+    return {std::move(outputs), std::move(steps)};
+  else
+    return std::move(outputs);
+}
+
+/// What the callback captured must not go where a build ends, on a thread of the library.
+SessionOptions without_callback(SessionOptions options) {
+  options.on_warning = nullptr;
+  return options;
 }
 
 std::string object_of(const std::string& label) { return "model " + quote(label); }
@@ -52,10 +67,11 @@ Future<Session> SessionState::build(const Context& context, const Model& model,
     // The model is not kept, only what it tells: its bytes are in the graph by then.
     return FutureAccess::transform<Session>(
         builder.build(outputs, {label}),
-        [context, label, options, summary = model.summary()](Result<Graph> graph) {
+        [context, label, kept = without_callback(options),
+         summary = model.summary()](Result<Graph> graph) {
           if (!graph) throw about_model(graph.error(), label);
-          return Session(std::make_shared<SessionState>(context, std::move(summary),
-                                                        std::move(*graph), label, options));
+          return Session(std::make_shared<SessionState>(context, summary, std::move(*graph), label,
+                                                        kept));
         });
   } catch (const Error& error) {
     return polychron::detail::rejected<Future<Session>>(about_model(error, label));
@@ -121,13 +137,19 @@ std::vector<std::size_t> SessionState::wanted_outputs(const RunOptions& options)
   return wanted;
 }
 
-Future<NamedBuffers> SessionState::run(NamedBuffers&& inputs, const RunOptions& options) {
-  return run(std::move(inputs), wanted_outputs(options), conditions_of(options));
+template <class Answer>
+Future<Answer> SessionState::run(NamedBuffers&& inputs, const RunOptions& options) {
+  auto conditions = conditions_of(options);
+  conditions.profile = std::is_same_v<Answer, Profile>;
+  return send<Answer>(std::move(inputs), wanted_outputs(options), conditions);
 }
 
-Future<NamedBuffers> SessionState::run(NamedBuffers&& inputs,
-                                       const std::vector<std::size_t>& wanted,
-                                       const DispatchOptions& options) {
+template Future<NamedBuffers> SessionState::run<NamedBuffers>(NamedBuffers&&, const RunOptions&);
+template Future<Profile> SessionState::run<Profile>(NamedBuffers&&, const RunOptions&);
+
+template <class Answer>
+Future<Answer> SessionState::send(NamedBuffers&& inputs, const std::vector<std::size_t>& wanted,
+                                  const DispatchOptions& options) {
   const auto& declared = graph_.outputs();
   // What the answer needs is there before anything is sent: then only bytes have to move.
   const auto answer = std::make_shared<NamedBuffers>();
@@ -142,7 +164,7 @@ Future<NamedBuffers> SessionState::run(NamedBuffers&& inputs,
     outputs.emplace_back(declared[i].first, is_wanted[i] ? Buffer::uninitialized(bytes)
                                                          : spare_buffers_->take(i, bytes));
   }
-  return FutureAccess::transform<NamedBuffers>(
+  return FutureAccess::transform<Answer>(
       context_.compute(graph_, std::move(inputs), std::move(outputs), options),
       [answer, wanted, is_wanted, spares = spare_buffers_](Result<ComputeResult> result) {
         auto& done = result.value();
@@ -151,7 +173,7 @@ Future<NamedBuffers> SessionState::run(NamedBuffers&& inputs,
         for (std::size_t i = 0; i < is_wanted.size(); ++i)
           if (!is_wanted[i]) spares->keep(i, std::move(done.outputs[i].second));
         done.status.value();
-        return std::move(*answer);
+        return answer_of<Answer>(std::move(*answer), std::move(done.profile));
       });
 }
 
@@ -194,7 +216,7 @@ Future<void> SessionState::warm_up(int at_once) {
     NamedBuffers zeros;
     for (const auto& [name, descriptor] : graph_.inputs())
       zeros.emplace_back(name, Buffer(byte_length(descriptor).value()));
-    runs.push_back(run(std::move(zeros), none, {"warm-up", std::nullopt, std::nullopt}));
+    runs.push_back(send<NamedBuffers>(std::move(zeros), none, {.label = "warm-up"}));
   }
   return FutureAccess::all(std::move(runs));
 }

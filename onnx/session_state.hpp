@@ -35,8 +35,9 @@ class SessionState {
   void check_inputs(const std::vector<Given>& given, const std::string& label) const;
   /// Likewise for outputs; `all`: none may be missing.
   void check_outputs(const std::vector<Given>& given, const std::string& label, bool all) const;
-  /// `inputs` were checked.
-  Future<NamedBuffers> run(NamedBuffers&& inputs, const RunOptions& options);
+  /// `inputs` were checked. Answer is NamedBuffers or Profile.
+  template <class Answer>
+  Future<Answer> run(NamedBuffers&& inputs, const RunOptions& options);
   void dispatch(const NamedTensors& inputs, const NamedTensors& outputs,
                 const DispatchOptions& options);
   Future<polychron::Tensor> create_tensor(Side side, std::string_view name);
@@ -45,8 +46,9 @@ class SessionState {
 
  private:
   /// Runs the graph; the answer has the outputs at `wanted`, in that order.
-  Future<NamedBuffers> run(NamedBuffers&& inputs, const std::vector<std::size_t>& wanted,
-                           const DispatchOptions& options);
+  template <class Answer>
+  Future<Answer> send(NamedBuffers&& inputs, const std::vector<std::size_t>& wanted,
+                      const DispatchOptions& options);
   std::vector<std::size_t> wanted_outputs(const RunOptions& options) const;
   Error about(const Error& error, const std::string& label) const;
 

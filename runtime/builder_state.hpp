@@ -38,6 +38,7 @@ class BuilderState : public std::enable_shared_from_this<BuilderState> {
   Future<Graph> build(const NamedOperands& outputs, const BuildOptions& options);
   void destroy();
 
+  const Context& context() const noexcept { return context_; }
   const OperandDescriptor& descriptor(ops::ValueId value) const {
     return values_[value].descriptor;
   }

@@ -55,6 +55,10 @@ void Context::on_uncaptured_error(std::function<void(const Error&)> handler) {
   });
 }
 
+void Context::log(LogLevel level, std::string_view message) const {
+  ContextHandle::of(*this)->port->log(level, message);
+}
+
 ContextStats Context::stats() const { return ContextHandle::of(*this)->port->stats(); }
 
 Future<std::vector<PendingOperation>> Context::pending() {

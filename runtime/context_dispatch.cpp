@@ -101,6 +101,22 @@ void fill(NamedBuffers& named, std::vector<Buffer>& buffers) noexcept {
   for (std::size_t i = 0; i < named.size(); ++i) named[i].second = std::move(buffers[i]);
 }
 
+/// The plan's steps, whose times are yet to come. A line of it is "implementation: [label]
+/// operation".
+std::vector<StepProfile> steps_of(const msg::Built& built) {
+  std::vector<StepProfile> steps;
+  for (const auto& line : built.plan) {
+    const std::string between = ": ";
+    const auto end = std::min(line.find(between), line.size());
+    auto operation = line.substr(std::min(end + between.size(), line.size()));
+    const auto label = steps.size() < built.labels.size() ? built.labels[steps.size()] : "";
+    if (const auto said = "[" + label + "] "; operation.starts_with(said))
+      operation.erase(0, said.size());
+    steps.push_back({label, line.substr(0, end), std::move(operation), 0});
+  }
+  return steps;
+}
+
 /// What a caller calls the tensor: its own name, and the graph's for each place where it is given.
 std::string places_of(msg::TensorId id, const NamedTensors& inputs, const NamedTensors& outputs) {
   std::string tensor, places;
@@ -170,6 +186,10 @@ Future<ComputeResult> Context::compute(const Graph& graph, NamedBuffers&& inputs
         std::make_shared<msg::BatchRef::element_type>(msg::BatchReply{}, reply, port.origin());
     batch->content.inputs.resize(inputs.size());
     batch->content.outputs.resize(outputs.size());
+    if (options.profile) {
+      result->profile = steps_of(handle.built);
+      batch->content.seconds.resize(result->profile.size());
+    }
     // It holds the graph until then.
     FutureAccess::relay(std::move(settled),
                         [promise, result, graph](Result<msg::BatchReply> answer) {
@@ -177,6 +197,8 @@ Future<ComputeResult> Context::compute(const Graph& graph, NamedBuffers&& inputs
                           fill(result->inputs, done.inputs);
                           fill(result->outputs, done.outputs);
                           if (done.error) result->status = Result<void>(*done.error);
+                          for (std::size_t i = 0; i < done.seconds.size(); ++i)
+                            result->profile[i].seconds = done.seconds[i];
                           promise.resolve(std::move(*result));
                         });
     const auto lend = [](auto& lent, NamedBuffers& buffers, const auto& order) {

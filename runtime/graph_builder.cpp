@@ -23,6 +23,8 @@ detail::BuilderState& state_of(const std::shared_ptr<detail::BuilderState>& stat
 GraphBuilder::GraphBuilder(const Context& context)
     : state_(with_errors([&] { return std::make_shared<detail::BuilderState>(context); })) {}
 
+Context GraphBuilder::context() const { return state_of(state_).context(); }
+
 Operand GraphBuilder::input(std::string name, const OperandDescriptor& descriptor) {
   return with_errors([&] { return state_of(state_).add_input(std::move(name), descriptor); });
 }

@@ -71,6 +71,10 @@ void LocalPort::report(const Error& error) noexcept {
   }
 }
 
+void LocalPort::log(LogLevel level, std::string_view message) const noexcept {
+  if (fork_generation() == generation_) environment_->tell(level, message);
+}
+
 ContextStats LocalPort::stats() const {
   const auto& environment = *environment_;
   const auto& counters = *environment.counters;

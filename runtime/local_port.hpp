@@ -39,6 +39,8 @@ class LocalPort final : public Port {
   void submit_end(msg::Call call) noexcept override;
   void report(const Error& error) noexcept override;
 
+  void log(LogLevel level, std::string_view message) const noexcept override;
+
   msg::Counters& counters() override { return *environment_->counters; }
   ContextStats stats() const override;
 

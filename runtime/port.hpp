@@ -57,6 +57,9 @@ class Port {
   /// tells nobody anything.
   virtual void report(const Error& error) noexcept = 0;
 
+  /// Tells the runtime's log.
+  virtual void log(LogLevel level, std::string_view message) const noexcept = 0;
+
   virtual msg::Counters& counters() = 0;
   virtual ContextStats stats() const = 0;
 };

@@ -21,6 +21,18 @@ struct MarkThreads : caf::thread_hook {
   void thread_terminates() override {}
 };
 
+/// "a callback threw: no such key".
+std::string thrown(const std::exception_ptr& exception) {
+  const std::string what = "a callback threw";
+  try {
+    std::rethrow_exception(exception);
+  } catch (const std::exception& error) {
+    return what + ": " + error.what();
+  } catch (...) {
+    return what;
+  }
+}
+
 std::optional<std::string> wrong_options(const ContextOptions& options) {
   if (options.threads < 1)
     return "a context needs at least one thread, got " + std::to_string(options.threads);
@@ -68,8 +80,7 @@ void RuntimeState::start(const RuntimeOptions& options) {
                            ? static_cast<std::size_t>(options.scheduler_threads)
                            : std::max<std::size_t>(2, cores / 2);
   home_ = std::make_unique<msg::HomeThread>();
-  callbacks_ = msg::Callbacks::start(options.executor, options.on_callback_exception);
-  origin_ = std::make_shared<const Origin>(callbacks_);
+  start_callbacks(options);
   auto& config = config_.emplace();
   // Measured: with CAF's "stealing" a message to a sleeping worker costs ten times as much.
   config.load<msg::Workers>();
@@ -85,13 +96,26 @@ void RuntimeState::start(const RuntimeOptions& options) {
   });
 }
 
+void RuntimeState::start_callbacks(const RuntimeOptions& options) {
+  // The log needs the callbacks to be heard, and these the log to tell what is thrown.
+  const auto log = std::make_shared<std::weak_ptr<msg::Log>>();
+  callbacks_ = msg::Callbacks::start(
+      options.executor, [log, told = options.on_callback_exception](const std::exception_ptr& e) {
+        const auto known = log->lock();
+        if (known && known->takes(LogLevel::warning))
+          known->tell(LogLevel::warning, "runtime", thrown(e));
+        if (told) told(e);
+      });
+  log_ = std::make_shared<msg::Log>(options.log, options.log_level, callbacks_);
+  *log = log_;
+  origin_ = std::make_shared<const Origin>(callbacks_);
+}
+
 std::shared_ptr<RuntimeState> RuntimeState::embed(caf::actor_system& system, BackendFactory factory,
                                                   Host host) {
   const std::shared_ptr<RuntimeState> state(new RuntimeState, end);
   if (host.detached) state->home_ = std::make_unique<msg::HomeThread>();
-  state->callbacks_ =
-      msg::Callbacks::start(host.options.executor, host.options.on_callback_exception);
-  state->origin_ = std::make_shared<const Origin>(state->callbacks_);
+  state->start_callbacks(host.options);
   state->system_ = &system;
   state->factory_ = std::move(factory);
   state->host_ = std::move(host);
@@ -126,9 +150,9 @@ actors::EnvironmentRef RuntimeState::make_environment(
   environment->backend = std::move(backend);
   environment->census = census_;
   environment->callbacks = callbacks_;
-  environment->lost = std::make_shared<msg::LostSignal>(
-      options.label.empty() ? "context" : "context '" + options.label + "'", callbacks_,
-      host_.meanwhile);
+  environment->log = log_;
+  environment->lost =
+      std::make_shared<msg::LostSignal>(environment->source, callbacks_, host_.meanwhile);
   environment->budget = std::make_shared<msg::Budget>(options.memory_limit);
   environment->now = host_.now ? host_.now : [] { return msg::Clock::now(); };
   environment->meanwhile = host_.meanwhile;
@@ -173,6 +197,10 @@ Context RuntimeState::spawn(const actors::EnvironmentRef& environment, bool stri
     ports.push_back(port);
   });
   if (shut_down_.with([](bool down) { return down; })) throw Error(origin_->error());
+  if (log_->takes(LogLevel::info))
+    environment->tell(LogLevel::info, "created on " + environment->backend->name() + ": " +
+                                          std::to_string(environment->lanes.size()) + " lanes of " +
+                                          std::to_string(environment->threads) + " threads");
   return context;
 }
 

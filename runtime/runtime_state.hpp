@@ -61,6 +61,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   class Origin;
   RuntimeState() = default;
   void start(const RuntimeOptions& options);
+  void start_callbacks(const RuntimeOptions& options);
   static void end(RuntimeState* state) noexcept;
   actors::EnvironmentRef make_environment(const ContextOptions& options,
                                           std::shared_ptr<kernels::Backend> backend) const;
@@ -73,6 +74,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   BackendFactory factory_;
   Host host_;
   std::shared_ptr<msg::Callbacks> callbacks_;
+  std::shared_ptr<msg::Log> log_;
   std::shared_ptr<const Origin> origin_;
   std::shared_ptr<msg::Observer> observer_;
   const std::uint32_t generation_ = fork_generation();

@@ -94,4 +94,13 @@ kernels::ExecuteStatus FaultBackend::execute(kernels::PlanInstance& plan,
   return inner_->execute(plan, inputs, outputs);
 }
 
+kernels::ExecuteStatus FaultBackend::profile(kernels::PlanInstance& plan,
+                                             std::span<kernels::Storage* const> inputs,
+                                             std::span<kernels::Storage* const> outputs,
+                                             std::span<double> seconds) {
+  bool inherent = false;
+  if (const auto error = strike(FaultPoint::execute, &inherent)) return {*error, inherent};
+  return inner_->profile(plan, inputs, outputs, seconds);
+}
+
 }  // namespace polychron::stress

@@ -79,6 +79,10 @@ class FaultBackend : public kernels::Backend {
   kernels::ExecuteStatus execute(kernels::PlanInstance& plan,
                                  std::span<kernels::Storage* const> inputs,
                                  std::span<kernels::Storage* const> outputs) override;
+  kernels::ExecuteStatus profile(kernels::PlanInstance& plan,
+                                 std::span<kernels::Storage* const> inputs,
+                                 std::span<kernels::Storage* const> outputs,
+                                 std::span<double> seconds) override;
 
  private:
   /// The error of a fault that is due at `point`, if one is.

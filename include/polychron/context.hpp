@@ -19,6 +19,7 @@
 #include "polychron/graph.hpp"
 #include "polychron/lease.hpp"
 #include "polychron/limits.hpp"
+#include "polychron/log.hpp"
 #include "polychron/lost.hpp"
 #include "polychron/pending.hpp"
 #include "polychron/tensor.hpp"
@@ -38,6 +39,8 @@ struct DispatchOptions {
   /// at an admission limit throws (timed_out).
   std::optional<std::chrono::steady_clock::time_point> deadline = std::nullopt;
   std::optional<Cancellation> cancellation = std::nullopt;
+  /// compute() takes the time of each step of the plan: ComputeResult::profile.
+  bool profile = false;
 };
 
 /// What a call does at an admission limit of its context.
@@ -56,11 +59,20 @@ struct WriteOptions {
 /// Buffers of compute() by name.
 using NamedBuffers = std::vector<std::pair<std::string, Buffer>>;
 
+/// How long a step of a graph's plan took. Steps are of fused operators, in the plan's order.
+struct StepProfile {
+  std::string label;           ///< of the operator
+  std::string implementation;  ///< of the kernel: "onednn"
+  std::string operation;       ///< the rest of its line of Graph::plan(): operators, types, shapes
+  double seconds = 0;
+};
+
 /// What compute() gives back: the caller's buffers, the same memory, and how it went. Also if the
 /// context goes meanwhile: once the device lets go of them, if it is at work on them.
 struct ComputeResult {
   NamedBuffers inputs, outputs;
   Result<void> status;
+  std::vector<StepProfile> profile{};  ///< if it was asked for
 };
 
 /// What a read into the caller's buffer gives back: the buffer, filled if `status` is good, else of
@@ -169,6 +181,9 @@ class Context {
   /// it throws harms nobody; of more errors than it keeps up with it hears some
   /// (ContextStats::unheard). Throws quota_exceeded.
   void on_uncaptured_error(std::function<void(const Error&)> handler);
+
+  /// Tells RuntimeOptions::log, as the library does: for importers and the like. Never waits.
+  void log(LogLevel level, std::string_view message) const;
 
   // -- load --------------------------------------------------------------------------------------
   ContextStats stats() const;

@@ -44,6 +44,9 @@ class GraphBuilder {
   GraphBuilder(GraphBuilder&&) = default;
   GraphBuilder& operator=(GraphBuilder&&) = default;
 
+  /// The one that it builds for.
+  Context context() const;
+
   // -- inputs and constants ----------------------------------------------------------------------
   Operand input(std::string name, const OperandDescriptor& descriptor);
   /// Copies `bytes`, which must be exactly the descriptor's byte length.

@@ -105,7 +105,8 @@ struct ImportOptions {
   /// for bool); a shape counts as a binding.
   std::map<std::string, TensorValue> constants{};
   /// Told, in a line each, what is not quite as the model says: values of type double are
-  /// calculated in float32. Called on the caller's thread during the import.
+  /// calculated in float32. Called on the caller's thread during the import. The runtime's log
+  /// (RuntimeOptions::log) hears it too.
   std::function<void(const std::string&)> on_warning{};
 };
 

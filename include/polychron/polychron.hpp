@@ -10,6 +10,7 @@
 #include "polychron/graph.hpp"
 #include "polychron/graph_builder.hpp"
 #include "polychron/limits.hpp"
+#include "polychron/log.hpp"
 #include "polychron/lost.hpp"
 #include "polychron/operand.hpp"
 #include "polychron/options.hpp"

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "polychron/context.hpp"
+#include "polychron/log.hpp"
 
 namespace polychron {
 
@@ -32,6 +33,11 @@ struct RuntimeOptions {
   /// Hears what a callback throws, where that ran. Nothing else comes of it: contexts live on.
   /// Empty: it is counted only (Runtime::callback_exceptions()).
   std::function<void(std::exception_ptr)> on_callback_exception{};
+  /// Hears what there is to tell besides the errors of calls, from `log_level` on: where callbacks
+  /// run, a line at a time. It may wait, and what it throws is lost; of more than it keeps up with
+  /// it hears some. Empty: nobody does, nothing is printed.
+  std::function<void(const LogRecord&)> log{};
+  LogLevel log_level = LogLevel::warning;
 };
 
 struct ContextOptions {

@@ -66,6 +66,12 @@ struct SessionOptions {
   std::size_t max_spare_outputs = 2;
 };
 
+/// What profile() gives: the outputs, and how long each step of the plan took.
+struct Profile {
+  NamedBuffers outputs;
+  std::vector<StepProfile> steps;
+};
+
 struct RunOptions {
   std::string label{};  ///< of the run; in messages
   /// Which outputs are wanted, in this order. Empty: all, in the model's.
@@ -78,14 +84,19 @@ struct RunOptions {
 /// Handle to a model on a context. Copies are handles to the same session; dropping the last one
 /// destroys it. A default-constructed handle refers to nothing and is refused by every call.
 ///
-/// Names. Inputs and outputs are named in any order. What is missing, unknown, given twice, or not
+/// Names: inputs and outputs are named in any order. What is missing, unknown, given twice, or not
 /// of its input's type or length is a type_error that names it, before anything is sent.
-/// Bytes. Buffers move in, and outputs come in buffers that were filled in place: nothing is
-/// copied. Order. As of Context: a session's runs are operations of its context, and have their
-/// places. Thread-safety. Every method may be called from any thread at any time; runs may be on
-/// their way at once, side by side with ContextOptions::lanes. The end. What was called before
-/// destroy(), or before the last handle went, still runs. Not so with a context of the session's
-/// own: that goes with the last handle, and rejects what is pending.
+///
+/// Bytes: buffers move in, and outputs come in buffers that were filled in place, without a copy.
+///
+/// Order: as of Context. Runs are operations of the session's context, and have their places there.
+///
+/// Thread-safety: every method may be called from any thread at any time. Any number of runs may be
+/// on their way; they run side by side with ContextOptions::lanes.
+///
+/// The end: what was called before destroy(), or before the last handle went, still runs. Not so
+/// with a context of the session's own: that goes with the last handle, and rejects what is
+/// pending.
 class Session {
  public:
   Session() = default;
@@ -127,6 +138,12 @@ class Session {
   Future<NamedBuffers> run(std::initializer_list<Input> inputs,
                            const RunOptions& options = {}) const;
   Future<NamedBuffers> run(NamedBuffers&& inputs, const RunOptions& options = {}) const;
+
+  /// Likewise, with the time of each step. A run that nobody takes the time of costs the same as
+  /// ever.
+  Future<Profile> profile(std::initializer_list<Input> inputs,
+                          const RunOptions& options = {}) const;
+  Future<Profile> profile(NamedBuffers&& inputs, const RunOptions& options = {}) const;
 
   /// Runs the model on buffers of the caller's, all of which come back. As Context::compute().
   Future<ComputeResult> compute(NamedBuffers&& inputs, NamedBuffers&& outputs,

@@ -79,11 +79,16 @@ class CpuBackend final : public Backend {
 
   ExecuteStatus execute(PlanInstance& instance, std::span<Storage* const> inputs,
                         std::span<Storage* const> outputs) override {
+    return profile(instance, inputs, outputs, {});
+  }
+
+  ExecuteStatus profile(PlanInstance& instance, std::span<Storage* const> inputs,
+                        std::span<Storage* const> outputs, std::span<double> seconds) override {
     auto& lane = static_cast<PlanLane&>(instance);
     const CpuPlan& plan = lane.plan();
     if (inputs.size() != plan.input_count || outputs.size() != plan.output_count)
       return {Error(ErrorKind::internal, "wrong number of tensors for the plan"), true};
-    return lane.execute(inputs, outputs);
+    return lane.execute(inputs, outputs, seconds);
   }
 
  private:

@@ -1,6 +1,7 @@
 #include "kernels/cpu/plan.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <new>
 
 #include "base/invariant.hpp"
@@ -20,6 +21,12 @@ std::vector<std::string> CpuPlan::describe() const {
   std::vector<std::string> lines;
   for (const Step& step : steps) lines.push_back(step.text);
   return lines;
+}
+
+std::vector<std::string> CpuPlan::labels() const {
+  std::vector<std::string> labels;
+  for (const Step& step : steps) labels.push_back(step.label);
+  return labels;
 }
 
 PlanLane::PlanLane(std::shared_ptr<const CpuPlan> plan)
@@ -78,18 +85,38 @@ void PlanLane::set_tensor(std::size_t tensor, std::byte* address) {
   }
 }
 
-ExecuteStatus PlanLane::execute(std::span<Storage* const> inputs,
-                                std::span<Storage* const> outputs) {
+/// `step` is what runs, also when that throws.
+void PlanLane::run_steps(const Step*& step) {
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    step = &plan_->steps[i];
+    steps_[i].bound->run();
+  }
+}
+
+void PlanLane::time_steps(const Step*& step, std::span<double> seconds) {
+  ensure(seconds.size() == steps_.size(), "each step has a time");
+  auto begin = std::chrono::steady_clock::now();
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    step = &plan_->steps[i];
+    steps_[i].bound->run();
+    const auto end = std::chrono::steady_clock::now();
+    seconds[i] = std::chrono::duration<double>(end - begin).count();
+    begin = end;
+  }
+}
+
+ExecuteStatus PlanLane::execute(std::span<Storage* const> inputs, std::span<Storage* const> outputs,
+                                std::span<double> seconds) {
   const Step* step = nullptr;
   try {
     for (std::size_t i = 0; i < inputs.size(); ++i) set_tensor(i, host_data(*inputs[i]));
     for (std::size_t i = 0; i < outputs.size(); ++i)
       set_tensor(inputs.size() + i, host_data(*outputs[i]));
     set_threads(plan_->threads);
-    for (std::size_t i = 0; i < steps_.size(); ++i) {
-      step = &plan_->steps[i];
-      steps_[i].bound->run();
-    }
+    if (seconds.empty())
+      run_steps(step);
+    else
+      time_steps(step, seconds);
     return {};
   } catch (const std::bad_alloc&) {
     return {Error(ErrorKind::out_of_memory, "no memory for a kernel")

@@ -38,6 +38,7 @@ class CpuPlan final : public Plan {
   std::size_t arena_bytes() const noexcept override { return arena; }
   std::size_t constant_bytes() const noexcept override;
   std::vector<std::string> describe() const override;
+  std::vector<std::string> labels() const override;
 
   std::vector<Step> steps;
   std::vector<ops::ConstantBytes> constants;
@@ -60,8 +61,10 @@ class PlanLane final : public PlanInstance {
  public:
   explicit PlanLane(std::shared_ptr<const CpuPlan> plan);
   const CpuPlan& plan() const noexcept { return *plan_; }
-  /// `inputs` and `outputs` are HostStorage, in the graph's order.
-  ExecuteStatus execute(std::span<Storage* const> inputs, std::span<Storage* const> outputs);
+  /// `inputs` and `outputs` are HostStorage, in the graph's order. `seconds`: empty, or an entry a
+  /// step.
+  ExecuteStatus execute(std::span<Storage* const> inputs, std::span<Storage* const> outputs,
+                        std::span<double> seconds = {});
 
  private:
   struct BoundStep {
@@ -79,6 +82,8 @@ class PlanLane final : public PlanInstance {
     std::size_t offset;  ///< from the tensor's address
   };
 
+  void run_steps(const Step*& step);
+  void time_steps(const Step*& step, std::span<double> seconds);
   void bind_step(std::size_t index);
   void set_tensor(std::size_t tensor, std::byte* address);
 

@@ -94,6 +94,7 @@ using ReadDebt = Debt<ReadReply>;
 struct BatchReply {
   std::vector<Buffer> inputs, outputs;
   std::optional<Error> error;
+  std::vector<double> seconds;  ///< of each step, if they are asked for; else empty
 };
 using BatchRef = std::shared_ptr<Loan<BatchReply>>;
 using BatchDebt = Debt<BatchReply>;

@@ -19,11 +19,11 @@ Error LostSignal::describe(LostReason reason, const std::string& message) const 
       .with_object(context_);
 }
 
-void LostSignal::resolve(LostReason reason, std::string_view message) noexcept {
+bool LostSignal::resolve(LostReason reason, std::string_view message) noexcept {
   std::vector<Promise<LostInfo>> watchers;
   {
     const std::lock_guard lock(mutex_);
-    if (lost_.load(std::memory_order_relaxed)) return;
+    if (lost_.load(std::memory_order_relaxed)) return false;
     try {
       LostInfo info{reason, std::string(message)};
       error_ = describe(reason, info.message);
@@ -42,6 +42,7 @@ void LostSignal::resolve(LostReason reason, std::string_view message) noexcept {
       watcher.reject(error_);  // no memory for a copy of the message
     }
   }
+  return true;
 }
 
 Future<LostInfo> LostSignal::watch(const std::shared_ptr<const LostSignal>& self) {

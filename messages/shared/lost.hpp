@@ -30,9 +30,9 @@ class LostSignal final : public polychron::detail::Origin {
            generation_ != polychron::detail::fork_generation();
   }
 
-  /// The first call settles every future of watch(); later ones do nothing. Never fails: without
-  /// memory for the message it says just that.
-  void resolve(LostReason reason, std::string_view message) noexcept;
+  /// The first call settles every future of watch(), and gives true; later ones do nothing. Never
+  /// fails: without memory for the message it says just that.
+  bool resolve(LostReason reason, std::string_view message) noexcept;
   Future<LostInfo> watch(const std::shared_ptr<const LostSignal>& self);
 
   /// What calls on the lost context report.

@@ -139,6 +139,22 @@ BOOST_AUTO_TEST_CASE(what_the_import_warns_of_is_heard) {
   BOOST_TEST(warnings[0].find("'x' is double") != std::string::npos, warnings[0]);
 }
 
+BOOST_AUTO_TEST_CASE(what_the_import_warns_of_is_logged) {
+  std::vector<std::string> lines;
+  const auto model = Model()
+                         .node("Neg", {"x"}, {"y"})
+                         .input("x", proto::TensorProto::DOUBLE, {2})
+                         .output("y", proto::TensorProto::DOUBLE);
+  {
+    const Session session(load(model.bytes()), {}, {.label = "main"},
+                          {.log = [&](const polychron::LogRecord& record) {
+                            lines.push_back(record.source + ": " + record.message);
+                          }});
+  }  // waits for the callbacks
+  BOOST_REQUIRE_EQUAL(lines.size(), 1U);
+  BOOST_TEST(lines[0].starts_with("context 'main': import: input 'x' is double"), lines[0]);
+}
+
 BOOST_AUTO_TEST_CASE(several_are_compiled_at_once) {
   std::vector<polychron::Future<Session>> building;
   for (int factor = 1; factor <= 8; ++factor)
@@ -190,6 +206,43 @@ BOOST_AUTO_TEST_CASE(the_first_run_may_be_over_before_the_first_request) {
   BOOST_TEST(after.computes == before.computes + 4);
   BOOST_TEST(after.in_flight == 0U);
   fails(ErrorKind::type_error, {"at_once", "0"}, [&] { session.warm_up(0).wait(); });
+}
+
+BOOST_AUTO_TEST_CASE(a_profile_has_a_time_for_each_step) {
+  const auto model = Model()
+                         .node("Sinh", {"x"}, {"h"})
+                         .node("Softmax", {"h"}, {"y"})
+                         .input("x", ramp({256, 64}))
+                         .output("y")
+                         .output("h");
+  const auto session = session_of(model);
+  const Floats x(256 * 64);
+  const auto profile = session.profile({{"x", x}}, {.outputs = {"y"}}).get();
+  BOOST_TEST(profile.outputs.size() == 1U);
+  BOOST_TEST(values(profile.outputs, "y")[0] == 1.0F / 64);
+  BOOST_REQUIRE_EQUAL(profile.steps.size(), session.graph().plan().size());
+  std::size_t softmax = 0;
+  for (std::size_t i = 0; i < profile.steps.size(); ++i) {
+    const auto& step = profile.steps[i];
+    BOOST_TEST(session.graph().plan()[i] ==
+               step.implementation + ": [" + step.label + "] " + step.operation);
+    BOOST_TEST(step.seconds > 0);
+    softmax += step.label == "the_Softmax" && step.operation.starts_with("softmax");
+  }
+  BOOST_TEST(softmax == 1U);
+  fails(ErrorKind::type_error, {"input 'x' is not given"}, [&] { session.profile({}).wait(); });
+}
+
+BOOST_AUTO_TEST_CASE(who_asks_for_no_profile_gets_none) {
+  const auto session = session_of(times(2));
+  const auto compute = [&](bool profile) {
+    return session
+        .compute(named(std::pair("x", buffer({1, 2}))), named(std::pair("y", Buffer(8))),
+                 {.profile = profile})
+        .get();
+  };
+  BOOST_TEST(compute(false).profile.empty());
+  BOOST_TEST(compute(true).profile.size() == session.graph().plan().size());
 }
 
 BOOST_AUTO_TEST_CASE(copies_are_the_same_session) {

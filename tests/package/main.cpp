@@ -1,10 +1,10 @@
-// The importer from an installed tree: a file that is no model is a typed error.
+// The importer and its sessions from an installed tree: a file that is no model is a typed error.
 #include <cstdio>
-#include <polychron/onnx.hpp>
+#include <polychron/session.hpp>
 
 int main(int, char** arguments) {
   try {
-    polychron::onnx::load(arguments[0]);  // this program itself
+    const polychron::onnx::Session session(arguments[0]);  // this program itself
   } catch (const polychron::Error& error) {
     std::printf("%s", std::string(to_string(error.kind())).c_str());
     return error.kind() == polychron::ErrorKind::bad_data ? 0 : 1;
