@@ -115,7 +115,7 @@ void Worker::compute() {
            context().compute(sum_.graph, std::move(in), std::move(out), {.label = label_}),
            "compute", [expected = x + sum_.shift.value_or(x)](const Result<ComputeResult>& done) {
              if (!done) return std::string("the buffers did not come back");
-             const auto& [inputs, outputs, status] = done.value();
+             const auto& [inputs, outputs, status, steps] = done.value();
              if (outputs.at(0).second.size() != 16 || inputs.at(0).second.size() != 16)
                return std::string("other buffers");
              return status ? compare(outputs[0].second.bytes(), expected) : std::string();
