@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "ops/attributes.hpp"
+#include "ops/shape_lines.hpp"
 #include "ops/table.hpp"
 
 namespace polychron::ops {
@@ -105,19 +106,23 @@ std::string tolerance_text(const Tolerance& tolerance) {
 std::string markdown() {
   std::string text =
       "# Operators\n\n"
-      "Made from the operator table (`ops/families/`); do not edit. `as x` means the data type of\n"
-      "operand x, `?` an optional operand, `...` one or more; N is " +
+      "Made from the operator table (`ops/families/`); do not edit. x is an element of the first\n"
+      "operand; `as y` means the data type of operand y, `?` an optional operand, `...` one or\n"
+      "more; N is " +
       std::to_string(max_rank) +
-      ", and without a rank every rank is allowed.\nAttributes without a default are required. "
-      "Tolerances are of float32 (and float16 where "
-      "it "
-      "differs); integers are exact, and so is what\nonly moves data.\n\n"
-      "| operator | operands | results | attributes and defaults | tolerance |\n"
-      "|---|---|---|---|---|\n";
+      ", and without a rank every rank is allowed. Shapes are of the results, and what is asked\n"
+      "of the operands' for them. Attributes without a default are required. Tolerances are of\n"
+      "float32 (and float16 where it differs); integers are exact, and so is what only moves "
+      "data.\n\n"
+      "| operator | computes | operands | results | shapes | attributes and defaults "
+      "| tolerance |\n"
+      "|---|---|---|---|---|---|---|\n";
   for (const Row& row : rows()) {
     text.append("| [").append(row.name).append("](https://www.w3.org/TR/webnn/#");
-    text.append(row.anchor).append(") | ").append(rules_text(row.operands(), row.operands()));
-    text.append(" | ").append(rules_text(row.results(), row.operands())).append(" | ");
+    text.append(row.anchor).append(") | ").append(row.line).append(" | ");
+    text.append(rules_text(row.operands(), row.operands())).append(" | ");
+    text.append(rules_text(row.results(), row.operands())).append(" | ");
+    text.append(shape_line(row.shape)).append(" | ");
     text.append(options_text(row.attributes)).append(" | ");
     text.append(tolerance_text(row.tolerance)).append(" |\n");
   }

@@ -91,6 +91,7 @@ enum class Order : std::uint8_t { fixed, free };
 
 struct Row {
   std::string_view name;  ///< the specification's method, for instance "conv2d"
+  std::string_view line;  ///< what it computes, of an element x of its operand: documentation
   Signature call;
   ShapeRule shape = nullptr;
   std::size_t attributes = alternative<std::monostate>();  ///< which alternative of Attributes

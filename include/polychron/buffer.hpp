@@ -34,15 +34,18 @@ class Buffer {
   static Buffer uninitialized(std::size_t size);
   /// A copy of `bytes`. Throws Error (out_of_memory).
   static Buffer copy_of(std::span<const std::byte> bytes);
-  /// A copy of `values`.
+  /// A copy of the elements in `values`. Throws Error (out_of_memory).
   template <Elements R>
   static Buffer copy_of(const R& values) {
     return copy_of(std::as_bytes(std::span(values)));
   }
-  /// Takes over `size` bytes at `data` without copying; `deleter` frees them.
+  /// Takes over `size` bytes at `data` without copying; `deleter` frees them, unless `data` is
+  /// null.
   static Buffer adopt(std::byte* data, std::size_t size, Deleter deleter);
 
+  /// Takes the bytes; `other` is detached.
   Buffer(Buffer&& other) noexcept;
+  /// Frees its own bytes and takes those of `other`, which is detached.
   Buffer& operator=(Buffer&& other) noexcept;
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
@@ -52,12 +55,15 @@ class Buffer {
   bool detached() const noexcept { return detached_; }
   /// Bytes in the buffer; 0 when detached.
   std::size_t size() const noexcept { return size_; }
-  /// The bytes. Throws Error (type_error) when detached. Not of a temporary Buffer, whose bytes go
-  /// with it: keep that in a variable, or take them away with to_vector().
+  /// The first byte. Throws Error (type_error) when detached. Not of a temporary Buffer, whose
+  /// bytes go with it: keep that in a variable, or take them away with to_vector().
   std::byte* data() & { return check(), data_.get(); }
+  /// Likewise, to read.
   const std::byte* data() const& { return check(), data_.get(); }
   const std::byte* data() const&& = delete;
+  /// All of the bytes. As data().
   std::span<std::byte> bytes() & { return {data(), size_}; }
+  /// Likewise, to read.
   std::span<const std::byte> bytes() const& { return {data(), size_}; }
   std::span<const std::byte> bytes() const&& = delete;
   /// The bytes as elements. Throws Error (type_error) when detached, when the size is no multiple
@@ -67,6 +73,7 @@ class Buffer {
     check_view(sizeof(T), alignof(T));
     return {reinterpret_cast<T*>(data_.get()), size_ / sizeof(T)};
   }
+  /// Likewise, to read.
   template <Element T>
   std::span<const T> as() const& {
     check_view(sizeof(T), alignof(T));

@@ -33,11 +33,13 @@ struct ContextHandle;
 /// WebNN's MLNamedTensors: which tensor serves which input or output.
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
+/// How Context::dispatch() and Context::compute() go.
 struct DispatchOptions {
-  std::string label{};
+  std::string label{};  ///< in messages and in errors of the operation
   /// An operation that has not started by then is skipped (timed_out); a call that is still blocked
   /// at an admission limit throws (timed_out).
   std::optional<std::chrono::steady_clock::time_point> deadline = std::nullopt;
+  /// Skips the operation if it is cancelled before it starts (aborted); a blocked call throws.
   std::optional<Cancellation> cancellation = std::nullopt;
   /// compute() takes the time of each step of the plan: ComputeResult::profile.
   bool profile = false;
@@ -49,10 +51,12 @@ enum class AdmissionPolicy : std::uint8_t {
   fail    ///< fails with quota_exceeded
 };
 
+/// How Context::write_tensor() goes.
 struct WriteOptions {
-  std::string label{};
+  std::string label{};  ///< in messages and in errors of the operation
   /// As of DispatchOptions.
   std::optional<std::chrono::steady_clock::time_point> deadline = std::nullopt;
+  /// As of DispatchOptions.
   std::optional<Cancellation> cancellation = std::nullopt;
 };
 
@@ -64,38 +68,48 @@ struct StepProfile {
   std::string label;           ///< of the operator
   std::string implementation;  ///< of the kernel: "onednn"
   std::string operation;       ///< the rest of its line of Graph::plan(): operators, types, shapes
-  double seconds = 0;
+  double seconds = 0;          ///< that the step took
 };
 
 /// What compute() gives back: the caller's buffers, the same memory, and how it went. Also if the
 /// context goes meanwhile: once the device lets go of them, if it is at work on them.
 struct ComputeResult {
-  NamedBuffers inputs, outputs;
-  Result<void> status;
+  NamedBuffers inputs;                 ///< as they were given
+  NamedBuffers outputs;                ///< filled if `status` is good, else of unspecified content
+  Result<void> status;                 ///< the run's error, if it failed
   std::vector<StepProfile> profile{};  ///< if it was asked for
 };
 
 /// What a read into the caller's buffer gives back: the buffer, filled if `status` is good, else of
 /// unspecified content (the device may have filled it before the read was rejected).
 struct ReadResult {
-  Buffer buffer;
-  Result<void> status;
+  Buffer buffer;        ///< the caller's, the same memory
+  Result<void> status;  ///< what the read was rejected with, if it was
 };
 
 /// A snapshot: each number is exact (peak_in_flight is looked at now and then), together they are
 /// of no single moment. Bytes of host memory.
 struct ContextStats {
-  std::uint64_t writes = 0, reads = 0, dispatches = 0, computes = 0, exports = 0, builds = 0;
-  std::uint64_t completed = 0;  ///< operations carried out on the device timeline
-  std::uint64_t failed = 0;     ///< operations that ran and failed
-  std::uint64_t not_run = 0;    ///< operations refused: errored input, cancelled, late, on lease
-  std::uint64_t unheard = 0;    ///< errors too many for scopes and the handler to hear of each
-  std::uint64_t in_flight = 0, peak_in_flight = 0;
-  std::uint64_t blocked = 0;  ///< calls that had to wait for admission
-  std::uint64_t refused = 0;  ///< calls that were refused admission
-  std::uint64_t copies = 0, copied_bytes = 0;
-  std::uint64_t tensors = 0, graphs = 0;  ///< alive
-  std::uint64_t bytes = 0, peak_bytes = 0;
+  std::uint64_t writes = 0;      ///< calls of write_tensor() that were accepted
+  std::uint64_t reads = 0;       ///< calls of read_tensor(), likewise
+  std::uint64_t dispatches = 0;  ///< calls of dispatch(), likewise
+  std::uint64_t computes = 0;    ///< calls of compute(), likewise
+  std::uint64_t exports = 0;     ///< calls of export_tensor(), likewise
+  std::uint64_t builds = 0;      ///< calls of GraphBuilder::build(), likewise
+  std::uint64_t completed = 0;   ///< operations carried out on the device timeline, with success
+  std::uint64_t failed = 0;      ///< operations that ran and failed
+  std::uint64_t not_run = 0;     ///< operations refused: errored input, cancelled, late, on lease
+  std::uint64_t unheard = 0;     ///< errors too many for scopes and the handler to hear of each
+  std::uint64_t in_flight = 0;   ///< operations that have a place: ContextOptions::max_in_flight
+  std::uint64_t peak_in_flight = 0;  ///< the most that were seen
+  std::uint64_t blocked = 0;         ///< calls that had to wait for admission
+  std::uint64_t refused = 0;         ///< calls that were refused admission
+  std::uint64_t copies = 0;          ///< times that bytes were copied for a write or a read
+  std::uint64_t copied_bytes = 0;    ///< and how many
+  std::uint64_t tensors = 0;         ///< alive
+  std::uint64_t graphs = 0;          ///< alive
+  std::uint64_t bytes = 0;           ///< of tensors, plans and writes: ContextOptions::memory_limit
+  std::uint64_t peak_bytes = 0;      ///< the most that there were
   std::vector<RunningOperation> running;  ///< of each busy lane, also while a kernel keeps it
 };
 
@@ -111,19 +125,23 @@ struct ContextStats {
 /// Source: https://www.w3.org/TR/webnn/#api-mlcontext
 class Context {
  public:
+  /// A handle to nothing, which every call refuses (type_error).
   Context() = default;
+  /// False for a handle to nothing: default-constructed or moved away.
   explicit operator bool() const noexcept { return handle_ != nullptr; }
 
+  /// ContextOptions::label.
   const std::string& label() const;
 
   // -- tensors -----------------------------------------------------------------------------------
   /// A tensor of zeros. Rejects with type_error (a dimension of 0, rank above max_rank, more than
   /// max_tensor_byte_length bytes), out_of_memory, invalid_state.
   Future<Tensor> create_tensor(const TensorDescriptor& descriptor);
-  /// A tensor that is never written after: for GraphBuilder::constant(). The first copies `bytes`,
-  /// the second takes them.
+  /// A tensor that is never written after: for GraphBuilder::constant(). Copies `bytes`. Rejects as
+  /// create_tensor(), and with type_error for another byte length.
   Future<Tensor> create_constant_tensor(const OperandDescriptor& descriptor,
                                         std::span<const std::byte> bytes, std::string label = {});
+  /// Likewise, but takes `bytes` without a copy; type_error also for a detached Buffer.
   Future<Tensor> create_constant_tensor(const OperandDescriptor& descriptor, Buffer&& bytes,
                                         std::string label = {});
 
@@ -186,12 +204,15 @@ class Context {
   void log(LogLevel level, std::string_view message) const;
 
   // -- load --------------------------------------------------------------------------------------
+  /// At once, also of a context that is gone, and while its lanes are busy.
   ContextStats stats() const;
   /// What has reached a device and is not done, and what it waits for. Each lane answers between
   /// its operations; stats().running tells at once what keeps it.
   Future<std::vector<PendingOperation>> pending();
 
-  /// What each operator accepts (WebNN: opSupportLimits()).
+  /// What each operator accepts (WebNN: opSupportLimits()). Valid for the life of the process; the
+  /// same for all contexts that are as strict (ContextOptions::strict).
+  /// https://www.w3.org/TR/webnn/#api-mlcontext-opsupportlimits
   const OpSupportLimits& op_support_limits() const;
 
   // -- the end -----------------------------------------------------------------------------------
@@ -201,6 +222,7 @@ class Context {
   /// Resolves when the context is destroyed or its device is lost. May be asked for repeatedly.
   Future<LostInfo> lost() const;
 
+  /// True for handles to the same context, and for two to nothing.
   friend bool operator==(const Context&, const Context&) = default;
 
  private:

@@ -17,19 +17,21 @@ namespace polychron {
 /// WebNN's MLOperandDataType, in the specification's order; then two that it has no more, and that
 /// quantized models need: two elements a byte, the first in the low bits, the last byte filled up
 /// with zeros. What is strict (ContextOptions::strict) does not have them.
+/// https://www.w3.org/TR/webnn/#enumdef-mloperanddatatype
 enum class DataType : std::uint8_t {
-  float32,
-  float16,
-  int32,
-  uint32,
-  int64,
-  uint64,
-  int8,
-  uint8,
-  int4,
-  uint4
+  float32,  ///< IEEE 754 binary32
+  float16,  ///< IEEE 754 binary16: polychron::float16
+  int32,    ///< two's complement
+  uint32,   ///< without a sign
+  int64,    ///< two's complement
+  uint64,   ///< without a sign
+  int8,     ///< two's complement
+  uint8,    ///< without a sign; also the results of comparisons, 0 or 1
+  int4,     ///< two's complement, -8 to 7, two in a byte
+  uint4     ///< 0 to 15, two in a byte
 };
 
+/// Every DataType, in the order of its values.
 inline constexpr std::array all_data_types{
     DataType::float32, DataType::float16, DataType::int32, DataType::uint32, DataType::int64,
     DataType::uint64,  DataType::int8,    DataType::uint8, DataType::int4,   DataType::uint4};
@@ -63,37 +65,45 @@ constexpr std::optional<DataType> data_type_from_string(std::string_view name) n
 /// their bytes are std::uint8_t.
 template <class T>
 struct data_type_of;
+/// float is float32.
 template <>
 struct data_type_of<float> {
-  static constexpr auto value = DataType::float32;
+  static constexpr auto value = DataType::float32;  ///< of its elements
 };
+/// float16 is float16.
 template <>
 struct data_type_of<float16> {
-  static constexpr auto value = DataType::float16;
+  static constexpr auto value = DataType::float16;  ///< of its elements
 };
+/// std::int32_t is int32.
 template <>
 struct data_type_of<std::int32_t> {
-  static constexpr auto value = DataType::int32;
+  static constexpr auto value = DataType::int32;  ///< of its elements
 };
+/// std::uint32_t is uint32.
 template <>
 struct data_type_of<std::uint32_t> {
-  static constexpr auto value = DataType::uint32;
+  static constexpr auto value = DataType::uint32;  ///< of its elements
 };
+/// std::int64_t is int64.
 template <>
 struct data_type_of<std::int64_t> {
-  static constexpr auto value = DataType::int64;
+  static constexpr auto value = DataType::int64;  ///< of its elements
 };
+/// std::uint64_t is uint64.
 template <>
 struct data_type_of<std::uint64_t> {
-  static constexpr auto value = DataType::uint64;
+  static constexpr auto value = DataType::uint64;  ///< of its elements
 };
+/// std::int8_t is int8.
 template <>
 struct data_type_of<std::int8_t> {
-  static constexpr auto value = DataType::int8;
+  static constexpr auto value = DataType::int8;  ///< of its elements
 };
+/// std::uint8_t is uint8.
 template <>
 struct data_type_of<std::uint8_t> {
-  static constexpr auto value = DataType::uint8;
+  static constexpr auto value = DataType::uint8;  ///< of its elements
 };
 
 /// A C++ type that can be a tensor's element.
@@ -102,6 +112,7 @@ concept Element = requires {
   data_type_of<T>::value;
 };
 
+/// The DataType of elements of type T.
 template <Element T>
 inline constexpr DataType data_type_v = data_type_of<T>::value;
 

@@ -20,18 +20,20 @@ inline constexpr std::size_t max_rank = 8;
 /// Most bytes that one tensor or operand may have: 2^31 - 1, as browsers have it.
 inline constexpr std::uint64_t max_tensor_byte_length = 0x7fff'ffff;
 
-/// WebNN's MLOperandDescriptor.
+/// WebNN's MLOperandDescriptor. https://www.w3.org/TR/webnn/#dictdef-mloperanddescriptor
 struct OperandDescriptor {
-  DataType data_type = DataType::float32;
-  Shape shape;
+  DataType data_type = DataType::float32;  ///< of every element
+  Shape shape;                             ///< no dimension is 0, where one is used
+  /// The same type and shape.
   friend bool operator==(const OperandDescriptor&, const OperandDescriptor&) = default;
 };
 
-/// WebNN's MLTensorDescriptor, with a label for messages about the tensor.
+/// WebNN's MLTensorDescriptor, with a label.
+/// https://www.w3.org/TR/webnn/#dictdef-mltensordescriptor
 struct TensorDescriptor : OperandDescriptor {
   bool readable = false;  ///< read_tensor() and export_tensor() are allowed
   bool writable = false;  ///< write_tensor() is allowed
-  std::string label;
+  std::string label;      ///< in messages about the tensor; empty: its number stands there
 };
 
 /// Number of elements of `shape`; nullopt if it does not fit 64 bits.

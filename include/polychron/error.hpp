@@ -33,9 +33,12 @@ std::string_view to_string(ErrorKind kind) noexcept;
 /// Thread-safe to read from any number of threads.
 class Error : public std::exception {
  public:
+  /// Of no operation and no object, without a cause, and as of something that ran. Throws
+  /// std::bad_alloc.
   Error(ErrorKind kind, std::string message);
 
   // -- what it is --------------------------------------------------------------------------------
+  /// The sort of this failure; that of the first in the chain is root().kind().
   ErrorKind kind() const noexcept;
   /// The failure itself, without operation, object or cause.
   const std::string& message() const noexcept;
@@ -58,11 +61,14 @@ class Error : public std::exception {
 
   // -- the same error, with more said about it
   // -----------------------------------------------------
+  /// Of an operation ("read") with its label, and its place on the timeline.
   Error with_operation(std::string operation, std::string label = {},
                        std::uint64_t ticket = 0) const;
+  /// Of an object: "tensor 'hidden'".
   Error with_object(std::string object) const;
-  /// Of a long chain only the nearest causes and the root are kept.
+  /// Following from `cause`. Of a chain of more than 16 only the near end and the root are kept.
   Error caused_by(Error cause) const;
+  /// Of an operation that was never started: ran() is false.
   Error not_run() const;
 
  private:

@@ -12,14 +12,18 @@ namespace polychron {
 /// branches, so that loops over arrays vectorize.
 /// Source: IEEE 754-2019, 3.6 (interchange formats) and 4.3.1 (rounding).
 struct float16 {
-  std::uint16_t bits = 0;
+  std::uint16_t bits = 0;  ///< sign, 5 bits of exponent, 10 of the significand
 
+  /// 0.
   constexpr float16() = default;
   /// The nearest value, ties to even; beyond the range an infinity.
   constexpr explicit float16(float value) noexcept : bits(rounded(value)) {}
+  /// The nearest value, rounded once: not by way of a float.
   constexpr explicit float16(double value) noexcept : bits(rounded(rounded_to_odd(value))) {}
+  /// The nearest value; beyond the range an infinity.
   constexpr explicit float16(std::integral auto value) noexcept
       : float16(static_cast<double>(value)) {}
+  /// The value that has these bits.
   static constexpr float16 from_bits(std::uint16_t bits) noexcept {
     float16 value;
     value.bits = bits;
@@ -35,6 +39,7 @@ struct float16 {
     return std::bit_cast<float>(std::bit_cast<std::uint32_t>(scaled) | special | sign);
   }
 
+  /// Exact.
   constexpr explicit operator double() const noexcept {
     return static_cast<double>(static_cast<float>(*this));
   }

@@ -169,7 +169,9 @@ template <class T>
 class [[nodiscard]] Future {
  public:
   using PromiseType = Promise<T>;  ///< the other end
+  /// Of no reply: every use throws invalid_state.
   Future() = default;
+  /// The library's own way to make one; others have Promise::future().
   explicit Future(std::shared_ptr<detail::FutureState<T>> state) : state_(std::move(state)) {}
 
   /// False for a default-constructed, moved-from or used-up future.
@@ -245,14 +247,17 @@ class Promise {
 
   /// The one future of this promise; only of one that make() made, and once.
   Future<T> future() const { return Future<T>(core_->state); }
+  /// False for a default-constructed or moved-from promise.
   explicit operator bool() const noexcept { return core_ != nullptr; }
 
-  /// Each returns true if this call settled it. resolve() takes the value; nothing for void.
+  /// Settles with the value that is made of `value` (of nothing for void). True if this call did.
   template <class... V>
   bool resolve(V&&... value) const {
     return settle(Result<T>(std::forward<V>(value)...));
   }
+  /// Settles with an error. True if this call did.
   bool reject(Error error) const { return settle(Result<T>(std::move(error))); }
+  /// Settles with a value or an error. True if this call did.
   bool settle(Result<T> result) const { return core_ && core_->state->settle(std::move(result)); }
   /// True if nobody can hear the answer any more.
   bool unheard() const noexcept {

@@ -23,9 +23,7 @@ class Context;
 class Graph;
 class Tensor;
 
-/// WebNN's MLNamedOperands: the outputs of a graph by name, in the order they shall have.
-using NamedOperands = std::vector<std::pair<std::string, Operand>>;
-
+/// Options of GraphBuilder::build().
 struct BuildOptions {
   std::string label;  ///< of the resulting graph
 };
@@ -39,26 +37,32 @@ struct BuildOptions {
 /// Source: https://www.w3.org/TR/webnn/#api-mlgraphbuilder
 class GraphBuilder {
  public:
+  /// An empty builder. Throws type_error (a default-constructed context), invalid_state (one that
+  /// is destroyed or lost).
   explicit GraphBuilder(const Context& context);
-  /// One graph has one builder: what one adds, a copy would have added too.
+  /// No copies, as one graph has one builder: what one adds, a copy would have added too. A builder
+  /// that was moved away throws invalid_state.
   GraphBuilder(GraphBuilder&&) = default;
+  /// Drops what it has, and takes the other's.
   GraphBuilder& operator=(GraphBuilder&&) = default;
 
   /// The one that it builds for.
   Context context() const;
 
   // -- inputs and constants ----------------------------------------------------------------------
+  /// An input of the graph. Throws type_error for an empty name, one that is used, a descriptor as
+  /// create_tensor() refuses it. https://www.w3.org/TR/webnn/#api-mlgraphbuilder-input
   Operand input(std::string name, const OperandDescriptor& descriptor);
-  /// Copies `bytes`, which must be exactly the descriptor's byte length.
+  /// Copies `bytes`, which must be exactly the descriptor's byte length (else type_error).
   Operand constant(const OperandDescriptor& descriptor, std::span<const std::byte> bytes);
   /// Takes `bytes` without a copy; the caller's Buffer is detached.
   Operand constant(const OperandDescriptor& descriptor, Buffer&& bytes);
-  /// A scalar.
+  /// A scalar: the nearest number of that type.
   Operand constant(DataType type, Number value);
   /// The contents of a constant tensor, shared, not copied.
   Operand constant(const Tensor& constant_tensor);
-  /// Copies an array, a vector or a span of elements; type_error if they are not of the
-  /// descriptor's type.
+  /// Copies an array, a vector or a span of elements; type_error if they are neither of the
+  /// descriptor's type nor std::uint8_t.
   template <Elements R>
   Operand constant(const OperandDescriptor& descriptor, const R& values) {
     check_view(descriptor, data_type_v<element_t<R>>);
@@ -294,10 +298,11 @@ class GraphBuilder {
                 const std::vector<std::uint32_t>& sizes, const SliceOptions& o = {}) {
     return one("slice", {&x}, SliceAttributes{starts, sizes, o.strides}, {o.label});
   }
-  /// Into `parts` equal parts, or into parts of the given sizes.
+  /// This one makes `parts` equal parts.
   std::vector<Operand> split(const Operand& x, std::uint32_t parts, const SplitOptions& o = {}) {
     return apply("split", std::vector{&x}, SplitAttributes{{parts}, true, o.axis}, {o.label});
   }
+  /// This one makes a part of each of the sizes.
   std::vector<Operand> split(const Operand& x, const std::vector<std::uint32_t>& sizes,
                              const SplitOptions& o = {}) {
     return apply("split", std::vector{&x}, SplitAttributes{sizes, false, o.axis}, {o.label});
@@ -314,8 +319,6 @@ class GraphBuilder {
   }
 
   // -- quantization -------------------------------------------------------------------------------
-  /// `scale` and `zero_point` have the input's rank: a dimension of theirs that divides the
-  /// input's is of blocks.
   Operand quantize_linear(const Operand& x, const Operand& scale, const Operand& zero_point,
                           const Plain& o = {}) {
     return one("quantizeLinear", {&x, &scale, &zero_point}, o);
@@ -326,7 +329,6 @@ class GraphBuilder {
   }
 
   // -- recurrent networks -------------------------------------------------------------------------
-  /// The last hidden state; then, if asked for, the sequence of all.
   std::vector<Operand> gru(const Operand& x, const Operand& weight, const Operand& recurrent_weight,
                            std::uint32_t steps, std::uint32_t hidden_size,
                            const GruOptions& o = {}) {
@@ -343,7 +345,6 @@ class GraphBuilder {
         {&x, &weight, &recurrent_weight, &hidden_state, given(o.bias), given(o.recurrent_bias)},
         GruCellAttributes{o, hidden_size}, {o.label});
   }
-  /// The last hidden and cell states; then, if asked for, the sequence of all hidden ones.
   std::vector<Operand> lstm(const Operand& x, const Operand& weight,
                             const Operand& recurrent_weight, std::uint32_t steps,
                             std::uint32_t hidden_size, const LstmOptions& o = {}) {
@@ -353,7 +354,6 @@ class GraphBuilder {
                              given(o.initial_cell_state)},
                  LstmAttributes{o, steps, hidden_size}, {o.label});
   }
-  /// The next hidden and cell states.
   std::vector<Operand> lstm_cell(const Operand& x, const Operand& weight,
                                  const Operand& recurrent_weight, const Operand& hidden_state,
                                  const Operand& cell_state, std::uint32_t hidden_size,

@@ -26,17 +26,22 @@ enum class LeaseMode : std::uint8_t {
 /// ever see what is written to it. Movable; used by one thread at a time, but for revoked().
 class TensorLease {
  public:
+  /// Of nothing.
   TensorLease() = default;
+  /// The library's own way to make one; others have Context::export_tensor().
   explicit TensorLease(std::shared_ptr<detail::LeaseHandle> handle);
+  /// return_now()
   ~TensorLease();
+  /// The other has nothing then.
   TensorLease(TensorLease&&) noexcept = default;
+  /// Returns the lease that it has, if any; `other` has nothing then.
   TensorLease& operator=(TensorLease&& other) noexcept;
 
   /// False for a default-constructed, moved-from or returned lease.
   explicit operator bool() const noexcept { return handle_ != nullptr; }
   /// The tensor's memory. Throws invalid_state after the lease was returned.
   std::span<std::byte> bytes() const;
-  /// True once the tensor was destroyed or its context lost. Any thread.
+  /// True once the tensor was destroyed or its context lost; false after return_now(). Any thread.
   bool revoked() const;
   /// Calls `callback` once when the lease is revoked, also if it is already; where the runtime runs
   /// callbacks, never in here. One callback a lease: a later one replaces it.

@@ -11,11 +11,11 @@
 
 namespace polychron {
 
-/// WebNN's MLTensorLimits.
+/// WebNN's MLTensorLimits. https://www.w3.org/TR/webnn/#dictdef-mltensorlimits
 struct TensorLimits {
-  std::vector<DataType> data_types;
-  std::uint32_t rank_min = 0;
-  std::uint32_t rank_max = max_rank;
+  std::vector<DataType> data_types;   ///< that are allowed, in DataType's order
+  std::uint32_t rank_min = 0;         ///< lowest rank
+  std::uint32_t rank_max = max_rank;  ///< highest rank
 };
 
 /// An operator's operands and outputs by their specification names.
@@ -27,12 +27,16 @@ struct OperatorLimits {
   const TensorLimits* find(std::string_view operand) const noexcept;
 };
 
-/// WebNN's MLOpSupportLimits.
+/// WebNN's MLOpSupportLimits. https://www.w3.org/TR/webnn/#dictdef-mlopsupportlimits
 struct OpSupportLimits {
+  /// The default of the operators that have a layout.
   InputOperandLayout preferred_input_layout = InputOperandLayout::nchw;
+  /// Most bytes of one tensor or operand.
   std::uint64_t max_tensor_byte_length = polychron::max_tensor_byte_length;
-  TensorLimits input, constant, output;
-  std::vector<OperatorLimits> operators;
+  TensorLimits input;                     ///< of GraphBuilder::input()
+  TensorLimits constant;                  ///< of GraphBuilder::constant()
+  TensorLimits output;                    ///< of outputs of GraphBuilder::build()
+  std::vector<OperatorLimits> operators;  ///< every operator, in the table's order
 
   /// The limits of an operator by its specification name, or nullptr.
   const OperatorLimits* find(std::string_view name) const noexcept;

@@ -7,6 +7,7 @@
 
 namespace polychron {
 
+/// How much a record matters; what RuntimeOptions::log_level compares.
 enum class LogLevel : std::uint8_t {
   info,     ///< contexts come and go, graphs are compiled
   warning,  ///< something is not quite as was asked: what the importer warns of; a callback threw
@@ -16,10 +17,11 @@ enum class LogLevel : std::uint8_t {
 /// "info", "warning", "error".
 std::string_view to_string(LogLevel level) noexcept;
 
+/// One thing to tell, as RuntimeOptions::log hears it.
 struct LogRecord {
-  LogLevel level = LogLevel::info;
-  std::string source;   ///< "context 'main'", "runtime"
-  std::string message;  ///< one line; names in it may come from files
+  LogLevel level = LogLevel::info;  ///< at least RuntimeOptions::log_level
+  std::string source;               ///< "context 'main'", "runtime"
+  std::string message;              ///< one line; names in it may come from files
 };
 
 }  // namespace polychron

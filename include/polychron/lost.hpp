@@ -7,6 +7,7 @@
 
 namespace polychron {
 
+/// Why a context is gone.
 enum class LostReason : std::uint8_t {
   destroyed,        ///< by the caller
   device_failed,    ///< the device, or an actor of the context, is gone
@@ -14,11 +15,14 @@ enum class LostReason : std::uint8_t {
   runtime_shutdown  ///< the Runtime was dropped
 };
 
+/// "destroyed", "device_failed", "out_of_memory", "runtime_shutdown".
 std::string_view to_string(LostReason reason) noexcept;
 
+/// WebNN's MLContextLostInfo: what Context::lost() resolves with.
+/// https://www.w3.org/TR/webnn/#dictdef-mlcontextlostinfo
 struct LostInfo {
-  LostReason reason = LostReason::destroyed;
-  std::string message;
+  LostReason reason = LostReason::destroyed;  ///< for programs
+  std::string message;                        ///< for people: what happened
 };
 
 }  // namespace polychron

@@ -28,13 +28,13 @@ namespace polychron::onnx {
 /// A dimension of a model's input or output: a number, or free. A free one may have a symbol, which
 /// stands for the same number wherever it occurs.
 struct Dimension {
-  std::optional<std::uint32_t> value;
-  std::string symbol;
+  std::optional<std::uint32_t> value;  ///< absent: free
+  std::string symbol;                  ///< of a free one, or empty
 };
 
 /// An input or output as the model declares it.
 struct ValueInfo {
-  std::string name;
+  std::string name;  ///< unique among the model's inputs, or its outputs
   std::string type;  ///< ONNX's spelling in lower case: "float", "int64", "bool", ...
   /// The operand's type: bool is uint8, 0 or 1; int16 and uint16 are int32 and bfloat16 is float32,
   /// which hold all their values; double is float32, which does not. Empty for types that WebNN
@@ -49,23 +49,23 @@ std::string to_string(const ValueInfo& info);
 
 /// How often the main graph applies an operator.
 struct OperatorCount {
-  std::string domain;  ///< empty: ONNX's own operators
-  std::string name;
-  std::size_t count = 0;
+  std::string domain;      ///< empty: ONNX's own operators
+  std::string name;        ///< ONNX's: "Conv"
+  std::size_t count = 0;   ///< nodes that apply it
   bool supported = false;  ///< there is a handler; its attributes may yet be refused by the import
 };
 
 /// What `polychron inspect` tells about a model.
 struct Summary {
-  std::string graph_name;
-  std::string producer;  ///< name and version
-  std::int64_t ir_version = 0;
-  std::int64_t opset = 0;         ///< of ONNX's own operators
-  std::vector<ValueInfo> inputs;  ///< without those that an initializer gives a value
-  std::vector<ValueInfo> outputs;
+  std::string graph_name;                ///< may be empty
+  std::string producer;                  ///< name and version
+  std::int64_t ir_version = 0;           ///< of ONNX's file format
+  std::int64_t opset = 0;                ///< of ONNX's own operators
+  std::vector<ValueInfo> inputs;         ///< without those that an initializer gives a value
+  std::vector<ValueInfo> outputs;        ///< in the order in which they are declared
   std::vector<OperatorCount> operators;  ///< most frequent first, then by name
-  std::size_t initializers = 0;
-  std::uint64_t initializer_bytes = 0;
+  std::size_t initializers = 0;          ///< constants that the model brings along
+  std::uint64_t initializer_bytes = 0;   ///< and their bytes
 };
 
 namespace detail {
@@ -77,6 +77,7 @@ class ModelState;
 /// at any time.
 class Model {
  public:
+  /// What the model has in it. Valid as long as the handle.
   const Summary& summary() const noexcept;
 
  private:
@@ -95,6 +96,7 @@ Model load(const std::filesystem::path& path);
 /// Likewise from memory. External data is looked for in `base_directory`; refused if that is empty.
 Model load(std::span<const std::byte> bytes, const std::filesystem::path& base_directory = {});
 
+/// What import_model() has to know, and whom it tells.
 struct ImportOptions {
   /// Values of free dimensions: by the name of an input, all its dimensions ({"x", {1, 3, 48,
   /// 320}}), or by symbol, one number ({"batch", {1}}). An input's name comes before a symbol's.

@@ -3,6 +3,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "polychron/descriptor.hpp"
 
@@ -17,8 +20,12 @@ class BuilderState;
 /// is thread-safe while its builder is not being used.
 class Operand {
  public:
+  /// As the operator table has it of the operands' types.
   DataType data_type() const;
+  /// As the operator's shape rule has it of the operands' shapes.
   const Shape& shape() const;
+  /// Data type and shape; stays in place as long as the builder or an operand of it is kept. Throws
+  /// type_error if the operand was moved away.
   const OperandDescriptor& descriptor() const;
 
  private:
@@ -29,5 +36,8 @@ class Operand {
   std::shared_ptr<detail::BuilderState> owner_;
   std::uint32_t value_ = 0;
 };
+
+/// WebNN's MLNamedOperands: the outputs of a graph by name, in the order they shall have.
+using NamedOperands = std::vector<std::pair<std::string, Operand>>;
 
 }  // namespace polychron

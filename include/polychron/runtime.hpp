@@ -19,6 +19,7 @@ namespace detail {
 class RuntimeState;
 }
 
+/// Options of a Runtime.
 struct RuntimeOptions {
   /// Threads that serve the actors of all contexts (besides one thread a device lane, and one that
   /// compiles, a context; and one that callbacks run on, unless there is an `executor`). 0: half
@@ -37,11 +38,12 @@ struct RuntimeOptions {
   /// run, a line at a time. It may wait, and what it throws is lost; of more than it keeps up with
   /// it hears some. Empty: nobody does, nothing is printed.
   std::function<void(const LogRecord&)> log{};
-  LogLevel log_level = LogLevel::warning;
+  LogLevel log_level = LogLevel::warning;  ///< the least that `log` hears
 };
 
+/// Options of a Context, as Runtime::create_context() takes them.
 struct ContextOptions {
-  std::string label{};
+  std::string label{};  ///< in messages about the context, and in the log
   /// Which device computes: "cpu", or "gpu" where oneDNN was built with a GPU engine (else
   /// not_supported).
   std::string device = "cpu";
@@ -54,9 +56,9 @@ struct ContextOptions {
   /// any number; independent operations run in parallel.
   int lanes = 1;
   /// Most operations that may be in flight (every call that sends one: write, read, dispatch,
-  /// compute, create, export until it is granted, build until it is built), and what a call
-  /// does that meets this limit.
+  /// compute, create, export until it is granted, build until it is built).
   std::uint64_t max_in_flight = 4096;
+  /// What a call does that meets this limit.
   AdmissionPolicy admission = AdmissionPolicy::block;
   /// Most bytes of tensors, plans and writes in flight together. What makes something new rejects
   /// with out_of_memory beyond it; a write whose copy does not fit waits until the device takes its
@@ -66,9 +68,9 @@ struct ContextOptions {
 
 /// A device that create_context() can be asked for.
 struct DeviceInfo {
-  std::string name;         ///< what ContextOptions::device takes
-  std::string description;  ///< processor, instruction set, library
-  bool available = false;
+  std::string name;                ///< what ContextOptions::device takes
+  std::string description;         ///< processor, instruction set, library
+  bool available = false;          ///< create_context() takes it, here and now
   std::string unavailable_reason;  ///< why not, if not
 };
 
@@ -77,8 +79,8 @@ std::vector<DeviceInfo> devices();
 
 /// Actors that have not ended yet, and what they are doing.
 struct RemainingActor {
-  std::string actor;  ///< "device of context 'main'"
-  std::size_t count = 1;
+  std::string actor;      ///< "device of context 'main'"
+  std::size_t count = 1;  ///< of actors that are called so and hold the same
   /// "dispatch (ticket 12)", "build of graph #3". Empty: it has messages left.
   std::string holds;
 };
@@ -97,15 +99,18 @@ class Runtime {
   explicit Runtime(const RuntimeOptions& options = {});
   /// For embedders: see polychron/caf.hpp.
   explicit Runtime(std::shared_ptr<detail::RuntimeState> state);
+  /// shutdown() without a limit.
   ~Runtime();
+  /// The other has nothing then: create_context() rejects with type_error.
   Runtime(Runtime&&) noexcept;
+  /// Shuts down what it has, and waits for that.
   Runtime& operator=(Runtime&&) noexcept;
 
   /// Rejects with not_supported (no such device), type_error (threads < 1), out_of_memory (the
   /// threads of its lanes cannot be had).
   Future<Context> create_context(const ContextOptions& options = {});
 
-  /// Callbacks that have thrown.
+  /// How many callbacks have thrown; 0 for a runtime that was moved away.
   std::uint64_t callback_exceptions() const noexcept;
 
   /// Its contexts are lost (runtime_shutdown), every pending reply is rejected, nothing that is

@@ -54,10 +54,13 @@ class Input {
   DataType view_ = DataType::uint8;
 };
 
+/// Options of a Session.
 struct SessionOptions {
-  /// As of ImportOptions.
+  /// Values of free dimensions: ImportOptions::bindings.
   std::map<std::string, Shape> bindings{};
+  /// Inputs whose values are known now: ImportOptions::constants.
   std::map<std::string, TensorValue> constants{};
+  /// ImportOptions::on_warning.
   std::function<void(const std::string&)> on_warning{};
   /// Of the graph; in messages. Empty: the file's name without its end, or the model's own name.
   std::string label{};
@@ -68,16 +71,18 @@ struct SessionOptions {
 
 /// What profile() gives: the outputs, and how long each step of the plan took.
 struct Profile {
-  NamedBuffers outputs;
-  std::vector<StepProfile> steps;
+  NamedBuffers outputs;            ///< as Session::run() gives them
+  std::vector<StepProfile> steps;  ///< in the plan's order
 };
 
+/// Options of Session::run() and Session::profile().
 struct RunOptions {
   std::string label{};  ///< of the run; in messages
   /// Which outputs are wanted, in this order. Empty: all, in the model's.
   std::vector<std::string> outputs{};
   /// As of DispatchOptions.
   std::optional<std::chrono::steady_clock::time_point> deadline = std::nullopt;
+  /// As of DispatchOptions.
   std::optional<Cancellation> cancellation = std::nullopt;
 };
 
@@ -99,7 +104,9 @@ struct RunOptions {
 /// pending.
 class Session {
  public:
+  /// A handle to nothing, which every call refuses (type_error).
   Session() = default;
+  /// False for a handle to nothing: default-constructed or moved away.
   explicit operator bool() const noexcept { return state_ != nullptr; }
 
   // -- making one --------------------------------------------------------------------------------
@@ -107,11 +114,13 @@ class Session {
   /// import_model() and GraphBuilder::build() do, with the session's label in it.
   Session(const Context& context, const std::filesystem::path& model,
           const SessionOptions& options = {});
+  /// Likewise, of a model that is loaded, which others may share.
   Session(const Context& context, const Model& model, const SessionOptions& options = {});
   /// Likewise, on a runtime and a context of its own, which end with its last handle. Throws also
   /// what Runtime and create_context() refuse.
   explicit Session(const std::filesystem::path& model, const SessionOptions& options = {},
                    const ContextOptions& of_context = {}, const RuntimeOptions& of_runtime = {});
+  /// Likewise, of a model that is loaded.
   explicit Session(const Model& model, const SessionOptions& options = {},
                    const ContextOptions& of_context = {}, const RuntimeOptions& of_runtime = {});
   /// Imports the model, and returns while the context compiles it: for several at once. Rejects
@@ -120,14 +129,17 @@ class Session {
                                const SessionOptions& options = {});
 
   // -- what it is --------------------------------------------------------------------------------
+  /// SessionOptions::label, or what stands in for it; also the graph's.
   const std::string& label() const;
   /// The model, as its file tells it.
   const Summary& summary() const;
-  /// What run() takes and gives, in the model's order; without inputs that were given as constants.
+  /// What run() takes, in the model's order; without inputs that were given as constants.
   const NamedDescriptors& inputs() const;
+  /// What run() gives, in the model's order.
   const NamedDescriptors& outputs() const;
   /// For what is not offered here: plan(), Context::stats(), error scopes.
   const Graph& graph() const;
+  /// The one that it runs on: given, or its own.
   Context context() const;
 
   // -- running it --------------------------------------------------------------------------------
@@ -137,12 +149,14 @@ class Session {
   /// later: the run's Error, with its label and its cause.
   Future<NamedBuffers> run(std::initializer_list<Input> inputs,
                            const RunOptions& options = {}) const;
+  /// Likewise, of buffers that are taken; if it throws, the caller keeps them.
   Future<NamedBuffers> run(NamedBuffers&& inputs, const RunOptions& options = {}) const;
 
   /// Likewise, with the time of each step. A run that nobody takes the time of costs the same as
   /// ever.
   Future<Profile> profile(std::initializer_list<Input> inputs,
                           const RunOptions& options = {}) const;
+  /// Likewise, of buffers that are taken; if it throws, the caller keeps them.
   Future<Profile> profile(NamedBuffers&& inputs, const RunOptions& options = {}) const;
 
   /// Runs the model on buffers of the caller's, all of which come back. As Context::compute().
@@ -154,9 +168,10 @@ class Session {
   /// the tensors of the others when they are needed for the first time (max_spare_outputs).
   void dispatch(const NamedTensors& inputs, const NamedTensors& outputs,
                 const DispatchOptions& options = {}) const;
-  /// A tensor for dispatch(), with the name as its label: writable for an input, readable for an
-  /// output. Rejects with type_error (no such name), and as Context::create_tensor() does.
+  /// A writable tensor for dispatch(), with the input's name as its label. Rejects with type_error
+  /// (no such name), and as Context::create_tensor() does.
   Future<Tensor> create_input_tensor(std::string_view name) const;
+  /// Likewise a readable one, for an output.
   Future<Tensor> create_output_tensor(std::string_view name) const;
 
   /// Runs the model on zeros, `at_once` times side by side: memory is taken, code is made and
@@ -167,6 +182,7 @@ class Session {
   /// Refuses new runs (invalid_state); those called before still run. Idempotent.
   void destroy() const;
 
+  /// True for handles to the same session, and for two to nothing.
   friend bool operator==(const Session&, const Session&) = default;
 
  private:

@@ -19,7 +19,8 @@ namespace polychron::stress {
 /// search() and replay(), for one run. Used on the thread that they are called on.
 class Simulation {
  public:
-  struct State;
+  struct State;  ///< the library's own
+  /// The library's own way to make one: search() and replay() do.
   explicit Simulation(State& state) : state_(state) {}
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
@@ -41,6 +42,7 @@ class Simulation {
   /// The time that deadlines are held against. Begins with the clock's epoch; only advance() moves
   /// it.
   std::chrono::steady_clock::time_point now() const;
+  /// Moves the time on.
   void advance(std::chrono::milliseconds by);
   /// The `nth` dispatch or compute from here on (1: the next) that gets to its kernel fails.
   void fail_kernel(std::uint64_t nth, ErrorKind kind = ErrorKind::operation_error);
@@ -56,8 +58,9 @@ class Simulation {
 /// want a run() before.
 using Scenario = std::function<void(Simulation&)>;
 
+/// Options of search().
 struct SearchOptions {
-  std::uint64_t seed = 1;
+  std::uint64_t seed = 1;          ///< another one searches other schedules
   std::uint64_t schedules = 1000;  ///< at most
   /// "random", "pct", "pos", "round-robin", or "mixed": the first three in turn.
   std::string strategy = "mixed";
@@ -74,8 +77,9 @@ struct SearchFinding {
   std::string token;               ///< for replay() of the same scenario, with the same library
 };
 
+/// What search() gives back.
 struct SearchReport {
-  std::uint64_t schedules = 0;
+  std::uint64_t schedules = 0;           ///< that were tried
   std::optional<SearchFinding> finding;  ///< the first; the search ends there
 };
 

@@ -20,17 +20,27 @@ struct TensorHandle;
 /// call.
 class Tensor {
  public:
+  /// A handle to nothing, which every call refuses (type_error).
   Tensor() = default;
+  /// False for a handle to nothing: default-constructed or moved away.
   explicit operator bool() const noexcept { return handle_ != nullptr; }
 
+  // Properties are constant for life, also after destroy(). Of a handle to nothing: type_error.
+  /// descriptor().data_type
   DataType data_type() const;
+  /// descriptor().shape
   const Shape& shape() const;
+  /// As it was created. Valid as long as the handle.
   const OperandDescriptor& descriptor() const;
+  /// Bytes of its elements: what is written and read.
   std::uint64_t byte_length() const;
+  /// TensorDescriptor::readable; false for a constant tensor.
   bool readable() const;
+  /// TensorDescriptor::writable; false for a constant tensor.
   bool writable() const;
   /// Made by create_constant_tensor().
   bool constant() const;
+  /// TensorDescriptor::label.
   const std::string& label() const;
   /// Unique in its context; appears in messages about tensors without a label.
   std::uint64_t id() const;
@@ -45,6 +55,7 @@ class Tensor {
   /// after everything that was called before. Idempotent.
   void destroy();
 
+  /// True for handles to the same tensor, and for two to nothing.
   friend bool operator==(const Tensor&, const Tensor&) = default;
 
  private:

@@ -9,12 +9,14 @@ namespace polychron::ops {
 
 inline constexpr std::array convolution_rows{
     Row{.name = "conv2d",
+        .line = "a convolution of two dimensions, in groups of channels; plus the bias",
         .call = signature("input: floats[4], filter: input[4], bias?: input[1] -> input"),
         .shape = conv2d_shape,
         .attributes = alternative<Conv2dAttributes>(),
         .tolerance = ulp_per_term(2),
         .anchor = "api-mlgraphbuilder-conv2d"},
     Row{.name = "convTranspose2d",
+        .line = "a transposed convolution of two dimensions, in groups of channels; plus the bias",
         .call = signature("input: floats[4], filter: input[4], bias?: input[1] -> input"),
         .shape = conv_transpose2d_shape,
         .attributes = alternative<ConvTranspose2dAttributes>(),

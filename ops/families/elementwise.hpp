@@ -8,8 +8,10 @@
 namespace polychron::ops {
 
 /// Two operands of any type.
-consteval Row arithmetic(std::string_view name, Tolerance tolerance, Order order) {
+consteval Row arithmetic(std::string_view name, std::string_view line, Tolerance tolerance,
+                         Order order) {
   return {.name = name,
+          .line = line,
           .call = signature("a: any, b: a -> a"),
           .shape = broadcast_shape,
           .order = order,
@@ -18,15 +20,17 @@ consteval Row arithmetic(std::string_view name, Tolerance tolerance, Order order
 }
 
 /// A uint8 of ones and zeros from two operands of any type, or of uint8.
-consteval Row comparison(std::string_view name, Order order) {
+consteval Row comparison(std::string_view name, std::string_view line, Order order) {
   return {.name = name,
+          .line = line,
           .call = signature("a: any, b: a -> uint8"),
           .shape = broadcast_shape,
           .order = order,
           .anchor = "api-mlgraphbuilder-logical"};
 }
-consteval Row logic(std::string_view name) {
+consteval Row logic(std::string_view name, std::string_view line) {
   return {.name = name,
+          .line = line,
           .call = signature("a: uint8, b: a -> a"),
           .shape = broadcast_shape,
           .order = Order::free,
@@ -35,16 +39,19 @@ consteval Row logic(std::string_view name) {
 
 /// A uint8 of ones and zeros from one operand. The specification's table lets isNaN and isInfinite
 /// have any type, its text floats alone: the table is followed, integers are neither.
-consteval Row predicate(std::string_view name, std::string_view call) {
+consteval Row predicate(std::string_view name, std::string_view line, std::string_view call) {
   return {.name = name,
+          .line = line,
           .call = signature(call),
           .shape = same_shape,
           .anchor = "api-mlgraphbuilder-logical"};
 }
 
 /// A function of each element.
-consteval Row unary(std::string_view name, std::string_view call, Tolerance tolerance = exact) {
+consteval Row unary(std::string_view name, std::string_view line, std::string_view call,
+                    Tolerance tolerance = exact) {
   return {.name = name,
+          .line = line,
           .call = signature(call),
           .shape = same_shape,
           .tolerance = tolerance,
@@ -52,41 +59,50 @@ consteval Row unary(std::string_view name, std::string_view call, Tolerance tole
 }
 
 inline constexpr std::array elementwise_rows{
-    arithmetic("add", ulp(1), Order::free),
-    arithmetic("sub", ulp(1), Order::fixed),
-    arithmetic("mul", ulp(1), Order::free),
-    arithmetic("div", ulp(2), Order::fixed),
-    arithmetic("max", exact, Order::free),
-    arithmetic("min", exact, Order::free),
-    arithmetic("pow", ulp(32, 2), Order::fixed),
-    comparison("equal", Order::free),
-    comparison("notEqual", Order::free),
-    comparison("greater", Order::fixed),
-    comparison("greaterOrEqual", Order::fixed),
-    comparison("lesser", Order::fixed),
-    comparison("lesserOrEqual", Order::fixed),
-    logic("logicalAnd"),
-    logic("logicalOr"),
-    logic("logicalXor"),
-    predicate("logicalNot", "a: uint8 -> a"),
-    predicate("isNaN", "a: any -> uint8"),
-    predicate("isInfinite", "a: any -> uint8"),
-    unary("abs", "input: signeds -> input"),
-    unary("ceil", "input: floats -> input"),
-    unary("cos", "input: floats -> input", absolute(1.0 / 1024, 1.0 / 512)),
-    unary("erf", "input: floats -> input", absolute(1.0 / 1024, 1.0 / 512)),
-    unary("exp", "input: floats -> input", ulp(32, 1)),
-    unary("floor", "input: floats -> input"),
-    unary("identity", "input: any -> input"),
-    unary("log", "input: floats -> input", absolute(1.0 / 1024, 1.0 / 1024)),
-    unary("neg", "input: signeds -> input"),
-    unary("reciprocal", "input: floats -> input", ulp(2)),
-    unary("roundEven", "input: floats -> input"),
-    unary("sign", "input: signeds -> input"),
-    unary("sin", "input: floats -> input", absolute(1.0 / 1024, 1.0 / 512)),
-    unary("sqrt", "input: floats -> input", ulp(1)),
-    unary("tan", "input: floats -> input", absolute(1.0 / 1024, 1.0 / 512)),
+    arithmetic("add", "a + b; integers wrap around", ulp(1), Order::free),
+    arithmetic("sub", "a - b; integers wrap around", ulp(1), Order::fixed),
+    arithmetic("mul", "a * b; integers wrap around", ulp(1), Order::free),
+    arithmetic("div", "a / b; integers are truncated, and divided by 0 give 0", ulp(2),
+               Order::fixed),
+    arithmetic("max", "the larger of a and b", exact, Order::free),
+    arithmetic("min", "the smaller of a and b", exact, Order::free),
+    arithmetic("pow", "a to the power of b; integers wrap around, their fractions are 0",
+               ulp(32, 2), Order::fixed),
+    comparison("equal", "1 where a and b are equal, else 0", Order::free),
+    comparison("notEqual", "0 where a and b are equal, else 1", Order::free),
+    comparison("greater", "1 where a > b, else 0", Order::fixed),
+    comparison("greaterOrEqual", "1 where a >= b, else 0", Order::fixed),
+    comparison("lesser", "1 where a < b, else 0", Order::fixed),
+    comparison("lesserOrEqual", "1 where a <= b, else 0", Order::fixed),
+    logic("logicalAnd", "1 where neither is 0, else 0"),
+    logic("logicalOr", "1 where one at least is not 0, else 0"),
+    logic("logicalXor", "1 where one is 0 and one is not, else 0"),
+    predicate("logicalNot", "1 where a is 0, else 0", "a: uint8 -> a"),
+    predicate("isNaN", "1 where a is NaN, else 0; no integer is", "a: any -> uint8"),
+    predicate("isInfinite", "1 where a is an infinity, else 0; no integer is", "a: any -> uint8"),
+    unary("abs", "the absolute value; the least integer stays", "input: signeds -> input"),
+    unary("ceil", "rounds up to a whole number", "input: floats -> input"),
+    unary("cos", "the cosine, of radians", "input: floats -> input",
+          absolute(1.0 / 1024, 1.0 / 512)),
+    unary("erf", "the Gauss error function", "input: floats -> input",
+          absolute(1.0 / 1024, 1.0 / 512)),
+    unary("exp", "e to the power of x", "input: floats -> input", ulp(32, 1)),
+    unary("floor", "rounds down to a whole number", "input: floats -> input"),
+    unary("identity", "x as it is", "input: any -> input"),
+    unary("log", "the natural logarithm", "input: floats -> input",
+          absolute(1.0 / 1024, 1.0 / 1024)),
+    unary("neg", "-x; the least integer stays", "input: signeds -> input"),
+    unary("reciprocal", "1 / x", "input: floats -> input", ulp(2)),
+    unary("roundEven", "rounds to the nearest whole number, halves to the even one",
+          "input: floats -> input"),
+    unary("sign", "-1, 0 or 1 as x is below, at or above 0", "input: signeds -> input"),
+    unary("sin", "the sine, of radians", "input: floats -> input", absolute(1.0 / 1024, 1.0 / 512)),
+    unary("sqrt", "the square root", "input: floats -> input", ulp(1)),
+    unary("tan", "the tangent, of radians", "input: floats -> input",
+          absolute(1.0 / 1024, 1.0 / 512)),
     Row{.name = "cast",
+        .line = "the same number as dataType, or the nearest: floats are truncated to integers "
+                "and kept in their range, integers keep their lowest bits",
         .call = signature("input: any -> any"),
         .shape = same_shape,
         .attributes = alternative<CastAttributes>(),
@@ -94,6 +110,7 @@ inline constexpr std::array elementwise_rows{
         .tolerance = ulp(1),
         .anchor = "api-mlgraphbuilder-cast"},
     Row{.name = "where",
+        .line = "trueValue where condition is not 0, else falseValue",
         .call = signature("condition: uint8, trueValue: any, falseValue: trueValue -> trueValue"),
         .shape = broadcast_shape,
         .anchor = "api-mlgraphbuilder-where"},

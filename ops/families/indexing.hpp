@@ -12,25 +12,35 @@ namespace polychron::ops {
 
 inline constexpr std::array indexing_rows{
     Row{.name = "gather",
+        .line = "the slices of the input along axis at indices, which count from the end if "
+                "negative and are kept in range",
         .call = signature("input: any[1..N], indices: indices -> input"),
         .shape = gather_shape,
         .attributes = alternative<GatherAttributes>(),
         .anchor = "api-mlgraphbuilder-gather"},
     Row{.name = "gatherElements",
+        .line = "the elements of the input at indices along axis, which count from the end if "
+                "negative and are kept in range",
         .call = signature("input: any[1..N], indices: indices[1..N] -> input"),
         .shape = gather_elements_shape,
         .attributes = alternative<GatherAttributes>(),
         .anchor = "api-mlgraphbuilder-gatherelements"},
     Row{.name = "gatherND",
+        .line = "the slices of the input at the coordinates in the last dimension of indices, "
+                "which count from the end if negative and are kept in range",
         .call = signature("input: any[1..N], indices: indices[1..N] -> input[0..N]"),
         .shape = gather_nd_shape,
         .anchor = "api-mlgraphbuilder-gathernd"},
     Row{.name = "scatterElements",
+        .line = "the input with updates at indices along axis, which count as for "
+                "gatherElements; of two for one place the last stays",
         .call = signature("input: any[1..N], indices: indices[1..N], updates: input -> input"),
         .shape = scatter_elements_shape,
         .attributes = alternative<ScatterAttributes>(),
         .anchor = "api-mlgraphbuilder-scatterelements"},
     Row{.name = "scatterND",
+        .line = "the input with updates at the coordinates in the last dimension of indices, "
+                "which count as for gatherND; of two for one place the last stays",
         .call =
             signature("input: any[1..N], indices: indices[1..N], updates: input[0..N] -> input"),
         .shape = scatter_nd_shape,

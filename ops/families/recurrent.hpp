@@ -10,6 +10,8 @@ namespace polychron::ops {
 // Tolerances: the public suite's figures are for sums of a few terms.
 inline constexpr std::array recurrent_rows{
     Row{.name = "gru",
+        .line = "a gated recurrent unit over all steps: the last hidden state; with "
+                "returnSequence then those of all steps",
         .call = signature("input: floats[3], weight: input, recurrentWeight: input, "
                           "bias?: input[2], recurrentBias?: input[2], initialHiddenState?: input "
                           "-> output0: input, output1?: input[4]"),
@@ -18,6 +20,7 @@ inline constexpr std::array recurrent_rows{
         .tolerance = ulp_per_term(6),
         .anchor = "api-mlgraphbuilder-gru"},
     Row{.name = "gruCell",
+        .line = "one step of a gated recurrent unit: the next hidden state",
         .call = signature("input: floats[2], weight: input, recurrentWeight: input, hiddenState: "
                           "input, bias?: input[1], recurrentBias?: input[1] -> input"),
         .shape = gru_cell_shape,
@@ -25,6 +28,8 @@ inline constexpr std::array recurrent_rows{
         .tolerance = ulp_per_term(3),
         .anchor = "api-mlgraphbuilder-grucell"},
     Row{.name = "lstm",
+        .line = "a long short-term memory over all steps: the last hidden state and the last "
+                "cell state; with returnSequence then the hidden states of all steps",
         .call = signature("input: floats[3], weight: input, recurrentWeight: input, "
                           "bias?: input[2], recurrentBias?: input[2], peepholeWeight?: input[2], "
                           "initialHiddenState?: input, initialCellState?: input "
@@ -34,6 +39,8 @@ inline constexpr std::array recurrent_rows{
         .tolerance = ulp_per_term(3),
         .anchor = "api-mlgraphbuilder-lstm"},
     Row{.name = "lstmCell",
+        .line = "one step of a long short-term memory: the next hidden state and the next cell "
+                "state",
         .call = signature("input: floats[2], weight: input, recurrentWeight: input, hiddenState: "
                           "input, cellState: input, bias?: input[1], recurrentBias?: input[1], "
                           "peepholeWeight?: input[1] -> output0: input, output1: input"),

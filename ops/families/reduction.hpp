@@ -7,8 +7,10 @@
 
 namespace polychron::ops {
 
-consteval Row reduction(std::string_view name, std::string_view call, Tolerance tolerance) {
+consteval Row reduction(std::string_view name, std::string_view line, std::string_view call,
+                        Tolerance tolerance) {
   return {.name = name,
+          .line = line,
           .call = signature(call),
           .shape = reduce_shape,
           .attributes = alternative<ReduceAttributes>(),
@@ -18,8 +20,9 @@ consteval Row reduction(std::string_view name, std::string_view call, Tolerance 
 
 /// The place of the smallest or largest number along an axis: of equals the first, and NaN is
 /// beyond every number, as in reduceMin and reduceMax.
-consteval Row arg_min_max(std::string_view name) {
+consteval Row arg_min_max(std::string_view name, std::string_view line) {
   return {.name = name,
+          .line = line,
           .call = signature("input: any[1..N] -> int32|int64"),
           .shape = arg_min_max_shape,
           .attributes = alternative<ArgMinMaxAttributes>(),
@@ -28,24 +31,35 @@ consteval Row arg_min_max(std::string_view name) {
 }
 
 inline constexpr std::array reduction_rows{
-    arg_min_max("argMin"),
-    arg_min_max("argMax"),
+    arg_min_max("argMin",
+                "the index of the smallest number along axis; of equals the first, NaN before all"),
+    arg_min_max("argMax",
+                "the index of the largest number along axis; of equals the first, NaN before all"),
     Row{.name = "cumulativeSum",
+        .line = "the sum along axis up to each element; with exclusive without it, with reversed "
+                "from the end",
         .call = signature("input: wide[1..N] -> input"),
         .shape = cumulative_sum_shape,
         .attributes = alternative<CumulativeSumAttributes>(),
         .tolerance = ulp_per_term(1),
         .anchor = "api-mlgraphbuilder-cumulativesum"},
-    reduction("reduceL1", "input: wide -> input", ulp_per_term(1)),
-    reduction("reduceL2", "input: floats -> input", ulp_per_term(3)),
-    reduction("reduceLogSum", "input: floats -> input", ulp_per_term(19)),
-    reduction("reduceLogSumExp", "input: floats -> input", ulp_per_term(20)),
-    reduction("reduceMax", "input: any -> input", exact),
-    reduction("reduceMean", "input: floats -> input", ulp_per_term(3)),
-    reduction("reduceMin", "input: any -> input", exact),
-    reduction("reduceProduct", "input: wide -> input", ulp_per_term(1)),
-    reduction("reduceSum", "input: wide -> input", ulp_per_term(1)),
-    reduction("reduceSumSquare", "input: wide -> input", ulp_per_term(2)),
+    reduction("reduceL1", "the sum of the absolute values", "input: wide -> input",
+              ulp_per_term(1)),
+    reduction("reduceL2", "the square root of the sum of the squares", "input: floats -> input",
+              ulp_per_term(3)),
+    reduction("reduceLogSum", "the natural logarithm of the sum", "input: floats -> input",
+              ulp_per_term(19)),
+    reduction("reduceLogSumExp", "the natural logarithm of the sum of exp(x)",
+              "input: floats -> input", ulp_per_term(20)),
+    reduction("reduceMax", "the largest number", "input: any -> input", exact),
+    reduction("reduceMean", "the average", "input: floats -> input", ulp_per_term(3)),
+    reduction("reduceMin", "the smallest number", "input: any -> input", exact),
+    reduction("reduceProduct", "the product; integers wrap around", "input: wide -> input",
+              ulp_per_term(1)),
+    reduction("reduceSum", "the sum; integers wrap around", "input: wide -> input",
+              ulp_per_term(1)),
+    reduction("reduceSumSquare", "the sum of the squares; integers wrap around",
+              "input: wide -> input", ulp_per_term(2)),
 };
 
 }  // namespace polychron::ops

@@ -9,6 +9,8 @@ namespace polychron::ops {
 
 inline constexpr std::array resampling_rows{
     Row{.name = "resample2d",
+        .line = "the picture along axes in another size: the nearest element to each center, or "
+                "linear between two",
         .call = signature("input: float32|float16|uint8|int8[4] -> input"),
         .shape = resample2d_shape,
         .attributes = alternative<Resample2dAttributes>(),

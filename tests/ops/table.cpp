@@ -11,6 +11,7 @@
 
 #include "ops/document.hpp"
 #include "ops/limits.hpp"
+#include "ops/shape_lines.hpp"
 
 using namespace polychron;
 using nlohmann::json;
@@ -71,6 +72,21 @@ BOOST_AUTO_TEST_CASE(names_are_unique_and_found) {
   }
   BOOST_TEST(ops::find("conv3d") == nullptr);
   BOOST_TEST(ops::row(ops::op("conv2d")).name == "conv2d");
+}
+
+// docs/operators.md and the reference of GraphBuilder's methods are made of these.
+BOOST_AUTO_TEST_CASE(rows_say_what_they_compute) {
+  std::set<std::string_view> lines;
+  for (const auto& row : ops::rows()) {
+    BOOST_TEST(!row.line.empty(), row.name << " does not say what it computes");
+    BOOST_TEST(lines.insert(row.line).second, row.name << " computes what another does");
+    BOOST_TEST(row.anchor.starts_with("api-mlgraphbuilder-"), row.name << ": " << row.anchor);
+    const auto shape = ops::shape_line(row.shape);
+    BOOST_TEST(!shape.empty(), row.name << "'s shape rule has no line in ops/shape_lines.cpp");
+    for (const auto text : {row.line, shape})
+      BOOST_TEST(text.find_first_of("|\n`") == text.npos,
+                 row.name << ": a cell of the page cannot hold this: " << text);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(the_readme_counts_them) {
