@@ -206,10 +206,11 @@ export class App {
   }
 
   private revealSelection(selection: Selection): void {
-    const { items, trace } = this.panes[selection.pane];
+    const { trace } = this.panes[selection.pane];
     if ("item" in selection) {
       this.panes[selection.pane].reveal(selection.item);
-      this.view.reveal(items.begin[selection.item], items.end[selection.item]);
+      const [begin, end] = this.around(selection);
+      this.view.reveal(begin, end);
     } else {
       const { sent, received, from, to } = trace.messages;
       const at = selection.message;
@@ -218,6 +219,20 @@ export class App {
       const event = to[at] >= 0 ? to[at] : from[at];
       if (event >= 0) this.panes[selection.pane].reveal(event);
     }
+  }
+
+  /** What has to be in sight of an item: all of it; of a moment, what it happened in. */
+  private around({ pane, item }: { pane: number; item: number }): [number, number] {
+    const { items, trace } = this.panes[pane];
+    const begin = items.begin[item];
+    const end = items.end[item];
+    if (!items.moment[item]) return [begin, end];
+    const inner = items.at(items.row(item), begin, 0);
+    const { cause, begin: begins, end: ends } = trace.events;
+    const holder = inner >= 0 && !items.moment[inner] ? inner : cause[item];
+    const length = holder >= 0 && holder < begins.length ? ends[holder] - begins[holder] : 0;
+    const half = Math.max(length, (trace.last - trace.first) / 1e5, 100) / 2;
+    return [begin - half, end + half];
   }
 
   private frame(now: number): void {

@@ -242,7 +242,7 @@ export class Pane {
     }
   }
 
-  /** A line while the actor of a track lives. */
+  /** A line while the actor of a track lives, if it was born or died in the trace. */
   private drawLife(
     context: CanvasRenderingContext2D,
     frame: Frame,
@@ -252,6 +252,7 @@ export class Pane {
     context.fillStyle = frame.theme.life;
     for (const actor of this.sheet.tracks.tracks[track].actors) {
       const { start, end } = this.trace.actors[actor];
+      if (start <= this.trace.first && end >= this.trace.last) continue; // it was always there
       const from = Math.max(0, (start - frame.t0) * frame.scale);
       const to = Math.min(this.width, (Math.min(end, this.trace.last) - frame.t0) * frame.scale);
       if (to > from) context.fillRect(from, y, to - from, 2);
@@ -286,7 +287,7 @@ export class Pane {
     this.drawn = [];
     if (scene.followed) this.drawn = followed?.messages ?? [];
     else if (scene.arrows !== "none")
-      this.drawn = arrows.inSight(sheet, frame, scene.arrows === "all" ? 4000 : undefined) ?? [];
+      this.drawn = arrows.inSight(sheet, frame, scene.arrows === "all" ? 4000 : this.width / 8) ?? [];
     arrows.draw(context, this.drawn, sheet, frame, theme.arrow, scene.followed !== null);
     for (const [from, to] of this.errorLinks(frame, followed))
       arrows.drawLink(context, from, to, sheet, frame);

@@ -74,10 +74,11 @@ export class Links {
   /** The failure of an event's operation and those upstream that led to it; empty: it did not fail. */
   errorPath(event: number): number[] {
     const { kind, ticket } = this.trace.events;
-    if (kind[event] === Kind.failure) return this.chain(event);
-    if (ticket[event] === 0 || !isError(this.trace, event)) return [];
-    const failure = this.failures.get(this.key(event));
-    return failure === undefined ? [] : this.chain(failure);
+    let failure = kind[event] === Kind.failure ? event : undefined;
+    if (failure === undefined && ticket[event] !== 0 && isError(this.trace, event))
+      failure = this.failures.get(this.key(event));
+    if (failure === undefined) return [];
+    return this.chain(failure).filter((one) => kind[one] === Kind.failure);
   }
 
   /** All that was done under a ticket of a context, by anyone, in time order. */

@@ -147,15 +147,25 @@ export function durationText(trace: Trace, ns: number): string {
 
 /** A moment for people, counted from the trace's begin. */
 export function momentText(trace: Trace, time: number): string {
-  return trace.clock === "step" ? `step ${time}` : nanoseconds(time);
+  return trace.clock === "step" ? `step ${time}` : nanoseconds(time, 7);
 }
 
-export function nanoseconds(ns: number): string {
-  const size = Math.abs(ns);
-  const digits = (value: number, unit: string): string =>
-    `${Number(value.toPrecision(4)).toString()} ${unit}`;
-  if (size < 1e3) return digits(ns, "ns");
-  if (size < 1e6) return digits(ns / 1e3, "µs");
-  if (size < 1e9) return digits(ns / 1e6, "ms");
-  return digits(ns / 1e9, "s");
+export function nanoseconds(ns: number, digits = 4): string {
+  const [size, unit] = unitOf(Math.abs(ns));
+  return `${Number((ns / size).toPrecision(digits))} ${unit}`;
+}
+
+/** A mark of an axis: as many digits as tell it from the next, `step` away. */
+export function markText(trace: Trace, time: number, step: number): string {
+  if (trace.clock === "step") return `step ${time}`;
+  const [size, unit] = unitOf(Math.abs(time));
+  const digits = Math.max(0, Math.min(9, -Math.floor(Math.log10(step / size) + 1e-9)));
+  return `${(time / size).toFixed(digits)} ${unit}`;
+}
+
+function unitOf(ns: number): [number, string] {
+  if (ns < 1e3) return [1, "ns"];
+  if (ns < 1e6) return [1e3, "µs"];
+  if (ns < 1e9) return [1e6, "ms"];
+  return [1e9, "s"];
 }

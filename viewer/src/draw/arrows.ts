@@ -8,7 +8,6 @@ import { boxOf } from "./slices";
 
 type Context = CanvasRenderingContext2D;
 
-const readable = 250;
 const blockSize = 256;
 
 export class Arrows {
@@ -44,7 +43,7 @@ export class Arrows {
   }
 
   /** Those in sight, or null: too many to be read. */
-  inSight(sheet: Sheet, frame: Frame, atMost = readable): number[] | null {
+  inSight(sheet: Sheet, frame: Frame, atMost: number): number[] | null {
     const found: number[] = [];
     const t1 = frame.t0 + frame.width / frame.scale;
     for (let b = 0; b < this.blocks.length; ++b) {
@@ -79,7 +78,7 @@ export class Arrows {
       const failed = to >= 0 && error[to] !== 0;
       const paint = failed ? frame.theme.error : colour;
       const pending = Number.isNaN(this.trace.messages.received[i]);
-      arrow(context, ends, paint, strong ? 2 : 1, strong ? 1 : 0.7, pending);
+      arrow(context, ends, paint, strong ? 2 : 1, strong ? 1 : 0.6, pending);
     }
   }
 

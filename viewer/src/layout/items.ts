@@ -6,7 +6,7 @@ import { Shade, shadesOf } from "../draw/palette";
 import { isMoment, nest } from "./nesting";
 import type { Tracks } from "./tracks";
 
-const waitRowsAtMost = 4;
+const waitRowsAtMost = 3;
 
 export class Items {
   readonly count: number;

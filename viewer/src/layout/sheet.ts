@@ -34,8 +34,8 @@ export interface Metrics {
   pad: number;
 }
 
-export const fine: Metrics = { slice: 18, band: 22, group: 24, density: 28, counter: 46, pad: 4 };
-export const coarse: Metrics = { slice: 24, band: 22, group: 34, density: 36, counter: 46, pad: 4 };
+export const fine: Metrics = { slice: 17, band: 20, group: 22, density: 26, counter: 44, pad: 4 };
+export const coarse: Metrics = { slice: 22, band: 20, group: 34, density: 34, counter: 44, pad: 4 };
 
 const bandTitles: Record<Band, string> = {
   callers: "Callers",
@@ -74,7 +74,7 @@ export class Sheet {
   }
 
   setAll(open: boolean): void {
-    for (const group of this.tracks.groups) group.open = open || group.tracks.length === 1;
+    for (const group of this.tracks.groups) group.open = open || group.flat;
     this.arrange();
   }
 
@@ -119,7 +119,7 @@ export class Sheet {
 
   private addGroup(index: number): void {
     const group = this.tracks.groups[index];
-    const alone = group.tracks.length === 1;
+    const alone = group.flat;
     if (!alone) {
       const height = group.open ? this.metrics.group : this.metrics.density;
       const row = this.add("group", `g${index}`, group.title, group.note, height, index, false);

@@ -1,6 +1,6 @@
 // Which actor is on which track, and which tracks are a group: one per band, context and kind. Actors
 // of a large group that lived one after another share tracks, so that ten thousand short-lived tensors
-// stay a screen.
+// stay a screen. Actors of which nothing was recorded are together at the end of their band.
 import { actorTitle, bands } from "../data/trace";
 import type { Band, Trace } from "../data/trace";
 
@@ -17,6 +17,7 @@ export interface Group {
   band: Band;
   tracks: number[];
   open: boolean;
+  flat: boolean; // too small for a line of its own: its tracks stand alone
 }
 
 export interface Tracks {
@@ -26,35 +27,46 @@ export interface Tracks {
 }
 
 const order = ["caller", "thread", "context", "compiler", "device", "graph", "tensor"];
-const openUpTo = 8; // larger groups begin collapsed
+const flatUpTo = 4;
+const openUpTo = 12; // larger groups begin collapsed, those of tensors and graphs always
 const shareFrom = 32; // from so many actors on they share tracks
 
 export function arrange(trace: Trace): Tracks {
   const keyed = new Map<string, number[]>();
+  const heard = new Uint8Array(trace.actors.length);
+  for (const actor of trace.events.actor) heard[actor] = 1;
+  for (const actor of trace.waits.actor) heard[actor] = 1;
   trace.actors.forEach((actor, i) => {
     const place = order.indexOf(actor.kind);
     const rank = place < 0 ? order.length : place;
-    const key = [bands.indexOf(actor.band), pad(actor.context + 1), pad(rank), actor.kind].join(" ");
+    const band = bands.indexOf(actor.band);
+    const key = heard[i]
+      ? [band, "heard", pad(actor.context + 1), pad(rank), actor.kind].join(" ")
+      : `${band} idle`;
     const list = keyed.get(key);
     if (list) list.push(i);
     else keyed.set(key, [i]);
   });
   const out: Tracks = { tracks: [], groups: [], trackOf: new Int32Array(trace.actors.length) };
-  for (const key of [...keyed.keys()].sort()) addGroup(trace, out, keyed.get(key)!);
+  for (const key of [...keyed.keys()].sort())
+    addGroup(trace, out, keyed.get(key)!, key.endsWith(" idle"));
   return out;
 }
 
 const pad = (n: number): string => String(n).padStart(6, "0");
 
-function addGroup(trace: Trace, out: Tracks, actors: number[]): void {
+function addGroup(trace: Trace, out: Tracks, actors: number[], idle: boolean): void {
   const first = trace.actors[actors[0]];
-  const of = trace.contexts[first.context] ?? "";
+  const of = idle ? "" : (trace.contexts[first.context] ?? "");
+  const many = first.kind === "tensor" || first.kind === "graph";
+  const kind = idle ? "idle" : plural(first.kind, actors.length);
   const group: Group = {
-    title: `${actors.length} ${plural(first.kind, actors.length)}`,
+    title: `${actors.length.toLocaleString("en")} ${kind}`,
     note: of,
     band: first.band,
     tracks: [],
-    open: actors.length <= openUpTo,
+    open: !idle && (actors.length <= flatUpTo || (actors.length <= openUpTo && !many)),
+    flat: !idle && actors.length <= flatUpTo,
   };
   const sorted = [...actors].sort(
     (a, b) => trace.actors[a].lane - trace.actors[b].lane || start(trace, a) - start(trace, b) || a - b,
@@ -66,7 +78,7 @@ function addGroup(trace: Trace, out: Tracks, actors: number[]): void {
     out.tracks.push({
       actors: row,
       title: actorTitle(trace, row[0]) + more,
-      note: of,
+      note: actorTitle(trace, row[0]).includes(`'${of}'`) ? "" : of,
       group: out.groups.length,
     });
     group.tracks.push(track);

@@ -48,7 +48,7 @@ class Details {
       this.element.append(el("p", { class: "warn" }, trace.lints[lint].text));
     this.waits("Waited", links.waits.of(event));
     const path = links.errorPath(event);
-    if (path.length > 1) this.links("Path of the error", path, event);
+    if (path.length > 0 && path[0] !== event) this.links("Path of the error", path, event);
     this.links("Because of", links.chain(event), event);
     this.messages("Received", links.received.of(event), false);
     this.messages("Sent", links.sent.of(event), true);

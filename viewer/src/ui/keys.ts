@@ -183,7 +183,7 @@ function zoomTo(app: App): void {
 
 function openAll(app: App): void {
   const { sheet } = paneOf(app);
-  const closed = sheet.tracks.groups.some((group) => !group.open && group.tracks.length > 1);
+  const closed = sheet.tracks.groups.some((group) => !group.open && !group.flat);
   sheet.setAll(closed);
   scroll(app, 0);
 }

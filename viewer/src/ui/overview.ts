@@ -1,6 +1,6 @@
 // The strip above the tracks: all of the trace with the part that is in sight, and the axis of time.
 import type { App } from "../app";
-import { Kind, bands, momentText } from "../data/trace";
+import { Kind, bands, markText, momentText, nanoseconds } from "../data/trace";
 import { begin, fitTo, smallFont, surface } from "../draw/surface";
 import { marks } from "../pane";
 import type { Pane } from "../pane";
@@ -11,6 +11,7 @@ const buckets = 512;
 export class Overview {
   private map = surface(find<HTMLCanvasElement>("#map"));
   private ruler = surface(find<HTMLCanvasElement>("#ruler"));
+  private sight = find<HTMLElement>("#sight");
   private density: Float32Array[]; // per band: how busy each bucket is, 0 to 1
   private errors: Uint8Array;
 
@@ -109,10 +110,14 @@ export class Overview {
     context.textBaseline = "middle";
     context.fillStyle = theme.dim;
     const from = trace.clock === "step" ? 0 : trace.first;
-    for (const time of marks(view.t0, view.t1, width, trace)) {
+    this.sight.textContent =
+      trace.clock === "step" ? `${Math.round(view.span)} steps` : nanoseconds(view.span);
+    const times = marks(view.t0, view.t1, width, trace);
+    const step = times.length > 1 ? times[1] - times[0] : view.span;
+    for (const time of times) {
       const x = (time - view.t0) * scale;
       context.fillRect(Math.round(x), height - 5, 1, 5);
-      if (x > -2 && x < width - 20) context.fillText(momentText(trace, time - from), x + 4, height / 2);
+      if (x > -2 && x < width - 20) context.fillText(markText(trace, time - from, step), x + 4, height / 2);
     }
     if (Number.isNaN(pointer)) return;
     const text = momentText(trace, trace.clock === "step" ? Math.floor(pointer) : Math.round(pointer - from));
