@@ -1,0 +1,249 @@
+// What is selected, followed, searched and stepped to, and the one loop that draws it. The parts of the
+// page ask it for changes and are told to show them; none of them draws or keeps state of its own.
+import { Frames } from "./frames";
+import { firstDifference } from "./data/schedule";
+import { search } from "./data/search";
+import { durationText } from "./data/trace";
+import type { Trace } from "./data/trace";
+import { themes } from "./draw/palette";
+import { itemTitle } from "./draw/slices";
+import { levelOf } from "./layout/levels";
+import { coarse, fine } from "./layout/sheet";
+import { Pane } from "./pane";
+import type { Scene, Selection } from "./pane";
+import { find } from "./ui/dom";
+import { Labels } from "./ui/labels";
+import { Overview } from "./ui/overview";
+import { Panel } from "./ui/panel";
+import { View } from "./view";
+
+export class App {
+  readonly panes: Pane[];
+  readonly view: View;
+  readonly scene: Scene;
+  readonly frames = new Frames();
+  readonly panel: Panel;
+  readonly overview: Overview;
+  active = 0; // the pane that keys go to
+  /** What a held key does in each frame; true: it goes on. */
+  held: ((elapsed: number) => boolean) | null = null;
+  query = "";
+  hit = -1; // which of all hits is selected
+  private labels: Labels[];
+  private asked = false;
+  private announcer = find<HTMLElement>("#announcer");
+
+  constructor(
+    readonly trace: Trace,
+    canvasOnly: boolean,
+  ) {
+    const traces = trace.other ? [trace, trace.other] : [trace];
+    const touch = matchMedia("(pointer: coarse)").matches;
+    this.panes = traces.map((one, i) => new Pane(one, i, touch ? coarse : fine, canvasOnly));
+    const first = Math.min(...traces.map((one) => one.first));
+    const last = Math.max(...traces.map((one) => one.last));
+    const calm = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const least = trace.clock === "step" ? 2 : 20;
+    this.view = new View(first, last, least, () => this.invalidate(), calm);
+    this.scene = {
+      view: this.view,
+      theme: themes.light,
+      selection: null,
+      followed: null,
+      hits: traces.map(() => new Int32Array(0)),
+      step: -1,
+      difference: this.panes.length === 2 ? firstDifference(this.panes[0].steps, this.panes[1].steps) : -1,
+      arrows: "auto",
+      paper: false,
+      pointer: NaN,
+    };
+    this.labels = this.panes.map((pane) => new Labels(this, pane));
+    find("#panes").append(...this.panes.map((pane) => pane.element));
+    this.overview = new Overview(this);
+    this.panel = new Panel(this);
+    new ResizeObserver(() => this.measure()).observe(find("#panes"));
+    this.measure();
+  }
+
+  measure(): void {
+    for (const pane of this.panes) pane.measure();
+    this.overview.measure();
+    this.invalidate();
+  }
+
+  invalidate(): void {
+    if (this.asked) return;
+    this.asked = true;
+    requestAnimationFrame((now) => this.frame(now));
+  }
+
+  /** Draws now, without waiting for a frame: for paper. */
+  drawNow(): void {
+    for (const pane of this.panes) pane.draw(this.scene);
+    for (const labels of this.labels) labels.show();
+    this.overview.draw();
+  }
+
+  select(selection: Selection | null, reveal = true): void {
+    this.scene.selection = selection;
+    if (selection) {
+      this.active = selection.pane;
+      if (reveal) this.revealSelection(selection);
+      this.announce(this.describe(selection));
+      const step = "item" in selection ? this.stepOf(selection) : -1;
+      if (step >= 0) this.scene.step = step;
+    }
+    this.panel.select();
+    this.invalidate();
+  }
+
+  selectEvent(pane: number, event: number): void {
+    if (event >= 0) this.select({ pane, item: event });
+  }
+
+  follow(pane: number, context: number, ticket: number): void {
+    const { links, items } = this.panes[pane];
+    if (ticket === 0) return;
+    const events = links.ticketEvents(context, ticket);
+    const { waits, events: all, actors } = this.panes[pane].trace;
+    const chosen = [...events];
+    for (let i = 0; i < waits.count; ++i)
+      if (waits.ticket[i] === ticket && actors[waits.actor[i]].context === context)
+        chosen.push(all.count + i);
+    this.scene.followed = {
+      pane,
+      context,
+      ticket,
+      items: new Set(chosen),
+      level: levelOf(items, chosen),
+      messages: links.ticketMessages(context, ticket),
+    };
+    for (const event of events) this.panes[pane].sheet.reveal(items.track[event]);
+    if (events.length > 0) {
+      const begin = Math.min(...events.map((event) => all.begin[event]));
+      const end = Math.max(...events.map((event) => all.end[event]));
+      const air = Math.max((end - begin) * 0.1, 1);
+      this.view.show(begin - air, end + air);
+      this.panes[pane].reveal(events[0]);
+    }
+    this.announce(`following ticket ${ticket}: ${events.length} events`);
+    this.panel.select();
+    this.invalidate();
+  }
+
+  unfollow(): void {
+    this.scene.followed = null;
+    this.panel.select();
+    this.invalidate();
+  }
+
+  find(query: string): void {
+    this.query = query;
+    this.hit = -1;
+    this.scene.hits = this.panes.map((pane) => search(pane.trace, query));
+    this.invalidate();
+  }
+
+  get hits(): number {
+    return this.scene.hits.reduce((sum, list) => sum + list.length, 0);
+  }
+
+  /** To the next hit or the one before; the first time to the first in sight. */
+  nextHit(way: number): void {
+    const total = this.hits;
+    if (total === 0) return;
+    if (this.hit < 0 && way > 0) {
+      const { begin } = this.panes[0].items;
+      const from = this.scene.hits[0].findIndex((event) => begin[event] >= this.view.t0);
+      this.hit = Math.max(0, from);
+    } else this.hit = (this.hit + way + total) % total;
+    let at = this.hit;
+    for (let pane = 0; pane < this.panes.length; ++pane) {
+      const list = this.scene.hits[pane];
+      if (at < list.length) return this.selectEvent(pane, list[at]);
+      at -= list.length;
+    }
+  }
+
+  get stepCount(): number {
+    return Math.max(...this.panes.map((pane) => pane.steps.count));
+  }
+
+  goToStep(step: number): void {
+    if (this.stepCount === 0) return;
+    this.scene.step = Math.max(0, Math.min(this.stepCount - 1, step));
+    const pane = this.panes.findIndex((one) => this.scene.step < one.steps.count);
+    const active = this.scene.step < this.panes[this.active].steps.count ? this.active : pane;
+    for (const one of this.panes)
+      if (one.index !== active && this.scene.step < one.steps.count)
+        one.reveal(one.steps.event(this.scene.step));
+    this.selectEvent(active, this.panes[active].steps.event(this.scene.step));
+  }
+
+  toggle(pane: Pane, group: number): void {
+    pane.sheet.toggle(group);
+    pane.scrollTo(pane.scroll);
+    this.invalidate();
+  }
+
+  describe(selection: Selection): string {
+    const pane = this.panes[selection.pane];
+    if ("message" in selection)
+      return `message ${pane.trace.strings[pane.trace.messages.name[selection.message]]}`;
+    const { items } = pane;
+    const length = items.end[selection.item] - items.begin[selection.item];
+    const title = itemTitle(items, selection.item);
+    return length > 0 ? `${title}, ${durationText(pane.trace, length)}` : title;
+  }
+
+  announce(text: string): void {
+    this.announcer.textContent = text;
+  }
+
+  private stepOf(selection: { pane: number; item: number }): number {
+    const pane = this.panes[selection.pane];
+    return pane.items.isWait(selection.item) ? -1 : pane.steps.of(selection.item);
+  }
+
+  private revealSelection(selection: Selection): void {
+    const { trace } = this.panes[selection.pane];
+    if ("item" in selection) {
+      this.panes[selection.pane].reveal(selection.item);
+      const [begin, end] = this.around(selection);
+      this.view.reveal(begin, end);
+    } else {
+      const { sent, received, from, to } = trace.messages;
+      const at = selection.message;
+      const times = [sent[at], received[at]].filter((time) => !Number.isNaN(time));
+      this.view.reveal(Math.min(...times), Math.max(...times));
+      const event = to[at] >= 0 ? to[at] : from[at];
+      if (event >= 0) this.panes[selection.pane].reveal(event);
+    }
+  }
+
+  /** What has to be in sight of an item: all of it; of a moment, what it happened in. */
+  private around({ pane, item }: { pane: number; item: number }): [number, number] {
+    const { items, trace } = this.panes[pane];
+    const begin = items.begin[item];
+    const end = items.end[item];
+    if (!items.moment[item]) return [begin, end];
+    const inner = items.at(items.row(item), begin, 0);
+    const { cause, begin: begins, end: ends } = trace.events;
+    const holder = inner >= 0 && !items.moment[inner] ? inner : cause[item];
+    const length = holder >= 0 && holder < begins.length ? ends[holder] - begins[holder] : 0;
+    const half = Math.max(length, (trace.last - trace.first) / 1e5, 100) / 2;
+    return [begin - half, end + half];
+  }
+
+  private frame(now: number): void {
+    this.asked = false;
+    const begin = performance.now();
+    const elapsed = this.frames.next(now);
+    const moving = this.view.advance(now);
+    const holding = this.held !== null && this.held(elapsed);
+    this.drawNow();
+    this.frames.drawn(performance.now() - begin);
+    if (moving || holding) this.invalidate();
+    else this.frames.rest();
+  }
+}

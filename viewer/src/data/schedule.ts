@@ -1,0 +1,67 @@
+// A run of the stress tool, step by step: what a step handles, what is then still on its way, and
+// where two runs part.
+import { actorTitle, eventTitle } from "./trace";
+import type { Trace } from "./trace";
+import type { Links } from "./links";
+
+export class Steps {
+  readonly count: number;
+  readonly verdict: string;
+  private stepOf = new Map<number, number>();
+
+  constructor(
+    readonly trace: Trace,
+    readonly links: Links,
+  ) {
+    const schedule = trace.schedule;
+    this.count = schedule ? schedule.events.length : 0;
+    this.verdict = schedule ? schedule.verdict : "";
+    schedule?.events.forEach((event, step) => this.stepOf.set(event, step));
+  }
+
+  event(step: number): number {
+    return this.trace.schedule!.events[step];
+  }
+
+  /** The step in which an event came about; -1: not of the schedule. */
+  of(event: number): number {
+    for (const at of this.links.chain(event)) {
+      const step = this.stepOf.get(at);
+      if (step !== undefined) return step;
+    }
+    return -1;
+  }
+
+  /** The message that a step handles; -1: none. */
+  message(step: number): number {
+    return this.links.received.of(this.event(step))[0] ?? -1;
+  }
+
+  /** Messages that were sent by the end of a step and are handled later, or never. */
+  undelivered(step: number): number[] {
+    const { messages, events } = this.trace;
+    const now = events.begin[this.event(step)];
+    const pending: number[] = [];
+    for (let i = 0; i < messages.count; ++i) {
+      const sent = Number.isNaN(messages.sent[i]) ? -Infinity : messages.sent[i];
+      const received = Number.isNaN(messages.received[i]) ? Infinity : messages.received[i];
+      if (sent <= now && received > now) pending.push(i);
+    }
+    return pending;
+  }
+
+  /** What a step does, in one line: equal texts are the same choice. */
+  text(step: number): string {
+    const event = this.event(step);
+    const ticket = this.trace.events.ticket[event];
+    const to = actorTitle(this.trace, this.trace.events.actor[event]);
+    return `${to}: ${eventTitle(this.trace, event)}${ticket ? ` t${ticket}` : ""}`;
+  }
+}
+
+/** The first step that differs; -1: none does. One that is longer differs where the other ends. */
+export function firstDifference(a: Steps, b: Steps): number {
+  const both = Math.min(a.count, b.count);
+  for (let i = 0; i < both; ++i) if (a.text(i) !== b.text(i)) return i;
+  return a.count === b.count ? -1 : both;
+}

@@ -1,0 +1,123 @@
+// What is written and marked on the rectangles: titles, the diamonds of outcomes and failures, outlines
+// of what is selected or found. Only what is in sight and large enough to read.
+import { Kind, durationText, eventTitle } from "../data/trace";
+import type { Trace } from "../data/trace";
+import type { Items } from "../layout/items";
+import type { Level } from "../layout/levels";
+import { visibleRuns } from "../layout/levels";
+import type { Sheet } from "../layout/sheet";
+import type { Frame } from "./gl";
+import { Shade } from "./palette";
+import { fitted, font } from "./surface";
+import type { Box } from "./surface";
+
+type Context = CanvasRenderingContext2D;
+
+/** Where an item is in the pane; null: its group is collapsed, or it has no row. */
+export function boxOf(items: Items, sheet: Sheet, frame: Frame, item: number): Box | null {
+  const place = sheet.places[items.track[item]];
+  if (items.depth[item] === 255) return null;
+  const x = (items.begin[item] - frame.t0) * frame.scale;
+  const width = Math.max(1, (items.end[item] - items.begin[item]) * frame.scale);
+  const y = place.y + items.depth[item] * place.step - frame.scroll;
+  return { x, y, width, height: place.height };
+}
+
+export function waitText(trace: Trace, wait: number): string {
+  const { begin, end, text } = trace.waits;
+  const length = durationText(trace, end[wait] - begin[wait]);
+  const said = trace.strings[text[wait]];
+  return said.includes(" waits for ")
+    ? said.replace(" waits for ", ` waits ${length} for `)
+    : `${said} (${length})`;
+}
+
+export function itemTitle(items: Items, item: number): string {
+  const { trace } = items;
+  if (items.isWait(item)) return waitText(trace, item - trace.events.count);
+  return eventTitle(trace, item);
+}
+
+export function drawTitles(
+  context: Context,
+  items: Items,
+  sheet: Sheet,
+  level: Level,
+  frame: Frame,
+  only: Set<number> | null,
+): void {
+  context.font = font;
+  context.textBaseline = "middle";
+  context.textAlign = "left";
+  const { theme } = frame;
+  const least = 26 / frame.scale;
+  const end = frame.t0 + frame.width / frame.scale;
+  for (const [from, to] of visibleRuns(level, frame.t0, end))
+    for (let i = from; i < to; ++i) {
+      const item = level.item[i];
+      if (item < 0 || level.end[i] - level.begin[i] < least) continue;
+      const place = sheet.places[level.track[i]];
+      if (!place.shown || place.step === 0) continue;
+      if (only && !only.has(item)) continue;
+      const y = place.y + level.depth[i] * place.step - frame.scroll;
+      if (y > frame.height || y + place.height < 0) continue;
+      const left = Math.max(0, (level.begin[i] - frame.t0) * frame.scale) + 4;
+      const right = Math.min(frame.width, (level.end[i] - frame.t0) * frame.scale) - 4;
+      if (right - left < 18) continue;
+      const text = fitted(context, itemTitle(items, item), right - left);
+      if (!text) continue;
+      context.fillStyle = theme.ink[level.shade[i]];
+      context.fillText(text, left, y + place.height / 2 + 0.5);
+    }
+}
+
+/** Outcomes and lints as diamonds, failures larger: found with one look, whatever the zoom. */
+export function drawMarks(
+  context: Context,
+  items: Items,
+  sheet: Sheet,
+  level: Level,
+  frame: Frame,
+  only: Set<number> | null,
+): void {
+  const end = frame.t0 + frame.width / frame.scale;
+  let drawn = 0;
+  const margin = 8 / frame.scale;
+  for (const [from, to] of visibleRuns(level, frame.t0 - margin, end + margin))
+    for (let i = from; i < to && drawn < 1500; ++i) {
+      if (!level.moment[i]) continue;
+      const place = sheet.places[level.track[i]];
+      if (!place.shown || place.step === 0) continue;
+      const item = level.item[i];
+      if (only && !only.has(item)) continue;
+      const y = place.y + level.depth[i] * place.step - frame.scroll + place.height / 2;
+      if (y < -10 || y > frame.height + 10) continue;
+      const x = (level.begin[i] - frame.t0) * frame.scale;
+      const failure = level.shade[i] === Shade.error;
+      const lint = item >= 0 && items.trace.events.kind[item] === Kind.lint;
+      diamond(context, x, y, failure ? 6 : lint ? 5 : 4.5);
+      context.fillStyle = frame.theme.shades[level.shade[i]];
+      context.fill();
+      context.strokeStyle = frame.theme.background;
+      context.lineWidth = 1.25;
+      context.stroke();
+      ++drawn;
+    }
+}
+
+function diamond(context: Context, x: number, y: number, size: number): void {
+  context.beginPath();
+  context.moveTo(x, y - size);
+  context.lineTo(x + size, y);
+  context.lineTo(x, y + size);
+  context.lineTo(x - size, y);
+  context.closePath();
+}
+
+export function outline(context: Context, box: Box, colour: string, width: number): void {
+  context.strokeStyle = colour;
+  context.lineWidth = width;
+  const x = Math.max(-4, box.x);
+  const right = Math.min(context.canvas.width + 4, box.x + Math.max(5, box.width));
+  context.strokeRect(x - 1, box.y - 1, right - x + 1, box.height + 2);
+}

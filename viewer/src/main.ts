@@ -1,0 +1,39 @@
+// The page's start: reads the trace that was put into it, and shows it, or one line that says why not.
+import { App } from "./app";
+import { Damaged, decode, unpack } from "./data/decode";
+import { find } from "./ui/dom";
+import { Input } from "./ui/input";
+import { preparePrinting } from "./ui/print";
+import { Tip } from "./ui/tip";
+import { Toolbar } from "./ui/toolbar";
+
+async function start(): Promise<void> {
+  const source = find<HTMLElement>("#trace");
+  const trace = decode(await unpack(source.textContent ?? ""));
+  source.remove(); // its memory is of no more use
+  document.title = `${trace.title} · Polychron`;
+  const app = new App(trace, location.hash.includes("canvas"));
+  const tip = new Tip(app);
+  for (const pane of app.panes) new Input(app, pane, tip);
+  new Toolbar(app);
+  preparePrinting(app);
+  document.body.classList.add("ready");
+  app.measure();
+  // For tests and for those who script the page in their browser's console.
+  Object.assign(window, {
+    polychron: {
+      app,
+      frames: app.frames.between,
+      drawing: app.frames.drawing,
+      webgl: app.panes.every((pane) => pane.usesGl),
+    },
+  });
+}
+
+start().catch((error: unknown) => {
+  const line = find<HTMLElement>("#wrong");
+  line.textContent =
+    error instanceof Damaged ? error.message : `this page cannot show its trace: ${String(error)}`;
+  line.hidden = false;
+  document.body.classList.add("wrong");
+});
