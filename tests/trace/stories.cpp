@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(several_threads_and_contexts_and_lanes) {
         recorded.context.read_tensor(out).get();
       });
   }
-  second.create_tensor({.data_type = DataType::float32, .shape = {1}}).get();
+  recorded.context = second, recorded.tensor("other");
   recorded.runtime.shutdown();
   const auto story = recorded.story();
   testing::check_promises(story);
