@@ -88,15 +88,14 @@ class State {
   /// Likewise, ahead of the mail that waits there.
   template <class Actor, class Message>
   void tell_urgently(const Actor& receiver, Message&& message) {
-    mail(receiver, caf::message_priority::high, {self_->id(), self_->context()},
-         environment_->observer,
+    mail(receiver, caf::message_priority::high, {self_->id(), self_->context()}, environment_->tap,
          [&] { return std::decay_t<Message>(std::forward<Message>(message)); });
   }
   /// What `make()` returns, made in its place.
   template <class Actor, class Make>
   void tell_made(const Actor& receiver, const Make& make) {
     mail(receiver, caf::message_priority::normal, {self_->id(), self_->context()},
-         environment_->observer, make);
+         environment_->tap, make);
   }
 
  private:
@@ -106,15 +105,14 @@ class State {
   }
   template <class Message>
   void route(Message& message) {
-    const auto& observer = environment_->observer;
-    if (!observer) [[likely]]
+    auto* const observer = environment_->tap.observer();
+    if (observer == nullptr) [[likely]]
       return handle(message);
-    // A share: the handler may be this actor's last.
-    const auto listening = observer;
+    const auto listened_to = environment_;  // the handler may be this actor's last
     const auto id = self_->id();
-    listening->received(id, &std::as_const(message));
+    observer->received(id, &std::as_const(message));
     handle(message);
-    listening->finished(id, &std::as_const(message));
+    observer->finished(id, &std::as_const(message));
   }
   template <class Message>
   void handle(Message& message) {
@@ -177,13 +175,13 @@ typename S::interface::behavior_type body(Shell<S> self, msg::Census::Entry entr
   // First of all: from here on the context hears of whatever goes wrong.
   auto& state = self->state;
   state.enter(environment);
-  if (environment->observer) environment->observer->started(self->id(), S::name);
+  if (auto* const observer = environment->tap.observer()) observer->started(self->id(), S::name);
   try {
     state.start(std::move(args)...);
     // Not a member of the state, which goes before the mailbox does: what is in there may hold
     // memory and places, which need the environment.
     self->attach_functor([environment, entry, id = self->id()] {
-      if (environment->observer) environment->observer->ended(id);
+      if (auto* const observer = environment->tap.observer()) observer->ended(id);
       environment->census->leave(entry);
     });
   } catch (...) {

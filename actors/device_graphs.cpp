@@ -87,7 +87,14 @@ kernels::ExecuteStatus DeviceState::run(msg::GraphSlot& graph, std::span<double>
     if (!made) return {made.error()};
   }
   bool inherent = false;
+  auto* const observer = environment().tap.observer();
+  const bool listened_to = observer != nullptr && observer->wants_steps();
+  std::vector<double> for_observer;
   const auto result = guarded([&]() -> Result<void> {
+    if (listened_to && seconds.empty()) {
+      for_observer.resize(graph.plan->labels().size());
+      seconds = for_observer;
+    }
     auto& backend = *environment().backend;
     auto status = seconds.empty()
                       ? backend.execute(*mine.plan, input_storage_, output_storage_)
@@ -95,6 +102,8 @@ kernels::ExecuteStatus DeviceState::run(msg::GraphSlot& graph, std::span<double>
     inherent = status.inherent;
     return status.result;
   });
+  if (listened_to && result)
+    observer->steps_taken(self()->id(), in_hand_->stamp.ticket, graph, seconds);
   return {result, inherent};
 }
 

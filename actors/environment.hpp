@@ -9,7 +9,6 @@
 
 #include "kernels/backend.hpp"
 #include "messages/conditions.hpp"
-#include "messages/observer.hpp"
 #include "messages/shared/admission.hpp"
 #include "messages/shared/alarm.hpp"
 #include "messages/shared/budget.hpp"
@@ -18,6 +17,7 @@
 #include "messages/shared/log.hpp"
 #include "messages/shared/lost.hpp"
 #include "messages/shared/progress.hpp"
+#include "messages/shared/tap.hpp"
 
 namespace polychron::actors {
 
@@ -66,12 +66,13 @@ struct Environment {
             reports.get(),   refusals.get(), events.get()};
   }
   std::shared_ptr<msg::Counters> counters;
-  std::shared_ptr<msg::Observer> observer;  ///< null unless somebody listens
   msg::Now now;
   msg::Meanwhile meanwhile;  ///< in a driven world only
   int threads = 1;           ///< that one dispatch may use
   bool detached =
       true;  ///< device and compiler on threads of their own; false under a test scheduler
+  std::shared_ptr<msg::Observer> ear;  ///< who may listen; the runtime's recorder
+  mutable msg::Tap tap;                ///< who listens, if anybody
   mutable std::vector<msg::LaneProgress> lanes;
   mutable msg::Alarm alarm;     ///< of actors that fail
   mutable msg::Busy compiling;  ///< with which graph; 0 for nothing

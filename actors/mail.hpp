@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "messages/observer.hpp"
+#include "messages/shared/tap.hpp"
 
 namespace polychron::actors {
 
@@ -30,7 +30,7 @@ struct Sender {
 /// hold the sender would cost both threads a cache line.
 template <class Receiver, class Make>
 void mail(const Receiver& receiver, caf::message_priority priority, const Sender& from,
-          const std::shared_ptr<msg::Observer>& observer, const Make& make) {
+          const msg::Tap& tap, const Make& make) {
   using Message = std::invoke_result_t<const Make&>;
   static_assert(caf::response_type<typename Receiver::signatures, Message>::valid,
                 "a message of the receiver's protocol");
@@ -38,7 +38,7 @@ void mail(const Receiver& receiver, caf::message_priority priority, const Sender
   auto* const element = new caf::mailbox_element_vals<Message>(
       nullptr, caf::make_message_id(priority), {}, MadeInPlace<Make>{make});
   caf::mailbox_element_ptr owned(element);
-  if (observer) [[unlikely]]
+  if (auto* const observer = tap.observer(); observer != nullptr) [[unlikely]]
     observer->sent(from.id, target->id(), &std::as_const(std::get<0>(element->data())));
   target->enqueue(std::move(owned), from.host);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <variant>
 
 #include "messages/compiler.hpp"
@@ -48,6 +49,12 @@ class Observer {
   virtual void finished(ActorId by, const MessageView& message) noexcept = 0;
   /// A lane's operation has its turn: now it is carried out, or not run for a reason.
   virtual void has_turn(ActorId lane, const carry_out& operation) noexcept = 0;
+  /// It is over, or goes on as a lease does. Its message may have been moved from.
+  virtual void carried_out(ActorId /*lane*/, Ticket /*ticket*/) noexcept {}
+  /// Whether lanes should take the time of each step of a plan, and tell it before the end.
+  virtual bool wants_steps() const noexcept { return false; }
+  virtual void steps_taken(ActorId /*lane*/, Ticket /*ticket*/, const GraphSlot& /*graph*/,
+                           std::span<const double> /*seconds*/) noexcept {}
 };
 
 }  // namespace polychron::msg

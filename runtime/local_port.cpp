@@ -4,7 +4,7 @@ namespace polychron::detail {
 
 template <class Make>
 void LocalPort::send(caf::message_priority priority, const Make& make) const {
-  actors::mail(actor_, priority, {}, environment_->observer, make);
+  actors::mail(actor_, priority, {}, environment_->tap, make);
 }
 
 void LocalPort::submit(msg::Call&& call, msg::LocalPart&& local) {
@@ -33,6 +33,10 @@ void LocalPort::end(LostReason reason, const char* message) noexcept {
   actors::until_there_is_memory([&] {
     send(caf::message_priority::high, [] { return msg::submit{msg::DestroyContext{}, {}}; });
   });
+}
+
+void LocalPort::record(bool on) const noexcept {
+  environment_->tap.listen(on ? environment_->ear.get() : nullptr);
 }
 
 msg::Place LocalPort::enter(Door door, const msg::Conditions& conditions) {

@@ -26,6 +26,18 @@ std::vector<RemainingActor> Runtime::shutdown(std::chrono::nanoseconds patience)
   return state_->shutdown(patience);
 }
 
+void Runtime::start_trace(const TraceOptions& options) {
+  if (state_) state_->start_trace(options);
+}
+
+void Runtime::stop_trace() noexcept {
+  if (state_) state_->stop_trace();
+}
+
+std::vector<std::byte> Runtime::trace() const {
+  return state_ ? state_->trace() : std::vector<std::byte>{};
+}
+
 std::uint64_t Runtime::callback_exceptions() const noexcept {
   return state_ ? state_->callbacks().exceptions() : 0;
 }

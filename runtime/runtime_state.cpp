@@ -81,6 +81,8 @@ void RuntimeState::start(const RuntimeOptions& options) {
                            : std::max<std::size_t>(2, cores / 2);
   home_ = std::make_unique<msg::HomeThread>();
   start_callbacks(options);
+  make_recorder();
+  obey_environment();
   auto& config = config_.emplace();
   // Measured: with CAF's "stealing" a message to a sleeping worker costs ten times as much.
   config.load<msg::Workers>();
@@ -119,11 +121,13 @@ std::shared_ptr<RuntimeState> RuntimeState::embed(caf::actor_system& system, Bac
   state->system_ = &system;
   state->factory_ = std::move(factory);
   state->host_ = std::move(host);
+  state->make_recorder();
   return state;
 }
 
 RuntimeState::~RuntimeState() {
   own_system_.reset();
+  write_for_environment();
   if (callbacks_) callbacks_->stop();
 }
 
@@ -171,7 +175,8 @@ actors::EnvironmentRef RuntimeState::make_environment(
   environment->refusals = door(1, AdmissionPolicy::fail, "refusals to report");
   environment->events = door(many, AdmissionPolicy::fail, "errors for the handler");
   environment->counters = std::make_shared<msg::Counters>();
-  environment->observer = observer_;
+  environment->ear = observer_ ? observer_ : recorder_->ear(options.label);
+  if (observer_ || recorder_->recording()) environment->tap.listen(environment->ear.get());
   environment->threads = options.threads;
   environment->detached = host_.detached;
   return environment;
@@ -196,6 +201,7 @@ Context RuntimeState::spawn(const actors::EnvironmentRef& environment, bool stri
     std::erase_if(ports, [](const auto& known) { return known.expired(); });
     ports.push_back(port);
   });
+  if (!observer_) port->record(recorder_->recording());
   if (shut_down_.with([](bool down) { return down; })) throw Error(origin_->error());
   if (log_->takes(LogLevel::info))
     environment->tell(LogLevel::info, "created on " + environment->backend->name() + ": " +

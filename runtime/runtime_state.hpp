@@ -2,6 +2,7 @@
 #pragma once
 
 #include <caf/all.hpp>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "messages/shared/guarded.hpp"
 #include "messages/shared/home_thread.hpp"
 #include "polychron/runtime.hpp"
+#include "recording/recorder.hpp"
 
 namespace polychron::detail {
 
@@ -47,8 +49,13 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   /// See Runtime::shutdown.
   std::vector<RemainingActor> shutdown(
       std::chrono::nanoseconds patience = std::chrono::nanoseconds::max());
-  /// From now on every context reports to `observer`: those that are there already do not.
+  /// Contexts that are made from now on report to `observer`.
   void observe(std::shared_ptr<msg::Observer> observer);
+  /// From now on every context is recorded, and what was recorded before is forgotten.
+  void start_trace(const TraceOptions& options);
+  void stop_trace() noexcept;
+  /// What has been recorded, as a file.
+  std::vector<std::byte> trace() const;
 
   caf::actor_system& system() { return *system_; }
   msg::Census& census() { return *census_; }
@@ -62,6 +69,10 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   RuntimeState() = default;
   void start(const RuntimeOptions& options);
   void start_callbacks(const RuntimeOptions& options);
+  void make_recorder();
+  /// POLYCHRON_TRACE=FILE in the environment: records from the beginning, to be written at the end.
+  void obey_environment();
+  void write_for_environment() noexcept;
   static void end(RuntimeState* state) noexcept;
   actors::EnvironmentRef make_environment(const ContextOptions& options,
                                           std::shared_ptr<kernels::Backend> backend) const;
@@ -77,6 +88,8 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   std::shared_ptr<msg::Log> log_;
   std::shared_ptr<const Origin> origin_;
   std::shared_ptr<msg::Observer> observer_;
+  std::shared_ptr<recording::Recorder> recorder_;
+  std::filesystem::path trace_file_;  ///< of the environment; empty: none
   const std::uint32_t generation_ = fork_generation();
   std::shared_ptr<msg::Census> census_ = std::make_shared<msg::Census>();
   msg::Guarded<bool> shut_down_{false};

@@ -13,7 +13,7 @@ set -eu
 packages="ca-certificates ccache cmake dpkg-dev g++ git libboost-test-dev libcaf-dev libcli11-dev libdnnl-dev
   libeigen3-dev libjpeg62-turbo-dev libonnx-dev libonnx-testdata libopencv-core-dev libopencv-imgproc-dev
   libpng-dev libprotobuf-dev libtiff-dev libwebp-dev ninja-build nlohmann-json3-dev ocl-icd-opencl-dev
-  pkg-config protobuf-compiler"
+  pkg-config protobuf-compiler zlib1g-dev"
 command -v npm >/dev/null || packages="$packages nodejs npm"
 [ "${1:-}" != tests ] || packages="$packages clang-14"
 [ "${1:-}" != fuzz ] || packages="$packages clang-14 libclang-rt-14-dev libomp-14-dev"

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <type_traits>
 
-#include "stress/message_names.hpp"
+#include "messages/names.hpp"
 
 namespace polychron::stress {
 
@@ -40,7 +40,7 @@ std::string describe(const msg::MessageView& message) {
         else if constexpr (std::is_same_v<Message, msg::submit>)
           return with_label(std::string("submit ") + msg::name_of(m->call), label_of(m->call));
         else
-          return name_of_type<Message>();
+          return msg::name_of_message<Message>();
       },
       message);
 }

@@ -2,9 +2,9 @@
 
 #include <charconv>
 
+#include "messages/names.hpp"
 #include "messages/observer.hpp"
 #include "polychron/error.hpp"
-#include "stress/message_names.hpp"
 
 namespace polychron::stress {
 
@@ -16,7 +16,7 @@ std::string name_of(const caf::mailbox_element& element,
                     std::type_identity<std::variant<const Messages*...>>) {
   std::string name;
   static_cast<void>(((element.content().template match_elements<Messages>() &&
-                      (name = name_of_type<Messages>(), true)) ||
+                      (name = msg::name_of_message<Messages>(), true)) ||
                      ...));
   return name;
 }

@@ -28,7 +28,7 @@ using Milliseconds = std::chrono::duration<double, std::milli>;
 using Seconds = std::chrono::duration<double>;
 
 struct Options {
-  std::string model;
+  std::string model, trace;
   std::vector<std::string> bindings;
   Workers workers;
   double seconds = 5;
@@ -160,10 +160,11 @@ void bench_model(const Options& options, bool force_progress) {
   figures.load_ms = since(start);
   start = Clock::now();
   const auto opened =
-      open_session(model, {bindings}, options.workers, label_of(options.model), progress);
+      open_session(model, {bindings}, options.workers, label_of(options.model), progress,
+                   options.trace);
   figures.build_ms = since(start);
 
-  Bench bench(opened.session, options.seed);
+  Bench bench(opened->session, options.seed);
   progress.show("warming up");
   bench.warm_up(options.seconds / 10);
   progress.show("measuring latency");
@@ -186,6 +187,7 @@ void add_bench(CLI::App& app, const Globals& globals) {
       ->type_name("NAME=SHAPE")
       ->allow_extra_args(false);
   add_workers_options(*command, options->workers);
+  add_trace_option(*command, options->trace);
   command->add_option("--seconds", options->seconds, "How long to measure")
       ->check(between(0.01, 3600))
       ->type_name("S")

@@ -126,7 +126,7 @@ void inspect_model(const Options& options, bool force_progress) {
     const auto opened =
         open_session(model, import, Workers{}, model.summary().graph_name, progress);
     progress.clear();
-    const auto& graph = opened.session.graph();
+    const auto& graph = opened->session.graph();
     if (!options.json) return print_plan(graph);
     description["plan"] = {{"steps", graph.plan()},
                            {"constant_bytes", graph.constant_bytes()},

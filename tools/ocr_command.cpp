@@ -15,6 +15,7 @@
 #include "tools/progress.hpp"
 #include "tools/report.hpp"
 #include "tools/standard_input.hpp"
+#include "tools/trace_file.hpp"
 #include "tools/threads.hpp"
 
 namespace tool {
@@ -24,7 +25,7 @@ namespace fs = std::filesystem;
 
 struct Options {
   std::vector<std::string> pictures;
-  std::string models, boxes;
+  std::string models, boxes, trace;
   bool json = false;
   int threads = 1;
 };
@@ -81,7 +82,8 @@ ocr::Picture read_picture(const std::string& path) {
 /// The models, loaded: once for all pictures.
 struct Reader {
   Reader(const Options& options, const fs::path& directory)
-      : context(runtime.create_context(context_options(options)).get()),
+      : recording(runtime, options.trace),
+        context(runtime.create_context(context_options(options)).get()),
         pages(context, ocr::models_in(directory)) {}
 
   static polychron::ContextOptions context_options(const Options& options) {
@@ -92,6 +94,7 @@ struct Reader {
   }
 
   polychron::Runtime runtime;
+  TraceFile recording;
   polychron::Context context;
   ocr::PageReader pages;
 };
@@ -198,6 +201,7 @@ void add_ocr(CLI::App& app, const Globals& globals) {
       ->type_name("OUT.png")
       ->check(not_empty("a file"));
   add_threads_option(*command, options->threads);
+  add_trace_option(*command, options->trace);
   command->callback([options, &globals] {
     make_threads_wait_passively(options->threads, globals.arguments);
     Pictures(*options, globals.progress).read_all();

@@ -27,7 +27,7 @@ using polychron::onnx::ValueInfo;
 using Inputs = std::map<std::string, NpyArray>;
 
 struct Options {
-  std::string model, output_directory;
+  std::string model, output_directory, trace;
   std::vector<std::string> inputs, constants, bindings;
   Workers workers;
 };
@@ -191,9 +191,9 @@ void run_model(const Options& options, bool force_progress) {
       complete_bindings(given_bindings, model.summary(), inputs), constants};
   require_outputs_place(options, model.summary());
 
-  const auto opened =
-      open_session(model, import, options.workers, label_of(options.model), progress);
-  const auto& session = opened.session;
+  const auto opened = open_session(model, import, options.workers, label_of(options.model),
+                                   progress, options.trace);
+  const auto& session = opened->session;
   check_shapes(session, inputs);
   progress.show("running");
   polychron::NamedBuffers buffers;
@@ -227,6 +227,7 @@ void add_run(CLI::App& app, const Globals& globals) {
       ->type_name("NAME=SHAPE")
       ->allow_extra_args(false);
   add_workers_options(*command, options->workers);
+  add_trace_option(*command, options->trace);
   command->callback([options, &globals] {
     make_threads_wait_passively(options->workers.threads, globals.arguments);
     run_model(*options, globals.progress);

@@ -100,15 +100,16 @@ namespace {
 
 }  // namespace
 
-Opened open_session(const polychron::onnx::Model& model,
-                    const polychron::onnx::ImportOptions& options, const Workers& workers,
-                    const std::string& label, Progress& progress) {
-  Opened opened;
+std::unique_ptr<Opened> open_session(const polychron::onnx::Model& model,
+                                     const polychron::onnx::ImportOptions& options,
+                                     const Workers& workers, const std::string& label,
+                                     Progress& progress, const std::string& trace) {
+  auto opened = std::make_unique<Opened>(trace);
   polychron::ContextOptions context_options;
   context_options.label = "polychron";
   context_options.threads = workers.threads;
   context_options.lanes = workers.lanes;
-  const auto context = opened.runtime.create_context(context_options).get();
+  const auto context = opened->runtime.create_context(context_options).get();
 
   const auto warn = [&](const std::string& text) {
     progress.clear();
@@ -119,7 +120,7 @@ Opened open_session(const polychron::onnx::Model& model,
     auto building = polychron::onnx::Session::build(
         context, model, {options.bindings, options.constants, warn, label});
     progress.show("compiling the graph");
-    opened.session = building.get();
+    opened->session = building.get();
   } catch (const polychron::Error& error) {
     tell(error, model, options);
   }

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "tools/npy.hpp"
 #include "tools/progress.hpp"
 #include "tools/threads.hpp"
+#include "tools/trace_file.hpp"
 
 namespace tool {
 
@@ -50,14 +52,17 @@ Constants read_constants(const std::vector<std::string>& arguments);
 
 /// A runtime with one context, and the model on it.
 struct Opened {
+  explicit Opened(const std::string& trace) : recording(runtime, trace) {}
   polychron::Runtime runtime;
+  TraceFile recording;
   polychron::onnx::Session session;
 };
 
-/// Imports and compiles the model, and says so. Throws polychron::Error, and UserError where an
-/// option would help.
-Opened open_session(const polychron::onnx::Model& model,
-                    const polychron::onnx::ImportOptions& options, const Workers& workers,
-                    const std::string& label, Progress& progress);
+/// Imports and compiles the model, and says so; recorded to `trace`, unless that is empty. Throws
+/// polychron::Error, and UserError where an option would help.
+std::unique_ptr<Opened> open_session(const polychron::onnx::Model& model,
+                                     const polychron::onnx::ImportOptions& options,
+                                     const Workers& workers, const std::string& label,
+                                     Progress& progress, const std::string& trace = {});
 
 }  // namespace tool

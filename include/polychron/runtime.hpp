@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -12,6 +13,7 @@
 
 #include "polychron/context.hpp"
 #include "polychron/log.hpp"
+#include "polychron/trace.hpp"
 
 namespace polychron {
 
@@ -112,6 +114,14 @@ class Runtime {
 
   /// How many callbacks have thrown; 0 for a runtime that was moved away.
   std::uint64_t callback_exceptions() const noexcept;
+
+  /// Records from now on what the actors of all contexts do, also of those that are made later, and
+  /// forgets what was recorded before. On a server under way, too; costs little (docs/tracing.md).
+  void start_trace(const TraceOptions& options = {});
+  void stop_trace() noexcept;
+  /// What was recorded last, as the bytes of a file that `polychron trace` reads; while it is being
+  /// recorded, up to now. Any thread, at any time, also after shutdown().
+  std::vector<std::byte> trace() const;
 
   /// Its contexts are lost (runtime_shutdown), every pending reply is rejected, nothing that is
   /// queued is carried out, and the running kernels and compilations are waited for, up to

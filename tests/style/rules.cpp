@@ -36,6 +36,7 @@ const std::map<std::string, std::set<std::string>> system_headers{
 /// What a path begins with.
 const std::vector<std::string> places_of_locks{
     "messages/shared/",
+    "recording/",                    // written by every thread, each in its own piece
     "include/polychron/future.hpp",  // what callers wait on
     "base/cancellation",             // the state behind Cancellation
     "base/fork.cpp",                 // a number that a forked child raises
@@ -79,7 +80,8 @@ std::vector<SourceFile> sources() {
 std::string target_of(const std::string& header) {
   if (header.starts_with("polychron/")) return "include";
   const auto slash = header.find('/');
-  if (header.starts_with("boost/container")) return "boost/container";
+  for (const auto* library : {"boost/container", "boost/archive"})
+    if (header.starts_with(library)) return library;
   if (slash != std::string::npos) return header.substr(0, slash);
   return header.find('.') == std::string::npos ? "" : header;
 }

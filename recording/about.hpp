@@ -1,0 +1,38 @@
+// What there is to say of a message, taken from the message itself.
+#pragma once
+
+#include <string>
+
+#include "messages/observer.hpp"
+#include "recording/records.hpp"
+
+namespace polychron::recording {
+
+/// An error with its causes, a line each, from itself to the root: ticket, kind, operation, label,
+/// object, "ran" or "not run", message; tabs between.
+std::string lines_of(const Error& error);
+
+/// `error_text` keeps what `about` only looks at. Labels are looked at in the message.
+struct Description {
+  About about;
+  Footprint footprint;
+  std::string error_text;
+};
+void describe(const msg::MessageView& message, Description& description);
+
+/// Calls `name(Object)` for every object of an operation on its way to a lane.
+template <class Name>
+void objects_of(const msg::Operation& operation, Name name) {
+  std::visit(
+      [&](const auto& o) {
+        if constexpr (requires { o.tensor; }) name(*o.tensor);
+        if constexpr (requires { o.graph; }) name(*o.graph);
+        if constexpr (requires { o.inputs; })
+          for (const auto& tensor : o.inputs) name(*tensor);
+        if constexpr (requires { o.outputs; })
+          for (const auto& tensor : o.outputs) name(*tensor);
+      },
+      operation);
+}
+
+}  // namespace polychron::recording

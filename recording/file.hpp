@@ -1,0 +1,42 @@
+// A recording as the bytes of a file: the magic and the version, a head with the tables of names,
+// then pieces to the end. All is written by codec.hpp. docs/tracing.md describes it to others.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "recording/records.hpp"
+#include "recording/store.hpp"
+
+namespace polychron::recording {
+
+inline constexpr std::string_view magic = "POLYTRC\n";
+inline constexpr std::uint64_t version = 1;
+
+/// Tables of names, each ended by '\n' (see Names).
+struct FileHead {
+  std::uint64_t dropped = 0;  ///< records that there was no room for
+  Time taken = 0;             ///< when the recording was looked at
+  std::string_view messages, receivers, calls, operations, outcomes;
+};
+struct FilePiece {
+  std::uint64_t thread = 0;
+  std::uint64_t records = 0;
+  std::string_view bytes;
+};
+
+std::vector<std::byte> file_of(const Store::Contents& contents, Time taken);
+
+struct File {
+  FileHead head;
+  std::vector<FilePiece> pieces;
+};
+/// What is in a file; nothing if it is none of this version, or damaged. Looks at `bytes`.
+std::optional<File> read_file(std::span<const std::byte> bytes);
+
+}  // namespace polychron::recording

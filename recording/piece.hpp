@@ -1,0 +1,30 @@
+// Bytes of records that one thread wrote, one after the other.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace polychron::recording {
+
+/// Written by its thread alone; what is published, any thread may read meanwhile.
+struct Piece {
+  Piece(std::uint64_t of_thread, std::size_t bytes)
+      : thread(of_thread), memory(std::make_unique<std::byte[]>(bytes)), size(bytes) {}
+
+  std::span<const std::byte> published() const noexcept {
+    return {memory.get(), used.load(std::memory_order_acquire)};
+  }
+
+  const std::uint64_t thread;  ///< 1, 2, ... in the order in which they were first heard of
+  const std::unique_ptr<std::byte[]> memory;
+  const std::size_t size;
+  std::atomic<std::size_t> used{0};
+  std::atomic<std::uint64_t> records{0};
+};
+using PieceRef = std::shared_ptr<Piece>;
+
+}  // namespace polychron::recording

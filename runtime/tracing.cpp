@@ -1,0 +1,84 @@
+// Recordings of a runtime: on, off, and out.
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "polychron/trace.hpp"
+#include "recording/file.hpp"
+#include "runtime/local_port.hpp"
+#include "runtime/runtime_state.hpp"
+
+namespace polychron {
+
+namespace fs = std::filesystem;
+
+void save_trace(std::span<const std::byte> trace, const fs::path& path) {
+  const auto failed = [&](const std::string& why) {
+    return Error(ErrorKind::operation_error, why).with_operation("save_trace", path.string());
+  };
+  auto temporary = path;
+  temporary += ".part";
+  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
+  file.write(reinterpret_cast<const char*>(trace.data()),
+             static_cast<std::streamsize>(trace.size()));
+  file.close();
+  std::error_code error;
+  if (file) fs::rename(temporary, path, error);
+  if (!file || error) {
+    std::error_code ignored;
+    fs::remove(temporary, ignored);
+    throw failed(error ? "the recording cannot be put in its place: " + error.message()
+                       : "the recording cannot be written");
+  }
+}
+
+namespace detail {
+
+void RuntimeState::make_recorder() {
+  recorder_ = std::make_shared<recording::Recorder>([now = host_.now]() -> recording::Time {
+    return (now ? now() : msg::Clock::now()).time_since_epoch().count();
+  });
+}
+
+void RuntimeState::obey_environment() {
+  const char* const path = std::getenv("POLYCHRON_TRACE");
+  if (path == nullptr || *path == '\0') return;
+  // Runtimes of a process each have a file of their own: FILE, FILE.2, ...
+  static msg::Guarded<std::size_t> runtimes(0);
+  const auto number = runtimes.with([](auto& count) { return ++count; });
+  trace_file_ = path;
+  if (number > 1) trace_file_ += "." + std::to_string(number);
+  start_trace({});
+}
+
+void RuntimeState::write_for_environment() noexcept {
+  if (trace_file_.empty()) return;
+  try {
+    save_trace(trace(), trace_file_);
+  } catch (const std::exception& error) {
+    log_->tell(LogLevel::warning, "runtime", error.what());
+  }
+}
+
+void RuntimeState::start_trace(const TraceOptions& options) {
+  recorder_->begin({options.max_bytes, options.steps});
+  ports_.with([](auto& ports) {
+    for (const auto& weak : ports)
+      if (const auto port = weak.lock()) port->record(true);
+  });
+}
+
+void RuntimeState::stop_trace() noexcept {
+  recorder_->end();
+  ports_.with([](auto& ports) {
+    for (const auto& weak : ports)
+      if (const auto port = weak.lock()) port->record(false);
+  });
+}
+
+std::vector<std::byte> RuntimeState::trace() const {
+  return recording::file_of(recorder_->contents(), recorder_->now());
+}
+
+}  // namespace detail
+}  // namespace polychron

@@ -1,0 +1,184 @@
+// Recordings as bytes: what is not one, what is damaged, what is put into files.
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <set>
+
+#include "polychron/trace.hpp"
+#include "recording/codec.hpp"
+#include "tests/trace/recorded.hpp"
+#include "trace/chrome.hpp"
+#include "trace/page.hpp"
+#include "trace/summary.hpp"
+
+using namespace polychron;
+using testing::Recorded;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::vector<std::byte> some_recording() {
+  Recorded recorded({.steps = true}, {.lanes = 2});
+  const auto a = recorded.tensor("a\x1b[31m"), b = recorded.tensor("\xff\xfe </script>");
+  const auto graph = recorded.graph("g");
+  for (int i = 0; i < 5; ++i) recorded.context.dispatch(graph, {{"in", a}}, {{"out", b}});
+  recorded.context.read_tensor(b).get();
+  recorded.runtime.shutdown();
+  return recorded.runtime.trace();
+}
+
+/// Everything that is made of a story; an Error is an answer as well.
+void tell_everything(std::span<const std::byte> bytes) {
+  try {
+    const auto story = trace::tell(bytes);
+    trace::summary(story);
+    trace::check(story);
+    trace::chrome_json(story, "damaged");
+    trace::page_data(story, "damaged");
+  } catch (const Error& error) {
+    BOOST_TEST((error.kind() == ErrorKind::bad_data), error.what());
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(files)
+
+BOOST_AUTO_TEST_CASE(what_is_no_recording_is_refused) {
+  const auto refused = [](std::span<const std::byte> bytes) {
+    try {
+      trace::tell(bytes);
+      BOOST_ERROR("expected bad_data of " << bytes.size() << " bytes");
+    } catch (const Error& error) {
+      BOOST_TEST((error.kind() == ErrorKind::bad_data), error.what());
+    }
+  };
+  refused({});
+  const std::string text = "POLYTRC\n";
+  refused(std::as_bytes(std::span(text)));
+  const std::string other = "%PDF-1.7 and so on";
+  refused(std::as_bytes(std::span(other)));
+  const auto whole = some_recording();
+  BOOST_CHECK_NO_THROW(trace::tell(whole));
+  refused(std::span(whole).first(whole.size() / 2));
+}
+
+BOOST_AUTO_TEST_CASE(damaged_recordings_are_told_or_refused) {
+  const auto whole = some_recording();
+  const auto seed = std::random_device()();
+  BOOST_TEST_MESSAGE("seed " << seed);
+  std::mt19937 random(seed);
+  for (int i = 0; i < 2000; ++i) {
+    auto bytes = whole;
+    for (auto damages = 1 + random() % 8; damages > 0; --damages) {
+      const auto at = random() % bytes.size();
+      if (random() % 8 == 0)
+        bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(at));
+      else
+        bytes[at] = static_cast<std::byte>(random() % 4 == 0 ? 0xFF : random());
+    }
+    BOOST_TEST_CONTEXT("seed " << seed << ", recording " << i) { tell_everything(bytes); }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(every_record_is_read_as_it_was_written) {
+  using namespace polychron::recording;
+  const Sent sent{7,
+                  -5,
+                  1,
+                  std::uint64_t{1} << 63,
+                  0xFFFFFFFFFFFFFFFF,
+                  {3, 2, 99, "label", "1\terror"},
+                  {2, 8, {0, 5}, {1, 2, 3}, {}, 4}};
+  std::vector<std::byte> bytes(most_bytes(sent));
+  Encoder encoder(bytes.data());
+  encoder.record(sent);
+  bytes.resize(static_cast<std::size_t>(encoder.end() - bytes.data()));
+  Decoder decoder(bytes);
+  const auto record = decoder.record();
+  BOOST_REQUIRE(record);
+  BOOST_TEST(decoder.at_end());
+  const auto& read = std::get<Sent>(*record);
+  BOOST_TEST(read.context == 7U);
+  BOOST_TEST(read.at == -5);
+  BOOST_TEST(read.to == std::uint64_t{1} << 63);
+  BOOST_TEST(read.message == 0xFFFFFFFFFFFFFFFF);
+  BOOST_TEST(read.about.label == "label");
+  BOOST_TEST(read.about.error == "1\terror");
+  BOOST_TEST(read.about.ticket == 99U);
+  BOOST_TEST((read.footprint.waits == sent.footprint.waits));
+  BOOST_TEST((read.footprint.reads == sent.footprint.reads));
+  BOOST_TEST(read.footprint.writes.empty());
+  BOOST_TEST(read.footprint.graph == 4U);
+}
+
+BOOST_AUTO_TEST_CASE(chrome_events_keep_what_they_promise) {
+  const auto story = trace::tell(some_recording());
+  const auto json = nlohmann::json::parse(trace::chrome_json(story, "title"));
+  std::set<std::size_t> begun, ended;
+  std::set<std::pair<std::size_t, std::size_t>> named;
+  std::map<std::pair<std::size_t, std::size_t>, double> last;
+  std::size_t slices = 0;
+  for (const auto& event : json["traceEvents"]) {
+    const std::string phase = event["ph"];
+    const std::pair<std::size_t, std::size_t> track{event["pid"], event["tid"]};
+    if (phase == "M") named.insert(track);
+    if (phase == "s") begun.insert(event["id"].get<std::size_t>());
+    if (phase == "f") ended.insert(event["id"].get<std::size_t>());
+    if (phase != "X") continue;
+    ++slices;
+    BOOST_TEST(named.contains(track), "a slice is on a track that has a name");
+    BOOST_TEST(event["ts"].get<double>() >= last[track], "slices are in order");
+    last[track] = event["ts"];
+    if (event["args"].contains("cause"))
+      BOOST_TEST(event["args"]["cause"].get<std::size_t>() < story.events.size());
+  }
+  BOOST_TEST(slices == story.events.size());
+  BOOST_TEST((begun == ended));
+  BOOST_TEST(!begun.empty());
+}
+
+BOOST_AUTO_TEST_CASE(the_page_has_the_story_in_it) {
+  const auto story = trace::tell(some_recording());
+  const auto data = nlohmann::json::parse(trace::page_data(story, "title"));
+  const auto& events = data["events"];
+  for (const auto& [name, column] : events.items())
+    BOOST_TEST(column.size() == story.events.size(), name);
+  for (const auto& [name, column] : data["messages"].items())
+    BOOST_TEST(column.size() == story.messages.size(), name);
+  trace::Time begin = 0;
+  for (std::size_t i = 0; i < story.events.size(); ++i) {
+    begin += events["begin"][i].get<trace::Time>();
+    BOOST_TEST(begin == story.events[i].begin);
+    BOOST_TEST(data["strings"][events["name"][i].get<std::size_t>()] == story.events[i].name);
+  }
+  const auto page = trace::page(story, "title");
+  BOOST_TEST(page.find("@TRACE@") == std::string::npos);
+  BOOST_TEST(page.size() > data.dump().size() / 20);
+}
+
+BOOST_AUTO_TEST_CASE(a_summary_names_what_took_the_time) {
+  const auto text = trace::summary(trace::tell(some_recording()));
+  for (const auto* part : {"1 contexts", "What the lanes did", "dispatch", "The slowest ticket",
+                           "No operation failed", "calls dispatch"})
+    BOOST_TEST(text.find(part) != std::string::npos, part << " is missing in\n" << text);
+}
+
+BOOST_AUTO_TEST_CASE(a_file_appears_whole_or_not_at_all) {
+  const auto directory = fs::path(POLYCHRON_BINARY_DIR) / "tests" / "trace_files";
+  fs::remove_all(directory);
+  fs::create_directories(directory);
+  const auto bytes = some_recording();
+  save_trace(bytes, directory / "run.trace");
+  BOOST_TEST(fs::file_size(directory / "run.trace") == bytes.size());
+  try {
+    save_trace(bytes, directory / "no such directory" / "run.trace");
+    BOOST_ERROR("expected an error");
+  } catch (const Error& error) {
+    BOOST_TEST((error.kind() == ErrorKind::operation_error));
+  }
+  BOOST_TEST(std::distance(fs::directory_iterator(directory), fs::directory_iterator()) == 1);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,207 @@
+// What is recorded of a context: calls, messages, operations, errors, steps, waits.
+#include <thread>
+
+#include "tests/trace/recorded.hpp"
+
+using namespace polychron;
+using testing::operations;
+using testing::Recorded;
+using trace::Event;
+
+BOOST_AUTO_TEST_SUITE(stories)
+
+BOOST_AUTO_TEST_CASE(a_dispatch_is_followed_from_the_call_to_the_step) {
+  Recorded recorded({.steps = true});
+  const auto in = recorded.tensor("x"), out = recorded.tensor("y");
+  const auto graph = recorded.graph("g");
+  recorded.context.write_tensor(in, std::vector{3.0F});
+  recorded.context.dispatch(graph, {{"in", in}}, {{"out", out}}, {.label = "foo"});
+  const auto answer = recorded.context.read_tensor(out).get();
+  BOOST_TEST(answer.as<float>()[0] == 7);
+  recorded.runtime.shutdown();
+  const auto story = recorded.story();
+  testing::check_promises(story);
+
+  const auto dispatches = operations(story, "dispatch");
+  BOOST_REQUIRE(dispatches.size() == 1U);
+  const auto& dispatch = story.events[dispatches[0]];
+  BOOST_TEST(dispatch.label == "foo");
+  BOOST_TEST(dispatch.object == "graph 'g'");
+  BOOST_TEST((dispatch.state == Event::State::done));
+  BOOST_TEST(story.actors[dispatch.actor].kind == "device");
+  BOOST_TEST(story.actors[dispatch.actor].label == "lane 0");
+  // From the operation back: the lane's handling, the context's, the call.
+  BOOST_REQUIRE(dispatch.cause);
+  const auto& carried = story.events[*dispatch.cause];
+  BOOST_TEST(carried.ticket == dispatch.ticket);
+  BOOST_REQUIRE(carried.cause);
+  const auto& submitted = story.events[*carried.cause];
+  BOOST_TEST(story.actors[submitted.actor].kind == "context");
+  BOOST_REQUIRE(submitted.cause);
+  const auto& call = story.events[*submitted.cause];
+  BOOST_TEST((call.kind == Event::Kind::call));
+  BOOST_TEST(call.name == "dispatch");
+  BOOST_TEST(call.label == "foo");
+  BOOST_TEST(story.actors[call.actor].kind == "caller");
+  // And its steps.
+  const auto steps = testing::events_where(
+      story, [](const Event& event) { return event.kind == Event::Kind::step; });
+  BOOST_REQUIRE(!steps.empty());
+  BOOST_TEST(story.events[steps[0]].ticket == dispatch.ticket);
+  BOOST_TEST(*story.events[steps[0]].cause == dispatches[0]);
+  BOOST_TEST(!story.events[steps[0]].detail.empty());
+  BOOST_TEST(operations(story, "read").size() == 1U);
+  BOOST_TEST(operations(story, "create_tensor").size() == 2U);
+}
+
+BOOST_AUTO_TEST_CASE(an_error_is_followed_to_where_it_began) {
+  Recorded recorded;
+  const auto a = recorded.tensor("a"), b = recorded.tensor("b"), c = recorded.tensor("c");
+  const auto graph = recorded.graph("g");
+  DispatchOptions late{.label = "late"};
+  late.deadline = std::chrono::steady_clock::now() + std::chrono::hours(1);
+  Cancellation cancellation;
+  late.cancellation = cancellation;
+  auto lease = recorded.context.export_tensor(a).get();  // so that it is still waiting
+  recorded.context.dispatch(graph, {{"in", a}}, {{"out", b}}, late);
+  recorded.context.dispatch(graph, {{"in", b}}, {{"out", c}}, {.label = "next"});
+  auto read = recorded.context.read_tensor(c);
+  cancellation.cancel();
+  lease.return_now();
+  BOOST_CHECK_THROW(read.get(), Error);
+  recorded.runtime.shutdown();
+  const auto story = recorded.story();
+  testing::check_promises(story);
+  const auto dispatches = operations(story, "dispatch");
+  BOOST_REQUIRE(dispatches.size() == 2U);
+  const auto& first = story.events[dispatches[0]];
+  const auto& second = story.events[dispatches[1]];
+  BOOST_TEST((first.state == Event::State::not_run));
+  BOOST_REQUIRE(!first.error.empty());
+  BOOST_TEST(first.error[0].kind == "aborted");
+  BOOST_TEST((second.state == Event::State::not_run));
+  BOOST_REQUIRE(second.error.size() >= 2U);
+  BOOST_REQUIRE(second.cause);
+  BOOST_TEST(*second.cause == dispatches[0], "the second's error comes from the first");
+  const auto reads = operations(story, "read");
+  BOOST_REQUIRE(reads.size() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_says_what_it_was_for) {
+  Recorded recorded;
+  const auto a = recorded.tensor("a"), b = recorded.tensor("b");
+  const auto graph = recorded.graph("g");
+  for (int i = 0; i < 50; ++i)
+    recorded.context.dispatch(graph, {{"in", a}}, {{"out", b}}, {.label = "many"});
+  recorded.context.read_tensor(b).get();
+  recorded.runtime.shutdown();
+  const auto story = recorded.story();
+  const auto waits_for = [&](const std::string& what) {
+    return std::ranges::any_of(story.waits, [&](const trace::Wait& wait) {
+      return wait.on && wait.text.find(what) != std::string::npos && wait.end > wait.begin;
+    });
+  };
+  BOOST_TEST(waits_for("dispatch 'many' of graph 'g'"));
+  for (const auto& wait : story.waits)
+    if (wait.on) BOOST_TEST(story.events[*wait.on].end() <= wait.end);
+}
+
+BOOST_AUTO_TEST_CASE(several_threads_and_contexts_and_lanes) {
+  Recorded recorded({}, {.label = "first", .lanes = 3});
+  auto second = recorded.runtime.create_context({.label = "second"}).get();
+  const auto graph = recorded.graph("g");
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t)
+      threads.emplace_back([&, t] {
+        auto in = recorded.tensor("in" + std::to_string(t));
+        auto out = recorded.tensor("out" + std::to_string(t));
+        for (int i = 0; i < 100; ++i)
+          recorded.context.dispatch(graph, {{"in", in}}, {{"out", out}});
+        recorded.context.read_tensor(out).get();
+      });
+  }
+  recorded.context = second, recorded.tensor("other");
+  recorded.runtime.shutdown();
+  const auto story = recorded.story();
+  testing::check_promises(story);
+  BOOST_TEST(story.contexts.size() == 2U);
+  BOOST_TEST(story.contexts[0].label == "first");
+  BOOST_TEST(story.contexts[1].label == "second");
+  BOOST_TEST(operations(story, "dispatch").size() == 400U);
+  const auto count = [&](const std::string& kind) {
+    return std::ranges::count(story.actors, kind, &trace::Actor::kind);
+  };
+  BOOST_TEST(count("context") == 2);
+  BOOST_TEST(count("device") == 4);
+  BOOST_TEST(count("caller") == 5);
+  BOOST_TEST(count("tensor") == 9);
+  for (const auto& actor : story.actors) BOOST_TEST((actor.kind == "caller" || actor.end));
+}
+
+BOOST_AUTO_TEST_CASE(off_and_on_while_it_runs) {
+  Recorded recorded;
+  const auto a = recorded.tensor("a"), b = recorded.tensor("b");
+  const auto graph = recorded.graph("g");
+  const auto dispatch = [&](const char* label) {
+    recorded.context.dispatch(graph, {{"in", a}}, {{"out", b}}, {.label = label});
+    recorded.context.read_tensor(b).get();
+  };
+  dispatch("recorded");
+  recorded.runtime.stop_trace();
+  dispatch("not recorded");
+  const auto labels = [&] {
+    std::vector<std::string> found;
+    const auto story = recorded.story();
+    for (const auto index : operations(story, "dispatch"))
+      found.push_back(story.events[index].label);
+    return found;
+  };
+  BOOST_TEST(labels() == std::vector<std::string>{"recorded"}, boost::test_tools::per_element());
+  recorded.runtime.start_trace();
+  BOOST_TEST(labels().empty(), "a new recording begins empty");
+  dispatch("again");
+  // Live: from the last read's answer its lane may still be on the way back.
+  dispatch("again");
+  BOOST_TEST(!labels().empty());
+  const auto story = recorded.story();
+  const auto index = operations(story, "dispatch").at(0);
+  BOOST_TEST(story.events[index].object == "graph 'g'", "names that are older are known");
+  BOOST_TEST(recorded.context.stats().failed == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_oldest_is_dropped_and_counted) {
+  Recorded recorded({.max_bytes = 64 << 10});
+  const auto a = recorded.tensor("a"), b = recorded.tensor("b");
+  const auto graph = recorded.graph("g");
+  for (int i = 0; i < 5000; ++i)
+    recorded.context.dispatch(graph, {{"in", a}}, {{"out", b}},
+                              {.label = "number " + std::to_string(i)});
+  recorded.context.read_tensor(b).get();
+  recorded.runtime.shutdown();
+  const auto bytes = recorded.runtime.trace();
+  BOOST_TEST(bytes.size() < 256U << 10);
+  const auto story = trace::tell(bytes);
+  BOOST_TEST(story.dropped > 1000U);
+  testing::check_promises(story);
+  const auto dispatches = operations(story, "dispatch");
+  BOOST_REQUIRE(!dispatches.empty());
+  BOOST_TEST(story.events[dispatches.back()].label == "number 4999");
+  BOOST_TEST(story.events[dispatches.back()].object == "graph 'g'");
+}
+
+BOOST_AUTO_TEST_CASE(threads_that_end_leave_what_they_did) {
+  Recorded recorded;
+  const auto a = recorded.tensor("a");
+  for (int t = 0; t < 50; ++t)
+    std::thread([&] { recorded.context.write_tensor(a, std::vector{1.0F}); }).join();
+  recorded.context.read_tensor(a).get();
+  recorded.runtime.shutdown();
+  const auto bytes = recorded.runtime.trace();
+  BOOST_TEST(bytes.size() < 128U << 10, bytes.size() << " bytes");
+  const auto story = trace::tell(bytes);
+  BOOST_TEST(operations(story, "write").size() == 50U);
+  BOOST_TEST(std::ranges::count(story.actors, "caller", &trace::Actor::kind) == 51);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

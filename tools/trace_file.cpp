@@ -1,0 +1,36 @@
+#include "tools/trace_file.hpp"
+
+#include <iostream>
+#include <utility>
+
+#include "polychron/error.hpp"
+#include "tools/arguments.hpp"
+#include "tools/output_files.hpp"
+#include "tools/printable.hpp"
+
+namespace tool {
+
+void add_trace_option(CLI::App& command, std::string& path) {
+  command.add_option("--trace", path, "Record the actors' messages; see polychron trace --help")
+      ->type_name("FILE")
+      ->check(not_empty("a file"));
+}
+
+TraceFile::TraceFile(polychron::Runtime& runtime, std::string path)
+    : runtime_(runtime), path_(std::move(path)) {
+  if (path_.empty()) return;
+  require_output_file(path_);
+  runtime_.start_trace({.steps = true});
+}
+
+TraceFile::~TraceFile() {
+  if (path_.empty()) return;
+  try {
+    runtime_.stop_trace();
+    polychron::save_trace(runtime_.trace(), path_);
+  } catch (const std::exception& error) {
+    std::cerr << "polychron: warning: --trace: " << printable(error.what()) << '\n';
+  }
+}
+
+}  // namespace tool

@@ -1,0 +1,146 @@
+#include "trace/check.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace polychron::trace {
+
+namespace {
+
+class Checker {
+ public:
+  explicit Checker(const Story& story) : story_(story) {}
+
+  Verdict run() {
+    handlings_follow_each_other();
+    messages_are_handled_once();
+    lanes_keep_their_turns();
+    tensors_see_their_tickets_in_order();
+    return std::move(verdict_);
+  }
+
+ private:
+  static constexpr std::size_t most = 100;
+
+  void holds(bool fact, const auto& sentence) {
+    ++verdict_.checked;
+    if (!fact && verdict_.broken.size() < most) verdict_.broken.push_back(sentence());
+  }
+  std::string name_of(Index actor) const {
+    const auto& a = story_.actors[actor];
+    return "the " + a.kind + (a.label.empty() ? "" : " " + a.label);
+  }
+  std::string title(Index event) const { return title_of(story_.events[event]); }
+
+  void handlings_follow_each_other() {
+    std::map<Index, Index> before;  // of an actor: its last handling
+    for (Index i = 0; i < story_.events.size(); ++i) {
+      const auto& event = story_.events[i];
+      if (event.kind == Event::Kind::call || event.kind == Event::Kind::step) continue;
+      if (event.kind == Event::Kind::operation) {
+        const bool within = event.cause && story_.events[*event.cause].begin <= event.begin;
+        if (story_.dropped == 0)
+          holds(within, [&] { return title(i) + " was carried out when nothing was handled"; });
+        continue;
+      }
+      const auto [last, first] = before.try_emplace(event.actor, i);
+      if (first) continue;
+      const auto& previous = story_.events[last->second];
+      holds(previous.end() <= event.begin, [&] {
+        return name_of(event.actor) + " handled " + title(i) + " before it was done with " +
+               title(last->second);
+      });
+      last->second = i;
+    }
+  }
+
+  void messages_are_handled_once() {
+    std::map<Index, std::size_t> handled;
+    for (const auto& message : story_.messages) {
+      if (message.to) {
+        holds(++handled[*message.to] == 1,
+              [&] { return title(*message.to) + " was the handling of two messages"; });
+        holds(*message.received >= *message.sent,
+              [&] { return message.name + " was handled before it was sent"; });
+        continue;
+      }
+      if (story_.dropped != 0) continue;
+      const auto& to = story_.actors[*message.to_actor];
+      // Whoever ended did not read its last mail; neither did who was still at it.
+      const bool excused = to.end || !last_handled_after(*message.to_actor, *message.sent);
+      holds(excused, [&] {
+        return message.name + " to " + name_of(*message.to_actor) +
+               " was never handled, though later mail was";
+      });
+    }
+  }
+
+  /// Whether an actor went on for long after a message should have been there. Urgent mail goes
+  /// ahead of others, so one handling proves nothing; its last one does, if all is quiet after it.
+  bool last_handled_after(Index actor, Time sent) {
+    if (last_.empty())
+      for (const auto& message : story_.messages)
+        if (message.to) {
+          auto& last = last_[*message.to_actor];
+          last = std::max(last, *message.sent);
+        }
+    const auto known = last_.find(actor);
+    return known != last_.end() && known->second > sent;
+  }
+
+  void lanes_keep_their_turns() {
+    std::map<std::pair<Index, std::uint64_t>, Index> tickets;
+    std::map<std::tuple<Index, std::uint32_t, std::uint64_t>, Index> turns;
+    for (const auto& operation : story_.operations) {
+      const auto& event = story_.events[operation.event];
+      const auto [ticket, is_new] =
+          tickets.try_emplace({operation.context, event.ticket}, operation.event);
+      holds(is_new, [&] { return title(operation.event) + " was carried out twice"; });
+      const auto [turn, free] =
+          turns.try_emplace({operation.context, operation.lane, operation.turn}, operation.event);
+      holds(free,
+            [&] { return title(operation.event) + " had the turn of " + title(turn->second); });
+    }
+  }
+
+  void tensors_see_their_tickets_in_order() {
+    struct Seen {
+      std::uint64_t write = 0, read = 0;  ///< the latest tickets
+      MaybeIndex writer, reader, release;
+    };
+    std::map<std::pair<Index, std::uint64_t>, Seen> tensors;
+    for (const auto& operation : story_.operations) {
+      const auto& event = story_.events[operation.event];
+      const auto touch = [&](std::uint64_t id, bool writes) {
+        auto& seen = tensors[{operation.context, id}];
+        const auto tensor = [&] { return " of tensor #" + std::to_string(id); };
+        holds(!seen.release,
+              [&] { return title(operation.event) + " came after the release" + tensor(); });
+        holds(seen.write < event.ticket || seen.write == 0, [&] {
+          return title(operation.event) + " came after " + title(*seen.writer) + tensor();
+        });
+        if (writes)
+          holds(seen.read <= event.ticket, [&] {
+            return title(operation.event) + " came after " + title(*seen.reader) + tensor();
+          });
+        auto& latest = writes ? seen.write : seen.read;
+        latest = std::max(latest, event.ticket);
+        (writes ? seen.writer : seen.reader) = operation.event;
+        if (event.name == "release") seen.release = operation.event;
+      };
+      for (const auto id : operation.reads) touch(id, false);
+      for (const auto id : operation.writes)
+        if (std::ranges::find(operation.reads, id) == operation.reads.end()) touch(id, true);
+    }
+  }
+
+  const Story& story_;
+  std::map<Index, Time> last_;
+  Verdict verdict_;
+};
+
+}  // namespace
+
+Verdict check(const Story& story) { return Checker(story).run(); }
+
+}  // namespace polychron::trace

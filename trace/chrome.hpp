@@ -1,0 +1,15 @@
+// A story as Chromium's trace events (the "Trace Event Format" in JSON), which Perfetto opens.
+#pragma once
+
+#include <string>
+
+#include "trace/story.hpp"
+
+namespace polychron::trace {
+
+/// A process for each context and one for the callers, a thread for each actor, a slice for what it
+/// did, a flow for each message, a counter. `title` is told in the metadata. Times in microseconds;
+/// of a driven world, a step is one.
+std::string chrome_json(const Story& story, const std::string& title);
+
+}  // namespace polychron::trace

@@ -1,0 +1,55 @@
+// The records of a recording, all pieces of it together, by kind and in order of time.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "recording/file.hpp"
+
+namespace polychron::trace {
+
+struct ObjectKey {
+  std::uint64_t context = 0;
+  bool graph = false;
+  std::uint64_t id = 0;
+  auto operator<=>(const ObjectKey&) const = default;
+};
+struct ObjectName {
+  std::string label;
+  std::uint64_t actor = 0, bytes = 0;
+};
+
+template <class R>
+struct OfThread {
+  std::uint64_t thread = 0;
+  R record;
+};
+
+struct Records {
+  std::map<std::uint64_t, std::string> contexts;
+  std::map<ObjectKey, ObjectName> objects;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<std::string>> plans;
+  std::vector<recording::ActorBegan> began;
+  std::vector<recording::ActorEnded> ended;
+  std::vector<OfThread<recording::Sent>> sent;
+  std::vector<recording::Handled> handled;
+  std::vector<recording::Carried> carried;
+  std::vector<recording::StepsTaken> steps;
+  std::vector<std::string> messages, receivers, calls, operations, outcomes;
+  std::uint64_t dropped = 0;
+  std::int64_t first = 0, taken = 0;
+};
+
+/// Texts in the records lie in `bytes`. Throws bad_data.
+Records read_records(std::span<const std::byte> bytes);
+
+/// "dispatch" of number 1, which the file's tables know; "" of 0.
+inline const std::string& name_in(const std::vector<std::string>& table, std::size_t number) {
+  static const std::string none;
+  return number == 0 || number > table.size() ? none : table[number - 1];
+}
+
+}  // namespace polychron::trace

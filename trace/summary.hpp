@@ -1,0 +1,17 @@
+// A story in words, for those who read and those who grep.
+#pragma once
+
+#include <string>
+
+#include "trace/story.hpp"
+
+namespace polychron::trace {
+
+/// What took the time, the longest waits with what they were for, the slowest ticket's whole chain,
+/// errors from where they began, lints. Sections with a headline each, of some lines.
+std::string summary(const Story& story);
+
+/// An event and everything that it follows from, back to a call: a line each, the call first.
+std::string chain_of(const Story& story, Index event);
+
+}  // namespace polychron::trace

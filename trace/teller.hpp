@@ -1,0 +1,73 @@
+// Makes a story of records: in parts, each of which adds to what those before it found.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "trace/records.hpp"
+#include "trace/story.hpp"
+
+namespace polychron::trace {
+
+/// One use. Nothing is assumed of the records but that they are such: numbers may be any.
+class Teller {
+ public:
+  explicit Teller(Records records) : records_(std::move(records)) {}
+  Story tell();
+
+ private:
+  using Key = std::pair<std::uint64_t, std::uint64_t>;  ///< context, and a number in it
+  /// An event on an actor's track, by its begin.
+  struct Span {
+    Time begin, end;
+    Index event;
+  };
+
+  Time time_of(std::int64_t at) const;
+  static Time duration_of(std::uint64_t duration);
+
+  // -- who there is (teller_actors.cpp)
+  void find_contexts();
+  void find_actors();
+  void label_actors();
+  MaybeIndex context_of(std::uint64_t number) const;
+  Index actor_of(std::uint64_t context, std::uint64_t number, const std::string& kind, Time seen);
+  Index caller_of(std::uint64_t thread, Time seen);
+
+  // -- what happened (teller_events.cpp)
+  void match_messages();
+  void add_calls();
+  void add_handlings();
+  void add_operations();
+  void add_steps();
+  void order_events();
+  void find_causes();
+  const std::string& message_name(const recording::About& about) const;
+  std::string object_of(std::uint64_t context, const recording::Footprint& footprint) const;
+  /// The innermost event of an actor at a time.
+  MaybeIndex event_at(Index actor, Time at) const;
+
+  // -- what follows from it (teller_waits.cpp)
+  void find_states();
+  void find_waits();
+  void count();
+
+  const Records records_;
+  Story story_;
+  std::map<std::uint64_t, Index> contexts_;
+  std::map<Key, Index> actors_;
+  std::map<std::uint64_t, Index> callers_;  ///< by thread
+  std::vector<MaybeIndex> sent_of_handled_, handled_of_sent_;
+  std::vector<Index> actor_of_handled_, sender_of_sent_, receiver_of_sent_;
+  std::vector<MaybeIndex> event_of_handled_, call_of_sent_;
+  std::vector<Index> event_of_carried_;
+  std::map<Key, Index> sent_operations_;     ///< context and ticket: the carry_out
+  std::map<Key, Index> carried_operations_;  ///< likewise: the event
+  std::vector<std::vector<Span>> tracks_;    ///< handlings and operations of each actor
+};
+
+ErrorChain errors_in(std::string_view lines);
+
+}  // namespace polychron::trace

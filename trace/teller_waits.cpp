@@ -1,0 +1,154 @@
+#include "trace/lints.hpp"
+#include "trace/teller.hpp"
+
+namespace polychron::trace {
+
+std::string title_of(const Event& event) {
+  std::string title = event.name;
+  if (!event.label.empty()) title += " '" + event.label + "'";
+  if (!event.object.empty()) title += " of " + event.object;
+  if (event.ticket != 0) title += " (ticket " + std::to_string(event.ticket) + ")";
+  return title;
+}
+
+void Teller::find_states() {
+  // What a lane tells of an operation: the context, that it failed; a tensor, with which error it
+  // was tagged.
+  for (const auto& [thread, r] : records_.sent) {
+    if (r.about.error.empty() || r.about.ticket == 0) continue;
+    const auto operation = carried_operations_.find({r.context, r.about.ticket});
+    if (operation == carried_operations_.end()) continue;
+    auto& event = story_.events[operation->second];
+    if (r.at < records_.first || time_of(r.at) < event.begin) continue;  // a refusal's outputs
+    if (!event.error.empty()) continue;
+    event.error = errors_in(r.about.error);
+    event.state = event.error.front().ran ? Event::State::failed : Event::State::not_run;
+    // The failure upstream, through which its input was errored.
+    for (std::size_t i = 1; i < event.error.size(); ++i) {
+      const auto upstream = carried_operations_.find({r.context, event.error[i].ticket});
+      if (event.error[i].ticket == 0 || event.error[i].ticket == r.about.ticket) continue;
+      if (upstream == carried_operations_.end() || upstream->second == operation->second) continue;
+      if (story_.events[upstream->second].begin > event.begin) continue;
+      event.cause = upstream->second;
+      break;
+    }
+  }
+}
+
+void Teller::find_waits() {
+  // Of each lane, its operations in the order in which they were carried out.
+  std::map<Index, std::vector<Index>> lanes;
+  std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, Index> turns;
+  for (Index i = 0; i < event_of_carried_.size(); ++i) {
+    const auto& r = records_.carried[i];
+    lanes[story_.events[event_of_carried_[i]].actor].push_back(event_of_carried_[i]);
+    const auto sent = sent_operations_.find({r.context, r.ticket});
+    const auto context = context_of(r.context);
+    if (sent == sent_operations_.end() || !context) continue;
+    const auto& at = records_.sent[sent->second].record.footprint;
+    turns[{r.context, at.lane, at.turn}] = event_of_carried_[i];
+    story_.operations.push_back(
+        {event_of_carried_[i], *context, at.lane, at.turn, at.reads, at.writes, at.graph});
+  }
+  std::map<Index, std::size_t> position;
+  for (const auto& [lane, events] : lanes)
+    for (std::size_t i = 0; i < events.size(); ++i) position[events[i]] = i;
+  for (Index i = 0; i < event_of_carried_.size(); ++i) {
+    const auto& r = records_.carried[i];
+    const auto source = sent_operations_.find({r.context, r.ticket});
+    if (source == sent_operations_.end()) continue;
+    const auto& sent = records_.sent[source->second].record;
+    const auto index = event_of_carried_[i];
+    const auto& event = story_.events[index];
+    const auto arrived = time_of(sent.at);
+    if (arrived >= event.begin) continue;
+    Wait wait{event.actor, arrived, event.begin, index, std::nullopt, ""};
+    // Whatever ended last before it began: what was ahead of it on its lane, or what it needs of
+    // another.
+    Time latest = arrived;
+    const auto consider = [&](Index other) {
+      const auto& before = story_.events[other];
+      if (before.end() <= latest || before.end() > event.begin || other == index) return;
+      latest = before.end();
+      wait.on = other;
+    };
+    if (const auto at = position.at(index); at > 0) consider(lanes[event.actor][at - 1]);
+    for (std::size_t k = 0; k + 1 < sent.footprint.waits.size(); k += 2)
+      if (const auto other =
+              turns.find({r.context, sent.footprint.waits[k], sent.footprint.waits[k + 1]});
+          other != turns.end())
+        consider(other->second);
+    wait.text = title_of(event) + " waits for " +
+                (wait.on ? title_of(story_.events[*wait.on]) : "its lane's thread");
+    story_.waits.push_back(std::move(wait));
+  }
+}
+
+void Teller::count() {
+  struct Change {
+    Time at;
+    std::int64_t by;
+  };
+  std::map<Index, std::vector<Change>> waiting, bytes;
+  for (const auto& [key, sent] : sent_operations_)
+    if (const auto context = context_of(key.first))
+      waiting[*context].push_back({time_of(records_.sent[sent].record.at), 1});
+  for (Index i = 0; i < records_.carried.size(); ++i) {
+    const auto& r = records_.carried[i];
+    const auto context = context_of(r.context);
+    const auto sent = sent_operations_.find({r.context, r.ticket});
+    if (!context || sent == sent_operations_.end()) continue;
+    const auto end = story_.events[event_of_carried_[i]].end();
+    waiting[*context].push_back({end, -1});
+    const auto& name = name_in(records_.operations, r.operation);
+    const auto& writes = records_.sent[sent->second].record.footprint.writes;
+    if (writes.size() != 1 || (name != "create_tensor" && name != "release")) continue;
+    const auto object = records_.objects.find({r.context, false, writes.front()});
+    if (object == records_.objects.end()) continue;
+    const auto size = static_cast<std::int64_t>(
+        std::min<std::uint64_t>(object->second.bytes, std::uint64_t{1} << 48));
+    bytes[*context].push_back({end, name == "release" ? -size : size});
+  }
+  const auto add = [&](const char* name, const char* unit, auto& all) {
+    for (auto& [context, changes] : all) {
+      std::ranges::stable_sort(changes, {}, &Change::at);
+      Counter counter{name, unit, context, {}};
+      std::int64_t value = 0;
+      for (const auto& change : changes) {
+        value += change.by;
+        if (!counter.values.empty() && counter.values.back().first == change.at)
+          counter.values.back().second = value;
+        else
+          counter.values.emplace_back(change.at, value);
+      }
+      story_.counters.push_back(std::move(counter));
+    }
+  };
+  add("operations that wait or run", "", waiting);
+  add("bytes of tensors", "bytes", bytes);
+}
+
+Story Teller::tell() {
+  story_.dropped = records_.dropped;
+  story_.length = time_of(records_.taken);
+  find_contexts();
+  find_actors();
+  label_actors();
+  match_messages();
+  add_calls();
+  add_handlings();
+  add_operations();
+  add_steps();
+  order_events();
+  find_causes();
+  find_states();
+  find_waits();
+  count();
+  for (const auto& event : story_.events) story_.length = std::max(story_.length, event.end());
+  story_.lints = lints_of(story_);
+  return std::move(story_);
+}
+
+Story tell(std::span<const std::byte> file) { return Teller(read_records(file)).tell(); }
+
+}  // namespace polychron::trace
