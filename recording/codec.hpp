@@ -138,7 +138,8 @@ class Decoder {
       }
       return true;
     } else {
-      return msg::with_fields(value, [this](auto&... fields) { return (read(fields) && ...); });
+      return msg::with_fields(value,
+                              [this](auto&... fields) { return (this->read(fields) && ...); });
     }
   }
 

@@ -1,0 +1,137 @@
+// A recording of a driven world tells what happened there, whatever the schedule was.
+#include <algorithm>
+
+#include "recording/file.hpp"
+#include "recording/recorder.hpp"
+#include "tests/protocol/observed.hpp"
+#include "trace/check.hpp"
+#include "trace/story.hpp"
+
+using namespace polychron;
+using namespace polychron::testing;
+using stress::World;
+using trace::Event;
+
+namespace {
+
+/// Records a world in its own time, in which whatever happens takes a step.
+struct Steps {
+  std::shared_ptr<recording::Time> now = std::make_shared<recording::Time>(0);
+  std::shared_ptr<recording::Recorder> recorder =
+      std::make_shared<recording::Recorder>([at = now] { return ++*at; });
+
+  Steps() { recorder->begin({}); }
+  trace::Story story() const {
+    return trace::tell(recording::file_of(recorder->contents(), *now + 1));
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(recordings)
+
+BOOST_AUTO_TEST_CASE(what_must_hold_of_every_run_holds_of_its_recording) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    const int lanes = 1 + static_cast<int>(seed % 3);
+    const Steps steps;
+    stress::RandomStrategy strategy(seed);
+    World world(strategy);
+    {
+      Observed observed(world, steps.recorder->ear("main"));
+      work(observed, lanes);
+      world.run();
+    }
+    world.run();
+    const auto story = steps.story();
+    BOOST_TEST_CONTEXT("seed " << seed) {
+      const auto verdict = trace::check(story);
+      for (const auto& broken : verdict.broken) BOOST_ERROR(broken);
+      BOOST_TEST(verdict.checked > 100U);
+      BOOST_TEST(story.dropped == 0U);
+      BOOST_TEST(story.contexts.size() == 1U);
+      const auto count = [&](Event::Kind kind, const std::string& name) {
+        return std::ranges::count_if(story.events, [&](const Event& event) {
+          return event.kind == kind && event.name == name;
+        });
+      };
+      BOOST_TEST(count(Event::Kind::operation, "create_tensor") == 4);
+      BOOST_TEST(count(Event::Kind::operation, "write") == 5);
+      BOOST_TEST(count(Event::Kind::operation, "dispatch") == 7);
+      BOOST_TEST(count(Event::Kind::call, "dispatch") == 7);
+      BOOST_TEST(count(Event::Kind::operation, "release of a graph") == 1);
+      // The late one was not run, and says why.
+      const auto late = std::ranges::find_if(story.events, [](const Event& event) {
+        return event.kind == Event::Kind::operation && event.label == "late";
+      });
+      BOOST_REQUIRE(late != story.events.end());
+      BOOST_TEST((late->state == Event::State::not_run));
+      BOOST_REQUIRE(!late->error.empty());
+      BOOST_TEST(late->error[0].kind == "timed_out");
+      for (const auto& actor : story.actors)
+        BOOST_TEST((actor.kind == "caller" || actor.end), actor.kind << " did not end");
+      for (const auto& event : story.events)
+        BOOST_TEST((event.cause || event.kind == Event::Kind::call),
+                   "nothing led to " << trace::title_of(event));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_broken_run_is_told) {
+  const Steps steps;
+  stress::RandomStrategy strategy(7);
+  World world(strategy);
+  {
+    Observed observed(world, steps.recorder->ear("main"));
+    work(observed, 2);
+    world.run();
+  }
+  world.run();
+  const auto good = steps.story();
+  BOOST_REQUIRE(trace::check(good).broken.empty());
+  const auto breaks = [&](const char* what, auto damage) {
+    auto story = good;
+    damage(story);
+    BOOST_TEST(!trace::check(story).broken.empty(), "nothing was said of " << what);
+  };
+  const auto operation = [](trace::Story& story, const std::string& name) -> trace::Operation& {
+    return *std::ranges::find_if(story.operations, [&](const trace::Operation& o) {
+      return story.events[o.event].name == name;
+    });
+  };
+  breaks("a ticket that is carried out twice", [&](trace::Story& story) {
+    const auto write = operation(story, "write");
+    story.operations.push_back(write);
+  });
+  breaks("writes in the wrong order", [&](trace::Story& story) {
+    std::vector<trace::Index> writes;
+    for (const auto& o : story.operations)
+      if (story.events[o.event].name == "write") writes.push_back(o.event);
+    std::swap(story.events[writes[0]].ticket, story.events[writes[1]].ticket);
+  });
+  breaks("a use after the release", [&](trace::Story& story) {
+    auto& release = operation(story, "release");
+    const auto id = release.writes.at(0);
+    story.operations.back().reads.push_back(id);
+  });
+  breaks("two messages at once", [&](trace::Story& story) {
+    const auto handling = std::ranges::find(story.events, Event::Kind::handling, &Event::kind);
+    handling->duration += good.length;
+  });
+  breaks("an operation in no handling", [&](trace::Story& story) {
+    story.events[operation(story, "dispatch").event].cause.reset();
+  });
+  breaks("a message that is handled twice", [&](trace::Story& story) {
+    const auto handled =
+        std::ranges::find_if(story.messages, [](const auto& m) { return m.to.has_value(); });
+    story.messages.push_back(*handled);
+  });
+  breaks("a message that is lost", [&](trace::Story& story) {
+    const auto handled = std::ranges::find_if(story.messages, [&](const trace::Message& m) {
+      return m.to && story.actors[*m.to_actor].kind == "device";
+    });
+    story.actors[*handled->to_actor].end.reset();
+    handled->to.reset();
+  });
+}
+
+BOOST_AUTO_TEST_SUITE_END()
