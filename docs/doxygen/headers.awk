@@ -37,7 +37,7 @@ function read_rows(    line, cells, name, address) {
     if (line !~ /^\| \[/ || split(line, cells, "|") != 9) continue
     name = cells[2]; sub(/^ *\[/, "", name); sub(/\].*/, "", name)
     address = cells[2]; sub(/^[^(]*\(/, "", address); sub(/\).*/, "", address)
-    computes[name] = escaped(trimmed(cells[3])) "."
+    computes[name] = "Computes " escaped(trimmed(cells[3])) "."
     details[name] = "<table class=\"operator\">" \
       table_line("Operands", coded(trimmed(cells[4]))) \
       table_line("Results", coded(trimmed(cells[5]))) \
