@@ -78,6 +78,11 @@ void GraphBuilder::check_view(const OperandDescriptor& descriptor, DataType view
                                            " or uint8");
 }
 
+Future<Graph> GraphBuilder::build(const NamedOperands& outputs) {
+  const BuildOptions options;
+  return build(outputs, options);
+}
+
 Future<Graph> GraphBuilder::build(const NamedOperands& outputs, const BuildOptions& options) {
   if (!state_)
     return rejected<Future<Graph>>(
@@ -87,6 +92,12 @@ Future<Graph> GraphBuilder::build(const NamedOperands& outputs, const BuildOptio
 
 void GraphBuilder::destroy() {
   if (state_) state_->destroy();
+}
+
+std::vector<const Operand*> GraphBuilder::addresses(std::span<const Operand> operands) {
+  std::vector<const Operand*> addresses;
+  for (const Operand& operand : operands) addresses.push_back(&operand);
+  return addresses;
 }
 
 }  // namespace polychron

@@ -137,6 +137,12 @@ class Context {
   /// A tensor of zeros. Rejects with type_error (a dimension of 0, rank above max_rank, more than
   /// max_tensor_byte_length bytes), out_of_memory, invalid_state.
   Future<Tensor> create_tensor(const TensorDescriptor& descriptor);
+#ifdef POLYCHRON_NO_BRACES_IN_CO_AWAIT
+  /// Likewise: see FutureOfBraces.
+  FutureOfBraces<Tensor> create_tensor(TensorDescriptor&& descriptor) {
+    return create_tensor(std::as_const(descriptor));
+  }
+#endif
   /// A tensor that is never written after: for GraphBuilder::constant(). Copies `bytes`. Rejects as
   /// create_tensor(), and with type_error for another byte length.
   Future<Tensor> create_constant_tensor(const OperandDescriptor& descriptor,
@@ -184,7 +190,19 @@ class Context {
   /// input and output must be named once, with a buffer of its byte length. Wrong arguments throw
   /// type_error, and the caller keeps the buffers; what fails later is in ComputeResult::status.
   Future<ComputeResult> compute(const Graph& graph, NamedBuffers&& inputs, NamedBuffers&& outputs,
-                                const DispatchOptions& options = {});
+                                const DispatchOptions& options);
+  /// With DispatchOptions as they are by default.
+  Future<ComputeResult> compute(const Graph& graph, NamedBuffers&& inputs, NamedBuffers&& outputs) {
+    const DispatchOptions options;
+    return compute(graph, std::move(inputs), std::move(outputs), options);
+  }
+#ifdef POLYCHRON_NO_BRACES_IN_CO_AWAIT
+  /// Likewise: see FutureOfBraces.
+  FutureOfBraces<ComputeResult> compute(const Graph& graph, NamedBuffers&& inputs,
+                                        NamedBuffers&& outputs, DispatchOptions&& options) {
+    return compute(graph, std::move(inputs), std::move(outputs), std::as_const(options));
+  }
+#endif
 
   // -- errors (as in WebGPU) ---------------------------------------------------------------------
   /// Errors of the calls from here to the matching pop go to this scope, if its filter takes them:

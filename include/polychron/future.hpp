@@ -13,6 +13,13 @@
 
 #include "polychron/result.hpp"
 
+/// g++ 12, Debian 12's, makes wrong code of aggregates that are made within a co_await: the label
+/// of `co_await f({.label = "x"})` is destroyed twice. There such calls give a FutureOfBraces,
+/// which does not compile in that place.
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
+#define POLYCHRON_NO_BRACES_IN_CO_AWAIT 1
+#endif
+
 namespace polychron {
 
 template <class T>
@@ -229,6 +236,20 @@ class [[nodiscard]] Future {
   }
   std::shared_ptr<detail::FutureState<T>> state_;
 };
+
+#ifdef POLYCHRON_NO_BRACES_IN_CO_AWAIT
+/// A Future whose call was given options or a descriptor in braces, or std::move()d. Everything
+/// that a Future is, but for `co_await call({...})`: give the braces a name, as in `const
+/// ContextOptions options{.label = "x"}; co_await runtime.create_context(options)`, or the future:
+/// `Future<Context> future = runtime.create_context({.label = "x"}); co_await std::move(future)`.
+template <class T>
+class [[nodiscard]] FutureOfBraces : public Future<T> {
+ public:
+  FutureOfBraces(Future<T>&& future) noexcept : Future<T>(std::move(future)) {}
+  /// This compiler would make wrong code of the braces in here: give them a name.
+  void operator co_await() && = delete;
+};
+#endif
 
 /// The other end of a Future. Copyable, so that it can travel in messages; when the last copy goes
 /// without having settled, the future is rejected: no reply can be forgotten. Thread-safe.

@@ -23,11 +23,6 @@ class Context;
 class Graph;
 class Tensor;
 
-/// Options of GraphBuilder::build().
-struct BuildOptions {
-  std::string label;  ///< of the resulting graph
-};
-
 /// Validates operators, infers shapes and collects them for build().
 ///
 /// Errors. Every method throws Error (type_error) for a wrong argument, with the operator's label
@@ -367,7 +362,15 @@ class GraphBuilder {
   /// Compiles the graph up to `outputs`. Rejects with type_error (no outputs, an empty name, an
   /// input or constant as output, a foreign operand) and leaves the builder usable; once it was
   /// accepted, the builder is built and refuses every further call.
-  Future<Graph> build(const NamedOperands& outputs, const BuildOptions& options = {});
+  Future<Graph> build(const NamedOperands& outputs, const BuildOptions& options);
+  /// With BuildOptions as they are by default.
+  Future<Graph> build(const NamedOperands& outputs);
+#ifdef POLYCHRON_NO_BRACES_IN_CO_AWAIT
+  /// Likewise: see FutureOfBraces.
+  FutureOfBraces<Graph> build(const NamedOperands& outputs, BuildOptions&& options) {
+    return build(outputs, std::as_const(options));
+  }
+#endif
 
   /// Frees the constants and refuses every further call. Idempotent.
   void destroy();
@@ -388,11 +391,7 @@ class GraphBuilder {
     return one(name, operands, Attributes(static_cast<const A&>(o)), Plain{o.label});
   }
   static const Operand* given(const std::optional<Operand>& x) { return x ? &*x : nullptr; }
-  static std::vector<const Operand*> addresses(std::span<const Operand> operands) {
-    std::vector<const Operand*> addresses;
-    for (const Operand& operand : operands) addresses.push_back(&operand);
-    return addresses;
-  }
+  static std::vector<const Operand*> addresses(std::span<const Operand> operands);
   static void check_view(const OperandDescriptor& descriptor, DataType view);
   std::shared_ptr<detail::BuilderState> state_;
 };

@@ -135,5 +135,9 @@ struct SplitOptions {
   std::uint32_t axis = 0;  ///< below the input's rank
   std::string label;       ///< in every message about the operator
 };
+/// Options of GraphBuilder::build().
+struct BuildOptions {
+  std::string label;  ///< of the resulting graph
+};
 
 }  // namespace polychron

@@ -110,7 +110,18 @@ class Runtime {
 
   /// Rejects with not_supported (no such device), type_error (threads < 1), out_of_memory (the
   /// threads of its lanes cannot be had).
-  Future<Context> create_context(const ContextOptions& options = {});
+  Future<Context> create_context(const ContextOptions& options);
+  /// With ContextOptions as they are by default.
+  Future<Context> create_context() {
+    const ContextOptions options;
+    return create_context(options);
+  }
+#ifdef POLYCHRON_NO_BRACES_IN_CO_AWAIT
+  /// Likewise: see FutureOfBraces.
+  FutureOfBraces<Context> create_context(ContextOptions&& options) {
+    return create_context(std::as_const(options));
+  }
+#endif
 
   /// How many callbacks have thrown; 0 for a runtime that was moved away.
   std::uint64_t callback_exceptions() const noexcept;

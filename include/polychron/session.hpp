@@ -126,7 +126,19 @@ class Session {
   /// Imports the model, and returns while the context compiles it: for several at once. Rejects
   /// with what the constructors throw.
   static Future<Session> build(const Context& context, const Model& model,
-                               const SessionOptions& options = {});
+                               const SessionOptions& options);
+  /// With SessionOptions as they are by default.
+  static Future<Session> build(const Context& context, const Model& model) {
+    const SessionOptions options;
+    return build(context, model, options);
+  }
+#ifdef POLYCHRON_NO_BRACES_IN_CO_AWAIT
+  /// Likewise: see FutureOfBraces.
+  static FutureOfBraces<Session> build(const Context& context, const Model& model,
+                                       SessionOptions&& options) {
+    return build(context, model, std::as_const(options));
+  }
+#endif
 
   // -- what it is --------------------------------------------------------------------------------
   /// SessionOptions::label, or what stands in for it; also the graph's.
@@ -150,18 +162,52 @@ class Session {
   Future<NamedBuffers> run(std::initializer_list<Input> inputs,
                            const RunOptions& options = {}) const;
   /// Likewise, of buffers that are taken; if it throws, the caller keeps them.
-  Future<NamedBuffers> run(NamedBuffers&& inputs, const RunOptions& options = {}) const;
+  Future<NamedBuffers> run(NamedBuffers&& inputs, const RunOptions& options) const;
+  /// With RunOptions as they are by default.
+  Future<NamedBuffers> run(NamedBuffers&& inputs) const {
+    const RunOptions options;
+    return run(std::move(inputs), options);
+  }
+#ifdef POLYCHRON_NO_BRACES_IN_CO_AWAIT
+  /// Likewise: see FutureOfBraces.
+  FutureOfBraces<NamedBuffers> run(NamedBuffers&& inputs, RunOptions&& options) const {
+    return run(std::move(inputs), std::as_const(options));
+  }
+#endif
 
   /// Likewise, with the time of each step. A run that nobody takes the time of costs the same as
   /// ever.
   Future<Profile> profile(std::initializer_list<Input> inputs,
                           const RunOptions& options = {}) const;
   /// Likewise, of buffers that are taken; if it throws, the caller keeps them.
-  Future<Profile> profile(NamedBuffers&& inputs, const RunOptions& options = {}) const;
+  Future<Profile> profile(NamedBuffers&& inputs, const RunOptions& options) const;
+  /// With RunOptions as they are by default.
+  Future<Profile> profile(NamedBuffers&& inputs) const {
+    const RunOptions options;
+    return profile(std::move(inputs), options);
+  }
+#ifdef POLYCHRON_NO_BRACES_IN_CO_AWAIT
+  /// Likewise: see FutureOfBraces.
+  FutureOfBraces<Profile> profile(NamedBuffers&& inputs, RunOptions&& options) const {
+    return profile(std::move(inputs), std::as_const(options));
+  }
+#endif
 
   /// Runs the model on buffers of the caller's, all of which come back. As Context::compute().
   Future<ComputeResult> compute(NamedBuffers&& inputs, NamedBuffers&& outputs,
-                                const DispatchOptions& options = {}) const;
+                                const DispatchOptions& options) const;
+  /// With DispatchOptions as they are by default.
+  Future<ComputeResult> compute(NamedBuffers&& inputs, NamedBuffers&& outputs) const {
+    const DispatchOptions options;
+    return compute(std::move(inputs), std::move(outputs), options);
+  }
+#ifdef POLYCHRON_NO_BRACES_IN_CO_AWAIT
+  /// Likewise: see FutureOfBraces.
+  FutureOfBraces<ComputeResult> compute(NamedBuffers&& inputs, NamedBuffers&& outputs,
+                                        DispatchOptions&& options) const {
+    return compute(std::move(inputs), std::move(outputs), std::as_const(options));
+  }
+#endif
 
   /// Runs the model on tensors of its context: one model's output may be the next one's input.
   /// Every input is named; of the outputs those that are wanted. As Context::dispatch(); waits for
