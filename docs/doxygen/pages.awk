@@ -24,7 +24,7 @@ function reference(target,    anchor, at) {
     return page_of(target) == "readme" ? "@ref index" : "@ref page_" page_of(target)
   }
   if (target ~ /include\/polychron\/[a-z0-9_]*\.hpp$/) { sub(/.*\//, "", target); return "@ref " target }
-  if (target ~ /examples\/(quickstart|server|session|stress)\/.*\.cpp$/) {
+  if (target ~ /examples\/(quickstart|server|session|stress|tracing)\/.*\.cpp$/) {
     sub(/.*examples\//, "", target); return "@ref " target
   }
   return ""

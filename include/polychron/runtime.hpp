@@ -129,6 +129,7 @@ class Runtime {
   /// Records from now on what the actors of all contexts do, also of those that are made later, and
   /// forgets what was recorded before. On a server under way, too; costs little (docs/tracing.md).
   void start_trace(const TraceOptions& options = {});
+  /// What was recorded stays, for trace().
   void stop_trace() noexcept;
   /// What was recorded last, as the bytes of a file that `polychron trace` reads; while it is being
   /// recorded, up to now. Any thread, at any time, also after shutdown().

@@ -7,6 +7,7 @@
 
 namespace polychron {
 
+/// Options of Runtime::start_trace().
 struct TraceOptions {
   /// Most bytes that a recording keeps: the latest, a few tens of bytes each message. What it had
   /// to drop is counted in it. (Each thread that calls has 64 KiB in any case.)
