@@ -125,7 +125,8 @@ def with_options():
         "leakyRelu": [{"alpha": 0.25}, {"alpha": 2.0}, {"alpha": 0.0}, {"alpha": -1.5},
                       {"alpha": 0.1}],
         "linear": [{"alpha": 2.5}, {"beta": 1.25}, {"alpha": 0.1, "beta": 0.7},
-                   {"alpha": -0.5, "beta": -3.0}, {"alpha": 0.0, "beta": 1.0}],
+                   {"alpha": -0.5, "beta": -3.0}, {"alpha": 0.0, "beta": 1.0},
+                   {"alpha": 0.9999995}],
     }
     for op, (low, high) in ranges.items():
         def tensor(label, kind, shape):

@@ -156,6 +156,9 @@ def of_two(op):
         add("both are constant", main, a.as_constant(), b.as_constant())
     same = draw(op, numbers, main, (7,), (7,))[1]
     add("the same operand twice", main, same, same)
+    if op in ("mul", "div"):  # nearly nothing happens, and more than the tolerance
+        near = Tensor("float32", [1.000001], constant=True)
+        add("b is a constant close to 1", main, numbers.decimals(1, 8, main, (5,)), near)
     if op in LOGIC:
         add("every pair of truths", main, Tensor(main, [0, 0, 1, 2, 255, 0], (6,)),
             Tensor(main, [0, 128, 0, 1, 254, 0], (6,)))

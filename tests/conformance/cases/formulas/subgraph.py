@@ -202,6 +202,18 @@ def decomposed():
     scores = c("matmul", q, c("transpose", k, options={"permutation": [0, 1, 3, 2]}))
     scores = c("mul", scores, c.graph.input("s", Tensor("float32", 0.5, constant=True)))
     c.end(c("matmul", c("softmax", scores, axis=3), v))
+    c = Chain("float32 multiplied by constants that leave a little")
+    x = c.graph.input("x", c.numbers.decimals(1, 8, "float32", (5,)))
+    y = c("mul", x, c.graph.input("third", Tensor("float32", 0.33333334, constant=True)))
+    c.end(c("mul", y, c.graph.input("three", Tensor("float32", 3.000001, constant=True))))
+    c = Chain("float32 products that are zero have a sign")
+    x = c.graph.input("x", Tensor("float32", [0.0, -0.0, 2.0]))
+    y = c("div", c("mul", x, c.constant("two", "float32", (), 2, 2)),
+          c.constant("minus", "float32", (), -4, -4))
+    c.end(c("reciprocal", y))
+    c = Chain("float32 the opposite of zero has a sign")
+    x = c.graph.input("x", Tensor("float32", [0.0, -0.0, 2.0]))
+    c.end(c("reciprocal", c("neg", x)))
     for op in ("ceil", "roundEven"):
         c = Chain(f"float32 {op} of a small negative number has a sign")
         x = c.graph.input("x", Tensor("float32", [-0.25, 0.0, -0.5]))
