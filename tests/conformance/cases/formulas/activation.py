@@ -162,6 +162,15 @@ def clamps():
         for given in ({"minValue": low + 1, "maxValue": high - 1}, {"maxValue": 100}):
             told = ", ".join(f"{key} {number}" for key, number in given.items())
             case("clamp", f"{kind} {told}", input=Tensor(kind, values), options=given)
+    case("clamp", "int8 bounds beyond the range", input=Tensor("int8", [-128, -5, 0, 127]),
+         options={"minValue": -1000, "maxValue": 1000})
+    case("clamp", "uint8 bounds beyond the range", input=Tensor("uint8", [0, 5, 128, 255]),
+         options={"minValue": -1, "maxValue": 256})
+    case("clamp", "int64 infinite bounds", input=Tensor("int64", [-(1 << 63), 0, (1 << 63) - 1]),
+         options={"minValue": -INF, "maxValue": INF})
+    case("clamp", "int32 bounds with a fraction are rounded",
+         input=Tensor("int32", [-9, -2, -1, 0, 1, 2, 3, 9]),
+         options={"minValue": -1.75, "maxValue": 2.5})
     case("clamp", "float32 a scalar", input=Tensor("float32", 3.5), options={"maxValue": 2.5})
     case("clamp", "float16 rank 8", input=Tensor("float16", [-2, 7], (1, 1, 1, 2, 1, 1, 1, 1)),
          options={"minValue": -1.25, "maxValue": 5})
