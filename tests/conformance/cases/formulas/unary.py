@@ -124,6 +124,8 @@ def functions():
                     least += 1  # its opposite is not in the type
                 case(op, f"{kind} at the ends of the range",
                      input=Tensor(kind, [least, least + 1, 0, 1, 2, most - 1, most]))
+    case("sign", "float32 a NaN is neither above nor below zero",
+         input=Tensor("float32", [NAN, 1.0, -1.0]))
 
 
 def predicates():
