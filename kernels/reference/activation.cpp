@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "kernels/reference/each.hpp"
+#include "ops/number.hpp"
 #include "ops/table.hpp"
 
 namespace polychron::kernels::reference {
@@ -25,9 +26,10 @@ struct Prelu {
   }
 };
 
+/// As the specification casts an option to its operand's type.
 template <class T>
-T from_number(const Number& number) {
-  return std::visit([](auto value) { return narrow<T>(value); }, number);
+T from_number(const Number& number, DataType type) {
+  return std::visit([](auto value) { return narrow<T>(value); }, ops::cast(number, type));
 }
 
 /// A NaN as a bound means that there is no bound.
@@ -44,8 +46,8 @@ void clamp(const Call& call) {
     const T* in = call.in<T>(0);
     T* out = call.out<T>();
     const bool below = bounds(attributes.min_value), above = bounds(attributes.max_value);
-    const auto low = widen(below ? from_number<T>(*attributes.min_value) : T{});
-    const auto high = widen(above ? from_number<T>(*attributes.max_value) : T{});
+    const auto low = widen(below ? from_number<T>(*attributes.min_value, call.in_type()) : T{});
+    const auto high = widen(above ? from_number<T>(*attributes.max_value, call.in_type()) : T{});
     for (std::int64_t i = 0; i < count; ++i) {
       auto value = widen(in[i]);
       if (below && value < low) value = low;

@@ -96,11 +96,10 @@ struct Neg {
   std::int64_t operator()(std::int64_t x) const { return Abs::Neg(x); }
   std::uint64_t operator()(std::uint64_t x) const { return 0 - x; }
 };
+/// 0 of NaN, as the specification has it.
 struct Sign {
   template <class W>
   W operator()(W x) const {
-    if constexpr (std::is_same_v<W, double>)
-      if (std::isnan(x)) return x;
     return static_cast<W>((x > W{}) - (x < W{}));
   }
 };

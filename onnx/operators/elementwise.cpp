@@ -55,9 +55,7 @@ constexpr Unary host_abs{[](Int a) { return a < 0 ? wrap(0 - bits(a)) : a; },
 constexpr Unary host_neg{[](Int a) { return wrap(0 - bits(a)); }, [](double a) { return -a; }};
 constexpr Unary host_not{[](Int a) { return Int{a == 0}; }, nullptr};
 constexpr Unary host_sign{[](Int a) { return Int{a > 0} - Int{a < 0}; },
-                          [](double a) { return a > 0   ? 1.0
-                                                : a < 0 ? -1.0
-                                                        : a; }};
+                          [](double a) { return (a > 0 ? 1.0 : 0.0) - (a < 0 ? 1.0 : 0.0); }};
 constexpr Unary host_ceil{nullptr, [](double a) { return std::ceil(a); }};
 constexpr Unary host_exp{nullptr, [](double a) { return std::exp(a); }};
 constexpr Unary host_floor{nullptr, [](double a) { return std::floor(a); }};

@@ -9,6 +9,9 @@ namespace {
 
 using ops::op;
 
+/// What is added where nothing is: 0 would take the sign of a product that is -0.
+constexpr double nothing = -0.0;
+
 /// alpha * operand + beta, for the operand that is not a constant.
 struct Affine {
   std::size_t operand;
@@ -16,7 +19,7 @@ struct Affine {
 };
 
 std::optional<Affine> affine_of(const Matcher& match, const PlanNode& node) {
-  if (node.op == op("neg")) return Affine{0, {-1, 0}};
+  if (node.op == op("neg")) return Affine{0, {-1, nothing}};
   if (node.inputs.size() != 2) return std::nullopt;
   const auto right = match.scalar(node.inputs[1]);
   const auto left = match.scalar(node.inputs[0]);
@@ -25,14 +28,14 @@ std::optional<Affine> affine_of(const Matcher& match, const PlanNode& node) {
     if (left) return Affine{1, {1, *left}};
   }
   if (node.op == op("mul")) {
-    if (right) return Affine{0, {*right, 0}};
-    if (left) return Affine{1, {*left, 0}};
+    if (right) return Affine{0, {*right, nothing}};
+    if (left) return Affine{1, {*left, nothing}};
   }
   if (node.op == op("sub")) {
     if (right) return Affine{0, {1, -static_cast<double>(*right)}};
     if (left) return Affine{1, {-1, *left}};
   }
-  if (node.op == op("div") && right && *right != 0) return Affine{0, {1.0 / *right, 0}};
+  if (node.op == op("div") && right && *right != 0) return Affine{0, {1.0 / *right, nothing}};
   return std::nullopt;
 }
 
@@ -58,7 +61,9 @@ bool join(const Matcher& match, PlanNode& node) {
   if (before == nullptr) return false;
   const auto& first = std::get<LinearAttributes>(before->attributes);
   auto& second = std::get<LinearAttributes>(node.attributes);
-  const LinearAttributes both{second.alpha * first.alpha, second.alpha * first.beta + second.beta};
+  const bool adds = first.beta != 0 || !std::signbit(first.beta);
+  const LinearAttributes both{second.alpha * first.alpha,
+                              adds ? second.alpha * first.beta + second.beta : second.beta};
   if (!finite(both)) return false;
   second = both;
   node.inputs[0] = before->inputs[0];
@@ -68,7 +73,7 @@ bool join(const Matcher& match, PlanNode& node) {
 
 bool changes_nothing(const PlanNode& node) {
   const auto& a = std::get<LinearAttributes>(node.attributes);
-  return nearly(a.alpha, 1) && a.beta == 0;
+  return static_cast<float>(a.alpha) == 1 && a.beta == 0;
 }
 
 }  // namespace
