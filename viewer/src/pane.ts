@@ -273,7 +273,10 @@ export class Pane {
     };
     const { accent, error } = frame.theme;
     if (scene.difference >= 0) column(scene.difference, error + "1c", error);
-    if (scene.step >= 0) column(scene.step, accent + "22", accent);
+    if (scene.step < 0 || scene.step >= this.steps.count) return;
+    column(scene.step, accent + "22", accent);
+    const box = boxOf(this.items, this.sheet, frame, this.steps.event(scene.step));
+    if (box) outline(context, box, frame.theme.text, 2.5);
   }
 
   private drawArrows(
@@ -365,7 +368,7 @@ export class Pane {
 /** The marks of the axis of time: of the trace's clock, about a hundred pixels apart. */
 export function marks(t0: number, t1: number, width: number, trace: Trace): number[] {
   const from = trace.clock === "step" ? 0 : trace.first;
-  const atMost = Math.max(2, width / 110);
+  const atMost = Math.max(3, width / 110);
   const found = ticks(t0 - from, t1 - from, atMost, trace.clock === "step");
   return found.map((time) => time + from);
 }

@@ -55,7 +55,7 @@ export function fitted(context: CanvasRenderingContext2D, text: string, room: nu
     widths.set(text, (width = context.measureText(text).width));
   }
   if (width <= room) return text;
-  const letters = Math.floor((room - 8) / (width / text.length));
+  const letters = Math.floor((room - 11) / (width / text.length));
   return letters < 2 ? "" : text.slice(0, letters) + "…";
 }
 

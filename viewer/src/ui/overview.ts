@@ -92,7 +92,7 @@ export class Overview {
     }
     const left = Math.max(0, xOf(t0));
     const right = Math.min(width, xOf(t1));
-    context.fillStyle = theme.dark ? "#00000088" : "#ffffffa0";
+    context.fillStyle = theme.dark ? "#12161c99" : "#ffffffa0";
     context.fillRect(0, 0, left, height);
     context.fillRect(right, 0, width - right, height);
     context.strokeStyle = theme.accent;
