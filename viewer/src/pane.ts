@@ -57,6 +57,7 @@ export class Pane {
   readonly stage: HTMLElement;
   readonly top: Surface;
   scroll = 0;
+  column = 0; // the width of the names
   width = 0;
   height = 0;
   usesGl = false;
@@ -103,6 +104,8 @@ export class Pane {
   }
 
   measure(): void {
+    if (this.stage.clientWidth === 0) return; // not shown: on paper
+    this.column = this.labels.offsetWidth;
     this.width = Math.max(1, this.stage.clientWidth);
     this.height = Math.max(1, this.stage.clientHeight);
     this.top.width = this.width;
@@ -110,6 +113,13 @@ export class Pane {
     fitTo(this.top.canvas, this.width, this.height);
     if (this.usesGl) fitTo(this.back, this.width, this.height);
     this.scrollTo(this.scroll);
+  }
+
+  /** The pane as on paper: on the 2D canvas alone, and finer than most screens are. */
+  drawPaper(scene: Scene, ratio: number): HTMLCanvasElement {
+    fitTo(this.top.canvas, this.width, this.height, ratio);
+    this.draw({ ...scene, paper: true });
+    return this.top.canvas;
   }
 
   scrollTo(y: number): void {
@@ -173,7 +183,7 @@ export class Pane {
     this.drawArrows(context, frame, scene, followed);
     this.drawHits(context, frame, scene);
     this.drawSelection(context, frame, scene);
-    this.drawScrollbar(context, theme);
+    if (!scene.paper) this.drawScrollbar(context, theme);
     if (!Number.isNaN(scene.pointer)) {
       context.fillStyle = theme.dim + "66";
       context.fillRect((scene.pointer - frame.t0) * frame.scale, 0, 1, this.height);

@@ -25,8 +25,12 @@ export function surface(canvas: HTMLCanvasElement): Surface {
 }
 
 /** Takes the size that the page gives it; false: nothing has changed. */
-export function fitTo(canvas: HTMLCanvasElement, width: number, height: number): boolean {
-  const ratio = Math.min(3, window.devicePixelRatio || 1);
+export function fitTo(
+  canvas: HTMLCanvasElement,
+  width: number,
+  height: number,
+  ratio = Math.min(3, window.devicePixelRatio || 1),
+): boolean {
   const w = Math.max(1, Math.round(width * ratio));
   const h = Math.max(1, Math.round(height * ratio));
   if (canvas.width === w && canvas.height === h) return false;

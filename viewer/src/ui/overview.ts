@@ -28,10 +28,17 @@ export class Overview {
 
   measure(): void {
     for (const one of [this.map, this.ruler]) {
+      if (one.canvas.clientWidth === 0) continue; // not shown: on paper
       one.width = Math.max(1, one.canvas.clientWidth);
       one.height = Math.max(1, one.canvas.clientHeight);
       fitTo(one.canvas, one.width, one.height);
     }
+  }
+
+  drawPaper(ratio: number): HTMLCanvasElement {
+    fitTo(this.ruler.canvas, this.ruler.width, this.ruler.height, ratio);
+    this.drawRuler();
+    return this.ruler.canvas;
   }
 
   draw(): void {
