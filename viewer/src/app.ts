@@ -231,7 +231,7 @@ export class App {
   }
 
   /** What has to be in sight of an item: all of it; of a moment, what it happened in. */
-  private around({ pane, item }: { pane: number; item: number }): [number, number] {
+  around({ pane, item }: { pane: number; item: number }): [number, number] {
     const { items, trace } = this.panes[pane];
     const begin = items.begin[item];
     const end = items.end[item];
@@ -239,11 +239,11 @@ export class App {
     const cause = trace.events.cause[item];
     const holder = items.holder(item);
     const length = holder >= 0 ? items.end[holder] - items.begin[holder] : 0;
-    const half = Math.max(length, (trace.last - trace.first) / 1e5, 100) / 2;
+    const air = Math.max(length, (trace.last - trace.first) / 1e5, 100);
     // Of a failure also that from which it follows, unless it is far away.
     const failed = trace.events.kind[item] === Kind.failure && cause >= 0;
     const from = failed ? items.begin[items.holder(cause) >= 0 ? items.holder(cause) : cause] : begin;
-    return [Math.min(begin - half, Math.max(from, begin - 200 * half)), end + half];
+    return [Math.min(begin - air * 1.1, Math.max(from, begin - 100 * air)), end + air * 0.3];
   }
 
   private frame(now: number): void {

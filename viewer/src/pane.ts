@@ -13,7 +13,7 @@ import { boxOf, drawMarks, drawTitles, outline } from "./draw/slices";
 import { begin, drawGrid, fitTo, surface, ticks } from "./draw/surface";
 import type { Surface } from "./draw/surface";
 import { Items } from "./layout/items";
-import { levelFor, levelsOf } from "./layout/levels";
+import { levelFor, levelsOf, visibleCount } from "./layout/levels";
 import type { Level } from "./layout/levels";
 import { Sheet } from "./layout/sheet";
 import type { Metrics } from "./layout/sheet";
@@ -61,6 +61,7 @@ export class Pane {
   width = 0;
   height = 0;
   usesGl = false;
+  drawnRectangles = 0; // of the last frame
   private arrows: Arrows;
   private drawn: number[] = []; // messages whose arrows are in the picture
   private back: HTMLCanvasElement;
@@ -162,6 +163,7 @@ export class Pane {
       theme,
     });
     const level = levelFor(this.levels, 1 / frame.scale);
+    this.drawnRectangles = visibleCount(level, view.t0, view.t1);
     const context = begin(this.top);
     if (this.rectangles?.lost) this.usesGl = !(this.back.hidden = true);
     const gl = this.usesGl && !scene.paper ? this.rectangles : null;
