@@ -3,7 +3,7 @@
 import { Frames } from "./frames";
 import { firstDifference } from "./data/schedule";
 import { search } from "./data/search";
-import { durationText } from "./data/trace";
+import { Kind, durationText } from "./data/trace";
 import type { Trace } from "./data/trace";
 import { themes } from "./draw/palette";
 import { itemTitle } from "./draw/slices";
@@ -63,6 +63,10 @@ export class App {
     this.panel = new Panel(this);
     new ResizeObserver(() => this.measure()).observe(find("#panes"));
     this.measure();
+    // Of a schedule as many steps as can be read, of anything else all.
+    const readable = Math.max(8, Math.floor(this.panes[0].width / 48));
+    if (trace.clock === "step" && last - first > readable)
+      this.view.set(first - 0.5, first - 0.5 + readable);
   }
 
   measure(): void {
@@ -88,13 +92,13 @@ export class App {
     this.scene.selection = selection;
     if (selection) {
       this.active = selection.pane;
-      if (reveal) this.revealSelection(selection);
-      this.announce(this.describe(selection));
       const step = "item" in selection ? this.stepOf(selection) : -1;
       if (step >= 0) this.scene.step = step;
+      this.announce(this.describe(selection));
     }
     this.panel.select();
-    this.invalidate();
+    this.measure(); // on a phone the panel takes room when it comes up
+    if (selection && reveal) this.revealSelection(selection);
   }
 
   selectEvent(pane: number, event: number): void {
@@ -104,6 +108,7 @@ export class App {
   follow(pane: number, context: number, ticket: number): void {
     const { links, items } = this.panes[pane];
     if (ticket === 0) return;
+    this.unfollow();
     const events = links.ticketEvents(context, ticket);
     const { waits, events: all, actors } = this.panes[pane].trace;
     const chosen = [...events];
@@ -118,13 +123,13 @@ export class App {
       level: levelOf(items, chosen),
       messages: links.ticketMessages(context, ticket),
     };
-    for (const event of events) this.panes[pane].sheet.reveal(items.track[event]);
+    this.panes[pane].sheet.focus(new Set(chosen.map((item) => items.track[item])));
+    this.panes[pane].scrollTo(0);
     if (events.length > 0) {
       const begin = Math.min(...events.map((event) => all.begin[event]));
       const end = Math.max(...events.map((event) => all.end[event]));
       const air = Math.max((end - begin) * 0.1, 1);
       this.view.show(begin - air, end + air);
-      this.panes[pane].reveal(events[0]);
     }
     this.announce(`following ticket ${ticket}: ${events.length} events`);
     this.panel.select();
@@ -132,9 +137,13 @@ export class App {
   }
 
   unfollow(): void {
+    if (!this.scene.followed) return;
+    this.panes[this.scene.followed.pane].sheet.focus(null);
     this.scene.followed = null;
     this.panel.select();
-    this.invalidate();
+    this.measure();
+    const { selection } = this.scene;
+    if (selection && "item" in selection) this.panes[selection.pane].reveal(selection.item);
   }
 
   find(query: string): void {
@@ -210,7 +219,7 @@ export class App {
     if ("item" in selection) {
       this.panes[selection.pane].reveal(selection.item);
       const [begin, end] = this.around(selection);
-      this.view.reveal(begin, end);
+      this.view.reveal(begin, end, trace.events.kind[selection.item] === Kind.failure ? 1.5 : 16);
     } else {
       const { sent, received, from, to } = trace.messages;
       const at = selection.message;
@@ -222,17 +231,19 @@ export class App {
   }
 
   /** What has to be in sight of an item: all of it; of a moment, what it happened in. */
-  private around({ pane, item }: { pane: number; item: number }): [number, number] {
+  around({ pane, item }: { pane: number; item: number }): [number, number] {
     const { items, trace } = this.panes[pane];
     const begin = items.begin[item];
     const end = items.end[item];
     if (!items.moment[item]) return [begin, end];
-    const inner = items.at(items.row(item), begin, 0);
-    const { cause, begin: begins, end: ends } = trace.events;
-    const holder = inner >= 0 && !items.moment[inner] ? inner : cause[item];
-    const length = holder >= 0 && holder < begins.length ? ends[holder] - begins[holder] : 0;
-    const half = Math.max(length, (trace.last - trace.first) / 1e5, 100) / 2;
-    return [begin - half, end + half];
+    const cause = trace.events.cause[item];
+    const holder = items.holder(item);
+    const length = holder >= 0 ? items.end[holder] - items.begin[holder] : 0;
+    const air = Math.max(length, (trace.last - trace.first) / 1e5, 100);
+    // Of a failure also that from which it follows, unless it is far away.
+    const failed = trace.events.kind[item] === Kind.failure && cause >= 0;
+    const from = failed ? items.begin[items.holder(cause) >= 0 ? items.holder(cause) : cause] : begin;
+    return [Math.min(begin - air * 1.1, Math.max(from, begin - 100 * air)), end + air * 0.3];
   }
 
   private frame(now: number): void {

@@ -13,7 +13,7 @@ import { boxOf, drawMarks, drawTitles, outline } from "./draw/slices";
 import { begin, drawGrid, fitTo, surface, ticks } from "./draw/surface";
 import type { Surface } from "./draw/surface";
 import { Items } from "./layout/items";
-import { levelFor, levelsOf } from "./layout/levels";
+import { levelFor, levelsOf, visibleCount } from "./layout/levels";
 import type { Level } from "./layout/levels";
 import { Sheet } from "./layout/sheet";
 import type { Metrics } from "./layout/sheet";
@@ -57,9 +57,11 @@ export class Pane {
   readonly stage: HTMLElement;
   readonly top: Surface;
   scroll = 0;
+  column = 0; // the width of the names
   width = 0;
   height = 0;
   usesGl = false;
+  drawnRectangles = 0; // of the last frame
   private arrows: Arrows;
   private drawn: number[] = []; // messages whose arrows are in the picture
   private back: HTMLCanvasElement;
@@ -103,6 +105,8 @@ export class Pane {
   }
 
   measure(): void {
+    if (this.stage.clientWidth === 0) return; // not shown: on paper
+    this.column = this.labels.offsetWidth;
     this.width = Math.max(1, this.stage.clientWidth);
     this.height = Math.max(1, this.stage.clientHeight);
     this.top.width = this.width;
@@ -110,6 +114,13 @@ export class Pane {
     fitTo(this.top.canvas, this.width, this.height);
     if (this.usesGl) fitTo(this.back, this.width, this.height);
     this.scrollTo(this.scroll);
+  }
+
+  /** The pane as on paper: on the 2D canvas alone, and finer than most screens are. */
+  drawPaper(scene: Scene, ratio: number): HTMLCanvasElement {
+    fitTo(this.top.canvas, this.width, this.height, ratio);
+    this.draw({ ...scene, paper: true });
+    return this.top.canvas;
   }
 
   scrollTo(y: number): void {
@@ -152,6 +163,7 @@ export class Pane {
       theme,
     });
     const level = levelFor(this.levels, 1 / frame.scale);
+    this.drawnRectangles = visibleCount(level, view.t0, view.t1);
     const context = begin(this.top);
     if (this.rectangles?.lost) this.usesGl = !(this.back.hidden = true);
     const gl = this.usesGl && !scene.paper ? this.rectangles : null;
@@ -173,7 +185,7 @@ export class Pane {
     this.drawArrows(context, frame, scene, followed);
     this.drawHits(context, frame, scene);
     this.drawSelection(context, frame, scene);
-    this.drawScrollbar(context, theme);
+    if (!scene.paper) this.drawScrollbar(context, theme);
     if (!Number.isNaN(scene.pointer)) {
       context.fillStyle = theme.dim + "66";
       context.fillRect((scene.pointer - frame.t0) * frame.scale, 0, 1, this.height);
@@ -273,7 +285,10 @@ export class Pane {
     };
     const { accent, error } = frame.theme;
     if (scene.difference >= 0) column(scene.difference, error + "1c", error);
-    if (scene.step >= 0) column(scene.step, accent + "22", accent);
+    if (scene.step < 0 || scene.step >= this.steps.count) return;
+    column(scene.step, accent + "22", accent);
+    const box = boxOf(this.items, this.sheet, frame, this.steps.event(scene.step));
+    if (box) outline(context, box, frame.theme.text, 2.5);
   }
 
   private drawArrows(
@@ -365,7 +380,7 @@ export class Pane {
 /** The marks of the axis of time: of the trace's clock, about a hundred pixels apart. */
 export function marks(t0: number, t1: number, width: number, trace: Trace): number[] {
   const from = trace.clock === "step" ? 0 : trace.first;
-  const atMost = Math.max(2, width / 110);
+  const atMost = Math.max(3, width / 110);
   const found = ticks(t0 - from, t1 - from, atMost, trace.clock === "step");
   return found.map((time) => time + from);
 }

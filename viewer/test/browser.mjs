@@ -32,7 +32,8 @@ export function pageOf(name, data) {
   return pathToFileURL(file).href;
 }
 
-/** Opens a page; `problems` has what the page complained about and every request but for itself. */
+/** Opens a page; `problems` has what the page complained about (what its policy stops,
+ * too) and every answer that it got but itself. */
 export async function open(url, options = {}) {
   const { hash = "", ready = ".ready", ...rest } = options;
   const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, ...rest });
@@ -42,8 +43,8 @@ export async function open(url, options = {}) {
   page.on("console", (message) => {
     if (message.type() === "error") problems.push(message.text());
   });
-  page.on("request", (request) => {
-    if (!request.url().startsWith(url)) problems.push(`asks for ${request.url()}`);
+  page.on("response", (response) => {
+    if (!response.url().startsWith(url)) problems.push(`asked for ${response.url()}`);
   });
   await page.goto(url + hash);
   await page.waitForSelector(`body${ready}`, { timeout: 60000 });
@@ -71,4 +72,6 @@ export async function settle(page) {
   );
 }
 
-export const shoot = (page, name) => page.screenshot({ path: join(shots, `${name}.png`) });
+export async function shoot(page, name) {
+  return page.screenshot({ path: join(shots, `${name}.png`) });
+}

@@ -23,6 +23,11 @@ export class Steps {
     return this.trace.schedule!.events[step];
   }
 
+  /** Its number on the axis of time. */
+  number(step: number): number {
+    return this.trace.events.begin[this.event(step)];
+  }
+
   /** The step in which an event came about; -1: not of the schedule. */
   of(event: number): number {
     for (const at of this.links.chain(event)) {
@@ -39,8 +44,8 @@ export class Steps {
 
   /** Messages that were sent by the end of a step and are handled later, or never. */
   undelivered(step: number): number[] {
-    const { messages, events } = this.trace;
-    const now = events.begin[this.event(step)];
+    const { messages } = this.trace;
+    const now = this.number(step);
     const pending: number[] = [];
     for (let i = 0; i < messages.count; ++i) {
       const sent = Number.isNaN(messages.sent[i]) ? -Infinity : messages.sent[i];

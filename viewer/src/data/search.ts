@@ -22,7 +22,7 @@ function testOf(trace: Trace, word: string): (event: number) => boolean {
   }
   const texts = Uint8Array.from(strings, (one) => Number(one.toLowerCase().includes(word)));
   const actors = Uint8Array.from(trace.actors, (_, i) =>
-    Number(actorTitle(trace, i).toLowerCase().includes(word)),
+    Number(`${trace.actors[i].kind} ${actorTitle(trace, i)}`.toLowerCase().includes(word)),
   );
   const waiting = new Set<number>();
   for (let i = 0; i < waits.count; ++i)

@@ -125,11 +125,11 @@ export function eventTitle(trace: Trace, event: number): string {
   return of ? `${text} ${of}` : text;
 }
 
-/** "tensor 'x'", "device lane 1". */
+/** "tensor 'x'", "lane 1". */
 export function actorTitle(trace: Trace, actor: number): string {
   const one = trace.actors[actor];
   if (!one) return "unknown";
-  if (one.kind === "device") return `device lane ${one.lane}${quoted(one.label)}`;
+  if (one.kind === "device") return `lane ${one.lane}${quoted(one.label)}`;
   return one.kind + quoted(one.label);
 }
 

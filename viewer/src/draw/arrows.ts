@@ -87,8 +87,9 @@ export class Arrows {
     const a = boxOf(this.items, sheet, frame, from);
     const b = boxOf(this.items, sheet, frame, to);
     if (!a || !b) return;
-    const y0 = a.y + a.height / 2;
-    const y1 = b.y + b.height / 2;
+    const below = b.y >= a.y - flat;
+    const y0 = below ? a.y + a.height : a.y;
+    const y1 = Math.abs(b.y - a.y) < flat || !below ? b.y + b.height : b.y;
     const x0 = Math.min(a.x + a.width, Math.max(a.x, b.x));
     arrow(context, { x0, y0, x1: b.x, y1 }, frame.theme.error, 1.75, 1, false);
   }
@@ -157,11 +158,18 @@ interface Ends {
   y1: number;
 }
 
+const flat = 12; // less of a difference in height is none: the arrow goes below
+
+function bendOf(y0: number, y1: number): number {
+  return Math.abs(y1 - y0) < flat ? 30 : (y1 - y0) * 0.45;
+}
+
 function onCurve({ x0, y0, x1, y1 }: Ends, t: number): [number, number] {
-  const bend = (y1 - y0) * 0.45;
+  const bend = bendOf(y0, y1);
+  const back = Math.abs(y1 - y0) < flat ? -bend : bend;
   const u = 1 - t;
   const [a, b, c, d] = [u * u * u, 3 * u * u * t, 3 * u * t * t, t * t * t];
-  return [(a + b) * x0 + (c + d) * x1, a * y0 + b * (y0 + bend) + c * (y1 - bend) + d * y1];
+  return [(a + b) * x0 + (c + d) * x1, a * y0 + b * (y0 + bend) + c * (y1 - back) + d * y1];
 }
 
 function arrow(
@@ -174,15 +182,17 @@ function arrow(
 ): void {
   const { x0, y0, x1, y1 } = ends;
   const head = 4 + width;
-  const way = y1 >= y0 ? 1 : -1;
-  const bend = (y1 - y0) * 0.45;
+  const level = Math.abs(y1 - y0) < flat;
+  const bend = bendOf(y0, y1);
+  const back = level ? -bend : bend;
+  const way = level ? -1 : y1 >= y0 ? 1 : -1;
   context.globalAlpha = alpha;
   context.strokeStyle = context.fillStyle = colour;
   context.lineWidth = width;
   if (pending) context.setLineDash([4, 3]);
   context.beginPath();
   context.moveTo(x0, y0);
-  context.bezierCurveTo(x0, y0 + bend, x1, y1 - bend, x1, y1 - way * head);
+  context.bezierCurveTo(x0, y0 + bend, x1, y1 - back, x1, y1 - way * head);
   context.stroke();
   if (pending) context.setLineDash([]);
   context.beginPath();

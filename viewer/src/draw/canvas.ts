@@ -36,8 +36,8 @@ function drawLevel(
       const place = places[level.track[i]];
       const wait = level.shade[i] === Shade.wait;
       if (!place.shown || (wait && place.step === 0)) continue;
-      const top = place.y + level.depth[i] * place.step - frame.scroll + (wait ? 2 : 0);
-      const height = place.height - (wait ? 4 : 0);
+      const top = place.y + level.depth[i] * place.step - frame.scroll + (wait ? 1 : 0);
+      const height = place.height - (wait ? 2 : 0);
       if (top > frame.height || top + height < 0) continue;
       const left = Math.max(-8, (level.begin[i] - frame.t0) * frame.scale);
       const right = Math.min(frame.width + 8, (level.end[i] - frame.t0) * frame.scale);

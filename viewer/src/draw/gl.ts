@@ -39,7 +39,7 @@ void main() {
   else if (width > 4.0) width -= 1.0;
   float top = place.x + float(style.x) * place.y - scroll;
   float height = place.z;
-  if (wait) { top += 2.0; height -= 4.0; }
+  if (wait) { top += 1.0; height -= 2.0; }
   vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1);
   vec2 at = vec2(left + corner.x * width, top + corner.y * height);
   gl_Position = vec4(at.x / size.x * 2.0 - 1.0, 1.0 - at.y / size.y * 2.0, 0.0, 1.0);
@@ -171,7 +171,7 @@ export class Rectangles {
     gl.uniform1f(this.at.scale, frame.scale);
     gl.uniform1f(this.at.scroll, frame.scroll);
     gl.uniform1f(this.at.ratio, ratio);
-    gl.uniform1f(this.at.stripe, frame.theme.dark ? 0.8 : 0.9);
+    gl.uniform1f(this.at.stripe, frame.theme.dark ? 0.82 : 0.93);
     gl.uniform1f(this.at.dim, frame.dim);
     gl.uniform2f(this.at.size, frame.width, frame.height);
     gl.uniform3fv(this.at.palette, frame.theme.shades.flatMap(rgb));

@@ -25,8 +25,12 @@ export function surface(canvas: HTMLCanvasElement): Surface {
 }
 
 /** Takes the size that the page gives it; false: nothing has changed. */
-export function fitTo(canvas: HTMLCanvasElement, width: number, height: number): boolean {
-  const ratio = Math.min(3, window.devicePixelRatio || 1);
+export function fitTo(
+  canvas: HTMLCanvasElement,
+  width: number,
+  height: number,
+  ratio = Math.min(3, window.devicePixelRatio || 1),
+): boolean {
   const w = Math.max(1, Math.round(width * ratio));
   const h = Math.max(1, Math.round(height * ratio));
   if (canvas.width === w && canvas.height === h) return false;
@@ -55,7 +59,7 @@ export function fitted(context: CanvasRenderingContext2D, text: string, room: nu
     widths.set(text, (width = context.measureText(text).width));
   }
   if (width <= room) return text;
-  const letters = Math.floor((room - 8) / (width / text.length));
+  const letters = Math.floor((room - 11) / (width / text.length));
   return letters < 2 ? "" : text.slice(0, letters) + "…";
 }
 

@@ -116,6 +116,15 @@ export class Items {
     return best;
   }
 
+  /** The slice that a mark is on; -1: none. */
+  holder(item: number): number {
+    if (!this.moment[item]) return -1;
+    const list = this.inRow(this.row(item));
+    for (let i = list.indexOf(item) - 1; i >= 0; --i)
+      if (!this.moment[list[i]]) return this.end[list[i]] >= this.begin[item] ? list[i] : -1;
+    return -1;
+  }
+
   /** Gives waits rows under the slices of their track, first fit; those beyond get none (255). */
   private placeWaits(): Int32Array {
     const n = this.trace.events.count;

@@ -162,6 +162,11 @@ export function visibleRuns(level: Level, begin: number, end: number): [number, 
   return runs;
 }
 
+/** How many rectangles a frame of a level draws. */
+export function visibleCount(level: Level, begin: number, end: number): number {
+  return visibleRuns(level, begin, end).reduce((sum, [from, to]) => sum + to - from, 0);
+}
+
 /** A level of a few items only: what is followed, drawn over the rest. */
 export function levelOf(items: Items, chosen: number[]): Level {
   const out = empty(0, chosen.length);

@@ -37,10 +37,10 @@ export interface Metrics {
 export const fine: Metrics = { slice: 17, band: 20, group: 22, density: 26, counter: 44, pad: 4 };
 export const coarse: Metrics = { slice: 22, band: 20, group: 34, density: 34, counter: 44, pad: 4 };
 
-const bandTitles: Record<Band, string> = {
-  callers: "Callers",
-  content: "Content timeline",
-  device: "Device timeline",
+const bandTitles: Record<Band, [string, string]> = {
+  callers: ["Callers", ""],
+  content: ["Content", "timeline"],
+  device: ["Device", "timeline"],
 };
 
 export class Sheet {
@@ -48,6 +48,7 @@ export class Sheet {
   places: Place[] = [];
   height = 0;
   version = 0; // grows with every change
+  private only: Set<number> | null = null;
 
   constructor(
     private trace: Trace,
@@ -63,14 +64,20 @@ export class Sheet {
     this.arrange();
   }
 
-  /** Makes a track visible on its own. */
-  reveal(track: number): void {
-    const group = this.tracks.tracks[track].group;
-    if (!this.tracks.groups[group].open) this.toggle(group);
+  /** Only some tracks, those of a ticket that is followed; null: all again. */
+  focus(tracks: Set<number> | null): void {
+    this.only = tracks;
+    this.arrange();
   }
 
-  isOpen(track: number): boolean {
-    return this.tracks.groups[this.tracks.tracks[track].group].open;
+  /** Makes a track visible on its own. */
+  reveal(track: number): void {
+    const group = this.tracks.groups[this.tracks.tracks[track].group];
+    const hidden = this.only ? !this.only.has(track) : !group.open;
+    if (!hidden) return;
+    this.only = null;
+    group.open = true;
+    this.arrange();
   }
 
   setAll(open: boolean): void {
@@ -103,11 +110,12 @@ export class Sheet {
     this.places = tracks.map(() => ({ y: 0, step: 0, height: 0, shown: false }));
     for (const band of bands) {
       const inBand = groups.map((_, i) => i).filter((i) => groups[i].band === band);
-      if (inBand.length === 0) continue;
-      this.add("band", band, bandTitles[band], "", this.metrics.band, 0, false);
+      if (inBand.length === 0 || !inBand.some((group) => this.shows(group))) continue;
+      const [title, note] = bandTitles[band];
+      this.add("band", band, title, note, this.metrics.band, 0, false);
       for (const group of inBand) this.addGroup(group);
     }
-    if (this.trace.counters.length > 0) {
+    if (this.trace.counters.length > 0 && !this.only) {
       this.add("band", "counters", "Counters", "", this.metrics.band, 0, false);
       this.trace.counters.forEach((counter, i) => {
         const of = this.trace.contexts[counter.context] ?? "";
@@ -117,8 +125,18 @@ export class Sheet {
     ++this.version;
   }
 
+  private shows(group: number): boolean {
+    const { only } = this;
+    return !only || this.tracks.groups[group].tracks.some((track) => only.has(track));
+  }
+
   private addGroup(index: number): void {
     const group = this.tracks.groups[index];
+    const { only } = this;
+    if (only) {
+      for (const track of group.tracks) if (only.has(track)) this.addTrack(track, false);
+      return;
+    }
     const alone = group.flat;
     if (!alone) {
       const height = group.open ? this.metrics.group : this.metrics.density;

@@ -114,5 +114,5 @@ function lastActivity(trace: Trace): Float64Array {
 
 export function plural(word: string, count: number): string {
   if (count === 1) return word;
-  return word === "device" ? "device lanes" : `${word}s`;
+  return word === "device" ? "lanes" : `${word}s`;
 }

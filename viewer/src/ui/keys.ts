@@ -176,9 +176,9 @@ function follow(app: App): void {
 function zoomTo(app: App): void {
   const at = selected(app);
   if (!at) return;
-  const { begin, end } = app.panes[at.pane].items;
-  const air = Math.max((end[at.item] - begin[at.item]) * 0.2, app.trace.clock === "step" ? 3 : 20);
-  app.view.show(begin[at.item] - air, end[at.item] + air);
+  const [begin, end] = app.around(at);
+  const air = Math.max((end - begin) * 0.2, app.trace.clock === "step" ? 3 : 20);
+  app.view.show(begin - air, end + air);
 }
 
 function openAll(app: App): void {

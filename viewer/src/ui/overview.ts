@@ -28,10 +28,17 @@ export class Overview {
 
   measure(): void {
     for (const one of [this.map, this.ruler]) {
+      if (one.canvas.clientWidth === 0) continue; // not shown: on paper
       one.width = Math.max(1, one.canvas.clientWidth);
       one.height = Math.max(1, one.canvas.clientHeight);
       fitTo(one.canvas, one.width, one.height);
     }
+  }
+
+  drawPaper(ratio: number): HTMLCanvasElement {
+    fitTo(this.ruler.canvas, this.ruler.width, this.ruler.height, ratio);
+    this.drawRuler();
+    return this.ruler.canvas;
   }
 
   draw(): void {
@@ -92,7 +99,7 @@ export class Overview {
     }
     const left = Math.max(0, xOf(t0));
     const right = Math.min(width, xOf(t1));
-    context.fillStyle = theme.dark ? "#00000088" : "#ffffffa0";
+    context.fillStyle = theme.dark ? "#12161c99" : "#ffffffa0";
     context.fillRect(0, 0, left, height);
     context.fillRect(right, 0, width - right, height);
     context.strokeStyle = theme.accent;

@@ -25,18 +25,18 @@ export class StepsTab {
       el(
         "div",
         { class: "stepper", role: "group", "aria-label": "Steps" },
-        button("⏮", "first step", () => app.goToStep(0)),
+        button("|◀", "first step", () => app.goToStep(0)),
         button("◀ P", "previous step", () => app.goToStep(app.scene.step - 1)),
         this.where,
         button("N ▶", "next step", () => app.goToStep(app.scene.step + 1)),
-        button("⏭", "last step", () => app.goToStep(app.stepCount - 1)),
+        button("▶|", "last step", () => app.goToStep(app.stepCount - 1)),
       ),
     );
     if (app.panes.length > 1)
       this.element.append(
         difference < 0
           ? el("p", { class: "same" }, "The two schedules are the same.")
-          : button(`first difference: step ${difference + 1}`, "G", () => app.goToStep(difference), {
+          : button(`first difference: step ${this.number(difference)}`, "G", () => app.goToStep(difference), {
               class: "difference",
             }),
       );
@@ -44,13 +44,18 @@ export class StepsTab {
       app.goToStep(i),
     );
     this.list.element.classList.toggle("two", app.panes.length > 1);
-    this.element.append(this.now, this.list.element);
+    this.element.append(this.now);
+    if (app.panes.length > 1)
+      this.element.append(
+        el("div", { class: "columns" }, ...app.panes.map((pane) => el("span", {}, pane.trace.title))),
+      );
+    this.element.append(this.list.element);
   }
 
   show(): void {
     const { app } = this;
     const { step, difference } = app.scene;
-    this.where.textContent = step < 0 ? `${app.stepCount} steps` : `${step + 1} of ${app.stepCount}`;
+    this.where.textContent = step < 0 ? `${app.stepCount} steps` : `step ${this.number(step)} of ${app.stepCount}`;
     const parts = app.panes.filter((pane) => step >= 0 && step < pane.steps.count);
     this.now.replaceChildren(
       ...(step < 0
@@ -63,9 +68,13 @@ export class StepsTab {
       if (i === step) marks.push("current");
       if (difference >= 0 && i >= difference) marks.push(i === difference ? "different first" : "after");
       const text = (pane: Pane): string => (i < pane.steps.count ? pane.steps.text(i) : "(over)");
-      return { title: `${i + 1}  ${text(a)}`, note: b ? text(b) : "", mark: marks.join(" ") };
+      return { title: `${this.number(i)}  ${text(a)}`, note: b ? text(b) : "", mark: marks.join(" ") };
     });
     if (step >= 0) this.list.reveal(step);
+  }
+
+  private number(step: number): number {
+    return this.app.panes.find((pane) => step < pane.steps.count)!.steps.number(step);
   }
 
   private stepOf(pane: Pane, step: number): HTMLElement[] {

@@ -68,6 +68,7 @@ export class Toolbar {
     const total = hits.toLocaleString("en");
     this.count.textContent =
       query === "" ? "" : hits === 0 ? "none" : hit < 0 ? total : `${(hit + 1).toLocaleString("en")} of ${total}`;
+    this.search.classList.toggle("counted", query !== "");
     for (const selector of ["#next", "#previous"])
       find<HTMLButtonElement>(selector).disabled = hits === 0;
   }
