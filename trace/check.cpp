@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
+#include <utility>
 
 namespace polychron::trace {
 
@@ -45,12 +47,11 @@ class Checker {
       }
       const auto [last, first] = before.try_emplace(event.actor, i);
       if (first) continue;
-      const auto& previous = story_.events[last->second];
-      holds(previous.end() <= event.begin, [&] {
+      const auto previous = std::exchange(last->second, i);
+      holds(story_.events[previous].end() <= event.begin, [&] {
         return name_of(event.actor) + " handled " + title(i) + " before it was done with " +
-               title(last->second);
+               title(previous);
       });
-      last->second = i;
     }
   }
 
@@ -98,8 +99,8 @@ class Checker {
       holds(is_new, [&] { return title(operation.event) + " was carried out twice"; });
       const auto [turn, free] =
           turns.try_emplace({operation.context, operation.lane, operation.turn}, operation.event);
-      holds(free,
-            [&] { return title(operation.event) + " had the turn of " + title(turn->second); });
+      const auto holder = turn->second;
+      holds(free, [&] { return title(operation.event) + " had the turn of " + title(holder); });
     }
   }
 
