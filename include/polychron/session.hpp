@@ -170,6 +170,11 @@ class Session {
   }
 #ifdef POLYCHRON_NO_BRACES_IN_CO_AWAIT
   /// Likewise: see FutureOfBraces.
+  FutureOfBraces<NamedBuffers> run(std::initializer_list<Input> inputs,
+                                   RunOptions&& options) const {
+    return run(inputs, std::as_const(options));
+  }
+  /// Likewise: see FutureOfBraces.
   FutureOfBraces<NamedBuffers> run(NamedBuffers&& inputs, RunOptions&& options) const {
     return run(std::move(inputs), std::as_const(options));
   }
@@ -187,6 +192,10 @@ class Session {
     return profile(std::move(inputs), options);
   }
 #ifdef POLYCHRON_NO_BRACES_IN_CO_AWAIT
+  /// Likewise: see FutureOfBraces.
+  FutureOfBraces<Profile> profile(std::initializer_list<Input> inputs, RunOptions&& options) const {
+    return profile(inputs, std::as_const(options));
+  }
   /// Likewise: see FutureOfBraces.
   FutureOfBraces<Profile> profile(NamedBuffers&& inputs, RunOptions&& options) const {
     return profile(std::move(inputs), std::as_const(options));
