@@ -155,9 +155,9 @@ std::vector<Reading> PageReader::recognize(const cv::Mat& picture,
     const auto& [line, part, pixels] = parts[finished++];
     auto path = best_path(probabilities.as<float>(), alphabet_.classes());
     // Steps to pixels, as this model has them; what follows a part that others follow is padding.
+    const auto pixels_wide = static_cast<std::size_t>(width_bucket(part.width));
     const auto steps_before = [&](int pixel) {
-      return static_cast<std::size_t>(pixel) * path.size() /
-             static_cast<std::size_t>(width_bucket(part.width));
+      return static_cast<std::size_t>(pixel) * path.size() / pixels_wide;
     };
     join_paths(paths[line], path, steps_before(part.start));
     const bool is_last = finished == parts.size() || parts[finished].line != line;

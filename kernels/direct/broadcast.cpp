@@ -125,7 +125,7 @@ void rows(const Nest<2>& nest, const Arguments& arguments) {
         with_row(b + offsets[1], steps[1], [&](auto right) {
           R* const out = y + first;
           // An operand may lie where the result does.
-#pragma GCC ivdep
+          POLYCHRON_INDEPENDENT_STEPS
           for (std::int64_t i = 0; i < n; ++i)
             out[i] = stored<R>(F{}(computed(left[i]), computed(right[i])));
         });
@@ -226,7 +226,7 @@ void choose(const Nest<3>& nest, const Arguments& arguments) {
         with_row(yes + offsets[1], steps[1], [&](auto left) {
           with_row(no + offsets[2], steps[2], [&](auto right) {
             T* const out = y + first;
-#pragma GCC ivdep
+            POLYCHRON_INDEPENDENT_STEPS
             for (std::int64_t i = 0; i < n; ++i) {
               const T a = left[i], b = right[i];  // both, so that nothing branches
               out[i] = which[i] != 0 ? a : b;

@@ -43,7 +43,7 @@ void each(const Arguments& arguments, std::int64_t count, const F& f) {
   const auto* x = reinterpret_cast<const From*>(arguments.inputs[0]);
   auto* y = reinterpret_cast<To*>(arguments.outputs[0]);
   with_vectors([&] {
-#pragma GCC ivdep
+    POLYCHRON_INDEPENDENT_STEPS
     for (std::int64_t i = 0; i < count; ++i) y[i] = f(x[i]);
   });
 }

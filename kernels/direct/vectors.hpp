@@ -2,6 +2,13 @@
 // once for all.
 #pragma once
 
+/// Before a loop: no step reads what another one writes, whatever the pointers look like.
+#if defined(__clang__)
+#define POLYCHRON_INDEPENDENT_STEPS _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define POLYCHRON_INDEPENDENT_STEPS _Pragma("GCC ivdep")
+#endif
+
 namespace polychron::kernels::direct {
 
 #if defined(__x86_64__) && defined(__GNUC__)

@@ -66,9 +66,9 @@ KernelResult prepare(const Problem& problem, const Geometry& g, dnnl::algorithm 
   const memory::desc filter = filter_desc(filter_slot, g, transposed);
   const memory::desc wanted =
       filter_slot.constant
-          ? memory::desc(filter.dims(), memory::data_type::f32, memory::format_tag::any)
+          ? memory::desc(dims_of(filter), memory::data_type::f32, memory::format_tag::any)
           : filter;
-  const memory::desc bias = biased ? plain({target.dims()[1]}) : memory::desc();
+  const memory::desc bias = biased ? plain({dims_of(target)[1]}) : memory::desc();
   const auto post_ops = translate(problem, target);
   if (!post_ops) return refuse("a post-operation that oneDNN does not have");
   const auto pd = describe_primitive<Primitive>(post_ops->attributes, inference, algorithm, source,

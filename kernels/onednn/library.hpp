@@ -92,6 +92,14 @@ memory::dims to_dims(const Shape& shape);
 /// Row-major strides.
 memory::dims row_major(const memory::dims& dims);
 
+inline memory::dims dims_of(const memory::desc& desc) {
+#if DNNL_VERSION_MAJOR >= 3
+  return desc.get_dims();
+#else
+  return desc.dims();
+#endif
+}
+
 /// A slot as the library sees it: float32, in the slot's layout.
 memory::desc describe(const Slot& slot);
 memory::desc plain(const memory::dims& dims);

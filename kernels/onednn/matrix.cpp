@@ -81,9 +81,9 @@ KernelResult prepare(const Problem& problem) {
   if (!post_ops) return refuse("a post-operation that oneDNN does not have");
   const memory::desc wanted =
       b_slot.constant && product.flat
-          ? memory::desc(product.b.dims(), memory::data_type::f32, memory::format_tag::any)
+          ? memory::desc(dims_of(product.b), memory::data_type::f32, memory::format_tag::any)
           : product.b;
-  const memory::desc bias = bias_slot ? plain({1, product.c.dims()[1]}) : memory::desc();
+  const memory::desc bias = bias_slot ? plain({1, dims_of(product.c)[1]}) : memory::desc();
   const auto pd =
       describe_primitive<dnnl::matmul>(post_ops->attributes, product.a, wanted, bias, product.c);
   auto kernel = std::make_unique<PrimitiveKernel>(dnnl::matmul(pd), pd.scratchpad_desc());

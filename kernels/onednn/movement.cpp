@@ -36,7 +36,7 @@ KernelResult prepare_reorder(const Problem& problem) {
       return refuse("plain layout only");
     if (in.descriptor.shape.size() > 6) return refuse("rank up to 6 only");
     const memory::desc target = describe(out);
-    return reorder({target.dims(), memory::data_type::f32, transposed(problem)}, target);
+    return reorder({dims_of(target), memory::data_type::f32, transposed(problem)}, target);
   });
 }
 

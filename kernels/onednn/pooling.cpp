@@ -29,7 +29,7 @@ KernelResult prepare_pool(const Problem& problem) {
   if (in.layout != out.layout) return refuse("input and result in one layout only");
   if (!problem.post_ops.empty()) return refuse("no post-operations");
   const memory::desc source = picture(in, a.layout), target = picture(out, a.layout);
-  const memory::dims from = source.dims(), to = target.dims();
+  const memory::dims from = dims_of(source), to = dims_of(target);
   if (!windows_stay_near(a, static_cast<std::uint32_t>(from[2]),
                          static_cast<std::uint32_t>(from[3])))
     return refuse("windows far beyond the picture");

@@ -76,7 +76,7 @@ std::optional<PostOps> translate(const Problem& problem, const memory::desc& des
                                  std::size_t first) {
   PostOps result;
   dnnl::post_ops list;
-  const memory::dims dims = desc.dims();
+  const memory::dims dims = dims_of(desc);
   const bool product = is_product(problem.op);
   // Of the dimensions that the primitive sees, which may be fewer than the operator's.
   const std::size_t channels = product ? dims.size() - 1 : 1;

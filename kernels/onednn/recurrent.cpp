@@ -82,7 +82,7 @@ std::unique_ptr<PrimitiveKernel> kernel_of(const Recurrence& r, const Descriptor
                                            const PrimitiveDescriptor& pd, Primitive primitive,
                                            const Constants& constants) {
   auto kernel = std::make_unique<PrimitiveKernel>(std::move(primitive), pd.scratchpad_desc());
-  const auto plain = [](const memory::desc& desc) { return described(desc.dims(), tag::ldgoi); };
+  const auto plain = [](const memory::desc& desc) { return described(dims_of(desc), tag::ldgoi); };
   kernel->add_input(DNNL_ARG_SRC_LAYER, d.layer, layer);
   kernel->add_constant(DNNL_ARG_WEIGHTS_LAYER, pd.weights_layer_desc(), plain(d.weights),
                        constants.weights, weights);
@@ -139,7 +139,7 @@ class RecurrentKernel final : public Kernel {
     for (std::size_t d = 0; d < r.directions; ++d) directions.push_back(describe(r, problem, d));
     for (const std::size_t index : {std::size_t{1}, std::size_t{2}, r.bias, r.recurrent_bias})
       if (index != Recurrence::absent) kept_.push_back(index);
-    sequence_place = scratch.take_floats(in_place() ? 0 : r.steps * r.states());
+    sequence_place = scratch.take_floats(sequence_in_place() ? 0 : r.steps * r.states());
     one_is_zero =
         r.is_lstm && (r.hidden_state == Recurrence::absent) != (r.cell_state == Recurrence::absent);
     zeros = scratch.take_floats(one_is_zero ? r.states() : 0);
@@ -149,7 +149,7 @@ class RecurrentKernel final : public Kernel {
   }
 
   /// The library writes the sequence where it belongs.
-  bool in_place() const { return r.sequence && r.directions == 1; }
+  bool sequence_in_place() const { return r.sequence && r.directions == 1; }
   std::size_t scratch_bytes() const noexcept override { return scratch.size(); }
   std::size_t constant_bytes() const noexcept override {
     std::size_t bytes = 0;
@@ -195,7 +195,7 @@ class RecurrentBound final : public Bound {
     if (k_.one_is_zero) std::fill_n(arguments_.scratch + k_.zeros, bytes, std::byte{});
     for (std::size_t d = 0; d < inner_.size(); ++d) {
       inner_[d].bound->run();
-      if (!r_.sequence || k_.in_place()) continue;
+      if (!r_.sequence || k_.sequence_in_place()) continue;
       for (std::size_t step = 0; step < r_.steps; ++step)
         std::copy_n(arguments_.scratch + k_.sequence_place + step * bytes, bytes,
                     arguments_.outputs.back() + r_.sequence_at(step, d) * sizeof(float));
@@ -213,7 +213,7 @@ class RecurrentBound final : public Bound {
     inner_[d].inputs[hidden_state] = state(r_.hidden_state);
     inner_[d].inputs[cell_state] = state(r_.cell_state);
     inner_[d].outputs[sequence] =
-        k_.in_place() ? arguments_.outputs.back() : arguments_.scratch + k_.sequence_place;
+        k_.sequence_in_place() ? arguments_.outputs.back() : arguments_.scratch + k_.sequence_place;
     inner_[d].outputs[last_hidden] = arguments_.outputs[0] + offset;
     inner_[d].outputs[last_cell] = r_.is_lstm ? arguments_.outputs[1] + offset : nullptr;
   }

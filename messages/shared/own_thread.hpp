@@ -44,16 +44,16 @@ class OnOwnThread : public Base {
     if (!thread_) return Base::enqueue(std::move(element), unit);
     if (this->mailbox().push_back(std::move(element)) ==
         caf::intrusive::inbox_result::unblocked_reader)
-      resume();
+      resume_there();
   }
   void launch(caf::execution_unit* unit, bool lazy, bool hide) override {
     if (!thread_) return Base::launch(unit, lazy, hide);
     this->register_at_system();
-    resume();
+    resume_there();
   }
 
  private:
-  void resume() noexcept {
+  void resume_there() noexcept {
     caf::intrusive_ptr_add_ref(this->ctrl());
     thread_->resume(this);
   }

@@ -331,7 +331,7 @@ BOOST_AUTO_TEST_CASE(what_a_handler_captured_goes_where_callbacks_run) {
   std::atomic<int> ended{0};
   auto rig = std::make_unique<Rig>();
   const auto handler = [&] {
-    const auto session = std::make_shared<Session>(rig->context, rig->tensor(), ended);
+    const std::shared_ptr<Session> session(new Session{rig->context, rig->tensor(), ended});
     return [session](const Error&) {};
   };
   rig->context.on_uncaptured_error(handler());

@@ -103,7 +103,7 @@ std::size_t compare(const ProblemMaker& maker, const OperandDescriptor& result, 
   }
   if (is_packed(result.data_type) && got.size() % 2 != 0)
     for (const auto& bytes : {&actual.outputs[0], &expected.outputs[0]})
-      BOOST_TEST(bytes->as<std::uint8_t>().back() >> 4 == 0, text << ": the last bits are not 0");
+      BOOST_TEST((bytes->as<std::uint8_t>().back() >> 4) == 0, text << ": the last bits are not 0");
   return different;
 }
 

@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(branches) {
   const auto x = floats({2}, {3, 5});
   for (const double c : {0.0, 1.0})
     check(choice(), {{"x", x}, {"c", bools({}, {c})}},
-          {{"y", c ? floats({2}, {6, 10}) : floats({2}, {9, 25})}});
+          {{"y", c != 0 ? floats({2}, {6, 10}) : floats({2}, {9, 25})}});
 }
 
 BOOST_AUTO_TEST_CASE(branches_of_two_shapes_need_the_condition) {

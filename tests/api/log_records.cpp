@@ -7,7 +7,7 @@
 using namespace polychron;
 using namespace polychron::testing;
 
-BOOST_AUTO_TEST_SUITE(logs)
+BOOST_AUTO_TEST_SUITE(log_records)
 
 namespace {
 
