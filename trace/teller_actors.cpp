@@ -1,3 +1,4 @@
+// Who there is in a recording: contexts and actors, and what they are called.
 #include "polychron/error.hpp"
 #include "trace/teller.hpp"
 

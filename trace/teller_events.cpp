@@ -1,3 +1,4 @@
+// What happened in a recording: events, in order, each with what led to it.
 #include <charconv>
 #include <deque>
 #include <numeric>

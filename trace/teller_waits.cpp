@@ -1,3 +1,4 @@
+// What follows from what happened in a recording: states, waits, counters.
 #include "trace/lints.hpp"
 #include "trace/teller.hpp"
 
