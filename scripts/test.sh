@@ -3,6 +3,8 @@
 # "N passed, N failed, N skipped". Exits non-zero if any failed. Usage: test.sh [PRESET...]
 #   release (if none is named), debug, asan: every test, and schedules that no test has tried before
 #   tsan: the tests with threads (api, protocol, soak) under the thread sanitizer, CAF compiled along
+#   clang: all of it compiled by Clang, whose warnings are errors as well, and the quick tests run
+#   packages: the Debian packages installed in a bare root, used and removed (see check-packages.sh)
 #   fuzz: each fuzz target for a minute, a case each
 set -eu
 . "$(dirname "$0")/common.sh"
@@ -96,11 +98,21 @@ test_tsan() {
   run_tests tsan env TSAN_OPTIONS="$options" $fixed ctest -j 2 -L '^(api|protocol|soak)$'
 }
 
-# fuzz.sh ends in a line of counts as well.
-test_fuzz() {
-  answer=$root/build/log/fuzz.log
+# The other compiler sees every line. It does not optimise: tests that run for seconds are left out.
+test_clang() {
+  if ! answer=$(sh scripts/setup.sh clang 2>&1); then
+    skip "clang: $(printf '%s\n' "$answer" | tail -n 1)"
+    return
+  fi
+  build clang all || return 0
+  run_tests clang ctest -j 2 -LE '^(conformance|package|scarcity|soak|style|tool)$'
+}
+
+# count_script NAME: a script of that name, which ends in a line of counts as well.
+count_script() {
+  answer=$root/build/log/$1.log
   mkdir -p "$root/build/log"
-  { sh scripts/fuzz.sh || true; } | tee "$answer"
+  { sh "scripts/$1.sh" || true; } | tee "$answer"
   # shellcheck disable=SC2046  # three numbers
   set -- $(sed -n '$s/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p' "$answer")
   [ $# -eq 3 ] || set -- 0 1 0
@@ -112,7 +124,9 @@ sh scripts/setup.sh tests
 for preset in "$@"; do
   case $preset in
     tsan) test_tsan ;;
-    fuzz) test_fuzz ;;
+    clang) test_clang ;;
+    packages) count_script check-packages ;;
+    fuzz) count_script fuzz ;;
     *) if build "$preset" all; then run_tests "$preset" ctest; search "$preset"; fi ;;
   esac
 done
