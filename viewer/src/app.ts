@@ -10,7 +10,7 @@ import { itemTitle } from "./draw/slices";
 import { levelOf } from "./layout/levels";
 import { coarse, fine } from "./layout/sheet";
 import { Pane } from "./pane";
-import type { Scene, Selection } from "./pane";
+import type { Renderer, Scene, Selection } from "./pane";
 import { find } from "./ui/dom";
 import { Labels } from "./ui/labels";
 import { Overview } from "./ui/overview";
@@ -35,11 +35,11 @@ export class App {
 
   constructor(
     readonly trace: Trace,
-    canvasOnly: boolean,
+    renderer: Renderer,
   ) {
     const traces = trace.other ? [trace, trace.other] : [trace];
     const touch = matchMedia("(pointer: coarse)").matches;
-    this.panes = traces.map((one, i) => new Pane(one, i, touch ? coarse : fine, canvasOnly));
+    this.panes = traces.map((one, i) => new Pane(one, i, touch ? coarse : fine, renderer));
     const first = Math.min(...traces.map((one) => one.first));
     const last = Math.max(...traces.map((one) => one.last));
     const calm = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -21,6 +21,9 @@ import { arrange } from "./layout/tracks";
 import { el } from "./ui/dom";
 import type { View } from "./view";
 
+/** What draws rectangles: the better one, or one in particular. */
+export type Renderer = "auto" | "webgl" | "canvas";
+
 export type Selection = { pane: number; item: number } | { pane: number; message: number };
 
 /** A ticket that is followed: all else is dimmed. */
@@ -72,7 +75,7 @@ export class Pane {
     readonly trace: Trace,
     readonly index: number,
     metrics: Metrics,
-    canvasOnly: boolean,
+    renderer: Renderer,
   ) {
     this.links = new Links(trace);
     const tracks = arrange(trace);
@@ -98,8 +101,10 @@ export class Pane {
       front,
     );
     this.element = el("section", { class: "pane", "aria-label": trace.title }, this.labels, this.stage);
-    if (!canvasOnly)
-      this.rectangles = Rectangles.on(this.back, trace.first, tracks.tracks.length);
+    if (renderer !== "canvas") {
+      const count = tracks.tracks.length;
+      this.rectangles = Rectangles.on(this.back, trace.first, count, renderer === "webgl");
+    }
     this.usesGl = this.rectangles !== null;
     this.back.hidden = !this.usesGl;
   }

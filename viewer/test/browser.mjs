@@ -16,8 +16,8 @@ let browser;
 export async function launch() {
   browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    // Software rendering: the same on every machine, and the slowest that anybody has.
-    args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
+    // Without a graphics card: the same on every machine, and the slowest that anybody has.
+    args: ["--no-sandbox", "--disable-gpu", "--enable-unsafe-swiftshader"],
   });
   return browser;
 }

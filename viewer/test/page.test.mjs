@@ -52,16 +52,16 @@ const boxes = (page, kind, least = 8) =>
 const selected = (page) =>
   page.evaluate(() => window.polychron.app.scene.selection?.item ?? null);
 
-for (const hash of ["", "#canvas"])
+for (const hash of ["#webgl", "#canvas"])
   for (const colorScheme of ["light", "dark"])
-    test(`draws events where they are: ${hash || "WebGL"}, ${colorScheme}`, async () => {
+    test(`draws events where they are: ${hash}, ${colorScheme}`, async () => {
       const { page, problems, end } = await open(pageOf("small", small), { hash, colorScheme });
-      assert.equal(await page.evaluate(() => window.polychron.webgl), hash === "", "WebGL is used");
+      assert.equal(await page.evaluate(() => window.polychron.webgl), hash === "#webgl", "what was asked for draws");
       await show(page, 0.3, 0.42);
       await page.keyboard.press("x"); // all arrows
       await page.keyboard.press("x"); // none: they cross what is measured
       await settle(page);
-      const picture = pixels(await shoot(page, `small-${hash.slice(1) || "webgl"}-${colorScheme}`));
+      const picture = pixels(await shoot(page, `small-${hash.slice(1)}-${colorScheme}`));
       const ground = rgb(colorScheme === "dark" ? "#12161c" : "#ffffff");
       let seen = 0;
       for (const kind of [0, 1, 2, 3])

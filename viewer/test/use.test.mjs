@@ -94,7 +94,7 @@ test("Tab reaches all that can be used, each with a name", async () => {
   for (const id of ["search", "fit", "theme", "help", "label group", "stage", "tab-details"])
     assert.ok(reached.includes(id), `${id} is not among ${reached.join(", ")}`);
   await page.focus(".label.group");
-  await page.keyboard.press("Enter");
+  await press(page, "Enter");
   assert.equal(await page.getAttribute(".label.group", "aria-expanded"), "true");
   assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-expanded")), "true");
   await page.focus("#tab-details");
@@ -278,21 +278,21 @@ test("200,000 events: opens, searches, and moves; frame times", async () => {
     console.log(`${name}: ${times[0].length} frames, median / 95 % / max ms: apart ${line[0]}, drawing ${line[1]}`);
     return times[0].length;
   };
-  for (const hash of ["", "#canvas"]) {
+  for (const hash of ["#canvas", "#webgl"]) {
     const opened = performance.now();
     const { page, problems, end } = await open(url, { hash });
-    console.log(`${hash || "WebGL"}: open after ${(performance.now() - opened).toFixed(0)} ms`);
+    console.log(`${hash}: open after ${(performance.now() - opened).toFixed(0)} ms`);
     await shoot(page, `large${hash.replace("#", "-")}`);
-    // In and out and along, as one does with held keys: 300 frames.
+    // In and out and along, as one does with held keys: 160 frames.
     const most = await page.evaluate(async () => {
       const { app, frames, drawing } = window.polychron;
       const frame = () => new Promise(requestAnimationFrame);
       frames.length = drawing.length = 0;
       let most = 0;
       app.held = () => true;
-      for (let i = 0; i < 300; ++i) {
-        if (i % 100 < 50) app.view.zoom(0.87, app.view.first + (app.view.last - app.view.first) * 0.37);
-        else if (i % 100 < 75) app.view.pan(0.03);
+      for (let i = 0; i < 160; ++i) {
+        if (i % 80 < 40) app.view.zoom(0.87, app.view.first + (app.view.last - app.view.first) * 0.37);
+        else if (i % 80 < 60) app.view.pan(0.03);
         else app.view.zoom(1.3);
         await frame();
         most = Math.max(most, app.panes[0].drawnRectangles);
@@ -300,24 +300,24 @@ test("200,000 events: opens, searches, and moves; frame times", async () => {
       app.held = null;
       return most;
     });
-    assert.ok((await report(`${hash || "WebGL"}, groups closed`, page)) >= 290);
+    assert.ok((await report(`${hash}, groups closed`, page)) >= 150);
     const rows = await app(page, "app.panes[0].items.rows");
     const width = await app(page, "app.panes[0].width");
-    console.log(`${hash || "WebGL"}: at most ${most} rectangles a frame, ${rows} rows of ${width} pixels`);
+    console.log(`${hash}: at most ${most} rectangles a frame, ${rows} rows of ${width} pixels`);
     assert.ok(most < 100000, `${most} rectangles in a frame`);
     await press(page, "o");
     await page.evaluate(async () => {
       const { app, frames, drawing } = window.polychron;
       frames.length = drawing.length = 0;
       app.held = () => true;
-      for (let i = 0; i < 120; ++i) {
-        app.panes[0].scrollTo(i * 30);
-        app.view.zoom(i < 60 ? 0.9 : 1.11);
+      for (let i = 0; i < 60; ++i) {
+        app.panes[0].scrollTo(i * 60);
+        app.view.zoom(i < 30 ? 0.9 : 1.11);
         await new Promise(requestAnimationFrame);
       }
       app.held = null;
     });
-    await report(`${hash || "WebGL"}, groups open`, page);
+    await report(`${hash}, groups open`, page);
     await shoot(page, `large-open${hash.replace("#", "-")}`);
     const labels = await page.locator(".label").count();
     assert.ok(labels < 60, `${labels} labels are in the page, of ${await app(page, "app.panes[0].sheet.rows.length")}`);

@@ -105,10 +105,27 @@ export class Rectangles {
   private chosen: WebGLBuffer | null = null;
   private chosenLevel: Level | null = null;
 
-  /** Null where there is no WebGL2: the caller draws on the 2D canvas then. */
-  static on(canvas: HTMLCanvasElement, first: number, tracks: number): Rectangles | null {
-    const gl = canvas.getContext("webgl2", { antialias: false, alpha: true, depth: false });
+  /**
+   * Null where there is no WebGL2, or only one in software, which is slower than the 2D canvas (200 ms
+   * a frame where that takes 33); the caller draws on that then. `anyway` takes one in software, too.
+   */
+  static on(
+    canvas: HTMLCanvasElement,
+    first: number,
+    tracks: number,
+    anyway: boolean,
+  ): Rectangles | null {
+    const gl = canvas.getContext("webgl2", {
+      antialias: false,
+      alpha: true,
+      depth: false,
+      failIfMajorPerformanceCaveat: !anyway,
+    });
     if (!gl) return null;
+    if (!anyway && inSoftware(gl)) {
+      gl.getExtension("WEBGL_lose_context")?.loseContext();
+      return null;
+    }
     try {
       return new Rectangles(gl, first, tracks);
     } catch {
@@ -216,6 +233,13 @@ export class Rectangles {
       gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, to - from);
     }
   }
+}
+
+/** Browsers do not always admit it when they are asked: the name of what draws tells. */
+function inSoftware(gl: WebGL2RenderingContext): boolean {
+  const names = gl.getExtension("WEBGL_debug_renderer_info");
+  const name = gl.getParameter(names ? names.UNMASKED_RENDERER_WEBGL : gl.RENDERER);
+  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(String(name));
 }
 
 function rgb(hex: string): number[] {

@@ -32,7 +32,7 @@ const finest = 26; // grains down to 2^-26 of the trace
 export function levelsOf(items: Items, first: number, last: number): Level[] {
   const levels = [finish(plain(items), first, last)];
   const length = last - first;
-  for (let fine = finest; fine >= 10; --fine) {
+  for (let fine = finest; fine >= 10; fine -= fine > 14 ? 2 : 1) {
     const before = levels[levels.length - 1];
     const merged = merge(items, length / 2 ** fine);
     if (merged.count < before.count * 0.7) levels.push(finish(merged, first, last));
