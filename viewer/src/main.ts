@@ -1,4 +1,5 @@
-// The page's start: reads the trace that was put into it, and shows it, or one line that says why not.
+// The page's start: reads the trace that was put into it, and shows it, or one line that says why
+// not.
 import { App } from "./app";
 import { Damaged, decode, unpack } from "./data/decode";
 import { find } from "./ui/dom";

@@ -1,4 +1,5 @@
-// Debian's chromium for the tests: opens pages with a trace in them from disk, and says what went wrong.
+// Debian's chromium for the tests: opens pages with a trace in them from disk, and says what went
+// wrong.
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -28,7 +29,10 @@ export const close = () => browser.close();
 export function pageOf(name, data) {
   const text = typeof data === "string" ? data : pack(data);
   const file = join(folder, `${name}.html`);
-  writeFileSync(file, built.replace("@TRACE@", () => text));
+  writeFileSync(
+    file,
+    built.replace("@TRACE@", () => text),
+  );
   return pathToFileURL(file).href;
 }
 

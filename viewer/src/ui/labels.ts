@@ -33,7 +33,8 @@ export class Labels {
       focused ||= element === document.activeElement;
       element.remove();
     }
-    // In the order of the page, which is that of the Tab key; what stays is not moved and keeps its focus.
+    // In the order of the page, which is that of the Tab key; what stays is not moved and keeps its
+    // focus.
     let next = pane.labels.firstChild;
     for (const element of this.shown.values())
       if (element === next) next = next.nextSibling;
@@ -56,7 +57,10 @@ export class Labels {
     const tag = row.kind === "group" ? "button" : "div";
     const element = el(
       tag,
-      { class: `label ${row.kind}${row.indent ? " indent" : ""}`, title: `${row.title} ${row.note}` },
+      {
+        class: `label ${row.kind}${row.indent ? " indent" : ""}`,
+        title: `${row.title} ${row.note}`,
+      },
       el("span", { class: "title" }, row.title),
       row.note ? el("span", { class: "note" }, row.note) : null,
     );
