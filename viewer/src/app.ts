@@ -1,5 +1,6 @@
-// What is selected, followed, searched and stepped to, and the one loop that draws it. The parts of the
-// page ask it for changes and are told to show them; none of them draws or keeps state of its own.
+// What is selected, followed, searched and stepped to, and the one loop that draws it. The parts of
+// the page ask it for changes and are told to show them; none of them draws or keeps state of its
+// own.
 import { Frames } from "./frames";
 import { firstDifference } from "./data/schedule";
 import { search } from "./data/search";
@@ -10,7 +11,7 @@ import { itemTitle } from "./draw/slices";
 import { levelOf } from "./layout/levels";
 import { coarse, fine } from "./layout/sheet";
 import { Pane } from "./pane";
-import type { Scene, Selection } from "./pane";
+import type { Renderer, Scene, Selection } from "./pane";
 import { find } from "./ui/dom";
 import { Labels } from "./ui/labels";
 import { Overview } from "./ui/overview";
@@ -35,11 +36,11 @@ export class App {
 
   constructor(
     readonly trace: Trace,
-    canvasOnly: boolean,
+    renderer: Renderer,
   ) {
     const traces = trace.other ? [trace, trace.other] : [trace];
     const touch = matchMedia("(pointer: coarse)").matches;
-    this.panes = traces.map((one, i) => new Pane(one, i, touch ? coarse : fine, canvasOnly));
+    this.panes = traces.map((one, i) => new Pane(one, i, touch ? coarse : fine, renderer));
     const first = Math.min(...traces.map((one) => one.first));
     const last = Math.max(...traces.map((one) => one.last));
     const calm = (): boolean => matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -52,7 +53,8 @@ export class App {
       followed: null,
       hits: traces.map(() => new Int32Array(0)),
       step: -1,
-      difference: this.panes.length === 2 ? firstDifference(this.panes[0].steps, this.panes[1].steps) : -1,
+      difference:
+        this.panes.length === 2 ? firstDifference(this.panes[0].steps, this.panes[1].steps) : -1,
       arrows: "auto",
       paper: false,
       pointer: NaN,
@@ -64,7 +66,7 @@ export class App {
     new ResizeObserver(() => this.measure()).observe(find("#panes"));
     this.measure();
     // Of a schedule as many steps as can be read, of anything else all.
-    const readable = Math.max(8, Math.floor(this.panes[0].width / 48));
+    const readable = Math.max(8, Math.floor(this.panes[0].width / 60));
     if (trace.clock === "step" && last - first > readable)
       this.view.set(first - 0.5, first - 0.5 + readable);
   }
@@ -242,7 +244,9 @@ export class App {
     const air = Math.max(length, (trace.last - trace.first) / 1e5, 100);
     // Of a failure also that from which it follows, unless it is far away.
     const failed = trace.events.kind[item] === Kind.failure && cause >= 0;
-    const from = failed ? items.begin[items.holder(cause) >= 0 ? items.holder(cause) : cause] : begin;
+    const from = failed
+      ? items.begin[items.holder(cause) >= 0 ? items.holder(cause) : cause]
+      : begin;
     return [Math.min(begin - air * 1.1, Math.max(from, begin - 100 * air)), end + air * 0.3];
   }
 

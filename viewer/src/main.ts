@@ -1,4 +1,5 @@
-// The page's start: reads the trace that was put into it, and shows it, or one line that says why not.
+// The page's start: reads the trace that was put into it, and shows it, or one line that says why
+// not.
 import { App } from "./app";
 import { Damaged, decode, unpack } from "./data/decode";
 import { find } from "./ui/dom";
@@ -12,7 +13,8 @@ async function start(): Promise<void> {
   const trace = decode(await unpack(source.textContent ?? ""));
   source.remove(); // its memory is of no more use
   document.title = `${trace.title} · Polychron`;
-  const app = new App(trace, location.hash.includes("canvas"));
+  const wanted = (["webgl", "canvas"] as const).find((one) => location.hash === `#${one}`);
+  const app = new App(trace, wanted ?? "auto");
   const tip = new Tip(app);
   for (const pane of app.panes) new Input(app, pane, tip);
   new Toolbar(app);

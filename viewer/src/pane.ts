@@ -1,16 +1,16 @@
-// One trace on the page: its layout, its two canvases (rectangles below, text and arrows above) and its
-// vertical scroll. Two schedules are two panes under one axis of time.
+// One trace on the page: its layout, its two canvases (rectangles below, text and arrows above) and
+// its vertical scroll. Two schedules are two panes under one axis of time.
 import { Links } from "./data/links";
 import { Steps } from "./data/schedule";
 import type { Trace } from "./data/trace";
 import { Arrows } from "./draw/arrows";
 import { drawRectangles } from "./draw/canvas";
-import { drawCounter } from "./draw/counters";
 import { Rectangles } from "./draw/gl";
 import type { Frame } from "./draw/gl";
 import type { Theme } from "./draw/palette";
-import { boxOf, drawMarks, drawTitles, outline } from "./draw/slices";
-import { begin, drawGrid, fitTo, surface, ticks } from "./draw/surface";
+import { drawRows } from "./draw/rows";
+import { boxOf, drawLints, drawMarks, drawTitles, outline } from "./draw/slices";
+import { begin, fitTo, surface } from "./draw/surface";
 import type { Surface } from "./draw/surface";
 import { Items } from "./layout/items";
 import { levelFor, levelsOf, visibleCount } from "./layout/levels";
@@ -20,6 +20,9 @@ import type { Metrics } from "./layout/sheet";
 import { arrange } from "./layout/tracks";
 import { el } from "./ui/dom";
 import type { View } from "./view";
+
+/** What draws rectangles: the better one, or one in particular. */
+export type Renderer = "auto" | "webgl" | "canvas";
 
 export type Selection = { pane: number; item: number } | { pane: number; message: number };
 
@@ -72,7 +75,7 @@ export class Pane {
     readonly trace: Trace,
     readonly index: number,
     metrics: Metrics,
-    canvasOnly: boolean,
+    renderer: Renderer,
   ) {
     this.links = new Links(trace);
     const tracks = arrange(trace);
@@ -97,9 +100,16 @@ export class Pane {
       this.back,
       front,
     );
-    this.element = el("section", { class: "pane", "aria-label": trace.title }, this.labels, this.stage);
-    if (!canvasOnly)
-      this.rectangles = Rectangles.on(this.back, trace.first, tracks.tracks.length);
+    this.element = el(
+      "section",
+      { class: "pane", "aria-label": trace.title },
+      this.labels,
+      this.stage,
+    );
+    if (renderer !== "canvas") {
+      const count = tracks.tracks.length;
+      this.rectangles = Rectangles.on(this.back, trace.first, count, renderer === "webgl");
+    }
     this.usesGl = this.rectangles !== null;
     this.back.hidden = !this.usesGl;
   }
@@ -174,13 +184,12 @@ export class Pane {
       context.fillStyle = theme.background;
       context.fillRect(0, 0, this.width, this.height);
     }
-    drawGrid(context, theme, this.ticks(frame), this.height);
-    this.drawRows(context, frame);
-    if (!gl)
-      drawRectangles(context, level, this.sheet.places, frame, followed?.level ?? null);
+    drawRows(context, this.trace, this.sheet, frame);
+    if (!gl) drawRectangles(context, level, this.sheet.places, frame, followed?.level ?? null);
     const only = scene.followed ? (followed?.items ?? new Set<number>()) : null;
     drawTitles(context, this.items, this.sheet, followed?.level ?? level, frame, only);
     drawMarks(context, this.items, this.sheet, followed?.level ?? level, frame, only);
+    drawLints(context, this.items, this.sheet, frame, only);
     this.drawStep(context, frame, scene);
     this.drawArrows(context, frame, scene, followed);
     this.drawHits(context, frame, scene);
@@ -231,46 +240,6 @@ export class Pane {
     return best;
   }
 
-  private ticks(frame: Frame): number[] {
-    return marks(frame.t0, frame.t0 + frame.width / frame.scale, frame.width, this.trace).map(
-      (time) => (time - frame.t0) * frame.scale,
-    );
-  }
-
-  private drawRows(context: CanvasRenderingContext2D, frame: Frame): void {
-    const { theme } = frame;
-    for (const row of this.sheet.between(this.scroll, this.scroll + this.height)) {
-      const y = row.y - this.scroll;
-      if (row.kind === "band") {
-        context.fillStyle = theme.band;
-        context.fillRect(0, y, this.width, row.height - 1);
-      } else {
-        context.fillStyle = theme.grid;
-        context.fillRect(0, y + row.height - 1, this.width, 1);
-      }
-      if (row.kind === "counter")
-        drawCounter(context, this.trace.counters[row.index], y, row.height, frame);
-      if (row.kind === "track") this.drawLife(context, frame, row.index, y + row.height - 3);
-    }
-  }
-
-  /** A line while the actor of a track lives, if it was born or died in the trace. */
-  private drawLife(
-    context: CanvasRenderingContext2D,
-    frame: Frame,
-    track: number,
-    y: number,
-  ): void {
-    context.fillStyle = frame.theme.life;
-    for (const actor of this.sheet.tracks.tracks[track].actors) {
-      const { start, end } = this.trace.actors[actor];
-      if (start <= this.trace.first && end >= this.trace.last) continue; // it was always there
-      const from = Math.max(0, (start - frame.t0) * frame.scale);
-      const to = Math.min(this.width, (Math.min(end, this.trace.last) - frame.t0) * frame.scale);
-      if (to > from) context.fillRect(from, y, to - from, 2);
-    }
-  }
-
   private drawStep(context: CanvasRenderingContext2D, frame: Frame, scene: Scene): void {
     const column = (step: number, colour: string, edge: string): void => {
       if (step < 0 || step >= this.steps.count) return;
@@ -302,7 +271,8 @@ export class Pane {
     this.drawn = [];
     if (scene.followed) this.drawn = followed?.messages ?? [];
     else if (scene.arrows !== "none")
-      this.drawn = arrows.inSight(sheet, frame, scene.arrows === "all" ? 4000 : this.width / 8) ?? [];
+      this.drawn =
+        arrows.inSight(sheet, frame, scene.arrows === "all" ? 4000 : this.width / 8) ?? [];
     arrows.draw(context, this.drawn, sheet, frame, theme.arrow, scene.followed !== null);
     for (const [from, to] of this.errorLinks(frame, followed))
       arrows.drawLink(context, from, to, sheet, frame);
@@ -375,12 +345,4 @@ export class Pane {
     context.fillStyle = theme.dim + "88";
     context.fillRect(this.width - 5, way * (this.height - length), 4, length);
   }
-}
-
-/** The marks of the axis of time: of the trace's clock, about a hundred pixels apart. */
-export function marks(t0: number, t1: number, width: number, trace: Trace): number[] {
-  const from = trace.clock === "step" ? 0 : trace.first;
-  const atMost = Math.max(3, width / 110);
-  const found = ticks(t0 - from, t1 - from, atMost, trace.clock === "step");
-  return found.map((time) => time + from);
 }

@@ -48,7 +48,9 @@ export class View {
     this.changed();
   }
 
-  /** Shows a stretch of time in the middle; zooms only if it would else be too small or too large. */
+  /**
+   * Shows a stretch of time in the middle; zooms only if it would else be too small or too large.
+   */
   reveal(begin: number, end: number, air = 16): void {
     const length = end - begin;
     const visible = begin >= this.t0 && end <= this.t1;

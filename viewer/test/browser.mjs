@@ -1,4 +1,5 @@
-// Debian's chromium for the tests: opens pages with a trace in them from disk, and says what went wrong.
+// Debian's chromium for the tests: opens pages with a trace in them from disk, and says what went
+// wrong.
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,8 +17,8 @@ let browser;
 export async function launch() {
   browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    // Software rendering: the same on every machine, and the slowest that anybody has.
-    args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"],
+    // Without a graphics card: the same on every machine, and the slowest that anybody has.
+    args: ["--no-sandbox", "--disable-gpu", "--enable-unsafe-swiftshader"],
   });
   return browser;
 }
@@ -28,7 +29,10 @@ export const close = () => browser.close();
 export function pageOf(name, data) {
   const text = typeof data === "string" ? data : pack(data);
   const file = join(folder, `${name}.html`);
-  writeFileSync(file, built.replace("@TRACE@", () => text));
+  writeFileSync(
+    file,
+    built.replace("@TRACE@", () => text),
+  );
   return pathToFileURL(file).href;
 }
 

@@ -13,7 +13,14 @@ function tiny() {
   const actor = maker.actor("context", "ctx", "content", context);
   const call = maker.event({ kind: 0, actor: caller, begin: 1000, duration: 50, name: "submit" });
   const handling = maker.event({
-    kind: 1, actor, begin: 1200, duration: 30, name: "submit", label: "foo", ticket: 4, cause: call,
+    kind: 1,
+    actor,
+    begin: 1200,
+    duration: 30,
+    name: "submit",
+    label: "foo",
+    ticket: 4,
+    cause: call,
   });
   maker.message(call, handling, caller, actor, 1010, 1200, "submit", 4);
   return maker.finish();
@@ -42,7 +49,8 @@ test("columns that say nothing may be left out", () => {
   const data = tiny();
   for (const name of ["label", "object", "detail", "error", "ticket", "state", "cause"])
     delete data.events[name];
-  for (const name of ["messages", "waits", "counters", "lints", "schedule", "other"]) delete data[name];
+  for (const name of ["messages", "waits", "counters", "lints", "schedule", "other"])
+    delete data[name];
   const trace = decode(data);
   assert.deepEqual([...trace.events.cause], [-1, -1]);
   assert.equal(trace.messages.count, 0);
@@ -73,14 +81,26 @@ test("unknown times of messages are those of their events, or unknown", () => {
 });
 
 const wrong = [
-  ["another format", (d) => (d.format = "chrome"), /this is no trace of Polychron: its format is "chrome"/],
+  [
+    "another format",
+    (d) => (d.format = "chrome"),
+    /this is no trace of Polychron: its format is "chrome"/,
+  ],
   ["a newer version", (d) => (d.version = 2), /this trace has version 2, the page reads version 1/],
   ["a short column", (d) => d.events.name.pop(), /events\.name has 1 entries, others 2/],
   ["an unknown string", (d) => (d.events.name[1] = 99), /events\.name\[1\] is 99, not 0 to \d+/],
   ["an unknown actor", (d) => (d.events.actor[0] = 7), /events\.actor\[0\] is 7, not 0 to 1/],
   ["no whole number", (d) => (d.events.cause[1] = 0.5), /events\.cause\[1\] is 0\.5, not -1 to 1/],
-  ["a text for a time", (d) => (d.events.begin[1] = "x"), /events\.begin\[1\] is "x", not a number/],
-  ["events out of order", (d) => (d.events.begin[1] = -5), /events\.begin\[1\] is before the one before/],
+  [
+    "a text for a time",
+    (d) => (d.events.begin[1] = "x"),
+    /events\.begin\[1\] is "x", not a number/,
+  ],
+  [
+    "events out of order",
+    (d) => (d.events.begin[1] = -5),
+    /events\.begin\[1\] is before the one before/,
+  ],
   ["a negative duration", (d) => (d.events.duration[1] = -5), /events\.duration\[1\] is -5/],
   ["an unknown kind", (d) => (d.events.kind[0] = 9), /events\.kind\[0\] is 9, not 0 to 6/],
   ["an unknown band", (d) => (d.actors[0].band = "top"), /actors\[0\]\.band is "top"/],
@@ -88,19 +108,26 @@ const wrong = [
   ["a number among strings", (d) => (d.strings[1] = 5), /strings\[1\] is 5, not a text/],
   ["a message to nobody", (d) => (d.messages.to[0] = 8), /messages\.to\[0\] is 8, not -1 to 1/],
   ["a list for an object", (d) => (d.events = []), /events is \[\], not an object/],
-  ["a damaged second trace", (d) => (d.other = { ...tiny(), events: 3 }), /events is 3, not an object/],
+  [
+    "a damaged second trace",
+    (d) => (d.other = { ...tiny(), events: 3 }),
+    /events is 3, not an object/,
+  ],
 ];
 
 for (const [what, damage, message] of wrong)
   test(`says in one line what is wrong: ${what}`, () => {
     const data = tiny();
     damage(data);
-    assert.throws(() => decode(data), (error) => {
-      assert.ok(error instanceof library.Damaged, `a Damaged, not ${error.stack}`);
-      assert.match(error.message, message);
-      assert.ok(!error.message.includes("\n"));
-      return true;
-    });
+    assert.throws(
+      () => decode(data),
+      (error) => {
+        assert.ok(error instanceof library.Damaged, `a Damaged, not ${error.stack}`);
+        assert.match(error.message, message);
+        assert.ok(!error.message.includes("\n"));
+        return true;
+      },
+    );
   });
 
 test("says what is wrong with what is no trace at all", async () => {
@@ -110,5 +137,5 @@ test("says what is wrong with what is no trace at all", async () => {
   const whole = pack(tiny());
   await assert.rejects(unpack(whole.slice(0, 80)), /it cannot be inflated/);
   const { deflateSync } = await import("node:zlib");
-  await assert.rejects(unpack(deflateSync("{\"a\":").toString("base64")), /5 characters, no JSON/);
+  await assert.rejects(unpack(deflateSync('{"a":').toString("base64")), /5 characters, no JSON/);
 });

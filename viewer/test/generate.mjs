@@ -1,135 +1,20 @@
-// Makes traces as the runtime would record them, by the format of ../README.md: callers that submit,
-// contexts that stamp, lanes that carry out, tensors that hear of errors. A seed decides everything.
-import { deflateSync } from "node:zlib";
+// Traces as the runtime would record them: callers that submit, contexts that stamp, lanes that
+// carry out, tensors that hear of errors; and runs of the stress tool. A seed decides everything.
+import { Maker, random } from "./maker.mjs";
 
-export function random(seed) {
-  let state = seed >>> 0 || 1;
-  const next = () => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    state >>>= 0;
-    return state / 4294967296;
-  };
-  return {
-    next,
-    below: (n) => Math.floor(next() * n),
-    between: (low, high) => Math.floor(low + next() * (high - low)),
-    pick: (list) => list[Math.floor(next() * list.length)],
-    chance: (p) => next() < p,
-  };
-}
+export { Maker, pack, random } from "./maker.mjs";
 
-/** Collects events in any order; finish() sorts them and turns names into indexes. */
-export class Maker {
-  constructor(title, clock = "ns") {
-    this.strings = [""];
-    this.known = new Map([["", 0]]);
-    this.page = { title, clock, actors: [], contexts: [], counters: [] };
-    this.events = [];
-    this.messages = [];
-    this.waits = [];
-    this.lints = [];
-    this.schedule = null;
-  }
-  text(text = "") {
-    if (!this.known.has(text)) {
-      this.known.set(text, this.strings.length);
-      this.strings.push(text);
-    }
-    return this.known.get(text);
-  }
-  context(label) {
-    return this.page.contexts.push({ label: this.text(label) }) - 1;
-  }
-  actor(kind, label, band, context, { lane = 0, start = 0, end = -1 } = {}) {
-    const one = { kind: this.text(kind), label: this.text(label), context, band, lane, start, end };
-    return this.page.actors.push(one) - 1;
-  }
-  event(one) {
-    this.events.push({ duration: 0, ticket: 0, state: 0, cause: null, ...one });
-    return this.events.at(-1);
-  }
-  message(from, to, from_actor, to_actor, sent, received, name, ticket = 0) {
-    this.messages.push({ from, to, from_actor, to_actor, sent, received, name, ticket });
-    return this.messages.at(-1);
-  }
-  wait(one) {
-    this.waits.push({ on: null, ...one });
-  }
-  lint(text, event = null) {
-    this.lints.push({ text, event });
-  }
-  finish() {
-    const place = new Map();
-    this.events
-      .map((event, i) => ({ event, i }))
-      .sort((a, b) => a.event.begin - b.event.begin || a.i - b.i)
-      .forEach(({ event }, at) => place.set(event, at));
-    const sorted = [...place.keys()];
-    const at = (event) => (event ? place.get(event) : -1);
-    const column = (list, field) => list.map((one) => one[field]);
-    const texts = (list, field) => list.map((one) => this.text(one[field] ?? ""));
-    const events = {
-      kind: column(sorted, "kind"),
-      actor: column(sorted, "actor"),
-      begin: sorted.map((one, i) => (i ? one.begin - sorted[i - 1].begin : one.begin)),
-      duration: column(sorted, "duration"),
-      name: texts(sorted, "name"),
-      label: texts(sorted, "label"),
-      object: texts(sorted, "object"),
-      ticket: column(sorted, "ticket"),
-      detail: texts(sorted, "detail"),
-      error: texts(sorted, "error"),
-      state: column(sorted, "state"),
-      cause: sorted.map((one) => at(one.cause)),
-    };
-    const m = this.messages;
-    const messages = {
-      from: m.map((one) => at(one.from)),
-      to: m.map((one) => at(one.to)),
-      from_actor: column(m, "from_actor"),
-      to_actor: column(m, "to_actor"),
-      sent: column(m, "sent"),
-      received: column(m, "received"),
-      name: texts(m, "name"),
-      ticket: column(m, "ticket"),
-    };
-    const w = this.waits;
-    const waits = {
-      actor: column(w, "actor"),
-      begin: column(w, "begin"),
-      end: column(w, "end"),
-      ticket: column(w, "ticket"),
-      text: texts(w, "text"),
-      event: w.map((one) => at(one.event)),
-      on: w.map((one) => at(one.on)),
-    };
-    const lints = this.lints.map((one) => ({ text: this.text(one.text), event: at(one.event) }));
-    const schedule = this.schedule && {
-      events: this.schedule.events.map(at),
-      verdict: this.text(this.schedule.verdict),
-    };
-    const counters = this.page.counters.map((one) => ({ ...one, name: this.text(one.name) }));
-    return {
-      format: "polychron-trace-page",
-      version: 1,
-      began: 1795340000.25,
-      dropped: 0,
-      ...this.page,
-      strings: this.strings,
-      counters,
-      events,
-      messages,
-      waits,
-      lints,
-      schedule,
-      other: null,
-    };
-  }
-}
-
-const kernels = ["conv2d", "gemm", "relu", "add", "softmax", "pool", "reshape", "sigmoid", "matmul"];
+const kernels = [
+  "conv2d",
+  "gemm",
+  "relu",
+  "add",
+  "softmax",
+  "pool",
+  "reshape",
+  "sigmoid",
+  "matmul",
+];
 const engines = ["onednn jit", "onednn gemm", "eigen", "direct", "reference"];
 
 /**
@@ -189,7 +74,9 @@ export function serverTrace({ seed = 1, events = 400, errors = 0, tensors = 8 } 
       time: points.map((point) => point.time),
       value: values,
     });
-    const order = bytes[i].time.map((_, k) => k).sort((a, b) => bytes[i].time[a] - bytes[i].time[b]);
+    const order = bytes[i].time
+      .map((_, k) => k)
+      .sort((a, b) => bytes[i].time[a] - bytes[i].time[b]);
     maker.page.counters.push({
       name: `memory`,
       unit: "bytes",
@@ -202,7 +89,9 @@ export function serverTrace({ seed = 1, events = 400, errors = 0, tensors = 8 } 
 
   function request(caller, context, n) {
     const begin = caller.free + dice.between(2_000, 60_000);
-    const live = context.tensors.filter((one) => one.end < 0 || (one.start <= begin && begin < one.end));
+    const live = context.tensors.filter(
+      (one) => one.end < 0 || (one.start <= begin && begin < one.end),
+    );
     const input = dice.pick(live);
     const output = dice.pick(live.filter((one) => one !== input));
     const lane = dice.pick(context.lanes);
@@ -257,7 +146,14 @@ export function serverTrace({ seed = 1, events = 400, errors = 0, tensors = 8 } 
     });
     maker.message(handling, carried, context.actor, lane.actor, sent, start, name, ticket);
     const opened = start + 120;
-    const op = maker.event({ kind: 2, actor: lane.actor, begin: opened, cause: carried, ...common, state });
+    const op = maker.event({
+      kind: 2,
+      actor: lane.actor,
+      begin: opened,
+      cause: carried,
+      ...common,
+      state,
+    });
     let now = opened + 150;
     const steps = name === "dispatch" && state !== 2 ? dice.between(3, 12) : 0;
     for (let i = 0; i < (failing ? Math.ceil(steps / 2) : steps); ++i) {
@@ -285,7 +181,7 @@ export function serverTrace({ seed = 1, events = 400, errors = 0, tensors = 8 } 
     context.depth.push({ time: at, change: 1 }, { time: now, change: -1 });
     const memory = bytes[contexts.indexOf(context)];
     memory.time.push(now);
-    memory.value.push(64 << 20 | dice.below(1 << 24));
+    memory.value.push((64 << 20) | dice.below(1 << 24));
     if (last && start - ready > 1_000)
       maker.wait({
         actor: lane.actor,
@@ -297,10 +193,12 @@ export function serverTrace({ seed = 1, events = 400, errors = 0, tensors = 8 } 
         on: last,
       });
     if (state !== 0) {
-      const root = "operator 'conv_3': out of memory,\n512 MiB asked, 40 MiB left of the context's 1 GiB";
+      const root =
+        "operator 'conv_3': out of memory,\n512 MiB asked, 40 MiB left of the context's 1 GiB";
       const own = failing
         ? `dispatch '${label}' (ticket ${ticket}) failed: ${root}`
-        : `${name} '${label}' (ticket ${ticket}) not run: input '${input.label}' errored by\n${upstream.error}`;
+        : `${name} '${label}' (ticket ${ticket}) not run: input '${input.label}' ` +
+          `errored by\n${upstream.error}`;
       const failure = maker.event({
         kind: 5,
         actor: lane.actor,
@@ -364,7 +262,9 @@ export function serverTrace({ seed = 1, events = 400, errors = 0, tensors = 8 } 
   }
 }
 
-/** A run of the stress tool: two clients, one context, two lanes; the seed picks what is delivered. */
+/**
+ * A run of the stress tool: two clients, one context, two lanes; the seed picks what is delivered.
+ */
 export function scheduleTrace({ seed = 1, after = 0, steps = 40 } = {}) {
   const program = random(7); // of both runs of a pair
   const common = random(99);
@@ -427,11 +327,8 @@ export function scheduleTrace({ seed = 1, after = 0, steps = 40 } = {}) {
       maker.message(one.event, null, one.from, one.to, one.sent, -1, one.name, one.number);
   maker.schedule = {
     events: handled,
-    verdict: seed === 2 ? "lost update: read 'op 5' saw the value of 'op 1', not that of 'op 3'" : "",
+    verdict:
+      seed === 2 ? "lost update: read 'op 5' saw the value of 'op 1', not that of 'op 3'" : "",
   };
   return maker.finish();
-}
-
-export function pack(data) {
-  return deflateSync(Buffer.from(JSON.stringify(data))).toString("base64");
 }

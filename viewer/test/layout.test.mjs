@@ -12,7 +12,9 @@ console.log(`layout: POLYCHRON_SEED=${seed}`);
 function noise(dice, count) {
   const maker = new Maker("noise");
   const context = maker.context("c");
-  const actors = Array.from({ length: 5 }, (_, i) => maker.actor("tensor", `t${i}`, "content", context));
+  const actors = Array.from({ length: 5 }, (_, i) =>
+    maker.actor("tensor", `t${i}`, "content", context),
+  );
   for (let i = 0; i < count; ++i) {
     const kind = dice.below(7);
     const begin = dice.below(2000);
@@ -22,7 +24,13 @@ function noise(dice, count) {
   }
   for (let i = 0; i < 20; ++i) {
     const begin = dice.below(2000);
-    maker.wait({ actor: dice.pick(actors), begin, end: begin + dice.below(300), ticket: 1, text: "w" });
+    maker.wait({
+      actor: dice.pick(actors),
+      begin,
+      end: begin + dice.below(300),
+      ticket: 1,
+      text: "w",
+    });
   }
   return maker.finish();
 }
@@ -89,7 +97,8 @@ test("levels merge no more than a grain and lose nothing", () => {
         const list = cover.get(`${items.track[item]} ${items.depth[item]}`) ?? [];
         const holder = list.find(
           ([b, e, shade]) =>
-            b <= items.begin[item] && e >= items.end[item] &&
+            b <= items.begin[item] &&
+            e >= items.end[item] &&
             (items.shade[item] < firstError || shade >= firstError),
         );
         assert.ok(holder, `item ${item} of ${trace.title} is lost at grain ${level.grain}`);
@@ -99,7 +108,9 @@ test("levels merge no more than a grain and lose nothing", () => {
 });
 
 test("a frame of 200,000 events draws about a rectangle a pixel and row", () => {
-  const { levels, items, trace } = prepared(serverTrace({ events: 200000, errors: 10, tensors: 8 }));
+  const { levels, items, trace } = prepared(
+    serverTrace({ events: 200000, errors: 10, tensors: 8 }),
+  );
   const width = 1000;
   for (let span = trace.last - trace.first; span > 20000; span /= 1.9) {
     const level = levelFor(levels, span / width);
@@ -117,7 +128,10 @@ test("times keep their nanoseconds after hours", () => {
   for (let i = 0; i < 50; ++i) maker.event({ kind: 0, actor, begin: hours + i * 7, duration: 3 });
   maker.event({ kind: 0, actor, begin: 0, duration: 1 });
   const { levels, items } = prepared(maker.finish());
-  const all = levelOf(items, Array.from({ length: items.count }, (_, i) => i));
+  const all = levelOf(
+    items,
+    Array.from({ length: items.count }, (_, i) => i),
+  );
   assert.equal(levels[0].count, 51);
   const floats = new Float32Array(instances(all, 0));
   for (let i = 0; i < 50; ++i)
@@ -128,14 +142,20 @@ test("ten thousand short-lived tensors share tracks and begin collapsed", () => 
   const maker = new Maker("many");
   const context = maker.context("c");
   for (let i = 0; i < 10000; ++i) {
-    const actor = maker.actor("tensor", `t${i}`, "content", context, { start: i * 10, end: i * 10 + 95 });
+    const actor = maker.actor("tensor", `t${i}`, "content", context, {
+      start: i * 10,
+      end: i * 10 + 95,
+    });
     maker.event({ kind: 1, actor, begin: i * 10 + 5, duration: 3, name: "outcome" });
   }
   const { sheet, tracks } = prepared(maker.finish());
   assert.equal(tracks.groups.length, 1);
   assert.equal(tracks.groups[0].title, "10,000 tensors");
   assert.equal(tracks.tracks.length, 10);
-  assert.deepEqual(sheet.rows.map((row) => row.kind), ["band", "group"]);
+  assert.deepEqual(
+    sheet.rows.map((row) => row.kind),
+    ["band", "group"],
+  );
   sheet.toggle(0);
   assert.equal(sheet.rows.length, 12);
   assert.equal(sheet.rowAt(sheet.height - 1).index, 9);

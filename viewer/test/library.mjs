@@ -6,9 +6,22 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 
 const modules = [
-  "data/trace", "data/decode", "data/links", "data/search", "data/schedule", "layout/nesting",
-  "layout/tracks", "layout/items", "layout/levels", "layout/sheet", "draw/palette", "draw/gl",
-  "draw/surface", "draw/slices", "draw/counters", "view",
+  "data/trace",
+  "data/decode",
+  "data/links",
+  "data/search",
+  "data/schedule",
+  "layout/nesting",
+  "layout/tracks",
+  "layout/items",
+  "layout/levels",
+  "layout/sheet",
+  "draw/palette",
+  "draw/gl",
+  "draw/surface",
+  "draw/slices",
+  "draw/counters",
+  "view",
 ];
 
 const outfile = join(mkdtempSync(join(tmpdir(), "viewer-")), "library.mjs");

@@ -1,5 +1,5 @@
-// The page in Debian's chromium: it opens from disk, asks for nothing, draws what is in the trace where
-// it must be, and answers the pointer and the keyboard.
+// The page in Debian's chromium: it opens from disk, asks for nothing, draws what is in the trace
+// where it must be, and answers the pointer and the keyboard.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { close, launch, open, pageOf, settle, shoot } from "./browser.mjs";
@@ -49,19 +49,22 @@ const boxes = (page, kind, least = 8) =>
     [kind, least],
   );
 
-const selected = (page) =>
-  page.evaluate(() => window.polychron.app.scene.selection?.item ?? null);
+const selected = (page) => page.evaluate(() => window.polychron.app.scene.selection?.item ?? null);
 
-for (const hash of ["", "#canvas"])
+for (const hash of ["#webgl", "#canvas"])
   for (const colorScheme of ["light", "dark"])
-    test(`draws events where they are: ${hash || "WebGL"}, ${colorScheme}`, async () => {
+    test(`draws events where they are: ${hash}, ${colorScheme}`, async () => {
       const { page, problems, end } = await open(pageOf("small", small), { hash, colorScheme });
-      assert.equal(await page.evaluate(() => window.polychron.webgl), hash === "", "WebGL is used");
+      assert.equal(
+        await page.evaluate(() => window.polychron.webgl),
+        hash === "#webgl",
+        "what was asked for draws",
+      );
       await show(page, 0.3, 0.42);
       await page.keyboard.press("x"); // all arrows
       await page.keyboard.press("x"); // none: they cross what is measured
       await settle(page);
-      const picture = pixels(await shoot(page, `small-${hash.slice(1) || "webgl"}-${colorScheme}`));
+      const picture = pixels(await shoot(page, `small-${hash.slice(1)}-${colorScheme}`));
       const ground = rgb(colorScheme === "dark" ? "#12161c" : "#ffffff");
       let seen = 0;
       for (const kind of [0, 1, 2, 3])
@@ -89,7 +92,15 @@ test("text of a trace is text and nothing else", async () => {
   const context = maker.context(evil);
   const actor = maker.actor("context", evil, "content", context);
   const error = `${evil}\n<b>second</b>`;
-  const event = maker.event({ kind: 1, actor, begin: 0, duration: 9, name: evil, label: evil, error });
+  const event = maker.event({
+    kind: 1,
+    actor,
+    begin: 0,
+    duration: 9,
+    name: evil,
+    label: evil,
+    error,
+  });
   maker.lint(evil, event);
   const { page, problems, end } = await open(pageOf("evil", maker.finish()));
   await page.keyboard.press(".");
@@ -115,7 +126,10 @@ test("its policy lets no script in and nothing out", async () => {
     document.body.append(image);
   });
   const reached = await page.evaluate(() =>
-    fetch("https://example.org/").then(() => true, () => false),
+    fetch("https://example.org/").then(
+      () => true,
+      () => false,
+    ),
   );
   assert.equal(reached, false);
   assert.doesNotMatch(await page.title(), /owned/);
@@ -157,7 +171,13 @@ test("a wait says what it waits for, and how long", async () => {
     const stage = pane.stage.getBoundingClientRect();
     for (let i = pane.trace.events.count; i < pane.items.count; ++i) {
       const box = pane.items.depth[i] === 255 ? null : pane.box(i);
-      if (box && box.x > 0 && box.width > 120 && box.x < stage.width - 60 && box.y < stage.height - 20)
+      if (
+        box &&
+        box.x > 0 &&
+        box.width > 120 &&
+        box.x < stage.width - 60 &&
+        box.y < stage.height - 20
+      )
         return { x: stage.x + box.x + 30, y: stage.y + box.y + 8 };
     }
     return null;
@@ -199,8 +219,14 @@ test("errors: in their colour, in the list, with their whole path", async () => 
   await page.click("#tab-errors");
   await page.locator("#body-errors .row").nth(1).click();
   await settle(page);
-  assert.match(await page.locator("pre.error").textContent(), /not run: input .* errored by\ndispatch/);
-  assert.match(await page.locator("h3:has-text('Because of') + ol").textContent(), /failure dispatch 'encode 6'/);
+  assert.match(
+    await page.locator("pre.error").textContent(),
+    /not run: input .* errored by\ndispatch/,
+  );
+  assert.match(
+    await page.locator("h3:has-text('Because of') + ol").textContent(),
+    /failure dispatch 'encode 6'/,
+  );
   await page.keyboard.press("c");
   await page.keyboard.press("z");
   await settle(page);
@@ -259,7 +285,9 @@ test("a ticket is followed through all actors, and the rest is dimmed", async ()
       } else if (far > 20) ++dim;
     }
   assert.ok(bright >= 2 && dim >= 2, `${bright} in full colour, ${dim} dimmed`);
-  const rows = await page.evaluate(() => window.polychron.app.panes[0].sheet.rows.map((row) => row.title));
+  const rows = await page.evaluate(() =>
+    window.polychron.app.panes[0].sheet.rows.map((row) => row.title),
+  );
   assert.ok(rows.length <= 9, `only tracks that take part: ${rows.join(", ")}`);
   await page.keyboard.press("Escape");
   assert.equal(await page.evaluate(() => window.polychron.app.scene.followed), null);
@@ -292,7 +320,8 @@ test("paper: a picture of what is in sight, and all errors and lints", async () 
     const canvas = document.querySelector("#report canvas");
     const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
     const colours = new Set();
-    for (let i = 0; i < data.length; i += 4 * 101) colours.add(data[i] * 65536 + data[i + 1] * 256 + data[i + 2]);
+    for (let i = 0; i < data.length; i += 4 * 101)
+      colours.add(data[i] * 65536 + data[i + 1] * 256 + data[i + 2]);
     return { text: document.querySelector("#report").textContent, colours: colours.size };
   });
   assert.match(report.text, /Errors: 4.*out of memory.*Lints: 2/s);

@@ -29,7 +29,8 @@ export function pixels(png) {
       const left = x >= channels ? out[y * stride + x - channels] : 0;
       const up = y > 0 ? out[(y - 1) * stride + x] : 0;
       const corner = x >= channels && y > 0 ? out[(y - 1) * stride + x - channels] : 0;
-      out[y * stride + x] = value + [0, left, up, (left + up) >> 1, paeth(left, up, corner)][filter];
+      out[y * stride + x] =
+        value + [0, left, up, (left + up) >> 1, paeth(left, up, corner)][filter];
     }
   }
   return {

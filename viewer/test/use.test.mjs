@@ -1,5 +1,5 @@
-// Using the page: keyboard alone, a phone, schedules step by step and side by side, and a large trace,
-// of which the frame times are printed.
+// Using the page: keyboard alone, a phone, schedules step by step and side by side, and a large
+// trace, of which the frame times are printed.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { close, launch, open, pageOf, settle, shoot } from "./browser.mjs";
@@ -13,7 +13,8 @@ const failing = serverTrace({ events: 700, errors: 2, seed: 3 });
 const first = scheduleTrace({ seed: 2, after: 10 });
 const second = scheduleTrace({ seed: 3, after: 10 });
 
-const app = (page, what) => page.evaluate(`(() => { const app = window.polychron.app; return ${what}; })()`);
+const app = (page, what) =>
+  page.evaluate(`(() => { const app = window.polychron.app; return ${what}; })()`);
 const press = async (page, key) => {
   await page.keyboard.press(key);
   await settle(page);
@@ -94,9 +95,12 @@ test("Tab reaches all that can be used, each with a name", async () => {
   for (const id of ["search", "fit", "theme", "help", "label group", "stage", "tab-details"])
     assert.ok(reached.includes(id), `${id} is not among ${reached.join(", ")}`);
   await page.focus(".label.group");
-  await page.keyboard.press("Enter");
+  await press(page, "Enter");
   assert.equal(await page.getAttribute(".label.group", "aria-expanded"), "true");
-  assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-expanded")), "true");
+  assert.equal(
+    await page.evaluate(() => document.activeElement.getAttribute("aria-expanded")),
+    "true",
+  );
   await page.focus("#tab-details");
   await page.keyboard.press("ArrowRight");
   assert.equal(await page.getAttribute("#tab-errors", "aria-selected"), "true");
@@ -130,13 +134,19 @@ test("the wheel scrolls tracks and zooms with Ctrl; drag pans; Shift and drag ma
   await page.keyboard.up("Control");
   await page.waitForFunction((span) => window.polychron.app.view.span < span, before[0]);
   const under = await app(page, "app.panes[0].timeAt(412, app.view)");
-  assert.ok(Math.abs(under - before[1]) < before[0] / 1000, "what is under the pointer stays there");
+  assert.ok(
+    Math.abs(under - before[1]) < before[0] / 1000,
+    "what is under the pointer stays there",
+  );
   const t0 = await app(page, "app.view.t0");
   await page.mouse.down();
   await page.mouse.move(500, 400, { steps: 4 });
   await page.mouse.up();
   assert.ok((await app(page, "app.view.t0")) > t0, "dragged to later times");
-  const [from, to] = await app(page, "[app.panes[0].timeAt(212, app.view), app.panes[0].timeAt(312, app.view)]");
+  const [from, to] = await app(
+    page,
+    "[app.panes[0].timeAt(212, app.view), app.panes[0].timeAt(312, app.view)]",
+  );
   await page.keyboard.down("Shift");
   await page.mouse.move(400, 400);
   await page.mouse.down();
@@ -145,7 +155,10 @@ test("the wheel scrolls tracks and zooms with Ctrl; drag pans; Shift and drag ma
   await page.keyboard.up("Shift");
   const shown = await app(page, "[app.view.t0, app.view.t1]");
   const near = (to - from) / 50;
-  assert.ok(Math.abs(shown[0] - from) < near && Math.abs(shown[1] - to) < near, `${shown} for ${[from, to]}`);
+  assert.ok(
+    Math.abs(shown[0] - from) < near && Math.abs(shown[1] - to) < near,
+    `${shown} for ${[from, to]}`,
+  );
   await page.mouse.click(900, 55); // near the end of the overview
   assert.ok((await app(page, "app.view.t0")) > shown[0], "the overview goes there");
   await end();
@@ -159,7 +172,10 @@ test("a phone: fits, taps, pinches, draws the panel up", async () => {
     deviceScaleFactor: 2,
     reducedMotion: "reduce",
   });
-  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= 390), "nothing sticks out");
+  assert.ok(
+    await page.evaluate(() => document.documentElement.scrollWidth <= 390),
+    "nothing sticks out",
+  );
   await shoot(page, "phone");
   await app(page, "app.view.set(app.view.last * 0.1, app.view.last * 0.2)");
   await settle(page);
@@ -183,7 +199,13 @@ test("a phone: fits, taps, pinches, draws the panel up", async () => {
     const stage = pane.stage.getBoundingClientRect();
     for (let i = 0; i < pane.trace.events.count; ++i) {
       const box = pane.box(i);
-      if (pane.trace.events.kind[i] === 2 && box.x > 20 && box.width > 20 && box.x + 30 < stage.width && box.y < stage.height - 40)
+      if (
+        pane.trace.events.kind[i] === 2 &&
+        box.x > 20 &&
+        box.width > 20 &&
+        box.x + 30 < stage.width &&
+        box.y < stage.height - 40
+      )
         return { x: stage.x + box.x + 10, y: stage.y + box.y + 8, event: i };
     }
     return null;
@@ -219,7 +241,10 @@ test("a schedule is stepped forwards and backwards", async () => {
     (sent, i) => sent <= 11 && (first.messages.received[i] < 0 || first.messages.received[i] > 11),
   ).length;
   assert.ok(pending > 0);
-  assert.match(await page.locator(".now").textContent(), new RegExp(`Not delivered yet: ${pending}`));
+  assert.match(
+    await page.locator(".now").textContent(),
+    new RegExp(`Not delivered yet: ${pending}`),
+  );
   assert.equal(await page.locator(".pending li").count(), pending);
   assert.match(await page.locator("[aria-current=true]").textContent(), /^11 /);
   const picture = pixels(await shoot(page, "schedule"));
@@ -242,7 +267,10 @@ test("two schedules: aligned, the first difference marked", async () => {
   const { page, problems, end } = await open(pageOf("two", { ...first, other: second }));
   const difference = await app(page, "app.scene.difference");
   assert.ok(difference >= 10);
-  assert.equal(await page.locator(".difference").textContent(), `first difference: step ${difference}`);
+  assert.equal(
+    await page.locator(".difference").textContent(),
+    `first difference: step ${difference}`,
+  );
   await press(page, "g");
   assert.equal(await page.locator(".where").textContent(), `step ${difference} of 40`);
   const row = page.locator(".row.different");
@@ -272,27 +300,32 @@ test("200,000 events: opens, searches, and moves; frame times", async () => {
     const times = await page.evaluate(() => [window.polychron.frames, window.polychron.drawing]);
     const line = times.map((list) => {
       const sorted = [...list].sort((a, b) => a - b);
-      const at = (part) => sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))].toFixed(1);
+      const at = (part) =>
+        sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))].toFixed(1);
       return `${at(0.5)} / ${at(0.95)} / ${at(1)}`;
     });
-    console.log(`${name}: ${times[0].length} frames, median / 95 % / max ms: apart ${line[0]}, drawing ${line[1]}`);
+    console.log(
+      `${name}: ${times[0].length} frames, median / 95 % / max ms: ` +
+        `apart ${line[0]}, drawing ${line[1]}`,
+    );
     return times[0].length;
   };
-  for (const hash of ["", "#canvas"]) {
+  for (const hash of ["#canvas", "#webgl"]) {
     const opened = performance.now();
     const { page, problems, end } = await open(url, { hash });
-    console.log(`${hash || "WebGL"}: open after ${(performance.now() - opened).toFixed(0)} ms`);
+    console.log(`${hash}: open after ${(performance.now() - opened).toFixed(0)} ms`);
     await shoot(page, `large${hash.replace("#", "-")}`);
-    // In and out and along, as one does with held keys: 300 frames.
+    // In and out and along, as one does with held keys: 160 frames.
     const most = await page.evaluate(async () => {
       const { app, frames, drawing } = window.polychron;
       const frame = () => new Promise(requestAnimationFrame);
       frames.length = drawing.length = 0;
       let most = 0;
       app.held = () => true;
-      for (let i = 0; i < 300; ++i) {
-        if (i % 100 < 50) app.view.zoom(0.87, app.view.first + (app.view.last - app.view.first) * 0.37);
-        else if (i % 100 < 75) app.view.pan(0.03);
+      for (let i = 0; i < 160; ++i) {
+        if (i % 80 < 40)
+          app.view.zoom(0.87, app.view.first + (app.view.last - app.view.first) * 0.37);
+        else if (i % 80 < 60) app.view.pan(0.03);
         else app.view.zoom(1.3);
         await frame();
         most = Math.max(most, app.panes[0].drawnRectangles);
@@ -300,27 +333,30 @@ test("200,000 events: opens, searches, and moves; frame times", async () => {
       app.held = null;
       return most;
     });
-    assert.ok((await report(`${hash || "WebGL"}, groups closed`, page)) >= 290);
+    assert.ok((await report(`${hash}, groups closed`, page)) >= 150);
     const rows = await app(page, "app.panes[0].items.rows");
     const width = await app(page, "app.panes[0].width");
-    console.log(`${hash || "WebGL"}: at most ${most} rectangles a frame, ${rows} rows of ${width} pixels`);
+    console.log(`${hash}: at most ${most} rectangles a frame, ${rows} rows of ${width} pixels`);
     assert.ok(most < 100000, `${most} rectangles in a frame`);
     await press(page, "o");
     await page.evaluate(async () => {
       const { app, frames, drawing } = window.polychron;
       frames.length = drawing.length = 0;
       app.held = () => true;
-      for (let i = 0; i < 120; ++i) {
-        app.panes[0].scrollTo(i * 30);
-        app.view.zoom(i < 60 ? 0.9 : 1.11);
+      for (let i = 0; i < 60; ++i) {
+        app.panes[0].scrollTo(i * 60);
+        app.view.zoom(i < 30 ? 0.9 : 1.11);
         await new Promise(requestAnimationFrame);
       }
       app.held = null;
     });
-    await report(`${hash || "WebGL"}, groups open`, page);
+    await report(`${hash}, groups open`, page);
     await shoot(page, `large-open${hash.replace("#", "-")}`);
     const labels = await page.locator(".label").count();
-    assert.ok(labels < 60, `${labels} labels are in the page, of ${await app(page, "app.panes[0].sheet.rows.length")}`);
+    assert.ok(
+      labels < 60,
+      `${labels} labels are in the page, of ${await app(page, "app.panes[0].sheet.rows.length")}`,
+    );
     await page.keyboard.press("/");
     await page.keyboard.type("t:777 dispatch");
     await page.keyboard.press("Enter");

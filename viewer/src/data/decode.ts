@@ -171,8 +171,7 @@ class Columns {
   times(name: string): Float64Array {
     const column = this.column(name);
     const out = new Float64Array(this.count);
-    for (let i = 0; i < out.length; ++i)
-      out[i] = number(column[i], `${this.what}.${name}[${i}]`);
+    for (let i = 0; i < out.length; ++i) out[i] = number(column[i], `${this.what}.${name}[${i}]`);
     return out;
   }
 
@@ -297,8 +296,7 @@ function contextsOfCalls(trace: Trace): void {
   for (let i = 0; i < messages.count; ++i) {
     const from = messages.from[i];
     const to = messages.toActor[i];
-    if (from >= 0 && to >= 0 && events.context[from] < 0)
-      events.context[from] = actors[to].context;
+    if (from >= 0 && to >= 0 && events.context[from] < 0) events.context[from] = actors[to].context;
   }
 }
 

@@ -1,5 +1,5 @@
-// What hangs together: causes and effects, messages of an event, waits, tickets, failures. Built once,
-// so that a click is answered at once in a trace of any size.
+// What hangs together: causes and effects, messages of an event, waits, tickets, failures. Built
+// once, so that a click is answered at once in a trace of any size.
 import { Kind, isError } from "./trace";
 import type { Trace } from "./trace";
 
@@ -71,7 +71,9 @@ export class Links {
     return path;
   }
 
-  /** The failure of an event's operation and those upstream that led to it; empty: it did not fail. */
+  /**
+   * The failure of an event's operation and those upstream that led to it; empty: it did not fail.
+   */
   errorPath(event: number): number[] {
     const { kind, ticket } = this.trace.events;
     let failure = kind[event] === Kind.failure ? event : undefined;

@@ -1,5 +1,5 @@
-// Messages and paths of errors as arrows. Thousands of arrows tell nothing: when more are in sight than
-// can be told apart, only those of what is selected or followed are drawn.
+// Messages and paths of errors as arrows. Thousands of arrows tell nothing: when more are in sight
+// than can be told apart, only those of what is selected or followed are drawn.
 import type { Trace } from "../data/trace";
 import type { Items } from "../layout/items";
 import type { Sheet } from "../layout/sheet";
@@ -91,6 +91,7 @@ export class Arrows {
     const y0 = below ? a.y + a.height : a.y;
     const y1 = Math.abs(b.y - a.y) < flat || !below ? b.y + b.height : b.y;
     const x0 = Math.min(a.x + a.width, Math.max(a.x, b.x));
+    if (Math.abs(y1 - y0) < flat && b.x - x0 < 16) return; // too near to need one
     arrow(context, { x0, y0, x1: b.x, y1 }, frame.theme.error, 1.75, 1, false);
   }
 

@@ -1,5 +1,5 @@
-// Counters as steps over the same axis as the tracks. A library for charts would bring an axis of its
-// own; what is needed is a line, its highest value and the value under the pointer.
+// Counters as steps over the same axis as the tracks. A library for charts would bring an axis of
+// its own; what is needed is a line, its highest value and the value under the pointer.
 import type { Counter } from "../data/trace";
 import type { Frame } from "./gl";
 import { smallFont } from "./surface";
@@ -7,7 +7,8 @@ import { smallFont } from "./surface";
 const units = ["B", "KiB", "MiB", "GiB", "TiB"];
 
 export function valueText(counter: Counter, value: number): string {
-  if (counter.unit !== "bytes") return `${Number(value.toPrecision(4))}${counter.unit && " " + counter.unit}`;
+  if (counter.unit !== "bytes")
+    return `${Number(value.toPrecision(4))}${counter.unit && " " + counter.unit}`;
   let unit = 0;
   let size = value;
   while (Math.abs(size) >= 1024 && unit < units.length - 1) {

@@ -1,6 +1,6 @@
-// Rectangles by WebGL2: all levels are uploaded once, a frame sets a few uniforms and draws the runs in
-// sight. Where a track stands is in a small texture. Times are pairs of floats (high and low part), as
-// one has 24 bits and nanoseconds of an hour need 42.
+// Rectangles by WebGL2: all levels are uploaded once, a frame sets a few uniforms and draws the
+// runs in sight. Where a track stands is in a small texture. Times are pairs of floats (high and
+// low part), as one has 24 bits and nanoseconds of an hour need 42.
 import type { Level } from "../layout/levels";
 import { visibleRuns } from "../layout/levels";
 import type { Place } from "../layout/sheet";
@@ -44,6 +44,8 @@ void main() {
   vec2 at = vec2(left + corner.x * width, top + corner.y * height);
   gl_Position = vec4(at.x / size.x * 2.0 - 1.0, 1.0 - at.y / size.y * 2.0, 0.0, 1.0);
   float cover = float(style.z) / 255.0;
+  // Of a collapsed group many share a pixel: each counts as much as it covers.
+  if (place.y == 0.0 && style.y < ${firstError}u) cover *= clamp(time.z * scale, place.w, 1.0);
   colour = vec4(mix(background, palette[style.y], dim), cover);
   striped = (wait || style.y == ${Shade.notRun}u) ? 1u : 0u;
 }`;
@@ -62,7 +64,16 @@ void main() {
 
 const stride = 20;
 const uniformNames = [
-  "places", "origin", "scale", "scroll", "ratio", "dim", "size", "palette", "background", "stripe",
+  "places",
+  "origin",
+  "scale",
+  "scroll",
+  "ratio",
+  "dim",
+  "size",
+  "palette",
+  "background",
+  "stripe",
 ] as const;
 
 export interface Frame {
@@ -105,10 +116,28 @@ export class Rectangles {
   private chosen: WebGLBuffer | null = null;
   private chosenLevel: Level | null = null;
 
-  /** Null where there is no WebGL2: the caller draws on the 2D canvas then. */
-  static on(canvas: HTMLCanvasElement, first: number, tracks: number): Rectangles | null {
-    const gl = canvas.getContext("webgl2", { antialias: false, alpha: true, depth: false });
+  /**
+   * Null where there is no WebGL2, or only one in software, which is slower than the 2D canvas (200
+   * ms a frame where that takes 33); the caller draws on that then. `anyway` takes one in software,
+   * too.
+   */
+  static on(
+    canvas: HTMLCanvasElement,
+    first: number,
+    tracks: number,
+    anyway: boolean,
+  ): Rectangles | null {
+    const gl = canvas.getContext("webgl2", {
+      antialias: false,
+      alpha: true,
+      depth: false,
+      failIfMajorPerformanceCaveat: !anyway,
+    });
     if (!gl) return null;
+    if (!anyway && inSoftware(gl)) {
+      gl.getExtension("WEBGL_lose_context")?.loseContext();
+      return null;
+    }
     try {
       return new Rectangles(gl, first, tracks);
     } catch {
@@ -155,7 +184,9 @@ export class Rectangles {
     const { gl } = this;
     const rows = Math.max(1, Math.ceil(this.tracks / 1024));
     const texels = new Float32Array(rows * 1024 * 4);
-    places.forEach(({ y, step, height, shown }, i) => texels.set([y, step, height, +shown], i * 4));
+    places.forEach(({ y, step, height, shown, least }, i) =>
+      texels.set([y, step, height, shown ? least : 0], i * 4),
+    );
     gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA32F, 1024, rows, 0, gl.RGBA, gl.FLOAT, texels);
   }
 
@@ -218,7 +249,13 @@ export class Rectangles {
   }
 }
 
+/** Browsers do not always admit it when they are asked: the name of what draws tells. */
+function inSoftware(gl: WebGL2RenderingContext): boolean {
+  const names = gl.getExtension("WEBGL_debug_renderer_info");
+  const name = gl.getParameter(names ? names.UNMASKED_RENDERER_WEBGL : gl.RENDERER);
+  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(String(name));
+}
+
 function rgb(hex: string): number[] {
   return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255);
 }
-

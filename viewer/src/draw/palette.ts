@@ -1,5 +1,5 @@
-// The colours of slices, as indexes that are the same in light and dark; and which a slice has. Colour
-// tells what a thing is; only errors are red and only waits are yellow.
+// The colours of slices, as indexes that are the same in light and dark; and which a slice has.
+// Colour tells what a thing is; only errors are red and only waits are yellow.
 import { Kind, State } from "../data/trace";
 import type { Trace } from "../data/trace";
 
@@ -25,16 +25,54 @@ export const shades = 23;
 export const firstError = Shade.notRun;
 
 const light = [
-  "#c3b1ee", "#b4c8e8", "#aad2de", "#bfcbf2",
-  "#8ed3a2", "#f1c78c", "#93cbf2", "#cfd5dc", "#b6bdc7", "#e8b4d2",
-  "#a8dcb8", "#cbdc94", "#e9d58a", "#efc3a0", "#d6bdea", "#adbef0", "#9edcd6", "#cfc6ac",
-  "#5b6675", "#a86500", "#f7dc82", "#f4b0aa", "#cf222e",
+  "#c3b1ee",
+  "#b4c8e8",
+  "#aad2de",
+  "#bfcbf2",
+  "#8ed3a2",
+  "#f1c78c",
+  "#93cbf2",
+  "#cfd5dc",
+  "#b6bdc7",
+  "#e8b4d2",
+  "#a8dcb8",
+  "#cbdc94",
+  "#e9d58a",
+  "#efc3a0",
+  "#d6bdea",
+  "#adbef0",
+  "#9edcd6",
+  "#cfc6ac",
+  "#5b6675",
+  "#a86500",
+  "#f7dc82",
+  "#f4b0aa",
+  "#cf222e",
 ];
 const dark = [
-  "#5b4a8f", "#3d5678", "#376170", "#475489",
-  "#2c7443", "#835b1c", "#2a638e", "#4d5662", "#626b78", "#7d4064",
-  "#35694a", "#5d6b22", "#73611e", "#7d5233", "#634a78", "#45578d", "#2a6a66", "#635c45",
-  "#9aa7b8", "#e3a33a", "#6b5a17", "#84413e", "#e5484d",
+  "#5b4a8f",
+  "#3d5678",
+  "#376170",
+  "#475489",
+  "#2c7443",
+  "#835b1c",
+  "#2a638e",
+  "#4d5662",
+  "#626b78",
+  "#7d4064",
+  "#35694a",
+  "#5d6b22",
+  "#73611e",
+  "#7d5233",
+  "#634a78",
+  "#45578d",
+  "#2a6a66",
+  "#635c45",
+  "#9aa7b8",
+  "#e3a33a",
+  "#6b5a17",
+  "#84413e",
+  "#e5484d",
 ];
 
 export interface Theme {

@@ -1,5 +1,5 @@
-// What is written and marked on the rectangles: titles, the diamonds of outcomes and failures, outlines
-// of what is selected or found. Only what is in sight and large enough to read.
+// What is written and marked on the rectangles: titles, the diamonds of outcomes and failures,
+// outlines of what is selected or found. Only what is in sight and large enough to read.
 import { Kind, durationText, eventTitle } from "../data/trace";
 import type { Trace } from "../data/trace";
 import type { Items } from "../layout/items";
@@ -103,6 +103,30 @@ export function drawMarks(
       context.stroke();
       ++drawn;
     }
+}
+
+/** Lints on the events that they are about. */
+export function drawLints(
+  context: Context,
+  items: Items,
+  sheet: Sheet,
+  frame: Frame,
+  only: Set<number> | null,
+): void {
+  let drawn = 0;
+  for (const { event } of items.trace.lints) {
+    if (event < 0 || items.moment[event] || (only && !only.has(event))) continue;
+    const box = boxOf(items, sheet, frame, event);
+    const place = sheet.places[items.track[event]];
+    if (!box || !place.shown || place.step === 0 || ++drawn > 500) continue;
+    if (box.x < -10 || box.x > frame.width + 10 || box.y < -10 || box.y > frame.height) continue;
+    diamond(context, box.x + 1, box.y + 1, 4.5);
+    context.fillStyle = frame.theme.shades[Shade.lint];
+    context.fill();
+    context.strokeStyle = frame.theme.background;
+    context.lineWidth = 1.25;
+    context.stroke();
+  }
 }
 
 function diamond(context: Context, x: number, y: number, size: number): void {

@@ -1,6 +1,4 @@
 // A canvas in device pixels that is drawn on in CSS pixels, and what every drawing needs to know.
-import type { Theme } from "./palette";
-
 export interface Surface {
   canvas: HTMLCanvasElement;
   context: CanvasRenderingContext2D;
@@ -60,6 +58,12 @@ export function fitted(context: CanvasRenderingContext2D, text: string, room: nu
   }
   if (width <= room) return text;
   const letters = Math.floor((room - 11) / (width / text.length));
+  // A whole first word, which is what is done, says more than a part of it and dots.
+  const word = text.indexOf(" ");
+  if (word > 0 && letters <= word + 2) {
+    const short = text.slice(0, word);
+    if (fitted(context, short, room) === short) return short;
+  }
   return letters < 2 ? "" : text.slice(0, letters) + "…";
 }
 
@@ -70,16 +74,7 @@ export function ticks(t0: number, t1: number, atMost: number, whole: boolean): n
   const factor = [1, 2, 5, 10].find((one) => one * power >= rough) ?? 10;
   const step = whole ? Math.max(1, Math.round(factor * power)) : factor * power;
   const found: number[] = [];
-  for (let k = Math.ceil(t0 / step); k * step <= t1 && found.length < 200; ++k) found.push(k * step);
+  for (let k = Math.ceil(t0 / step); k * step <= t1 && found.length < 200; ++k)
+    found.push(k * step);
   return found;
-}
-
-export function drawGrid(
-  context: CanvasRenderingContext2D,
-  theme: Theme,
-  marks: number[],
-  height: number,
-): void {
-  context.fillStyle = theme.grid;
-  for (const x of marks) context.fillRect(Math.round(x), 0, 1, height);
 }

@@ -1,6 +1,6 @@
-// All that is drawn as a rectangle, events and waits alike, as columns: when, on which track, in which
-// row of it, in which shade. Rows are numbered through all tracks; what is in a row is in time order
-// and does not overlap, which is what hits, neighbours and merging rely on.
+// All that is drawn as a rectangle, events and waits alike, as columns: when, on which track, in
+// which row of it, in which shade. Rows are numbered through all tracks; what is in a row is in
+// time order and does not overlap, which is what hits, neighbours and merging rely on.
 import type { Trace } from "../data/trace";
 import { Shade, shadesOf } from "../draw/palette";
 import { isMoment, nest } from "./nesting";

@@ -1,7 +1,8 @@
-// The same picture in coarser and coarser grains: in each level what is smaller than a grain is merged
-// with its neighbours of the same row, so that a frame draws about one rectangle a pixel and row,
-// whatever is in the trace. Errors are never merged away: a merged rectangle with one is an error.
-import { firstError } from "../draw/palette";
+// The same picture in coarser and coarser grains: in each level what is smaller than a grain is
+// merged with its neighbours of the same row, so that a frame draws about one rectangle a pixel and
+// row, whatever is in the trace. Errors are never merged away: a merged rectangle with one is an
+// error.
+import { firstError, shades } from "../draw/palette";
 import type { Items } from "./items";
 
 export interface Level {
@@ -18,7 +19,9 @@ export interface Level {
   blocks: Block[];
 }
 
-/** Rectangles from..to of a level lie between two times: what is out of sight is skipped by these. */
+/**
+ * Rectangles from..to of a level lie between two times: what is out of sight is skipped by these.
+ */
 export interface Block {
   from: number;
   to: number;
@@ -32,7 +35,7 @@ const finest = 26; // grains down to 2^-26 of the trace
 export function levelsOf(items: Items, first: number, last: number): Level[] {
   const levels = [finish(plain(items), first, last)];
   const length = last - first;
-  for (let fine = finest; fine >= 10; --fine) {
+  for (let fine = finest; fine >= 10; fine -= fine > 14 ? 2 : 1) {
     const before = levels[levels.length - 1];
     const merged = merge(items, length / 2 ** fine);
     if (merged.count < before.count * 0.7) levels.push(finish(merged, first, last));
@@ -42,8 +45,7 @@ export function levelsOf(items: Items, first: number, last: number): Level[] {
 
 /** The coarsest level whose grain is no more than a pixel. */
 export function levelFor(levels: Level[], timePerPixel: number): Level {
-  for (let i = levels.length - 1; i > 0; --i)
-    if (levels[i].grain <= timePerPixel) return levels[i];
+  for (let i = levels.length - 1; i > 0; --i) if (levels[i].grain <= timePerPixel) return levels[i];
   return levels[0];
 }
 
@@ -113,17 +115,23 @@ function merge(items: Items, grain: number): Level {
   return out;
 }
 
-/** Sorts by time, roughly, with the errors last and so on top; and notes what is where in blocks. */
+/**
+ * Sorts by time, roughly, and by shade within a stretch of it, as a change of colour costs the 2D
+ * canvas more than a rectangle; errors and marks come last and so on top. Notes what is where in
+ * blocks.
+ */
 function finish(level: Level, first: number, last: number): Level {
-  const bins = 1 << 14;
+  const bins = Math.max(1, Math.ceil(level.count / 512));
   const scale = (bins - 1) / (last - first || 1);
   const binOf = (i: number): number => {
     const bin = Math.max(0, Math.min(bins - 1, Math.floor((level.begin[i] - first) * scale)));
-    return bin + (level.shade[i] >= firstError || level.moment[i] ? bins : 0);
+    const onTop = level.shade[i] >= firstError || level.moment[i] !== 0;
+    return (bin + (onTop ? bins : 0)) * shades + level.shade[i];
   };
-  const starts = new Int32Array(2 * bins + 1);
+  const keys = 2 * bins * shades;
+  const starts = new Int32Array(keys + 1);
   for (let i = 0; i < level.count; ++i) ++starts[binOf(i) + 1];
-  for (let b = 0; b < 2 * bins; ++b) starts[b + 1] += starts[b];
+  for (let b = 0; b < keys; ++b) starts[b + 1] += starts[b];
   const out = empty(level.grain, level.count);
   out.count = level.count;
   for (let i = 0; i < level.count; ++i) {

@@ -1,5 +1,5 @@
-// How deep an event stands on its track: steps in operations, operations in handlings. Found from the
-// times, so that a trace with records missing still draws without overlaps.
+// How deep an event stands on its track: steps in operations, operations in handlings. Found from
+// the times, so that a trace with records missing still draws without overlaps.
 import type { Trace } from "../data/trace";
 import { Kind } from "../data/trace";
 
@@ -30,7 +30,10 @@ export function nest(trace: Trace, trackOf: Int32Array, tracks: number): Nesting
 
 /** Drawn as a mark on what it happened in, not as a slice of its own. */
 export function isMoment(trace: Trace, event: number): boolean {
-  return trace.events.kind[event] >= Kind.outcome && trace.events.end[event] === trace.events.begin[event];
+  return (
+    trace.events.kind[event] >= Kind.outcome &&
+    trace.events.end[event] === trace.events.begin[event]
+  );
 }
 
 /** By begin, and at the same moment the outer before the inner: the longer, then the kind. */

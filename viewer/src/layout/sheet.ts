@@ -1,6 +1,6 @@
-// Where tracks stand on the sheet that is scrolled: bands, groups and their tracks from top to bottom,
-// then counters. Opening a group changes the numbers per track and nothing else, so that rectangles,
-// which look their track up, need not be touched.
+// Where tracks stand on the sheet that is scrolled: bands, groups and their tracks from top to
+// bottom, then counters. Opening a group changes the numbers per track and nothing else, so that
+// rectangles, which look their track up, need not be touched.
 import { bands } from "../data/trace";
 import type { Band, Trace } from "../data/trace";
 import type { Items } from "./items";
@@ -17,12 +17,15 @@ export interface SheetRow {
   indent: boolean;
 }
 
-/** How tracks are drawn: a slice's y is y + depth * step; step 0 draws all depths as one density. */
+/**
+ * How tracks are drawn: a slice's y is y + depth * step; step 0 draws all depths as one density.
+ */
 export interface Place {
   y: number;
   step: number;
   height: number;
   shown: boolean;
+  least: number; // of a collapsed group: how faint what covers next to nothing may be
 }
 
 export interface Metrics {
@@ -95,7 +98,8 @@ export class Sheet {
       else high = middle;
     }
     const found: SheetRow[] = [];
-    for (let i = low; i < this.rows.length && this.rows[i].y < bottom; ++i) found.push(this.rows[i]);
+    for (let i = low; i < this.rows.length && this.rows[i].y < bottom; ++i)
+      found.push(this.rows[i]);
     return found;
   }
 
@@ -107,7 +111,7 @@ export class Sheet {
     const { tracks, groups } = this.tracks;
     this.rows = [];
     this.height = 0;
-    this.places = tracks.map(() => ({ y: 0, step: 0, height: 0, shown: false }));
+    this.places = tracks.map(() => ({ y: 0, step: 0, height: 0, shown: false, least: 1 }));
     for (const band of bands) {
       const inBand = groups.map((_, i) => i).filter((i) => groups[i].band === band);
       if (inBand.length === 0 || !inBand.some((group) => this.shows(group))) continue;
@@ -142,7 +146,8 @@ export class Sheet {
       const height = group.open ? this.metrics.group : this.metrics.density;
       const row = this.add("group", `g${index}`, group.title, group.note, height, index, false);
       if (!group.open) {
-        const place = { y: row.y + 4, step: 0, height: height - 9, shown: true };
+        const least = Math.max(0.15, Math.min(1, 8 / group.tracks.length));
+        const place = { y: row.y + 4, step: 0, height: height - 9, shown: true, least };
         for (const track of group.tracks) this.places[track] = place;
         return;
       }
@@ -156,7 +161,8 @@ export class Sheet {
     const depths = Math.max(1, this.items.depths[track]) + this.items.waitRows[track];
     const height = depths * slice + 2 * pad;
     const row = this.add("track", `t${track}`, title, indent ? "" : note, height, track, indent);
-    this.places[track] = { y: row.y + pad, step: slice, height: slice - 2, shown: true };
+    const y = row.y + pad;
+    this.places[track] = { y, step: slice, height: slice - 2, shown: true, least: 1 };
   }
 
   private add(

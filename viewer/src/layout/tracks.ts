@@ -1,6 +1,7 @@
-// Which actor is on which track, and which tracks are a group: one per band, context and kind. Actors
-// of a large group that lived one after another share tracks, so that ten thousand short-lived tensors
-// stay a screen. Actors of which nothing was recorded are together at the end of their band.
+// Which actor is on which track, and which tracks are a group: one per band, context and kind.
+// Actors of a large group that lived one after another share tracks, so that ten thousand
+// short-lived tensors stay a screen. Actors of which nothing was recorded are together at the end
+// of their band.
 import { actorTitle, bands } from "../data/trace";
 import type { Band, Trace } from "../data/trace";
 
@@ -69,7 +70,8 @@ function addGroup(trace: Trace, out: Tracks, actors: number[], idle: boolean): v
     flat: !idle && actors.length <= flatUpTo,
   };
   const sorted = [...actors].sort(
-    (a, b) => trace.actors[a].lane - trace.actors[b].lane || start(trace, a) - start(trace, b) || a - b,
+    (a, b) =>
+      trace.actors[a].lane - trace.actors[b].lane || start(trace, a) - start(trace, b) || a - b,
   );
   const rows = actors.length >= shareFrom ? shared(trace, sorted) : sorted.map((one) => [one]);
   for (const row of rows) {

@@ -1,8 +1,15 @@
-// The details of what is selected: what it is, why it waited, its error, and its whole chain of causes,
-// each link of which is a button that goes there.
+// The details of what is selected: what it is, why it waited, its error, and its whole chain of
+// causes, each link of which is a button that goes there.
 import type { App } from "../app";
 import {
-  Kind, State, actorTitle, durationText, eventTitle, kindNames, momentText, ticketTitle,
+  Kind,
+  State,
+  actorTitle,
+  durationText,
+  eventTitle,
+  kindNames,
+  momentText,
+  ticketTitle,
 } from "../data/trace";
 import { waitText } from "../draw/slices";
 import type { Pane, Selection } from "../pane";
@@ -12,8 +19,7 @@ export function details(app: App, selection: Selection): HTMLElement {
   const pane = app.panes[selection.pane];
   const of = new Details(app, pane);
   if ("message" in selection) return of.message(selection.message);
-  if (pane.items.isWait(selection.item))
-    return of.wait(selection.item - pane.trace.events.count);
+  if (pane.items.isWait(selection.item)) return of.wait(selection.item - pane.trace.events.count);
   return of.event(selection.item);
 }
 
@@ -61,7 +67,11 @@ class Details {
     const { trace, links } = this.pane;
     const { messages, strings } = trace;
     const pending = Number.isNaN(messages.received[message]);
-    this.head(strings[messages.name[message]] || "message", "message", pending ? "not handled" : "");
+    this.head(
+      strings[messages.name[message]] || "message",
+      "message",
+      pending ? "not handled" : "",
+    );
     const { from, to, fromActor, toActor, sent, received } = messages;
     const facts: [string, string][] = [
       ["from", actorTitle(trace, fromActor[message])],
@@ -89,26 +99,19 @@ class Details {
     ]);
     this.ticket(trace.actors[waits.actor[wait]].context, waits.ticket[wait]);
     if (waits.event[wait] >= 0) this.links("Waits", [waits.event[wait]], -1);
-    if (waits.on[wait] >= 0)
-      this.links("Waits for", this.pane.links.chain(waits.on[wait]), -1);
+    if (waits.on[wait] >= 0) this.links("Waits for", this.pane.links.chain(waits.on[wait]), -1);
     return this.element;
   }
 
   private head(title: string, kind: string, state: string): void {
     this.element.append(
-      el(
-        "h2",
-        { tabindex: "-1" },
-        title,
-      ),
+      el("h2", { tabindex: "-1" }, title),
       el(
         "p",
         { class: "badges" },
         el("span", { class: "badge" }, kind),
         state ? el("span", { class: "badge bad" }, state) : null,
-        this.app.panes.length > 1
-          ? el("span", { class: "badge" }, this.pane.trace.title)
-          : null,
+        this.app.panes.length > 1 ? el("span", { class: "badge" }, this.pane.trace.title) : null,
       ),
     );
   }
@@ -137,10 +140,15 @@ class Details {
     const follow = (): void =>
       on ? this.app.unfollow() : this.app.follow(this.pane.index, context, ticket);
     this.element.append(
-      button(on ? `stop following ${title}` : `follow ${title}`, "T: follow through all actors", follow, {
-        class: on ? "follow on" : "follow",
-        "aria-pressed": String(on),
-      }),
+      button(
+        on ? `stop following ${title}` : `follow ${title}`,
+        "T: follow through all actors",
+        follow,
+        {
+          class: on ? "follow on" : "follow",
+          "aria-pressed": String(on),
+        },
+      ),
     );
   }
 
@@ -172,7 +180,11 @@ class Details {
       { class: bad ? "link bad" : "link" },
     );
     element.append(
-      el("span", { class: "title" }, `${kindNames[trace.events.kind[event]]} ${eventTitle(trace, event)}`),
+      el(
+        "span",
+        { class: "title" },
+        `${kindNames[trace.events.kind[event]]} ${eventTitle(trace, event)}`,
+      ),
       el(
         "span",
         { class: "note" },
@@ -214,7 +226,8 @@ class Details {
     const effects = this.pane.links.effects.of(event);
     if (effects.length === 0) return;
     const list = this.section("Led to");
-    for (const effect of effects.slice(0, effectsShown)) list.append(el("li", {}, this.link(effect)));
+    for (const effect of effects.slice(0, effectsShown))
+      list.append(el("li", {}, this.link(effect)));
     this.more(list, effects.length);
   }
 

@@ -1,4 +1,5 @@
-// The one way to make elements: texts become text nodes, so that no label of a trace is ever markup.
+// The one way to make elements: texts become text nodes, so that no label of a trace is ever
+// markup.
 type Child = Node | string | null | undefined | false;
 
 export function el<K extends keyof HTMLElementTagNameMap>(

@@ -1,5 +1,6 @@
-// Pointers on a pane: drag pans, two fingers pinch, a click selects, Shift and drag marks a stretch of
-// time to zoom into. The wheel scrolls tracks as in a page; with Ctrl (and where nothing scrolls) it zooms.
+// Pointers on a pane: drag pans, two fingers pinch, a click selects, Shift and drag marks a stretch
+// of time to zoom into. The wheel scrolls tracks as in a page; with Ctrl (and where nothing
+// scrolls) it zooms.
 import type { App } from "../app";
 import type { Pane } from "../pane";
 import { el } from "./dom";
@@ -41,7 +42,9 @@ export class Input {
       { passive: false },
     );
     let last = 0;
-    labels.addEventListener("touchstart", (event) => (last = event.touches[0].clientY), { passive: true });
+    labels.addEventListener("touchstart", (event) => (last = event.touches[0].clientY), {
+      passive: true,
+    });
     labels.addEventListener(
       "touchmove",
       (event) => {
@@ -143,7 +146,8 @@ export class Input {
   private zoomTo(event: MouseEvent): void {
     const at = this.at(event);
     const hit = this.pane.hit(at.x, at.y, false);
-    if (!hit || !("item" in hit)) return this.app.view.zoom(0.5, this.pane.timeAt(at.x, this.app.view));
+    if (!hit || !("item" in hit))
+      return this.app.view.zoom(0.5, this.pane.timeAt(at.x, this.app.view));
     const begin = this.pane.items.begin[hit.item];
     const length = Math.max(this.pane.items.end[hit.item] - begin, this.app.view.span / 20);
     this.app.view.show(begin - length * 0.1, begin + length * 1.1);
@@ -156,9 +160,11 @@ export class Input {
     const unit = event.deltaMode === 1 ? 16 : 1;
     const dx = event.deltaX * unit;
     const dy = event.deltaY * unit;
-    const zooms = event.ctrlKey || event.metaKey || (!this.pane.scrolls && !event.shiftKey && dx === 0);
+    const zooms =
+      event.ctrlKey || event.metaKey || (!this.pane.scrolls && !event.shiftKey && dx === 0);
     if (zooms) {
-      const fast = event.ctrlKey && Math.abs(dy) < 30 ? 0.01 : 0.002; // a pinch on a touchpad is small
+      // A pinch on a touchpad comes as a wheel of small steps.
+      const fast = event.ctrlKey && Math.abs(dy) < 30 ? 0.01 : 0.002;
       return view.zoom(Math.exp(dy * fast), this.pane.timeAt(this.at(event).x, view));
     }
     if (event.shiftKey && dx === 0) return view.pan(dy / this.pane.width);

@@ -26,7 +26,12 @@ export function keyTable(actions: Actions): Key[] {
   const zoom = (way: number) => (app: App, part: number) => app.view.zoom(Math.exp(way * 3 * part));
   const pan = (way: number) => (app: App, part: number) => app.view.pan(way * 1.1 * part);
   const once = (hold: (app: App, part: number) => void) => (app: App) => hold(app, 0.12);
-  const held = (keys: string[], shown: string, text: string, hold: (app: App, part: number) => void): Key => ({
+  const held = (
+    keys: string[],
+    shown: string,
+    text: string,
+    hold: (app: App, part: number) => void,
+  ): Key => ({
     keys,
     shown,
     text,
@@ -34,7 +39,13 @@ export function keyTable(actions: Actions): Key[] {
     press: once(hold),
     hold,
   });
-  const key = (section: string, keys: string[], shown: string, text: string, press: (app: App) => void): Key => ({
+  const key = (
+    section: string,
+    keys: string[],
+    shown: string,
+    text: string,
+    press: (app: App) => void,
+  ): Key => ({
     keys,
     shown,
     text,
@@ -49,7 +60,9 @@ export function keyTable(actions: Actions): Key[] {
     held(["arrowup"], "↑", "tracks above", (app, part) => scroll(app, -900 * part)),
     held(["arrowdown"], "↓", "tracks below", (app, part) => scroll(app, 900 * part)),
     key(moving, ["pageup"], "PgUp", "a screen up", (app) => scroll(app, -0.8 * paneOf(app).height)),
-    key(moving, ["pagedown"], "PgDn", "a screen down", (app) => scroll(app, 0.8 * paneOf(app).height)),
+    key(moving, ["pagedown"], "PgDn", "a screen down", (app) =>
+      scroll(app, 0.8 * paneOf(app).height),
+    ),
     key(moving, ["0", "home"], "0", "all of the trace", (app) => app.view.fit()),
     key(looking, ["/"], "/", "search; Enter and Shift+Enter: next and previous", () =>
       find<HTMLInputElement>("#search").select(),
@@ -166,7 +179,11 @@ function follow(app: App): void {
   const { trace, items, links } = app.panes[selection.pane];
   const { pane } = selection;
   if ("message" in selection)
-    return app.follow(pane, links.messageContext(selection.message), trace.messages.ticket[selection.message]);
+    return app.follow(
+      pane,
+      links.messageContext(selection.message),
+      trace.messages.ticket[selection.message],
+    );
   const { item } = selection;
   const wait = item - trace.events.count;
   if (!items.isWait(item)) app.follow(pane, trace.events.context[item], trace.events.ticket[item]);

@@ -20,19 +20,25 @@ export class Labels {
     this.state = state;
     const old = this.shown;
     this.shown = new Map();
-    for (const row of pane.sheet.between(pane.scroll, pane.scroll + pane.height)) {
+    const rows = pane.sheet.between(pane.scroll, pane.scroll + pane.height);
+    for (const row of rows) {
       const id = `${row.id} ${row.title} ${row.height} ${this.open(row)}`;
       const element = old.get(id) ?? this.make(row);
       old.delete(id);
       this.shown.set(id, element);
       element.style.transform = `translateY(${row.y - pane.scroll}px)`;
-      if (!element.parentNode) pane.labels.append(element);
     }
     let focused = false;
     for (const element of old.values()) {
       focused ||= element === document.activeElement;
       element.remove();
     }
+    // In the order of the page, which is that of the Tab key; what stays is not moved and keeps its
+    // focus.
+    let next = pane.labels.firstChild;
+    for (const element of this.shown.values())
+      if (element === next) next = next.nextSibling;
+      else pane.labels.insertBefore(element, next);
     if (focused) this.refocus();
   }
 
@@ -51,7 +57,10 @@ export class Labels {
     const tag = row.kind === "group" ? "button" : "div";
     const element = el(
       tag,
-      { class: `label ${row.kind}${row.indent ? " indent" : ""}`, title: `${row.title} ${row.note}` },
+      {
+        class: `label ${row.kind}${row.indent ? " indent" : ""}`,
+        title: `${row.title} ${row.note}`,
+      },
       el("span", { class: "title" }, row.title),
       row.note ? el("span", { class: "note" }, row.note) : null,
     );

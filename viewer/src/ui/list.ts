@@ -1,5 +1,5 @@
-// A list of any length of which only the rows in sight are in the page. Rows are buttons of one height;
-// arrow keys move within the list.
+// A list of any length of which only the rows in sight are in the page. Rows are buttons of one
+// height; arrow keys move within the list.
 import { el } from "./dom";
 
 export interface ListRow {
@@ -52,7 +52,12 @@ export class LongList {
       const { title, note, mark } = this.rowOf(i);
       const row = el(
         "button",
-        { type: "button", class: `row ${mark ?? ""}`, "data-row": String(i), title: `${title}\n${note}` },
+        {
+          type: "button",
+          class: `row ${mark ?? ""}`,
+          "data-row": String(i),
+          title: `${title}\n${note}`,
+        },
         el("span", { class: "title" }, title),
         el("span", { class: "note" }, note),
       );

@@ -1,8 +1,9 @@
-// The strip above the tracks: all of the trace with the part that is in sight, and the axis of time.
+// The strip above the tracks: all of the trace with the part that is in sight, and the axis of
+// time.
 import type { App } from "../app";
 import { Kind, bands, markText, momentText, nanoseconds } from "../data/trace";
 import { begin, fitTo, smallFont, surface } from "../draw/surface";
-import { marks } from "../pane";
+import { marks } from "../draw/rows";
 import type { Pane } from "../pane";
 import { find } from "./dom";
 
@@ -95,7 +96,12 @@ export class Overview {
     });
     if (selection && "item" in selection) {
       context.fillStyle = theme.text;
-      context.fillRect(xOf(this.app.panes[selection.pane].items.begin[selection.item]) - 1, 0, 2, height);
+      context.fillRect(
+        xOf(this.app.panes[selection.pane].items.begin[selection.item]) - 1,
+        0,
+        2,
+        height,
+      );
     }
     const left = Math.max(0, xOf(t0));
     const right = Math.min(width, xOf(t1));
@@ -124,10 +130,14 @@ export class Overview {
     for (const time of times) {
       const x = (time - view.t0) * scale;
       context.fillRect(Math.round(x), height - 5, 1, 5);
-      if (x > -2 && x < width - 20) context.fillText(markText(trace, time - from, step), x + 4, height / 2);
+      if (x > -2 && x < width - 20)
+        context.fillText(markText(trace, time - from, step), x + 4, height / 2);
     }
     if (Number.isNaN(pointer)) return;
-    const text = momentText(trace, trace.clock === "step" ? Math.floor(pointer) : Math.round(pointer - from));
+    const text = momentText(
+      trace,
+      trace.clock === "step" ? Math.floor(pointer) : Math.round(pointer - from),
+    );
     const x = (pointer - view.t0) * scale;
     const wide = context.measureText(text).width + 10;
     const left = Math.max(0, Math.min(width - wide, x - wide / 2));

@@ -101,20 +101,30 @@ export class Panel {
       const length = trace.last - trace.first;
       const steps = trace.clock === "step";
       const facts: [string, string][] = [
-        [steps ? "steps" : "length", steps ? String(trace.schedule?.events.length ?? length) : nanoseconds(length)],
+        [
+          steps ? "steps" : "length",
+          steps ? String(trace.schedule?.events.length ?? length) : nanoseconds(length),
+        ],
         ["events", trace.events.count.toLocaleString("en")],
         ["messages", trace.messages.count.toLocaleString("en")],
         ["actors", trace.actors.length.toLocaleString("en")],
       ];
       if (!steps && trace.began > 0)
-        facts.unshift(["began", new Date(trace.began * 1000).toISOString().replace("T", " ").slice(0, 19) + " UTC"]);
-      if (trace.dropped > 0) facts.push(["dropped", `${trace.dropped.toLocaleString("en")} oldest events`]);
+        facts.unshift([
+          "began",
+          new Date(trace.began * 1000).toISOString().replace("T", " ").slice(0, 19) + " UTC",
+        ]);
+      if (trace.dropped > 0)
+        facts.push(["dropped", `${trace.dropped.toLocaleString("en")} oldest events`]);
       element.append(
         el("h2", {}, trace.title),
         el("dl", {}, ...facts.flatMap(([a, b]) => [el("dt", {}, a), el("dd", {}, b)])),
       );
     }
-    element.append(this.legend(), el("p", { class: "hint" }, "Click what you want to know about. Press ? for the keys."));
+    element.append(
+      this.legend(),
+      el("p", { class: "hint" }, "Click what you want to know about. Press ? for the keys."),
+    );
     return element;
   }
 
@@ -162,7 +172,9 @@ export class Panel {
   }
 
   private addLints(): void {
-    const entries = this.app.panes.flatMap((pane) => pane.trace.lints.map((lint) => ({ pane, lint })));
+    const entries = this.app.panes.flatMap((pane) =>
+      pane.trace.lints.map((lint) => ({ pane, lint })),
+    );
     const list = new LongList("Lints", 44, (i) => {
       const { pane, lint } = entries[i];
       if (lint.event >= 0) this.app.selectEvent(pane.index, lint.event);
@@ -175,7 +187,9 @@ export class Panel {
       const at = lint.event;
       const shift = trace.clock === "step" ? 0 : trace.first;
       const note =
-        at < 0 ? "of the whole" : `${eventTitle(trace, at)}, at ${momentText(trace, trace.events.begin[at] - shift)}`;
+        at < 0
+          ? "of the whole"
+          : `${eventTitle(trace, at)}, at ${momentText(trace, trace.events.begin[at] - shift)}`;
       return { title: lint.text, note, mark: "lint" };
     });
     if (entries.length === 0) list.element.append(el("p", { class: "hint" }, "No lints."));

@@ -1,5 +1,5 @@
-// A schedule, step by step: where it is, the message that the step handles, what is still on its way;
-// of two schedules both, side by side, with the first difference.
+// A schedule, step by step: where it is, the message that the step handles, what is still on its
+// way; of two schedules both, side by side, with the first difference.
 import type { App } from "../app";
 import { actorTitle } from "../data/trace";
 import type { Pane } from "../pane";
@@ -18,7 +18,12 @@ export class StepsTab {
     for (const { steps, trace } of app.panes)
       if (steps.verdict)
         this.element.append(
-          el("p", { class: "verdict" }, app.panes.length > 1 ? `${trace.title}: ` : "", steps.verdict),
+          el(
+            "p",
+            { class: "verdict" },
+            app.panes.length > 1 ? `${trace.title}: ` : "",
+            steps.verdict,
+          ),
         );
     const { difference } = app.scene;
     this.element.append(
@@ -36,9 +41,14 @@ export class StepsTab {
       this.element.append(
         difference < 0
           ? el("p", { class: "same" }, "The two schedules are the same.")
-          : button(`first difference: step ${this.number(difference)}`, "G", () => app.goToStep(difference), {
-              class: "difference",
-            }),
+          : button(
+              `first difference: step ${this.number(difference)}`,
+              "G",
+              () => app.goToStep(difference),
+              {
+                class: "difference",
+              },
+            ),
       );
     this.list = new LongList("Steps of the schedule", app.panes.length > 1 ? 40 : 28, (i) =>
       app.goToStep(i),
@@ -47,7 +57,11 @@ export class StepsTab {
     this.element.append(this.now);
     if (app.panes.length > 1)
       this.element.append(
-        el("div", { class: "columns" }, ...app.panes.map((pane) => el("span", {}, pane.trace.title))),
+        el(
+          "div",
+          { class: "columns" },
+          ...app.panes.map((pane) => el("span", {}, pane.trace.title)),
+        ),
       );
     this.element.append(this.list.element);
   }
@@ -55,7 +69,8 @@ export class StepsTab {
   show(): void {
     const { app } = this;
     const { step, difference } = app.scene;
-    this.where.textContent = step < 0 ? `${app.stepCount} steps` : `step ${this.number(step)} of ${app.stepCount}`;
+    this.where.textContent =
+      step < 0 ? `${app.stepCount} steps` : `step ${this.number(step)} of ${app.stepCount}`;
     const parts = app.panes.filter((pane) => step >= 0 && step < pane.steps.count);
     this.now.replaceChildren(
       ...(step < 0
@@ -66,9 +81,14 @@ export class StepsTab {
     this.list.show(app.stepCount, (i) => {
       const marks = [];
       if (i === step) marks.push("current");
-      if (difference >= 0 && i >= difference) marks.push(i === difference ? "different first" : "after");
+      if (difference >= 0 && i >= difference)
+        marks.push(i === difference ? "different first" : "after");
       const text = (pane: Pane): string => (i < pane.steps.count ? pane.steps.text(i) : "(over)");
-      return { title: `${this.number(i)}  ${text(a)}`, note: b ? text(b) : "", mark: marks.join(" ") };
+      return {
+        title: `${this.number(i)}  ${text(a)}`,
+        note: b ? text(b) : "",
+        mark: marks.join(" "),
+      };
     });
     if (step >= 0) this.list.reveal(step);
   }
@@ -87,12 +107,21 @@ export class StepsTab {
       const ticket = messages.ticket[message];
       const from = actorTitle(trace, messages.fromActor[message]);
       const to = actorTitle(trace, messages.toActor[message]);
-      const element = button("", `message ${strings[messages.name[message]]}`, () => {
-        this.app.panel.show("details");
-        this.app.select({ pane: pane.index, message });
-      }, { class: "link" });
+      const element = button(
+        "",
+        `message ${strings[messages.name[message]]}`,
+        () => {
+          this.app.panel.show("details");
+          this.app.select({ pane: pane.index, message });
+        },
+        { class: "link" },
+      );
       element.append(
-        el("span", { class: "title" }, `${strings[messages.name[message]]}${ticket ? ` t${ticket}` : ""}`),
+        el(
+          "span",
+          { class: "title" },
+          `${strings[messages.name[message]]}${ticket ? ` t${ticket}` : ""}`,
+        ),
         el("span", { class: "note" }, `${from} → ${to}`),
       );
       return element;
@@ -102,7 +131,9 @@ export class StepsTab {
       handled < 0 ? el("p", { class: "hint" }, "It handles no message.") : link(handled),
     );
     const pending = steps.undelivered(step);
-    out.push(el("h3", {}, pending.length ? `Not delivered yet: ${pending.length}` : "All is delivered"));
+    out.push(
+      el("h3", {}, pending.length ? `Not delivered yet: ${pending.length}` : "All is delivered"),
+    );
     const list = el("ol", { class: "pending" });
     for (const message of pending.slice(0, pendingShown)) list.append(el("li", {}, link(message)));
     if (pending.length > pendingShown)

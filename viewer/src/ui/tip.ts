@@ -1,4 +1,5 @@
-// What is under the pointer, in a few words beside it. All of it is in the details, for those without one.
+// What is under the pointer, in a few words beside it. All of it is in the details, for those
+// without one.
 import type { App } from "../app";
 import { actorTitle, ticketTitle } from "../data/trace";
 import type { Selection } from "../pane";

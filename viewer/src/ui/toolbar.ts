@@ -67,7 +67,13 @@ export class Toolbar {
     const { hits, hit, query } = this.app;
     const total = hits.toLocaleString("en");
     this.count.textContent =
-      query === "" ? "" : hits === 0 ? "none" : hit < 0 ? total : `${(hit + 1).toLocaleString("en")} of ${total}`;
+      query === ""
+        ? ""
+        : hits === 0
+          ? "none"
+          : hit < 0
+            ? total
+            : `${(hit + 1).toLocaleString("en")} of ${total}`;
     this.search.classList.toggle("counted", query !== "");
     for (const selector of ["#next", "#previous"])
       find<HTMLButtonElement>(selector).disabled = hits === 0;
@@ -85,8 +91,19 @@ export class Toolbar {
     find("#theme").setAttribute("aria-pressed", String(name === "dark"));
     const style = document.documentElement.style;
     const { shades } = this.app.scene.theme;
-    const swatches = { call: 0, handling: 1, dispatch: 4, write: 5, read: 6, step: 10, wait: 20, notrun: 21, failed: 22 };
-    for (const [swatch, at] of Object.entries(swatches)) style.setProperty(`--${swatch}`, shades[at]);
+    const swatches = {
+      call: 0,
+      handling: 1,
+      dispatch: 4,
+      write: 5,
+      read: 6,
+      step: 10,
+      wait: 20,
+      notrun: 21,
+      failed: 22,
+    };
+    for (const [swatch, at] of Object.entries(swatches))
+      style.setProperty(`--${swatch}`, shades[at]);
     this.app.invalidate();
   }
 
