@@ -45,12 +45,20 @@ std::string text_of(const ErrorChain& chain) {
   return text;
 }
 
+/// The page quotes what callers called something, and tells a lane by its number.
+std::string label_on_page(const Actor& actor) {
+  if (actor.band == Band::device) return "";
+  const auto& label = actor.label;
+  const bool quoted = label.size() >= 2 && label.front() == '\'' && label.back() == '\'';
+  return quoted ? label.substr(1, label.size() - 2) : label;
+}
+
 Json actors_of(const Story& story, Texts& text) {
   static constexpr const char* bands[] = {"callers", "content", "device"};
   auto all = Json::array();
   for (const auto& actor : story.actors)
     all.push_back({{"kind", text(actor.kind)},
-                   {"label", text(actor.label)},
+                   {"label", text(label_on_page(actor))},
                    {"context", or_none(actor.context)},
                    {"band", bands[static_cast<std::size_t>(actor.band)]},
                    {"lane", actor.lane},
