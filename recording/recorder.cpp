@@ -93,7 +93,9 @@ struct Recorder::Writer {
 struct Recorder::Writers {
   ~Writers() {
     for (auto& writer : all)
-      if (const auto recorder = writer->alive.lock()) recorder->store_.leave(writer->current);
+      if (const auto recorder = writer->alive.lock();
+          recorder && recorder->generation_ == polychron::detail::fork_generation())
+        recorder->store_.leave(writer->current);
     gone = true;
   }
   std::vector<std::unique_ptr<Writer>> all;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "messages/observer.hpp"
+#include "polychron/future.hpp"
 #include "recording/codec.hpp"
 #include "recording/store.hpp"
 
@@ -32,7 +33,10 @@ class Recorder : public std::enable_shared_from_this<Recorder> {
   /// Forgets what was recorded before.
   void begin(const Settings& settings);
   void end() noexcept { store_.end(); }
-  bool recording() const noexcept { return store_.open(); }
+  /// Never in a process that was forked since: a lock may be held there for ever.
+  bool recording() const noexcept {
+    return store_.open() && generation_ == polychron::detail::fork_generation();
+  }
   /// Of a context, for its msg::Tap.
   std::shared_ptr<msg::Observer> ear(std::string context_label);
 
@@ -48,6 +52,7 @@ class Recorder : public std::enable_shared_from_this<Recorder> {
 
   const Clock clock_;
   const std::uint64_t id_;  ///< of all recorders of the process
+  const std::uint32_t generation_ = polychron::detail::fork_generation();
   Store store_;
   std::atomic<std::uint64_t> contexts_{0};
   std::atomic<bool> steps_{false};

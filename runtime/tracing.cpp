@@ -61,6 +61,7 @@ void RuntimeState::write_for_environment() noexcept {
 }
 
 void RuntimeState::start_trace(const TraceOptions& options) {
+  if (generation_ != fork_generation()) throw Error(forked_error());
   recorder_->begin({options.max_bytes, options.steps});
   ports_.with([](auto& ports) {
     for (const auto& weak : ports)
@@ -69,6 +70,7 @@ void RuntimeState::start_trace(const TraceOptions& options) {
 }
 
 void RuntimeState::stop_trace() noexcept {
+  if (generation_ != fork_generation()) return;
   recorder_->end();
   ports_.with([](auto& ports) {
     for (const auto& weak : ports)
@@ -77,6 +79,7 @@ void RuntimeState::stop_trace() noexcept {
 }
 
 std::vector<std::byte> RuntimeState::trace() const {
+  if (generation_ != fork_generation()) throw Error(forked_error());
   return recording::file_of(recorder_->contents(), recorder_->now());
 }
 

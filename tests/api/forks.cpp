@@ -58,6 +58,22 @@ bool refused(Call call) {
 
 BOOST_AUTO_TEST_SUITE(forks)
 
+BOOST_AUTO_TEST_CASE(a_recording_stays_with_the_parent) {
+  Embedder embedder;
+  embedder.runtime.start_trace();
+  embedder.tensor({1.0F});
+  BOOST_TEST(in_child([&] {
+               if (!refused([&] { embedder.runtime.trace(); })) return 1;
+               if (!refused([&] { embedder.runtime.start_trace(); })) return 2;
+               embedder.runtime.stop_trace();
+               Embedder own;
+               own.runtime.start_trace();
+               own.tensor({2.0F});
+               return own.runtime.trace().empty() ? 3 : 0;
+             }) == 0);
+  BOOST_TEST(!embedder.runtime.trace().empty());
+}
+
 BOOST_AUTO_TEST_CASE(calls_in_the_child_are_refused) {
   Rig rig;
   const auto g = rig.twice();
