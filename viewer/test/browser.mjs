@@ -1,6 +1,6 @@
 // Debian's chromium for the tests: opens pages with a trace in them from disk, and says what went
 // wrong.
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -11,6 +11,8 @@ const built = readFileSync(fileURLToPath(new URL("../page.html", import.meta.url
 const folder = mkdtempSync(join(tmpdir(), "viewer-"));
 export const shots = process.env.VIEWER_SHOTS ?? join(folder, "shots");
 mkdirSync(shots, { recursive: true });
+
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
 
 let browser;
 

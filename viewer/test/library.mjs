@@ -1,5 +1,5 @@
 // The sources that need no page, as a module for tests in node.
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -37,6 +37,7 @@ await build({
 });
 
 export const library = await import(pathToFileURL(outfile).href);
+rmSync(outfile);
 
 /** A trace with all that is made from it. */
 export function prepared(data) {
