@@ -84,7 +84,8 @@ class Program {
     if (choice % 4 < 2 && !operands_.empty()) return &operands_[byte() % operands_.size()];
     const auto types = rule.types.members();
     OperandDescriptor descriptor{types[byte() % types.size()], {}};
-    const auto like = row.call.variadic() && index > 0 ? 0 : rule.same_as;
+    // Of no other: beyond any of them.
+    const auto like = static_cast<std::size_t>(row.call.variadic() && index > 0 ? 0 : rule.same_as);
     if (like < before.size() && before[like] != nullptr && byte() < 240)
       descriptor.data_type = before[like]->data_type();
     descriptor.shape = fitting_shape(rule, before);
