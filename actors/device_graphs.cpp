@@ -236,6 +236,8 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Compute& o, msg::Ticke
     failed(*batch.error, ticket);
   else
     completed();
+  if (auto* const observer = environment().tap.observer())
+    observer->answers(self()->id(), ticket, batch.error, batch.outputs);
   give_back(*o.batch);
   tell(graph.actor, msg::graph_answered{ticket});
   return Course::over;

@@ -106,7 +106,6 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Read& o, msg::Ticket t
   const auto status = fill(slot, o.loan->content.buffer);
   if (status) {
     completed();
-    give_back(*o.loan);
   } else {
     const auto error = status.error().with_operation("read", {}, ticket).with_object(slot.name());
     if (slot.tag)
@@ -114,8 +113,10 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Read& o, msg::Ticket t
     else
       failed(error, ticket);
     o.loan->content.error = error;
-    give_back(*o.loan);
   }
+  if (auto* const observer = environment().tap.observer())
+    observer->answers(self()->id(), ticket, o.loan->content.error, {&o.loan->content.buffer, 1});
+  give_back(*o.loan);
   tell(slot.actor, msg::tensor_answered{ticket, std::nullopt});
   return Course::over;
 }
@@ -155,6 +156,8 @@ void DeviceState::take_back(msg::TensorSlot& slot, msg::Lease& lease, bool revok
   ensure(!slot.memory, "memory that is on lease is not the tensor's");
   if (!revoked) {
     ensure(lease.memory.has_value(), "a lease gives back what it took");
+    if (auto* const observer = environment().tap.observer())
+      observer->takes_back(self()->id(), ticket, lease.bytes);
     slot.memory = std::exchange(lease.memory, std::nullopt);
     lease.bytes = {};
     return;

@@ -24,9 +24,11 @@ namespace polychron::actors {
 /// Nothing here is written after the context has been spawned, but for what is thread-safe in
 /// itself.
 struct Environment {
-  Environment(std::string context_label, std::size_t lane_count)
+  Environment(std::string context_label, std::size_t lane_count,
+              std::shared_ptr<msg::Observer> observer)
       : label(std::move(context_label)),
         source(label.empty() ? "context" : "context '" + label + "'"),
+        tap(std::move(observer)),
         lanes(lane_count) {}
 
   /// "tensor of context 'main'".
@@ -71,8 +73,7 @@ struct Environment {
   int threads = 1;           ///< that one dispatch may use
   bool detached =
       true;  ///< device and compiler on threads of their own; false under a test scheduler
-  std::shared_ptr<msg::Observer> ear;  ///< who may listen; the runtime's recorder
-  mutable msg::Tap tap;                ///< who listens, if anybody
+  mutable msg::Tap tap;  ///< who listens, if anybody
   mutable std::vector<msg::LaneProgress> lanes;
   mutable msg::Alarm alarm;     ///< of actors that fail
   mutable msg::Busy compiling;  ///< with which graph; 0 for nothing

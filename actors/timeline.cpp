@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/invariant.hpp"
+#include "messages/names.hpp"
 
 namespace polychron::actors {
 
@@ -232,7 +233,7 @@ PendingOperation Timeline::describe(const msg::carry_out& arrived, std::string w
                                     msg::Clock::time_point since) const {
   const auto& stamp = arrived.stamp;
   return {msg::name_of(arrived.operation),
-          msg::label_of(arrived.operation),
+          std::string(msg::label_of(arrived.operation)),
           msg::object_of(arrived.operation),
           stamp.ticket,
           stamp.at.lane,

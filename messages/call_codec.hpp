@@ -34,38 +34,58 @@ struct Enumeration<ops::OpId> {
   static constexpr std::size_t count = std::size_t{1} << 16U;
 };
 
-inline void write_bytes(Writer& writer, std::span<const std::byte> bytes) {
-  writer(std::uint64_t{bytes.size()});
-  writer.raw(bytes.data(), bytes.size());
-}
-inline std::span<const std::byte> read_bytes(Reader& reader) { return reader.raw(reader.length()); }
+/// What is kept of contents.
+enum class Kept : std::uint8_t { nothing, bytes, size };
+template <>
+struct Enumeration<Kept> {
+  static constexpr std::size_t count = 3;
+};
 
-/// A payload is its bytes. What is read owns them, and takes nothing of a budget.
+/// `contents`: nullopt if there are none.
+inline void write_contents(Writer& writer, std::optional<std::span<const std::byte>> contents) {
+  if (!contents) return writer(Kept::nothing);
+  writer(writer.contents ? Kept::bytes : Kept::size);
+  writer(std::uint64_t{contents->size()});
+  if (writer.contents) writer.raw(contents->data(), contents->size());
+}
+inline std::optional<Buffer> read_contents(Reader& reader) {
+  Kept kept{};
+  reader(kept);
+  switch (kept) {
+    case Kept::nothing:
+      return std::nullopt;
+    case Kept::bytes:
+      return Buffer::copy_of(reader.raw(reader.length()));
+    case Kept::size:
+      break;
+  }
+  return Buffer(reader.zeros());
+}
+
+/// A payload is its bytes; of bytes that are still in the caller's hands, who may leave with them,
+/// only their number. What is read owns them, and takes nothing of a budget.
 template <>
 struct Codec<PayloadRef> {
   static void write(Writer& writer, const PayloadRef& payload) {
-    writer(payload != nullptr);
-    if (payload) write_bytes(writer, payload->view());
+    const bool contents = writer.contents;
+    if (payload && payload->meeting) writer.contents = false;
+    write_contents(writer, payload ? std::optional(payload->view()) : std::nullopt);
+    writer.contents = contents;
   }
   static void read(Reader& reader, PayloadRef& payload) {
-    bool there = false;
-    reader(there);
-    payload = there ? std::make_shared<Payload>(Buffer::copy_of(read_bytes(reader)), Reservation())
-                    : nullptr;
+    auto bytes = read_contents(reader);
+    payload = bytes ? std::make_shared<Payload>(std::move(*bytes), Reservation()) : nullptr;
   }
 };
 
 template <>
 struct Codec<ops::ConstantBytes> {
   static void write(Writer& writer, const ops::ConstantBytes& constant) {
-    writer(constant != nullptr);
-    if (constant) write_bytes(writer, constant->bytes());
+    write_contents(writer, constant ? std::optional(constant->bytes()) : std::nullopt);
   }
   static void read(Reader& reader, ops::ConstantBytes& constant) {
-    bool there = false;
-    reader(there);
-    constant =
-        there ? std::make_shared<const Buffer>(Buffer::copy_of(read_bytes(reader))) : nullptr;
+    auto bytes = read_contents(reader);
+    constant = bytes ? std::make_shared<const Buffer>(std::move(*bytes)) : nullptr;
   }
 };
 

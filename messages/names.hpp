@@ -1,8 +1,10 @@
-// What messages are called, for people.
+// What messages, and what is in them, are called, for people.
 #pragma once
 
 #include <algorithm>
 #include <string>
+#include <string_view>
+#include <variant>
 
 namespace polychron::msg {
 
@@ -14,6 +16,19 @@ std::string name_of_message() {
   name.erase(0, name.find("Message = ") + std::string("Message = ").size());
   name.erase(std::min(name.size(), name.find_first_of(";,]")));
   return name.substr(name.rfind(':') + 1);
+}
+
+/// What the caller called an operation or a call, or "".
+template <class... Kinds>
+std::string_view label_of(const std::variant<Kinds...>& variant) {
+  return std::visit(
+      [](const auto& alternative) -> std::string_view {
+        if constexpr (requires { alternative.label; })
+          return alternative.label;
+        else
+          return {};
+      },
+      variant);
 }
 
 }  // namespace polychron::msg

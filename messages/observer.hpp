@@ -2,7 +2,9 @@
 // through the hooks of actors/actor.hpp and of the port, and from there to an Observer.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <variant>
 
@@ -49,6 +51,14 @@ class Observer {
   virtual void finished(ActorId by, const MessageView& message) noexcept = 0;
   /// A lane's operation has its turn: now it is carried out, or not run for a reason.
   virtual void has_turn(ActorId lane, const carry_out& operation) noexcept = 0;
+  /// A context is about to do what is asked of it, which it does not once it is lost.
+  virtual void takes(ActorId /*context*/, const submit& /*call*/) noexcept {}
+  /// A lane is about to answer a read or a compute: with these bytes, or because of this.
+  virtual void answers(ActorId /*lane*/, Ticket /*ticket*/, const std::optional<Error>& /*error*/,
+                       std::span<const Buffer> /*results*/) noexcept {}
+  /// A lane takes memory back that was lent by the operation of `ticket`, with what is in it now.
+  virtual void takes_back(ActorId /*lane*/, Ticket /*ticket*/,
+                          std::span<const std::byte> /*bytes*/) noexcept {}
   /// It is over, or goes on as a lease does. Its message may have been moved from.
   virtual void carried_out(ActorId /*lane*/, Ticket /*ticket*/) noexcept {}
   /// Whether lanes should take the time of each step of a plan, and tell it before the end.

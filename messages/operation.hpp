@@ -156,17 +156,6 @@ inline const char* name_of(const Operation& operation) {
   return operation_names[operation.index()];
 }
 
-inline std::string label_of(const Operation& operation) {
-  return std::visit(
-      [](const auto& o) -> std::string {
-        if constexpr (requires { o.label; })
-          return o.label;
-        else
-          return "";
-      },
-      operation);
-}
-
 /// The tensor or graph that it is about, or "".
 inline std::string object_of(const Operation& operation) {
   return std::visit(

@@ -47,6 +47,7 @@ concept Sequence = requires(T& x) {
 class Writer {
  public:
   std::vector<std::byte> bytes;
+  bool contents = true;  ///< of tensors and constants; if not, how many bytes these are
 
   template <class T>
   void operator()(const T& value) {
@@ -91,7 +92,9 @@ class Writer {
 /// than the bytes that are there can fill.
 class Reader {
  public:
-  explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
+  /// `most_zeros`: bytes that may stand for contents of which only the number was written.
+  explicit Reader(std::span<const std::byte> bytes, std::uint64_t most_zeros = 0)
+      : rest_(bytes), zeros_(most_zeros) {}
 
   template <class T>
   void operator()(T& value) {
@@ -165,6 +168,14 @@ class Reader {
     if (size > rest_.size()) malformed();
     return static_cast<std::size_t>(size);
   }
+  /// As many zeros as follow in number.
+  std::size_t zeros() {
+    std::uint64_t size = 0;
+    (*this)(size);
+    if (size > zeros_) malformed();
+    zeros_ -= size;
+    return static_cast<std::size_t>(size);
+  }
   bool done() const { return rest_.empty(); }
 
   [[noreturn]] static void malformed() {
@@ -173,6 +184,7 @@ class Reader {
 
  private:
   std::span<const std::byte> rest_;
+  std::uint64_t zeros_;
 };
 
 template <class T>
@@ -183,10 +195,10 @@ std::vector<std::byte> to_bytes(const T& value) {
 }
 
 template <class T>
-Result<T> from_bytes(std::span<const std::byte> bytes) {
+Result<T> from_bytes(std::span<const std::byte> bytes, std::uint64_t most_zeros = 0) {
   try {
     T value{};
-    Reader reader(bytes);
+    Reader reader(bytes, most_zeros);
     reader(value);
     if (!reader.done()) Reader::malformed();
     return value;

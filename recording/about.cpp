@@ -1,8 +1,9 @@
 #include "recording/about.hpp"
 
-#include <algorithm>
 #include <concepts>
 #include <type_traits>
+
+#include "messages/names.hpp"
 
 namespace polychron::recording {
 
@@ -13,22 +14,14 @@ void add_field(std::string& line, std::string_view text) {
   for (const char c : text) line += c == '\t' || c == '\n' || c == '\r' ? ' ' : c;
 }
 
-void add_tensors(const msg::Operation& operation, Footprint& footprint) {
-  std::visit(
-      [&](const auto& o) {
-        using O = std::remove_cvref_t<decltype(o)>;
-        constexpr bool only_reads =
-            std::is_same_v<O, msg::op::Read> || std::is_same_v<O, msg::op::Query>;
-        if constexpr (requires { o.tensor; })
-          (only_reads ? footprint.reads : footprint.writes).push_back(o.tensor->id);
-        if constexpr (requires { o.graph; }) footprint.graph = o.graph->id;
-        if constexpr (requires { o.inputs; })
-          for (const auto& tensor : o.inputs) footprint.reads.push_back(tensor->id);
-        if constexpr (requires { o.outputs; })
-          for (const auto& tensor : o.outputs) footprint.writes.push_back(tensor->id);
-      },
-      operation);
-}
+/// What an operation touches, by its own account.
+struct Touched {
+  Footprint& footprint;
+  void operator()(const msg::TensorSlot* tensor, bool changes) const {
+    (changes ? footprint.writes : footprint.reads).push_back(tensor->id);
+  }
+  void operator()(const msg::GraphSlot* graph, bool) const { footprint.graph = graph->id; }
+};
 
 void add_objects(const msg::Call& call, Footprint& footprint) {
   std::visit(
@@ -47,18 +40,6 @@ void add_objects(const msg::Call& call, Footprint& footprint) {
       call);
 }
 
-template <class V>
-std::string_view label_of(const V& variant) {
-  return std::visit(
-      [](const auto& alternative) -> std::string_view {
-        if constexpr (requires { alternative.label; })
-          return alternative.label;
-        else
-          return {};
-      },
-      variant);
-}
-
 std::uint32_t counted_from_one(std::size_t index) { return static_cast<std::uint32_t>(index + 1); }
 
 /// What messages have in common is taken from any that has it.
@@ -67,22 +48,27 @@ struct Visitor {
 
   void operator()(const msg::submit& m) const {
     to.about.what = counted_from_one(m.call.index());
-    to.about.label = label_of(m.call);
+    to.about.label = msg::label_of(m.call);
     add_objects(m.call, to.footprint);
     if (const auto* report = std::get_if<msg::Report>(&m.call)) error(report->error);
   }
   void operator()(const msg::carry_out& m) const {
     to.about.what = counted_from_one(m.operation.index());
     to.about.ticket = m.stamp.ticket;
-    to.about.label = label_of(m.operation);
+    to.about.label = msg::label_of(m.operation);
     to.footprint.lane = m.stamp.at.lane;
     to.footprint.turn = m.stamp.at.turn;
     for (const auto& wait : m.stamp.waits) {
       to.footprint.waits.push_back(wait.at.lane);
       to.footprint.waits.push_back(wait.at.turn);
     }
-    add_tensors(m.operation, to.footprint);
+    msg::footprint_of(m.operation, Touched{to.footprint});
     if (const auto* fail = std::get_if<msg::op::Fail>(&m.operation)) error(fail->error);
+  }
+  void operator()(const msg::compiled& m) const {
+    to.footprint.graph = m.call.graph;
+    to.about.label = m.call.description->label;
+    if (!m.plan) error(m.plan.error());
   }
   template <class Message>
   void operator()(const Message& m) const {

@@ -20,19 +20,4 @@ struct Description {
 };
 void describe(const msg::MessageView& message, Description& description);
 
-/// Calls `name(Object)` for every object of an operation on its way to a lane.
-template <class Name>
-void objects_of(const msg::Operation& operation, Name name) {
-  std::visit(
-      [&](const auto& o) {
-        if constexpr (requires { o.tensor; }) name(*o.tensor);
-        if constexpr (requires { o.graph; }) name(*o.graph);
-        if constexpr (requires { o.inputs; })
-          for (const auto& tensor : o.inputs) name(*tensor);
-        if constexpr (requires { o.outputs; })
-          for (const auto& tensor : o.outputs) name(*tensor);
-      },
-      operation);
-}
-
 }  // namespace polychron::recording

@@ -3,7 +3,6 @@
 // length before them. Nobody lists fields here: records are plain values.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>

@@ -1,6 +1,5 @@
 #include "recording/file.hpp"
 
-#include <algorithm>
 #include <string>
 
 #include "recording/codec.hpp"
@@ -35,18 +34,15 @@ std::vector<std::byte> file_of(const Store::Contents& contents, Time taken) {
   const auto& tables = names();
   const auto messages = joined(tables.messages), receivers = joined(tables.receivers),
              calls = joined(tables.calls), operations = joined(tables.operations),
-             outcomes = joined(tables.outcomes);
+             outcomes = joined(tables.outcomes), operators = joined(tables.operators);
   std::vector<std::byte> bytes;
   for (const char c : magic) bytes.push_back(static_cast<std::byte>(c));
   append(bytes, version);
   append(bytes,
-         FileHead{contents.dropped, taken, messages, receivers, calls, operations, outcomes});
-  for (const auto& piece : contents.pieces) {
-    // The count first: there may be more bytes by then, which are read as far as they go.
-    const auto records = piece->records.load(std::memory_order_relaxed);
+         FileHead{contents.dropped, taken, messages, receivers, calls, operations, outcomes, operators});
+  for (const auto& piece : contents.pieces)
     if (const auto published = piece->published(); !published.empty())
-      append(bytes, FilePiece{piece->thread, records, text_of(published)});
-  }
+      append(bytes, FilePiece{piece->thread, text_of(published)});
   return bytes;
 }
 

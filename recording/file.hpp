@@ -16,17 +16,16 @@
 namespace polychron::recording {
 
 inline constexpr std::string_view magic = "POLYTRC\n";
-inline constexpr std::uint64_t version = 1;
+inline constexpr std::uint64_t version = 2;
 
 /// Tables of names, each ended by '\n' (see Names).
 struct FileHead {
   std::uint64_t dropped = 0;  ///< records that there was no room for
   Time taken = 0;             ///< when the recording was looked at
-  std::string_view messages, receivers, calls, operations, outcomes;
+  std::string_view messages, receivers, calls, operations, outcomes, operators;
 };
 struct FilePiece {
   std::uint64_t thread = 0;
-  std::uint64_t records = 0;
   std::string_view bytes;
 };
 

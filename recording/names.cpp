@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "messages/names.hpp"
+#include "ops/table.hpp"
 
 namespace polychron::recording {
 
@@ -28,7 +29,9 @@ Names make() {
               {},
               names_of(std::type_identity<msg::Call>{}),
               names_of(std::type_identity<msg::Operation>{}),
-              names_of(std::type_identity<msg::Outcome>{})};
+              names_of(std::type_identity<msg::Outcome>{}),
+              {}};
+  for (const auto& row : ops::rows()) names.operators.emplace_back(row.name);
   // In the order of msg::MessageView.
   add(names.receivers, "context", msg::messages_of<context_actor>{});
   add(names.receivers, "device", msg::messages_of<device_actor>{});

@@ -15,6 +15,7 @@ struct Names {
   std::vector<std::string> calls;       ///< by the place in msg::Call
   std::vector<std::string> operations;  ///< by the place in msg::Operation
   std::vector<std::string> outcomes;    ///< by the place in msg::Outcome
+  std::vector<std::string> operators;   ///< by ops::OpId
 };
 
 /// This library's.

@@ -1,9 +1,13 @@
 #include "recording/recorder.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
+#include <vector>
 
 #include "recording/about.hpp"
+#include "recording/called.hpp"
+#include "recording/codec.hpp"
 
 namespace polychron::recording {
 
@@ -32,6 +36,14 @@ Address address_of(const msg::MessageView& message) {
   return std::visit([](const auto* m) { return reinterpret_cast<std::uintptr_t>(m); }, message);
 }
 
+/// A handler that runs, and the operation that is carried out in it, if any. In a driven world one
+/// may run in the middle of another's.
+struct Frame {
+  std::uint64_t epoch = 0;  ///< of the recording that it belongs to
+  Handled handling;
+  Carried carried;
+};
+
 }  // namespace
 
 /// A thread's hand in one recorder's store. Hooks do not throw: what there is no memory for is
@@ -40,15 +52,13 @@ struct Recorder::Writer {
   Writer(Recorder& of, std::weak_ptr<Recorder> weak)
       : recorder(&of), id(of.id_), alive(std::move(weak)) {}
 
-  /// Writes each record that is given, all in one piece; the names that they need among them.
-  template <class... Records>
-  void write(const Records&... records) noexcept {
+  template <class R>
+  void write(const R& record) noexcept {
     try {
-      const auto bytes = (std::size_t{0} + ... + most_bytes(records));
-      if (!fits(bytes)) renew(bytes);
-      put(records...);
+      if (const auto bytes = most_bytes(record); !fits(bytes)) renew(bytes);
+      put(record);
     } catch (...) {
-      recorder->store_.count_dropped(sizeof...(Records));
+      recorder->store_.count_dropped(1);
     }
   }
   bool fits(std::size_t bytes) const noexcept {
@@ -66,16 +76,22 @@ struct Recorder::Writer {
     } catch (...) {  // write() tries again
     }
   }
-  template <class... Records>
-  void put(const Records&... records) noexcept {
+  template <class R>
+  void put(const R& record) noexcept {
     auto& piece = *current.piece;
-    const auto used = piece.used.load(std::memory_order_relaxed);
-    Encoder encoder(piece.memory.get() + used);
-    (encoder.record(records), ...);
-    piece.records.store(piece.records.load(std::memory_order_relaxed) + sizeof...(Records),
+    Encoder encoder(piece.memory.get() + piece.used.load(std::memory_order_relaxed));
+    encoder.record(record);
+    piece.records.store(piece.records.load(std::memory_order_relaxed) + 1,
                         std::memory_order_relaxed);
     piece.used.store(static_cast<std::size_t>(encoder.end() - piece.memory.get()),
                      std::memory_order_release);
+  }
+  /// What an actor is at; nullptr if that is not known here.
+  Frame* frame_of(msg::ActorId actor) noexcept {
+    const auto frame = std::find_if(frames.rbegin(), frames.rend(), [&](const Frame& f) {
+      return f.handling.by == actor && f.epoch == recorder->store_.epoch();
+    });
+    return frame == frames.rend() ? nullptr : &*frame;
   }
 
   Recorder* recorder;
@@ -84,9 +100,8 @@ struct Recorder::Writer {
   Store::Current current;
   Said said;
   Description description;  ///< its memory is used again
-  Handled in_hand;          ///< `by` is 0 if there is none
-  Carried carried;
-  bool writing = false;
+  CallBytes call_bytes;     ///< likewise
+  std::vector<Frame> frames;
 };
 
 /// Of a thread, one for each recorder that it has met and that is still there.
@@ -108,6 +123,7 @@ Recorder::~Recorder() = default;
 
 void Recorder::begin(const Settings& settings) {
   steps_.store(settings.steps, std::memory_order_relaxed);
+  calls_.store(settings.calls, std::memory_order_relaxed);
   store_.begin(settings.max_bytes);
 }
 
@@ -128,8 +144,11 @@ Recorder::Writer* Recorder::writer() noexcept {
 /// A context's.
 class Recorder::Ear final : public msg::Observer {
  public:
-  Ear(std::shared_ptr<Recorder> to, std::string label)
-      : recorder_(std::move(to)), context_(++recorder_->contexts_), label_(std::move(label)) {}
+  Ear(std::shared_ptr<Recorder> to, std::string label, std::size_t lanes)
+      : recorder_(std::move(to)),
+        context_(++recorder_->contexts_),
+        label_(std::move(label)),
+        lanes_(static_cast<std::uint32_t>(lanes)) {}
 
   void started(msg::ActorId actor, const char* kind) noexcept override {
     if (auto* const to = writer()) {
@@ -139,7 +158,10 @@ class Recorder::Ear final : public msg::Observer {
     }
   }
   void ended(msg::ActorId actor) noexcept override {
-    if (auto* const to = writer()) to->write(ActorEnded{context_, actor, recorder_->now()});
+    auto* const to = writer();
+    if (to == nullptr) return;
+    end_handling(*to, actor, false);
+    to->write(ActorEnded{context_, actor, recorder_->now()});
   }
   void sent(msg::ActorId from, msg::ActorId to, const msg::MessageView& message) noexcept override {
     auto* const writer = this->writer();
@@ -158,45 +180,92 @@ class Recorder::Ear final : public msg::Observer {
     const auto at = recorder_->now();
     // The record takes its lists along and gives them back, with their memory.
     Sent record{context_, at, from, to, address_of(message), described.about, std::move(footprint)};
-    const auto* const m = std::get_if<const msg::carry_out*>(&message);
     auto bytes = most_bytes(record);
-    if (m != nullptr)
-      objects_of((*m)->operation,
-                 [&](const auto& object) { bytes += most_bytes(name_of(object)); });
+    const auto objects = [&](const auto& each) {
+      if (const auto* const* m = std::get_if<const msg::carry_out*>(&message))
+        msg::footprint_of((*m)->operation,
+                          [&](const auto* object, bool) { each(name_of(*object)); });
+    };
+    objects([&](const ObjectNamed& name) { bytes += most_bytes(name); });
     say_context(*writer, bytes);
-    if (m != nullptr)
-      objects_of((*m)->operation, [&](const auto& object) {
-        const auto name = name_of(object);
-        if (writer->said.is_new(name.graph ? a_graph : a_tensor, context_, name.id))
-          writer->write(name);
-      });
+    objects([&](const ObjectNamed& name) {
+      if (writer->said.is_new(name.graph ? a_graph : a_tensor, context_, name.id))
+        writer->write(name);
+    });
     writer->write(record);
     footprint = std::move(record.footprint);
   }
   void received(msg::ActorId by, const msg::MessageView& message) noexcept override {
     auto* const to = writer();
     if (to == nullptr) return;
-    if (to->in_hand.by != 0) end_handling(*to, false);
-    to->in_hand = {context_, recorder_->now(),    0,
-                   by,       address_of(message), static_cast<std::uint32_t>(message.index()),
-                   true};
+    end_handling(*to, by, false);
+    try {
+      // Of a recording that ended in the middle of them.
+      std::erase_if(to->frames,
+                    [&](const Frame& f) { return f.epoch != recorder_->store_.epoch(); });
+      auto& [epoch, handling, carried] = to->frames.emplace_back();
+      epoch = recorder_->store_.epoch();
+      handling.context = context_;
+      handling.begin = recorder_->now();
+      handling.by = by;
+      handling.message = address_of(message);
+      handling.kind = static_cast<std::uint32_t>(message.index());
+    } catch (...) {
+      recorder_->store_.count_dropped(1);
+    }
   }
-  void finished(msg::ActorId, const msg::MessageView&) noexcept override {
-    if (auto* const to = writer(); to != nullptr && to->in_hand.by != 0) end_handling(*to, true);
+  void finished(msg::ActorId by, const msg::MessageView&) noexcept override {
+    if (auto* const to = writer()) end_handling(*to, by, true);
   }
   void has_turn(msg::ActorId lane, const msg::carry_out& m) noexcept override {
-    if (auto* const to = writer())
-      to->carried = {
-          context_, recorder_->now(), 0,
-          lane,     m.stamp.ticket,   static_cast<std::uint32_t>(m.operation.index() + 1)};
+    auto* const to = writer();
+    auto* const frame = to == nullptr ? nullptr : to->frame_of(lane);
+    if (frame == nullptr) return;
+    frame->carried.context = context_;
+    frame->carried.begin = recorder_->now();
+    frame->carried.lane = lane;
+    frame->carried.ticket = m.stamp.ticket;
+    frame->carried.operation = static_cast<std::uint32_t>(m.operation.index() + 1);
   }
   void carried_out(msg::ActorId lane, msg::Ticket ticket) noexcept override {
     auto* const to = writer();
-    if (to == nullptr || to->carried.lane != lane || to->carried.ticket != ticket) return;
-    to->carried.duration = since(to->carried.begin);
-    say_context(*to, most_bytes(to->carried));
-    to->write(to->carried);
-    to->carried.lane = 0;
+    auto* const frame = to == nullptr ? nullptr : to->frame_of(lane);
+    if (frame == nullptr || frame->carried.ticket != ticket) return;
+    frame->carried.duration = since(frame->carried.begin);
+    say_context(*to, most_bytes(frame->carried));
+    to->write(frame->carried);
+  }
+  void takes(msg::ActorId, const msg::submit& call) noexcept override {
+    const auto kept = recorder_->calls_.load(std::memory_order_relaxed);
+    if (kept == TraceCalls::none) return;
+    tell([&](Writer& to) {
+      auto record = describe(call, kept == TraceCalls::payloads, to.call_bytes);
+      record.context = context_;
+      record.at = recorder_->now();
+      return record;
+    });
+  }
+  void answers(msg::ActorId lane, msg::Ticket ticket, const std::optional<Error>& error,
+               std::span<const Buffer> results) noexcept override {
+    const auto kept = recorder_->calls_.load(std::memory_order_relaxed);
+    if (kept == TraceCalls::none) return;
+    tell([&](Writer& to) {
+      auto& text = to.description.error_text;
+      text = error ? lines_of(*error) : "";
+      const bool digests = kept == TraceCalls::payloads && !error;
+      return Answered{context_, recorder_->now(), lane, ticket, digests ? digest_of(results) : 0,
+                      text};
+    });
+  }
+  void takes_back(msg::ActorId, msg::Ticket ticket,
+                  std::span<const std::byte> bytes) noexcept override {
+    if (recorder_->calls_.load(std::memory_order_relaxed) != TraceCalls::payloads) return;
+    tell([&](Writer&) {
+      return GivenBack{context_,
+                       recorder_->now(),
+                       ticket,
+                       {reinterpret_cast<const char*>(bytes.data()), bytes.size()}};
+    });
   }
   bool wants_steps() const noexcept override {
     return recorder_->recording() && recorder_->steps_.load(std::memory_order_relaxed);
@@ -204,9 +273,10 @@ class Recorder::Ear final : public msg::Observer {
   void steps_taken(msg::ActorId lane, msg::Ticket ticket, const msg::GraphSlot& graph,
                    std::span<const double> seconds) noexcept override {
     auto* const to = writer();
-    if (to == nullptr) return;
+    const auto* const frame = to == nullptr ? nullptr : to->frame_of(lane);
+    if (frame == nullptr) return;
     try {
-      StepsTaken record{context_, lane, ticket, graph.id, to->carried.begin, {}};
+      StepsTaken record{context_, lane, ticket, graph.id, frame->carried.begin, {}};
       for (const double s : seconds)
         record.nanoseconds.push_back(static_cast<std::uint64_t>(s * 1e9));
       std::string lines;
@@ -222,19 +292,37 @@ class Recorder::Ear final : public msg::Observer {
 
  private:
   Writer* writer() const noexcept { return recorder_->recording() ? recorder_->writer() : nullptr; }
+  /// Writes what `make(Writer&)` returns.
+  template <class Make>
+  void tell(const Make& make) noexcept {
+    auto* const to = writer();
+    if (to == nullptr) return;
+    try {
+      const auto record = make(*to);
+      say_context(*to, most_bytes(record));
+      to->write(record);
+    } catch (...) {
+      recorder_->store_.count_dropped(1);
+    }
+  }
   std::uint64_t since(Time begin) const {
     return static_cast<std::uint64_t>(std::max<Time>(0, recorder_->now() - begin));
   }
-  void end_handling(Writer& to, bool ended) noexcept {
-    to.in_hand.duration = since(to.in_hand.begin);
-    to.in_hand.ended = ended;
-    say_context(to, most_bytes(to.in_hand));
-    to.write(to.in_hand);
-    to.in_hand.by = 0;
+  /// Of the last message that the actor was at: without `properly` its handler threw, which nobody
+  /// tells when it happens. Nothing if it was at none.
+  void end_handling(Writer& to, msg::ActorId actor, bool properly) noexcept {
+    auto* const frame = to.frame_of(actor);
+    if (frame == nullptr) return;
+    auto& handling = frame->handling;
+    handling.duration = since(handling.begin);
+    handling.ended = properly;
+    say_context(to, most_bytes(handling));
+    to.write(handling);
+    to.frames.erase(to.frames.begin() + (frame - to.frames.data()));
   }
   /// `bytes`: of what follows, and has to be in the same piece.
   void say_context(Writer& to, std::size_t bytes) noexcept {
-    const ContextNamed name{context_, label_};
+    const ContextNamed name{context_, label_, lanes_};
     to.make_room(most_bytes(name) + bytes);
     if (to.said.is_new(a_context, 0, context_)) to.write(name);
   }
@@ -250,10 +338,11 @@ class Recorder::Ear final : public msg::Observer {
   const std::shared_ptr<Recorder> recorder_;
   const ContextNumber context_;
   const std::string label_;
+  const std::uint32_t lanes_;
 };
 
-std::shared_ptr<msg::Observer> Recorder::ear(std::string context_label) {
-  return std::make_shared<Ear>(shared_from_this(), std::move(context_label));
+std::shared_ptr<msg::Observer> Recorder::ear(std::string context_label, std::size_t lanes) {
+  return std::make_shared<Ear>(shared_from_this(), std::move(context_label), lanes);
 }
 
 }  // namespace polychron::recording

@@ -1,15 +1,15 @@
 // Listens to the actors of a runtime's contexts, and keeps what it hears.
 #pragma once
 
-#include <array>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "messages/observer.hpp"
 #include "polychron/future.hpp"
-#include "recording/codec.hpp"
+#include "polychron/trace.hpp"
+#include "recording/records.hpp"
 #include "recording/store.hpp"
 
 namespace polychron::recording {
@@ -23,6 +23,7 @@ class Recorder : public std::enable_shared_from_this<Recorder> {
   struct Settings {
     std::size_t max_bytes = std::size_t{64} << 20;
     bool steps = false;  ///< take the time of each step of every plan
+    TraceCalls calls = TraceCalls::sizes;
   };
 
   explicit Recorder(Clock clock);
@@ -38,7 +39,7 @@ class Recorder : public std::enable_shared_from_this<Recorder> {
     return store_.open() && generation_ == polychron::detail::fork_generation();
   }
   /// Of a context, for its msg::Tap.
-  std::shared_ptr<msg::Observer> ear(std::string context_label);
+  std::shared_ptr<msg::Observer> ear(std::string context_label, std::size_t lanes);
 
   Store::Contents contents() const { return store_.contents(); }
   Time now() const { return clock_(); }
@@ -56,6 +57,7 @@ class Recorder : public std::enable_shared_from_this<Recorder> {
   Store store_;
   std::atomic<std::uint64_t> contexts_{0};
   std::atomic<bool> steps_{false};
+  std::atomic<TraceCalls> calls_{TraceCalls::none};
 };
 
 }  // namespace polychron::recording

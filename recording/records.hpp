@@ -28,6 +28,7 @@ using Address = std::uint64_t;
 struct ContextNamed {
   ContextNumber context = 0;
   std::string_view label;
+  std::uint32_t lanes = 1;
 };
 /// A tensor or a graph; `actor` is 0 if it has gone.
 struct ObjectNamed {
@@ -108,8 +109,34 @@ struct StepsTaken {
   std::vector<std::uint64_t> nanoseconds;
 };
 
+/// A context began to do what was called: the call as messages/wire.hpp writes it. What the caller
+/// brought with it: how many bytes each buffer has, and these, if they are kept.
+struct Called {
+  ContextNumber context = 0;
+  Time at = 0;
+  std::string_view call;
+  std::vector<std::uint64_t> inputs, outputs;  ///< of a compute
+  std::string_view contents;                   ///< of the inputs, one after the other, or empty
+};
+/// A lane answered a read or a compute. `digest`: of the bytes, if these are kept; else 0.
+struct Answered {
+  ContextNumber context = 0;
+  Time at = 0;
+  ActorNumber lane = 0;
+  msg::Ticket ticket = 0;
+  std::uint64_t digest = 0;
+  std::string_view error;  ///< with its causes, a line each
+};
+/// What was in the memory of a lease when that ended.
+struct GivenBack {
+  ContextNumber context = 0;
+  Time at = 0;
+  msg::Ticket ticket = 0;  ///< of the export
+  std::string_view contents;
+};
+
 /// In the order of their numbers in a file: new ones at the end.
 using Record = std::variant<ContextNamed, ObjectNamed, PlanNamed, ActorBegan, ActorEnded, Sent,
-                            Handled, Carried, StepsTaken>;
+                            Handled, Carried, StepsTaken, Called, Answered, GivenBack>;
 
 }  // namespace polychron::recording

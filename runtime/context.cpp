@@ -59,6 +59,8 @@ void Context::log(LogLevel level, std::string_view message) const {
   ContextHandle::of(*this)->port->log(level, message);
 }
 
+void Context::set_traced(bool on) { ContextHandle::of(*this)->port->set_traced(on); }
+
 ContextStats Context::stats() const { return ContextHandle::of(*this)->port->stats(); }
 
 Future<std::vector<PendingOperation>> Context::pending() {

@@ -35,10 +35,6 @@ void LocalPort::end(LostReason reason, const char* message) noexcept {
   });
 }
 
-void LocalPort::record(bool on) const noexcept {
-  environment_->tap.listen(on ? environment_->ear.get() : nullptr);
-}
-
 msg::Place LocalPort::enter(Door door, const msg::Conditions& conditions) {
   switch (door) {
     case Door::operations:

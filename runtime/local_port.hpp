@@ -23,8 +23,9 @@ class LocalPort final : public Port {
   void destroy() noexcept override { end(LostReason::destroyed, "the context was destroyed"); }
   /// Likewise, for the reason that it names.
   void end(LostReason reason, const char* message) noexcept;
-  /// Has Environment::ear listen to this context, or nobody.
-  void record(bool on) const noexcept;
+  /// Has the context's observer listen, or nobody.
+  void listen(bool on) const noexcept { environment_->tap.listen(on); }
+  void set_traced(bool on) noexcept override { environment_->tap.mute(!on); }
 
   msg::Place enter(Door door, const msg::Conditions& conditions) override;
   std::optional<msg::Reservation> reserve(std::uint64_t bytes) override {

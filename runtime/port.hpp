@@ -57,6 +57,8 @@ class Port {
   /// tells nobody anything.
   virtual void report(const Error& error) noexcept = 0;
 
+  /// Whether the context is in what its runtime records.
+  virtual void set_traced(bool on) noexcept = 0;
   /// Tells the runtime's log.
   virtual void log(LogLevel level, std::string_view message) const noexcept = 0;
 

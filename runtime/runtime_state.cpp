@@ -149,8 +149,10 @@ void RuntimeState::observe(std::shared_ptr<msg::Observer> observer) {
 
 actors::EnvironmentRef RuntimeState::make_environment(
     const ContextOptions& options, std::shared_ptr<kernels::Backend> backend) const {
-  const auto environment =
-      std::make_shared<actors::Environment>(options.label, static_cast<std::size_t>(options.lanes));
+  const auto environment = std::make_shared<actors::Environment>(
+      options.label, static_cast<std::size_t>(options.lanes),
+      observer_ ? observer_
+                : recorder_->ear(options.label, static_cast<std::size_t>(options.lanes)));
   environment->backend = std::move(backend);
   environment->census = census_;
   environment->callbacks = callbacks_;
@@ -175,8 +177,7 @@ actors::EnvironmentRef RuntimeState::make_environment(
   environment->refusals = door(1, AdmissionPolicy::fail, "refusals to report");
   environment->events = door(many, AdmissionPolicy::fail, "errors for the handler");
   environment->counters = std::make_shared<msg::Counters>();
-  environment->ear = observer_ ? observer_ : recorder_->ear(options.label);
-  if (observer_ || recorder_->recording()) environment->tap.listen(environment->ear.get());
+  environment->tap.listen(observer_ || recorder_->recording());
   environment->threads = options.threads;
   environment->detached = host_.detached;
   return environment;
@@ -201,7 +202,7 @@ Context RuntimeState::spawn(const actors::EnvironmentRef& environment, bool stri
     std::erase_if(ports, [](const auto& known) { return known.expired(); });
     ports.push_back(port);
   });
-  if (!observer_) port->record(recorder_->recording());
+  if (!observer_) port->listen(recorder_->recording());  // if that began or ended meanwhile
   if (shut_down_.with([](bool down) { return down; })) throw Error(origin_->error());
   if (log_->takes(LogLevel::info))
     environment->tell(LogLevel::info, "created on " + environment->backend->name() + ": " +

@@ -70,6 +70,8 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   void start(const RuntimeOptions& options);
   void start_callbacks(const RuntimeOptions& options);
   void make_recorder();
+  /// Every context's observer.
+  void listen(bool on);
   /// POLYCHRON_TRACE=FILE in the environment: records from the beginning, to be written at the end.
   void obey_environment();
   void write_for_environment() noexcept;

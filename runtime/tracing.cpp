@@ -62,19 +62,20 @@ void RuntimeState::write_for_environment() noexcept {
 
 void RuntimeState::start_trace(const TraceOptions& options) {
   if (generation_ != fork_generation()) throw Error(forked_error());
-  recorder_->begin({options.max_bytes, options.steps});
-  ports_.with([](auto& ports) {
-    for (const auto& weak : ports)
-      if (const auto port = weak.lock()) port->record(true);
-  });
+  recorder_->begin({options.max_bytes, options.steps, options.calls});
+  listen(true);
 }
 
 void RuntimeState::stop_trace() noexcept {
   if (generation_ != fork_generation()) return;
   recorder_->end();
-  ports_.with([](auto& ports) {
+  listen(false);
+}
+
+void RuntimeState::listen(bool on) {
+  ports_.with([on](auto& ports) {
     for (const auto& weak : ports)
-      if (const auto port = weak.lock()) port->record(false);
+      if (const auto port = weak.lock()) port->listen(on);
   });
 }
 

@@ -29,7 +29,7 @@ struct Board;
 /// What all contexts of a run share.
 struct Session {
   World* world = nullptr;
-  msg::Observer* also = nullptr;                    ///< null if nobody else wants to hear
+  RunRecording* recording = nullptr;  ///< null if nobody wants one
   std::vector<std::shared_ptr<Board>> boards = {};  ///< one for each context
   std::size_t callers = 0;  ///< numbers of clients, and of callbacks that call back in
   std::vector<std::size_t> calling_back = {};  ///< those under way, the innermost last

@@ -59,9 +59,9 @@ Report explore(const Exploration& exploration,
 Finding shrink(Finding finding);
 
 /// The program and schedule of `token`, and what a run of them finds now. Throws Error (bad_data).
-/// `also` hears what the actors do.
+/// `recording` takes down what the actors do.
 RunResult replay(const std::string& token, Program* program = nullptr,
-                 msg::Observer* also = nullptr);
+                 RunRecording* recording = nullptr);
 std::string token_of(const Program& program, const Schedule& schedule);
 
 }  // namespace polychron::stress

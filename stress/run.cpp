@@ -323,7 +323,7 @@ void close(Board& board) {
 
 }  // namespace
 
-RunResult run(const Program& program, Strategy& strategy, Stage* stage, msg::Observer* also) {
+RunResult run(const Program& program, Strategy& strategy, Stage* stage, RunRecording* recording) {
   RunResult result;
   Session session;
   const auto backend = [&](const ContextOptions&) -> Result<std::shared_ptr<kernels::Backend>> {
@@ -333,7 +333,7 @@ RunResult run(const Program& program, Strategy& strategy, Stage* stage, msg::Obs
   };
   World world(strategy, backend, stage);
   session.world = &world;
-  session.also = also;
+  session.recording = recording;
   auto* const footprints = strategy.footprints();
   if (footprints != nullptr) prepare(*footprints, program, world);
   try {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "stress/history.hpp"
+#include "stress/run_recording.hpp"
 #include "stress/strategy.hpp"
 #include "stress/world.hpp"
 
@@ -24,8 +25,8 @@ struct RunResult {
 };
 
 /// Runs `program` as `strategy` says, to the end: everything is destroyed, and looked at. Many
-/// runs, one after the other, take less time on one `stage`. `also` hears what the actors do.
+/// runs, one after the other, take less time on one `stage`. `recording` takes down what the actors do.
 RunResult run(const Program& program, Strategy& strategy, Stage* stage = nullptr,
-              msg::Observer* also = nullptr);
+              RunRecording* recording = nullptr);
 
 }  // namespace polychron::stress

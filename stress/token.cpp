@@ -77,7 +77,7 @@ std::string token_of(const Program& program, const Schedule& schedule) {
   return to_letters(nlohmann::json::to_cbor(nlohmann::json{version, program, schedule}));
 }
 
-RunResult replay(const std::string& token, Program* program, msg::Observer* also) {
+RunResult replay(const std::string& token, Program* program, RunRecording* recording) {
   Program known;
   Schedule schedule;
   try {
@@ -93,7 +93,7 @@ RunResult replay(const std::string& token, Program* program, msg::Observer* also
   check_sizes(known);
   if (program != nullptr) *program = known;
   ReplayStrategy strategy(std::move(schedule));
-  return run(known, strategy, nullptr, also);
+  return run(known, strategy, nullptr, recording);
 }
 
 }  // namespace polychron::stress

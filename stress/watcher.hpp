@@ -13,7 +13,10 @@ namespace polychron::stress {
 class Watcher final : public msg::Observer {
  public:
   explicit Watcher(std::shared_ptr<Board> board)
-      : board_(std::move(board)), footprints_(board_->footprints), also_(board_->session->also) {}
+      : board_(std::move(board)), footprints_(board_->footprints) {
+    if (auto* const recording = board_->session->recording)
+      also_ = recording->ear("", board_->program.lanes);
+  }
   void started(msg::ActorId actor, const char* kind) noexcept override {
     const std::string_view name(kind);
     board_->created += name == "tensor" || name == "graph";
@@ -62,11 +65,25 @@ class Watcher final : public msg::Observer {
     if (footprints_) footprints_->carries_out(lane, turn.operation);
     if (also_) also_->has_turn(lane, turn);
   }
+  void takes(msg::ActorId context, const msg::submit& call) noexcept override {
+    if (also_) also_->takes(context, call);
+  }
+  void answers(msg::ActorId lane, msg::Ticket ticket, const std::optional<Error>& error,
+               std::span<const Buffer> results) noexcept override {
+    if (also_) also_->answers(lane, ticket, error, results);
+  }
+  void takes_back(msg::ActorId lane, msg::Ticket ticket,
+                  std::span<const std::byte> bytes) noexcept override {
+    if (also_) also_->takes_back(lane, ticket, bytes);
+  }
+  void carried_out(msg::ActorId lane, msg::Ticket ticket) noexcept override {
+    if (also_) also_->carried_out(lane, ticket);
+  }
 
  private:
   const std::shared_ptr<Board> board_;
   Footprints* const footprints_;
-  msg::Observer* const also_;
+  std::shared_ptr<msg::Observer> also_;  ///< of a recording, if there is one
   /// What an actor is, and handled last.
   struct Last {
     std::uint64_t kind = 0;

@@ -37,6 +37,6 @@ void add_devices(CLI::App& app);
 void add_conformance(CLI::App& app, const Globals& globals);
 void add_onnx_tests(CLI::App& app, const Globals& globals);
 void add_stress(CLI::App& app, const Globals& globals);
-void add_trace(CLI::App& app);
+void add_trace(CLI::App& app, const Globals& globals);
 
 }  // namespace tool

@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
   tool::add_conformance(app, globals);
   tool::add_onnx_tests(app, globals);
   tool::add_stress(app, globals);
-  tool::add_trace(app);
+  tool::add_trace(app, globals);
   try {
     app.parse(argc, argv);
     if (app.get_subcommands().empty()) throw no_subcommand(app);

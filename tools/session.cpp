@@ -1,13 +1,12 @@
 #include "tools/session.hpp"
 
 #include <charconv>
-#include <iostream>
 #include <limits>
 #include <optional>
 
 #include "tools/command.hpp"
 #include "tools/free_dimensions.hpp"
-#include "tools/printable.hpp"
+#include "tools/report.hpp"
 #include "tools/standard_input.hpp"
 
 namespace tool {
@@ -111,14 +110,14 @@ std::unique_ptr<Opened> open_session(const polychron::onnx::Model& model,
   context_options.lanes = workers.lanes;
   const auto context = opened->runtime.create_context(context_options).get();
 
-  const auto warn = [&](const std::string& text) {
+  const auto warning = [&](const std::string& text) {
     progress.clear();
-    std::cerr << "polychron: warning: " << printable(text) << '\n';
+    warn("warning: " + text);
   };
   progress.show("importing the model");
   try {
     auto building = polychron::onnx::Session::build(
-        context, model, {options.bindings, options.constants, warn, label});
+        context, model, {options.bindings, options.constants, warning, label});
     progress.show("compiling the graph");
     opened->session = building.get();
   } catch (const polychron::Error& error) {

@@ -17,6 +17,7 @@
 #include "tools/progress.hpp"
 #include "tools/stress_exhaustive.hpp"
 #include "tools/stress_finding.hpp"
+#include "tools/trace_file.hpp"
 
 namespace tool {
 namespace {
@@ -47,7 +48,7 @@ Examples:
   polychron stress --schedules 100000 --strategy pct --clients 4 --lanes 1
   polychron stress --faults execution,allocation --backend real
   polychron stress --exhaustive 2 --lanes 1
-  polychron stress --replay TOKEN --trace run.json)";
+  polychron stress --replay TOKEN --trace run.trace)";
 
 /// Joins the reports of several jobs.
 class Sum {
@@ -126,11 +127,10 @@ void print(const stress::Report& report, const Options& options, double seconds)
 
 void replay(const Options& options) {
   stress::Program program;
-  stress::RunTrace trace;
+  stress::RunRecording recording;
   const auto result =
-      stress::replay(options.replay, &program, options.trace.empty() ? nullptr : &trace);
-  if (!options.trace.empty())
-    write_trace(options.trace, trace, result.finding.value_or("nothing was found"));
+      stress::replay(options.replay, &program, options.trace.empty() ? nullptr : &recording);
+  if (!options.trace.empty()) write_trace(options.trace, recording);
   if (options.json) {
     nlohmann::json value{{"program", to_string(program)},
                          {"schedule", stress::to_string(result.schedule)}};
@@ -267,10 +267,7 @@ void add_stress(CLI::App& app, const Globals& globals) {
       ->excludes(backend);
   command->add_option("--replay", options->replay, "Run the finding of this token again")
       ->check(not_empty("a token"));
-  command
-      ->add_option("--trace", options->trace,
-                   "Write the run of what was found or replayed as Chrome trace events")
-      ->check(not_empty("a file"));
+  add_trace_option(*command, options->trace, "Record the run of what was found or replayed");
   command->add_flag("--json", options->json, "Print the report as JSON");
   command->callback([options, &globals] { run(*options, globals.progress); });
 }

@@ -21,18 +21,18 @@ void print_finding(const stress::Finding& finding) {
             << "\nagain: polychron stress --replay " << finding.token << '\n';
 }
 
-void write_trace(const std::string& path, const stress::RunTrace& trace, const std::string& title) {
-  const auto text = trace.chrome_json(title);
+void write_trace(const std::string& path, const stress::RunRecording& recording) {
+  const auto bytes = recording.file();
   OutputFiles files;
-  files.add(path, {std::as_bytes(std::span(text))});
+  files.add(path, {bytes});
   files.commit();
 }
 
 void write_trace(const std::string& path, const stress::Finding& finding) {
   if (path.empty()) return;
-  stress::RunTrace trace;
-  static_cast<void>(stress::replay(finding.token, nullptr, &trace));
-  write_trace(path, trace, finding.what);
+  stress::RunRecording recording;
+  static_cast<void>(stress::replay(finding.token, nullptr, &recording));
+  write_trace(path, recording);
 }
 
 }  // namespace tool

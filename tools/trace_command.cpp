@@ -1,15 +1,18 @@
 // polychron trace: what a recording has to tell.
 #include <fstream>
+#include <functional>
 #include <iostream>
-#include <iterator>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "polychron/error.hpp"
+#include "replay/replay.hpp"
 #include "tools/arguments.hpp"
 #include "tools/command.hpp"
 #include "tools/output_files.hpp"
 #include "tools/printable.hpp"
+#include "tools/progress.hpp"
 #include "tools/standard_input.hpp"
 #include "trace/check.hpp"
 #include "trace/chrome.hpp"
@@ -19,46 +22,49 @@
 namespace tool {
 namespace {
 
+namespace replay = polychron::replay;
 namespace trace = polychron::trace;
 
 struct Options {
   std::string recording, output;
+  std::uint64_t schedules = 0, seed = 1;
 };
 
 constexpr const char* footer =
     R"(A recording is made by --trace FILE of run, bench and ocr, by POLYCHRON_TRACE=FILE in the
-environment of any program that uses the library, or by Runtime::start_trace() and trace().
+environment of any program that uses the library, by Runtime::start_trace() and trace(), or of a
+schedule by --trace FILE of stress.
 
 Examples:
   polychron bench model.onnx --seconds 1 --trace run.trace
   polychron trace summary run.trace
   polychron trace view run.trace -o run.html
   polychron trace chrome run.trace -o run.json      (for ui.perfetto.dev)
-  polychron trace check run.trace)";
+  polychron trace check run.trace
+  polychron trace replay run.trace                  (the same calls in the same order)
+  polychron trace replay run.trace --schedules 1000 (in others)";
 
 constexpr std::size_t max_recording = std::size_t{1} << 31;
 
-std::string read_bytes(const std::string& path) {
-  if (path == standard_stream) {
-    const auto bytes = read_standard_input(max_recording);
-    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-  }
+std::vector<std::byte> read_bytes(const std::string& path) {
+  if (path == standard_stream) return read_standard_input(max_recording);
+  const auto refuse = [&](const char* why) { throw UserError("recording '" + path + "': " + why); };
   std::error_code error;
+  // Before it is opened: a pipe would wait for its other end, and devices have no end.
+  if (!std::filesystem::is_regular_file(path, error)) refuse("expected a file, found none");
   const auto size = std::filesystem::file_size(path, error);
-  if (error || !std::filesystem::is_regular_file(path))
-    throw UserError("recording '" + path + "': no such file");
-  if (size > max_recording) throw UserError("recording '" + path + "': expected at most 2 GiB");
+  if (error || size > max_recording) refuse("expected at most 2 GiB");
+  std::vector<std::byte> bytes(size);
   std::ifstream file(path, std::ios::binary);
-  std::string bytes(size, '\0');
-  if (!file.read(bytes.data(), static_cast<std::streamsize>(size)))
-    throw UserError("recording '" + path + "': cannot be read");
+  if (!file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size)))
+    refuse("it cannot be read");
   return bytes;
 }
 
 trace::Story read_story(const std::string& path) {
   const auto bytes = read_bytes(path);
   try {
-    return trace::tell(std::as_bytes(std::span<const char>(bytes)));
+    return trace::tell(bytes);
   } catch (const polychron::Error& error) {
     throw UserError("recording '" + path + "': " + error.message());
   }
@@ -96,13 +102,67 @@ void check(const Options& options) {
   if (!verdict.broken.empty()) throw AlreadyTold();
 }
 
+void save(const Options& options, std::span<const std::byte> recording) {
+  if (options.output.empty()) return;
+  OutputFiles files;
+  files.add(options.output, {recording});
+  files.commit();
+}
+
+std::string count(std::size_t number, const char* thing) {
+  return std::to_string(number) + " " + thing + (number == 1 ? "" : "s");
+}
+
+void replay_as_recorded(const Options& options, std::span<const std::byte> recording) {
+  const auto replayed = replay::replay(recording);
+  for (const auto& difference : replayed.differences) std::cout << printable(difference) << '\n';
+  std::cout << count(replayed.calls, "call") << " on " << count(replayed.contexts, "context")
+            << " made again: " << count(replayed.operations, "operation") << " carried out, "
+            << count(replayed.errors, "error") << ", " << count(replayed.values, "answer")
+            << (replayed.contents ? " (bytes compared)" : " (bytes not recorded)") << "; "
+            << count(replayed.differences.size(), "difference") << '\n';
+  save(options, replayed.recording);
+  if (!replayed.differences.empty()) throw AlreadyTold();
+}
+
+void replay_otherwise(const Options& options, std::span<const std::byte> recording,
+                      bool force_progress) {
+  Progress progress(force_progress);
+  const auto varied =
+      replay::vary(recording, {options.schedules, options.seed}, [&](std::uint64_t schedules) {
+        if (schedules % 16 == 0) progress.show("schedules", schedules, options.schedules);
+        return true;
+      });
+  progress.clear();
+  if (!varied.finding) {
+    std::cout << count(varied.schedules, "schedule") << " tried, from seed " << options.seed
+              << ": nothing found\n";
+    return;
+  }
+  std::cout << printable(*varied.finding) << "\nfound in the schedule of seed " << varied.seed
+            << "; again: polychron trace replay RECORDING --schedules 1 --seed " << varied.seed
+            << '\n';
+  save(options, varied.recording);
+  throw AlreadyTold();
+}
+
+void replay_recording(const Options& options, bool force_progress) {
+  const auto bytes = read_bytes(options.recording);
+  try {
+    options.schedules == 0 ? replay_as_recorded(options, bytes)
+                           : replay_otherwise(options, bytes, force_progress);
+  } catch (const polychron::Error& error) {
+    throw UserError("recording '" + options.recording + "': " + error.message());
+  }
+}
+
 CLI::App* add(CLI::App& to, const char* name, const char* help,
-              const std::shared_ptr<Options>& options, void (*run)(const Options&)) {
+              const std::shared_ptr<Options>& options, std::function<void(const Options&)> run) {
   auto* command = to.add_subcommand(name, help);
   command->add_option("RECORDING", options->recording, "A recording; - is standard input")
       ->required()
       ->check(not_empty("a file"));
-  command->callback([options, run] { run(*options); });
+  command->callback([options, run = std::move(run)] { run(*options); });
   return command;
 }
 
@@ -114,7 +174,7 @@ void add_output(CLI::App& command, const std::shared_ptr<Options>& options) {
 
 }  // namespace
 
-void add_trace(CLI::App& app) {
+void add_trace(CLI::App& app, const Globals& globals) {
   const auto options = std::make_shared<Options>();
   auto* command = app.add_subcommand("trace", "Look at a recording of a runtime's actors");
   command->footer(footer);
@@ -131,6 +191,17 @@ void add_trace(CLI::App& app) {
                     write(o, trace::chrome_json(read_story(o.recording), title_of(o.recording)));
                   }),
              options);
+  auto* replay =
+      add(*command, "replay", "The same calls again, in one thread: where it differs, if it does",
+          options, [&globals](const Options& o) { replay_recording(o, globals.progress); });
+  replay
+      ->add_option("--schedules", options->schedules,
+                   "Try so many other schedules of these calls, and look for what must not be")
+      ->check(whole_number());
+  replay->add_option("--seed", options->seed, "Of the first of them")->check(whole_number());
+  replay->add_option("-o,--output", options->output, "A recording of what happened goes here")
+      ->type_name("FILE")
+      ->check(not_empty("a file"));
   add(*command, "check", "Whether what must hold of every run holds of this one", options, check);
 }
 

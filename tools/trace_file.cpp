@@ -1,17 +1,16 @@
 #include "tools/trace_file.hpp"
 
-#include <iostream>
 #include <utility>
 
 #include "polychron/error.hpp"
 #include "tools/arguments.hpp"
 #include "tools/output_files.hpp"
-#include "tools/printable.hpp"
+#include "tools/report.hpp"
 
 namespace tool {
 
-void add_trace_option(CLI::App& command, std::string& path) {
-  command.add_option("--trace", path, "Record the actors' messages; see polychron trace --help")
+void add_trace_option(CLI::App& command, std::string& path, const std::string& what) {
+  command.add_option("--trace", path, what + "; see polychron trace --help")
       ->type_name("FILE")
       ->check(not_empty("a file"));
 }
@@ -29,7 +28,7 @@ TraceFile::~TraceFile() {
     runtime_.stop_trace();
     polychron::save_trace(runtime_.trace(), path_);
   } catch (const std::exception& error) {
-    std::cerr << "polychron: warning: --trace: " << printable(error.what()) << '\n';
+    warn("warning: --trace: " + std::string(error.what()));
   }
 }
 

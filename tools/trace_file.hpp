@@ -8,8 +8,9 @@
 
 namespace tool {
 
-/// Adds --trace to a command.
-void add_trace_option(CLI::App& command, std::string& path);
+/// Adds --trace to a command. `what` it does.
+void add_trace_option(CLI::App& command, std::string& path,
+                      const std::string& what = "Record the actors' messages");
 
 /// Records a runtime from its construction on, and writes what it has to `path` when it goes, also
 /// if that is because something failed: that is when one wants to see it. An empty path: nothing.

@@ -66,27 +66,31 @@ class Checker {
         continue;
       }
       if (story_.dropped != 0) continue;
+      // Whoever ended did not read its last mail; who was still at it had not come so far.
       const auto& to = story_.actors[*message.to_actor];
-      // Whoever ended did not read its last mail; neither did who was still at it.
-      const bool excused = to.end || !last_handled_after(*message.to_actor, *message.sent);
-      holds(excused, [&] {
+      const auto later = last_sent_of_handled().find(way_of(message));
+      const bool overtaken = later != last_sent_of_handled().end() && later->second > *message.sent;
+      holds(to.end || !overtaken, [&] {
         return message.name + " to " + name_of(*message.to_actor) +
-               " was never handled, though later mail was";
+               " was never handled, though a later one from there was";
       });
     }
   }
 
-  /// Whether an actor went on for long after a message should have been there. Urgent mail goes
-  /// ahead of others, so one handling proves nothing; its last one does, if all is quiet after it.
-  bool last_handled_after(Index actor, Time sent) {
+  /// Mail of one kind from one actor to another stays in order; urgent mail overtakes other.
+  using Way = std::tuple<Index, Index, std::string>;
+  static Way way_of(const Message& message) {
+    return {message.from_actor.value_or(0), *message.to_actor, message.name};
+  }
+  /// When the last message that was handled was sent, of each way.
+  const std::map<Way, Time>& last_sent_of_handled() {
     if (last_.empty())
       for (const auto& message : story_.messages)
         if (message.to) {
-          auto& last = last_[*message.to_actor];
+          auto& last = last_[way_of(message)];
           last = std::max(last, *message.sent);
         }
-    const auto known = last_.find(actor);
-    return known != last_.end() && known->second > sent;
+    return last_;
   }
 
   void lanes_keep_their_turns() {
@@ -130,13 +134,12 @@ class Checker {
         if (event.name == "release") seen.release = operation.event;
       };
       for (const auto id : operation.reads) touch(id, false);
-      for (const auto id : operation.writes)
-        if (std::ranges::find(operation.reads, id) == operation.reads.end()) touch(id, true);
+      for (const auto id : operation.writes) touch(id, true);
     }
   }
 
   const Story& story_;
-  std::map<Index, Time> last_;
+  std::map<Way, Time> last_;
   Verdict verdict_;
 };
 

@@ -13,7 +13,7 @@ struct Verdict {
   std::size_t checked = 0;          ///< facts that were looked at
 };
 
-/// An actor handles one message at a time, each once; a lane's turns come in order and once, its
+/// An actor handles one message at a time, each once; a lane's turns come once, its
 /// operations within its handlings; a ticket is carried out once; operations that share a tensor,
 /// one of them writing, in the order of their tickets; nothing touches a tensor after its release;
 /// what was sent is handled, unless its receiver ended or the recording did. Of a recording that

@@ -28,7 +28,7 @@ void add(Records& to, std::uint64_t thread, const recording::Record& record) {
       [&](const auto& r) {
         using R = std::remove_cvref_t<decltype(r)>;
         if constexpr (std::is_same_v<R, recording::ContextNamed>) {
-          to.contexts[r.context] = r.label;
+          to.contexts[r.context] = {std::string(r.label), r.lanes};
         } else if constexpr (std::is_same_v<R, recording::ObjectNamed>) {
           auto& name = to.objects[{r.context, r.graph, r.id}];
           name.label = r.label;
@@ -46,7 +46,14 @@ void add(Records& to, std::uint64_t thread, const recording::Record& record) {
           to.handled.push_back(r);
         } else if constexpr (std::is_same_v<R, recording::Carried>) {
           to.carried.push_back(r);
+        } else if constexpr (std::is_same_v<R, recording::Called>) {
+          to.called.push_back(r);
+        } else if constexpr (std::is_same_v<R, recording::Answered>) {
+          to.answered.push_back(r);
+        } else if constexpr (std::is_same_v<R, recording::GivenBack>) {
+          to.given_back.push_back(r);
         } else {
+          static_assert(std::is_same_v<R, recording::StepsTaken>);
           to.steps.push_back(r);
         }
       },
@@ -71,6 +78,7 @@ Records read_records(std::span<const std::byte> bytes) {
   records.calls = lines(file->head.calls);
   records.operations = lines(file->head.operations);
   records.outcomes = lines(file->head.outcomes);
+  records.operators = lines(file->head.operators);
   records.dropped = file->head.dropped;
   records.taken = file->head.taken;
   for (const auto& piece : file->pieces) {
@@ -94,6 +102,12 @@ Records read_records(std::span<const std::byte> bytes) {
       records.carried, [](const auto& r) { return r.begin; }, first);
   sort_by_time(
       records.steps, [](const auto& r) { return r.begin; }, first);
+  sort_by_time(
+      records.called, [](const auto& r) { return r.at; }, first);
+  sort_by_time(
+      records.answered, [](const auto& r) { return r.at; }, first);
+  sort_by_time(
+      records.given_back, [](const auto& r) { return r.at; }, first);
   first = std::min(first, records.taken);
   return records;
 }

@@ -29,7 +29,11 @@ struct OfThread {
 };
 
 struct Records {
-  std::map<std::uint64_t, std::string> contexts;
+  struct Context {
+    std::string label;
+    std::uint32_t lanes = 1;
+  };
+  std::map<std::uint64_t, Context> contexts;
   std::map<ObjectKey, ObjectName> objects;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<std::string>> plans;
   std::vector<recording::ActorBegan> began;
@@ -38,7 +42,10 @@ struct Records {
   std::vector<recording::Handled> handled;
   std::vector<recording::Carried> carried;
   std::vector<recording::StepsTaken> steps;
-  std::vector<std::string> messages, receivers, calls, operations, outcomes;
+  std::vector<recording::Called> called;  ///< of each context in the order in which it took them
+  std::vector<recording::Answered> answered;
+  std::vector<recording::GivenBack> given_back;
+  std::vector<std::string> messages, receivers, calls, operations, outcomes, operators;
   std::uint64_t dropped = 0;
   std::int64_t first = 0, taken = 0;
 };

@@ -30,10 +30,9 @@ struct Actor {
   std::string label;  ///< "lane 0", "'hidden'"
   MaybeIndex context;
   Band band = Band::content;
-  std::uint32_t lane = 0;    ///< of a device
-  Time start = 0;            ///< when it was first heard of
-  std::optional<Time> end;   ///< if it ended
-  std::uint64_t number = 0;  ///< CAF's; of a caller, its thread's
+  std::uint32_t lane = 0;   ///< of a device
+  Time start = 0;           ///< when it was first heard of
+  std::optional<Time> end;  ///< if it ended
 };
 
 /// An error with its causes, from itself to the root.
@@ -73,7 +72,7 @@ struct Message {
   MaybeIndex from, to;  ///< the events in which it was sent and handled
   MaybeIndex from_actor, to_actor;
   std::optional<Time> sent, received;
-  std::string name, label;
+  std::string name;
   std::uint64_t ticket = 0;
 };
 
@@ -92,7 +91,6 @@ struct Operation {
   std::uint32_t lane = 0;
   std::uint64_t turn = 0;
   std::vector<std::uint64_t> reads, writes;  ///< tensors
-  std::uint64_t graph = 0;
 };
 
 /// A step function.

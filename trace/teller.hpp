@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <unordered_map>
 #include <utility>
 
 #include "trace/records.hpp"
@@ -67,7 +66,5 @@ class Teller {
   std::map<Key, Index> carried_operations_;  ///< likewise: the event
   std::vector<std::vector<Span>> tracks_;    ///< handlings and operations of each actor
 };
-
-ErrorChain errors_in(std::string_view lines);
 
 }  // namespace polychron::trace

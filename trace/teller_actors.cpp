@@ -30,9 +30,9 @@ void Teller::find_contexts() {
     if (number == 0 || contexts_.contains(number)) return;
     contexts_[number] = story_.contexts.size();
     const auto named = records_.contexts.find(number);
-    story_.contexts.push_back({named == records_.contexts.end() ? "" : named->second, {}});
+    story_.contexts.push_back({named == records_.contexts.end() ? "" : named->second.label, {}});
   };
-  for (const auto& [number, label] : records_.contexts) add(number);
+  for (const auto& [number, context] : records_.contexts) add(number);
   for (const auto& r : records_.began) add(r.context);
   for (const auto& r : records_.sent) add(r.record.context);
   for (const auto& r : records_.handled) add(r.context);
@@ -51,8 +51,7 @@ Index Teller::actor_of(std::uint64_t context, std::uint64_t number, const std::s
                        Time seen) {
   const auto [place, is_new] = actors_.try_emplace({context, number}, story_.actors.size());
   if (is_new)
-    story_.actors.push_back(
-        {kind, "", context_of(context), band_of(kind), 0, seen, std::nullopt, number});
+    story_.actors.push_back({kind, "", context_of(context), band_of(kind), 0, seen, std::nullopt});
   auto& actor = story_.actors[place->second];
   actor.start = std::min(actor.start, seen);
   if (actor.kind.empty()) {
@@ -66,7 +65,7 @@ Index Teller::caller_of(std::uint64_t thread, Time seen) {
   const auto [place, is_new] = callers_.try_emplace(thread, story_.actors.size());
   if (is_new)
     story_.actors.push_back({"caller", "thread " + std::to_string(thread), std::nullopt,
-                             Band::callers, 0, seen, std::nullopt, thread});
+                             Band::callers, 0, seen, std::nullopt});
   return place->second;
 }
 

@@ -1,9 +1,10 @@
 // What happened in a recording: events, in order, each with what led to it.
 #include <charconv>
-#include <deque>
 #include <numeric>
 
 #include "polychron/error.hpp"
+#include "trace/errors.hpp"
+#include "trace/matches.hpp"
 #include "trace/teller.hpp"
 
 namespace polychron::trace {
@@ -54,26 +55,10 @@ std::string Teller::object_of(std::uint64_t context, const recording::Footprint&
 }
 
 void Teller::match_messages() {
-  // What lay at an address was handled before anything else came to lie there.
-  std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, std::deque<Index>> on_the_way;
-  const auto& sent = records_.sent;
-  const auto& handled = records_.handled;
-  handled_of_sent_.resize(sent.size());
-  sent_of_handled_.resize(handled.size());
-  Index next = 0;
-  for (Index i = 0; i < handled.size(); ++i) {
-    for (; next < sent.size() && sent[next].record.at <= handled[i].begin; ++next) {
-      const auto& r = sent[next].record;
-      on_the_way[{r.context, r.to, r.message}].push_back(next);
-    }
-    const auto there = on_the_way.find({handled[i].context, handled[i].by, handled[i].message});
-    if (there == on_the_way.end()) continue;
-    const auto match = there->second.back();
-    on_the_way.erase(there);
-    if (sent[match].record.about.message != handled[i].kind) continue;
-    sent_of_handled_[i] = match;
-    handled_of_sent_[match] = i;
-  }
+  sent_of_handled_ = sent_of_handled(records_);
+  handled_of_sent_.resize(records_.sent.size());
+  for (Index i = 0; i < sent_of_handled_.size(); ++i)
+    if (const auto match = sent_of_handled_[i]) handled_of_sent_[*match] = i;
 }
 
 void Teller::add_calls() {
@@ -234,7 +219,6 @@ void Teller::find_causes() {
     message.to_actor = receiver_of_sent_[i];
     message.sent = at;
     message.name = message_name(r.about);
-    message.label = r.about.label;
     message.ticket = r.about.ticket;
     if (const auto handled = handled_of_sent_[i]) {
       message.to = event_of_handled_[*handled];

@@ -1,4 +1,5 @@
 // What follows from what happened in a recording: states, waits, counters.
+#include "trace/errors.hpp"
 #include "trace/lints.hpp"
 #include "trace/teller.hpp"
 
@@ -13,27 +14,31 @@ std::string title_of(const Event& event) {
 }
 
 void Teller::find_states() {
-  // What a lane tells of an operation: the context, that it failed; a tensor, with which error it
-  // was tagged.
-  for (const auto& [thread, r] : records_.sent) {
-    if (r.about.error.empty() || r.about.ticket == 0) continue;
-    const auto operation = carried_operations_.find({r.context, r.about.ticket});
-    if (operation == carried_operations_.end()) continue;
+  const auto tell = [&](std::uint64_t context, std::uint64_t ticket, std::int64_t at,
+                        std::string_view error) {
+    if (error.empty() || ticket == 0) return;
+    const auto operation = carried_operations_.find({context, ticket});
+    if (operation == carried_operations_.end()) return;
     auto& event = story_.events[operation->second];
-    if (r.at < records_.first || time_of(r.at) < event.begin) continue;  // a refusal's outputs
-    if (!event.error.empty()) continue;
-    event.error = errors_in(r.about.error);
+    if (time_of(at) < event.begin) return;  // a refusal's outputs
+    if (!event.error.empty()) return;
+    event.error = errors_in(error);
     event.state = event.error.front().ran ? Event::State::failed : Event::State::not_run;
     // The failure upstream, through which its input was errored.
     for (std::size_t i = 1; i < event.error.size(); ++i) {
-      const auto upstream = carried_operations_.find({r.context, event.error[i].ticket});
-      if (event.error[i].ticket == 0 || event.error[i].ticket == r.about.ticket) continue;
+      const auto upstream = carried_operations_.find({context, event.error[i].ticket});
+      if (event.error[i].ticket == 0 || event.error[i].ticket == ticket) continue;
       if (upstream == carried_operations_.end() || upstream->second == operation->second) continue;
       if (story_.events[upstream->second].begin > event.begin) continue;
       event.cause = upstream->second;
       break;
     }
-  }
+  };
+  // What a lane tells of an operation: the context, that it failed; a tensor, with which error it
+  // was tagged; a caller, why there are no bytes.
+  for (const auto& [thread, r] : records_.sent)
+    tell(r.context, r.about.ticket, r.at, r.about.error);
+  for (const auto& r : records_.answered) tell(r.context, r.ticket, r.at, r.error);
 }
 
 void Teller::find_waits() {
@@ -49,7 +54,7 @@ void Teller::find_waits() {
     const auto& at = records_.sent[sent->second].record.footprint;
     turns[{r.context, at.lane, at.turn}] = event_of_carried_[i];
     story_.operations.push_back(
-        {event_of_carried_[i], *context, at.lane, at.turn, at.reads, at.writes, at.graph});
+        {event_of_carried_[i], *context, at.lane, at.turn, at.reads, at.writes});
   }
   std::map<Index, std::size_t> position;
   for (const auto& [lane, events] : lanes)

@@ -221,6 +221,10 @@ class Context {
   /// Tells RuntimeOptions::log, as the library does: for importers and the like. Never waits.
   void log(LogLevel level, std::string_view message) const;
 
+  /// Whether this context's actors are in what its runtime records (Runtime::start_trace): yes,
+  /// unless this says no. At once, at any time, on any thread.
+  void set_traced(bool on);
+
   // -- load --------------------------------------------------------------------------------------
   /// At once, also of a context that is gone, and while its lanes are busy.
   ContextStats stats() const;

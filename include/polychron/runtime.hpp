@@ -128,11 +128,13 @@ class Runtime {
 
   /// Records from now on what the actors of all contexts do, also of those that are made later, and
   /// forgets what was recorded before. On a server under way, too; costs little (docs/tracing.md).
+  /// Contexts can be left out (Context::set_traced). Throws invalid_state in a forked process.
   void start_trace(const TraceOptions& options = {});
   /// What was recorded stays, for trace().
   void stop_trace() noexcept;
   /// What was recorded last, as the bytes of a file that `polychron trace` reads; while it is being
-  /// recorded, up to now. Any thread, at any time, also after shutdown().
+  /// recorded, up to now. Any thread, at any time, also after shutdown(). Throws invalid_state in a
+  /// forked process.
   std::vector<std::byte> trace() const;
 
   /// Its contexts are lost (runtime_shutdown), every pending reply is rejected, nothing that is

@@ -2,24 +2,40 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
+#include <memory>
+#include <utility>
 
 #include "messages/observer.hpp"
 
 namespace polychron::msg {
 
-/// Read by every hook: a load and a branch if nobody listens. Written by whoever starts and stops
-/// to listen, at any time.
+/// Read by every hook: a load and a branch while nobody listens. Written by whoever starts and
+/// stops to listen, at any time; the observer stays, because a thread may be in the middle of
+/// telling it something.
 class Tap {
  public:
-  /// Null: nobody listens.
-  Observer* observer() const noexcept { return observer_.load(std::memory_order_acquire); }
+  explicit Tap(std::shared_ptr<Observer> observer = nullptr) : observer_(std::move(observer)) {}
 
-  /// `observer` must live as long as this: a thread may be in the middle of telling it something.
-  /// Null: nobody.
-  void listen(Observer* observer) noexcept { observer_.store(observer, std::memory_order_release); }
+  /// Null: nobody listens.
+  Observer* observer() const noexcept {
+    return closed_.load(std::memory_order_relaxed) == 0 ? observer_.get() : nullptr;
+  }
+  void listen(bool on) noexcept { set(not_recording, !on); }
+  /// Whoever listens hears nothing of this context.
+  void mute(bool on) noexcept { set(muted, on); }
 
  private:
-  std::atomic<Observer*> observer_{nullptr};
+  static constexpr std::uint8_t not_recording = 1, muted = 2;
+  void set(std::uint8_t reason, bool on) noexcept {
+    if (on)
+      closed_.fetch_or(reason, std::memory_order_relaxed);
+    else
+      closed_.fetch_and(static_cast<std::uint8_t>(~reason), std::memory_order_relaxed);
+  }
+
+  const std::shared_ptr<Observer> observer_;
+  std::atomic<std::uint8_t> closed_{not_recording};  ///< the reasons
 };
 
 }  // namespace polychron::msg

@@ -1,8 +1,8 @@
 // A recording of a driven world tells what happened there, whatever the schedule was.
 #include <algorithm>
 
-#include "recording/file.hpp"
-#include "recording/recorder.hpp"
+#include "stress/program.hpp"
+#include "stress/run.hpp"
 #include "tests/protocol/observed.hpp"
 #include "trace/check.hpp"
 #include "trace/story.hpp"
@@ -14,16 +14,8 @@ using trace::Event;
 
 namespace {
 
-/// Records a world in its own time, in which whatever happens takes a step.
-struct Steps {
-  std::shared_ptr<recording::Time> now = std::make_shared<recording::Time>(0);
-  std::shared_ptr<recording::Recorder> recorder =
-      std::make_shared<recording::Recorder>([at = now] { return ++*at; });
-
-  Steps() { recorder->begin({}); }
-  trace::Story story() const {
-    return trace::tell(recording::file_of(recorder->contents(), *now + 1));
-  }
+struct Steps : stress::RunRecording {
+  trace::Story story() const { return trace::tell(file()); }
 };
 
 }  // namespace
@@ -33,11 +25,11 @@ BOOST_AUTO_TEST_SUITE(recordings)
 BOOST_AUTO_TEST_CASE(what_must_hold_of_every_run_holds_of_its_recording) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     const int lanes = 1 + static_cast<int>(seed % 3);
-    const Steps steps;
+    Steps steps;
     stress::RandomStrategy strategy(seed);
     World world(strategy);
     {
-      Observed observed(world, steps.recorder->ear("main"));
+      Observed observed(world, steps.ear("main", lanes));
       work(observed, lanes);
       world.run();
     }
@@ -76,12 +68,32 @@ BOOST_AUTO_TEST_CASE(what_must_hold_of_every_run_holds_of_its_recording) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(what_holds_of_every_run_holds_of_random_programs) {
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    const auto program = stress::random_program(seed);
+    stress::RandomStrategy strategy(seed);
+    stress::RunRecording recording;
+    const auto result = stress::run(program, strategy, nullptr, &recording);
+    const auto story = trace::tell(recording.file());
+    BOOST_TEST_CONTEXT("seed " << seed) {
+      BOOST_TEST(!result.finding.has_value());
+      for (const auto& broken : trace::check(story).broken) BOOST_ERROR(broken);
+      const auto handled = std::ranges::count_if(story.events, [](const Event& event) {
+        return event.kind == Event::Kind::handling || event.kind == Event::Kind::outcome ||
+               event.kind == Event::Kind::failure;
+      });
+      BOOST_TEST(static_cast<std::size_t>(handled) == result.messages);
+      BOOST_TEST(story.contexts.size() == program.contexts);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_broken_run_is_told) {
-  const Steps steps;
+  Steps steps;
   stress::RandomStrategy strategy(7);
   World world(strategy);
   {
-    Observed observed(world, steps.recorder->ear("main"));
+    Observed observed(world, steps.ear("main", 2));
     work(observed, 2);
     world.run();
   }
@@ -127,7 +139,7 @@ BOOST_AUTO_TEST_CASE(a_broken_run_is_told) {
   });
   breaks("a message that is lost", [&](trace::Story& story) {
     const auto handled = std::ranges::find_if(story.messages, [&](const trace::Message& m) {
-      return m.to && story.actors[*m.to_actor].kind == "device";
+      return m.to && m.name == "write";  // more of them follow
     });
     story.actors[*handled->to_actor].end.reset();
     handled->to.reset();

@@ -65,13 +65,13 @@ BOOST_AUTO_TEST_CASE(small_programs_are_searched_to_the_end) {
 
 BOOST_AUTO_TEST_CASE(a_replay_is_written_as_a_trace) {
   const test_tool::TemporaryDirectory directory;
-  const auto path = directory / "run.json";
+  const auto path = directory / "run.trace";
   const auto token = polychron::stress::token_of(polychron::stress::random_program(3), {});
   const auto outcome = run_tool({"stress", "--replay", token, "--trace", path});
   BOOST_TEST(outcome.exit_code == 0, outcome.output);
-  std::ifstream file(path);
-  const auto trace = nlohmann::json::parse(file);
-  BOOST_TEST(trace.at("traceEvents").size() > 50U);
+  const auto chrome = run_tool({"trace", "chrome", path});
+  BOOST_TEST(nlohmann::json::parse(chrome.output).at("traceEvents").size() > 50U);
+  BOOST_TEST(run_tool({"trace", "check", path}).exit_code == 0);
   check_mistake(run_tool({"stress", "--replay", token, "--trace", "/no/such/place"}), "place");
 }
 

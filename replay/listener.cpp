@@ -1,0 +1,94 @@
+#include "replay/listener.hpp"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "messages/names.hpp"
+
+namespace polychron::replay {
+
+namespace {
+
+msg::Ticket ticket_of(const msg::MessageView& message) {
+  return std::visit(
+      [](const auto* m) -> msg::Ticket {
+        if constexpr (requires { m->stamp.ticket; })
+          return m->stamp.ticket;
+        else if constexpr (requires { m->ticket; })
+          return m->ticket;
+        else
+          return 0;
+      },
+      message);
+}
+
+}  // namespace
+
+Listener::Listener(const Script& script, std::size_t context, std::shared_ptr<AtWork> at,
+                   Progress* progress, std::shared_ptr<msg::Observer> also)
+    : script_(script), at_(std::move(at)), progress_(progress), also_(std::move(also)) {
+  at_->context = &script.contexts[context];
+}
+
+std::optional<msg::ActorId> Listener::actor_of(const Role& role) const {
+  const auto kind = cast_.find(role.kind);
+  if (kind == cast_.end() || role.number >= kind->second.size()) return std::nullopt;
+  return kind->second[role.number];
+}
+
+void Listener::started(msg::ActorId actor, const char* kind) noexcept {
+  also_->started(actor, kind);
+  const std::string_view name(kind);
+  if (name == "tensor" || name == "graph") return;  // these have mail before they begin
+  auto& actors = cast_[std::string(name)];
+  actors.insert(std::ranges::upper_bound(actors, actor), actor);
+}
+
+void Listener::sent(msg::ActorId from, msg::ActorId to, const msg::MessageView& message) noexcept {
+  also_->sent(from, to, message);
+  const auto* const* const m = std::get_if<const msg::carry_out*>(&message);
+  if (m == nullptr) return;
+  if (taken_ != nullptr) operations_[(*m)->stamp.ticket] = taken_;
+  // The first operation on an object is issued by who has just made its actor.
+  if (const auto* made = std::get_if<msg::op::Allocate>(&(*m)->operation))
+    cast_["tensor"].push_back(made->tensor->actor->id());
+  if (const auto* made = std::get_if<msg::op::Load>(&(*m)->operation))
+    cast_["graph"].push_back(made->graph->actor->id());
+}
+
+void Listener::received(msg::ActorId by, const msg::MessageView& message) noexcept {
+  also_->received(by, message);
+  if (const auto* const* m = std::get_if<const msg::compile*>(&message))
+    at_->graph = (*m)->call.graph;
+  if (progress_ == nullptr) return;
+  const auto name = std::visit(
+      [](const auto* m) { return msg::name_of_message<std::remove_cvref_t<decltype(*m)>>(); },
+      message);
+  progress_->handled(by, name, ticket_of(message));
+}
+
+void Listener::finished(msg::ActorId by, const msg::MessageView& message) noexcept {
+  also_->finished(by, message);
+  if (std::holds_alternative<const msg::submit*>(message)) taken_ = nullptr;
+}
+
+void Listener::has_turn(msg::ActorId lane, const msg::carry_out& operation) noexcept {
+  also_->has_turn(lane, operation);
+  const auto known = operations_.find(operation.stamp.ticket);
+  at_->call = known == operations_.end() ? nullptr : known->second;
+}
+
+void Listener::takes(msg::ActorId context, const msg::submit& call) noexcept {
+  also_->takes(context, call);
+  // The end of a context is urgent, and comes before what was called earlier.
+  const bool ends = std::holds_alternative<msg::DestroyContext>(call.call);
+  const auto at = std::ranges::find_if(
+      submitted_, [&](std::size_t index) { return script_.calls[index].ends == ends; });
+  if (at == submitted_.end()) return;  // the end of what is left, after all calls
+  const auto index = *at;
+  submitted_.erase(at);
+  taken_ = &script_.calls[index];
+  if (progress_ != nullptr) progress_->took(index);
+}
+
+}  // namespace polychron::replay

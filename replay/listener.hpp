@@ -1,0 +1,69 @@
+// Hears what the actors of a context do in a replay: for the order, for the device, for the record.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "messages/observer.hpp"
+#include "replay/backend.hpp"
+#include "replay/script.hpp"
+
+namespace polychron::replay {
+
+/// Who hears of what the order waits for.
+class Progress {
+ public:
+  virtual ~Progress() = default;
+  /// A context began with a call.
+  virtual void took(std::size_t call) = 0;
+  virtual void handled(msg::ActorId by, std::string_view message, msg::Ticket ticket) = 0;
+};
+
+/// A context's.
+class Listener final : public msg::Observer {
+ public:
+  Listener(const Script& script, std::size_t context, std::shared_ptr<AtWork> at,
+           Progress* progress, std::shared_ptr<msg::Observer> also);
+
+  /// The next call of this context that arrives is this one.
+  void expect(std::size_t call) { submitted_.push_back(call); }
+
+  /// Who plays a role, if he is there yet.
+  std::optional<msg::ActorId> actor_of(const Role& role) const;
+
+  void started(msg::ActorId actor, const char* kind) noexcept override;
+  void ended(msg::ActorId actor) noexcept override { also_->ended(actor); }
+  void sent(msg::ActorId from, msg::ActorId to, const msg::MessageView& message) noexcept override;
+  void received(msg::ActorId by, const msg::MessageView& message) noexcept override;
+  void finished(msg::ActorId by, const msg::MessageView& message) noexcept override;
+  void has_turn(msg::ActorId lane, const msg::carry_out& operation) noexcept override;
+  void takes(msg::ActorId context, const msg::submit& call) noexcept override;
+  void answers(msg::ActorId lane, msg::Ticket ticket, const std::optional<Error>& error,
+               std::span<const Buffer> results) noexcept override {
+    also_->answers(lane, ticket, error, results);
+  }
+  void takes_back(msg::ActorId lane, msg::Ticket ticket,
+                  std::span<const std::byte> bytes) noexcept override {
+    also_->takes_back(lane, ticket, bytes);
+  }
+  void carried_out(msg::ActorId lane, msg::Ticket ticket) noexcept override {
+    also_->carried_out(lane, ticket);
+    at_->call = nullptr;
+  }
+
+ private:
+  /// Each kind in the order in which they were made.
+  std::map<std::string, std::vector<msg::ActorId>, std::less<>> cast_;
+  const Script& script_;
+  const std::shared_ptr<AtWork> at_;
+  Progress* const progress_;  ///< null if there is no order
+  const std::shared_ptr<msg::Observer> also_;
+  std::deque<std::size_t> submitted_;              ///< on their way to the context
+  const Call* taken_ = nullptr;                    ///< that the context is at
+  std::map<msg::Ticket, const Call*> operations_;  ///< issued for them
+};
+
+}  // namespace polychron::replay

@@ -1,0 +1,225 @@
+#include "replay/script.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "polychron/error.hpp"
+#include "replay/errors.hpp"
+#include "replay/known_objects.hpp"
+#include "trace/errors.hpp"
+#include "trace/matches.hpp"
+
+namespace polychron::replay {
+
+namespace {
+
+using trace::name_in;
+
+class Writer {
+ public:
+  explicit Writer(const trace::Records& records)
+      : records_(records), matches_(trace::sent_of_handled(records)) {}
+
+  Script write() {
+    if (records_.dropped != 0)
+      refuse("it lacks " + std::to_string(records_.dropped) +
+             " records that there was no room for (TraceOptions::max_bytes)");
+    if (records_.called.empty())
+      refuse("it has no calls (TraceOptions::calls was none, or nobody called)");
+    add_contexts();
+    find_roles();
+    add_calls();
+    add_outcomes();
+    add_order();
+    script_.operators = records_.operators;
+    return std::move(script_);
+  }
+
+ private:
+  using Key = std::pair<std::uint64_t, std::uint64_t>;  ///< context, and a number in it
+
+  [[noreturn]] static void refuse(const std::string& why) {
+    throw Error(ErrorKind::bad_data, "it cannot be run again: " + why).with_operation("replay");
+  }
+  const std::string& message(std::uint32_t number) const {
+    return name_in(records_.messages, std::size_t{number} + 1);
+  }
+
+  void add_contexts() {
+    constexpr std::uint32_t most_lanes = 256;
+    for (const auto& [number, context] : records_.contexts) {
+      if (context.lanes == 0 || context.lanes > most_lanes) refuse("its lanes");
+      contexts_[number] = script_.contexts.size();
+      script_.contexts.push_back({context.label, context.lanes, {}, {}});
+    }
+  }
+  std::size_t context(std::uint64_t number) const {
+    const auto known = contexts_.find(number);
+    if (known == contexts_.end()) refuse("a context in it has no name");
+    return known->second;
+  }
+
+  /// An actor is known by its kind and by how many of that kind were made before it: CAF's numbers
+  /// go up.
+  void find_roles() {
+    std::map<std::pair<std::uint64_t, std::string_view>, std::vector<std::uint64_t>> kinds;
+    for (const auto& r : records_.began) kinds[{r.context, r.kind}].push_back(r.actor);
+    for (auto& [kind, actors] : kinds) {
+      std::ranges::sort(actors);
+      for (std::size_t i = 0; i < actors.size(); ++i)
+        roles_[{kind.first, actors[i]}] = {context(kind.first), std::string(kind.second), i};
+    }
+  }
+
+  /// A context's handlings of submits, by their beginnings: who called.
+  std::map<std::pair<std::uint64_t, std::int64_t>, std::uint64_t> callers() const {
+    std::map<std::pair<std::uint64_t, std::int64_t>, std::uint64_t> threads;
+    for (std::size_t i = 0; i < matches_.size(); ++i) {
+      const auto& handled = records_.handled[i];
+      if (matches_[i] && message(handled.kind) == "submit")
+        threads[{handled.context, handled.begin}] = records_.sent[*matches_[i]].thread;
+    }
+    return threads;
+  }
+
+  void add_calls() {
+    const auto threads = callers();
+    std::map<std::size_t, KnownObjects> known;
+    for (const auto& r : records_.called) {
+      Call call;
+      call.context = context(r.context);
+      call.bytes = r.call;
+      call.inputs = r.inputs, call.outputs = r.outputs;
+      call.contents = r.contents;
+      const auto by = threads.upper_bound({r.context, r.at});
+      if (by != threads.begin() && std::prev(by)->first.first == r.context)
+        call.thread = std::prev(by)->second;
+      calls_[{r.context, r.at}] = script_.calls.size();
+      try {
+        const auto made = decoded(call.bytes, records_.operators);
+        known[call.context].check(made, call, script_.calls.size());
+        call.ends = std::holds_alternative<msg::DestroyContext>(made);
+      } catch (const Error& error) {
+        refuse(error.message());
+      }
+      script_.calls.push_back(std::move(call));
+    }
+  }
+
+  /// The call that an operation was issued for, which was when it was taken.
+  Call* call_of(std::uint64_t context, std::uint64_t ticket) {
+    const auto issued = issued_.find({context, ticket});
+    if (issued == issued_.end() || issued->second.graph != 0) return nullptr;
+    const auto after = calls_.upper_bound({context, issued->second.at});
+    if (after == calls_.begin() || std::prev(after)->first.first != context) return nullptr;
+    return &script_.calls[std::prev(after)->second];
+  }
+
+  void add_outcomes() {
+    for (const auto& [thread, r] : records_.sent)
+      if (message(r.about.message) == "carry_out") {
+        // A plan is loaded when it is compiled, not when that was called.
+        const bool load = name_in(records_.operations, r.about.what) == "build";
+        issued_[{r.context, r.about.ticket}] = {r.at, load ? r.footprint.graph : 0};
+      }
+    for (const auto& [thread, r] : records_.sent) {
+      const auto& name = message(r.about.message);
+      if (r.about.error.empty() || name == "carry_out" || name == "submit") continue;
+      if (name == "compiled") {
+        script_.contexts[context(r.context)].not_built.try_emplace(
+            r.footprint.graph, inner_error(trace::errors_in(r.about.error)));
+        continue;
+      }
+      const bool invalid = name_in(records_.outcomes, r.about.what) == "invalid";
+      add_error(r.context, r.about.ticket, r.about.error, invalid);
+    }
+    for (const auto& r : records_.answered) {
+      add_error(r.context, r.ticket, r.error, false);
+      script_.contents |= r.digest != 0;
+    }
+    for (const auto& r : records_.given_back) {
+      script_.contents = true;
+      if (auto* const call = call_of(r.context, r.ticket)) call->given_back = r.contents;
+    }
+    for (const auto& call : script_.calls) script_.contents |= !call.contents.empty();
+  }
+
+  void add_error(std::uint64_t in, std::uint64_t ticket, std::string_view lines, bool invalid) {
+    const auto chain = trace::errors_in(lines);
+    if (chain.empty()) return;
+    const auto issued = issued_.find({in, ticket});
+    if (issued != issued_.end() && issued->second.graph != 0) {
+      script_.contexts[context(in)].not_loaded.try_emplace(issued->second.graph,
+                                                           inner_error(chain));
+      return;
+    }
+    auto* const call = call_of(in, ticket);
+    if (call == nullptr) return;
+    call->inherent |= invalid;
+    const auto& first = chain.front();
+    const bool not_started = !first.ran && chain.size() == 1;
+    if (not_started && first.kind == "timed_out") call->expired = true;
+    if (not_started && first.kind == "aborted") call->cancelled = true;
+    // What was inherited strikes nothing: nothing was tried.
+    if (!call->fault && !call->expired && !call->cancelled) call->fault = inner_error(chain);
+  }
+
+  void add_order() {
+    using Place = std::tuple<std::int64_t, int>;
+    std::vector<std::pair<Place, Turn>> turns;
+    const auto destroyed = destroys();
+    for (const auto& [key, index] : calls_) {
+      // From the call on nothing is carried out, not from when the context hears of it.
+      const auto ends = destroyed.find(index);
+      turns.push_back(
+          {{ends == destroyed.end() ? key.second : ends->second, 1}, {index, {}, {}, 0}});
+    }
+    for (std::size_t i = 0; i < records_.handled.size(); ++i) {
+      const auto& r = records_.handled[i];
+      const auto& name = message(r.kind);
+      const auto role = roles_.find({r.context, r.by});
+      // The compiler's work ends when the context hears of it, and shows nowhere before.
+      if (role == roles_.end() || name == "submit" || role->second.kind == "compiler") continue;
+      const auto ticket = matches_[i] ? records_.sent[*matches_[i]].record.about.ticket : 0;
+      if (name == "compiled")
+        turns.push_back(
+            {{r.begin, 0}, {std::nullopt, {role->second.context, "compiler", 0}, "compile", 0}});
+      turns.push_back({{r.begin, 1}, {std::nullopt, role->second, name, ticket}});
+    }
+    std::ranges::stable_sort(turns, {}, [](const auto& turn) { return turn.first; });
+    for (auto& [place, turn] : turns) script_.order.push_back(std::move(turn));
+  }
+
+  /// The calls that destroyed a context, and when they were made.
+  std::map<std::size_t, std::int64_t> destroys() const {
+    const std::string name = msg::DestroyContext::name;
+    std::map<std::uint64_t, std::int64_t> made;  // of each context the first
+    for (const auto& [thread, r] : records_.sent)
+      if (message(r.about.message) == "submit" && name_in(records_.calls, r.about.what) == name)
+        made.try_emplace(r.context, r.at);
+    std::map<std::size_t, std::int64_t> result;
+    for (const auto& [key, index] : calls_) {
+      const auto first = made.find(key.first);
+      if (script_.calls[index].ends && first != made.end()) result[index] = first->second;
+    }
+    return result;
+  }
+
+  struct Issued {
+    std::int64_t at = 0;
+    std::uint64_t graph = 0;  ///< that is loaded
+  };
+  const trace::Records& records_;
+  const std::vector<std::optional<std::size_t>> matches_;
+  Script script_;
+  std::map<std::uint64_t, std::size_t> contexts_;
+  std::map<Key, Role> roles_;
+  std::map<std::pair<std::uint64_t, std::int64_t>, std::size_t> calls_;  ///< by context and time
+  std::map<Key, Issued> issued_;                                         ///< by context and ticket
+};
+
+}  // namespace
+
+Script script_of(const trace::Records& records) { return Writer(records).write(); }
+
+}  // namespace polychron::replay

@@ -1,0 +1,74 @@
+// What a recording says is to be done again: the calls, in their order, what came of them, and who
+// did something after whom.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "messages/call.hpp"
+#include "trace/records.hpp"
+
+namespace polychron::replay {
+
+/// A call, and what nobody can know who makes it again: what failed, and which bytes there were.
+/// Texts lie in the recording.
+struct Call {
+  std::size_t context = 0;
+  std::uint64_t thread = 0;                    ///< who called
+  std::string_view bytes;                      ///< as messages/wire.hpp writes a msg::Call
+  std::vector<std::size_t> needs;              ///< calls that made what it uses
+  std::optional<std::size_t> returns;          ///< the export that it ends
+  std::vector<std::uint64_t> inputs, outputs;  ///< of a compute: how many bytes each buffer has
+  std::string_view contents;                   ///< of those inputs
+  std::string_view given_back;                 ///< of an export: what was in it when it ended
+  std::optional<Error> fault;                  ///< what the device said
+  bool inherent = false;                       ///< and would say each time
+  bool ends = false;                           ///< it destroys the context
+  bool expired = false, cancelled = false;     ///< so it was not carried out
+};
+
+/// An actor of a context: the nth of its kind that was made.
+struct Role {
+  std::size_t context = 0;
+  std::string kind;
+  std::size_t number = 0;
+  auto operator<=>(const Role&) const = default;
+};
+
+/// Something that happened: a call was taken, or an actor handled a message.
+struct Turn {
+  std::optional<std::size_t> call;
+  Role role;            ///< of a message
+  std::string message;  ///< "carry_out"
+  msg::Ticket ticket = 0;
+};
+
+struct Context {
+  std::string label;
+  std::uint32_t lanes = 1;
+  std::map<msg::GraphId, Error> not_built;  ///< graphs that did not compile
+  std::map<msg::GraphId, Error> not_loaded;
+};
+
+struct Script {
+  std::vector<Context> contexts;
+  std::vector<Call> calls;
+  std::vector<Turn> order;
+  std::vector<std::string> operators;  ///< by their numbers in the calls
+  bool contents = false;               ///< the bytes of tensors and constants are there
+};
+
+/// Throws bad_data for what cannot be run again: a recording without calls, or without its
+/// beginning, or with calls that nobody could have made.
+Script script_of(const trace::Records& records);
+
+/// The call that `bytes` are, its graph checked and its operators numbered as here. Throws
+/// bad_data.
+msg::Call decoded(std::string_view bytes, const std::vector<std::string>& operators);
+
+}  // namespace polychron::replay
