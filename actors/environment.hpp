@@ -71,6 +71,7 @@ struct Environment {
   msg::Now now;
   msg::Meanwhile meanwhile;  ///< in a driven world only
   int threads = 1;           ///< that one dispatch may use
+  msg::Placement placement;  ///< of a replay; else empty
   bool detached =
       true;  ///< device and compiler on threads of their own; false under a test scheduler
   mutable msg::Tap tap;  ///< who listens, if anybody

@@ -25,7 +25,9 @@ msg::Stamp LaneOrder::stamp(const Touched& reads, const Touched& writes) {
   const auto latest =
       std::max_element(pending.begin(), pending.end(),
                        [](const auto& a, const auto& b) { return a.use.ticket < b.use.ticket; });
-  const auto lane = latest == pending.end() ? least_loaded() : latest->use.at.lane;
+  auto lane = latest == pending.end() ? least_loaded() : latest->use.at.lane;
+  if (environment_->placement) [[unlikely]]
+    lane = prescribed(stamp.ticket).value_or(lane);
   stamp.at = {lane, ++issued_[lane]};
   for (const auto& [use, object] : pending) {
     if (use.at.lane == lane) continue;
@@ -53,6 +55,11 @@ msg::Stamp LaneOrder::stamp(const Touched& reads, const Touched& writes) {
     uses->reads_since.clear();
   }
   return stamp;
+}
+
+std::optional<std::uint32_t> LaneOrder::prescribed(msg::Ticket ticket) const {
+  const auto lane = environment_->placement(ticket);
+  return lane && *lane < issued_.size() ? lane : std::nullopt;
 }
 
 std::uint32_t LaneOrder::least_loaded() const {

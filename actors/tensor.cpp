@@ -8,9 +8,42 @@ void TensorState::start(msg::TensorId id, std::string label) {
   msg::count(environment().counters->tensors);
 }
 
+template <class Tell>
+void TensorState::end_replies(const Tell& tell_of, const Error& error) noexcept {
+  const auto of = [&](const char* operation, msg::Ticket ticket) noexcept {
+    try {
+      return error.with_operation(operation, {}, ticket);
+    } catch (...) {
+      return error;  // without memory it is told with fewer words
+    }
+  };
+  struct Reject {
+    decltype(of)& told;
+    msg::Ticket ticket;
+    const Error& plain;
+    void operator()(Promise<void>& creation) const { creation.reject(plain); }
+    void operator()(msg::ErrorReply& query) const { query.reject(told("error", ticket)); }
+    void operator()(msg::Grant& grant) const {
+      grant.lease->revoke();
+      grant.reply.reject(told("export", ticket));
+    }
+    void operator()(msg::ReadDebt& read) const {
+      // One that a lane is at work on comes back from there.
+      if (read->claim()) read->answer(told("read", ticket));
+    }
+  };
+  for (auto& [ticket, reply] : owed_) {
+    tell_of(ticket);
+    std::visit(Reject{of, ticket, error}, reply);
+  }
+  owed_.clear();
+  for (const auto& lease : out_) lease->revoke();
+  out_.clear();
+}
+
 TensorState::~TensorState() {
   if (!environment_ref()) return;
-  end_replies(environment().lost->error());
+  end_replies([](msg::Ticket) {}, environment().lost->error());
   --environment().counters->tensors;
 }
 
@@ -63,38 +96,15 @@ void TensorState::receive(const msg::lease_ended& m) { out_.erase(m.lease); }
 void TensorState::receive(const msg::destroy_tensor&) {
   ensure(!destroyed_, "a tensor is destroyed once");
   destroyed_ = true;
-  end_replies(Error(ErrorKind::invalid_state, "the tensor was destroyed")
-                  .with_object(describe_object("tensor", label_, id_)));
+  // Not of what goes with a context: that is one thing, and told.
+  end_replies(
+      [&](msg::Ticket ticket) {
+        if (auto* const observer = environment().tap.observer())
+          observer->rejects(self()->id(), ticket);
+      },
+      Error(ErrorKind::invalid_state, "the tensor was destroyed")
+          .with_object(describe_object("tensor", label_, id_)));
   ensure(owed_.empty() && out_.empty(), "a destroyed tensor owes nothing");
-}
-
-void TensorState::end_replies(const Error& error) noexcept {
-  const auto of = [&](const char* operation, msg::Ticket ticket) noexcept {
-    try {
-      return error.with_operation(operation, {}, ticket);
-    } catch (...) {
-      return error;  // without memory it is told with fewer words
-    }
-  };
-  struct Reject {
-    decltype(of)& told;
-    msg::Ticket ticket;
-    const Error& plain;
-    void operator()(Promise<void>& creation) const { creation.reject(plain); }
-    void operator()(msg::ErrorReply& query) const { query.reject(told("error", ticket)); }
-    void operator()(msg::Grant& grant) const {
-      grant.lease->revoke();
-      grant.reply.reject(told("export", ticket));
-    }
-    void operator()(msg::ReadDebt& read) const {
-      // One that a lane is at work on comes back from there.
-      if (read->claim()) read->answer(told("read", ticket));
-    }
-  };
-  for (auto& [ticket, reply] : owed_) std::visit(Reject{of, ticket, error}, reply);
-  owed_.clear();
-  for (const auto& lease : out_) lease->revoke();
-  out_.clear();
 }
 
 }  // namespace polychron::actors

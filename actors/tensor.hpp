@@ -42,7 +42,9 @@ class TensorState : public Member<TensorState, tensor_actor> {
   void became(const msg::Invalid&);
   void became(const msg::Released&);
 
-  void end_replies(const Error& error) noexcept;
+  /// `tell_of(ticket)` comes before each.
+  template <class Tell>
+  void end_replies(const Tell& tell_of, const Error& error) noexcept;
 
   msg::TensorId id_ = 0;
   std::string label_;

@@ -56,6 +56,9 @@ class Observer {
   /// A lane is about to answer a read or a compute: with these bytes, or because of this.
   virtual void answers(ActorId /*lane*/, Ticket /*ticket*/, const std::optional<Error>& /*error*/,
                        std::span<const Buffer> /*results*/) noexcept {}
+  /// A tensor is destroyed, and its actor is about to reject what it owes for the operation of
+  /// `ticket`, unless a lane is at it.
+  virtual void rejects(ActorId /*tensor*/, Ticket /*ticket*/) noexcept {}
   /// A lane takes memory back that was lent by the operation of `ticket`, with what is in it now.
   virtual void takes_back(ActorId /*lane*/, Ticket /*ticket*/,
                           std::span<const std::byte> /*bytes*/) noexcept {}

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <boost/container/small_vector.hpp>
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 
 #include "messages/ids.hpp"
@@ -35,6 +38,10 @@ struct Stamp {
   LaneTurn at;
   boost::container::small_vector<Wait, 2> waits;
 };
+
+/// Of a replay: the lane that the operation of a ticket went to, if that is known. Which lane it is
+/// depends on how far the lanes have come, and nothing but times depends on it.
+using Placement = std::function<std::optional<std::uint32_t>(Ticket)>;
 
 inline std::string describe(const Stamp& stamp) {
   auto text = "ticket " + std::to_string(stamp.ticket);

@@ -38,8 +38,8 @@ std::vector<std::byte> file_of(const Store::Contents& contents, Time taken) {
   std::vector<std::byte> bytes;
   for (const char c : magic) bytes.push_back(static_cast<std::byte>(c));
   append(bytes, version);
-  append(bytes,
-         FileHead{contents.dropped, taken, messages, receivers, calls, operations, outcomes, operators});
+  append(bytes, FileHead{contents.dropped, taken, messages, receivers, calls, operations, outcomes,
+                         operators});
   for (const auto& piece : contents.pieces)
     if (const auto published = piece->published(); !published.empty())
       append(bytes, FilePiece{piece->thread, text_of(published)});

@@ -257,6 +257,9 @@ class Recorder::Ear final : public msg::Observer {
                       text};
     });
   }
+  void rejects(msg::ActorId tensor, msg::Ticket ticket) noexcept override {
+    tell([&](Writer&) { return Rejected{context_, recorder_->now(), tensor, ticket}; });
+  }
   void takes_back(msg::ActorId, msg::Ticket ticket,
                   std::span<const std::byte> bytes) noexcept override {
     if (recorder_->calls_.load(std::memory_order_relaxed) != TraceCalls::payloads) return;

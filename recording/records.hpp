@@ -135,8 +135,17 @@ struct GivenBack {
   std::string_view contents;
 };
 
+/// The actor of a tensor that is destroyed rejected what it owed for an operation, unless a lane
+/// was at it.
+struct Rejected {
+  ContextNumber context = 0;
+  Time at = 0;
+  ActorNumber by = 0;
+  msg::Ticket ticket = 0;
+};
+
 /// In the order of their numbers in a file: new ones at the end.
 using Record = std::variant<ContextNamed, ObjectNamed, PlanNamed, ActorBegan, ActorEnded, Sent,
-                            Handled, Carried, StepsTaken, Called, Answered, GivenBack>;
+                            Handled, Carried, StepsTaken, Called, Answered, GivenBack, Rejected>;
 
 }  // namespace polychron::recording

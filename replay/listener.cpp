@@ -26,7 +26,11 @@ msg::Ticket ticket_of(const msg::MessageView& message) {
 
 Listener::Listener(const Script& script, std::size_t context, std::shared_ptr<AtWork> at,
                    Progress* progress, std::shared_ptr<msg::Observer> also)
-    : script_(script), at_(std::move(at)), progress_(progress), also_(std::move(also)) {
+    : script_(script),
+      context_(context),
+      at_(std::move(at)),
+      progress_(progress),
+      also_(std::move(also)) {
   at_->context = &script.contexts[context];
 }
 
@@ -74,6 +78,8 @@ void Listener::finished(msg::ActorId by, const msg::MessageView& message) noexce
 
 void Listener::has_turn(msg::ActorId lane, const msg::carry_out& operation) noexcept {
   also_->has_turn(lane, operation);
+  if (progress_ != nullptr)
+    progress_->reaches(Turn::Kind::operation, context_, lane, operation.stamp.ticket);
   const auto known = operations_.find(operation.stamp.ticket);
   at_->call = known == operations_.end() ? nullptr : known->second;
 }

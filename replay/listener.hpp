@@ -20,6 +20,9 @@ class Progress {
   /// A context began with a call.
   virtual void took(std::size_t call) = 0;
   virtual void handled(msg::ActorId by, std::string_view message, msg::Ticket ticket) = 0;
+  /// An actor in the middle of a step has come to an operation: others may come before it goes on.
+  virtual void reaches(Turn::Kind kind, std::size_t context, msg::ActorId actor,
+                       msg::Ticket ticket) = 0;
 };
 
 /// A context's.
@@ -45,6 +48,10 @@ class Listener final : public msg::Observer {
                std::span<const Buffer> results) noexcept override {
     also_->answers(lane, ticket, error, results);
   }
+  void rejects(msg::ActorId tensor, msg::Ticket ticket) noexcept override {
+    also_->rejects(tensor, ticket);
+    if (progress_ != nullptr) progress_->reaches(Turn::Kind::rejection, context_, tensor, ticket);
+  }
   void takes_back(msg::ActorId lane, msg::Ticket ticket,
                   std::span<const std::byte> bytes) noexcept override {
     also_->takes_back(lane, ticket, bytes);
@@ -58,6 +65,7 @@ class Listener final : public msg::Observer {
   /// Each kind in the order in which they were made.
   std::map<std::string, std::vector<msg::ActorId>, std::less<>> cast_;
   const Script& script_;
+  const std::size_t context_;
   const std::shared_ptr<AtWork> at_;
   Progress* const progress_;  ///< null if there is no order
   const std::shared_ptr<msg::Observer> also_;

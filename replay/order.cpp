@@ -1,12 +1,15 @@
 #include "replay/order.hpp"
 
 #include <algorithm>
+#include <system_error>
 
 namespace polychron::replay {
 
-void RecordedOrder::begin(msg::ActorId first, std::vector<const Listener*> listeners) {
-  first_ = first;
+void RecordedOrder::run(stress::World& world, std::vector<const Listener*> listeners) {
+  world_ = &world;
   listeners_ = std::move(listeners);
+  drivers_.run([&world] { return world.step(); },
+               [this] { return ended() ? std::nullopt : wanted(); });
 }
 
 void RecordedOrder::next() {
@@ -15,50 +18,83 @@ void RecordedOrder::next() {
 }
 
 std::optional<msg::ActorId> RecordedOrder::wanted() const {
-  const auto& turn = script_.order[at_];
-  if (!turn.call) return listeners_[turn.role.context]->actor_of(turn.role);
-  const auto context = script_.calls[*turn.call].context;
+  if (turn().kind != Turn::Kind::call)
+    return listeners_[turn().role.context]->actor_of(turn().role);
+  const auto context = script_.calls[turn().call].context;
   return listeners_[context]->actor_of({context, "context", 0});
 }
 
-std::optional<std::size_t> RecordedOrder::find(std::span<const stress::Runnable> runnables) {
+bool RecordedOrder::is_stopped(msg::ActorId actor) const {
+  return std::ranges::find(stopped_, actor) != stopped_.end();
+}
+
+std::optional<std::size_t> RecordedOrder::idle(Runnables runnables) {
+  const auto place = std::ranges::find_if(runnables, [](const stress::Runnable& runnable) {
+    return !runnable.is_client() && !runnable.is_callbacks() && runnable.message().empty();
+  });
+  if (place == runnables.end()) return std::nullopt;
+  return static_cast<std::size_t>(place - runnables.begin());
+}
+
+std::optional<std::size_t> RecordedOrder::find(Runnables runnables) {
   const auto place_of = [&](stress::Name name) -> std::optional<std::size_t> {
     const auto place = std::ranges::find(runnables, name, &stress::Runnable::name);
     if (place == runnables.end()) return std::nullopt;
     return static_cast<std::size_t>(place - runnables.begin());
   };
-  const auto& turn = script_.order[at_];
-  if (turn.call && !called_) {
-    called_ = true;
-    return place_of(stress::first_client);
+  for (; !ended(); next()) {
+    const auto kind = turn().kind;
+    if (kind == Turn::Kind::call && !called_) {
+      called_ = true;
+      if (const auto client = place_of(stress::first_client)) return client;
+    }
+    const auto actor = wanted();
+    const std::tuple key{kind, turn().role.context, turn().ticket};
+    const bool in_the_middle = kind == Turn::Kind::operation || kind == Turn::Kind::rejection;
+    if (in_the_middle && past_.contains(key)) continue;
+    if (actor && is_stopped(*actor)) return std::nullopt;
+    if (in_the_middle)
+      past_.insert(key);
+    else if (actor)
+      if (const auto place = place_of(*actor - world_->first_id())) return place;
   }
-  const auto actor = wanted();
-  return actor ? place_of(*actor - first_) : std::nullopt;
+  return std::nullopt;
 }
 
-std::size_t RecordedOrder::pick(std::span<const stress::Runnable> runnables) {
-  // Who has only to begin, or to end, does so as soon as it can.
-  const auto idle = std::ranges::find_if(runnables, [](const stress::Runnable& runnable) {
-    return !runnable.is_client() && !runnable.is_callbacks() && runnable.message().empty();
-  });
-  if (idle != runnables.end()) return static_cast<std::size_t>(idle - runnables.begin());
-  if (listeners_.empty()) return 0;
-  while (at_ < script_.order.size()) {
-    if (const auto place = find(runnables)) return *place;
-    ++passed_over_;
-    next();
-  }
-  return 0;
+std::size_t RecordedOrder::pick(Runnables runnables) { return idle(runnables).value_or(0); }
+
+std::optional<std::size_t> RecordedOrder::choose(Runnables runnables) {
+  if (const auto place = idle(runnables)) return *place;
+  if (const auto place = find(runnables)) return *place;
+  return ended() ? std::optional<std::size_t>(0) : std::nullopt;
 }
 
 void RecordedOrder::took(std::size_t call) {
-  if (at_ < script_.order.size() && script_.order[at_].call == call) next();
+  if (!ended() && turn().kind == Turn::Kind::call && turn().call == call) next();
 }
 
 void RecordedOrder::handled(msg::ActorId by, std::string_view message, msg::Ticket ticket) {
-  if (listeners_.empty() || at_ >= script_.order.size()) return;
-  const auto& turn = script_.order[at_];
-  if (!turn.call && turn.message == message && turn.ticket == ticket && wanted() == by) next();
+  if (ended() || turn().kind != Turn::Kind::message) return;
+  if (turn().message == message && turn().ticket == ticket && wanted() == by) next();
+}
+
+void RecordedOrder::reaches(Turn::Kind kind, std::size_t context, msg::ActorId actor,
+                            msg::Ticket ticket) {
+  const auto is_next = [&] {
+    return !ended() && turn().kind == kind && turn().role.context == context &&
+           turn().ticket == ticket;
+  };
+  const std::tuple key{kind, context, ticket};
+  if (!ended() && !is_next() && !past_.contains(key)) {
+    stopped_.push_back(actor);
+    try {
+      drivers_.stop(actor);
+    } catch (const std::system_error&) {  // no thread for the others: it goes on at once
+    }
+    std::erase(stopped_, actor);
+  }
+  past_.insert(key);
+  if (is_next()) next();
 }
 
 }  // namespace polychron::replay

@@ -1,45 +1,62 @@
 // The schedule of a recording, for a driven world.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
+#include "replay/drivers.hpp"
 #include "replay/listener.hpp"
 #include "stress/strategy.hpp"
+#include "stress/world.hpp"
 
 namespace polychron::replay {
 
-/// Lets everybody do what he did in the recording, in that order. Who cannot is passed over: his
-/// message is there already, or is none of this world's. When the order has ended, the others go
-/// on until all is done.
+/// Lets everybody do what he did in the recording, in that order, and stop where others came
+/// between. Who cannot is passed over: his message is there already, or is none of this world's.
+/// When the order has ended, the others go on until all is done.
 class RecordedOrder final : public stress::Strategy, public Progress {
  public:
   explicit RecordedOrder(const Script& script) : script_(script) {}
 
-  /// The contexts' listeners, in their order. The actors of the world have numbers above `first`.
-  /// Until then everybody goes on as he comes.
-  void begin(msg::ActorId first, std::vector<const Listener*> listeners);
+  /// Lets the world run to its end. The contexts' listeners, in their order; before this, everybody
+  /// goes on as he comes.
+  void run(stress::World& world, std::vector<const Listener*> listeners);
 
   std::size_t pick(std::span<const stress::Runnable> runnables) override;
+  std::optional<std::size_t> choose(std::span<const stress::Runnable> runnables) override;
   void took(std::size_t call) override;
   void handled(msg::ActorId by, std::string_view message, msg::Ticket ticket) override;
-
-  std::size_t passed_over() const { return passed_over_; }
+  void reaches(Turn::Kind kind, std::size_t context, msg::ActorId actor,
+               msg::Ticket ticket) override;
 
  private:
+  using Runnables = std::span<const stress::Runnable>;
+  bool ended() const { return world_ == nullptr || at_ == script_.order.size(); }
+  const Turn& turn() const { return script_.order[at_]; }
   std::optional<msg::ActorId> wanted() const;
-  /// Who makes the next turn; nullopt: nobody can.
-  std::optional<std::size_t> find(std::span<const stress::Runnable> runnables);
+  bool is_stopped(msg::ActorId actor) const;
+  /// Somebody who has only to begin, or to end: does so as soon as it can.
+  static std::optional<std::size_t> idle(Runnables runnables);
+  /// Who makes the next turn; passes over those that nobody can make. nullopt: all has been made,
+  /// or the next is that of somebody who has stopped.
+  std::optional<std::size_t> find(Runnables runnables);
+  /// The turn is made, or cannot be.
   void next();
 
   const Script& script_;
-  msg::ActorId first_ = 0;
+  stress::World* world_ = nullptr;
   std::vector<const Listener*> listeners_;
+  Drivers drivers_;
+  std::vector<msg::ActorId> stopped_;
+  /// What was reached, or passed over.
+  std::set<std::tuple<Turn::Kind, std::size_t, msg::Ticket>> past_;
   std::size_t at_ = 0;
   bool called_ = false;  ///< the call of this turn is on its way
-  std::size_t passed_over_ = 0;
 };
 
 }  // namespace polychron::replay

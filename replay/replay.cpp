@@ -24,6 +24,8 @@ class Theatre {
       : script_(script),
         world_(strategy, [this](const ContextOptions&) { return backend(); }),
         stage_{script, {}, {}} {
+    // A message is a few steps at most, and a recording has a record for each.
+    world_.set_most_steps(std::size_t{1} << 30);
     for (std::size_t i = 0; i < script.contexts.size(); ++i) open(i, progress);
     world_.run();
   }
@@ -66,6 +68,12 @@ class Theatre {
     const auto listener = std::make_shared<Listener>(script_, number, at_, progress,
                                                      recording_.ear(context.label, lanes));
     world_.observe(listener);
+    if (progress != nullptr)
+      world_.place([&context](msg::Ticket ticket) -> std::optional<std::uint32_t> {
+        const auto known = context.placement.find(ticket);
+        if (known == context.placement.end()) return std::nullopt;
+        return known->second;
+      });
     ContextOptions options;
     options.label = context.label;
     options.lanes = lanes;
@@ -99,11 +107,10 @@ Replayed replay(std::span<const std::byte> recording) {
     Theatre theatre(script, order, &order);
     std::vector<std::size_t> in_order;
     for (const auto& turn : script.order)
-      if (turn.call) in_order.push_back(*turn.call);
+      if (turn.kind == Turn::Kind::call) in_order.push_back(turn.call);
     Caller caller(theatre.stage(), in_order, false);
-    order.begin(theatre.world().first_id(), theatre.listeners());
     theatre.world().set_clients({&caller});
-    theatre.world().run();
+    order.run(theatre.world(), theatre.listeners());
     theatre.world().set_clients({});
     result.recording = theatre.recording().file();
   }

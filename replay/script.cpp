@@ -6,6 +6,7 @@
 #include "polychron/error.hpp"
 #include "replay/errors.hpp"
 #include "replay/known_objects.hpp"
+#include "replay/turns.hpp"
 #include "trace/errors.hpp"
 #include "trace/matches.hpp"
 
@@ -30,7 +31,7 @@ class Writer {
     find_roles();
     add_calls();
     add_outcomes();
-    add_order();
+    script_.order = order_of(records_, matches_, roles_, calls_, script_.calls);
     script_.operators = records_.operators;
     return std::move(script_);
   }
@@ -50,7 +51,7 @@ class Writer {
     for (const auto& [number, context] : records_.contexts) {
       if (context.lanes == 0 || context.lanes > most_lanes) refuse("its lanes");
       contexts_[number] = script_.contexts.size();
-      script_.contexts.push_back({context.label, context.lanes, {}, {}});
+      script_.contexts.push_back({context.label, context.lanes, {}, {}, {}});
     }
   }
   std::size_t context(std::uint64_t number) const {
@@ -118,6 +119,7 @@ class Writer {
   void add_outcomes() {
     for (const auto& [thread, r] : records_.sent)
       if (message(r.about.message) == "carry_out") {
+        script_.contexts[context(r.context)].placement[r.about.ticket] = r.footprint.lane;
         // A plan is loaded when it is compiled, not when that was called.
         const bool load = name_in(records_.operations, r.about.what) == "build";
         issued_[{r.context, r.about.ticket}] = {r.at, load ? r.footprint.graph : 0};
@@ -146,7 +148,9 @@ class Writer {
 
   void add_error(std::uint64_t in, std::uint64_t ticket, std::string_view lines, bool invalid) {
     const auto chain = trace::errors_in(lines);
-    if (chain.empty()) return;
+    // What names no operation is no failure: a lease that was revoked left its tensor without
+    // bytes.
+    if (chain.empty() || chain.front().operation.empty()) return;
     const auto issued = issued_.find({in, ticket});
     if (issued != issued_.end() && issued->second.graph != 0) {
       script_.contexts[context(in)].not_loaded.try_emplace(issued->second.graph,
@@ -162,47 +166,6 @@ class Writer {
     if (not_started && first.kind == "aborted") call->cancelled = true;
     // What was inherited strikes nothing: nothing was tried.
     if (!call->fault && !call->expired && !call->cancelled) call->fault = inner_error(chain);
-  }
-
-  void add_order() {
-    using Place = std::tuple<std::int64_t, int>;
-    std::vector<std::pair<Place, Turn>> turns;
-    const auto destroyed = destroys();
-    for (const auto& [key, index] : calls_) {
-      // From the call on nothing is carried out, not from when the context hears of it.
-      const auto ends = destroyed.find(index);
-      turns.push_back(
-          {{ends == destroyed.end() ? key.second : ends->second, 1}, {index, {}, {}, 0}});
-    }
-    for (std::size_t i = 0; i < records_.handled.size(); ++i) {
-      const auto& r = records_.handled[i];
-      const auto& name = message(r.kind);
-      const auto role = roles_.find({r.context, r.by});
-      // The compiler's work ends when the context hears of it, and shows nowhere before.
-      if (role == roles_.end() || name == "submit" || role->second.kind == "compiler") continue;
-      const auto ticket = matches_[i] ? records_.sent[*matches_[i]].record.about.ticket : 0;
-      if (name == "compiled")
-        turns.push_back(
-            {{r.begin, 0}, {std::nullopt, {role->second.context, "compiler", 0}, "compile", 0}});
-      turns.push_back({{r.begin, 1}, {std::nullopt, role->second, name, ticket}});
-    }
-    std::ranges::stable_sort(turns, {}, [](const auto& turn) { return turn.first; });
-    for (auto& [place, turn] : turns) script_.order.push_back(std::move(turn));
-  }
-
-  /// The calls that destroyed a context, and when they were made.
-  std::map<std::size_t, std::int64_t> destroys() const {
-    const std::string name = msg::DestroyContext::name;
-    std::map<std::uint64_t, std::int64_t> made;  // of each context the first
-    for (const auto& [thread, r] : records_.sent)
-      if (message(r.about.message) == "submit" && name_in(records_.calls, r.about.what) == name)
-        made.try_emplace(r.context, r.at);
-    std::map<std::size_t, std::int64_t> result;
-    for (const auto& [key, index] : calls_) {
-      const auto first = made.find(key.first);
-      if (script_.calls[index].ends && first != made.end()) result[index] = first->second;
-    }
-    return result;
   }
 
   struct Issued {

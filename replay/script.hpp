@@ -40,10 +40,17 @@ struct Role {
   auto operator<=>(const Role&) const = default;
 };
 
-/// Something that happened: a call was taken, or an actor handled a message.
+/// Something that happened.
 struct Turn {
-  std::optional<std::size_t> call;
-  Role role;            ///< of a message
+  enum class Kind : std::uint8_t {
+    call,       ///< a call was taken
+    message,    ///< an actor handled a message
+    operation,  ///< in the middle of that a lane began with an operation
+    rejection,  ///< or a tensor's actor came to what it owed for one, to reject it
+  };
+  Kind kind = Kind::message;
+  std::size_t call = 0;
+  Role role;            ///< of the others
   std::string message;  ///< "carry_out"
   msg::Ticket ticket = 0;
 };
@@ -51,7 +58,8 @@ struct Turn {
 struct Context {
   std::string label;
   std::uint32_t lanes = 1;
-  std::map<msg::GraphId, Error> not_built;  ///< graphs that did not compile
+  std::map<msg::Ticket, std::uint32_t> placement;  ///< the lanes of operations
+  std::map<msg::GraphId, Error> not_built;         ///< graphs that did not compile
   std::map<msg::GraphId, Error> not_loaded;
 };
 

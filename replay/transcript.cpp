@@ -64,6 +64,8 @@ Transcript transcript_of(const trace::Records& records) {
   }
   for (const auto& r : records.carried)
     if (auto* const at = entry(r.context, r.ticket)) at->carried_out = true;
+  for (const auto& r : records.rejected)
+    if (auto* const at = entry(r.context, r.ticket)) at->rejected = true;
   for (const auto& r : records.answered)
     if (auto* const at = entry(r.context, r.ticket)) {
       at->answer = r.error.empty() ? "bytes" : text_of(r.error);
@@ -92,6 +94,9 @@ std::vector<std::string> differences(const Transcript& recorded, const Transcrip
         continue;
       }
       const auto& is = found->second;
+      if (was.rejected != is.rejected && was.answer.empty() && is.answer.empty())
+        say(was.what, was.rejected ? "rejected by a destroy" : "not rejected",
+            is.rejected ? "rejected by a destroy" : "not rejected");
       if (!was.carried_out) continue;
       if (!is.carried_out) {
         say(was.what, "carried out", "not");

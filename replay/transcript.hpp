@@ -16,6 +16,7 @@ namespace polychron::replay {
 struct Entry {
   std::string what;            ///< "dispatch 'conv' of graph 2, reads 1 2, writes 3"
   bool carried_out = false;    ///< a lane came to it
+  bool rejected = false;       ///< its tensor was destroyed before it was answered
   std::set<std::string> told;  ///< what the lane told of it: errors, states
   std::string answer;          ///< to a read or a compute: "bytes" or an error
   std::uint64_t digest = 0;    ///< of these bytes; 0: not kept

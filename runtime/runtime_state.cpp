@@ -179,6 +179,7 @@ actors::EnvironmentRef RuntimeState::make_environment(
   environment->counters = std::make_shared<msg::Counters>();
   environment->tap.listen(observer_ || recorder_->recording());
   environment->threads = options.threads;
+  environment->placement = placement_;
   environment->detached = host_.detached;
   return environment;
 }

@@ -51,6 +51,8 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
       std::chrono::nanoseconds patience = std::chrono::nanoseconds::max());
   /// Contexts that are made from now on report to `observer`.
   void observe(std::shared_ptr<msg::Observer> observer);
+  /// Contexts that are made from now on put operations where `placement` says.
+  void place(msg::Placement placement) { placement_ = std::move(placement); }
   /// From now on every context is recorded, and what was recorded before is forgotten.
   void start_trace(const TraceOptions& options);
   void stop_trace() noexcept;
@@ -90,6 +92,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   std::shared_ptr<msg::Log> log_;
   std::shared_ptr<const Origin> origin_;
   std::shared_ptr<msg::Observer> observer_;
+  msg::Placement placement_;
   std::shared_ptr<recording::Recorder> recorder_;
   std::filesystem::path trace_file_;  ///< of the environment; empty: none
   const std::uint32_t generation_ = fork_generation();

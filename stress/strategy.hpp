@@ -60,6 +60,10 @@ class Strategy {
   /// Where to tell what each step touches, if anybody wants to know.
   virtual Footprints* footprints() { return nullptr; }
   virtual std::size_t pick(std::span<const Runnable> runnables) = 0;
+  /// Likewise; nullopt: none of them, the world rests.
+  virtual std::optional<std::size_t> choose(std::span<const Runnable> runnables) {
+    return pick(runnables);
+  }
   /// `running` is in the middle of a step: which of `runnables` makes one before it goes on, if
   /// any.
   virtual std::optional<std::size_t> interrupt(const Runnable& running,

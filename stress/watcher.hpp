@@ -72,6 +72,9 @@ class Watcher final : public msg::Observer {
                std::span<const Buffer> results) noexcept override {
     if (also_) also_->answers(lane, ticket, error, results);
   }
+  void rejects(msg::ActorId tensor, msg::Ticket ticket) noexcept override {
+    if (also_) also_->rejects(tensor, ticket);
+  }
   void takes_back(msg::ActorId lane, msg::Ticket ticket,
                   std::span<const std::byte> bytes) noexcept override {
     if (also_) also_->takes_back(lane, ticket, bytes);

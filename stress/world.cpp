@@ -91,9 +91,10 @@ bool World::step() {
   if (interrupted_by_) std::rethrow_exception(std::exchange(interrupted_by_, nullptr));
   collect();
   if (runnables_.empty() || exhausted()) return false;
-  const auto pick = strategy_.pick(runnables_);
-  schedule_.push_back(static_cast<std::uint32_t>(pick));
-  go(pick);
+  const auto pick = strategy_.choose(runnables_);
+  if (!pick) return false;
+  schedule_.push_back(static_cast<std::uint32_t>(*pick));
+  go(*pick);
   return true;
 }
 
@@ -115,27 +116,31 @@ void World::interrupt() noexcept {
 
 void World::go(std::size_t pick) {
   struct Running {
-    explicit Running(std::vector<Runnable>& stack, const Runnable& runnable) : stack_(stack) {
-      stack_.push_back(runnable);
+    explicit Running(std::vector<Runnable>& all, const Runnable& runnable)
+        : all_(all), name_(runnable.name()) {
+      all_.push_back(runnable);
     }
-    ~Running() { stack_.pop_back(); }
-    std::vector<Runnable>& stack_;
+    // The last, unless several threads take turns to drive the world.
+    ~Running() { all_.erase(std::ranges::find(all_, name_, &Runnable::name)); }
+    std::vector<Runnable>& all_;
+    const Name name_;
   };
   const Running running(running_, runnables_[pick]);
   auto* const footprints = strategy_.footprints();
-  if (footprints) footprints->begin(running_.back().name());
+  const auto who = runnables_[pick];
+  if (footprints) footprints->begin(who.name());
   auto& jobs = scheduler_.jobs;
   if (pick < jobs.size()) {
     const auto chosen = jobs.begin() + static_cast<std::ptrdiff_t>(pick);
     std::rotate(jobs.begin(), chosen, chosen + 1);
     scheduler_.try_run_once();
-  } else if (running_.back().is_callbacks()) {
+  } else if (who.is_callbacks()) {
     const auto callback = std::move(callbacks_.front());
     callbacks_.pop_front();
     if (footprints) footprints->received(callbacks_name);
     callback();
   } else {
-    clients_[static_cast<std::size_t>(running_.back().id())]->step();
+    clients_[static_cast<std::size_t>(who.id())]->step();
   }
 }
 

@@ -75,6 +75,8 @@ class World {
   void allow_interrupts(bool allowed) { interrupts_ = allowed; }
   /// Of contexts made from here on.
   void observe(std::shared_ptr<msg::Observer> observer) { state_->observe(std::move(observer)); }
+  /// Likewise, where their operations go; see RuntimeState::place.
+  void place(msg::Placement placement) { state_->place(std::move(placement)); }
   /// The number of the client that is in the middle of a step, if the innermost step is one's.
   std::optional<std::size_t> client_at_work() const;
   /// A callback is in the middle of a step, and the innermost.
@@ -104,8 +106,9 @@ class World {
   caf::actor_id first_id() const { return first_id_; }
   msg::Census& census() { return state_->census(); }
   std::size_t steps() const { return schedule_.size(); }
-  /// It has made as many steps as it may: 200,000. Then it is at rest for good.
-  bool exhausted() const { return schedule_.size() >= 200000; }
+  /// It has made as many steps as it may. Then it is at rest for good.
+  bool exhausted() const { return schedule_.size() >= most_steps_; }
+  void set_most_steps(std::size_t steps) { most_steps_ = steps; }
   /// What was picked so far: with a ReplayStrategy, the same program takes the same steps.
   const Schedule& schedule() const { return schedule_; }
   /// What callbacks have thrown so far.
@@ -129,6 +132,7 @@ class World {
   std::vector<Runnable> runnables_;  ///< reused by every step
   std::vector<Client*> clients_;
   std::vector<Runnable> running_;  ///< the innermost step's last
+  std::size_t most_steps_ = 200'000;
   bool clients_block_ = false, spares_actors_ = false, interrupts_ = false;
   std::exception_ptr interrupted_by_;  ///< what an interrupt threw: the next step does
   Schedule schedule_;

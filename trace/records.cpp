@@ -52,6 +52,8 @@ void add(Records& to, std::uint64_t thread, const recording::Record& record) {
           to.answered.push_back(r);
         } else if constexpr (std::is_same_v<R, recording::GivenBack>) {
           to.given_back.push_back(r);
+        } else if constexpr (std::is_same_v<R, recording::Rejected>) {
+          to.rejected.push_back(r);
         } else {
           static_assert(std::is_same_v<R, recording::StepsTaken>);
           to.steps.push_back(r);
@@ -108,6 +110,8 @@ Records read_records(std::span<const std::byte> bytes) {
       records.answered, [](const auto& r) { return r.at; }, first);
   sort_by_time(
       records.given_back, [](const auto& r) { return r.at; }, first);
+  sort_by_time(
+      records.rejected, [](const auto& r) { return r.at; }, first);
   first = std::min(first, records.taken);
   return records;
 }

@@ -45,6 +45,7 @@ struct Records {
   std::vector<recording::Called> called;  ///< of each context in the order in which it took them
   std::vector<recording::Answered> answered;
   std::vector<recording::GivenBack> given_back;
+  std::vector<recording::Rejected> rejected;
   std::vector<std::string> messages, receivers, calls, operations, outcomes, operators;
   std::uint64_t dropped = 0;
   std::int64_t first = 0, taken = 0;
