@@ -14,8 +14,14 @@ msg::Stamp LaneOrder::stamp(const Touched& reads, const Touched& writes) {
     msg::Object object;
   };
   boost::container::small_vector<Pending, 8> pending;
+  const auto* const placed = environment_->placement ? prescribed(stamp.ticket) : nullptr;
+  const auto must_wait = [&](const Uses::Use& use) {
+    if (!done(use)) return true;
+    return placed != nullptr &&
+           std::find(placed->waits.begin(), placed->waits.end(), use.at) != placed->waits.end();
+  };
   const auto depend = [&](const Uses::Use& use, msg::Object object) {
-    if (!done(use)) pending.push_back({use, object});
+    if (must_wait(use)) pending.push_back({use, object});
   };
   for (const auto* uses : reads) depend(uses->last_write, uses->object);
   for (const auto* uses : writes) {
@@ -26,8 +32,7 @@ msg::Stamp LaneOrder::stamp(const Touched& reads, const Touched& writes) {
       std::max_element(pending.begin(), pending.end(),
                        [](const auto& a, const auto& b) { return a.use.ticket < b.use.ticket; });
   auto lane = latest == pending.end() ? least_loaded() : latest->use.at.lane;
-  if (environment_->placement) [[unlikely]]
-    lane = prescribed(stamp.ticket).value_or(lane);
+  if (placed != nullptr) lane = placed->lane;
   stamp.at = {lane, ++issued_[lane]};
   for (const auto& [use, object] : pending) {
     if (use.at.lane == lane) continue;
@@ -57,9 +62,9 @@ msg::Stamp LaneOrder::stamp(const Touched& reads, const Touched& writes) {
   return stamp;
 }
 
-std::optional<std::uint32_t> LaneOrder::prescribed(msg::Ticket ticket) const {
-  const auto lane = environment_->placement(ticket);
-  return lane && *lane < issued_.size() ? lane : std::nullopt;
+const msg::Placed* LaneOrder::prescribed(msg::Ticket ticket) const {
+  const auto* const placed = environment_->placement(ticket);
+  return placed != nullptr && placed->lane < issued_.size() ? placed : nullptr;
 }
 
 std::uint32_t LaneOrder::least_loaded() const {

@@ -47,7 +47,7 @@ class LaneOrder {
                                   std::memory_order_acquire) > use.at.turn;
   }
   std::uint32_t least_loaded() const;
-  std::optional<std::uint32_t> prescribed(msg::Ticket ticket) const;
+  const msg::Placed* prescribed(msg::Ticket ticket) const;
 
   EnvironmentRef environment_;
   std::vector<msg::Ticket> issued_;

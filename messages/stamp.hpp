@@ -4,8 +4,8 @@
 #include <boost/container/small_vector.hpp>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "messages/ids.hpp"
 
@@ -39,9 +39,14 @@ struct Stamp {
   boost::container::small_vector<Wait, 2> waits;
 };
 
-/// Of a replay: the lane that the operation of a ticket went to, if that is known. Which lane it is
-/// depends on how far the lanes have come, and nothing but times depends on it.
-using Placement = std::function<std::optional<std::uint32_t>(Ticket)>;
+/// Where an operation went, and what it waited for there. Both depend on how far the lanes had
+/// come.
+struct Placed {
+  std::uint32_t lane = 0;
+  std::vector<LaneTurn> waits;
+};
+/// Of a replay: as an operation was placed before; null if that is not known.
+using Placement = std::function<const Placed*(Ticket)>;
 
 inline std::string describe(const Stamp& stamp) {
   auto text = "ticket " + std::to_string(stamp.ticket);

@@ -28,9 +28,18 @@ bool RecordedOrder::is_stopped(msg::ActorId actor) const {
   return std::ranges::find(stopped_, actor) != stopped_.end();
 }
 
+bool RecordedOrder::was_early(msg::ActorId actor) {
+  const auto early = early_.find({actor, turn().message, turn().ticket});
+  if (early == early_.end()) return false;
+  if (--early->second == 0) early_.erase(early);
+  return true;
+}
+
 std::optional<std::size_t> RecordedOrder::idle(Runnables runnables) {
   const auto place = std::ranges::find_if(runnables, [](const stress::Runnable& runnable) {
-    return !runnable.is_client() && !runnable.is_callbacks() && runnable.message().empty();
+    if (runnable.is_client() || runnable.is_callbacks()) return false;
+    const auto message = runnable.message();
+    return message.empty() || message == "await_turn" || message == "reached";
   });
   if (place == runnables.end()) return std::nullopt;
   return static_cast<std::size_t>(place - runnables.begin());
@@ -52,6 +61,7 @@ std::optional<std::size_t> RecordedOrder::find(Runnables runnables) {
     const std::tuple key{kind, turn().role.context, turn().ticket};
     const bool in_the_middle = kind == Turn::Kind::operation || kind == Turn::Kind::rejection;
     if (in_the_middle && past_.contains(key)) continue;
+    if (kind == Turn::Kind::message && actor && was_early(*actor)) continue;
     if (actor && is_stopped(*actor)) return std::nullopt;
     if (in_the_middle)
       past_.insert(key);
@@ -74,8 +84,11 @@ void RecordedOrder::took(std::size_t call) {
 }
 
 void RecordedOrder::handled(msg::ActorId by, std::string_view message, msg::Ticket ticket) {
-  if (ended() || turn().kind != Turn::Kind::message) return;
-  if (turn().message == message && turn().ticket == ticket && wanted() == by) next();
+  if (ended()) return;
+  if (turn().kind == Turn::Kind::message && turn().message == message && turn().ticket == ticket && wanted() == by)
+    next();
+  else
+    ++early_[{by, std::string(message), ticket}];
 }
 
 void RecordedOrder::reaches(Turn::Kind kind, std::size_t context, msg::ActorId actor,

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -40,7 +42,10 @@ class RecordedOrder final : public stress::Strategy, public Progress {
   const Turn& turn() const { return script_.order[at_]; }
   std::optional<msg::ActorId> wanted() const;
   bool is_stopped(msg::ActorId actor) const;
-  /// Somebody who has only to begin, or to end: does so as soon as it can.
+  /// The message of this turn has been handled: urgent ones overtake others.
+  bool was_early(msg::ActorId actor);
+  /// Somebody who has only to begin, or to end, or to let lanes know how far they have come, which
+  /// begins nothing before its turn: does so as soon as it can.
   static std::optional<std::size_t> idle(Runnables runnables);
   /// Who makes the next turn; passes over those that nobody can make. nullopt: all has been made,
   /// or the next is that of somebody who has stopped.
@@ -55,6 +60,8 @@ class RecordedOrder final : public stress::Strategy, public Progress {
   std::vector<msg::ActorId> stopped_;
   /// What was reached, or passed over.
   std::set<std::tuple<Turn::Kind, std::size_t, msg::Ticket>> past_;
+  /// Messages that were handled before their turn.
+  std::map<std::tuple<msg::ActorId, std::string, msg::Ticket>, std::size_t> early_;
   std::size_t at_ = 0;
   bool called_ = false;  ///< the call of this turn is on its way
 };

@@ -69,10 +69,9 @@ class Theatre {
                                                      recording_.ear(context.label, lanes));
     world_.observe(listener);
     if (progress != nullptr)
-      world_.place([&context](msg::Ticket ticket) -> std::optional<std::uint32_t> {
+      world_.place([&context](msg::Ticket ticket) {
         const auto known = context.placement.find(ticket);
-        if (known == context.placement.end()) return std::nullopt;
-        return known->second;
+        return known == context.placement.end() ? nullptr : &known->second;
       });
     ContextOptions options;
     options.label = context.label;

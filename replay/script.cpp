@@ -119,7 +119,11 @@ class Writer {
   void add_outcomes() {
     for (const auto& [thread, r] : records_.sent)
       if (message(r.about.message) == "carry_out") {
-        script_.contexts[context(r.context)].placement[r.about.ticket] = r.footprint.lane;
+        auto& placed = script_.contexts[context(r.context)].placement[r.about.ticket];
+        placed.lane = r.footprint.lane;
+        const auto& waits = r.footprint.waits;
+        for (std::size_t i = 0; i + 1 < waits.size(); i += 2)
+          placed.waits.push_back({static_cast<std::uint32_t>(waits[i]), waits[i + 1]});
         // A plan is loaded when it is compiled, not when that was called.
         const bool load = name_in(records_.operations, r.about.what) == "build";
         issued_[{r.context, r.about.ticket}] = {r.at, load ? r.footprint.graph : 0};

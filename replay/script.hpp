@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "messages/call.hpp"
+#include "messages/stamp.hpp"
 #include "trace/records.hpp"
 
 namespace polychron::replay {
@@ -58,8 +59,8 @@ struct Turn {
 struct Context {
   std::string label;
   std::uint32_t lanes = 1;
-  std::map<msg::Ticket, std::uint32_t> placement;  ///< the lanes of operations
-  std::map<msg::GraphId, Error> not_built;         ///< graphs that did not compile
+  std::map<msg::Ticket, msg::Placed> placement;
+  std::map<msg::GraphId, Error> not_built;  ///< graphs that did not compile
   std::map<msg::GraphId, Error> not_loaded;
 };
 

@@ -75,6 +75,7 @@ class Ordering {
       if (role == roles_.end()) continue;
       operations_[{r.context, r.ticket}] = turns_.size();
       add({r.begin, 2}, {r.context, r.lane}, {Kind::operation, 0, role->second, "", r.ticket});
+      ends_[{r.context, r.ticket}] = r.begin + static_cast<std::int64_t>(r.duration);
     }
   }
 
@@ -140,7 +141,8 @@ class Ordering {
       const auto chain = trace::errors_in(r.about.error);
       const auto lost = operations_.find({r.context, r.about.ticket});
       if (!chain.empty() && chain.back().kind == "context_lost" && lost != operations_.end())
-        ends.try_emplace(r.context, lost->second);
+        if (ends.try_emplace(r.context, lost->second).second)
+          after(turns_[lost->second].place, {ends_.at({r.context, r.about.ticket}), 2});
     }
     ends.insert(context_ends_.begin(), context_ends_.end());
     for (const auto& [thread, r] : records_.sent)
@@ -184,6 +186,7 @@ class Ordering {
   const std::map<ContextAndActor, Role>& roles_;
   std::vector<Placed> turns_;
   std::map<Key, std::size_t> operations_, rejections_;  ///< by context and ticket
+  std::map<Key, std::int64_t> ends_;                    ///< of operations
   std::set<Key> late_;  ///< operations that came to be answered already
   std::map<std::uint64_t, std::size_t> context_ends_, failures_;
 };
