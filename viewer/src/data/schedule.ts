@@ -1,5 +1,5 @@
-// A run of the stress tool, step by step: what a step handles, what is then still on its way, and
-// where two runs part.
+// A run, step by step: what a step does, what is then still on its way, and where two runs part.
+// Steps are those of the stress tool's world, or of any other run what its actors did in order.
 import { actorTitle, eventTitle } from "./trace";
 import type { Trace } from "./trace";
 import type { Links } from "./links";
@@ -8,6 +8,7 @@ export class Steps {
   readonly count: number;
   readonly verdict: string;
   private stepOf = new Map<number, number>();
+  private pending: { step: number; messages: number[] } = { step: -1, messages: [] };
 
   constructor(
     readonly trace: Trace,
@@ -23,8 +24,12 @@ export class Steps {
     return this.trace.schedule!.events[step];
   }
 
-  /** Its number on the axis of time. */
+  /** Its number for people: that on the axis of time, if it counts steps. */
   number(step: number): number {
+    return this.trace.clock === "step" ? this.begin(step) : step + 1;
+  }
+
+  begin(step: number): number {
     return this.trace.events.begin[this.event(step)];
   }
 
@@ -44,14 +49,16 @@ export class Steps {
 
   /** Messages that were sent by the end of a step and are handled later, or never. */
   undelivered(step: number): number[] {
-    const { messages } = this.trace;
-    const now = this.number(step);
+    if (this.pending.step === step) return this.pending.messages;
+    const { messages, events, clock } = this.trace;
+    const now = clock === "step" ? this.begin(step) : events.end[this.event(step)];
     const pending: number[] = [];
     for (let i = 0; i < messages.count; ++i) {
       const sent = Number.isNaN(messages.sent[i]) ? -Infinity : messages.sent[i];
       const received = Number.isNaN(messages.received[i]) ? Infinity : messages.received[i];
       if (sent <= now && received > now) pending.push(i);
     }
+    this.pending = { step, messages: pending };
     return pending;
   }
 

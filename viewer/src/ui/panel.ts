@@ -42,13 +42,17 @@ export class Panel {
       row.append(one);
     }
     this.element.append(row, ...this.tabs.map((tab) => tab.body));
-    this.show(this.steps ? "steps" : "details", false);
+    // Of the stress tool's runs, and of two, one wants to know in what order things happened.
+    const ordered = app.trace.clock === "step" || app.panes.length > 1;
+    this.show(ordered && this.steps ? "steps" : "details", false);
     this.select();
   }
 
   /** Shows a tab; on a phone that also draws the panel up, if it is asked for. */
   show(name: string, raise = true): void {
     this.current = name;
+    this.app.scene.stepping = name === "steps";
+    this.app.invalidate();
     this.tabs.forEach((tab, i) => {
       const on = tab.name === name;
       tab.body.hidden = !on;
