@@ -48,6 +48,7 @@ export class App {
     this.view = new View(first, last, least, () => this.invalidate(), calm);
     this.scene = {
       view: this.view,
+      axis: trace,
       theme: themes.light,
       selection: null,
       followed: null,

@@ -39,6 +39,7 @@ export interface Followed {
 
 export interface Scene {
   view: View;
+  axis: Trace; // whose times the axis shows
   theme: Theme;
   selection: Selection | null;
   followed: Followed | null;
@@ -199,7 +200,7 @@ export class Pane {
       context.fillStyle = theme.background;
       context.fillRect(0, 0, this.width, this.height);
     }
-    drawRows(context, this.trace, this.sheet, frame);
+    drawRows(context, this.trace, scene.axis, this.sheet, frame);
     if (!gl) drawRectangles(context, level, this.sheet.places, frame, followed?.level ?? null);
     const only = scene.followed ? (followed?.items ?? new Set<number>()) : null;
     drawTitles(context, this.items, this.sheet, followed?.level ?? level, frame, only);

@@ -1,6 +1,6 @@
 // What is written and marked on the rectangles: titles, the diamonds of outcomes and failures,
 // outlines of what is selected or found. Only what is in sight and large enough to read.
-import { Kind, durationText, eventTitle } from "../data/trace";
+import { Kind, durationText, eventTitle, short } from "../data/trace";
 import type { Trace } from "../data/trace";
 import type { Items } from "../layout/items";
 import type { Level } from "../layout/levels";
@@ -29,7 +29,7 @@ export function boxOf(items: Items, sheet: Sheet, frame: Frame, item: number): B
 export function waitText(trace: Trace, wait: number): string {
   const { begin, end, text } = trace.waits;
   const length = durationText(trace, end[wait] - begin[wait]);
-  const said = trace.strings[text[wait]];
+  const said = short(trace.strings[text[wait]]);
   return said.includes(" waits for ")
     ? said.replace(" waits for ", ` waits ${length} for `)
     : `${said} (${length})`;

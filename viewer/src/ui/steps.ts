@@ -1,7 +1,7 @@
 // A run, step by step: where it is, the message that the step handles, what is still on its way; of
 // two runs both, side by side, with the first difference.
 import type { App } from "../app";
-import { actorTitle, momentText } from "../data/trace";
+import { actorTitle, momentText, short } from "../data/trace";
 import type { Pane } from "../pane";
 import { button, el } from "./dom";
 import { LongList } from "./list";
@@ -107,12 +107,13 @@ export class StepsTab {
     if (title || at) out.push(el("h3", {}, [title, at].filter(Boolean).join(", ")));
     const handled = steps.message(step);
     const link = (message: number): HTMLElement => {
+      const name = short(strings[messages.name[message]]);
       const ticket = messages.ticket[message];
       const from = actorTitle(trace, messages.fromActor[message]);
       const to = actorTitle(trace, messages.toActor[message]);
       const element = button(
         "",
-        `message ${strings[messages.name[message]]}`,
+        `message ${name}`,
         () => {
           this.app.panel.show("details");
           this.app.select({ pane: pane.index, message });
@@ -123,7 +124,7 @@ export class StepsTab {
         el(
           "span",
           { class: "title" },
-          `${strings[messages.name[message]]}${ticket ? ` t${ticket}` : ""}`,
+          `${name}${ticket ? ` t${ticket}` : ""}`,
         ),
         el("span", { class: "note" }, `${from} → ${to}`),
       );
