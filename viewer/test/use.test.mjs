@@ -235,19 +235,23 @@ test("200,000 events: opens, searches, and moves; frame times", async () => {
     );
     return times[0].length;
   };
-  for (const hash of ["#canvas", "#webgl"]) {
+  // WebGL in software is what the page avoids, and slow: a few frames are enough of it.
+  for (const [hash, frames] of [
+    ["#canvas", 240],
+    ["#webgl", 40],
+  ]) {
     const opened = performance.now();
     const { page, problems, end } = await open(url, { hash });
     console.log(`${hash}: open after ${(performance.now() - opened).toFixed(0)} ms`);
     await shoot(page, `large${hash.replace("#", "-")}`);
-    // In and out and along, as one does with held keys: 160 frames.
-    const most = await page.evaluate(async () => {
+    // In and out and along, as one does with held keys.
+    const most = await page.evaluate(async (count) => {
       const { app, frames, drawing } = window.polychron;
       const frame = () => new Promise(requestAnimationFrame);
       frames.length = drawing.length = 0;
       let most = 0;
       app.held = () => true;
-      for (let i = 0; i < 160; ++i) {
+      for (let i = 0; i < count; ++i) {
         if (i % 80 < 40)
           app.view.zoom(0.87, app.view.first + (app.view.last - app.view.first) * 0.37);
         else if (i % 80 < 60) app.view.pan(0.03);
@@ -257,24 +261,24 @@ test("200,000 events: opens, searches, and moves; frame times", async () => {
       }
       app.held = null;
       return most;
-    });
-    assert.ok((await report(`${hash}, groups closed`, page)) >= 150);
+    }, frames);
+    assert.ok((await report(`${hash}, groups closed`, page)) >= frames - 10);
     const rows = await app(page, "app.panes[0].items.rows");
     const width = await app(page, "app.panes[0].width");
     console.log(`${hash}: at most ${most} rectangles a frame, ${rows} rows of ${width} pixels`);
     assert.ok(most < 100000, `${most} rectangles in a frame`);
     await press(page, "o");
-    await page.evaluate(async () => {
+    await page.evaluate(async (count) => {
       const { app, frames, drawing } = window.polychron;
       frames.length = drawing.length = 0;
       app.held = () => true;
-      for (let i = 0; i < 60; ++i) {
+      for (let i = 0; i < count; ++i) {
         app.panes[0].scrollTo(i * 60);
-        app.view.zoom(i < 30 ? 0.9 : 1.11);
+        app.view.zoom(i < count / 2 ? 0.9 : 1.11);
         await new Promise(requestAnimationFrame);
       }
       app.held = null;
-    });
+    }, frames / 4);
     await report(`${hash}, groups open`, page);
     await shoot(page, `large-open${hash.replace("#", "-")}`);
     const labels = await page.locator(".label").count();

@@ -129,7 +129,7 @@ export function eventTitle(trace: Trace, event: number): string {
   const own = trace.strings[label[event]];
   if (own) return text + quoted(own);
   const of = trace.strings[object[event]];
-  return of ? `${text} ${short(of)}` : text;
+  return of ? `${text.replace(/ of a (tensor|graph)$/, "")} ${short(of)}` : text;
 }
 
 /** "tensor 'x'", "lane 1". */
@@ -137,7 +137,9 @@ export function actorTitle(trace: Trace, actor: number): string {
   const one = trace.actors[actor];
   if (!one) return "unknown";
   if (one.kind === "device") return `lane ${one.lane}${quoted(one.label)}`;
-  return short(one.kind) + quoted(one.label);
+  // What nobody gave a name has a number.
+  const numbered = one.kind === "caller" ? /^thread \d+$/ : /^#\d+$/;
+  return short(one.kind) + (numbered.test(one.label) ? ` ${one.label}` : quoted(one.label));
 }
 
 /** "42 (of 'ocr')": tickets count per context, so that a bare number would not do. */

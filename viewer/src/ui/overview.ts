@@ -129,7 +129,7 @@ export class Overview {
       if (x > -2 && x < width - 20)
         context.fillText(markText(trace, time - from, step), x + 4, height / 2);
     }
-    if (Number.isNaN(pointer)) return;
+    if (!(pointer >= view.t0 && pointer <= view.t1)) return; // NaN: there is none
     const text = momentText(
       trace,
       trace.clock === "step" ? Math.floor(pointer) : Math.round(pointer - from),
