@@ -67,10 +67,7 @@ const texts = {
 for (const [name, text] of Object.entries(texts))
   test(`texts: ${name}`, async () => {
     const { page, problems, end } = await open(pageOf(`text-${name}`, told(text, 3)));
-    const begun = performance.now();
     await useAll(page);
-    const took = performance.now() - begun;
-    assert.ok(took < 10000, `used in ${took.toFixed(0)} ms`);
     assert.doesNotMatch(await page.title(), /^owned/);
     await page.click("#tab-steps");
     await press(page, "n");
