@@ -8,6 +8,7 @@ export class Steps {
   readonly count: number;
   readonly verdict: string;
   private stepOf = new Map<number, number>();
+  private callers = new Map<number, number>(); // which caller an actor is, from 1
   private pending: { step: number; messages: number[] } = { step: -1, messages: [] };
 
   constructor(
@@ -17,6 +18,9 @@ export class Steps {
     const schedule = trace.schedule;
     this.count = schedule ? schedule.events.length : 0;
     this.verdict = schedule ? schedule.verdict : "";
+    trace.actors.forEach(({ kind }, actor) => {
+      if (kind === "caller") this.callers.set(actor, this.callers.size + 1);
+    });
     schedule?.events.forEach((event, step) => this.stepOf.set(event, step));
   }
 
@@ -62,11 +66,22 @@ export class Steps {
     return pending;
   }
 
-  /** What a step does, in one line: equal texts are the same choice. */
+  /** What a step does, in one line. */
   text(step: number): string {
+    return this.line(step, actorTitle(this.trace, this.trace.events.actor[this.event(step)]));
+  }
+
+  /** Equal ones are the same choice: threads have other numbers in each process. */
+  choice(step: number): string {
+    const actor = this.trace.events.actor[this.event(step)];
+    const thread = /^thread \d+$/.test(this.trace.actors[actor].label);
+    const title = thread ? `caller ${this.callers.get(actor)}` : actorTitle(this.trace, actor);
+    return this.line(step, title);
+  }
+
+  private line(step: number, to: string): string {
     const event = this.event(step);
     const ticket = this.trace.events.ticket[event];
-    const to = actorTitle(this.trace, this.trace.events.actor[event]);
     return `${to}: ${eventTitle(this.trace, event)}${ticket ? ` t${ticket}` : ""}`;
   }
 }
@@ -74,6 +89,6 @@ export class Steps {
 /** The first step that differs; -1: none does. One that is longer differs where the other ends. */
 export function firstDifference(a: Steps, b: Steps): number {
   const both = Math.min(a.count, b.count);
-  for (let i = 0; i < both; ++i) if (a.text(i) !== b.text(i)) return i;
+  for (let i = 0; i < both; ++i) if (a.choice(i) !== b.choice(i)) return i;
   return a.count === b.count ? -1 : both;
 }
