@@ -98,10 +98,14 @@ void summarize(const Options& options) {
 
 void view(const Options& options) {
   const auto story = read_story(options.recording);
-  const trace::Titled shown{story, title_of(options.recording)};
+  trace::Titled shown{story, title_of(options.recording)};
   if (options.with.empty()) return write(options, trace::page(shown));
   const auto second = read_story(options.with);
-  const trace::Titled other{second, title_of(options.with)};
+  trace::Titled other{second, title_of(options.with)};
+  if (shown.title == other.title) {
+    shown.title = options.recording;
+    other.title = options.with;
+  }
   write(options, trace::page(shown, &other));
 }
 
