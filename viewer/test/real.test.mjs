@@ -71,8 +71,8 @@ async function use(page, data, word) {
   assert.ok(x >= 0 && x < (await app(page, "app.panes[0].width")), "the step is in sight");
 }
 
-/** Rectangles that are drawn are seen: those of a kind, in their colours. */
-async function seen(page, name, kind) {
+/** Rectangles that are drawn are seen: those of these kinds, in their colours. */
+async function seen(page, name, ...kinds) {
   await press(page, "x");
   await press(page, "x"); // without arrows, which cross what is measured
   const picture = pixels(await shoot(page, name));
@@ -82,14 +82,14 @@ async function seen(page, name, kind) {
     const stage = pane.stage.getBoundingClientRect();
     const found = [];
     for (let i = 0; i < pane.trace.events.count && found.length < 200; ++i) {
-      const box = pane.trace.events.kind[i] === wanted && pane.box(i);
+      const box = wanted.includes(pane.trace.events.kind[i]) && pane.box(i);
       if (!box || box.width < 8 || box.x < 0 || box.x + 6 > stage.width) continue;
       if (box.y < 0 || box.y + box.height > stage.height) continue;
       const shade = app.scene.theme.shades[pane.items.shade[i]];
       found.push({ x: stage.x + box.x + 3, y: stage.y + box.y + 1, shade });
     }
     return found;
-  }, kind);
+  }, kinds);
   await press(page, "x");
   const right = places.filter(({ x, y, shade }) => apart(picture.at(x, y), rgb(shade)) <= 12);
   // A mark may lie on the corner of one or the other.
@@ -167,7 +167,7 @@ test("a schedule of the stress tool's in which a dispatch fails", async (t) => {
   assert.match(await page.locator("pre.error").first().textContent(), /out.of.memory/);
   await shoot(page, "stress-error");
   await press(page, "z");
-  assert.ok((await seen(page, "stress-near", 5)) > 0);
+  assert.ok((await seen(page, "stress-near", 1, 2, 5)) > 0);
   // All of it, one after the other.
   await page.evaluate(() => window.polychron.app.goToStep(0));
   for (let i = 1; i < Math.min(100, data.schedule.events.length); ++i) {
