@@ -78,7 +78,6 @@ install_models() {
   fi
 }
 
-# One file of it: neither its own dependencies are wanted nor the 29 MB of the rest.
 # What viewer/package.json pins: only to build and test the page, which is checked in.
 install_viewer() {
   (cd viewer && has_npm_package esbuild && has_npm_package typescript &&
@@ -87,7 +86,7 @@ install_viewer() {
   (cd viewer && quietly npm-viewer npm ci --ignore-scripts)
 }
 
-# Only unpacked: the package's own dependencies are not wanted.
+# One file of it, unpacked: neither its own dependencies are wanted nor the 29 MB of the rest.
 unpack_picture() {
   [ -f "$page" ] && return 0
   say "setup: fetching the sample picture (Debian's python3-skimage)"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs what is missing, builds, runs the tests, and ends in a line that counts the test cases:
 # "N passed, N failed, N skipped". Exits non-zero if any failed. Usage: test.sh [PRESET...]
-#   release (if none is named), debug, asan: every test, and schedules that no test has tried before
+#   release (if none is named), debug, asan: every test, and schedules that no test has tried before;
+#     release: also the trace page's, in a browser
 #   tsan: the tests with threads (api, protocol, soak) under the thread sanitizer, CAF compiled along
 #   clang: all of it compiled by Clang, whose warnings are errors as well, and the quick tests run
 #   packages: the Debian packages installed in a bare root, used and removed (see check-packages.sh)
@@ -108,11 +109,21 @@ test_clang() {
   run_tests clang ctest -j 2 -LE '^(conformance|package|scarcity|soak|style|tool)$'
 }
 
-# count_script NAME: a script of that name, which ends in a line of counts as well.
+# The trace page, with recordings of the tool that was built, in Debian's Chromium.
+test_viewer() {
+  if ! answer=$(sh scripts/setup.sh viewer 2>&1); then
+    skip "viewer: $(printf '%s\n' "$answer" | tail -n 1)"
+    return
+  fi
+  say "test: viewer"
+  count_script viewer/test.sh
+}
+
+# count_script FILE: a script which ends in a line of counts as well.
 count_script() {
-  answer=$root/build/log/$1.log
+  answer=$root/build/log/$(basename "$(dirname "$1")")-$(basename "$1" .sh).log
   mkdir -p "$root/build/log"
-  { sh "scripts/$1.sh" || true; } | tee "$answer"
+  { sh "$1" || true; } | tee "$answer"
   # shellcheck disable=SC2046  # three numbers
   set -- $(sed -n '$s/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p' "$answer")
   [ $# -eq 3 ] || set -- 0 1 0
@@ -125,9 +136,14 @@ for preset in "$@"; do
   case $preset in
     tsan) test_tsan ;;
     clang) test_clang ;;
-    packages) count_script check-packages ;;
-    fuzz) count_script fuzz ;;
-    *) if build "$preset" all; then run_tests "$preset" ctest; search "$preset"; fi ;;
+    packages) count_script scripts/check-packages.sh ;;
+    fuzz) count_script scripts/fuzz.sh ;;
+    *)
+      build "$preset" all || continue
+      run_tests "$preset" ctest
+      search "$preset"
+      [ "$preset" != release ] || test_viewer
+      ;;
   esac
 done
 say "$passed passed, $failed failed, $skipped skipped"

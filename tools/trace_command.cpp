@@ -28,6 +28,7 @@ namespace trace = polychron::trace;
 struct Options {
   std::string recording, output;
   std::uint64_t schedules = 0, seed = 1;
+  std::string with;  ///< another recording, to view beside it
 };
 
 constexpr const char* footer =
@@ -39,6 +40,7 @@ Examples:
   polychron bench model.onnx --seconds 1 --trace run.trace
   polychron trace summary run.trace
   polychron trace view run.trace -o run.html
+  polychron trace view failed.trace --with passed.trace -o both.html
   polychron trace chrome run.trace -o run.json      (for ui.perfetto.dev)
   polychron trace check run.trace
   polychron trace replay run.trace                  (the same calls in the same order)
@@ -92,6 +94,19 @@ void summarize(const Options& options) {
     std::cout << printable(text.substr(begin, end - begin)) << '\n';
     begin = end + 1;
   }
+}
+
+void view(const Options& options) {
+  const auto story = read_story(options.recording);
+  trace::Titled shown{story, title_of(options.recording)};
+  if (options.with.empty()) return write(options, trace::page(shown));
+  const auto second = read_story(options.with);
+  trace::Titled other{second, title_of(options.with)};
+  if (shown.title == other.title) {
+    shown.title = options.recording;
+    other.title = options.with;
+  }
+  write(options, trace::page(shown, &other));
 }
 
 void check(const Options& options) {
@@ -181,11 +196,15 @@ void add_trace(CLI::App& app, const Globals& globals) {
   command->require_subcommand(1);
   add(*command, "summary", "What took the time, what waited for what, what failed, in words",
       options, summarize);
-  add_output(*add(*command, "view", "One page for a browser, which needs nothing else", options,
-                  [](const Options& o) {
-                    write(o, trace::page(read_story(o.recording), title_of(o.recording)));
-                  }),
-             options);
+  auto* viewing =
+      add(*command, "view", "One page for a browser, which needs nothing else: step by step",
+          options, view);
+  add_output(*viewing, options);
+  viewing
+      ->add_option("--with", options->with,
+                   "Another recording, beside it; where the two first differ is marked")
+      ->type_name("RECORDING")
+      ->check(not_empty("a file"));
   add_output(*add(*command, "chrome", "JSON of Chrome's trace events, for Perfetto", options,
                   [](const Options& o) {
                     write(o, trace::chrome_json(read_story(o.recording), title_of(o.recording)));

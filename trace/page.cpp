@@ -37,13 +37,13 @@ std::string base64(std::string bytes) {
 
 }  // namespace
 
-std::string page(const Story& story, const std::string& title) {
+std::string page(const Titled& shown, const Titled* other) {
   constexpr std::string_view place = "@TRACE@";
   std::string html(page_template());
   const auto at = html.find(place);
   if (at == std::string::npos)
     throw Error(ErrorKind::internal, "the page has no place for a trace");
-  html.replace(at, place.size(), base64(deflated(page_data(story, title))));
+  html.replace(at, place.size(), base64(deflated(page_data(shown, other))));
   return html;
 }
 

@@ -1,4 +1,4 @@
-// A story as one page for a browser, which needs nothing but itself.
+// A story, or two beside each other, as one page for a browser, which needs nothing but itself.
 #pragma once
 
 #include <string>
@@ -7,10 +7,17 @@
 
 namespace polychron::trace {
 
-/// The page of viewer/, with the story in it. `title` is shown.
-std::string page(const Story& story, const std::string& title);
+/// `title` is shown.
+struct Titled {
+  const Story& story;
+  std::string title;
+};
+
+/// The page of viewer/, with the story in it, and another that it is compared with, if there is
+/// one.
+std::string page(const Titled& shown, const Titled* other = nullptr);
 
 /// What the page is given: viewer/README.md describes it.
-std::string page_data(const Story& story, const std::string& title);
+std::string page_data(const Titled& shown, const Titled* other = nullptr);
 
 }  // namespace polychron::trace

@@ -1,7 +1,10 @@
 // Columns of numbers and a table of texts: a page of 200,000 events must load at once.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
+#include <utility>
 
+#include "trace/check.hpp"
 #include "trace/page.hpp"
 
 namespace polychron::trace {
@@ -122,13 +125,35 @@ Json waits_of(const Story& story, Texts& text) {
           {"text", texts},  {"event", event}, {"on", on}};
 }
 
-}  // namespace
+/// What was done, one after the other: calls and handlings, by their begin. In a driven world that
+/// is its schedule; what ran at the same time elsewhere is in it as well.
+Json schedule_of(const Story& story, Texts& text) {
+  Column steps;
+  for (Index i = 0; i < story.events.size(); ++i) {
+    const auto kind = story.events[i].kind;
+    if (kind != Event::Kind::operation && kind != Event::Kind::step)
+      steps.push_back(static_cast<std::int64_t>(i));
+  }
+  constexpr std::size_t told = 3;
+  const auto broken = check(story).broken;
+  std::string verdict;
+  for (std::size_t i = 0; i < std::min(told, broken.size()); ++i)
+    verdict += (i == 0 ? "" : "\n") + broken[i];
+  if (broken.size() > told)
+    verdict += "\nand " + std::to_string(broken.size() - told) + " more: polychron trace check";
+  return {{"events", steps}, {"verdict", text(verdict)}};
+}
 
-std::string page_data(const Story& story, const std::string& title) {
+Json data_of(const Titled& shown) {
+  const auto& story = shown.story;
   Texts text;
-  Json data = {
-      {"format", "polychron-trace-page"}, {"version", 1},        {"title", title},  {"clock", "ns"},
-      {"dropped", story.dropped},         {"schedule", nullptr}, {"other", nullptr}};
+  Json data = {{"format", "polychron-trace-page"},
+               {"version", 1},
+               {"title", shown.title},
+               {"clock", "ns"},
+               {"dropped", story.dropped},
+               {"schedule", schedule_of(story, text)},
+               {"other", nullptr}};
   auto& contexts = data["contexts"] = Json::array();
   for (const auto& context : story.contexts) contexts.push_back({{"label", text(context.label)}});
   data["actors"] = actors_of(story, text);
@@ -152,6 +177,14 @@ std::string page_data(const Story& story, const std::string& title) {
   for (const auto& lint : story.lints)
     lints.push_back({{"text", text(lint.text)}, {"event", or_none(lint.event)}});
   data["strings"] = text.all();
+  return data;
+}
+
+}  // namespace
+
+std::string page_data(const Titled& shown, const Titled* other) {
+  auto data = data_of(shown);
+  if (other != nullptr) data["other"] = data_of(*other);
   return data.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -1,6 +1,9 @@
 #!/bin/sh
 # The viewer's tests: types, whether page.html is what the sources make, units, and a real browser.
+# Ends in a line that counts them; exits non-zero if any failed. Pages of the tool's are made by
+# $POLYCHRON (../build/bin/polychron); where there is none, of generated data.
 # VIEWER_SHOTS=folder keeps the screenshots; POLYCHRON_SEED repeats a random layout.
+# Usage: test.sh [OPTION OF node --test...], such as --test-name-pattern='200,000'
 set -eu
 cd "$(dirname "$0")"
 if ! [ -x node_modules/.bin/tsc ] || ! [ -d node_modules/playwright-core ]; then
@@ -8,4 +11,15 @@ if ! [ -x node_modules/.bin/tsc ] || ! [ -d node_modules/playwright-core ]; then
 fi
 node_modules/.bin/tsc --noEmit
 node build.mjs --check
-exec node --test --test-concurrency=1 "$@" test/*.test.mjs
+# Two at a time, as there are tests that wait for a browser; frame times are best taken alone.
+node --test --test-reporter=spec --test-concurrency=2 "$@" test/*.test.mjs | awk '
+  { print; fflush() }
+  $2 == "pass" && NF == 3 { passed = $3 }
+  $2 == "fail" && NF == 3 { failed += $3; counted = 1 }
+  $2 == "cancelled" && NF == 3 { failed += $3 }
+  $2 == "skipped" && NF == 3 { skipped = $3 }
+  END {
+    if (!counted) failed = 1
+    printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
+    exit failed > 0
+  }'

@@ -41,6 +41,19 @@ BOOST_AUTO_TEST_CASE(a_run_is_recorded_and_told) {
   BOOST_TEST(run_tool({"trace", "summary", "-"}, {}, recording).output == summary.output);
 }
 
+BOOST_AUTO_TEST_CASE(two_recordings_are_viewed_beside_each_other) {
+  const auto a = directory / "a.trace", b = directory / "b.trace", page = directory / "both.html";
+  BOOST_TEST(run_tool(run({"--trace", a})).exit_code == 0);
+  BOOST_TEST(run_tool(run({"--trace", b})).exit_code == 0);
+  const auto alone = run_tool({"trace", "view", a});
+  BOOST_TEST(alone.exit_code == 0);
+  BOOST_TEST(run_tool({"trace", "view", a, "--with", b, "-o", page}).exit_code == 0);
+  BOOST_TEST(std::filesystem::file_size(page) > alone.output.size());
+  check_mistake(run_tool({"trace", "view", a, "--with", directory / "none.trace"}), "none.trace");
+  check_mistake(run_tool({"trace", "view", a, "--with", model}), "no recording of Polychron's");
+  check_mistake(run_tool({"trace", "summary", a, "--with", b}), "--with");
+}
+
 BOOST_AUTO_TEST_CASE(the_environment_has_any_program_recorded) {
   const auto recording = directory / "quickstart.trace";
   BOOST_TEST(run_program("polychron_quickstart", {}, {"POLYCHRON_TRACE=" + recording}).exit_code ==

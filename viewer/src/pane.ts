@@ -2,6 +2,7 @@
 // its vertical scroll. Two schedules are two panes under one axis of time.
 import { Links } from "./data/links";
 import { Steps } from "./data/schedule";
+import { durationText } from "./data/trace";
 import type { Trace } from "./data/trace";
 import { Arrows } from "./draw/arrows";
 import { drawRectangles } from "./draw/canvas";
@@ -38,16 +39,20 @@ export interface Followed {
 
 export interface Scene {
   view: View;
+  axis: Trace; // whose times the axis shows
   theme: Theme;
   selection: Selection | null;
   followed: Followed | null;
   hits: Int32Array[]; // per pane
   step: number; // -1: none
+  stepping: boolean; // the step is shown: its column, and what is on its way after it
   difference: number;
   arrows: "auto" | "all" | "none";
   paper: boolean;
   pointer: number; // where on the time axis the pointer is, NaN: elsewhere
 }
+
+const pendingDrawn = 300; // the last that were sent
 
 export class Pane {
   readonly links: Links;
@@ -60,12 +65,14 @@ export class Pane {
   readonly stage: HTMLElement;
   readonly top: Surface;
   scroll = 0;
+  shift = 0; // how much later than in sight's time is what stands there: of two, the second's
   column = 0; // the width of the names
   width = 0;
   height = 0;
   usesGl = false;
   drawnRectangles = 0; // of the last frame
   private arrows: Arrows;
+  private caption = el("div", { class: "caption" });
   private drawn: number[] = []; // messages whose arrows are in the picture
   private back: HTMLCanvasElement;
   private rectangles: Rectangles | null = null;
@@ -99,6 +106,7 @@ export class Pane {
       },
       this.back,
       front,
+      this.caption,
     );
     this.element = el(
       "section",
@@ -133,6 +141,13 @@ export class Pane {
     return this.top.canvas;
   }
 
+  /** Says which of two traces this is, and how it stands against the other. */
+  name(): void {
+    const way = this.shift > 0 ? "earlier" : "later";
+    const by = durationText(this.trace, Math.abs(this.shift));
+    this.caption.textContent = this.trace.title + (this.shift ? `, shown ${by} ${way}` : "");
+  }
+
   scrollTo(y: number): void {
     this.scroll = Math.round(Math.max(0, Math.min(this.sheet.height - this.height, y)));
   }
@@ -164,7 +179,8 @@ export class Pane {
     const { view, theme } = scene;
     const followed = scene.followed?.pane === this.index ? scene.followed : null;
     const frame: Frame = (this.frame = {
-      t0: view.t0,
+      t0: view.t0 + this.shift,
+      shift: this.shift,
       scale: this.width / view.span,
       width: this.width,
       height: this.height,
@@ -173,7 +189,7 @@ export class Pane {
       theme,
     });
     const level = levelFor(this.levels, 1 / frame.scale);
-    this.drawnRectangles = visibleCount(level, view.t0, view.t1);
+    this.drawnRectangles = visibleCount(level, frame.t0, view.t1 + this.shift);
     const context = begin(this.top);
     if (this.rectangles?.lost) this.usesGl = !(this.back.hidden = true);
     const gl = this.usesGl && !scene.paper ? this.rectangles : null;
@@ -184,7 +200,7 @@ export class Pane {
       context.fillStyle = theme.background;
       context.fillRect(0, 0, this.width, this.height);
     }
-    drawRows(context, this.trace, this.sheet, frame);
+    drawRows(context, this.trace, scene.axis, this.sheet, frame);
     if (!gl) drawRectangles(context, level, this.sheet.places, frame, followed?.level ?? null);
     const only = scene.followed ? (followed?.items ?? new Set<number>()) : null;
     drawTitles(context, this.items, this.sheet, followed?.level ?? level, frame, only);
@@ -197,7 +213,7 @@ export class Pane {
     if (!scene.paper) this.drawScrollbar(context, theme);
     if (!Number.isNaN(scene.pointer)) {
       context.fillStyle = theme.dim + "66";
-      context.fillRect((scene.pointer - frame.t0) * frame.scale, 0, 1, this.height);
+      context.fillRect((scene.pointer - view.t0) * frame.scale, 0, 1, this.height);
     }
   }
 
@@ -254,7 +270,7 @@ export class Pane {
     };
     const { accent, error } = frame.theme;
     if (scene.difference >= 0) column(scene.difference, error + "1c", error);
-    if (scene.step < 0 || scene.step >= this.steps.count) return;
+    if (!scene.stepping || scene.step < 0 || scene.step >= this.steps.count) return;
     column(scene.step, accent + "22", accent);
     const box = boxOf(this.items, this.sheet, frame, this.steps.event(scene.step));
     if (box) outline(context, box, frame.theme.text, 2.5);
@@ -276,8 +292,10 @@ export class Pane {
     arrows.draw(context, this.drawn, sheet, frame, theme.arrow, scene.followed !== null);
     for (const [from, to] of this.errorLinks(frame, followed))
       arrows.drawLink(context, from, to, sheet, frame);
-    if (scene.step >= 0 && scene.step < this.steps.count)
-      arrows.draw(context, this.steps.undelivered(scene.step), sheet, frame, theme.accent, true);
+    if (scene.stepping && scene.step >= 0 && scene.step < this.steps.count) {
+      const pending = this.steps.undelivered(scene.step).slice(-pendingDrawn);
+      arrows.draw(context, pending, sheet, frame, theme.accent, true);
+    }
     const strong = this.selectedMessages(scene);
     arrows.draw(context, strong, sheet, frame, theme.accent, true);
     this.drawn = this.drawn.concat(strong);

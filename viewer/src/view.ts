@@ -50,11 +50,12 @@ export class View {
 
   /**
    * Shows a stretch of time in the middle; zooms only if it would else be too small or too large.
+   * What takes no time is as large at any zoom.
    */
   reveal(begin: number, end: number, air = 16): void {
     const length = end - begin;
     const visible = begin >= this.t0 && end <= this.t1;
-    const sized = length * 300 >= this.span && length <= this.span;
+    const sized = length === 0 || (length * 300 >= this.span && length <= this.span);
     if (visible && sized) return;
     const span = sized ? this.span : Math.max(this.least * 4, length * air);
     const middle = (begin + end) / 2;

@@ -78,6 +78,15 @@ export async function settle(page) {
   );
 }
 
+/** An expression about the page's app. */
+export const app = (page, what) =>
+  page.evaluate(`(() => { const app = window.polychron.app; return ${what}; })()`);
+
+export async function press(page, key) {
+  await page.keyboard.press(key);
+  await settle(page);
+}
+
 export async function shoot(page, name) {
   return page.screenshot({ path: join(shots, `${name}.png`) });
 }

@@ -57,6 +57,15 @@ test("columns that say nothing may be left out", () => {
   assert.equal(trace.waits.count, 0);
 });
 
+test("texts of any length: titles are short, the rest is as long as can be laid out", () => {
+  const data = tiny();
+  const at = data.events.label[1];
+  data.strings[at] = "x".repeat(100_000);
+  const trace = decode(data);
+  assert.equal(library.eventTitle(trace, 1), `submit '${"x".repeat(200)}…'`);
+  assert.match(trace.strings[at], /^x{20000}… \(and 80000 more letters\)$/);
+});
+
 test("a trace without events is a trace", () => {
   const trace = decode(new Maker("empty").finish());
   assert.equal(trace.events.count, 0);

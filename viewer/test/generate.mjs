@@ -85,6 +85,8 @@ export function serverTrace({ seed = 1, events = 400, errors = 0, tensors = 8 } 
       value: order.map((k) => bytes[i].value[k]),
     });
   });
+  const steps = maker.events.filter(({ kind }) => kind !== 2 && kind !== 3);
+  maker.schedule = { events: steps.sort((a, b) => a.begin - b.begin), verdict: "" };
   return maker.finish();
 
   function request(caller, context, n) {

@@ -183,6 +183,44 @@ test("bands are callers, content, device, counters, from top to bottom", () => {
   assert.deepEqual(bands, ["Callers", "Content", "Device", "Counters"]);
 });
 
+test("a counter is drawn as high in each pixel as it ever is there", () => {
+  const dice = random(seed);
+  for (let round = 0; round < 20; ++round) {
+    const count = 1 + dice.below(3000);
+    const time = Float64Array.from({ length: count }, () => dice.below(100_000)).sort();
+    const value = Float64Array.from({ length: count }, () => dice.below(1000));
+    const boxes = [];
+    const context = {
+      fillRect: (x, y, width, height) => boxes.push({ x, y, width, height, of: context.fillStyle }),
+      fillText: () => {},
+    };
+    const width = 300;
+    const t0 = dice.below(50_000);
+    const scale = width / (1 + dice.below(100_000));
+    const theme = { counterFill: "area", counter: "line", dim: "" };
+    const counter = { name: "c", unit: "", context: 0, time, value };
+    library.drawCounter(context, counter, 0, 44, { t0, scale, width, theme });
+    const peak = Math.max(...value) || 1;
+    const areas = boxes.filter((box) => box.of === "area");
+    // What it was before, and all that is told from then on.
+    const highest = (from, to) => {
+      let most = 0;
+      for (let i = 0; i < count && time[i] < to; ++i)
+        if (i + 1 === count || time[i + 1] > from) most = Math.max(most, value[i]);
+      return 40 - (most / peak) * 32;
+    };
+    for (let pixel = 0; pixel < width; ++pixel) {
+      const seen = areas.filter((box) => box.x < pixel + 1 && box.x + box.width > pixel);
+      const top = Math.min(...seen.map((box) => box.y), 40);
+      const at = (pixels) => t0 + (pixel + pixels) / scale;
+      // A column may begin in the pixel before, and is as high as what is there.
+      const [low, high] = [highest(at(0), at(1)), highest(at(-1), at(2))];
+      const what = `round ${round}, pixel ${pixel}: ${top}, not ${low} to ${high}`;
+      assert.ok(top <= low + 1e-6 && top >= high - 1e-6, what);
+    }
+  }
+});
+
 test("every shade has legible ink", () => {
   for (const theme of Object.values(library.themes)) {
     assert.equal(theme.shades.length, library.shades);

@@ -79,6 +79,22 @@ test("two schedules: the first step that differs", () => {
   assert.equal(firstDifference(short, long), -1);
 });
 
+test("threads have other numbers in each process, and do the same", () => {
+  const calls = (...threads) => {
+    const maker = new Maker("calls");
+    const events = threads.map((thread, i) => {
+      const known = maker.page.actors.findIndex((one) => one.label === maker.text(thread));
+      const actor = known >= 0 ? known : maker.actor("caller", thread, "callers", -1);
+      return maker.event({ kind: 0, actor, begin: i, name: "read" });
+    });
+    maker.schedule = { events, verdict: "" };
+    return prepared(maker.finish()).steps;
+  };
+  const a = calls("thread 3", "thread 7", "thread 3");
+  assert.equal(firstDifference(a, calls("thread 4", "thread 5", "thread 4")), -1);
+  assert.equal(firstDifference(a, calls("thread 3", "thread 7", "thread 7")), 2);
+});
+
 test("numbers for people", () => {
   assert.equal(nanoseconds(3.2e6), "3.2 ms");
   assert.equal(nanoseconds(999), "999 ns");

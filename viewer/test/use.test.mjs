@@ -1,24 +1,13 @@
-// Using the page: keyboard alone, a phone, schedules step by step and side by side, and a large
-// trace, of which the frame times are printed.
+// Using the page: keyboard alone, a phone, and a large trace, of which the frame times are printed.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { close, launch, open, pageOf, settle, shoot } from "./browser.mjs";
-import { scheduleTrace, serverTrace } from "./generate.mjs";
-import { apart, pixels, rgb } from "./png.mjs";
+import { app, close, launch, open, pageOf, press, settle, shoot } from "./browser.mjs";
+import { serverTrace } from "./generate.mjs";
 
 before(launch);
 after(close);
 
 const failing = serverTrace({ events: 700, errors: 2, seed: 3 });
-const first = scheduleTrace({ seed: 2, after: 10 });
-const second = scheduleTrace({ seed: 3, after: 10 });
-
-const app = (page, what) =>
-  page.evaluate(`(() => { const app = window.polychron.app; return ${what}; })()`);
-const press = async (page, key) => {
-  await page.keyboard.press(key);
-  await settle(page);
-};
 
 test("the keyboard moves, selects, follows and switches", async () => {
   const { page, problems, end } = await open(pageOf("keys", failing), { reducedMotion: "reduce" });
@@ -102,8 +91,10 @@ test("Tab reaches all that can be used, each with a name", async () => {
     "true",
   );
   await page.focus("#tab-details");
-  await page.keyboard.press("ArrowRight");
-  assert.equal(await page.getAttribute("#tab-errors", "aria-selected"), "true");
+  for (const tab of ["steps", "errors"]) {
+    await page.keyboard.press("ArrowRight");
+    assert.equal(await page.getAttribute(`#tab-${tab}`, "aria-selected"), "true");
+  }
   await page.keyboard.press("Tab");
   await page.keyboard.press("ArrowDown");
   await page.keyboard.press("Enter");
@@ -227,72 +218,6 @@ test("a phone: fits, taps, pinches, draws the panel up", async () => {
   await end();
 });
 
-test("a schedule is stepped forwards and backwards", async () => {
-  const { page, problems, end } = await open(pageOf("schedule", first));
-  assert.match(await page.locator(".verdict").textContent(), /lost update/);
-  for (let i = 0; i < 13; ++i) await press(page, "n");
-  assert.equal(await page.locator(".where").textContent(), "step 12 of 40");
-  await press(page, "p");
-  assert.equal(await page.locator(".where").textContent(), "step 11 of 40");
-  await page.click("button[aria-label='next step']");
-  await page.click("button[aria-label='previous step']");
-  await settle(page);
-  const pending = first.messages.sent.filter(
-    (sent, i) => sent <= 11 && (first.messages.received[i] < 0 || first.messages.received[i] > 11),
-  ).length;
-  assert.ok(pending > 0);
-  assert.match(
-    await page.locator(".now").textContent(),
-    new RegExp(`Not delivered yet: ${pending}`),
-  );
-  assert.equal(await page.locator(".pending li").count(), pending);
-  assert.match(await page.locator("[aria-current=true]").textContent(), /^11 /);
-  const picture = pixels(await shoot(page, "schedule"));
-  const at = await page.evaluate(() => {
-    const { panes, scene } = window.polychron.app;
-    const stage = panes[0].stage.getBoundingClientRect();
-    const box = panes[0].box(panes[0].steps.event(scene.step));
-    return { x: stage.x + box.x + box.width / 2, y: stage.bottom - 10 };
-  });
-  assert.ok(apart(picture.at(at.x, at.y), rgb("#ffffff")) > 15, "its column is marked");
-  await page.click("button[aria-label='last step']");
-  await press(page, "n");
-  assert.equal(await page.locator(".where").textContent(), "step 39 of 40");
-  await page.locator(".steps-tab .row").last().click();
-  assert.deepEqual(problems, []);
-  await end();
-});
-
-test("two schedules: aligned, the first difference marked", async () => {
-  const { page, problems, end } = await open(pageOf("two", { ...first, other: second }));
-  const difference = await app(page, "app.scene.difference");
-  assert.ok(difference >= 10);
-  assert.equal(
-    await page.locator(".difference").textContent(),
-    `first difference: step ${difference}`,
-  );
-  await press(page, "g");
-  assert.equal(await page.locator(".where").textContent(), `step ${difference} of 40`);
-  const row = page.locator(".row.different");
-  const [left, right] = await row.locator("span").allTextContents();
-  assert.notEqual(left.replace(/^\d+ +/, ""), right);
-  const places = await page.evaluate(() => {
-    const { panes, scene } = window.polychron.app;
-    return panes.map((pane) => {
-      const stage = pane.stage.getBoundingClientRect();
-      const box = pane.box(pane.steps.event(scene.step));
-      return { x: stage.x + box.x, top: stage.y, bottom: stage.bottom, y: stage.y + box.y };
-    });
-  });
-  assert.ok(Math.abs(places[0].x - places[1].x) < 1, "the same step stands at the same place");
-  assert.ok(places[0].bottom <= places[1].top, "one above the other");
-  for (const place of places) assert.ok(place.y > place.top && place.y < place.bottom, "in sight");
-  await shoot(page, "two-schedules");
-  await page.locator(".difference").click();
-  assert.deepEqual(problems, []);
-  await end();
-});
-
 test("200,000 events: opens, searches, and moves; frame times", async () => {
   const data = serverTrace({ events: 200000, errors: 20, tensors: 3000 });
   const url = pageOf("large", data);
@@ -310,19 +235,23 @@ test("200,000 events: opens, searches, and moves; frame times", async () => {
     );
     return times[0].length;
   };
-  for (const hash of ["#canvas", "#webgl"]) {
+  // WebGL in software is what the page avoids, and slow: a few frames are enough of it.
+  for (const [hash, frames] of [
+    ["#canvas", 240],
+    ["#webgl", 40],
+  ]) {
     const opened = performance.now();
     const { page, problems, end } = await open(url, { hash });
     console.log(`${hash}: open after ${(performance.now() - opened).toFixed(0)} ms`);
     await shoot(page, `large${hash.replace("#", "-")}`);
-    // In and out and along, as one does with held keys: 160 frames.
-    const most = await page.evaluate(async () => {
+    // In and out and along, as one does with held keys.
+    const most = await page.evaluate(async (count) => {
       const { app, frames, drawing } = window.polychron;
       const frame = () => new Promise(requestAnimationFrame);
       frames.length = drawing.length = 0;
       let most = 0;
       app.held = () => true;
-      for (let i = 0; i < 160; ++i) {
+      for (let i = 0; i < count; ++i) {
         if (i % 80 < 40)
           app.view.zoom(0.87, app.view.first + (app.view.last - app.view.first) * 0.37);
         else if (i % 80 < 60) app.view.pan(0.03);
@@ -332,24 +261,24 @@ test("200,000 events: opens, searches, and moves; frame times", async () => {
       }
       app.held = null;
       return most;
-    });
-    assert.ok((await report(`${hash}, groups closed`, page)) >= 150);
+    }, frames);
+    assert.ok((await report(`${hash}, groups closed`, page)) >= frames - 10);
     const rows = await app(page, "app.panes[0].items.rows");
     const width = await app(page, "app.panes[0].width");
     console.log(`${hash}: at most ${most} rectangles a frame, ${rows} rows of ${width} pixels`);
     assert.ok(most < 100000, `${most} rectangles in a frame`);
     await press(page, "o");
-    await page.evaluate(async () => {
+    await page.evaluate(async (count) => {
       const { app, frames, drawing } = window.polychron;
       frames.length = drawing.length = 0;
       app.held = () => true;
-      for (let i = 0; i < 60; ++i) {
+      for (let i = 0; i < count; ++i) {
         app.panes[0].scrollTo(i * 60);
-        app.view.zoom(i < 30 ? 0.9 : 1.11);
+        app.view.zoom(i < count / 2 ? 0.9 : 1.11);
         await new Promise(requestAnimationFrame);
       }
       app.held = null;
-    });
+    }, frames / 4);
     await report(`${hash}, groups open`, page);
     await shoot(page, `large-open${hash.replace("#", "-")}`);
     const labels = await page.locator(".label").count();

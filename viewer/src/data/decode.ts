@@ -1,7 +1,7 @@
 // From the text in the page to a Trace. What is in it was written by others: every index is checked
 // once, here, so that nothing after it has to. What is wrong is said in one line.
 import type { Actor, Band, Counter, Events, Lint, Messages, Schedule, Trace, Waits } from "./trace";
-import { bands } from "./trace";
+import { bands, short } from "./trace";
 
 /** The data cannot be shown; the message is for the user. */
 export class Damaged extends Error {}
@@ -43,7 +43,7 @@ export function decode(data: unknown, inner = false): Trace {
     throw new Damaged(`this trace has version ${brief(raw.version)}, the page reads version 1`);
   const strings = texts(raw.strings);
   const contexts = list(raw.contexts, "contexts").map((one, i) =>
-    text(strings, fields(one, `contexts[${i}]`).label, `contexts[${i}].label`),
+    short(text(strings, fields(one, `contexts[${i}]`).label, `contexts[${i}].label`)),
   );
   const actors = list(raw.actors, "actors").map((one, i) =>
     actor(fields(one, `actors[${i}]`), i, strings, contexts.length),
@@ -53,7 +53,7 @@ export function decode(data: unknown, inner = false): Trace {
   const messages = decodeMessages(raw.messages, strings.length, actors.length, events);
   const waits = decodeWaits(raw.waits, strings.length, actors.length, events.count);
   const trace: Trace = {
-    title: typeof raw.title === "string" ? raw.title : "trace",
+    title: typeof raw.title === "string" ? short(raw.title) : "trace",
     began: number(raw.began, "began", 0),
     clock: step ? "step" : "ns",
     dropped: number(raw.dropped, "dropped", 0),
@@ -106,13 +106,19 @@ function number(value: unknown, what: string, missing?: number): number {
   return value;
 }
 
+const textAtMost = 20000; // letters: what is longer takes a browser seconds to lay out
+
 function texts(value: unknown): string[] {
   const all = list(value, "strings");
   all.forEach((one, i) => {
     if (typeof one !== "string") damaged(`strings[${i}] is ${brief(one)}, not a text`);
   });
   if (all[0] !== "") damaged("strings[0] is not empty");
-  return all as string[];
+  return (all as string[]).map((one) =>
+    one.length <= textAtMost
+      ? one
+      : `${one.slice(0, textAtMost)}… (and ${one.length - textAtMost} more letters)`,
+  );
 }
 
 function index(value: unknown, below: number, what: string, lowest = 0): number {

@@ -1,5 +1,5 @@
-// A run of the stress tool, step by step: what a step handles, what is then still on its way, and
-// where two runs part.
+// A run, step by step: what a step does, what is then still on its way, and where two runs part.
+// Steps are those of the stress tool's world, or of any other run what its actors did in order.
 import { actorTitle, eventTitle } from "./trace";
 import type { Trace } from "./trace";
 import type { Links } from "./links";
@@ -8,6 +8,8 @@ export class Steps {
   readonly count: number;
   readonly verdict: string;
   private stepOf = new Map<number, number>();
+  private callers = new Map<number, number>(); // which caller an actor is, from 1
+  private pending: { step: number; messages: number[] } = { step: -1, messages: [] };
 
   constructor(
     readonly trace: Trace,
@@ -16,6 +18,9 @@ export class Steps {
     const schedule = trace.schedule;
     this.count = schedule ? schedule.events.length : 0;
     this.verdict = schedule ? schedule.verdict : "";
+    trace.actors.forEach(({ kind }, actor) => {
+      if (kind === "caller") this.callers.set(actor, this.callers.size + 1);
+    });
     schedule?.events.forEach((event, step) => this.stepOf.set(event, step));
   }
 
@@ -23,8 +28,12 @@ export class Steps {
     return this.trace.schedule!.events[step];
   }
 
-  /** Its number on the axis of time. */
+  /** Its number for people: that on the axis of time, if it counts steps. */
   number(step: number): number {
+    return this.trace.clock === "step" ? this.begin(step) : step + 1;
+  }
+
+  begin(step: number): number {
     return this.trace.events.begin[this.event(step)];
   }
 
@@ -44,22 +53,35 @@ export class Steps {
 
   /** Messages that were sent by the end of a step and are handled later, or never. */
   undelivered(step: number): number[] {
-    const { messages } = this.trace;
-    const now = this.number(step);
+    if (this.pending.step === step) return this.pending.messages;
+    const { messages, events, clock } = this.trace;
+    const now = clock === "step" ? this.begin(step) : events.end[this.event(step)];
     const pending: number[] = [];
     for (let i = 0; i < messages.count; ++i) {
       const sent = Number.isNaN(messages.sent[i]) ? -Infinity : messages.sent[i];
       const received = Number.isNaN(messages.received[i]) ? Infinity : messages.received[i];
       if (sent <= now && received > now) pending.push(i);
     }
+    this.pending = { step, messages: pending };
     return pending;
   }
 
-  /** What a step does, in one line: equal texts are the same choice. */
+  /** What a step does, in one line. */
   text(step: number): string {
+    return this.line(step, actorTitle(this.trace, this.trace.events.actor[this.event(step)]));
+  }
+
+  /** Equal ones are the same choice: threads have other numbers in each process. */
+  choice(step: number): string {
+    const actor = this.trace.events.actor[this.event(step)];
+    const thread = /^thread \d+$/.test(this.trace.actors[actor].label);
+    const title = thread ? `caller ${this.callers.get(actor)}` : actorTitle(this.trace, actor);
+    return this.line(step, title);
+  }
+
+  private line(step: number, to: string): string {
     const event = this.event(step);
     const ticket = this.trace.events.ticket[event];
-    const to = actorTitle(this.trace, this.trace.events.actor[event]);
     return `${to}: ${eventTitle(this.trace, event)}${ticket ? ` t${ticket}` : ""}`;
   }
 }
@@ -67,6 +89,6 @@ export class Steps {
 /** The first step that differs; -1: none does. One that is longer differs where the other ends. */
 export function firstDifference(a: Steps, b: Steps): number {
   const both = Math.min(a.count, b.count);
-  for (let i = 0; i < both; ++i) if (a.text(i) !== b.text(i)) return i;
+  for (let i = 0; i < both; ++i) if (a.choice(i) !== b.choice(i)) return i;
   return a.count === b.count ? -1 : both;
 }

@@ -113,16 +113,23 @@ export function isError(trace: Trace, event: number): boolean {
   return kind[event] === Kind.failure || state[event] !== State.done || error[event] !== 0;
 }
 
-const quoted = (text: string): string => (text ? ` '${text}'` : "");
+const titleAtMost = 200; // letters: a title is for one line, all of a text is in the details
+
+/** The beginning of a text that may have any length. */
+export function short(text: string): string {
+  return text.length > titleAtMost ? text.slice(0, titleAtMost) + "…" : text;
+}
+
+const quoted = (text: string): string => (text ? ` '${short(text)}'` : "");
 
 /** "dispatch 'foo'": what an event is called in slices and lists. */
 export function eventTitle(trace: Trace, event: number): string {
   const { name, label, object, kind } = trace.events;
-  const text = trace.strings[name[event]] || kindNames[kind[event]];
+  const text = short(trace.strings[name[event]]) || kindNames[kind[event]];
   const own = trace.strings[label[event]];
   if (own) return text + quoted(own);
   const of = trace.strings[object[event]];
-  return of ? `${text} ${of}` : text;
+  return of ? `${text.replace(/ of a (tensor|graph)$/, "")} ${short(of)}` : text;
 }
 
 /** "tensor 'x'", "lane 1". */
@@ -130,7 +137,9 @@ export function actorTitle(trace: Trace, actor: number): string {
   const one = trace.actors[actor];
   if (!one) return "unknown";
   if (one.kind === "device") return `lane ${one.lane}${quoted(one.label)}`;
-  return one.kind + quoted(one.label);
+  // What nobody gave a name has a number.
+  const numbered = one.kind === "caller" ? /^thread \d+$/ : /^#\d+$/;
+  return short(one.kind) + (numbered.test(one.label) ? ` ${one.label}` : quoted(one.label));
 }
 
 /** "42 (of 'ocr')": tickets count per context, so that a bare number would not do. */

@@ -30,18 +30,39 @@ export function valueAt(counter: Counter, time: number): number {
   return low - 1;
 }
 
-const peaks = new WeakMap<Counter, number>();
+const blockSize = 64;
+const peaks = new WeakMap<Counter, Float64Array>();
 
-function peakOf(counter: Counter): number {
-  let peak = peaks.get(counter);
-  if (peak === undefined) {
-    peak = 0;
-    for (const value of counter.value) if (value > peak) peak = value;
-    peaks.set(counter, peak);
+/** The highest value of each block of values, so that a frame need not look at all of them. */
+function peaksOf(counter: Counter): Float64Array {
+  let known = peaks.get(counter);
+  if (known === undefined) {
+    known = new Float64Array(Math.ceil(counter.value.length / blockSize));
+    counter.value.forEach((value, i) => {
+      const block = Math.floor(i / blockSize);
+      if (value > known![block]) known![block] = value;
+    });
+    peaks.set(counter, known);
   }
-  return peak;
+  return known;
 }
 
+/** The highest value from one on, of all that are told before a time; and the first after these. */
+function highest(counter: Counter, from: number, time: number): [number, number] {
+  const { time: times, value: values } = counter;
+  const blocks = peaksOf(counter);
+  let value = values[from];
+  let next = from + 1;
+  while (next < times.length && times[next] < time) {
+    const last = next + blockSize - 1;
+    const whole = next % blockSize === 0 && last < times.length && times[last] < time;
+    value = Math.max(value, whole ? blocks[next / blockSize] : values[next]);
+    next += whole ? blockSize : 1;
+  }
+  return [value, next];
+}
+
+/** Of rectangles: to stroke a line of a thousand corners takes a browser longer than all the rest. */
 export function drawCounter(
   context: CanvasRenderingContext2D,
   counter: Counter,
@@ -50,39 +71,37 @@ export function drawCounter(
   frame: Frame,
 ): void {
   const { theme } = frame;
-  const peak = peakOf(counter) || 1;
+  const peak = peaksOf(counter).reduce((a, b) => Math.max(a, b), 0) || 1;
   const floor = top + height - 4;
   const room = height - 12;
   const yOf = (value: number): number => floor - (Math.max(0, value) / peak) * room;
-  const count = counter.time.length;
+  const xOf = (i: number): number =>
+    i < counter.time.length ? (counter.time[i] - frame.t0) * frame.scale : frame.width;
+  const columns: [number, number, number][] = []; // from, to, y
   let i = Math.max(0, valueAt(counter, frame.t0));
-  context.beginPath();
-  let x = Math.max(0, count ? (counter.time[i] - frame.t0) * frame.scale : 0);
-  context.moveTo(x, floor);
-  // One column a pixel: of what is in it, the highest.
-  while (i < count && x <= frame.width) {
-    let value = counter.value[i];
-    let next = i + 1;
+  let x = Math.max(0, xOf(i));
+  // Of what is in a pixel, the highest; then the last of these until there is another.
+  while (i < counter.time.length && x < frame.width) {
     const column = Math.floor(x) + 1;
-    let nextX = next < count ? (counter.time[next] - frame.t0) * frame.scale : frame.width;
-    while (next < count && nextX < column) {
-      if (counter.value[next] > value) value = counter.value[next];
-      ++next;
-      nextX = next < count ? (counter.time[next] - frame.t0) * frame.scale : frame.width;
-    }
-    const end = Math.min(frame.width, nextX);
-    context.lineTo(x, yOf(value));
-    context.lineTo(end, yOf(value));
+    const [value, next] = highest(counter, i, frame.t0 + column / frame.scale);
+    const until = Math.min(frame.width, Math.max(x, xOf(next)));
+    const end = next > i + 1 ? Math.min(until, column) : until;
+    const y = yOf(value);
+    const before = columns[columns.length - 1];
+    if (before && before[2] === y) before[1] = end;
+    else columns.push([x, end, y]);
     x = end;
-    if (next >= count) break;
-    i = next;
+    i = end < until ? next - 1 : next;
   }
-  context.lineTo(x, floor);
   context.fillStyle = theme.counterFill;
-  context.fill();
-  context.strokeStyle = theme.counter;
-  context.lineWidth = 1.25;
-  context.stroke();
+  for (const [from, to, y] of columns) context.fillRect(from, y, to - from, floor - y);
+  context.fillStyle = theme.counter;
+  let last = floor;
+  for (const [from, to, y] of columns) {
+    context.fillRect(from, y - 0.5, to - from, 1);
+    context.fillRect(from - 0.5, Math.min(last, y), 1, Math.abs(last - y));
+    last = y;
+  }
   context.font = smallFont;
   context.textBaseline = "top";
   context.textAlign = "right";

@@ -78,6 +78,7 @@ const uniformNames = [
 
 export interface Frame {
   t0: number;
+  shift: number; // how much earlier the axis of time says that this is
   scale: number; // pixels a unit of time
   width: number;
   height: number;

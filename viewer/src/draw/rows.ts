@@ -8,11 +8,19 @@ import { ticks } from "./surface";
 
 type Context = CanvasRenderingContext2D;
 
-export function drawRows(context: Context, trace: Trace, sheet: Sheet, frame: Frame): void {
+/** `axis`: the trace whose times the axis shows, of two the first. */
+export function drawRows(
+  context: Context,
+  trace: Trace,
+  axis: Trace,
+  sheet: Sheet,
+  frame: Frame,
+): void {
   const { theme } = frame;
   context.fillStyle = theme.grid;
-  for (const time of marks(frame.t0, frame.t0 + frame.width / frame.scale, frame.width, trace))
-    context.fillRect(Math.round((time - frame.t0) * frame.scale), 0, 1, frame.height);
+  const t0 = frame.t0 - frame.shift;
+  for (const time of marks(t0, t0 + frame.width / frame.scale, frame.width, axis))
+    context.fillRect(Math.round((time - t0) * frame.scale), 0, 1, frame.height);
   for (const row of sheet.between(frame.scroll, frame.scroll + frame.height)) {
     const y = row.y - frame.scroll;
     if (row.kind === "band") {

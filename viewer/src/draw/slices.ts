@@ -1,6 +1,6 @@
 // What is written and marked on the rectangles: titles, the diamonds of outcomes and failures,
 // outlines of what is selected or found. Only what is in sight and large enough to read.
-import { Kind, durationText, eventTitle } from "../data/trace";
+import { Kind, durationText, eventTitle, short } from "../data/trace";
 import type { Trace } from "../data/trace";
 import type { Items } from "../layout/items";
 import type { Level } from "../layout/levels";
@@ -8,10 +8,13 @@ import { visibleRuns } from "../layout/levels";
 import type { Sheet } from "../layout/sheet";
 import type { Frame } from "./gl";
 import { Shade } from "./palette";
+import type { Theme } from "./palette";
 import { fitted, font } from "./surface";
 import type { Box } from "./surface";
 
 type Context = CanvasRenderingContext2D;
+
+const marksAtMost = 1500;
 
 /** Where an item is in the pane; null: its group is collapsed, or it has no row. */
 export function boxOf(items: Items, sheet: Sheet, frame: Frame, item: number): Box | null {
@@ -26,7 +29,7 @@ export function boxOf(items: Items, sheet: Sheet, frame: Frame, item: number): B
 export function waitText(trace: Trace, wait: number): string {
   const { begin, end, text } = trace.waits;
   const length = durationText(trace, end[wait] - begin[wait]);
-  const said = trace.strings[text[wait]];
+  const said = short(trace.strings[text[wait]]);
   return said.includes(" waits for ")
     ? said.replace(" waits for ", ` waits ${length} for `)
     : `${said} (${length})`;
@@ -51,23 +54,41 @@ export function drawTitles(
   context.textAlign = "left";
   const { theme } = frame;
   const least = 26 / frame.scale;
+  eachInSight(sheet, level, frame, only, 0, (i, y, height) => {
+    const item = level.item[i];
+    if (item < 0 || level.end[i] - level.begin[i] < least) return;
+    const left = Math.max(0, (level.begin[i] - frame.t0) * frame.scale) + 4;
+    const right = Math.min(frame.width, (level.end[i] - frame.t0) * frame.scale) - 4;
+    if (right - left < 18) return;
+    const text = fitted(context, itemTitle(items, item), right - left);
+    if (!text) return;
+    context.fillStyle = theme.ink[level.shade[i]];
+    context.fillText(text, left, y + height / 2 + 0.5);
+  });
+}
+
+/**
+ * The rectangles of a level that are in sight, or no farther from it than `margin` pixels, on tracks
+ * whose depths can be told apart; of what is followed, only that.
+ */
+function eachInSight(
+  sheet: Sheet,
+  level: Level,
+  frame: Frame,
+  only: Set<number> | null,
+  margin: number,
+  visit: (i: number, y: number, height: number) => void,
+): void {
+  const air = margin / frame.scale;
   const end = frame.t0 + frame.width / frame.scale;
-  for (const [from, to] of visibleRuns(level, frame.t0, end))
+  for (const [from, to] of visibleRuns(level, frame.t0 - air, end + air))
     for (let i = from; i < to; ++i) {
-      const item = level.item[i];
-      if (item < 0 || level.end[i] - level.begin[i] < least) continue;
       const place = sheet.places[level.track[i]];
       if (!place.shown || place.step === 0) continue;
-      if (only && !only.has(item)) continue;
+      if (only && !only.has(level.item[i])) continue;
       const y = place.y + level.depth[i] * place.step - frame.scroll;
-      if (y > frame.height || y + place.height < 0) continue;
-      const left = Math.max(0, (level.begin[i] - frame.t0) * frame.scale) + 4;
-      const right = Math.min(frame.width, (level.end[i] - frame.t0) * frame.scale) - 4;
-      if (right - left < 18) continue;
-      const text = fitted(context, itemTitle(items, item), right - left);
-      if (!text) continue;
-      context.fillStyle = theme.ink[level.shade[i]];
-      context.fillText(text, left, y + place.height / 2 + 0.5);
+      if (y > frame.height + margin || y + place.height < -margin) continue;
+      visit(i, y, place.height);
     }
 }
 
@@ -80,29 +101,16 @@ export function drawMarks(
   frame: Frame,
   only: Set<number> | null,
 ): void {
-  const end = frame.t0 + frame.width / frame.scale;
   let drawn = 0;
-  const margin = 8 / frame.scale;
-  for (const [from, to] of visibleRuns(level, frame.t0 - margin, end + margin))
-    for (let i = from; i < to && drawn < 1500; ++i) {
-      if (!level.moment[i]) continue;
-      const place = sheet.places[level.track[i]];
-      if (!place.shown || place.step === 0) continue;
-      const item = level.item[i];
-      if (only && !only.has(item)) continue;
-      const y = place.y + level.depth[i] * place.step - frame.scroll + place.height / 2;
-      if (y < -10 || y > frame.height + 10) continue;
-      const x = (level.begin[i] - frame.t0) * frame.scale;
-      const failure = level.shade[i] === Shade.error;
-      const lint = item >= 0 && items.trace.events.kind[item] === Kind.lint;
-      diamond(context, x, y, failure ? 6 : lint ? 5 : 4.5);
-      context.fillStyle = frame.theme.shades[level.shade[i]];
-      context.fill();
-      context.strokeStyle = frame.theme.background;
-      context.lineWidth = 1.25;
-      context.stroke();
-      ++drawn;
-    }
+  eachInSight(sheet, level, frame, only, 8, (i, y, height) => {
+    if (!level.moment[i] || ++drawn > marksAtMost) return;
+    const item = level.item[i];
+    const x = (level.begin[i] - frame.t0) * frame.scale;
+    const failure = level.shade[i] === Shade.error;
+    const lint = item >= 0 && items.trace.events.kind[item] === Kind.lint;
+    const size = failure ? 6 : lint ? 5 : 4.5;
+    diamond(context, x, y + height / 2, size, level.shade[i], frame.theme);
+  });
 }
 
 /** Lints on the events that they are about. */
@@ -120,22 +128,29 @@ export function drawLints(
     const place = sheet.places[items.track[event]];
     if (!box || !place.shown || place.step === 0 || ++drawn > 500) continue;
     if (box.x < -10 || box.x > frame.width + 10 || box.y < -10 || box.y > frame.height) continue;
-    diamond(context, box.x + 1, box.y + 1, 4.5);
-    context.fillStyle = frame.theme.shades[Shade.lint];
-    context.fill();
-    context.strokeStyle = frame.theme.background;
-    context.lineWidth = 1.25;
-    context.stroke();
+    diamond(context, box.x + 1, box.y + 1, 4.5, Shade.lint, frame.theme);
   }
 }
 
-function diamond(context: Context, x: number, y: number, size: number): void {
+function diamond(
+  context: Context,
+  x: number,
+  y: number,
+  size: number,
+  shade: number,
+  theme: Theme,
+): void {
   context.beginPath();
   context.moveTo(x, y - size);
   context.lineTo(x + size, y);
   context.lineTo(x, y + size);
   context.lineTo(x - size, y);
   context.closePath();
+  context.fillStyle = theme.shades[shade];
+  context.fill();
+  context.strokeStyle = theme.background;
+  context.lineWidth = 1.25;
+  context.stroke();
 }
 
 export function outline(context: Context, box: Box, colour: string, width: number): void {

@@ -6,7 +6,7 @@ import { Shade, shadesOf } from "../draw/palette";
 import { isMoment, nest } from "./nesting";
 import type { Tracks } from "./tracks";
 
-const waitRowsAtMost = 3;
+const waitRowsAtMost = 6;
 
 export class Items {
   readonly count: number;

@@ -69,6 +69,20 @@ function plain(items: Items): Level {
   return merge(items, 0);
 }
 
+/** An item as a rectangle of its own; where it stands. */
+function add(out: Level, items: Items, item: number): number {
+  const at = out.count++;
+  out.begin[at] = items.begin[item];
+  out.end[at] = items.end[item];
+  out.item[at] = item;
+  out.track[at] = items.track[item];
+  out.depth[at] = items.depth[item];
+  out.shade[at] = items.shade[item];
+  out.cover[at] = 255;
+  out.moment[at] = items.moment[item];
+  return at;
+}
+
 /** One pass over the rows. The item that covers most gives its shade, an error before any other. */
 function merge(items: Items, grain: number): Level {
   const out = empty(grain, items.count);
@@ -98,15 +112,7 @@ function merge(items: Items, grain: number): Level {
         continue;
       }
       close();
-      const at = out.count++;
-      out.begin[at] = begin;
-      out.end[at] = end;
-      out.item[at] = item;
-      out.track[at] = items.track[item];
-      out.depth[at] = items.depth[item];
-      out.shade[at] = items.shade[item];
-      out.cover[at] = 255;
-      out.moment[at] = items.moment[item];
+      const at = add(out, items, item);
       covered = longest = end - begin;
       open = end - begin <= grain ? at : -1;
     }
@@ -180,15 +186,7 @@ export function levelOf(items: Items, chosen: number[]): Level {
   const out = empty(0, chosen.length);
   for (const item of chosen) {
     if (items.depth[item] === 255) continue;
-    const at = out.count++;
-    out.begin[at] = items.begin[item];
-    out.end[at] = items.end[item];
-    out.item[at] = item;
-    out.track[at] = items.track[item];
-    out.depth[at] = items.depth[item];
-    out.shade[at] = items.shade[item];
-    out.cover[at] = 255;
-    out.moment[at] = items.moment[item];
+    add(out, items, item);
   }
   if (out.count > 0) out.blocks.push({ from: 0, to: out.count, begin: -Infinity, end: Infinity });
   return out;

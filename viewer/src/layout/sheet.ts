@@ -1,7 +1,7 @@
 // Where tracks stand on the sheet that is scrolled: bands, groups and their tracks from top to
 // bottom, then counters. Opening a group changes the numbers per track and nothing else, so that
 // rectangles, which look their track up, need not be touched.
-import { bands } from "../data/trace";
+import { bands, short } from "../data/trace";
 import type { Band, Trace } from "../data/trace";
 import type { Items } from "./items";
 import type { Tracks } from "./tracks";
@@ -123,7 +123,7 @@ export class Sheet {
       this.add("band", "counters", "Counters", "", this.metrics.band, 0, false);
       this.trace.counters.forEach((counter, i) => {
         const of = this.trace.contexts[counter.context] ?? "";
-        this.add("counter", `c${i}`, counter.name, of, this.metrics.counter, i, false);
+        this.add("counter", `c${i}`, short(counter.name), of, this.metrics.counter, i, false);
       });
     }
     ++this.version;

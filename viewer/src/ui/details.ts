@@ -9,6 +9,7 @@ import {
   eventTitle,
   kindNames,
   momentText,
+  short,
   ticketTitle,
 } from "../data/trace";
 import { waitText } from "../draw/slices";
@@ -68,7 +69,7 @@ class Details {
     const { messages, strings } = trace;
     const pending = Number.isNaN(messages.received[message]);
     this.head(
-      strings[messages.name[message]] || "message",
+      short(strings[messages.name[message]]) || "message",
       "message",
       pending ? "not handled" : "",
     );
@@ -206,7 +207,7 @@ class Details {
     const { trace } = this.pane;
     for (const message of Array.from(messages).slice(0, effectsShown)) {
       const other = outgoing ? trace.messages.toActor[message] : trace.messages.fromActor[message];
-      const name = trace.strings[trace.messages.name[message]];
+      const name = short(trace.strings[trace.messages.name[message]]);
       const element = button(
         "",
         `message ${name}`,

@@ -32,6 +32,7 @@ export class Input {
     stage.addEventListener("pointerleave", () => this.leave());
     stage.addEventListener("dblclick", (event) => this.zoomTo(event));
     stage.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
+    document.addEventListener("keydown", () => tip.hide()); // what is under it may move
     stage.addEventListener("focus", () => (app.active = pane.index));
     labels.addEventListener(
       "wheel",
@@ -148,8 +149,9 @@ export class Input {
     const hit = this.pane.hit(at.x, at.y, false);
     if (!hit || !("item" in hit))
       return this.app.view.zoom(0.5, this.pane.timeAt(at.x, this.app.view));
-    const begin = this.pane.items.begin[hit.item];
-    const length = Math.max(this.pane.items.end[hit.item] - begin, this.app.view.span / 20);
+    const { items, shift } = this.pane;
+    const begin = items.begin[hit.item] - shift;
+    const length = Math.max(items.end[hit.item] - shift - begin, this.app.view.span / 20);
     this.app.view.show(begin - length * 0.1, begin + length * 1.1);
   }
 

@@ -13,7 +13,7 @@ interface Key {
 
 const moving = "Move";
 const looking = "Look";
-const stepping = "Schedules";
+const stepping = "Step by step";
 const page = "Page";
 
 export interface Actions {
@@ -77,7 +77,7 @@ export function keyTable(actions: Actions): Key[] {
     key(looking, ["o"], "O", "open or close all groups", openAll),
     key(stepping, ["n"], "N", "next step", (app) => app.goToStep(app.scene.step + 1)),
     key(stepping, ["p"], "P", "previous step", (app) => app.goToStep(app.scene.step - 1)),
-    key(stepping, ["g"], "G", "to the first difference", (app) => {
+    key(stepping, ["g"], "G", "to where two runs first differ", (app) => {
       if (app.scene.difference >= 0) app.goToStep(app.scene.difference);
     }),
     key(page, ["l"], "L", "light or dark", () => actions.theme()),
@@ -138,9 +138,9 @@ function selected(app: App): { pane: number; item: number } | null {
 function neighbour(app: App, way: number): void {
   const from = selected(app);
   if (!from) {
-    const { items, index, trace } = paneOf(app);
+    const { items, index, trace, shift } = paneOf(app);
     for (let i = 0; i < trace.events.count; ++i)
-      if (items.end[i] >= app.view.t0) return app.select({ pane: index, item: i });
+      if (items.end[i] - shift >= app.view.t0) return app.select({ pane: index, item: i });
     return;
   }
   const { items } = app.panes[from.pane];
@@ -193,7 +193,8 @@ function follow(app: App): void {
 function zoomTo(app: App): void {
   const at = selected(app);
   if (!at) return;
-  const [begin, end] = app.around(at);
+  const { shift } = app.panes[at.pane];
+  const [begin, end] = app.around(at).map((time) => time - shift);
   const air = Math.max((end - begin) * 0.2, app.trace.clock === "step" ? 3 : 20);
   app.view.show(begin - air, end + air);
 }

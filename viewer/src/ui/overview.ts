@@ -88,20 +88,16 @@ export class Overview {
     for (let b = 0; b < buckets; ++b)
       if (this.errors[b]) context.fillRect(b * column, 0, Math.max(2, column), height);
     const xOf = (time: number): number => ((time - first) / (last - first)) * width;
+    const { panes } = this.app;
     context.fillStyle = theme.accent;
     hits.forEach((list, pane) => {
-      const { begin: at } = this.app.panes[pane].items;
+      const { begin: at } = panes[pane].items;
       const step = Math.max(1, Math.floor(list.length / 2000));
       for (let i = 0; i < list.length; i += step) context.fillRect(xOf(at[list[i]]), 0, 1.5, 4);
     });
     if (selection && "item" in selection) {
       context.fillStyle = theme.text;
-      context.fillRect(
-        xOf(this.app.panes[selection.pane].items.begin[selection.item]) - 1,
-        0,
-        2,
-        height,
-      );
+      context.fillRect(xOf(panes[selection.pane].items.begin[selection.item]) - 1, 0, 2, height);
     }
     const left = Math.max(0, xOf(t0));
     const right = Math.min(width, xOf(t1));
@@ -133,7 +129,7 @@ export class Overview {
       if (x > -2 && x < width - 20)
         context.fillText(markText(trace, time - from, step), x + 4, height / 2);
     }
-    if (Number.isNaN(pointer)) return;
+    if (!(pointer >= view.t0 && pointer <= view.t1)) return; // NaN: there is none
     const text = momentText(
       trace,
       trace.clock === "step" ? Math.floor(pointer) : Math.round(pointer - from),

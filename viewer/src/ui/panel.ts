@@ -1,6 +1,6 @@
 // The panel beside the tracks (below them on a phone): details, steps, errors and lints, as tabs.
 import type { App } from "../app";
-import { actorTitle, eventTitle, momentText, nanoseconds } from "../data/trace";
+import { actorTitle, eventTitle, momentText, nanoseconds, short } from "../data/trace";
 import { details } from "./details";
 import { el, find } from "./dom";
 import { LongList } from "./list";
@@ -42,13 +42,17 @@ export class Panel {
       row.append(one);
     }
     this.element.append(row, ...this.tabs.map((tab) => tab.body));
-    this.show(this.steps ? "steps" : "details", false);
+    // Of the stress tool's runs, and of two, one wants to know in what order things happened.
+    const ordered = app.trace.clock === "step" || app.panes.length > 1;
+    this.show(ordered && this.steps ? "steps" : "details", false);
     this.select();
   }
 
   /** Shows a tab; on a phone that also draws the panel up, if it is asked for. */
   show(name: string, raise = true): void {
     this.current = name;
+    this.app.scene.stepping = name === "steps";
+    this.app.invalidate();
     this.tabs.forEach((tab, i) => {
       const on = tab.name === name;
       tab.body.hidden = !on;
@@ -120,6 +124,8 @@ export class Panel {
         el("h2", {}, trace.title),
         el("dl", {}, ...facts.flatMap(([a, b]) => [el("dt", {}, a), el("dd", {}, b)])),
       );
+      if (trace.events.count === 0)
+        element.append(el("p", { class: "hint" }, "Nothing was recorded."));
     }
     element.append(
       this.legend(),
@@ -164,7 +170,7 @@ export class Panel {
       const text = trace.strings[trace.events.error[event]].replace(/\n/g, " ");
       return {
         title: eventTitle(trace, event),
-        note: text || actorTitle(trace, trace.events.actor[event]),
+        note: short(text) || actorTitle(trace, trace.events.actor[event]),
         mark: "error",
       };
     });
@@ -190,7 +196,7 @@ export class Panel {
         at < 0
           ? "of the whole"
           : `${eventTitle(trace, at)}, at ${momentText(trace, trace.events.begin[at] - shift)}`;
-      return { title: lint.text, note, mark: "lint" };
+      return { title: short(lint.text), note, mark: "lint" };
     });
     if (entries.length === 0) list.element.append(el("p", { class: "hint" }, "No lints."));
   }

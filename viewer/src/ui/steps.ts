@@ -1,7 +1,7 @@
-// A schedule, step by step: where it is, the message that the step handles, what is still on its
-// way; of two schedules both, side by side, with the first difference.
+// A run, step by step: where it is, the message that the step handles, what is still on its way; of
+// two runs both, side by side, with the first difference.
 import type { App } from "../app";
-import { actorTitle } from "../data/trace";
+import { actorTitle, momentText, short } from "../data/trace";
 import type { Pane } from "../pane";
 import { button, el } from "./dom";
 import { LongList } from "./list";
@@ -40,7 +40,7 @@ export class StepsTab {
     if (app.panes.length > 1)
       this.element.append(
         difference < 0
-          ? el("p", { class: "same" }, "The two schedules are the same.")
+          ? el("p", { class: "same" }, "The two are the same, step by step.")
           : button(
               `first difference: step ${this.number(difference)}`,
               "G",
@@ -50,7 +50,7 @@ export class StepsTab {
               },
             ),
       );
-    this.list = new LongList("Steps of the schedule", app.panes.length > 1 ? 40 : 28, (i) =>
+    this.list = new LongList("Steps", app.panes.length > 1 ? 40 : 28, (i) =>
       app.goToStep(i),
     );
     this.list.element.classList.toggle("two", app.panes.length > 1);
@@ -74,7 +74,7 @@ export class StepsTab {
     const parts = app.panes.filter((pane) => step >= 0 && step < pane.steps.count);
     this.now.replaceChildren(
       ...(step < 0
-        ? [el("p", { class: "hint" }, "N and P step through the schedule.")]
+        ? [el("p", { class: "hint" }, "N and P step from one to the next.")]
         : parts.flatMap((pane) => this.stepOf(pane, step))),
     );
     const [a, b] = app.panes;
@@ -101,15 +101,19 @@ export class StepsTab {
     const { trace, steps } = pane;
     const { messages, strings } = trace;
     const out: HTMLElement[] = [];
-    if (this.app.panes.length > 1) out.push(el("h3", {}, trace.title));
+    const begin = steps.begin(step) - trace.first;
+    const at = trace.clock === "step" ? "" : `at ${momentText(trace, begin)}`;
+    const title = this.app.panes.length > 1 ? trace.title : "";
+    if (title || at) out.push(el("h3", {}, [title, at].filter(Boolean).join(", ")));
     const handled = steps.message(step);
     const link = (message: number): HTMLElement => {
+      const name = short(strings[messages.name[message]]);
       const ticket = messages.ticket[message];
       const from = actorTitle(trace, messages.fromActor[message]);
       const to = actorTitle(trace, messages.toActor[message]);
       const element = button(
         "",
-        `message ${strings[messages.name[message]]}`,
+        `message ${name}`,
         () => {
           this.app.panel.show("details");
           this.app.select({ pane: pane.index, message });
@@ -120,7 +124,7 @@ export class StepsTab {
         el(
           "span",
           { class: "title" },
-          `${strings[messages.name[message]]}${ticket ? ` t${ticket}` : ""}`,
+          `${name}${ticket ? ` t${ticket}` : ""}`,
         ),
         el("span", { class: "note" }, `${from} → ${to}`),
       );

@@ -1,7 +1,7 @@
 // What is under the pointer, in a few words beside it. All of it is in the details, for those
 // without one.
 import type { App } from "../app";
-import { actorTitle, ticketTitle } from "../data/trace";
+import { actorTitle, short, ticketTitle } from "../data/trace";
 import type { Selection } from "../pane";
 import { el, find } from "./dom";
 
@@ -25,11 +25,11 @@ export class Tip {
       lines.push(el("span", {}, actorTitle(trace, actor[hit.item])));
       if (ticket[hit.item])
         lines.push(el("span", {}, ticketTitle(trace, context[hit.item], ticket[hit.item])));
-      if (detail[hit.item]) lines.push(el("span", {}, trace.strings[detail[hit.item]]));
-      const text = trace.strings[error[hit.item]].split("\n")[0];
+      if (detail[hit.item]) lines.push(el("span", {}, short(trace.strings[detail[hit.item]])));
+      const text = short(trace.strings[error[hit.item]].split("\n")[0]);
       if (text) lines.push(el("span", { class: "bad" }, text));
       for (const lint of links.lints.of(hit.item))
-        lines.push(el("span", { class: "warn" }, trace.lints[lint].text));
+        lines.push(el("span", { class: "warn" }, short(trace.lints[lint].text)));
     }
     this.element.replaceChildren(...lines);
     this.element.hidden = false;
