@@ -39,8 +39,8 @@ struct Stamp {
   boost::container::small_vector<Wait, 2> waits;
 };
 
-/// Where an operation went, and what it waited for there. Both depend on how far the lanes had
-/// come.
+/// Where an operation went, and what it waited for there, done or not. Both depend on how far the
+/// lanes had come.
 struct Placed {
   std::uint32_t lane = 0;
   std::vector<LaneTurn> waits;

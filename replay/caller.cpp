@@ -91,7 +91,7 @@ void Caller::make(std::size_t index) {
   auto& site = stage_.sites[recorded.context];
   site.listener->expect(index);
   if (recorded.ends) return site.port->destroy();
-  auto call = decoded(recorded.bytes, stage_.script.operators);
+  auto call = decoded(recorded.bytes, stage_.script);
   msg::LocalPart local{reply_for(call, index), {}, nullptr};
   std::visit(
       [&](auto& c) {

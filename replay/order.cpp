@@ -85,7 +85,8 @@ void RecordedOrder::took(std::size_t call) {
 
 void RecordedOrder::handled(msg::ActorId by, std::string_view message, msg::Ticket ticket) {
   if (ended()) return;
-  if (turn().kind == Turn::Kind::message && turn().message == message && turn().ticket == ticket && wanted() == by)
+  if (turn().kind == Turn::Kind::message && turn().message == message && turn().ticket == ticket &&
+      wanted() == by)
     next();
   else
     ++early_[{by, std::string(message), ticket}];

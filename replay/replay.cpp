@@ -22,6 +22,7 @@ class Theatre {
  public:
   Theatre(const Script& script, stress::Strategy& strategy, Progress* progress)
       : script_(script),
+        recording_(script.contents ? TraceCalls::payloads : TraceCalls::sizes),
         world_(strategy, [this](const ContextOptions&) { return backend(); }),
         stage_{script, {}, {}} {
     // A message is a few steps at most, and a recording has a record for each.

@@ -27,12 +27,16 @@ class Writer {
              " records that there was no room for (TraceOptions::max_bytes)");
     if (records_.called.empty())
       refuse("it has no calls (TraceOptions::calls was none, or nobody called)");
+    script_.operators = records_.operators;
+    script_.contents =
+        !records_.given_back.empty() ||
+        std::ranges::any_of(records_.answered, [](const auto& r) { return r.digest != 0; }) ||
+        std::ranges::any_of(records_.called, [](const auto& r) { return !r.contents.empty(); });
     add_contexts();
     find_roles();
     add_calls();
     add_outcomes();
     script_.order = order_of(records_, matches_, roles_, calls_, script_.calls);
-    script_.operators = records_.operators;
     return std::move(script_);
   }
 
@@ -97,7 +101,7 @@ class Writer {
         call.thread = std::prev(by)->second;
       calls_[{r.context, r.at}] = script_.calls.size();
       try {
-        const auto made = decoded(call.bytes, records_.operators);
+        const auto made = decoded(call.bytes, script_);
         known[call.context].check(made, call, script_.calls.size());
         call.ends = std::holds_alternative<msg::DestroyContext>(made);
       } catch (const Error& error) {
@@ -139,15 +143,9 @@ class Writer {
       const bool invalid = name_in(records_.outcomes, r.about.what) == "invalid";
       add_error(r.context, r.about.ticket, r.about.error, invalid);
     }
-    for (const auto& r : records_.answered) {
-      add_error(r.context, r.ticket, r.error, false);
-      script_.contents |= r.digest != 0;
-    }
-    for (const auto& r : records_.given_back) {
-      script_.contents = true;
+    for (const auto& r : records_.answered) add_error(r.context, r.ticket, r.error, false);
+    for (const auto& r : records_.given_back)
       if (auto* const call = call_of(r.context, r.ticket)) call->given_back = r.contents;
-    }
-    for (const auto& call : script_.calls) script_.contents |= !call.contents.empty();
   }
 
   void add_error(std::uint64_t in, std::uint64_t ticket, std::string_view lines, bool invalid) {

@@ -76,8 +76,8 @@ struct Script {
 /// beginning, or with calls that nobody could have made.
 Script script_of(const trace::Records& records);
 
-/// The call that `bytes` are, its graph checked and its operators numbered as here. Throws
-/// bad_data.
-msg::Call decoded(std::string_view bytes, const std::vector<std::string>& operators);
+/// The call that `bytes` are, its graph checked and, if it is to be run, its operators numbered as
+/// here. Throws bad_data.
+msg::Call decoded(std::string_view bytes, const Script& script);
 
 }  // namespace polychron::replay

@@ -4,10 +4,10 @@
 
 namespace polychron::stress {
 
-RunRecording::RunRecording()
+RunRecording::RunRecording(TraceCalls calls)
     : recorder_(std::make_shared<recording::Recorder>(
           [now = recording::Time{0}]() mutable { return now += 1000; })) {
-  recorder_->begin({});
+  recorder_->begin({.calls = calls});
 }
 
 std::vector<std::byte> RunRecording::file() const {

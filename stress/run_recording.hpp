@@ -15,7 +15,7 @@ namespace polychron::stress {
 /// microsecond.
 class RunRecording {
  public:
-  RunRecording();
+  explicit RunRecording(TraceCalls calls = TraceCalls::sizes);
 
   /// What listens to a context.
   std::shared_ptr<msg::Observer> ear(std::string label, int lanes) {

@@ -1,0 +1,148 @@
+// What was recorded comes again: the same tickets, errors and values.
+#include <algorithm>
+#include <random>
+
+#include "replay/script.hpp"
+#include "replay/transcript.hpp"
+#include "stress/program.hpp"
+#include "stress/run.hpp"
+#include "stress/run_recording.hpp"
+#include "stress/strategy.hpp"
+#include "tests/replay/recordings.hpp"
+#include "trace/check.hpp"
+
+using namespace polychron;
+using namespace polychron::testing;
+
+namespace {
+
+void comes_again(std::span<const std::byte> recording) {
+  const auto replayed = replay::replay(recording);
+  for (const auto& difference : replayed.differences) BOOST_ERROR(difference);
+  const auto verdict = trace::check(trace::tell(replayed.recording));
+  for (const auto& broken : verdict.broken) BOOST_ERROR(broken);
+}
+
+std::string refusal(std::span<const std::byte> recording) {
+  try {
+    replay::replay(recording);
+  } catch (const Error& error) {
+    BOOST_TEST((error.kind() == ErrorKind::bad_data));
+    return error.message();
+  }
+  return "none";
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(again)
+
+BOOST_AUTO_TEST_CASE(a_run_of_many_threads_comes_again_in_one) {
+  for (const int lanes : {1, 3}) {
+    const auto sizes = recording_of_work({}, lanes);
+    comes_again(sizes);
+    const auto replayed = replay::replay(sizes);
+    BOOST_TEST(!replayed.contents);
+    BOOST_TEST(replayed.contexts == 1U);
+    BOOST_TEST(replayed.values == 22U);  // reads and a compute that gave bytes
+    BOOST_TEST(replayed.errors >= 4U);   // the late one, what reads its output, and what reads that
+  }
+}
+
+BOOST_AUTO_TEST_CASE(with_payloads_the_bytes_are_compared) {
+  auto recording = recording_of_work({.calls = TraceCalls::payloads});
+  comes_again(recording);
+  BOOST_TEST(replay::replay(recording).contents);
+  // Another byte was written to the tensor than was read then: the last of 19, 20, 21, 22.
+  const auto written = std::vector{19.0F, 20.0F, 21.0F, 22.0F};
+  const auto bytes = std::as_bytes(std::span(written));
+  const auto at = std::search(recording.begin(), recording.end(), bytes.begin(), bytes.end());
+  BOOST_REQUIRE((at != recording.end()));
+  at[1] ^= std::byte{1};
+  const auto replayed = replay::replay(recording);
+  BOOST_TEST(replayed.differences.size() == 1U);
+  BOOST_TEST(has(replayed.differences.at(0), "other bytes"), replayed.differences.at(0));
+}
+
+BOOST_AUTO_TEST_CASE(every_schedule_of_a_random_program_comes_again) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    const auto program = stress::random_program(seed);
+    stress::RandomStrategy strategy(seed);
+    stress::RunRecording recording;
+    const auto result = stress::run(program, strategy, nullptr, &recording);
+    BOOST_TEST_CONTEXT("seed " << seed << "\n" << stress::to_string(program)) {
+      BOOST_TEST(!result.finding.has_value());
+      comes_again(recording.file());
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_differs_is_told) {
+  const auto recording = recording_of_work({});
+  const auto good = replay::transcript_of(trace::read_records(recording));
+  BOOST_TEST(replay::differences(good, good).empty());
+  const auto told = [&](const char* what, auto change) {
+    auto other = good;
+    for (auto& [ticket, entry] : other.at(0))
+      if (entry.carried_out && change(entry)) break;
+    BOOST_TEST(!replay::differences(good, other).empty(), what << " was not told");
+    BOOST_TEST(!replay::differences(other, good).empty(), what << " was not told, swapped");
+  };
+  told("another operation", [](replay::Entry& entry) {
+    entry.what += "x";
+    return true;
+  });
+  told("another error", [](replay::Entry& entry) {
+    if (entry.told.empty()) return false;
+    entry.told = {"tensor_became errored: nothing"};
+    return true;
+  });
+  told("another answer", [](replay::Entry& entry) {
+    if (entry.answer != "bytes") return false;
+    entry.answer = "aborted";
+    return true;
+  });
+  auto fewer = good;
+  fewer.at(0).erase(std::prev(fewer.at(0).end()));
+  BOOST_TEST(!replay::differences(good, fewer).empty());
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_run_again_is_refused) {
+  BOOST_TEST(has(refusal(recording_of_work({.calls = TraceCalls::none})), "no calls"));
+  BOOST_TEST(has(refusal(recording_of_work({.max_bytes = 20'000})), "no room"));
+  Runtime runtime;
+  auto context = runtime.create_context({}).get();
+  const auto early = tensor_of(context, "early");
+  runtime.start_trace();
+  context.read_tensor(early).get();
+  BOOST_TEST(has(refusal(runtime.trace()), "beginning"));
+  BOOST_TEST(has(refusal({}), "no recording"));
+}
+
+BOOST_AUTO_TEST_CASE(damaged_recordings_are_refused_or_run) {
+  const auto recording = recording_of_work({.calls = TraceCalls::payloads});
+  std::mt19937_64 random(17);
+  for (int i = 0; i < 400; ++i) {
+    auto damaged = recording;
+    for (auto flips = 1 + random() % 3; flips > 0; --flips)
+      damaged[random() % damaged.size()] = static_cast<std::byte>(random());
+    try {
+      replay::replay(damaged);
+    } catch (const Error& error) {
+      BOOST_TEST(!std::string(error.what()).empty());
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(other_schedules_of_the_same_calls_hold_too) {
+  const auto recording = recording_of_work({});
+  const auto varied = replay::vary(recording, {.schedules = 40, .seed = 1});
+  BOOST_TEST(varied.schedules == 40U);
+  BOOST_TEST(!varied.finding.has_value(), varied.finding.value_or(""));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
