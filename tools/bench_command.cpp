@@ -159,9 +159,8 @@ void bench_model(const Options& options, bool force_progress) {
   const auto model = load_model(options.model);
   figures.load_ms = since(start);
   start = Clock::now();
-  const auto opened =
-      open_session(model, {bindings}, options.workers, label_of(options.model), progress,
-                   options.trace);
+  const auto opened = open_session(model, {bindings}, options.workers, label_of(options.model),
+                                   progress, options.trace);
   figures.build_ms = since(start);
 
   Bench bench(opened->session, options.seed);

@@ -15,8 +15,8 @@
 #include "tools/progress.hpp"
 #include "tools/report.hpp"
 #include "tools/standard_input.hpp"
-#include "tools/trace_file.hpp"
 #include "tools/threads.hpp"
+#include "tools/trace_file.hpp"
 
 namespace tool {
 namespace {

@@ -162,6 +162,7 @@ void replay_otherwise(const Options& options, std::span<const std::byte> recordi
 }
 
 void replay_recording(const Options& options, bool force_progress) {
+  if (!options.output.empty()) require_output_file(options.output);
   const auto bytes = read_bytes(options.recording);
   try {
     options.schedules == 0 ? replay_as_recorded(options, bytes)

@@ -25,6 +25,8 @@ TraceFile::TraceFile(polychron::Runtime& runtime, std::string path)
 TraceFile::~TraceFile() {
   if (path_.empty()) return;
   try {
+    // A lane writes down what it did after it has answered: first all of them end.
+    runtime_.shutdown();
     runtime_.stop_trace();
     polychron::save_trace(runtime_.trace(), path_);
   } catch (const std::exception& error) {

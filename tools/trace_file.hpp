@@ -12,8 +12,9 @@ namespace tool {
 void add_trace_option(CLI::App& command, std::string& path,
                       const std::string& what = "Record the actors' messages");
 
-/// Records a runtime from its construction on, and writes what it has to `path` when it goes, also
-/// if that is because something failed: that is when one wants to see it. An empty path: nothing.
+/// Records a runtime from its construction on, and when it goes shuts that down and writes what it
+/// has to `path`, also if that is because something failed: that is when one wants to see it. An
+/// empty path: nothing.
 class TraceFile {
  public:
   /// Throws UserError if `path` cannot be written.

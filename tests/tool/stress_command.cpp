@@ -72,6 +72,7 @@ BOOST_AUTO_TEST_CASE(a_replay_is_written_as_a_trace) {
   const auto chrome = run_tool({"trace", "chrome", path});
   BOOST_TEST(nlohmann::json::parse(chrome.output).at("traceEvents").size() > 50U);
   BOOST_TEST(run_tool({"trace", "check", path}).exit_code == 0);
+  BOOST_TEST(run_tool({"trace", "replay", path}).exit_code == 0);
   check_mistake(run_tool({"stress", "--replay", token, "--trace", "/no/such/place"}), "place");
 }
 

@@ -54,6 +54,24 @@ BOOST_AUTO_TEST_CASE(two_recordings_are_viewed_beside_each_other) {
   check_mistake(run_tool({"trace", "summary", a, "--with", b}), "--with");
 }
 
+BOOST_AUTO_TEST_CASE(a_run_is_run_again) {
+  const auto recording = directory / "run.trace", again = directory / "again.trace";
+  BOOST_TEST(run_tool(run({"--trace", recording})).exit_code == 0);
+  const auto replayed = run_tool({"trace", "replay", recording, "-o", again});
+  BOOST_TEST(replayed.exit_code == 0, replayed.output << replayed.errors);
+  BOOST_TEST(has(replayed.output, "1 context made again"), replayed.output);
+  BOOST_TEST(has(replayed.output, "0 differences"), replayed.output);
+  // What is written is a recording as well, and can be run again itself.
+  BOOST_TEST(run_tool({"trace", "check", again}).exit_code == 0);
+  BOOST_TEST(run_tool({"trace", "replay", again}).exit_code == 0);
+  const auto varied = run_tool({"trace", "replay", recording, "--schedules", "8", "--seed", "3"});
+  BOOST_TEST(varied.exit_code == 0, varied.output << varied.errors);
+  BOOST_TEST(has(varied.output, "8 schedules tried, from seed 3: nothing found"), varied.output);
+  check_mistake(run_tool({"trace", "replay", model}), "no recording of Polychron's");
+  check_mistake(run_tool({"trace", "replay", recording, "--schedules", "-1"}), "--schedules");
+  check_mistake(run_tool({"trace", "replay", recording, "-o", directory / "none/a.trace"}), "none");
+}
+
 BOOST_AUTO_TEST_CASE(the_environment_has_any_program_recorded) {
   const auto recording = directory / "quickstart.trace";
   BOOST_TEST(run_program("polychron_quickstart", {}, {"POLYCHRON_TRACE=" + recording}).exit_code ==
