@@ -4,6 +4,7 @@
 #include <coroutine>
 #include <stdexcept>
 
+#include "tests/api/detached.hpp"
 #include "tests/api/fixture.hpp"
 #include "tests/patience.hpp"
 #include "tests/rig.hpp"
@@ -31,16 +32,6 @@ void lives(Rig& rig) {
   BOOST_TEST(static_cast<bool>(reply(rig.context.read_tensor(t.value()))));
   BOOST_TEST(!rig.context.lost().ready());
 }
-
-struct Detached {
-  struct promise_type {
-    Detached get_return_object() { return {}; }
-    std::suspend_never initial_suspend() noexcept { return {}; }
-    std::suspend_never final_suspend() noexcept { return {}; }
-    void return_void() {}
-    void unhandled_exception() {}  // the test will miss what did not happen
-  };
-};
 
 }  // namespace
 

@@ -5,23 +5,11 @@
 #include <thread>
 
 #include "polychron/caf.hpp"
+#include "tests/api/detached.hpp"
 #include "tests/api/fixture.hpp"
 
 using namespace polychron;
 using namespace polychron::testing;
-
-namespace {
-/// The smallest coroutine: runs at once, and nobody waits for it.
-struct Detached {
-  struct promise_type {
-    Detached get_return_object() { return {}; }
-    std::suspend_never initial_suspend() noexcept { return {}; }
-    std::suspend_never final_suspend() noexcept { return {}; }
-    void return_void() {}
-    void unhandled_exception() { std::terminate(); }
-  };
-};
-}  // namespace
 
 BOOST_AUTO_TEST_SUITE(runtimes)
 
