@@ -1,5 +1,6 @@
 #include "messages/shared/workers.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace polychron::msg {
@@ -38,7 +39,7 @@ void Workforce::push(caf::resumable* job) noexcept {
   if (count_ > ring_.size() / 2) make_room();
   // Full in spite of all: the threads have work to do, and make room.
   popped_.wait(lock, [this] { return count_ < ring_.size(); });
-  ring_[(first_ + count_++) % ring_.size()] = job;
+  at(count_++) = job;
   if (sleeping_ == 0) return;
   // Not under the lock, which the woken thread wants first of all.
   waking_.fetch_add(1, std::memory_order_relaxed);
@@ -47,10 +48,29 @@ void Workforce::push(caf::resumable* job) noexcept {
   waking_.fetch_sub(1, std::memory_order_release);
 }
 
+caf::resumable* Workforce::pop() noexcept {
+  auto* const job = at(0);
+  first_ = (first_ + 1) % ring_.size();
+  if (count_-- == ring_.size()) popped_.notify_all();
+  return job;
+}
+
+caf::resumable* Workforce::try_take(const caf::resumable* job) noexcept {
+  constexpr std::size_t near = 64;  // of a long queue a thread comes by soon enough
+  const std::lock_guard lock(mutex_);
+  for (std::size_t place = 0; place < std::min(count_, near); ++place) {
+    if (at(place) != job) continue;
+    // Those ahead of it move up, in their order, onto its place.
+    for (; place > 0; --place) std::swap(at(place), at(place - 1));
+    return pop();
+  }
+  return nullptr;
+}
+
 void Workforce::make_room() noexcept {
   try {
     std::vector<caf::resumable*> larger(2 * ring_.size());
-    for (std::size_t i = 0; i < count_; ++i) larger[i] = ring_[(first_ + i) % ring_.size()];
+    for (std::size_t i = 0; i < count_; ++i) larger[i] = at(i);
     ring_.swap(larger);
     first_ = 0;
   } catch (const std::bad_alloc&) {  // half of it is left
@@ -72,9 +92,7 @@ void Workforce::serve() {
       changed_.wait(lock, [this] { return count_ > 0 || closing_; });
       --sleeping_;
       if (count_ == 0) break;
-      auto* const job = ring_[first_];
-      first_ = (first_ + 1) % ring_.size();
-      if (count_-- == ring_.size()) popped_.notify_all();
+      auto* const job = pop();
       lock.unlock();
       if (job->resume(&unit, messages_a_turn_) == caf::resumable::resume_later)
         push(job);

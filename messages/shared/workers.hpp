@@ -27,11 +27,17 @@ class Workforce {
   /// Lets the threads work for `system`.
   void open(caf::actor_system& system, std::size_t messages_a_turn);
   void push(caf::resumable* job) noexcept;
+  /// Takes `job` out of the queue, for whoever runs it instead of a thread of this. Null if it is
+  /// not there, or far from its turn.
+  caf::resumable* try_take(const caf::resumable* job) noexcept;
   /// Ends the threads, once the queue is empty.
   void close();
 
  private:
   class Unit;
+  caf::resumable*& at(std::size_t place) noexcept { return ring_[(first_ + place) % ring_.size()]; }
+  /// Takes the first out. Under the lock, with one in the queue.
+  caf::resumable* pop() noexcept;
   /// Makes room ahead of need, so that push() finds some when there is no memory.
   void make_room() noexcept;
   void serve();
