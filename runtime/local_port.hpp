@@ -49,7 +49,7 @@ class LocalPort final : public Port {
 
  private:
   template <class Make>
-  void send(caf::message_priority priority, const Make& make) const;
+  void send(const Make& make) const;
 
   const actors::EnvironmentRef environment_;
   const context_actor actor_;

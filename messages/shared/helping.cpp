@@ -21,6 +21,14 @@ constexpr auto patience = std::chrono::microseconds(20);
 
 /// What has begun to run goes on for a few turns after the reply is there, rather than have others
 /// woken for it.
+/// What is expected of a thread: that it waits for the next call, too, as it did for the last; and
+/// whether it is time that it did.
+struct Habit {
+  const void* with = nullptr;  ///< with which context, compared only
+  bool due = false;
+};
+thread_local Habit habit;
+
 constexpr std::size_t messages_a_turn = 64, last_turns = 16, messages_a_last_turn = 8;
 
 }  // namespace
@@ -126,6 +134,15 @@ class Helping::Helper final : public caf::execution_unit {
 
 thread_local Helping::Helper* Helping::Helper::active = nullptr;
 
+void Helping::Door::exec_later(caf::resumable* job) {
+  if (habit.with == &helping_ && !std::exchange(habit.due, true)) {
+    helping_.force_->push_quietly(job);
+  } else {
+    habit.with = nullptr;  // others do what it calls, or it waits for somebody else
+    helping_.force_->push(job);
+  }
+}
+
 Helping::Helping(caf::actor_system& system, std::shared_ptr<Workforce> force)
     : system_(system), force_(std::move(force)) {}
 
@@ -149,7 +166,10 @@ void Helping::set_lane(std::size_t lane, std::function<bool()> next_is_brief) {
 Helping::Found Helping::look() noexcept {
   for (const auto& lane : lanes_)
     if (auto* const job = lane.post->try_take()) return {job, &lane};
-  if (auto* const job = force_->try_take(context_job_)) return {job, nullptr};
+  if (auto* const job = force_->try_take(context_job_)) {
+    habit = {this, false};
+    return {job, nullptr};
+  }
   return {};
 }
 

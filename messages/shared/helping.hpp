@@ -39,13 +39,17 @@ class Helping {
   /// The next lane has this thread.
   void add_lane(std::shared_ptr<OwnThread::Post> post);
   void set_context(caf::actor_addr context);
-  /// By a lane, as it starts: how it tells whether the next message of its mail is an operation that
-  /// is known to be brief. Called by whoever has its job.
+  /// By a lane, as it starts: how it tells whether the next message of its mail is an operation
+  /// that is known to be brief. Called by whoever has its job.
   void set_lane(std::size_t lane, std::function<bool()> next_is_brief);
 
   /// Works for the context until `settled`, or until what comes next is not a helper's. Allocates
   /// nothing. Does nothing on a thread that carries actors, of this or of another system.
   void help(const std::atomic<bool>& settled);
+
+  /// What callers' threads give as their execution unit with the calls that they send: where one has
+  /// helped with the call before, the context's job waits for it quietly.
+  caf::execution_unit* door() noexcept { return &door_; }
 
   /// Whether this thread is a helper's, in the middle of it.
   static bool here() noexcept;
@@ -55,6 +59,14 @@ class Helping {
 
  private:
   class Helper;
+  class Door final : public caf::execution_unit {
+   public:
+    explicit Door(Helping& helping) : caf::execution_unit(&helping.system_), helping_(helping) {}
+    void exec_later(caf::resumable* job) override;
+
+   private:
+    Helping& helping_;
+  };
   struct Lane {
     std::shared_ptr<OwnThread::Post> post;
     std::function<bool()> next_is_brief;
@@ -68,6 +80,7 @@ class Helping {
 
   caf::actor_system& system_;
   const std::shared_ptr<Workforce> force_;
+  Door door_{*this};
   std::vector<Lane> lanes_;
   caf::actor_addr context_;  ///< weak: keeps the address from being another actor's
   const caf::resumable* context_job_ = nullptr;

@@ -1,6 +1,7 @@
 #include "messages/shared/workers.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace polychron::msg {
@@ -34,18 +35,49 @@ void Workforce::open(caf::actor_system& system, std::size_t messages_a_turn) {
   changed_.notify_all();
 }
 
-void Workforce::push(caf::resumable* job) noexcept {
+void Workforce::push(caf::resumable* job) noexcept { add(job, false); }
+
+void Workforce::push_quietly(caf::resumable* job) noexcept { add(job, true); }
+
+void Workforce::add(caf::resumable* job, bool quietly) noexcept {
   std::unique_lock lock(mutex_);
   if (count_ > ring_.size() / 2) make_room();
   // Full in spite of all: the threads have work to do, and make room.
   popped_.wait(lock, [this] { return count_ < ring_.size(); });
   at(count_++) = job;
-  if (sleeping_ == 0) return;
+  if (quietly) ++quiet_;
+  if (sleeping_ == 0 || (quietly && lookout_)) return;
+  const bool all = lookout_;  // one may find what was pushed quietly, and another is for this
   // Not under the lock, which the woken thread wants first of all.
   waking_.fetch_add(1, std::memory_order_relaxed);
   lock.unlock();
-  changed_.notify_one();
+  all ? changed_.notify_all() : changed_.notify_one();
   waking_.fetch_sub(1, std::memory_order_release);
+}
+
+void Workforce::rest(std::unique_lock<std::mutex>& lock) {
+  ++sleeping_;
+  while (idle()) {
+    changed_.wait(lock);
+    // Woken for nothing: a caller took what this was woken for, and is likely to push more of the
+    // kind, and to take it.
+    if (idle() && taken_ && !lookout_) look_out(lock);
+  }
+  --sleeping_;
+}
+
+void Workforce::look_out(std::unique_lock<std::mutex>& lock) {
+  constexpr auto interval = std::chrono::microseconds(100);
+  constexpr int most = 20;  // intervals in which nothing was pushed quietly
+  lookout_ = true;
+  taken_ = false;
+  for (int intervals = 0; idle() && intervals < most; ++intervals) {
+    const auto before = quiet_;
+    changed_.wait_for(lock, interval);
+    if (quiet_ != before) intervals = 0;
+  }
+  lookout_ = false;
+  if (count_ > 1) changed_.notify_one();
 }
 
 caf::resumable* Workforce::pop() noexcept {
@@ -60,6 +92,7 @@ caf::resumable* Workforce::try_take(const caf::resumable* job) noexcept {
   const std::lock_guard lock(mutex_);
   for (std::size_t place = 0; place < std::min(count_, near); ++place) {
     if (at(place) != job) continue;
+    taken_ = true;
     // Those ahead of it move up, in their order, onto its place.
     for (; place > 0; --place) std::swap(at(place), at(place - 1));
     return pop();
@@ -88,9 +121,7 @@ void Workforce::serve() {
     Unit unit(*this, system);
     lock.lock();
     for (;;) {
-      ++sleeping_;
-      changed_.wait(lock, [this] { return count_ > 0 || closing_; });
-      --sleeping_;
+      if (idle()) rest(lock);
       if (count_ == 0) break;
       auto* const job = pop();
       lock.unlock();

@@ -27,6 +27,9 @@ class Workforce {
   /// Lets the threads work for `system`.
   void open(caf::actor_system& system, std::size_t messages_a_turn);
   void push(caf::resumable* job) noexcept;
+  /// Likewise, by who means to take it back before any thread of this could be there. If nobody
+  /// does, a thread comes by within some 100 us: at once where none is on the lookout.
+  void push_quietly(caf::resumable* job) noexcept;
   /// Takes `job` out of the queue, for whoever runs it instead of a thread of this. Null if it is
   /// not there, or far from its turn.
   caf::resumable* try_take(const caf::resumable* job) noexcept;
@@ -41,6 +44,11 @@ class Workforce {
   /// Makes room ahead of need, so that push() finds some when there is no memory.
   void make_room() noexcept;
   void serve();
+  void add(caf::resumable* job, bool quietly) noexcept;
+  /// Until there is a job, or the end.
+  void rest(std::unique_lock<std::mutex>& lock);
+  void look_out(std::unique_lock<std::mutex>& lock);
+  bool idle() const noexcept { return count_ == 0 && !closing_; }
 
   std::mutex mutex_;
   std::condition_variable changed_, popped_;
@@ -50,6 +58,9 @@ class Workforce {
   std::size_t first_ = 0, count_ = 0, sleeping_ = 0;
   std::atomic<std::size_t> waking_{0};  ///< by those who push, without the lock
   bool closing_ = false;
+  bool taken_ = false;    ///< a job was, since somebody was on the lookout
+  bool lookout_ = false;  ///< a thread of those that sleep comes by now and then without being woken
+  std::uint64_t quiet_ = 0;  ///< jobs that were pushed quietly so far
   std::vector<std::thread> threads_;
 };
 
