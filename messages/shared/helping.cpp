@@ -63,7 +63,9 @@ class Helping::Helper final : public caf::execution_unit {
       } else if (over) {
         return true;
       } else if (lane_.job != nullptr) {
-        if (!lane_.lane->next_is_brief()) return false;
+        // A lane that has not started yet cannot say.
+        const auto& brief = lane_.lane->next_is_brief;
+        if (!brief || !brief()) return false;
         run_lane();
       } else if (const auto found = helping_.look(); found.job != nullptr) {
         take(found);
