@@ -6,8 +6,8 @@ namespace polychron::detail {
 
 template <class Make>
 void LocalPort::send(const Make& make) const {
-  auto* const door = environment_->helping && !msg::carries_actors() ? environment_->helping->door()
-                                                                     : nullptr;
+  auto* const door =
+      environment_->helping && !msg::carries_actors() ? environment_->helping->door() : nullptr;
   actors::mail(actor_, caf::message_priority::normal, {0, door}, environment_->tap, make);
 }
 
@@ -22,9 +22,7 @@ void LocalPort::submit(msg::Call&& call, msg::LocalPart&& local) {
 
 void LocalPort::submit_end(msg::Call call) noexcept {
   if (fork_generation() != generation_) return;  // there is nobody to hear it
-  actors::until_there_is_memory([&] {
-    send([&] { return msg::submit{call, {}}; });
-  });
+  actors::until_there_is_memory([&] { send([&] { return msg::submit{call, {}}; }); });
 }
 
 void LocalPort::end(LostReason reason, const char* message) noexcept {
@@ -33,8 +31,9 @@ void LocalPort::end(LostReason reason, const char* message) noexcept {
   // carried out.
   actors::until_there_is_memory([&] { environment_->lose(reason, message); });
   actors::until_there_is_memory([&] {
-    actors::mail(actor_, caf::message_priority::high, {}, environment_->tap,
-                 [] { return msg::submit{msg::DestroyContext{}, {}}; });
+    actors::mail(actor_, caf::message_priority::high, {}, environment_->tap, [] {
+      return msg::submit{msg::DestroyContext{}, {}};
+    });
   });
 }
 

@@ -159,8 +159,8 @@ actors::EnvironmentRef RuntimeState::make_environment(
   environment->callbacks = callbacks_;
   environment->log = log_;
   if (helped_) environment->helping = std::make_shared<msg::Helping>(*system_, helped_);
-  environment->lost = std::make_shared<msg::LostSignal>(
-      environment->source, callbacks_, host_.meanwhile, environment->helping);
+  environment->lost = std::make_shared<msg::LostSignal>(environment->source, callbacks_,
+                                                        host_.meanwhile, environment->helping);
   environment->budget = std::make_shared<msg::Budget>(options.memory_limit);
   environment->now = host_.now ? host_.now : [] { return msg::Clock::now(); };
   environment->meanwhile = host_.meanwhile;

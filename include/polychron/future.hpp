@@ -186,7 +186,8 @@ class [[nodiscard]] Future {
   bool valid() const noexcept { return state_ != nullptr; }
   /// True once the reply is there: get() will not block.
   bool ready() const { return state().is_settled(); }
-  /// Blocks until the reply is there. Safe on any thread, also in a callback.
+  /// Blocks until the reply is there, and may do some of the work for it meanwhile
+  /// (RuntimeOptions::helping). Safe on any thread, also in a callback.
   void wait() const { state().wait(); }
   /// Waits for the value; throws Error if the call was rejected.
   T get() { return take().value(); }

@@ -108,8 +108,9 @@ class Helping::Helper final : public caf::execution_unit {
     return job;
   }
   void run(caf::resumable* job, std::size_t messages) {
+    // With a backlog it is the workers': the lane goes on meanwhile, here or on its own thread.
     if (job->resume(this, messages) == caf::resumable::resume_later)
-      exec_later(job);
+      helping_.force_->push(job);
     else
       caf::intrusive_ptr_release(job);
   }
@@ -156,8 +157,8 @@ void Helping::add_lane(std::shared_ptr<OwnThread::Post> post) {
 
 void Helping::set_context(caf::actor_addr context) {
   context_ = std::move(context);
-  context_job_ = dynamic_cast<const caf::resumable*>(
-      caf::actor_cast<caf::abstract_actor*>(context_));
+  context_job_ =
+      dynamic_cast<const caf::resumable*>(caf::actor_cast<caf::abstract_actor*>(context_));
   ensure(context_job_ != nullptr, "a context is scheduled");
 }
 

@@ -47,8 +47,8 @@ class Helping {
   /// nothing. Does nothing on a thread that carries actors, of this or of another system.
   void help(const std::atomic<bool>& settled);
 
-  /// What callers' threads give as their execution unit with the calls that they send: where one has
-  /// helped with the call before, the context's job waits for it quietly.
+  /// What callers' threads give as their execution unit with the calls that they send: where one
+  /// has helped with the call before, the context's job waits for it quietly.
   caf::execution_unit* door() noexcept { return &door_; }
 
   /// Whether this thread is a helper's, in the middle of it.

@@ -58,8 +58,9 @@ class Workforce {
   std::size_t first_ = 0, count_ = 0, sleeping_ = 0;
   std::atomic<std::size_t> waking_{0};  ///< by those who push, without the lock
   bool closing_ = false;
-  bool taken_ = false;    ///< a job was, since somebody was on the lookout
-  bool lookout_ = false;  ///< a thread of those that sleep comes by now and then without being woken
+  bool taken_ = false;  ///< a job was, since somebody was on the lookout
+  bool lookout_ =
+      false;  ///< a thread of those that sleep comes by now and then without being woken
   std::uint64_t quiet_ = 0;  ///< jobs that were pushed quietly so far
   std::vector<std::thread> threads_;
 };

@@ -206,8 +206,8 @@ BOOST_AUTO_TEST_CASE(a_callers_floating_point_mode_stays_its_own) {
       Awaited rig({}, options);
       GraphBuilder builder(rig.context);
       const std::vector<float> little(4, 1e-9F);
-      const auto plus_little = builder.add(builder.input("in", Rig::floats()),
-                                           builder.constant(Rig::floats(), little));
+      const auto plus_little =
+          builder.add(builder.input("in", Rig::floats()), builder.constant(Rig::floats(), little));
       const auto sum = builder.build({{"out", plus_little}}).get();
       const auto run = [&](const Graph& graph, float value, float& result) {
         return comes([&] {
