@@ -4,6 +4,13 @@
 
 namespace polychron::detail {
 
+LocalPort::~LocalPort() {
+  // In a forked child its actors stay: their end would tell others by locks and conditions that
+  // threads which are not there may have been in.
+  if (fork_generation() != generation_)
+    caf::intrusive_ptr_add_ref(caf::actor_cast<caf::actor_control_block*>(actor_));
+}
+
 template <class Make>
 void LocalPort::send(const Make& make) const {
   auto* const door =

@@ -12,6 +12,9 @@ class LocalPort final : public Port {
       : environment_(std::move(environment)),
         actor_(std::move(actor)),
         origin_(environment_->lost) {}
+  LocalPort(const LocalPort&) = delete;
+  LocalPort& operator=(const LocalPort&) = delete;
+  ~LocalPort() override;
 
   const context_actor& actor() const { return actor_; }
 

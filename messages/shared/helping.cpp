@@ -146,13 +146,13 @@ void Helping::Door::exec_later(caf::resumable* job) {
   }
 }
 
-Helping::Helping(caf::actor_system& system, std::shared_ptr<Workforce> force)
-    : system_(system), force_(std::move(force)) {}
+Helping::Helping(caf::actor_system& system, std::shared_ptr<Workforce> force, std::size_t lanes)
+    : system_(system), force_(std::move(force)), lanes_(lanes) {}
 
 Helping::~Helping() = default;
 
 void Helping::add_lane(std::shared_ptr<OwnThread::Post> post) {
-  lanes_.push_back({std::move(post), nullptr});
+  lanes_.at(added_++).post = std::move(post);
 }
 
 void Helping::set_context(caf::actor_addr context) {

@@ -29,8 +29,8 @@ namespace polychron::msg {
 /// Thread-safe, but for what says otherwise.
 class Helping {
  public:
-  /// For the actors of a context in `system`, whose workers `force` are.
-  Helping(caf::actor_system& system, std::shared_ptr<Workforce> force);
+  /// For the actors of a context of so many lanes in `system`, whose workers `force` are.
+  Helping(caf::actor_system& system, std::shared_ptr<Workforce> force, std::size_t lanes);
   Helping(const Helping&) = delete;
   Helping& operator=(const Helping&) = delete;
   ~Helping();
@@ -81,7 +81,8 @@ class Helping {
   caf::actor_system& system_;
   const std::shared_ptr<Workforce> force_;
   Door door_{*this};
-  std::vector<Lane> lanes_;
+  std::vector<Lane> lanes_;  ///< each written as it is made, and by its lane's first step
+  std::size_t added_ = 0;
   caf::actor_addr context_;  ///< weak: keeps the address from being another actor's
   const caf::resumable* context_job_ = nullptr;
 };
