@@ -8,6 +8,8 @@ namespace polychron::kernels {
 /// Sets the number of OpenMP threads of the calling thread's next kernels. Cheap enough for each
 /// execution; the team belongs to the calling thread.
 void set_threads(int threads);
+/// What it is.
+int threads() noexcept;
 
 /// The calling thread computes as the standard says from here on: a thread begins with the mode of
 /// the one that made it (rounding, what becomes of subnormal numbers, traps).

@@ -7,6 +7,7 @@
 #include <limits>
 #include <thread>
 
+#include "kernels/threads.hpp"
 #include "tests/api/fixture.hpp"
 #include "tests/patience.hpp"
 #include "tests/rig.hpp"
@@ -227,6 +228,15 @@ BOOST_AUTO_TEST_CASE(a_callers_floating_point_mode_stays_its_own) {
     BOOST_TEST(subnormal == 2 * std::numeric_limits<float>::denorm_min());
     BOOST_TEST(rounded == 1.0F);
   }
+}
+
+BOOST_AUTO_TEST_CASE(a_callers_number_of_openmp_threads_stays_its_own) {
+  Awaited rig;
+  const int before = kernels::threads();
+  kernels::set_threads(3);
+  BOOST_TEST(rig.comes_to_help());
+  BOOST_TEST(kernels::threads() == 3);
+  kernels::set_threads(before);
 }
 
 BOOST_AUTO_TEST_CASE(callbacks_never_run_on_a_thread_that_helps) {
