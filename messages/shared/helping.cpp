@@ -19,8 +19,14 @@ using Clock = std::chrono::steady_clock;
 /// to settle what it waits for, or to leave it the next step, and sooner than it could be woken.
 constexpr auto patience = std::chrono::microseconds(20);
 
+/// Who waits for what comes late, or never, as for the loss of a context, does not work for others
+/// until then: so often it looks for work, and so many operations it carries out, and then sleeps.
+constexpr int most_looks = 16, most_operations = 64;
+
 /// What has begun to run goes on for a few turns after the reply is there, rather than have others
 /// woken for it.
+constexpr std::size_t messages_a_turn = 64, last_turns = 16, messages_a_last_turn = 8;
+
 /// What is expected of a thread: that it waits for the next call, too, as it did for the last; and
 /// whether it is time that it did.
 struct Habit {
@@ -28,8 +34,6 @@ struct Habit {
   bool due = false;
 };
 thread_local Habit habit;
-
-constexpr std::size_t messages_a_turn = 64, last_turns = 16, messages_a_last_turn = 8;
 
 }  // namespace
 
@@ -52,8 +56,8 @@ class Helping::Helper final : public caf::execution_unit {
     helping_.system_.dec_detached_threads();  // from here on it may be gone
   }
 
-  /// Until `settled` or nothing is left to do. False if what comes next is not brief.
-  bool work(const std::atomic<bool>& settled, const Found& first) {
+  /// Until `settled` or nothing is left to do. False if what comes next is not a helper's.
+  bool work(const std::atomic<bool>& settled, const Found& first, int& operations_left) {
     take(first);
     for (std::size_t turns_left = last_turns;;) {
       const bool over = settled.load(std::memory_order_acquire);
@@ -65,7 +69,8 @@ class Helping::Helper final : public caf::execution_unit {
       } else if (lane_.job != nullptr) {
         // A lane that has not started yet cannot say.
         const auto& brief = lane_.lane->next_is_brief;
-        if (!brief || !brief()) return false;
+        if (operations_left == 0 || !brief || !brief()) return false;
+        --operations_left;
         run_lane();
       } else if (const auto found = helping_.look(); found.job != nullptr) {
         take(found);
@@ -180,10 +185,12 @@ void Helping::help(const std::atomic<bool>& settled) {
   if (carries_actors() || caf::logger::current_logger() != nullptr) return;
   static const bool alone = std::thread::hardware_concurrency() == 1;
   auto until = Clock::now() + patience;
-  while (!settled.load(std::memory_order_acquire)) {
+  int looks_left = most_looks, operations_left = most_operations;
+  while (looks_left > 0 && !settled.load(std::memory_order_acquire)) {
     // Whoever has a job of a context knows that its system is there.
     if (const auto found = look(); found.job != nullptr) {
-      if (!Helper(*this).work(settled, found)) return;
+      if (!Helper(*this).work(settled, found, operations_left)) return;
+      --looks_left;
       until = Clock::now() + patience;
     } else if (alone || Clock::now() > until) {
       return;
