@@ -27,13 +27,19 @@ constexpr int most_looks = 16, most_operations = 64;
 /// woken for it.
 constexpr std::size_t messages_a_turn = 64, last_turns = 16, messages_a_last_turn = 8;
 
-/// What is expected of a thread: that it waits for the next call, too, as it did for the last; and
-/// whether it is time that it did.
+/// What a thread has called and not waited for yet, and whether it waited for what was before that
+/// as soon as it had called it: then it is expected to do so again.
 struct Habit {
   const void* with = nullptr;  ///< with which context, compared only
-  bool due = false;
+  int calls = 0;
+  Clock::time_point since{};  ///< the first of them
+  bool waits = false;
 };
 thread_local Habit habit;
+
+/// So few calls, in so short a time, before it waits.
+constexpr int few = 8;
+constexpr auto at_once = std::chrono::microseconds(50);
 
 }  // namespace
 
@@ -142,13 +148,17 @@ class Helping::Helper final : public caf::execution_unit {
 
 thread_local Helping::Helper* Helping::Helper::active = nullptr;
 
+caf::execution_unit* Helping::door() noexcept {
+  if (habit.with != this) habit = {this, 0, {}, false};
+  if (habit.calls++ == 0) habit.since = Clock::now();
+  return &door_;
+}
+
 void Helping::Door::exec_later(caf::resumable* job) {
-  if (habit.with == &helping_ && !std::exchange(habit.due, true)) {
+  if (habit.with == &helping_ && std::exchange(habit.waits, false))
     helping_.force_->push_quietly(job);
-  } else {
-    habit.with = nullptr;  // others do what it calls, or it waits for somebody else
+  else
     helping_.force_->push(job);
-  }
 }
 
 Helping::Helping(caf::actor_system& system, std::shared_ptr<Workforce> force, std::size_t lanes)
@@ -174,17 +184,18 @@ void Helping::set_lane(std::size_t lane, std::function<bool()> next_is_brief) {
 Helping::Found Helping::look() noexcept {
   for (const auto& lane : lanes_)
     if (auto* const job = lane.post->try_take()) return {job, &lane};
-  if (auto* const job = force_->try_take(context_job_)) {
-    habit = {this, false};
-    return {job, nullptr};
-  }
-  return {};
+  return {force_->try_take(context_job_), nullptr};
 }
 
 void Helping::help(const std::atomic<bool>& settled) {
   if (carries_actors() || caf::logger::current_logger() != nullptr) return;
   static const bool alone = std::thread::hardware_concurrency() == 1;
-  auto until = Clock::now() + patience;
+  const auto now = Clock::now();
+  if (habit.with == this) {
+    habit.waits = habit.calls <= few && now - habit.since <= at_once;
+    habit.calls = 0;
+  }
+  auto until = now + patience;
   int looks_left = most_looks, operations_left = most_operations;
   while (looks_left > 0 && !settled.load(std::memory_order_acquire)) {
     // Whoever has a job of a context knows that its system is there.

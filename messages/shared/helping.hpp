@@ -47,9 +47,9 @@ class Helping {
   /// nothing. Does nothing on a thread that carries actors, of this or of another system.
   void help(const std::atomic<bool>& settled);
 
-  /// What callers' threads give as their execution unit with the calls that they send: where one
-  /// has helped with the call before, the context's job waits for it quietly.
-  caf::execution_unit* door() noexcept { return &door_; }
+  /// What callers' threads give as their execution unit with each call that they send: where one
+  /// waited at once for what it called before, the context's job waits for it quietly.
+  caf::execution_unit* door() noexcept;
 
   /// Whether this thread is a helper's, in the middle of it.
   static bool here() noexcept;

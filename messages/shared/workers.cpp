@@ -35,33 +35,44 @@ void Workforce::open(caf::actor_system& system, std::size_t messages_a_turn) {
   changed_.notify_all();
 }
 
-void Workforce::push(caf::resumable* job) noexcept { add(job, false); }
-
-void Workforce::push_quietly(caf::resumable* job) noexcept { add(job, true); }
-
-void Workforce::add(caf::resumable* job, bool quietly) noexcept {
+void Workforce::push(caf::resumable* job) noexcept {
   std::unique_lock lock(mutex_);
   if (count_ > ring_.size() / 2) make_room();
   // Full in spite of all: the threads have work to do, and make room.
   popped_.wait(lock, [this] { return count_ < ring_.size(); });
   at(count_++) = job;
-  if (quietly) ++quiet_;
-  if (sleeping_ == 0 || (quietly && lookout_)) return;
-  const bool all = lookout_;  // one may find what was pushed quietly, and another is for this
+  if (sleeping_ > 0) wake_one(lock);
+}
+
+void Workforce::push_quietly(caf::resumable* job) noexcept {
+  {
+    std::unique_lock lock(mutex_);
+    // Threads that are at work come by anyway.
+    if (quiet_count_ < quiet_.size() && sleeping_ > 0) {
+      quiet_[quiet_count_++] = job;
+      ++quietly_pushed_;
+      if (!lookout_ && !std::exchange(called_, true)) wake_one(lock);
+      return;
+    }
+  }
+  push(job);
+}
+
+void Workforce::wake_one(std::unique_lock<std::mutex>& lock) noexcept {
   // Not under the lock, which the woken thread wants first of all.
   waking_.fetch_add(1, std::memory_order_relaxed);
   lock.unlock();
-  all ? changed_.notify_all() : changed_.notify_one();
+  changed_.notify_one();
   waking_.fetch_sub(1, std::memory_order_release);
 }
 
 void Workforce::rest(std::unique_lock<std::mutex>& lock) {
   ++sleeping_;
   while (idle()) {
-    changed_.wait(lock);
-    // Woken for nothing: a caller took what this was woken for, and is likely to push more of the
-    // kind, and to take it.
-    if (idle() && taken_ && !lookout_) look_out(lock);
+    if (called_ && !lookout_)
+      look_out(lock);
+    else
+      changed_.wait(lock);
   }
   --sleeping_;
 }
@@ -70,14 +81,20 @@ void Workforce::look_out(std::unique_lock<std::mutex>& lock) {
   constexpr auto interval = std::chrono::microseconds(100);
   constexpr int most = 20;  // intervals in which nothing was pushed quietly
   lookout_ = true;
-  taken_ = false;
+  called_ = false;
   for (int intervals = 0; idle() && intervals < most; ++intervals) {
-    const auto before = quiet_;
-    changed_.wait_for(lock, interval);
-    if (quiet_ != before) intervals = 0;
+    const auto before = quietly_pushed_;
+    if (changed_.wait_for(lock, interval) == std::cv_status::timeout) surface();
+    if (quietly_pushed_ != before) intervals = 0;
   }
   lookout_ = false;
+  surface();
   if (count_ > 1) changed_.notify_one();
+}
+
+void Workforce::surface() noexcept {
+  // What does not fit waits here until something is popped.
+  while (quiet_count_ > 0 && count_ < ring_.size()) at(count_++) = quiet_[--quiet_count_];
 }
 
 caf::resumable* Workforce::pop() noexcept {
@@ -90,9 +107,13 @@ caf::resumable* Workforce::pop() noexcept {
 caf::resumable* Workforce::try_take(const caf::resumable* job) noexcept {
   constexpr std::size_t near = 64;  // of a long queue a thread comes by soon enough
   const std::lock_guard lock(mutex_);
+  for (std::size_t place = 0; place < quiet_count_; ++place)
+    if (auto* const found = quiet_[place]; found == job) {
+      quiet_[place] = quiet_[--quiet_count_];
+      return found;
+    }
   for (std::size_t place = 0; place < std::min(count_, near); ++place) {
     if (at(place) != job) continue;
-    taken_ = true;
     // Those ahead of it move up, in their order, onto its place.
     for (; place > 0; --place) std::swap(at(place), at(place - 1));
     return pop();
@@ -121,7 +142,10 @@ void Workforce::serve() {
     Unit unit(*this, system);
     lock.lock();
     for (;;) {
+      // Nobody is on the lookout for those: this is.
+      if (!lookout_) surface();
       if (idle()) rest(lock);
+      if (!lookout_) surface();
       if (count_ == 0) break;
       auto* const job = pop();
       lock.unlock();

@@ -1,6 +1,7 @@
 // The threads that serve the actors of all contexts: CAF's scheduler, as this runtime needs it.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <caf/all.hpp>
 #include <caf/scheduler/abstract_coordinator.hpp>
@@ -27,8 +28,8 @@ class Workforce {
   /// Lets the threads work for `system`.
   void open(caf::actor_system& system, std::size_t messages_a_turn);
   void push(caf::resumable* job) noexcept;
-  /// Likewise, by who means to take it back before any thread of this could be there. If nobody
-  /// does, a thread comes by within some 100 us: at once where none is on the lookout.
+  /// Likewise, by who means to take it back soon: only if it does not, a thread that is on the
+  /// lookout runs the job, after some 100 us.
   void push_quietly(caf::resumable* job) noexcept;
   /// Takes `job` out of the queue, for whoever runs it instead of a thread of this. Null if it is
   /// not there, or far from its turn.
@@ -44,7 +45,9 @@ class Workforce {
   /// Makes room ahead of need, so that push() finds some when there is no memory.
   void make_room() noexcept;
   void serve();
-  void add(caf::resumable* job, bool quietly) noexcept;
+  /// What was pushed quietly is a job like others from here on. Under the lock.
+  void surface() noexcept;
+  void wake_one(std::unique_lock<std::mutex>& lock) noexcept;
   /// Until there is a job, or the end.
   void rest(std::unique_lock<std::mutex>& lock);
   void look_out(std::unique_lock<std::mutex>& lock);
@@ -58,10 +61,11 @@ class Workforce {
   std::size_t first_ = 0, count_ = 0, sleeping_ = 0;
   std::atomic<std::size_t> waking_{0};  ///< by those who push, without the lock
   bool closing_ = false;
-  bool taken_ = false;  ///< a job was, since somebody was on the lookout
-  bool lookout_ =
-      false;  ///< a thread of those that sleep comes by now and then without being woken
-  std::uint64_t quiet_ = 0;  ///< jobs that were pushed quietly so far
+  std::array<caf::resumable*, 16> quiet_{};  ///< `quiet_count_` jobs that were pushed quietly
+  std::size_t quiet_count_ = 0;
+  std::uint64_t quietly_pushed_ = 0;  ///< so far
+  bool called_ = false;               ///< one of those that sleep was woken to be on the lookout
+  bool lookout_ = false;              ///< one is: it comes by without being woken
   std::vector<std::thread> threads_;
 };
 
