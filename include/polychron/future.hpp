@@ -105,7 +105,8 @@ class FutureState final : public Deferred, public std::enable_shared_from_this<F
 
   void wait() const {
     check_process();
-    while (origin_ && !settled_) {
+    // Also if it is settled: somebody may want to know who waits, and when.
+    for (bool first = true; origin_ && (first || !settled_); first = false) {
       const auto help = origin_->help(settled_);
       if (help == Origin::Help::none) break;
       if (help == Origin::Help::stuck && !settled_)

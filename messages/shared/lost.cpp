@@ -74,7 +74,7 @@ Future<LostInfo> LostSignal::watch(const std::shared_ptr<const LostSignal>& self
 }
 
 LostSignal::Help LostSignal::help(const std::atomic<bool>& settled) const {
-  if (meanwhile_) return meanwhile_() ? Help::moved : Help::stuck;
+  if (meanwhile_) return settled ? Help::none : meanwhile_() ? Help::moved : Help::stuck;
   if (helping_) helping_->help(settled);
   return Help::none;
 }
