@@ -217,7 +217,10 @@ typename S::interface spawn_on_thread(caf::actor_system& system, const Environme
     }
     ~Given() { msg::OwnThread::give_next(nullptr); }
   };
-  const Given given(environment->detached ? std::make_unique<msg::OwnThread>(system) : nullptr);
+  auto thread = environment->detached ? std::make_unique<msg::OwnThread>(system) : nullptr;
+  if constexpr (S::may_be_helped)
+    if (thread && environment->helping) environment->helping->add_lane(thread->post());
+  const Given given(std::move(thread));
   return spawn_in<S>(system, environment, std::move(doing), std::move(args)...);
 }
 

@@ -274,7 +274,10 @@ Crew spawn_crew(caf::actor_system& system, const EnvironmentRef& environment) {
 context_actor spawn_context(caf::actor_system& system, const EnvironmentRef& environment) {
   const auto crew = spawn_crew(system, environment);
   try {
-    return spawn_in<ContextState>(system, environment, {}, crew);
+    auto context = spawn_in<ContextState>(system, environment, {}, crew);
+    if (environment->helping)
+      environment->helping->set_context(caf::actor_cast<caf::actor_addr>(context));
+    return context;
   } catch (...) {
     for (const auto& lane : crew.lanes) end_actor(lane);
     end_actor(crew.compiler);

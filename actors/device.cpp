@@ -15,6 +15,12 @@ DeviceState::DeviceState(device_actor::pointer self)
             tell(lanes_[wait.at.lane], msg::await_turn{wait, lane_});
           }) {}
 
+void DeviceState::start(std::uint32_t lane) {
+  lane_ = lane;
+  if (environment().helping)
+    environment().helping->set_lane(lane, [this] { return next_is_brief(); });
+}
+
 void DeviceState::receive(const msg::meet& m) { lanes_ = m.lanes; }
 
 DeviceState::Course DeviceState::run_one(msg::carry_out& m) {
@@ -76,6 +82,53 @@ void DeviceState::rest() {
   // Whoever waits for a place may be waiting for what this lane waits for: few places are better
   // than none. A lane that has mail comes by again, after each message.
   if (environment().admission->anybody_waits() && !has_mail()) environment().admission->settle();
+}
+
+bool DeviceState::next_is_brief() {
+  // What waits here might come to run behind it, however long that takes.
+  if (!timeline_.idle() || lost()) return false;
+  auto& mailbox = self()->mailbox();
+  mailbox.fetch_more();
+  auto& queues = mailbox.queue().queues();
+  auto* const next = std::get<caf::scheduled_actor::normal_queue_index>(queues).peek();
+  if (next == nullptr || !std::get<caf::scheduled_actor::urgent_queue_index>(queues).empty())
+    return false;
+  const auto& content = next->content();
+  if (!content.match_elements<msg::carry_out>()) return false;
+  const auto& message = content.get_as<msg::carry_out>(0);
+  return timeline_.may_start(message) && is_brief(message.operation);
+}
+
+namespace {
+
+struct IsBrief {
+  const Environment& environment;
+  std::uint32_t lane;
+
+  /// Zeroed, copied or freed in some 50 us.
+  bool operator()(const msg::TensorSlot& slot) const { return slot.bytes <= (1U << 18U); }
+  /// More threads are a team of OpenMP's, and each thread has its own: the lane's is to be the one.
+  bool operator()(const msg::GraphSlot& slot) const {
+    return environment.threads == 1 && slot.instances[lane].brief;
+  }
+  bool operator()(const msg::op::Query&) const { return true; }
+  bool operator()(const msg::op::Fail&) const { return true; }
+  bool operator()(const msg::op::Fence&) const { return true; }
+  bool operator()(const msg::op::Load&) const { return true; }
+  bool operator()(const msg::op::Unload&) const { return false; }
+  template <class O>
+  bool operator()(const O& operation) const {
+    if constexpr (requires { operation.graph; })
+      return (*this)(*operation.graph);
+    else
+      return (*this)(*operation.tensor);
+  }
+};
+
+}  // namespace
+
+bool DeviceState::is_brief(const msg::Operation& operation) const {
+  return std::visit(IsBrief{environment(), lane_}, operation);
 }
 
 bool DeviceState::has_mail() const { return !self()->mailbox().empty(); }

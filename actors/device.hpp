@@ -19,10 +19,10 @@ namespace polychron::actors {
 class DeviceState : public Member<DeviceState, device_actor> {
  public:
   static inline const char* name = "device";
-  static constexpr bool has_thread = true;
+  static constexpr bool has_thread = true, may_be_helped = true;
   explicit DeviceState(device_actor::pointer self);
 
-  void start(std::uint32_t lane) { lane_ = lane; }
+  void start(std::uint32_t lane);
   void receive(msg::carry_out& m);
   void receive(const msg::await_turn& m);
   void receive(const msg::reached& m);
@@ -41,6 +41,10 @@ class DeviceState : public Member<DeviceState, device_actor> {
   /// At the end of every message: a lane that has nothing left to do lets callers in.
   void rest();
   bool has_mail() const;
+  /// Whether the next message is an operation that starts as soon as it arrives and is known to be
+  /// over soon: then a caller that waits may run it instead of this lane's thread.
+  bool next_is_brief();
+  bool is_brief(const msg::Operation& operation) const;
   bool lost() const { return gone_ || environment().lost->lost(); }
   /// The operation in hand is over, but for telling so: whoever hears of it finds its place free.
   void leave();

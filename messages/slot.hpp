@@ -53,6 +53,7 @@ struct GraphSlot {
   struct Instance {
     std::unique_ptr<kernels::PlanInstance> plan;
     Reservation arena;
+    bool brief = false;  ///< its last timed run was: see DeviceState::next_is_brief()
   };
   std::vector<Instance> instances;  ///< one a lane; each lane opens its own only
   graph_actor actor;                ///< cleared by release, which breaks the cycle

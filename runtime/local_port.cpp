@@ -1,18 +1,27 @@
 #include "runtime/local_port.hpp"
 
+#include "messages/shared/library_thread.hpp"
+
 namespace polychron::detail {
 
+LocalPort::~LocalPort() {
+  // In a forked child its actors stay: their end would tell others by locks and conditions that
+  // threads which are not there may have been in.
+  if (fork_generation() != generation_)
+    caf::intrusive_ptr_add_ref(caf::actor_cast<caf::actor_control_block*>(actor_));
+}
+
 template <class Make>
-void LocalPort::send(caf::message_priority priority, const Make& make) const {
-  actors::mail(actor_, priority, {}, environment_->tap, make);
+void LocalPort::send(const Make& make) const {
+  auto* const door =
+      environment_->helping && !msg::carries_actors() ? environment_->helping->door() : nullptr;
+  actors::mail(actor_, caf::message_priority::normal, {0, door}, environment_->tap, make);
 }
 
 void LocalPort::submit(msg::Call&& call, msg::LocalPart&& local) {
   if (fork_generation() != generation_) throw Error(forked_error());
   try {
-    send(caf::message_priority::normal, [&] {
-      return msg::submit{std::move(call), std::move(local)};
-    });
+    send([&] { return msg::submit{std::move(call), std::move(local)}; });
   } catch (const std::bad_alloc&) {
     throw Error(ErrorKind::out_of_memory, "no memory for a message to the context");
   }
@@ -20,9 +29,7 @@ void LocalPort::submit(msg::Call&& call, msg::LocalPart&& local) {
 
 void LocalPort::submit_end(msg::Call call) noexcept {
   if (fork_generation() != generation_) return;  // there is nobody to hear it
-  actors::until_there_is_memory([&] {
-    send(caf::message_priority::normal, [&] { return msg::submit{call, {}}; });
-  });
+  actors::until_there_is_memory([&] { send([&] { return msg::submit{call, {}}; }); });
 }
 
 void LocalPort::end(LostReason reason, const char* message) noexcept {
@@ -31,7 +38,9 @@ void LocalPort::end(LostReason reason, const char* message) noexcept {
   // carried out.
   actors::until_there_is_memory([&] { environment_->lose(reason, message); });
   actors::until_there_is_memory([&] {
-    send(caf::message_priority::high, [] { return msg::submit{msg::DestroyContext{}, {}}; });
+    actors::mail(actor_, caf::message_priority::high, {}, environment_->tap, [] {
+      return msg::submit{msg::DestroyContext{}, {}};
+    });
   });
 }
 

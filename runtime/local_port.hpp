@@ -12,6 +12,9 @@ class LocalPort final : public Port {
       : environment_(std::move(environment)),
         actor_(std::move(actor)),
         origin_(environment_->lost) {}
+  LocalPort(const LocalPort&) = delete;
+  LocalPort& operator=(const LocalPort&) = delete;
+  ~LocalPort() override;
 
   const context_actor& actor() const { return actor_; }
 
@@ -49,7 +52,7 @@ class LocalPort final : public Port {
 
  private:
   template <class Make>
-  void send(caf::message_priority priority, const Make& make) const;
+  void send(const Make& make) const;
 
   const actors::EnvironmentRef environment_;
   const context_actor actor_;

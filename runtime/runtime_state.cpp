@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "actors/context.hpp"
-#include "messages/shared/workers.hpp"
+#include "messages/shared/library_thread.hpp"
 #include "runtime/handles.hpp"
 #include "runtime/local_port.hpp"
 
@@ -13,11 +13,9 @@ namespace polychron::detail {
 
 namespace {
 
-thread_local bool library_thread = false;
-
 struct MarkThreads : caf::thread_hook {
   void init(caf::actor_system&) override {}
-  void thread_started() override { library_thread = true; }
+  void thread_started() override { msg::carry_actors_for_good(); }
   void thread_terminates() override {}
 };
 
@@ -92,7 +90,10 @@ void RuntimeState::start(const RuntimeOptions& options) {
   config.set("scheduler.max-throughput", std::size_t{64});
   config.set("logger.verbosity", caf::atom("quiet"));
   config.add_thread_hook<MarkThreads>();
-  home_->run([this, force = std::make_shared<msg::Workforce>(threads)] {
+  const auto force = std::make_shared<msg::Workforce>(threads);
+  // An executor is the user's code, and hears of callbacks on the library's own threads.
+  if (options.helping && !options.executor) helped_ = force;
+  home_->run([this, &force] {
     msg::Workers::take_on(force);
     system_ = &own_system_.emplace(*config_);
   });
@@ -135,7 +136,7 @@ void RuntimeState::end(RuntimeState* state) noexcept {
   // In a forked child there is no thread of it that could end, and locks may be held for ever.
   if (state->generation_ != fork_generation()) return;
   // Threads of the library, its callback thread among them, are what the end waits for.
-  const bool wait = !library_thread && !msg::Callbacks::on_its_thread();
+  const bool wait = !msg::carries_actors() && !msg::Callbacks::on_its_thread();
   if (auto home = std::move(state->home_))
     msg::HomeThread::end(
         std::move(home), [state] { delete state; }, wait);
@@ -157,8 +158,11 @@ actors::EnvironmentRef RuntimeState::make_environment(
   environment->census = census_;
   environment->callbacks = callbacks_;
   environment->log = log_;
-  environment->lost =
-      std::make_shared<msg::LostSignal>(environment->source, callbacks_, host_.meanwhile);
+  if (helped_)
+    environment->helping =
+        std::make_shared<msg::Helping>(*system_, helped_, environment->lanes.size());
+  environment->lost = std::make_shared<msg::LostSignal>(environment->source, callbacks_,
+                                                        host_.meanwhile, environment->helping);
   environment->budget = std::make_shared<msg::Budget>(options.memory_limit);
   environment->now = host_.now ? host_.now : [] { return msg::Clock::now(); };
   environment->meanwhile = host_.meanwhile;
@@ -253,7 +257,7 @@ std::vector<RemainingActor> RuntimeState::shutdown(std::chrono::nanoseconds pati
       port->end(LostReason::runtime_shutdown, "the runtime was shut down");
   // A driven world lets its actors end when it goes on; a thread of the library is one of those
   // that would be waited for.
-  if (!host_.detached || library_thread) return census_->present();
+  if (!host_.detached || msg::carries_actors()) return census_->present();
   const auto begun = msg::Clock::now();
   census_->wait_until_empty(patience);
   auto remaining = census_->present();

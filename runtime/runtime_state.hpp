@@ -11,6 +11,7 @@
 #include "actors/environment.hpp"
 #include "messages/shared/guarded.hpp"
 #include "messages/shared/home_thread.hpp"
+#include "messages/shared/workers.hpp"
 #include "polychron/runtime.hpp"
 #include "recording/recorder.hpp"
 
@@ -86,6 +87,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   std::optional<caf::actor_system_config> config_;
   std::optional<caf::actor_system> own_system_;  ///< destroyed before config_
   caf::actor_system* system_ = nullptr;
+  std::shared_ptr<msg::Workforce> helped_;  ///< the workers, if those who wait help them; else null
   BackendFactory factory_;
   Host host_;
   std::shared_ptr<msg::Callbacks> callbacks_;

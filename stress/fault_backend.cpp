@@ -28,6 +28,10 @@ std::optional<Fault> FaultPlan::next(FaultPoint point) {
   const std::lock_guard lock(mutex_);
   auto& schedule = schedules_[point];
   ++schedule.calls;
+  if (const auto here = std::this_thread::get_id(); schedule.last_thread != here) {
+    schedule.threads.insert(here);
+    schedule.last_thread = here;
+  }
   std::optional<Fault> fault = schedule.always;
   if (const auto due = schedule.at.find(schedule.calls); due != schedule.at.end()) {
     fault = due->second;
@@ -48,6 +52,18 @@ std::uint64_t FaultPlan::calls(FaultPoint point) const {
   const std::lock_guard lock(mutex_);
   const auto schedule = schedules_.find(point);
   return schedule == schedules_.end() ? 0 : schedule->second.calls;
+}
+
+std::set<std::thread::id> FaultPlan::threads(FaultPoint point) const {
+  const std::lock_guard lock(mutex_);
+  const auto schedule = schedules_.find(point);
+  return schedule == schedules_.end() ? std::set<std::thread::id>() : schedule->second.threads;
+}
+
+std::thread::id FaultPlan::last_thread(FaultPoint point) const {
+  const std::lock_guard lock(mutex_);
+  const auto schedule = schedules_.find(point);
+  return schedule == schedules_.end() ? std::thread::id() : schedule->second.last_thread;
 }
 
 std::optional<Error> FaultBackend::strike(FaultPoint point, bool* inherent) {

@@ -8,6 +8,8 @@
 #include <memory>
 #include <mutex>
 #include <random>
+#include <set>
+#include <thread>
 
 #include "kernels/backend.hpp"
 
@@ -39,10 +41,15 @@ class FaultPlan {
   std::uint64_t injected() const;
   /// How often `point` was called, since the plan was made or cleared.
   std::uint64_t calls(FaultPoint point) const;
+  /// The threads that have called `point` since then, and the one that did last.
+  std::set<std::thread::id> threads(FaultPoint point) const;
+  std::thread::id last_thread(FaultPoint point) const;
 
  private:
   struct Schedule {
     std::uint64_t calls = 0;
+    std::set<std::thread::id> threads;
+    std::thread::id last_thread;
     std::map<std::uint64_t, Fault> at;
     std::optional<Fault> always;
     std::uint64_t one_in = 0;

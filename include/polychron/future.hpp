@@ -1,6 +1,7 @@
 // Replies: a Future can be waited on, chained with a callback, or co_awaited.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <coroutine>
 #include <cstdint>
@@ -62,8 +63,9 @@ class Origin {
     moved,  ///< it did something: it looks again
     stuck   ///< it is the only one who could do anything, and there is nothing to do
   };
-  /// In a world that a test drives, where there is one thread, this makes a step of it.
-  virtual Help help() const { return Help::none; }
+  /// Works for whoever settles, until `settled` or until there is nothing to do; in a world that a
+  /// test drives, where there is one thread, makes a step of it.
+  virtual Help help(const std::atomic<bool>& /*settled*/) const { return Help::none; }
 
  protected:
   ~Origin() = default;
@@ -103,16 +105,16 @@ class FutureState final : public Deferred, public std::enable_shared_from_this<F
 
   void wait() const {
     check_process();
-    std::unique_lock lock(mutex_);
-    while (!settled_ && origin_) {
-      lock.unlock();
-      const auto help = origin_->help();
-      lock.lock();
+    // Also if it is settled: somebody may want to know who waits, and when.
+    for (bool first = true; origin_ && (first || !settled_); first = false) {
+      const auto help = origin_->help(settled_);
       if (help == Origin::Help::none) break;
       if (help == Origin::Help::stuck && !settled_)
         throw Error(ErrorKind::invalid_state, "nothing in this world will ever settle it");
     }
-    ready_.wait(lock, [this] { return settled_; });
+    // In any case: whoever settles has let go of this state when it has let go of the lock.
+    std::unique_lock lock(mutex_);
+    ready_.wait(lock, [this] { return settled_.load(); });
   }
 
   /// The result; waits for it.
@@ -156,7 +158,7 @@ class FutureState final : public Deferred, public std::enable_shared_from_this<F
 
   mutable std::mutex mutex_;
   mutable std::condition_variable ready_;
-  bool settled_ = false;
+  std::atomic<bool> settled_{false};  ///< written under the lock
   bool relay_ = false;
   const std::uint32_t generation_ = fork_generation();
   std::optional<Result<T>> result_;
@@ -185,7 +187,8 @@ class [[nodiscard]] Future {
   bool valid() const noexcept { return state_ != nullptr; }
   /// True once the reply is there: get() will not block.
   bool ready() const { return state().is_settled(); }
-  /// Blocks until the reply is there. Safe on any thread, also in a callback.
+  /// Blocks until the reply is there, and may do some of the work for it meanwhile
+  /// (RuntimeOptions::helping). Safe on any thread, also in a callback.
   void wait() const { state().wait(); }
   /// Waits for the value; throws Error if the call was rejected.
   T get() { return take().value(); }

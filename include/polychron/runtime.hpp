@@ -41,6 +41,12 @@ struct RuntimeOptions {
   /// it hears some. Empty: nobody does, nothing is printed.
   std::function<void(const LogRecord&)> log{};
   LogLevel log_level = LogLevel::warning;  ///< the least that `log` hears
+  /// A thread that waits for a reply (Future::get(), take(), wait()) runs what is small of its
+  /// context's work itself in the meantime, instead of waiting until other threads were woken for
+  /// it: an awaited call of a tiny graph takes a fraction of the time. Never callbacks, nor what is
+  /// not known to be brief (docs/architecture.md, "Helping"); and not with an `executor`, which is
+  /// called on the library's threads alone. Off for threads that have little stack to spare.
+  bool helping = true;
 };
 
 /// Options of a Context, as Runtime::create_context() takes them.

@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <iterator>
 
+#include "messages/shared/helping.hpp"
+
 namespace polychron::msg {
 
 LostSignal::LostSignal(std::string context, std::shared_ptr<Callbacks> callbacks,
-                       Meanwhile meanwhile)
+                       Meanwhile meanwhile, std::shared_ptr<Helping> helping)
     : context_(std::move(context)),
       callbacks_(std::move(callbacks)),
       meanwhile_(std::move(meanwhile)),
+      helping_(std::move(helping)),
       no_memory_error_(describe(LostReason::out_of_memory, no_memory_.message)),
       error_(describe(LostReason::destroyed, "the context is being destroyed")) {}
 
@@ -68,6 +71,12 @@ Future<LostInfo> LostSignal::watch(const std::shared_ptr<const LostSignal>& self
   }
   watchers_.push_back(std::move(promise));
   return future;
+}
+
+LostSignal::Help LostSignal::help(const std::atomic<bool>& settled) const {
+  if (meanwhile_) return settled ? Help::none : meanwhile_() ? Help::moved : Help::stuck;
+  if (helping_) helping_->help(settled);
+  return Help::none;
 }
 
 Error LostSignal::error() const noexcept {

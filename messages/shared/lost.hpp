@@ -16,13 +16,16 @@
 
 namespace polychron::msg {
 
+class Helping;
+
 /// Shared by a context's actors and its handles: whether it is lost, why, and what stands behind
 /// its promises. Resolved once, by whoever is first; read by every call and every operation.
 /// Thread-safe.
 class LostSignal final : public polychron::detail::Origin {
  public:
-  /// `meanwhile`: of a driven world, else empty.
-  LostSignal(std::string context, std::shared_ptr<Callbacks> callbacks, Meanwhile meanwhile);
+  /// `meanwhile`: of a driven world, else empty. `helping`: null where those who wait do not help.
+  LostSignal(std::string context, std::shared_ptr<Callbacks> callbacks, Meanwhile meanwhile,
+             std::shared_ptr<Helping> helping = nullptr);
 
   /// True once resolved, and in a forked child. Cheap: asked by every call and every operation.
   bool lost() const noexcept {
@@ -40,9 +43,7 @@ class LostSignal final : public polychron::detail::Origin {
   void post(std::shared_ptr<polychron::detail::Deferred> callback) const noexcept override {
     callbacks_->post(std::move(callback));
   }
-  Help help() const override {
-    return !meanwhile_ ? Help::none : meanwhile_() ? Help::moved : Help::stuck;
-  }
+  Help help(const std::atomic<bool>& settled) const override;
 
  private:
   Error describe(LostReason reason, const std::string& message) const;
@@ -50,6 +51,7 @@ class LostSignal final : public polychron::detail::Origin {
   const std::string context_;
   const std::shared_ptr<Callbacks> callbacks_;
   const Meanwhile meanwhile_;
+  const std::shared_ptr<Helping> helping_;
   const std::uint32_t generation_ = polychron::detail::fork_generation();
   const Error forked_ = polychron::detail::forked_error();
   const LostInfo no_memory_{LostReason::out_of_memory, "out of memory"};

@@ -1,11 +1,13 @@
 #include "messages/shared/own_thread.hpp"
 
 #include <caf/scoped_execution_unit.hpp>
-#include <condition_variable>
 #include <limits>
-#include <mutex>
 #include <thread>
 #include <utility>
+
+#include "base/invariant.hpp"
+#include "kernels/threads.hpp"
+#include "messages/shared/helping.hpp"
 
 namespace polychron::msg {
 
@@ -13,44 +15,54 @@ namespace {
 thread_local std::unique_ptr<OwnThread> next;
 }
 
-/// What the thread shares with its actor, which it may outlive.
-struct OwnThread::Post {
-  explicit Post(caf::actor_system& of) : system(of) {}
-
-  void serve() {
-    system.thread_started();
-    {
-      caf::scoped_execution_unit unit(&system);
-      bool done = false;
-      while (auto* const ready = done ? nullptr : await()) {
-        auto result = caf::resumable::resume_later;
-        while (result == caf::resumable::resume_later)
-          result = ready->resume(&unit, std::numeric_limits<std::size_t>::max());
-        done = result != caf::resumable::awaiting_message;
-        caf::intrusive_ptr_release(ready);  // may be the last share, which closes this
-      }
+void OwnThread::Post::serve() {
+  system_.thread_started();
+  kernels::use_standard_arithmetic();
+  {
+    caf::scoped_execution_unit unit(&system_);
+    bool done = false;
+    while (auto* const ready = done ? nullptr : await()) {
+      auto result = caf::resumable::resume_later;
+      while (result == caf::resumable::resume_later)
+        result = ready->resume(&unit, std::numeric_limits<std::size_t>::max());
+      done = result != caf::resumable::awaiting_message;
+      caf::intrusive_ptr_release(ready);  // may be the last share, which closes this
     }
-    system.thread_terminates();
   }
-  caf::resumable* await() {
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [this] { return job != nullptr || closed; });
-    return std::exchange(job, nullptr);
-  }
+  system_.thread_terminates();
+}
 
-  caf::actor_system& system;
-  std::mutex mutex;
-  std::condition_variable changed;
-  caf::resumable* job = nullptr;
-  bool closed = false;
-};
+caf::resumable* OwnThread::Post::await() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    // A helper may have come before.
+    if (auto* const job = job_.exchange(nullptr)) return job;
+    if (closed_) return nullptr;
+    changed_.wait(lock);
+  }
+}
+
+void OwnThread::Post::put(caf::resumable* job) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto* const before = job_.exchange(job);
+    ensure(before == nullptr, "an actor is made runnable once until it has run");
+  }
+  changed_.notify_one();
+}
+
+void OwnThread::Post::close() noexcept {
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  changed_.notify_one();
+}
 
 OwnThread::OwnThread(caf::actor_system& system) : post_(std::make_shared<Post>(system)) {
   system.inc_detached_threads();
   try {
     std::thread([post = post_] {
       post->serve();
-      post->system.dec_detached_threads();  // from here on the system may be gone
+      post->system_.dec_detached_threads();  // from here on the system may be gone
     }).detach();
   } catch (...) {
     system.dec_detached_threads();
@@ -58,20 +70,13 @@ OwnThread::OwnThread(caf::actor_system& system) : post_(std::make_shared<Post>(s
   }
 }
 
-OwnThread::~OwnThread() {
-  const std::lock_guard lock(post_->mutex);
-  post_->closed = true;
-  post_->changed.notify_one();
-}
+OwnThread::~OwnThread() { post_->close(); }
 
 void OwnThread::resume(caf::resumable* job) noexcept {
+  if (Helping::offer(*post_, job)) return;
   // Shared: the actor, and this with it, may go while the thread is woken.
   const auto post = post_;
-  {
-    const std::lock_guard lock(post->mutex);
-    post->job = job;
-  }
-  post->changed.notify_one();
+  post->put(job);
 }
 
 void OwnThread::give_next(std::unique_ptr<OwnThread> thread) noexcept { next = std::move(thread); }

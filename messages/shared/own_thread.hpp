@@ -1,8 +1,11 @@
 // A thread that one actor has to itself: for lanes and compilers, whose handlers take long.
 #pragma once
 
+#include <atomic>
 #include <caf/all.hpp>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 
 namespace polychron::msg {
 
@@ -12,6 +15,31 @@ namespace polychron::msg {
 /// it does for its own.
 class OwnThread {
  public:
+  /// Where the thread finds what it is to run. Written by whoever makes its actor runnable, read by
+  /// the thread and by who may help it. Thread-safe.
+  class Post {
+   public:
+    explicit Post(caf::actor_system& system) : system_(system) {}
+    /// For the thread, which is woken: `job`, with the caller's share of it.
+    void put(caf::resumable* job);
+    /// Takes what the thread has not taken yet; null if there is nothing.
+    caf::resumable* try_take() noexcept {
+      return job_.load(std::memory_order_relaxed) == nullptr ? nullptr : job_.exchange(nullptr);
+    }
+
+   private:
+    friend class OwnThread;
+    void serve();
+    caf::resumable* await();
+    void close() noexcept;
+
+    caf::actor_system& system_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::atomic<caf::resumable*> job_{nullptr};  ///< set under the lock
+    bool closed_ = false;
+  };
+
   /// Throws std::system_error or std::bad_alloc, and then nothing is left of it.
   explicit OwnThread(caf::actor_system& system);
   OwnThread(const OwnThread&) = delete;
@@ -19,9 +47,10 @@ class OwnThread {
   /// The thread ends, once it has let go of its actor.
   ~OwnThread();
 
-  /// Lets the thread resume `job`, with the caller's share of it. By whoever makes the actor
-  /// runnable: CAF says that once until it has run.
+  /// Lets the thread resume `job`, with the caller's share of it, unless the caller helps and does
+  /// it itself. By whoever makes the actor runnable: CAF says that once until it has run.
   void resume(caf::resumable* job) noexcept;
+  const std::shared_ptr<Post>& post() const noexcept { return post_; }
 
   /// The next actor that this thread makes, and that is OnOwnThread, has `thread`. What is there
   /// already, and nobody has taken, goes.
@@ -29,7 +58,6 @@ class OwnThread {
   static std::unique_ptr<OwnThread> take() noexcept;
 
  private:
-  struct Post;
   const std::shared_ptr<Post> post_;
 };
 

@@ -1,5 +1,7 @@
 #include "messages/shared/workers.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace polychron::msg {
@@ -38,8 +40,25 @@ void Workforce::push(caf::resumable* job) noexcept {
   if (count_ > ring_.size() / 2) make_room();
   // Full in spite of all: the threads have work to do, and make room.
   popped_.wait(lock, [this] { return count_ < ring_.size(); });
-  ring_[(first_ + count_++) % ring_.size()] = job;
-  if (sleeping_ == 0) return;
+  at(count_++) = job;
+  if (sleeping_ > 0) wake_one(lock);
+}
+
+void Workforce::push_quietly(caf::resumable* job) noexcept {
+  {
+    std::unique_lock lock(mutex_);
+    // Threads that are at work come by anyway.
+    if (quiet_count_ < quiet_.size() && sleeping_ > 0) {
+      quiet_[quiet_count_++] = job;
+      ++quietly_pushed_;
+      if (!lookout_ && !std::exchange(called_, true)) wake_one(lock);
+      return;
+    }
+  }
+  push(job);
+}
+
+void Workforce::wake_one(std::unique_lock<std::mutex>& lock) noexcept {
   // Not under the lock, which the woken thread wants first of all.
   waking_.fetch_add(1, std::memory_order_relaxed);
   lock.unlock();
@@ -47,10 +66,65 @@ void Workforce::push(caf::resumable* job) noexcept {
   waking_.fetch_sub(1, std::memory_order_release);
 }
 
+void Workforce::rest(std::unique_lock<std::mutex>& lock) {
+  ++sleeping_;
+  while (idle()) {
+    if (called_ && !lookout_)
+      look_out(lock);
+    else
+      changed_.wait(lock);
+  }
+  --sleeping_;
+}
+
+void Workforce::look_out(std::unique_lock<std::mutex>& lock) {
+  constexpr auto interval = std::chrono::microseconds(100);
+  constexpr int most = 20;  // intervals in which nothing was pushed quietly
+  lookout_ = true;
+  called_ = false;
+  for (int intervals = 0; idle() && intervals < most; ++intervals) {
+    const auto before = quietly_pushed_;
+    if (changed_.wait_for(lock, interval) == std::cv_status::timeout) surface();
+    if (quietly_pushed_ != before) intervals = 0;
+  }
+  lookout_ = false;
+  surface();
+  if (count_ > 1) changed_.notify_one();
+}
+
+void Workforce::surface() noexcept {
+  // What does not fit waits here until something is popped.
+  while (quiet_count_ > 0 && count_ < ring_.size()) at(count_++) = quiet_[--quiet_count_];
+}
+
+caf::resumable* Workforce::pop() noexcept {
+  auto* const job = at(0);
+  first_ = (first_ + 1) % ring_.size();
+  if (count_-- == ring_.size()) popped_.notify_all();
+  return job;
+}
+
+caf::resumable* Workforce::try_take(const caf::resumable* job) noexcept {
+  constexpr std::size_t near = 64;  // of a long queue a thread comes by soon enough
+  const std::lock_guard lock(mutex_);
+  for (std::size_t place = 0; place < quiet_count_; ++place)
+    if (auto* const found = quiet_[place]; found == job) {
+      quiet_[place] = quiet_[--quiet_count_];
+      return found;
+    }
+  for (std::size_t place = 0; place < std::min(count_, near); ++place) {
+    if (at(place) != job) continue;
+    // Those ahead of it move up, in their order, onto its place.
+    for (; place > 0; --place) std::swap(at(place), at(place - 1));
+    return pop();
+  }
+  return nullptr;
+}
+
 void Workforce::make_room() noexcept {
   try {
     std::vector<caf::resumable*> larger(2 * ring_.size());
-    for (std::size_t i = 0; i < count_; ++i) larger[i] = ring_[(first_ + i) % ring_.size()];
+    for (std::size_t i = 0; i < count_; ++i) larger[i] = at(i);
     ring_.swap(larger);
     first_ = 0;
   } catch (const std::bad_alloc&) {  // half of it is left
@@ -68,13 +142,12 @@ void Workforce::serve() {
     Unit unit(*this, system);
     lock.lock();
     for (;;) {
-      ++sleeping_;
-      changed_.wait(lock, [this] { return count_ > 0 || closing_; });
-      --sleeping_;
+      // Nobody is on the lookout for those: this is.
+      if (!lookout_) surface();
+      if (idle()) rest(lock);
+      if (!lookout_) surface();
       if (count_ == 0) break;
-      auto* const job = ring_[first_];
-      first_ = (first_ + 1) % ring_.size();
-      if (count_-- == ring_.size()) popped_.notify_all();
+      auto* const job = pop();
       lock.unlock();
       if (job->resume(&unit, messages_a_turn_) == caf::resumable::resume_later)
         push(job);

@@ -1,6 +1,7 @@
 // The threads that serve the actors of all contexts: CAF's scheduler, as this runtime needs it.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <caf/all.hpp>
 #include <caf/scheduler/abstract_coordinator.hpp>
@@ -27,14 +28,30 @@ class Workforce {
   /// Lets the threads work for `system`.
   void open(caf::actor_system& system, std::size_t messages_a_turn);
   void push(caf::resumable* job) noexcept;
+  /// Likewise, by who means to take it back soon: only if it does not, a thread that is on the
+  /// lookout runs the job, after some 100 us.
+  void push_quietly(caf::resumable* job) noexcept;
+  /// Takes `job` out of the queue, for whoever runs it instead of a thread of this. Null if it is
+  /// not there, or far from its turn.
+  caf::resumable* try_take(const caf::resumable* job) noexcept;
   /// Ends the threads, once the queue is empty.
   void close();
 
  private:
   class Unit;
+  caf::resumable*& at(std::size_t place) noexcept { return ring_[(first_ + place) % ring_.size()]; }
+  /// Takes the first out. Under the lock, with one in the queue.
+  caf::resumable* pop() noexcept;
   /// Makes room ahead of need, so that push() finds some when there is no memory.
   void make_room() noexcept;
   void serve();
+  /// What was pushed quietly is a job like others from here on. Under the lock.
+  void surface() noexcept;
+  void wake_one(std::unique_lock<std::mutex>& lock) noexcept;
+  /// Until there is a job, or the end.
+  void rest(std::unique_lock<std::mutex>& lock);
+  void look_out(std::unique_lock<std::mutex>& lock);
+  bool idle() const noexcept { return count_ == 0 && !closing_; }
 
   std::mutex mutex_;
   std::condition_variable changed_, popped_;
@@ -44,6 +61,11 @@ class Workforce {
   std::size_t first_ = 0, count_ = 0, sleeping_ = 0;
   std::atomic<std::size_t> waking_{0};  ///< by those who push, without the lock
   bool closing_ = false;
+  std::array<caf::resumable*, 16> quiet_{};  ///< `quiet_count_` jobs that were pushed quietly
+  std::size_t quiet_count_ = 0;
+  std::uint64_t quietly_pushed_ = 0;  ///< so far
+  bool called_ = false;               ///< one of those that sleep was woken to be on the lookout
+  bool lookout_ = false;              ///< one is: it comes by without being woken
   std::vector<std::thread> threads_;
 };
 

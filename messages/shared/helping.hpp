@@ -1,0 +1,90 @@
+// The thread that waits for a reply does the work meanwhile: to wake others, and to be woken by
+// them, costs many times what a small operation does.
+#pragma once
+
+#include <atomic>
+#include <caf/all.hpp>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "messages/shared/own_thread.hpp"
+#include "messages/shared/workers.hpp"
+
+namespace polychron::msg {
+
+/// What callers that wait for replies of one context may do for it: run its actor, its tensors' and
+/// graphs', and such operations of its lanes as are known to be brief.
+///
+/// An actor is run by whoever has its job, and a job is in one place: in the workforce's queue, in
+/// the post of its thread, or in somebody's hands. So nobody runs what a helper does, whatever
+/// else is the case. Invariants:
+/// - What is in a helper's hands nobody else was woken for. It runs it or hands it over before it
+///   waits again; and before it begins an operation it has nothing else in its hands. One that is
+///   held up in an operation, be it for good, holds up that lane and nobody else.
+/// - A helper touches one context. What it makes runnable in another goes the usual way.
+/// - The system waits for a helper as for a thread of its own, as long as that has a job.
+/// - A thread that carries actors does not help: no handler runs within another.
+/// - Kernels find the floating-point mode of the library's threads, and callers keep their own.
+/// Thread-safe, but for what says otherwise.
+class Helping {
+ public:
+  /// For the actors of a context of so many lanes in `system`, whose workers `force` are.
+  Helping(caf::actor_system& system, std::shared_ptr<Workforce> force, std::size_t lanes);
+  Helping(const Helping&) = delete;
+  Helping& operator=(const Helping&) = delete;
+  ~Helping();
+
+  // -- before the context is known to callers
+  /// The next lane has this thread.
+  void add_lane(std::shared_ptr<OwnThread::Post> post);
+  void set_context(caf::actor_addr context);
+  /// By a lane, as it starts: how it tells whether the next message of its mail is an operation
+  /// that is known to be brief. Called by whoever has its job.
+  void set_lane(std::size_t lane, std::function<bool()> next_is_brief);
+
+  /// Works for the context until `settled`, or until what comes next is not a helper's. Allocates
+  /// nothing. Does nothing on a thread that carries actors, of this or of another system.
+  void help(const std::atomic<bool>& settled);
+
+  /// What callers' threads give as their execution unit with each call that they send: where one
+  /// waited at once for what it called before, the context's job waits for it quietly.
+  caf::execution_unit* door() noexcept;
+
+  /// Whether this thread is a helper's, in the middle of it.
+  static bool here() noexcept;
+  /// By whoever has made an actor with a thread of its own runnable: true if this thread is a
+  /// helper that takes the job.
+  static bool offer(const OwnThread::Post& post, caf::resumable* job) noexcept;
+
+ private:
+  class Helper;
+  class Door final : public caf::execution_unit {
+   public:
+    explicit Door(Helping& helping) : caf::execution_unit(&helping.system_), helping_(helping) {}
+    void exec_later(caf::resumable* job) override;
+
+   private:
+    Helping& helping_;
+  };
+  struct Lane {
+    std::shared_ptr<OwnThread::Post> post;
+    std::function<bool()> next_is_brief;
+  };
+  struct Found {
+    caf::resumable* job = nullptr;
+    const Lane* lane = nullptr;  ///< null: the job is the context's
+  };
+  /// Takes a job of a lane, or the context's, that waits for a thread.
+  Found look() noexcept;
+
+  caf::actor_system& system_;
+  const std::shared_ptr<Workforce> force_;
+  Door door_{*this};
+  std::vector<Lane> lanes_;  ///< each written as it is made, and by its lane's first step
+  std::size_t added_ = 0;
+  caf::actor_addr context_;  ///< weak: keeps the address from being another actor's
+  const caf::resumable* context_job_ = nullptr;
+};
+
+}  // namespace polychron::msg

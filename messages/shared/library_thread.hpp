@@ -1,0 +1,23 @@
+// Which threads the end of a runtime waits for.
+#pragma once
+
+namespace polychron::msg {
+
+/// Whether this thread carries actors: one of the library's own, or a caller's that helps at this
+/// moment. It must not wait for a reply by helping, nor for the end of a runtime, which waits for
+/// it.
+bool carries_actors() noexcept;
+
+/// This thread carries actors from here on.
+void carry_actors_for_good() noexcept;
+
+/// This thread, which did not, carries actors while this lives.
+class CarriesActors {
+ public:
+  CarriesActors() noexcept;
+  CarriesActors(const CarriesActors&) = delete;
+  CarriesActors& operator=(const CarriesActors&) = delete;
+  ~CarriesActors();
+};
+
+}  // namespace polychron::msg
