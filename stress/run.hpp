@@ -25,7 +25,8 @@ struct RunResult {
 };
 
 /// Runs `program` as `strategy` says, to the end: everything is destroyed, and looked at. Many
-/// runs, one after the other, take less time on one `stage`. `recording` takes down what the actors do.
+/// runs, one after the other, take less time on one `stage`. `recording` takes down what the actors
+/// do.
 RunResult run(const Program& program, Strategy& strategy, Stage* stage = nullptr,
               RunRecording* recording = nullptr);
 

@@ -41,6 +41,7 @@ const std::vector<std::string> places_of_locks{
     "base/cancellation",             // the state behind Cancellation
     "base/fork.cpp",                 // a number that a forked child raises
     "onnx/spare_outputs",            // memory that a session's runs take and give back
+    "replay/drivers",                // threads that take turns, one awake at a time
     "stress/fault_backend",          // tests and backends meet there
     "tools/",
     "bench/",
