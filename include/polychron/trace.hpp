@@ -22,7 +22,7 @@ struct TraceOptions {
   std::size_t max_bytes = std::size_t{64} << 20;
   /// Take the time of each step of every plan, too. Costs two looks at the clock a step.
   bool steps = false;
-  TraceCalls calls = TraceCalls::sizes;
+  TraceCalls calls = TraceCalls::sizes;  ///< what is kept of them
 };
 
 /// Writes a recording (Runtime::trace()) to `path`: the whole file or nothing. Throws
