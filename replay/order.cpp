@@ -24,10 +24,6 @@ std::optional<msg::ActorId> RecordedOrder::wanted() const {
   return listeners_[context]->actor_of({context, "context", 0});
 }
 
-bool RecordedOrder::is_stopped(msg::ActorId actor) const {
-  return std::ranges::find(stopped_, actor) != stopped_.end();
-}
-
 bool RecordedOrder::was_early(msg::ActorId actor) {
   const auto early = early_.find({actor, turn().message, turn().ticket});
   if (early == early_.end()) return false;
@@ -58,15 +54,18 @@ std::optional<std::size_t> RecordedOrder::find(Runnables runnables) {
       if (const auto client = place_of(stress::first_client)) return client;
     }
     const auto actor = wanted();
-    const std::tuple key{kind, turn().role.context, turn().ticket};
+    const Stop stop{kind, turn().role.context, turn().ticket};
     const bool in_the_middle = kind == Turn::Kind::operation || kind == Turn::Kind::rejection;
-    if (in_the_middle && past_.contains(key)) continue;
+    if (in_the_middle && past_.contains(stop)) continue;
     if (kind == Turn::Kind::message && actor && was_early(*actor)) continue;
-    if (actor && is_stopped(*actor)) return std::nullopt;
-    if (in_the_middle)
-      past_.insert(key);
-    else if (actor)
+    const auto stopped = actor ? stopped_.find(*actor) : stopped_.end();
+    if (stopped != stopped_.end()) {
+      if (stopped->second == stop) return std::nullopt;
+      // It has stopped at what comes later, and gets to this after that.
+    } else if (actor) {
       if (const auto place = place_of(*actor - world_->first_id())) return place;
+    }
+    if (in_the_middle) past_.insert(stop);
   }
   return std::nullopt;
 }
@@ -98,16 +97,16 @@ void RecordedOrder::reaches(Turn::Kind kind, std::size_t context, msg::ActorId a
     return !ended() && turn().kind == kind && turn().role.context == context &&
            turn().ticket == ticket;
   };
-  const std::tuple key{kind, context, ticket};
-  if (!ended() && !is_next() && !past_.contains(key)) {
-    stopped_.push_back(actor);
+  const Stop stop{kind, context, ticket};
+  if (!ended() && !is_next() && !past_.contains(stop)) {
+    stopped_.emplace(actor, stop);
     try {
       drivers_.stop(actor);
     } catch (const std::system_error&) {  // no thread for the others: it goes on at once
     }
-    std::erase(stopped_, actor);
+    stopped_.erase(actor);
   }
-  past_.insert(key);
+  past_.insert(stop);
   if (is_next()) next();
 }
 

@@ -41,7 +41,6 @@ class RecordedOrder final : public stress::Strategy, public Progress {
   bool ended() const { return world_ == nullptr || at_ == script_.order.size(); }
   const Turn& turn() const { return script_.order[at_]; }
   std::optional<msg::ActorId> wanted() const;
-  bool is_stopped(msg::ActorId actor) const;
   /// The message of this turn has been handled: urgent ones overtake others.
   bool was_early(msg::ActorId actor);
   /// Somebody who has only to begin, or to end, or to let lanes know how far they have come, which
@@ -57,9 +56,10 @@ class RecordedOrder final : public stress::Strategy, public Progress {
   stress::World* world_ = nullptr;
   std::vector<const Listener*> listeners_;
   Drivers drivers_;
-  std::vector<msg::ActorId> stopped_;
-  /// What was reached, or passed over.
-  std::set<std::tuple<Turn::Kind, std::size_t, msg::Ticket>> past_;
+  /// Where somebody stops in the middle of a step: for which context's operation.
+  using Stop = std::tuple<Turn::Kind, std::size_t, msg::Ticket>;
+  std::map<msg::ActorId, Stop> stopped_;
+  std::set<Stop> past_;  ///< reached, or passed over
   /// Messages that were handled before their turn.
   std::map<std::tuple<msg::ActorId, std::string, msg::Ticket>, std::size_t> early_;
   std::size_t at_ = 0;
