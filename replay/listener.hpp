@@ -59,6 +59,7 @@ class Listener final : public msg::Observer {
   void carried_out(msg::ActorId lane, msg::Ticket ticket) noexcept override {
     also_->carried_out(lane, ticket);
     at_->call = nullptr;
+    if (progress_ != nullptr) progress_->reaches(Turn::Kind::end, context_, lane, ticket);
   }
 
  private:

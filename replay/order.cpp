@@ -55,7 +55,7 @@ std::optional<std::size_t> RecordedOrder::find(Runnables runnables) {
     }
     const auto actor = wanted();
     const Stop stop{kind, turn().role.context, turn().ticket};
-    const bool in_the_middle = kind == Turn::Kind::operation || kind == Turn::Kind::rejection;
+    const bool in_the_middle = kind != Turn::Kind::call && kind != Turn::Kind::message;
     if (in_the_middle && past_.contains(stop)) continue;
     if (kind == Turn::Kind::message && actor && was_early(*actor)) continue;
     const auto stopped = actor ? stopped_.find(*actor) : stopped_.end();

@@ -47,6 +47,7 @@ struct Turn {
     call,       ///< a call was taken
     message,    ///< an actor handled a message
     operation,  ///< in the middle of that a lane began with an operation
+    end,        ///< it was done with it, but for letting others know
     rejection,  ///< or a tensor's actor came to what it owed for one, to reject it
   };
   Kind kind = Kind::message;

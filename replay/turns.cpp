@@ -75,7 +75,9 @@ class Ordering {
       if (role == roles_.end()) continue;
       operations_[{r.context, r.ticket}] = turns_.size();
       add({r.begin, 2}, {r.context, r.lane}, {Kind::operation, 0, role->second, "", r.ticket});
-      ends_[{r.context, r.ticket}] = r.begin + static_cast<std::int64_t>(r.duration);
+      const auto end = r.begin + static_cast<std::int64_t>(r.duration);
+      ends_[{r.context, r.ticket}] = end;
+      add({end, 3}, {r.context, r.lane}, {Kind::end, 0, role->second, "", r.ticket});
     }
   }
 
