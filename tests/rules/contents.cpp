@@ -95,7 +95,8 @@ void add_faults(std::vector<Case>& cases) {
          s.pop(failed);
        }},
   };
-  for (const auto& [name, points, tell] : calls) {
+  for (const auto& [name, points, call] : calls) {
+    const auto tell = call;  // Clang 14 captures no structured bindings
     if (points.empty())
       cases.push_back(told(name + " does not fail", "was rejected", [tell](Story& s, bool broken) {
         if (broken) tell(s);
