@@ -34,7 +34,7 @@ struct Stage {
   /// Of each call that is to be answered: whether it has been.
   std::map<std::size_t, std::function<bool()>> answers;
 
-  /// Whether somebody who needs what `call` needs could have it.
+  /// Whether what this call needs is there.
   bool may_make(std::size_t index) const;
   /// Ends the leases that nobody ended.
   void end_leases();

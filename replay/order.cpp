@@ -26,8 +26,8 @@ std::optional<msg::ActorId> RecordedOrder::wanted() const {
 
 bool RecordedOrder::was_early(msg::ActorId actor) {
   const auto early = early_.find({actor, turn().message, turn().ticket});
-  if (early == early_.end()) return false;
-  if (--early->second == 0) early_.erase(early);
+  if (early == early_.end() || early->second <= 0) return false;
+  --early->second;
   return true;
 }
 
@@ -65,7 +65,10 @@ std::optional<std::size_t> RecordedOrder::find(Runnables runnables) {
     } else if (actor) {
       if (const auto place = place_of(*actor - world_->first_id())) return place;
     }
-    if (in_the_middle) past_.insert(stop);
+    if (in_the_middle)
+      past_.insert(stop);
+    else if (kind == Turn::Kind::message && actor)
+      --early_[{*actor, turn().message, turn().ticket}];
   }
   return std::nullopt;
 }

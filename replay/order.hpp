@@ -60,8 +60,9 @@ class RecordedOrder final : public stress::Strategy, public Progress {
   using Stop = std::tuple<Turn::Kind, std::size_t, msg::Ticket>;
   std::map<msg::ActorId, Stop> stopped_;
   std::set<Stop> past_;  ///< reached, or passed over
-  /// Messages that were handled before their turn.
-  std::map<std::tuple<msg::ActorId, std::string, msg::Ticket>, std::size_t> early_;
+  /// How many messages of a kind an actor handled before their turn; negative: so many turns were
+  /// passed over, and their messages come later.
+  std::map<std::tuple<msg::ActorId, std::string, msg::Ticket>, int> early_;
   std::size_t at_ = 0;
   bool called_ = false;  ///< the call of this turn is on its way
 };

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <deque>
-#include <numeric>
+#include <limits>
 
 #include "kernels/cpu/cpu_backend.hpp"
 #include "replay/caller.hpp"
@@ -25,17 +25,12 @@ class Theatre {
         recording_(script.contents ? TraceCalls::payloads : TraceCalls::sizes),
         world_(strategy, [this](const ContextOptions&) { return backend(); }),
         stage_{script, {}, {}} {
-    // A message is a few steps at most, and a recording has a record for each.
-    world_.set_most_steps(std::size_t{1} << 30);
+    // A call leads to some ten messages, and waits for others to some more.
+    world_.set_most_steps(100'000 + 1'000 * script.calls.size());
     for (std::size_t i = 0; i < script.contexts.size(); ++i) open(i, progress);
     world_.run();
   }
-  ~Theatre() {
-    stage_.answers.clear();
-    stage_.sites.clear();
-    contexts_.clear();
-    world_.run();
-  }
+  ~Theatre() { end(); }
 
   stress::World& world() { return world_; }
   Stage& stage() { return stage_; }
@@ -53,6 +48,7 @@ class Theatre {
   }
   /// Ends all contexts. Who is left then, if anybody.
   std::vector<std::string> end() {
+    stage_.answers.clear();
     stage_.sites.clear();
     contexts_.clear();
     world_.run();
@@ -77,6 +73,8 @@ class Theatre {
     ContextOptions options;
     options.label = context.label;
     options.lanes = lanes;
+    // Room for all but for what had none (backend.cpp).
+    options.memory_limit = std::numeric_limits<std::uint64_t>::max() - 1;
     contexts_.push_back(world_.settle(world_.runtime().create_context(options)).value());
     stage_.sites.push_back({detail::ContextHandle::of(contexts_.back())->port, listener, {}});
   }

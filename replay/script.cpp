@@ -1,7 +1,6 @@
 #include "replay/script.hpp"
 
 #include <algorithm>
-#include <tuple>
 
 #include "polychron/error.hpp"
 #include "replay/errors.hpp"

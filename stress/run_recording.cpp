@@ -1,5 +1,7 @@
 #include "stress/run_recording.hpp"
 
+#include <limits>
+
 #include "recording/file.hpp"
 
 namespace polychron::stress {
@@ -7,7 +9,8 @@ namespace polychron::stress {
 RunRecording::RunRecording(TraceCalls calls)
     : recorder_(std::make_shared<recording::Recorder>(
           [now = recording::Time{0}]() mutable { return now += 1000; })) {
-  recorder_->begin({.calls = calls});
+  // All of it: a world makes so many steps at most.
+  recorder_->begin({.max_bytes = std::numeric_limits<std::size_t>::max(), .calls = calls});
 }
 
 std::vector<std::byte> RunRecording::file() const {

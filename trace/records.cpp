@@ -62,10 +62,24 @@ void add(Records& to, std::uint64_t thread, const recording::Record& record) {
       record);
 }
 
-template <class List, class TimeOf>
-void sort_by_time(List& list, TimeOf time_of, std::int64_t& first) {
-  std::ranges::stable_sort(list, {}, time_of);
-  if (!list.empty()) first = std::min(first, time_of(list.front()));
+constexpr auto time_of = [](const auto& r) {
+  if constexpr (requires { r.record; })
+    return r.record.at;
+  else if constexpr (requires { r.begin; })
+    return r.begin;
+  else
+    return r.at;
+};
+
+/// Each by its times; gives the first of all.
+std::int64_t sort_by_time(auto&... lists) {
+  auto first = std::numeric_limits<std::int64_t>::max();
+  const auto sort = [&](auto& list) {
+    std::ranges::stable_sort(list, {}, time_of);
+    if (!list.empty()) first = std::min(first, time_of(list.front()));
+  };
+  (sort(lists), ...);
+  return first;
 }
 
 }  // namespace
@@ -91,28 +105,10 @@ Records read_records(std::span<const std::byte> bytes) {
       add(records, piece.thread, *record);
     }
   }
-  auto& first = records.first = std::numeric_limits<std::int64_t>::max();
-  sort_by_time(
-      records.began, [](const auto& r) { return r.at; }, first);
-  sort_by_time(
-      records.ended, [](const auto& r) { return r.at; }, first);
-  sort_by_time(
-      records.sent, [](const auto& r) { return r.record.at; }, first);
-  sort_by_time(
-      records.handled, [](const auto& r) { return r.begin; }, first);
-  sort_by_time(
-      records.carried, [](const auto& r) { return r.begin; }, first);
-  sort_by_time(
-      records.steps, [](const auto& r) { return r.begin; }, first);
-  sort_by_time(
-      records.called, [](const auto& r) { return r.at; }, first);
-  sort_by_time(
-      records.answered, [](const auto& r) { return r.at; }, first);
-  sort_by_time(
-      records.given_back, [](const auto& r) { return r.at; }, first);
-  sort_by_time(
-      records.rejected, [](const auto& r) { return r.at; }, first);
-  first = std::min(first, records.taken);
+  const auto first = sort_by_time(records.began, records.ended, records.sent, records.handled,
+                                  records.carried, records.steps, records.called, records.answered,
+                                  records.given_back, records.rejected);
+  records.first = std::min(first, records.taken);
   return records;
 }
 

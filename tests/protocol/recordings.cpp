@@ -1,9 +1,8 @@
 // A recording of a driven world tells what happened there, whatever the schedule was.
 #include <algorithm>
 
-#include "stress/program.hpp"
-#include "stress/run.hpp"
 #include "tests/protocol/observed.hpp"
+#include "tests/recorded_program.hpp"
 #include "trace/check.hpp"
 #include "trace/story.hpp"
 
@@ -70,11 +69,8 @@ BOOST_AUTO_TEST_CASE(what_must_hold_of_every_run_holds_of_its_recording) {
 
 BOOST_AUTO_TEST_CASE(what_holds_of_every_run_holds_of_random_programs) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-    const auto program = stress::random_program(seed);
-    stress::RandomStrategy strategy(seed);
-    stress::RunRecording recording;
-    const auto result = stress::run(program, strategy, nullptr, &recording);
-    const auto story = trace::tell(recording.file());
+    const auto [program, result, recording] = recorded_program(seed);
+    const auto story = trace::tell(recording);
     BOOST_TEST_CONTEXT("seed " << seed) {
       BOOST_TEST(!result.finding.has_value());
       for (const auto& broken : trace::check(story).broken) BOOST_ERROR(broken);

@@ -4,10 +4,7 @@
 
 #include "replay/script.hpp"
 #include "replay/transcript.hpp"
-#include "stress/program.hpp"
-#include "stress/run.hpp"
-#include "stress/run_recording.hpp"
-#include "stress/strategy.hpp"
+#include "tests/recorded_program.hpp"
 #include "tests/replay/recordings.hpp"
 #include "trace/check.hpp"
 
@@ -57,9 +54,8 @@ BOOST_AUTO_TEST_CASE(with_payloads_the_bytes_are_compared) {
   auto recording = recording_of_work({.calls = TraceCalls::payloads});
   comes_again(recording);
   BOOST_TEST(replay::replay(recording).contents);
-  // Another byte was written to the tensor than was read then: the last of 19, 20, 21, 22.
-  const auto written = std::vector{19.0F, 20.0F, 21.0F, 22.0F};
-  const auto bytes = std::as_bytes(std::span(written));
+  // Another byte was written to the tensor than was read then.
+  const auto bytes = std::as_bytes(std::span(&written, 1));
   const auto at = std::search(recording.begin(), recording.end(), bytes.begin(), bytes.end());
   BOOST_REQUIRE((at != recording.end()));
   at[1] ^= std::byte{1};
@@ -68,15 +64,48 @@ BOOST_AUTO_TEST_CASE(with_payloads_the_bytes_are_compared) {
   BOOST_TEST(has(replayed.differences.at(0), "other bytes"), replayed.differences.at(0));
 }
 
+BOOST_AUTO_TEST_CASE(a_graph_that_found_no_room_finds_none_again) {
+  // The weights fit as they are described, and not as float32, which the plan keeps.
+  ContextOptions options;
+  options.memory_limit = 10'000;
+  Recorded recorded({}, options);
+  {
+    GraphBuilder builder(recorded.context);
+    const OperandDescriptor row{DataType::float16, {1, 64}}, square{DataType::float16, {64, 64}};
+    const auto weights = builder.constant(square, std::vector<std::byte>(8192));
+    const auto product = builder.matmul(builder.input("x", row), weights);
+    const auto built = builder.build({{"y", product}}).take();
+    BOOST_REQUIRE(!built.has_value());
+    BOOST_TEST((built.error().kind() == ErrorKind::out_of_memory), built.error().what());
+  }
+  recorded.runtime.shutdown();
+  const auto recording = recorded.runtime.trace();
+  comes_again(recording);
+  BOOST_TEST(replay::replay(recording).errors == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(what_is_larger_than_a_usual_recording_comes_again) {
+  Recorded recorded({.max_bytes = std::size_t{1} << 30, .calls = TraceCalls::payloads});
+  TensorDescriptor descriptor;
+  descriptor.data_type = DataType::uint8;
+  descriptor.shape = {1 << 20};
+  descriptor.readable = descriptor.writable = true;
+  const auto tensor = recorded.context.create_tensor(descriptor).get();
+  // 80 MiB: a recording keeps 64, unless it is asked to keep more.
+  for (unsigned i = 0; i < 80; ++i)
+    recorded.context.write_tensor(tensor, std::vector<std::uint8_t>(1 << 20, i & 255U));
+  recorded.context.read_tensor(tensor).get();
+  recorded.context.destroy();
+  recorded.runtime.shutdown();
+  comes_again(recorded.runtime.trace());
+}
+
 BOOST_AUTO_TEST_CASE(every_schedule_of_a_random_program_comes_again) {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-    const auto program = stress::random_program(seed);
-    stress::RandomStrategy strategy(seed);
-    stress::RunRecording recording;
-    const auto result = stress::run(program, strategy, nullptr, &recording);
-    BOOST_TEST_CONTEXT("seed " << seed << "\n" << stress::to_string(program)) {
-      BOOST_TEST(!result.finding.has_value());
-      comes_again(recording.file());
+    const auto recorded = recorded_program(seed);
+    BOOST_TEST_CONTEXT("seed " << seed << "\n" << stress::to_string(recorded.program)) {
+      BOOST_TEST(!recorded.result.finding.has_value());
+      comes_again(recorded.recording);
     }
   }
 }
@@ -114,12 +143,11 @@ BOOST_AUTO_TEST_CASE(what_differs_is_told) {
 BOOST_AUTO_TEST_CASE(what_cannot_be_run_again_is_refused) {
   BOOST_TEST(has(refusal(recording_of_work({.calls = TraceCalls::none})), "no calls"));
   BOOST_TEST(has(refusal(recording_of_work({.max_bytes = 20'000})), "no room"));
-  Runtime runtime;
-  auto context = runtime.create_context({}).get();
-  const auto early = tensor_of(context, "early");
-  runtime.start_trace();
-  context.read_tensor(early).get();
-  BOOST_TEST(has(refusal(runtime.trace()), "beginning"));
+  Recorded recorded;
+  const auto early = recorded.tensor("early");
+  recorded.runtime.start_trace();
+  recorded.context.read_tensor(early).get();
+  BOOST_TEST(has(refusal(recorded.runtime.trace()), "beginning"));
   BOOST_TEST(has(refusal({}), "no recording"));
 }
 

@@ -170,6 +170,37 @@ BOOST_AUTO_TEST_CASE(off_and_on_while_it_runs) {
   BOOST_TEST(recorded.context.stats().failed == 0U);
 }
 
+BOOST_AUTO_TEST_CASE(a_context_can_be_left_out_and_taken_in_again) {
+  Recorded recorded;
+  const auto labels = [&] {
+    std::vector<std::string> found;
+    for (const auto& event : recorded.story().events)
+      if (event.kind == trace::Event::Kind::call && event.name == "write")
+        found.push_back(event.label);
+    return found;
+  };
+  const auto tensor = recorded.tensor("t");
+  const auto write = [&](const std::string& label) {
+    recorded.context.write_tensor(tensor, std::vector{1.0F}, {.label = label});
+    recorded.context.read_tensor(tensor).get();
+  };
+  write("first");
+  recorded.context.set_traced(false);
+  write("left out");
+  recorded.runtime.start_trace();  // which takes in whom nobody left out
+  write("left out still");
+  BOOST_TEST(labels().empty());
+  recorded.context.set_traced(true);
+  write("again");
+  BOOST_TEST(labels() == std::vector<std::string>{"again"}, boost::test_tools::per_element());
+  try {
+    Context().set_traced(true);
+    BOOST_ERROR("expected type_error of a context that refers to nothing");
+  } catch (const Error& error) {
+    BOOST_TEST((error.kind() == ErrorKind::type_error), error.what());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(what_is_oldest_is_dropped_and_counted) {
   Recorded recorded({.max_bytes = 64 << 10});
   const auto a = recorded.tensor("a"), b = recorded.tensor("b");
