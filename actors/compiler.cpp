@@ -7,8 +7,7 @@ namespace polychron::actors {
 void CompilerState::receive(msg::compile& m) {
   if (environment().lost->lost()) return;
   environment().compiling.with(m.call.graph);
-  auto plan = kernels::guarded(
-      [&] { return environment().backend->compile(m.call.description, {environment().threads}); });
+  auto plan = kernels::guarded([&] { return environment().backend->compile(m.call.description); });
   environment().compiling.with(0);
   if (const auto owner = context())
     tell(owner,

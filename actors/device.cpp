@@ -102,15 +102,11 @@ bool DeviceState::next_is_brief() {
 namespace {
 
 struct IsBrief {
-  const Environment& environment;
   std::uint32_t lane;
 
   /// Zeroed, copied or freed in some 50 us.
   bool operator()(const msg::TensorSlot& slot) const { return slot.bytes <= (1U << 18U); }
-  /// More threads are a team of OpenMP's, and each thread has its own: the lane's is to be the one.
-  bool operator()(const msg::GraphSlot& slot) const {
-    return environment.threads == 1 && slot.instances[lane].brief;
-  }
+  bool operator()(const msg::GraphSlot& slot) const { return slot.instances[lane].brief; }
   bool operator()(const msg::op::Query&) const { return true; }
   bool operator()(const msg::op::Fail&) const { return true; }
   bool operator()(const msg::op::Fence&) const { return true; }
@@ -128,7 +124,7 @@ struct IsBrief {
 }  // namespace
 
 bool DeviceState::is_brief(const msg::Operation& operation) const {
-  return std::visit(IsBrief{environment(), lane_}, operation);
+  return std::visit(IsBrief{lane_}, operation);
 }
 
 bool DeviceState::has_mail() const { return !self()->mailbox().empty(); }

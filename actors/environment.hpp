@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/backend.hpp"
+#include "kernels/team.hpp"
 #include "messages/conditions.hpp"
 #include "messages/shared/admission.hpp"
 #include "messages/shared/alarm.hpp"
@@ -53,6 +54,11 @@ struct Environment {
   const std::string source;  ///< what errors and the log call it
   std::shared_ptr<msg::Log> log = std::make_shared<msg::Log>(nullptr, LogLevel::error, nullptr);
   std::shared_ptr<kernels::Backend> backend;
+  /// One a lane, which shares the work of one dispatch; none where one thread is to do it.
+  std::vector<std::shared_ptr<kernels::Team>> teams;
+  std::shared_ptr<kernels::Team> team(std::size_t lane) const {
+    return teams.empty() ? nullptr : teams[lane];
+  }
   std::shared_ptr<msg::Census> census;
   std::shared_ptr<msg::LostSignal> lost;
   std::shared_ptr<msg::Callbacks> callbacks;
@@ -72,7 +78,6 @@ struct Environment {
   std::shared_ptr<msg::Counters> counters;
   msg::Now now;
   msg::Meanwhile meanwhile;  ///< in a driven world only
-  int threads = 1;           ///< that one dispatch may use
   msg::Placement placement;  ///< of a replay; else empty
   bool detached =
       true;  ///< device and compiler on threads of their own; false under a test scheduler

@@ -18,6 +18,8 @@
 
 namespace polychron::kernels {
 
+class Team;
+
 /// A tensor's memory on a device. Owned by the device actor; used by one thread at a time.
 class Storage {
  public:
@@ -46,10 +48,6 @@ class PlanInstance {
   virtual ~PlanInstance() = default;
 };
 
-struct CompileOptions {
-  int threads = 1;  ///< intra-operator threads that execute() will have
-};
-
 /// A failed execution: `inherent` if every later dispatch of this plan would fail the same way.
 struct ExecuteStatus {
   Result<void> result;
@@ -73,10 +71,11 @@ class Backend {
   virtual Result<Buffer> surrender(std::unique_ptr<Storage> storage) = 0;
   virtual Result<void> write(Storage& storage, std::span<const std::byte> bytes) = 0;
   virtual Result<void> read(const Storage& storage, std::span<std::byte> bytes) = 0;
-  virtual Result<std::shared_ptr<Plan>> compile(std::shared_ptr<const ops::Graph> graph,
-                                                const CompileOptions& options) = 0;
-  /// Allocates the arena of one lane and binds the steps to it.
-  virtual Result<std::unique_ptr<PlanInstance>> instantiate(std::shared_ptr<const Plan> plan) = 0;
+  virtual Result<std::shared_ptr<Plan>> compile(std::shared_ptr<const ops::Graph> graph) = 0;
+  /// Allocates the arena of one lane and binds the steps to it. `team` is the lane's, or null: it
+  /// shares the steps' work, and changes no result.
+  virtual Result<std::unique_ptr<PlanInstance>> instantiate(std::shared_ptr<const Plan> plan,
+                                                            std::shared_ptr<Team> team) = 0;
   /// Runs `plan`. Inputs and outputs are in the order of the graph's; no storage occurs twice.
   /// Allocates nothing.
   virtual ExecuteStatus execute(PlanInstance& plan, std::span<Storage* const> inputs,

@@ -24,7 +24,7 @@ struct Arguments {
   std::byte* scratch = nullptr;  ///< Kernel::scratch_bytes() bytes, aligned to 64
 };
 
-/// A kernel with its arguments. Used by one thread.
+/// A kernel with its arguments. Used by one thread, or by those of one team.
 class Bound {
  public:
   virtual ~Bound() = default;
@@ -32,6 +32,10 @@ class Bound {
   virtual void rebind() {}
   /// Computes. Throws Error or dnnl::error; allocates nothing unless it throws.
   virtual void run() = 0;
+  /// Of how many parts run() consists: each may run on another thread, at the same time.
+  virtual std::size_t parts() const noexcept { return 1; }
+  /// Computes one of them.
+  virtual void run_part([[maybe_unused]] std::size_t part) { run(); }
 };
 
 /// A kernel prepared for one problem. Immutable, thread-safe.

@@ -1,5 +1,7 @@
 #include "kernels/problem.hpp"
 
+#include <algorithm>
+
 namespace polychron::kernels {
 
 std::string_view to_string(Layout layout) noexcept {
@@ -16,6 +18,22 @@ std::size_t storage_bytes(const OperandDescriptor& descriptor, Layout layout) no
     bytes *= i == 1 ? (extent + block - 1) / block * block : extent;
   }
   return bytes;
+}
+
+std::vector<std::int64_t> steps_of(const Slot& slot) {
+  if (!slot.strides.empty()) return slot.strides;
+  const Shape& shape = slot.descriptor.shape;
+  std::vector<std::int64_t> steps(shape.size());
+  std::int64_t step = 1;
+  // Dimension `lies` of the memory is dimension i of the view.
+  for (std::size_t lies = shape.size(); lies-- > 0;) {
+    const auto at = std::ranges::find(slot.order, lies);
+    const std::size_t i =
+        slot.order.empty() ? lies : static_cast<std::size_t>(at - slot.order.begin());
+    steps[i] = step;
+    step *= shape[i];
+  }
+  return steps;
 }
 
 std::string_view operator_name(ops::OpId op) noexcept {

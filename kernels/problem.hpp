@@ -38,7 +38,19 @@ struct Slot {
   /// A transpose that moves nothing: dimension i of the operator's view is dimension order[i] of
   /// the memory, which is row-major. Empty: as it is. Only for operands and results of products.
   std::vector<std::uint32_t> order = {};
+  /// Elements between neighbours along each dimension of the view, where this is a slice of what
+  /// lies there; empty: steps_of() tells them. Only for operands and results of products.
+  std::vector<std::int64_t> strides = {};
+
+  /// Row-major, and all of it.
+  bool lies_plain() const noexcept {
+    return layout == Layout::plain && order.empty() && strides.empty();
+  }
 };
+
+/// Elements between neighbours along each dimension of a slot in plain layout, as its operator
+/// sees them.
+std::vector<std::int64_t> steps_of(const Slot& slot);
 
 /// An operator that is applied to a result in place, in float32 or wider. Its further operands, if
 /// it takes any, are the Problem's inputs of these numbers and broadcast to the result.
@@ -57,7 +69,6 @@ struct Problem {
   std::vector<Slot> outputs;
   std::vector<PostOp> post_ops;
   std::size_t own_inputs = 0;
-  int threads = 1;
 };
 
 /// The operator's name: the specification's, or "swish", "reorder", "copy", ...

@@ -5,11 +5,9 @@
 
 namespace polychron::kernels {
 
-/// Sets the number of OpenMP threads of the calling thread's next kernels. Cheap enough for each
-/// execution; the team belongs to the calling thread.
-void set_threads(int threads);
-/// What it is.
-int threads() noexcept;
+/// The libraries' kernels stay on the calling thread from here on: a lane has a team of its own
+/// (team.hpp), and OpenMP makes none. Cheap enough for each execution.
+void use_one_thread() noexcept;
 
 /// The calling thread computes as the standard says from here on: a thread begins with the mode of
 /// the one that made it (rounding, what becomes of subnormal numbers, traps).

@@ -10,6 +10,7 @@ namespace {
 using kernels::Plan;
 using kernels::PlanInstance;
 using kernels::Storage;
+using kernels::Team;
 
 struct Bytes : Storage {
   explicit Bytes(std::size_t count) : size(count) {}
@@ -45,11 +46,11 @@ class SizesBackend final : public kernels::Backend {
   }
   Result<void> write(Storage&, std::span<const std::byte>) override { return {}; }
   Result<void> read(const Storage&, std::span<std::byte>) override { return {}; }
-  Result<std::shared_ptr<Plan>> compile(std::shared_ptr<const ops::Graph>,
-                                        const kernels::CompileOptions&) override {
+  Result<std::shared_ptr<Plan>> compile(std::shared_ptr<const ops::Graph>) override {
     return std::shared_ptr<Plan>(std::make_shared<NoSteps>());
   }
-  Result<std::unique_ptr<PlanInstance>> instantiate(std::shared_ptr<const Plan>) override {
+  Result<std::unique_ptr<PlanInstance>> instantiate(std::shared_ptr<const Plan>,
+                                                    std::shared_ptr<Team>) override {
     return std::unique_ptr<PlanInstance>(std::make_unique<NoInstance>());
   }
   kernels::ExecuteStatus execute(PlanInstance&, std::span<Storage* const>,
@@ -96,18 +97,18 @@ class ReplayBackend final : public kernels::Backend {
     if (auto error = strike()) return *error;
     return inner_->read(storage, bytes);
   }
-  Result<std::shared_ptr<Plan>> compile(std::shared_ptr<const ops::Graph> graph,
-                                        const kernels::CompileOptions& options) override {
+  Result<std::shared_ptr<Plan>> compile(std::shared_ptr<const ops::Graph> graph) override {
     const auto& context = *at_->context;
     if (const auto failed = context.not_built.find(at_->graph); failed != context.not_built.end())
       return failed->second;
     if (context.not_loaded.contains(at_->graph))
       return std::shared_ptr<Plan>(std::make_shared<TooLarge>());
-    return inner_->compile(std::move(graph), options);
+    return inner_->compile(std::move(graph));
   }
-  Result<std::unique_ptr<PlanInstance>> instantiate(std::shared_ptr<const Plan> plan) override {
+  Result<std::unique_ptr<PlanInstance>> instantiate(std::shared_ptr<const Plan> plan,
+                                                    std::shared_ptr<Team> team) override {
     if (auto error = strike()) return *error;
-    return inner_->instantiate(std::move(plan));
+    return inner_->instantiate(std::move(plan), std::move(team));
   }
   kernels::ExecuteStatus execute(PlanInstance& plan, std::span<Storage* const> inputs,
                                  std::span<Storage* const> outputs) override {

@@ -182,7 +182,10 @@ actors::EnvironmentRef RuntimeState::make_environment(
   environment->events = door(many, AdmissionPolicy::fail, "errors for the handler");
   environment->counters = std::make_shared<msg::Counters>();
   environment->tap.listen(observer_ || recorder_->recording());
-  environment->threads = options.threads;
+  // A driven world has one thread.
+  if (options.threads > 1 && host_.detached)
+    for (std::size_t i = 0; i < environment->lanes.size(); ++i)
+      environment->teams.push_back(std::make_shared<kernels::Team>(options.threads));
   environment->placement = placement_;
   environment->detached = host_.detached;
   return environment;
@@ -209,10 +212,13 @@ Context RuntimeState::spawn(const actors::EnvironmentRef& environment, bool stri
   });
   if (!observer_) port->listen(recorder_->recording());  // if that began or ended meanwhile
   if (shut_down_.with([](bool down) { return down; })) throw Error(origin_->error());
-  if (log_->takes(LogLevel::info))
+  if (log_->takes(LogLevel::info)) {
+    const auto& teams = environment->teams;
+    const std::size_t threads = teams.empty() ? 1 : teams.front()->size();
     environment->tell(LogLevel::info, "created on " + environment->backend->name() + ": " +
                                           std::to_string(environment->lanes.size()) + " lanes of " +
-                                          std::to_string(environment->threads) + " threads");
+                                          std::to_string(threads) + " threads");
+  }
   return context;
 }
 

@@ -118,14 +118,14 @@ Result<void> CheckedBackend::read(const kernels::Storage& storage, std::span<std
 }
 
 Result<std::shared_ptr<kernels::Plan>> CheckedBackend::compile(
-    std::shared_ptr<const ops::Graph> graph, const kernels::CompileOptions& options) {
+    std::shared_ptr<const ops::Graph> graph) {
   Use(*checks_).take_time();
-  return inner_->compile(std::move(graph), options);
+  return inner_->compile(std::move(graph));
 }
 
 Result<std::unique_ptr<kernels::PlanInstance>> CheckedBackend::instantiate(
-    std::shared_ptr<const kernels::Plan> plan) {
-  auto instance = inner_->instantiate(std::move(plan));
+    std::shared_ptr<const kernels::Plan> plan, std::shared_ptr<kernels::Team> team) {
+  auto instance = inner_->instantiate(std::move(plan), std::move(team));
   if (!instance) return instance;
   return std::unique_ptr<kernels::PlanInstance>(
       std::make_unique<WatchedInstance>(std::move(instance).value()));

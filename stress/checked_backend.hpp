@@ -37,10 +37,9 @@ class CheckedBackend final : public kernels::Backend {
   Result<Buffer> surrender(std::unique_ptr<kernels::Storage> storage) override;
   Result<void> write(kernels::Storage& storage, std::span<const std::byte> bytes) override;
   Result<void> read(const kernels::Storage& storage, std::span<std::byte> bytes) override;
-  Result<std::shared_ptr<kernels::Plan>> compile(std::shared_ptr<const ops::Graph> graph,
-                                                 const kernels::CompileOptions& options) override;
+  Result<std::shared_ptr<kernels::Plan>> compile(std::shared_ptr<const ops::Graph> graph) override;
   Result<std::unique_ptr<kernels::PlanInstance>> instantiate(
-      std::shared_ptr<const kernels::Plan> plan) override;
+      std::shared_ptr<const kernels::Plan> plan, std::shared_ptr<kernels::Team> team) override;
   kernels::ExecuteStatus execute(kernels::PlanInstance& plan,
                                  std::span<kernels::Storage* const> inputs,
                                  std::span<kernels::Storage* const> outputs) override;

@@ -91,15 +91,15 @@ Result<void> FaultBackend::read(const kernels::Storage& storage, std::span<std::
 }
 
 Result<std::shared_ptr<kernels::Plan>> FaultBackend::compile(
-    std::shared_ptr<const ops::Graph> graph, const kernels::CompileOptions& options) {
+    std::shared_ptr<const ops::Graph> graph) {
   if (const auto error = strike(FaultPoint::compile)) return *error;
-  return inner_->compile(std::move(graph), options);
+  return inner_->compile(std::move(graph));
 }
 
 Result<std::unique_ptr<kernels::PlanInstance>> FaultBackend::instantiate(
-    std::shared_ptr<const kernels::Plan> plan) {
+    std::shared_ptr<const kernels::Plan> plan, std::shared_ptr<kernels::Team> team) {
   if (const auto error = strike(FaultPoint::instantiate)) return *error;
-  return inner_->instantiate(std::move(plan));
+  return inner_->instantiate(std::move(plan), std::move(team));
 }
 
 kernels::ExecuteStatus FaultBackend::execute(kernels::PlanInstance& plan,

@@ -40,7 +40,7 @@ std::uint64_t plan_bytes(const Program& program) {
   std::uint64_t bytes = 0;
   const auto backend = backend_for(program);
   for (std::size_t i = 0; i < 2; ++i)
-    bytes += backend->compile(graph_for(program, "g" + std::to_string(i), i + 1), {1})
+    bytes += backend->compile(graph_for(program, "g" + std::to_string(i), i + 1))
                  .value()
                  ->constant_bytes();
   return bytes;

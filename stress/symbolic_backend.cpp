@@ -75,12 +75,12 @@ Result<void> SymbolicBackend::read(const kernels::Storage& storage, std::span<st
 }
 
 Result<std::shared_ptr<kernels::Plan>> SymbolicBackend::compile(
-    std::shared_ptr<const ops::Graph> graph, const kernels::CompileOptions&) {
+    std::shared_ptr<const ops::Graph> graph) {
   return std::shared_ptr<kernels::Plan>(std::make_shared<SymbolicPlan>(graph->label, plan_bytes_));
 }
 
 Result<std::unique_ptr<kernels::PlanInstance>> SymbolicBackend::instantiate(
-    std::shared_ptr<const kernels::Plan> plan) {
+    std::shared_ptr<const kernels::Plan> plan, std::shared_ptr<kernels::Team>) {
   return std::unique_ptr<kernels::PlanInstance>(
       std::make_unique<SymbolicInstance>(std::move(plan)));
 }

@@ -196,10 +196,7 @@ void add_bench(CLI::App& app, const Globals& globals) {
       ->type_name("N")
       ->capture_default_str();
   command->add_flag("--json", options->json, "Print as JSON");
-  command->callback([options, &globals] {
-    make_threads_wait_passively(options->workers.threads, globals.arguments);
-    bench_model(*options, globals.progress);
-  });
+  command->callback([options, &globals] { bench_model(*options, globals.progress); });
 }
 
 }  // namespace tool

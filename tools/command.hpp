@@ -24,7 +24,6 @@ struct AlreadyTold {
 /// What every subcommand gets from the top level. Outlives the commands.
 struct Globals {
   bool progress = false;  ///< --progress: also when stderr is no terminal
-  char** arguments = nullptr;
 };
 
 /// Each adds a subcommand to `app`; parsing then runs it. They throw UserError and

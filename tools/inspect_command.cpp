@@ -3,6 +3,7 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,8 @@
 #include "tools/printable.hpp"
 #include "tools/progress.hpp"
 #include "tools/session.hpp"
+#include "tools/step_times.hpp"
+#include "tools/threads.hpp"
 
 namespace tool {
 namespace {
@@ -22,17 +25,20 @@ using polychron::onnx::ValueInfo;
 struct Options {
   std::string model;
   std::vector<std::string> bindings, constants;
-  bool plan = false, json = false;
+  bool plan = false, time = false, json = false;
+  Workers workers;
 };
 
 constexpr const char* footer =
     R"(Operators that Polychron cannot import are marked "unsupported". In JSON, a dimension
 is a number, the symbol of a free one, or null for a free one without a symbol; operand_type is
 WebNN's. With --plan, --bind or --constant the model is compiled too, and its plan is shown: a line
-for each step with its operators, its implementation and its shapes.
+for each step with its operators, its implementation and its shapes. With --time it also runs, for
+three seconds on random inputs, and the median time of each step stands before it.
 
 Examples:
   polychron inspect model.onnx
+  polychron inspect model.onnx --plan --time --threads 2
   polychron inspect model.onnx --bind x=1x3x48x320)";
 
 /// A number, the symbol of a free dimension, or null for a free one that has none.
@@ -106,11 +112,24 @@ void print(const Summary& summary) {
               << (entry.supported ? "" : "  unsupported") << '\n';
 }
 
-void print_plan(const polychron::Graph& graph) {
+std::string milliseconds(double seconds) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(3) << std::setw(9) << seconds * 1000 << " ms";
+  return text.str();
+}
+
+/// `times` of its steps, or nothing.
+void print_plan(const polychron::Graph& graph, const std::vector<double>& times) {
   std::cout << "plan: " << graph.plan().size() << " steps, constants "
             << mebibytes(graph.constant_bytes()) << ", arena " << mebibytes(graph.arena_bytes())
             << '\n';
-  for (const auto& step : graph.plan()) std::cout << "  " << printable(step) << '\n';
+  const auto steps = graph.plan();
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    std::cout << (times.empty() ? "" : milliseconds(times[i])) << "  " << printable(steps[i])
+              << '\n';
+  if (!times.empty())
+    std::cout << milliseconds(std::accumulate(times.begin(), times.end(), 0.0))
+              << "  in all steps\n";
 }
 
 void inspect_model(const Options& options, bool force_progress) {
@@ -122,15 +141,18 @@ void inspect_model(const Options& options, bool force_progress) {
   auto description = to_json(model.summary());
   progress.clear();
   if (!options.json) print(model.summary());
-  if (options.plan || !import.bindings.empty() || !import.constants.empty()) {
+  if (options.plan || options.time || !import.bindings.empty() || !import.constants.empty()) {
     const auto opened =
-        open_session(model, import, Workers{}, model.summary().graph_name, progress);
+        open_session(model, import, options.workers, model.summary().graph_name, progress);
     progress.clear();
     const auto& graph = opened->session.graph();
-    if (!options.json) return print_plan(graph);
+    const auto times =
+        options.time ? step_times(opened->session, 3, progress) : std::vector<double>();
+    if (!options.json) return print_plan(graph, times);
     description["plan"] = {{"steps", graph.plan()},
                            {"constant_bytes", graph.constant_bytes()},
                            {"arena_bytes", graph.arena_bytes()}};
+    if (options.time) description["plan"]["seconds"] = times;
   }
   if (options.json) std::cout << to_text(description) << '\n';
 }
@@ -149,6 +171,9 @@ void add_inspect(CLI::App& app, const Globals& globals) {
       ->type_name("NAME=FILE.npy")
       ->allow_extra_args(false);
   command->add_flag("--plan", options->plan, "Compile the model and show the plan");
+  command->add_flag("--time", options->time,
+                    "Run it, and show how long each step of the plan takes");
+  add_threads_option(*command, options->workers.threads);
   command->add_flag("--json", options->json, "Print as JSON");
   command->callback([options, &globals] { inspect_model(*options, globals.progress); });
 }

@@ -48,7 +48,7 @@ tool::UserError no_subcommand(const CLI::App& app) {
 int main(int argc, char** argv) {
   CLI::App app("Polychron: the W3C WebNN API as a native runtime. Runs models, and reads pages.",
                "polychron");
-  tool::Globals globals{false, argv};
+  tool::Globals globals;
   app.footer(footer);
   app.require_subcommand(0, 1);  // none is told below: first what is not understood
   app.fallthrough();

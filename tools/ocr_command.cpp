@@ -202,10 +202,7 @@ void add_ocr(CLI::App& app, const Globals& globals) {
       ->check(not_empty("a file"));
   add_threads_option(*command, options->threads);
   add_trace_option(*command, options->trace);
-  command->callback([options, &globals] {
-    make_threads_wait_passively(options->threads, globals.arguments);
-    Pictures(*options, globals.progress).read_all();
-  });
+  command->callback([options, &globals] { Pictures(*options, globals.progress).read_all(); });
 }
 
 }  // namespace tool

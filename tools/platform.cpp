@@ -68,9 +68,4 @@ std::uint64_t peak_resident_bytes() {
   return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
 }
 
-void restart_with(const char* variable, const char* value, char** arguments) {
-  setenv(variable, value, 1);
-  execv("/proc/self/exe", arguments);
-}
-
 }  // namespace tool

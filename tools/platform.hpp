@@ -28,8 +28,4 @@ std::int64_t process_id();
 /// The most memory that this process has had in use.
 std::uint64_t peak_resident_bytes();
 
-/// Sets a variable of the environment and starts this program again with `arguments`. Returns only
-/// if that is not possible.
-void restart_with(const char* variable, const char* value, char** arguments);
-
 }  // namespace tool

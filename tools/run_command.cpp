@@ -228,10 +228,7 @@ void add_run(CLI::App& app, const Globals& globals) {
       ->allow_extra_args(false);
   add_workers_options(*command, options->workers);
   add_trace_option(*command, options->trace);
-  command->callback([options, &globals] {
-    make_threads_wait_passively(options->workers.threads, globals.arguments);
-    run_model(*options, globals.progress);
-  });
+  command->callback([options, &globals] { run_model(*options, globals.progress); });
 }
 
 }  // namespace tool

@@ -71,7 +71,7 @@ class GraphCheck {
   /// The operator allows its operands, and makes results of these shapes.
   void check_operator(const PlanNode& node) {
     if (is_internal(node.op)) return check_internal(node);
-    const Problem problem = problem_of(graph_, node, 1);
+    const Problem problem = problem_of(graph_, node);
     const auto results = infer(node, {problem.inputs.data(), node.own_inputs});
     expect(results.size() == problem.outputs.size(), "an operator has its row's results");
     for (std::size_t i = 0; i < results.size(); ++i)

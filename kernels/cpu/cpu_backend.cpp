@@ -61,18 +61,17 @@ class CpuBackend final : public Backend {
     return {};
   }
 
-  Result<std::shared_ptr<Plan>> compile(std::shared_ptr<const ops::Graph> graph,
-                                        const CompileOptions& options) override {
-    return guarded(
-        [&] { return at_its_cost([&] { return compile_plan(*graph, options, settings_); }); });
+  Result<std::shared_ptr<Plan>> compile(std::shared_ptr<const ops::Graph> graph) override {
+    return guarded([&] { return at_its_cost([&] { return compile_plan(*graph, settings_); }); });
   }
 
-  Result<std::unique_ptr<PlanInstance>> instantiate(std::shared_ptr<const Plan> plan) override {
+  Result<std::unique_ptr<PlanInstance>> instantiate(std::shared_ptr<const Plan> plan,
+                                                    std::shared_ptr<Team> team) override {
     using Instance = Result<std::unique_ptr<PlanInstance>>;
     return guarded([&] {
       return at_its_cost([&]() -> Instance {
         auto own = std::static_pointer_cast<const CpuPlan>(std::move(plan));
-        return Instance(std::make_unique<PlanLane>(std::move(own)));
+        return Instance(std::make_unique<PlanLane>(std::move(own), std::move(team)));
       });
     });
   }

@@ -11,6 +11,7 @@ namespace polychron::kernels {
 struct PlanSettings {
   bool optimize = true;         ///< run the passes
   bool reference_only = false;  ///< reference kernels only
+  bool cut = true;              ///< large steps in parts
 };
 
 /// Stateless: any number of device actors may share one.

@@ -6,6 +6,7 @@
 
 #include "base/invariant.hpp"
 #include "kernels/cpu/host_storage.hpp"
+#include "kernels/team.hpp"
 #include "kernels/threads.hpp"
 
 namespace polychron::kernels {
@@ -29,8 +30,9 @@ std::vector<std::string> CpuPlan::labels() const {
   return labels;
 }
 
-PlanLane::PlanLane(std::shared_ptr<const CpuPlan> plan)
+PlanLane::PlanLane(std::shared_ptr<const CpuPlan> plan, std::shared_ptr<Team> team)
     : plan_(std::move(plan)),
+      team_(std::move(team)),
       arena_(plan_->arena),
       steps_(plan_->steps.size()),
       tensors_(plan_->input_count + plan_->output_count) {
@@ -68,6 +70,7 @@ void PlanLane::bind_step(std::size_t index) {
     bound.outputs.push_back(const_cast<std::byte*>(locate(step.outputs[i], i, true)));
   bound.arguments = {bound.inputs, bound.outputs, arena_.data() + step.scratch};
   bound.bound = step.kernel->bind(bound.arguments);
+  bound.parts = bound.bound->parts();
 }
 
 void PlanLane::set_tensor(std::size_t tensor, std::byte* address) {
@@ -85,11 +88,19 @@ void PlanLane::set_tensor(std::size_t tensor, std::byte* address) {
   }
 }
 
+void PlanLane::run_step(std::size_t index) {
+  const BoundStep& step = steps_[index];
+  if (team_ && step.parts > 1)
+    team_->run(*step.bound, step.parts);
+  else
+    step.bound->run();
+}
+
 /// `step` is what runs, also when that throws.
 void PlanLane::run_steps(const Step*& step) {
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     step = &plan_->steps[i];
-    steps_[i].bound->run();
+    run_step(i);
   }
 }
 
@@ -98,7 +109,7 @@ void PlanLane::time_steps(const Step*& step, std::span<double> seconds) {
   auto begin = std::chrono::steady_clock::now();
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     step = &plan_->steps[i];
-    steps_[i].bound->run();
+    run_step(i);
     const auto end = std::chrono::steady_clock::now();
     seconds[i] = std::chrono::duration<double>(end - begin).count();
     begin = end;
@@ -112,7 +123,7 @@ ExecuteStatus PlanLane::execute(std::span<Storage* const> inputs, std::span<Stor
     for (std::size_t i = 0; i < inputs.size(); ++i) set_tensor(i, host_data(*inputs[i]));
     for (std::size_t i = 0; i < outputs.size(); ++i)
       set_tensor(inputs.size() + i, host_data(*outputs[i]));
-    set_threads(plan_->threads);
+    use_one_thread();
     if (seconds.empty())
       run_steps(step);
     else

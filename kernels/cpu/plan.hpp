@@ -45,7 +45,6 @@ class CpuPlan final : public Plan {
   std::size_t arena = 0;
   std::size_t input_count = 0;
   std::size_t output_count = 0;
-  int threads = 1;
 };
 
 /// The first implementation's kernel that takes `problem`; `text` describes it. Throws Error
@@ -54,12 +53,11 @@ std::unique_ptr<Kernel> prepare_kernel(const Problem& problem, std::string& text
                                        bool reference_only = false);
 
 /// Turns a graph into a plan: passes, kernels, memory.
-Result<std::shared_ptr<Plan>> compile_plan(const ops::Graph& graph, const CompileOptions& options,
-                                           const PlanSettings& settings);
+Result<std::shared_ptr<Plan>> compile_plan(const ops::Graph& graph, const PlanSettings& settings);
 
 class PlanLane final : public PlanInstance {
  public:
-  explicit PlanLane(std::shared_ptr<const CpuPlan> plan);
+  PlanLane(std::shared_ptr<const CpuPlan> plan, std::shared_ptr<Team> team);
   const CpuPlan& plan() const noexcept { return *plan_; }
   /// `inputs` and `outputs` are HostStorage, in the graph's order. `seconds`: empty, or an entry a
   /// step.
@@ -72,6 +70,7 @@ class PlanLane final : public PlanInstance {
     std::vector<std::byte*> outputs;
     Arguments arguments;
     std::unique_ptr<Bound> bound;
+    std::size_t parts = 1;
   };
   /// An operand of a step that is a graph input or output.
   struct Port {
@@ -82,12 +81,14 @@ class PlanLane final : public PlanInstance {
     std::size_t offset;  ///< from the tensor's address
   };
 
+  void run_step(std::size_t index);
   void run_steps(const Step*& step);
   void time_steps(const Step*& step, std::span<double> seconds);
   void bind_step(std::size_t index);
   void set_tensor(std::size_t tensor, std::byte* address);
 
   std::shared_ptr<const CpuPlan> plan_;
+  std::shared_ptr<Team> team_;
   Buffer arena_;
   std::vector<BoundStep> steps_;
   std::vector<Port> ports_;          ///< ordered by tensor

@@ -5,6 +5,7 @@
 
 #include "base/invariant.hpp"
 #include "kernels/cpu/check.hpp"
+#include "kernels/cpu/cut_kernel.hpp"
 #include "kernels/cpu/memory_plan.hpp"
 #include "kernels/cpu/passes/passes.hpp"
 #include "kernels/cpu/plan.hpp"
@@ -28,8 +29,8 @@ struct PlanBuffer {
 
 class PlanCompiler {
  public:
-  PlanCompiler(const ops::Graph& graph, const CompileOptions& options, const PlanSettings& settings)
-      : graph_(graph), options_(options), settings_(settings), plan_(std::make_shared<CpuPlan>()) {}
+  PlanCompiler(const ops::Graph& graph, const PlanSettings& settings)
+      : graph_(graph), settings_(settings), plan_(std::make_shared<CpuPlan>()) {}
 
   std::shared_ptr<CpuPlan> compile() {
     check_graph(graph_, "the builder");
@@ -44,7 +45,6 @@ class PlanCompiler {
     locate_operands();
     plan_->input_count = graph_.inputs.size();
     plan_->output_count = graph_.outputs.size();
-    plan_->threads = options_.threads;
     return plan_;
   }
 
@@ -55,8 +55,9 @@ class PlanCompiler {
     Step step;
     step.label = node.label;
     if (node.op != op_view) {
-      const Problem problem = problem_of(graph_, node, options_.threads);
-      step.kernel = prepare_kernel(problem, step.text, settings_.reference_only);
+      const Problem problem = problem_of(graph_, node);
+      if (settings_.cut) step.kernel = prepare_in_parts(problem, step.text);
+      if (!step.kernel) step.kernel = prepare_kernel(problem, step.text, settings_.reference_only);
     }
     plan_->steps.push_back(std::move(step));
   }
@@ -236,7 +237,6 @@ class PlanCompiler {
   }
 
   PlanGraph graph_;
-  CompileOptions options_;
   PlanSettings settings_;
   std::shared_ptr<CpuPlan> plan_;
   std::vector<PlanBuffer> buffers_;
@@ -266,10 +266,9 @@ std::unique_ptr<Kernel> prepare_kernel(const Problem& problem, std::string& text
                                             (reasons.empty() ? "none listed" : reasons) + ")");
 }
 
-Result<std::shared_ptr<Plan>> compile_plan(const ops::Graph& graph, const CompileOptions& options,
-                                           const PlanSettings& settings) {
-  set_threads(options.threads);  // weights are reordered on this thread
-  std::shared_ptr<Plan> plan = PlanCompiler(graph, options, settings).compile();
+Result<std::shared_ptr<Plan>> compile_plan(const ops::Graph& graph, const PlanSettings& settings) {
+  use_one_thread();  // weights are reordered on this thread
+  std::shared_ptr<Plan> plan = PlanCompiler(graph, settings).compile();
   return plan;
 }
 

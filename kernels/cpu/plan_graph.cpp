@@ -101,15 +101,15 @@ void set_order(Slot& slot, const std::vector<std::uint32_t>& order) {
 
 }  // namespace
 
-Problem problem_of(const PlanGraph& graph, const PlanNode& node, int threads) {
+Problem problem_of(const PlanGraph& graph, const PlanNode& node) {
   Problem problem;
   problem.op = node.op;
   problem.attributes = node.attributes;
   problem.label = node.label;
   const auto slot = [&](ValueId id) {
-    if (id == ops::no_value) return Slot{{}, Layout::plain, nullptr, false, {}};
+    if (id == ops::no_value) return Slot{{}, Layout::plain, nullptr, false, {}, {}};
     const PlanValue& value = graph.values[id];
-    return Slot{value.descriptor, value.layout, value.constant, true, {}};
+    return Slot{value.descriptor, value.layout, value.constant, true, {}, {}};
   };
   for (const ValueId value : node.inputs) problem.inputs.push_back(slot(value));
   for (const ValueId value : node.outputs) problem.outputs.push_back(slot(value));
@@ -118,7 +118,6 @@ Problem problem_of(const PlanGraph& graph, const PlanNode& node, int threads) {
   if (!node.output_order.empty()) set_order(problem.outputs[0], node.output_order);
   problem.post_ops = node.post_ops;
   problem.own_inputs = node.own_inputs;
-  problem.threads = threads;
   return problem;
 }
 

@@ -71,6 +71,6 @@ struct Uses {
 std::size_t only_consumer(const PlanGraph& graph, const Uses& uses, ops::ValueId value);
 
 /// What a kernel has to compute for `node`.
-Problem problem_of(const PlanGraph& graph, const PlanNode& node, int threads);
+Problem problem_of(const PlanGraph& graph, const PlanNode& node);
 
 }  // namespace polychron::kernels

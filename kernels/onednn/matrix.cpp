@@ -21,43 +21,49 @@ memory::desc strided(const memory::dims& dims, const memory::dims& strides) {
   return {dims, memory::data_type::f32, strides};
 }
 
-/// The slot with ones before its shape, in the order in which its dimensions lie in memory.
+/// The slot with ones before its shape, as its dimensions lie in memory.
 memory::desc batched(const Slot& slot, std::size_t rank) {
   memory::dims dims = to_dims(slot.descriptor.shape);
-  memory::dims strides = row_major(dims);
-  if (!slot.order.empty()) {
-    memory::dims lies(dims.size());
-    for (std::size_t i = 0; i < dims.size(); ++i) lies[slot.order[i]] = dims[i];
-    const memory::dims steps = row_major(lies);
-    for (std::size_t i = 0; i < dims.size(); ++i) strides[i] = steps[slot.order[i]];
-  }
+  memory::dims strides = steps_of(slot);
   const memory::dim whole = static_cast<memory::dim>(*element_count(slot.descriptor.shape));
   dims.insert(dims.begin(), rank - dims.size(), 1);
   strides.insert(strides.begin(), rank - strides.size(), whole);
   return strided(dims, strides);
 }
 
-Product product_of(const Problem& problem) {
-  if (const auto* gemm = std::get_if<GemmAttributes>(&problem.attributes)) {
-    const memory::dims out = to_dims(problem.outputs[0].descriptor.shape);
-    const memory::dim inner = problem.inputs[0].descriptor.shape[gemm->a_transpose ? 0 : 1];
-    const memory::dims a_dims{out[0], inner}, b_dims{inner, out[1]};
-    return {strided(a_dims, gemm->a_transpose ? memory::dims{1, out[0]} : memory::dims{inner, 1}),
-            strided(b_dims, gemm->b_transpose ? memory::dims{1, inner} : memory::dims{out[1], 1}),
-            plain(out), true};
+/// A matrix, with rows and columns exchanged if it is taken so.
+memory::desc matrix(const Slot& slot, bool transposed) {
+  memory::dims dims = to_dims(slot.descriptor.shape);
+  memory::dims strides = steps_of(slot);
+  if (transposed) {
+    std::swap(dims[0], dims[1]);
+    std::swap(strides[0], strides[1]);
   }
+  return strided(dims, strides);
+}
+
+/// All rows of a batch one after the other. They are equally far from each other: where a part has
+/// but some of the columns, it has them of all rows.
+memory::desc flattened(const Slot& slot) {
+  const Shape& shape = slot.descriptor.shape;
+  const auto steps = steps_of(slot);
+  const std::size_t rank = shape.size();
+  const memory::dim columns = shape.back();
+  const auto count = static_cast<memory::dim>(*element_count(shape));
+  return strided({count / columns, columns}, {steps[rank - 2], steps[rank - 1]});
+}
+
+Product product_of(const Problem& problem) {
+  if (const auto* gemm = std::get_if<GemmAttributes>(&problem.attributes))
+    return {matrix(problem.inputs[0], gemm->a_transpose),
+            matrix(problem.inputs[1], gemm->b_transpose), matrix(problem.outputs[0], false), true};
   const bool ordered = !problem.inputs[0].order.empty() || !problem.inputs[1].order.empty() ||
                        !problem.outputs[0].order.empty();
-  memory::dims a = to_dims(problem.inputs[0].descriptor.shape);
-  memory::dims b = to_dims(problem.inputs[1].descriptor.shape);
-  memory::dims c = to_dims(problem.outputs[0].descriptor.shape);
-  const bool matrix = std::all_of(b.begin(), b.end() - 2, [](auto dim) { return dim == 1; });
-  if (matrix && !ordered) {
-    memory::dim rows = 1;
-    for (std::size_t i = 0; i + 1 < c.size(); ++i) rows *= c[i];
-    return {plain({rows, a.back()}), plain({a.back(), c.back()}), plain({rows, c.back()}), true};
-  }
-  const std::size_t rank = c.size();
+  const Shape& b = problem.inputs[1].descriptor.shape;
+  if (!ordered && std::all_of(b.begin(), b.end() - 2, [](auto dim) { return dim == 1; }))
+    return {flattened(problem.inputs[0]), flattened(problem.inputs[1]),
+            flattened(problem.outputs[0]), true};
+  const std::size_t rank = problem.outputs[0].descriptor.shape.size();
   return {batched(problem.inputs[0], rank), batched(problem.inputs[1], rank),
           batched(problem.outputs[0], rank), false};
 }

@@ -110,7 +110,10 @@ std::optional<PostOps> translate(const Problem& problem, const memory::desc& des
     }
     const bool whole = broadcast == Broadcast::none;
     if (!whole && slot.layout != Layout::plain) return std::nullopt;
-    const memory::desc operand = whole && !product ? describe(slot) : plain(operand_dims);
+    // A part of a product's rows has its operand's part of these, as far from each other.
+    const memory::desc operand = whole && !product                ? describe(slot)
+                                 : whole && !slot.strides.empty() ? desc
+                                                                  : plain(operand_dims);
     result.operands.push_back(
         {DNNL_ARG_ATTR_MULTIPLE_POST_OP(list.len()) | DNNL_ARG_SRC_1, operand, index});
     list.append_binary(*algorithm, operand);

@@ -107,7 +107,6 @@ class RecurrentKernel final : public Kernel {
     gemm.inputs = {slot(e.rows, e.inner), slot(e.columns, e.inner)};
     gemm.outputs = {slot(e.rows, e.columns)};
     gemm.own_inputs = 2;
-    gemm.threads = problem.threads;
     const Slot& weight = problem.inputs[product.weight];
     if (weight.constant)
       gemm.inputs[1].constant = floats_of(weight, product.first, e.columns * e.inner);

@@ -107,9 +107,7 @@ KernelResult prepare(const Problem& problem) {
 }
 
 KernelResult prepare_with(const Entry& entry, const Problem& problem) {
-  const auto plain = [](const Slot& slot) {
-    return slot.layout == Layout::plain && slot.order.empty();
-  };
+  const auto plain = [](const Slot& slot) { return slot.lies_plain(); };
   if (!std::all_of(problem.inputs.begin(), problem.inputs.end(), plain) ||
       !std::all_of(problem.outputs.begin(), problem.outputs.end(), plain))
     return refuse("plain layouts only");

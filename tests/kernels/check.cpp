@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(a_broken_graph_fails_its_build_as_a_defect) {
   GraphMaker maker;
   const auto x = maker.input({2, 3});
   maker.output(maker.node(op("relu"), {x}, {3, 3}));
-  const auto plan = kernels::make_cpu_backend()->compile(maker.share(), {1});
+  const auto plan = kernels::make_cpu_backend()->compile(maker.share());
   BOOST_REQUIRE(!plan);
   BOOST_TEST((plan.error().kind() == ErrorKind::internal));
   BOOST_TEST(std::string(plan.error().what()).find("relu") != std::string::npos);

@@ -220,7 +220,7 @@ std::vector<Buffer> reference_results(const Problem& problem, const std::vector<
 std::vector<Run> run_implementations(const Problem& problem, const std::vector<Buffer>& values,
                                      const std::vector<Buffer>& expected) {
   const Allowed allowed = allowed_of(problem);
-  const auto list = kernels::implementations(problem.op);
+  const auto list = ways_of(problem.op);
   const bool blocked = may_be_blocked(problem);
   std::vector<Run> runs;
   for (std::size_t i = 0; i + 1 < list.size(); ++i)

@@ -47,7 +47,7 @@ std::string Coverage::table() const {
       }
       text << '\n';
     };
-    const auto list = kernels::implementations(ops::id(row));
+    const auto list = ways_of(ops::id(row));
     std::map<std::string_view, int> named;
     for (std::size_t i = 0; i + 1 < list.size(); ++i) {
       const int number = ++named[list[i].name];

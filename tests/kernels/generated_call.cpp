@@ -15,7 +15,6 @@ kernels::Problem GeneratedCall::problem() const {
   kernels::Problem problem;
   problem.op = ops::id(*row);
   problem.attributes = attributes;
-  problem.threads = threads;
   for (const auto& operand : operands)
     if (operand.present)
       problem.inputs.push_back({operand.descriptor, Layout::plain,
@@ -92,8 +91,7 @@ std::string GeneratedCall::text() const {
         .append(!operand.present
                     ? "-"
                     : (operand.constant ? "constant " : "") + to_string(operand.descriptor));
-  return std::string(row->name) + "(" + list + ") of " + names_of(specials()) +
-         (threads > 1 ? ", " + std::to_string(threads) + " threads" : "");
+  return std::string(row->name) + "(" + list + ") of " + names_of(specials());
 }
 
 std::vector<std::vector<DataType>> type_choices(const ops::Row& row) {
@@ -126,7 +124,7 @@ std::size_t telling_operand(const ops::Row& row) {
 
 GeneratedCall generate(const ops::Row& row, const std::vector<DataType>& types, Random& random) {
   auto made = test::random_call(row, random);
-  GeneratedCall call{&row, std::move(made.attributes), {}, {}, 1};
+  GeneratedCall call{&row, std::move(made.attributes), {}, {}};
   if (auto* cast = std::get_if<CastAttributes>(&call.attributes)) cast->data_type = types.back();
   // Half of the calls have ordinary numbers only: one NaN may hide what is wrong elsewhere.
   const unsigned specials = random.coin() ? no_special : random.number(1, every_special);

@@ -26,7 +26,6 @@ struct GeneratedCall {
   Attributes attributes;
   std::vector<GeneratedOperand> operands;
   std::vector<OperandDescriptor> results;
-  int threads = 1;
 
   kernels::Problem problem() const;
   /// The operands' bytes; empty for what is left out.

@@ -59,7 +59,7 @@ class GraphMaker {
 class Runner {
  public:
   Runner(std::shared_ptr<kernels::Backend> backend, std::shared_ptr<const ops::Graph> graph,
-         int threads = 1);
+         std::shared_ptr<kernels::Team> team = nullptr);
   /// Bytes of input `index`.
   template <class T>
   void set(std::size_t index, const std::vector<T>& values) {

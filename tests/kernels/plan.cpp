@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(refusals_are_told) {
   GraphMaker maker;
   const auto x = maker.input({2}, DataType::int32);
   maker.output(maker.node(kernels::op_reorder, {x}, {2}, {}, DataType::int32));
-  auto result = cpu()->compile(maker.share(), {});
+  auto result = cpu()->compile(maker.share());
   BOOST_REQUIRE(!result);
   const std::string what = result.error().what();
   for (const char* part : {"reorder int32", "no implementation", "onednn: float32 only"})

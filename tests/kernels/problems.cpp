@@ -4,6 +4,8 @@
 #include <cstring>
 #include <limits>
 
+#include "kernels/cpu/cut_kernel.hpp"
+#include "kernels/team.hpp"
 #include "kernels/threads.hpp"
 #include "ops/number.hpp"
 #include "tests/kernels/comparison.hpp"
@@ -197,7 +199,12 @@ void run_once(const kernels::Kernel& kernel, const Problem& problem,
   Buffer scratch(kernel.scratch_bytes() + fence);
   std::fill(scratch.bytes().begin(), scratch.bytes().end(), std::byte{0xff});
   const kernels::Arguments arguments{in, out, scratch.data()};
-  kernel.bind(arguments)->run();
+  static kernels::Team team(3);
+  const auto bound = kernel.bind(arguments);
+  if (bound->parts() > 1)
+    team.run(*bound, bound->parts());
+  else
+    bound->run();
   outcome.overran = outcome.overran || !is_fence(scratch);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     outcome.overran = outcome.overran || !is_fence(outputs[i]);
@@ -213,7 +220,7 @@ void run_once(const kernels::Kernel& kernel, const Problem& problem,
 
 Outcome run_kernel(const kernels::Implementation& implementation, Problem problem,
                    const std::vector<Buffer>& values, Layout layout) {
-  kernels::set_threads(problem.threads);  // as plans do; a team that waits burns processor time
+  kernels::use_one_thread();  // as plans do
   std::vector<Buffer> inputs;
   for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
     const Slot plain = problem.inputs[i];
@@ -241,6 +248,18 @@ Outcome run_kernel(const kernels::Implementation& implementation, Problem proble
   return outcome;
 }
 
+std::vector<kernels::Implementation> ways_of(ops::OpId op) {
+  auto list = kernels::implementations(op);
+  const auto in_parts = [](const Problem& problem) -> kernels::KernelResult {
+    std::string text;
+    auto kernel = kernels::prepare_in_parts(problem, text, 1e-3);
+    if (!kernel) return kernels::refuse("whole");
+    return kernels::KernelResult(std::move(kernel));
+  };
+  list.insert(list.end() - 1, {"parts", in_parts});
+  return list;
+}
+
 std::vector<double> numbers_of(const OperandDescriptor& descriptor, const Buffer& bytes) {
   std::vector<double> numbers(*element_count(descriptor.shape));
   const auto packed = bytes.as<std::uint8_t>();
@@ -259,7 +278,7 @@ std::vector<double> numbers_of(const OperandDescriptor& descriptor, const Buffer
 
 int check_implementations(const ProblemMaker& maker, const std::string& what) {
   const Problem problem = maker.problem();
-  const auto list = kernels::implementations(problem.op);
+  const auto list = ways_of(problem.op);
   BOOST_REQUIRE_EQUAL(list.back().name, "reference");
   const auto runs =
       run_implementations(problem, maker.values(), reference_results(problem, maker.values()));

@@ -64,6 +64,10 @@ Outcome run_kernel(const kernels::Implementation& implementation, kernels::Probl
                    const std::vector<Buffer>& values,
                    kernels::Layout layout = kernels::Layout::plain);
 
+/// The implementations of an operator, and before the last, the reference, the best of them in
+/// parts, by the threads of a team: "parts".
+std::vector<kernels::Implementation> ways_of(ops::OpId op);
+
 /// The elements of a tensor's bytes as numbers.
 std::vector<double> numbers_of(const OperandDescriptor& descriptor, const Buffer& bytes);
 

@@ -88,11 +88,6 @@ class Shrinker {
 
   bool simplify_operands() {
     bool any = false;
-    if (call_.threads > 1) {
-      auto alone = call_;
-      alone.threads = 1;
-      any |= attempt(std::move(alone));
-    }
     for (std::size_t i = 0; i < call_.operands.size(); ++i) {
       const auto rules = call_.row->operands();
       if (call_.row->call.variadic()) {

@@ -38,14 +38,13 @@ class Listener final : public kernels::Backend {
   Result<void> read(const kernels::Storage& storage, std::span<std::byte> bytes) override {
     return cpu_->read(storage, bytes);
   }
-  Result<std::shared_ptr<kernels::Plan>> compile(std::shared_ptr<const ops::Graph> graph,
-                                                 const kernels::CompileOptions&) override {
+  Result<std::shared_ptr<kernels::Plan>> compile(std::shared_ptr<const ops::Graph> graph) override {
     heard = std::move(graph);
     return Error(ErrorKind::not_supported, "it only listens");
   }
   Result<std::unique_ptr<kernels::PlanInstance>> instantiate(
-      std::shared_ptr<const kernels::Plan> plan) override {
-    return cpu_->instantiate(std::move(plan));
+      std::shared_ptr<const kernels::Plan> plan, std::shared_ptr<kernels::Team> team) override {
+    return cpu_->instantiate(std::move(plan), std::move(team));
   }
   kernels::ExecuteStatus execute(kernels::PlanInstance& plan,
                                  std::span<kernels::Storage* const> inputs,

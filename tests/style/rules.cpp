@@ -38,6 +38,7 @@ const std::vector<std::string> places_of_locks{
     "messages/shared/",
     "recording/",                    // written by every thread, each in its own piece
     "include/polychron/future.hpp",  // what callers wait on
+    "kernels/team.",                 // threads that share a lane's work
     "base/cancellation",             // the state behind Cancellation
     "base/fork.cpp",                 // a number that a forked child raises
     "onnx/spare_outputs",            // memory that a session's runs take and give back

@@ -46,7 +46,7 @@ std::uint64_t work_of(const PlanGraph& graph, const PlanNode& node) {
 }
 
 void compute(PlanGraph& graph, const PlanNode& node) {
-  const Problem problem = problem_of(graph, node, 1);
+  const Problem problem = problem_of(graph, node);
   std::string text;
   const auto kernel = prepare_kernel(problem, text);
   std::vector<const std::byte*> inputs;

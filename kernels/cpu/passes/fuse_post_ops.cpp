@@ -43,7 +43,7 @@ bool fuse(PlanGraph& graph, const Matcher& match, std::size_t index) {
   if (!others) return false;
   std::vector<Slot> operands;
   for (const ops::ValueId other : *others) operands.push_back(slot_of(graph, other));
-  if (!can_follow(problem_of(graph, node, 1), follower.op, follower.attributes, operands))
+  if (!can_follow(problem_of(graph, node), follower.op, follower.attributes, operands))
     return false;
   PostOp post_op{follower.op, follower.attributes};
   for (const ops::ValueId other : *others) {

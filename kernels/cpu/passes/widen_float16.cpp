@@ -58,7 +58,7 @@ class Widener {
       return std::ranges::all_of(node.inputs, [&](auto value) {
         return !is_float16(value) || wide_.contains(value) || graph_.is_constant(value);
       });
-    Problem problem = problem_of(graph_, node, 1);
+    Problem problem = problem_of(graph_, node);
     if (!is_slow(problem)) return false;
     for (auto* slots : {&problem.inputs, &problem.outputs})
       for (Slot& slot : *slots) {

@@ -1,0 +1,46 @@
+// A kernel made of kernels: one for each part of a step.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/cpu/cut.hpp"
+#include "kernels/kernel.hpp"
+
+namespace polychron::kernels {
+
+/// Immutable as its parts' kernels are. Its Bound has parts that may run at the same time.
+class CutKernel final : public Kernel {
+ public:
+  /// `kernels`: one a part; null where the part has a twin.
+  CutKernel(const Problem& whole, std::vector<Part> parts,
+            std::vector<std::unique_ptr<Kernel>> kernels);
+
+  /// Whether the kernels find what they need in the operands of the whole.
+  bool fits() const noexcept;
+
+  std::size_t scratch_bytes() const noexcept override { return scratch_bytes_; }
+  std::size_t constant_bytes() const noexcept override;
+  bool keeps_constant(std::size_t index) const noexcept override;
+  bool in_place(std::size_t index) const noexcept override;
+  std::unique_ptr<Bound> bind(const Arguments& arguments) const override;
+
+ private:
+  friend class CutBound;
+  struct Place {
+    std::shared_ptr<const Kernel> kernel;
+    std::vector<std::size_t> inputs;
+    std::size_t output, scratch;  ///< where they begin
+  };
+  std::vector<Place> places_;
+  std::vector<bool> alike_;  ///< inputs that are cut as the result is
+  std::size_t scratch_bytes_ = 0;
+};
+
+/// A kernel of parts for `problem`, or null if it is to be computed as a whole. `text` describes
+/// it.
+std::unique_ptr<Kernel> prepare_in_parts(const Problem& problem, std::string& text,
+                                         double least = least_work);
+
+}  // namespace polychron::kernels
