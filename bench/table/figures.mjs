@@ -27,10 +27,12 @@ export function kindsOf(setting) {
   return setting.clients === undefined ? Object.keys(kinds) : ["pipelined_ms"];
 }
 
-/** What runs say of each step of the plan: its median over them. */
-function medianSteps(runs) {
-  const steps = runs[0].steps ?? [];
-  return steps.map((step, i) => ({ ...step, median_us: median(runs.map((run) => run.steps[i].median_us)) }));
+/** What runs say of each step of the plan: each run's median, and the median of these. */
+function stepsOf(runs) {
+  return (runs[0].steps ?? []).map((step, i) => {
+    const pairs_us = runs.map((run) => run.steps[i].median_us);
+    return { ...step, median_us: median(pairs_us), pairs_us };
+  });
 }
 
 /**
@@ -47,7 +49,7 @@ export function summarize(setting, pairs) {
   }
   const each = (run) => Object.fromEntries(kindsOf(setting).map((kind) => [kind, kinds[kind](run)]));
   result.pairs = pairs.map(({ ours, theirs }) => ({ ours: each(ours), theirs: each(theirs) }));
-  const steps = medianSteps(pairs.map(({ ours }) => ours));
+  const steps = stepsOf(pairs.map(({ ours }) => ours));
   if (steps.length > 0) result.steps = steps;
   return result;
 }

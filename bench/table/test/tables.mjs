@@ -20,9 +20,14 @@ export const step = (label, median_us, operation = "add float32 [4]") => ({
   median_us,
 });
 
-/** A table of one model on one thread. */
+/** A table of one model on one thread; several pairs if `ours` or a step's time are lists. */
 export function table({ ours = 1, theirs = 2, steps = [], name = "mlp", ...rest } = {}) {
-  const pairs = [{ ours: run(ours, { steps }), theirs: run(theirs) }];
+  const count = Math.max(...[ours, ...steps.map(({ median_us }) => median_us)].map((x) => x.length ?? 1));
+  const at = (value, i) => value[i] ?? value;
+  const pairs = Array.from({ length: count }, (_, i) => ({
+    ours: run(at(ours, i), { steps: steps.map((step) => ({ ...step, median_us: at(step.median_us, i) })) }),
+    theirs: run(at(theirs, i)),
+  }));
   return {
     format: 1,
     when: "2026-01-01",
