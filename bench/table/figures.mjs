@@ -47,6 +47,8 @@ export function summarize(setting, pairs) {
     result.theirs[kind] = median(pairs.map(({ theirs }) => of(theirs)));
     result.ratios[kind] = median(pairs.map(({ ours, theirs }) => of(ours) / of(theirs)));
   }
+  // How busy the machine was with other things: 1 if not at all. Of several threads some may rest.
+  if (setting.threads === 1) result.processor_share = median(pairs.map(({ theirs }) => theirs.processor_share ?? 1));
   const each = (run) => Object.fromEntries(kindsOf(setting).map((kind) => [kind, kinds[kind](run)]));
   result.pairs = pairs.map(({ ours, theirs }) => ({ ours: each(ours), theirs: each(theirs) }));
   const steps = stepsOf(pairs.map(({ ours }) => ours));

@@ -42,6 +42,19 @@ function latencies(table) {
   return ["One run after the other; the columns from RATIO on are ours/theirs", columns(heading, rows, 2)];
 }
 
+/** Below this share of the processor that it asked for, the peer's times are others' doing. */
+const leastShare = 0.9;
+
+function disturbances(table) {
+  const shares = settingsOf(table, ({ processor_share }) => processor_share < leastShare).map(
+    ({ model, setting }) => `${model}, ${nameOf(setting)} (${Math.round(100 * setting.processor_share)} %)`,
+  );
+  if (shares.length === 0) return [];
+  return [
+    `THE MACHINE WAS BUSY, and ratios say little. Of its time ONNX Runtime had a processor in ${shares.join("; ")}`,
+  ];
+}
+
 function throughputs(table) {
   const rows = settingsOf(table, ({ clients }) => clients !== undefined).map(({ model, setting }) => {
     const perSecond = (side) => digits(1000 / side.pipelined_ms);
@@ -84,7 +97,7 @@ export function comparisonText({ compared, otherMachine, kept, grown }) {
 
 /** The whole, with an empty line between its parts. */
 export function tableText(table) {
-  const parts = [latencies(table), throughputs(table), agreements(table)];
+  const parts = [latencies(table), disturbances(table), throughputs(table), agreements(table)];
   const failures = table.models.filter(({ error }) => error).map(({ name, error }) => `${name} FAILED: ${error}`);
   const texts = [...parts.map((part) => part.join("\n")), failures.join("\n")];
   if (table.comparison) texts.push(comparisonText(table.comparison));

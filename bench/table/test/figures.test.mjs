@@ -74,6 +74,14 @@ test("the table names the model, both times and the ratio", () => {
   assert.match(lines[2], /^mlp +1 thread +1\.00 +2\.00 +0\.50 +0\.50 +0\.50 +0\.50 +1\.00$/);
 });
 
+test("a table of a busy machine says so", () => {
+  const theirs = [1, 0.5, 0.6].map((processor_share) => run(2, { processor_share }));
+  const pairs = theirs.map((theirs) => ({ ours: run(1), theirs }));
+  const busy = { models: [{ name: "mlp", settings: [summarize({ threads: 1 }, pairs)] }] };
+  assert.match(tableText(busy), /THE MACHINE WAS BUSY.* mlp, 1 thread \(60 %\)/);
+  assert.doesNotMatch(tableText(table()), /BUSY/);
+});
+
 test("what disagreed or failed is seen", () => {
   const bad = { name: "bad", settings: [], error: "polychron: no such file" };
   const off = { name: "off", settings: [], agreement: { max_abs: 1, max_rel: 0.5, agrees: false } };
