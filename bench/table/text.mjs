@@ -51,7 +51,7 @@ function disturbances(table) {
   );
   if (shares.length === 0) return [];
   return [
-    `THE MACHINE WAS BUSY, and ratios say little. Of its time ONNX Runtime had a processor in ${shares.join("; ")}`,
+    `THE MACHINE WAS BUSY, and ratios say little. ONNX Runtime had a processor for part of its time only: ${shares.join("; ")}`,
   ];
 }
 
