@@ -1,5 +1,5 @@
 // What grew since the table that was kept: figures of models, and single steps of their plans.
-import { kindsOf, median, nameOf } from "./figures.mjs";
+import { isDisturbed, kindsOf, median, nameOf } from "./figures.mjs";
 
 /** What is named grew by more than a tenth; a step also by more than what a clock can tell. */
 const limit = 1.1;
@@ -66,12 +66,14 @@ function grownFigures(kept, now) {
 export function compare(kept, now) {
   const grown = [];
   let compared = 0;
+  let busy = false;
   for (const model of now.models) {
     const before = kept.models.find(({ name }) => name === model.name);
     for (const setting of model.settings ?? []) {
       const same = before?.settings?.find((other) => nameOf(other) === nameOf(setting));
       if (!same) continue;
       ++compared;
+      busy ||= isDisturbed(same) || isDisturbed(setting);
       const found = [...grownFigures(same, setting), ...grownSteps(same, setting)];
       grown.push(...found.map((entry) => ({ model: model.name, setting: nameOf(setting), ...entry })));
     }
@@ -79,5 +81,5 @@ export function compare(kept, now) {
   const cost = ({ unit, before, now }) => (unit === "us" ? now - before : Infinity);
   grown.sort((a, b) => (cost(b) === cost(a) ? 0 : cost(b) - cost(a)));
   const otherMachine = kept.machine?.processor !== now.machine?.processor;
-  return { compared, otherMachine, kept: kept.when, grown };
+  return { compared, otherMachine, busy, kept: kept.when, grown };
 }

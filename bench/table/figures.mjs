@@ -56,6 +56,9 @@ export function summarize(setting, pairs) {
   return result;
 }
 
+/** Whether the peer had less of the processor than it asked for: then its times, and ours, are others' doing. */
+export const isDisturbed = ({ processor_share }) => processor_share < 0.9;
+
 /** "2 threads", "1 client". */
 export function nameOf(setting) {
   const [count, what] = setting.clients === undefined ? [setting.threads, "thread"] : [setting.clients, "client"];

@@ -26,7 +26,14 @@ const polychron = async (...words) => JSON.parse(await output(tool, words));
 const onnxruntime = async (task) => JSON.parse(await output(process.execPath, [peer, JSON.stringify(task)]));
 
 function ours(model, { threads, clients }, seconds) {
-  const width = ["--threads", `${clients === undefined ? threads : 1}`, "--lanes", `${clients ?? 1}`];
+  const width = [
+    "--threads",
+    `${clients === undefined ? threads : 1}`,
+    "--lanes",
+    `${clients ?? 1}`,
+    "--clients",
+    `${clients ?? 1}`,
+  ];
   const profile = clients === undefined ? ["--profile"] : [];
   return polychron(
     "bench",

@@ -1,5 +1,5 @@
 // The table as a terminal shows it.
-import { nameOf } from "./figures.mjs";
+import { isDisturbed, nameOf } from "./figures.mjs";
 
 /** Three digits that count: 0.00312, 3.12, 312. */
 export function digits(value) {
@@ -42,11 +42,8 @@ function latencies(table) {
   return ["One run after the other; the columns from RATIO on are ours/theirs", columns(heading, rows, 2)];
 }
 
-/** Below this share of the processor that it asked for, the peer's times are others' doing. */
-const leastShare = 0.9;
-
 function disturbances(table) {
-  const shares = settingsOf(table, ({ processor_share }) => processor_share < leastShare).map(
+  const shares = settingsOf(table, isDisturbed).map(
     ({ model, setting }) => `${model}, ${nameOf(setting)} (${Math.round(100 * setting.processor_share)} %)`,
   );
   if (shares.length === 0) return [];
@@ -83,10 +80,11 @@ function agreements(table) {
 /** How much of what grew is shown; the file has all of it. */
 const mostNamed = 20;
 
-export function comparisonText({ compared, otherMachine, kept, grown }) {
+export function comparisonText({ compared, otherMachine, busy, kept, grown }) {
   if (compared === 0) return "The kept table has nothing that was measured now.";
   const lines = [];
   if (otherMachine) lines.push("The kept table is of another processor.");
+  if (busy) lines.push("The machine was busy when one of the two tables was made: what grew may be its doing.");
   if (grown.length === 0) lines.push(`Nothing grew by a tenth against the table kept ${kept}.`);
   else lines.push(`Grew by a tenth or more against the table kept ${kept}:`);
   for (const { model, setting, what, before, now, unit } of grown.slice(0, mostNamed))

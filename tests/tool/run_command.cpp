@@ -115,12 +115,13 @@ BOOST_AUTO_TEST_CASE(inspect_tells_what_a_model_is) {
 
 BOOST_AUTO_TEST_CASE(bench_gives_figures) {
   const auto outcome = run_tool({"bench", model, "--bind", "x=3x4", "--seconds", "0.1", "--threads",
-                                 "2", "--lanes", "3", "--json"});
+                                 "2", "--lanes", "3", "--clients", "2", "--json"});
   BOOST_TEST(outcome.exit_code == 0);
   BOOST_TEST(outcome.errors == "");
   const auto figures = nlohmann::json::parse(outcome.output);
   BOOST_TEST(figures["threads"] == 2);
   BOOST_TEST(figures["lanes"] == 3);
+  BOOST_TEST(figures["clients"] == 2);
   BOOST_TEST(figures["median_ms"].get<double>() > 0);
   BOOST_TEST(figures["p99_ms"].get<double>() >= figures["median_ms"].get<double>());
   BOOST_TEST(figures["throughput_per_second"].get<double>() > 0);
@@ -129,6 +130,7 @@ BOOST_AUTO_TEST_CASE(bench_gives_figures) {
   BOOST_TEST(!figures.contains("steps"));
   check_mistake(run_tool({"bench", model, "--threads", "0"}), "--threads");
   check_mistake(run_tool({"bench", model, "--lanes", "0"}), "--lanes");
+  check_mistake(run_tool({"bench", model, "--clients", "0"}), "--clients");
   check_mistake(run_tool({"bench", model, "--seconds", "0.1"}), "for example: --bind batch=1");
 }
 

@@ -94,6 +94,17 @@ test("another processor is told", () => {
   assert.match(comparisonText(comparison), /another processor/);
 });
 
+test("a busy machine is told", () => {
+  const busy = table();
+  busy.models[0].settings[0].processor_share = 0.7;
+  for (const [kept, now] of [
+    [table(), busy],
+    [busy, table()],
+  ])
+    assert.match(comparisonText(compare(kept, now)), /^The machine was busy/);
+  assert.doesNotMatch(comparisonText(compare(table(), table())), /busy/);
+});
+
 test("of much that grew, the terminal shows the most costly", () => {
   const kept = table({ steps: steps(...Array(30).fill(10)) });
   const now = table({ steps: steps(...Array.from({ length: 30 }, (_, i) => 20 + i)) });
