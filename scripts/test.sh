@@ -2,7 +2,7 @@
 # Installs what is missing, builds, runs the tests, and ends in a line that counts the test cases:
 # "N passed, N failed, N skipped". Exits non-zero if any failed. Usage: test.sh [PRESET...]
 #   release (if none is named), debug, asan: every test, and schedules that no test has tried before;
-#     release: also the trace page's, in a browser
+#     release: also the trace page's, in a browser, and those of the benchmarks' table
 #   tsan: the tests with threads (api, protocol, replay, soak) under the thread sanitizer, CAF compiled along
 #   clang: all of it compiled by Clang, whose warnings are errors as well, and the quick tests run
 #   packages: the Debian packages installed in a bare root, used and removed (see check-packages.sh)
@@ -121,6 +121,12 @@ test_viewer() {
   count_script viewer/test.sh
 }
 
+# What makes the benchmarks' table, not what it measures.
+test_bench() {
+  say "test: bench"
+  count_script bench/test.sh
+}
+
 # count_script FILE: a script which ends in a line of counts as well.
 count_script() {
   answer=$root/build/log/$(basename "$(dirname "$1")")-$(basename "$1" .sh).log
@@ -144,7 +150,10 @@ for preset in "$@"; do
       build "$preset" all || continue
       run_tests "$preset" ctest
       search "$preset"
-      [ "$preset" != release ] || test_viewer
+      if [ "$preset" = release ]; then
+        test_bench
+        test_viewer
+      fi
       ;;
   esac
 done

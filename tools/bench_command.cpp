@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <deque>
+#include <future>
 #include <iomanip>
 #include <iostream>
 #include <memory>
@@ -31,37 +32,43 @@ struct Options {
   std::string model, trace;
   std::vector<std::string> bindings;
   Workers workers;
+  int clients = 1;
   double seconds = 5;
   std::uint64_t seed = 1;
-  bool json = false;
+  bool json = false, profile = false;
 };
 
 constexpr const char* footer =
     R"(Two thirds of the time, one run is made after the other, each from copying the inputs to
-having the outputs: the latency. One third, up to 8 runs are on their way at once: the
+having the outputs: the latency. One third, each client has up to 8 runs on their way at once: the
 throughput. Before both, the model is run for a tenth of the time. Inputs are random: 0 to 1 for
-floating point types, 0 or 1 for integers.
+floating point types, 0 or 1 for integers. With --profile, runs are made for another third, and of
+each step of the plan the median of its times is told.
 
 Examples:
   polychron bench model.onnx
-  polychron bench model.onnx --bind x=1x3x48x320 --threads 2 --seconds 10 --json)";
+  polychron bench model.onnx --bind x=1x3x48x320 --threads 2 --seconds 10 --json
+  polychron bench model.onnx --profile)";
 
 constexpr std::size_t max_in_flight = 8;
 
 struct Figures {
   double load_ms = 0, build_ms = 0;
+  double first_result_ms = 0;        ///< from the file to the first outputs
   std::vector<double> latencies_ms;  ///< sorted
   double throughput = 0;             ///< runs a second
   std::size_t pipelined_runs = 0;
-  double quantile(double q) const {
-    const auto rank = std::ceil(q * static_cast<double>(latencies_ms.size()));
-    return latencies_ms[static_cast<std::size_t>(std::max(rank, 1.0)) - 1];
-  }
+  std::vector<polychron::StepProfile> steps;  ///< each with its median, if they were asked for
 };
+
+double quantile(const std::vector<double>& sorted, double q) {
+  const auto rank = std::ceil(q * static_cast<double>(sorted.size()));
+  return sorted[static_cast<std::size_t>(std::max(rank, 1.0)) - 1];
+}
 
 double since(Clock::time_point start) { return Milliseconds(Clock::now() - start).count(); }
 
-/// A session with its inputs, and the three ways of running it.
+/// A session with its inputs, and the ways of running it.
 class Bench {
  public:
   Bench(const polychron::onnx::Session& session, std::uint64_t seed)
@@ -69,6 +76,8 @@ class Bench {
     for (const auto& [name, descriptor] : session.inputs())
       inputs_.emplace_back(name, random_input(descriptor, random_));
   }
+
+  void run_once() { finish(submit()); }
 
   void warm_up(double seconds) {
     for (const auto start = Clock::now(); since(start) < seconds * 1000;) finish(submit());
@@ -85,11 +94,48 @@ class Bench {
     return latencies;
   }
 
-  /// Runs a second, and how many there were.
-  std::pair<double, std::size_t> measure_throughput(double seconds) {
+  /// Runs a second of so many threads together, and how many there were.
+  std::pair<double, std::size_t> measure_throughput(double seconds, int clients) {
+    const auto start = Clock::now();
+    std::vector<std::future<std::size_t>> others;  // whose destructors wait for them
+    for (int i = 1; i < clients; ++i)
+      others.push_back(std::async(std::launch::async, [&] { return pipeline(start, seconds); }));
+    auto runs = pipeline(start, seconds);
+    for (auto& other : others) runs += other.get();
+    return {static_cast<double>(runs) * 1000 / since(start), runs};
+  }
+
+  /// Each step, with the median of the times that it took.
+  std::vector<polychron::StepProfile> measure_steps(double seconds) {
+    std::vector<polychron::StepProfile> steps;
+    std::vector<std::vector<double>> times;
+    for (const auto start = Clock::now(); since(start) < seconds * 1000 || steps.empty();) {
+      steps = session_.profile(copies()).get().steps;
+      times.resize(steps.size());
+      for (std::size_t i = 0; i < steps.size(); ++i) times[i].push_back(steps[i].seconds);
+    }
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      std::sort(times[i].begin(), times[i].end());
+      steps[i].seconds = quantile(times[i], 0.5);
+    }
+    return steps;
+  }
+
+ private:
+  using Reply = polychron::Future<polychron::NamedBuffers>;
+
+  /// The inputs stay for the next run: what is sent are copies.
+  polychron::NamedBuffers copies() const {
+    polychron::NamedBuffers copies;
+    for (const auto& [name, bytes] : inputs_)
+      copies.emplace_back(name, polychron::Buffer::copy_of(bytes.bytes()));
+    return copies;
+  }
+  Reply submit() const { return session_.run(copies()); }
+  /// One client: how often it ran the model.
+  std::size_t pipeline(Clock::time_point start, double seconds) const {
     std::deque<Reply> in_flight;
     std::size_t runs = 0;
-    const auto start = Clock::now();
     const auto finish_oldest = [&] {
       finish(std::move(in_flight.front()));
       in_flight.pop_front();
@@ -100,18 +146,7 @@ class Bench {
       if (in_flight.size() == max_in_flight) finish_oldest();
     } while (since(start) < seconds * 1000);
     while (!in_flight.empty()) finish_oldest();
-    return {static_cast<double>(runs) * 1000 / since(start), runs};
-  }
-
- private:
-  using Reply = polychron::Future<polychron::NamedBuffers>;
-
-  /// The inputs stay for the next run: what is sent are copies.
-  Reply submit() {
-    polychron::NamedBuffers copies;
-    for (const auto& [name, bytes] : inputs_)
-      copies.emplace_back(name, polychron::Buffer::copy_of(bytes.bytes()));
-    return session_.run(std::move(copies));
+    return runs;
   }
   static void finish(Reply reply) { static_cast<void>(reply.get()); }
 
@@ -120,34 +155,52 @@ class Bench {
   polychron::NamedBuffers inputs_;
 };
 
+nlohmann::json to_json(const std::vector<polychron::StepProfile>& steps) {
+  auto list = nlohmann::json::array();
+  for (const auto& step : steps)
+    list.push_back({{"label", step.label},
+                    {"implementation", step.implementation},
+                    {"operation", step.operation},
+                    {"median_us", step.seconds * 1e6}});
+  return list;
+}
+
 void print(const Figures& figures, const Options& options) {
   if (options.json) {
-    const nlohmann::json result = {{"model", options.model},
-                                   {"bindings", options.bindings},
-                                   {"threads", options.workers.threads},
-                                   {"lanes", options.workers.lanes},
-                                   {"seed", options.seed},
-                                   {"load_ms", figures.load_ms},
-                                   {"build_ms", figures.build_ms},
-                                   {"runs", figures.latencies_ms.size()},
-                                   {"median_ms", figures.quantile(0.5)},
-                                   {"p99_ms", figures.quantile(0.99)},
-                                   {"min_ms", figures.latencies_ms.front()},
-                                   {"throughput_per_second", figures.throughput},
-                                   {"pipelined_runs", figures.pipelined_runs},
-                                   {"peak_resident_bytes", peak_resident_bytes()}};
+    nlohmann::json result = {{"model", options.model},
+                             {"bindings", options.bindings},
+                             {"threads", options.workers.threads},
+                             {"lanes", options.workers.lanes},
+                             {"clients", options.clients},
+                             {"seed", options.seed},
+                             {"load_ms", figures.load_ms},
+                             {"build_ms", figures.build_ms},
+                             {"first_result_ms", figures.first_result_ms},
+                             {"runs", figures.latencies_ms.size()},
+                             {"median_ms", quantile(figures.latencies_ms, 0.5)},
+                             {"p99_ms", quantile(figures.latencies_ms, 0.99)},
+                             {"min_ms", figures.latencies_ms.front()},
+                             {"throughput_per_second", figures.throughput},
+                             {"pipelined_runs", figures.pipelined_runs},
+                             {"peak_resident_bytes", peak_resident_bytes()}};
+    if (options.profile) result["steps"] = to_json(figures.steps);
     std::cout << to_text(result) << '\n';
     return;
   }
   std::cout << std::fixed << std::setprecision(3);
   std::cout << "load        " << figures.load_ms << " ms\n"
             << "build       " << figures.build_ms << " ms\n"
-            << "median      " << figures.quantile(0.5) << " ms\n"
-            << "p99         " << figures.quantile(0.99) << " ms  (of "
+            << "first       " << figures.first_result_ms << " ms  (from the file to a result)\n"
+            << "median      " << quantile(figures.latencies_ms, 0.5) << " ms\n"
+            << "p99         " << quantile(figures.latencies_ms, 0.99) << " ms  (of "
             << figures.latencies_ms.size() << " runs)\n"
             << std::setprecision(1) << "throughput  " << figures.throughput << " runs/s\n"
             << "memory      " << static_cast<double>(peak_resident_bytes()) / (1 << 20)
             << " MiB, peak\n";
+  for (const auto& step : figures.steps)
+    std::cout << std::setw(10) << step.seconds * 1e6 << " us  " << step.implementation << ": "
+              << (step.label.empty() ? "" : "[" + printable(step.label) + "] ") << step.operation
+              << '\n';
 }
 
 void bench_model(const Options& options, bool force_progress) {
@@ -155,22 +208,28 @@ void bench_model(const Options& options, bool force_progress) {
   Progress progress(force_progress);
   Figures figures;
   progress.show("loading the model");
-  auto start = Clock::now();
+  const auto beginning = Clock::now();
   const auto model = load_model(options.model);
-  figures.load_ms = since(start);
-  start = Clock::now();
+  figures.load_ms = since(beginning);
+  const auto start = Clock::now();
   const auto opened = open_session(model, {bindings}, options.workers, label_of(options.model),
                                    progress, options.trace);
   figures.build_ms = since(start);
 
   Bench bench(opened->session, options.seed);
+  bench.run_once();
+  figures.first_result_ms = since(beginning);
   progress.show("warming up");
   bench.warm_up(options.seconds / 10);
   progress.show("measuring latency");
   figures.latencies_ms = bench.measure_latency(options.seconds * 2 / 3);
   progress.show("measuring throughput");
   std::tie(figures.throughput, figures.pipelined_runs) =
-      bench.measure_throughput(options.seconds / 3);
+      bench.measure_throughput(options.seconds / 3, options.clients);
+  if (options.profile) {
+    progress.show("measuring steps");
+    figures.steps = bench.measure_steps(options.seconds / 3);
+  }
   progress.clear();
   print(figures, options);
 }
@@ -186,6 +245,11 @@ void add_bench(CLI::App& app, const Globals& globals) {
       ->type_name("NAME=SHAPE")
       ->allow_extra_args(false);
   add_workers_options(*command, options->workers);
+  command
+      ->add_option("--clients", options->clients, "Threads that send runs at once, for throughput")
+      ->check(CLI::Range(1, 256))
+      ->type_name("N")
+      ->capture_default_str();
   add_trace_option(*command, options->trace);
   command->add_option("--seconds", options->seconds, "How long to measure")
       ->check(between(0.01, 3600))
@@ -195,6 +259,7 @@ void add_bench(CLI::App& app, const Globals& globals) {
       ->check(whole_number())
       ->type_name("N")
       ->capture_default_str();
+  command->add_flag("--profile", options->profile, "Also the time of each step of the plan");
   command->add_flag("--json", options->json, "Print as JSON");
   command->callback([options, &globals] { bench_model(*options, globals.progress); });
 }

@@ -12,14 +12,4 @@ fi
 node_modules/.bin/tsc --noEmit
 node build.mjs --check
 # Two at a time, as there are tests that wait for a browser; frame times are best taken alone.
-node --test --test-reporter=spec --test-concurrency=2 "$@" test/*.test.mjs | awk '
-  { print; fflush() }
-  $2 == "pass" && NF == 3 { passed = $3 }
-  $2 == "fail" && NF == 3 { failed += $3; counted = 1 }
-  $2 == "cancelled" && NF == 3 { failed += $3 }
-  $2 == "skipped" && NF == 3 { skipped = $3 }
-  END {
-    if (!counted) failed = 1
-    printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
-    exit failed > 0
-  }'
+node --test --test-reporter=spec --test-concurrency=2 "$@" test/*.test.mjs | awk -f ../scripts/node-test-counts.awk

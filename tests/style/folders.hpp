@@ -32,7 +32,7 @@ inline const std::map<std::string, std::set<std::string>> allowed{
     {"tools",
      {"include", "conformance", "examples", "replay", "stress", "trace", "CLI", "nlohmann"}},
     {"fuzz", {"ops", "tools", "include", "onnx", "google", "fuzzer"}},
-    {"bench", {"actors", "include", "CLI", "nlohmann"}},
+    {"bench", {"actors", "benchmark", "include"}},
 };
 
 }  // namespace style

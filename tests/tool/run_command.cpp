@@ -115,18 +115,40 @@ BOOST_AUTO_TEST_CASE(inspect_tells_what_a_model_is) {
 
 BOOST_AUTO_TEST_CASE(bench_gives_figures) {
   const auto outcome = run_tool({"bench", model, "--bind", "x=3x4", "--seconds", "0.1", "--threads",
-                                 "2", "--lanes", "3", "--json"});
+                                 "2", "--lanes", "3", "--clients", "2", "--json"});
   BOOST_TEST(outcome.exit_code == 0);
   BOOST_TEST(outcome.errors == "");
   const auto figures = nlohmann::json::parse(outcome.output);
   BOOST_TEST(figures["threads"] == 2);
   BOOST_TEST(figures["lanes"] == 3);
+  BOOST_TEST(figures["clients"] == 2);
   BOOST_TEST(figures["median_ms"].get<double>() > 0);
   BOOST_TEST(figures["p99_ms"].get<double>() >= figures["median_ms"].get<double>());
   BOOST_TEST(figures["throughput_per_second"].get<double>() > 0);
+  BOOST_TEST(figures["first_result_ms"].get<double>() >
+             figures["load_ms"].get<double>() + figures["build_ms"].get<double>());
+  BOOST_TEST(!figures.contains("steps"));
   check_mistake(run_tool({"bench", model, "--threads", "0"}), "--threads");
   check_mistake(run_tool({"bench", model, "--lanes", "0"}), "--lanes");
+  check_mistake(run_tool({"bench", model, "--clients", "0"}), "--clients");
   check_mistake(run_tool({"bench", model, "--seconds", "0.1"}), "for example: --bind batch=1");
+}
+
+BOOST_AUTO_TEST_CASE(bench_gives_the_time_of_each_step) {
+  const auto outcome =
+      run_tool({"bench", model, "--bind", "x=3x4", "--seconds", "0.1", "--profile", "--json"});
+  BOOST_TEST(outcome.exit_code == 0);
+  const auto steps = nlohmann::json::parse(outcome.output)["steps"];
+  const auto inspected =
+      nlohmann::json::parse(run_tool({"inspect", model, "--bind", "x=3x4", "--json"}).output);
+  BOOST_TEST(steps.size() == inspected["plan"]["steps"].size());
+  for (const auto& step : steps) {
+    BOOST_TEST(step["operation"].get<std::string>().starts_with("add float32 [3, 4]"), step);
+    BOOST_TEST(step["implementation"] != "");
+    BOOST_TEST(step["median_us"].get<double>() > 0);
+  }
+  const auto text = run_tool({"bench", model, "--bind", "x=3x4", "--seconds", "0.1", "--profile"});
+  BOOST_TEST((text.output.find(" us  ") != std::string::npos), text.output);
 }
 
 BOOST_AUTO_TEST_CASE(devices_are_listed) {

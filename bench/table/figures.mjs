@@ -1,0 +1,66 @@
+// From the figures of single runs to those of the table: medians over pairs, and ratios.
+
+/** Of an odd number the middle one, of an even number the mean of the two. */
+export function median(values) {
+  if (values.length === 0) throw new RangeError("the median of nothing");
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/** The smallest of `sorted` that a share `q` of them does not exceed. */
+export function quantile(sorted, q) {
+  return sorted[Math.max(Math.ceil(q * sorted.length), 1) - 1];
+}
+
+// What is compared, each such that less is better.
+const kinds = {
+  median_ms: (run) => run.median_ms,
+  p99_ms: (run) => run.p99_ms,
+  pipelined_ms: (run) => 1000 / run.throughput_per_second,
+  first_result_ms: (run) => run.first_result_ms,
+  peak_mib: (run) => run.peak_resident_bytes / 2 ** 20,
+};
+
+/** The kinds of figures that a setting has: with clients only the throughput is looked at. */
+export function kindsOf(setting) {
+  return setting.clients === undefined ? Object.keys(kinds) : ["pipelined_ms"];
+}
+
+/** What runs say of each step of the plan: each run's median, and the median of these. */
+function stepsOf(runs) {
+  return (runs[0].steps ?? []).map((step, i) => {
+    const pairs_us = runs.map((run) => run.steps[i].median_us);
+    return { ...step, median_us: median(pairs_us), pairs_us };
+  });
+}
+
+/**
+ * `pairs` are what the two said, in turn. A ratio is the median of the pairs' own ratios: what slows the
+ * machine down for a while slows both of a pair down.
+ */
+export function summarize(setting, pairs) {
+  const result = { ...setting, ours: {}, theirs: {}, ratios: {}, pairs: [] };
+  for (const kind of kindsOf(setting)) {
+    const of = kinds[kind];
+    result.ours[kind] = median(pairs.map(({ ours }) => of(ours)));
+    result.theirs[kind] = median(pairs.map(({ theirs }) => of(theirs)));
+    result.ratios[kind] = median(pairs.map(({ ours, theirs }) => of(ours) / of(theirs)));
+  }
+  // How busy the machine was with other things: 1 if not at all. Of several threads some may rest.
+  if (setting.threads === 1) result.processor_share = median(pairs.map(({ theirs }) => theirs.processor_share ?? 1));
+  const each = (run) => Object.fromEntries(kindsOf(setting).map((kind) => [kind, kinds[kind](run)]));
+  result.pairs = pairs.map(({ ours, theirs }) => ({ ours: each(ours), theirs: each(theirs) }));
+  const steps = stepsOf(pairs.map(({ ours }) => ours));
+  if (steps.length > 0) result.steps = steps;
+  return result;
+}
+
+/** Whether the peer had less of the processor than it asked for: then its times, and ours, are others' doing. */
+export const isDisturbed = ({ processor_share }) => processor_share < 0.9;
+
+/** "2 threads", "1 client". */
+export function nameOf(setting) {
+  const [count, what] = setting.clients === undefined ? [setting.threads, "thread"] : [setting.clients, "client"];
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,45 @@
+// Arrays from and to .npy files, of the types that models here have: float32 and int64.
+import fs from "node:fs";
+
+const types = { "<f4": Float32Array, "<i8": BigInt64Array };
+
+export function encode(data, shape) {
+  const descr = Object.keys(types).find((key) => data instanceof types[key]);
+  const dict = `{'descr': '${descr}', 'fortran_order': False, 'shape': (${shape.map((n) => `${n},`).join("")}), }`;
+  const header = dict.padEnd(Math.ceil((dict.length + 11) / 64) * 64 - 11) + "\n";
+  const start = Buffer.from("\x93NUMPY\x01\x00\x00\x00", "latin1");
+  start.writeUInt16LE(header.length, 8);
+  return Buffer.concat([
+    start,
+    Buffer.from(header, "latin1"),
+    Buffer.from(data.buffer, data.byteOffset, data.byteLength),
+  ]);
+}
+
+export function decode(bytes) {
+  if (bytes.toString("latin1", 0, 6) !== "\x93NUMPY") throw new Error("no .npy file");
+  const wide = bytes[6] > 1;
+  const begin = wide ? 12 : 10;
+  const end = begin + (wide ? bytes.readUInt32LE(8) : bytes.readUInt16LE(8));
+  const header = bytes.toString("latin1", begin, end);
+  const descr = /'descr': *'([^']*)'/.exec(header)?.[1];
+  const shape = /'shape': *\(([^)]*)\)/
+    .exec(header)?.[1]
+    .split(",")
+    .filter((n) => n.trim())
+    .map(Number);
+  if (!types[descr] || !shape || !/'fortran_order': *False/.test(header))
+    throw new Error(`expected float32 or int64 in C order, not ${header.trim()}`);
+  const copy = Uint8Array.prototype.slice.call(bytes, end); // at the start of memory of its own: aligned
+  return { data: new types[descr](copy.buffer), shape };
+}
+
+export const write = (file, data, shape) => fs.writeFileSync(file, encode(data, shape));
+
+export function read(file) {
+  try {
+    return decode(fs.readFileSync(file));
+  } catch (error) {
+    throw new Error(`${file}: ${error.message}`);
+  }
+}
