@@ -1,13 +1,13 @@
 // Who waits for a reply helps: which thread runs what, and what that must not change. A backend
 // notes the threads that run kernels; nothing here depends on who wins a race, only on that both
 // win now and then.
+#include <omp.h>
 #include <xmmintrin.h>
 
 #include <atomic>
 #include <limits>
 #include <thread>
 
-#include "kernels/threads.hpp"
 #include "tests/api/fixture.hpp"
 #include "tests/patience.hpp"
 #include "tests/rig.hpp"
@@ -232,11 +232,11 @@ BOOST_AUTO_TEST_CASE(a_callers_floating_point_mode_stays_its_own) {
 
 BOOST_AUTO_TEST_CASE(a_callers_number_of_openmp_threads_stays_its_own) {
   Awaited rig;
-  const int before = kernels::threads();
-  kernels::set_threads(3);
+  const int before = omp_get_max_threads();
+  omp_set_num_threads(3);
   BOOST_TEST(rig.comes_to_help());
-  BOOST_TEST(kernels::threads() == 3);
-  kernels::set_threads(before);
+  BOOST_TEST(omp_get_max_threads() == 3);
+  omp_set_num_threads(before);
 }
 
 BOOST_AUTO_TEST_CASE(callbacks_never_run_on_a_thread_that_helps) {

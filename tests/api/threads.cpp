@@ -1,0 +1,92 @@
+// Threads that share the work of a dispatch: they change how long it takes, and nothing else.
+#include <cstring>
+
+#include "tests/api/fixture.hpp"
+#include "tests/patience.hpp"
+
+using namespace polychron;
+using namespace polychron::testing;
+
+namespace {
+
+constexpr std::uint32_t size = 192;
+
+/// Products and sums of every element with every other: what is added in another order differs.
+struct Mixing {
+  explicit Mixing(int threads, int lanes)
+      : embedder({.threads = threads, .lanes = lanes}), graph(build(embedder.context)) {}
+
+  static Graph build(Context& context) {
+    GraphBuilder builder(context);
+    const OperandDescriptor square{DataType::float32, {size, size}};
+    const OperandDescriptor vector{DataType::float32, {size}};
+    const auto x = builder.input("x", square);
+    auto y = builder.matmul(x, builder.constant(square, numbers(size * size, 7)));
+    y = builder.add(y, builder.constant(vector, numbers(size, 3)));
+    y = builder.softmax(builder.gelu(y), 1);
+    y = builder.matmul(builder.transpose(y), y);
+    return builder.build({{"y", y}}).get();
+  }
+  static std::vector<float> numbers(std::uint32_t count, std::uint32_t step) {
+    std::vector<float> values(count);
+    std::uint32_t state = step;
+    for (float& value : values) {
+      state = state * 1664525U + 1013904223U;
+      value = static_cast<float>(state >> 8U) / static_cast<float>(1U << 24U) - 0.5F;
+    }
+    return values;
+  }
+
+  /// Several at once, each with its own tensors.
+  std::vector<std::vector<float>> results() {
+    std::vector<Tensor> tensors;
+    std::vector<Future<Buffer>> reads;
+    for (std::uint32_t i = 0; i < 6; ++i) {
+      const auto x = embedder.tensor(DataType::float32, {size, size});
+      const auto y = embedder.tensor(DataType::float32, {size, size});
+      embedder.context.write_tensor(x, numbers(size * size, 11 + i));
+      embedder.context.dispatch(graph, {{"x", x}}, {{"y", y}});
+      reads.push_back(embedder.context.read_tensor(y));
+      tensors.insert(tensors.end(), {x, y});
+    }
+    std::vector<std::vector<float>> all;
+    for (auto& read : reads) all.push_back(Embedder::floats(read.get()));
+    return all;
+  }
+
+  Embedder embedder;
+  Graph graph;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(threads)
+
+BOOST_AUTO_TEST_CASE(results_are_the_same_bits_for_any_number_of_threads_and_lanes) {
+  const auto expected = Mixing(1, 1).results();
+  for (const int threads : {1, 2, 3, 4})
+    for (const int lanes : {1, 2, 4}) {
+      Mixing mixing(threads, lanes);
+      for (int run = 0; run < 5; ++run)
+        BOOST_TEST((mixing.results() == expected),
+                   threads << " threads, " << lanes << " lanes, run " << run);
+    }
+}
+
+// The context goes while a team is at work: reads are rejected, and everything ends.
+BOOST_AUTO_TEST_CASE(a_destroy_in_the_middle_of_a_step_ends_everything) {
+  for (int round = 0; round < 30; ++round) {
+    Mixing mixing(3, 2);
+    std::vector<Future<Buffer>> reads;
+    const auto x = mixing.embedder.tensor(DataType::float32, {size, size});
+    const auto y = mixing.embedder.tensor(DataType::float32, {size, size});
+    for (int i = 0; i < 20; ++i)
+      mixing.embedder.context.dispatch(mixing.graph, {{"x", x}}, {{"y", y}});
+    reads.push_back(mixing.embedder.context.read_tensor(y));
+    mixing.embedder.context.destroy();
+    for (auto& read : reads) rejects(ErrorKind::context_lost, std::move(read));
+    BOOST_TEST(mixing.embedder.runtime.shutdown(std::chrono::seconds(20)).empty());
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
