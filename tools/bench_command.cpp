@@ -19,6 +19,7 @@
 #include "tools/progress.hpp"
 #include "tools/random_input.hpp"
 #include "tools/session.hpp"
+#include "tools/step_times.hpp"
 #include "tools/threads.hpp"
 
 namespace tool {
@@ -71,10 +72,9 @@ double since(Clock::time_point start) { return Milliseconds(Clock::now() - start
 /// A session with its inputs, and the ways of running it.
 class Bench {
  public:
-  Bench(const polychron::onnx::Session& session, std::uint64_t seed)
-      : session_(session), random_(seed) {
-    for (const auto& [name, descriptor] : session.inputs())
-      inputs_.emplace_back(name, random_input(descriptor, random_));
+  Bench(const polychron::onnx::Session& session, std::uint64_t seed) : session_(session) {
+    std::mt19937_64 random(seed);
+    inputs_ = random_inputs(session, random);
   }
 
   void run_once() { finish(submit()); }
@@ -105,33 +105,14 @@ class Bench {
     return {static_cast<double>(runs) * 1000 / since(start), runs};
   }
 
-  /// Each step, with the median of the times that it took.
-  std::vector<polychron::StepProfile> measure_steps(double seconds) {
-    std::vector<polychron::StepProfile> steps;
-    std::vector<std::vector<double>> times;
-    for (const auto start = Clock::now(); since(start) < seconds * 1000 || steps.empty();) {
-      steps = session_.profile(copies()).get().steps;
-      times.resize(steps.size());
-      for (std::size_t i = 0; i < steps.size(); ++i) times[i].push_back(steps[i].seconds);
-    }
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      std::sort(times[i].begin(), times[i].end());
-      steps[i].seconds = quantile(times[i], 0.5);
-    }
-    return steps;
+  std::vector<polychron::StepProfile> measure_steps(double seconds) const {
+    return step_times(session_, inputs_, seconds);
   }
 
  private:
   using Reply = polychron::Future<polychron::NamedBuffers>;
 
-  /// The inputs stay for the next run: what is sent are copies.
-  polychron::NamedBuffers copies() const {
-    polychron::NamedBuffers copies;
-    for (const auto& [name, bytes] : inputs_)
-      copies.emplace_back(name, polychron::Buffer::copy_of(bytes.bytes()));
-    return copies;
-  }
-  Reply submit() const { return session_.run(copies()); }
+  Reply submit() const { return session_.run(copies_of(inputs_)); }
   /// One client: how often it ran the model.
   std::size_t pipeline(Clock::time_point start, double seconds) const {
     std::deque<Reply> in_flight;
@@ -151,7 +132,6 @@ class Bench {
   static void finish(Reply reply) { static_cast<void>(reply.get()); }
 
   const polychron::onnx::Session session_;
-  std::mt19937_64 random_;
   polychron::NamedBuffers inputs_;
 };
 

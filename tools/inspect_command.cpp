@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "tools/command.hpp"
 #include "tools/printable.hpp"
 #include "tools/progress.hpp"
+#include "tools/random_input.hpp"
 #include "tools/session.hpp"
 #include "tools/step_times.hpp"
 #include "tools/threads.hpp"
@@ -26,6 +28,7 @@ struct Options {
   std::string model;
   std::vector<std::string> bindings, constants;
   bool plan = false, time = false, json = false;
+  double seconds = 3;
   Workers workers;
 };
 
@@ -33,8 +36,8 @@ constexpr const char* footer =
     R"(Operators that Polychron cannot import are marked "unsupported". In JSON, a dimension
 is a number, the symbol of a free one, or null for a free one without a symbol; operand_type is
 WebNN's. With --plan, --bind or --constant the model is compiled too, and its plan is shown: a line
-for each step with its operators, its implementation and its shapes. With --time it also runs, for
-three seconds on random inputs, and the median time of each step stands before it.
+for each step with its operators, its implementation and its shapes. With --time it also runs, on
+random inputs, and the median time of each step stands before it.
 
 Examples:
   polychron inspect model.onnx
@@ -146,8 +149,15 @@ void inspect_model(const Options& options, bool force_progress) {
         open_session(model, import, options.workers, model.summary().graph_name, progress);
     progress.clear();
     const auto& graph = opened->session.graph();
-    const auto times =
-        options.time ? step_times(opened->session, 3, progress) : std::vector<double>();
+    std::vector<double> times;
+    if (options.time) {
+      progress.show("timing the steps");
+      std::mt19937_64 random(1);
+      for (const auto& step :
+           step_times(opened->session, random_inputs(opened->session, random), options.seconds))
+        times.push_back(step.seconds);
+      progress.clear();
+    }
     if (!options.json) return print_plan(graph, times);
     description["plan"] = {{"steps", graph.plan()},
                            {"constant_bytes", graph.constant_bytes()},
@@ -173,6 +183,10 @@ void add_inspect(CLI::App& app, const Globals& globals) {
   command->add_flag("--plan", options->plan, "Compile the model and show the plan");
   command->add_flag("--time", options->time,
                     "Run it, and show how long each step of the plan takes");
+  command->add_option("--seconds", options->seconds, "How long it runs for --time")
+      ->check(between(0.01, 3600))
+      ->type_name("S")
+      ->capture_default_str();
   add_threads_option(*command, options->workers.threads);
   command->add_flag("--json", options->json, "Print as JSON");
   command->callback([options, &globals] { inspect_model(*options, globals.progress); });

@@ -53,4 +53,19 @@ Buffer random_input(const polychron::OperandDescriptor& descriptor, std::mt19937
   return buffer;
 }
 
+polychron::NamedBuffers random_inputs(const polychron::onnx::Session& session,
+                                      std::mt19937_64& random) {
+  polychron::NamedBuffers inputs;
+  for (const auto& [name, descriptor] : session.inputs())
+    inputs.emplace_back(name, random_input(descriptor, random));
+  return inputs;
+}
+
+polychron::NamedBuffers copies_of(const polychron::NamedBuffers& inputs) {
+  polychron::NamedBuffers copies;
+  for (const auto& [name, bytes] : inputs)
+    copies.emplace_back(name, polychron::Buffer::copy_of(bytes.bytes()));
+  return copies;
+}
+
 }  // namespace tool

@@ -3,8 +3,7 @@
 
 #include <random>
 
-#include "polychron/buffer.hpp"
-#include "polychron/descriptor.hpp"
+#include "polychron/session.hpp"
 
 namespace tool {
 
@@ -12,5 +11,11 @@ namespace tool {
 /// token types alike. The same for the same state of `random`.
 polychron::Buffer random_input(const polychron::OperandDescriptor& descriptor,
                                std::mt19937_64& random);
+/// For each of a session's inputs.
+polychron::NamedBuffers random_inputs(const polychron::onnx::Session& session,
+                                      std::mt19937_64& random);
+
+/// A run takes its inputs away; so the next one can have them too.
+polychron::NamedBuffers copies_of(const polychron::NamedBuffers& inputs);
 
 }  // namespace tool

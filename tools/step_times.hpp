@@ -4,13 +4,13 @@
 #include <vector>
 
 #include "polychron/session.hpp"
-#include "tools/progress.hpp"
 
 namespace tool {
 
-/// Seconds, in the plan's order: medians of runs on random inputs, one after the other, for about
-/// `seconds`. Throws polychron::Error.
-std::vector<double> step_times(const polychron::onnx::Session& session, double seconds,
-                               Progress& progress);
+/// The steps in the plan's order, with the median of the times that each took, in runs on `inputs`
+/// one after the other for about `seconds`. Throws polychron::Error.
+std::vector<polychron::StepProfile> step_times(const polychron::onnx::Session& session,
+                                               const polychron::NamedBuffers& inputs,
+                                               double seconds);
 
 }  // namespace tool

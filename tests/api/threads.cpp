@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(a_destroy_in_the_middle_of_a_step_ends_everything) {
       mixing.embedder.context.dispatch(mixing.graph, {{"x", x}}, {{"y", y}});
     reads.push_back(mixing.embedder.context.read_tensor(y));
     mixing.embedder.context.destroy();
-    for (auto& read : reads) rejects(ErrorKind::context_lost, std::move(read));
+    for (auto& read : reads) rejects(ErrorKind::invalid_state, std::move(read));
     BOOST_TEST(mixing.embedder.runtime.shutdown(std::chrono::seconds(20)).empty());
   }
 }

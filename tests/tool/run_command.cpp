@@ -134,6 +134,21 @@ BOOST_AUTO_TEST_CASE(bench_gives_figures) {
   check_mistake(run_tool({"bench", model, "--seconds", "0.1"}), "for example: --bind batch=1");
 }
 
+BOOST_AUTO_TEST_CASE(inspect_gives_the_time_of_each_step) {
+  const auto timed = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"inspect", model, "--bind", "x=3x4", "--time", "--seconds", "0.05"});
+    return run_tool(more);
+  };
+  const auto outcome = timed({"--threads", "2"});
+  BOOST_TEST(outcome.exit_code == 0);
+  BOOST_TEST((outcome.output.find(" ms  in all steps") != std::string::npos), outcome.output);
+  const auto plan = nlohmann::json::parse(timed({"--json"}).output)["plan"];
+  BOOST_TEST(plan["seconds"].size() == plan["steps"].size());
+  for (const auto& seconds : plan["seconds"]) BOOST_TEST(seconds.get<double>() > 0);
+  check_mistake(timed({"--threads", "0"}), "--threads");
+  check_mistake(run_tool({"inspect", model, "--time", "--seconds", "nan"}), "--seconds");
+}
+
 BOOST_AUTO_TEST_CASE(bench_gives_the_time_of_each_step) {
   const auto outcome =
       run_tool({"bench", model, "--bind", "x=3x4", "--seconds", "0.1", "--profile", "--json"});
