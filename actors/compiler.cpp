@@ -7,7 +7,11 @@ namespace polychron::actors {
 void CompilerState::receive(msg::compile& m) {
   if (environment().lost->lost()) return;
   environment().compiling.with(m.call.graph);
-  auto plan = kernels::guarded([&] { return environment().backend->compile(m.call.description); });
+  auto plan = kernels::guarded([&] {
+    // Nobody holds the constants but who compiles, and the plan's own are in their place.
+    auto outline = std::make_shared<const ops::Graph>(ops::outline_of(*m.call.description));
+    return environment().backend->compile(std::exchange(m.call.description, std::move(outline)));
+  });
   environment().compiling.with(0);
   if (const auto owner = context())
     tell(owner,

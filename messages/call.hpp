@@ -80,7 +80,7 @@ struct Compute {
 struct Build {
   static constexpr const char* name = "build";
   GraphId graph = 0;
-  std::shared_ptr<const ops::Graph> description;
+  std::shared_ptr<const ops::Graph> description;  ///< once it is compiled its outline
 };
 struct DestroyGraph {
   static constexpr const char* name = "destroy of a graph";

@@ -29,6 +29,12 @@ SessionOptions labelled(SessionOptions options, const std::filesystem::path& mod
   return options;
 }
 
+/// The model is gone by the time that it is compiled, and its bytes as the plan has its own.
+Future<Session> build_file(const Context& context, const std::filesystem::path& model,
+                           const SessionOptions& options) {
+  return Session::build(context, load(model), labelled(options, model));
+}
+
 /// A run of what a braced list gives; if it throws, buffers are where they were.
 template <class Answer>
 Future<Answer> run_list(SessionState& state, std::initializer_list<Input> inputs,
@@ -57,14 +63,16 @@ Future<Answer> run_buffers(SessionState& state, NamedBuffers&& inputs, const Run
 
 Session::Session(const Context& context, const std::filesystem::path& model,
                  const SessionOptions& options)
-    : Session(context, load(model), labelled(options, model)) {}
+    : Session(build_file(context, model, options).get()) {}
 
 Session::Session(const Context& context, const Model& model, const SessionOptions& options)
     : Session(build(context, model, options).get()) {}
 
 Session::Session(const std::filesystem::path& model, const SessionOptions& options,
                  const ContextOptions& of_context, const RuntimeOptions& of_runtime)
-    : Session(load(model), labelled(options, model), of_context, of_runtime) {}
+    : Session(with_errors([&] {
+        return SessionState::own(load(model), labelled(options, model), of_context, of_runtime);
+      })) {}
 
 Session::Session(const Model& model, const SessionOptions& options,
                  const ContextOptions& of_context, const RuntimeOptions& of_runtime)

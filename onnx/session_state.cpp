@@ -66,12 +66,11 @@ Future<Session> SessionState::build(const Context& context, const Model& model,
         import_model(model, builder, {options.bindings, options.constants, options.on_warning});
     // The model is not kept, only what it tells: its bytes are in the graph by then.
     return FutureAccess::transform<Session>(
-        builder.build(outputs, {label}),
-        [context, label, kept = without_callback(options),
-         summary = model.summary()](Result<Graph> graph) {
+        builder.build(outputs, {label}), [context, label, kept = without_callback(options),
+                                          summary = model.summary()](Result<Graph> graph) {
           if (!graph) throw about_model(graph.error(), label);
-          return Session(std::make_shared<SessionState>(context, summary, std::move(*graph), label,
-                                                        kept));
+          return Session(
+              std::make_shared<SessionState>(context, summary, std::move(*graph), label, kept));
         });
   } catch (const Error& error) {
     return polychron::detail::rejected<Future<Session>>(about_model(error, label));
@@ -81,13 +80,15 @@ Future<Session> SessionState::build(const Context& context, const Model& model,
   }
 }
 
-Session SessionState::own(const Model& model, const SessionOptions& options,
+Session SessionState::own(Model model, const SessionOptions& options,
                           const ContextOptions& of_context, const RuntimeOptions& of_runtime) {
   Runtime runtime(of_runtime);
   auto named = of_context;
   if (named.label.empty())
     named.label = options.label.empty() ? model.summary().graph_name : options.label;
-  auto session = build(runtime.create_context(named).get(), model, options).get();
+  const auto context = runtime.create_context(named).get();
+  auto reply = [&](Model gone) { return build(context, gone, options); }(std::move(model));
+  auto session = std::move(reply).get();
   session.state_->runtime_ = std::move(runtime);
   return session;
 }

@@ -23,8 +23,8 @@ class SessionState {
   /// What the import and the build throw is about the model of this label.
   static Future<Session> build(const Context& context, const Model& model,
                                const SessionOptions& options);
-  static Session own(const Model& model, const SessionOptions& options,
-                     const ContextOptions& of_context, const RuntimeOptions& of_runtime);
+  static Session own(Model model, const SessionOptions& options, const ContextOptions& of_context,
+                     const RuntimeOptions& of_runtime);
 
   const Context& context() const noexcept { return context_; }
   const Graph& graph() const noexcept { return graph_; }

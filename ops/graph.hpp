@@ -53,4 +53,14 @@ struct Graph {
   std::vector<std::pair<std::string, ValueId>> outputs;  ///< in the order given to build()
 };
 
+/// What inputs and outputs a graph has, by name, and of what types and shapes: all of its values'
+/// descriptors, no constants' bytes, no nodes.
+inline Graph outline_of(const Graph& graph) {
+  Graph outline{graph.label, {}, {}, graph.inputs, graph.outputs};
+  outline.values.reserve(graph.values.size());
+  for (const Value& value : graph.values)
+    outline.values.push_back({value.kind, value.descriptor, nullptr, value.counted});
+  return outline;
+}
+
 }  // namespace polychron::ops

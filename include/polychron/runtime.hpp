@@ -58,7 +58,8 @@ struct ContextOptions {
   /// As the specification stands: int4 and uint4 are no data types of inputs, constants and tensors
   /// (type_error), and op_support_limits() does not have them.
   bool strict = false;
-  /// Threads that one dispatch may use. 1 is the robust default: see docs/performance.md.
+  /// Threads that share the work of one dispatch: the lane's, and a team of one less. Results are
+  /// the same bits for any number. See docs/performance.md.
   int threads = 1;
   /// Device actors that work side by side, each with `threads` threads. Results are the same for
   /// any number; independent operations run in parallel.

@@ -62,7 +62,8 @@ class CpuBackend final : public Backend {
   }
 
   Result<std::shared_ptr<Plan>> compile(std::shared_ptr<const ops::Graph> graph) override {
-    return guarded([&] { return at_its_cost([&] { return compile_plan(*graph, settings_); }); });
+    return guarded(
+        [&] { return at_its_cost([&] { return compile_plan(std::move(graph), settings_); }); });
   }
 
   Result<std::unique_ptr<PlanInstance>> instantiate(std::shared_ptr<const Plan> plan,

@@ -52,8 +52,10 @@ class CpuPlan final : public Plan {
 std::unique_ptr<Kernel> prepare_kernel(const Problem& problem, std::string& text,
                                        bool reference_only = false);
 
-/// Turns a graph into a plan: passes, kernels, memory.
-Result<std::shared_ptr<Plan>> compile_plan(const ops::Graph& graph, const PlanSettings& settings);
+/// Turns a graph into a plan: passes, kernels, memory. What nobody else holds of its constants goes
+/// as soon as a kernel has it in its own form: there are never two of all.
+Result<std::shared_ptr<Plan>> compile_plan(std::shared_ptr<const ops::Graph> graph,
+                                           const PlanSettings& settings);
 
 class PlanLane final : public PlanInstance {
  public:

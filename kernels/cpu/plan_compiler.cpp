@@ -35,7 +35,11 @@ class PlanCompiler {
   std::shared_ptr<CpuPlan> compile() {
     check_graph(graph_, "the builder");
     if (settings_.optimize) optimize(graph_);
-    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) add_step(graph_.nodes[i]);
+    count_uses();
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      add_step(graph_.nodes[i]);
+      release_constants(i);
+    }
     place_sources();
     find_last_uses();
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) place_results(i);
@@ -62,6 +66,27 @@ class PlanCompiler {
     plan_->steps.push_back(std::move(step));
   }
 
+  /// What passes have left behind goes.
+  void count_uses() {
+    uses_.assign(graph_.values.size(), 0);
+    for (const PlanNode& node : graph_.nodes)
+      for (const ValueId value : node.inputs)
+        if (value != ops::no_value) ++uses_[value];
+    for (const ValueId value : graph_.outputs) ++uses_[value];
+    for (std::size_t i = 0; i < graph_.values.size(); ++i)
+      if (uses_[i] == 0) graph_.values[i].constant.reset();
+  }
+
+  /// Those that are a kernel's own by now, and were nobody else's.
+  void release_constants(std::size_t index) {
+    const auto& kernel = plan_->steps[index].kernel;
+    if (!kernel) return;
+    const auto& inputs = graph_.nodes[index].inputs;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (inputs[i] != ops::no_value && kernel->keeps_constant(i) && --uses_[inputs[i]] == 0)
+        graph_.values[inputs[i]].constant.reset();
+  }
+
   std::size_t new_buffer(Location::Kind kind, std::size_t index, std::size_t bytes,
                          std::size_t first) {
     buffers_.push_back({{kind, index, 0}, bytes, first, first});
@@ -74,7 +99,7 @@ class PlanCompiler {
     for (std::size_t i = 0; i < graph_.inputs.size(); ++i)
       buffer_of_[graph_.inputs[i]] = new_buffer(Location::Kind::input, i, 0, 0);
     for (std::size_t i = 0; i < graph_.values.size(); ++i)
-      if (graph_.values[i].kind == ops::Value::Kind::constant && graph_.values[i].constant)
+      if (graph_.values[i].kind == ops::Value::Kind::constant)
         buffer_of_[i] = new_buffer(Location::Kind::constant, i, 0, 0);
   }
 
@@ -239,6 +264,7 @@ class PlanCompiler {
   PlanGraph graph_;
   PlanSettings settings_;
   std::shared_ptr<CpuPlan> plan_;
+  std::vector<std::size_t> uses_;  ///< per value: by nodes without an own form of it, and outputs
   std::vector<PlanBuffer> buffers_;
   std::vector<std::size_t> buffer_of_;  ///< per value
   std::vector<std::size_t> offset_of_;  ///< per value: where it begins in its buffer
@@ -266,9 +292,12 @@ std::unique_ptr<Kernel> prepare_kernel(const Problem& problem, std::string& text
                                             (reasons.empty() ? "none listed" : reasons) + ")");
 }
 
-Result<std::shared_ptr<Plan>> compile_plan(const ops::Graph& graph, const PlanSettings& settings) {
+Result<std::shared_ptr<Plan>> compile_plan(std::shared_ptr<const ops::Graph> graph,
+                                           const PlanSettings& settings) {
   use_one_thread();  // weights are reordered on this thread
-  std::shared_ptr<Plan> plan = PlanCompiler(graph, settings).compile();
+  PlanCompiler compiler(*graph, settings);
+  graph.reset();
+  std::shared_ptr<Plan> plan = compiler.compile();
   return plan;
 }
 

@@ -28,6 +28,10 @@ class GraphMaker {
     auto bytes = std::make_shared<const Buffer>(Buffer::copy_of(std::span<const T>(values)));
     return value(ops::Value::Kind::constant, {data_type_v<T>, std::move(shape)}, std::move(bytes));
   }
+  ops::ValueId constant(Shape shape, Buffer bytes) {
+    return value(ops::Value::Kind::constant, {DataType::float32, std::move(shape)},
+                 std::make_shared<const Buffer>(std::move(bytes)));
+  }
   /// A constant of small random numbers.
   ops::ValueId random(Shape shape, float low = -1, float high = 1) {
     std::vector<float> values(*element_count(shape));

@@ -1,6 +1,8 @@
 // Plans: what runs, where results lie, and what execution must not do.
 #include "kernels/cpu/cpu_backend.hpp"
 
+#include <malloc.h>
+
 #include <boost/test/unit_test.hpp>
 
 #include "kernels/problem.hpp"
@@ -86,6 +88,40 @@ BOOST_AUTO_TEST_CASE(executing_allocates_nothing) {
     BOOST_TEST(*count == 0U);
   else
     BOOST_TEST_MESSAGE("skipped: a sanitizer has operator new");
+}
+
+// What kernels have in their own form goes as they get it: no two of all weights at a time.
+BOOST_AUTO_TEST_CASE(constants_go_one_by_one) {
+  constexpr std::uint32_t count = 8, size = 1024;  // of 4 MiB each
+  constexpr std::size_t bytes = std::size_t{size} * size * sizeof(float);
+  std::vector<std::size_t> held;  // by the heap, as each goes
+  const auto heap = [] { return mallinfo2().uordblks + mallinfo2().hblkhd; };
+  auto graph = [&] {
+    GraphMaker maker;
+    auto x = maker.input({4, size});
+    for (std::uint32_t i = 0; i < count; ++i) {
+      auto* const memory = new std::byte[bytes]();
+      auto buffer = Buffer::adopt(memory, bytes, [&](std::byte* gone, std::size_t) {
+        held.push_back(heap());
+        delete[] gone;
+      });
+      x = maker.node(op("matmul"), {x, maker.constant({size, size}, std::move(buffer))}, {4, size});
+    }
+    maker.output(x);
+    return maker.share();
+  }();
+  const auto before = heap();
+  const auto plan = cpu()->compile(std::move(graph)).value();
+  BOOST_REQUIRE(held.size() == count);
+  if (before == 0) {
+    BOOST_TEST_MESSAGE("skipped: a sanitizer has malloc");
+    return;
+  }
+  BOOST_TEST(plan->constant_bytes() >= count * bytes);
+  for (std::size_t i = 0; i < count; ++i)
+    BOOST_TEST(held[i] < before + 2 * bytes, "constant " << i << " goes when the heap has "
+                                                         << held[i] << " bytes, " << before
+                                                         << " at first");
 }
 
 // A graph that no kernel can compute is refused, with the reasons of all.
