@@ -27,7 +27,9 @@ const std::vector<Folder>& folders() {
         onednn::convolution_entries(), onednn::pooling_entries(), onednn::resampling_entries(),
         onednn::normalization_entries(), onednn::reduction_entries(), onednn::movement_entries(),
         onednn::recurrent_entries()}},
-      {"direct", {direct::broadcast_entries(), direct::cast_entries(), direct::copy_entries()}},
+      {"direct",
+       {direct::activation_entries(), direct::broadcast_entries(), direct::cast_entries(),
+        direct::copy_entries()}},
   };
   return list;
 }

@@ -14,14 +14,14 @@
 set -eu
 . "$(dirname "$0")/common.sh"
 
-# The versions are Debian 12's: the release pins them.
+# The versions are Debian 12's, or those of 13: the release pins them. (clang is 14 and 19.)
 # (The OpenCL headers are for libdnnl-dev's CMake configuration, which insists on them.)
 packages="ca-certificates ccache cmake dpkg-dev g++ git libbenchmark-dev libboost-test-dev libcaf-dev
   libcli11-dev libdnnl-dev libeigen3-dev libjpeg62-turbo-dev libonnx-dev libonnx-testdata
   libopencv-core-dev libopencv-imgproc-dev libpng-dev libprotobuf-dev libtiff-dev libwebp-dev ninja-build
   nlohmann-json3-dev ocl-icd-opencl-dev pkg-config protobuf-compiler zlib1g-dev"
 command -v npm >/dev/null || packages="$packages nodejs npm"
-[ "${1:-}" != tests ] || packages="$packages clang-14 doxygen"
+[ "${1:-}" != tests ] || packages="$packages clang doxygen"
 [ "${1:-}" != peer ] || packages="$packages python3-onnx"
 [ "${1:-}" != clang ] || packages="$packages clang-14 libomp-14-dev"
 [ "${1:-}" != fuzz ] || packages="$packages clang-14 libclang-rt-14-dev libomp-14-dev"

@@ -6,6 +6,7 @@
 #   tsan: the tests with threads (api, protocol, replay, soak) under the thread sanitizer, CAF compiled along
 #   clang: all of it compiled by Clang, whose warnings are errors as well, and the quick tests run
 #   packages: the Debian packages installed in a bare root, used and removed (see check-packages.sh)
+#   debian13: the main job and the tests in a bare root of Debian 13 (see check-debian13.sh)
 #   fuzz: each fuzz target for a minute, a case each
 set -eu
 . "$(dirname "$0")/common.sh"
@@ -145,6 +146,7 @@ for preset in "$@"; do
     tsan) test_tsan ;;
     clang) test_clang ;;
     packages) count_script scripts/check-packages.sh ;;
+    debian13) count_script scripts/check-debian13.sh ;;
     fuzz) count_script scripts/fuzz.sh ;;
     *)
       build "$preset" all || continue

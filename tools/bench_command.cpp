@@ -189,11 +189,11 @@ void bench_model(const Options& options, bool force_progress) {
   Figures figures;
   progress.show("loading the model");
   const auto beginning = Clock::now();
-  const auto model = load_model(options.model);
+  auto model = load_model(options.model);
   figures.load_ms = since(beginning);
   const auto start = Clock::now();
-  const auto opened = open_session(model, {bindings}, options.workers, label_of(options.model),
-                                   progress, options.trace);
+  const auto opened = open_session(std::move(model), {bindings}, options.workers,
+                                   label_of(options.model), progress, options.trace);
   figures.build_ms = since(start);
 
   Bench bench(opened->session, options.seed);

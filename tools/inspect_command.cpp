@@ -140,13 +140,13 @@ void inspect_model(const Options& options, bool force_progress) {
                                               read_constants(options.constants)};
   Progress progress(force_progress);
   progress.show("loading the model");
-  const auto model = load_model(options.model);
+  auto model = load_model(options.model);
   auto description = to_json(model.summary());
   progress.clear();
   if (!options.json) print(model.summary());
   if (options.plan || options.time || !import.bindings.empty() || !import.constants.empty()) {
-    const auto opened =
-        open_session(model, import, options.workers, model.summary().graph_name, progress);
+    const auto label = model.summary().graph_name;
+    const auto opened = open_session(std::move(model), import, options.workers, label, progress);
     progress.clear();
     const auto& graph = opened->session.graph();
     std::vector<double> times;

@@ -185,14 +185,14 @@ void run_model(const Options& options, bool force_progress) {
   const auto constants = read_constants(options.constants);
   Progress progress(force_progress);
   progress.show("loading the model");
-  const auto model = load_model(options.model);
+  auto model = load_model(options.model);
   check_inputs(model.summary(), inputs, constants);
   const polychron::onnx::ImportOptions import{
       complete_bindings(given_bindings, model.summary(), inputs), constants};
   require_outputs_place(options, model.summary());
 
-  const auto opened = open_session(model, import, options.workers, label_of(options.model),
-                                   progress, options.trace);
+  const auto opened = open_session(std::move(model), import, options.workers,
+                                   label_of(options.model), progress, options.trace);
   const auto& session = opened->session;
   check_shapes(session, inputs);
   progress.show("running");

@@ -88,9 +88,9 @@ namespace {
 
 /// What went wrong with the import; says how a value is given that it needs, and what would bind
 /// free dimensions.
-[[noreturn]] void tell(const polychron::Error& error, const polychron::onnx::Model& model,
+[[noreturn]] void tell(const polychron::Error& error, const polychron::onnx::Summary& model,
                        const polychron::onnx::ImportOptions& options) {
-  const auto missing = missing_bindings(model.summary(), options);
+  const auto missing = missing_bindings(model, options);
   if (error.kind() == polychron::ErrorKind::type_error && !missing.empty())
     throw UserError(error.message() + "; for example: " + missing);
   if (error.message().find(polychron::onnx::needs_value) == std::string::npos) throw error;
@@ -99,7 +99,7 @@ namespace {
 
 }  // namespace
 
-std::unique_ptr<Opened> open_session(const polychron::onnx::Model& model,
+std::unique_ptr<Opened> open_session(polychron::onnx::Model model,
                                      const polychron::onnx::ImportOptions& options,
                                      const Workers& workers, const std::string& label,
                                      Progress& progress, const std::string& trace) {
@@ -115,13 +115,16 @@ std::unique_ptr<Opened> open_session(const polychron::onnx::Model& model,
     warn("warning: " + text);
   };
   progress.show("importing the model");
+  const auto summary = model.summary();
   try {
-    auto building = polychron::onnx::Session::build(
-        context, model, {options.bindings, options.constants, warning, label});
+    auto building = [&](const polychron::onnx::Model imported) {
+      return polychron::onnx::Session::build(context, imported,
+                                             {options.bindings, options.constants, warning, label});
+    }(std::move(model));
     progress.show("compiling the graph");
     opened->session = building.get();
   } catch (const polychron::Error& error) {
-    tell(error, model, options);
+    tell(error, summary, options);
   }
   return opened;
 }

@@ -58,9 +58,9 @@ struct Opened {
   polychron::onnx::Session session;
 };
 
-/// Imports and compiles the model, and says so; recorded to `trace`, unless that is empty. Throws
-/// polychron::Error, and UserError where an option would help.
-std::unique_ptr<Opened> open_session(const polychron::onnx::Model& model,
+/// Imports and compiles the model, which is not kept, and says so; recorded to `trace`, unless that
+/// is empty. Throws polychron::Error, and UserError where an option would help.
+std::unique_ptr<Opened> open_session(polychron::onnx::Model model,
                                      const polychron::onnx::ImportOptions& options,
                                      const Workers& workers, const std::string& label,
                                      Progress& progress, const std::string& trace = {});

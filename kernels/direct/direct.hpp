@@ -15,6 +15,7 @@ std::span<const Entry> movement_entries() noexcept;
 std::span<const Entry> indexing_entries() noexcept;
 std::span<const Entry> quantization_entries() noexcept;
 // What is left by the libraries.
+std::span<const Entry> activation_entries() noexcept;
 std::span<const Entry> broadcast_entries() noexcept;
 std::span<const Entry> cast_entries() noexcept;
 std::span<const Entry> copy_entries() noexcept;

@@ -55,7 +55,8 @@ KernelResult prepare_function(const Problem& problem) {
   if (in.layout != out.layout) return refuse("input and result in one layout only");
   if (!problem.post_ops.empty()) return refuse("no post-operations");
   const auto chain = eltwise_of(problem.op, problem.attributes);
-  if (chain.size() != 1) return refuse("more than one of oneDNN's functions");
+  if (chain.size() != 1) return refuse("not one of oneDNN's functions");
+  if (!exact_alone(chain[0])) return refuse("oneDNN's function is not exact enough");
   // A function that does not keep 0 would spoil the padding of blocks, which has to stay 0.
   const bool padded =
       storage_bytes(in.descriptor, in.layout) != storage_bytes(in.descriptor, Layout::plain);

@@ -56,11 +56,16 @@ Broadcast broadcast_of(const Problem& problem, const Shape& operand) {
 
 /// oneDNN's generated code keeps one set of parameters for each function (seen in 2.6.3): a second
 /// linear, clip or leaky relu with other parameters than the first is computed with the first's.
-bool can_join(std::span<const PostOp> before, ops::OpId id, const Attributes& attributes) {
-  for (const PostOp& post_op : before) {
+bool can_join(const Problem& problem, std::size_t count, ops::OpId id,
+              const Attributes& attributes) {
+  const auto functions = eltwise_of(id, attributes);
+  if (functions.empty() ||
+      (binary_of(problem.op) && !std::all_of(functions.begin(), functions.end(), exact_alone)))
+    return false;
+  for (const PostOp& post_op : std::span(problem.post_ops).first(count)) {
     if (!post_op.operands.empty()) continue;
     for (const Eltwise& a : eltwise_of(post_op.op, post_op.attributes))
-      for (const Eltwise& b : eltwise_of(id, attributes))
+      for (const Eltwise& b : functions)
         if (a.algorithm == b.algorithm && (a.alpha != b.alpha || a.beta != b.beta)) return false;
   }
   return true;
@@ -83,11 +88,9 @@ std::optional<PostOps> translate(const Problem& problem, const memory::desc& des
   for (std::size_t i = first; i < problem.post_ops.size(); ++i) {
     const PostOp& post_op = problem.post_ops[i];
     if (post_op.operands.empty()) {
-      const auto functions = eltwise_of(post_op.op, post_op.attributes);
-      const auto before = std::span(problem.post_ops).first(i);
-      if (functions.empty() || !can_join(before, post_op.op, post_op.attributes))
-        return std::nullopt;
-      for (const Eltwise& function : functions) append_eltwise(list, function);
+      if (!can_join(problem, i, post_op.op, post_op.attributes)) return std::nullopt;
+      for (const Eltwise& function : eltwise_of(post_op.op, post_op.attributes))
+        append_eltwise(list, function);
       continue;
     }
     const auto algorithm = binary_of(post_op.op);
@@ -139,14 +142,14 @@ bool can_follow(const Problem& problem, ops::OpId id, const Attributes& attribut
   if (!is(problem.op, ops::Family::convolution) && !is_product(problem.op) &&
       !binary_of(problem.op))
     return false;
-  if (operands.empty())
-    return !eltwise_of(id, attributes).empty() && can_join(problem.post_ops, id, attributes);
+  if (operands.empty()) return can_join(problem, problem.post_ops.size(), id, attributes);
   if (!binary_of(id) || operands.size() != 1 || !is_float32(operands[0])) return false;
   return broadcast_of(problem, operands[0].descriptor.shape) != Broadcast::other;
 }
 
 bool computes_in_blocks(ops::OpId id, const Attributes& attributes) {
-  return binary_of(id) || eltwise_of(id, attributes).size() == 1;
+  const auto functions = eltwise_of(id, attributes);
+  return binary_of(id) || (functions.size() == 1 && exact_alone(functions[0]));
 }
 
 }  // namespace polychron::kernels

@@ -60,8 +60,10 @@ struct PostOps {
   void add_to(PrimitiveKernel& kernel) const;
 };
 
-/// True if the library computes `op` correctly after those of `before`.
-bool can_join(std::span<const PostOp> before, ops::OpId op, const Attributes& attributes);
+/// True if the library has `op`, a unary operator, and computes it correctly after `problem` with
+/// the first `count` of its post-operations.
+bool can_join(const Problem& problem, std::size_t count, ops::OpId op,
+              const Attributes& attributes);
 
 KernelResult prepare_product(const Problem& problem);
 

@@ -4,6 +4,7 @@
 
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "tests/tool/command.hpp"
 #include "tests/tool/models.hpp"
@@ -216,9 +217,22 @@ BOOST_AUTO_TEST_CASE(the_onnx_projects_own) {
     return;
   }
   constexpr int least_passed = 1007;  // as many as once
+  // What 1.17 (Debian 13) expects and should not: means over what is beyond the padding
+  // (mended in 1.18); bfloat16 that is cut off; 0 but for 2e-7; int8 that wraps around.
+  const std::set<std::string> wrong{
+      "node/test_averagepool_3d_dilations_large_count_include_pad_is_1_ceil_mode_is_True",
+      "node/test_cast_FLOAT_to_BFLOAT16",
+      "node/test_castlike_FLOAT_to_BFLOAT16",
+      "node/test_castlike_FLOAT_to_BFLOAT16_expanded",
+      "node/test_dft_inverse",
+      "node/test_dft_inverse_opset19",
+      "node/test_qlinearmatmul_2D_int8_float32",
+      "node/test_qlinearmatmul_3D_int8_float32",
+  };
   const auto report = json::parse(run_tool({"onnx-tests", data, "--json"}).output);
   for (const auto& test : report["tests"])
-    BOOST_TEST((test["result"] != "failed"), test["test"] << ": " << test["reason"]);
+    BOOST_TEST((test["result"] != "failed" || wrong.contains(test["test"].get<std::string>())),
+               test["test"] << ": " << test["reason"]);
   BOOST_TEST(report["passed"].get<int>() >= least_passed);
   BOOST_TEST_MESSAGE(report["passed"] << " passed, " << report["failed"] << " failed, "
                                       << report["refused"] << " refused, " << report["skipped"]

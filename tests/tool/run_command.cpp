@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(the_command_line_itself) {
   const auto version = run_tool({"--version"});
   BOOST_TEST(version.exit_code == 0);
   BOOST_TEST(version.output.starts_with("polychron 0."), version.output);
-  for (const std::string part : {"(oneDNN 2.", "CAF 0."})
+  for (const std::string part : {"(oneDNN ", "CAF 0."})
     BOOST_TEST((version.output.find(part) != std::string::npos), part << ": " << version.output);
   check_mistake(run_tool({"run"}), "MODEL");
   check_mistake(run_tool(run({"--fast"})), "--fast");

@@ -92,7 +92,8 @@ def extremes(op, kind):
         "pow": ([high, low, 2, 0, 1, 3], [1, 1, high.bit_length() - 1, 0, 60, 3]),
     }.get(op, ([high, high, low, low, high - 1, low + 1, 0], [high, low, low, high, high, low, 0]))
     if op in ARITHMETIC and op != "div":
-        fits = [low <= int(ARITHMETIC[op](x, y)) <= high for x, y in zip(a, b)]
+        exact = ARITHMETIC[op](np.array(a, object), np.array(b, object))
+        fits = [low <= x <= high for x in exact]
         a, b = ([x for x, fit in zip(list_, fits) if fit] for list_ in (a, b))
     return Tensor(kind, a), Tensor(kind, b)
 
