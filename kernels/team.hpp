@@ -2,7 +2,7 @@
 //
 // A step that is cut in parts (Bound::parts) is the same work whoever does it, so nobody waits for
 // a thread that sleeps: who calls takes part after part, the others take what is left when they
-// come. They look for work for some 50 us after the last, and sleep then.
+// come. They look for work for some 100 us after the last, and sleep then.
 #pragma once
 
 #include <atomic>
