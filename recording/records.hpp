@@ -118,7 +118,8 @@ struct Called {
   std::vector<std::uint64_t> inputs, outputs;  ///< of a compute
   std::string_view contents;                   ///< of the inputs, one after the other, or empty
 };
-/// A lane answered a read or a compute. `digest`: of the bytes, if these are kept; else 0.
+/// A lane answered a read or a compute. `digest`: of the bytes, if these are kept; else 0. Or it
+/// did not carry out a write whose caller waited, who had given up or hears why.
 struct Answered {
   ContextNumber context = 0;
   Time at = 0;

@@ -100,6 +100,12 @@ void Caller::make(std::size_t index) {
           c.deadline.reset();
           if (recorded.expired) c.deadline = msg::Clock::time_point::min();
         }
+        if constexpr (std::is_same_v<std::remove_cvref_t<decltype(c)>, msg::WriteTensor>) {
+          if (!recorded.given_up) return;
+          const auto gone = std::make_shared<msg::Rendezvous>(std::span<const std::byte>());
+          gone->finish(std::nullopt);
+          c.payload = std::make_shared<msg::Payload>(gone, site.port->origin());
+        }
         if constexpr (std::is_same_v<std::remove_cvref_t<decltype(c)>, msg::ReturnLease>) {
           const auto out = site.leases.find(c.lease);
           if (out == site.leases.end()) return;

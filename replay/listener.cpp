@@ -7,8 +7,6 @@
 
 namespace polychron::replay {
 
-namespace {
-
 msg::Ticket ticket_of(const msg::MessageView& message) {
   return std::visit(
       [](const auto* m) -> msg::Ticket {
@@ -16,13 +14,13 @@ msg::Ticket ticket_of(const msg::MessageView& message) {
           return m->stamp.ticket;
         else if constexpr (requires { m->ticket; })
           return m->ticket;
+        else if constexpr (requires { m->wait.at.turn; })
+          return m->wait.at.turn;
         else
           return 0;
       },
       message);
 }
-
-}  // namespace
 
 Listener::Listener(const Script& script, std::size_t context, std::shared_ptr<AtWork> at,
                    Progress* progress, std::shared_ptr<msg::Observer> also)

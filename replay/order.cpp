@@ -2,8 +2,33 @@
 
 #include <algorithm>
 #include <system_error>
+#include <type_traits>
+
+#include "messages/names.hpp"
 
 namespace polychron::replay {
+
+namespace {
+
+std::string name_of(const msg::MessageView& message) {
+  return std::visit(
+      [](const auto* m) { return msg::name_of_message<std::remove_cvref_t<decltype(*m)>>(); },
+      message);
+}
+
+/// Between lanes.
+bool is_question(const msg::MessageView& message) {
+  return std::holds_alternative<const msg::await_turn*>(message) ||
+         std::holds_alternative<const msg::reached*>(message);
+}
+
+}  // namespace
+
+RecordedOrder::RecordedOrder(const Script& script) : script_(script) {
+  for (const auto& turn : script.order)
+    if (turn.message == "await_turn" || turn.message == "reached")
+      ++questions_[{turn.role, turn.message, turn.ticket}];
+}
 
 void RecordedOrder::run(stress::World& world, std::vector<const Listener*> listeners) {
   world_ = &world;
@@ -13,6 +38,8 @@ void RecordedOrder::run(stress::World& world, std::vector<const Listener*> liste
 }
 
 void RecordedOrder::next() {
+  if (turn().message == "await_turn" || turn().message == "reached")
+    --questions_[{turn().role, turn().message, turn().ticket}];
   ++at_;
   called_ = false;
 }
@@ -31,14 +58,37 @@ bool RecordedOrder::was_early(msg::ActorId actor) {
   return true;
 }
 
-std::optional<std::size_t> RecordedOrder::idle(Runnables runnables) {
-  const auto place = std::ranges::find_if(runnables, [](const stress::Runnable& runnable) {
-    if (runnable.is_client() || runnable.is_callbacks()) return false;
-    const auto message = runnable.message();
-    return message.empty() || message == "await_turn" || message == "reached";
-  });
-  if (place == runnables.end()) return std::nullopt;
-  return static_cast<std::size_t>(place - runnables.begin());
+bool RecordedOrder::is_late(msg::ActorId actor, const msg::MessageView& message) const {
+  if (ended()) return false;
+  const bool question = is_question(message);
+  if (late_ == 0 && !question) return false;
+  const auto name = name_of(message);
+  const auto ticket = ticket_of(message);
+  if (const auto early = early_.find({actor, name, ticket});
+      early != early_.end() && early->second < 0)
+    return true;
+  if (!question) return false;
+  for (std::size_t context = 0; context < script_.contexts.size(); ++context)
+    for (std::size_t lane = 0; lane < script_.contexts[context].lanes; ++lane) {
+      const Role role{context, "device", lane};
+      if (listeners_[context]->actor_of(role) != actor) continue;
+      const auto due = questions_.find({role, name, ticket});
+      return due == questions_.end() || due->second <= 0;
+    }
+  return true;
+}
+
+std::optional<std::size_t> RecordedOrder::idle(Runnables runnables) const {
+  for (std::size_t i = 0; i < runnables.size(); ++i) {
+    const auto& runnable = runnables[i];
+    if (runnable.is_client() || runnable.is_callbacks()) continue;
+    if (runnable.message().empty()) return i;
+    const bool asks = runnable.actor() == std::string_view("device");
+    if (ended() || (late_ == 0 && !asks)) continue;
+    const auto actor = runnable.name() + world_->first_id();
+    if (runnable.prefer([&](const msg::MessageView& m) { return is_late(actor, m); })) return i;
+  }
+  return std::nullopt;
 }
 
 std::optional<std::size_t> RecordedOrder::find(Runnables runnables) {
@@ -62,15 +112,27 @@ std::optional<std::size_t> RecordedOrder::find(Runnables runnables) {
     if (stopped != stopped_.end()) {
       if (stopped->second == stop) return std::nullopt;
       // It has stopped at what comes later, and gets to this after that.
-    } else if (actor) {
-      if (const auto place = place_of(*actor - world_->first_id())) return place;
+    } else if (actor && !in_the_middle) {
+      const auto place = place_of(*actor - world_->first_id());
+      if (place && runnables[*place].prefer([&](const auto& message) { return is_next(message); }))
+        return place;
     }
-    if (in_the_middle)
+    if (in_the_middle) {
       past_.insert(stop);
-    else if (kind == Turn::Kind::message && actor)
+    } else if (kind == Turn::Kind::message && actor) {
       --early_[{*actor, turn().message, turn().ticket}];
+      ++late_;
+    }
   }
   return std::nullopt;
+}
+
+bool RecordedOrder::is_next(const msg::MessageView& message) const {
+  if (turn().kind == Turn::Kind::message)
+    return ticket_of(message) == turn().ticket && name_of(message) == turn().message;
+  const auto* const* const submit = std::get_if<const msg::submit*>(&message);
+  return submit != nullptr && std::holds_alternative<msg::DestroyContext>((*submit)->call) ==
+                                  script_.calls[turn().call].ends;
 }
 
 std::size_t RecordedOrder::pick(Runnables runnables) { return idle(runnables).value_or(0); }
@@ -89,9 +151,9 @@ void RecordedOrder::handled(msg::ActorId by, std::string_view message, msg::Tick
   if (ended()) return;
   if (turn().kind == Turn::Kind::message && turn().message == message && turn().ticket == ticket &&
       wanted() == by)
-    next();
-  else
-    ++early_[{by, std::string(message), ticket}];
+    return next();
+  auto& early = early_[{by, std::string(message), ticket}];
+  if (early++ < 0) --late_;
 }
 
 void RecordedOrder::reaches(Turn::Kind kind, std::size_t context, msg::ActorId actor,

@@ -19,11 +19,12 @@
 namespace polychron::replay {
 
 /// Lets everybody do what he did in the recording, in that order, and stop where others came
-/// between. Who cannot is passed over: his message is there already, or is none of this world's.
+/// between. Each takes the message out of his mail that it is about. Who cannot is passed over: his
+/// message is none of this world's, or comes later, and then is handled as soon as it is there.
 /// When the order has ended, the others go on until all is done.
 class RecordedOrder final : public stress::Strategy, public Progress {
  public:
-  explicit RecordedOrder(const Script& script) : script_(script) {}
+  explicit RecordedOrder(const Script& script);
 
   /// Lets the world run to its end. The contexts' listeners, in their order; before this, everybody
   /// goes on as he comes.
@@ -41,11 +42,15 @@ class RecordedOrder final : public stress::Strategy, public Progress {
   bool ended() const { return world_ == nullptr || at_ == script_.order.size(); }
   const Turn& turn() const { return script_.order[at_]; }
   std::optional<msg::ActorId> wanted() const;
-  /// The message of this turn has been handled: urgent ones overtake others.
+  /// The message of this turn has been handled.
   bool was_early(msg::ActorId actor);
-  /// Somebody who has only to begin, or to end, or to let lanes know how far they have come, which
-  /// begins nothing before its turn: does so as soon as it can.
-  static std::optional<std::size_t> idle(Runnables runnables);
+  /// Somebody who has only to begin or to end, or has a message that is late, or lanes that ask
+  /// each other how far they are where they did not then: does so as soon as it can.
+  std::optional<std::size_t> idle(Runnables runnables) const;
+  /// Whether this turn is about it.
+  bool is_next(const msg::MessageView& message) const;
+  /// Whether it should be handled at once: its turn has gone, or it has none.
+  bool is_late(msg::ActorId actor, const msg::MessageView& message) const;
   /// Who makes the next turn; passes over those that nobody can make. nullopt: all has been made,
   /// or the next is that of somebody who has stopped.
   std::optional<std::size_t> find(Runnables runnables);
@@ -60,9 +65,13 @@ class RecordedOrder final : public stress::Strategy, public Progress {
   using Stop = std::tuple<Turn::Kind, std::size_t, msg::Ticket>;
   std::map<msg::ActorId, Stop> stopped_;
   std::set<Stop> past_;  ///< reached, or passed over
+  using Handling = std::tuple<msg::ActorId, std::string, msg::Ticket>;
   /// How many messages of a kind an actor handled before their turn; negative: so many turns were
   /// passed over, and their messages come later.
-  std::map<std::tuple<msg::ActorId, std::string, msg::Ticket>, int> early_;
+  std::map<Handling, int> early_;
+  int late_ = 0;  ///< of those
+  /// How often lanes are yet to ask each other.
+  std::map<std::tuple<Role, std::string, msg::Ticket>, int> questions_;
   std::size_t at_ = 0;
   bool called_ = false;  ///< the call of this turn is on its way
 };

@@ -128,8 +128,9 @@ class Writer {
         for (std::size_t i = 0; i + 1 < waits.size(); i += 2)
           placed.waits.push_back({static_cast<std::uint32_t>(waits[i]), waits[i + 1]});
         // A plan is loaded when it is compiled, not when that was called.
-        const bool load = name_in(records_.operations, r.about.what) == "build";
-        issued_[{r.context, r.about.ticket}] = {r.at, load ? r.footprint.graph : 0};
+        const auto& operation = name_in(records_.operations, r.about.what);
+        issued_[{r.context, r.about.ticket}] = {r.at, operation == "build" ? r.footprint.graph : 0,
+                                                operation == "write"};
       }
     for (const auto& [thread, r] : records_.sent) {
       const auto& name = message(r.about.message);
@@ -142,7 +143,12 @@ class Writer {
       const bool invalid = name_in(records_.outcomes, r.about.what) == "invalid";
       add_error(r.context, r.about.ticket, r.about.error, invalid);
     }
-    for (const auto& r : records_.answered) add_error(r.context, r.ticket, r.error, false);
+    for (const auto& r : records_.answered) {
+      add_error(r.context, r.ticket, r.error, false);
+      const auto issued = issued_.find({r.context, r.ticket});
+      if (issued != issued_.end() && issued->second.write)
+        if (auto* const call = call_of(r.context, r.ticket)) call->given_up = true;
+    }
     for (const auto& r : records_.given_back)
       if (auto* const call = call_of(r.context, r.ticket)) call->given_back = r.contents;
   }
@@ -172,6 +178,7 @@ class Writer {
   struct Issued {
     std::int64_t at = 0;
     std::uint64_t graph = 0;  ///< that is loaded
+    bool write = false;
   };
   const trace::Records& records_;
   const std::vector<std::optional<std::size_t>> matches_;

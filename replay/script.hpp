@@ -31,6 +31,7 @@ struct Call {
   bool inherent = false;                       ///< and would say each time
   bool ends = false;                           ///< it destroys the context
   bool expired = false, cancelled = false;     ///< so it was not carried out
+  bool given_up = false;  ///< a write of which the tensor shows nothing: its caller was waiting
 };
 
 /// An actor of a context: the nth of its kind that was made.

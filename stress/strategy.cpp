@@ -21,6 +21,17 @@ std::string name_of(const caf::mailbox_element& element,
   return name;
 }
 
+/// Likewise, the message.
+template <class... Messages>
+std::optional<msg::MessageView> view_of(const caf::mailbox_element& element,
+                                        std::type_identity<std::variant<const Messages*...>>) {
+  std::optional<msg::MessageView> view;
+  static_cast<void>(((element.content().template match_elements<Messages>() &&
+                      (view = &element.content().template get_as<Messages>(0), true)) ||
+                     ...));
+  return view;
+}
+
 }  // namespace
 
 Runnable::Runnable(caf::resumable& job, caf::actor_id first_id)
@@ -47,6 +58,45 @@ std::vector<std::pair<msg::Object, bool>> Runnable::footprint() const {
         element->content().get_as<msg::carry_out>(0).operation,
         [&](msg::Object object, bool changes) { footprint.emplace_back(object, changes); });
   return footprint;
+}
+
+bool Runnable::prefer(const std::function<bool(const msg::MessageView&)>& wanted) const {
+  if (next() == nullptr) return false;
+  auto& mailbox = actor_->mailbox();
+  mailbox.fetch_more();
+  auto& queues = mailbox.queue().queues();
+  auto& urgent = std::get<caf::scheduled_actor::urgent_queue_index>(queues);
+  auto& normal = std::get<caf::scheduled_actor::normal_queue_index>(queues);
+  const caf::mailbox_element* found = nullptr;
+  const auto look_at = [&](const caf::mailbox_element& element) {
+    if (found != nullptr) return;
+    const auto view = view_of(element, std::type_identity<msg::MessageView>{});
+    if (view && wanted(*view)) found = &element;
+  };
+  urgent.peek_all(look_at);
+  normal.peek_all(look_at);
+  if (found == nullptr) return false;
+  if (found == next()) return true;
+  caf::mailbox_element_ptr first;
+  std::vector<caf::mailbox_element_ptr> others;
+  const auto take_from = [&](auto& queue) {
+    while (auto element = queue.take_front()) {
+      if (element.get() == found)
+        first = std::move(element);
+      else
+        others.push_back(std::move(element));
+    }
+  };
+  const auto give_to = [&](auto& queue) {
+    for (auto& element : others) queue.push_back(std::move(element));
+    others.clear();
+  };
+  take_from(normal);
+  give_to(normal);
+  take_from(urgent);
+  urgent.push_back(std::move(first));
+  give_to(urgent);
+  return true;
 }
 
 std::string to_string(const Schedule& schedule) {

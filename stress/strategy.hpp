@@ -3,6 +3,7 @@
 
 #include <caf/all.hpp>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <random>
 #include <span>
@@ -10,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "messages/operation.hpp"
+#include "messages/observer.hpp"
 
 namespace polychron::stress {
 
@@ -43,6 +44,9 @@ class Runnable {
   /// What the operation in that message touches, and whether it changes it; empty for other
   /// messages. Steps of different lanes whose footprints do not meet can be exchanged.
   std::vector<std::pair<msg::Object, bool>> footprint() const;
+  /// Has it handle the first message next that `wanted` is true of, whatever came before, urgently
+  /// or not. False if there is none.
+  bool prefer(const std::function<bool(const msg::MessageView&)>& wanted) const;
 
  private:
   const caf::mailbox_element* next() const;

@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(what_is_larger_than_a_usual_recording_comes_again) {
 }
 
 BOOST_AUTO_TEST_CASE(every_schedule_of_a_random_program_comes_again) {
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     const auto recorded = recorded_program(seed);
     BOOST_TEST_CONTEXT("seed " << seed << "\n" << stress::to_string(recorded.program)) {
       BOOST_TEST(!recorded.result.finding.has_value());
