@@ -53,8 +53,8 @@ class Observer {
   virtual void has_turn(ActorId lane, const carry_out& operation) noexcept = 0;
   /// A context is about to do what is asked of it, which it does not once it is lost.
   virtual void takes(ActorId /*context*/, const submit& /*call*/) noexcept {}
-  /// A lane is about to answer a read or a compute: with these bytes, or because of this. Or a write
-  /// whose caller waited: it leaves the tensor as it was.
+  /// A lane is about to answer a read or a compute: with these bytes, or because of this. Or a
+  /// write whose caller waited: it leaves the tensor as it was.
   virtual void answers(ActorId /*lane*/, Ticket /*ticket*/, const std::optional<Error>& /*error*/,
                        std::span<const Buffer> /*results*/) noexcept {}
   /// A tensor is destroyed, and its actor is about to reject what it owes for the operation of

@@ -52,7 +52,9 @@ struct Awaited : Rig {
 class StuckHelper {
  public:
   explicit StuckHelper(Awaited& rig) : rig_(rig) {
-    BOOST_REQUIRE(comes([&] { return is_stuck(); }));
+    const bool stuck = comes([&] { return is_stuck(); });
+    if (!stuck) gate->open();  // or the thread would never end
+    BOOST_REQUIRE(stuck);
   }
   ~StuckHelper() { gate->open(); }
 
