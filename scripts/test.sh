@@ -3,7 +3,7 @@
 # "N passed, N failed, N skipped". Exits non-zero if any failed. Usage: test.sh [PRESET...]
 #   release (if none is named), debug, asan: every test, and schedules that no test has tried before;
 #     release: also the trace page's, in a browser, and those of the benchmarks' table
-#   tsan: the tests with threads (api, protocol, replay, soak) under the thread sanitizer, CAF compiled along
+#   tsan: the tests with threads (api, protocol, replay, soak, teams) under the thread sanitizer, CAF compiled along
 #   clang: all of it compiled by Clang, whose warnings are errors as well, and the quick tests run
 #   packages: the Debian packages installed in a bare root, used and removed (see check-packages.sh)
 #   debian13: the main job and the tests in a bare root of Debian 13 (see check-debian13.sh)
@@ -94,10 +94,10 @@ test_tsan() {
     skip "tsan: $(printf '%s\n' "$answer" | tail -n 1)"
     return
   fi
-  build tsan test_api test_protocol test_replay test_soak || return 0
+  build tsan test_api test_protocol test_replay test_soak test_teams || return 0
   options=exitcode=66:second_deadlock_stack=1${TSAN_OPTIONS:+:$TSAN_OPTIONS}
   # shellcheck disable=SC2086  # words, or none
-  run_tests tsan env TSAN_OPTIONS="$options" $fixed ctest -j 2 -L '^(api|protocol|replay|soak)$'
+  run_tests tsan env TSAN_OPTIONS="$options" $fixed ctest -j 2 -L '^(api|protocol|replay|soak|teams)$'
 }
 
 # The other compiler sees every line. It does not optimise: tests that run for seconds are left out;
