@@ -30,6 +30,8 @@ class Team {
   /// Runs the parts of `step`, of which there are `parts`, each once and in any order. Throws what
   /// the first that failed has thrown, when all have ended. One caller at a time, on any thread.
   void run(Bound& step, std::size_t parts);
+  /// How many steps it has run. By whoever called run() last, or has heard of it.
+  std::uint32_t steps() const noexcept { return number_; }
 
  private:
   /// What is to be taken next, in one word, so that it is taken from the step that it is of: the

@@ -66,6 +66,16 @@ std::thread::id FaultPlan::last_thread(FaultPoint point) const {
   return schedule == schedules_.end() ? std::thread::id() : schedule->second.last_thread;
 }
 
+std::shared_ptr<kernels::Team> FaultPlan::last_team() const {
+  const std::lock_guard lock(mutex_);
+  return last_team_.lock();
+}
+
+void FaultPlan::note(const std::shared_ptr<kernels::Team>& team) {
+  const std::lock_guard lock(mutex_);
+  last_team_ = team;
+}
+
 std::optional<Error> FaultBackend::strike(FaultPoint point, bool* inherent) {
   const auto fault = faults_->next(point);
   if (!fault) return std::nullopt;
@@ -99,6 +109,7 @@ Result<std::shared_ptr<kernels::Plan>> FaultBackend::compile(
 Result<std::unique_ptr<kernels::PlanInstance>> FaultBackend::instantiate(
     std::shared_ptr<const kernels::Plan> plan, std::shared_ptr<kernels::Team> team) {
   if (const auto error = strike(FaultPoint::instantiate)) return *error;
+  faults_->note(team);
   return inner_->instantiate(std::move(plan), std::move(team));
 }
 

@@ -38,12 +38,16 @@ class FaultPlan {
   void clear();
   /// Called by the backend: whether this call fails.
   std::optional<Fault> next(FaultPoint point);
+  /// Likewise: with which team it makes an instance.
+  void note(const std::shared_ptr<kernels::Team>& team);
   std::uint64_t injected() const;
   /// How often `point` was called, since the plan was made or cleared.
   std::uint64_t calls(FaultPoint point) const;
   /// The threads that have called `point` since then, and the one that did last.
   std::set<std::thread::id> threads(FaultPoint point) const;
   std::thread::id last_thread(FaultPoint point) const;
+  /// Of the instance that was made last, while its lane lives; null where one thread is to do it.
+  std::shared_ptr<kernels::Team> last_team() const;
 
  private:
   struct Schedule {
@@ -59,6 +63,7 @@ class FaultPlan {
   mutable std::mutex mutex_;
   std::map<FaultPoint, Schedule> schedules_;
   std::uint64_t injected_ = 0;
+  std::weak_ptr<kernels::Team> last_team_;
 };
 
 class FaultBackend : public kernels::Backend {

@@ -1,8 +1,10 @@
 // Threads that share the work of a dispatch: they change how long it takes, and nothing else.
 #include <cstring>
 
+#include "kernels/team.hpp"
 #include "tests/api/fixture.hpp"
 #include "tests/patience.hpp"
+#include "tests/rig.hpp"
 
 using namespace polychron;
 using namespace polychron::testing;
@@ -71,6 +73,28 @@ BOOST_AUTO_TEST_CASE(results_are_the_same_bits_for_any_number_of_threads_and_lan
         BOOST_TEST((mixing.results() == expected),
                    threads << " threads, " << lanes << " lanes, run " << run);
     }
+}
+
+BOOST_AUTO_TEST_CASE(a_lane_has_a_team_which_shares_its_dispatches) {
+  for (const int threads : {1, 3}) {
+    Rig rig({.threads = threads});
+    const auto graph = Mixing::build(rig.context);
+    const auto tensor = [&] {
+      TensorDescriptor descriptor;
+      descriptor.data_type = DataType::float32;
+      descriptor.shape = {size, size};
+      descriptor.readable = true;
+      return rig.context.create_tensor(descriptor).get();
+    };
+    const auto x = tensor(), y = tensor();
+    rig.context.dispatch(graph, {{"x", x}}, {{"y", y}});
+    rig.context.read_tensor(y).get();
+    const auto team = rig.faults->last_team();
+    BOOST_REQUIRE((team != nullptr) == (threads > 1));
+    if (threads == 1) continue;
+    BOOST_TEST(team->size() == 3U);
+    BOOST_TEST(team->steps() > 1U);
+  }
 }
 
 // The context goes while a team is at work: reads are rejected, and everything ends.

@@ -114,6 +114,16 @@ BOOST_AUTO_TEST_CASE(parts_make_the_whole) {
   }
 }
 
+// Otherwise nobody would notice that one thread does it all.
+BOOST_AUTO_TEST_CASE(a_team_runs_the_steps_that_are_in_parts) {
+  const auto team = std::make_shared<kernels::Team>(2);
+  const auto graph = network();
+  const auto steps = kernels::make_cpu_backend()->compile(graph).value()->describe().size();
+  Runner runner(kernels::make_cpu_backend(), graph, team);
+  runner.run();
+  BOOST_TEST(team->steps() == steps);
+}
+
 // All but transposes, which move nothing here, and the copy of a result that is no output's.
 BOOST_AUTO_TEST_CASE(every_large_step_is_in_parts) {
   const auto plan = kernels::make_cpu_backend()->compile(network()).value();
