@@ -60,7 +60,8 @@ class PlanCompiler {
     step.label = node.label;
     if (node.op != op_view) {
       const Problem problem = problem_of(graph_, node);
-      if (settings_.cut) step.kernel = prepare_in_parts(problem, step.text);
+      if (settings_.cut && !settings_.reference_only)
+        step.kernel = prepare_in_parts(problem, step.text);
       if (!step.kernel) step.kernel = prepare_kernel(problem, step.text, settings_.reference_only);
     }
     plan_->steps.push_back(std::move(step));
