@@ -56,6 +56,16 @@ struct Made {
   void carries_out(std::int64_t at, std::uint64_t duration, std::uint64_t by, msg::Ticket ticket) {
     records.carried.push_back({1, at, duration, by, ticket, 1});
   }
+  /// A lane is handed an operation, and begins with it at once.
+  void carries(std::int64_t at, std::uint64_t handling, std::uint64_t operation,
+               msg::Ticket ticket) {
+    handles(at, handling, lane, "carry_out", ticket);
+    carries_out(at + 1, operation, lane, ticket);
+  }
+  void is_destroyed(std::int64_t called, std::int64_t taken) {
+    sends(called, 0, the_context, "submit", 0, 1);
+    takes(taken, true);
+  }
   void takes(std::int64_t at, bool ends = false) {
     calls[{1, at}] = made.size();
     made.emplace_back().ends = ends;
@@ -108,8 +118,7 @@ BOOST_AUTO_TEST_CASE(what_was_told_by_who_came_later_is_heard_later_still) {
   // The lane came to a read, was kept waiting, and found that the tensor's actor had answered.
   Made recording;
   recording.sends(1, the_context, lane, "carry_out", 7, 1);
-  recording.handles(2, 90, lane, "carry_out", 7);
-  recording.carries_out(3, 40, lane, 7);
+  recording.carries(2, 90, 40, 7);
   recording.sends(41, lane, tensor, "tensor_answered", 7);
   recording.handles(70, 1, tensor, "tensor_answered", 7);
   recording.records.rejected.push_back({1, 60, tensor, 7});
@@ -119,8 +128,7 @@ BOOST_AUTO_TEST_CASE(what_was_told_by_who_came_later_is_heard_later_still) {
 
 BOOST_AUTO_TEST_CASE(a_lane_that_asked_did_so_before_the_other_showed_how_far_it_is) {
   Made recording;
-  recording.handles(1, 50, lane, "carry_out", 5);
-  recording.carries_out(2, 8, lane, 5);  // and is kept waiting before it shows that
+  recording.carries(1, 50, 8, 5);  // and is kept waiting before it shows that
   recording.handles(20, 20, other_lane, "carry_out", 6);
   recording.sends(30, other_lane, lane, "await_turn").footprint.turn = 3;
   recording.handles(60, 1, lane, "await_turn");
@@ -134,8 +142,7 @@ BOOST_AUTO_TEST_CASE(a_lane_that_asked_did_so_before_the_other_showed_how_far_it
 BOOST_AUTO_TEST_CASE(what_was_taken_while_a_device_failed_was_taken_before_it_was_lost) {
   Made recording;
   recording.sends(1, the_context, lane, "carry_out", 7, 2);
-  recording.handles(2, 50, lane, "carry_out", 7);
-  recording.carries_out(3, 40, lane, 7);
+  recording.carries(2, 50, 40, 7);
   recording.sends(10, lane, the_context, "operation_failed", 7).about.error =
       "7\tcontext_lost\twrite\t\t\tran\tgone";
   recording.handles(12, 1, the_context, "operation_failed", 7);
@@ -149,10 +156,8 @@ BOOST_AUTO_TEST_CASE(what_was_taken_while_a_device_failed_was_taken_before_it_wa
 
 BOOST_AUTO_TEST_CASE(a_device_that_failed_when_the_context_had_gone_does_so_again) {
   Made recording;
-  recording.handles(2, 50, lane, "carry_out", 7);
-  recording.carries_out(3, 40, lane, 7);
-  recording.sends(20, 0, the_context, "submit", 0, 1);
-  recording.takes(22, true);
+  recording.carries(2, 50, 40, 7);
+  recording.is_destroyed(20, 22);
   recording.sends(30, lane, tensor, "tensor_became", 7).about.error =
       "7\tcontext_lost\twrite\t\t\tran\tgone";
   BOOST_TEST(recording.comes_before("carry_out 0", "call 0"));
@@ -161,11 +166,9 @@ BOOST_AUTO_TEST_CASE(a_device_that_failed_when_the_context_had_gone_does_so_agai
 
 BOOST_AUTO_TEST_CASE(what_lanes_handled_last_and_did_nothing_came_after_the_loss) {
   Made recording;
-  recording.handles(2, 9, lane, "carry_out", 7);
-  recording.carries_out(3, 5, lane, 7);
+  recording.carries(2, 9, 5, 7);
   recording.handles(20, 1, lane, "end_lease");
-  recording.sends(30, 0, the_context, "submit", 0, 1);
-  recording.takes(40, true);
+  recording.is_destroyed(30, 40);
   BOOST_TEST(recording.comes_before("call 0", "end_lease 0"));
   BOOST_TEST(recording.comes_before("end 7", "call 0"));
 }
