@@ -64,13 +64,13 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Write& o, msg::Ticket 
     // The caller gave up waiting, or hears now that it is too late: a call that throws leaves the
     // tensor as it was.
     count(environment().counters->not_run);
-    if (auto* const observer = environment().tap.observer()) {
-      if (!error)
-        error = Error(ErrorKind::aborted, "its caller gave up waiting")
-                    .with_operation("write", o.label, ticket)
-                    .not_run();
-      observer->answers(self()->id(), ticket, error, {});
-    }
+    if (auto* const observer = environment().tap.observer())
+      observer->answers(self()->id(), ticket,
+                        error ? error
+                              : Error(ErrorKind::aborted, "its caller gave up waiting")
+                                    .with_operation("write", o.label, ticket)
+                                    .not_run(),
+                        {});
     leave();
     payload.meeting->finish(std::move(error));
     return Course::over;

@@ -18,6 +18,12 @@ std::string name_of_message() {
   return name.substr(name.rfind(':') + 1);
 }
 
+/// Likewise, of the one that is pointed to.
+template <class... Messages>
+std::string name_of(const std::variant<const Messages*...>& message) {
+  return std::visit([]<class M>(const M*) { return name_of_message<M>(); }, message);
+}
+
 /// What the caller called an operation or a call, or "".
 template <class... Kinds>
 std::string_view label_of(const std::variant<Kinds...>& variant) {

@@ -63,10 +63,7 @@ void Listener::received(msg::ActorId by, const msg::MessageView& message) noexce
   if (const auto* const* m = std::get_if<const msg::compile*>(&message))
     at_->graph = (*m)->call.graph;
   if (progress_ == nullptr) return;
-  const auto name = std::visit(
-      [](const auto* m) { return msg::name_of_message<std::remove_cvref_t<decltype(*m)>>(); },
-      message);
-  progress_->handled(by, name, ticket_of(message));
+  progress_->handled(by, msg::name_of(message), ticket_of(message));
 }
 
 void Listener::finished(msg::ActorId by, const msg::MessageView& message) noexcept {

@@ -2,19 +2,12 @@
 
 #include <algorithm>
 #include <system_error>
-#include <type_traits>
 
 #include "messages/names.hpp"
 
 namespace polychron::replay {
 
 namespace {
-
-std::string name_of(const msg::MessageView& message) {
-  return std::visit(
-      [](const auto* m) { return msg::name_of_message<std::remove_cvref_t<decltype(*m)>>(); },
-      message);
-}
 
 /// Between lanes.
 bool is_question(const msg::MessageView& message) {
@@ -62,7 +55,7 @@ bool RecordedOrder::is_late(msg::ActorId actor, const msg::MessageView& message)
   if (ended()) return false;
   const bool question = is_question(message);
   if (late_ == 0 && !question) return false;
-  const auto name = name_of(message);
+  const auto name = msg::name_of(message);
   const auto ticket = ticket_of(message);
   if (const auto early = early_.find({actor, name, ticket});
       early != early_.end() && early->second < 0)
@@ -129,7 +122,7 @@ std::optional<std::size_t> RecordedOrder::find(Runnables runnables) {
 
 bool RecordedOrder::is_next(const msg::MessageView& message) const {
   if (turn().kind == Turn::Kind::message)
-    return ticket_of(message) == turn().ticket && name_of(message) == turn().message;
+    return ticket_of(message) == turn().ticket && msg::name_of(message) == turn().message;
   const auto* const* const submit = std::get_if<const msg::submit*>(&message);
   return submit != nullptr && std::holds_alternative<msg::DestroyContext>((*submit)->call) ==
                                   script_.calls[turn().call].ends;

@@ -10,18 +10,7 @@ namespace polychron::stress {
 
 namespace {
 
-/// The name of the message in `element`, of whatever protocol it is.
-template <class... Messages>
-std::string name_of(const caf::mailbox_element& element,
-                    std::type_identity<std::variant<const Messages*...>>) {
-  std::string name;
-  static_cast<void>(((element.content().template match_elements<Messages>() &&
-                      (name = msg::name_of_message<Messages>(), true)) ||
-                     ...));
-  return name;
-}
-
-/// Likewise, the message.
+/// The message in `element`, of whatever protocol it is.
 template <class... Messages>
 std::optional<msg::MessageView> view_of(const caf::mailbox_element& element,
                                         std::type_identity<std::variant<const Messages*...>>) {
@@ -47,7 +36,8 @@ const caf::mailbox_element* Runnable::next() const {
 std::string Runnable::message() const {
   const auto* const element = next();
   if (element == nullptr) return "";
-  return name_of(*element, std::type_identity<msg::MessageView>{});
+  const auto view = view_of(*element, std::type_identity<msg::MessageView>{});
+  return view ? msg::name_of(*view) : "";
 }
 
 std::vector<std::pair<msg::Object, bool>> Runnable::footprint() const {
