@@ -1,5 +1,5 @@
 // The local idiom: an actor is a state class with one method `receive` for each message of its
-// protocol. The routing table is made of these methods; a message that has none does not compile.
+// protocol. A message that has none does not compile.
 #pragma once
 
 #include <caf/all.hpp>
@@ -15,7 +15,7 @@
 #include "actors/mail.hpp"
 #include "base/invariant.hpp"
 #include "messages/context.hpp"
-#include "messages/shared/own_thread.hpp"
+#include "messages/shared/mailbox_actor.hpp"
 
 namespace polychron::actors {
 
@@ -44,89 +44,52 @@ void end_actor(const Handle& actor) noexcept {
   });
 }
 
-/// Base of every state: what it was given, the routing table with its hooks, and an end without
-/// noise when a handler throws (CAF would print): the context is told, and loses itself.
+/// An actor, without its address and its state.
+class Body : public msg::MailboxActor {
+ public:
+  Body(std::unique_ptr<msg::OwnThread> thread, EnvironmentRef environment,
+       const msg::Census::Entry& entry)
+      : MailboxActor(std::move(thread)), environment_(std::move(environment)), entry_(entry) {}
+
+  const EnvironmentRef& environment() const { return environment_; }
+
+ protected:
+  void leave() noexcept {
+    if (auto* const observer = environment_->tap.observer(); observer != nullptr && begun())
+      observer->ended(id());
+    environment_->census->leave(entry_);
+  }
+
+ private:
+  /// Outlives the state and the mailbox: what is in there may hold memory and places of it.
+  const EnvironmentRef environment_;
+  const msg::Census::Entry entry_;
+};
+
+/// Base of every state: what it was given, the hooks around its handlers, and an end without noise
+/// when one of them throws: the context is told, and loses itself.
 ///
-/// An actor ends without a reason: CAF copies a reason while it clears the mailbox, after it has
-/// destroyed the state; if there is no memory for that it calls the exception handler of the state
-/// that is gone, and destroys it again (0.17.6, scheduled_actor.cpp: finalize, reactivate).
-///
-/// Nobody is linked or monitored: that needs memory at the worst moment, and a list that is
-/// searched when its owner goes, which makes destroying 100,000 tensors quadratic (measured: 476 us
-/// each).
+/// None of them monitors or links to another: that needs memory at the worst moment, and a list
+/// that is searched when its owner goes, which makes destroying 100,000 tensors quadratic
+/// (measured: 476 us each).
 template <class Derived, class Interface>
 class State {
  public:
   using interface = Interface;
-  static constexpr bool has_thread = false;
+  /// Which kind of address its actor has.
+  using address = msg::PrivateAddress;
 
-  State(typename Interface::pointer self) : self_(self) {
-    self->set_exit_handler([self](caf::exit_msg&) { self->quit(); });
-    self->set_exception_handler([this](std::exception_ptr& thrown) { return failed(thrown); });
-  }
+  explicit State(Body& self) : self_(self) {}
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
 
-  /// The routing table.
-  typename Interface::behavior_type routes() { return routes_of(msg::messages_of<Interface>{}); }
-  void enter(EnvironmentRef environment) { environment_ = std::move(environment); }
-  /// The census is left with this state, because nothing that ends later could be told to.
-  void leaves(msg::Census::Entry entry) { leaves_ = entry; }
-
- protected:
-  ~State() {
-    if (leaves_) environment_->census->leave(*leaves_);
+  /// False if it is not of this protocol.
+  bool take(caf::type_erased_tuple& message) {
+    return take_one_of(message, msg::messages_of<Interface>{});
   }
-  const Environment& environment() const { return *environment_; }
-  const EnvironmentRef& environment_ref() const { return environment_; }
-  typename Interface::pointer self() const { return self_; }
-  /// Null once it has ended.
-  context_actor context() const { return environment_->alarm.context(); }
-
-  template <class Actor, class Message>
-  void tell(const Actor& receiver, Message&& message) {
-    tell_made(receiver, [&] { return std::decay_t<Message>(std::forward<Message>(message)); });
-  }
-  /// Likewise, ahead of the mail that waits there.
-  template <class Actor, class Message>
-  void tell_urgently(const Actor& receiver, Message&& message) {
-    mail(receiver, caf::message_priority::high, {self_->id(), self_->context()}, environment_->tap,
-         [&] { return std::decay_t<Message>(std::forward<Message>(message)); });
-  }
-  /// What `make()` returns, made in its place.
-  template <class Actor, class Make>
-  void tell_made(const Actor& receiver, const Make& make) {
-    mail(receiver, caf::message_priority::normal, {self_->id(), self_->context()},
-         environment_->tap, make);
-  }
-
- private:
-  template <class... Messages>
-  typename Interface::behavior_type routes_of(msg::MessageList<Messages...>) {
-    return {[this](Messages& message) { route(message); }...};
-  }
-  template <class Message>
-  void route(Message& message) {
-    auto* const observer = environment_->tap.observer();
-    if (observer == nullptr) [[likely]]
-      return handle(message);
-    const auto listened_to = environment_;  // the handler may be this actor's last
-    const auto id = self_->id();
-    observer->received(id, &std::as_const(message));
-    handle(message);
-    observer->finished(id, &std::as_const(message));
-  }
-  template <class Message>
-  void handle(Message& message) {
-    try {
-      static_cast<Derived*>(this)->receive(message);
-    } catch (...) {
-      // CAF ends the actor before it lets go of the message, and what that holds must not outlive
-      // the actor.
-      [[maybe_unused]] const Message gone(std::move(message));
-      throw;
-    }
-  }
-
-  caf::error failed(std::exception_ptr& thrown) noexcept {
+  /// By who has the actor's address.
+  void told_to_end(const caf::error&) {}
+  void threw(const std::exception_ptr& thrown) noexcept {
     until_there_is_memory([&] {
       std::string what = "unknown";
       bool out_of_memory = false;
@@ -142,12 +105,56 @@ class State {
       static_cast<Derived*>(this)->ended_by(
           {"the " + std::string(Derived::name) + " actor failed: " + what, out_of_memory});
     });
-    return {};
   }
 
-  typename Interface::pointer self_;
-  EnvironmentRef environment_;
-  std::optional<msg::Census::Entry> leaves_;
+ protected:
+  ~State() = default;
+  const Environment& environment() const { return *environment_ref(); }
+  const EnvironmentRef& environment_ref() const { return self_.environment(); }
+  Body& self() const { return self_; }
+  /// Null once it has ended.
+  context_actor context() const { return environment().alarm.context(); }
+
+  template <class Actor, class Message>
+  void tell(const Actor& receiver, Message&& message) {
+    tell_made(receiver, [&] { return std::decay_t<Message>(std::forward<Message>(message)); });
+  }
+  /// Likewise, ahead of the mail that waits there.
+  template <class Actor, class Message>
+  void tell_urgently(const Actor& receiver, Message&& message) {
+    mail(receiver, caf::message_priority::high, {self_.id(), self_.context()}, environment().tap,
+         [&] { return std::decay_t<Message>(std::forward<Message>(message)); });
+  }
+  /// What `make()` returns, made in its place.
+  template <class Actor, class Make>
+  void tell_made(const Actor& receiver, const Make& make) {
+    mail(receiver, caf::message_priority::normal, {self_.id(), self_.context()}, environment().tap,
+         make);
+  }
+
+ private:
+  /// By the address of its type's description, which differs if another library made the message:
+  /// to compare names takes longer than most handlers.
+  template <class... Messages>
+  bool take_one_of(caf::type_erased_tuple& message, msg::MessageList<Messages...>) {
+    if (message.size() != 1) return false;
+    const auto* const type = message.type(0).second;
+    return ((type == &typeid(Messages) && route(message.get_mutable_as<Messages>(0))) || ...) ||
+           ((message.match_elements<Messages>() && route(message.get_mutable_as<Messages>(0))) ||
+            ...);
+  }
+  template <class Message>
+  bool route(Message& message) {
+    auto* const observer = environment().tap.observer();
+    if (observer != nullptr) [[unlikely]]
+      observer->received(self_.id(), &std::as_const(message));
+    static_cast<Derived*>(this)->receive(message);
+    if (observer != nullptr) [[unlikely]]
+      observer->finished(self_.id(), &std::as_const(message));
+    return true;
+  }
+
+  Body& self_;
 };
 
 /// Of all actors but the context's: a failure is the context's business.
@@ -156,72 +163,107 @@ class Member : public State<Derived, Interface> {
  public:
   using State<Derived, Interface>::State;
   void ended_by(msg::actor_failed failure) {
-    if (!this->environment_ref()) return;
     if (const auto owner = this->environment().alarm.ring(failure))
       this->tell_urgently(owner, std::move(failure));
   }
 };
 
-/// States of which `has_thread` is true may run on a thread of their own.
+/// What an actor with state S starts with.
 template <class S>
-using ShellBase = std::conditional_t<S::has_thread, msg::OnOwnThread<typename S::interface::base>,
-                                     typename S::interface::base>;
-template <class S>
-using Shell = caf::stateful_actor<S, ShellBase<S>>*;
-
+struct Beginning {
+  virtual ~Beginning() = default;
+  virtual void start(S& state) = 0;
+};
 template <class S, class... Args>
-typename S::interface::behavior_type body(Shell<S> self, msg::Census::Entry entry,
-                                          EnvironmentRef environment, Args... args) {
-  // First of all: from here on the context hears of whatever goes wrong.
-  auto& state = self->state;
-  state.enter(environment);
-  if (auto* const observer = environment->tap.observer()) observer->started(self->id(), S::name);
-  try {
-    state.start(std::move(args)...);
-    // Not a member of the state, which goes before the mailbox does: what is in there may hold
-    // memory and places, which need the environment.
-    self->attach_functor([environment, entry, id = self->id()] {
-      if (auto* const observer = environment->tap.observer()) observer->ended(id);
-      environment->census->leave(entry);
-    });
-  } catch (...) {
-    state.leaves(entry);
-    throw;
+struct BeginningWith final : Beginning<S> {
+  explicit BeginningWith(Args&&... given) : args(std::move(given)...) {}
+  void start(S& state) override {
+    std::apply([&](Args&... given) { state.start(std::move(given)...); }, args);
   }
-  return state.routes();
-}
+  std::tuple<Args...> args;
+};
 
-/// Spawns an actor with state S in `host`, a system or an actor.
-template <class S, class Host, class... Args>
-typename S::interface spawn_in(Host& host, const EnvironmentRef& environment,
-                               msg::Census::Doing doing, Args... args) {
+/// An actor with state S. The state is there from its first step to its last.
+template <class S>
+class ActorWith final : public S::address, public Body {
+ public:
+  ActorWith(caf::actor_config& config, std::unique_ptr<msg::OwnThread> thread,
+            EnvironmentRef environment, const msg::Census::Entry& entry,
+            std::unique_ptr<Beginning<S>> beginning)
+      : S::address(config),
+        Body(std::move(thread), std::move(environment), entry),
+        beginning_(std::move(beginning)) {}
+
+  caf::abstract_actor& address() noexcept override { return *this; }
+  const char* kind() const noexcept override { return S::name; }
+  const char* name() const override { return S::name; }
+  using S::address::enqueue;
+  void enqueue(caf::mailbox_element_ptr element, caf::execution_unit* unit) override {
+    put(std::move(element), unit);
+  }
+  void on_destroy() override { abandon(); }
+
+ private:
+  void begin() override {
+    if (auto* const observer = environment()->tap.observer())
+      observer->started(Body::id(), S::name);
+    state_.emplace(*this);
+    const auto beginning = std::move(beginning_);
+    beginning->start(*state_);
+  }
+  bool handle(caf::type_erased_tuple& message) override { return state_->take(message); }
+  void told_to_end(const caf::error& reason) override { state_->told_to_end(reason); }
+  void failed(const std::exception_ptr& thrown) noexcept override {
+    if (state_) state_->threw(thrown);
+  }
+  void end() noexcept override {
+    state_.reset();
+    beginning_.reset();
+  }
+  void ended(caf::execution_unit* unit) noexcept override {
+    leave();
+    this->cleanup(caf::error{}, unit);  // without a reason, which would need memory
+  }
+
+  std::unique_ptr<Beginning<S>> beginning_;
+  std::optional<S> state_;
+};
+
+/// Spawns an actor with state S in `system`. `unit`: what runs who spawns it, or null. `doing`: see
+/// Census. `thread`: its own, if it has one.
+template <class S, class... Args>
+typename S::interface spawn_in(caf::actor_system& system, caf::execution_unit* unit,
+                               const EnvironmentRef& environment, msg::Census::Doing doing,
+                               std::unique_ptr<msg::OwnThread> thread, Args... args) {
+  using Actor = ActorWith<S>;
+  std::unique_ptr<Beginning<S>> beginning =
+      std::make_unique<BeginningWith<S, Args...>>(std::move(args)...);
   const auto census = environment->census;
   const auto entry = census->enter(environment->name_of(S::name), std::move(doing));
+  typename S::interface actor;
   try {
-    return host.spawn(body<S, Args...>, entry, environment, std::move(args)...);
+    caf::actor_config config(unit);
+    actor = caf::make_actor<Actor, typename S::interface>(system.next_actor_id(), system.node(),
+                                                          &system, config, std::move(thread),
+                                                          environment, entry, std::move(beginning));
   } catch (...) {
     census->leave(entry);
     throw;
   }
+  static_cast<Actor*>(caf::actor_cast<caf::abstract_actor*>(actor))->launch(unit);
+  return actor;
 }
 
-/// Spawns a device or compiler with state S in `system`, on a thread of its own unless the
-/// environment says otherwise. `doing`: what keeps that thread. Throws std::system_error if no
-/// thread can be had.
+/// Likewise a device or compiler, on a thread of its own unless the environment says otherwise.
+/// Throws std::system_error if no thread can be had.
 template <class S, class... Args>
 typename S::interface spawn_on_thread(caf::actor_system& system, const EnvironmentRef& environment,
                                       msg::Census::Doing doing, Args... args) {
-  struct Given {
-    explicit Given(std::unique_ptr<msg::OwnThread> thread) {
-      msg::OwnThread::give_next(std::move(thread));
-    }
-    ~Given() { msg::OwnThread::give_next(nullptr); }
-  };
   auto thread = environment->detached ? std::make_unique<msg::OwnThread>(system) : nullptr;
   if constexpr (S::may_be_helped)
     if (thread && environment->helping) environment->helping->add_lane(thread->post());
-  const Given given(std::move(thread));
-  return spawn_in<S>(system, environment, std::move(doing), std::move(args)...);
+  return spawn_in<S>(system, nullptr, environment, std::move(doing), std::move(thread),
+                     std::move(args)...);
 }
 
 }  // namespace polychron::actors

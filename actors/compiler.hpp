@@ -10,7 +10,7 @@ namespace polychron::actors {
 class CompilerState : public Member<CompilerState, compiler_actor> {
  public:
   static inline const char* name = "compiler";
-  static constexpr bool has_thread = true, may_be_helped = false;
+  static constexpr bool may_be_helped = false;
   using Member::Member;
 
   void start() {}

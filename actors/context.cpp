@@ -23,21 +23,16 @@ Result<ContextState::TensorEntry*> ContextState::find_tensor(msg::TensorId id) {
 void ContextState::start(Crew&& crew) {
   // Before anything that may fail: they end with this actor, and it with them.
   crew_ = std::move(crew);
-  if (auto failure = environment().alarm.arm(caf::actor_cast<caf::actor_addr>(self())))
-    tell_urgently(caf::actor_cast<context_actor>(self()->ctrl()), std::move(*failure));
+  if (auto failure = environment().alarm.arm(self().address().address()))
+    tell_urgently(caf::actor_cast<context_actor>(self().address().ctrl()), std::move(*failure));
   order_.emplace(environment_ref());
-  // Sent by an embedder, who has the actor's address.
-  self()->set_exit_handler([this](caf::exit_msg& m) {
-    lose(LostReason::device_failed, "the context's actor was ended: " + caf::to_string(m.reason));
-    self()->quit();
-  });
   for (const auto& lane : crew_.lanes) tell(lane, msg::meet{crew_.lanes});
 }
 
 void ContextState::receive(msg::submit& m) {
   // What was called is still in the mail when its context has gone: nobody carries it out.
   if (environment().lost->lost() && !std::holds_alternative<msg::DestroyContext>(m.call)) return;
-  if (auto* const observer = environment().tap.observer()) observer->takes(self()->id(), m);
+  if (auto* const observer = environment().tap.observer()) observer->takes(self().id(), m);
   std::visit([&](auto& c) { call(c, m.local); }, m.call);
 }
 
@@ -45,9 +40,9 @@ void ContextState::call(msg::CreateTensor& c, msg::LocalPart& local) {
   ensure(!tensors_.contains(c.tensor), "a tensor's number is given once");
   const auto slot = std::make_shared<msg::TensorSlot>();
   slot->id = c.tensor;
-  slot->label = c.label;
+  slot->label = std::move(c.label);
   slot->bytes = static_cast<std::size_t>(c.bytes);
-  slot->actor = spawn<TensorState>(c.tensor, std::move(c.label));
+  slot->actor = spawn<TensorState>(c.tensor);
   auto& entry = tensors_.emplace(c.tensor, TensorEntry{slot->actor, slot, {slot.get(), {}, {}}, {}})
                     .first->second;
   auto stamp = order_->stamp_write(entry.uses);
@@ -151,7 +146,7 @@ void ContextState::call(const msg::DestroyTensor& c, msg::LocalPart&) {
   auto& entry = tensor->second;
   // Its actor first: by the time that the lane goes on, the replies are rejected and the leases
   // revoked.
-  tell(entry.actor, msg::destroy_tensor{});
+  tell(entry.actor, msg::destroy_tensor{entry.slot->label});
   for (const auto& rent : entry.rents) end(rent, true);
   issue<msg::op::Release>(order_->stamp_write(entry.uses), {}, entry.slot);
   ending_tensors_.emplace(c.tensor, std::move(entry.actor));

@@ -34,6 +34,7 @@ context_actor spawn_context(caf::actor_system& system, const EnvironmentRef& env
 class ContextState : public State<ContextState, context_actor> {
  public:
   static inline const char* name = "context";
+  using address = msg::PublicAddress;
   using State::State;
   /// However this actor ended, nobody may wait for ever.
   ~ContextState();
@@ -47,6 +48,8 @@ class ContextState : public State<ContextState, context_actor> {
   void receive(const msg::graph_gone& m);
   void receive(const msg::actor_failed& m);
   void ended_by(const msg::actor_failed& failure) noexcept;
+  /// By an embedder, who has the actor's address.
+  void told_to_end(const caf::error& reason);
 
  private:
   /// A lease that was asked for, and the operation that grants it.
@@ -113,7 +116,8 @@ class ContextState : public State<ContextState, context_actor> {
   void lose(LostReason reason, std::string_view message) noexcept;
   template <class S, class... Args>
   typename S::interface spawn(Args... args) {
-    return spawn_in<S>(*self(), environment_ref(), {}, std::move(args)...);
+    return spawn_in<S>(self().address().home_system(), self().context(), environment_ref(), {},
+                       nullptr, std::move(args)...);
   }
 
   std::optional<LaneOrder> order_;

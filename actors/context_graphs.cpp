@@ -119,8 +119,7 @@ void ContextState::receive(msg::compiled& m) {
                    slot->outputs,
                    slot->plan->describe(),
                    slot->plan->labels(),
-                   slot->plan->constant_bytes(),
-                   slot->plan->arena_bytes()};
+                   {slot->plan->constant_bytes(), slot->plan->arena_bytes(), crew_.lanes.size()}};
   slot->actor = spawn<GraphState>(id, std::move(built), reply);
   auto& entry =
       graphs_.emplace(id, GraphEntry{slot->actor, slot, {slot.get(), {}, {}}}).first->second;
@@ -206,7 +205,7 @@ void ContextState::receive(const msg::fence_passed& m) { scopes_.passed(m.id); }
 
 void ContextState::call(const msg::DestroyContext&, msg::LocalPart&) {
   lose(LostReason::destroyed, "the context was destroyed");
-  self()->quit();
+  self().quit();
 }
 
 void ContextState::receive(const msg::tensor_gone& m) { ending_tensors_.erase(m.tensor); }
@@ -215,7 +214,11 @@ void ContextState::receive(const msg::graph_gone& m) { ending_graphs_.erase(m.gr
 
 void ContextState::receive(const msg::actor_failed& m) {
   ended_by(m);
-  self()->quit();
+  self().quit();
+}
+
+void ContextState::told_to_end(const caf::error& reason) {
+  lose(LostReason::device_failed, "the context's actor was ended: " + caf::to_string(reason));
 }
 
 void ContextState::ended_by(const msg::actor_failed& failure) noexcept {
@@ -240,9 +243,7 @@ void ContextState::lose(LostReason reason, std::string_view message) noexcept {
   crew_ = {};
 }
 
-ContextState::~ContextState() {
-  if (environment_ref()) lose(LostReason::device_failed, "the context's actor has ended");
-}
+ContextState::~ContextState() { lose(LostReason::device_failed, "the context's actor has ended"); }
 
 // -- the beginning --------------------------------------------------------------------------------
 
@@ -274,7 +275,7 @@ Crew spawn_crew(caf::actor_system& system, const EnvironmentRef& environment) {
 context_actor spawn_context(caf::actor_system& system, const EnvironmentRef& environment) {
   const auto crew = spawn_crew(system, environment);
   try {
-    auto context = spawn_in<ContextState>(system, environment, {}, crew);
+    auto context = spawn_in<ContextState>(system, nullptr, environment, {}, nullptr, crew);
     if (environment->helping)
       environment->helping->set_context(caf::actor_cast<caf::actor_addr>(context));
     return context;

@@ -4,7 +4,7 @@
 
 namespace polychron::actors {
 
-DeviceState::DeviceState(device_actor::pointer self)
+DeviceState::DeviceState(Body& self)
     : Member(self),
       timeline_(
           [this](const msg::Wait& wait) {
@@ -30,10 +30,10 @@ DeviceState::Course DeviceState::run_one(msg::carry_out& m) {
   progress.begin(ticket, m.operation.index());
   auto* const observer = environment().tap.observer();
   if (observer != nullptr) [[unlikely]]
-    observer->has_turn(self()->id(), m);
+    observer->has_turn(self().id(), m);
   const auto course = std::visit([&](const auto& o) { return carry_out(o, ticket); }, m.operation);
   if (observer != nullptr) [[unlikely]]
-    observer->carried_out(self()->id(), ticket);
+    observer->carried_out(self().id(), ticket);
   progress.end();
   leave();
   in_hand_ = nullptr;
@@ -87,12 +87,10 @@ void DeviceState::rest() {
 bool DeviceState::next_is_brief() {
   // What waits here might come to run behind it, however long that takes.
   if (!timeline_.idle() || lost()) return false;
-  auto& mailbox = self()->mailbox();
-  mailbox.fetch_more();
-  auto& queues = mailbox.queue().queues();
-  auto* const next = std::get<caf::scheduled_actor::normal_queue_index>(queues).peek();
-  if (next == nullptr || !std::get<caf::scheduled_actor::urgent_queue_index>(queues).empty())
-    return false;
+  auto& mailbox = self().mailbox();
+  mailbox.fetch();
+  const auto* const next = mailbox.normal().first();
+  if (next == nullptr || !mailbox.urgent().empty()) return false;
   const auto& content = next->content();
   if (!content.match_elements<msg::carry_out>()) return false;
   const auto& message = content.get_as<msg::carry_out>(0);
@@ -127,7 +125,7 @@ bool DeviceState::is_brief(const msg::Operation& operation) const {
   return std::visit(IsBrief{lane_}, operation);
 }
 
-bool DeviceState::has_mail() const { return !self()->mailbox().empty(); }
+bool DeviceState::has_mail() const { return !self().mailbox().empty(); }
 
 void DeviceState::receive(const msg::await_turn& m) {
   ensure(m.lane != lane_ && m.wait.at.lane == lane_, "lanes wait for others");
@@ -160,9 +158,9 @@ void DeviceState::receive(const msg::survey_lane& m) {
   if (lost()) return;  // some of what was queued has been dropped
   auto pending = timeline_.pending();
   // What is still in the mail has arrived as well: it waits for what this lane does before.
-  auto& mailbox = self()->mailbox();
-  mailbox.fetch_more();
-  mailbox.queue().peek_all([&](const caf::mailbox_element& element) {
+  auto& mailbox = self().mailbox();
+  mailbox.fetch();
+  mailbox.normal().for_each([&](const caf::mailbox_element& element) {
     const auto& content = element.content();
     if (!content.match_elements<msg::carry_out>()) return;
     const auto& waiting = content.get_as<msg::carry_out>(0);

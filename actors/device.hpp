@@ -19,8 +19,8 @@ namespace polychron::actors {
 class DeviceState : public Member<DeviceState, device_actor> {
  public:
   static inline const char* name = "device";
-  static constexpr bool has_thread = true, may_be_helped = true;
-  explicit DeviceState(device_actor::pointer self);
+  static constexpr bool may_be_helped = true;
+  explicit DeviceState(Body& self);
 
   void start(std::uint32_t lane);
   void receive(msg::carry_out& m);

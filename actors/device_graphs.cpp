@@ -109,7 +109,7 @@ kernels::ExecuteStatus DeviceState::run(msg::GraphSlot& graph, std::span<double>
   constexpr auto brief = std::chrono::microseconds(250);  // some wake-ups
   if (timed) mine.brief = msg::Clock::now() - begun <= brief;
   if (listened_to && result)
-    observer->steps_taken(self()->id(), in_hand_->stamp.ticket, graph, seconds);
+    observer->steps_taken(self().id(), in_hand_->stamp.ticket, graph, seconds);
   return {result, inherent};
 }
 
@@ -243,7 +243,7 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Compute& o, msg::Ticke
   else
     completed();
   if (auto* const observer = environment().tap.observer())
-    observer->answers(self()->id(), ticket, batch.error, batch.outputs);
+    observer->answers(self().id(), ticket, batch.error, batch.outputs);
   give_back(*o.batch);
   tell(graph.actor, msg::graph_answered{ticket});
   return Course::over;

@@ -65,7 +65,7 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Write& o, msg::Ticket 
     // tensor as it was.
     count(environment().counters->not_run);
     if (auto* const observer = environment().tap.observer())
-      observer->answers(self()->id(), ticket,
+      observer->answers(self().id(), ticket,
                         error ? error
                               : Error(ErrorKind::aborted, "its caller gave up waiting")
                                     .with_operation("write", o.label, ticket)
@@ -122,7 +122,7 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Read& o, msg::Ticket t
     o.loan->content.error = error;
   }
   if (auto* const observer = environment().tap.observer())
-    observer->answers(self()->id(), ticket, o.loan->content.error, {&o.loan->content.buffer, 1});
+    observer->answers(self().id(), ticket, o.loan->content.error, {&o.loan->content.buffer, 1});
   give_back(*o.loan);
   tell(slot.actor, msg::tensor_answered{ticket, std::nullopt});
   return Course::over;
@@ -164,7 +164,7 @@ void DeviceState::take_back(msg::TensorSlot& slot, msg::Lease& lease, bool revok
   if (!revoked) {
     ensure(lease.memory.has_value(), "a lease gives back what it took");
     if (auto* const observer = environment().tap.observer())
-      observer->takes_back(self()->id(), ticket, lease.bytes);
+      observer->takes_back(self().id(), ticket, lease.bytes);
     slot.memory = std::exchange(lease.memory, std::nullopt);
     lease.bytes = {};
     return;

@@ -10,7 +10,6 @@ void GraphState::start(msg::GraphId id, msg::Built built, Promise<msg::Built> re
 }
 
 GraphState::~GraphState() {
-  if (!environment_ref()) return;
   reply_.reject(environment().lost->error());
   --environment().counters->graphs;
 }
@@ -45,7 +44,7 @@ void GraphState::became(const msg::Invalid& outcome) {
 void GraphState::became(const msg::Released&) {
   ensure(destroyed_ && owed_.empty(), "a plan is released after all that needs it");
   if (const auto owner = context()) tell(owner, msg::graph_gone{id_});
-  self()->quit();
+  self().quit();
 }
 
 void GraphState::receive(const msg::destroy_graph&) {

@@ -23,7 +23,7 @@ struct Uses {
   msg::Object object = nullptr;
   Use last_write;
   /// The latest of each lane since then: what that lane does to the object is done in order.
-  boost::container::small_vector<Use, 2> reads_since;
+  boost::container::small_vector<Use, 1> reads_since;
 };
 
 class LaneOrder {

@@ -1,10 +1,12 @@
 #include "actors/tensor.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace polychron::actors {
 
-void TensorState::start(msg::TensorId id, std::string label) {
+void TensorState::start(msg::TensorId id) {
   id_ = id;
-  label_ = std::move(label);
   msg::count(environment().counters->tensors);
 }
 
@@ -42,21 +44,24 @@ void TensorState::end_replies(const Tell& tell_of, const Error& error) noexcept 
 }
 
 TensorState::~TensorState() {
-  if (!environment_ref()) return;
   end_replies([](msg::Ticket) {}, environment().lost->error());
   --environment().counters->tensors;
 }
 
 void TensorState::receive(msg::expect_of_tensor& m) {
   ensure(!destroyed_ && m.ticket != 0, "nothing is asked of a destroyed tensor");
-  const bool added = owed_.emplace(m.ticket, std::move(m.reply)).second;
-  ensure(added, "a ticket owes one reply");
+  auto place = owed_.end();
+  while (place != owed_.begin() && std::prev(place)->ticket >= m.ticket) --place;
+  ensure(place == owed_.end() || place->ticket != m.ticket, "a ticket owes one reply");
+  owed_.insert(place, {m.ticket, std::move(m.reply)});
 }
 
 void TensorState::receive(const msg::tensor_answered& m) {
-  auto owed = owed_.extract(m.ticket);
-  if (owed.empty()) return;  // it was rejected when the tensor was destroyed
-  std::visit([&](auto& reply) { answer(reply, m.error); }, owed.mapped());
+  const auto owed = std::ranges::find(owed_, m.ticket, &Owed::ticket);
+  if (owed == owed_.end()) return;  // it was rejected when the tensor was destroyed
+  auto reply = std::move(owed->reply);
+  owed_.erase(owed);
+  std::visit([&](auto& to) { answer(to, m.error); }, reply);
 }
 
 void TensorState::answer(Promise<void>& creation, const std::optional<Error>& error) {
@@ -73,7 +78,7 @@ void TensorState::answer(msg::Grant& grant, const std::optional<Error>& error) {
     return;
   }
   ensure(!destroyed_, "a destroyed tensor grants no lease");
-  out_.insert(grant.lease);
+  out_.push_back(grant.lease);
   grant.reply.resolve();
 }
 
@@ -88,22 +93,22 @@ void TensorState::became(const msg::Invalid&) { ensure(false, "graphs become inv
 void TensorState::became(const msg::Released&) {
   ensure(destroyed_ && owed_.empty(), "memory is released after the tensor was destroyed");
   if (const auto owner = context()) tell(owner, msg::tensor_gone{id_});
-  self()->quit();
+  self().quit();
 }
 
-void TensorState::receive(const msg::lease_ended& m) { out_.erase(m.lease); }
+void TensorState::receive(const msg::lease_ended& m) { std::erase(out_, m.lease); }
 
-void TensorState::receive(const msg::destroy_tensor&) {
+void TensorState::receive(const msg::destroy_tensor& m) {
   ensure(!destroyed_, "a tensor is destroyed once");
   destroyed_ = true;
   // Not of what goes with a context: that is one thing, and told.
   end_replies(
       [&](msg::Ticket ticket) {
         if (auto* const observer = environment().tap.observer())
-          observer->rejects(self()->id(), ticket);
+          observer->rejects(self().id(), ticket);
       },
       Error(ErrorKind::invalid_state, "the tensor was destroyed")
-          .with_object(describe_object("tensor", label_, id_)));
+          .with_object(describe_object("tensor", m.label, id_)));
   ensure(owed_.empty() && out_.empty(), "a destroyed tensor owes nothing");
 }
 

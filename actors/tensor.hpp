@@ -7,8 +7,8 @@
 // by the turn of the question. Ends when a lane has released the memory.
 #pragma once
 
-#include <map>
-#include <set>
+#include <list>
+#include <vector>
 
 #include "actors/actor.hpp"
 #include "messages/slot.hpp"
@@ -22,7 +22,7 @@ class TensorState : public Member<TensorState, tensor_actor> {
   /// What a lost context owes is rejected with the reason of the loss.
   ~TensorState();
 
-  void start(msg::TensorId id, std::string label);
+  void start(msg::TensorId id);
   void receive(msg::expect_of_tensor& m);
   void receive(const msg::tensor_answered& m);
   void receive(const msg::tensor_became& m);
@@ -30,7 +30,10 @@ class TensorState : public Member<TensorState, tensor_actor> {
   void receive(const msg::destroy_tensor& m);
 
  private:
-  using Owed = decltype(msg::expect_of_tensor::reply);
+  struct Owed {
+    msg::Ticket ticket = 0;
+    decltype(msg::expect_of_tensor::reply) reply;
+  };
 
   void answer(Promise<void>& creation, const std::optional<Error>& error);
   void answer(msg::ErrorReply& query, const std::optional<Error>& error);
@@ -47,11 +50,11 @@ class TensorState : public Member<TensorState, tensor_actor> {
   void end_replies(const Tell& tell_of, const Error& error) noexcept;
 
   msg::TensorId id_ = 0;
-  std::string label_;
   bool destroyed_ = false;
-  std::map<msg::Ticket, Owed> owed_;
-  std::optional<Error> error_;   ///< of the contents
-  std::set<msg::LeaseRef> out_;  ///< at most one, and such as are on their way back
+  /// In the order of their tickets, in which they are asked for and, but for a few, answered.
+  std::list<Owed> owed_;
+  std::optional<Error> error_;      ///< of the contents
+  std::vector<msg::LeaseRef> out_;  ///< at most one, and such as are on their way back
 };
 
 }  // namespace polychron::actors

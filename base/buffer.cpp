@@ -22,8 +22,7 @@ Buffer Buffer::uninitialized(std::size_t size) {
   auto* bytes =
       static_cast<std::byte*>(::operator new (size, std::align_val_t{alignment}, std::nothrow));
   if (bytes == nullptr) throw_out_of_memory(size);
-  return {Pointer(bytes, [](std::byte* p) { ::operator delete (p, std::align_val_t{alignment}); }),
-          size};
+  return {Pointer(bytes), size};
 }
 
 Buffer Buffer::copy_of(std::span<const std::byte> bytes) {
@@ -33,8 +32,16 @@ Buffer Buffer::copy_of(std::span<const std::byte> bytes) {
 }
 
 Buffer Buffer::adopt(std::byte* data, std::size_t size, Deleter deleter) {
-  return {Pointer(data, [size, deleter = std::move(deleter)](std::byte* p) { deleter(p, size); }),
+  auto free = [size, deleter = std::move(deleter)](std::byte* p) { deleter(p, size); };
+  return {Pointer(data, {std::make_unique<std::function<void(std::byte*)>>(std::move(free))}),
           size};
+}
+
+void Buffer::Free::operator()(std::byte* data) const {
+  if (given)
+    (*given)(data);
+  else
+    ::operator delete (data, std::align_val_t{alignment});
 }
 
 Buffer::Buffer(Buffer&& other) noexcept

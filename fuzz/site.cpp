@@ -28,7 +28,7 @@ World& world() {
 bool is_small(const Graph& graph) {
   constexpr std::size_t most_bytes = small * 64;
   if (graph.plan().size() > 128) return false;
-  if (graph.arena_bytes() > most_bytes || graph.constant_bytes() > most_bytes) return false;
+  if (graph.memory().arena > most_bytes || graph.memory().constants > most_bytes) return false;
   for (const auto* descriptors : {&graph.inputs(), &graph.outputs()})
     for (const auto& [name, descriptor] : *descriptors)
       if (element_count(descriptor.shape).value_or(small + 1) > small) return false;

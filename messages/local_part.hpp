@@ -24,8 +24,7 @@ struct Built {
   NamedDescriptors inputs, outputs;
   std::vector<std::string> plan;
   std::vector<std::string> labels;  ///< of the plan's steps
-  std::size_t constant_bytes = 0;
-  std::size_t arena_bytes = 0;
+  GraphMemory memory;
 };
 
 /// A lease on its way to its holder.

@@ -1,6 +1,7 @@
 // The tensor protocol: what a tensor actor may be told, by its context and by the lanes.
 #pragma once
 
+#include <string>
 #include <variant>
 
 #include "messages/local_part.hpp"
@@ -16,7 +17,9 @@ struct expect_of_tensor {
   std::variant<Promise<void>, ErrorReply, Grant, ReadDebt> reply;
 };
 /// From the context: reject what is owed and revoke the leases that are out, at once.
-struct destroy_tensor {};
+struct destroy_tensor {
+  std::string label;  ///< the tensor's, for what is rejected
+};
 /// From a lane: the operation of `ticket` changed the tensor's state.
 struct tensor_became {
   Ticket ticket = 0;

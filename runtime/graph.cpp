@@ -20,8 +20,7 @@ const std::string& Graph::label() const { return GraphHandle::of(*this)->label; 
 const NamedDescriptors& Graph::inputs() const { return GraphHandle::of(*this)->built.inputs; }
 const NamedDescriptors& Graph::outputs() const { return GraphHandle::of(*this)->built.outputs; }
 const std::vector<std::string>& Graph::plan() const { return GraphHandle::of(*this)->built.plan; }
-std::size_t Graph::constant_bytes() const { return GraphHandle::of(*this)->built.constant_bytes; }
-std::size_t Graph::arena_bytes() const { return GraphHandle::of(*this)->built.arena_bytes; }
+GraphMemory Graph::memory() const { return GraphHandle::of(*this)->built.memory; }
 void Graph::destroy() { GraphHandle::of(*this)->destroy(); }
 
 }  // namespace polychron

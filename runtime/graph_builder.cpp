@@ -1,6 +1,7 @@
 // GraphBuilder: each call goes to the state that it shares with its operands.
 #include "polychron/graph_builder.hpp"
 
+#include "base/kept_once.hpp"
 #include "ops/number.hpp"
 #include "runtime/builder_state.hpp"
 #include "runtime/with_errors.hpp"
@@ -34,7 +35,9 @@ Operand GraphBuilder::constant(const OperandDescriptor& descriptor,
   return with_errors([&] {
     auto& state = state_of(state_);
     state.check_constant(descriptor, bytes.size());
-    return state.add_constant(descriptor, std::make_shared<const Buffer>(Buffer::copy_of(bytes)));
+    // A buffer that was given is not shared: whoever adopted it knows when it goes.
+    return state.add_constant(descriptor,
+                              kept_once(std::make_shared<const Buffer>(Buffer::copy_of(bytes))));
   });
 }
 

@@ -25,12 +25,12 @@ std::optional<msg::MessageView> view_of(const caf::mailbox_element& element,
 
 Runnable::Runnable(caf::resumable& job, caf::actor_id first_id)
     // All that this scheduler runs are such actors, and a dynamic_cast costs as much as some steps.
-    : actor_(static_cast<caf::scheduled_actor*>(&job)),
-      kind_(actor_->name()),
+    : actor_(static_cast<msg::MailboxActor*>(&job)),
+      kind_(actor_->kind()),
       name_(actor_->id() - first_id) {}
 
 const caf::mailbox_element* Runnable::next() const {
-  return actor_ == nullptr ? nullptr : actor_->peek_at_next_mailbox_element();
+  return actor_ == nullptr ? nullptr : actor_->mailbox().peek();
 }
 
 std::string Runnable::message() const {
@@ -52,40 +52,22 @@ std::vector<std::pair<msg::Object, bool>> Runnable::footprint() const {
 
 bool Runnable::prefer(const std::function<bool(const msg::MessageView&)>& wanted) const {
   if (next() == nullptr) return false;
+  const auto find_in = [&](const msg::Mail& mail) {
+    const caf::mailbox_element* found = nullptr;
+    mail.for_each([&](const caf::mailbox_element& element) {
+      if (found != nullptr) return;
+      const auto view = view_of(element, std::type_identity<msg::MessageView>{});
+      if (view && wanted(*view)) found = &element;
+    });
+    return found;
+  };
   auto& mailbox = actor_->mailbox();
-  mailbox.fetch_more();
-  auto& queues = mailbox.queue().queues();
-  auto& urgent = std::get<caf::scheduled_actor::urgent_queue_index>(queues);
-  auto& normal = std::get<caf::scheduled_actor::normal_queue_index>(queues);
-  const caf::mailbox_element* found = nullptr;
-  const auto look_at = [&](const caf::mailbox_element& element) {
-    if (found != nullptr) return;
-    const auto view = view_of(element, std::type_identity<msg::MessageView>{});
-    if (view && wanted(*view)) found = &element;
-  };
-  urgent.peek_all(look_at);
-  normal.peek_all(look_at);
-  if (found == nullptr) return false;
-  if (found == next()) return true;
-  caf::mailbox_element_ptr first;
-  std::vector<caf::mailbox_element_ptr> others;
-  const auto take_from = [&](auto& queue) {
-    while (auto element = queue.take_front()) {
-      if (element.get() == found)
-        first = std::move(element);
-      else
-        others.push_back(std::move(element));
-    }
-  };
-  const auto give_to = [&](auto& queue) {
-    for (auto& element : others) queue.push_back(std::move(element));
-    others.clear();
-  };
-  take_from(normal);
-  give_to(normal);
-  take_from(urgent);
-  urgent.push_back(std::move(first));
-  give_to(urgent);
+  if (const auto* const urgent = find_in(mailbox.urgent()))
+    mailbox.put_first(*urgent, true);
+  else if (const auto* const normal = find_in(mailbox.normal()))
+    mailbox.put_first(*normal, false);
+  else
+    return false;
   return true;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "messages/observer.hpp"
+#include "messages/shared/mailbox_actor.hpp"
 
 namespace polychron::stress {
 
@@ -50,7 +51,7 @@ class Runnable {
 
  private:
   const caf::mailbox_element* next() const;
-  caf::scheduled_actor* actor_ = nullptr;
+  msg::MailboxActor* actor_ = nullptr;
   const char* kind_ = "callbacks";
   Name name_ = callbacks_name;
 };

@@ -124,7 +124,7 @@ std::string milliseconds(double seconds) {
 /// `times` of its steps, or nothing.
 void print_plan(const polychron::Graph& graph, const std::vector<double>& times) {
   std::cout << "plan: " << graph.plan().size() << " steps, constants "
-            << mebibytes(graph.constant_bytes()) << ", arena " << mebibytes(graph.arena_bytes())
+            << mebibytes(graph.memory().constants) << ", arena " << mebibytes(graph.memory().arena)
             << '\n';
   const auto steps = graph.plan();
   for (std::size_t i = 0; i < steps.size(); ++i)
@@ -160,8 +160,8 @@ void inspect_model(const Options& options, bool force_progress) {
     }
     if (!options.json) return print_plan(graph, times);
     description["plan"] = {{"steps", graph.plan()},
-                           {"constant_bytes", graph.constant_bytes()},
-                           {"arena_bytes", graph.arena_bytes()}};
+                           {"constant_bytes", graph.memory().constants},
+                           {"arena_bytes", graph.memory().arena}};
     if (options.time) description["plan"]["seconds"] = times;
   }
   if (options.json) std::cout << to_text(description) << '\n';

@@ -89,7 +89,13 @@ class Buffer {
   }
 
  private:
-  using Pointer = std::unique_ptr<std::byte[], std::function<void(std::byte*)>>;
+  /// By the deleter that was given, or as uninitialized() had it allocated. A pointer's size: every
+  /// tensor holds one.
+  struct Free {
+    std::unique_ptr<std::function<void(std::byte*)>> given;
+    void operator()(std::byte* data) const;
+  };
+  using Pointer = std::unique_ptr<std::byte[], Free>;
   Buffer(Pointer data, std::size_t size) noexcept : data_(std::move(data)), size_(size) {}
   void check() const;
   void check_view(std::size_t element_size, std::size_t element_alignment) const;

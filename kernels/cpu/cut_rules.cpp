@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "kernels/minimal_filtering.hpp"
 #include "ops/layouts.hpp"
 
 namespace polychron::kernels {
@@ -99,6 +100,7 @@ std::optional<Cut> convolution(const Problem& problem, const Conv2dAttributes& a
   }
   // Kernels compute blocks of channels, in whatever layout these lie.
   std::size_t unit = std::max<std::size_t>(unit_of(problem, 1), 16);
+  if (suits_minimal_filtering(problem)) unit = minimal_filtering_channels(out[1]);
   const std::size_t outputs = out[1] / a.groups;
   if (a.groups > 1) {
     unit = std::lcm(unit, outputs);

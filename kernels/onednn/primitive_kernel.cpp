@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/invariant.hpp"
+#include "base/kept_once.hpp"
 
 namespace polychron::kernels::onednn {
 
@@ -20,7 +21,7 @@ class PrimitiveBound final : public Bound {
                                                                : kernel.own_.size();
       ensure(argument.index < given, "a primitive's arguments are among the step's");
       memories_.push_back(argument.source == PrimitiveKernel::Source::own
-                              ? kernel.own_[argument.index]
+                              ? kernel.own_[argument.index].memory
                               : memory(argument.desc, engine(), address(argument)));
       list_.push_back({argument.arg, memories_.back().get()});
     }
@@ -69,13 +70,16 @@ void PrimitiveKernel::add_output(int arg, const memory::desc& desc, std::size_t 
 
 void PrimitiveKernel::add_constant(int arg, const memory::desc& to, const memory::desc& from,
                                    const Buffer& constant, std::size_t index) {
-  memory target(to, engine());
+  auto bytes = Buffer::uninitialized(to.get_size());
+  memory target(to, engine(), bytes.data());
   memory source(from, engine(), const_cast<std::byte*>(constant.data()));
   dnnl::stream stream(engine());
   dnnl::reorder(source, target).execute(stream, source, target);
   stream.wait();
   arguments_.push_back({arg, to, Source::own, own_.size()});
-  own_.push_back(std::move(target));
+  const auto kept = kept_once(std::make_shared<const Buffer>(std::move(bytes)));
+  target.set_data_handle(const_cast<std::byte*>(kept->data()));
+  own_.push_back({std::move(target), kept});
   kept_.push_back(index);
   constant_bytes_ += to.get_size();
 }

@@ -46,7 +46,11 @@ class PrimitiveKernel final : public Kernel {
   dnnl::primitive primitive_;
   memory::desc scratch_;
   std::vector<Argument> arguments_;
-  std::vector<memory> own_;
+  struct Own {
+    dnnl::memory memory;
+    ops::ConstantBytes bytes;  ///< where it is
+  };
+  std::vector<Own> own_;
   std::vector<std::size_t> kept_;
   std::size_t constant_bytes_ = 0;
   std::size_t in_place_ = never;

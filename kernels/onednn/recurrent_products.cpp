@@ -3,6 +3,7 @@
 // Takes every choice that there is, and float16, which is computed in float32.
 #include <array>
 
+#include "base/kept_once.hpp"
 #include "kernels/half.hpp"
 #include "kernels/onednn/gates.hpp"
 #include "kernels/onednn/inner.hpp"
@@ -115,7 +116,7 @@ class RecurrentKernel final : public Kernel {
     product.kernel = std::move(prepared).value();
     constant_bytes_ += product.kernel->constant_bytes();
     if (weight.constant && !product.kernel->keeps_constant(1)) {
-      product.kept = gemm.inputs[1].constant;
+      product.kept = kept_once(gemm.inputs[1].constant);
       constant_bytes_ += product.kept->size();
     }
     return std::nullopt;

@@ -31,27 +31,33 @@ class Census {
 
  public:
   /// An actor's entry, from enter() to leave().
-  struct Entry {
-    std::map<std::string, std::size_t>::iterator idle;
-    std::list<Busy>::iterator busy;
-    bool is_busy = false;
+  class Entry {
+    friend Census;
+    const std::string* name = nullptr;  ///< in idle_; null: see busy
+    const Busy* busy = nullptr;
   };
 
   /// Called by whoever spawns the actor, so that there is no time at which it is not counted.
   Entry enter(const std::string& name, Doing doing = {}) {
     const std::lock_guard lock(mutex_);
-    if (doing) return {{}, busy_.insert(busy_.end(), {name, std::move(doing)}), true};
+    Entry entry;
+    if (doing) {
+      busy_.push_back({name, std::move(doing)});
+      entry.busy = &busy_.back();
+      return entry;
+    }
     const auto idle = idle_.try_emplace(name, 0).first;
     ++idle->second;
-    return {idle, {}, false};
+    entry.name = &idle->first;
+    return entry;
   }
   /// Called when the actor has let go of everything.
   void leave(const Entry& entry) {
     const std::lock_guard lock(mutex_);
-    if (entry.is_busy)
-      busy_.erase(entry.busy);
-    else if (--entry.idle->second == 0)
-      idle_.erase(entry.idle);
+    if (entry.busy != nullptr)
+      busy_.remove_if([&](const Busy& busy) { return &busy == entry.busy; });
+    else if (const auto idle = idle_.find(*entry.name); --idle->second == 0)
+      idle_.erase(idle);
     if (idle_.empty() && busy_.empty()) empty_.notify_all();
   }
   /// Blocks until nobody is left, or for `patience`.

@@ -11,10 +11,6 @@
 
 namespace polychron::msg {
 
-namespace {
-thread_local std::unique_ptr<OwnThread> next;
-}
-
 void OwnThread::Post::serve() {
   system_.thread_started();
   kernels::use_standard_arithmetic();
@@ -78,9 +74,5 @@ void OwnThread::resume(caf::resumable* job) noexcept {
   const auto post = post_;
   post->put(job);
 }
-
-void OwnThread::give_next(std::unique_ptr<OwnThread> thread) noexcept { next = std::move(thread); }
-
-std::unique_ptr<OwnThread> OwnThread::take() noexcept { return std::move(next); }
 
 }  // namespace polychron::msg

@@ -52,41 +52,8 @@ class OwnThread {
   void resume(caf::resumable* job) noexcept;
   const std::shared_ptr<Post>& post() const noexcept { return post_; }
 
-  /// The next actor that this thread makes, and that is OnOwnThread, has `thread`. What is there
-  /// already, and nobody has taken, goes.
-  static void give_next(std::unique_ptr<OwnThread> thread) noexcept;
-  static std::unique_ptr<OwnThread> take() noexcept;
-
  private:
   const std::shared_ptr<Post> post_;
-};
-
-/// An actor on its OwnThread; where the scheduler says, if none was given.
-template <class Base>
-class OnOwnThread : public Base {
- public:
-  explicit OnOwnThread(caf::actor_config& config) : Base(config), thread_(OwnThread::take()) {}
-
-  using Base::enqueue;
-  void enqueue(caf::mailbox_element_ptr element, caf::execution_unit* unit) override {
-    if (!thread_) return Base::enqueue(std::move(element), unit);
-    if (this->mailbox().push_back(std::move(element)) ==
-        caf::intrusive::inbox_result::unblocked_reader)
-      resume_there();
-  }
-  void launch(caf::execution_unit* unit, bool lazy, bool hide) override {
-    if (!thread_) return Base::launch(unit, lazy, hide);
-    this->register_at_system();
-    resume_there();
-  }
-
- private:
-  void resume_there() noexcept {
-    caf::intrusive_ptr_add_ref(this->ctrl());
-    thread_->resume(this);
-  }
-
-  const std::unique_ptr<OwnThread> thread_;
 };
 
 }  // namespace polychron::msg

@@ -22,8 +22,8 @@ Entry Site::note_tensor(const Tensor& tensor) const {
 }
 
 Entry Site::note_graph(const Graph& graph) const {
-  return {ledger, 0, 1, static_cast<std::int64_t>(graph.constant_bytes()),
-          static_cast<std::int64_t>(graph.arena_bytes()) * options.lanes};
+  return {ledger, 0, 1, static_cast<std::int64_t>(graph.memory().constants),
+          static_cast<std::int64_t>(graph.memory().arena) * options.lanes};
 }
 
 void Site::check_limits(Tally& tally) const {

@@ -1,0 +1,102 @@
+// What all actors of the runtime are to CAF: an address, a mailbox, and somebody to run. Of what
+// CAF's own actors can do besides (change behaviour, ask and be answered, time out, stream) nothing
+// is used here, and it takes a kilobyte of each and most of the time of a message.
+#pragma once
+
+#include <caf/all.hpp>
+#include <cstddef>
+#include <exception>
+#include <memory>
+
+#include "messages/shared/mailbox.hpp"
+#include "messages/shared/own_thread.hpp"
+
+namespace polychron::msg {
+
+/// An address that nobody outside of the runtime has: nobody monitors it or links to it.
+class PrivateAddress : public caf::abstract_actor {
+ public:
+  using caf::abstract_actor::abstract_actor;
+  using caf::abstract_actor::enqueue;
+  void attach(caf::attachable_ptr) override;
+  std::size_t detach(const caf::attachable::token&) override { return 0; }
+  void add_link(caf::abstract_actor*) override;
+  void remove_link(caf::abstract_actor*) override {}
+  bool add_backlink(caf::abstract_actor*) override { return false; }
+  bool remove_backlink(caf::abstract_actor*) override { return false; }
+  virtual const char* name() const = 0;
+  /// What CAF's own do for those who monitor them.
+  void cleanup(caf::error&&, caf::execution_unit*) {}
+};
+
+/// One that embedders have: as every actor of CAF it can be monitored and linked to.
+using PublicAddress = caf::monitorable_actor;
+
+/// An actor but for its address. A request gets the answer that nobody answers requests. Ends by
+/// quit(), by a message of CAF's that says so (caf::exit_msg), when one of its handlers throws, or
+/// when nobody holds it; what is in its mailbox goes then.
+class MailboxActor : public caf::resumable {
+ public:
+  /// `thread`: its own; without one the scheduler runs it.
+  explicit MailboxActor(std::unique_ptr<OwnThread> thread) : thread_(std::move(thread)) {}
+  MailboxActor(const MailboxActor&) = delete;
+  MailboxActor& operator=(const MailboxActor&) = delete;
+
+  virtual caf::abstract_actor& address() noexcept = 0;
+  virtual const char* kind() const noexcept = 0;
+  caf::actor_id id() noexcept { return address().id(); }
+
+  // -- by who makes it
+  /// Once: lets it begin.
+  void launch(caf::execution_unit* unit);
+
+  // -- by anybody
+  void put(caf::mailbox_element_ptr element, caf::execution_unit* unit);
+
+  // -- by itself, and by who has its job
+  /// What runs it.
+  caf::execution_unit* context() const noexcept { return unit_; }
+  /// Ends it after what it is doing.
+  void quit() noexcept { quitting_ = true; }
+  Mailbox& mailbox() noexcept { return mailbox_; }
+  const Mailbox& mailbox() const noexcept { return mailbox_; }
+
+  // -- by CAF
+  resume_result resume(caf::execution_unit* unit, std::size_t most_messages) override;
+  subtype_t subtype() const override { return scheduled_actor; }
+  void intrusive_ptr_add_ref_impl() override;
+  void intrusive_ptr_release_impl() override;
+
+ protected:
+  /// By its address, as the last share of it goes.
+  void abandon() noexcept;
+
+  /// Its first step.
+  virtual void begin() = 0;
+  /// A message that is not CAF's. False if it is not of its protocol.
+  virtual bool handle(caf::type_erased_tuple& message) = 0;
+  /// It is told to end, by a link or by who has its address; quit() follows.
+  virtual void told_to_end(const caf::error& reason) = 0;
+  /// A step threw; quit() follows.
+  virtual void failed(const std::exception_ptr& thrown) noexcept = 0;
+  /// Its last step, if it has begun or not: it lets go of what it has.
+  virtual void end() noexcept = 0;
+  /// After that, and after what was in its mailbox has gone: those who monitor it hear of it.
+  virtual void ended(caf::execution_unit* unit) noexcept = 0;
+  /// Whether it has.
+  bool begun() const noexcept { return begun_; }
+
+ private:
+  template <class Step>
+  void attempt(const Step& step) noexcept;
+  void receive(caf::mailbox_element& element);
+  void finish() noexcept;
+  void wake(caf::execution_unit* unit);
+
+  const std::unique_ptr<OwnThread> thread_;
+  Mailbox mailbox_;
+  caf::execution_unit* unit_ = nullptr;
+  bool begun_ = false, quitting_ = false;
+};
+
+}  // namespace polychron::msg

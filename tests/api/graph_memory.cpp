@@ -1,0 +1,143 @@
+// What Graph::memory() says is what a context holds, and what its limit lets through.
+#include <malloc.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <regex>
+
+#include "tests/api/fixture.hpp"
+#include "tests/patience.hpp"
+
+using namespace polychron;
+using namespace polychron::testing;
+
+namespace {
+
+constexpr std::uint32_t n = 256;
+const OperandDescriptor square{DataType::float32, {n, n}};
+
+/// y = relu(relu(x) w) w, with weights and something between inputs and outputs.
+Graph network(const Context& context, const std::vector<float>& weights) {
+  GraphBuilder builder(context);
+  const auto w = builder.constant(square, weights);
+  const auto hidden = builder.matmul(builder.relu(builder.input("x", square)), w);
+  return builder.build({{"y", builder.matmul(builder.relu(hidden), w)}}).get();
+}
+
+std::vector<float> weights() {
+  std::vector<float> w(n * n);
+  for (std::size_t i = 0; i < w.size(); ++i) w[i] = static_cast<float>(i % 251) / 251;
+  return w;
+}
+
+/// By malloc's own account, over all of its arenas.
+std::size_t allocated_mib() {
+  char* text = nullptr;
+  std::size_t length = 0;
+  std::FILE* const out = open_memstream(&text, &length);
+  malloc_info(0, out);
+  std::fclose(out);
+  const std::string all(text, length);
+  std::free(text);
+  const auto totals = all.substr(all.rfind("</heap>"));
+  const auto bytes = [&](const std::string& what) {
+    std::smatch match;
+    const bool found = std::regex_search(
+        totals, match, std::regex("type=\"" + what + "\"[^/]* size=\"([0-9]+)\""));
+    BOOST_REQUIRE_MESSAGE(found, totals);
+    return std::stoull(match[1]);
+  };
+  return (bytes("current") + bytes("mmap") - bytes("fast") - bytes("rest")) >> 20U;
+}
+
+/// A tensor that is dropped goes a moment later.
+bool rests_at(const Context& context, std::uint64_t bytes) {
+  return comes([&] { return context.stats().bytes == bytes; });
+}
+
+/// Two tensors of a size, and dispatches that both lanes take part in.
+struct Loaded {
+  explicit Loaded(const ContextOptions& options) : e(options) {}
+  void run_on_every_lane(const Graph& graph) {
+    // Those that depend on nothing go to the lanes in turn, or where there is room.
+    const auto x = e.tensor(DataType::float32, {n, n});
+    std::vector<Tensor> outputs;
+    for (int i = 0; i < 64; ++i) {
+      outputs.push_back(e.tensor(DataType::float32, {n, n}));
+      e.context.dispatch(graph, {{"x", x}}, {{"y", outputs.back()}});
+    }
+    for (const auto& y : outputs) static_cast<void>(e.context.read_tensor(y).get());
+  }
+  Embedder e;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(graph_memory)
+
+BOOST_AUTO_TEST_CASE(a_graph_holds_what_it_said) {
+  for (const int lanes : {1, 2}) {
+    Loaded rig({.lanes = lanes});
+    auto& context = rig.e.context;
+    const auto before = context.stats().bytes;
+    auto graph = network(context, weights());
+    const auto memory = graph.memory();
+    BOOST_TEST(memory.lanes == static_cast<std::size_t>(lanes));
+    BOOST_TEST(memory.constants >= n * n * sizeof(float));
+    BOOST_TEST(memory.arena >= n * n * sizeof(float));
+    BOOST_TEST(memory.total() == memory.constants + memory.lanes * memory.arena);
+    BOOST_TEST(context.stats().bytes == before + memory.constants);
+    rig.run_on_every_lane(graph);
+    BOOST_TEST(rests_at(context, before + memory.total()));
+    graph.destroy();
+    BOOST_TEST(rests_at(context, before));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_limit_of_that_is_enough_and_a_byte_less_is_not) {
+  const auto memory = [&] {
+    Embedder e;
+    return network(e.context, weights()).memory();
+  }();
+  constexpr std::uint64_t tensors = std::uint64_t{2} * n * n * sizeof(float);
+  for (const std::uint64_t missing : {0U, 1U}) {
+    Embedder e({.memory_limit = tensors + memory.total() - missing});
+    const auto x = e.tensor(DataType::float32, {n, n}), y = e.tensor(DataType::float32, {n, n});
+    const auto graph = network(e.context, weights());
+    e.context.dispatch(graph, {{"x", x}}, {{"y", y}});
+    if (missing == 0)
+      BOOST_TEST(e.context.read_tensor(y).get().size() == n * n * sizeof(float));
+    else
+      rejects(ErrorKind::operation_error, e.context.read_tensor(y));
+  }
+}
+
+// Each of the graphs counts them all the same: any may be the last to hold them.
+BOOST_AUTO_TEST_CASE(weights_that_are_alike_are_in_memory_once) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  std::cout << "skipped: a sanitizer keeps memory that was freed\n";
+#else
+  constexpr std::uint32_t wide = 2048;  // 16 MiB
+  const OperandDescriptor matrix{DataType::float32, {wide, wide}};
+  const auto build = [&](const Context& context, float first) {
+    auto weights = Buffer::uninitialized(std::size_t{wide} * wide * sizeof(float));
+    const auto w = weights.as<float>();
+    for (std::size_t i = 0; i < w.size(); ++i) w[i] = first + static_cast<float>(i % 509);
+    GraphBuilder builder(context);
+    const auto x = builder.input("x", {DataType::float32, {8, wide}});
+    return builder.build({{"y", builder.matmul(x, builder.constant(matrix, std::move(weights)))}})
+        .get();
+  };
+  Embedder one, other;
+  const auto warm = build(one.context, 1), first = build(one.context, 2);
+  const auto before = allocated_mib();
+  const auto alike = build(one.context, 2), elsewhere = build(other.context, 2);
+  const auto with_two_more = allocated_mib();
+  BOOST_TEST(with_two_more < before + 8, before << " MiB, then " << with_two_more);
+  BOOST_TEST(elsewhere.memory().constants == first.memory().constants);
+  const auto different = build(other.context, 3);
+  BOOST_TEST(allocated_mib() > with_two_more + 8, "other weights are others");
+#endif
+}
+
+BOOST_AUTO_TEST_SUITE_END()
