@@ -118,7 +118,7 @@ void ContextState::call(const msg::LendTensor& c, msg::LocalPart& local) {
   auto& entry = **found;
   auto stamp = order_->stamp_write(entry.uses);
   auto lease = grant.lease;
-  entry.rents.push_back({c.lease, lease, stamp.at});
+  entry.rents.push_front({c.lease, lease, stamp.at});
   tell(entry.actor, msg::expect_of_tensor{stamp.ticket, std::move(grant)});
   issue<msg::op::Lend>(std::move(stamp), std::move(local.place), entry.slot, std::move(lease));
 }
@@ -127,12 +127,12 @@ void ContextState::call(const msg::ReturnLease& c, msg::LocalPart&) {
   const auto tensor = tensors_.find(c.tensor);
   if (tensor == tensors_.end()) return;  // revoked meanwhile
   auto& entry = tensor->second;
-  const auto rent = std::find_if(entry.rents.begin(), entry.rents.end(),
-                                 [&](const Rent& r) { return r.id == c.lease; });
-  if (rent == entry.rents.end()) return;  // it was refused
-  tell(entry.actor, msg::lease_ended{rent->lease});
-  end(*rent, false);
-  entry.rents.erase(rent);
+  entry.rents.remove_if([&](const Rent& rent) {  // unless it was refused
+    if (rent.id != c.lease) return false;
+    tell(entry.actor, msg::lease_ended{rent.lease});
+    end(rent, false);
+    return true;
+  });
 }
 
 void ContextState::end(const Rent& rent, bool revoked) {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <deque>
+#include <forward_list>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -62,7 +63,7 @@ class ContextState : public State<ContextState, context_actor> {
     tensor_actor actor;
     msg::TensorRef slot;
     Uses uses;
-    std::vector<Rent> rents;  ///< asked for or out, not yet ended
+    std::forward_list<Rent> rents;  ///< asked for or out, not yet ended; the latest first
   };
   struct GraphEntry {
     graph_actor actor;

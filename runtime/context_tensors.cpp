@@ -26,8 +26,8 @@ void check_descriptor(const ContextHandle& context, const OperandDescriptor& des
 }
 
 void check_length(const TensorHandle& tensor, std::size_t bytes) {
-  if (bytes != tensor.bytes)
-    throw Error(ErrorKind::type_error, "expected " + std::to_string(tensor.bytes) + " bytes (" +
+  if (bytes != tensor.bytes())
+    throw Error(ErrorKind::type_error, "expected " + std::to_string(tensor.bytes()) + " bytes (" +
                                            to_string(tensor.descriptor) + "), got " +
                                            std::to_string(bytes))
         .with_object(tensor.name());
@@ -42,7 +42,7 @@ Future<Tensor> create(const std::shared_ptr<ContextHandle>& context,
   const auto reply = context->promise<Tensor>();
   auto future = reply.future();
   auto settled = created.future();
-  msg::CreateTensor call{handle->id, descriptor.label, handle->bytes, std::move(payload)};
+  msg::CreateTensor call{handle->id, descriptor.label, handle->bytes(), std::move(payload)};
   FutureAccess::relay(std::move(settled),
                       [reply, handle = std::move(handle)](Result<void> result) mutable {
                         if (result)
@@ -112,7 +112,7 @@ void write(const std::shared_ptr<ContextHandle>& context, const TensorHandle& te
   auto& port = *context->port;
   const auto conditions = conditions_of(options);
   auto place = port.enter(Port::Door::operations, conditions);
-  auto reservation = port.reserve(tensor.bytes);
+  auto reservation = port.reserve(tensor.bytes());
   std::shared_ptr<msg::Rendezvous> rendezvous;
   msg::PayloadRef payload;
   if (reservation) {
@@ -125,7 +125,7 @@ void write(const std::shared_ptr<ContextHandle>& context, const TensorHandle& te
     payload = std::make_shared<msg::Payload>(rendezvous, port.origin());
   } else {
     throw Error(ErrorKind::quota_exceeded,
-                describe_bytes(tensor.bytes) + " do not fit under the context's limit of " +
+                describe_bytes(tensor.bytes()) + " do not fit under the context's limit of " +
                     describe_bytes(port.memory_limit()) + " while other operations are in flight")
         .with_operation("write", options.label)
         .with_object(tensor.name());
@@ -300,7 +300,7 @@ Future<TensorLease> Context::export_tensor(const Tensor& tensor, LeaseMode mode)
   return rejecting(context->port->origin(), [&] {
     const auto& handle = TensorHandle::of(tensor);
     check_readable(context, tensor);
-    check_writable(context, tensor, handle->bytes);
+    check_writable(context, tensor, handle->bytes());
     auto& port = *context->port;
     auto place = port.enter(Port::Door::operations, {});
     auto lease = std::make_shared<detail::LeaseHandle>(

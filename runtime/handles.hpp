@@ -51,9 +51,8 @@ struct TensorHandle {
       : context(std::move(owner)),
         id(context->ids.next()),
         descriptor(std::move(desc)),
-        bytes(*polychron::byte_length(descriptor)),
-        is_constant(constant_bytes != nullptr),
-        constant(constant_bytes) {}
+        constant(constant_bytes),
+        is_constant(constant_bytes != nullptr) {}
   ~TensorHandle() { destroy(); }
   TensorHandle(const TensorHandle&) = delete;
   TensorHandle& operator=(const TensorHandle&) = delete;
@@ -63,6 +62,7 @@ struct TensorHandle {
   static Tensor wrap(std::shared_ptr<TensorHandle> handle) { return Tensor(std::move(handle)); }
 
   std::string name() const { return describe_object("tensor", descriptor.label, id); }
+  std::uint64_t bytes() const { return *polychron::byte_length(descriptor); }
   void destroy() {
     if (destroyed.claim()) context->port->submit_end(msg::DestroyTensor{id});
   }
@@ -71,10 +71,9 @@ struct TensorHandle {
   const std::shared_ptr<ContextHandle> context;
   const msg::TensorId id;
   const TensorDescriptor descriptor;
-  const std::uint64_t bytes;
-  const bool is_constant;
   /// Its bytes, shared with the graphs that are built from it; gone when the tensor is.
   const std::weak_ptr<const Buffer> constant;
+  const bool is_constant;
   msg::Once destroyed;
 };
 

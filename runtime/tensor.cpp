@@ -27,7 +27,7 @@ using detail::TensorHandle;
 DataType Tensor::data_type() const { return descriptor().data_type; }
 const Shape& Tensor::shape() const { return descriptor().shape; }
 const OperandDescriptor& Tensor::descriptor() const { return TensorHandle::of(*this)->descriptor; }
-std::uint64_t Tensor::byte_length() const { return TensorHandle::of(*this)->bytes; }
+std::uint64_t Tensor::byte_length() const { return TensorHandle::of(*this)->bytes(); }
 bool Tensor::readable() const { return TensorHandle::of(*this)->descriptor.readable; }
 bool Tensor::writable() const { return TensorHandle::of(*this)->descriptor.writable; }
 bool Tensor::constant() const { return TensorHandle::of(*this)->is_constant; }
