@@ -1,6 +1,7 @@
 // What the public suite checks of tensors (behaviour.md, section 3).
 #include <cstring>
 
+#include "tests/allocated.hpp"
 #include "tests/api/fixture.hpp"
 
 using namespace polychron;
@@ -154,6 +155,23 @@ BOOST_AUTO_TEST_CASE(constant_tensors_feed_builders_and_nothing_else) {
   rejects(ErrorKind::type_error, e.context.create_constant_tensor(two, Buffer(4)));
   GraphBuilder other(e.context);
   throws(ErrorKind::type_error, [&] { other.constant(x); });
+}
+
+// A server has hundreds of thousands of them.
+BOOST_AUTO_TEST_CASE(a_tensor_takes_a_kilobyte_beside_its_bytes) {
+  if (!can_tell_allocated()) return;
+  Embedder e;
+  constexpr std::size_t count = 8192;
+  std::vector<Tensor> tensors;
+  tensors.reserve(2 * count);
+  const auto make = [&] {
+    for (std::size_t i = 0; i < count; ++i) tensors.push_back(e.tensor(DataType::float32, {4}));
+  };
+  make();
+  const auto before = allocated_bytes();
+  make();
+  const auto each = (allocated_bytes() - before) / count;
+  BOOST_TEST(each <= 1024U + 16U, each << " bytes each");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
