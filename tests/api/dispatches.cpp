@@ -1,7 +1,9 @@
 // What the public suite checks of dispatch (behaviour.md, section 3: tensor, parallel-dispatch,
 // inputs-are-not-modified, scalars, graphs without inputs).
 #include <array>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "tests/api/fixture.hpp"
 
@@ -299,6 +301,46 @@ BOOST_AUTO_TEST_CASE(a_graph_without_inputs_and_scalars) {
   const auto out = e.tensor(DataType::float32, {});
   e.context.dispatch(graph, {}, {{"out", out}});
   BOOST_TEST(e.read(out) == std::vector<float>{8});
+}
+
+// A convolution has two ways to compute, and which depends on values: both follow the tensors.
+BOOST_AUTO_TEST_CASE(other_tensors_with_other_kinds_of_values) {
+  constexpr std::uint32_t channels = 32, size = 12;
+  const OperandDescriptor picture{DataType::float32, {1, channels, size, size}};
+  const auto values_of = [&](float first) {
+    std::vector<float> values(std::size_t{channels} * size * size);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i % 13) - 6;
+    values.front() = first;
+    return values;
+  };
+  Embedder e;
+  GraphBuilder builder(e.context);
+  const auto filter = builder.constant({DataType::float32, {channels, channels, 3, 3}},
+                                       std::vector<float>(channels * channels * 9, 0.25F));
+  Conv2dOptions same;
+  same.padding = {1, 1, 1, 1};
+  const auto graph =
+      builder.build({{"y", builder.conv2d(builder.input("x", picture), filter, same)}}).get();
+  const auto run = [&](float first) {
+    const auto x = e.tensor(picture.data_type, picture.shape),
+               y = e.tensor(picture.data_type, picture.shape);
+    e.context.write_tensor(x, values_of(first));
+    e.context.dispatch(graph, {{"x", x}}, {{"y", y}});
+    return e.read(y);
+  };
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const auto ordinary = run(1);
+  for (int round = 0; round < 3; ++round) {
+    const auto with_infinity = run(infinity), again = run(1);
+    BOOST_TEST(again == ordinary, boost::test_tools::per_element());
+    for (std::size_t i = 0; i < ordinary.size(); ++i) {
+      const auto y = i / size % size, x = i % size;
+      if (y < 2 && x < 2)
+        BOOST_TEST(with_infinity[i] == infinity);
+      else
+        BOOST_TEST(std::abs(with_infinity[i] - ordinary[i]) < 1e-3F);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
