@@ -218,13 +218,17 @@ void DeviceState::failed(const Error& error, msg::Ticket ticket) {
   auto& counters = *environment().counters;
   count(error.ran() ? counters.failed : counters.not_run);
   const auto owner = context();
-  if (!owner) return;
+  if (!owner) {
+    if (auto* const observer = environment().tap.observer())
+      observer->unheard(self()->id(), ticket, error);
+    return;
+  }
   tell(owner, msg::operation_failed{ticket, error});
   if (error.root().kind() != ErrorKind::context_lost) return;
   gone_ = true;
   // At once, before the place of this operation is free: nobody gets in after a lost device.
   const auto why = std::string("the device failed: ") + error.what();
-  environment().lose(LostReason::device_failed, why);
+  environment().lose(LostReason::device_failed, why, self()->id(), ticket);
   tell_urgently(owner, msg::actor_failed{why, false});
 }
 

@@ -108,6 +108,21 @@ class Writer {
       }
       script_.calls.push_back(std::move(call));
     }
+    add_untaken();
+  }
+
+  /// What destroyed a context although its actor never came to it.
+  void add_untaken() {
+    for (const auto& r : records_.lost) {
+      const auto number = context(r.context);
+      const auto destroys = [&](const Call& call) { return call.ends && call.context == number; };
+      if (!r.first || r.ticket != 0 || std::ranges::any_of(script_.calls, destroys)) continue;
+      Call call;
+      call.context = number;
+      call.ends = call.untaken = true;
+      calls_[{r.context, r.at}] = script_.calls.size();
+      script_.calls.push_back(std::move(call));
+    }
   }
 
   /// The call that an operation was issued for, which was when it was taken.

@@ -31,6 +31,7 @@ struct Call {
   bool inherent = false;                       ///< and would say each time
   bool ends = false;                           ///< it destroys the context
   bool expired = false, cancelled = false;     ///< so it was not carried out
+  bool untaken = false;                        ///< the context's actor ended before it came to that
   bool given_up = false;  ///< a write of which the tensor shows nothing: its caller was waiting
 };
 
@@ -45,11 +46,12 @@ struct Role {
 /// Something that happened.
 struct Turn {
   enum class Kind : std::uint8_t {
-    call,       ///< a call was taken
+    call,       ///< a call was taken; or made, if it destroys the context
     message,    ///< an actor handled a message
     operation,  ///< in the middle of that a lane began with an operation
     end,        ///< it was done with it, but for letting others know
     rejection,  ///< or a tensor's actor came to what it owed for one, to reject it
+    going,      ///< a context's actor handled the call that destroys the context
   };
   Kind kind = Kind::message;
   std::size_t call = 0;

@@ -66,6 +66,13 @@ struct Made {
     sends(called, 0, the_context, "submit", 0, 1);
     takes(taken, true);
   }
+  /// Whose operation it was, or 0 for a caller.
+  void is_lost(std::int64_t at, std::uint64_t by = 0, msg::Ticket ticket = 0) {
+    records.lost.push_back({1, at, by, ticket, true});
+  }
+  void finds_lost(std::int64_t at, std::uint64_t by) {
+    records.lost.push_back({1, at, by, 0, false});
+  }
   void takes(std::int64_t at, bool ends = false) {
     calls[{1, at}] = made.size();
     made.emplace_back().ends = ends;
@@ -77,8 +84,9 @@ struct Made {
     std::vector<std::string> names;
     for (const auto& turn :
          replay::order_of(records, trace::sent_of_handled(records), roles, calls, made)) {
-      constexpr const char* kinds[] = {"call", "", "operation", "end", "rejection"};
-      const auto number = turn.kind == Turn::Kind::call ? turn.call : turn.ticket;
+      constexpr const char* kinds[] = {"call", "", "operation", "end", "rejection", "going"};
+      const bool of_call = turn.kind == Turn::Kind::call || turn.kind == Turn::Kind::going;
+      const auto number = of_call ? turn.call : turn.ticket;
       names.push_back(
           (turn.kind == Turn::Kind::message ? turn.message : kinds[static_cast<int>(turn.kind)]) +
           " " + std::to_string(number));
@@ -146,6 +154,7 @@ BOOST_AUTO_TEST_CASE(what_was_taken_while_a_device_failed_was_taken_before_it_wa
   recording.sends(10, lane, the_context, "operation_failed", 7).about.error =
       "7\tcontext_lost\twrite\t\t\tran\tgone";
   recording.handles(12, 1, the_context, "operation_failed", 7);
+  recording.is_lost(34, lane, 7);
   recording.takes(20);
   recording.sends(21, the_context, other_lane, "carry_out", 8, 2);
   recording.sends(35, lane, the_context, "actor_failed");
@@ -157,6 +166,7 @@ BOOST_AUTO_TEST_CASE(what_was_taken_while_a_device_failed_was_taken_before_it_wa
 BOOST_AUTO_TEST_CASE(a_device_that_failed_when_the_context_had_gone_does_so_again) {
   Made recording;
   recording.carries(2, 50, 40, 7);
+  recording.is_lost(19);
   recording.is_destroyed(20, 22);
   recording.sends(30, lane, tensor, "tensor_became", 7).about.error =
       "7\tcontext_lost\twrite\t\t\tran\tgone";
@@ -164,13 +174,68 @@ BOOST_AUTO_TEST_CASE(a_device_that_failed_when_the_context_had_gone_does_so_agai
   BOOST_TEST(recording.comes_before("call 0", "operation 7"));
 }
 
-BOOST_AUTO_TEST_CASE(what_lanes_handled_last_and_did_nothing_came_after_the_loss) {
+BOOST_AUTO_TEST_CASE(what_found_that_the_context_is_lost_comes_after_the_loss) {
   Made recording;
   recording.carries(2, 9, 5, 7);
-  recording.handles(20, 1, lane, "end_lease");
+  recording.handles(20, 9, lane, "end_lease");
+  recording.finds_lost(28, lane);
+  recording.is_lost(29);  // noted after the lane had seen it
   recording.is_destroyed(30, 40);
   BOOST_TEST(recording.comes_before("call 0", "end_lease 0"));
-  BOOST_TEST(recording.comes_before("end 7", "call 0"));
+  BOOST_TEST(recording.comes_before("carry_out 0", "call 0"));
+}
+
+BOOST_AUTO_TEST_CASE(what_looked_and_went_on_did_so_before_the_loss) {
+  // The lane looked, and was kept waiting before it began.
+  Made recording;
+  recording.is_lost(10);
+  recording.is_destroyed(12, 14);
+  recording.handles(20, 9, lane, "carry_out", 7);
+  recording.carries_out(25, 3, lane, 7);
+  BOOST_TEST(recording.comes_before("carry_out 0", "call 0"));
+  BOOST_TEST(recording.comes_before("call 0", "going 0"));
+}
+
+BOOST_AUTO_TEST_CASE(what_failed_after_the_call_that_destroys_is_not_what_ended_the_context) {
+  // And the context's actor has not come to that call.
+  Made recording;
+  recording.carries(2, 50, 40, 7);
+  recording.is_lost(10);
+  recording.sends(20, lane, the_context, "operation_failed", 7).about.error =
+      "7\tcontext_lost\twrite\t\t\tran\tgone";
+  recording.is_destroyed(11, 60);
+  BOOST_TEST(recording.comes_before("call 0", "operation 7"));
+  BOOST_TEST(recording.comes_before("operation 7", "end 7"));
+}
+
+BOOST_AUTO_TEST_CASE(a_read_that_went_with_its_context_is_claimed_after_that) {
+  Made recording;
+  recording.sends(1, the_context, lane, "carry_out", 7, 1);
+  recording.carries(2, 50, 40, 7);
+  recording.is_lost(10);
+  recording.is_destroyed(11, 20);
+  BOOST_TEST(recording.comes_before("carry_out 7", "call 0"));
+  BOOST_TEST(recording.comes_before("going 0", "operation 7"));
+}
+
+BOOST_AUTO_TEST_CASE(what_a_tensor_s_actor_did_it_did_before_its_context_went) {
+  Made recording;
+  recording.is_lost(10);
+  recording.is_destroyed(11, 20);
+  recording.sends(5, the_context, tensor, "destroy_tensor");
+  recording.handles(21, 3, tensor, "destroy_tensor");
+  recording.records.rejected.push_back({1, 22, tensor, 7});
+  BOOST_TEST(recording.comes_before("rejection 7", "going 0"));
+}
+
+BOOST_AUTO_TEST_CASE(operations_on_one_tensor_are_in_the_order_of_their_tickets) {
+  Made recording;
+  recording.sends(1, the_context, lane, "carry_out", 7, 2).footprint.writes = {3};
+  recording.sends(1, the_context, other_lane, "carry_out", 8, 1).footprint.reads = {3};
+  recording.carries(10, 50, 40, 7);
+  recording.handles(5, 20, other_lane, "carry_out", 8);
+  recording.carries_out(6, 10, other_lane, 8);
+  BOOST_TEST(recording.comes_before("end 7", "operation 8"));
 }
 
 namespace {
