@@ -1,6 +1,7 @@
 // What the operations on tensors do.
 #include "actors/device.hpp"
 #include "kernels/guarded.hpp"
+#include "messages/gave_up.hpp"
 #include "messages/out_of_budget.hpp"
 
 namespace polychron::actors {
@@ -65,12 +66,7 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Write& o, msg::Ticket 
     // tensor as it was.
     count(environment().counters->not_run);
     if (auto* const observer = environment().tap.observer())
-      observer->answers(self()->id(), ticket,
-                        error ? error
-                              : Error(ErrorKind::aborted, "its caller gave up waiting")
-                                    .with_operation("write", o.label, ticket)
-                                    .not_run(),
-                        {});
+      observer->answers(self()->id(), ticket, error ? error : msg::gave_up(o.label, ticket), {});
     leave();
     payload.meeting->finish(std::move(error));
     return Course::over;

@@ -8,6 +8,15 @@ namespace polychron::replay {
 using Kind = Turn::Kind;
 using trace::name_in;
 
+msg::Ticket ticket_of(const trace::Records& records, const recording::Sent& sent,
+                      const std::map<ContextAndActor, Role>& roles) {
+  const auto& name = name_in(records.messages, std::size_t{sent.about.message} + 1);
+  if (name == "reached") return number_of_question(sent.footprint.turn, sent.footprint.lane);
+  if (name != "await_turn") return sent.about.ticket;
+  const auto asks = roles.find({sent.context, sent.from});
+  return number_of_question(sent.footprint.turn, asks == roles.end() ? 0 : asks->second.number);
+}
+
 std::optional<Place> Happenings::last_of(const Key& actor, std::int64_t at) const {
   const auto all = of_actor.find(actor);
   if (all == of_actor.end()) return std::nullopt;
@@ -47,9 +56,7 @@ void Happenings::add_handlings() {
     if (name == "compile") compiles[r.context].push_back(i);
     if (name == "submit" || role->second.kind == "compiler") continue;
     const auto* const sent = matches[i] ? &records.sent[*matches[i]].record : nullptr;
-    msg::Ticket ticket = sent != nullptr ? sent->about.ticket : 0;
-    if (sent != nullptr && (name == "await_turn" || name == "reached"))
-      ticket = sent->footprint.turn;
+    const auto ticket = sent != nullptr ? ticket_of(records, *sent, roles) : 0;
     const Key actor{r.context, r.by};
     std::optional<Place> compiled;
     if (auto& begun = compiles[r.context]; name == "compiled" && !begun.empty()) {

@@ -13,8 +13,8 @@
 
 namespace polychron::replay {
 
-/// What tells a message from others of its kind: the ticket that it is about, the turn that lanes
-/// wait for, or 0.
+/// What tells a message from others of its kind: the ticket that it is about, the number of what
+/// lanes ask each other, or 0.
 msg::Ticket ticket_of(const msg::MessageView& message);
 
 /// Who hears of what the order waits for.

@@ -66,7 +66,8 @@ bool RecordedOrder::is_late(msg::ActorId actor, const msg::MessageView& message)
       const Role role{context, "device", lane};
       if (listeners_[context]->actor_of(role) != actor) continue;
       const auto due = questions_.find({role, name, ticket});
-      return due == questions_.end() || due->second <= 0;
+      if (due != questions_.end() && due->second > 0) return false;
+      return !script_.unheard.contains({role, name, ticket});
     }
   return true;
 }

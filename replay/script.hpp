@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "messages/call.hpp"
@@ -55,10 +56,16 @@ struct Turn {
   };
   Kind kind = Kind::message;
   std::size_t call = 0;
-  Role role;            ///< of the others
-  std::string message;  ///< "carry_out"
-  msg::Ticket ticket = 0;
+  Role role;               ///< of the others
+  std::string message;     ///< "carry_out"
+  msg::Ticket ticket = 0;  ///< or number of a question
 };
+
+/// The number of what lanes ask and tell each other: by the turn that one waits for, and by who
+/// else it is about: the lane that asks, or the one that has reached it.
+constexpr msg::Ticket number_of_question(msg::Ticket turn, std::uint64_t lane) {
+  return turn * 256 + lane;  // a script has no more lanes
+}
 
 struct Context {
   std::string label;
@@ -72,6 +79,9 @@ struct Script {
   std::vector<Context> contexts;
   std::vector<Call> calls;
   std::vector<Turn> order;
+  /// What lanes were asked or told by others, and had not heard when they ended: by who should
+  /// have, which message, and its number; how often.
+  std::map<std::tuple<Role, std::string, msg::Ticket>, int> unheard;
   std::vector<std::string> operators;  ///< by their numbers in the calls
   bool contents = false;               ///< the bytes of tensors and constants are there
 };

@@ -161,38 +161,53 @@ class Ordering {
           name == "carry_out" || name == "reached" || name == "end_lease")
         handlings[{r.context, r.by}].push_back(
             {r.begin, r.begin + static_cast<std::int64_t>(r.duration)});
-    // What a lane did last in the handling that it was at then.
-    const auto shows = [&](const Key& lane, std::int64_t at) -> std::optional<Place> {
+    // What a lane did last in the handling that it was at then, and when that was over.
+    using Shown = std::pair<Place, std::int64_t>;
+    const auto shows = [&](const Key& lane, std::int64_t at) -> std::optional<Shown> {
       const auto& all = handlings[lane];
       const auto next = std::ranges::upper_bound(all, at, {}, &Handling::begin);
       if (next == all.begin() || std::prev(next)->end < at) return std::nullopt;
-      return all_.last_of(lane, std::prev(next)->end);
+      const auto place = all_.last_of(lane, std::prev(next)->end);
+      return place ? std::optional(Shown(*place, std::prev(next)->end)) : std::nullopt;
     };
     using Turns = std::tuple<std::uint64_t, std::uint64_t, msg::Ticket>;  // context, lane, turn
     std::map<Turns, Key> operations;
-    std::set<std::pair<Key, Turns>> asked;
+    std::map<std::pair<Key, Turns>, std::vector<Shown>> asked;  // and when
     for (const auto& [thread, r] : records_.sent) {
       const Turns at{r.context, r.footprint.lane, r.footprint.turn};
       if (!operation(r).empty()) operations[at] = {r.context, r.about.ticket};
       if (all_.message(r.about.message) != "await_turn") continue;
       const Key asker{r.context, r.from};
-      asked.emplace(asker, at);
-      all_.put(all_.last_of(asker, r.at), shows({r.context, r.to}, r.at));
+      const auto asks = all_.last_of(asker, r.at);
+      if (!asks) continue;
+      asked[{asker, at}].emplace_back(*asks, r.at);
+      if (const auto shown = shows({r.context, r.to}, r.at)) all_.put(asks, shown->first);
     }
     for (const auto& [thread, r] : records_.sent) {
       const auto begin =
           operation(r).empty() ? std::nullopt : of(all_.operations, Key{r.context, r.about.ticket});
+      if (!begin) continue;
+      const auto& lane = all_.turns[*begin].actor;
+      // When it looked how far the others are: as it asked one of them, or by the time it began.
+      const auto before = all_.previous(*begin);
+      std::optional<Shown> looked;
+      std::vector<Shown> seen;  // where others had shown that they were so far
       const auto& waits = r.footprint.waits;
-      for (std::size_t i = 0; begin && i + 1 < waits.size(); i += 2) {
+      for (std::size_t i = 0; i + 1 < waits.size(); i += 2) {
         const Turns awaited{r.context, waits[i], waits[i + 1]};
-        const auto operation = operations.find(awaited);
-        if (operation == operations.end() || asked.contains({all_.turns[*begin].actor, awaited}))
+        if (const auto asks = asked.find({lane, awaited}); asks != asked.end()) {
+          for (const auto& asks_then : asks->second)
+            if (asks_then.second <= all_.turns[*begin].at) looked = asks_then;
           continue;
-        if (const auto end = of(all_.ends, operation->second)) {
-          const auto& [at, lane, turn] = all_.turns[*end];
-          all_.put(shows(lane, at), all_.previous(*begin));
         }
+        const auto operation = operations.find(awaited);
+        if (operation == operations.end()) continue;
+        const auto end = of(all_.ends, operation->second);
+        const auto shown = end ? shows(all_.turns[*end].actor, all_.turns[*end].at) : std::nullopt;
+        if (shown) seen.push_back(*shown);
       }
+      for (const auto& [shown, over] : seen)
+        all_.put(shown, looked && over <= looked->second ? looked->first : before);
     }
   }
 
