@@ -36,6 +36,7 @@ class Writer {
     find_roles();
     add_calls();
     add_outcomes();
+    add_untaken();
     add_unheard();
     script_.order = order_of(records_, matches_, roles_, calls_, script_.calls);
     return std::move(script_);
@@ -110,7 +111,6 @@ class Writer {
       }
       script_.calls.push_back(std::move(call));
     }
-    add_untaken();
   }
 
   /// What destroyed a context although its actor never came to it.
