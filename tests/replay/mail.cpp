@@ -131,9 +131,10 @@ BOOST_AUTO_TEST_CASE(what_a_lane_was_asked_and_never_heard_is_not_answered) {
     context.destroy();
     world.run();
   }
-  const auto records = trace::read_records(recording.file());
+  const auto file = recording.file();
+  const auto records = trace::read_records(file);
   BOOST_TEST(!replay::script_of(records).unheard.empty());
-  const auto replayed = replay::replay(recording.file());
+  const auto replayed = replay::replay(file);
   for (const auto& difference : replayed.differences) BOOST_ERROR(difference);
   BOOST_TEST(trace::read_records(replayed.recording).carried.size() == records.carried.size());
 }
