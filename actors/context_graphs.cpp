@@ -92,7 +92,10 @@ std::string describe_compiled(const msg::GraphSlot& slot) {
 }  // namespace
 
 void ContextState::receive(msg::compiled& m) {
-  if (environment().lost->lost()) return;
+  if (environment().lost->lost()) {
+    if (auto* const observer = environment().tap.observer()) observer->finds_lost(self().id());
+    return;
+  }
   ensure(!builds_.empty(), "what was compiled was asked for");
   builds_.pop_front();
   if (!builds_.empty()) compile_next();
@@ -227,7 +230,7 @@ void ContextState::ended_by(const msg::actor_failed& failure) noexcept {
 }
 
 void ContextState::lose(LostReason reason, std::string_view message) noexcept {
-  environment().lose(reason, message);
+  environment().lose(reason, message, self().id());
   // Everybody ends, and what they owe is rejected with their states and their mail.
   for (const auto& [id, entry] : tensors_) end_actor(entry.actor);
   for (const auto& [id, entry] : graphs_) end_actor(entry.actor);

@@ -47,7 +47,7 @@ void DeviceState::leave() {
 
 void DeviceState::receive(msg::carry_out& m) {
   ensure(m.stamp.at.lane == lane_, "an operation reaches its own lane");
-  if (lost()) return;
+  if (finds_lost()) return;
   const auto turn = m.stamp.at.turn;
   if (timeline_.may_start(m)) {
     if (run_one(m) == Course::goes_on)
@@ -64,7 +64,7 @@ void DeviceState::receive(msg::carry_out& m) {
 
 void DeviceState::carry_out_ready() {
   while (auto* const operation = timeline_.next()) {
-    if (lost()) return;
+    if (finds_lost()) return;
     const auto turn = operation->stamp.at.turn;
     if (run_one(*operation) == Course::over)
       timeline_.finish(turn);
@@ -140,7 +140,7 @@ void DeviceState::receive(const msg::reached& m) {
 }
 
 void DeviceState::receive(const msg::end_lease& m) {
-  if (lost()) return;
+  if (finds_lost()) return;
   auto* const lease = timeline_.running(m.turn);
   if (lease == nullptr) {
     // It has not begun, and will see this; or it was refused, and nobody asks.

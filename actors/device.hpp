@@ -46,6 +46,13 @@ class DeviceState : public Member<DeviceState, device_actor> {
   bool next_is_brief();
   bool is_brief(const msg::Operation& operation) const;
   bool lost() const { return gone_ || environment().lost->lost(); }
+  /// Likewise, where something is left undone for it.
+  bool finds_lost() const {
+    if (!lost()) [[likely]]
+      return false;
+    if (auto* const observer = environment().tap.observer()) observer->finds_lost(self().id());
+    return true;
+  }
   /// The operation in hand is over, but for telling so: whoever hears of it finds its place free.
   void leave();
   /// What was lent for an operation that is just over: its caller hears of a loss meanwhile.

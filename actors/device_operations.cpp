@@ -1,6 +1,7 @@
 // What the operations on tensors do.
 #include "actors/device.hpp"
 #include "kernels/guarded.hpp"
+#include "messages/gave_up.hpp"
 #include "messages/out_of_budget.hpp"
 
 namespace polychron::actors {
@@ -65,12 +66,7 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Write& o, msg::Ticket 
     // tensor as it was.
     count(environment().counters->not_run);
     if (auto* const observer = environment().tap.observer())
-      observer->answers(self().id(), ticket,
-                        error ? error
-                              : Error(ErrorKind::aborted, "its caller gave up waiting")
-                                    .with_operation("write", o.label, ticket)
-                                    .not_run(),
-                        {});
+      observer->answers(self().id(), ticket, error ? error : msg::gave_up(o.label, ticket), {});
     leave();
     payload.meeting->finish(std::move(error));
     return Course::over;
@@ -218,13 +214,17 @@ void DeviceState::failed(const Error& error, msg::Ticket ticket) {
   auto& counters = *environment().counters;
   count(error.ran() ? counters.failed : counters.not_run);
   const auto owner = context();
-  if (!owner) return;
+  if (!owner) {
+    if (auto* const observer = environment().tap.observer())
+      observer->unheard(self().id(), ticket, error);
+    return;
+  }
   tell(owner, msg::operation_failed{ticket, error});
   if (error.root().kind() != ErrorKind::context_lost) return;
   gone_ = true;
   // At once, before the place of this operation is free: nobody gets in after a lost device.
   const auto why = std::string("the device failed: ") + error.what();
-  environment().lose(LostReason::device_failed, why);
+  environment().lose(LostReason::device_failed, why, self().id(), ticket);
   tell_urgently(owner, msg::actor_failed{why, false});
 }
 

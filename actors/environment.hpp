@@ -39,8 +39,12 @@ struct Environment {
   }
 
   /// The context is gone: every call is refused from here on, and nothing queued is carried out.
-  void lose(LostReason reason, std::string_view message) const noexcept {
+  /// `by`, `ticket`: as msg::Observer::loses has them.
+  void lose(LostReason reason, std::string_view message, msg::ActorId by = 0,
+            msg::Ticket ticket = 0) const noexcept {
     const bool first = lost->resolve(reason, message);
+    if (first)
+      if (auto* const observer = tap.observer()) observer->loses(by, ticket);
     for (auto* const door : admissions()) door->close();
     const bool ended = reason == LostReason::destroyed || reason == LostReason::runtime_shutdown;
     if (first) tell(ended ? LogLevel::info : LogLevel::error, message);

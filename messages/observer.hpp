@@ -60,6 +60,13 @@ class Observer {
   /// A tensor is destroyed, and its actor is about to reject what it owes for the operation of
   /// `ticket`, unless a lane is at it.
   virtual void rejects(ActorId /*tensor*/, Ticket /*ticket*/) noexcept {}
+  /// The context is lost from now on, and `by` was the first to say so: a lane by the operation of
+  /// `ticket`, the context's actor, or a caller's thread.
+  virtual void loses(ActorId /*by*/, Ticket /*ticket*/) noexcept {}
+  /// An actor has looked and found that the context is lost: it leaves what it was told alone.
+  virtual void finds_lost(ActorId /*by*/) noexcept {}
+  /// The operation of `ticket` failed, and the context's actor is not there any more to be told.
+  virtual void unheard(ActorId /*lane*/, Ticket /*ticket*/, const Error& /*error*/) noexcept {}
   /// A lane takes memory back that was lent by the operation of `ticket`, with what is in it now.
   virtual void takes_back(ActorId /*lane*/, Ticket /*ticket*/,
                           std::span<const std::byte> /*bytes*/) noexcept {}

@@ -260,6 +260,19 @@ class Recorder::Ear final : public msg::Observer {
   void rejects(msg::ActorId tensor, msg::Ticket ticket) noexcept override {
     tell([&](Writer&) { return Rejected{context_, recorder_->now(), tensor, ticket}; });
   }
+  void loses(msg::ActorId by, msg::Ticket ticket) noexcept override {
+    tell([&](Writer&) { return Lost{context_, recorder_->now(), by, ticket, true}; });
+  }
+  void finds_lost(msg::ActorId by) noexcept override {
+    tell([&](Writer&) { return Lost{context_, recorder_->now(), by, 0, false}; });
+  }
+  void unheard(msg::ActorId lane, msg::Ticket ticket, const Error& error) noexcept override {
+    tell([&](Writer& to) {
+      auto& text = to.description.error_text;
+      text = lines_of(error);
+      return Unheard{context_, recorder_->now(), lane, ticket, text};
+    });
+  }
   void takes_back(msg::ActorId, msg::Ticket ticket,
                   std::span<const std::byte> bytes) noexcept override {
     if (recorder_->calls_.load(std::memory_order_relaxed) != TraceCalls::payloads) return;

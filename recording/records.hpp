@@ -145,8 +145,27 @@ struct Rejected {
   msg::Ticket ticket = 0;
 };
 
+/// A context was lost, as whoever was the first to say so saw it (`first`): a lane by an operation,
+/// the context's actor, or a caller's thread. Or an actor found that it is.
+struct Lost {
+  ContextNumber context = 0;
+  Time at = 0;
+  ActorNumber by = 0;
+  msg::Ticket ticket = 0;
+  bool first = false;
+};
+/// An operation failed, of which the context's actor was not told, because it had gone.
+struct Unheard {
+  ContextNumber context = 0;
+  Time at = 0;
+  ActorNumber lane = 0;
+  msg::Ticket ticket = 0;
+  std::string_view error;  ///< with its causes, a line each
+};
+
 /// In the order of their numbers in a file: new ones at the end.
-using Record = std::variant<ContextNamed, ObjectNamed, PlanNamed, ActorBegan, ActorEnded, Sent,
-                            Handled, Carried, StepsTaken, Called, Answered, GivenBack, Rejected>;
+using Record =
+    std::variant<ContextNamed, ObjectNamed, PlanNamed, ActorBegan, ActorEnded, Sent, Handled,
+                 Carried, StepsTaken, Called, Answered, GivenBack, Rejected, Lost, Unheard>;
 
 }  // namespace polychron::recording

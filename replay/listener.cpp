@@ -14,8 +14,10 @@ msg::Ticket ticket_of(const msg::MessageView& message) {
           return m->stamp.ticket;
         else if constexpr (requires { m->ticket; })
           return m->ticket;
-        else if constexpr (requires { m->wait.at.turn; })
-          return m->wait.at.turn;
+        else if constexpr (requires { m->lane; })
+          return number_of_question(m->wait.at.turn, m->lane);
+        else if constexpr (requires { m->wait; })
+          return number_of_question(m->wait.at.turn, m->wait.at.lane);
         else
           return 0;
       },

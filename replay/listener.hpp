@@ -13,8 +13,8 @@
 
 namespace polychron::replay {
 
-/// What tells a message from others of its kind: the ticket that it is about, the turn that lanes
-/// wait for, or 0.
+/// What tells a message from others of its kind: the ticket that it is about, the number of what
+/// lanes ask each other, or 0.
 msg::Ticket ticket_of(const msg::MessageView& message);
 
 /// Who hears of what the order waits for.
@@ -23,6 +23,8 @@ class Progress {
   virtual ~Progress() = default;
   /// A context began with a call.
   virtual void took(std::size_t call) = 0;
+  /// An actor has ended, and its mail went with it.
+  virtual void left(msg::ActorId actor) = 0;
   virtual void handled(msg::ActorId by, std::string_view message, msg::Ticket ticket) = 0;
   /// An actor in the middle of a step has come to an operation: others may come before it goes on.
   virtual void reaches(Turn::Kind kind, std::size_t context, msg::ActorId actor,
@@ -42,7 +44,10 @@ class Listener final : public msg::Observer {
   std::optional<msg::ActorId> actor_of(const Role& role) const;
 
   void started(msg::ActorId actor, const char* kind) noexcept override;
-  void ended(msg::ActorId actor) noexcept override { also_->ended(actor); }
+  void ended(msg::ActorId actor) noexcept override {
+    also_->ended(actor);
+    if (progress_ != nullptr) progress_->left(actor);
+  }
   void sent(msg::ActorId from, msg::ActorId to, const msg::MessageView& message) noexcept override;
   void received(msg::ActorId by, const msg::MessageView& message) noexcept override;
   void finished(msg::ActorId by, const msg::MessageView& message) noexcept override;
@@ -55,6 +60,11 @@ class Listener final : public msg::Observer {
   void rejects(msg::ActorId tensor, msg::Ticket ticket) noexcept override {
     also_->rejects(tensor, ticket);
     if (progress_ != nullptr) progress_->reaches(Turn::Kind::rejection, context_, tensor, ticket);
+  }
+  void loses(msg::ActorId by, msg::Ticket ticket) noexcept override { also_->loses(by, ticket); }
+  void finds_lost(msg::ActorId by) noexcept override { also_->finds_lost(by); }
+  void unheard(msg::ActorId lane, msg::Ticket ticket, const Error& error) noexcept override {
+    also_->unheard(lane, ticket, error);
   }
   void takes_back(msg::ActorId lane, msg::Ticket ticket,
                   std::span<const std::byte> bytes) noexcept override {

@@ -66,7 +66,8 @@ bool RecordedOrder::is_late(msg::ActorId actor, const msg::MessageView& message)
       const Role role{context, "device", lane};
       if (listeners_[context]->actor_of(role) != actor) continue;
       const auto due = questions_.find({role, name, ticket});
-      return due == questions_.end() || due->second <= 0;
+      if (due != questions_.end() && due->second > 0) return false;
+      return !script_.unheard.contains({role, name, ticket});
     }
   return true;
 }
@@ -96,9 +97,12 @@ std::optional<std::size_t> RecordedOrder::find(Runnables runnables) {
       called_ = true;
       if (const auto client = place_of(stress::first_client)) return client;
     }
+    // A context is lost as soon as that is called, and its actor hears of it later.
+    if (kind == Turn::Kind::call && script_.calls[turn().call].ends) continue;
     const auto actor = wanted();
     const Stop stop{kind, turn().role.context, turn().ticket};
-    const bool in_the_middle = kind != Turn::Kind::call && kind != Turn::Kind::message;
+    const bool in_the_middle =
+        kind == Turn::Kind::operation || kind == Turn::Kind::end || kind == Turn::Kind::rejection;
     if (in_the_middle && past_.contains(stop)) continue;
     if (kind == Turn::Kind::message && actor && was_early(*actor)) continue;
     const auto stopped = actor ? stopped_.find(*actor) : stopped_.end();
@@ -112,7 +116,7 @@ std::optional<std::size_t> RecordedOrder::find(Runnables runnables) {
     }
     if (in_the_middle) {
       past_.insert(stop);
-    } else if (kind == Turn::Kind::message && actor) {
+    } else if (kind == Turn::Kind::message && actor && !left_.contains(*actor)) {
       --early_[{*actor, turn().message, turn().ticket}];
       ++late_;
     }
@@ -125,7 +129,7 @@ bool RecordedOrder::is_next(const msg::MessageView& message) const {
     return ticket_of(message) == turn().ticket && msg::name_of(message) == turn().message;
   const auto* const* const submit = std::get_if<const msg::submit*>(&message);
   return submit != nullptr && std::holds_alternative<msg::DestroyContext>((*submit)->call) ==
-                                  script_.calls[turn().call].ends;
+                                  (turn().kind == Turn::Kind::going);
 }
 
 std::size_t RecordedOrder::pick(Runnables runnables) { return idle(runnables).value_or(0); }
@@ -137,7 +141,18 @@ std::optional<std::size_t> RecordedOrder::choose(Runnables runnables) {
 }
 
 void RecordedOrder::took(std::size_t call) {
-  if (!ended() && turn().kind == Turn::Kind::call && turn().call == call) next();
+  const bool awaited =
+      !ended() && (turn().kind == Turn::Kind::call || turn().kind == Turn::Kind::going);
+  if (awaited && turn().call == call) next();
+}
+
+void RecordedOrder::left(msg::ActorId actor) {
+  left_.insert(actor);
+  auto early = early_.lower_bound({actor, "", 0});
+  while (early != early_.end() && std::get<0>(early->first) == actor) {
+    late_ += std::min(early->second, 0);
+    early = early_.erase(early);
+  }
 }
 
 void RecordedOrder::handled(msg::ActorId by, std::string_view message, msg::Ticket ticket) {

@@ -33,6 +33,7 @@ class RecordedOrder final : public stress::Strategy, public Progress {
   std::size_t pick(std::span<const stress::Runnable> runnables) override;
   std::optional<std::size_t> choose(std::span<const stress::Runnable> runnables) override;
   void took(std::size_t call) override;
+  void left(msg::ActorId actor) override;
   void handled(msg::ActorId by, std::string_view message, msg::Ticket ticket) override;
   void reaches(Turn::Kind kind, std::size_t context, msg::ActorId actor,
                msg::Ticket ticket) override;
@@ -70,6 +71,7 @@ class RecordedOrder final : public stress::Strategy, public Progress {
   /// passed over, and their messages come later.
   std::map<Handling, int> early_;
   int late_ = 0;  ///< of those
+  std::set<msg::ActorId> left_;
   /// How often lanes are yet to ask each other.
   std::map<std::tuple<Role, std::string, msg::Ticket>, int> questions_;
   std::size_t at_ = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "messages/gave_up.hpp"
 #include "polychron/error.hpp"
 #include "replay/errors.hpp"
 #include "replay/known_objects.hpp"
@@ -35,6 +36,8 @@ class Writer {
     find_roles();
     add_calls();
     add_outcomes();
+    add_untaken();
+    add_unheard();
     script_.order = order_of(records_, matches_, roles_, calls_, script_.calls);
     return std::move(script_);
   }
@@ -110,6 +113,20 @@ class Writer {
     }
   }
 
+  /// What destroyed a context although its actor never came to it.
+  void add_untaken() {
+    for (const auto& r : records_.lost) {
+      const auto number = context(r.context);
+      const auto destroys = [&](const Call& call) { return call.ends && call.context == number; };
+      if (!r.first || r.ticket != 0 || std::ranges::any_of(script_.calls, destroys)) continue;
+      Call call;
+      call.context = number;
+      call.ends = call.untaken = true;
+      calls_[{r.context, r.at}] = script_.calls.size();
+      script_.calls.push_back(std::move(call));
+    }
+  }
+
   /// The call that an operation was issued for, which was when it was taken.
   Call* call_of(std::uint64_t context, std::uint64_t ticket) {
     const auto issued = issued_.find({context, ticket});
@@ -153,6 +170,19 @@ class Writer {
       if (auto* const call = call_of(r.context, r.ticket)) call->given_back = r.contents;
   }
 
+  void add_unheard() {
+    const auto count = [this](const recording::Sent& r, int by) {
+      const auto& name = message(r.about.message);
+      const auto to = roles_.find({r.context, r.to});
+      if ((name == "await_turn" || name == "reached") && to != roles_.end())
+        script_.unheard[{to->second, name, ticket_of(records_, r, roles_)}] += by;
+    };
+    for (const auto& [thread, r] : records_.sent) count(r, 1);
+    for (const auto& match : matches_)
+      if (match) count(records_.sent[*match].record, -1);
+    std::erase_if(script_.unheard, [](const auto& entry) { return entry.second == 0; });
+  }
+
   void add_error(std::uint64_t in, std::uint64_t ticket, std::string_view lines, bool invalid) {
     const auto chain = trace::errors_in(lines);
     // What names no operation is no failure: a lease that was revoked left its tensor without
@@ -168,6 +198,7 @@ class Writer {
     if (call == nullptr) return;
     call->inherent |= invalid;
     const auto& first = chain.front();
+    if (first.message == msg::its_caller_gave_up) return;  // and had no other reason
     const bool not_started = !first.ran && chain.size() == 1;
     if (not_started && first.kind == "timed_out") call->expired = true;
     if (not_started && first.kind == "aborted") call->cancelled = true;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "messages/call.hpp"
@@ -31,6 +32,7 @@ struct Call {
   bool inherent = false;                       ///< and would say each time
   bool ends = false;                           ///< it destroys the context
   bool expired = false, cancelled = false;     ///< so it was not carried out
+  bool untaken = false;                        ///< the context's actor ended before it came to that
   bool given_up = false;  ///< a write of which the tensor shows nothing: its caller was waiting
 };
 
@@ -45,18 +47,25 @@ struct Role {
 /// Something that happened.
 struct Turn {
   enum class Kind : std::uint8_t {
-    call,       ///< a call was taken
+    call,       ///< a call was taken; or made, if it destroys the context
     message,    ///< an actor handled a message
     operation,  ///< in the middle of that a lane began with an operation
     end,        ///< it was done with it, but for letting others know
     rejection,  ///< or a tensor's actor came to what it owed for one, to reject it
+    going,      ///< a context's actor handled the call that destroys the context
   };
   Kind kind = Kind::message;
   std::size_t call = 0;
-  Role role;            ///< of the others
-  std::string message;  ///< "carry_out"
-  msg::Ticket ticket = 0;
+  Role role;               ///< of the others
+  std::string message;     ///< "carry_out"
+  msg::Ticket ticket = 0;  ///< or number of a question
 };
+
+/// The number of what lanes ask and tell each other: by the turn that one waits for, and by who
+/// else it is about: the lane that asks, or the one that has reached it.
+constexpr msg::Ticket number_of_question(msg::Ticket turn, std::uint64_t lane) {
+  return turn * 256 + lane;  // a script has no more lanes
+}
 
 struct Context {
   std::string label;
@@ -70,6 +79,9 @@ struct Script {
   std::vector<Context> contexts;
   std::vector<Call> calls;
   std::vector<Turn> order;
+  /// What lanes were asked or told by others, and had not heard when they ended: by who should
+  /// have, which message, and its number; how often.
+  std::map<std::tuple<Role, std::string, msg::Ticket>, int> unheard;
   std::vector<std::string> operators;  ///< by their numbers in the calls
   bool contents = false;               ///< the bytes of tensors and constants are there
 };

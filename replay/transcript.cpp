@@ -62,6 +62,10 @@ Transcript transcript_of(const trace::Records& records) {
                       (r.about.error.empty() ? "" : ": " + text_of(r.about.error)));
     }
   }
+  // Whether the context's actor was there yet is its handles' matter.
+  for (const auto& r : records.unheard)
+    if (auto* const at = entry(r.context, r.ticket))
+      at->told.insert("operation_failed: " + text_of(r.error));
   for (const auto& r : records.carried)
     if (auto* const at = entry(r.context, r.ticket)) at->carried_out = true;
   for (const auto& r : records.rejected)

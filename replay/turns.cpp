@@ -1,10 +1,10 @@
 #include "replay/turns.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <set>
+#include <tuple>
 
-#include "replay/before.hpp"
+#include "replay/happenings.hpp"
 #include "trace/errors.hpp"
 
 namespace polychron::replay {
@@ -12,311 +12,257 @@ namespace polychron::replay {
 namespace {
 
 using trace::name_in;
-using Key = std::pair<std::uint64_t, std::uint64_t>;  ///< context, and a number in it
+using Kind = Turn::Kind;
 
 /// Times are of beginnings, and threads may be kept waiting at any place: where what followed tells
 /// who was first, that counts.
 class Ordering {
  public:
-  Ordering(const trace::Records& records, const std::vector<std::optional<std::size_t>>& matches,
-           const std::map<ContextAndActor, Role>& roles)
-      : records_(records), matches_(matches), roles_(roles) {}
+  explicit Ordering(Happenings& all) : all_(all), records_(all.records) {}
 
-  std::vector<Turn> run(const std::map<ContextAndTime, std::size_t>& calls,
-                        const std::vector<Call>& made) {
-    find_losses();
-    add_handlings();
-    add_operations();
-    add_rejections();
-    add_calls(calls, made);
-    keep_actors_in_order();
+  std::vector<Turn> run() {
     settle_messages();
     settle_claims();
+    settle_objects();
+    settle_invalid();
     settle_waits();
-    settle_ends();
-    settle_rests();
+    settle_losses();
+    settle_goings();
     std::vector<Turn> order;
-    for (const auto place : before_.sorted()) order.push_back(std::move(turns_[place].turn));
+    for (const auto place : all_.before.sorted())
+      order.push_back(std::move(all_.turns[place].turn));
     return order;
   }
 
  private:
-  using Kind = Turn::Kind;
-  using Place = std::size_t;  ///< in turns_
-  struct Placed {
-    std::int64_t at;
-    Key actor;
-    Turn turn;
-  };
-  const std::string& message(std::uint32_t number) const {
-    return name_in(records_.messages, std::size_t{number} + 1);
+  static std::optional<Place> of(const auto& places, const auto& key) {
+    const auto found = places.find(key);
+    return found == places.end() ? std::nullopt : std::optional(found->second);
   }
-  Place add(std::int64_t at, int rank, Key actor, Turn turn) {
-    turns_.push_back({at, actor, std::move(turn)});
-    return before_.add({at, rank});
-  }
-  /// What an actor did last by then.
-  std::optional<Place> last_of(const Key& actor, std::int64_t at) const {
-    const auto all = of_actor_.find(actor);
-    if (all == of_actor_.end()) return std::nullopt;
-    const auto next =
-        std::ranges::upper_bound(all->second, at, {}, [this](Place p) { return turns_[p].at; });
-    if (next == all->second.begin()) return std::nullopt;
-    return *std::prev(next);
-  }
-  void put(const std::optional<Place>& earlier, Place later) {
-    if (earlier) before_.put(*earlier, later);
+  const std::string& operation(const recording::Sent& r) const {
+    static const std::string none;
+    return all_.message(r.about.message) == "carry_out" ? name_in(records_.operations, r.about.what)
+                                                        : none;
   }
 
-  /// Operations in which a device was lost, and when it was; or that was after the context had
-  /// gone, which then does not hear of it.
-  void find_losses() {
-    const auto tells_of_loss = [](std::string_view lines) {
-      const auto chain = trace::errors_in(lines);
-      return !chain.empty() && chain.back().kind == "context_lost" && chain.front().ran;
-    };
-    for (const auto& [thread, r] : records_.sent) {
-      if (r.about.error.empty() || !tells_of_loss(r.about.error)) continue;
-      const Key key{r.context, r.about.ticket};
-      if (message(r.about.message) == "operation_failed") losses_.try_emplace(key, r.at);
-      unheard_.insert(key);
-    }
-    for (const auto& r : records_.answered)
-      if (tells_of_loss(r.error)) unheard_.emplace(r.context, r.ticket);
-    for (const auto& [key, at] : losses_) unheard_.erase(key);
-  }
-
-  void add_handlings() {
-    for (std::size_t i = 0; i < records_.handled.size(); ++i) {
-      const auto& r = records_.handled[i];
-      const auto& name = message(r.kind);
-      const auto role = roles_.find({r.context, r.by});
-      if (role == roles_.end()) continue;
-      if (role->second.kind == "context") contexts_[r.context] = r.by;
-      // The compiler's work ends when the context hears of it, and shows nowhere before.
-      if (name == "compile") compiles_[r.context].push_back(i);
-      if (name == "submit" || role->second.kind == "compiler") continue;
-      const auto* const sent = matches_[i] ? &records_.sent[*matches_[i]].record : nullptr;
-      msg::Ticket ticket = sent != nullptr ? sent->about.ticket : 0;
-      if (sent != nullptr && (name == "await_turn" || name == "reached"))
-        ticket = sent->footprint.turn;
-      const Key actor{r.context, r.by};
-      std::optional<Place> compiled;
-      if (auto& compiles = compiles_[r.context]; name == "compiled" && !compiles.empty()) {
-        const auto& compile = records_.handled[compiles.front()];
-        compiled = add(r.begin, 0, {r.context, compile.by},
-                       {Kind::message, 0, {role->second.context, "compiler", 0}, "compile", 0});
-        handlings_[compiles.front()] = *compiled;
-        compiles.pop_front();
-      }
-      const auto handling = add(r.begin, 1, actor, {Kind::message, 0, role->second, name, ticket});
-      put(compiled, handling);
-      handlings_[i] = handling;
-      if (name == "end_lease" && matches_[i] && is_revoked(*matches_[i])) revoked_.insert(handling);
-      if (name == "actor_failed") failures_.try_emplace(r.context, handling);
-    }
-  }
-
-  /// Whether this end of a lease is that of its tensor, which hears of it first.
-  bool is_revoked(std::size_t sent) const {
-    const auto& end = records_.sent[sent].record;
-    while (sent-- > 0) {
-      const auto& r = records_.sent[sent].record;
-      if (r.context != end.context || r.from != end.from) continue;
-      if (const auto& name = message(r.about.message); name != "end_lease")
-        return name == "destroy_tensor";
-    }
-    return false;
-  }
-
-  void add_operations() {
-    for (const auto& r : records_.carried) {
-      const auto role = roles_.find({r.context, r.lane});
-      if (role == roles_.end()) continue;
-      const Key actor{r.context, r.lane};
-      const Key key{r.context, r.ticket};
-      const auto loss = losses_.find(key);
-      const auto operation = add(loss == losses_.end() ? r.begin : loss->second, 2, actor,
-                                 {Kind::operation, 0, role->second, "", r.ticket});
-      operations_[key] = operation;
-      if (loss != losses_.end()) ends_.try_emplace(r.context, operation);
-      const auto end = r.begin + static_cast<std::int64_t>(r.duration);
-      add(end, 3, actor, {Kind::end, 0, role->second, "", r.ticket});
-    }
-  }
-
-  void add_rejections() {
-    for (const auto& r : records_.rejected) {
-      const auto role = roles_.find({r.context, r.by});
-      if (role == roles_.end()) continue;
-      rejections_[{r.context, r.ticket}] =
-          add(r.at, 2, {r.context, r.by}, {Kind::rejection, 0, role->second, "", r.ticket});
-    }
-  }
-
-  /// A call is taken when its context handles it; but from the call that destroys a context on
-  /// nothing begins.
-  void add_calls(const std::map<ContextAndTime, std::size_t>& calls,
-                 const std::vector<Call>& made) {
-    const std::string name = msg::DestroyContext::name;
-    std::map<std::uint64_t, std::int64_t> destroyed;  // of each context the first
-    for (const auto& [thread, r] : records_.sent)
-      if (message(r.about.message) == "submit" && name_in(records_.calls, r.about.what) == name)
-        destroyed.try_emplace(r.context, r.at);
-    for (const auto& [key, index] : calls) {
-      const auto context = key.first;
-      auto at = key.second;
-      const bool ends = made[index].ends;
-      if (ends && destroyed.contains(context)) at = destroyed.at(context);
-      // What ends it may have come before what it handled first.
-      const auto call =
-          add(at, 1, {context, ends ? 0 : contexts_[context]}, {Kind::call, index, {}, {}, 0});
-      if (ends) ends_.try_emplace(context, call);
-    }
-  }
-
-  void keep_actors_in_order() {
-    for (const auto place : before_.as_seen()) {
-      const auto& actor = turns_[place].actor;
-      if (actor.second == 0) continue;
-      auto& all = of_actor_[actor];
-      if (!all.empty()) before_.put(all.back(), place);
-      all.push_back(place);
-    }
-  }
-
-  /// A message is sent before it is handled. Not so what a lane tells of an operation in which its
-  /// device is lost: others hear of it and go on before the context is lost, which is one thing in
-  /// a replay.
+  /// A message is sent before it is handled.
   void settle_messages() {
-    for (const auto& [i, handling] : handlings_) {
-      if (!matches_[i]) continue;
-      const auto& sent = records_.sent[*matches_[i]].record;
-      const auto by = last_of({sent.context, sent.from}, sent.at);
-      const auto end = ends_.find(sent.context);
-      if (by && end != ends_.end() && *by == end->second &&
-          message(sent.about.message) != "actor_failed")
-        continue;
-      put(by, handling);
+    for (const auto& [i, handling] : all_.handlings) {
+      if (!all_.matches[i]) continue;
+      const auto& sent = records_.sent[*all_.matches[i]].record;
+      all_.put(all_.last_of({sent.context, sent.from}, sent.at), handling);
     }
   }
 
-  /// A lane and the tensor's actor may both want to answer a read: who did was first.
+  /// A lane and the object's actor may both want to answer a read: who did was first. That is the
+  /// actor when its object is destroyed, or with the context.
   void settle_claims() {
     std::set<Key> answered;
     for (const auto& r : records_.answered) answered.emplace(r.context, r.ticket);
     for (const auto& [thread, r] : records_.sent) {
       const Key key{r.context, r.about.ticket};
-      const auto& name = name_in(records_.operations, r.about.what);
-      if (message(r.about.message) != "carry_out" || (name != "read" && name != "compute"))
-        continue;
-      const auto operation = operations_.find(key);
-      if (operation == operations_.end()) continue;
-      const bool was_late = !answered.contains(key);
-      if (was_late) late_.insert(key);
-      if (const auto rejection = rejections_.find(key); rejection != rejections_.end()) {
-        if (was_late)
-          before_.put(rejection->second, operation->second);
-        else
-          before_.put(operation->second, rejection->second);
+      const auto& name = operation(r);
+      if (name != "read" && name != "compute") continue;
+      const auto claim = of(all_.operations, key);
+      if (!claim) continue;
+      const auto rejection = of(all_.rejections, key), going = of(all_.goings, r.context);
+      if (answered.contains(key)) {
+        all_.put(claim, rejection);
+        if (!rejection) all_.put(claim, going);
+      } else if (rejection) {
+        all_.put(rejection, claim);
+      } else if (all_.of_actor.at(all_.turns[*claim].actor).back() == of(all_.ends, key)) {
+        // Else its lane went on, and what was read had gone with a lease.
+        all_.put(going, claim);
       }
     }
   }
 
-  /// A lane that asked another had not yet seen how far that one was, which lets others see it
-  /// when it has handled a message.
-  void settle_waits() {
-    std::map<Key, std::vector<std::pair<std::int64_t, std::int64_t>>> handlings;
-    for (const auto& r : records_.handled)
-      if (message(r.kind) == "carry_out" || message(r.kind) == "reached")
-        handlings[{r.context, r.by}].emplace_back(r.begin,
-                                                  r.begin + static_cast<std::int64_t>(r.duration));
-    for (const auto& [thread, r] : records_.sent) {
-      if (message(r.about.message) != "await_turn") continue;
-      const Key other{r.context, r.to};
-      const auto& all = handlings[other];
-      auto at_work = std::ranges::upper_bound(all, r.at, {}, [](const auto& h) { return h.first; });
-      if (at_work == all.begin() || (--at_work)->second < r.at) continue;
-      const auto asks = last_of({r.context, r.from}, r.at), shows = last_of(other, at_work->second);
-      if (asks && shows) before_.put(*asks, *shows);
-    }
-  }
-
-  /// What was begun or taken was so before the context was lost: be it destroyed, or its device
-  /// lost in the middle of an operation.
-  void settle_ends() {
-    for (const auto& key : unheard_)
-      if (operations_.contains(key)) late_.insert(key);
+  /// Operations that share an object, one of them writing, in the order of their tickets.
+  void settle_objects() {
+    struct Uses {
+      std::optional<Place> write;
+      std::vector<Place> reads;
+    };
+    std::map<Key, const recording::Sent*> issued;
     for (const auto& [thread, r] : records_.sent)
-      if (const auto end = ends_.find(r.context);
-          end != ends_.end() && message(r.about.message) == "carry_out")
-        put(last_of({r.context, r.from}, r.at), end->second);
-    for (Place place = 0; place < turns_.size(); ++place) {
-      const auto& [at, actor, turn] = turns_[place];
-      if (turn.kind == Kind::message) continue;
-      const auto end = ends_.find(actor.first);
-      if (end == ends_.end() || end->second == place) continue;
-      if (turn.kind == Kind::call && actor.second == 0) continue;  // it destroys what is lost
-      const bool own = turn.kind == Kind::end && turn.ticket == turns_[end->second].turn.ticket;
-      if (!own && !late_.contains({actor.first, turn.ticket})) before_.put(place, end->second);
+      if (!operation(r).empty()) issued.emplace(Key{r.context, r.about.ticket}, &r);
+    std::map<std::tuple<std::uint64_t, bool, std::uint64_t>, Uses> objects;
+    for (const auto& [key, r] : issued) {
+      const auto begin = of(all_.operations, key), end = of(all_.ends, key);
+      if (!begin || !end) continue;
+      const auto use = [&, context = key.first](bool graph, std::uint64_t id, bool writes) {
+        auto& uses = objects[{context, graph, id}];
+        all_.put(uses.write, begin);
+        if (!writes) return uses.reads.push_back(*end);
+        for (const auto read : uses.reads) all_.before.put(read, *begin);
+        uses.reads.clear();
+        uses.write = end;
+      };
+      const auto& name = operation(*r);
+      const auto& touched = r->footprint;
+      for (const auto tensor : touched.reads) use(false, tensor, false);
+      for (const auto tensor : touched.writes) use(false, tensor, true);
+      if (touched.graph != 0)
+        use(true, touched.graph, name == "build" || name == "release of a graph");
     }
-    for (const auto& key : late_)
-      if (const auto end = ends_.find(key.first);
-          end != ends_.end() && !rejections_.contains(key)) {
-        const auto late = operations_.at(key);
-        before_.put(end->second, late);
-        // Its lane had looked by then whether the context was lost.
-        const auto& all = of_actor_.at(turns_[late].actor);
-        if (const auto own = std::ranges::find(all, late); own != all.begin())
-          before_.put(*std::prev(own), end->second);
-        // A device that is lost in a lane ends the context when that hears of it.
-        if (const auto failure = failures_.find(key.first); failure != failures_.end())
-          before_.put(failure->second, late);
+  }
+
+  /// A graph that one lane found invalid others refuse from then on.
+  void settle_invalid() {
+    std::map<Key, Place> found;  // by context and graph: in which operation
+    std::map<Key, std::uint64_t> graphs;
+    for (const auto& [thread, r] : records_.sent)
+      if (!operation(r).empty() && r.footprint.graph != 0)
+        graphs[{r.context, r.about.ticket}] = r.footprint.graph;
+    std::set<Key> refused;
+    const auto look_at = [&](std::uint64_t context, msg::Ticket ticket, std::string_view error) {
+      if (error.empty()) return;
+      const auto chain = trace::errors_in(error);
+      if (!chain.empty() && chain.front().kind == "graph_invalid") refused.emplace(context, ticket);
+    };
+    for (const auto& [thread, r] : records_.sent) {
+      look_at(r.context, r.about.ticket, r.about.error);
+      if (name_in(records_.outcomes, r.about.what) != "invalid") continue;
+      const Key key{r.context, r.about.ticket};
+      const auto finder = of(all_.operations, key);
+      if (all_.message(r.about.message) == "graph_became" && finder && graphs.contains(key))
+        found.emplace(Key{r.context, graphs.at(key)}, *finder);
+    }
+    if (found.empty()) return;
+    std::set<Key> answered;
+    for (const auto& r : records_.answered) {
+      look_at(r.context, r.ticket, r.error);
+      answered.emplace(r.context, r.ticket);
+    }
+    for (const auto& [thread, r] : records_.sent) {
+      const auto& name = operation(r);
+      const Key key{r.context, r.about.ticket};
+      if (name != "dispatch" && !(name == "compute" && answered.contains(key))) continue;
+      const auto finder = of(found, Key{r.context, r.footprint.graph});
+      const auto user = of(all_.operations, key);
+      if (!finder || finder == user) continue;
+      if (refused.contains(key))
+        all_.put(finder, user);
+      else
+        all_.put(user, finder);
+    }
+  }
+
+  /// A lane shows how far it is when it has handled a message. Another that asked had not seen that
+  /// yet; one that did not ask, and might have, had.
+  void settle_waits() {
+    struct Handling {
+      std::int64_t begin, end;
+    };
+    std::map<Key, std::vector<Handling>> handlings;  // of lanes
+    for (const auto& r : records_.handled)
+      if (const auto& name = all_.message(r.kind);
+          name == "carry_out" || name == "reached" || name == "end_lease")
+        handlings[{r.context, r.by}].push_back(
+            {r.begin, r.begin + static_cast<std::int64_t>(r.duration)});
+    // What a lane did last in the handling that it was at then, and when that was over.
+    using Shown = std::pair<Place, std::int64_t>;
+    const auto shows = [&](const Key& lane, std::int64_t at) -> std::optional<Shown> {
+      const auto& all = handlings[lane];
+      const auto next = std::ranges::upper_bound(all, at, {}, &Handling::begin);
+      if (next == all.begin() || std::prev(next)->end < at) return std::nullopt;
+      const auto place = all_.last_of(lane, std::prev(next)->end);
+      return place ? std::optional(Shown(*place, std::prev(next)->end)) : std::nullopt;
+    };
+    using Turns = std::tuple<std::uint64_t, std::uint64_t, msg::Ticket>;  // context, lane, turn
+    std::map<Turns, Key> operations;
+    std::map<std::pair<Key, Turns>, std::vector<Shown>> asked;  // and when
+    for (const auto& [thread, r] : records_.sent) {
+      const Turns at{r.context, r.footprint.lane, r.footprint.turn};
+      if (!operation(r).empty()) operations[at] = {r.context, r.about.ticket};
+      if (all_.message(r.about.message) != "await_turn") continue;
+      const Key asker{r.context, r.from};
+      const auto asks = all_.last_of(asker, r.at);
+      if (!asks) continue;
+      asked[{asker, at}].emplace_back(*asks, r.at);
+      if (const auto shown = shows({r.context, r.to}, r.at)) all_.put(asks, shown->first);
+    }
+    for (const auto& [thread, r] : records_.sent) {
+      const auto begin =
+          operation(r).empty() ? std::nullopt : of(all_.operations, Key{r.context, r.about.ticket});
+      if (!begin) continue;
+      const auto& lane = all_.turns[*begin].actor;
+      // When it looked how far the others are: as it asked one of them, or by the time it began.
+      const auto before = all_.previous(*begin);
+      std::optional<Shown> looked;
+      std::vector<Shown> seen;  // where others had shown that they were so far
+      const auto& waits = r.footprint.waits;
+      for (std::size_t i = 0; i + 1 < waits.size(); i += 2) {
+        const Turns awaited{r.context, waits[i], waits[i + 1]};
+        if (const auto asks = asked.find({lane, awaited}); asks != asked.end()) {
+          for (const auto& asks_then : asks->second)
+            if (asks_then.second <= all_.turns[*begin].at) looked = asks_then;
+          continue;
+        }
+        const auto operation = operations.find(awaited);
+        if (operation == operations.end()) continue;
+        const auto end = of(all_.ends, operation->second);
+        const auto shown = end ? shows(all_.turns[*end].actor, all_.turns[*end].at) : std::nullopt;
+        if (shown) seen.push_back(*shown);
       }
-  }
-
-  /// A context is lost some time before others are told: what lanes handled last, and nothing came
-  /// of it, they had found that out.
-  void settle_rests() {
-    std::map<std::uint64_t, std::int64_t> last;  // that a lane of the context did
-    std::map<Key, std::int64_t> last_of_lane;
-    const auto is_lane = [this](const Key& actor) {
-      const auto role = roles_.find(actor);
-      return role != roles_.end() && role->second.kind == "device";
-    };
-    const auto shows = [&](const Key& actor, std::int64_t at) {
-      if (!is_lane(actor)) return;
-      last[actor.first] = std::max(last[actor.first], at);
-      last_of_lane[actor] = std::max(last_of_lane[actor], at);
-    };
-    for (const auto& [at, actor, turn] : turns_)
-      if (turn.kind != Kind::message) shows(actor, at);
-    for (const auto& [thread, r] : records_.sent) shows({r.context, r.from}, r.at);
-    for (Place place = 0; place < turns_.size(); ++place) {
-      const auto& [at, actor, turn] = turns_[place];
-      const auto end = ends_.find(actor.first);
-      if (end == ends_.end() || !is_lane(actor)) continue;
-      // What was lent comes back, and others may go on; but what went with its tensor is told.
-      if (at > last[actor.first] || (revoked_.contains(place) && at > last_of_lane[actor]))
-        before_.put(end->second, place);
+      for (const auto& [shown, over] : seen)
+        all_.put(shown, looked && over <= looked->second ? looked->first : before);
     }
   }
 
+  /// Whoever looks whether the context is lost and goes on did so before it was; who found that it
+  /// is, later.
+  void settle_losses() {
+    std::set<Place> go_on;  // what actors did when they looked, and went on
+    for (const auto& [key, operation] : all_.operations)
+      if (const auto looked = all_.previous(operation)) go_on.insert(*looked);
+    for (const auto& [thread, r] : records_.sent)
+      if (const auto by = all_.last_of({r.context, r.from}, r.at);
+          by && all_.turns[*by].turn.kind == Kind::message)
+        if (const auto& at = all_.turns[*by].turn.message;
+            at == "carry_out" || at == "end_lease" || at == "compiled")
+          go_on.insert(*by);
+    std::set<Place> find;
+    for (const auto& r : records_.lost)
+      if (!r.first)
+        if (const auto by = all_.last_of({r.context, r.by}, r.at)) find.insert(*by);
+    for (Place place = 0; place < all_.turns.size(); ++place) {
+      const auto& [at, actor, turn] = all_.turns[place];
+      const bool call = turn.kind == Kind::call && actor.second != 0;
+      if (call || (turn.message == "compiled" && !find.contains(place))) go_on.insert(place);
+    }
+    for (const auto place : go_on) put_before_loss(place);
+    for (const auto place : find)
+      if (!go_on.contains(place)) all_.put(of(all_.losses, all_.turns[place].actor.first), place);
+    const auto look_at = [&](std::uint64_t context, msg::Ticket ticket, std::string_view error) {
+      if (error.empty()) return;
+      const auto chain = trace::errors_in(error);
+      if (chain.empty() || chain.back().kind != "context_lost" || !chain.front().ran) return;
+      // A device that is lost when its context is, loses nothing more.
+      all_.put(of(all_.losses, context), of(all_.operations, Key{context, ticket}));
+    };
+    for (const auto& [thread, r] : records_.sent) look_at(r.context, r.about.ticket, r.about.error);
+    for (const auto& r : records_.answered) look_at(r.context, r.ticket, r.error);
+    for (const auto& r : records_.unheard) look_at(r.context, r.ticket, r.error);
+  }
+  void put_before_loss(Place place) {
+    all_.put(place, of(all_.losses, all_.turns[place].actor.first));
+  }
+
+  /// When a context's actor ends, so do the others, at once in a replay: what they did they had
+  /// done.
+  void settle_goings() {
+    for (const auto& [context, going] : all_.goings) all_.put(of(all_.losses, context), going);
+    for (Place place = 0; place < all_.turns.size(); ++place) {
+      const auto& actor = all_.turns[place].actor;
+      if (all_.is(actor, "tensor") || all_.is(actor, "graph"))
+        all_.put(place, of(all_.goings, actor.first));
+    }
+  }
+
+  Happenings& all_;
   const trace::Records& records_;
-  const std::vector<std::optional<std::size_t>>& matches_;
-  const std::map<ContextAndActor, Role>& roles_;
-  std::vector<Placed> turns_;
-  Before before_;
-  std::map<Key, std::vector<Place>> of_actor_;  ///< as seen
-  std::map<std::size_t, Place> handlings_;      ///< by their places in Records::handled
-  std::map<std::uint64_t, std::deque<std::size_t>> compiles_;  ///< whose ends are to come
-  std::map<std::uint64_t, std::uint64_t> contexts_;            ///< their actors
-  std::map<Key, Place> operations_, rejections_;               ///< by context and ticket
-  std::set<Key> late_;                              ///< operations that came to be answered already
-  std::map<Key, std::int64_t> losses_;              ///< of devices, by context and ticket
-  std::set<Key> unheard_;                           ///< others
-  std::set<Place> revoked_;                         ///< ends of leases that went with their tensors
-  std::map<std::uint64_t, Place> ends_, failures_;  ///< of contexts
 };
 
 }  // namespace
@@ -326,7 +272,9 @@ std::vector<Turn> order_of(const trace::Records& records,
                            const std::map<ContextAndActor, Role>& roles,
                            const std::map<ContextAndTime, std::size_t>& calls,
                            const std::vector<Call>& made) {
-  return Ordering(records, matches, roles).run(calls, made);
+  Happenings all(records, matches, roles);
+  all.collect(calls, made);
+  return Ordering(all).run();
 }
 
 }  // namespace polychron::replay

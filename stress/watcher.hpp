@@ -75,6 +75,15 @@ class Watcher final : public msg::Observer {
   void rejects(msg::ActorId tensor, msg::Ticket ticket) noexcept override {
     if (also_) also_->rejects(tensor, ticket);
   }
+  void loses(msg::ActorId by, msg::Ticket ticket) noexcept override {
+    if (also_) also_->loses(by, ticket);
+  }
+  void finds_lost(msg::ActorId by) noexcept override {
+    if (also_) also_->finds_lost(by);
+  }
+  void unheard(msg::ActorId lane, msg::Ticket ticket, const Error& error) noexcept override {
+    if (also_) also_->unheard(lane, ticket, error);
+  }
   void takes_back(msg::ActorId lane, msg::Ticket ticket,
                   std::span<const std::byte> bytes) noexcept override {
     if (also_) also_->takes_back(lane, ticket, bytes);

@@ -54,6 +54,10 @@ void add(Records& to, std::uint64_t thread, const recording::Record& record) {
           to.given_back.push_back(r);
         } else if constexpr (std::is_same_v<R, recording::Rejected>) {
           to.rejected.push_back(r);
+        } else if constexpr (std::is_same_v<R, recording::Lost>) {
+          to.lost.push_back(r);
+        } else if constexpr (std::is_same_v<R, recording::Unheard>) {
+          to.unheard.push_back(r);
         } else {
           static_assert(std::is_same_v<R, recording::StepsTaken>);
           to.steps.push_back(r);
@@ -105,9 +109,10 @@ Records read_records(std::span<const std::byte> bytes) {
       add(records, piece.thread, *record);
     }
   }
-  const auto first = sort_by_time(records.began, records.ended, records.sent, records.handled,
-                                  records.carried, records.steps, records.called, records.answered,
-                                  records.given_back, records.rejected);
+  const auto first =
+      sort_by_time(records.began, records.ended, records.sent, records.handled, records.carried,
+                   records.steps, records.called, records.answered, records.given_back,
+                   records.rejected, records.lost, records.unheard);
   records.first = std::min(first, records.taken);
   return records;
 }

@@ -46,6 +46,8 @@ struct Records {
   std::vector<recording::Answered> answered;
   std::vector<recording::GivenBack> given_back;
   std::vector<recording::Rejected> rejected;
+  std::vector<recording::Lost> lost;
+  std::vector<recording::Unheard> unheard;
   std::vector<std::string> messages, receivers, calls, operations, outcomes, operators;
   std::uint64_t dropped = 0;
   std::int64_t first = 0, taken = 0;

@@ -72,9 +72,9 @@ plant("a lease's early end is lost" actors/device.cpp
   [[if (!timeline_.done(m.turn)) ended_early_.emplace(m.turn, m.revoked);]]
   [[if (!BUG && !timeline_.done(m.turn)) ended_early_.emplace(m.turn, m.revoked);]])
 plant("what arrives at a lane is carried out after the end" actors/device.cpp
-  [[  if (lost()) return;
+  [[  if (finds_lost()) return;
   const auto turn = m.stamp]]
-  [[  if (!BUG && lost()) return;
+  [[  if (!BUG && finds_lost()) return;
   const auto turn = m.stamp]])
 
 # -- what the operations do

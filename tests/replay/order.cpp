@@ -1,16 +1,13 @@
 // Who was first, where times alone do not tell.
 #include <algorithm>
+#include <boost/test/unit_test.hpp>
 
-#include "messages/names.hpp"
 #include "replay/before.hpp"
+#include "replay/listener.hpp"
 #include "replay/turns.hpp"
-#include "stress/run.hpp"
-#include "tests/recorded_program.hpp"
-#include "tests/replay/recordings.hpp"
 #include "trace/matches.hpp"
 
 using namespace polychron;
-using namespace polychron::testing;
 using replay::Turn;
 
 namespace {
@@ -66,6 +63,13 @@ struct Made {
     sends(called, 0, the_context, "submit", 0, 1);
     takes(taken, true);
   }
+  /// Whose operation it was, or 0 for a caller.
+  void is_lost(std::int64_t at, std::uint64_t by = 0, msg::Ticket ticket = 0) {
+    records.lost.push_back({1, at, by, ticket, true});
+  }
+  void finds_lost(std::int64_t at, std::uint64_t by) {
+    records.lost.push_back({1, at, by, 0, false});
+  }
   void takes(std::int64_t at, bool ends = false) {
     calls[{1, at}] = made.size();
     made.emplace_back().ends = ends;
@@ -77,8 +81,9 @@ struct Made {
     std::vector<std::string> names;
     for (const auto& turn :
          replay::order_of(records, trace::sent_of_handled(records), roles, calls, made)) {
-      constexpr const char* kinds[] = {"call", "", "operation", "end", "rejection"};
-      const auto number = turn.kind == Turn::Kind::call ? turn.call : turn.ticket;
+      constexpr const char* kinds[] = {"call", "", "operation", "end", "rejection", "going"};
+      const bool of_call = turn.kind == Turn::Kind::call || turn.kind == Turn::Kind::going;
+      const auto number = of_call ? turn.call : turn.ticket;
       names.push_back(
           (turn.kind == Turn::Kind::message ? turn.message : kinds[static_cast<int>(turn.kind)]) +
           " " + std::to_string(number));
@@ -134,9 +139,28 @@ BOOST_AUTO_TEST_CASE(a_lane_that_asked_did_so_before_the_other_showed_how_far_it
   recording.handles(60, 1, lane, "await_turn");
   BOOST_TEST(recording.comes_before("carry_out 0", "end 5"));
   const auto all = recording.order();
-  BOOST_TEST((std::ranges::find(all, "await_turn 3") != all.end()));
+  BOOST_TEST((std::ranges::find(all, "await_turn " + std::to_string(replay::number_of_question(
+                                                         3, 1))) != all.end()));
   const auto asked = std::ranges::find(all, "end 5") - std::ranges::find(all, "operation 5");
   BOOST_TEST(asked == 2);  // the other lane's message is between them
+}
+
+BOOST_AUTO_TEST_CASE(a_lane_that_did_not_ask_had_seen_how_far_the_other_is) {
+  Made recording;
+  recording.sends(1, the_context, other_lane, "carry_out", 7, 2).footprint.turn = 4;
+  recording.records.sent.back().record.footprint.lane = 1;
+  recording.handles(5, 10, other_lane, "carry_out", 7);
+  recording.carries_out(6, 8, other_lane, 7);
+  recording.sends(2, the_context, lane, "carry_out", 8, 2).footprint.waits = {1, 4};
+  recording.handles(10, 20, lane, "carry_out", 8);  // and looks when the other is done
+  recording.carries_out(25, 3, lane, 8);
+  BOOST_TEST(recording.comes_before("end 7", "carry_out 8"));
+}
+
+BOOST_AUTO_TEST_CASE(what_lanes_tell_is_known_by_who_is_so_far) {
+  const msg::reached one{{{1, 5}, {}}}, other{{{2, 5}, {}}};
+  BOOST_TEST(replay::ticket_of(&one) == replay::number_of_question(5, 1));
+  BOOST_TEST(replay::ticket_of(&one) != replay::ticket_of(&other));
 }
 
 BOOST_AUTO_TEST_CASE(what_was_taken_while_a_device_failed_was_taken_before_it_was_lost) {
@@ -146,6 +170,7 @@ BOOST_AUTO_TEST_CASE(what_was_taken_while_a_device_failed_was_taken_before_it_wa
   recording.sends(10, lane, the_context, "operation_failed", 7).about.error =
       "7\tcontext_lost\twrite\t\t\tran\tgone";
   recording.handles(12, 1, the_context, "operation_failed", 7);
+  recording.is_lost(34, lane, 7);
   recording.takes(20);
   recording.sends(21, the_context, other_lane, "carry_out", 8, 2);
   recording.sends(35, lane, the_context, "actor_failed");
@@ -157,6 +182,7 @@ BOOST_AUTO_TEST_CASE(what_was_taken_while_a_device_failed_was_taken_before_it_wa
 BOOST_AUTO_TEST_CASE(a_device_that_failed_when_the_context_had_gone_does_so_again) {
   Made recording;
   recording.carries(2, 50, 40, 7);
+  recording.is_lost(19);
   recording.is_destroyed(20, 22);
   recording.sends(30, lane, tensor, "tensor_became", 7).about.error =
       "7\tcontext_lost\twrite\t\t\tran\tgone";
@@ -164,76 +190,85 @@ BOOST_AUTO_TEST_CASE(a_device_that_failed_when_the_context_had_gone_does_so_agai
   BOOST_TEST(recording.comes_before("call 0", "operation 7"));
 }
 
-BOOST_AUTO_TEST_CASE(what_lanes_handled_last_and_did_nothing_came_after_the_loss) {
+BOOST_AUTO_TEST_CASE(what_found_that_the_context_is_lost_comes_after_the_loss) {
   Made recording;
   recording.carries(2, 9, 5, 7);
-  recording.handles(20, 1, lane, "end_lease");
+  recording.handles(20, 9, lane, "end_lease");
+  recording.finds_lost(28, lane);
+  recording.is_lost(29);  // noted after the lane had seen it
   recording.is_destroyed(30, 40);
   BOOST_TEST(recording.comes_before("call 0", "end_lease 0"));
-  BOOST_TEST(recording.comes_before("end 7", "call 0"));
+  BOOST_TEST(recording.comes_before("carry_out 0", "call 0"));
 }
 
-namespace {
-
-/// Has lanes handle what came last first.
-class Backwards final : public stress::RandomStrategy {
- public:
-  using RandomStrategy::RandomStrategy;
-  std::size_t pick(std::span<const stress::Runnable> runnables) override {
-    const auto picked = RandomStrategy::pick(runnables);
-    const auto& runnable = runnables[picked];
-    if (runnable.actor() != std::string_view("device")) return picked;
-    msg::Ticket last = 0;
-    const auto ticket_of = [](const msg::MessageView& message) {
-      const auto* const* const m = std::get_if<const msg::carry_out*>(&message);
-      return m == nullptr ? 0 : (*m)->stamp.ticket;
-    };
-    runnable.prefer([&](const msg::MessageView& message) {
-      last = std::max(last, ticket_of(message));
-      return false;
-    });
-    if (last != 0)
-      runnable.prefer([&](const msg::MessageView& message) { return ticket_of(message) == last; });
-    return picked;
-  }
-};
-
-/// What lanes handled, in their order.
-std::vector<std::pair<std::uint64_t, msg::Ticket>> handled_by_lanes(
-    std::span<const std::byte> recording) {
-  const auto records = trace::read_records(recording);
-  const auto matches = trace::sent_of_handled(records);
-  std::vector<std::pair<std::uint64_t, msg::Ticket>> handled;
-  for (std::size_t i = 0; i < matches.size(); ++i) {
-    if (!matches[i]) continue;
-    const auto& sent = records.sent[*matches[i]].record;
-    if (records.messages.at(sent.about.message) != "carry_out") continue;
-    handled.emplace_back(sent.footprint.lane, sent.about.ticket);
-  }
-  std::ranges::stable_sort(handled, {}, [](const auto& one) { return one.first; });
-  return handled;
+BOOST_AUTO_TEST_CASE(what_looked_and_went_on_did_so_before_the_loss) {
+  // The lane looked, and was kept waiting before it began.
+  Made recording;
+  recording.is_lost(10);
+  recording.is_destroyed(12, 14);
+  recording.handles(20, 9, lane, "carry_out", 7);
+  recording.carries_out(25, 3, lane, 7);
+  BOOST_TEST(recording.comes_before("carry_out 0", "call 0"));
+  BOOST_TEST(recording.comes_before("call 0", "going 0"));
 }
 
-}  // namespace
+BOOST_AUTO_TEST_CASE(what_failed_after_the_call_that_destroys_is_not_what_ended_the_context) {
+  // And the context's actor has not come to that call.
+  Made recording;
+  recording.carries(2, 50, 40, 7);
+  recording.is_lost(10);
+  recording.sends(20, lane, the_context, "operation_failed", 7).about.error =
+      "7\tcontext_lost\twrite\t\t\tran\tgone";
+  recording.is_destroyed(11, 60);
+  BOOST_TEST(recording.comes_before("call 0", "operation 7"));
+  BOOST_TEST(recording.comes_before("operation 7", "end 7"));
+}
 
-BOOST_AUTO_TEST_CASE(whatever_order_mail_was_handled_in_comes_again) {
-  std::size_t backwards = 0, same = 0;
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-    const auto program = stress::random_program(seed);
-    Backwards strategy(seed);
-    stress::RunRecording recording;
-    const auto result = stress::run(program, strategy, nullptr, &recording);
-    BOOST_TEST(!result.finding.has_value(), result.finding.value_or(""));
-    const auto replayed = replay::replay(recording.file());
-    BOOST_TEST_CONTEXT("seed " << seed) {
-      for (const auto& difference : replayed.differences) BOOST_ERROR(difference);
-      const auto was = handled_by_lanes(recording.file());
-      same += was == handled_by_lanes(replayed.recording);
-      backwards += !std::ranges::is_sorted(was);
-    }
-  }
-  BOOST_TEST(backwards > 10U);
-  BOOST_TEST(same > 50U);  // the others are lost in the middle
+BOOST_AUTO_TEST_CASE(a_read_that_went_with_its_context_is_claimed_after_that) {
+  Made recording;
+  recording.sends(1, the_context, lane, "carry_out", 7, 1);
+  recording.carries(2, 50, 40, 7);
+  recording.is_lost(10);
+  recording.is_destroyed(11, 20);
+  BOOST_TEST(recording.comes_before("carry_out 7", "call 0"));
+  BOOST_TEST(recording.comes_before("going 0", "operation 7"));
+}
+
+BOOST_AUTO_TEST_CASE(what_a_tensor_s_actor_did_it_did_before_its_context_went) {
+  Made recording;
+  recording.is_lost(10);
+  recording.is_destroyed(11, 20);
+  recording.sends(5, the_context, tensor, "destroy_tensor");
+  recording.handles(21, 3, tensor, "destroy_tensor");
+  recording.records.rejected.push_back({1, 22, tensor, 7});
+  BOOST_TEST(recording.comes_before("rejection 7", "going 0"));
+}
+
+BOOST_AUTO_TEST_CASE(operations_on_one_tensor_are_in_the_order_of_their_tickets) {
+  Made recording;
+  recording.sends(1, the_context, lane, "carry_out", 7, 2).footprint.writes = {3};
+  recording.sends(1, the_context, other_lane, "carry_out", 8, 1).footprint.reads = {3};
+  recording.carries(10, 50, 40, 7);
+  recording.handles(5, 20, other_lane, "carry_out", 8);
+  recording.carries_out(6, 10, other_lane, 8);
+  BOOST_TEST(recording.comes_before("end 7", "operation 8"));
+}
+
+BOOST_AUTO_TEST_CASE(what_found_a_graph_invalid_came_before_what_was_refused_for_it) {
+  // The other lane was kept waiting between its beginning and its look at the graph.
+  Made recording;
+  recording.records.operations.emplace_back("dispatch");
+  recording.records.outcomes = {"invalid"};
+  for (const msg::Ticket ticket : {7U, 8U})
+    recording.sends(1, the_context, ticket == 7 ? lane : other_lane, "carry_out", ticket, 3)
+        .footprint.graph = 3;
+  recording.handles(5, 60, other_lane, "carry_out", 8);
+  recording.carries_out(6, 50, other_lane, 8);
+  recording.carries(10, 30, 20, 7);
+  recording.sends(20, lane, tensor, "graph_became", 7, 1);
+  recording.sends(40, other_lane, the_context, "operation_failed", 8).about.error =
+      "8\tgraph_invalid\tdispatch\t\t\tnot run\tsince";
+  BOOST_TEST(recording.comes_before("operation 7", "operation 8"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
