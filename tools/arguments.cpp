@@ -31,12 +31,12 @@ CLI::Validator between(double low, double high) {
 
 CLI::Validator whole_number(std::uint64_t low, std::uint64_t high) {
   const auto range = std::to_string(low) + " to " + std::to_string(high);
-  const auto check = [low, high, range](std::string& text) {
+  const auto check = [low, high, range](const std::string& text) {
     std::uint64_t value = 0;
-    if (!parse(text, value) || value < low || value > high)
-      return "expected a whole number, " + range + ", not '" + text + "'";
-    text = std::to_string(value);  // CLI11 would take 010 for an octal number
-    return std::string();
+    // As it is written: CLI11 takes 010 for an octal number.
+    if (parse(text, value) && value >= low && value <= high && text == std::to_string(value))
+      return std::string();
+    return "expected a whole number, " + range + ", not '" + text + "'";
   };
   return {check, high == std::numeric_limits<std::uint64_t>::max() ? "" : range};
 }
