@@ -1,7 +1,10 @@
 # Warnings, sanitizers and ccache for every target, and polychron_objects(): a folder of the library.
 
-if(NOT CMAKE_BUILD_TYPE)
+# Within another project the choice is ours alone: what the others are built as is not touched.
+if(NOT CMAKE_BUILD_TYPE AND PROJECT_IS_TOP_LEVEL)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+elseif(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
 endif()
 
 find_program(CCACHE ccache)

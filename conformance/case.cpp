@@ -150,7 +150,7 @@ std::vector<std::filesystem::path> files_of(const std::filesystem::path& directo
 
 std::vector<json> cases_of(const std::filesystem::path& file) {
   std::error_code unknown;  // looked at before it is opened: that waits for a pipe's other end
-  if (!std::filesystem::is_regular_file(file, unknown)) throw Malformed("is no regular file");
+  if (!std::filesystem::is_regular_file(file, unknown)) throw Malformed("it is not a regular file");
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw Malformed("cannot be read");
   json content;

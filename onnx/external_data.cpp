@@ -3,6 +3,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "onnx/parse.hpp"
 #include "onnx/problem.hpp"
 
 namespace polychron::onnx::detail {
@@ -29,7 +30,7 @@ fs::path resolve(const fs::path& directory, const std::string& location) {
   if (error) refuse(error.message());
   const auto inside = path.lexically_relative(root);
   if (inside.empty() || *inside.begin() == "..") refuse("it leads out of the model's folder");
-  if (!fs::is_regular_file(path, error)) refuse("it is not a regular file");
+  if (const auto why = reason_not_a_file(path); !why.empty()) refuse(why);
   return path;
 }
 

@@ -39,9 +39,7 @@ std::unique_ptr<Message> parse(google::protobuf::io::ZeroCopyInputStream& stream
 template <class Message>
 std::unique_ptr<Message> parse_from(const std::filesystem::path& path, const std::string& what) {
   std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (error) malformed(error.message());
-  if (!std::filesystem::is_regular_file(status)) malformed("not a regular file");
+  if (const auto why = reason_not_a_file(path); !why.empty()) malformed(why);
   const auto size = std::filesystem::file_size(path, error);
   if (error) malformed(error.message());
   check_size(size);
@@ -54,6 +52,13 @@ std::unique_ptr<Message> parse_from(const std::filesystem::path& path, const std
 }
 
 }  // namespace
+
+std::string reason_not_a_file(const std::filesystem::path& path) {
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (error) return error.message();
+  return std::filesystem::is_regular_file(status) ? "" : "it is not a regular file";
+}
 
 std::unique_ptr<proto::ModelProto> parse_file(const std::filesystem::path& path) {
   return parse_from<proto::ModelProto>(path, "model");

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "onnx/proto.hpp"
 
@@ -15,5 +16,9 @@ namespace polychron::onnx::detail {
 std::unique_ptr<proto::ModelProto> parse_file(const std::filesystem::path& path);
 std::unique_ptr<proto::TensorProto> parse_tensor_file(const std::filesystem::path& path);
 std::unique_ptr<proto::ModelProto> parse_bytes(std::span<const std::byte> bytes);
+
+/// Why nothing is read there: there is nothing, or a directory, a device or a pipe, whose other end
+/// opening would wait for. Empty for a regular file.
+std::string reason_not_a_file(const std::filesystem::path& path);
 
 }  // namespace polychron::onnx::detail

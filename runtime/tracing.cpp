@@ -16,13 +16,17 @@ void save_trace(std::span<const std::byte> trace, const fs::path& path) {
   const auto failed = [&](const std::string& why) {
     return Error(ErrorKind::operation_error, why).with_operation("save_trace", path.string());
   };
+  std::error_code error;
+  const auto status = fs::status(path, error);
+  // A rename would replace a device or a pipe.
+  if (fs::exists(status) && !fs::is_regular_file(status)) throw failed("it is not a regular file");
   auto temporary = path;
   temporary += ".part";
   std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
   file.write(reinterpret_cast<const char*>(trace.data()),
              static_cast<std::streamsize>(trace.size()));
   file.close();
-  std::error_code error;
+  error.clear();
   if (file) fs::rename(temporary, path, error);
   if (!file || error) {
     std::error_code ignored;

@@ -5,16 +5,32 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <limits>
+#include <string>
+#include <vector>
 
 namespace tool {
 
 /// A number from `low` to `high`, both finite.
 CLI::Validator between(double low, double high);
 
-/// A whole number from `low`, in decimal digits, that fits 64 bits.
-CLI::Validator whole_number(std::uint64_t low = 0);
+/// A whole number from `low` to `high`, in decimal digits.
+CLI::Validator whole_number(std::uint64_t low = 0,
+                            std::uint64_t high = std::numeric_limits<std::uint64_t>::max());
+
+/// One of several words.
+CLI::Validator one_of(const std::vector<std::string>& words);
 
 /// Anything but nothing. `what` was expected: "a file".
 CLI::Validator not_empty(const std::string& what);
+
+/// "a, b or c"
+std::string either(const std::vector<std::string>& words);
+
+/// What is wrong with the command line `app` was given, in one wording whatever version CLI11 is:
+/// which option, what was given and what is expected.
+std::string words_of(const CLI::ParseError& error, const CLI::App& app);
+
+/// The subcommand that is missing from what `app` has parsed, told; nothing if none is.
+std::string missing_subcommand(const CLI::App& app);
 
 }  // namespace tool

@@ -185,6 +185,7 @@ void print(const Figures& figures, const Options& options) {
 
 void bench_model(const Options& options, bool force_progress) {
   const auto bindings = parse_bindings(options.bindings);
+  check_files({{"MODEL", options.model}}, {{"--trace", options.trace}});
   Progress progress(force_progress);
   Figures figures;
   progress.show("loading the model");
@@ -212,6 +213,7 @@ void bench_model(const Options& options, bool force_progress) {
   }
   progress.clear();
   print(figures, options);
+  opened->close();
 }
 
 }  // namespace
@@ -227,7 +229,7 @@ void add_bench(CLI::App& app, const Globals& globals) {
   add_workers_options(*command, options->workers);
   command
       ->add_option("--clients", options->clients, "Threads that send runs at once, for throughput")
-      ->check(CLI::Range(1, 256))
+      ->check(whole_number(1, 256))
       ->type_name("N")
       ->capture_default_str();
   add_trace_option(*command, options->trace);

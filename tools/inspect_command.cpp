@@ -136,6 +136,9 @@ void print_plan(const polychron::Graph& graph, const std::vector<double>& times)
 }
 
 void inspect_model(const Options& options, bool force_progress) {
+  auto files = files_of(options.constants, "--constant");
+  files.insert(files.begin(), {"MODEL", options.model});
+  check_files(files);
   const polychron::onnx::ImportOptions import{parse_bindings(options.bindings),
                                               read_constants(options.constants)};
   Progress progress(force_progress);

@@ -3,7 +3,9 @@
 #include <iostream>
 #include <string>
 
+#include "tools/arguments.hpp"
 #include "tools/command.hpp"
+#include "tools/platform.hpp"
 #include "tools/report.hpp"
 #include "tools/version.hpp"
 
@@ -27,25 +29,18 @@ Results go to standard output or to files, which appear whole or not at all. Pro
 go to standard error. Control characters in what is printed are shown as \x1b. Where a model, a
 picture or a .npy file is read, - is standard input.)";
 
-/// "ocr, run or bench"
-std::string names_of_subcommands(const CLI::App& app) {
-  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
-  std::string names;
-  for (std::size_t i = 0; i < commands.size(); ++i)
-    names += (i == 0 ? "" : i + 1 == commands.size() ? " or " : ", ") + commands[i]->get_name();
-  return names;
-}
-
-/// What was typed where a subcommand should be.
-tool::UserError no_subcommand(const CLI::App& app) {
-  const auto words = app.remaining();
-  const auto expected = "expected a subcommand: " + names_of_subcommands(app) + " (see --help)";
-  return tool::UserError(words.empty() ? expected : "'" + words.front() + "': " + expected);
+/// What was written may be lost only here, where the rest of it leaves.
+tool::ExitCode after_flushing(tool::ExitCode code) {
+  std::cout.flush();
+  if (std::cout) return code;
+  const auto failure = tool::report("standard output: cannot write", tool::users_mistake);
+  return code == tool::success ? failure : code;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  tool::take_precautions();
   CLI::App app("Polychron: the W3C WebNN API as a native runtime. Runs models, and reads pages.",
                "polychron");
   tool::Globals globals;
@@ -66,19 +61,16 @@ int main(int argc, char** argv) {
   tool::add_trace(app, globals);
   try {
     app.parse(argc, argv);
-    if (app.get_subcommands().empty()) throw no_subcommand(app);
-    std::cout.flush();
-    return std::cout ? tool::success
-                     : tool::report("standard output: cannot write", tool::users_mistake);
+    if (const auto missing = tool::missing_subcommand(app); !missing.empty())
+      return tool::report(missing, tool::users_mistake);
+    return after_flushing(tool::success);
   } catch (const tool::AlreadyTold& told) {
-    return told.code;
+    return after_flushing(told.code);
   } catch (const CLI::Success& help) {
-    return app.exit(help);
+    app.exit(help);
+    return after_flushing(tool::success);
   } catch (const CLI::ParseError& error) {
-    const bool is_unknown = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
-    if (is_unknown && app.get_subcommands().empty())
-      return tool::report(no_subcommand(app).what(), tool::users_mistake);
-    return tool::report(std::string(error.what()) + " (see --help)", tool::users_mistake);
+    return tool::report(tool::words_of(error, app), tool::users_mistake);
   } catch (...) {
     return tool::report_exception();
   }

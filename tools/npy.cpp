@@ -4,12 +4,12 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <fstream>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "tools/command.hpp"
+#include "tools/input_file.hpp"
 #include "tools/npy_header.hpp"
 
 namespace tool {
@@ -31,7 +31,7 @@ constexpr std::array<std::pair<std::string_view, DataType>, 8> types{{{"f4", Dat
                                                                       {"u1", DataType::uint8}}};
 
 UserError refusal(const std::string& name, const std::string& why) {
-  return UserError("'" + name + "': " + why);
+  return UserError("array '" + name + "': " + why);
 }
 
 std::size_t little_endian(std::span<const std::byte> bytes) {
@@ -133,24 +133,8 @@ NpyArray parse_npy(std::span<const std::byte> file, const std::string& name) {
   return array;
 }
 
-NpyArray read_npy(const std::filesystem::path& path) {
-  const auto name = path.string();
-  std::error_code error;
-  if (!std::filesystem::exists(path, error))
-    throw refusal(name, error ? error.message() : "there is no such file");
-  if (std::filesystem::is_directory(path, error))
-    throw refusal(name, "is a directory, expected a .npy file");
-  // Before it is opened: that waits for a pipe's other end, and devices have no end.
-  if (!std::filesystem::is_regular_file(path, error))
-    throw refusal(name, "is no regular file, expected a .npy file");
-  const auto size = std::filesystem::file_size(path, error);
-  std::ifstream file(path, std::ios::binary);
-  if (error || !file) throw refusal(name, "cannot be opened for reading");
-  if (size > max_npy_bytes) throw refusal(name, "is larger than a tensor may be");
-  auto bytes = polychron::Buffer::uninitialized(size);
-  if (!file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size)))
-    throw refusal(name, "cannot be read");
-  return parse_npy(bytes.bytes(), name);
+NpyArray read_npy(const std::string& path) {
+  return parse_npy(read_file(path, "array", max_npy_bytes), path);
 }
 
 std::string npy_header(const polychron::OperandDescriptor& descriptor) {

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,7 +30,7 @@ inline constexpr std::string_view npy_magic = "\x93NUMPY";
 
 /// `name` is for messages. Throws UserError.
 NpyArray parse_npy(std::span<const std::byte> file, const std::string& name);
-NpyArray read_npy(const std::filesystem::path& path);
+NpyArray read_npy(const std::string& path);
 
 /// What comes before the elements in a file: version 1.0, a multiple of 64 bytes. Throws UserError
 /// for a type that such files do not have.

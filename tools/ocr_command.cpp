@@ -10,11 +10,12 @@
 #include "polychron/polychron.hpp"
 #include "tools/arguments.hpp"
 #include "tools/command.hpp"
+#include "tools/input_file.hpp"
+#include "tools/named_files.hpp"
 #include "tools/ocr_output.hpp"
 #include "tools/output_files.hpp"
 #include "tools/progress.hpp"
 #include "tools/report.hpp"
-#include "tools/standard_input.hpp"
 #include "tools/threads.hpp"
 #include "tools/trace_file.hpp"
 
@@ -69,10 +70,6 @@ fs::path models_directory(const std::string& given) {
       "models that scripts/setup.sh installs");
 }
 
-std::string name_of(const std::string& path) {
-  return path == standard_stream ? standard_input_name : path;
-}
-
 ocr::Picture read_picture(const std::string& path) {
   constexpr std::size_t limit = std::size_t{1} << 30;
   if (path != standard_stream) return ocr::read_picture(path);
@@ -117,6 +114,13 @@ class Pictures {
     if (options.pictures.size() > 1 && !options.boxes.empty())
       throw UserError("--boxes: expected one picture, found " +
                       std::to_string(options.pictures.size()));
+    std::vector<NamedFile> pictures;
+    for (const auto& path : options.pictures)
+      pictures.push_back(
+          {"PICTURE" +
+               (options.pictures.size() == 1 ? "" : ' ' + std::to_string(pictures.size() + 1)),
+           path});
+    check_files(pictures, {{"--boxes", options.boxes}, {"--trace", options.trace}});
   }
 
   void read_all() {
@@ -127,6 +131,7 @@ class Pictures {
       throw;
     }
     output_.end();
+    if (reader_) reader_->recording.write();
     if (code_ != success) throw AlreadyTold{code_};
   }
 
@@ -147,9 +152,9 @@ class Pictures {
           });
       progress_.clear();
       if (!options_.boxes.empty()) write_boxes(options_.boxes, picture->pixels, page);
-      output_.add(name_of(path), *picture, page);
+      output_.add(name_of_input(path), *picture, page);
     } catch (...) {
-      fail(path, "picture '" + name_of(path) + "': ");
+      fail(path, "picture '" + name_of_input(path) + "': ");
     }
   }
 
@@ -164,14 +169,14 @@ class Pictures {
     progress_.clear();
     const auto code = report_exception(prefix);
     if (code_ == success) code_ = code;
-    output_.add_failure(name_of(path), message_of_exception());
+    output_.add_failure(name_of_input(path), message_of_exception());
   }
 
   /// "page.png (2/5): ", if there are several.
   std::string about(std::size_t index) const {
     const auto count = options_.pictures.size();
     if (count == 1) return "";
-    return name_of(options_.pictures[index]) + " (" + std::to_string(index + 1) + '/' +
+    return name_of_input(options_.pictures[index]) + " (" + std::to_string(index + 1) + '/' +
            std::to_string(count) + "): ";
   }
 

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "tools/command.hpp"
+#include "tools/input_file.hpp"
 #include "tools/platform.hpp"
 
 namespace tool {
@@ -19,12 +20,23 @@ UserError refusal(const fs::path& path, const std::string& why) {
   return UserError("cannot write '" + path.string() + "': " + why);
 }
 
-/// Throws unless a file is there, or nothing.
-void refuse_directories(const fs::path& path) {
+/// Throws unless a file is there, or nothing: a rename would replace a device or a pipe.
+void refuse_all_but_files(const fs::path& path) {
   std::error_code error;
   const auto status = fs::status(path, error);
   if (path.filename().empty() || fs::is_directory(status)) throw refusal(path, "it is a directory");
   if (!fs::status_known(status)) throw refusal(path, error.message());
+  if (fs::exists(status) && !fs::is_regular_file(status))
+    throw refusal(path, "it is not a regular file");
+  if (is_standard_stream(path)) throw refusal(path, "standard output or standard error goes there");
+}
+
+/// Without slashes that say nothing: "out" of "out///".
+fs::path without_empty_parts(const fs::path& path) {
+  fs::path result;
+  for (const auto& part : path)
+    if (!part.empty()) result /= part;
+  return result;
 }
 
 }  // namespace
@@ -38,11 +50,14 @@ OutputFiles::~OutputFiles() {
 }
 
 void OutputFiles::add(const fs::path& path, std::vector<std::span<const std::byte>> parts) {
-  refuse_directories(path);
-  auto temporary = path;
+  refuse_all_but_files(path);
+  std::error_code error;
+  auto place = fs::is_symlink(path, error) ? fs::canonical(path, error) : path;
+  if (error) place = path;  // a link that leads nowhere is replaced
+  auto temporary = place;
   temporary.replace_filename(".polychron." + std::to_string(process_id()) + "." +
                              std::to_string(files_.size()));
-  files_.emplace_back(temporary, path);
+  files_.emplace_back(temporary, place);
   remove_when_interrupted(temporary);
   errno = 0;
   std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
@@ -65,8 +80,20 @@ void OutputFiles::commit() {
   }
 }
 
+OutputDirectory::OutputDirectory(const fs::path& path) : path_(without_empty_parts(path)) {
+  std::error_code ignored;  // if it fails, so does writing into it
+  is_new_ = fs::create_directory(path_, ignored);
+}
+
+OutputDirectory::~OutputDirectory() {
+  std::error_code not_empty;
+  if (is_new_) fs::remove(path_, not_empty);
+}
+
 void require_output_file(const fs::path& path) {
-  refuse_directories(path);
+  if (path == standard_stream)
+    throw refusal(path, "expected a file: standard output is for the results");
+  refuse_all_but_files(path);
   std::error_code error;
   const auto place = path.has_parent_path() ? path.parent_path() : fs::path(".");
   if (!fs::is_directory(place, error))
@@ -75,8 +102,7 @@ void require_output_file(const fs::path& path) {
 }
 
 void require_output_directory(const fs::path& given) {
-  // A slash at the end says nothing new.
-  const auto directory = given.has_filename() ? given : given.parent_path();
+  const auto directory = without_empty_parts(given);
   std::error_code error;
   const auto refuse = [&](const std::string& why) {
     throw UserError("output directory '" + directory.string() + "': " + why);
@@ -85,6 +111,7 @@ void require_output_directory(const fs::path& given) {
   if (!fs::status_known(status)) refuse(error.message());
   const bool exists = fs::exists(status);
   const auto parent = fs::absolute(directory, error).lexically_normal().parent_path();
+  if (error) refuse("there is no working directory");
   const auto& place = exists ? directory : parent;
   if (!fs::is_directory(place, error))
     refuse(exists ? "is no directory" : "'" + parent.string() + "' is no directory");

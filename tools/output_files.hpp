@@ -27,6 +27,23 @@ class OutputFiles {
   std::vector<std::pair<std::filesystem::path, std::filesystem::path>> files_;  ///< from, to
 };
 
+/// A directory that files are written to: made if it is not there, and removed again if nothing was
+/// put into it.
+class OutputDirectory {
+ public:
+  explicit OutputDirectory(const std::filesystem::path& path);
+  ~OutputDirectory();
+  OutputDirectory(const OutputDirectory&) = delete;
+  OutputDirectory& operator=(const OutputDirectory&) = delete;
+
+  /// As it was given, without slashes at its end.
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  bool is_new_ = false;
+};
+
 /// Make sure early, before long work, that `path` can be written, that files can be made in
 /// `directory` or that it can be made itself; make nothing. Throw UserError.
 void require_output_file(const std::filesystem::path& path);

@@ -1,7 +1,9 @@
 #include "tools/platform.hpp"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -52,9 +54,27 @@ void keep_when_interrupted(const std::filesystem::path& file) {
     if (known->path == file.string()) known->removed_by_signals.store(false);
 }
 
+void take_precautions() {
+  signal(SIGXFSZ, SIG_IGN);
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(stream, F_GETFD) == -1 && errno == EBADF)  // open() takes the lowest that is free
+      static_cast<void>(open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+}
+
 bool stderr_is_terminal() { return isatty(STDERR_FILENO) == 1; }
 
 bool stdout_is_terminal() { return isatty(STDOUT_FILENO) == 1; }
+
+bool is_standard_stream(const std::filesystem::path& file) {
+  struct stat there {};
+  if (stat(file.c_str(), &there) != 0) return false;
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat own {};
+    if (fstat(stream, &own) == 0 && own.st_dev == there.st_dev && own.st_ino == there.st_ino)
+      return true;
+  }
+  return false;
+}
 
 std::string reason_not_writable(const std::filesystem::path& directory) {
   return access(directory.c_str(), W_OK | X_OK) == 0 ? "" : std::strerror(errno);

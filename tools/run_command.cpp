@@ -10,13 +10,13 @@
 
 #include "tools/arguments.hpp"
 #include "tools/command.hpp"
+#include "tools/input_file.hpp"
 #include "tools/npy.hpp"
 #include "tools/output_files.hpp"
 #include "tools/platform.hpp"
 #include "tools/printable.hpp"
 #include "tools/progress.hpp"
 #include "tools/session.hpp"
-#include "tools/standard_input.hpp"
 #include "tools/threads.hpp"
 
 namespace tool {
@@ -140,19 +140,30 @@ std::string file_name(std::string output) {
   return output + ".npy";
 }
 
-void write_outputs(const std::string& directory, const polychron::NamedDescriptors& outputs,
+/// A file for each output, of different names.
+std::vector<std::string> file_names(const std::vector<std::string>& outputs) {
+  std::set<std::string> taken;
+  std::vector<std::string> files;
+  for (const auto& output : outputs) {
+    auto file = file_name(output);
+    while (!taken.insert(file).second) file = std::to_string(files.size()) + "_" + file;
+    files.push_back(std::move(file));
+  }
+  return files;
+}
+
+void write_outputs(const Options& options, const polychron::NamedDescriptors& outputs,
                    const polychron::NamedBuffers& results) {
-  std::error_code ignored;  // if it fails, so does writing into it
-  std::filesystem::create_directory(directory, ignored);
+  const OutputDirectory directory(options.output_directory);
   OutputFiles files;
-  std::set<std::string> names;
   std::string report;
+  std::vector<std::string> names;
+  for (const auto& [name, descriptor] : outputs) names.push_back(name);
+  names = file_names(names);
   for (std::size_t i = 0; i < results.size(); ++i) {
     const auto& [name, descriptor] = outputs[i];
-    auto file = file_name(name);
-    while (!names.insert(file).second) file = std::to_string(i) + "_" + file;
     const auto header = npy_header(descriptor);
-    const auto path = std::filesystem::path(directory) / file;
+    const auto path = directory.path() / names[i];
     files.add(path, {std::as_bytes(std::span(header)), results[i].second.bytes()});
     report +=
         printable(name) + "  " + to_string(descriptor) + "  " + printable(path.string()) + '\n';
@@ -163,8 +174,17 @@ void write_outputs(const std::string& directory, const polychron::NamedDescripto
 
 /// Before the work: a place where the outputs can go.
 void require_outputs_place(const Options& options, const Summary& model) {
-  if (options.output_directory != standard_stream)
-    return require_output_directory(options.output_directory);
+  if (options.output_directory != standard_stream) {
+    require_output_directory(options.output_directory);
+    std::vector<std::string> names;
+    for (const auto& output : model.outputs) names.push_back(output.name);
+    std::vector<NamedFile> written{{"--output-dir", options.output_directory}};
+    for (const auto& file : file_names(names))
+      written.push_back({"the output '" + names[written.size() - 1] + "'",
+                         (std::filesystem::path(options.output_directory) / file).string()});
+    written.push_back({"--trace", options.trace});
+    return check_files({}, written);
+  }
   if (model.outputs.size() != 1)
     throw UserError("--output-dir -: standard output takes one output, and the model has " +
                     std::to_string(model.outputs.size()) + "; expected a directory");
@@ -181,6 +201,10 @@ void write_to_standard_output(const polychron::OperandDescriptor& descriptor,
 
 void run_model(const Options& options, bool force_progress) {
   const auto given_bindings = parse_bindings(options.bindings);
+  auto files = files_of(options.inputs, "--input");
+  for (auto& file : files_of(options.constants, "--constant")) files.push_back(std::move(file));
+  files.insert(files.begin(), {"MODEL", options.model});
+  check_files(files, {{"--trace", options.trace}});
   auto inputs = read_inputs(options.inputs);
   const auto constants = read_constants(options.constants);
   Progress progress(force_progress);
@@ -202,8 +226,10 @@ void run_model(const Options& options, bool force_progress) {
   const auto outputs = session.run(std::move(buffers)).get();
   progress.clear();
   if (options.output_directory == standard_stream)
-    return write_to_standard_output(session.outputs().front().second, outputs.front().second);
-  write_outputs(options.output_directory, session.outputs(), outputs);
+    write_to_standard_output(session.outputs().front().second, outputs.front().second);
+  else
+    write_outputs(options, session.outputs(), outputs);
+  opened->close();
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 
 #include "tools/command.hpp"
 #include "tools/free_dimensions.hpp"
+#include "tools/input_file.hpp"
 #include "tools/report.hpp"
-#include "tools/standard_input.hpp"
 
 namespace tool {
 namespace {
@@ -58,6 +58,16 @@ std::pair<std::string, std::string> split_assignment(const std::string& argument
   return {argument.substr(0, equals), argument.substr(equals + 1)};
 }
 
+std::vector<NamedFile> files_of(const std::vector<std::string>& arguments,
+                                std::string_view option) {
+  std::vector<NamedFile> files;
+  for (const auto& argument : arguments) {
+    auto [name, file] = split_assignment(argument, option, "NAME=FILE.npy");
+    files.push_back({std::string(option) + ' ' + name, std::move(file)});
+  }
+  return files;
+}
+
 Bindings parse_bindings(const std::vector<std::string>& arguments) {
   constexpr std::string_view expected = "NAME=1x3x48x320 or SYMBOL=1, of numbers above 0";
   Bindings bindings;
@@ -98,6 +108,11 @@ namespace {
 }
 
 }  // namespace
+
+void Opened::close() {
+  session = {};
+  recording.write();
+}
 
 std::unique_ptr<Opened> open_session(polychron::onnx::Model model,
                                      const polychron::onnx::ImportOptions& options,

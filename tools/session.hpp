@@ -11,6 +11,7 @@
 #include "polychron/onnx.hpp"
 #include "polychron/polychron.hpp"
 #include "polychron/session.hpp"
+#include "tools/named_files.hpp"
 #include "tools/npy.hpp"
 #include "tools/progress.hpp"
 #include "tools/threads.hpp"
@@ -43,6 +44,9 @@ std::pair<std::string, std::string> split_assignment(const std::string& argument
                                                      std::string_view option,
                                                      std::string_view expected);
 
+/// What NAME=FILE.npy options name, before any of them is read. Throws UserError.
+std::vector<NamedFile> files_of(const std::vector<std::string>& arguments, std::string_view option);
+
 /// What --constant is told in --help.
 inline constexpr const char* constant_help =
     "A value for an input that is known when the model is imported, such as a shape; repeatable";
@@ -56,6 +60,9 @@ struct Opened {
   polychron::Runtime runtime;
   TraceFile recording;
   polychron::onnx::Session session;
+
+  /// Ends it, and writes the recording. Throws UserError if that cannot be written.
+  void close();
 };
 
 /// Imports and compiles the model, which is not kept, and says so; recorded to `trace`, unless that

@@ -230,38 +230,38 @@ void add_stress(CLI::App& app, const Globals& globals) {
       ->check(whole_number());
   auto* const strategy =
       command->add_option("--strategy", options->strategy, "Who decides which actor moves")
-          ->check(CLI::IsMember(names))
+          ->check(one_of(names))
           ->capture_default_str();
   auto* const backend =
       command
           ->add_option("--backend", options->backend,
                        "Who computes: symbols, or the processor's kernels, which take longer")
-          ->check(CLI::IsMember({"symbolic", "real"}))
+          ->check(one_of({"symbolic", "real"}))
           ->capture_default_str();
   command->add_option("--clients", swarm.clients, "At most so many at once")
-      ->check(CLI::Range(1, 16))
+      ->check(whole_number(1, 16))
       ->capture_default_str();
   command->add_option("--calls", swarm.calls, "At most so many in a program")
-      ->check(CLI::Range(3, 1000))
+      ->check(whole_number(3, 1000))
       ->capture_default_str();
   command->add_option("--lanes", swarm.lanes, "At most so many")
-      ->check(CLI::Range(1, 16))
+      ->check(whole_number(1, 16))
       ->capture_default_str();
   std::vector<std::string> points{"none"};
   for (const auto point : stress::fault_points) points.emplace_back(to_string(point));
   auto* const faults =
       command->add_option("--faults", options->faults, "What may fail on purpose, by commas")
           ->delimiter(',')
-          ->check(CLI::IsMember(points));
+          ->check(one_of(points));
   command->add_flag("--no-faults", options->no_faults, "As --faults none")->excludes(faults);
   command->add_flag("--no-shrinking", options->no_shrinking, "Print a finding as it was found");
   command->add_option("--jobs", options->jobs, "Threads that search side by side")
-      ->check(CLI::Range(1, 256))
+      ->check(whole_number(1, 256))
       ->capture_default_str();
   command
       ->add_option("--exhaustive", options->exhaustive,
                    "Instead: all schedules of all programs of so many calls of at most two clients")
-      ->check(CLI::Range(1, 6))
+      ->check(whole_number(1, 6))
       ->excludes(schedules)
       ->excludes(strategy)
       ->excludes(backend);

@@ -1,5 +1,7 @@
 #include "tools/threads.hpp"
 
+#include "tools/arguments.hpp"
+
 namespace tool {
 
 void add_threads_option(CLI::App& command, int& threads) {
@@ -7,7 +9,7 @@ void add_threads_option(CLI::App& command, int& threads) {
       .add_option(
           "--threads", threads,
           "Threads that share the work of one dispatch; results are the same for any number")
-      ->check(CLI::Range(1, 256))
+      ->check(whole_number(1, 256))
       ->type_name("N")
       ->capture_default_str();
 }
@@ -17,7 +19,7 @@ void add_workers_options(CLI::App& command, Workers& workers) {
   command
       .add_option("--lanes", workers.lanes,
                   "Operations that may run side by side, each with its own threads")
-      ->check(CLI::Range(1, 256))
+      ->check(whole_number(1, 256))
       ->type_name("N")
       ->capture_default_str();
 }

@@ -1,5 +1,4 @@
 // polychron trace: what a recording has to tell.
-#include <fstream>
 #include <functional>
 #include <iostream>
 #include <memory>
@@ -10,10 +9,11 @@
 #include "replay/replay.hpp"
 #include "tools/arguments.hpp"
 #include "tools/command.hpp"
+#include "tools/input_file.hpp"
+#include "tools/named_files.hpp"
 #include "tools/output_files.hpp"
 #include "tools/printable.hpp"
 #include "tools/progress.hpp"
-#include "tools/standard_input.hpp"
 #include "trace/check.hpp"
 #include "trace/chrome.hpp"
 #include "trace/page.hpp"
@@ -50,17 +50,12 @@ constexpr std::size_t max_recording = std::size_t{1} << 31;
 
 std::vector<std::byte> read_bytes(const std::string& path) {
   if (path == standard_stream) return read_standard_input(max_recording);
-  const auto refuse = [&](const char* why) { throw UserError("recording '" + path + "': " + why); };
-  std::error_code error;
-  // Before it is opened: a pipe would wait for its other end, and devices have no end.
-  if (!std::filesystem::is_regular_file(path, error)) refuse("expected a file, found none");
-  const auto size = std::filesystem::file_size(path, error);
-  if (error || size > max_recording) refuse("expected at most 2 GiB");
-  std::vector<std::byte> bytes(size);
-  std::ifstream file(path, std::ios::binary);
-  if (!file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size)))
-    refuse("it cannot be read");
-  return bytes;
+  return read_file(path, "recording", max_recording);
+}
+
+/// What is wrong with what was read.
+UserError refusal(const std::string& path, const polychron::Error& error) {
+  return UserError("recording '" + name_of_input(path) + "': " + error.message());
 }
 
 trace::Story read_story(const std::string& path) {
@@ -68,7 +63,7 @@ trace::Story read_story(const std::string& path) {
   try {
     return trace::tell(bytes);
   } catch (const polychron::Error& error) {
-    throw UserError("recording '" + path + "': " + error.message());
+    throw refusal(path, error);
   }
 }
 
@@ -168,7 +163,7 @@ void replay_recording(const Options& options, bool force_progress) {
     options.schedules == 0 ? replay_as_recorded(options, bytes)
                            : replay_otherwise(options, bytes, force_progress);
   } catch (const polychron::Error& error) {
-    throw UserError("recording '" + options.recording + "': " + error.message());
+    throw refusal(options.recording, error);
   }
 }
 
@@ -178,7 +173,11 @@ CLI::App* add(CLI::App& to, const char* name, const char* help,
   command->add_option("RECORDING", options->recording, "A recording; - is standard input")
       ->required()
       ->check(not_empty("a file"));
-  command->callback([options, run = std::move(run)] { run(*options); });
+  command->callback([options, run = std::move(run)] {
+    check_files({{"RECORDING", options->recording}, {"--with", options->with}},
+                {{"--output", options->output}});
+    run(*options);
+  });
   return command;
 }
 
@@ -194,7 +193,7 @@ void add_trace(CLI::App& app, const Globals& globals) {
   const auto options = std::make_shared<Options>();
   auto* command = app.add_subcommand("trace", "Look at a recording of a runtime's actors");
   command->footer(footer);
-  command->require_subcommand(1);
+  command->require_subcommand(0, 1);  // main() tells of none
   add(*command, "summary", "What took the time, what waited for what, what failed, in words",
       options, summarize);
   auto* viewing =

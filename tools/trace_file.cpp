@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "polychron/error.hpp"
 #include "tools/arguments.hpp"
 #include "tools/output_files.hpp"
 #include "tools/report.hpp"
@@ -23,15 +22,23 @@ TraceFile::TraceFile(polychron::Runtime& runtime, std::string path)
 }
 
 TraceFile::~TraceFile() {
-  if (path_.empty()) return;
   try {
-    // A lane writes down what it did after it has answered: first all of them end.
-    runtime_.shutdown();
-    runtime_.stop_trace();
-    polychron::save_trace(runtime_.trace(), path_);
+    write();
   } catch (const std::exception& error) {
     warn("warning: --trace: " + std::string(error.what()));
   }
+}
+
+void TraceFile::write() {
+  if (path_.empty()) return;
+  const auto path = std::exchange(path_, {});
+  // A lane writes down what it did after it has answered: first all of them end.
+  runtime_.shutdown();
+  runtime_.stop_trace();
+  const auto recording = runtime_.trace();
+  OutputFiles files;
+  files.add(path, {recording});
+  files.commit();
 }
 
 }  // namespace tool

@@ -12,9 +12,9 @@ namespace tool {
 void add_trace_option(CLI::App& command, std::string& path,
                       const std::string& what = "Record the actors' messages");
 
-/// Records a runtime from its construction on, and when it goes shuts that down and writes what it
-/// has to `path`, also if that is because something failed: that is when one wants to see it. An
-/// empty path: nothing.
+/// Records a runtime from its construction on. If it was not written when it goes, something has
+/// failed, and that is when one wants to see it: then it is written, or a warning. An empty path:
+/// nothing.
 class TraceFile {
  public:
   /// Throws UserError if `path` cannot be written.
@@ -23,9 +23,12 @@ class TraceFile {
   TraceFile(const TraceFile&) = delete;
   TraceFile& operator=(const TraceFile&) = delete;
 
+  /// Shuts the runtime down and writes what it did, once. Throws UserError.
+  void write();
+
  private:
   polychron::Runtime& runtime_;
-  const std::string path_;
+  std::string path_;  ///< empty: nothing is to be written any more
 };
 
 }  // namespace tool

@@ -95,11 +95,9 @@ PageReader::Attempt PageReader::best_attempt(const cv::Mat& picture, const Progr
   const auto certainty_of_first = certainty(first.lines, first.readings);
   if (lines.empty() || certainty_of_first >= options_.min_certainty) return first;
 
-  for (auto& line : lines) {
-    line = turned(line, upright.size(), 2);
-    std::rotate(line.begin(), line.begin() + 2, line.end());  // it starts where it ended
-  }
-  auto second = attempt(turned(upright, 2), (quarters + 2) % 4, in_reading_order(lines), progress);
+  // On its head, a line may be found without its ends, or as two.
+  const auto turned_over = turned(upright, 2);
+  auto second = attempt(turned_over, (quarters + 2) % 4, find(turned_over, progress), progress);
   return certainty(second.lines, second.readings) > certainty_of_first ? second : first;
 }
 

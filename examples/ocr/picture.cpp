@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <opencv2/imgproc.hpp>
 #include <string_view>
 
+#include "examples/ocr/file.hpp"
 #include "examples/ocr/picture_formats.hpp"
 #include "polychron/error.hpp"
 
@@ -23,21 +22,6 @@ constexpr const char* formats = "; expected a PNG, JPEG, TIFF, WebP, BMP or PNM 
 
 Error refusal(const std::string& name, const std::string& why) {
   return Error(ErrorKind::bad_data, why).with_object("picture '" + name + "'");
-}
-
-std::vector<char> read_file(const std::filesystem::path& path) {
-  std::error_code error;
-  const auto status = std::filesystem::status(path, error);
-  if (!std::filesystem::status_known(status)) throw refusal(path.string(), error.message());
-  if (!std::filesystem::exists(status)) throw refusal(path.string(), "there is no such file");
-  if (std::filesystem::is_directory(status)) throw refusal(path.string(), "it is a directory");
-  // Before it is opened: that waits for a pipe's other end, and devices have no end.
-  if (!std::filesystem::is_regular_file(status)) throw refusal(path.string(), "no regular file");
-  if (std::filesystem::file_size(path, error) > max_bytes && !error)
-    throw refusal(path.string(), too_large);
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw refusal(path.string(), "it cannot be opened for reading");
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 /// By what the file begins with; names tell nothing.
@@ -133,7 +117,7 @@ Picture decode_picture(std::span<const std::byte> bytes, const std::string& name
 }
 
 Picture read_picture(const std::filesystem::path& path) {
-  const auto file = read_file(path);
+  const auto file = read_file(path, "picture", max_bytes);
   return decode_picture(std::as_bytes(std::span(file)), path.string());
 }
 

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <fstream>
 #include <opencv2/imgproc.hpp>
+#include <sstream>
 
+#include "examples/ocr/file.hpp"
 #include "examples/ocr/planes.hpp"
 #include "polychron/error.hpp"
 
@@ -34,23 +35,17 @@ Alphabet::Alphabet(std::vector<std::string> characters) : characters_(std::move(
 }
 
 Alphabet Alphabet::load(const std::filesystem::path& path) {
-  const auto refusal = [&](const char* why) {
-    return polychron::Error(polychron::ErrorKind::bad_data, why)
-        .with_object("alphabet '" + path.string() + "'");
-  };
-  std::error_code error;
-  if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error))
-    throw refusal("no regular file");
-  if (std::filesystem::file_size(path, error) > max_alphabet_bytes && !error)
-    throw refusal("it is larger than 16 MiB");
-  std::ifstream file(path);
-  if (!file) throw refusal("it cannot be opened for reading");
+  const auto bytes = read_file(path, "alphabet", max_alphabet_bytes);
+  std::istringstream file(std::string(bytes.begin(), bytes.end()));
   std::vector<std::string> characters;
   for (std::string line; std::getline(file, line);) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     characters.push_back(std::move(line));
   }
-  if (characters.empty()) throw refusal("it is empty; expected one character a line");
+  if (characters.empty())
+    throw polychron::Error(polychron::ErrorKind::bad_data,
+                           "it is empty; expected one character a line")
+        .with_object("alphabet '" + path.string() + "'");
   return Alphabet(std::move(characters));
 }
 

@@ -97,6 +97,10 @@ endif()
 # Within another project: configured only, since the library would be compiled once more.
 run_step(within ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR}/within -B ${WORK}/within -G Ninja
   -D POLYCHRON=${SOURCE} -D CMAKE_CXX_COMPILER=${COMPILER})
+file(STRINGS ${WORK}/within/CMakeCache.txt chosen REGEX "^CMAKE_BUILD_TYPE:[A-Z]+=.")
+if(chosen)
+  message(FATAL_ERROR "another project would be built otherwise than it says: ${chosen}")
+endif()
 run_step("what within would build" ${CMAKE_COMMAND} --build ${WORK}/within --target help)
 foreach(other test_api polychron_tool bench_dispatch)
   if(output MATCHES "${other}: phony")

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -62,12 +63,14 @@ struct Outcome {
 };
 
 /// A program that this build made, with `arguments`; `environment` is added: "NAME=value"; `input`
-/// is the file that it finds as its standard input.
+/// is the file that it finds as its standard input, `stdout_file` as its standard output; empty:
+/// closed.
 inline Outcome run_program(const std::string& program, const std::vector<std::string>& arguments,
                            const std::vector<std::string>& environment = {},
-                           const std::string& input = "/dev/null") {
+                           const std::string& input = "/dev/null",
+                           const std::optional<std::string>& stdout_file = std::nullopt) {
   const TemporaryDirectory directory;
-  const auto output = directory / "output", errors = directory / "errors";
+  const auto output = stdout_file.value_or(directory / "output"), errors = directory / "errors";
   std::vector<std::string> words{POLYCHRON_BINARY_DIR "/bin/" + program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   auto variables = environment;
@@ -83,9 +86,13 @@ inline Outcome run_program(const std::string& program, const std::vector<std::st
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   const int flags = O_WRONLY | O_CREAT;
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, input.c_str(), O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(), flags, 0600);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors.c_str(), flags, 0600);
+  const auto provide = [&](int stream, const std::string& file, int how) {
+    if (file.empty()) posix_spawn_file_actions_addclose(&actions, stream);
+    if (!file.empty()) posix_spawn_file_actions_addopen(&actions, stream, file.c_str(), how, 0600);
+  };
+  provide(STDIN_FILENO, input, O_RDONLY);
+  provide(STDOUT_FILENO, output, flags);
+  provide(STDERR_FILENO, errors, flags);
   pid_t child = 0;
   const int failure = posix_spawn(&child, words[0].c_str(), &actions, nullptr,
                                   pointers(words).data(), pointers(variables).data());
@@ -94,13 +101,14 @@ inline Outcome run_program(const std::string& program, const std::vector<std::st
   int status = 0;
   BOOST_REQUIRE_EQUAL(waitpid(child, &status, 0), child);
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return {code, read_text(output), read_text(errors)};
+  return {code, stdout_file ? "" : read_text(output), read_text(errors)};
 }
 
 inline Outcome run_tool(const std::vector<std::string>& arguments,
                         const std::vector<std::string>& environment = {},
-                        const std::string& input = "/dev/null") {
-  return run_program("polychron", arguments, environment, input);
+                        const std::string& input = "/dev/null",
+                        const std::optional<std::string>& stdout_file = std::nullopt) {
+  return run_program("polychron", arguments, environment, input, stdout_file);
 }
 
 /// The user's mistakes: exit code 2, nothing on standard output, one line on standard error that

@@ -7,7 +7,7 @@
 #include "tests/tool/small_files.hpp"
 #include "tests/tool/terminal.hpp"
 #include "tools/command.hpp"
-#include "tools/standard_input.hpp"
+#include "tools/input_file.hpp"
 
 namespace {
 
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(devices_and_pipes_are_not_read_for_ever) {
   }
   const auto suite = run_tool({"conformance", directory / ""});
   BOOST_TEST(suite.exit_code == 1);
-  BOOST_TEST((suite.output.find("is no regular file") != std::string::npos), suite.output);
+  BOOST_TEST((suite.output.find("it is not a regular file") != std::string::npos), suite.output);
   // Without end, and not read to it.
   check_mistake(run_tool(run_with(model, "-", outputs), {}, "/dev/zero"), "is no .npy file");
 }
@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(standard_input_and_output) {
   check(run_tool(run_with(model, "-", "-"), {}, array));
   const auto threads = run_tool({"inspect", "-", "--bind", "batch=2"}, {}, model);
   BOOST_TEST((threads.output.find("plan: ") != std::string::npos), threads.output);
-  check_mistake(run_tool(run_with("-", "-", "-"), {}, array), "'-' is given twice");
+  check_mistake(run_tool(run_with("-", "-", "-"), {}, array), "cannot both be from standard input");
   check_mistake(run_tool({"inspect", "-"}, {}, array), "standard input: not an ONNX model");
   check_mistake(run_tool({"inspect", "-"}), "standard input: it is empty");
   check_mistake(run_tool(run_with(model, "-", "-"), {}, model),

@@ -204,6 +204,31 @@ BOOST_AUTO_TEST_CASE(pages_on_a_side_and_on_their_head_are_read) {
   }
 }
 
+// On its head, the finder sees other lines: whole ones in two, and some without their ends.
+BOOST_AUTO_TEST_CASE(a_page_reads_the_same_whichever_side_is_up) {
+  if (!assets_are_there()) return;
+  const test_tool::TemporaryDirectory directory;
+  const std::vector<std::string> text{"mountain alpha river", "and mountain alpha the alpha",
+                                      "gamma reads the page of", "delta and 1,234.50 river"};
+  for (const auto& [scale, step] : std::vector<std::pair<double, int>>{{1.75, 80}, {1.75, 130}}) {
+    cv::Mat picture(step * 4 + 60, 1300, CV_8UC3, cv::Scalar::all(240));
+    for (int i = 0; i < 4; ++i)
+      cv::putText(picture, text[static_cast<std::size_t>(i)], {30, step * (i + 1)},
+                  cv::FONT_HERSHEY_SIMPLEX, scale, {}, 2, cv::LINE_AA);
+    std::vector<std::string> readings;
+    for (const int quarters : {0, 1, 2, 3}) {
+      const auto path = directory / "turned.png";
+      test_tool::write_file(path, png(ocr::turned(picture, quarters)));
+      const auto outcome = run_tool({"ocr", path, "--models", models});
+      BOOST_TEST(outcome.errors == "");
+      readings.push_back(outcome.output);
+    }
+    BOOST_TEST_CONTEXT(picture.size()) {
+      for (const auto& reading : readings) BOOST_TEST(reading == readings.front());
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(two_columns_are_read_one_after_the_other) {
   if (!assets_are_there()) return;
   const test_tool::TemporaryDirectory directory;
@@ -236,7 +261,7 @@ BOOST_AUTO_TEST_CASE(mistakes_are_named) {
   check_mistake(run_tool({"ocr", picture, "--models", directory / "none"}), "no such directory");
   check_mistake(run_tool({"ocr", picture, "--models", directory / "."}), "alphabet");
   check_mistake(run_tool({"ocr", ""}), "PICTURE: expected a file");
-  check_mistake(run_tool({"ocr", "/dev/zero"}), "no regular file");
+  check_mistake(run_tool({"ocr", "/dev/zero"}), "it is not a regular file");
   check_mistake(run_tool({"ocr", std::string(5000, 'p')}), "File name too long");
   check_mistake(run_tool({"ocr", "-"}, {}, text), "standard input': it cannot be decoded");
   const auto whole = test_tool::read_text(picture);

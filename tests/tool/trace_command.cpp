@@ -93,9 +93,9 @@ BOOST_AUTO_TEST_CASE(what_fails_is_recorded) {
 }
 
 BOOST_AUTO_TEST_CASE(mistakes) {
-  check_mistake(run_tool({"trace", "summary", directory / "none.trace"}), "expected a file");
+  check_mistake(run_tool({"trace", "summary", directory / "none.trace"}), "there is no such file");
   check_mistake(run_tool({"trace", "summary", model}), "no recording of Polychron's");
-  check_mistake(run_tool({"trace", "summary", "/dev/zero"}), "expected a file");
+  check_mistake(run_tool({"trace", "summary", "/dev/zero"}), "it is not a regular file");
   check_mistake(run_tool({"trace"}), "subcommand");
   check_mistake(run_tool({"trace", "view"}), "RECORDING");
   check_mistake(run_tool(run({"--trace", directory / "none/run.trace"})), "none");
