@@ -28,7 +28,7 @@ plant("leases of a destroyed tensor do not end" actors/context.cpp
   [[if (!BUG) for (const auto& rent : entry.rents) end(rent, true);]])
 plant("a returned lease is taken for a revoked one" actors/context.cpp
   [[end(rent, false);]]
-  [[end(*rent, BUG);]])
+  [[end(rent, BUG);]])
 plant("a destroyed tensor is forgotten, and its memory is not released" actors/context.cpp
   [[issue<msg::op::Release>(order_->stamp_write(entry.uses), {}, entry.slot);]]
   [[if (!BUG) issue<msg::op::Release>(order_->stamp_write(entry.uses), {}, entry.slot);]])
