@@ -207,7 +207,8 @@ class ActorWith final : public S::address, public Body {
   void begin() override {
     if (auto* const observer = environment()->tap.observer())
       observer->started(Body::id(), S::name);
-    state_.emplace(*this);
+    // Without a state nobody would be told that this has failed.
+    until_there_is_memory([&] { state_.emplace(*this); });
     const auto beginning = std::move(beginning_);
     beginning->start(*state_);
   }

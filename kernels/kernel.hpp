@@ -55,6 +55,8 @@ class Kernel {
     static_cast<void>(index);
     return false;
   }
+  /// It is a convolution by minimal filtering: see kernels/minimal_filtering.hpp.
+  virtual bool filters_minimally() const noexcept { return false; }
   /// `arguments` must stay where it is as long as the Bound lives.
   virtual std::unique_ptr<Bound> bind(const Arguments& arguments) const = 0;
 };

@@ -19,6 +19,7 @@ inline bool suits_minimal_filtering(const Problem& problem) {
   if (!std::ranges::all_of(a->strides, is_one) || !std::ranges::all_of(a->dilations, is_one) ||
       std::ranges::any_of(a->padding, [](std::uint32_t p) { return p > 1; }))
     return false;
+  if (a->padding[0] != a->padding[1] || a->padding[2] != a->padding[3]) return false;
   // An operand of a post-operation may be overwritten, and then there is no second try.
   if (!problem.inputs[1].constant || problem.inputs.size() > problem.own_inputs) return false;
   const Shape& filter = problem.inputs[1].descriptor.shape;
@@ -27,10 +28,10 @@ inline bool suits_minimal_filtering(const Problem& problem) {
          out[2] * out[3] >= 100;
 }
 
-/// Channels of the result that are best computed together: with fewer the tiles of the input, which
-/// each part makes for itself, take too long (256 channels of 14 x 14 pixels: 0.43 ms in two parts,
-/// 0.73 in four, 0.93 the plain way; oneDNN 2.6, AVX-512). Where there are few, threads without a
-/// part would cost more.
+/// Channels of the result that such a kernel best computes together: with fewer the tiles of the
+/// input, which each part makes for itself, take too long (256 channels of 14 x 14 pixels: 0.43 ms
+/// in two parts, 0.73 in four, 0.93 the plain way; oneDNN 2.6, AVX-512). Where there are few,
+/// threads without a part would cost more.
 inline std::size_t minimal_filtering_channels(std::size_t channels) {
   if (channels < 64) return 16;
   return channels <= 128 ? 32 : (channels / 2 + 15) / 16 * 16;

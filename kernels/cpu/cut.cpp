@@ -109,8 +109,8 @@ bool slices_constants(const Problem& problem, const Cut& cut) {
 
 }  // namespace
 
-std::vector<Part> cut(const Problem& problem, double least) {
-  const auto how = rule(problem);
+std::vector<Part> cut(const Problem& problem, double least, bool filtered) {
+  const auto how = rule(problem, filtered);
   if (!how) return {};
   ensure(how->inputs.size() == problem.inputs.size(), "a cut says of each operand how");
   const std::size_t count = parts_of(*how, least);

@@ -29,6 +29,7 @@ inline constexpr double least_work = 4000;
 
 /// The parts of `problem`; none if it is to be computed as a whole: what would be in parts of less
 /// than `least`, what cannot be cut along a dimension in which memory can be, what has no rule.
-std::vector<Part> cut(const Problem& problem, double least = least_work);
+/// `filtered`: see rule().
+std::vector<Part> cut(const Problem& problem, double least = least_work, bool filtered = false);
 
 }  // namespace polychron::kernels

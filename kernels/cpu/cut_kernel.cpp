@@ -4,6 +4,7 @@
 
 #include "base/invariant.hpp"
 #include "kernels/cpu/plan.hpp"
+#include "kernels/minimal_filtering.hpp"
 
 namespace polychron::kernels {
 
@@ -111,15 +112,26 @@ std::unique_ptr<Bound> CutKernel::bind(const Arguments& arguments) const {
   return std::make_unique<CutBound>(*this, arguments);
 }
 
-std::unique_ptr<Kernel> prepare_in_parts(const Problem& problem, std::string& text, double least) {
-  auto parts = cut(problem, least);
+bool CutKernel::filters_minimally() const noexcept {
+  return std::ranges::all_of(places_,
+                             [](const Place& place) { return place.kernel->filters_minimally(); });
+}
+
+namespace {
+
+/// `filtered`: null unless each part filters minimally.
+std::unique_ptr<Kernel> prepare_parts(const Problem& problem, std::string& text, double least,
+                                      bool filtered) {
+  auto parts = cut(problem, least, filtered);
   if (parts.empty()) return nullptr;
   std::vector<std::unique_ptr<Kernel>> kernels;
   std::string implementation;
   try {
-    for (std::size_t i = 0; i < parts.size(); ++i)
+    for (std::size_t i = 0; i < parts.size(); ++i) {
       kernels.push_back(parts[i].twin == i ? prepare_kernel(parts[i].problem, implementation)
                                            : nullptr);
+      if (filtered && kernels.back() && !kernels.back()->filters_minimally()) return nullptr;
+    }
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::not_supported) return nullptr;
     throw;
@@ -130,6 +142,15 @@ std::unique_ptr<Kernel> prepare_in_parts(const Problem& problem, std::string& te
   text = implementation.substr(0, implementation.find(':')) + ": " + to_string(problem) + ", " +
          std::to_string(count) + " parts";
   return kernel;
+}
+
+}  // namespace
+
+std::unique_ptr<Kernel> prepare_in_parts(const Problem& problem, std::string& text, double least) {
+  // Whether the library filters them it says itself: by its version, the processor, its caches.
+  if (suits_minimal_filtering(problem))
+    if (auto kernel = prepare_parts(problem, text, least, true)) return kernel;
+  return prepare_parts(problem, text, least, false);
 }
 
 }  // namespace polychron::kernels

@@ -82,7 +82,7 @@ std::optional<Cut> outside(const Problem& problem, std::size_t innermost, double
   return cut;
 }
 
-std::optional<Cut> convolution(const Problem& problem, const Conv2dAttributes& a) {
+std::optional<Cut> convolution(const Problem& problem, const Conv2dAttributes& a, bool filtered) {
   if (a.input_layout != InputOperandLayout::nchw) return std::nullopt;
   const Shape& filter = problem.inputs[1].descriptor.shape;
   const auto order = ops::filter_axes(a.filter_layout);
@@ -100,7 +100,7 @@ std::optional<Cut> convolution(const Problem& problem, const Conv2dAttributes& a
   }
   // Kernels compute blocks of channels, in whatever layout these lie.
   std::size_t unit = std::max<std::size_t>(unit_of(problem, 1), 16);
-  if (suits_minimal_filtering(problem)) unit = minimal_filtering_channels(out[1]);
+  if (filtered) unit = minimal_filtering_channels(out[1]);
   const std::size_t outputs = out[1] / a.groups;
   if (a.groups > 1) {
     unit = std::lcm(unit, outputs);
@@ -174,13 +174,13 @@ std::optional<Cut> layer_normalization(const Problem& problem,
 
 }  // namespace
 
-std::optional<Cut> rule(const Problem& problem) {
+std::optional<Cut> rule(const Problem& problem, bool filtered) {
   if (problem.outputs.size() != 1) return std::nullopt;
   for (const auto* slots : {&problem.inputs, &problem.outputs})
     for (const Slot& slot : *slots)
       if (slot.present && is_packed(slot.descriptor.data_type)) return std::nullopt;
   if (const auto* a = std::get_if<Conv2dAttributes>(&problem.attributes))
-    return convolution(problem, *a);
+    return convolution(problem, *a, filtered);
   if (problem.op == op("matmul") || problem.op == op("gemm")) return product(problem);
   if (const auto* a = std::get_if<Resample2dAttributes>(&problem.attributes))
     return resampling(problem, *a);

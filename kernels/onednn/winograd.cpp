@@ -53,6 +53,7 @@ class CheckedKernel final : public Kernel {
   bool keeps_constant(std::size_t index) const noexcept override {
     return fast_->keeps_constant(index) && any_->keeps_constant(index);
   }
+  bool filters_minimally() const noexcept override { return true; }
   std::unique_ptr<Bound> bind(const Arguments& arguments) const override {
     return std::make_unique<CheckedBound>(fast_->bind(arguments), any_->bind(arguments), arguments,
                                           bytes_);
@@ -68,7 +69,9 @@ class CheckedKernel final : public Kernel {
 std::optional<std::string> unfit_for_winograd(const Problem& problem) {
   if (!suits_minimal_filtering(problem)) return "too little to gain by minimal filtering";
   if (!is_float32(problem.inputs[0])) return "float32 only";
-  if (!ordinary(problem.inputs[1].constant->bytes())) return "filters of ordinary values only";
+  const Slot& filter = problem.inputs[1];  // a part's may be the beginning of more
+  if (!ordinary(filter.constant->bytes().first(*byte_length(filter.descriptor))))
+    return "filters of ordinary values only";
   return std::nullopt;
 }
 

@@ -1,8 +1,10 @@
 // Convolutions of 3x3 by Winograd's minimal filtering F(2x2, 3x3) (Lavin and Gray 2015): four
 // results of a tile of 4x4 take 16 products instead of 36, and about twice the rounding errors.
 //
-// The tile is summed up and down before it is multiplied. What is infinite, or near it, would get
-// into results that do not depend on it: such pictures are computed the plain way.
+// The tile is summed up and down before it is multiplied: a result still depends on its own window
+// alone, but its error is relative to the largest number there times the largest of the filter,
+// even if these two never meet; and of infinities the differences are NaN. Pictures with numbers
+// near infinity are computed the plain way.
 #pragma once
 
 #include <memory>

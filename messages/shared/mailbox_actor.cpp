@@ -1,5 +1,7 @@
 #include "messages/shared/mailbox_actor.hpp"
 
+#include <new>
+#include <thread>
 #include <utility>
 
 #include "base/invariant.hpp"
@@ -12,15 +14,20 @@ namespace {
 /// cache line from those who write.
 constexpr std::size_t messages_a_look = 4;
 
-/// Whoever asked hears `reason`.
-void answer(const caf::strong_actor_ptr& asker, const caf::message_id& mid, caf::error&& reason) {
-  if (asker != nullptr)
-    asker->enqueue(nullptr, mid.response_id(), caf::make_message(std::move(reason)), nullptr);
+/// Whoever asked hears `reason`, as soon as there is memory to say so: he waits for it.
+void answer(const caf::strong_actor_ptr& asker, const caf::message_id& mid,
+            caf::sec reason) noexcept {
+  while (asker != nullptr) try {
+      return asker->enqueue(nullptr, mid.response_id(), caf::make_message(caf::make_error(reason)),
+                            nullptr);
+    } catch (const std::bad_alloc&) {
+      std::this_thread::yield();
+    }
 }
 
-void drop(const caf::mailbox_element& element) {
+void drop(const caf::mailbox_element& element) noexcept {
   if (element.mid.is_request())
-    answer(element.sender, element.mid, caf::make_error(caf::sec::request_receiver_down));
+    answer(element.sender, element.mid, caf::sec::request_receiver_down);
 }
 
 }  // namespace
@@ -60,7 +67,7 @@ void MailboxActor::put(caf::mailbox_element_ptr element, caf::execution_unit* un
     case Mailbox::Result::unblocked_reader:
       return wake(unit);
     case Mailbox::Result::queue_closed:
-      if (asker) answer(asker, mid, caf::make_error(caf::sec::request_receiver_down));
+      if (asker) answer(asker, mid, caf::sec::request_receiver_down);
       return;
     case Mailbox::Result::success:
       return;
@@ -86,8 +93,7 @@ void MailboxActor::receive(caf::mailbox_element& element) {
     told_to_end(message.get_as<caf::exit_msg>(0).reason);
     return quit();
   }
-  if (element.mid.is_request())
-    answer(element.sender, element.mid, caf::make_error(caf::sec::unexpected_message));
+  if (element.mid.is_request()) answer(element.sender, element.mid, caf::sec::unexpected_message);
 }
 
 caf::resumable::resume_result MailboxActor::resume(caf::execution_unit* unit,

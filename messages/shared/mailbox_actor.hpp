@@ -63,7 +63,6 @@ class MailboxActor : public caf::resumable {
 
   // -- by CAF
   resume_result resume(caf::execution_unit* unit, std::size_t most_messages) override;
-  subtype_t subtype() const override { return scheduled_actor; }
   void intrusive_ptr_add_ref_impl() override;
   void intrusive_ptr_release_impl() override;
 

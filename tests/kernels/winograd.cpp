@@ -1,11 +1,11 @@
-// Convolutions of 3x3 by minimal filtering: near the plain ones, and nothing but those of their
-// windows gets into results.
+// Convolutions of 3x3 by minimal filtering: near the plain ones, also where values are special.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <iostream>
 #include <limits>
 
+#include "kernels/cpu/cut_kernel.hpp"
 #include "ops/attributes.hpp"
 #include "ops/table.hpp"
 #include "tests/kernels/problems.hpp"
@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(near_the_reference) {
   BOOST_TEST(ran > 24);
 }
 
-// Such values would get into results that do not depend on them, or into none that do.
+// Sums and differences of such values would be NaN where the plain way has infinity, or nothing.
 BOOST_AUTO_TEST_CASE(special_values_stay_where_they_belong) {
   if (!has_minimal()) return;
   constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -135,6 +135,25 @@ BOOST_AUTO_TEST_CASE(what_gains_nothing_or_is_no_such_convolution_is_computed_pl
   auto problem = strided.problem();
   problem.outputs[0].descriptor.shape = {1, 48, 6, 7};
   BOOST_TEST(!is_minimal(*first_kernel(problem), usual));
+}
+
+// What the library does not filter must not pay for it in parts.
+BOOST_AUTO_TEST_CASE(parts_are_wide_only_where_they_are_filtered) {
+  if (!has_minimal()) return;
+  const auto text_of = [](kernels::Problem problem) {
+    problem.inputs[0].layout = problem.outputs[0].layout = Layout::blocked16;
+    std::string text;
+    const auto kernel = kernels::prepare_in_parts(problem, text);
+    BOOST_REQUIRE(kernel != nullptr);
+    return std::pair(kernel->filters_minimally(), text.substr(text.rfind(", ") + 2));
+  };
+  constexpr Sizes wide{1, 128, 128, 14, 14};
+  const auto filtered = text_of(convolution(1, wide, 1).problem());
+  BOOST_TEST(filtered.first);
+  BOOST_TEST(filtered.second == "4 parts");
+  const auto plain = text_of(convolution(1, wide, 1).then(op("hardSwish")).problem());
+  BOOST_TEST(!plain.first);
+  BOOST_TEST(plain.second == "8 parts");
 }
 
 BOOST_AUTO_TEST_SUITE_END()
