@@ -196,7 +196,6 @@ class ActorWith final : public S::address, public Body {
 
   caf::abstract_actor& address() noexcept override { return *this; }
   const char* kind() const noexcept override { return S::name; }
-  const char* name() const override { return S::name; }
   using S::address::enqueue;
   void enqueue(caf::mailbox_element_ptr element, caf::execution_unit* unit) override {
     put(std::move(element), unit);

@@ -16,7 +16,8 @@ namespace polychron {
 /// backlog keep its thread from all others. Callbacks run on a thread of the runtime's own.
 Runtime make_runtime(caf::actor_system& system);
 
-/// The actor of a context, for monitoring and linking. Its protocol is internal.
+/// The actor of a context, for monitoring and linking. Its protocol is internal. To tell those who
+/// monitor it of its end takes memory: where there is none just then, the process ends.
 caf::actor actor_of(const Context& context);
 
 }  // namespace polychron

@@ -1,6 +1,6 @@
 // What all actors of the runtime are to CAF: an address, a mailbox, and somebody to run. Of what
 // CAF's own actors can do besides (change behaviour, ask and be answered, time out, stream) nothing
-// is used here, and it takes a kilobyte of each and most of the time of a message.
+// is used here, and it takes a kilobyte of each.
 #pragma once
 
 #include <caf/all.hpp>
@@ -24,7 +24,6 @@ class PrivateAddress : public caf::abstract_actor {
   void remove_link(caf::abstract_actor*) override {}
   bool add_backlink(caf::abstract_actor*) override { return false; }
   bool remove_backlink(caf::abstract_actor*) override { return false; }
-  virtual const char* name() const = 0;
   /// What CAF's own do for those who monitor them.
   void cleanup(caf::error&&, caf::execution_unit*) {}
 };
@@ -59,7 +58,6 @@ class MailboxActor : public caf::resumable {
   /// Ends it after what it is doing.
   void quit() noexcept { quitting_ = true; }
   Mailbox& mailbox() noexcept { return mailbox_; }
-  const Mailbox& mailbox() const noexcept { return mailbox_; }
 
   // -- by CAF
   resume_result resume(caf::execution_unit* unit, std::size_t most_messages) override;

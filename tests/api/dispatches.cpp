@@ -303,7 +303,7 @@ BOOST_AUTO_TEST_CASE(a_graph_without_inputs_and_scalars) {
   BOOST_TEST(e.read(out) == std::vector<float>{8});
 }
 
-// A convolution has two ways to compute, and which depends on values: both follow the tensors.
+// A convolution has two ways to compute, and values say which: one leaves nothing for the other.
 BOOST_AUTO_TEST_CASE(other_tensors_with_other_kinds_of_values) {
   constexpr std::uint32_t channels = 32, size = 12;
   const OperandDescriptor picture{DataType::float32, {1, channels, size, size}};

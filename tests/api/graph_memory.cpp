@@ -1,6 +1,4 @@
 // What Graph::memory() says is what a context holds, and what its limit lets through.
-#include <iostream>
-
 #include "tests/allocated.hpp"
 #include "tests/api/fixture.hpp"
 #include "tests/patience.hpp"

@@ -42,6 +42,11 @@ struct Made {
     records.sent.push_back({0, sent});
     return records.sent.back().record;
   }
+  /// That operation 7, a write, failed because its device had gone.
+  void tells_of_the_loss(std::int64_t at, std::uint64_t from, std::uint64_t to,
+                         const std::string& name) {
+    sends(at, from, to, name, 7).about.error = "7\tcontext_lost\twrite\t\t\tran\tgone";
+  }
   void handles(std::int64_t at, std::uint64_t duration, std::uint64_t by, const std::string& name,
                msg::Ticket ticket = 0) {
     recording::Handled handled;
@@ -167,8 +172,7 @@ BOOST_AUTO_TEST_CASE(what_was_taken_while_a_device_failed_was_taken_before_it_wa
   Made recording;
   recording.sends(1, the_context, lane, "carry_out", 7, 2);
   recording.carries(2, 50, 40, 7);
-  recording.sends(10, lane, the_context, "operation_failed", 7).about.error =
-      "7\tcontext_lost\twrite\t\t\tran\tgone";
+  recording.tells_of_the_loss(10, lane, the_context, "operation_failed");
   recording.handles(12, 1, the_context, "operation_failed", 7);
   recording.is_lost(34, lane, 7);
   recording.takes(20);
@@ -184,8 +188,7 @@ BOOST_AUTO_TEST_CASE(a_device_that_failed_when_the_context_had_gone_does_so_agai
   recording.carries(2, 50, 40, 7);
   recording.is_lost(19);
   recording.is_destroyed(20, 22);
-  recording.sends(30, lane, tensor, "tensor_became", 7).about.error =
-      "7\tcontext_lost\twrite\t\t\tran\tgone";
+  recording.tells_of_the_loss(30, lane, tensor, "tensor_became");
   BOOST_TEST(recording.comes_before("carry_out 0", "call 0"));
   BOOST_TEST(recording.comes_before("call 0", "operation 7"));
 }
@@ -217,8 +220,7 @@ BOOST_AUTO_TEST_CASE(what_failed_after_the_call_that_destroys_is_not_what_ended_
   Made recording;
   recording.carries(2, 50, 40, 7);
   recording.is_lost(10);
-  recording.sends(20, lane, the_context, "operation_failed", 7).about.error =
-      "7\tcontext_lost\twrite\t\t\tran\tgone";
+  recording.tells_of_the_loss(20, lane, the_context, "operation_failed");
   recording.is_destroyed(11, 60);
   BOOST_TEST(recording.comes_before("call 0", "operation 7"));
   BOOST_TEST(recording.comes_before("operation 7", "end 7"));
