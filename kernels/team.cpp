@@ -1,5 +1,7 @@
 #include "kernels/team.hpp"
 
+#include <bit>
+
 #include "base/invariant.hpp"
 #include "kernels/threads.hpp"
 
@@ -33,10 +35,10 @@ bool soon(auto done) noexcept {
 
 }  // namespace
 
-Team::Team(int threads) {
+Team::Team(int threads) : size_(static_cast<std::size_t>(threads)) {
   ensure(threads >= 1, "a team has the one who calls it");
   try {
-    for (int i = 1; i < threads; ++i) threads_.emplace_back([this] { serve(); });
+    for (std::size_t i = 1; i < size_; ++i) threads_.emplace_back([this, i] { serve(i); });
   } catch (...) {
     end();
     throw;
@@ -53,16 +55,17 @@ void Team::end() noexcept {
 }
 
 void Team::run(Bound& step, std::size_t parts) {
-  ensure(parts <= 0xFFFFU, "the parts of a step can be counted in 16 bits");
+  ensure(parts <= most_parts, "the parts of a step have a bit each");
   step_ = &step;
+  parts_.store(parts, std::memory_order_relaxed);
   running_.store(static_cast<int>(parts), std::memory_order_relaxed);
   // In one order for all: who is about to sleep sees the parts, or is seen to be asleep.
-  next_.store(word(++number_, parts), std::memory_order_seq_cst);
+  untaken_.store(word(++number_, parts), std::memory_order_seq_cst);
   if (asleep_.load(std::memory_order_seq_cst) > 0) {
     calls_.fetch_add(1);
     calls_.notify_all();
   }
-  work();
+  work(0);
   const auto done = [&] { return running_.load(std::memory_order_acquire) == 0; };
   while (!soon(done)) {
     // Whoever has the last part lost the processor.
@@ -74,13 +77,24 @@ void Team::run(Bound& step, std::size_t parts) {
   std::rethrow_exception(std::exchange(error_, nullptr));
 }
 
-void Team::work() noexcept {
-  while (has_parts(next_.load(std::memory_order_acquire))) {
-    const Word mine = next_.fetch_add(1, std::memory_order_acq_rel);
-    if (!has_parts(mine)) return;
+std::optional<std::size_t> Team::take(std::size_t thread) noexcept {
+  Word now = untaken_.load(std::memory_order_acquire);
+  while (untaken(now) != 0) {
+    const std::size_t begin = thread * parts_.load(std::memory_order_relaxed) / size();
+    const std::uint32_t after = untaken(now) >> begin << begin;
+    const int part = std::countr_zero(after != 0 ? after : untaken(now));
+    if (untaken_.compare_exchange_weak(now, now & ~(Word{1} << part), std::memory_order_acq_rel,
+                                       std::memory_order_acquire))
+      return static_cast<std::size_t>(part);
+  }
+  return std::nullopt;
+}
+
+void Team::work(std::size_t thread) noexcept {
+  while (const auto part = take(thread)) {
     // From here to the end of the part run() cannot return: the step stays what it is.
     try {
-      step_->run_part(taken(mine));
+      step_->run_part(*part);
     } catch (...) {
       if (!failed_.exchange(true, std::memory_order_acq_rel)) error_ = std::current_exception();
     }
@@ -89,12 +103,12 @@ void Team::work() noexcept {
   }
 }
 
-void Team::serve() noexcept {
+void Team::serve(std::size_t thread) noexcept {
   use_standard_arithmetic();
   use_one_thread();
   while (!ended_.load(std::memory_order_acquire)) {
     if (look_out())
-      work();
+      work(thread);
     else
       sleep();
   }
@@ -102,7 +116,7 @@ void Team::serve() noexcept {
 
 bool Team::look_out() const noexcept {
   return soon([&] {
-    return has_parts(next_.load(std::memory_order_acquire)) ||
+    return untaken(untaken_.load(std::memory_order_acquire)) != 0 ||
            ended_.load(std::memory_order_acquire);
   });
 }
@@ -110,7 +124,7 @@ bool Team::look_out() const noexcept {
 void Team::sleep() noexcept {
   const int calls = calls_.load();
   asleep_.fetch_add(1, std::memory_order_seq_cst);
-  if (!has_parts(next_.load(std::memory_order_seq_cst)) && !ended_.load()) calls_.wait(calls);
+  if (untaken(untaken_.load(std::memory_order_seq_cst)) == 0 && !ended_.load()) calls_.wait(calls);
   asleep_.fetch_sub(1, std::memory_order_relaxed);
 }
 

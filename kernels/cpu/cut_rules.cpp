@@ -98,8 +98,12 @@ std::optional<Cut> convolution(const Problem& problem, const Conv2dAttributes& a
     cut.inputs[0] = 0;
     return cut;
   }
-  // Kernels compute blocks of channels, in whatever layout these lie.
-  std::size_t unit = std::max<std::size_t>(unit_of(problem, 1), 16);
+  // Kernels compute blocks of channels, in whatever layout these lie, and two blocks in a tenth
+  // less time than one and one. Those that step over pixels first collect them, each part for
+  // itself (256 channels of 56 x 56 to 512: 0.88 ms in one part or two, 0.96 in four).
+  const bool collects = filter[order[2]] == 1 && filter[order[3]] == 1 && a.strides[0] > 1;
+  std::size_t unit = std::max<std::size_t>(unit_of(problem, 1), out[1] % 64 == 0 ? 32 : 16);
+  if (collects && out[1] % 64 == 0) unit = std::max<std::size_t>(unit, out[1] / 2);
   if (filtered) unit = minimal_filtering_channels(out[1]);
   const std::size_t outputs = out[1] / a.groups;
   if (a.groups > 1) {

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "kernels/direct/direct.hpp"
-#include "kernels/direct/vectors.hpp"
+#include "kernels/vectors.hpp"
 #include "kernels/elements.hpp"
 #include "kernels/function_kernel.hpp"
 #include "ops/number.hpp"

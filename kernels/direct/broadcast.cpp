@@ -4,7 +4,7 @@
 
 #include "kernels/direct/direct.hpp"
 #include "kernels/direct/nest.hpp"
-#include "kernels/direct/vectors.hpp"
+#include "kernels/vectors.hpp"
 #include "kernels/elements.hpp"
 #include "kernels/function_kernel.hpp"
 #include "kernels/half.hpp"

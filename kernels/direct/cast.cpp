@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "kernels/direct/direct.hpp"
-#include "kernels/direct/vectors.hpp"
+#include "kernels/vectors.hpp"
 #include "kernels/function_kernel.hpp"
 #include "kernels/half.hpp"
 #include "ops/number.hpp"

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "kernels/direct/direct.hpp"
-#include "kernels/direct/vectors.hpp"
+#include "kernels/vectors.hpp"
 #include "kernels/function_kernel.hpp"
 #include "kernels/half.hpp"
 #include "kernels/taps.hpp"

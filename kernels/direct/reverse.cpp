@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "kernels/direct/direct.hpp"
-#include "kernels/direct/vectors.hpp"
+#include "kernels/vectors.hpp"
 #include "kernels/elements.hpp"
 #include "kernels/function_kernel.hpp"
 

@@ -7,6 +7,7 @@
 
 #include "kernels/minimal_filtering.hpp"
 #include "kernels/onednn/library.hpp"
+#include "kernels/vectors.hpp"
 
 namespace polychron::kernels::onednn {
 
@@ -19,7 +20,11 @@ bool ordinary(std::span<const std::byte> floats) {
   std::uint32_t any = 0;
   const auto* const bits = reinterpret_cast<const std::uint32_t*>(floats.data());
   const std::size_t count = floats.size() / sizeof(float);
-  for (std::size_t i = 0; i < count; ++i) any |= (bits[i] & magnitude) + (magnitude + 1 - limit);
+  with_vectors([&] {
+    std::uint32_t seen = 0;
+    for (std::size_t i = 0; i < count; ++i) seen |= (bits[i] & magnitude) + (magnitude + 1 - limit);
+    any = seen;
+  });
   return any <= magnitude;
 }
 

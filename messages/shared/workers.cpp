@@ -79,7 +79,8 @@ void Workforce::rest(std::unique_lock<std::mutex>& lock) {
 
 void Workforce::look_out(std::unique_lock<std::mutex>& lock) {
   constexpr auto interval = std::chrono::microseconds(100);
-  constexpr int most = 20;  // intervals in which nothing was pushed quietly
+  // Intervals in which nothing was pushed quietly. Each takes a core from whoever computes there.
+  constexpr int most = 2;
   lookout_ = true;
   called_ = false;
   for (int intervals = 0; idle() && intervals < most; ++intervals) {

@@ -153,6 +153,25 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_cut_is_whole) {
   BOOST_TEST(kernels::cut(channels.output({1, 16, 64, 64}).problem()).empty());
 }
 
+// Kernels compute two blocks of channels together, where there is an even number of pairs; what
+// steps over pixels collects them first, and in each part again.
+BOOST_AUTO_TEST_CASE(parts_of_convolutions_are_as_wide_as_kernels_like_them) {
+  struct {
+    std::uint32_t in, out, size, stride;
+    std::size_t parts;
+  } const cases[]{{256, 64, 56, 1, 2}, {512, 128, 28, 1, 4}, {64, 256, 56, 1, 8},
+                  {384, 96, 14, 1, 6}, {256, 512, 56, 2, 2}, {64, 128, 8, 1, 0}};
+  for (const auto& c : cases) {
+    ProblemMaker maker(op("conv2d"), 1);
+    Conv2dAttributes a;
+    a.strides = {c.stride, c.stride};
+    maker.attributes(a).input({1, c.in, c.size, c.size}).constant({c.out, c.in, 1, 1});
+    maker.output({1, c.out, c.size / c.stride, c.size / c.stride});
+    BOOST_TEST(kernels::cut(maker.problem()).size() == c.parts,
+               c.in << " to " << c.out << " channels of " << c.size << " x " << c.size);
+  }
+}
+
 // Parts of one size that read the same weights are one kernel: the weights are kept once.
 BOOST_AUTO_TEST_CASE(weights_are_kept_once) {
   for (const bool wide : {true, false}) {

@@ -62,6 +62,25 @@ BOOST_AUTO_TEST_CASE(parts_run_at_the_same_time) {
   }
 }
 
+// So that step after step the same core has the same share of a picture.
+BOOST_AUTO_TEST_CASE(each_thread_begins_with_its_own_share) {
+  kernels::Team team(2);
+  const auto caller = std::this_thread::get_id();
+  for (std::size_t count = 2; count <= 8; count += 2) {
+    std::atomic<std::size_t> wrong = 0;
+    for (int round = 0; round < 200; ++round) {
+      std::barrier both(2);
+      Parts step([&](std::size_t part) {
+        if (part % (count / 2) != 0) return;
+        both.arrive_and_wait();  // both are here, each in the part that it took first
+        wrong += (part == 0) != (std::this_thread::get_id() == caller);
+      });
+      team.run(step, count);
+    }
+    BOOST_TEST(wrong == 0U, wrong << " shares of " << count / 2 << " parts began elsewhere");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(what_a_part_throws_is_thrown_once_all_have_ended) {
   kernels::Team team(3);
   for (std::size_t round = 0; round < 2000; ++round) {

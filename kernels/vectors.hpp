@@ -10,7 +10,7 @@
 #define POLYCHRON_INDEPENDENT_STEPS _Pragma("GCC ivdep")
 #endif
 
-namespace polychron::kernels::direct {
+namespace polychron::kernels {
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
@@ -46,4 +46,4 @@ void with_vectors(const F& f) {
 
 #endif
 
-}  // namespace polychron::kernels::direct
+}  // namespace polychron::kernels
