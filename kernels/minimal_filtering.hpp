@@ -31,11 +31,9 @@ inline bool suits_minimal_filtering(const Problem& problem) {
 
 /// Channels of the result that such a kernel best computes together: with fewer the tiles of the
 /// input, which each part makes for itself, take too long (256 channels of 14 x 14 pixels: 0.43 ms
-/// in two parts, 0.73 in four, 0.93 the plain way; oneDNN 2.6, AVX-512). Where there are few,
-/// threads without a part would cost more.
+/// in two parts, 0.73 in four, 0.93 the plain way; oneDNN 2.6, AVX-512).
 inline std::size_t minimal_filtering_channels(std::size_t channels) {
-  if (channels < 64) return 16;
-  return channels <= 128 ? 32 : (channels / 2 + 15) / 16 * 16;
+  return channels < 64 ? 16 : (channels / 2 + 15) / 16 * 16;
 }
 
 }  // namespace polychron::kernels

@@ -57,7 +57,7 @@ class Team {
   void end() noexcept;
 
   const std::size_t size_;  ///< of `threads_`, and the caller
-  Bound* step_ = nullptr;  ///< written before `untaken_` says that it has parts
+  Bound* step_ = nullptr;   ///< written before `untaken_` says that it has parts
   std::uint32_t number_ = 0;
   std::exception_ptr error_;  ///< of the first that failed; by whoever set `failed_`
   std::atomic<bool> failed_{false};

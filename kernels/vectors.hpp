@@ -37,10 +37,42 @@ void with_vectors(const F& f) {
     f();
 }
 
+template <class F>
+[[gnu::flatten, gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]] void with_fused_avx512(
+    const F& f) {
+  f();
+}
+template <class F>
+[[gnu::flatten, gnu::target("avx2,fma")]] void with_fused_avx2(const F& f) {
+  f();
+}
+
+/// Whether std::fma() is an instruction of this processor's, and one of vectors.
+inline bool has_fused_vectors() {
+  return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
+}
+
+/// Calls `f`, a function of loops with std::fma(), where has_fused_vectors().
+template <class F>
+void with_fused_vectors(const F& f) {
+  if (__builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
+      __builtin_cpu_supports("avx512dq") != 0)
+    with_fused_avx512(f);
+  else
+    with_fused_avx2(f);
+}
+
 #else
 
 template <class F>
 void with_vectors(const F& f) {
+  f();
+}
+
+inline bool has_fused_vectors() { return false; }
+
+template <class F>
+void with_fused_vectors(const F& f) {
   f();
 }
 

@@ -9,12 +9,15 @@
 namespace polychron::kernels {
 namespace {
 
-/// How many parts: four, which serve one to four threads evenly, unless another number is even.
+/// How many parts: two of what is small, as each costs some 2 us beside its work, and narrower
+/// ones take longer; else four, which serve one to four threads evenly, unless another number is
+/// even.
 std::size_t parts_of(const Cut& cut, double least) {
+  constexpr double small = 60;  // times the least
   const std::size_t units = (cut.extent + cut.unit - 1) / cut.unit;
-  const auto most = static_cast<std::size_t>(std::min(8.0, cut.work / least));
-  if (units > 4 && units <= 8 && units <= most) return units;
-  return std::min({units, most, std::size_t{4}});
+  if (cut.work < 2 * least) return 1;
+  if (cut.work < small * least) return std::min(units, std::size_t{2});
+  return units > 4 && units < 8 ? units : std::min(units, std::size_t{4});
 }
 
 /// A stretch of the cut dimension, of `extent` elements in the result.

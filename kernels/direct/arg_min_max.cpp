@@ -7,9 +7,9 @@
 #include <limits>
 
 #include "kernels/direct/direct.hpp"
-#include "kernels/vectors.hpp"
 #include "kernels/elements.hpp"
 #include "kernels/function_kernel.hpp"
+#include "kernels/vectors.hpp"
 #include "ops/number.hpp"
 #include "ops/table.hpp"
 

@@ -4,10 +4,10 @@
 
 #include "kernels/direct/direct.hpp"
 #include "kernels/direct/nest.hpp"
-#include "kernels/vectors.hpp"
 #include "kernels/elements.hpp"
 #include "kernels/function_kernel.hpp"
 #include "kernels/half.hpp"
+#include "kernels/vectors.hpp"
 #include "ops/number.hpp"
 #include "ops/table.hpp"
 

@@ -3,9 +3,9 @@
 #include <limits>
 
 #include "kernels/direct/direct.hpp"
-#include "kernels/vectors.hpp"
 #include "kernels/function_kernel.hpp"
 #include "kernels/half.hpp"
+#include "kernels/vectors.hpp"
 #include "ops/number.hpp"
 #include "ops/table.hpp"
 

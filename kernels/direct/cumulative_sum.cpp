@@ -3,10 +3,10 @@
 #include <array>
 
 #include "kernels/direct/direct.hpp"
-#include "kernels/vectors.hpp"
 #include "kernels/elements.hpp"
 #include "kernels/function_kernel.hpp"
 #include "kernels/half.hpp"
+#include "kernels/vectors.hpp"
 #include "ops/number.hpp"
 
 namespace polychron::kernels::direct {

@@ -14,6 +14,7 @@ std::span<const Entry> reduction_entries() noexcept;
 std::span<const Entry> movement_entries() noexcept;
 std::span<const Entry> indexing_entries() noexcept;
 std::span<const Entry> quantization_entries() noexcept;
+std::span<const Entry> matrix_entries() noexcept;
 // What is left by the libraries.
 std::span<const Entry> activation_entries() noexcept;
 std::span<const Entry> broadcast_entries() noexcept;

@@ -2,8 +2,8 @@
 #include <limits>
 
 #include "kernels/direct/direct.hpp"
-#include "kernels/vectors.hpp"
 #include "kernels/function_kernel.hpp"
+#include "kernels/vectors.hpp"
 #include "ops/table.hpp"
 
 namespace polychron::kernels::direct {

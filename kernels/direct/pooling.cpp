@@ -5,10 +5,10 @@
 #include <cmath>
 
 #include "kernels/direct/direct.hpp"
-#include "kernels/vectors.hpp"
 #include "kernels/function_kernel.hpp"
 #include "kernels/half.hpp"
 #include "kernels/taps.hpp"
+#include "kernels/vectors.hpp"
 #include "ops/layouts.hpp"
 #include "ops/table.hpp"
 

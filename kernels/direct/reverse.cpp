@@ -3,9 +3,9 @@
 #include <cstring>
 
 #include "kernels/direct/direct.hpp"
-#include "kernels/vectors.hpp"
 #include "kernels/elements.hpp"
 #include "kernels/function_kernel.hpp"
+#include "kernels/vectors.hpp"
 
 namespace polychron::kernels::direct {
 namespace {

@@ -1,0 +1,208 @@
+// Products of one row with a constant matrix, such as a classifier's: bound by the matrix's way
+// from memory. It is packed in panels of columns that are read from one end to the other.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "base/kept_once.hpp"
+#include "kernels/direct/direct.hpp"
+#include "kernels/vectors.hpp"
+#include "ops/table.hpp"
+
+namespace polychron::kernels::direct {
+namespace {
+
+using ops::op;
+
+constexpr std::size_t wide = 64, narrow = 16;  // columns of a panel
+constexpr std::size_t together = 16;           // rows between two looks at the sums
+
+/// What the matrix looks like: `panels` wide panels, then narrow ones, the last filled up by zeros.
+struct Panels {
+  std::size_t rows, columns;
+  std::size_t panels() const { return columns / wide; }
+  std::size_t rest() const { return (columns % wide + narrow - 1) / narrow; }
+  std::size_t floats() const { return rows * (panels() * wide + rest() * narrow); }
+};
+
+/// `sums` of Width columns of a panel, by `count` of its rows. In the rows' order, so that a
+/// column is the same bits in whatever panel it is.
+template <std::size_t Width, std::size_t Count>
+void add_rows(const float* x, const float* panel, float* sums) {
+  POLYCHRON_INDEPENDENT_STEPS
+  for (std::size_t column = 0; column < Width; ++column) {
+    float sum = sums[column];
+    for (std::size_t row = 0; row < Count; ++row)
+      sum = std::fma(x[row], panel[row * Width + column], sum);
+    sums[column] = sum;
+  }
+}
+
+template <std::size_t Width>
+void multiply_panel(const float* x, const float* panel, std::size_t rows, float* sums) {
+  std::fill_n(sums, Width, 0.0F);
+  std::size_t row = 0;
+  for (; row + together <= rows; row += together)
+    add_rows<Width, together>(x + row, panel + row * Width, sums);
+  for (; row < rows; ++row) add_rows<Width, 1>(x + row, panel + row * Width, sums);
+}
+
+void multiply(const float* x, const float* packed, const Panels& matrix, float* result) {
+  alignas(64) std::array<float, wide> sums;
+  for (std::size_t i = 0; i < matrix.panels(); ++i, packed += matrix.rows * wide) {
+    multiply_panel<wide>(x, packed, matrix.rows, sums.data());
+    std::copy_n(sums.data(), wide, result + i * wide);
+  }
+  for (std::size_t at = matrix.panels() * wide; at < matrix.columns;
+       at += narrow, packed += matrix.rows * narrow) {
+    multiply_panel<narrow>(x, packed, matrix.rows, sums.data());
+    std::copy_n(sums.data(), std::min(narrow, matrix.columns - at), result + at);
+  }
+}
+
+/// What is done to the result: a vector is added, or it is kept within bounds.
+struct Finish {
+  std::size_t vector = 0;  ///< the input; 0: none
+  float low = -std::numeric_limits<float>::infinity();
+  float high = std::numeric_limits<float>::infinity();
+};
+
+void finish(const Finish& how, const std::byte* input, float* result, std::size_t count) {
+  if (how.vector != 0) {
+    const auto* const vector = reinterpret_cast<const float*>(input);
+    POLYCHRON_INDEPENDENT_STEPS
+    for (std::size_t i = 0; i < count; ++i) result[i] += vector[i];
+    return;
+  }
+  for (std::size_t i = 0; i < count; ++i) {  // NaN stays
+    result[i] = result[i] < how.low ? how.low : result[i];
+    result[i] = result[i] > how.high ? how.high : result[i];
+  }
+}
+
+class VectorProduct final : public Kernel {
+ public:
+  VectorProduct(const Panels& matrix, KeptBytes packed, std::vector<Finish> finishes)
+      : matrix_(matrix), packed_(std::move(packed)), finishes_(std::move(finishes)) {}
+  std::size_t constant_bytes() const noexcept override { return packed_->size(); }
+  bool keeps_constant(std::size_t index) const noexcept override { return index == 1; }
+  std::unique_ptr<Bound> bind(const Arguments& arguments) const override {
+    return std::make_unique<VectorBound>(*this, arguments);
+  }
+
+ private:
+  class VectorBound final : public Bound {
+   public:
+    VectorBound(const VectorProduct& kernel, const Arguments& arguments)
+        : kernel_(kernel), arguments_(arguments) {}
+    void run() override {
+      const auto* const x = reinterpret_cast<const float*>(arguments_.inputs[0]);
+      const auto* const packed = reinterpret_cast<const float*>(kernel_.packed_->data());
+      auto* const result = reinterpret_cast<float*>(arguments_.outputs[0]);
+      with_fused_vectors([&] {
+        multiply(x, packed, kernel_.matrix_, result);
+        for (const Finish& how : kernel_.finishes_)
+          finish(how, arguments_.inputs[how.vector], result, kernel_.matrix_.columns);
+      });
+    }
+
+   private:
+    const VectorProduct& kernel_;
+    const Arguments& arguments_;
+  };
+
+  Panels matrix_;
+  KeptBytes packed_;
+  std::vector<Finish> finishes_;
+};
+
+/// `at` elements from one to the next of a row and of a column.
+KeptBytes pack(const Panels& matrix, const Buffer& constant, std::int64_t row,
+               std::int64_t column) {
+  auto bytes = Buffer(matrix.floats() * sizeof(float));
+  const auto* const from = reinterpret_cast<const float*>(constant.data());
+  float* to = bytes.as<float>().data();
+  for (std::size_t at = 0; at < matrix.columns;) {
+    const std::size_t width = at + wide <= matrix.columns ? wide : narrow;
+    const std::size_t filled = std::min(width, matrix.columns - at);
+    for (std::size_t r = 0; r < matrix.rows; ++r, to += width)
+      for (std::size_t c = 0; c < filled; ++c)
+        to[c] =
+            from[static_cast<std::int64_t>(r) * row + static_cast<std::int64_t>(at + c) * column];
+    at += width;
+  }
+  return kept_once(std::make_shared<const Buffer>(std::move(bytes)));
+}
+
+/// The vector that is added to the result: input `index`.
+std::optional<Finish> vector(const Problem& problem, std::size_t index) {
+  const Slot& slot = problem.inputs[index];
+  const std::size_t columns = problem.outputs[0].descriptor.shape.back();
+  const Shape& shape = slot.descriptor.shape;
+  if (slot.descriptor.data_type != DataType::float32 || !slot.present || shape.empty() ||
+      slot.layout != Layout::plain || !slot.order.empty() || shape.back() != columns ||
+      *element_count(shape) != columns || steps_of(slot).back() != 1)
+    return std::nullopt;
+  return Finish{index};
+}
+
+std::optional<std::vector<Finish>> finishes_of(const Problem& problem) {
+  std::vector<Finish> list;
+  const auto add = [&](std::optional<Finish> how) {
+    if (how) list.push_back(*how);
+    return how.has_value();
+  };
+  if (problem.own_inputs > 2 && problem.inputs[2].present && !add(vector(problem, 2)))
+    return std::nullopt;
+  for (const PostOp& post : problem.post_ops) {
+    if (post.op == op("add") && post.operands.size() == 1) {
+      if (!add(vector(problem, post.operands[0]))) return std::nullopt;
+    } else if (post.op == op("relu")) {
+      list.push_back({0, 0});
+    } else {
+      return std::nullopt;
+    }
+  }
+  return list;
+}
+
+bool is_row(const Slot& slot) {
+  const Shape& shape = slot.descriptor.shape;
+  return shape.size() >= 2 && slot.order.empty() && slot.layout == Layout::plain &&
+         *element_count(shape) == shape.back() && steps_of(slot).back() == 1;
+}
+
+KernelResult prepare_vector_product(const Problem& problem) {
+  // A product that is rounded on its own may be infinite where the sum is not.
+  if (!has_fused_vectors()) return refuse("no multiplication and addition in one");
+  for (std::size_t i = 0; i < 2; ++i)
+    if (problem.inputs[i].descriptor.data_type != DataType::float32) return refuse("float32 only");
+  const Slot& b = problem.inputs[1];
+  const Shape& shape = b.descriptor.shape;
+  const auto* const gemm = std::get_if<GemmAttributes>(&problem.attributes);
+  if (gemm != nullptr && (gemm->alpha != 1 || gemm->beta != 1 || gemm->a_transpose))
+    return refuse("factors of one, and rows as they are only");
+  if (!is_row(problem.inputs[0]) || !is_row(problem.outputs[0])) return refuse("one row only");
+  if (!b.constant || b.layout != Layout::plain ||
+      std::any_of(shape.begin(), shape.end() - 2, [](std::uint32_t n) { return n != 1; }))
+    return refuse("one constant matrix only");
+  auto finishes = finishes_of(problem);
+  if (!finishes) return refuse("vectors to add and relu only");
+  const std::size_t last = shape.size() - 1;
+  const bool transposed = gemm != nullptr && gemm->b_transpose;
+  const std::size_t row = transposed ? last : last - 1, column = transposed ? last - 1 : last;
+  const Panels matrix{shape[row], shape[column]};
+  const auto steps = steps_of(b);
+  return KernelResult(std::make_unique<VectorProduct>(
+      matrix, pack(matrix, *b.constant, steps[row], steps[column]), std::move(*finishes)));
+}
+
+constexpr Entry entries[] = {{op("gemm"), prepare_vector_product},
+                             {op("matmul"), prepare_vector_product}};
+
+}  // namespace
+
+std::span<const Entry> matrix_entries() noexcept { return entries; }
+
+}  // namespace polychron::kernels::direct

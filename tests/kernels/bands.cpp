@@ -1,0 +1,325 @@
+// Convolutions in bands: that they are the whole's, whoever computes which, and which are.
+#include "kernels/cpu/bands.hpp"
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+
+#include "kernels/cpu/band_kernel.hpp"
+#include "kernels/cpu/cpu_backend.hpp"
+#include "kernels/cpu/plan.hpp"
+#include "kernels/fusion.hpp"
+#include "kernels/team.hpp"
+#include "tests/kernels/graphs.hpp"
+#include "tests/kernels/random.hpp"
+
+namespace polychron {
+namespace {
+
+using kernels::Layout;
+using kernels::Problem;
+using kernels::Slot;
+using ops::op;
+using tests::GraphMaker;
+using tests::Random;
+using tests::Runner;
+
+Buffer random_floats(Random& random, std::size_t bytes) {
+  Buffer buffer(bytes);
+  for (float& number : buffer.as<float>())
+    number = static_cast<float>(random.pick(0, 2000)) / 1000 - 1;
+  return buffer;
+}
+
+Slot slot(Shape shape, Layout layout) {
+  return {{DataType::float32, std::move(shape)}, layout, nullptr, true, {}, {}};
+}
+
+std::size_t bytes_of(const Slot& slot) {
+  return kernels::storage_bytes(slot.descriptor, slot.layout);
+}
+
+/// Links with the inputs of all of them, in turn, without the pictures between.
+struct Chain {
+  std::vector<Problem> links;
+  std::vector<Buffer> inputs;
+
+  void add(Random& random, Problem link) {
+    for (std::size_t i = links.empty() ? 0 : 1; i < link.inputs.size(); ++i) {
+      Slot& in = link.inputs[i];
+      Buffer values = random_floats(random, bytes_of(in));
+      // Channels that fill up a block are zero.
+      const Shape& shape = in.descriptor.shape;
+      const std::uint32_t block = kernels::channel_block(in.layout);
+      if (block > 1)
+        for (std::size_t k = 0; k < values.as<float>().size(); ++k) {
+          const std::size_t plane = k / (std::size_t{shape[2]} * shape[3] * block);
+          if (plane * block + k % block >= shape[1]) values.as<float>()[k] = 0;
+        }
+      if (i > 0 && i < link.own_inputs)
+        in.constant = std::make_shared<const Buffer>(Buffer::copy_of(values.bytes()));
+      inputs.push_back(std::move(values));
+    }
+    links.push_back(std::move(link));
+  }
+};
+
+std::uint32_t result_size(std::uint32_t size, std::uint32_t window, std::uint32_t stride,
+                          std::uint32_t padding, std::uint32_t dilation) {
+  return (size + padding - (window - 1) * dilation - 1) / stride + 1;
+}
+
+/// A convolution of the picture that `from` describes; with a residual where the sizes allow it.
+Problem convolution(Random& random, const Slot& from, std::uint32_t channels, std::uint32_t window,
+                    bool depthwise) {
+  const Shape& in = from.descriptor.shape;
+  Conv2dAttributes a;
+  a.strides = {random.pick(1, 2), random.pick(1, 2)};
+  a.dilations = {random.pick(1, 2), 1};
+  a.padding = {random.pick(0, window - 1), random.pick(0, window - 1), window / 2, window / 2};
+  a.groups = depthwise ? in[1] : 1;
+  if (depthwise) channels = in[1];
+  const Shape out{
+      1, channels,
+      result_size(in[2], window, a.strides[0], a.padding[0] + a.padding[1], a.dilations[0]),
+      result_size(in[3], window, a.strides[1], a.padding[2] + a.padding[3], 1)};
+  Problem problem;
+  problem.op = op("conv2d");
+  problem.attributes = a;
+  problem.inputs = {from, slot({channels, depthwise ? 1 : in[1], window, window}, Layout::plain)};
+  if (random.chance()) problem.inputs.push_back(slot({channels}, Layout::plain));
+  problem.own_inputs = problem.inputs.size();
+  problem.outputs = {slot(out, kernels::picture_layout())};
+  if (random.chance()) problem.post_ops.push_back({op("relu"), {}, {}});
+  if (random.chance()) {
+    problem.post_ops.push_back(
+        {op("add"), {}, {static_cast<std::uint32_t>(problem.inputs.size())}});
+    problem.inputs.push_back(random.chance()
+                                 ? slot(out, kernels::picture_layout())
+                                 : slot({1, random.chance() ? channels : 1, 1, 1}, Layout::plain));
+  }
+  return problem;
+}
+
+Chain random_chain(std::uint32_t seed) {
+  Random random(seed);
+  const auto layout = kernels::picture_layout();
+  Chain chain;
+  const bool photograph = random.chance();
+  const std::uint32_t channels = photograph ? 3 : 8 * random.pick(1, 5);
+  Slot picture = slot({1, channels, random.pick(20, 40), random.pick(5, 20)},
+                      photograph ? Layout::plain : layout);
+  chain.add(random,
+            convolution(random, picture, 8 * random.pick(1, 6), random.chance() ? 3 : 1, false));
+  chain.add(random,
+            convolution(random, chain.links.back().outputs[0], 0, random.chance() ? 3 : 5, true));
+  if (random.chance())
+    chain.add(random,
+              convolution(random, chain.links.back().outputs[0], 8 * random.pick(1, 6), 1, false));
+  return chain;
+}
+
+bool is_whole(const Problem& problem, std::size_t input) {
+  return problem.inputs[input].layout != Layout::plain;
+}
+
+/// A kernel's run on memory of exactly the bytes that it asks for, and a guard behind.
+struct Run {
+  std::vector<float> result;
+  bool overran = false;
+};
+Run run(const kernels::Kernel& kernel, const Slot& output,
+        const std::vector<const std::byte*>& inputs, const std::vector<std::size_t>& order) {
+  constexpr std::size_t guard = 256;
+  constexpr auto mark = std::byte{0xA5};
+  const std::size_t bytes = bytes_of(output);
+  Buffer result(bytes + guard), scratch(kernel.scratch_bytes() + guard);
+  std::ranges::fill(result.bytes(), mark);
+  std::ranges::fill(scratch.bytes(), mark);
+  std::array<std::byte*, 1> outputs{result.data()};
+  const kernels::Arguments arguments{inputs, outputs, scratch.data()};
+  const auto bound = kernel.bind(arguments);
+  if (order.empty())
+    bound->run();
+  else
+    for (const std::size_t part : order) bound->run_part(part);
+  const auto marked = [&](const Buffer& buffer, std::size_t from) {
+    return std::ranges::all_of(buffer.bytes().subspan(from),
+                               [&](std::byte b) { return b == mark; });
+  };
+  Run made;
+  made.overran = !marked(result, bytes) || !marked(scratch, kernel.scratch_bytes());
+  made.result.resize(bytes / sizeof(float));
+  std::memcpy(made.result.data(), result.data(), bytes);
+  return made;
+}
+
+std::vector<const std::byte*> addresses(const std::vector<Buffer>& buffers) {
+  std::vector<const std::byte*> list;
+  for (const Buffer& buffer : buffers) list.push_back(buffer.data());
+  return list;
+}
+
+/// Link by link, each as a whole.
+std::vector<float> expected_of(const Chain& chain) {
+  std::vector<float> picture;
+  std::size_t next = 0;
+  for (const Problem& link : chain.links) {
+    std::vector<const std::byte*> inputs;
+    if (&link != chain.links.data())
+      inputs.push_back(reinterpret_cast<const std::byte*>(picture.data()));
+    while (inputs.size() < link.inputs.size()) inputs.push_back(chain.inputs[next++].data());
+    std::string text;
+    picture = run(*kernels::prepare_kernel(link, text), link.outputs[0], inputs, {}).result;
+  }
+  return picture;
+}
+
+/// Two convolutions of a picture of this many rows and columns: 1x1 to `channels`, and depthwise.
+std::vector<Problem> expanded(std::uint32_t channels, std::uint32_t size, std::uint32_t stride) {
+  const auto layout = kernels::picture_layout();
+  const auto filter = [](Shape shape) {
+    Slot constant = slot(std::move(shape), Layout::plain);
+    constant.constant = std::make_shared<const Buffer>(Buffer(bytes_of(constant)));
+    return constant;
+  };
+  Problem one, two;
+  one.op = two.op = op("conv2d");
+  one.attributes = Conv2dAttributes{};
+  one.inputs = {slot({1, 16, size, size}, layout), filter({channels, 16, 1, 1})};
+  one.outputs = {slot({1, channels, size, size}, layout)};
+  Conv2dAttributes a;
+  a.padding = {1, 1, 1, 1};
+  a.strides = {stride, stride};
+  a.groups = channels;
+  two.attributes = a;
+  two.inputs = {one.outputs[0], filter({channels, 1, 3, 3})};
+  two.outputs = {slot({1, channels, size / stride, size / stride}, layout)};
+  one.own_inputs = two.own_inputs = 2;
+  return {one, two};
+}
+
+/// The block that MobileNetV2 is made of, on a picture of 56 x 56, twice.
+std::shared_ptr<const ops::Graph> blocks(std::uint32_t batch = 1, bool also_between = false) {
+  GraphMaker maker;
+  auto x = maker.input({batch, 24, 56, 56});
+  for (int i = 0; i < 2; ++i) {
+    auto y = maker.node(op("conv2d"), {x, maker.random({144, 24, 1, 1}), maker.random({144})},
+                        {batch, 144, 56, 56}, Conv2dAttributes{});
+    y = maker.node(op("clamp"), {y}, {batch, 144, 56, 56}, ClampAttributes{0, 6});
+    Conv2dAttributes a;
+    a.padding = {1, 1, 1, 1};
+    a.groups = 144;
+    y = maker.node(op("conv2d"), {y, maker.random({144, 1, 3, 3})}, {batch, 144, 56, 56}, a);
+    if (also_between) maker.output(y);
+    y = maker.node(op("conv2d"), {y, maker.random({24, 144, 1, 1}, -0.1F, 0.1F)},
+                   {batch, 24, 56, 56}, Conv2dAttributes{});
+    x = maker.node(op("add"), {y, x}, {batch, 24, 56, 56});
+  }
+  maker.output(x);
+  return maker.share();
+}
+
+std::size_t steps_in_bands(const std::shared_ptr<const ops::Graph>& graph) {
+  const auto steps = kernels::make_cpu_backend()->compile(graph).value()->describe();
+  return static_cast<std::size_t>(std::ranges::count_if(
+      steps, [](const std::string& step) { return step.starts_with("bands: "); }));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(bands)
+
+BOOST_AUTO_TEST_CASE(random_chains_are_what_their_links_compute) {
+  int made = 0, residuals = 0;
+  for (std::uint32_t seed = 0; seed < 120; ++seed) {
+    const Chain chain = random_chain(seed);
+    const Problem& last = chain.links.back();
+    const std::size_t rows = last.outputs[0].descriptor.shape[2];
+    const std::size_t count = Random(seed + 1000).pick(2, 7);
+    if (rows < count) continue;
+    std::string text;
+    const auto kernel = kernels::prepare_in_bands(chain.links, text, count);
+    if (!kernel) continue;  // some band lies in the padding alone
+    ++made;
+    for (const Problem& link : chain.links)
+      for (std::size_t i = link.own_inputs; i < link.inputs.size(); ++i)
+        residuals += is_whole(link, i) ? 1 : 0;
+    const auto expected = expected_of(chain);
+    const auto inputs = addresses(chain.inputs);
+    const auto whole = run(*kernel, last.outputs[0], inputs, {});
+    BOOST_TEST(!whole.overran, "seed " << seed << ": " << text);
+    double worst = 0;
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      worst = std::max(worst, std::abs(double{whole.result[i]} - expected[i]) /
+                                  (1 + std::abs(double{expected[i]})));
+    BOOST_TEST(worst < 1e-4, "seed " << seed << " is off by " << worst << ": " << text);
+    std::vector<std::size_t> order(std::min<std::size_t>(count, 4));
+    std::iota(order.rbegin(), order.rend(), std::size_t{0});
+    const auto parts = run(*kernel, last.outputs[0], inputs, order);
+    BOOST_TEST(!parts.overran, "seed " << seed << ": " << text);
+    BOOST_TEST((parts.result == whole.result), "seed " << seed << ", in parts: " << text);
+  }
+  BOOST_TEST(made > 60);
+  BOOST_TEST(residuals > 20);
+}
+
+BOOST_AUTO_TEST_CASE(rows_of_bands_meet_and_edges_are_padded_once) {
+  const auto links = expanded(64, 30, 1);
+  const auto bands = kernels::bands_of(links, 4);
+  BOOST_REQUIRE(bands.size() == 4U);
+  std::uint32_t row = 0;
+  for (const auto& band : bands) {
+    BOOST_TEST(band[1].out.begin == row);
+    row = band[1].out.end;
+    BOOST_TEST((band[0].out == band[1].in));
+    const auto& a = std::get<Conv2dAttributes>(band[1].problem.attributes);
+    BOOST_TEST(a.padding[0] == (band[1].out.begin == 0 ? 1U : 0U));
+    BOOST_TEST(a.padding[1] == (band[1].out.end == 30 ? 1U : 0U));
+    BOOST_TEST(band[1].in.count() == band[1].out.count() + 2 - a.padding[0] - a.padding[1]);
+  }
+  BOOST_TEST(row == 30U);
+}
+
+BOOST_AUTO_TEST_CASE(their_number_is_a_matter_of_shapes) {
+  BOOST_TEST(kernels::best_count(expanded(96, 112, 2)) == 8U);
+  BOOST_TEST(kernels::best_count(expanded(192, 42, 1)) == 2U);
+  BOOST_TEST(kernels::best_count(expanded(192, 14, 1)) == 0U);  // little lies between
+}
+
+BOOST_AUTO_TEST_CASE(chains_are_found_and_are_what_they_were) {
+  const auto graph = blocks();
+  BOOST_TEST(steps_in_bands(graph) == 2U);
+  Runner plain(kernels::make_cpu_backend({.optimize = false, .reference_only = true}), graph);
+  Runner alone(kernels::make_cpu_backend(), graph);
+  plain.randomize(3);
+  plain.run();
+  const auto expected = plain.get<float>(0);
+  alone.randomize(3);
+  alone.run();
+  const auto actual = alone.get<float>(0);
+  double worst = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    worst = std::fmax(worst, std::fabs(double{actual[i]} - expected[i]));
+  BOOST_TEST(worst < 1e-2, "off by " << worst);
+  for (const int threads : {1, 2, 3, 4, 7}) {
+    Runner shared(kernels::make_cpu_backend(), graph, std::make_shared<kernels::Team>(threads));
+    for (int round = 0; round < 5; ++round) {
+      shared.randomize(3);
+      shared.run();
+      BOOST_TEST((shared.get<float>(0) == actual), threads << " threads, run " << round);
+    }
+  }
+}
+
+// What somebody else reads has to be there as a whole; pictures of a batch are parts already.
+BOOST_AUTO_TEST_CASE(what_is_read_elsewhere_is_not_between) {
+  BOOST_TEST(steps_in_bands(blocks(1, true)) == 2U);  // the first two of each block still are
+  BOOST_TEST(steps_in_bands(blocks(2)) == 0U);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace polychron
