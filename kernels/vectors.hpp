@@ -24,8 +24,8 @@ template <class F>
   f();
 }
 
-/// Calls `f`, a function of loops, compiled for this processor's vectors. Fused multiplication and
-/// addition is not among the instructions: results are the same everywhere.
+/// Calls `f`, a function of loops, compiled for this processor's vectors. With the widest ones the
+/// compiler may make one instruction, with one rounding, of a multiplication and an addition.
 template <class F>
 void with_vectors(const F& f) {
   if (__builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&

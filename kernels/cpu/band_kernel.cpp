@@ -24,14 +24,14 @@ std::size_t padded(std::size_t bytes) {
 /// How a picture lies in memory: planes of rows, one for each block of channels.
 struct Picture {
   std::size_t planes = 0, rows = 0, row = 0;  ///< `row` in bytes
-  bool dense = false;  ///< rows are so where they lie: there is one plane, which is full
+  bool dense = false;                         ///< has_dense_rows()
   explicit Picture(const Slot& slot) {
     const Shape& shape = slot.descriptor.shape;
     const std::size_t block = channel_block(slot.layout);
     planes = (shape[1] + block - 1) / block;
     rows = shape[2];
     row = shape[3] * block * byte_size(slot.descriptor.data_type);
-    dense = shape[1] == block;
+    dense = has_dense_rows(slot);
   }
 };
 
@@ -62,16 +62,7 @@ class BandKernel final : public Kernel {
 
   std::size_t parts() const noexcept { return std::min(bands_.size(), most_parts); }
   std::size_t scratch_bytes() const noexcept override { return parts() * worker_bytes_; }
-  std::size_t constant_bytes() const noexcept override {
-    std::size_t bytes = 0;
-    for (const Link& link : links_) {
-      // What they make of the filter is alike, and in memory once (base/kept_once.hpp).
-      std::set<std::size_t> kept;
-      for (const auto& way : link.ways) kept.insert(way->constant_bytes());
-      for (const std::size_t once : kept) bytes += once;
-    }
-    return bytes;
-  }
+  std::size_t constant_bytes() const noexcept override { return constant_bytes_; }
   bool keeps_constant(std::size_t index) const noexcept override {
     for (const Link& link : links_)
       for (std::size_t i = 0; i < link.inputs.size(); ++i)
@@ -103,6 +94,7 @@ class BandKernel final : public Kernel {
   std::vector<std::vector<Share>> bands_;  ///< a share for each link
   std::optional<Picture> result_;
   std::size_t worker_bytes_ = 0;  ///< scratch of one part
+  std::size_t constant_bytes_ = 0;
 };
 
 /// The bands of a lane. Each part has memory for one band, and goes through its own.
@@ -230,6 +222,7 @@ std::unique_ptr<BandKernel> BandKernel::prepare(std::span<const Problem> links,
     const Problem& whole = links[k];
     link.inputs.resize(whole.inputs.size());
     std::vector<const BandLink*> ways;
+    std::set<std::size_t> kept;  // what they make of the filter, in memory once if it is alike
     std::vector<std::size_t> rows(whole.inputs.size());
     for (std::size_t b = 0; b < bands.size(); ++b) {
       const BandLink& share = bands[b][k];
@@ -242,7 +235,10 @@ std::unique_ptr<BandKernel> BandKernel::prepare(std::span<const Problem> links,
       if (way == ways.end()) {
         std::string text;
         auto own = prepare_kernel(share.problem, text);
-        if (text.starts_with("reference")) return nullptr;
+        // Some bands filtered and others not would round unlike each other.
+        if (text.starts_with("reference") || own->filters_minimally()) return nullptr;
+        if (kept.insert(own->constant_bytes()).second)
+          kernel->constant_bytes_ += own->constant_bytes();
         scratch = std::max(scratch, padded(own->scratch_bytes()));
         link.ways.push_back(std::move(own));
         ways.push_back(&share);
@@ -288,6 +284,7 @@ std::unique_ptr<Kernel> prepare_in_bands(std::span<const Problem> links, std::st
   ensure(links.size() > 1 && std::ranges::all_of(links, has_rows), "bands are of rows");
   if (count == 0) count = best_count(links);
   if (count < 2) return nullptr;
+  ensure(count <= links.back().outputs[0].descriptor.shape[2], "a band has a row");
   const auto bands = bands_of(links, count);
   if (bands.empty()) return nullptr;
   std::unique_ptr<BandKernel> kernel;

@@ -4,6 +4,7 @@
 
 #include "kernels/cpu/band_kernel.hpp"
 #include "kernels/cpu/bands.hpp"
+#include "kernels/minimal_filtering.hpp"
 #include "ops/layouts.hpp"
 
 namespace polychron::kernels {
@@ -63,7 +64,8 @@ class Banding {
     const ValueId picture = graph_.nodes[depthwise].inputs[0];
     const std::size_t before = uses_.producer[picture];
     const auto* const a = convolution(before);
-    if (a != nullptr && a->groups == 1 && only_consumer(graph_, uses_, picture) == depthwise)
+    if (a != nullptr && a->groups == 1 && only_consumer(graph_, uses_, picture) == depthwise &&
+        !suits_minimal_filtering(problem_of(graph_, graph_.nodes[before])))
       chain.insert(chain.begin(), before);
     const ValueId made = graph_.nodes[depthwise].outputs[0];
     const std::size_t behind = only_consumer(graph_, uses_, made);

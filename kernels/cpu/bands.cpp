@@ -55,7 +55,25 @@ double operations(const Problem& problem) {
 
 std::size_t bytes(const Slot& slot) { return storage_bytes(slot.descriptor, slot.layout); }
 
+/// Of the pictures whose rows are not used where they lie.
+double copied_bytes(std::span<const Problem> links) {
+  std::size_t sum = 0;
+  const auto add = [&](const Slot& slot) {
+    if (!has_dense_rows(slot)) sum += bytes(slot);
+  };
+  add(links.front().inputs[0]);
+  add(links.back().outputs[0]);
+  for (const Problem& link : links)
+    for (std::size_t i = link.own_inputs; i < link.inputs.size(); ++i)
+      if (follows_rows(link, i)) add(link.inputs[i]);
+  return static_cast<double>(sum);
+}
+
 }  // namespace
+
+bool has_dense_rows(const Slot& slot) {
+  return slot.descriptor.shape[1] == channel_block(slot.layout);
+}
 
 bool has_rows(const Problem& problem) {
   const auto* const a = std::get_if<Conv2dAttributes>(&problem.attributes);
@@ -93,6 +111,8 @@ std::size_t best_count(std::span<const Problem> links) {
   constexpr std::size_t least_between = 1024 * 1024;  // what a core has to itself, about
   constexpr std::size_t enough = 512 * 1024;
   constexpr double most_repeated = 0.08;  // of the operations
+  constexpr double bytes_an_operation =
+      1;  // that move in the time of a multiplication and addition
   constexpr std::size_t most = 32, shared_evenly = 4;
   std::size_t between = 0;
   double total = 0;
@@ -101,6 +121,7 @@ std::size_t best_count(std::span<const Problem> links) {
     total += operations(link);
   }
   if (between < least_between) return 0;
+  const double copied = copied_bytes(links);
   std::size_t best = 0;
   for (std::size_t count = 2; count <= most; count *= 2) {
     if (count * 4 > rows_of(links.back().outputs[0])) break;
@@ -116,7 +137,10 @@ std::size_t best_count(std::span<const Problem> links) {
       }
       held = std::max(held, own);
     }
-    if (computed > total * (1 + most_repeated)) break;
+    const double repeated = computed - total;
+    if (repeated > total * most_repeated) break;
+    // What lies between is neither written far away nor read from there.
+    if (2 * copied + repeated * bytes_an_operation > 2 * static_cast<double>(between)) break;
     best = count;
     if (held <= enough && count >= shared_evenly) break;
   }

@@ -35,12 +35,16 @@ using Band = std::vector<BandLink>;
 /// front, with a constant filter; what post-operations add has its rows, or the same for all.
 bool has_rows(const Problem& problem);
 
+/// Whether a picture's rows lie one after the other: it has one plane of channels, which is full.
+bool has_dense_rows(const Slot& slot);
+
 /// The convolutions `links`, each with rows and each the next one's picture, in `count` bands of
-/// the last one's result. Empty if some band needs no row of a picture at all.
+/// the last one's result, which has as many rows. Empty if some band needs no row of a picture.
 std::vector<Band> bands_of(std::span<const Problem> links, std::size_t count);
 
 /// In how many bands they are best computed, by their shapes alone: 0 if together they gain
-/// nothing, because little lies between them or the edges of bands would be much of the work.
+/// nothing, because little lies between them, or because the edges of bands and the way of rows
+/// into bands and out of them would be much of the work.
 std::size_t best_count(std::span<const Problem> links);
 
 }  // namespace polychron::kernels

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "base/kept_once.hpp"
 #include "kernels/direct/direct.hpp"
@@ -17,6 +16,7 @@ using ops::op;
 
 constexpr std::size_t wide = 64, narrow = 16;  // columns of a panel
 constexpr std::size_t together = 16;           // rows between two looks at the sums
+constexpr std::size_t block = 256;  // rows that are summed up on their own: errors stay small
 
 /// What the matrix looks like: `panels` wide panels, then narrow ones, the last filled up by zeros.
 struct Panels {
@@ -41,11 +41,17 @@ void add_rows(const float* x, const float* panel, float* sums) {
 
 template <std::size_t Width>
 void multiply_panel(const float* x, const float* panel, std::size_t rows, float* sums) {
+  alignas(64) std::array<float, Width> own;
   std::fill_n(sums, Width, 0.0F);
-  std::size_t row = 0;
-  for (; row + together <= rows; row += together)
-    add_rows<Width, together>(x + row, panel + row * Width, sums);
-  for (; row < rows; ++row) add_rows<Width, 1>(x + row, panel + row * Width, sums);
+  for (std::size_t begin = 0; begin < rows; begin += block) {
+    const std::size_t end = std::min(begin + block, rows);
+    own.fill(0.0F);
+    std::size_t row = begin;
+    for (; row + together <= end; row += together)
+      add_rows<Width, together>(x + row, panel + row * Width, own.data());
+    for (; row < end; ++row) add_rows<Width, 1>(x + row, panel + row * Width, own.data());
+    for (std::size_t column = 0; column < Width; ++column) sums[column] += own[column];
+  }
 }
 
 void multiply(const float* x, const float* packed, const Panels& matrix, float* result) {
@@ -61,11 +67,9 @@ void multiply(const float* x, const float* packed, const Panels& matrix, float* 
   }
 }
 
-/// What is done to the result: a vector is added, or it is kept within bounds.
+/// What is done to the result: a vector is added, or what is negative becomes 0.
 struct Finish {
   std::size_t vector = 0;  ///< the input; 0: none
-  float low = -std::numeric_limits<float>::infinity();
-  float high = std::numeric_limits<float>::infinity();
 };
 
 void finish(const Finish& how, const std::byte* input, float* result, std::size_t count) {
@@ -75,10 +79,7 @@ void finish(const Finish& how, const std::byte* input, float* result, std::size_
     for (std::size_t i = 0; i < count; ++i) result[i] += vector[i];
     return;
   }
-  for (std::size_t i = 0; i < count; ++i) {  // NaN stays
-    result[i] = result[i] < how.low ? how.low : result[i];
-    result[i] = result[i] > how.high ? how.high : result[i];
-  }
+  for (std::size_t i = 0; i < count; ++i) result[i] = result[i] < 0 ? 0 : result[i];  // NaN stays
 }
 
 class VectorProduct final : public Kernel {
@@ -159,7 +160,7 @@ std::optional<std::vector<Finish>> finishes_of(const Problem& problem) {
     if (post.op == op("add") && post.operands.size() == 1) {
       if (!add(vector(problem, post.operands[0]))) return std::nullopt;
     } else if (post.op == op("relu")) {
-      list.push_back({0, 0});
+      list.push_back({});
     } else {
       return std::nullopt;
     }

@@ -83,10 +83,10 @@ void Workforce::look_out(std::unique_lock<std::mutex>& lock) {
   constexpr int most = 2;
   lookout_ = true;
   called_ = false;
-  for (int intervals = 0; idle() && intervals < most; ++intervals) {
+  for (int intervals = 0; idle() && intervals < most;) {
     const auto before = quietly_pushed_;
     if (changed_.wait_for(lock, interval) == std::cv_status::timeout) surface();
-    if (quietly_pushed_ != before) intervals = 0;
+    intervals = quietly_pushed_ != before ? 0 : intervals + 1;
   }
   lookout_ = false;
   surface();
