@@ -202,19 +202,21 @@ std::vector<Problem> expanded(std::uint32_t channels, std::uint32_t size, std::u
   return {one, two};
 }
 
-/// The block that MobileNetV2 is made of, on a picture of 56 x 56, twice.
-std::shared_ptr<const ops::Graph> blocks(std::uint32_t batch = 1, bool also_between = false) {
+/// The block that MobileNetV2 is made of, on a picture of 56 x 56, twice. `also_output`: what its
+/// first or second convolution makes.
+std::shared_ptr<const ops::Graph> blocks(std::uint32_t batch = 1, int also_output = 0) {
   GraphMaker maker;
   auto x = maker.input({batch, 24, 56, 56});
   for (int i = 0; i < 2; ++i) {
     auto y = maker.node(op("conv2d"), {x, maker.random({144, 24, 1, 1}), maker.random({144})},
                         {batch, 144, 56, 56}, Conv2dAttributes{});
     y = maker.node(op("clamp"), {y}, {batch, 144, 56, 56}, ClampAttributes{0, 6});
+    if (also_output == 1) maker.output(y);
     Conv2dAttributes a;
     a.padding = {1, 1, 1, 1};
     a.groups = 144;
     y = maker.node(op("conv2d"), {y, maker.random({144, 1, 3, 3})}, {batch, 144, 56, 56}, a);
-    if (also_between) maker.output(y);
+    if (also_output == 2) maker.output(y);
     y = maker.node(op("conv2d"), {y, maker.random({24, 144, 1, 1}, -0.1F, 0.1F)},
                    {batch, 24, 56, 56}, Conv2dAttributes{});
     x = maker.node(op("add"), {y, x}, {batch, 24, 56, 56});
@@ -362,6 +364,7 @@ BOOST_AUTO_TEST_CASE(their_number_is_a_matter_of_shapes) {
   BOOST_TEST(kernels::best_count(expanded(192, 44, 2)) == 4U);
   BOOST_TEST(kernels::best_count(expanded(192, 42, 1)) == 0U);  // its result is as large
   BOOST_TEST(kernels::best_count(expanded(192, 14, 1)) == 0U);  // little lies between
+  BOOST_TEST(kernels::best_count(expanded(64, 28, 2)) == 0U);
   auto wide = expanded(96, 112, 1);  // as much would be copied as lies between
   wide[0].inputs[0].descriptor.shape[1] = wide[0].inputs[1].descriptor.shape[1] = 96;
   BOOST_TEST(kernels::best_count(wide) == 0U);
@@ -396,8 +399,39 @@ BOOST_AUTO_TEST_CASE(chains_are_found_and_are_what_they_were) {
 // What somebody else reads has to be there as a whole; pictures of a batch are parts already.
 BOOST_AUTO_TEST_CASE(what_is_read_elsewhere_is_not_between) {
   if (!has_bands()) return;
-  BOOST_TEST(steps_in_bands(blocks(1, true)) == 0U);
+  BOOST_TEST(steps_in_bands(blocks(1, 1)) == 0U);
+  BOOST_TEST(steps_in_bands(blocks(1, 2)) == 0U);
   BOOST_TEST(steps_in_bands(blocks(2)) == 0U);
+}
+
+// A 1x1 convolution that adds what a depthwise one made does not convolve that.
+BOOST_AUTO_TEST_CASE(what_is_added_is_not_a_picture) {
+  GraphMaker maker;
+  const auto x = maker.input({1, 16, 112, 112});
+  const auto e = maker.node(op("conv2d"), {x, maker.random({96, 16, 1, 1})}, {1, 96, 112, 112},
+                            Conv2dAttributes{});
+  Conv2dAttributes a;
+  a.padding = {1, 1, 1, 1};
+  a.groups = 96;
+  a.strides = {2, 2};
+  const auto d = maker.node(op("conv2d"), {e, maker.random({96, 1, 3, 3})}, {1, 96, 56, 56}, a);
+  const auto z = maker.input({1, 96, 56, 56});
+  auto p = maker.node(op("conv2d"), {z, maker.random({96, 96, 1, 1})}, {1, 96, 56, 56},
+                      Conv2dAttributes{});
+  p = maker.node(op("add"), {d, p}, {1, 96, 56, 56});
+  maker.output(p);
+  Runner plain(kernels::make_cpu_backend({.optimize = false, .reference_only = true}),
+               maker.share());
+  Runner banded(kernels::make_cpu_backend(), maker.share());
+  for (Runner* runner : {&plain, &banded}) {
+    runner->randomize(4);
+    runner->run();
+  }
+  const auto expected = plain.get<float>(0), actual = banded.get<float>(0);
+  double worst = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    worst = std::fmax(worst, std::fabs(double{actual[i]} - expected[i]));
+  BOOST_TEST(worst < 1e-3, "off by " << worst);
 }
 
 // Minimal filtering gains more than bands, and all rows are rounded alike.
