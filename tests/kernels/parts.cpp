@@ -160,7 +160,8 @@ BOOST_AUTO_TEST_CASE(parts_of_convolutions_are_as_wide_as_kernels_like_them) {
     std::uint32_t in, out, size, stride;
     std::size_t parts;
   } const cases[]{{256, 64, 56, 1, 2}, {512, 128, 28, 1, 4}, {64, 256, 56, 1, 4},
-                  {384, 96, 14, 1, 2}, {256, 512, 56, 2, 2}, {64, 128, 8, 1, 0}};
+                  {384, 96, 14, 1, 2}, {16, 96, 112, 1, 6},  {256, 512, 56, 2, 2},
+                  {64, 128, 8, 1, 0}};
   for (const auto& c : cases) {
     ProblemMaker maker(op("conv2d"), 1);
     Conv2dAttributes a;

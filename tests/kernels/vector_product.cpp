@@ -85,6 +85,12 @@ BOOST_AUTO_TEST_CASE(special_values_stay_in_their_columns) {
   values.push_back(Buffer::copy_of(maker.values()[0].bytes()));
   values.push_back(Buffer::copy_of(weights.bytes()));
   problem.inputs[1].constant = std::make_shared<const Buffer>(std::move(weights));
+  auto rectified = problem;
+  rectified.post_ops.push_back({op("relu"), {}, {}});
+  const auto kept = tests::run_kernel(one_row("matmul"), rectified, values);
+  BOOST_REQUIRE_MESSAGE(kept.refusal.empty(), kept.refusal);
+  BOOST_TEST(std::isnan(
+      tests::numbers_of(problem.outputs[0].descriptor, kept.outputs[0])[2]));  // is not negative
   const auto outcome = tests::run_kernel(one_row("matmul"), problem, values);
   BOOST_REQUIRE_MESSAGE(outcome.refusal.empty(), outcome.refusal);
   const auto result = tests::numbers_of(problem.outputs[0].descriptor, outcome.outputs[0]);
