@@ -9,10 +9,11 @@ endif()
 
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Precompiled headers need both: see "Precompiled headers" in ccache's manual.
+  # Precompiled headers need all of SLOPPINESS: see "Precompiled headers" in ccache's manual. With BASEDIR another
+  # clone finds what this one compiled without debug information.
   set(CMAKE_CXX_COMPILER_LAUNCHER
     ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
-    ${CCACHE})
+    CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${CCACHE})
 endif()
 
 add_library(polychron_flags INTERFACE)

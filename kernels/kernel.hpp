@@ -55,6 +55,8 @@ class Kernel {
     static_cast<void>(index);
     return false;
   }
+  /// Of how many parts its Bounds are.
+  virtual std::size_t parts() const noexcept { return 1; }
   /// It is a convolution by minimal filtering: see kernels/minimal_filtering.hpp.
   virtual bool filters_minimally() const noexcept { return false; }
   /// `arguments` must stay where it is as long as the Bound lives.

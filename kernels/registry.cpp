@@ -22,7 +22,7 @@ const std::vector<Folder>& folders() {
       {"direct",
        {direct::elementwise_entries(), direct::pooling_entries(), direct::reduction_entries(),
         direct::movement_entries(), direct::indexing_entries(), direct::quantization_entries(),
-        direct::matrix_entries()}},
+        direct::matrix_entries(), direct::convolution_entries()}},
       {"onednn",
        {onednn::elementwise_entries(), onednn::activation_entries(), onednn::matrix_entries(),
         onednn::convolution_entries(), onednn::pooling_entries(), onednn::resampling_entries(),

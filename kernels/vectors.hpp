@@ -14,6 +14,12 @@ namespace polychron::kernels {
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
+/// Whether the processor has AVX-512, and multiplication and addition in one.
+inline bool has_avx512() {
+  return __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
+         __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("fma") != 0;
+}
+
 /// Everything that `f` calls and can be inlined is compiled along, for these instructions.
 template <class F>
 [[gnu::flatten, gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]] void with_avx512(const F& f) {
@@ -28,8 +34,7 @@ template <class F>
 /// compiler may make one instruction, with one rounding, of a multiplication and an addition.
 template <class F>
 void with_vectors(const F& f) {
-  if (__builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
-      __builtin_cpu_supports("avx512dq") != 0)
+  if (has_avx512())
     with_avx512(f);
   else if (__builtin_cpu_supports("avx2") != 0)
     with_avx2(f);
@@ -55,14 +60,15 @@ inline bool has_fused_vectors() {
 /// Calls `f`, a function of loops with std::fma(), where has_fused_vectors().
 template <class F>
 void with_fused_vectors(const F& f) {
-  if (__builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
-      __builtin_cpu_supports("avx512dq") != 0)
+  if (has_avx512())
     with_fused_avx512(f);
   else
     with_fused_avx2(f);
 }
 
 #else
+
+inline bool has_avx512() { return false; }
 
 template <class F>
 void with_vectors(const F& f) {

@@ -8,8 +8,14 @@
 #   packages: the Debian packages installed in a bare root, used and removed (see check-packages.sh)
 #   debian13: the main job and the tests in a bare root of Debian 13 (see check-debian13.sh)
 #   fuzz: each fuzz target for a minute, a case each
+# POLYCHRON_MINUTES=N: tsan, clang and fuzz are skipped, which is said, where they could not be built in time to end
+# by then.
 set -eu
 . "$(dirname "$0")/common.sh"
+
+case ${POLYCHRON_MINUTES:-1} in
+  *[!0-9]* | 0?*) die "POLYCHRON_MINUTES: '$POLYCHRON_MINUTES': expected a whole number of minutes" ;;
+esac
 
 passed=0 failed=0 skipped=0
 
@@ -73,6 +79,38 @@ build() {
   return 1
 }
 
+# seconds_left MINUTES: of POLYCHRON_MINUTES, but for the last MINUTES.
+began=$(date +%s)
+seconds_left() {
+  echo $(((POLYCHRON_MINUTES - $1) * 60 - ($(date +%s) - began)))
+}
+
+# build_in_time MINUTES PRESET TARGET...: builds, if MINUTES are left for its tests then.
+build_in_time() {
+  reserve=$1
+  shift
+  if [ -z "${POLYCHRON_MINUTES:-}" ]; then
+    build "$@"
+    return
+  fi
+  left=$(seconds_left "$reserve") status=124
+  if [ "$left" -gt 0 ]; then
+    # In the background, so that whoever ends this script ends the build, which timeout has in a group of its own.
+    status=0
+    timeout -k 10 "$left" sh scripts/build.sh "$@" &
+    job=$!
+    trap 'kill "$job" 2>/dev/null; exit 130' INT TERM HUP
+    wait "$job" || status=$?
+    trap - INT TERM HUP
+  fi
+  case $status in
+    0) return ;;
+    124 | 137) skip "$1: $(($(date +%s) - began)) s are over, and it is not built (POLYCHRON_MINUTES=$POLYCHRON_MINUTES)" ;;
+    *) failed=$((failed + 1)) ;;
+  esac
+  return 1
+}
+
 # skip REASON: what cannot run here is one skipped case.
 skip() {
   say "skipped: $*"
@@ -94,7 +132,7 @@ test_tsan() {
     skip "tsan: $(printf '%s\n' "$answer" | tail -n 1)"
     return
   fi
-  build tsan test_api test_protocol test_replay test_soak test_teams || return 0
+  build_in_time 12 tsan test_api test_protocol test_replay test_soak test_teams || return 0
   options=exitcode=66:second_deadlock_stack=1${TSAN_OPTIONS:+:$TSAN_OPTIONS}
   # shellcheck disable=SC2086  # words, or none
   run_tests tsan env TSAN_OPTIONS="$options" $fixed ctest -j 2 -L '^(api|protocol|replay|soak|teams)$'
@@ -107,9 +145,16 @@ test_clang() {
     skip "clang: $(printf '%s\n' "$answer" | tail -n 1)"
     return
   fi
-  build clang all || return 0
+  build_in_time 8 clang all || return 0
   run_tests clang ctest -j 2 -LE '^(conformance|package|planted|rules|scarcity|soak|style|tool)$' \
     -E '^protocol/small_scope$'
+}
+
+test_fuzz() {
+  if [ -n "${POLYCHRON_MINUTES:-}" ] && sh scripts/setup.sh fuzz >/dev/null 2>&1; then
+    build_in_time 7 fuzz fuzz_seeds fuzz_onnx fuzz_builder fuzz_npy fuzz_sweep || return 0
+  fi
+  count_script scripts/fuzz.sh  # builds the rest, and says what cannot be
 }
 
 # The trace page, with recordings of the tool that was built, in Debian's Chromium.
@@ -147,7 +192,7 @@ for preset in "$@"; do
     clang) test_clang ;;
     packages) count_script scripts/check-packages.sh ;;
     debian13) count_script scripts/check-debian13.sh ;;
-    fuzz) count_script scripts/fuzz.sh ;;
+    fuzz) test_fuzz ;;
     *)
       build "$preset" all || continue
       run_tests "$preset" ctest

@@ -63,6 +63,13 @@ std::string either(const std::vector<std::string>& words) {
   return text;
 }
 
+void refuse_values_of_flags(CLI::App& app) {
+  for (CLI::Option* option : app.get_options())
+    if (option->get_items_expected_max() == 0) option->disable_flag_override();
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    refuse_values_of_flags(*command);
+}
+
 std::string missing_subcommand(const CLI::App& app) {
   const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
   if (commands.empty()) return "";
@@ -86,6 +93,8 @@ std::string words_of(const CLI::ParseError& error, const CLI::App& app) {
     const auto words = app.remaining(true);
     if (!words.empty()) return "'" + words.front() + "': expected no such argument" + help;
   }
+  if (const auto end = told.find(" was given a disallowed flag override"); end != told.npos)
+    return "--" + told.substr(0, end) + ": expected no value" + help;
   const auto* mismatch = dynamic_cast<const CLI::ArgumentMismatch*>(&error);
   const auto colon = told.find(": ");
   if (mismatch == nullptr || colon == std::string::npos) return told + help;

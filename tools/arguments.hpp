@@ -23,6 +23,9 @@ CLI::Validator one_of(const std::vector<std::string>& words);
 /// Anything but nothing. `what` was expected: "a file".
 CLI::Validator not_empty(const std::string& what);
 
+/// Of `app` and its subcommands: CLI11 would ignore that of --version=3, and --json=false is off.
+void refuse_values_of_flags(CLI::App& app);
+
 /// "a, b or c"
 std::string either(const std::vector<std::string>& words);
 

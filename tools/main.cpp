@@ -59,6 +59,7 @@ int main(int argc, char** argv) {
   tool::add_onnx_tests(app, globals);
   tool::add_stress(app, globals);
   tool::add_trace(app, globals);
+  tool::refuse_values_of_flags(app);
   try {
     app.parse(argc, argv);
     if (const auto missing = tool::missing_subcommand(app); !missing.empty())

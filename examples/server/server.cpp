@@ -68,9 +68,10 @@ struct Detached {
 };
 
 Detached chain(Context context, Graph graph, Promise<float> reply) try {
-  const TensorDescriptor in{four, false, true, "in"}, out{four, true, false, "out"};
+  const TensorDescriptor in{four, false, true, "in"};
   const auto input = co_await context.create_tensor(in);
-  const auto output = co_await context.create_tensor(out);
+  const auto output = co_await future_of(
+      [&] { return context.create_tensor(four, {.readable = true, .label = "out"}); });
   context.write_tensor(input, std::vector<float>{1, 2, 4, 8});
   context.dispatch(graph, {{"x", input}}, {{"y", output}});
   const auto result = co_await context.read_tensor(output);

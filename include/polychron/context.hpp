@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -137,10 +138,30 @@ class Context {
   /// A tensor of zeros. Rejects with type_error (a dimension of 0, rank above max_rank, more than
   /// max_tensor_byte_length bytes), out_of_memory, invalid_state.
   Future<Tensor> create_tensor(const TensorDescriptor& descriptor);
+  /// Likewise, in two parts.
+  Future<Tensor> create_tensor(const OperandDescriptor& descriptor, const TensorUsage& usage) {
+    const TensorDescriptor both{descriptor, usage.readable, usage.writable, usage.label};
+    return create_tensor(both);
+  }
+  /// A descriptor that says it all: which one would count?
+  template <std::same_as<TensorDescriptor> D>
+  Future<Tensor> create_tensor(const D& descriptor, const TensorUsage& usage) = delete;
 #ifdef POLYCHRON_NO_BRACES_IN_CO_AWAIT
   /// Likewise: see FutureOfBraces.
   FutureOfBraces<Tensor> create_tensor(TensorDescriptor&& descriptor) {
     return create_tensor(std::as_const(descriptor));
+  }
+  /// Likewise: see FutureOfBraces.
+  FutureOfBraces<Tensor> create_tensor(const OperandDescriptor& descriptor, TensorUsage&& usage) {
+    return create_tensor(descriptor, std::as_const(usage));
+  }
+  /// Likewise: see FutureOfBraces.
+  FutureOfBraces<Tensor> create_tensor(OperandDescriptor&& descriptor, const TensorUsage& usage) {
+    return create_tensor(std::as_const(descriptor), usage);
+  }
+  /// Likewise: see FutureOfBraces.
+  FutureOfBraces<Tensor> create_tensor(OperandDescriptor&& descriptor, TensorUsage&& usage) {
+    return create_tensor(std::as_const(descriptor), std::as_const(usage));
   }
 #endif
   /// A tensor that is never written after: for GraphBuilder::constant(). Copies `bytes`. Rejects as
@@ -150,6 +171,19 @@ class Context {
   /// Likewise, but takes `bytes` without a copy; type_error also for a detached Buffer.
   Future<Tensor> create_constant_tensor(const OperandDescriptor& descriptor, Buffer&& bytes,
                                         std::string label = {});
+#ifdef POLYCHRON_NO_BRACES_IN_CO_AWAIT
+  /// Likewise: see FutureOfBraces.
+  FutureOfBraces<Tensor> create_constant_tensor(OperandDescriptor&& descriptor,
+                                                std::span<const std::byte> bytes,
+                                                std::string label = {}) {
+    return create_constant_tensor(std::as_const(descriptor), bytes, std::move(label));
+  }
+  /// Likewise: see FutureOfBraces.
+  FutureOfBraces<Tensor> create_constant_tensor(OperandDescriptor&& descriptor, Buffer&& bytes,
+                                                std::string label = {}) {
+    return create_constant_tensor(std::as_const(descriptor), std::move(bytes), std::move(label));
+  }
+#endif
 
   /// Replaces the tensor's bytes; copies `bytes` before it returns. Throws type_error (not
   /// writable, another byte length, another context's tensor), invalid_state.

@@ -23,7 +23,7 @@ inline constexpr std::uint64_t max_tensor_byte_length = 0x7fff'ffff;
 /// WebNN's MLOperandDescriptor. https://www.w3.org/TR/webnn/#dictdef-mloperanddescriptor
 struct OperandDescriptor {
   DataType data_type = DataType::float32;  ///< of every element
-  Shape shape;                             ///< no dimension is 0, where one is used
+  Shape shape{};                           ///< no dimension is 0, where one is used
   /// The same type and shape.
   friend bool operator==(const OperandDescriptor&, const OperandDescriptor&) = default;
 };
@@ -33,7 +33,15 @@ struct OperandDescriptor {
 struct TensorDescriptor : OperandDescriptor {
   bool readable = false;  ///< read_tensor() and export_tensor() are allowed
   bool writable = false;  ///< write_tensor() is allowed
-  std::string label;      ///< in messages about the tensor; empty: its number stands there
+  std::string label{};    ///< in messages about the tensor; empty: its number stands there
+};
+
+/// What a TensorDescriptor says besides data type and shape, for calls that name it:
+/// `context.create_tensor(descriptor, {.readable = true, .label = "output"})`.
+struct TensorUsage {
+  bool readable = false;  ///< TensorDescriptor::readable
+  bool writable = false;  ///< TensorDescriptor::writable
+  std::string label{};    ///< TensorDescriptor::label
 };
 
 /// Number of elements of `shape`; nullopt if it does not fit 64 bits.

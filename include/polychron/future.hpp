@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -16,8 +17,8 @@
 
 /// g++ 12, Debian 12's, makes wrong code of aggregates that are made within a co_await: the label
 /// of `co_await f({.label = "x"})` is destroyed twice. There such calls give a FutureOfBraces,
-/// which does not compile in that place.
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
+/// which does not compile in that place; future_of() makes one that does. (g++ 13 was not tried.)
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 14
 #define POLYCHRON_NO_BRACES_IN_CO_AWAIT 1
 #endif
 
@@ -177,6 +178,7 @@ struct FutureAccess;
 template <class T>
 class [[nodiscard]] Future {
  public:
+  using ValueType = T;             ///< what it gives
   using PromiseType = Promise<T>;  ///< the other end
   /// Of no reply: every use throws invalid_state.
   Future() = default;
@@ -242,17 +244,32 @@ class [[nodiscard]] Future {
 
 #ifdef POLYCHRON_NO_BRACES_IN_CO_AWAIT
 /// A Future whose call was given options or a descriptor in braces, or std::move()d. Everything
-/// that a Future is, but for `co_await call({...})`: give the braces a name, as in `const
-/// ContextOptions options{.label = "x"}; co_await runtime.create_context(options)`, or the future:
-/// `Future<Context> future = runtime.create_context({.label = "x"}); co_await std::move(future)`.
+/// that a Future is, but for `co_await call({...})`: write `co_await future_of([&] { return
+/// call({...}); })`, or give the braces a name.
 template <class T>
 class [[nodiscard]] FutureOfBraces : public Future<T> {
  public:
   FutureOfBraces(Future<T>&& future) noexcept : Future<T>(std::move(future)) {}
-  /// This compiler would make wrong code of the braces in here: give them a name.
+  /// This compiler would make wrong code of the braces in here: see future_of().
   void operator co_await() && = delete;
 };
 #endif
+
+/// The future that `call`, a lambda, returns: `co_await future_of([&] { return
+/// builder.build({{"y", builder.mul(x, x, {.label = "square"})}}, {.label = "graph"}); })`. Braces
+/// of any kind, also within arguments, are as good in there as outside of coroutines, with every
+/// compiler (g++ 12 makes wrong code of them in a co_await, or none). With g++ 12 a lambda that is
+/// written in the call holds references and plain values only. Throws what `call` throws.
+template <class F>
+requires requires { typename std::remove_cvref_t<std::invoke_result_t<F>>::ValueType; }
+auto future_of(F&& call) {
+#ifdef POLYCHRON_NO_BRACES_IN_CO_AWAIT
+  static_assert(std::is_lvalue_reference_v<F> || std::is_trivially_destructible_v<F>,
+                "this compiler destroys what the lambda holds twice: capture by reference");
+#endif
+  auto future = std::forward<F>(call)();
+  return Future<typename decltype(future)::ValueType>(std::move(future));
+}
 
 /// The other end of a Future. Copyable, so that it can travel in messages; when the last copy goes
 /// without having settled, the future is rejected: no reply can be forgotten. Thread-safe.

@@ -330,7 +330,7 @@ class GraphBuilder {
     return apply("gru",
                  std::vector{&x, &weight, &recurrent_weight, given(o.bias), given(o.recurrent_bias),
                              given(o.initial_hidden_state)},
-                 GruAttributes{o, steps, hidden_size}, {o.label});
+                 o.attributes(steps, hidden_size), {o.label});
   }
   Operand gru_cell(const Operand& x, const Operand& weight, const Operand& recurrent_weight,
                    const Operand& hidden_state, std::uint32_t hidden_size,
@@ -338,7 +338,7 @@ class GraphBuilder {
     return one(
         "gruCell",
         {&x, &weight, &recurrent_weight, &hidden_state, given(o.bias), given(o.recurrent_bias)},
-        GruCellAttributes{o, hidden_size}, {o.label});
+        o.attributes(hidden_size), {o.label});
   }
   std::vector<Operand> lstm(const Operand& x, const Operand& weight,
                             const Operand& recurrent_weight, std::uint32_t steps,
@@ -347,7 +347,7 @@ class GraphBuilder {
                  std::vector{&x, &weight, &recurrent_weight, given(o.bias), given(o.recurrent_bias),
                              given(o.peephole_weight), given(o.initial_hidden_state),
                              given(o.initial_cell_state)},
-                 LstmAttributes{o, steps, hidden_size}, {o.label});
+                 o.attributes(steps, hidden_size), {o.label});
   }
   std::vector<Operand> lstm_cell(const Operand& x, const Operand& weight,
                                  const Operand& recurrent_weight, const Operand& hidden_state,
@@ -356,7 +356,7 @@ class GraphBuilder {
     return apply("lstmCell",
                  std::vector{&x, &weight, &recurrent_weight, &hidden_state, &cell_state,
                              given(o.bias), given(o.recurrent_bias), given(o.peephole_weight)},
-                 LstmCellAttributes{o, hidden_size}, {o.label});
+                 o.attributes(hidden_size), {o.label});
   }
 
   /// Compiles the graph up to `outputs`. Rejects with type_error (no outputs, an empty name, an
@@ -385,10 +385,10 @@ class GraphBuilder {
   Operand one(std::string_view name, Operands operands, const Plain& o) {
     return one(name, operands, Attributes{}, o);
   }
-  /// Options are attributes and a label.
-  template <class A>
-  Operand one(std::string_view name, Operands operands, const OptionsOf<A>& o) {
-    return one(name, operands, Attributes(static_cast<const A&>(o)), Plain{o.label});
+  template <class O>
+  requires requires(const O& o) { Attributes(o.attributes()); }
+  Operand one(std::string_view name, Operands operands, const O& o) {
+    return one(name, operands, Attributes(o.attributes()), Plain{o.label});
   }
   static const Operand* given(const std::optional<Operand>& x) { return x ? &*x : nullptr; }
   static std::vector<const Operand*> addresses(std::span<const Operand> operands);

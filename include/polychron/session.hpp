@@ -159,11 +159,15 @@ class Session {
   /// unknown or named twice), invalid_state, context_lost, out_of_memory, and at an admission limit
   /// as Context::compute() does: the caller then keeps the buffers. Rejects with what goes wrong
   /// later: the run's Error, with its label and its cause.
-  Future<NamedBuffers> run(std::initializer_list<Input> inputs,
-                           const RunOptions& options = {}) const;
+  Future<NamedBuffers> run(std::initializer_list<Input> inputs, const RunOptions& options) const;
   /// Likewise, of buffers that are taken; if it throws, the caller keeps them.
   Future<NamedBuffers> run(NamedBuffers&& inputs, const RunOptions& options) const;
   /// With RunOptions as they are by default.
+  Future<NamedBuffers> run(std::initializer_list<Input> inputs) const {
+    const RunOptions options;
+    return run(inputs, options);
+  }
+  /// Likewise.
   Future<NamedBuffers> run(NamedBuffers&& inputs) const {
     const RunOptions options;
     return run(std::move(inputs), options);
@@ -182,11 +186,15 @@ class Session {
 
   /// Likewise, with the time of each step. A run that nobody takes the time of costs the same as
   /// ever.
-  Future<Profile> profile(std::initializer_list<Input> inputs,
-                          const RunOptions& options = {}) const;
+  Future<Profile> profile(std::initializer_list<Input> inputs, const RunOptions& options) const;
   /// Likewise, of buffers that are taken; if it throws, the caller keeps them.
   Future<Profile> profile(NamedBuffers&& inputs, const RunOptions& options) const;
   /// With RunOptions as they are by default.
+  Future<Profile> profile(std::initializer_list<Input> inputs) const {
+    const RunOptions options;
+    return profile(inputs, options);
+  }
+  /// Likewise.
   Future<Profile> profile(NamedBuffers&& inputs) const {
     const RunOptions options;
     return profile(std::move(inputs), options);

@@ -7,19 +7,14 @@
 
 #include "base/invariant.hpp"
 #include "kernels/cpu/bands.hpp"
+#include "kernels/cpu/cut.hpp"
+#include "kernels/cpu/memory_plan.hpp"
 #include "kernels/cpu/plan.hpp"
-#include "polychron/buffer.hpp"
 
 namespace polychron::kernels {
 namespace {
 
-constexpr std::size_t most_parts = 4;  // which serve one to four threads evenly
 constexpr std::size_t chained = ~std::size_t{0};
-
-std::size_t padded(std::size_t bytes) {
-  constexpr std::size_t line = Buffer::alignment;
-  return (bytes + line - 1) / line * line;
-}
 
 /// How a picture lies in memory: planes of rows, one for each block of channels.
 struct Picture {
@@ -60,7 +55,7 @@ class BandKernel final : public Kernel {
   static std::unique_ptr<BandKernel> prepare(std::span<const Problem> links,
                                              const std::vector<Band>& bands);
 
-  std::size_t parts() const noexcept { return std::min(bands_.size(), most_parts); }
+  std::size_t parts() const noexcept override { return std::min(bands_.size(), usual_parts); }
   std::size_t scratch_bytes() const noexcept override { return parts() * worker_bytes_; }
   std::size_t constant_bytes() const noexcept override { return constant_bytes_; }
   bool keeps_constant(std::size_t index) const noexcept override {
@@ -215,7 +210,7 @@ std::unique_ptr<BandKernel> BandKernel::prepare(std::span<const Problem> links,
   std::array<std::size_t, 2> pictures{};
   std::size_t operands = 0, scratch = 0, next = 0;
   const auto holds = [](std::size_t& place, const Slot& slot) {
-    place = std::max(place, padded(storage_bytes(slot.descriptor, slot.layout)));
+    place = std::max(place, aligned(storage_bytes(slot.descriptor, slot.layout)));
   };
   for (std::size_t k = 0; k < links.size(); ++k) {
     Link& link = kernel->links_.emplace_back();
@@ -239,7 +234,7 @@ std::unique_ptr<BandKernel> BandKernel::prepare(std::span<const Problem> links,
         if (text.starts_with("reference") || own->filters_minimally()) return nullptr;
         if (kept.insert(own->constant_bytes()).second)
           kernel->constant_bytes_ += own->constant_bytes();
-        scratch = std::max(scratch, padded(own->scratch_bytes()));
+        scratch = std::max(scratch, aligned(own->scratch_bytes()));
         link.ways.push_back(std::move(own));
         ways.push_back(&share);
         way = ways.end() - 1;
@@ -256,9 +251,7 @@ std::unique_ptr<BandKernel> BandKernel::prepare(std::span<const Problem> links,
       if (i == 0 && k > 0) continue;
       input.from = next++;
       const Slot& slot = whole.inputs[i];
-      const bool by_rows = i == 0 || (i >= whole.own_inputs &&
-                                      slot.descriptor.shape == whole.outputs[0].descriptor.shape);
-      if (!by_rows) continue;
+      if (i > 0 && !(i >= whole.own_inputs && follows_rows(whole, i))) continue;
       input.picture.emplace(slot);
       input.scratch = operands;  // behind the pictures, which the first one is among
       if (i > 0) operands += rows[i];

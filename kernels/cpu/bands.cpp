@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/cpu/cut.hpp"
 #include "ops/layouts.hpp"
 
 namespace polychron::kernels {
@@ -19,11 +20,6 @@ std::int64_t window(const Problem& problem) {
   const auto& a = attributes(problem);
   const std::size_t axis = ops::filter_axes(a.filter_layout)[2];
   return (std::int64_t{problem.inputs[1].descriptor.shape[axis]} - 1) * a.dilations[0] + 1;
-}
-
-/// True if an operand has its own elements for each row.
-bool follows_rows(const Problem& problem, std::size_t input) {
-  return problem.inputs[input].descriptor.shape == problem.outputs[0].descriptor.shape;
 }
 
 /// What computes rows `out` of the result; nullopt if that takes no row of the picture.
@@ -71,6 +67,10 @@ double copied_bytes(std::span<const Problem> links) {
 
 }  // namespace
 
+bool follows_rows(const Problem& problem, std::size_t input) {
+  return problem.inputs[input].descriptor.shape == problem.outputs[0].descriptor.shape;
+}
+
 bool has_dense_rows(const Slot& slot) {
   return slot.descriptor.shape[1] == channel_block(slot.layout);
 }
@@ -111,9 +111,9 @@ std::size_t best_count(std::span<const Problem> links) {
   constexpr std::size_t least_between = 1024 * 1024;  // what a core has to itself, about
   constexpr std::size_t enough = 512 * 1024;
   constexpr double most_repeated = 0.08;  // of the operations
-  constexpr double bytes_an_operation =
-      1;  // that move in the time of a multiplication and addition
-  constexpr std::size_t most = 32, shared_evenly = 4;
+  // That move in the time of a multiplication and addition.
+  constexpr double bytes_an_operation = 1;
+  constexpr std::size_t most = 32;
   std::size_t between = 0;
   double total = 0;
   for (const Problem& link : links) {
@@ -140,9 +140,9 @@ std::size_t best_count(std::span<const Problem> links) {
     const double repeated = computed - total;
     if (repeated > total * most_repeated) break;
     // What lies between is neither written far away nor read from there.
-    if (2 * copied + repeated * bytes_an_operation > 2 * static_cast<double>(between)) break;
+    if (2 * copied + repeated * bytes_an_operation >= 2 * static_cast<double>(between)) break;
     best = count;
-    if (held <= enough && count >= shared_evenly) break;
+    if (held <= enough && count >= usual_parts) break;
   }
   return best;
 }

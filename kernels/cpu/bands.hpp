@@ -35,6 +35,9 @@ using Band = std::vector<BandLink>;
 /// front, with a constant filter; what post-operations add has its rows, or the same for all.
 bool has_rows(const Problem& problem);
 
+/// Whether the operand `input` of a post-operation has its own elements for each row.
+bool follows_rows(const Problem& problem, std::size_t input);
+
 /// Whether a picture's rows lie one after the other: it has one plane of channels, which is full.
 bool has_dense_rows(const Slot& slot);
 

@@ -9,17 +9,6 @@
 namespace polychron::kernels {
 namespace {
 
-/// How many parts: two of what is small, as each costs some 2 us beside its work, and narrower
-/// ones take longer; else four, which serve one to four threads evenly, unless another number is
-/// even.
-std::size_t parts_of(const Cut& cut, double least) {
-  constexpr double small = 60;  // times the least
-  const std::size_t units = (cut.extent + cut.unit - 1) / cut.unit;
-  if (cut.work < 2 * least) return 1;
-  if (cut.work < small * least) return std::min(units, std::size_t{2});
-  return units > 4 && units < 8 ? units : std::min(units, std::size_t{4});
-}
-
 /// A stretch of the cut dimension, of `extent` elements in the result.
 struct Stretch {
   std::size_t begin, end, extent;
@@ -112,13 +101,13 @@ bool slices_constants(const Problem& problem, const Cut& cut) {
 
 }  // namespace
 
-std::vector<Part> cut(const Problem& problem, double least, bool filtered) {
-  const auto how = rule(problem, filtered);
+std::vector<Part> cut(const Problem& problem, double least) {
+  const auto how = rule(problem);
   if (!how) return {};
   ensure(how->inputs.size() == problem.inputs.size(), "a cut says of each operand how");
-  const std::size_t count = parts_of(*how, least);
-  if (count < 2) return {};
   const std::size_t units = (how->extent + how->unit - 1) / how->unit;
+  const std::size_t count = parts_of(how->work, units, least);
+  if (count < 2) return {};
   const bool own = slices_constants(problem, *how);
   std::vector<Part> parts;
   for (std::size_t i = 0; i < count; ++i) {

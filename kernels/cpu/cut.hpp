@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "kernels/parts.hpp"
 #include "kernels/problem.hpp"
 
 namespace polychron::kernels {
@@ -24,12 +25,8 @@ struct Part {
   std::size_t twin = 0;
 };
 
-/// Below this, in ns on one thread, a part costs more to hand over than to compute.
-inline constexpr double least_work = 4000;
-
 /// The parts of `problem`; none if it is to be computed as a whole: what would be in parts of less
 /// than `least`, what cannot be cut along a dimension in which memory can be, what has no rule.
-/// `filtered`: see rule().
-std::vector<Part> cut(const Problem& problem, double least = least_work, bool filtered = false);
+std::vector<Part> cut(const Problem& problem, double least = least_work);
 
 }  // namespace polychron::kernels

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/invariant.hpp"
+#include "kernels/cpu/memory_plan.hpp"
 #include "kernels/cpu/plan.hpp"
 #include "kernels/minimal_filtering.hpp"
 
@@ -65,8 +66,7 @@ CutKernel::CutKernel(const Problem& whole, std::vector<Part> parts,
     std::shared_ptr<const Kernel> kernel =
         part.twin == i ? std::shared_ptr<const Kernel>(std::move(kernels[i]))
                        : places_[part.twin].kernel;
-    constexpr std::size_t line = Buffer::alignment;
-    const std::size_t scratch = (kernel->scratch_bytes() + line - 1) / line * line;
+    const std::size_t scratch = aligned(kernel->scratch_bytes());
     places_.push_back({std::move(kernel), std::move(part.inputs), part.output, scratch_bytes_});
     scratch_bytes_ += scratch;
   }
@@ -112,17 +112,16 @@ std::unique_ptr<Bound> CutKernel::bind(const Arguments& arguments) const {
   return std::make_unique<CutBound>(*this, arguments);
 }
 
-bool CutKernel::filters_minimally() const noexcept {
-  return std::ranges::all_of(places_,
-                             [](const Place& place) { return place.kernel->filters_minimally(); });
-}
-
 namespace {
 
-/// `filtered`: null unless each part filters minimally.
-std::unique_ptr<Kernel> prepare_parts(const Problem& problem, std::string& text, double least,
-                                      bool filtered) {
-  auto parts = cut(problem, least, filtered);
+std::string described(std::string_view implementation, const Problem& problem, std::size_t parts) {
+  std::string text = std::string(implementation) + ": " + to_string(problem);
+  if (parts > 1) text += ", " + std::to_string(parts) + " parts";
+  return text;
+}
+
+std::unique_ptr<Kernel> prepare_parts(const Problem& problem, std::string& text, double least) {
+  auto parts = cut(problem, least);
   if (parts.empty()) return nullptr;
   std::vector<std::unique_ptr<Kernel>> kernels;
   std::string implementation;
@@ -130,7 +129,6 @@ std::unique_ptr<Kernel> prepare_parts(const Problem& problem, std::string& text,
     for (std::size_t i = 0; i < parts.size(); ++i) {
       kernels.push_back(parts[i].twin == i ? prepare_kernel(parts[i].problem, implementation)
                                            : nullptr);
-      if (filtered && kernels.back() && !kernels.back()->filters_minimally()) return nullptr;
     }
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::not_supported) return nullptr;
@@ -139,18 +137,23 @@ std::unique_ptr<Kernel> prepare_parts(const Problem& problem, std::string& text,
   const std::size_t count = parts.size();
   auto kernel = std::make_unique<CutKernel>(problem, std::move(parts), std::move(kernels));
   if (!kernel->fits()) return nullptr;
-  text = implementation.substr(0, implementation.find(':')) + ": " + to_string(problem) + ", " +
-         std::to_string(count) + " parts";
+  text = described(implementation.substr(0, implementation.find(':')), problem, count);
   return kernel;
 }
 
 }  // namespace
 
 std::unique_ptr<Kernel> prepare_in_parts(const Problem& problem, std::string& text, double least) {
-  // Whether the library filters them it says itself: by its version, the processor, its caches.
-  if (suits_minimal_filtering(problem))
-    if (auto kernel = prepare_parts(problem, text, least, true)) return kernel;
-  return prepare_parts(problem, text, least, false);
+  // Minimal filtering has parts of its own, along its tiles; it is the first way, where it gains.
+  if (suits_minimal_filtering(problem)) {
+    const Implementation first = implementations(problem.op).front();
+    auto kernel = first.prepare(problem);
+    if (kernel && (*kernel)->filters_minimally()) {
+      text = described(first.name, problem, (*kernel)->parts());
+      return std::move(*kernel);
+    }
+  }
+  return prepare_parts(problem, text, least);
 }
 
 }  // namespace polychron::kernels

@@ -22,7 +22,7 @@ class CutKernel final : public Kernel {
 
   std::size_t scratch_bytes() const noexcept override { return scratch_bytes_; }
   std::size_t constant_bytes() const noexcept override;
-  bool filters_minimally() const noexcept override;
+  std::size_t parts() const noexcept override { return places_.size(); }
   bool keeps_constant(std::size_t index) const noexcept override;
   bool in_place(std::size_t index) const noexcept override;
   std::unique_ptr<Bound> bind(const Arguments& arguments) const override;

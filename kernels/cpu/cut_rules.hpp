@@ -19,8 +19,7 @@ struct Cut {
   double work = 0;       ///< about what it takes, in ns on one thread
 };
 
-/// nullopt if the operator has no rule, or its operands do not fit it. `filtered`: for kernels that
-/// filter minimally, which want more channels together.
-std::optional<Cut> rule(const Problem& problem, bool filtered = false);
+/// nullopt if the operator has no rule, or its operands do not fit it.
+std::optional<Cut> rule(const Problem& problem);
 
 }  // namespace polychron::kernels

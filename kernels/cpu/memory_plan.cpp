@@ -4,14 +4,8 @@
 #include <limits>
 #include <numeric>
 
-#include "polychron/buffer.hpp"
-
 namespace polychron::kernels {
 namespace {
-
-std::size_t aligned(std::size_t bytes) {
-  return (bytes + Buffer::alignment - 1) / Buffer::alignment * Buffer::alignment;
-}
 
 /// The start of the smallest gap of `bytes` between `placed` (ordered by offset), or their end.
 std::size_t best_gap(const std::vector<std::pair<std::size_t, std::size_t>>& placed,

@@ -9,7 +9,14 @@
 #include <span>
 #include <vector>
 
+#include "polychron/buffer.hpp"
+
 namespace polychron::kernels {
+
+/// `bytes`, and what is missing to the next place where a buffer may begin.
+constexpr std::size_t aligned(std::size_t bytes) noexcept {
+  return (bytes + Buffer::alignment - 1) / Buffer::alignment * Buffer::alignment;
+}
 
 /// A buffer and the steps during which its bytes matter, both ends included.
 struct Lifetime {

@@ -1,7 +1,7 @@
 // Kernels in loops of our own that the compiler vectorizes, where neither library has a fast one:
-// elements that are moved, picked, replaced and compared, sums along an axis, quantization, and
-// what pictures in blocked layouts need. Types are each kernel's own; those of blocked layouts are
-// float32.
+// elements that are moved, picked, replaced and compared, sums along an axis, products of one row,
+// quantization, what pictures in blocked layouts need, and convolutions by minimal filtering. Types
+// are each kernel's own; those of blocked layouts are float32.
 #pragma once
 
 #include "kernels/kernel.hpp"
@@ -15,6 +15,7 @@ std::span<const Entry> movement_entries() noexcept;
 std::span<const Entry> indexing_entries() noexcept;
 std::span<const Entry> quantization_entries() noexcept;
 std::span<const Entry> matrix_entries() noexcept;
+std::span<const Entry> convolution_entries() noexcept;
 // What is left by the libraries.
 std::span<const Entry> activation_entries() noexcept;
 std::span<const Entry> broadcast_entries() noexcept;

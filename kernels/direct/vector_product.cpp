@@ -26,7 +26,7 @@ struct Panels {
   std::size_t floats() const { return rows * (panels() * wide + rest() * narrow); }
 };
 
-/// `sums` of Width columns of a panel, by `count` of its rows. In the rows' order, so that a
+/// `sums` of Width columns of a panel, by Count of its rows. In the rows' order, so that a
 /// column is the same bits in whatever panel it is.
 template <std::size_t Width, std::size_t Count>
 void add_rows(const float* x, const float* panel, float* sums) {
@@ -118,7 +118,7 @@ class VectorProduct final : public Kernel {
   std::vector<Finish> finishes_;
 };
 
-/// `at` elements from one to the next of a row and of a column.
+/// The matrix in panels; `row` and `column`: elements from one of these to the next in `constant`.
 KeptBytes pack(const Panels& matrix, const Buffer& constant, std::int64_t row,
                std::int64_t column) {
   auto bytes = Buffer(matrix.floats() * sizeof(float));

@@ -1,11 +1,8 @@
 // conv2d and convTranspose2d. The filter is reordered once, to whatever order the library likes
 // best for the layouts of input and result; bias and post-operations are part of the primitive.
-#include <string_view>
-
 #include "kernels/onednn/guarded.hpp"
 #include "kernels/onednn/onednn.hpp"
 #include "kernels/onednn/post_ops.hpp"
-#include "kernels/onednn/winograd.hpp"
 #include "kernels/taps.hpp"
 #include "ops/layouts.hpp"
 
@@ -59,7 +56,7 @@ memory::desc filter_desc(const Slot& slot, const Geometry& g, bool transposed) {
 
 template <class Primitive>
 KernelResult prepare(const Problem& problem, const Geometry& g, dnnl::algorithm algorithm,
-                     bool transposed, std::string_view implementation = {}) {
+                     bool transposed) {
   const Slot& filter_slot = problem.inputs[1];
   const bool biased = problem.own_inputs > 2 && problem.inputs[2].present;
   if (g.layout != InputOperandLayout::nchw && problem.post_ops.size() != 0)
@@ -77,10 +74,6 @@ KernelResult prepare(const Problem& problem, const Geometry& g, dnnl::algorithm 
   const auto pd = describe_primitive<Primitive>(post_ops->attributes, inference, algorithm, source,
                                                 wanted, bias, target, g.strides, g.dilations,
                                                 g.padding_begin, g.padding_end);
-  // The one that the library likes best: to ask version 2 for the next reads a description that is
-  // gone by then.
-  if (std::string_view(pd.impl_info_str()).find(implementation) == std::string_view::npos)
-    return refuse("the library has no " + std::string(implementation));
   auto kernel = std::make_unique<PrimitiveKernel>(Primitive(pd), pd.scratchpad_desc());
   kernel->add_input(DNNL_ARG_SRC, source, 0);
   kernel->add_operand(DNNL_ARG_WEIGHTS, pd.weights_desc(), filter, filter_slot, 1);
@@ -104,26 +97,6 @@ KernelResult prepare_convolution(const Problem& problem) {
     return prepare<dnnl::deconvolution_forward>(problem, geometry_of(a),
                                                 dnnl::algorithm::deconvolution_direct, true);
   });
-}
-
-KernelResult prepare_2x3(const Problem& problem) {
-  return guarded([&] {
-    return prepare<dnnl::convolution_forward>(
-        problem, geometry_of(std::get<Conv2dAttributes>(problem.attributes)),
-        dnnl::algorithm::convolution_winograd, false, "wino_2x3");
-  });
-}
-
-KernelResult prepare_winograd(const Problem& problem) {
-  if (const auto why = unfit_for_winograd(problem)) return refuse(*why);
-  // Of what the first does not compute as it should: its filter is the caller's.
-  Problem any_values = problem;
-  any_values.inputs[1].constant = nullptr;
-  auto fast = prepare_2x3(problem);
-  if (!fast) return fast;
-  auto exact = prepare_convolution(any_values);
-  if (!exact) return exact;
-  return with_values_checked(std::move(*fast), std::move(*exact), problem);
 }
 
 /// A picture of one pixel is a vector, and its convolution a product.
@@ -152,7 +125,6 @@ KernelResult prepare_pixel(const Problem& problem) {
 }
 
 constexpr Entry entries[] = {{ops::op("conv2d"), prepare_pixel},
-                             {ops::op("conv2d"), prepare_winograd},
                              {ops::op("conv2d"), prepare_convolution},
                              {ops::op("convTranspose2d"), prepare_convolution}};
 

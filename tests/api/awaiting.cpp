@@ -1,28 +1,21 @@
-// Every reply, awaited in a coroutine: calls with named arguments and without options work with
-// every compiler; of those with braces g++ 12, which would make wrong code of them, is kept.
-#include <coroutine>
-#include <exception>
-#include <future>
+// Every reply, awaited in a coroutine: calls with named arguments, without options, and with braces
+// in future_of() work with every compiler; from braces in the co_await itself g++ 12, which would
+// make wrong code of them, is kept.
 #include <string>
 #include <vector>
 
 #include "tests/api/fixture.hpp"
+#include "tests/task.hpp"
 
 using namespace polychron;
+using polychron::testing::Task;
 
 namespace {
 
-/// A coroutine that tells the end, and what it threw.
-struct Task {
-  struct promise_type {
-    Task get_return_object() { return {ended.get_future()}; }
-    std::suspend_never initial_suspend() { return {}; }
-    std::suspend_never final_suspend() noexcept { return {}; }
-    void return_void() { ended.set_value(); }
-    void unhandled_exception() { ended.set_exception(std::current_exception()); }
-    std::promise<void> ended;
-  };
-  std::future<void> end;
+template <class D>
+concept described_with_usage = requires(Context context, const D& descriptor,
+                                        const TensorUsage& usage) {
+  context.create_tensor(descriptor, usage);
 };
 
 template <class F>
@@ -80,27 +73,70 @@ Task named(Runtime& runtime, std::vector<float>& results) {
   results.push_back(scope ? 1.0F : 0.0F);
 }
 
+/// Every call that takes options, a descriptor or a list, with these in braces.
+Task in_braces(Runtime& runtime, std::vector<float>& results) {
+  auto context =
+      co_await future_of([&] { return runtime.create_context({.label = long_label, .lanes = 2}); });
+  results.push_back(static_cast<float>(context.label().size()));
+  const auto input = co_await future_of([&] {
+    return context.create_tensor({{DataType::float32, {1, 1, 2, 2}}, true, true, long_label});
+  });
+  const auto output = co_await future_of([&] {
+    return context.create_tensor({.data_type = DataType::float32, .shape = {1, 1, 1, 1}},
+                                 {.readable = true, .label = "output"});
+  });
+  results.push_back(static_cast<float>(input.label().size() + output.label().size()));
+  const std::vector<float> ones(4, 1.0F);
+  const auto copied = co_await future_of([&] {
+    return context.create_constant_tensor({DataType::float32, {1, 1, 2, 2}},
+                                          std::as_bytes(std::span(ones)), long_label);
+  });
+  const auto moved = co_await future_of([&] {
+    return context.create_constant_tensor({DataType::float32, {1, 1, 2, 2}}, Buffer::copy_of(ones),
+                                          "moved");
+  });
+  GraphBuilder builder(context);
+  const auto graph = co_await future_of([&] {
+    const auto x = builder.input("x", {DataType::float32, {1, 1, 2, 2}});
+    const auto sum = builder.add(x, builder.constant(copied), {.label = "of a label of its own"});
+    return builder.build(
+        {{"y", builder.conv2d(sum, builder.constant(moved),
+                              {.padding = {0, 0, 0, 0}, .strides = {2, 2}, .label = long_label})}},
+        {.label = long_label});
+  });
+  results.push_back(static_cast<float>(graph.label().size()));
+  context.write_tensor(input, std::vector<float>{1, 2, 3, 4});
+  context.dispatch(graph, {{"x", input}}, {{"y", output}}, {.label = long_label});
+  const auto read = co_await context.read_tensor(output);
+  results.push_back(read.as<float>()[0]);
+  NamedBuffers inputs, outputs;
+  inputs.emplace_back("x", Buffer::copy_of(ones));
+  outputs.emplace_back("y", Buffer(4));
+  const auto computed = co_await future_of([&] {
+    return context.compute(graph, std::move(inputs), std::move(outputs),
+                           {.label = long_label, .cancellation = Cancellation()});
+  });
+  results.push_back(computed.outputs[0].second.as<float>()[0]);
+}
+
 #ifdef POLYCHRON_NO_BRACES_IN_CO_AWAIT
 
 constexpr bool braces_compile = false;
 
-/// The braces may stand outside the co_await, and so may the future.
-Task futures_with_a_name(Runtime& runtime, std::vector<float>& results) {
+/// The braces may also stand outside the co_await, and so may the future.
+Task where_they_are(Runtime& runtime, std::vector<float>& results) {
   Future<Context> creating = runtime.create_context({.label = long_label});
-  auto context = co_await std::move(creating);
-  Future<Tensor> made = context.create_tensor({four, true, true, long_label});
-  const auto tensor = co_await std::move(made);
-  context.write_tensor(tensor, std::vector<float>{1, 2, 3, 4});
+  const auto context = co_await std::move(creating);
   results.push_back(static_cast<float>(context.label().size()));
 }
-constexpr auto in_braces = futures_with_a_name;
 
 #else
 
 constexpr bool braces_compile = true;
 
-Task in_braces(Runtime& runtime, std::vector<float>& results) {
+Task where_they_are(Runtime& runtime, std::vector<float>& results) {
   auto context = co_await runtime.create_context({.label = long_label, .lanes = 2});
+  results.push_back(static_cast<float>(context.label().size()));
   const auto input = co_await context.create_tensor({four, true, true, long_label});
   const auto output = co_await context.create_tensor({{DataType::float32, {4}}, true, true, "out"});
   GraphBuilder builder(context);
@@ -115,7 +151,6 @@ Task in_braces(Runtime& runtime, std::vector<float>& results) {
   context.write_tensor(input, std::vector<float>{1, 2, 3, 4});
   context.dispatch(graph, {{"x", input}}, {{"y", output}}, {.label = long_label});
   co_await context.read_tensor(output);
-  results.push_back(static_cast<float>(context.label().size()));
 }
 
 #endif
@@ -133,12 +168,59 @@ BOOST_AUTO_TEST_CASE(every_call_with_named_arguments) {
   BOOST_TEST(results == expected, boost::test_tools::per_element());
 }
 
-BOOST_AUTO_TEST_CASE(braces) {
+BOOST_AUTO_TEST_CASE(every_call_with_braces) {
   Runtime runtime;
   std::vector<float> results;
   auto task = in_braces(runtime, results);
   task.end.get();
+  const auto length = static_cast<float>(long_label.size());
+  const std::vector<float> expected{length, length + 6, length, 14, 8};
+  BOOST_TEST(results == expected, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(braces_in_place) {
+  Runtime runtime;
+  std::vector<float> results;
+  auto task = where_they_are(runtime, results);
+  task.end.get();
   BOOST_TEST(results.at(0) == static_cast<float>(long_label.size()));
+}
+
+// What is wrong is told as it is without the lambda: by a rejection, or thrown at once.
+BOOST_AUTO_TEST_CASE(errors_in_braces) {
+  Runtime runtime;
+  auto context = runtime.create_context().get();
+  const auto refuse = [](Context& of) -> Task {
+    co_await future_of([&] {
+      return of.create_tensor({{DataType::float32, {0}}, true, true, "x"});
+    });
+  };
+  BOOST_CHECK_EXCEPTION(refuse(context).end.get(), Error,
+                        [](const Error& e) { return e.kind() == ErrorKind::type_error; });
+  BOOST_CHECK_THROW(static_cast<void>(future_of(
+                        []() -> Future<void> { throw std::logic_error("the lambda's"); })),
+                    std::logic_error);
+}
+
+// What a lambda with a name holds is destroyed where the name ends.
+BOOST_AUTO_TEST_CASE(a_named_lambda_may_hold_what_it_likes) {
+  Runtime runtime;
+  const auto create = [](Runtime& of) -> Task {
+    const auto make = [&of, label = long_label] { return of.create_context({.label = label}); };
+    const auto context = co_await future_of(make);
+    if (context.label() != long_label) throw std::logic_error(context.label());
+  };
+  create(runtime).end.get();
+}
+
+// What the one says about reading, writing and the label would be lost beside the other.
+BOOST_AUTO_TEST_CASE(a_tensor_is_described_once) {
+  static_assert(described_with_usage<OperandDescriptor>);
+  static_assert(!described_with_usage<TensorDescriptor>);
+  auto context = Runtime().create_context().get();
+  const auto x = GraphBuilder(context).input("x", four);
+  static_assert(described_with_usage<std::remove_cvref_t<decltype(x.descriptor())>>);
+  BOOST_TEST(x.descriptor().shape == four.shape, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(what_would_become_wrong_code_does_not_compile) {
@@ -153,6 +235,21 @@ BOOST_AUTO_TEST_CASE(what_would_become_wrong_code_does_not_compile) {
   BOOST_TEST(compiles(runtime.create_context({.label = "x"})) == braces_compile);
   BOOST_TEST(compiles(runtime.create_context({})) == braces_compile);
   BOOST_TEST(compiles(context.create_tensor({four, true, true, "x"})) == braces_compile);
+  const TensorUsage usage{.readable = true};
+  BOOST_TEST(compiles(context.create_tensor(four, usage)));
+  BOOST_TEST(compiles(context.create_tensor(four, {.readable = true})) == braces_compile);
+  BOOST_TEST(compiles(context.create_tensor({DataType::float32, {4}}, usage)) == braces_compile);
+  BOOST_TEST(compiles(context.create_tensor({DataType::float32, {4}}, {.label = "x"})) ==
+             braces_compile);
+  const std::vector<float> values(4);
+  const auto bytes = std::as_bytes(std::span(values));
+  const Shape shape{4};
+  BOOST_TEST(compiles(context.create_constant_tensor(four, bytes)));
+  BOOST_TEST(compiles(context.create_constant_tensor({DataType::float32, shape}, bytes)) ==
+             braces_compile);
+  BOOST_TEST(compiles(context.create_constant_tensor({DataType::float32, shape}, Buffer(16))) ==
+             braces_compile);
+  BOOST_TEST(compiles(future_of([&] { return runtime.create_context({.label = "x"}); })));
   GraphBuilder builder(context);
   const auto x = builder.input("x", four);
   BOOST_TEST(compiles(builder.build({{"y", builder.mul(x, x)}}, {.label = "x"})) == braces_compile);

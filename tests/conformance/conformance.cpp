@@ -11,6 +11,7 @@
 #include "conformance/case.hpp"
 #include "conformance/values.hpp"
 #include "ops/table.hpp"
+#include "tests/paths.hpp"
 
 using namespace polychron::conformance;
 
@@ -18,7 +19,8 @@ BOOST_AUTO_TEST_SUITE(conformance)
 
 namespace {
 
-const std::filesystem::path own = POLYCHRON_SOURCE_DIR "/tests/conformance/cases";
+const std::filesystem::path own =
+    polychron::testing::source_directory() + "/tests/conformance/cases";
 
 void run_all(const std::filesystem::path& folder) {
   Runner runner;
@@ -53,7 +55,8 @@ json moved_away(const json& value, const std::string& type) {
 BOOST_AUTO_TEST_CASE(every_case) { run_all(own); }
 
 BOOST_AUTO_TEST_CASE(every_case_of_the_public_suite) {
-  const std::filesystem::path folder = POLYCHRON_SOURCE_DIR "/../shared/conformance";
+  const std::filesystem::path folder =
+      polychron::testing::source_directory() + "/../shared/conformance";
   if (!std::filesystem::exists(folder)) {
     BOOST_TEST_MESSAGE(
         "skipped: ../shared is absent: the public suite's numbers, beside this project's own");

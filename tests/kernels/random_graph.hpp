@@ -341,7 +341,7 @@ class RandomGraph {
     along[axis] = 1 + pick(4);
     Shape rows = shape;
     rows[0] = 3;
-    const GatherOptions gather{{axis}, {}};
+    const GatherOptions gather{.axis = axis};
     switch (below(5)) {
       case 0:
         return add(builder_.gather(x, indices({1 + pick(4)}, shape[axis]), gather));

@@ -1,5 +1,6 @@
 // What is checked when a model is loaded, and what its summary tells.
 #include "tests/onnx/fixture.hpp"
+#include "tests/paths.hpp"
 
 using namespace onnx_tests;
 using polychron::ErrorKind;
@@ -199,7 +200,7 @@ BOOST_AUTO_TEST_CASE(files_that_are_no_models) {
   missing("/", "not a regular file");
   missing("", "'': No such file or directory");
   missing(std::string(300, 'x'), "File name too long");
-  missing(POLYCHRON_SOURCE_DIR "/CMakeLists.txt", "not an ONNX model");
+  missing(polychron::testing::source_directory() + "/CMakeLists.txt", "not an ONNX model");
   refused(Model(), ErrorKind::bad_data, "the graph has no outputs");
   BOOST_CHECK_THROW(load(""), polychron::Error);
 }

@@ -4,8 +4,10 @@
 #include <thread>
 
 #include "tests/onnx/session_fixture.hpp"
+#include "tests/task.hpp"
 
 using namespace onnx_tests;
+using polychron::future_of;
 
 BOOST_AUTO_TEST_SUITE(session)
 
@@ -22,7 +24,63 @@ struct File {
   ~File() { std::filesystem::remove_all(path.parent_path()); }
 };
 
+/// Every call that takes options or a list, with these in braces; see tests/api/awaiting.cpp.
+polychron::testing::Task in_braces(NamedBuffers& run, std::size_t& steps, NamedBuffers& computed) {
+  const auto model = load(arithmetic().bytes());
+  const auto session = co_await future_of([&] {
+    return Session::build(
+        context(), model,
+        {.bindings = {{"n", {1}}}, .label = "a label of more than a few letters"});
+  });
+  run = co_await future_of([&] {
+    return session.run({{"b", Floats{3, 4}}, {"a", Floats{1, 2}}},
+                       {.label = session.label(), .outputs = {"product", "sum"}});
+  });
+  auto profile = co_await future_of([&] {
+    return session.profile({{"b", Floats{3, 4}}, {"a", Floats{1, 2}}}, {.outputs = {"sum"}});
+  });
+  steps = profile.steps.size();
+  auto inputs = named(std::pair("a", buffer({1, 2})), std::pair("b", buffer({5, 7})));
+  auto outputs = named(std::pair("sum", Buffer(8)), std::pair("product", Buffer(8)),
+                       std::pair("difference", Buffer(8)));
+  auto result = co_await future_of([&] {
+    return session.compute(std::move(inputs), std::move(outputs), {.label = session.label()});
+  });
+  computed = std::move(result.outputs);
+}
+
+/// Options that are left out are made where the call is, too.
+polychron::testing::Task without_options(const Session& session,
+                                         std::initializer_list<polychron::onnx::Input> inputs,
+                                         std::size_t& seen) {
+  auto profiling = session.profile(inputs);
+  const auto run = co_await session.run(inputs);
+  const auto profile = co_await std::move(profiling);
+  seen = run.size() + (profile.steps.empty() ? 0 : 1);
+}
+
 }  // namespace
+
+BOOST_AUTO_TEST_CASE(a_list_without_options_in_a_coroutine) {
+  const auto session = session_of(arithmetic(), of_rows(1));
+  std::size_t seen = 0;
+  auto task = without_options(session, {{"b", Floats{3, 4}}, {"a", Floats{1, 2}}}, seen);
+  task.end.get();
+  BOOST_TEST(seen == 4U);
+}
+
+BOOST_AUTO_TEST_CASE(every_call_with_braces_in_a_coroutine) {
+  NamedBuffers run, computed;
+  std::size_t steps = 0;
+  auto task = in_braces(run, steps, computed);
+  task.end.get();
+  BOOST_REQUIRE_EQUAL(run.size(), 2U);
+  BOOST_TEST(run[0].first == "product");
+  same(values(run, "product"), {3, 8});
+  same(values(run, "sum"), {4, 6});
+  BOOST_TEST(steps > 0U);
+  same(values(computed, "difference"), {-4, -5});
+}
 
 BOOST_AUTO_TEST_CASE(runs_by_name_in_any_order) {
   const auto session = session_of(arithmetic(), of_rows(1));

@@ -10,6 +10,7 @@
 
 #include "ops/table.hpp"
 #include "polychron/polychron.hpp"
+#include "tests/paths.hpp"
 
 using namespace polychron;
 
@@ -175,7 +176,8 @@ BOOST_AUTO_TEST_CASE(f_optional_operands_too) {
 
 // The header is the list of methods: each passes on the name of a row, which is its own.
 BOOST_AUTO_TEST_CASE(every_row_has_a_method) {
-  std::ifstream file(POLYCHRON_SOURCE_DIR "/include/polychron/graph_builder.hpp");
+  std::ifstream file(polychron::testing::source_directory() +
+                     "/include/polychron/graph_builder.hpp");
   const std::string text(std::istreambuf_iterator<char>(file), {});
   const std::regex method(
       R"re((\w+)\([^{}]*(?:\{\})?\) \{\s*return [\w:(]*(?:one|apply)\(\s*"(\w+)")re");
@@ -223,7 +225,8 @@ BOOST_AUTO_TEST_CASE(options_reach_the_rules) {
   reduce.axes = {{1, 2}};
   reduce.keep_dimensions = true;
   BOOST_TEST(to_string(builder.reduce_mean(x, reduce).shape()) == "[1, 1, 1, 6]");
-  BOOST_TEST(to_string(builder.transpose(x, {{{{0, 2, 3, 1}}}, ""}).shape()) == "[1, 6, 6, 2]");
+  BOOST_TEST(to_string(builder.transpose(x, {.permutation = {{0, 2, 3, 1}}}).shape()) ==
+             "[1, 6, 6, 2]");
   SplitOptions split;
   split.axis = 1;
   BOOST_TEST(builder.split(x, 2, split).size() == 2U);

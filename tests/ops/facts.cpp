@@ -11,6 +11,7 @@
 
 #include "ops/table.hpp"
 #include "tests/ops/attribute_text.hpp"
+#include "tests/paths.hpp"
 
 using namespace polychron;
 using namespace polychron::test;
@@ -80,7 +81,7 @@ std::string operands_of(std::span<const ops::OperandRule> rules) {
 /// All operators' facts, by name.
 std::map<std::string, Facts> read_facts() {
   std::map<std::string, Facts> all;
-  std::ifstream file(POLYCHRON_SOURCE_DIR "/tests/ops/facts.txt");
+  std::ifstream file(polychron::testing::source_directory() + "/tests/ops/facts.txt");
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line[0] == '#') continue;
     const auto colon = line.find(':'), arrow = line.find("->"), end = line.find(';');

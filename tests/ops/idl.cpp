@@ -8,6 +8,7 @@
 
 #include "ops/table.hpp"
 #include "tests/ops/attribute_text.hpp"
+#include "tests/paths.hpp"
 
 using namespace polychron;
 using namespace polychron::test;
@@ -86,7 +87,8 @@ Defaults arguments(const std::string& idl, const std::string& name) {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(attributes_have_the_specifications_names_and_defaults) {
-  const std::filesystem::path path = POLYCHRON_SOURCE_DIR "/../shared/spec/webnn.idl";
+  const std::filesystem::path path =
+      polychron::testing::source_directory() + "/../shared/spec/webnn.idl";
   if (!std::filesystem::exists(path)) {
     BOOST_TEST_MESSAGE(
         "skipped: ../shared is absent: the attributes' names, defaults and which are required, "

@@ -12,6 +12,7 @@
 #include "ops/document.hpp"
 #include "ops/limits.hpp"
 #include "ops/shape_lines.hpp"
+#include "tests/paths.hpp"
 
 using namespace polychron;
 using nlohmann::json;
@@ -90,13 +91,14 @@ BOOST_AUTO_TEST_CASE(rows_say_what_they_compute) {
 }
 
 BOOST_AUTO_TEST_CASE(the_readme_counts_them) {
-  const auto page = read_file(POLYCHRON_SOURCE_DIR "/README.md");
+  const auto page = read_file(polychron::testing::source_directory() + "/README.md");
   const auto count = std::to_string(ops::rows().size()) + " of WebNN's 95 operators";
   BOOST_TEST(page.find(count) != std::string::npos, "README.md does not say: " << count);
 }
 
 BOOST_AUTO_TEST_CASE(rows_have_the_specifications_types_and_ranks) {
-  const std::filesystem::path path = POLYCHRON_SOURCE_DIR "/../shared/spec/tensor-limits.json";
+  const std::filesystem::path path =
+      polychron::testing::source_directory() + "/../shared/spec/tensor-limits.json";
   if (!std::filesystem::exists(path)) {
     BOOST_TEST_MESSAGE(
         "skipped: ../shared is absent: each operand's data types and ranks, with the "
@@ -149,7 +151,7 @@ BOOST_AUTO_TEST_CASE(support_limits_mirror_the_rows) {
 
 // POLYCHRON_UPDATE=1 writes the page anew.
 BOOST_AUTO_TEST_CASE(documentation_is_up_to_date) {
-  const std::filesystem::path path = POLYCHRON_SOURCE_DIR "/docs/operators.md";
+  const std::filesystem::path path = polychron::testing::source_directory() + "/docs/operators.md";
   if (std::getenv("POLYCHRON_UPDATE") != nullptr) std::ofstream(path) << ops::markdown();
   BOOST_TEST((read_file(path) == ops::markdown()),
              "docs/operators.md differs from the operator table: run this test with "

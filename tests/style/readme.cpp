@@ -12,17 +12,19 @@
 #include <string>
 #include <vector>
 
+#include "tests/paths.hpp"
+
 namespace {
 
 std::string text_of(const std::string& file) {
-  std::ifstream in(std::filesystem::path(POLYCHRON_SOURCE_DIR) / file);
+  std::ifstream in(std::filesystem::path(polychron::testing::source_directory()) / file);
   BOOST_REQUIRE_MESSAGE(in, file << " cannot be read");
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
 /// The pages of the project: those beside the README, and those in docs/.
 std::vector<std::string> pages() {
-  const std::filesystem::path root = POLYCHRON_SOURCE_DIR;
+  const std::filesystem::path root = polychron::testing::source_directory();
   std::vector<std::string> list;
   for (const auto& folder : {root, root / "docs"})
     for (const auto& entry : std::filesystem::directory_iterator(folder))
@@ -79,7 +81,7 @@ BOOST_AUTO_TEST_CASE(its_example_is_the_quickstart) {
 
 BOOST_AUTO_TEST_CASE(examples_of_pages_are_parts_of_programs) {
   std::vector<std::string> programs;
-  const auto root = std::filesystem::path(POLYCHRON_SOURCE_DIR);
+  const auto root = std::filesystem::path(polychron::testing::source_directory());
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root / "examples"))
     if (entry.path().extension() == ".cpp")
       programs.push_back(
@@ -99,7 +101,7 @@ BOOST_AUTO_TEST_CASE(examples_of_pages_are_parts_of_programs) {
 }
 
 BOOST_AUTO_TEST_CASE(links_lead_somewhere) {
-  const std::filesystem::path root = POLYCHRON_SOURCE_DIR;
+  const std::filesystem::path root = polychron::testing::source_directory();
   const std::regex link(
       R"(\]\(([^)#:]*)(#[^)]*)?\))");  // not those with a scheme: they leave the project
   const std::regex code("```[^`]*```|`[^`]*`");
@@ -124,12 +126,14 @@ BOOST_AUTO_TEST_CASE(links_lead_somewhere) {
 
 // docs/conformance.md names a test for each rule: `suite/case`.
 BOOST_AUTO_TEST_CASE(tests_that_pages_name_exist) {
-  const std::filesystem::path tests = std::filesystem::path(POLYCHRON_SOURCE_DIR) / "tests";
+  const std::filesystem::path tests =
+      std::filesystem::path(polychron::testing::source_directory()) / "tests";
   std::set<std::string> cases;
   const std::regex suite(R"(TEST_SUITE\((\w+)[,)])"), test(R"(AUTO_TEST_CASE\((\w+)[,)])");
   for (const auto& entry : std::filesystem::recursive_directory_iterator(tests)) {
     if (entry.path().extension() != ".cpp") continue;
-    const auto text = text_of(std::filesystem::relative(entry.path(), POLYCHRON_SOURCE_DIR));
+    const auto text =
+        text_of(std::filesystem::relative(entry.path(), polychron::testing::source_directory()));
     std::smatch name;
     if (!std::regex_search(text, name, suite)) continue;
     for (std::sregex_iterator match(text.begin(), text.end(), test), end; match != end; ++match)

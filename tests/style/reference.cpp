@@ -11,6 +11,8 @@
 #include <set>
 #include <string>
 
+#include "tests/paths.hpp"
+
 namespace {
 
 struct Ended {
@@ -20,8 +22,8 @@ struct Ended {
 
 /// Runs a command in the project's root; both of its outputs.
 Ended run(const std::string& command) {
-  std::FILE* const pipe =
-      popen(("cd '" POLYCHRON_SOURCE_DIR "' && " + command + " 2>&1").c_str(), "r");
+  std::FILE* const pipe = popen(
+      ("cd '" + polychron::testing::source_directory() + "' && " + command + " 2>&1").c_str(), "r");
   BOOST_REQUIRE(pipe != nullptr);
   Ended ended;
   char part[1 << 16];
@@ -33,7 +35,7 @@ Ended run(const std::string& command) {
 }
 
 std::string text_of(const std::filesystem::path& file) {
-  std::ifstream in(std::filesystem::path(POLYCHRON_SOURCE_DIR) / file);
+  std::ifstream in(std::filesystem::path(polychron::testing::source_directory()) / file);
   BOOST_REQUIRE_MESSAGE(in, file << " cannot be read");
   return {std::istreambuf_iterator<char>(in), {}};
 }

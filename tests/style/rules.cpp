@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/paths.hpp"
 #include "tests/style/folders.hpp"
 
 namespace fs = std::filesystem;
@@ -17,19 +18,20 @@ using style::allowed;
 
 namespace {
 
-const fs::path root = POLYCHRON_SOURCE_DIR;
+const fs::path root = polychron::testing::source_directory();
 
 /// Headers that are the exception: an embedder who asks for CAF types gets them here.
 const std::set<std::string> may_include_caf{"include/polychron/caf.hpp"};
 
 /// What is needed of the operating system itself stands in one file, and so does each format of
-/// pictures.
+/// pictures, and the processor's own instructions.
 const std::map<std::string, std::set<std::string>> system_headers{
     {"base/fork.cpp", {"pthread.h"}},
     {"examples/ocr/picture_jpeg.cpp", {"jpeglib.h"}},
     {"examples/ocr/picture_png.cpp", {"png.h"}},
     {"examples/ocr/picture_tiff.cpp", {"tiffio.h"}},
     {"examples/ocr/picture_webp.cpp", {"webp"}},
+    {"kernels/direct/wide.hpp", {"immintrin.h"}},
     {"tools/platform.cpp", {"fcntl.h", "signal.h", "unistd.h", "sys"}}};
 
 /// Where threads may meet: everything with a lock or an atomic, and every thread that is started.

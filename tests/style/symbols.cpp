@@ -11,6 +11,7 @@
 #include <sstream>
 #include <string>
 
+#include "tests/paths.hpp"
 #include "tests/style/folders.hpp"
 
 namespace fs = std::filesystem;
@@ -40,18 +41,20 @@ std::string demangled(const std::string& symbol) {
 
 /// The symbols of namespace polychron in a folder's objects; none for a folder of headers.
 Symbols symbols_of(const std::string& folder) {
-  const auto objects =
-      fs::path(POLYCHRON_BINARY_DIR) / "CMakeFiles" / ("polychron_" + folder + ".dir");
+  const auto objects = fs::path(polychron::testing::binary_directory()) / "CMakeFiles" /
+                       ("polychron_" + folder + ".dir");
   Symbols symbols;
   if (!fs::exists(objects)) return symbols;
   std::string files;
   for (const auto& entry : fs::recursive_directory_iterator(objects)) {
     // Objects of sources that are gone lie about in a build tree.
     const auto source = fs::relative(entry.path(), objects).replace_extension();
-    if (entry.path().extension() == ".o" && fs::exists(fs::path(POLYCHRON_SOURCE_DIR) / source))
+    if (entry.path().extension() == ".o" &&
+        fs::exists(fs::path(polychron::testing::source_directory()) / source))
       files += " '" + entry.path().string() + "'";
   }
-  std::istringstream lines(output_of("'" POLYCHRON_NM "' --format=posix" + files));
+  std::istringstream lines(
+      output_of("'" + polychron::testing::nm_program() + "' --format=posix" + files));
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     std::string name, kind;
@@ -91,9 +94,9 @@ BOOST_AUTO_TEST_CASE(links_point_in_the_allowed_directions) {
 // An application may have another CAF, or another copy of a template of it, in the same process.
 BOOST_AUTO_TEST_CASE(the_libraries_show_nothing_but_their_own) {
   for (const std::string library : {"polychron", "polychron_onnx", "polychron_simulation"}) {
-    const auto path = POLYCHRON_BINARY_DIR "/lib/lib" + library + ".so";
-    std::istringstream lines(
-        output_of("'" POLYCHRON_NM "' --dynamic --defined-only --format=posix '" + path + "'"));
+    const auto path = polychron::testing::binary_directory() + "/lib/lib" + library + ".so";
+    std::istringstream lines(output_of("'" + polychron::testing::nm_program() +
+                                       "' --dynamic --defined-only --format=posix '" + path + "'"));
     std::size_t own = 0;
     for (std::string line; std::getline(lines, line);) {
       const auto name = demangled(line.substr(0, line.find(' ')));

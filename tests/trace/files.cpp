@@ -7,6 +7,7 @@
 
 #include "polychron/trace.hpp"
 #include "recording/codec.hpp"
+#include "tests/paths.hpp"
 #include "tests/trace/recorded.hpp"
 #include "trace/chrome.hpp"
 #include "trace/page.hpp"
@@ -147,7 +148,7 @@ BOOST_AUTO_TEST_CASE(a_summary_names_what_took_the_time) {
 }
 
 BOOST_AUTO_TEST_CASE(a_file_appears_whole_or_not_at_all) {
-  const auto directory = fs::path(POLYCHRON_BINARY_DIR) / "tests" / "trace_files";
+  const auto directory = fs::path(polychron::testing::binary_directory()) / "tests" / "trace_files";
   fs::remove_all(directory);
   fs::create_directories(directory);
   const auto bytes = some_recording();

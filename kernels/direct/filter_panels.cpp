@@ -1,0 +1,70 @@
+#include "kernels/direct/filter_panels.hpp"
+
+#ifdef POLYCHRON_WIDE
+
+#include <algorithm>
+
+#include "kernels/direct/panel_product.hpp"
+
+namespace polychron::kernels::direct {
+namespace {
+
+/// A window of the filter, row by row, along both dimensions.
+template <class Transform>
+void transform(const float* window, double* to) {
+  constexpr std::size_t size = Transform::size;
+  std::array<double, size> columns[3];
+  for (std::size_t x = 0; x < 3; ++x)
+    columns[x] = Transform::filter(window[x], window[3 + x], window[6 + x]);
+  for (std::size_t y = 0; y < size; ++y) {
+    const auto row = Transform::filter(columns[0][y], columns[1][y], columns[2][y]);
+    std::copy(row.begin(), row.end(), to + y * size);
+  }
+}
+
+}  // namespace
+
+template <std::size_t Results>
+KeptBytes filter_panels(const FilteredPicture& picture, const Buffer& filter) {
+  using Transform = TileTransform<Results>;
+  constexpr std::size_t elements = Transform::size * Transform::size;
+  Buffer bytes(panel_floats(picture, elements) * sizeof(float));
+  const std::span<float> panels = bytes.as<float>();
+  const std::size_t matrix = panels.size() / elements;
+  const float* const windows = filter.as<float>().data();
+  // A block by a block at a time: the matrices' like elements lie at powers of two, which a cache
+  // has few places for.
+  std::array<std::array<std::array<float, wide_floats>, wide_floats>, elements> block;
+  for (std::size_t out = 0; out < picture.out_blocks(); ++out)
+    for (std::size_t in = 0; in < picture.in_blocks(); ++in) {
+      block = {};
+      const std::size_t outputs = std::min(wide_floats, picture.out_channels - out * wide_floats);
+      const std::size_t inputs = std::min(wide_floats, picture.in_channels - in * wide_floats);
+      for (std::size_t o = 0; o < outputs; ++o)
+        for (std::size_t i = 0; i < inputs; ++i) {
+          std::array<double, elements> transformed;
+          transform<Transform>(
+              windows + ((out * wide_floats + o) * picture.in_channels + in * wide_floats + i) * 9,
+              transformed.data());
+          for (std::size_t e = 0; e < elements; ++e)
+            block[e][i][o] = static_cast<float>(transformed[e]);
+        }
+      const std::size_t first = out / most_columns * most_columns;
+      const std::size_t columns = std::min(most_columns, picture.out_blocks() - first);
+      for (std::size_t e = 0; e < elements; ++e) {
+        float* to = panels.data() + e * matrix +
+                    first * picture.in_blocks() * wide_floats * wide_floats +
+                    (in * wide_floats * columns + out - first) * wide_floats;
+        for (std::size_t i = 0; i < wide_floats; ++i, to += columns * wide_floats)
+          std::ranges::copy(block[e][i], to);
+      }
+    }
+  return kept_once(std::make_shared<const Buffer>(std::move(bytes)));
+}
+
+template KeptBytes filter_panels<2>(const FilteredPicture&, const Buffer&);
+template KeptBytes filter_panels<4>(const FilteredPicture&, const Buffer&);
+
+}  // namespace polychron::kernels::direct
+
+#endif

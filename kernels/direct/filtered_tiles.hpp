@@ -1,0 +1,95 @@
+// The tiles of a picture in blocks of 16 channels, on the way there and back: see
+// kernels/direct/minimal_filtering.cpp.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "kernels/direct/panel_product.hpp"
+#include "kernels/direct/tile_transforms.hpp"
+#include "kernels/problem.hpp"
+
+#ifdef POLYCHRON_WIDE
+
+namespace polychron::kernels::direct {
+
+/// Tiles that are computed together, at most.
+inline constexpr std::size_t most_tiles = 4 * most_rows;
+
+/// A convolution's sizes.
+struct FilteredPicture {
+  std::size_t batch, in_channels, out_channels;
+  std::size_t height, width, out_height, out_width;
+  std::size_t top, left;  ///< padding
+
+  std::size_t in_blocks() const { return (in_channels + wide_floats - 1) / wide_floats; }
+  std::size_t out_blocks() const { return (out_channels + wide_floats - 1) / wide_floats; }
+
+  static FilteredPicture of(const Problem& problem);
+};
+
+/// Tiles of `results` by `results` in all pictures of a batch.
+inline std::size_t tiles_of(const FilteredPicture& picture, std::size_t results) {
+  const auto along = [&](std::size_t extent) { return (extent + results - 1) / results; };
+  return picture.batch * along(picture.out_height) * along(picture.out_width);
+}
+
+/// What becomes of the convolution's results: 0 for an input means that there is none.
+struct FilteredResult {
+  std::size_t bias = 0;   ///< the input of a number for each channel
+  std::size_t added = 0;  ///< the input that lies as the result does
+  bool relu = false;
+};
+
+/// Some tiles on their way, for some blocks of the result's channels.
+template <std::size_t Results>
+struct TileWork {
+  using Transform = TileTransform<Results>;
+  static constexpr std::size_t elements = Transform::size * Transform::size;
+
+  const FilteredPicture& picture;
+  const FilteredResult& result;
+  const float* input;
+  const float* filter;  ///< as it came: outputs, inputs, height, width
+  const float* bias;    ///< null: none
+  const float* added;   ///< null: none
+  float* output;
+  std::size_t first_tile, count;  ///< at most most_tiles
+  std::size_t first_block, last_block;
+  float* tiles;                          ///< vectors by element, block of channels, tile
+  float* products;                       ///< likewise, of the result's blocks
+  std::array<bool, most_tiles> special;  ///< tiles with numbers that are not ordinary
+
+  /// From the picture to `tiles`, and `special`.
+  [[POLYCHRON_WIDE]] void transform_tiles();
+  /// Whether there are others than special ones, which are not multiplied.
+  bool any_ordinary() const;
+  /// From `products` to the result; of special tiles from the picture, the plain way.
+  [[POLYCHRON_WIDE]] void finish() const;
+
+ private:
+  struct Place {
+    std::size_t tile;  ///< among those that are computed together
+    std::size_t picture;
+    std::ptrdiff_t y, x;  ///< of its first result
+  };
+  Place place_of(std::size_t tile) const;
+  float* product_of(std::size_t element, std::size_t block, std::size_t tile) const {
+    return products +
+           ((element * (last_block - first_block) + block - first_block) * count + tile) *
+               wide_floats;
+  }
+  [[POLYCHRON_WIDE]] void load(const Place& place, std::size_t block, Wide* values) const;
+  [[POLYCHRON_WIDE]] void store(const Place& place, std::size_t block, const Wide* values) const;
+  [[POLYCHRON_WIDE]] void convolve_plainly(std::span<const Place> places, std::size_t block) const;
+  [[POLYCHRON_WIDE]] void add_windows(const Place& place, std::size_t block, std::size_t in_block,
+                                      const Wide* weights) const;
+};
+
+extern template struct TileWork<2>;
+extern template struct TileWork<4>;
+
+}  // namespace polychron::kernels::direct
+
+#endif

@@ -1,0 +1,237 @@
+// Convolutions of 3x3 by minimal filtering (Winograd 1980; Lavin and Gray 2015), of pictures in
+// blocks of 16 channels: tiles of the picture and the filters are transformed, multiplied element
+// by element, which is a matrix product for each element, and transformed back. F(4x4, 3x3) takes
+// 36 products for 16 results instead of 144, F(2x2, 3x3) 16 for 4 instead of 36.
+//
+// A tile is summed up and down before it is multiplied: the error of a result is relative to the
+// largest number of its window, or with F(4x4, 3x3) of its tile, times the largest of the filter,
+// even if these two never meet; and of infinities the differences are NaN. Tiles with larger
+// numbers than that allows are computed the plain way.
+#include "kernels/minimal_filtering.hpp"
+
+#include "kernels/direct/direct.hpp"
+#include "kernels/direct/filtered_tiles.hpp"
+
+#ifdef POLYCHRON_WIDE
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/direct/filter_panels.hpp"
+#include "kernels/parts.hpp"
+#include "ops/table.hpp"
+
+namespace polychron::kernels::direct {
+namespace {
+
+/// Bytes of transformed filters that several readings find in the processor's cache.
+constexpr std::size_t near_filter = 8U * 1024 * 1024;
+
+/// A part: some tiles' results for some of their channels.
+struct Share {
+  std::size_t first_tile, last_tile;
+  std::size_t first_block, last_block;
+  std::size_t at_once;  ///< tiles, so that what they become stays near
+  std::size_t scratch;  ///< where its memory begins, in floats
+};
+
+template <std::size_t Results>
+class MinimalFiltering final : public Kernel {
+  using Transform = TileTransform<Results>;
+  static constexpr std::size_t elements = Transform::size * Transform::size;
+
+ public:
+  MinimalFiltering(const FilteredPicture& picture, const FilteredResult& result, KeptBytes panels)
+      : picture_(picture), result_(result), panels_(std::move(panels)) {
+    const std::size_t tiles = tiles_of(picture, Results), blocks = picture.out_blocks();
+    const double operations = 2.0 * static_cast<double>(elements * tiles * picture.in_channels) *
+                              static_cast<double>(picture.out_channels);
+    // Tiles, if a part has enough of them for each reading of the filter; else channels, so that a
+    // larger one, which comes from memory, is read once.
+    const bool near = panels_->size() <= near_filter;
+    const bool by_tiles = tiles >= usual_parts * (near ? most_rows * 3 / 4 : most_tiles);
+    const std::size_t pairs = (blocks + most_columns - 1) / most_columns;
+    const std::size_t parts = parts_of(operations / operations_per_ns,
+                                       by_tiles ? tiles : std::min(pairs, std::size_t{2}));
+    for (std::size_t i = 0; i < parts; ++i) {
+      const auto stretch = [&](std::size_t count, std::size_t k) { return count * k / parts; };
+      Share share{0, tiles, 0, blocks, 0, scratch_floats_};
+      if (by_tiles) {
+        share.first_tile = stretch(tiles, i);
+        share.last_tile = stretch(tiles, i + 1);
+      } else {
+        share.first_block = stretch(pairs, i) * most_columns;
+        share.last_block = std::min(stretch(pairs, i + 1) * most_columns, blocks);
+      }
+      share.at_once = tiles_at_once(share, near);
+      scratch_floats_ += share.at_once * tile_floats(share);
+      shares_.push_back(share);
+    }
+  }
+
+  std::size_t parts() const noexcept override { return shares_.size(); }
+  std::size_t scratch_bytes() const noexcept override { return scratch_floats_ * sizeof(float); }
+  std::size_t constant_bytes() const noexcept override { return panels_->size(); }
+  bool filters_minimally() const noexcept override { return true; }
+  std::unique_ptr<Bound> bind(const Arguments& arguments) const override {
+    return std::make_unique<FilteringBound>(*this, arguments);
+  }
+
+ private:
+  class FilteringBound final : public Bound {
+   public:
+    FilteringBound(const MinimalFiltering& kernel, const Arguments& arguments)
+        : kernel_(kernel), arguments_(arguments) {}
+    std::size_t parts() const noexcept override { return kernel_.parts(); }
+    void run() override {
+      for (std::size_t i = 0; i < parts(); ++i) run_part(i);
+    }
+    void run_part(std::size_t part) override { kernel_.compute(kernel_.shares_[part], arguments_); }
+
+   private:
+    const MinimalFiltering& kernel_;
+    const Arguments& arguments_;
+  };
+
+  /// What a tile and its results' transforms take in a part.
+  std::size_t tile_floats(const Share& share) const {
+    return elements * wide_floats * (picture_.in_blocks() + share.last_block - share.first_block);
+  }
+
+  /// So many that what they become stays in a core's own cache, or all that one reading of a filter
+  /// that is far away serves.
+  std::size_t tiles_at_once(const Share& share, bool filter_is_near) const {
+    constexpr std::size_t own = 800 * 1024 / sizeof(float);
+    const std::size_t count = share.last_tile - share.first_tile;
+    const std::size_t most = filter_is_near ? std::clamp<std::size_t>(own / tile_floats(share),
+                                                                      most_rows / 2, most_tiles)
+                                            : most_tiles;
+    const std::size_t rounds = (count + most - 1) / most;
+    return (count + rounds - 1) / rounds;
+  }
+
+  void compute(const Share& share, const Arguments& arguments) const {
+    const auto floats = [&](std::size_t input) {
+      return reinterpret_cast<const float*>(arguments.inputs[input]);
+    };
+    const std::size_t blocks = share.last_block - share.first_block;
+    for (std::size_t tile = share.first_tile; tile < share.last_tile; tile += share.at_once) {
+      TileWork<Results> work{picture_,
+                             result_,
+                             floats(0),
+                             floats(1),
+                             result_.bias == 0 ? nullptr : floats(result_.bias),
+                             result_.added == 0 ? nullptr : floats(result_.added),
+                             reinterpret_cast<float*>(arguments.outputs[0]),
+                             tile,
+                             std::min(share.at_once, share.last_tile - tile),
+                             share.first_block,
+                             share.last_block,
+                             reinterpret_cast<float*>(arguments.scratch) + share.scratch,
+                             nullptr,
+                             {}};
+      work.products = work.tiles + elements * picture_.in_blocks() * wide_floats * work.count;
+      work.transform_tiles();
+      if (work.any_ordinary())
+        for (std::size_t e = 0; e < elements; ++e) multiply(work, e, blocks);
+      work.finish();
+    }
+  }
+
+  void multiply(const TileWork<Results>& work, std::size_t element, std::size_t blocks) const {
+    const std::size_t step = wide_floats * work.count;
+    const float* const tiles = work.tiles + element * picture_.in_blocks() * step;
+    float* const products = work.products + element * blocks * step;
+    const std::size_t groups = (work.count + most_rows - 1) / most_rows;
+    const auto* const panels = reinterpret_cast<const float*>(panels_->data());
+    for (std::size_t block = work.first_block; block < work.last_block; block += most_columns) {
+      PanelProduct product{tiles,
+                           step,
+                           picture_.in_blocks(),
+                           panel_of(picture_, elements, panels, element, block),
+                           std::min(most_columns, picture_.out_blocks() - block),
+                           products + (block - work.first_block) * step,
+                           step};
+      for (std::size_t i = 0, done = 0; i < groups; ++i) {
+        const std::size_t rows = work.count * (i + 1) / groups - done;
+        multiply_rows(product, rows);
+        product.left += rows * wide_floats;
+        product.result += rows * wide_floats;
+        done += rows;
+      }
+    }
+  }
+
+  FilteredPicture picture_;
+  FilteredResult result_;
+  KeptBytes panels_;
+  std::vector<Share> shares_;
+  std::size_t scratch_floats_ = 0;
+};
+
+bool is_ordinary(const Slot& filter) {
+  const auto floats = filter.constant->as<float>().first(*element_count(filter.descriptor.shape));
+  return std::ranges::all_of(
+      floats, [](float x) { return std::abs(x) < TileTransform<2>::ordinary_limit; });
+}
+
+/// What follows a convolution that suits; nullopt if the picture that is added lies otherwise.
+std::optional<FilteredResult> result_of(const Problem& problem) {
+  FilteredResult result;
+  if (problem.own_inputs > 2 && problem.inputs[2].present) result.bias = 2;
+  for (const PostOp& post : problem.post_ops)
+    if (post.op == ops::op("relu"))
+      result.relu = true;
+    else
+      result.added = post.operands[0];
+  if (result.added != 0 && problem.inputs[result.added].layout != Layout::blocked16)
+    return std::nullopt;
+  return result;
+}
+
+/// Whether tiles of 4x4 results are better. What they read of the filter is 36/16 of what those of
+/// 2x2 read: that is far away if it is much, and worth little where there are few tiles. Their
+/// errors are three to four times as large: they grow less than what a row's tolerance allows for
+/// each number of a sum, and of fewer than 64 channels some are beyond it.
+bool gains_by_large_tiles(const FilteredPicture& picture) {
+  return picture.in_channels >= 64 && tiles_of(picture, 4) >= 16 &&
+         panel_floats(picture, 36) * sizeof(float) <= near_filter;
+}
+
+template <std::size_t Results>
+KernelResult make(const Problem& problem, const FilteredPicture& picture,
+                  const FilteredResult& result) {
+  return KernelResult(std::make_unique<MinimalFiltering<Results>>(
+      picture, result, filter_panels<Results>(picture, *problem.inputs[1].constant)));
+}
+
+KernelResult prepare_minimal_filtering(const Problem& problem) {
+  if (!suits_minimal_filtering(problem)) return refuse("too little to gain by minimal filtering");
+  if (problem.inputs[0].layout != Layout::blocked16 ||
+      problem.outputs[0].layout != Layout::blocked16)
+    return refuse("blocks of 16 channels only");
+  if (!is_ordinary(problem.inputs[1])) return refuse("filters of ordinary values only");
+  const auto result = result_of(problem);
+  if (!result) return refuse("a picture to add that lies likewise only");
+  const auto picture = FilteredPicture::of(problem);
+  return gains_by_large_tiles(picture) ? make<4>(problem, picture, *result)
+                                       : make<2>(problem, picture, *result);
+}
+
+constexpr Entry entries[] = {{ops::op("conv2d"), prepare_minimal_filtering}};
+
+}  // namespace
+
+std::span<const Entry> convolution_entries() noexcept { return entries; }
+
+}  // namespace polychron::kernels::direct
+
+#else
+
+namespace polychron::kernels::direct {
+
+std::span<const Entry> convolution_entries() noexcept { return {}; }
+
+}  // namespace polychron::kernels::direct
+
+#endif

@@ -1,0 +1,27 @@
+// Functions of AVX-512's vectors, for kernels whose loops no compiler makes vectors of as they
+// should be. A function is marked by POLYCHRON_WIDE and calls none of other instructions in its
+// loops; who calls it has asked has_avx512().
+#pragma once
+
+#include "kernels/vectors.hpp"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+
+#include <immintrin.h>
+
+#define POLYCHRON_WIDE gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")
+/// Before a loop of a constant number of steps, at most 16: no loop is left of it.
+#if defined(__clang__)
+#define POLYCHRON_UNROLLED _Pragma("unroll")
+#else
+#define POLYCHRON_UNROLLED _Pragma("GCC unroll 16")
+#endif
+
+namespace polychron::kernels::direct {
+
+using Wide = __m512;
+inline constexpr std::size_t wide_floats = 16;
+
+}  // namespace polychron::kernels::direct
+
+#endif
