@@ -164,18 +164,21 @@ void TileWork<Results>::convolve_plainly(std::span<const Place> places, std::siz
 template <std::size_t Results>
 void TileWork<Results>::add_windows(const Place& place, std::size_t block, std::size_t in_block,
                                     const Wide* weights) const {
-  constexpr std::size_t size = Transform::size;
-  Wide values[elements];
+  constexpr std::size_t size = Transform::size, taps = 9;
+  Wide values[elements], of_taps[taps];
   load(place, in_block, values);
-  for (std::size_t row = 0; row < Results; ++row)
-    for (std::size_t column = 0; column < Results; ++column) {
-      float* const to = product_of(row * Results + column, block, place.tile);
-      Wide sum = _mm512_load_ps(to);
-      for (std::size_t y = 0; y < 3; ++y)
-        for (std::size_t x = 0; x < 3; ++x)
-          sum = _mm512_fmadd_ps(values[(row + y) * size + column + x], weights[y * 3 + x], sum);
-      _mm512_store_ps(to, sum);
-    }
+  std::copy_n(weights, taps, of_taps);
+  float* const sums = product_of(0, block, place.tile);
+  const std::ptrdiff_t step = product_of(1, block, place.tile) - sums;
+  POLYCHRON_UNROLLED
+  for (std::size_t k = 0; k < Results * Results; ++k) {
+    Wide sum = _mm512_load_ps(sums + static_cast<std::ptrdiff_t>(k) * step);
+    POLYCHRON_UNROLLED
+    for (std::size_t tap = 0; tap < taps; ++tap)
+      sum = _mm512_fmadd_ps(values[(k / Results + tap / 3) * size + k % Results + tap % 3],
+                            of_taps[tap], sum);
+    _mm512_store_ps(sums + static_cast<std::ptrdiff_t>(k) * step, sum);
+  }
 }
 
 template struct TileWork<2>;
