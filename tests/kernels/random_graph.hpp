@@ -351,7 +351,7 @@ class RandomGraph {
         return add(builder_.gather_nd(x, indices({3, 1}, shape[0])));
       case 3: {
         const Operand places = indices(along, shape[axis]), updates = same_shape(along);
-        return add(builder_.scatter_elements(x, places, updates, {{axis}, {}}));
+        return add(builder_.scatter_elements(x, places, updates, {.axis = axis}));
       }
       default: {
         const Operand places = indices({3, 1}, shape[0]), updates = same_shape(rows);
@@ -372,7 +372,7 @@ class RandomGraph {
             below(2) == 0 ? builder_.arg_min(input, along) : builder_.arg_max(input, along);
         if (below(2) == 0) return add(builder_.cast(place, DataType::float32));
         if (x.shape().size() + place.shape().size() - 1 > max_rank) return;
-        return add(builder_.gather(x, place, {{axis}, {}}));
+        return add(builder_.gather(x, place, {.axis = axis}));
       }
       default: {
         const Operand odd = below(2) == 0 ? builder_.is_nan(x) : builder_.is_infinite(x);
