@@ -81,6 +81,7 @@ const Slot* bias_of(const Problem& problem, const Product& product) {
 
 KernelResult prepare(const Problem& problem) {
   const Product product = product_of(problem);
+  if (!keeps_to_strides(product.a, product.c)) return refuse("a row or column of steps");
   const Slot& b_slot = problem.inputs[1];
   const Slot* bias_slot = bias_of(problem, product);
   const auto post_ops = translate(problem, product.c, bias_slot ? 1 : 0);
