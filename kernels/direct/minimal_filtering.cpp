@@ -191,8 +191,8 @@ std::optional<FilteredResult> result_of(const Problem& problem) {
 
 /// Whether tiles of 4x4 results are better. What they read of the filter is 36/16 of what those of
 /// 2x2 read: that is far away if it is much, and worth little where there are few tiles. Their
-/// errors are three to four times as large: they grow less than what a row's tolerance allows for
-/// each number of a sum, and of fewer than 64 channels some are beyond it.
+/// errors are larger: they grow less than what a row's tolerance allows for each number of a sum,
+/// and of fewer than 64 channels some are beyond it.
 bool gains_by_large_tiles(const FilteredPicture& picture) {
   return picture.in_channels >= 64 && tiles_of(picture, 4) >= 16 &&
          panel_floats(picture, 36) * sizeof(float) <= near_filter;

@@ -21,7 +21,7 @@ struct TileTransform;
 
 template <>
 struct TileTransform<2> {
-  static constexpr std::size_t results = 2, size = 4;
+  static constexpr std::size_t size = 4;
   /// Numbers below it are so small that sums of products of them, transformed, are finite. No
   /// result takes what is outside of its window.
   static constexpr float ordinary_limit = 0x1p48F;
@@ -49,10 +49,10 @@ struct TileTransform<2> {
 
 template <>
 struct TileTransform<4> {
-  static constexpr std::size_t results = 4, size = 6;
+  static constexpr std::size_t size = 6;
   /// Each result takes all of the tile, and what is outside of its window cancels out but for the
-  /// rounding: beside a number of 10,000 results of weights of 0.03 are off by 6e-4, beside one of
-  /// 10^9 by 20.
+  /// rounding: beside a number of 10,000 results of 0.3 were off by 6e-4, beside one of 10^9 by
+  /// 20.
   static constexpr float ordinary_limit = 0x1p12F;
   static constexpr double a = 11.0 / 16, b = 11.0 / 8;
   static constexpr double a2 = a * a, b2 = b * b;

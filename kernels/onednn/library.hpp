@@ -116,17 +116,12 @@ inline memory::dims dims_of(const memory::desc& desc) {
 /// result so, whatever their descriptions say.
 inline bool keeps_to_strides(const memory::desc& left, const memory::desc& result) {
 #if DNNL_VERSION_MAJOR >= 3
-  const auto rows = [](const memory::desc& desc) { return desc.get_ndims() - 2; };
-  const auto dim = [](const memory::desc& desc, int i) {
-    return desc.get_dims()[static_cast<std::size_t>(i)];
-  };
-  const auto stride = [](const memory::desc& desc, int i) {
-    return desc.get_strides()[static_cast<std::size_t>(i)];
-  };
-  const int a = rows(left), c = rows(result);
-  const bool row = dim(left, a) == 1 && dim(left, a + 1) > 1 && stride(left, a + 1) != 1;
-  const bool column = dim(result, c + 1) == 1 && dim(result, c) > 1 && stride(result, c) != 1;
-  return !row && !column;
+  const memory::dims from = left.get_dims(), from_strides = left.get_strides();
+  const memory::dims to = result.get_dims(), to_strides = result.get_strides();
+  const std::size_t column = from.size() - 1, row = column - 1;  // both have one rank
+  const bool row_in_steps = from[row] == 1 && from[column] > 1 && from_strides[column] != 1;
+  const bool column_in_steps = to[column] == 1 && to[row] > 1 && to_strides[row] != 1;
+  return !row_in_steps && !column_in_steps;
 #else
   static_cast<void>(left);
   static_cast<void>(result);
