@@ -57,7 +57,9 @@ class Kernel {
   }
   /// Of how many parts its Bounds are.
   virtual std::size_t parts() const noexcept { return 1; }
-  /// It is a convolution by minimal filtering: see kernels/minimal_filtering.hpp.
+  /// It cuts its work better than a cut by its operands' shapes would.
+  virtual bool parts_are_own() const noexcept { return false; }
+  /// It is a convolution by minimal filtering: see kernels/convolution_ways.hpp.
   virtual bool filters_minimally() const noexcept { return false; }
   /// `arguments` must stay where it is as long as the Bound lives.
   virtual std::unique_ptr<Bound> bind(const Arguments& arguments) const = 0;

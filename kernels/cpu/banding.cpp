@@ -4,7 +4,7 @@
 
 #include "kernels/cpu/band_kernel.hpp"
 #include "kernels/cpu/bands.hpp"
-#include "kernels/minimal_filtering.hpp"
+#include "kernels/convolution_ways.hpp"
 #include "ops/layouts.hpp"
 
 namespace polychron::kernels {

@@ -5,7 +5,7 @@
 #include "base/invariant.hpp"
 #include "kernels/cpu/memory_plan.hpp"
 #include "kernels/cpu/plan.hpp"
-#include "kernels/minimal_filtering.hpp"
+#include "kernels/convolution_ways.hpp"
 
 namespace polychron::kernels {
 
@@ -144,15 +144,15 @@ std::unique_ptr<Kernel> prepare_parts(const Problem& problem, std::string& text,
 }  // namespace
 
 std::unique_ptr<Kernel> prepare_in_parts(const Problem& problem, std::string& text, double least) {
-  // Minimal filtering has parts of its own, along its tiles; it is the first way, where it gains.
-  if (suits_minimal_filtering(problem)) {
-    const Implementation first = implementations(problem.op).front();
-    auto kernel = first.prepare(problem);
-    if (kernel && (*kernel)->filters_minimally()) {
-      text = described(first.name, problem, (*kernel)->parts());
+  // Convolutions in loops of our own are cut as these like it; they are the first ways.
+  if (suits_minimal_filtering(problem) || suits_panels(problem))
+    for (const Implementation& way : implementations(problem.op)) {
+      auto kernel = way.prepare(problem);
+      if (!kernel) continue;
+      if (!(*kernel)->parts_are_own()) break;
+      text = described(way.name, problem, (*kernel)->parts());
       return std::move(*kernel);
     }
-  }
   return prepare_parts(problem, text, least);
 }
 

@@ -77,17 +77,18 @@ void TileWork<Results>::store(const Place& place, std::size_t block, const Wide*
   const std::size_t columns = std::min(Results, picture.out_width - x);
   const std::size_t channels = std::min(wide_floats, picture.out_channels - block * wide_floats);
   const auto present = static_cast<__mmask16>((1U << channels) - 1);
-  const Wide zero = _mm512_setzero_ps();
-  const Wide offset =
-      bias == nullptr ? zero : _mm512_maskz_loadu_ps(present, bias + block * wide_floats);
+  const Wide lowest = _mm512_set1_ps(epilogue.lowest), highest = _mm512_set1_ps(epilogue.highest);
+  const Wide offset = bias == nullptr
+                          ? _mm512_setzero_ps()
+                          : _mm512_maskz_loadu_ps(present, bias + block * wide_floats);
   const std::size_t plane = (place.picture * picture.out_blocks() + block) * picture.out_height;
   for (std::size_t row = 0; row < rows; ++row)
     for (std::size_t column = 0; column < columns; ++column) {
       const std::size_t at = ((plane + y + row) * picture.out_width + x + column) * wide_floats;
       Wide value = _mm512_add_ps(values[row * Results + column], offset);
       if (added != nullptr) value = _mm512_add_ps(value, _mm512_load_ps(added + at));
-      if (result.relu) value = _mm512_max_ps(zero, value);  // NaN stays
-      _mm512_store_ps(output + at, value);
+      value = _mm512_min_ps(highest, _mm512_max_ps(lowest, value));  // NaN stays
+      _mm512_store_ps(output + at, _mm512_maskz_mov_ps(present, value));
     }
 }
 

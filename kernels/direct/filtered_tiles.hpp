@@ -8,6 +8,7 @@
 
 #include "kernels/direct/panel_product.hpp"
 #include "kernels/direct/tile_transforms.hpp"
+#include "kernels/epilogue.hpp"
 #include "kernels/problem.hpp"
 
 #ifdef POLYCHRON_WIDE
@@ -35,13 +36,6 @@ inline std::size_t tiles_of(const FilteredPicture& picture, std::size_t results)
   return picture.batch * along(picture.out_height) * along(picture.out_width);
 }
 
-/// What becomes of the convolution's results: 0 for an input means that there is none.
-struct FilteredResult {
-  std::size_t bias = 0;   ///< the input of a number for each channel
-  std::size_t added = 0;  ///< the input that lies as the result does
-  bool relu = false;
-};
-
 /// Some tiles on their way, for some blocks of the result's channels.
 template <std::size_t Results>
 struct TileWork {
@@ -49,7 +43,7 @@ struct TileWork {
   static constexpr std::size_t elements = Transform::size * Transform::size;
 
   const FilteredPicture& picture;
-  const FilteredResult& result;
+  const Epilogue& epilogue;
   const float* input;
   const float* filter;  ///< as it came: outputs, inputs, height, width
   const float* bias;    ///< null: none

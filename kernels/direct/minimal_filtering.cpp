@@ -7,7 +7,7 @@
 // largest number of its window, or with F(4x4, 3x3) of its tile, times the largest of the filter,
 // even if these two never meet; and of infinities the differences are NaN. Tiles with larger
 // numbers than that allows are computed the plain way.
-#include "kernels/minimal_filtering.hpp"
+#include "kernels/convolution_ways.hpp"
 
 #include "kernels/direct/direct.hpp"
 #include "kernels/direct/filtered_tiles.hpp"
@@ -18,8 +18,8 @@
 #include <cmath>
 
 #include "kernels/direct/filter_panels.hpp"
+#include "kernels/epilogue.hpp"
 #include "kernels/parts.hpp"
-#include "ops/table.hpp"
 
 namespace polychron::kernels::direct {
 namespace {
@@ -41,8 +41,8 @@ class MinimalFiltering final : public Kernel {
   static constexpr std::size_t elements = Transform::size * Transform::size;
 
  public:
-  MinimalFiltering(const FilteredPicture& picture, const FilteredResult& result, KeptBytes panels)
-      : picture_(picture), result_(result), panels_(std::move(panels)) {
+  MinimalFiltering(const FilteredPicture& picture, const Epilogue& epilogue, KeptBytes panels)
+      : picture_(picture), epilogue_(epilogue), panels_(std::move(panels)) {
     const std::size_t tiles = tiles_of(picture, Results), blocks = picture.out_blocks();
     const double operations = 2.0 * static_cast<double>(elements * tiles * picture.in_channels) *
                               static_cast<double>(picture.out_channels);
@@ -72,6 +72,7 @@ class MinimalFiltering final : public Kernel {
   std::size_t parts() const noexcept override { return shares_.size(); }
   std::size_t scratch_bytes() const noexcept override { return scratch_floats_ * sizeof(float); }
   std::size_t constant_bytes() const noexcept override { return panels_->size(); }
+  bool parts_are_own() const noexcept override { return true; }
   bool filters_minimally() const noexcept override { return true; }
   std::unique_ptr<Bound> bind(const Arguments& arguments) const override {
     return std::make_unique<FilteringBound>(*this, arguments);
@@ -117,11 +118,11 @@ class MinimalFiltering final : public Kernel {
     const std::size_t blocks = share.last_block - share.first_block;
     for (std::size_t tile = share.first_tile; tile < share.last_tile; tile += share.at_once) {
       TileWork<Results> work{picture_,
-                             result_,
+                             epilogue_,
                              floats(0),
                              floats(1),
-                             result_.bias == 0 ? nullptr : floats(result_.bias),
-                             result_.added == 0 ? nullptr : floats(result_.added),
+                             epilogue_.bias == 0 ? nullptr : floats(epilogue_.bias),
+                             epilogue_.added == 0 ? nullptr : floats(epilogue_.added),
                              reinterpret_cast<float*>(arguments.outputs[0]),
                              tile,
                              std::min(share.at_once, share.last_tile - tile),
@@ -145,25 +146,43 @@ class MinimalFiltering final : public Kernel {
     const std::size_t groups = (work.count + most_rows - 1) / most_rows;
     const auto* const panels = reinterpret_cast<const float*>(panels_->data());
     for (std::size_t block = work.first_block; block < work.last_block; block += most_columns) {
-      PanelProduct product{tiles,
-                           step,
-                           picture_.in_blocks(),
-                           panel_of(picture_, elements, panels, element, block),
-                           std::min(most_columns, picture_.out_blocks() - block),
-                           products + (block - work.first_block) * step,
-                           step};
+      Tap tap{tiles, panel_of(picture_, elements, panels, element, block)};
+      PanelProduct product{.taps = {&tap, 1},
+                           .row_step = wide_floats,
+                           .left_step = step,
+                           .times = 1,
+                           .elements = picture_.in_blocks() * wide_floats,
+                           .columns = std::min(most_columns, picture_.out_blocks() - block),
+                           .result = products + (block - work.first_block) * step,
+                           .result_step = step};
+      PanelAhead ahead = ahead_of(work, element, block);
       for (std::size_t i = 0, done = 0; i < groups; ++i) {
         const std::size_t rows = work.count * (i + 1) / groups - done;
+        ahead.share(product, groups - i);
+        product.next_left = i + 1 < groups ? tap.left + rows * wide_floats : tiles;
         multiply_rows(product, rows);
-        product.left += rows * wide_floats;
+        tap.left += rows * wide_floats;
         product.result += rows * wide_floats;
         done += rows;
       }
     }
   }
 
+  /// The panel that is multiplied with behind this one; nothing behind the last.
+  PanelAhead ahead_of(const TileWork<Results>& work, std::size_t element, std::size_t block) const {
+    block += most_columns;
+    if (block >= work.last_block) {
+      block = work.first_block;
+      if (++element == elements) return {nullptr, 0};
+    }
+    const std::size_t columns = std::min(most_columns, picture_.out_blocks() - block);
+    const auto* const panels = reinterpret_cast<const float*>(panels_->data());
+    return {panel_of(picture_, elements, panels, element, block),
+            columns * picture_.in_blocks() * wide_floats * wide_floats};
+  }
+
   FilteredPicture picture_;
-  FilteredResult result_;
+  Epilogue epilogue_;
   KeptBytes panels_;
   std::vector<Share> shares_;
   std::size_t scratch_floats_ = 0;
@@ -173,20 +192,6 @@ bool is_ordinary(const Slot& filter) {
   const auto floats = filter.constant->as<float>().first(*element_count(filter.descriptor.shape));
   return std::ranges::all_of(
       floats, [](float x) { return std::abs(x) < TileTransform<2>::ordinary_limit; });
-}
-
-/// What follows a convolution that suits; nullopt if the picture that is added lies otherwise.
-std::optional<FilteredResult> result_of(const Problem& problem) {
-  FilteredResult result;
-  if (problem.own_inputs > 2 && problem.inputs[2].present) result.bias = 2;
-  for (const PostOp& post : problem.post_ops)
-    if (post.op == ops::op("relu"))
-      result.relu = true;
-    else
-      result.added = post.operands[0];
-  if (result.added != 0 && problem.inputs[result.added].layout != Layout::blocked16)
-    return std::nullopt;
-  return result;
 }
 
 /// Whether tiles of 4x4 results are better. What they read of the filter is 36/16 of what those of
@@ -200,10 +205,12 @@ bool gains_by_large_tiles(const FilteredPicture& picture) {
 
 template <std::size_t Results>
 KernelResult make(const Problem& problem, const FilteredPicture& picture,
-                  const FilteredResult& result) {
+                  const Epilogue& epilogue) {
   return KernelResult(std::make_unique<MinimalFiltering<Results>>(
-      picture, result, filter_panels<Results>(picture, *problem.inputs[1].constant)));
+      picture, epilogue, filter_panels<Results>(picture, *problem.inputs[1].constant)));
 }
+
+}  // namespace
 
 KernelResult prepare_minimal_filtering(const Problem& problem) {
   if (!suits_minimal_filtering(problem)) return refuse("too little to gain by minimal filtering");
@@ -211,26 +218,11 @@ KernelResult prepare_minimal_filtering(const Problem& problem) {
       problem.outputs[0].layout != Layout::blocked16)
     return refuse("blocks of 16 channels only");
   if (!is_ordinary(problem.inputs[1])) return refuse("filters of ordinary values only");
-  const auto result = result_of(problem);
-  if (!result) return refuse("a picture to add that lies likewise only");
+  const auto epilogue = epilogue_of(problem);
   const auto picture = FilteredPicture::of(problem);
-  return gains_by_large_tiles(picture) ? make<4>(problem, picture, *result)
-                                       : make<2>(problem, picture, *result);
+  return gains_by_large_tiles(picture) ? make<4>(problem, picture, *epilogue)
+                                       : make<2>(problem, picture, *epilogue);
 }
-
-constexpr Entry entries[] = {{ops::op("conv2d"), prepare_minimal_filtering}};
-
-}  // namespace
-
-std::span<const Entry> convolution_entries() noexcept { return entries; }
-
-}  // namespace polychron::kernels::direct
-
-#else
-
-namespace polychron::kernels::direct {
-
-std::span<const Entry> convolution_entries() noexcept { return {}; }
 
 }  // namespace polychron::kernels::direct
 

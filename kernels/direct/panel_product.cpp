@@ -2,53 +2,201 @@
 
 #ifdef POLYCHRON_WIDE
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 namespace polychron::kernels::direct {
 namespace {
 
+/// Blocks of elements from one that is multiplied to the one that is fetched: some 600 cycles.
+constexpr std::size_t ahead = 3;
+
+alignas(64) constexpr std::array<float, wide_floats> zeros{};
+
 template <std::size_t Rows, std::size_t Columns>
-[[POLYCHRON_WIDE]] void multiply(const PanelProduct& product) {
-  Wide sums[Rows][Columns];
-  POLYCHRON_UNROLLED
-  for (std::size_t r = 0; r < Rows; ++r)
-    for (std::size_t c = 0; c < Columns; ++c) sums[r][c] = _mm512_setzero_ps();
-  const float* left = product.left;
-  const float* panel = product.panel;
-  for (std::size_t block = 0; block < product.blocks; ++block, left += product.left_step)
-    for (std::size_t k = 0; k < wide_floats; ++k, panel += Columns * wide_floats) {
+using Sums = Wide[Rows][Columns];
+
+/// Adds the products of so many fours of elements. `row(r)`: where those of a row are.
+template <std::size_t Rows, std::size_t Columns, class Row>
+[[gnu::always_inline, POLYCHRON_WIDE]] inline void add_block(Sums<Rows, Columns>& sums,
+                                                             const Row& row, const float*& panel,
+                                                             std::size_t fours,
+                                                             const float*& next_panel,
+                                                             const PanelProduct& product) {
+  for (std::size_t four = 0; four < fours; ++four) {
+    for (std::size_t i = product.lines; i > 0 && next_panel < product.next_panel_end;
+         --i, next_panel += wide_floats)
+      _mm_prefetch(reinterpret_cast<const char*>(next_panel), _MM_HINT_T1);
+    POLYCHRON_NOT_UNROLLED
+    for (std::size_t k = 0; k < elements_at_once; ++k, panel += Columns * wide_floats) {
       Wide factors[Columns];  // constants that are alike lie where somebody has put them
+      POLYCHRON_UNROLLED
       for (std::size_t c = 0; c < Columns; ++c)
         factors[c] = _mm512_loadu_ps(panel + c * wide_floats);
       POLYCHRON_UNROLLED
       for (std::size_t r = 0; r < Rows; ++r) {
-        const Wide element = _mm512_set1_ps(left[r * wide_floats + k]);
+        const Wide element = _mm512_set1_ps(row(r)[four * elements_at_once + k]);
+        POLYCHRON_UNROLLED
         for (std::size_t c = 0; c < Columns; ++c)
           sums[r][c] = _mm512_fmadd_ps(element, factors[c], sums[r][c]);
       }
     }
+  }
+}
+
+/// Goes through what is multiplied, block by block, ahead of the multiplication.
+template <std::size_t Rows, std::size_t Step>
+class Lookahead {
+ public:
+  explicit Lookahead(const PanelProduct& product, std::size_t blocks)
+      : product_(product), blocks_(blocks), tap_(product.taps.data()), left_(tap_->left) {
+    for (std::size_t i = 0; i < ahead; ++i) step();
+  }
+
+  [[gnu::always_inline, POLYCHRON_WIDE]] void fetch() {
+    POLYCHRON_UNROLLED
+    for (std::size_t r = 0; r < Rows; ++r)
+      _mm_prefetch(reinterpret_cast<const char*>(left_ + r * Step), _MM_HINT_T0);
+    step();
+  }
+
+ private:
+  void step() {
+    left_ += product_.left_step;
+    if (++block_ < blocks_) return;
+    block_ = 0;
+    if (++tap_ == product_.taps.data() + product_.taps.size()) {
+      tap_ = product_.taps.data();
+      offset_ += std::ptrdiff_t{Rows * Step};
+      if (++time_ == product_.times && product_.next_left != nullptr)
+        offset_ = product_.next_left - tap_->left;
+    }
+    left_ = tap_->left + offset_;
+  }
+
+  const PanelProduct& product_;
+  const std::size_t blocks_;
+  const Tap* tap_;
+  const float* left_;
+  std::size_t block_ = 0, time_ = 0;
+  std::ptrdiff_t offset_ = 0;
+};
+
+/// The channels of a block of columns that have results.
+[[gnu::always_inline]] inline __mmask16 present(const PanelProduct& product, std::size_t column) {
+  const std::size_t before = column * wide_floats;
+  const std::size_t channels = product.channels - std::min(product.channels, before);
+  return static_cast<__mmask16>(channels < wide_floats ? (1U << channels) - 1 : 0xffffU);
+}
+
+template <std::size_t Rows, std::size_t Columns>
+[[gnu::always_inline, POLYCHRON_WIDE]] inline void finish(const PanelProduct& product,
+                                                          std::size_t offset,
+                                                          const Sums<Rows, Columns>& sums) {
+  const Wide lowest = _mm512_set1_ps(product.lowest), highest = _mm512_set1_ps(product.highest);
   POLYCHRON_UNROLLED
-  for (std::size_t r = 0; r < Rows; ++r)
-    for (std::size_t c = 0; c < Columns; ++c)
-      _mm512_store_ps(product.result + c * product.result_step + r * wide_floats, sums[r][c]);
+  for (std::size_t c = 0; c < Columns; ++c) {
+    const __mmask16 channels = present(product, c);
+    float* const result = product.result + offset + c * product.result_step;
+    const float* const added =
+        product.added == nullptr ? nullptr : product.added + offset + c * product.result_step;
+    POLYCHRON_UNROLLED
+    for (std::size_t r = 0; r < Rows; ++r) {
+      Wide sum = sums[r][c];
+      if (added != nullptr) sum = _mm512_add_ps(sum, _mm512_load_ps(added + r * wide_floats));
+      // NaN stays, but for channels that are not there.
+      sum = _mm512_maskz_min_ps(channels, highest, _mm512_max_ps(lowest, sum));
+      _mm512_store_ps(result + r * wide_floats, sum);
+    }
+  }
+}
+
+template <std::size_t Step, std::size_t Columns, std::size_t Rows>
+[[POLYCHRON_WIDE]] void multiply(const PanelProduct& product) {
+  Wide biases[Columns];
+  POLYCHRON_UNROLLED
+  for (std::size_t c = 0; c < Columns; ++c)
+    biases[c] = product.bias == nullptr
+                    ? _mm512_setzero_ps()
+                    : _mm512_maskz_loadu_ps(present(product, c), product.bias + c * wide_floats);
+  const std::size_t blocks = (product.elements + wide_floats - 1) / wide_floats;
+  const std::size_t fours_of_last =
+      (product.elements - (blocks - 1) * wide_floats) / elements_at_once;
+  const float* next_panel = product.next_panel;
+  Lookahead<Rows, Step> lookahead(product, blocks);
+  for (std::size_t time = 0; time < product.times; ++time) {
+    const std::size_t done = time * Rows;
+    Sums<Rows, Columns> sums;
+    POLYCHRON_UNROLLED
+    for (std::size_t r = 0; r < Rows; ++r) {
+      POLYCHRON_UNROLLED
+      for (std::size_t c = 0; c < Columns; ++c) sums[r][c] = biases[c];
+    }
+    if (product.added != nullptr)
+      for (std::size_t c = 0; c < Columns; ++c)
+        for (std::size_t r = 0; r < Rows; ++r)
+          _mm_prefetch(reinterpret_cast<const char*>(product.added + c * product.result_step +
+                                                     (done + r) * wide_floats),
+                       _MM_HINT_T0);
+    for (const Tap& tap : product.taps) {
+      const float* panel = tap.panel;
+      const float* left = tap.left + done * Step;
+      const bool whole = tap.first == 0 && tap.last >= Rows;
+      for (std::size_t block = 1; block <= blocks; ++block, left += product.left_step) {
+        constexpr std::size_t all = wide_floats / elements_at_once;
+        const std::size_t fours = block < blocks ? all : fours_of_last;
+        lookahead.fetch();
+        if (whole) {
+          add_block<Rows, Columns>(
+              sums, [left](std::size_t r) { return left + r * Step; }, panel, fours, next_panel,
+              product);
+        } else {
+          std::array<const float*, Rows> rows;
+          for (std::size_t r = 0; r < Rows; ++r)
+            rows[r] = r >= tap.first && r < tap.last ? left + r * Step : zeros.data();
+          add_block<Rows, Columns>(
+              sums, [&rows](std::size_t r) { return rows[r]; }, panel, fours, next_panel,
+              product);
+        }
+      }
+    }
+    finish<Rows, Columns>(product, done * wide_floats, sums);
+  }
 }
 
 using Multiply = void (*)(const PanelProduct&);
+using ForRows = std::array<Multiply, most_rows>;
 
-template <std::size_t Columns, std::size_t... Rows>
-constexpr std::array<Multiply, most_rows> for_rows(std::index_sequence<Rows...>) {
-  return {multiply<Rows + 1, Columns>...};
+template <std::size_t Step, std::size_t Columns, std::size_t... Rows>
+constexpr ForRows for_rows(std::index_sequence<Rows...>) {
+  return {multiply<Step, Columns, Rows + 1>...};
 }
 
-constexpr std::array<std::array<Multiply, most_rows>, most_columns> ways{
-    for_rows<1>(std::make_index_sequence<most_rows>()),
-    for_rows<2>(std::make_index_sequence<most_rows>())};
+template <std::size_t Step>
+constexpr std::array<ForRows, most_columns> for_step() {
+  return {for_rows<Step, 1>(std::make_index_sequence<most_rows>()),
+          for_rows<Step, 2>(std::make_index_sequence<most_rows>())};
+}
+
+constexpr std::array<std::array<ForRows, most_columns>, 2> ways{for_step<wide_floats>(),
+                                                                 for_step<2 * wide_floats>()};
+
+/// A product without taps, such as of a window that is all padding: one with no rows is as good.
+PanelProduct nothing_of(const PanelProduct& product) {
+  static const Tap none{zeros.data(), zeros.data(), 0, 0};
+  PanelProduct other = product;
+  other.taps = {&none, 1};
+  other.elements = elements_at_once;
+  other.lines = 0;
+  return other;
+}
 
 }  // namespace
 
 void multiply_rows(const PanelProduct& product, std::size_t rows) {
-  ways[product.columns - 1][rows - 1](product);
+  if (product.taps.empty()) return multiply_rows(nothing_of(product), rows);
+  ways[product.row_step / wide_floats - 1][product.columns - 1][rows - 1](product);
 }
 
 }  // namespace polychron::kernels::direct

@@ -1,0 +1,287 @@
+// Convolutions of pictures in blocks of 16 channels as products: some pixels of a row of the
+// result, for some of its channels, are a sum of products, one for each tap of the window, of the
+// pixels that the tap sees with a panel of the filter. Sums stay in registers until they are whole.
+//
+// What is multiplied lies in lines that are far from each other, which no processor foresees:
+// fetching it ahead is worth a third of the time of what comes from beyond a core's own caches.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/invariant.hpp"
+#include "kernels/convolution_ways.hpp"
+#include "kernels/direct/direct.hpp"
+#include "kernels/direct/window_panels.hpp"
+#include "kernels/epilogue.hpp"
+#include "kernels/parts.hpp"
+#include "kernels/taps.hpp"
+#include "ops/layouts.hpp"
+
+#ifdef POLYCHRON_WIDE
+
+namespace polychron::kernels::direct {
+namespace {
+
+constexpr std::size_t most_taps = 128;
+
+/// Along one dimension.
+struct Extent {
+  std::size_t in, out, window, stride, dilation, padding;
+
+  /// Where a window's tap is that gives a result at `at`: outside of the picture if not below `in`.
+  std::ptrdiff_t place(std::size_t at, std::size_t tap) const {
+    return static_cast<std::ptrdiff_t>(at * stride + tap * dilation) -
+           static_cast<std::ptrdiff_t>(padding);
+  }
+  bool is_pointwise() const { return window == 1 && stride == 1 && padding == 0 && in == out; }
+};
+
+struct Geometry {
+  std::size_t batch, in_channels, out_channels;
+  Extent y, x;
+
+  explicit Geometry(const Problem& problem) {
+    const auto& a = std::get<Conv2dAttributes>(problem.attributes);
+    const Shape& in = problem.inputs[0].descriptor.shape;
+    const Shape& filter = problem.inputs[1].descriptor.shape;
+    const Shape& out = problem.outputs[0].descriptor.shape;
+    const auto order = ops::filter_axes(a.filter_layout);
+    batch = in[0], in_channels = in[1], out_channels = out[1];
+    y = {in[2], out[2], filter[order[2]], a.strides[0], a.dilations[0], a.padding[0]};
+    x = {in[3], out[3], filter[order[3]], a.strides[1], a.dilations[1], a.padding[2]};
+    if (!y.is_pointwise() || !x.is_pointwise() || a.padding[1] != 0 || a.padding[3] != 0) return;
+    x.in = x.out = y.in * x.in;  // rows that follow each other are one
+    y.in = y.out = 1;
+  }
+
+  static std::size_t blocks(std::size_t channels) {
+    return (channels + wide_floats - 1) / wide_floats;
+  }
+  std::size_t in_plane() const { return y.in * x.in * wide_floats; }
+  std::size_t out_plane() const { return y.out * x.out * wide_floats; }
+  std::size_t in_bytes() const {
+    return batch * blocks(in_channels) * in_plane() * sizeof(float);
+  }
+  /// Pixels of a row are computed in groups, of which the first are as long as can be.
+  std::size_t groups_of_row() const { return (x.out + most_rows - 1) / most_rows; }
+  std::size_t long_groups_of_row() const {
+    const std::size_t rest = x.out % most_rows, groups = x.out / most_rows;
+    return rest > 0 && rest < most_rows / 2 && groups > 0 ? groups - 1 : groups;
+  }
+  std::size_t groups() const { return batch * y.out * groups_of_row(); }
+  /// A tap is a picture's whole row, in which groups follow each other.
+  bool is_flat() const { return y.is_pointwise() && x.is_pointwise(); }
+};
+
+/// A group: pixels of a picture's row; and how many there are of as many, from it on.
+struct Pixels {
+  std::size_t picture, y, x, count, alike;
+
+  Pixels(const Geometry& geometry, std::size_t group) {
+    const std::size_t groups = geometry.groups_of_row(), row = group / groups;
+    const std::size_t at = group % groups, many = geometry.long_groups_of_row();
+    picture = row / geometry.y.out;
+    y = row % geometry.y.out;
+    // What the long ones leave are one or two.
+    const std::size_t rest = geometry.x.out - many * most_rows, short_ones = groups - many;
+    const auto begin = [&](std::size_t i) {
+      return i <= many ? i * most_rows : many * most_rows + rest * (i - many) / short_ones;
+    };
+    x = begin(at);
+    count = begin(at + 1) - x;
+    alike = at < many ? many - at : 1;
+  }
+};
+
+/// A part: some groups' results for some of their channels.
+struct Share {
+  std::size_t first_group, last_group;
+  std::size_t first_block, last_block;
+};
+
+class PanelConvolution final : public Kernel {
+ public:
+  PanelConvolution(const Problem& problem, const Epilogue& epilogue)
+      : geometry_(problem),
+        sizes_{geometry_.y.window * geometry_.x.window, geometry_.in_channels,
+               geometry_.out_channels},
+        epilogue_(epilogue),
+        panels_(window_panels(sizes_, problem)) {
+    ensure(sizes_.taps <= most_taps, "windows are small");
+    const std::size_t groups = geometry_.groups(), blocks = sizes_.blocks();
+    const std::size_t pairs = (blocks + most_columns - 1) / most_columns;
+    const double operations =
+        2.0 * static_cast<double>(sizes_.taps * sizes_.inputs * sizes_.outputs) *
+        static_cast<double>(geometry_.batch * geometry_.y.out * geometry_.x.out);
+    // What parts share each of them reads: the filter, or the picture.
+    const bool by_groups = panels_->size() <= geometry_.in_bytes() && groups >= 2 * usual_parts;
+    const std::size_t parts =
+        parts_of(operations / operations_per_ns, by_groups ? groups : pairs);
+    for (std::size_t i = 0; i < parts; ++i) {
+      const auto stretch = [&](std::size_t count, std::size_t k) { return count * k / parts; };
+      Share share{0, groups, 0, blocks};
+      if (by_groups) {
+        share.first_group = stretch(groups, i);
+        share.last_group = stretch(groups, i + 1);
+      } else {
+        share.first_block = stretch(pairs, i) * most_columns;
+        share.last_block = std::min(stretch(pairs, i + 1) * most_columns, blocks);
+      }
+      shares_.push_back(share);
+    }
+  }
+
+  std::size_t parts() const noexcept override { return shares_.size(); }
+  bool parts_are_own() const noexcept override { return true; }
+  std::size_t constant_bytes() const noexcept override { return panels_->size(); }
+  bool keeps_constant(std::size_t index) const noexcept override { return index == 1; }
+  std::unique_ptr<Bound> bind(const Arguments& arguments) const override {
+    return std::make_unique<ConvolutionBound>(*this, arguments);
+  }
+
+ private:
+  class ConvolutionBound final : public Bound {
+   public:
+    ConvolutionBound(const PanelConvolution& kernel, const Arguments& arguments)
+        : kernel_(kernel), arguments_(arguments) {}
+    std::size_t parts() const noexcept override { return kernel_.parts(); }
+    void run() override {
+      for (std::size_t i = 0; i < parts(); ++i) run_part(i);
+    }
+    void run_part(std::size_t part) override { kernel_.compute(kernel_.shares_[part], arguments_); }
+
+   private:
+    const PanelConvolution& kernel_;
+    const Arguments& arguments_;
+  };
+
+  /// So many groups at a time that what they see of the picture stays in a core's own cache while
+  /// all panels pass by.
+  void compute(const Share& share, const Arguments& arguments) const {
+    constexpr std::size_t own = 640 * 1024;
+    const std::size_t groups = share.last_group - share.first_group;
+    const std::size_t most =
+        std::max<std::size_t>(own / (geometry_.in_bytes() / geometry_.groups() + 1), 1);
+    const std::size_t rounds = (groups + most - 1) / most;
+    for (std::size_t i = 0; i < rounds; ++i)
+      compute({share.first_group + groups * i / rounds,
+               share.first_group + groups * (i + 1) / rounds, share.first_block, share.last_block},
+              arguments, i == 0);
+  }
+
+  /// `first`: panels come from far away.
+  void compute(const Share& share, const Arguments& arguments, bool first) const {
+    constexpr std::size_t near = 512 * 1024;
+    const std::size_t blocks = share.last_block - share.first_block;
+    const bool far = first || blocks * sizes_.column() * sizeof(float) > near;
+    const auto* const panels = reinterpret_cast<const float*>(panels_->data());
+    for (std::size_t block = share.first_block; block < share.last_block; block += most_columns) {
+      const auto columns_at = [&](std::size_t at) {
+        return std::min(most_columns, sizes_.blocks() - at);
+      };
+      const std::size_t next =
+          block + most_columns < share.last_block ? block + most_columns : share.first_block;
+      PanelAhead ahead(panels + next * sizes_.column(),
+                       far ? columns_at(next) * sizes_.column() : 0);
+      for (std::size_t group = share.first_group; group < share.last_group;) {
+        const Pixels pixels(geometry_, group);
+        const std::size_t left = share.last_group - group;
+        std::array<Tap, most_taps> taps;
+        PanelProduct product = product_of(pixels, block, columns_at(block), arguments, taps);
+        product.times = geometry_.is_flat() ? std::min(pixels.alike, left) : 1;
+        ahead.share(product, left);
+        group += product.times;
+        if (group < share.last_group)
+          product.next_left = left_of(Pixels(geometry_, group), arguments);
+        multiply_rows(product, pixels.count);
+      }
+    }
+  }
+
+  /// Where a group's pixels begin for some tap.
+  const float* left_of(const Pixels& pixels, const Arguments& arguments) const {
+    const auto* const pictures = reinterpret_cast<const float*>(arguments.inputs[0]);
+    return pictures +
+           pixels.picture * Geometry::blocks(geometry_.in_channels) * geometry_.in_plane() +
+           (pixels.y * geometry_.y.stride * geometry_.x.in + pixels.x * geometry_.x.stride) *
+               wide_floats;
+  }
+
+  PanelProduct product_of(const Pixels& pixels, std::size_t block, std::size_t columns,
+                          const Arguments& arguments, std::array<Tap, most_taps>& taps) const {
+    const Extent &y = geometry_.y, &x = geometry_.x;
+    const auto* const picture =
+        reinterpret_cast<const float*>(arguments.inputs[0]) +
+        pixels.picture * Geometry::blocks(geometry_.in_channels) * geometry_.in_plane();
+    const float* const panel =
+        reinterpret_cast<const float*>(panels_->data()) + block * sizes_.column();
+    const auto inside = [](std::ptrdiff_t at, std::size_t extent) {
+      return at >= 0 && at < static_cast<std::ptrdiff_t>(extent);
+    };
+    std::size_t count = 0;
+    for (std::size_t ky = 0; ky < y.window; ++ky) {
+      const std::ptrdiff_t row = y.place(pixels.y, ky);
+      if (!inside(row, y.in)) continue;
+      for (std::size_t kx = 0; kx < x.window; ++kx) {
+        std::size_t first = 0, last = pixels.count;
+        while (first < last && !inside(x.place(pixels.x + first, kx), x.in)) ++first;
+        while (first < last && !inside(x.place(pixels.x + last - 1, kx), x.in)) --last;
+        if (first == last) continue;
+        const std::ptrdiff_t at =
+            row * static_cast<std::ptrdiff_t>(x.in) + x.place(pixels.x, kx);
+        taps[count++] = {picture + at * std::ptrdiff_t{wide_floats},
+                         panel + (ky * x.window + kx) * sizes_.tap() * columns, first,
+                         last == pixels.count ? most_rows : last};
+      }
+    }
+    const std::size_t at =
+        (pixels.picture * sizes_.blocks() + block) * geometry_.out_plane() +
+        (pixels.y * x.out + pixels.x) * wide_floats;
+    const auto operand = [&](std::size_t input, std::size_t offset) {
+      return input == 0 ? nullptr
+                        : reinterpret_cast<const float*>(arguments.inputs[input]) + offset;
+    };
+    return {.taps = {taps.data(), count},
+            .row_step = x.stride * wide_floats,
+            .left_step = geometry_.in_plane(),
+            .times = 1,
+            .elements = filled_up(sizes_.inputs),
+            .columns = columns,
+            .result = reinterpret_cast<float*>(arguments.outputs[0]) + at,
+            .result_step = geometry_.out_plane(),
+            .channels = sizes_.outputs - block * wide_floats,
+            .bias = operand(epilogue_.bias, block * wide_floats),
+            .added = operand(epilogue_.added, at),
+            .lowest = epilogue_.lowest,
+            .highest = epilogue_.highest};
+  }
+
+  const Geometry geometry_;
+  const WindowPanels sizes_;
+  const Epilogue epilogue_;
+  const KeptBytes panels_;
+  std::vector<Share> shares_;
+};
+
+bool is_finite(const Slot& filter) {
+  const auto weights = filter.constant->as<float>().first(*element_count(filter.descriptor.shape));
+  return std::ranges::all_of(weights, [](float x) { return std::isfinite(x); });
+}
+
+}  // namespace
+
+KernelResult prepare_panels(const Problem& problem) {
+  if (!suits_panels(problem)) return refuse("not a convolution as our own loops take it");
+  if (problem.inputs[0].layout != Layout::blocked16 ||
+      problem.outputs[0].layout != Layout::blocked16)
+    return refuse("blocks of 16 channels only");
+  const auto& a = std::get<Conv2dAttributes>(problem.attributes);
+  const bool padded = std::ranges::any_of(a.padding, [](std::uint32_t p) { return p != 0; });
+  if (padded && !is_finite(problem.inputs[1]))
+    return refuse("with padding, which they would meet, weights that are finite only");
+  return KernelResult(std::make_unique<PanelConvolution>(problem, *epilogue_of(problem)));
+}
+
+}  // namespace polychron::kernels::direct
+
+#endif
