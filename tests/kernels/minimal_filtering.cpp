@@ -9,16 +9,18 @@
 #include "kernels/cpu/cut_kernel.hpp"
 #include "ops/attributes.hpp"
 #include "ops/table.hpp"
-#include "tests/kernels/problems.hpp"
-#include "tests/kernels/random.hpp"
+#include "tests/kernels/convolutions.hpp"
 
 namespace polychron {
 namespace {
 
 using kernels::Layout;
 using ops::op;
+using tests::copies_of;
+using tests::first_kernel;
 using tests::ProblemMaker;
 using tests::Random;
+using tests::results_of;
 
 struct Sizes {
   std::uint32_t batch, in, out, height, width;
@@ -33,16 +35,6 @@ ProblemMaker convolution(std::uint32_t seed, const Sizes& s, std::uint32_t paddi
   return maker;
 }
 
-/// The kernel of the first implementation that takes this in blocks of channels.
-std::unique_ptr<kernels::Kernel> first_kernel(kernels::Problem problem) {
-  problem.inputs[0].layout = problem.outputs[0].layout = Layout::blocked16;
-  for (std::size_t i = problem.own_inputs; i < problem.inputs.size(); ++i)
-    problem.inputs[i].layout = Layout::blocked16;
-  for (const auto& implementation : kernels::implementations(problem.op))
-    if (auto kernel = implementation.prepare(problem)) return std::move(*kernel);
-  return nullptr;
-}
-
 constexpr Sizes usual{1, 64, 48, 14, 15};  // in tiles of 4x4
 constexpr Sizes few{1, 32, 48, 10, 9};     // in tiles of 2x2
 
@@ -52,23 +44,6 @@ bool has_minimal() {
   if (kernel != nullptr && kernel->filters_minimally()) return true;
   std::cout << "skipped: this processor has no AVX-512\n";
   return false;
-}
-
-/// Results by the first implementation, in blocks of channels; by the last, the reference, if
-/// asked.
-std::vector<double> results_of(const ProblemMaker& maker, const std::vector<Buffer>& values,
-                               bool reference = false) {
-  const auto all = kernels::implementations(op("conv2d"));
-  const auto outcome = tests::run_kernel(reference ? all.back() : all.front(), maker.problem(),
-                                         values, reference ? Layout::plain : Layout::blocked16);
-  BOOST_REQUIRE_MESSAGE(outcome.refusal.empty(), outcome.refusal);
-  return tests::numbers_of(maker.problem().outputs[0].descriptor, outcome.outputs[0]);
-}
-
-std::vector<Buffer> copies_of(const ProblemMaker& maker) {
-  std::vector<Buffer> values;
-  for (const Buffer& value : maker.values()) values.push_back(Buffer::copy_of(value.bytes()));
-  return values;
 }
 
 }  // namespace
@@ -92,7 +67,7 @@ BOOST_AUTO_TEST_CASE(near_the_reference) {
     if (random.chance()) maker.input({s.out});
     maker.output(out);
     if (random.chance()) maker.then_with(op("add"), out);
-    if (random.chance()) maker.then(op("relu"));
+    if (random.chance()) tests::add_bounds(maker, random);
     const std::string what = "convolution " + std::to_string(seed);
     BOOST_TEST(first_kernel(maker.problem())->filters_minimally(), what);
     tests::check_implementations(maker, what);
@@ -171,7 +146,8 @@ BOOST_AUTO_TEST_CASE(a_large_number_is_not_seen_beyond_its_window) {
 BOOST_AUTO_TEST_CASE(what_fills_a_block_stays_zero) {
   if (!has_minimal()) return;
   for (const float special : {1.0F, std::numeric_limits<float>::quiet_NaN()}) {
-    const auto maker = convolution(6, {1, 64, 40, 14, 15}, 1);
+    auto maker = convolution(6, {1, 64, 40, 14, 15}, 1);
+    maker.then(op("clamp"), ClampAttributes{0.5, {}});
     auto problem = maker.problem();
     const auto kernel = first_kernel(problem);
     problem.inputs[0].layout = problem.outputs[0].layout = Layout::blocked16;

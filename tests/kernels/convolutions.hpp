@@ -1,0 +1,77 @@
+// Convolutions of pictures in blocks of 16 channels, in loops of our own: which kernel takes one,
+// random ones, and running it on memory as it lies.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "polychron/attributes.hpp"
+#include "tests/kernels/problems.hpp"
+#include "tests/kernels/random.hpp"
+
+namespace polychron::tests {
+
+/// The problem with its pictures in blocks of 16 channels.
+kernels::Problem in_blocks(kernels::Problem problem);
+
+/// The kernel of the first implementation that takes this in blocks of channels, or null.
+std::unique_ptr<kernels::Kernel> first_kernel(const kernels::Problem& problem);
+
+/// Whether it multiplies with panels of the filter.
+bool takes_panels(const kernels::Problem& problem);
+
+/// Copies, to change some.
+std::vector<Buffer> copies_of(const ProblemMaker& maker);
+
+/// Results by the first implementation that takes it in blocks of channels; by the last, the
+/// reference, if asked.
+std::vector<double> results_of(const ProblemMaker& maker, const std::vector<Buffer>& values,
+                               bool reference = false);
+
+/// A plain picture's bytes in blocks of 16 channels. What fills the last block is zero.
+Buffer blocked(const Shape& shape, const Buffer& plain);
+
+/// A convolution's sizes and how it is computed.
+struct Convolution {
+  std::uint32_t batch = 1, in = 16, out = 32, height = 1, width = 1;
+  std::uint32_t window_height = 1, window_width = 1;
+  Conv2dAttributes a = {};
+
+  Shape input() const { return {batch, in, height, width}; }
+  /// In the layout that the attributes tell.
+  Shape filter() const;
+  /// With no rows or columns if the window is too large.
+  Shape result() const;
+  /// With a filter of random weights, and bias if asked.
+  ProblemMaker maker(std::uint32_t seed, bool bias = false) const;
+};
+
+/// A small one that panels of the filter are for: windows, steps, dilations and paddings unlike
+/// each other, channels that fill no block, with or without bias and post-operations.
+ProblemMaker random_convolution(std::uint32_t seed);
+
+/// A function that bounds results, of those that are computed as they are stored.
+void add_bounds(ProblemMaker& maker, Random& random);
+
+/// A kernel and what it is given, as it lies in memory.
+struct Prepared {
+  explicit Prepared(const ProblemMaker& maker) : Prepared(maker, maker.values()) {}
+  Prepared(const ProblemMaker& maker, const std::vector<Buffer>& values);
+
+  std::size_t result_bytes() const;
+  /// Addresses of the inputs; null if the kernel keeps it.
+  std::vector<const std::byte*> addresses() const;
+  /// The result in blocks, computed by `run`, in memory that is all NaN before.
+  Buffer result(const std::function<void(kernels::Bound&)>& run = [](auto& b) { b.run(); }) const;
+
+  kernels::Problem problem;
+  std::unique_ptr<kernels::Kernel> kernel;
+  std::vector<Buffer> inputs;
+};
+
+/// What panel products say they compute, number by number: sums begin with the bias and go on in
+/// the order of taps and channels, each product added without rounding it first.
+Buffer expected_by_sums(const Prepared& prepared, const ProblemMaker& maker);
+
+}  // namespace polychron::tests
