@@ -1,0 +1,231 @@
+// Convolutions as products with panels of the filter: what they read and write, and in which parts.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/test/unit_test.hpp>
+#include <cstring>
+#include <functional>
+#include <iostream>
+#include <thread>
+
+#include "kernels/cpu/cut_kernel.hpp"
+#include "ops/table.hpp"
+#include "tests/kernels/convolutions.hpp"
+
+namespace polychron {
+namespace {
+
+using ops::op;
+using tests::Convolution;
+using tests::Prepared;
+using tests::takes_panels;
+
+/// Says so where this machine has none.
+bool has_panels() {
+  if (takes_panels(Convolution{}.maker(1).problem())) return true;
+  std::cout << "skipped: this processor has no AVX-512\n";
+  return false;
+}
+
+bool same(std::span<const std::byte> bytes, const Buffer& others) {
+  return std::ranges::equal(bytes, others.bytes());
+}
+
+/// Bytes at the end of some pages, or at their beginning. Who touches the page behind these, or the
+/// one before them, is stopped.
+class Fenced {
+ public:
+  Fenced(std::span<const std::byte> bytes, bool at_end)
+      : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))),
+        pages_((bytes.size() + page_ - 1) / page_),
+        all_(static_cast<std::byte*>(
+            mmap(nullptr, (pages_ + 2) * page_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
+    BOOST_REQUIRE(all_ != MAP_FAILED);
+    BOOST_REQUIRE(mprotect(all_ + page_, pages_ * page_, PROT_READ | PROT_WRITE) == 0);
+    std::memset(all_ + page_, mark, pages_ * page_);
+    data_ = all_ + page_ + (at_end ? pages_ * page_ - bytes.size() : 0);
+    size_ = bytes.size();
+    std::ranges::copy(bytes, data_);
+  }
+  ~Fenced() { munmap(all_, (pages_ + 2) * page_); }
+  Fenced(const Fenced&) = delete;
+  Fenced& operator=(const Fenced&) = delete;
+
+  std::byte* data() const { return data_; }
+  std::span<const std::byte> bytes() const { return {data_, size_}; }
+  /// Whether what these leave of the pages is untouched.
+  bool rest_is_untouched() const {
+    std::byte* const begin = all_ + page_;
+    const auto untouched = [](std::byte b) { return b == std::byte{mark}; };
+    return std::all_of(begin, data_, untouched) &&
+           std::all_of(data_ + size_, begin + pages_ * page_, untouched);
+  }
+
+ private:
+  static constexpr int mark = 0xA5;
+  std::size_t page_, pages_;
+  std::byte* all_;
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// Convolutions whose parts are groups of pixels, or channels; 1x1 and others.
+struct Cut {
+  Convolution convolution;
+  std::size_t parts;
+  bool by_pixels;
+};
+std::vector<Cut> cuts() {
+  const auto strided = [](Convolution c) {
+    c.window_height = c.window_width = 3;
+    c.a.strides = {2, 2};
+    c.a.padding = {1, 1, 1, 1};
+    return c;
+  };
+  return {{Convolution{1, 256, 256, 28, 28}, 4, true}, {Convolution{1, 64, 72, 56, 56}, 2, true},
+          {Convolution{2, 512, 1000, 7, 7}, 4, false}, {Convolution{1, 512, 96, 7, 7}, 2, false},
+          {strided({1, 64, 128, 56, 56}), 4, true},    {strided({1, 512, 160, 14, 14}), 5, false},
+          {Convolution{1, 16, 16, 8, 8}, 1, true}};
+}
+
+/// Runs it where nothing beside its operands can be touched, and holds the result against the
+/// usual.
+void run_between_fences(const tests::ProblemMaker& maker, bool at_end) {
+  const Prepared usual(maker);
+  const std::string what = to_string(usual.problem);
+  // The filter is read while the kernel is prepared; at its end it is not even aligned.
+  const Fenced filter(maker.values()[1].bytes(), at_end);
+  auto problem = usual.problem;
+  problem.inputs[1].constant = std::make_shared<const Buffer>(
+      Buffer::adopt(filter.data(), filter.bytes().size(), [](std::byte*, std::size_t) {}));
+  const auto kernel = tests::first_kernel(problem);
+  BOOST_REQUIRE(kernel != nullptr);
+  std::vector<std::unique_ptr<Fenced>> inputs;
+  std::vector<const std::byte*> addresses;
+  for (std::size_t i = 0; i < usual.inputs.size(); ++i) {
+    inputs.push_back(std::make_unique<Fenced>(usual.inputs[i].bytes(), at_end));
+    addresses.push_back(kernel->keeps_constant(i) ? nullptr : inputs.back()->data());
+  }
+  const Fenced output(std::vector<std::byte>(usual.result_bytes()), at_end);
+  Buffer scratch(kernel->scratch_bytes());
+  const std::array<std::byte*, 1> outputs{output.data()};
+  const kernels::Arguments arguments{addresses, outputs, scratch.data()};
+  kernel->bind(arguments)->run();
+  BOOST_TEST(output.rest_is_untouched(), what);
+  BOOST_TEST(same(output.bytes(), usual.result()), what);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    BOOST_TEST(same(inputs[i]->bytes(), usual.inputs[i]), what << ", input " << i);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(panel_memory)
+
+// Groups go to parts where there are many, as the filter is read by all of them; channels where the
+// filter is more than the picture. What is small stays whole.
+BOOST_AUTO_TEST_CASE(parts_by_shape) {
+  if (!has_panels()) return;
+  for (const auto& [convolution, parts, by_pixels] : cuts()) {
+    const Prepared prepared(convolution.maker(1));
+    BOOST_TEST_REQUIRE(takes_panels(prepared.problem));
+    std::string text;
+    const auto kernel = kernels::prepare_in_parts(prepared.problem, text);
+    BOOST_REQUIRE(kernel != nullptr);
+    BOOST_TEST(kernel->parts() == parts, text);
+    BOOST_TEST(text.starts_with("direct: "), text);
+    BOOST_TEST(text.ends_with(", " + std::to_string(parts) + " parts") == (parts > 1), text);
+    if (parts == 1) continue;
+    // The first part leaves the last pixel alone, or the last channel.
+    const auto result = prepared.result([](kernels::Bound& bound) { bound.run_part(0); });
+    const auto numbers = result.as<float>();
+    const Shape out = convolution.result();
+    const std::size_t plane = std::size_t{out[2]} * out[3] * 16, planes = numbers.size() / plane;
+    const auto written = [&](std::size_t at) { return !std::isnan(numbers[at]); };
+    BOOST_TEST(written(0), text);
+    BOOST_TEST(written(plane - 1) == !by_pixels, text);
+    BOOST_TEST(written((planes - 1) * plane) == by_pixels, text);
+  }
+}
+
+// Whatever their order, and whoever computes them.
+BOOST_AUTO_TEST_CASE(parts_in_any_order_make_the_whole) {
+  if (!has_panels()) return;
+  for (const auto& cut : cuts()) {
+    auto maker = cut.convolution.maker(2, true);
+    maker.then_with(op("add"), cut.convolution.result()).then(op("relu"));
+    const Prepared prepared(maker);
+    const auto whole = prepared.result();
+    const auto as_whole = [&](const char* how, const std::function<void(kernels::Bound&)>& run) {
+      BOOST_TEST(same(whole.bytes(), prepared.result(run)), how << to_string(prepared.problem));
+    };
+    as_whole("backwards, ", [&](kernels::Bound& bound) {
+      BOOST_TEST(bound.parts() == cut.parts);
+      for (std::size_t i = bound.parts(); i-- > 0;) bound.run_part(i);
+    });
+    as_whole("again, ", [](kernels::Bound& bound) {
+      for (const std::size_t step : {2U, 1U})
+        for (std::size_t i = 0; i < bound.parts(); i += step) bound.run_part(i);
+    });
+    as_whole("by threads, ", [](kernels::Bound& bound) {
+      std::vector<std::thread> threads;
+      for (std::size_t i = 0; i < bound.parts(); ++i)
+        threads.emplace_back([&bound, i] { bound.run_part(i); });
+      for (auto& thread : threads) thread.join();
+    });
+  }
+}
+
+// Loops fetch ahead what is not theirs, but read and write nothing of it: also the last pixel's
+// last channels, and where windows begin before the picture.
+BOOST_AUTO_TEST_CASE(nothing_beside_the_operands_is_touched) {
+  if (!has_panels()) return;
+  for (const bool at_end : {true, false}) {
+    for (std::uint32_t seed = 2000; seed < 2060; ++seed)
+      run_between_fences(tests::random_convolution(seed), at_end);
+    for (const auto& cut : cuts()) run_between_fences(cut.convolution.maker(2, true), at_end);
+  }
+}
+
+// A plan's memory is another for each call.
+BOOST_AUTO_TEST_CASE(operands_that_moved_are_found) {
+  if (!has_panels()) return;
+  const Convolution c{1, 24, 40, 6, 17};
+  auto maker = c.maker(5, true);
+  maker.then_with(op("add"), c.result());
+  const Prepared one(maker);
+  auto values = tests::copies_of(maker);
+  for (const std::size_t i : {0U, 2U, 3U})
+    for (float& x : values[i].as<float>()) x = 1 - x;
+  const Prepared other(maker, values);
+  std::array<Buffer, 2> results{Buffer(one.result_bytes()), Buffer(one.result_bytes())};
+  auto addresses = one.addresses();
+  std::array<std::byte*, 1> outputs{results[0].data()};
+  const kernels::Arguments arguments{addresses, outputs, nullptr};
+  const auto bound = one.kernel->bind(arguments);
+  bound->run();
+  std::ranges::copy(other.addresses(), addresses.begin());
+  outputs[0] = results[1].data();
+  bound->rebind();
+  bound->run();
+  BOOST_TEST(same(results[0].bytes(), one.result()));
+  BOOST_TEST(same(results[1].bytes(), other.result()));
+  BOOST_TEST(!same(results[0].bytes(), results[1]));
+}
+
+// The filter as it came is needed no more, and its panels are counted for once.
+BOOST_AUTO_TEST_CASE(the_filter_is_kept_in_panels_alone) {
+  if (!has_panels()) return;
+  Convolution c{1, 18, 40, 6, 17, 2, 3};
+  const Prepared prepared(c.maker(5, true));
+  BOOST_TEST(prepared.kernel->keeps_constant(1));
+  BOOST_TEST(!prepared.kernel->keeps_constant(0));
+  BOOST_TEST(!prepared.kernel->keeps_constant(2));
+  BOOST_TEST(prepared.kernel->constant_bytes() == 6U * 20 * 48 * sizeof(float));
+  BOOST_TEST(prepared.kernel->scratch_bytes() == 0U);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace polychron
