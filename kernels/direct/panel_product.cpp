@@ -156,8 +156,7 @@ template <std::size_t Step, std::size_t Columns, std::size_t Rows>
           for (std::size_t r = 0; r < Rows; ++r)
             rows[r] = r >= tap.first && r < tap.last ? left + r * Step : zeros.data();
           add_block<Rows, Columns>(
-              sums, [&rows](std::size_t r) { return rows[r]; }, panel, fours, next_panel,
-              product);
+              sums, [&rows](std::size_t r) { return rows[r]; }, panel, fours, next_panel, product);
         }
       }
     }
@@ -180,14 +179,15 @@ constexpr std::array<ForRows, most_columns> for_step() {
 }
 
 constexpr std::array<std::array<ForRows, most_columns>, 2> ways{for_step<wide_floats>(),
-                                                                 for_step<2 * wide_floats>()};
+                                                                for_step<2 * wide_floats>()};
 
-/// A product without taps, such as of a window that is all padding: one with no rows is as good.
+/// A product without taps, such as of a window that is all padding: one tap of no elements is as
+/// good.
 PanelProduct nothing_of(const PanelProduct& product) {
-  static const Tap none{zeros.data(), zeros.data(), 0, 0};
+  static const Tap none{zeros.data(), zeros.data()};
   PanelProduct other = product;
   other.taps = {&none, 1};
-  other.elements = elements_at_once;
+  other.elements = 0;
   other.lines = 0;
   return other;
 }
