@@ -230,8 +230,10 @@ std::unique_ptr<BandKernel> BandKernel::prepare(std::span<const Problem> links,
       if (way == ways.end()) {
         std::string text;
         auto own = prepare_kernel(share.problem, text);
-        // Some bands filtered and others not would round unlike each other.
-        if (text.starts_with("reference") || own->filters_minimally()) return nullptr;
+        // Some bands in loops of our own and others not would round unlike each other.
+        if (text.starts_with("reference") || own->filters_minimally() ||
+            (!link.ways.empty() && own->parts_are_own() != link.ways[0]->parts_are_own()))
+          return nullptr;
         if (kept.insert(own->constant_bytes()).second)
           kernel->constant_bytes_ += own->constant_bytes();
         scratch = std::max(scratch, aligned(own->scratch_bytes()));

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <iostream>
+#include <limits>
 #include <numeric>
 
 #include "kernels/cpu/band_kernel.hpp"
@@ -437,7 +438,7 @@ BOOST_AUTO_TEST_CASE(what_is_added_is_not_a_picture) {
 }
 
 // Minimal filtering gains more than bands, and all rows are rounded alike. Before another function
-// than relu nothing is filtered.
+// than relu or a clamp nothing is filtered.
 BOOST_AUTO_TEST_CASE(what_is_filtered_minimally_is_not_in_bands) {
   if (!has_bands()) return;
   const std::uint32_t size = 112;
@@ -471,6 +472,31 @@ BOOST_AUTO_TEST_CASE(what_is_filtered_minimally_is_not_in_bands) {
   const bool within =
       kernels::prepare_kernel(kernels::bands_of(links, 4)[1][0].problem, text)->filters_minimally();
   BOOST_TEST((kernels::prepare_in_bands(links, text, 4) == nullptr) == within);
+}
+
+// Loops of our own take infinite weights where no padding meets them, which is within the picture
+// alone: other rows would be rounded unlike these.
+BOOST_AUTO_TEST_CASE(bands_are_all_in_loops_of_our_own_or_none) {
+  for (const float weight : {0.0F, std::numeric_limits<float>::infinity()}) {
+    auto links = expanded(64, 112, 2);
+    auto& a = std::get<Conv2dAttributes>(links[0].attributes);
+    a.padding = {1, 1, 0, 0};
+    a.strides = {1, 2};
+    links[0].inputs[1] = slot({64, 16, 3, 3}, Layout::plain);
+    Buffer weights(bytes_of(links[0].inputs[1]));
+    weights.as<float>()[5] = weight;
+    links[0].inputs[1].constant = std::make_shared<const Buffer>(std::move(weights));
+    for (Slot* const slot : {&links[0].outputs[0], &links[1].inputs[0]})
+      slot->descriptor.shape[3] = 55;
+    links[1].outputs[0].descriptor.shape[3] = 28;
+    std::string text;
+    const auto bands = kernels::bands_of(links, 4);
+    const auto own = [&](std::size_t band) {
+      return kernels::prepare_kernel(bands[band][0].problem, text)->parts_are_own();
+    };
+    BOOST_TEST((kernels::prepare_in_bands(links, text, 4) != nullptr) == (own(0) == own(1)));
+    BOOST_TEST((own(0) == own(1)) == (weight == 0 || !kernels::has_avx512()));
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
