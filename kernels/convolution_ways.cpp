@@ -41,7 +41,6 @@ bool suits_minimal_filtering(const Problem& problem) {
 }
 
 bool suits_panels(const Problem& problem) {
-  constexpr std::size_t most_taps = 128;
   const auto* const a = usual(problem);
   if (a == nullptr || std::ranges::any_of(a->strides, [](std::uint32_t s) { return s > 2; }))
     return false;
@@ -49,7 +48,7 @@ bool suits_panels(const Problem& problem) {
   const Shape& filter = problem.inputs[1].descriptor.shape;
   const auto order = ops::filter_axes(a->filter_layout);
   return filter[order[0]] >= block && filter[order[1]] >= block / 2 &&
-         std::size_t{filter[order[2]]} * filter[order[3]] <= most_taps &&
+         std::size_t{filter[order[2]]} * filter[order[3]] <= most_panel_taps &&
          windows_stay_near(*a, in[2], in[3]) && epilogue_of(problem).has_value();
 }
 

@@ -12,9 +12,12 @@ namespace polychron::kernels {
 /// column most of a tile is padding. None where the processor has no AVX-512.
 bool suits_minimal_filtering(const Problem& problem);
 
+/// Taps of a window that panels of the filter are made for, at most.
+inline constexpr std::size_t most_panel_taps = 128;
+
 /// As products with panels of the filter: those without groups in float32, with constant filters,
-/// steps of one or two pixels and nothing behind them but an Epilogue. None where the processor has
-/// no AVX-512.
+/// small windows, steps of one or two pixels and nothing behind them but an Epilogue. None where
+/// the processor has no AVX-512.
 bool suits_panels(const Problem& problem);
 
 }  // namespace polychron::kernels

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/invariant.hpp"
+#include "kernels/convolution_ways.hpp"
 #include "kernels/cpu/memory_plan.hpp"
 #include "kernels/cpu/plan.hpp"
-#include "kernels/convolution_ways.hpp"
 
 namespace polychron::kernels {
 

@@ -1,7 +1,7 @@
 // Kernels in loops of our own that the compiler vectorizes, where neither library has a fast one:
 // elements that are moved, picked, replaced and compared, sums along an axis, products of one row,
-// quantization, what pictures in blocked layouts need, and convolutions. Types are each kernel's own;
-// those of blocked layouts are float32.
+// quantization, what pictures in blocked layouts need, and convolutions. Types are each kernel's
+// own; those of blocked layouts are float32.
 #pragma once
 
 #include "kernels/kernel.hpp"

@@ -22,8 +22,6 @@
 namespace polychron::kernels::direct {
 namespace {
 
-constexpr std::size_t most_taps = 128;
-
 /// Along one dimension.
 struct Extent {
   std::size_t in, out, window, stride, dilation, padding;
@@ -49,7 +47,7 @@ struct Geometry {
     batch = in[0], in_channels = in[1], out_channels = out[1];
     y = {in[2], out[2], filter[order[2]], a.strides[0], a.dilations[0], a.padding[0]};
     x = {in[3], out[3], filter[order[3]], a.strides[1], a.dilations[1], a.padding[2]};
-    if (!y.is_pointwise() || !x.is_pointwise() || a.padding[1] != 0 || a.padding[3] != 0) return;
+    if (!is_flat()) return;
     x.in = x.out = y.in * x.in;  // rows that follow each other are one
     y.in = y.out = 1;
   }
@@ -59,9 +57,7 @@ struct Geometry {
   }
   std::size_t in_plane() const { return y.in * x.in * wide_floats; }
   std::size_t out_plane() const { return y.out * x.out * wide_floats; }
-  std::size_t in_bytes() const {
-    return batch * blocks(in_channels) * in_plane() * sizeof(float);
-  }
+  std::size_t in_bytes() const { return batch * blocks(in_channels) * in_plane() * sizeof(float); }
   /// Pixels of a row are computed in groups, of which the first are as long as can be.
   std::size_t groups_of_row() const { return (x.out + most_rows - 1) / most_rows; }
   std::size_t long_groups_of_row() const {
@@ -107,7 +103,7 @@ class PanelConvolution final : public Kernel {
                geometry_.out_channels},
         epilogue_(epilogue),
         panels_(window_panels(sizes_, problem)) {
-    ensure(sizes_.taps <= most_taps, "windows are small");
+    ensure(sizes_.taps <= most_panel_taps, "windows are small");
     const std::size_t groups = geometry_.groups(), blocks = sizes_.blocks();
     const std::size_t pairs = (blocks + most_columns - 1) / most_columns;
     const double operations =
@@ -115,8 +111,7 @@ class PanelConvolution final : public Kernel {
         static_cast<double>(geometry_.batch * geometry_.y.out * geometry_.x.out);
     // What parts share each of them reads: the filter, or the picture.
     const bool by_groups = panels_->size() <= geometry_.in_bytes() && groups >= 2 * usual_parts;
-    const std::size_t parts =
-        parts_of(operations / operations_per_ns, by_groups ? groups : pairs);
+    const std::size_t parts = parts_of(operations / operations_per_ns, by_groups ? groups : pairs);
     for (std::size_t i = 0; i < parts; ++i) {
       const auto stretch = [&](std::size_t count, std::size_t k) { return count * k / parts; };
       Share share{0, groups, 0, blocks};
@@ -175,6 +170,7 @@ class PanelConvolution final : public Kernel {
     const std::size_t blocks = share.last_block - share.first_block;
     const bool far = first || blocks * sizes_.column() * sizeof(float) > near;
     const auto* const panels = reinterpret_cast<const float*>(panels_->data());
+    std::array<Tap, most_panel_taps> taps;  // of one group after the other
     for (std::size_t block = share.first_block; block < share.last_block; block += most_columns) {
       const auto columns_at = [&](std::size_t at) {
         return std::min(most_columns, sizes_.blocks() - at);
@@ -186,7 +182,6 @@ class PanelConvolution final : public Kernel {
       for (std::size_t group = share.first_group; group < share.last_group;) {
         const Pixels pixels(geometry_, group);
         const std::size_t left = share.last_group - group;
-        std::array<Tap, most_taps> taps;
         PanelProduct product = product_of(pixels, block, columns_at(block), arguments, taps);
         product.times = geometry_.is_flat() ? std::min(pixels.alike, left) : 1;
         ahead.share(product, left);
@@ -208,7 +203,8 @@ class PanelConvolution final : public Kernel {
   }
 
   PanelProduct product_of(const Pixels& pixels, std::size_t block, std::size_t columns,
-                          const Arguments& arguments, std::array<Tap, most_taps>& taps) const {
+                          const Arguments& arguments,
+                          std::array<Tap, most_panel_taps>& taps) const {
     const Extent &y = geometry_.y, &x = geometry_.x;
     const auto* const picture =
         reinterpret_cast<const float*>(arguments.inputs[0]) +
@@ -227,16 +223,14 @@ class PanelConvolution final : public Kernel {
         while (first < last && !inside(x.place(pixels.x + first, kx), x.in)) ++first;
         while (first < last && !inside(x.place(pixels.x + last - 1, kx), x.in)) --last;
         if (first == last) continue;
-        const std::ptrdiff_t at =
-            row * static_cast<std::ptrdiff_t>(x.in) + x.place(pixels.x, kx);
+        const std::ptrdiff_t at = row * static_cast<std::ptrdiff_t>(x.in) + x.place(pixels.x, kx);
         taps[count++] = {picture + at * std::ptrdiff_t{wide_floats},
                          panel + (ky * x.window + kx) * sizes_.tap() * columns, first,
                          last == pixels.count ? most_rows : last};
       }
     }
-    const std::size_t at =
-        (pixels.picture * sizes_.blocks() + block) * geometry_.out_plane() +
-        (pixels.y * x.out + pixels.x) * wide_floats;
+    const std::size_t at = (pixels.picture * sizes_.blocks() + block) * geometry_.out_plane() +
+                           (pixels.y * x.out + pixels.x) * wide_floats;
     const auto operand = [&](std::size_t input, std::size_t offset) {
       return input == 0 ? nullptr
                         : reinterpret_cast<const float*>(arguments.inputs[input]) + offset;

@@ -65,6 +65,7 @@ class PanelAhead {
   void share(PanelProduct& product, std::size_t times) {
     const std::size_t fours = product.taps.size() * (product.elements / elements_at_once);
     const auto lines = static_cast<std::size_t>(end_ - panel_) / wide_floats;
+    product.lines = 0;  // or what one before it fetched would be fetched again
     if (lines == 0 || fours == 0) return;
     product.lines = (lines + fours * times - 1) / (fours * times);
     product.next_panel = panel_;

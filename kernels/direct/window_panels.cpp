@@ -14,8 +14,7 @@ KeptBytes window_panels(const WindowPanels& sizes, const Problem& problem) {
   float* const panels = bytes.as<float>().data();
   const Slot& filter = problem.inputs[1];
   const float* const weights = filter.constant->as<float>().data();
-  const auto order =
-      ops::filter_axes(std::get<Conv2dAttributes>(problem.attributes).filter_layout);
+  const auto order = ops::filter_axes(std::get<Conv2dAttributes>(problem.attributes).filter_layout);
   const auto steps = steps_of(filter);
   const auto step = [&](std::size_t axis) { return static_cast<std::size_t>(steps[order[axis]]); };
   const std::size_t width = filter.descriptor.shape[order[3]];
