@@ -119,16 +119,20 @@ BOOST_AUTO_TEST_CASE(rows_of_any_length) {
 }
 
 // So many pixels that a part goes through them in rounds, with all panels in each: there the ends
-// of rounds meet the ends of rows, pictures and parts.
+// of rounds meet the ends of rows and pictures.
 BOOST_AUTO_TEST_CASE(pictures_larger_than_a_cache) {
   if (!has_panels()) return;
-  auto deep = strided(600, 33, 23, 21);  // few groups to a round
+  auto deep = strided(600, 65, 17, 21);  // parts are of channels here, of pixels elsewhere
   deep.a.strides = {1, 2};
-  for (const auto& c : {Convolution{1, 64, 80, 60, 60}, Convolution{3, 200, 33, 25, 17},
-                        strided(64, 40, 72, 70), deep}) {
+  for (const auto& c : {Convolution{1, 96, 24, 64, 64}, Convolution{3, 200, 16, 33, 17},
+                        strided(64, 16, 120, 120), deep}) {
     const auto maker = c.maker(3, true);
     const Prepared prepared(maker);
     BOOST_TEST_REQUIRE(takes_panels(maker.problem()));
+    constexpr std::size_t round = 640 * 1024;
+    const bool by_pixels = prepared.kernel->constant_bytes() <= prepared.inputs[0].size();
+    BOOST_TEST(by_pixels == (c.in != deep.in));
+    BOOST_TEST(prepared.inputs[0].size() / (by_pixels ? prepared.kernel->parts() : 1) > round);
     BOOST_TEST(unlike(prepared.result(), tests::expected_by_sums(prepared, maker)) == 0U);
   }
 }
