@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "kernels/convolution_ways.hpp"
 #include "kernels/cpu/band_kernel.hpp"
 #include "kernels/cpu/bands.hpp"
-#include "kernels/convolution_ways.hpp"
 #include "ops/layouts.hpp"
 
 namespace polychron::kernels {

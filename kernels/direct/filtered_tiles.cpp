@@ -78,9 +78,8 @@ void TileWork<Results>::store(const Place& place, std::size_t block, const Wide*
   const std::size_t channels = std::min(wide_floats, picture.out_channels - block * wide_floats);
   const auto present = static_cast<__mmask16>((1U << channels) - 1);
   const Wide lowest = _mm512_set1_ps(epilogue.lowest), highest = _mm512_set1_ps(epilogue.highest);
-  const Wide offset = bias == nullptr
-                          ? _mm512_setzero_ps()
-                          : _mm512_maskz_loadu_ps(present, bias + block * wide_floats);
+  const Wide offset = bias == nullptr ? _mm512_setzero_ps()
+                                      : _mm512_maskz_loadu_ps(present, bias + block * wide_floats);
   const std::size_t plane = (place.picture * picture.out_blocks() + block) * picture.out_height;
   for (std::size_t row = 0; row < rows; ++row)
     for (std::size_t column = 0; column < columns; ++column) {

@@ -34,7 +34,7 @@ struct Habit {
   int calls = 0;
   Clock::time_point since{};  ///< the first of them
   bool waits = false;
-  bool regular = false;  ///< likewise, of all that it has called since
+  bool regular = false;       ///< likewise, of all that it has called since
   std::uint32_t changes = 0;  ///< Helping::changes_ when it waited last
   int company = 0;  ///< above 0: others wait for the context, too; so often is that believed
 };

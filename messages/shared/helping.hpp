@@ -23,9 +23,9 @@ namespace polychron::msg {
 ///   waits again; and before it begins an operation it has nothing else in its hands. One that is
 ///   held up in an operation, be it for good, holds up that lane and nobody else.
 /// - What a helper leaves of a lane's mail when it has what it waited for, and who comes regularly
-///   is expected back for, is in the lane's post without its thread being woken. Whoever sends there
-///   and is no helper wakes it, helpers do if others have called, and the workforce's lookout in any
-///   case.
+///   is expected back for, is in the lane's post without its thread being woken. Whoever sends
+///   there and is no helper wakes it, helpers do if others have called, and the workforce's lookout
+///   in any case.
 /// - A helper touches one context. What it makes runnable in another goes the usual way.
 /// - The system waits for a helper as for a thread of its own, as long as that has a job.
 /// - A thread that carries actors does not help: no handler runs within another.
@@ -97,7 +97,7 @@ class Helping {
   caf::actor_system& system_;
   const std::shared_ptr<Workforce> force_;
   Door door_{*this};
-  std::atomic<bool> strangers_{false};  ///< have sent something since a helper left last
+  std::atomic<bool> strangers_{false};      ///< have sent something since a helper left last
   std::atomic<const void*> last_{nullptr};  ///< who waited last
   std::atomic<std::uint32_t> changes_{0};   ///< how often that was somebody else than before
   std::vector<Lane> lanes_;  ///< each written as it is made, and by its lane's first step

@@ -23,8 +23,8 @@ class OwnThread {
     explicit Post(caf::actor_system& system) : system_(system) {}
     /// For the thread, which is woken: `job`, with the caller's share of it.
     void put(caf::resumable* job);
-    /// Likewise, by who means that a helper takes it soon: the thread is not woken. Workforce::watch()
-    /// sees to it that this is not for long.
+    /// Likewise, by who means that a helper takes it soon: the thread is not woken.
+    /// Workforce::watch() sees to it that this is not for long.
     void put_quietly(caf::resumable* job);
     /// Wakes the thread, if it was not woken for what is here.
     void wake() noexcept;

@@ -34,8 +34,8 @@ class Workforce {
   /// Likewise, by who means to take it back soon: only if it does not, a thread that is on the
   /// lookout runs the job, after 100 to 200 us.
   void push_quietly(caf::resumable* job) noexcept;
-  /// Likewise wakes the thread of `post` if what was put there quietly stays there. False if there is
-  /// no room to remember it.
+  /// Likewise wakes the thread of `post` if what was put there quietly stays there. False if there
+  /// is no room to remember it.
   bool watch(const std::shared_ptr<OwnThread::Post>& post) noexcept;
   /// Takes `job` out of the queue, for whoever runs it instead of a thread of this. Null if it is
   /// not there, or far from its turn.

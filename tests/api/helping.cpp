@@ -5,6 +5,7 @@
 #include <xmmintrin.h>
 
 #include <atomic>
+#include <deque>
 #include <limits>
 #include <thread>
 
@@ -292,6 +293,93 @@ BOOST_AUTO_TEST_CASE(many_wait_for_one_context) {
   }
   BOOST_TEST(wrong == 0);
   BOOST_TEST(rig.runtime.shutdown().empty());
+}
+
+/// Calls with eight on their way: waits for the oldest before each one. How often, from the end
+/// back, this thread had run the kernel that ran last.
+int windowed_calls(Awaited& rig, int count) {
+  std::deque<Future<Buffer>> window;
+  int in_a_row = 0;
+  const auto wait = [&] {
+    static_cast<void>(window.front().get());
+    window.pop_front();
+    in_a_row = rig.ran_here() ? in_a_row + 1 : 0;
+  };
+  for (int i = 0; i < count; ++i) {
+    rig.dispatch(rig.graph, rig.in, rig.out);
+    window.push_back(rig.context.read_tensor(rig.out));
+    if (window.size() == 8) wait();
+  }
+  while (!window.empty()) wait();
+  return in_a_row;
+}
+
+// The lane's thread would be woken for the seven that are left each time.
+BOOST_AUTO_TEST_CASE(who_has_several_calls_on_their_way_runs_them) {
+  Awaited rig;
+  BOOST_TEST(comes([&] { return windowed_calls(rig, 500) == 500; }));
+}
+
+// The lane's job was left to this thread, who does not come.
+BOOST_AUTO_TEST_CASE(what_a_helper_leaves_is_done_without_it) {
+  Awaited rig;
+  for (int i = 0; i < 20; ++i) {
+    BOOST_TEST(comes([&] { return windowed_calls(rig, 64) > 32; }));
+    rig.dispatch(rig.graph, rig.in, rig.out);
+    auto awaited = rig.context.read_tensor(rig.out);
+    for (int k = 0; k < 6; ++k) rig.dispatch(rig.graph, rig.in, rig.out);
+    static_cast<void>(awaited.get());
+    BOOST_REQUIRE(comes([&] { return rig.context.stats().in_flight == 0; }));
+  }
+}
+
+// Nor are others kept waiting, who do not help, be it through a callback or another thread's wait.
+BOOST_AUTO_TEST_CASE(what_a_helper_leaves_of_others_is_done_without_it) {
+  Awaited rig;
+  std::atomic<int> answered{0};
+  constexpr int rounds = 300;
+  for (int i = 0; i < rounds; ++i) {
+    static_cast<void>(windowed_calls(rig, 12));
+    std::jthread other([&] {
+      rig.dispatch(rig.graph, rig.in, rig.out);
+      rig.context.read_tensor(rig.out).then([&](const auto&) { ++answered; });
+    });
+    rig.dispatch(rig.graph, rig.in, rig.out);
+    static_cast<void>(rig.read(rig.out));
+    other.join();
+    BOOST_REQUIRE(comes([&] { return answered == i + 1; }));
+  }
+}
+
+// Each finds another lane near; who computes what changes no result.
+BOOST_AUTO_TEST_CASE(several_clients_with_calls_on_their_way) {
+  for (const int lanes : {1, 2, 3}) {
+    Awaited rig({.lanes = lanes});
+    std::atomic<int> wrong{0};
+    std::vector<std::jthread> clients;
+    for (int client = 0; client < 3; ++client)
+      clients.emplace_back([&, client] {
+        std::deque<std::pair<float, Future<Buffer>>> window;
+        std::vector<Tensor> in, out;
+        for (int k = 0; k < 8; ++k) {
+          in.push_back(rig.tensor());
+          out.push_back(rig.tensor());
+        }
+        for (std::size_t i = 0; i < 1500; ++i) {
+          const auto value = static_cast<float>(static_cast<std::size_t>(client) * 10000 + i);
+          rig.write(in[i % 8], value);
+          rig.dispatch(rig.graph, in[i % 8], out[i % 8]);
+          window.emplace_back(2 * value, rig.context.read_tensor(out[i % 8]));
+          if (window.size() < 8) continue;
+          const auto got = window.front().second.get();
+          if (got.as<float>()[0] != window.front().first) ++wrong;
+          window.pop_front();
+        }
+      });
+    clients.clear();
+    BOOST_TEST(wrong == 0, wrong << " with " << lanes << " lanes");
+    BOOST_TEST(rig.runtime.shutdown().empty());
+  }
 }
 
 BOOST_AUTO_TEST_CASE(contexts_come_and_go_under_those_who_wait) {
