@@ -71,8 +71,8 @@ std::uint32_t LaneOrder::least_loaded() const {
   const auto load = [this](std::size_t lane) {
     return issued_[lane] - environment_->lanes[lane].done.load(std::memory_order_relaxed);
   };
-  std::size_t best = home_ % issued_.size();
-  for (std::size_t lane = 0; lane < issued_.size(); ++lane)
+  std::size_t best = 0;
+  for (std::size_t lane = 1; lane < issued_.size(); ++lane)
     if (load(lane) < load(best)) best = lane;
   return static_cast<std::uint32_t>(best);
 }

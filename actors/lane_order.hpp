@@ -33,9 +33,6 @@ class LaneOrder {
 
   using Touched = boost::container::small_vector<Uses*, 8>;
 
-  /// Of lanes with as little to do, this one, modulo their number, is taken from here on.
-  void set_home(std::uint32_t home) { home_ = home; }
-
   /// The next ticket, for an operation that reads and writes these.
   msg::Stamp stamp(const Touched& reads, const Touched& writes);
   msg::Stamp stamp_read(Uses& uses) { return stamp({&uses}, {}); }
@@ -55,7 +52,6 @@ class LaneOrder {
   EnvironmentRef environment_;
   std::vector<msg::Ticket> issued_;
   msg::Ticket last_ticket_ = 0;
-  std::uint32_t home_ = 0;
 };
 
 }  // namespace polychron::actors

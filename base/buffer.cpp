@@ -1,5 +1,8 @@
 #include "polychron/buffer.hpp"
 
+#include <sys/mman.h>
+
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -11,6 +14,24 @@ namespace {
 [[noreturn]] void throw_out_of_memory(std::size_t size) {
   throw Error(ErrorKind::out_of_memory, "out of memory, " + std::to_string(size) + " bytes asked");
 }
+
+/// Of what is large the system makes pages of 2 MiB, if it can and may ("madvise"): weights of 100
+/// MiB are 25,000 faults otherwise, which took a third of the time from a file to a first result.
+void prefer_large_pages(std::byte* bytes, std::size_t size) {
+#ifdef MADV_HUGEPAGE
+  constexpr std::uintptr_t page = 2U << 20U, least = 2 * page;
+  if (size < least) return;
+  const auto begin = reinterpret_cast<std::uintptr_t>(bytes);
+  const std::uintptr_t first = (begin + page - 1) / page * page,
+                       last = (begin + size) / page * page;
+  // Whatever it answers: the memory is as good without.
+  static_cast<void>(::madvise(bytes + (first - begin), last - first, MADV_HUGEPAGE));
+#else
+  static_cast<void>(bytes);
+  static_cast<void>(size);
+#endif
+}
+
 }  // namespace
 
 Buffer::Buffer(std::size_t size) : Buffer(uninitialized(size)) {
@@ -22,6 +43,7 @@ Buffer Buffer::uninitialized(std::size_t size) {
   auto* bytes =
       static_cast<std::byte*>(::operator new (size, std::align_val_t{alignment}, std::nothrow));
   if (bytes == nullptr) throw_out_of_memory(size);
+  prefer_large_pages(bytes, size);
   return {Pointer(bytes), size};
 }
 

@@ -3,14 +3,11 @@
 #include "ops/table.hpp"
 
 namespace polychron::kernels {
-namespace {
 
-float number_or(const std::optional<Number>& number, float otherwise) {
+float bound_of(const std::optional<Number>& number, float otherwise) {
   if (!number) return otherwise;
   return std::visit([](auto value) { return static_cast<float>(value); }, *number);
 }
-
-}  // namespace
 
 std::optional<Epilogue> epilogue_of(const Problem& problem) {
   Epilogue epilogue;
@@ -28,8 +25,8 @@ std::optional<Epilogue> epilogue_of(const Problem& problem) {
     ++post;
   } else if (post != end && post->op == ops::op("clamp")) {
     const auto& a = std::get<ClampAttributes>(post->attributes);
-    epilogue.lowest = number_or(a.min_value, epilogue.lowest);
-    epilogue.highest = number_or(a.max_value, epilogue.highest);
+    epilogue.lowest = bound_of(a.min_value, epilogue.lowest);
+    epilogue.highest = bound_of(a.max_value, epilogue.highest);
     ++post;
   }
   return post == end ? std::optional(epilogue) : std::nullopt;

@@ -17,6 +17,9 @@ struct Epilogue {
   float highest = std::numeric_limits<float>::infinity();
 };
 
+/// A clamp's bound as a float.
+float bound_of(const std::optional<Number>& number, float otherwise);
+
 /// Of a conv2d's bias and post-operations: an `add` of the result's shape, then a `relu` or a
 /// `clamp`; or one of them, or none. nullopt if there are others.
 std::optional<Epilogue> epilogue_of(const Problem& problem);

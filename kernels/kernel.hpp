@@ -24,6 +24,13 @@ struct Arguments {
   std::byte* scratch = nullptr;  ///< Kernel::scratch_bytes() bytes, aligned to 64
 };
 
+/// Bytes from one plane of channels to the next where a picture is some rows of a larger one; 0:
+/// planes follow each other.
+struct Planes {
+  std::size_t in = 0;   ///< of input 0
+  std::size_t out = 0;  ///< of the result, and of what is added to it
+};
+
 /// A kernel with its arguments. Used by one thread, or by those of one team.
 class Bound {
  public:
@@ -63,6 +70,13 @@ class Kernel {
   virtual bool filters_minimally() const noexcept { return false; }
   /// `arguments` must stay where it is as long as the Bound lives.
   virtual std::unique_ptr<Bound> bind(const Arguments& arguments) const = 0;
+  /// Whether it computes rows of larger pictures where they lie, of one picture.
+  virtual bool takes_rows() const noexcept { return false; }
+  /// Binds it to such; only if it takes them.
+  virtual std::unique_ptr<Bound> bind_rows(const Arguments& arguments,
+                                           [[maybe_unused]] const Planes& planes) const {
+    return bind(arguments);
+  }
 };
 
 using KernelResult = Result<std::unique_ptr<Kernel>>;

@@ -80,8 +80,6 @@ struct LocalPart {
   Reply reply;
   Place place;
   CancellationRef cancellation;
-  /// Which lane is as good as any for it: callers who keep to one find its memory near.
-  std::uint32_t home = 0;
 };
 
 }  // namespace polychron::msg

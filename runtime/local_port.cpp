@@ -16,13 +16,11 @@ void LocalPort::send(const Make& make) const {
   auto* const door =
       environment_->helping && !msg::carries_actors() ? environment_->helping->door() : nullptr;
   actors::mail(actor_, caf::message_priority::normal, {0, door}, environment_->tap, make);
-  if (environment_->helping) environment_->helping->sent();
 }
 
 void LocalPort::submit(msg::Call&& call, msg::LocalPart&& local) {
   if (fork_generation() != generation_) throw Error(forked_error());
   try {
-    if (environment_->helping) local.home = msg::Helping::number_of_thread();
     send([&] { return msg::submit{std::move(call), std::move(local)}; });
   } catch (const std::bad_alloc&) {
     throw Error(ErrorKind::out_of_memory, "no memory for a message to the context");

@@ -20,6 +20,7 @@ constexpr std::size_t chained = ~std::size_t{0};
 struct Picture {
   std::size_t planes = 0, rows = 0, row = 0;  ///< `row` in bytes
   bool dense = false;                         ///< has_dense_rows()
+  std::size_t plane() const { return rows * row; }
   explicit Picture(const Slot& slot) {
     const Shape& shape = slot.descriptor.shape;
     const std::size_t block = channel_block(slot.layout);
@@ -79,11 +80,24 @@ class BandKernel final : public Kernel {
     std::vector<std::unique_ptr<Kernel>> ways;  ///< one for each height and edge
     std::vector<Input> inputs;
     std::size_t result = 0, scratch = 0;  ///< where its result and its kernels' scratch are
+    bool takes_rows = false;              ///< its kernels do
   };
   struct Share {
     std::size_t way;
     Rows in, out;
   };
+
+  /// Whether a link's kernels find the rows of an operand in the whole of it, though it has several
+  /// planes: the first picture, and what is added to the last result.
+  bool lies_as_rows(const Link& link, std::size_t input) const {
+    return link.takes_rows && &link == (input == 0 ? &links_.front() : &links_.back());
+  }
+  Planes planes(const Link& link) const {
+    Planes planes;
+    if (lies_as_rows(link, 0)) planes.in = link.inputs[0].picture->plane();
+    if (link.takes_rows && &link == &links_.back()) planes.out = result_->plane();
+    return planes;
+  }
 
   std::vector<Link> links_;
   std::vector<std::vector<Share>> bands_;  ///< a share for each link
@@ -141,7 +155,7 @@ class BandBound final : public Bound {
               input.from == chained || input.picture ? worker.scratch + input.scratch : nullptr);
         place(piece);
         piece.arguments = {piece.inputs, {&piece.output, 1}, worker.scratch + link.scratch};
-        piece.bound = way->bind(piece.arguments);
+        piece.bound = way->bind_rows(piece.arguments, kernel_.planes(link));
       }
     }
   }
@@ -161,6 +175,7 @@ class BandBound final : public Bound {
 
   void run_bands(Worker& worker, std::size_t begin, std::size_t end) {
     const Picture& result = *kernel_.result_;
+    const bool in_place = result.dense || kernel_.links_.back().takes_rows;
     for (std::size_t band = begin; band < end; ++band) {
       const auto& shares = kernel_.bands_[band];
       for (std::size_t k = 0; k < shares.size(); ++k) {
@@ -172,21 +187,21 @@ class BandBound final : public Bound {
           if (!input.picture) continue;
           const Rows rows = i == 0 ? shares[k].in : shares[k].out;
           const std::byte* const whole = arguments_.inputs[input.from];
-          if (input.picture->dense) {
+          if (input.picture->dense || kernel_.lies_as_rows(link, i)) {
             piece.inputs[i] = whole + rows.begin * input.picture->row;
             moved = true;
           } else {
             take_rows(*input.picture, rows, whole, worker.scratch + input.scratch);
           }
         }
-        if (k + 1 == shares.size() && result.dense) {
+        if (k + 1 == shares.size() && in_place) {
           piece.output = arguments_.outputs[0] + shares[k].out.begin * result.row;
           moved = true;
         }
         if (moved) piece.bound->rebind();
         piece.bound->run();
       }
-      if (!result.dense)
+      if (!in_place)
         put_rows(result, shares.back().out, worker.scratch + kernel_.links_.back().result,
                  arguments_.outputs[0]);
     }
@@ -237,6 +252,7 @@ std::unique_ptr<BandKernel> BandKernel::prepare(std::span<const Problem> links,
         if (kept.insert(own->constant_bytes()).second)
           kernel->constant_bytes_ += own->constant_bytes();
         scratch = std::max(scratch, aligned(own->scratch_bytes()));
+        link.takes_rows = own->takes_rows();
         link.ways.push_back(std::move(own));
         ways.push_back(&share);
         way = ways.end() - 1;

@@ -28,7 +28,7 @@ template <std::size_t Results>
 KeptBytes filter_panels(const FilteredPicture& picture, const Buffer& filter) {
   using Transform = TileTransform<Results>;
   constexpr std::size_t elements = Transform::size * Transform::size;
-  Buffer bytes(panel_floats(picture, elements) * sizeof(float));
+  auto bytes = Buffer::uninitialized(panel_floats(picture, elements) * sizeof(float));
   const std::span<float> panels = bytes.as<float>();
   const std::size_t matrix = panels.size() / elements;
   const float* const windows = filter.as<float>().data();

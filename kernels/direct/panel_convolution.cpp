@@ -131,28 +131,46 @@ class PanelConvolution final : public Kernel {
   std::size_t constant_bytes() const noexcept override { return panels_->size(); }
   bool keeps_constant(std::size_t index) const noexcept override { return index == 1; }
   std::unique_ptr<Bound> bind(const Arguments& arguments) const override {
-    return std::make_unique<ConvolutionBound>(*this, arguments);
+    return bind_rows(arguments, {});
+  }
+  bool takes_rows() const noexcept override { return true; }
+  std::unique_ptr<Bound> bind_rows(const Arguments& arguments,
+                                   const Planes& planes) const override {
+    return std::make_unique<ConvolutionBound>(
+        *this,
+        Operands{arguments, planes.in == 0 ? geometry_.in_plane() : planes.in / sizeof(float),
+                 planes.out == 0 ? geometry_.out_plane() : planes.out / sizeof(float)});
   }
 
  private:
+  /// What it is bound to, and floats between the planes of channels.
+  struct Operands {
+    const Arguments& arguments;
+    std::size_t in_plane, out_plane;
+
+    const float* input(std::size_t index) const {
+      return reinterpret_cast<const float*>(arguments.inputs[index]);
+    }
+  };
+
   class ConvolutionBound final : public Bound {
    public:
-    ConvolutionBound(const PanelConvolution& kernel, const Arguments& arguments)
-        : kernel_(kernel), arguments_(arguments) {}
+    ConvolutionBound(const PanelConvolution& kernel, const Operands& operands)
+        : kernel_(kernel), operands_(operands) {}
     std::size_t parts() const noexcept override { return kernel_.parts(); }
     void run() override {
       for (std::size_t i = 0; i < parts(); ++i) run_part(i);
     }
-    void run_part(std::size_t part) override { kernel_.compute(kernel_.shares_[part], arguments_); }
+    void run_part(std::size_t part) override { kernel_.compute(kernel_.shares_[part], operands_); }
 
    private:
     const PanelConvolution& kernel_;
-    const Arguments& arguments_;
+    const Operands operands_;
   };
 
   /// So many groups at a time that what they see of the picture stays in a core's own cache while
   /// all panels pass by.
-  void compute(const Share& share, const Arguments& arguments) const {
+  void compute(const Share& share, const Operands& operands) const {
     constexpr std::size_t own = 640 * 1024;
     const std::size_t groups = share.last_group - share.first_group;
     const std::size_t most =
@@ -161,11 +179,11 @@ class PanelConvolution final : public Kernel {
     for (std::size_t i = 0; i < rounds; ++i)
       compute({share.first_group + groups * i / rounds,
                share.first_group + groups * (i + 1) / rounds, share.first_block, share.last_block},
-              arguments, i == 0);
+              operands, i == 0);
   }
 
   /// `first`: panels come from far away.
-  void compute(const Share& share, const Arguments& arguments, bool first) const {
+  void compute(const Share& share, const Operands& operands, bool first) const {
     constexpr std::size_t near = 512 * 1024;
     const std::size_t blocks = share.last_block - share.first_block;
     const bool far = first || blocks * sizes_.column() * sizeof(float) > near;
@@ -182,33 +200,31 @@ class PanelConvolution final : public Kernel {
       for (std::size_t group = share.first_group; group < share.last_group;) {
         const Pixels pixels(geometry_, group);
         const std::size_t left = share.last_group - group;
-        PanelProduct product = product_of(pixels, block, columns_at(block), arguments, taps);
+        PanelProduct product = product_of(pixels, block, columns_at(block), operands, taps);
         product.times = geometry_.is_flat() ? std::min(pixels.alike, left) : 1;
         ahead.share(product, left);
         group += product.times;
         if (group < share.last_group)
-          product.next_left = left_of(Pixels(geometry_, group), arguments);
+          product.next_left = left_of(Pixels(geometry_, group), operands);
         multiply_rows(product, pixels.count);
       }
     }
   }
 
   /// Where a group's pixels begin for some tap.
-  const float* left_of(const Pixels& pixels, const Arguments& arguments) const {
-    const auto* const pictures = reinterpret_cast<const float*>(arguments.inputs[0]);
-    return pictures +
-           pixels.picture * Geometry::blocks(geometry_.in_channels) * geometry_.in_plane() +
+  const float* left_of(const Pixels& pixels, const Operands& operands) const {
+    return operands.input(0) +
+           pixels.picture * Geometry::blocks(geometry_.in_channels) * operands.in_plane +
            (pixels.y * geometry_.y.stride * geometry_.x.in + pixels.x * geometry_.x.stride) *
                wide_floats;
   }
 
   PanelProduct product_of(const Pixels& pixels, std::size_t block, std::size_t columns,
-                          const Arguments& arguments,
-                          std::array<Tap, most_panel_taps>& taps) const {
+                          const Operands& operands, std::array<Tap, most_panel_taps>& taps) const {
     const Extent &y = geometry_.y, &x = geometry_.x;
-    const auto* const picture =
-        reinterpret_cast<const float*>(arguments.inputs[0]) +
-        pixels.picture * Geometry::blocks(geometry_.in_channels) * geometry_.in_plane();
+    const auto* const picture = operands.input(0) + pixels.picture *
+                                                        Geometry::blocks(geometry_.in_channels) *
+                                                        operands.in_plane;
     const float* const panel =
         reinterpret_cast<const float*>(panels_->data()) + block * sizes_.column();
     const auto inside = [](std::ptrdiff_t at, std::size_t extent) {
@@ -229,20 +245,19 @@ class PanelConvolution final : public Kernel {
                          last == pixels.count ? most_rows : last};
       }
     }
-    const std::size_t at = (pixels.picture * sizes_.blocks() + block) * geometry_.out_plane() +
+    const std::size_t at = (pixels.picture * sizes_.blocks() + block) * operands.out_plane +
                            (pixels.y * x.out + pixels.x) * wide_floats;
     const auto operand = [&](std::size_t input, std::size_t offset) {
-      return input == 0 ? nullptr
-                        : reinterpret_cast<const float*>(arguments.inputs[input]) + offset;
+      return input == 0 ? nullptr : operands.input(input) + offset;
     };
     return {.taps = {taps.data(), count},
             .row_step = x.stride * wide_floats,
-            .left_step = geometry_.in_plane(),
+            .left_step = operands.in_plane,
             .times = 1,
             .elements = filled_up(sizes_.inputs),
             .columns = columns,
-            .result = reinterpret_cast<float*>(arguments.outputs[0]) + at,
-            .result_step = geometry_.out_plane(),
+            .result = reinterpret_cast<float*>(operands.arguments.outputs[0]) + at,
+            .result_step = operands.out_plane,
             .channels = sizes_.outputs - block * wide_floats,
             .bias = operand(epilogue_.bias, block * wide_floats),
             .added = operand(epilogue_.added, at),

@@ -3,35 +3,62 @@
 #ifdef POLYCHRON_WIDE
 
 #include <algorithm>
+#include <array>
+#include <vector>
 
 #include "kernels/strides.hpp"
 #include "ops/layouts.hpp"
 
 namespace polychron::kernels::direct {
 
-KeptBytes window_panels(const WindowPanels& sizes, const Problem& problem) {
-  Buffer bytes(sizes.blocks() * sizes.column() * sizeof(float));
-  float* const panels = bytes.as<float>().data();
+namespace {
+
+/// Where the weights of an output, an input and a tap are, in floats.
+struct Weights {
+  const float* at;
+  std::size_t output, input;
+  std::vector<std::size_t> taps;
+};
+
+Weights weights_of(const WindowPanels& sizes, const Problem& problem) {
   const Slot& filter = problem.inputs[1];
-  const float* const weights = filter.constant->as<float>().data();
   const auto order = ops::filter_axes(std::get<Conv2dAttributes>(problem.attributes).filter_layout);
   const auto steps = steps_of(filter);
   const auto step = [&](std::size_t axis) { return static_cast<std::size_t>(steps[order[axis]]); };
+  Weights weights{filter.constant->as<float>().data(), step(0), step(1), {}};
   const std::size_t width = filter.descriptor.shape[order[3]];
-  // Few inputs at a time, so that what is read of the filter and what is written stay near.
-  for (std::size_t first = 0; first < sizes.outputs; first += most_columns * wide_floats) {
-    const std::size_t outputs = std::min(most_columns * wide_floats, sizes.outputs - first);
-    const std::size_t columns = (outputs + wide_floats - 1) / wide_floats * wide_floats;
-    float* const panel = panels + first * sizes.column() / wide_floats;
-    for (std::size_t begin = 0; begin < sizes.inputs; begin += wide_floats) {
-      const std::size_t end = std::min(begin + wide_floats, sizes.inputs);
+  for (std::size_t tap = 0; tap < sizes.taps; ++tap)
+    weights.taps.push_back(tap / width * step(2) + tap % width * step(3));
+  return weights;
+}
+
+/// A block of outputs, from `first` on, of a panel of so many columns.
+[[POLYCHRON_WIDE]] void fill(const WindowPanels& sizes, const Weights& weights, std::size_t first,
+                             std::size_t columns, float* panel) {
+  const std::size_t outputs = std::min(wide_floats, sizes.outputs - first);
+  alignas(64) std::array<float, wide_floats> together{};
+  const float* const from = weights.at + first * weights.output;
+  for (std::size_t i = 0; i < filled_up(sizes.inputs); ++i)
+    for (std::size_t tap = 0; tap < sizes.taps; ++tap) {
+      const float* const at = from + i * weights.input + weights.taps[tap];
       for (std::size_t o = 0; o < outputs; ++o)
-        for (std::size_t i = begin; i < end; ++i)
-          for (std::size_t t = 0; t < sizes.taps; ++t)
-            panel[(t * filled_up(sizes.inputs) + i) * columns + o] =
-                weights[(first + o) * step(0) + i * step(1) + t / width * step(2) +
-                        t % width * step(3)];
+        together[o] = i < sizes.inputs ? at[o * weights.output] : 0;
+      _mm512_store_ps(panel + (tap * filled_up(sizes.inputs) + i) * columns,
+                      _mm512_load_ps(together.data()));
     }
+}
+
+}  // namespace
+
+KeptBytes window_panels(const WindowPanels& sizes, const Problem& problem) {
+  auto bytes = Buffer::uninitialized(sizes.blocks() * sizes.column() * sizeof(float));
+  float* const panels = bytes.as<float>().data();
+  const Weights weights = weights_of(sizes, problem);
+  for (std::size_t block = 0; block < sizes.blocks(); ++block) {
+    const std::size_t first = block / most_columns * most_columns;
+    const std::size_t columns = std::min(most_columns, sizes.blocks() - first) * wide_floats;
+    fill(sizes, weights, block * wide_floats, columns,
+         panels + first * sizes.column() + (block - first) * wide_floats);
   }
   return kept_once(std::make_shared<const Buffer>(std::move(bytes)));
 }

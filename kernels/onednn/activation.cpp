@@ -1,6 +1,7 @@
 // Activations: the library's functions with parameters, and softmax.
 #include <limits>
 
+#include "kernels/epilogue.hpp"
 #include "kernels/onednn/guarded.hpp"
 #include "kernels/onednn/onednn.hpp"
 #include "kernels/onednn/post_ops.hpp"
@@ -10,11 +11,6 @@ namespace {
 
 using dnnl::algorithm;
 using ops::op;
-
-float bound(const std::optional<Number>& number, float otherwise) {
-  if (!number) return otherwise;
-  return std::visit([](auto value) { return static_cast<float>(value); }, *number);
-}
 
 Eltwise with(algorithm algorithm, double alpha = 0, double beta = 0) {
   return {algorithm, static_cast<float>(alpha), static_cast<float>(beta)};
@@ -33,7 +29,8 @@ std::vector<Eltwise> parametrized(const Attributes& attributes) {
 std::vector<Eltwise> clamp(const Attributes& attributes) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   const auto& a = std::get<ClampAttributes>(attributes);
-  return {{algorithm::eltwise_clip, bound(a.min_value, -infinity), bound(a.max_value, infinity)}};
+  return {
+      {algorithm::eltwise_clip, bound_of(a.min_value, -infinity), bound_of(a.max_value, infinity)}};
 }
 
 std::vector<Eltwise> hard_sigmoid(const Attributes& attributes) {

@@ -23,6 +23,12 @@ constexpr auto patience = std::chrono::microseconds(20);
 /// until then: so often it looks for work, and so many operations it carries out, and then sleeps.
 constexpr int most_looks = 16, most_operations = 64;
 
+/// With several calls on their way, what is left of a lane's mail when one is answered is done at
+/// once, rather than have the lane's thread woken for it: so many operations, while they take no
+/// longer than to wake it would.
+constexpr int most_extra = 16;
+constexpr auto little = std::chrono::microseconds(15);
+
 /// What has begun to run goes on for a few turns after the reply is there, rather than have others
 /// woken for it.
 constexpr std::size_t messages_a_turn = 64, last_turns = 16, messages_a_last_turn = 8;
@@ -34,15 +40,8 @@ struct Habit {
   int calls = 0;
   Clock::time_point since{};  ///< the first of them
   bool waits = false;
-  bool regular = false;       ///< likewise, of all that it has called since
-  std::uint32_t changes = 0;  ///< Helping::changes_ when it waited last
-  int company = 0;  ///< above 0: others wait for the context, too; so often is that believed
 };
 thread_local Habit habit;
-
-/// Who has waited between two times that a thread did so is expected to, until it has not for so
-/// often.
-constexpr int company_lasts = 16;
 
 /// So few calls, in so short a time, before it waits.
 constexpr int few = 8;
@@ -63,15 +62,7 @@ class Helping::Helper final : public caf::execution_unit {
   ~Helper() override {
     active = nullptr;
     while (count_ > 0) helping_.force_->push(pop());
-    if (lane_.job != nullptr) {
-      if (returns_ && lane_.quiet)
-        helping_.leave(*lane_.lane, lane_.job);
-      else
-        lane_.lane->post->put(lane_.job);
-    }
-    if (helping_.strangers_.load(std::memory_order_relaxed) && helping_.strangers_.exchange(false))
-      for (const auto& lane : helping_.lanes_)
-        if (lane.post->is_quiet()) lane.post->wake();
+    if (lane_.job != nullptr) lane_.lane->post->put(lane_.job);
     // Left by CAF where an actor was spawned; the system would wait until this thread ends.
     if (caf::logger::current_logger() != nullptr) caf::logger::set_current_actor_system(nullptr);
     helping_.system_.dec_detached_threads();  // from here on it may be gone
@@ -80,18 +71,22 @@ class Helping::Helper final : public caf::execution_unit {
   /// Until `settled` or nothing is left to do. False if what comes next is not a helper's.
   bool work(const std::atomic<bool>& settled, const Found& first, int& operations_left) {
     take(first);
-    for (std::size_t turns_left = last_turns;;) {
+    int extra_left = habit.waits ? most_extra : 0;
+    for (std::size_t turns_left = last_turns + 2 * static_cast<std::size_t>(extra_left);;) {
       const bool over = settled.load(std::memory_order_acquire);
       if (count_ > 0) {
         if (over && turns_left-- == 0) return true;
         run(pop(), over ? messages_a_last_turn : messages_a_turn);
-      } else if (over) {
-        returns_ = lane_.job != nullptr && is_regular() && next_is_brief();
+      } else if (over && (lane_.job == nullptr || extra_left == 0 || last_took_ > little)) {
         return true;
       } else if (lane_.job != nullptr) {
-        if (operations_left == 0 || !next_is_brief()) return false;
-        --operations_left;
+        // A lane that has not started yet cannot say.
+        const auto& brief = lane_.lane->next_is_brief;
+        if (operations_left == 0 || !brief || !brief()) return over;
+        --(over ? extra_left : operations_left);
+        const auto began = Clock::now();
         run_lane();
+        last_took_ = Clock::now() - began;
       } else if (const auto found = helping_.look(); found.job != nullptr) {
         take(found);
       } else {
@@ -106,20 +101,14 @@ class Helping::Helper final : public caf::execution_unit {
     else
       helping_.force_->push(job);
   }
-  /// One lane's job at a time: others are for those who wait for this context as well, or have
-  /// threads that are woken, to work side by side.
+  /// One lane's job at a time: others have threads that are woken, to work side by side.
   bool takes(const OwnThread::Post& post, caf::resumable* job) noexcept {
-    for (const auto& lane : helping_.lanes_) {
-      if (lane.post.get() != &post) continue;
-      const bool shared = habit.company > 0 && is_regular();
-      if (lane_.job == nullptr && !in_operation_ && !(shared && &lane != &helping_.home()))
-        lane_ = {job, &lane, true};
-      else if (shared)
-        helping_.leave(lane, job);
-      else
-        return false;
-      return true;
-    }
+    if (lane_.job != nullptr || in_operation_) return false;
+    for (const auto& lane : helping_.lanes_)
+      if (lane.post.get() == &post) {
+        lane_ = {job, &lane};
+        return true;
+      }
     return false;
   }
 
@@ -132,13 +121,6 @@ class Helping::Helper final : public caf::execution_unit {
     else
       exec_later(found.job);
   }
-  /// Whether this thread is expected to wait for what it has called.
-  bool is_regular() const noexcept { return habit.with == &helping_ && habit.regular; }
-  /// A lane that has not started yet cannot say.
-  bool next_is_brief() const {
-    const auto& brief = lane_.lane->next_is_brief;
-    return brief && brief();
-  }
   caf::resumable* pop() noexcept {
     auto* const job = own_[first_];
     first_ = (first_ + 1) % own_.size();
@@ -147,12 +129,10 @@ class Helping::Helper final : public caf::execution_unit {
   }
   void run(caf::resumable* job, std::size_t messages) {
     // With a backlog it is the workers': the lane goes on meanwhile, here or on its own thread.
-    if (job->resume(this, messages) != caf::resumable::resume_later)
-      caf::intrusive_ptr_release(job);
-    else if (messages < messages_a_turn && is_regular())
-      helping_.force_->push_quietly(job);
-    else
+    if (job->resume(this, messages) == caf::resumable::resume_later)
       helping_.force_->push(job);
+    else
+      caf::intrusive_ptr_release(job);
   }
   void run_lane() {
     ensure(count_ == 0, "what a helper has in its hands does not wait for an operation");
@@ -173,28 +153,15 @@ class Helping::Helper final : public caf::execution_unit {
   std::size_t first_ = 0, count_ = 0;
   Found lane_;
   bool in_operation_ = false;
-  bool returns_ = false;  ///< for what it leaves
+  Clock::duration last_took_ = 2 * little;  ///< its last operation, if there was one
 };
 
 thread_local Helping::Helper* Helping::Helper::active = nullptr;
 
 caf::execution_unit* Helping::door() noexcept {
-  if (habit.with != this) habit = {.with = this};
+  if (habit.with != this) habit = {this, 0, {}, false};
   if (habit.calls++ == 0) habit.since = Clock::now();
-  if (habit.calls > few) habit.regular = false;
   return &door_;
-}
-
-void Helping::sent() noexcept {
-  if (habit.with == this && habit.regular) return;
-  if (!strangers_.load(std::memory_order_relaxed)) strangers_ = true;
-}
-
-void Helping::leave(const Lane& lane, caf::resumable* job) {
-  // Whoever takes it may free the actor that has the post.
-  const auto post = lane.post;
-  post->put_quietly(job);
-  if (!post->watched && !force_->watch(post)) post->wake();
 }
 
 void Helping::Door::exec_later(caf::resumable* job) {
@@ -225,15 +192,9 @@ void Helping::set_lane(std::size_t lane, std::function<bool()> next_is_brief) {
 }
 
 Helping::Found Helping::look() noexcept {
-  const auto take = [](const Lane& lane) -> Found {
-    auto* const job = lane.post->try_take();
-    return {job, &lane, lane.post->is_quiet()};
-  };
-  if (const auto found = take(home()); found.job != nullptr) return found;
-  if (auto* const job = force_->try_take(context_job_)) return {job};
   for (const auto& lane : lanes_)
-    if (const auto found = take(lane); found.job != nullptr) return found;
-  return {};
+    if (auto* const job = lane.post->try_take()) return {job, &lane};
+  return {force_->try_take(context_job_), nullptr};
 }
 
 void Helping::help(const std::atomic<bool>& settled) {
@@ -241,17 +202,8 @@ void Helping::help(const std::atomic<bool>& settled) {
   static const bool alone = std::thread::hardware_concurrency() == 1;
   const auto now = Clock::now();
   if (habit.with == this) {
-    habit.waits = habit.regular = habit.calls <= few && now - habit.since <= at_once;
+    habit.waits = habit.calls <= few && now - habit.since <= at_once;
     habit.calls = 0;
-    if (last_.load(std::memory_order_relaxed) != &habit) {
-      last_.store(&habit, std::memory_order_relaxed);
-      changes_.fetch_add(1, std::memory_order_relaxed);
-    }
-    const auto changes = changes_.load(std::memory_order_relaxed);
-    if (std::exchange(habit.changes, changes) != changes)
-      habit.company = company_lasts;
-    else if (habit.company > 0)
-      --habit.company;
   }
   auto until = now + patience;
   int looks_left = most_looks, operations_left = most_operations;
@@ -267,16 +219,6 @@ void Helping::help(const std::atomic<bool>& settled) {
       std::this_thread::yield();
     }
   }
-}
-
-const Helping::Lane& Helping::home() const noexcept {
-  return lanes_[number_of_thread() % lanes_.size()];
-}
-
-std::uint32_t Helping::number_of_thread() noexcept {
-  static std::atomic<std::uint32_t> threads{0};
-  static thread_local const std::uint32_t own = ++threads;
-  return own;
 }
 
 bool Helping::here() noexcept { return Helper::active != nullptr; }

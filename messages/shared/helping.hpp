@@ -22,10 +22,6 @@ namespace polychron::msg {
 /// - What is in a helper's hands nobody else was woken for. It runs it or hands it over before it
 ///   waits again; and before it begins an operation it has nothing else in its hands. One that is
 ///   held up in an operation, be it for good, holds up that lane and nobody else.
-/// - What a helper leaves of a lane's mail when it has what it waited for, and who comes regularly
-///   is expected back for, is in the lane's post without its thread being woken. Whoever sends
-///   there and is no helper wakes it, helpers do if others have called, and the workforce's lookout
-///   in any case.
 /// - A helper touches one context. What it makes runnable in another goes the usual way.
 /// - The system waits for a helper as for a thread of its own, as long as that has a job.
 /// - A thread that carries actors does not help: no handler runs within another.
@@ -55,13 +51,6 @@ class Helping {
   /// waited at once for what it called before, the context's job waits for it quietly.
   caf::execution_unit* door() noexcept;
 
-  /// A number of this thread's, from 1 on, for LocalPart::home.
-  static std::uint32_t number_of_thread() noexcept;
-
-  /// By who has sent a call: unless its thread is expected to wait for that, helpers leave nothing
-  /// to each other from here on, as this one may not come.
-  void sent() noexcept;
-
   /// Whether this thread is a helper's, in the middle of it.
   static bool here() noexcept;
   /// By whoever has made an actor with a thread of its own runnable: true if this thread is a
@@ -85,21 +74,13 @@ class Helping {
   struct Found {
     caf::resumable* job = nullptr;
     const Lane* lane = nullptr;  ///< null: the job is the context's
-    bool quiet = false;          ///< a lane's thread was not woken for it
   };
-  /// Takes a job of a lane, or the context's, that waits for a thread: of its own lane first.
+  /// Takes a job of a lane, or the context's, that waits for a thread.
   Found look() noexcept;
-  /// The lane where this thread's calls go if it is as good as others.
-  const Lane& home() const noexcept;
-  /// Leaves a lane's job to helpers, who are expected soon.
-  void leave(const Lane& lane, caf::resumable* job);
 
   caf::actor_system& system_;
   const std::shared_ptr<Workforce> force_;
   Door door_{*this};
-  std::atomic<bool> strangers_{false};      ///< have sent something since a helper left last
-  std::atomic<const void*> last_{nullptr};  ///< who waited last
-  std::atomic<std::uint32_t> changes_{0};   ///< how often that was somebody else than before
   std::vector<Lane> lanes_;  ///< each written as it is made, and by its lane's first step
   std::size_t added_ = 0;
   caf::actor_addr context_;  ///< weak: keeps the address from being another actor's

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/invariant.hpp"
-#include "messages/shared/helping.hpp"
 
 namespace polychron::msg {
 
@@ -71,8 +70,6 @@ void MailboxActor::put(caf::mailbox_element_ptr element, caf::execution_unit* un
       if (asker) answer(asker, mid, caf::sec::request_receiver_down);
       return;
     case Mailbox::Result::success:
-      // A helper has left it to others like it, who may not come for the sake of this.
-      if (thread_ && thread_->post()->is_quiet() && !Helping::here()) thread_->post()->wake();
       return;
   }
 }

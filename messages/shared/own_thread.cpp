@@ -38,27 +38,11 @@ caf::resumable* OwnThread::Post::await() {
   }
 }
 
-void OwnThread::Post::replace(caf::resumable* job, bool quietly) {
-  const std::lock_guard lock(mutex_);
-  quiet_ = quietly;
-  const auto* const before = job_.exchange(job);
-  ensure(before == nullptr, "an actor is made runnable once until it has run");
-}
-
 void OwnThread::Post::put(caf::resumable* job) {
-  replace(job, false);
-  changed_.notify_one();
-}
-
-void OwnThread::Post::put_quietly(caf::resumable* job) {
-  ++quiet_puts_;
-  replace(job, true);
-}
-
-void OwnThread::Post::wake() noexcept {
   {
     const std::lock_guard lock(mutex_);
-    if (job_.load() == nullptr || !quiet_.exchange(false)) return;
+    const auto* const before = job_.exchange(job);
+    ensure(before == nullptr, "an actor is made runnable once until it has run");
   }
   changed_.notify_one();
 }

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <caf/all.hpp>
 #include <condition_variable>
-#include <cstdint>
 #include <memory>
 #include <mutex>
 
@@ -23,36 +22,21 @@ class OwnThread {
     explicit Post(caf::actor_system& system) : system_(system) {}
     /// For the thread, which is woken: `job`, with the caller's share of it.
     void put(caf::resumable* job);
-    /// Likewise, by who means that a helper takes it soon: the thread is not woken.
-    /// Workforce::watch() sees to it that this is not for long.
-    void put_quietly(caf::resumable* job);
-    /// Wakes the thread, if it was not woken for what is here.
-    void wake() noexcept;
     /// Takes what the thread has not taken yet; null if there is nothing.
     caf::resumable* try_take() noexcept {
       return job_.load(std::memory_order_relaxed) == nullptr ? nullptr : job_.exchange(nullptr);
     }
-    /// Whether the thread was not woken for what is here; by who took it: for what was.
-    bool is_quiet() const noexcept { return quiet_.load(); }
-
-    /// How often something was put here quietly: who looks twice sees whether it is the same.
-    std::uint32_t quiet_puts() const noexcept { return quiet_puts_.load(); }
-    /// Whether a Workforce watches this. Written by that.
-    std::atomic<bool> watched{false};
 
    private:
     friend class OwnThread;
     void serve();
     caf::resumable* await();
-    void replace(caf::resumable* job, bool quietly);
     void close() noexcept;
 
     caf::actor_system& system_;
     std::mutex mutex_;
     std::condition_variable changed_;
     std::atomic<caf::resumable*> job_{nullptr};  ///< set under the lock
-    std::atomic<bool> quiet_{false};             ///< likewise, before it
-    std::atomic<std::uint32_t> quiet_puts_{0};
     bool closed_ = false;
   };
 

@@ -6,13 +6,6 @@
 
 namespace polychron::msg {
 
-namespace {
-
-/// Between two visits to what was pushed quietly.
-constexpr auto interval = std::chrono::microseconds(100);
-
-}  // namespace
-
 /// What a job sees of the thread that it runs on.
 class Workforce::Unit final : public caf::execution_unit {
  public:
@@ -54,29 +47,15 @@ void Workforce::push(caf::resumable* job) noexcept {
 void Workforce::push_quietly(caf::resumable* job) noexcept {
   {
     std::unique_lock lock(mutex_);
-    if (quiet_count_ < quiet_.size()) {
-      quiet_[quiet_count_++] = {job, false};
+    // Threads that are at work come by anyway.
+    if (quiet_count_ < quiet_.size() && sleeping_ > 0) {
+      quiet_[quiet_count_++] = job;
       ++quietly_pushed_;
-      return call_lookout(lock);
+      if (!lookout_ && !std::exchange(called_, true)) wake_one(lock);
+      return;
     }
   }
   push(job);
-}
-
-bool Workforce::watch(const std::shared_ptr<OwnThread::Post>& post) noexcept {
-  std::unique_lock lock(mutex_);
-  if (post->watched) return true;
-  if (posts_count_ == posts_.size()) return false;
-  // What is there now has been put there just now.
-  posts_[posts_count_++] = {post, post->quiet_puts() - 1};
-  post->watched = true;
-  ++quietly_pushed_;
-  call_lookout(lock);
-  return true;
-}
-
-void Workforce::call_lookout(std::unique_lock<std::mutex>& lock) noexcept {
-  if (!lookout_ && sleeping_ > 0 && !std::exchange(called_, true)) wake_one(lock);
 }
 
 void Workforce::wake_one(std::unique_lock<std::mutex>& lock) noexcept {
@@ -90,7 +69,7 @@ void Workforce::wake_one(std::unique_lock<std::mutex>& lock) noexcept {
 void Workforce::rest(std::unique_lock<std::mutex>& lock) {
   ++sleeping_;
   while (idle()) {
-    if ((called_ || any_quiet()) && !lookout_)
+    if (called_ && !lookout_)
       look_out(lock);
     else
       changed_.wait(lock);
@@ -99,68 +78,32 @@ void Workforce::rest(std::unique_lock<std::mutex>& lock) {
 }
 
 void Workforce::look_out(std::unique_lock<std::mutex>& lock) {
+  constexpr auto interval = std::chrono::microseconds(100);
   // Intervals in which nothing was pushed quietly. Each takes a core from whoever computes there.
   constexpr int most = 2;
+  // And such in which something was, after which what is there is no longer taken for new.
+  constexpr int longest = 4;
   lookout_ = true;
   called_ = false;
-  for (int intervals = 0; idle() && intervals < most;) {
+  for (int intervals = 0, busy = 0; idle() && intervals < most;) {
     const auto before = quietly_pushed_;
-    bool others = false;
-    if (changed_.wait_for(lock, interval) == std::cv_status::timeout) others = visit();
-    intervals = others || quietly_pushed_ != before ? 0 : intervals + 1;
+    const bool passed = changed_.wait_for(lock, interval) == std::cv_status::timeout;
+    const bool pushed = quietly_pushed_ != before;
+    intervals = pushed ? 0 : intervals + 1;
+    busy = pushed ? busy + 1 : 0;
+    // Who keeps several calls on their way comes for them before the next interval has passed.
+    if (!passed || (pushed && busy < longest)) continue;
+    surface();
+    busy = 0;
   }
   lookout_ = false;
+  surface();
   if (count_ > 1) changed_.notify_one();
 }
 
 void Workforce::surface() noexcept {
   // What does not fit waits here until something is popped.
-  while (quiet_count_ > 0 && count_ < ring_.size()) at(count_++) = quiet_[--quiet_count_].job;
-  while (posts_count_ > 0) {
-    const auto post = std::move(posts_[--posts_count_].post);
-    post->watched = false;
-    post->wake();
-  }
-}
-
-void Workforce::visit_in_passing() noexcept {
-  if (any_quiet() && !lookout_ && std::chrono::steady_clock::now() - visited_ >= interval) visit();
-}
-
-bool Workforce::visit() noexcept {
-  visited_ = std::chrono::steady_clock::now();
-  bool others = false;
-  for (std::size_t i = 0; i < quiet_count_;) {
-    if (!std::exchange(quiet_[i].seen, true) || count_ == ring_.size()) {
-      others = true;
-      ++i;
-    } else {
-      at(count_++) = quiet_[i].job;
-      quiet_[i] = quiet_[--quiet_count_];
-    }
-  }
-  for (std::size_t i = 0; i < posts_count_;) {
-    if (visit(posts_[i].post, posts_[i].seen)) {
-      others = true;
-      ++i;
-    } else {
-      posts_[i] = std::exchange(posts_[--posts_count_], {});
-    }
-  }
-  return others;
-}
-
-/// False: it is not watched any more.
-bool Workforce::visit(std::shared_ptr<OwnThread::Post>& post, std::uint32_t& seen) noexcept {
-  const auto before = std::exchange(seen, post->quiet_puts());
-  if (post->is_quiet() && before != seen) return true;
-  post->watched = false;
-  if (before == seen) {
-    post->wake();
-    return false;
-  }
-  // Who puts something there again looks whether this is watched: one of the two sees the other.
-  return post->is_quiet() && !post->watched.exchange(true);
+  while (quiet_count_ > 0 && count_ < ring_.size()) at(count_++) = quiet_[--quiet_count_];
 }
 
 caf::resumable* Workforce::pop() noexcept {
@@ -174,7 +117,7 @@ caf::resumable* Workforce::try_take(const caf::resumable* job) noexcept {
   constexpr std::size_t near = 64;  // of a long queue a thread comes by soon enough
   const std::lock_guard lock(mutex_);
   for (std::size_t place = 0; place < quiet_count_; ++place)
-    if (auto* const found = quiet_[place].job; found == job) {
+    if (auto* const found = quiet_[place]; found == job) {
       quiet_[place] = quiet_[--quiet_count_];
       return found;
     }
@@ -208,9 +151,10 @@ void Workforce::serve() {
     Unit unit(*this, system);
     lock.lock();
     for (;;) {
-      visit_in_passing();
+      // Nobody is on the lookout for those: this is.
+      if (!lookout_) surface();
       if (idle()) rest(lock);
-      if (closing_) surface();
+      if (!lookout_) surface();
       if (count_ == 0) break;
       auto* const job = pop();
       lock.unlock();

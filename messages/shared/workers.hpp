@@ -5,14 +5,11 @@
 #include <atomic>
 #include <caf/all.hpp>
 #include <caf/scheduler/abstract_coordinator.hpp>
-#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
-
-#include "messages/shared/own_thread.hpp"
 
 namespace polychron::msg {
 
@@ -32,11 +29,8 @@ class Workforce {
   void open(caf::actor_system& system, std::size_t messages_a_turn);
   void push(caf::resumable* job) noexcept;
   /// Likewise, by who means to take it back soon: only if it does not, a thread that is on the
-  /// lookout runs the job, after 100 to 200 us.
+  /// lookout runs the job, after some 100 us.
   void push_quietly(caf::resumable* job) noexcept;
-  /// Likewise wakes the thread of `post` if what was put there quietly stays there. False if there
-  /// is no room to remember it.
-  bool watch(const std::shared_ptr<OwnThread::Post>& post) noexcept;
   /// Takes `job` out of the queue, for whoever runs it instead of a thread of this. Null if it is
   /// not there, or far from its turn.
   caf::resumable* try_take(const caf::resumable* job) noexcept;
@@ -53,14 +47,6 @@ class Workforce {
   void serve();
   /// What was pushed quietly is a job like others from here on. Under the lock.
   void surface() noexcept;
-  /// Likewise of what was there before: at the last visit. Gives whether others were.
-  bool visit() noexcept;
-  bool visit(std::shared_ptr<OwnThread::Post>& post, std::uint32_t& seen) noexcept;
-  /// Likewise, by a thread that is at work, if that is due.
-  void visit_in_passing() noexcept;
-  bool any_quiet() const noexcept { return quiet_count_ + posts_count_ > 0; }
-  /// Somebody is on the lookout, or comes by at work. Lets go of the lock.
-  void call_lookout(std::unique_lock<std::mutex>& lock) noexcept;
   void wake_one(std::unique_lock<std::mutex>& lock) noexcept;
   /// Until there is a job, or the end.
   void rest(std::unique_lock<std::mutex>& lock);
@@ -75,22 +61,11 @@ class Workforce {
   std::size_t first_ = 0, count_ = 0, sleeping_ = 0;
   std::atomic<std::size_t> waking_{0};  ///< by those who push, without the lock
   bool closing_ = false;
-  struct QuietJob {
-    caf::resumable* job;
-    bool seen;  ///< at a visit
-  };
-  struct QuietPost {
-    std::shared_ptr<OwnThread::Post> post;
-    std::uint32_t seen;  ///< its quiet_puts() at a visit
-  };
-  std::array<QuietJob, 16> quiet_{};  ///< `quiet_count_` jobs that were pushed quietly
+  std::array<caf::resumable*, 16> quiet_{};  ///< `quiet_count_` jobs that were pushed quietly
   std::size_t quiet_count_ = 0;
-  std::array<QuietPost, 16> posts_{};  ///< `posts_count_` that are watched
-  std::size_t posts_count_ = 0;
   std::uint64_t quietly_pushed_ = 0;  ///< so far
   bool called_ = false;               ///< one of those that sleep was woken to be on the lookout
   bool lookout_ = false;              ///< one is: it comes by without being woken
-  std::chrono::steady_clock::time_point visited_{};  ///< last
   std::vector<std::thread> threads_;
 };
 
