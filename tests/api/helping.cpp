@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <deque>
+#include <iostream>
 #include <limits>
 #include <thread>
 
@@ -295,15 +296,12 @@ BOOST_AUTO_TEST_CASE(many_wait_for_one_context) {
   BOOST_TEST(rig.runtime.shutdown().empty());
 }
 
-/// Calls with eight on their way: waits for the oldest before each one. How often, from the end
-/// back, this thread had run the kernel that ran last.
-int windowed_calls(Awaited& rig, int count) {
+/// Calls with eight on their way: waits for the oldest before each one.
+void windowed_calls(Awaited& rig, int count) {
   std::deque<Future<Buffer>> window;
-  int in_a_row = 0;
   const auto wait = [&] {
     static_cast<void>(window.front().get());
     window.pop_front();
-    in_a_row = rig.ran_here() ? in_a_row + 1 : 0;
   };
   for (int i = 0; i < count; ++i) {
     rig.dispatch(rig.graph, rig.in, rig.out);
@@ -311,20 +309,41 @@ int windowed_calls(Awaited& rig, int count) {
     if (window.size() == 8) wait();
   }
   while (!window.empty()) wait();
-  return in_a_row;
 }
 
-// The lane's thread would be woken for the seven that are left each time.
-BOOST_AUTO_TEST_CASE(who_has_several_calls_on_their_way_runs_them) {
+// The lane's thread would be woken for the others each time, and have them done later.
+BOOST_AUTO_TEST_CASE(who_has_its_reply_does_what_is_left_as_well) {
+#if !defined(__OPTIMIZE__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  std::cout << "skipped: only what takes some microseconds is done so, and nothing does here\n";
+  return;
+#else
   Awaited rig;
-  BOOST_TEST(comes([&] { return windowed_calls(rig, 200) == 200; }));
+  const auto others_are_there = [&] {
+    std::vector<Future<Buffer>> reads;
+    for (int i = 0; i < 3; ++i) {
+      rig.dispatch(rig.graph, rig.in, rig.out);
+      reads.push_back(rig.context.read_tensor(rig.out));
+    }
+    static_cast<void>(reads[0].get());
+    const bool there = reads[1].ready() && reads[2].ready();
+    static_cast<void>(reads[1].get());
+    static_cast<void>(reads[2].get());
+    return there;
+  };
+  BOOST_TEST(comes([&] {
+    // So often by chance they are not.
+    for (int i = 0; i < 300; ++i)
+      if (!others_are_there()) return false;
+    return true;
+  }));
+#endif
 }
 
 // What is left when a thread has done enough for others, or does not come back, is the lane's.
 BOOST_AUTO_TEST_CASE(what_a_helper_leaves_is_done_without_it) {
   Awaited rig;
   for (int i = 0; i < 20; ++i) {
-    BOOST_TEST(comes([&] { return windowed_calls(rig, 64) > 32; }));
+    windowed_calls(rig, 64);
     rig.dispatch(rig.graph, rig.in, rig.out);
     auto awaited = rig.context.read_tensor(rig.out);
     for (int k = 0; k < 40; ++k) rig.dispatch(rig.graph, rig.in, rig.out);
@@ -339,7 +358,7 @@ BOOST_AUTO_TEST_CASE(callbacks_of_others_come_without_who_helps) {
   std::atomic<int> answered{0};
   constexpr int rounds = 300;
   for (int i = 0; i < rounds; ++i) {
-    static_cast<void>(windowed_calls(rig, 12));
+    windowed_calls(rig, 12);
     std::jthread other([&] {
       rig.dispatch(rig.graph, rig.in, rig.out);
       rig.context.read_tensor(rig.out).then([&](const auto&) { ++answered; });
