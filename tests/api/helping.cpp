@@ -332,7 +332,7 @@ BOOST_AUTO_TEST_CASE(who_has_its_reply_does_what_is_left_as_well) {
   };
   BOOST_TEST(comes([&] {
     // So often by chance they are not.
-    for (int i = 0; i < 300; ++i)
+    for (int i = 0; i < 100; ++i)
       if (!others_are_there()) return false;
     return true;
   }));
