@@ -80,6 +80,9 @@ NamedOperands make_outputs(const ModelState& model, GraphBuilder& builder, Scope
   for (const auto& output : model.summary().outputs) {
     auto& tensor = scope.at(output.name);
     if (tensor.sequence) unsupported("output " + quote(output.name) + " is a sequence of tensors");
+    // A loop that never runs gives what its caller left out.
+    if (!tensor.operand && !tensor.literal)
+      malformed("output " + quote(output.name) + " has no value");
     if (!tensor.operand) tensor.operand = make_constant(builder, *tensor.literal);
     if (!tensor.result) tensor.operand = builder.identity(*tensor.operand, {output.name});
     outputs.emplace_back(output.name, *tensor.operand);

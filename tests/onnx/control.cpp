@@ -162,6 +162,29 @@ BOOST_AUTO_TEST_CASE(scans) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(an_output_that_nothing_gave_a_value_is_refused) {
+  const auto has_none = [](Model model, const Values& inputs) {
+    cannot(std::move(model), inputs, ErrorKind::bad_data, "output 'y' has no value");
+  };
+  Model body;
+  body.node("Add", {"s", "v"}, {"next"}).output("next");
+  for (const auto* name : {"s", "v"}) body.graph().add_input()->set_name(name);
+
+  Model scan;
+  scan.node("Scan", {"", "x"}, {"y"}, {{"num_scan_inputs", 1}});
+  has_none(with_graph(scan, "body", body), {{"x", floats({0, 2}, {})}});
+
+  Model loop;
+  loop.node("Loop", {"never", "", ""}, {"y"}).initializer("never", longs({}, {0}));
+  has_none(with_graph(loop, "body", body), {});
+
+  Model sequence;
+  sequence.node("SequenceConstruct", {"x", ""}, {"list"})
+      .node("SequenceAt", {"list", "one"}, {"y"})
+      .initializer("one", longs({}, {1}));
+  has_none(sequence, {{"x", ramp({2})}});
+}
+
 BOOST_AUTO_TEST_CASE(functions_of_the_model) {
   check(scaling(1), {{"x", floats({2}, {2, 4})}}, {{"y", floats({2}, {5, 10})}});
   check(scaling(2), {{"x", floats({2}, {2, 4})}}, {{"y", floats({2}, {12.5, 25})}});
