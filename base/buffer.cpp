@@ -15,20 +15,28 @@ namespace {
   throw Error(ErrorKind::out_of_memory, "out of memory, " + std::to_string(size) + " bytes asked");
 }
 
-/// Of what is large the system makes pages of 2 MiB, if it can and may ("madvise"): weights of 100
-/// MiB are 25,000 faults otherwise, which took a third of the time from a file to a first result.
-void prefer_large_pages(std::byte* bytes, std::size_t size) {
-#ifdef MADV_HUGEPAGE
-  constexpr std::uintptr_t page = 2U << 20U, least = 2 * page;
-  if (size < least) return;
+/// `advice` for the pages of `size` bytes that lie within. Whatever the system answers: the memory
+/// is as good without.
+void advise(std::byte* bytes, std::size_t size, std::uintptr_t page, int advice) {
   const auto begin = reinterpret_cast<std::uintptr_t>(bytes);
   const std::uintptr_t first = (begin + page - 1) / page * page,
                        last = (begin + size) / page * page;
-  // Whatever it answers: the memory is as good without.
-  static_cast<void>(::madvise(bytes + (first - begin), last - first, MADV_HUGEPAGE));
-#else
-  static_cast<void>(bytes);
-  static_cast<void>(size);
+  if (first < last) static_cast<void>(::madvise(bytes + (first - begin), last - first, advice));
+}
+
+/// Memory from the system is empty until it is touched, page by page: weights of 100 MiB are 25,000
+/// faults, which took a third of the time from a file to a first result, and more on a virtual
+/// machine. So of what is large the system makes pages of 2 MiB, if it can and may ("madvise"), and
+/// what is not small it gives at once (Linux 5.14). Where it is there already, that costs 10 us a
+/// MiB, a tenth of filling it.
+void have_pages(std::byte* bytes, std::size_t size) {
+  constexpr std::size_t small = 1U << 20U, large_page = 2U << 20U;
+  if (size < small) return;
+#ifdef MADV_HUGEPAGE
+  if (size >= 2 * large_page) advise(bytes, size, large_page, MADV_HUGEPAGE);
+#endif
+#ifdef MADV_POPULATE_WRITE
+  advise(bytes, size, 4096, MADV_POPULATE_WRITE);
 #endif
 }
 
@@ -43,7 +51,7 @@ Buffer Buffer::uninitialized(std::size_t size) {
   auto* bytes =
       static_cast<std::byte*>(::operator new (size, std::align_val_t{alignment}, std::nothrow));
   if (bytes == nullptr) throw_out_of_memory(size);
-  prefer_large_pages(bytes, size);
+  have_pages(bytes, size);
   return {Pointer(bytes), size};
 }
 

@@ -52,6 +52,12 @@ fs::path folder_of(const fs::path& path) {
   return error ? fs::path() : whole.parent_path();
 }
 
+std::shared_ptr<const Buffer> ExternalData::take(const proto::TensorProto& tensor) {
+  const auto found = parsed_.find(&tensor);
+  if (found == parsed_.end()) return nullptr;
+  return std::make_shared<const Buffer>(std::move(found->second));
+}
+
 std::shared_ptr<const Buffer> ExternalData::read(const std::string& location, std::uint64_t offset,
                                                  std::uint64_t length) {
   auto& file = open(location);

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "onnx/handlers.hpp"
-#include "onnx/parse.hpp"
 #include "onnx/problem.hpp"
 
 namespace polychron::onnx {
@@ -48,8 +47,9 @@ bool own_domain(const std::string& domain) noexcept {
   return domain.empty() || domain == "ai.onnx";
 }
 
-Model ModelState::make(std::unique_ptr<proto::ModelProto> message, ExternalData external) {
-  const std::shared_ptr<ModelState> state(new ModelState(std::move(message)));
+Model ModelState::make(ParsedModel model, const std::filesystem::path& directory) {
+  const std::shared_ptr<ModelState> state(new ModelState(std::move(model.message)));
+  ExternalData external(directory, std::move(model.data));
   if (!state->message_->has_graph()) malformed("not an ONNX model: it has no graph");
   state->check_opset();
   state->take_bodies(*state->message_->mutable_graph(), external);
@@ -167,13 +167,12 @@ const Summary& Model::summary() const noexcept { return state_->summary(); }
 
 Model load(const std::filesystem::path& path) {
   return detail::located("model " + detail::quote(path.string()), [&] {
-    return detail::ModelState::make(detail::parse_file(path),
-                                    detail::ExternalData(detail::folder_of(path)));
+    return detail::ModelState::make(detail::parse_file(path), detail::folder_of(path));
   });
 }
 
 Model load(std::span<const std::byte> bytes, const std::filesystem::path& base_directory) {
-  return detail::ModelState::make(detail::parse_bytes(bytes), detail::ExternalData(base_directory));
+  return detail::ModelState::make(detail::parse_bytes(bytes), base_directory);
 }
 
 std::string to_string(const ValueInfo& info) {

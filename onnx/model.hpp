@@ -10,6 +10,7 @@
 
 #include "onnx/body.hpp"
 #include "onnx/external_data.hpp"
+#include "onnx/parse.hpp"
 #include "onnx/proto.hpp"
 #include "polychron/onnx.hpp"
 
@@ -30,8 +31,9 @@ struct Function {
 /// bodies.
 class ModelState {
  public:
-  /// Checks `message` and takes its data. Throws Error (bad_data, not_supported).
-  static Model make(std::unique_ptr<proto::ModelProto> message, ExternalData external);
+  /// Checks `model` and takes its data; external data is below `directory` (see ExternalData).
+  /// Throws Error (bad_data, not_supported).
+  static Model make(ParsedModel model, const std::filesystem::path& directory);
   static const ModelState& of(const Model& model) noexcept { return *model.state_; }
 
   const Summary& summary() const noexcept { return summary_; }

@@ -9,12 +9,16 @@
 #include <limits>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "onnx/problem.hpp"
+#include "onnx/without_data.hpp"
 
 namespace polychron::onnx::detail {
 
 namespace {
+
+namespace io = google::protobuf::io;
 
 /// protobuf's own limit for a message.
 constexpr auto largest_model = static_cast<std::uintmax_t>(std::numeric_limits<int>::max());
@@ -26,18 +30,30 @@ void check_size(std::uintmax_t size) {
               " bytes: beyond 2 GiB a model's weights must be external data");
 }
 
-template <class Message>
-std::unique_ptr<Message> parse(google::protobuf::io::ZeroCopyInputStream& stream,
-                               const std::string& what) {
+[[noreturn]] void damaged(const std::string& what) {
+  malformed("not an ONNX " + what + ", or a truncated or damaged one");
+}
+
+std::unique_ptr<proto::TensorProto> parse_tensor(io::ZeroCopyInputStream& stream, int) {
   const google::protobuf::LogSilencer silence;
-  auto message = std::make_unique<Message>();
-  if (!message->ParseFromZeroCopyStream(&stream))
-    malformed("not an ONNX " + what + ", or a truncated or damaged one");
+  auto message = std::make_unique<proto::TensorProto>();
+  if (!message->ParseFromZeroCopyStream(&stream)) damaged("tensor");
   return message;
 }
 
-template <class Message>
-std::unique_ptr<Message> parse_from(const std::filesystem::path& path, const std::string& what) {
+ParsedModel parse_model(io::ZeroCopyInputStream& stream, int size) {
+  const google::protobuf::LogSilencer silence;
+  auto apart = read_without_data(stream, size);
+  ParsedModel model{std::make_unique<proto::ModelProto>(), {}};
+  if (!apart || !model.message->ParseFromString(apart->message)) damaged("model");
+  for (auto& [place, bytes] : apart->data)
+    model.data.emplace(&model.message->graph().initializer(place), std::move(bytes));
+  return model;
+}
+
+/// parse(stream, size) of what the file holds.
+template <class F>
+auto parse_from(const std::filesystem::path& path, F&& parse) {
   std::error_code error;
   if (const auto why = reason_not_a_file(path); !why.empty()) malformed(why);
   const auto size = std::filesystem::file_size(path, error);
@@ -45,8 +61,9 @@ std::unique_ptr<Message> parse_from(const std::filesystem::path& path, const std
   check_size(size);
   std::ifstream file(path, std::ios::binary);
   if (!file) malformed(std::strerror(errno));
-  google::protobuf::io::IstreamInputStream stream(&file, 1 << 20);
-  auto message = parse<Message>(stream, what);
+  // As much at once as stays in a core's cache until it is copied from there.
+  io::IstreamInputStream stream(&file, 1 << 18);
+  auto message = parse(stream, static_cast<int>(size));
   if (file.bad()) malformed("it cannot be read to its end");
   return message;
 }
@@ -60,18 +77,17 @@ std::string reason_not_a_file(const std::filesystem::path& path) {
   return std::filesystem::is_regular_file(status) ? "" : "it is not a regular file";
 }
 
-std::unique_ptr<proto::ModelProto> parse_file(const std::filesystem::path& path) {
-  return parse_from<proto::ModelProto>(path, "model");
-}
+ParsedModel parse_file(const std::filesystem::path& path) { return parse_from(path, parse_model); }
 
 std::unique_ptr<proto::TensorProto> parse_tensor_file(const std::filesystem::path& path) {
-  return parse_from<proto::TensorProto>(path, "tensor");
+  return parse_from(path, parse_tensor);
 }
 
-std::unique_ptr<proto::ModelProto> parse_bytes(std::span<const std::byte> bytes) {
+ParsedModel parse_bytes(std::span<const std::byte> bytes) {
   check_size(bytes.size());
-  google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
-  return parse<proto::ModelProto>(stream, "model");
+  const auto size = static_cast<int>(bytes.size());
+  io::ArrayInputStream stream(bytes.data(), size);
+  return parse_model(stream, size);
 }
 
 }  // namespace polychron::onnx::detail

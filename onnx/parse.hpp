@@ -6,16 +6,24 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_map>
 
 #include "onnx/proto.hpp"
+#include "polychron/buffer.hpp"
 
 namespace polychron::onnx::detail {
 
+/// A model. The raw data of its main graph's initializers stands beside the message.
+struct ParsedModel {
+  std::unique_ptr<proto::ModelProto> message;
+  std::unordered_map<const proto::TensorProto*, Buffer> data;
+};
+
 /// Parses a model, or a tensor. Throws Error (bad_data). Memory stays within a small multiple of
 /// the input's size; protobuf bounds the depth of nesting and logs nothing.
-std::unique_ptr<proto::ModelProto> parse_file(const std::filesystem::path& path);
+ParsedModel parse_file(const std::filesystem::path& path);
 std::unique_ptr<proto::TensorProto> parse_tensor_file(const std::filesystem::path& path);
-std::unique_ptr<proto::ModelProto> parse_bytes(std::span<const std::byte> bytes);
+ParsedModel parse_bytes(std::span<const std::byte> bytes);
 
 /// Why nothing is read there: there is nothing, or a directory, a device or a pipe, whose other end
 /// opening would wait for. Empty for a regular file.

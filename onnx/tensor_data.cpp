@@ -141,6 +141,10 @@ Literal take_stored(proto::TensorProto& tensor, ElementType type, const Shape& s
   if (tensor.data_location() == proto::TensorProto::EXTERNAL)
     return take_external(tensor, type, shape, size, external);
   if (!tensor.has_raw_data()) return take_typed(tensor, type, shape, size / element_size(type));
+  if (auto bytes = external.take(tensor)) {
+    check_bytes(bytes->size(), size, shape, "bytes");
+    return adopt<Buffer>(type, shape, std::move(bytes));
+  }
   check_bytes(tensor.raw_data().size(), size, shape, "bytes");
   return adopt<std::string>(type, shape,
                             std::shared_ptr<const std::string>(tensor.release_raw_data()));
