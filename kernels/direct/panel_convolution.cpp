@@ -159,18 +159,39 @@ class PanelConvolution final : public Kernel {
         : kernel_(kernel), operands_(operands) {}
     std::size_t parts() const noexcept override { return kernel_.parts(); }
     void run() override {
-      for (std::size_t i = 0; i < parts(); ++i) run_part(i);
+      const Share all{0, kernel_.geometry_.groups(), 0, kernel_.sizes_.blocks()};
+      kernel_.compute(all, operands_, read_by_next(0));
     }
-    void run_part(std::size_t part) override { kernel_.compute(kernel_.shares_[part], operands_); }
+    void run_part(std::size_t part) override {
+      kernel_.compute(kernel_.shares_[part], operands_, read_by_next(part));
+    }
+    std::span<const std::byte> reads_first(std::size_t part) const noexcept override {
+      return kernel_.first_panel(kernel_.shares_[part]);
+    }
+    void precedes(const Bound& next) override { next_ = &next; }
 
    private:
+    std::span<const std::byte> read_by_next(std::size_t part) const {
+      return next_ == nullptr ? std::span<const std::byte>{}
+                              : next_->reads_first(part * next_->parts() / parts());
+    }
+
     const PanelConvolution& kernel_;
     const Operands operands_;
+    const Bound* next_ = nullptr;
   };
+
+  std::span<const std::byte> first_panel(const Share& share) const {
+    const std::size_t columns = std::min(most_columns, sizes_.blocks() - share.first_block);
+    const std::size_t column = sizes_.column() * sizeof(float);
+    return {panels_->data() + share.first_block * column,
+            std::min(columns * column, most_read_first)};
+  }
 
   /// So many groups at a time that what they see of the picture stays in a core's own cache while
   /// all panels pass by.
-  void compute(const Share& share, const Operands& operands) const {
+  void compute(const Share& share, const Operands& operands,
+               std::span<const std::byte> read_next) const {
     constexpr std::size_t own = 640 * 1024;
     const std::size_t groups = share.last_group - share.first_group;
     const std::size_t most =
@@ -179,11 +200,12 @@ class PanelConvolution final : public Kernel {
     for (std::size_t i = 0; i < rounds; ++i)
       compute({share.first_group + groups * i / rounds,
                share.first_group + groups * (i + 1) / rounds, share.first_block, share.last_block},
-              operands, i == 0);
+              operands, i == 0, i + 1 == rounds ? read_next : std::span<const std::byte>{});
   }
 
-  /// `first`: panels come from far away.
-  void compute(const Share& share, const Operands& operands, bool first) const {
+  /// `first`: panels come from far away. `read_next`: what is read after all of them.
+  void compute(const Share& share, const Operands& operands, bool first,
+               std::span<const std::byte> read_next) const {
     constexpr std::size_t near = 512 * 1024;
     const std::size_t blocks = share.last_block - share.first_block;
     const bool far = first || blocks * sizes_.column() * sizeof(float) > near;
@@ -193,10 +215,12 @@ class PanelConvolution final : public Kernel {
       const auto columns_at = [&](std::size_t at) {
         return std::min(most_columns, sizes_.blocks() - at);
       };
-      const std::size_t next =
-          block + most_columns < share.last_block ? block + most_columns : share.first_block;
-      PanelAhead ahead(panels + next * sizes_.column(),
-                       far ? columns_at(next) * sizes_.column() : 0);
+      const bool last = block + most_columns >= share.last_block;
+      const std::size_t next = last ? share.first_block : block + most_columns;
+      auto ahead = last && !read_next.empty()
+                       ? PanelAhead(read_next)
+                       : PanelAhead(panels + next * sizes_.column(),
+                                    far ? columns_at(next) * sizes_.column() : 0);
       for (std::size_t group = share.first_group; group < share.last_group;) {
         const Pixels pixels(geometry_, group);
         const std::size_t left = share.last_group - group;

@@ -56,10 +56,21 @@ struct PanelProduct {
   std::size_t lines = 0;  ///< ... so many lines for each four elements
 };
 
+/// What a step reads first of its panels, at most: with so much on its way to it, the rest comes in
+/// time when it asks for it.
+inline constexpr std::size_t most_read_first = 64 * 1024;
+
 /// A panel that is on its way from memory while products with the one before it are computed.
 class PanelAhead {
  public:
   PanelAhead(const float* panel, std::size_t floats) : panel_(panel), end_(panel + floats) {}
+  /// What the next step reads first (Bound::reads_first). That step's panels have another size: so
+  /// many lines at once as do not hold up the multiplication.
+  explicit PanelAhead(std::span<const std::byte> of_next_step)
+      : PanelAhead(reinterpret_cast<const float*>(of_next_step.data()),
+                   of_next_step.size() / sizeof(float)) {
+    most_lines_ = 4;
+  }
 
   /// Gives `product` its share, where `times` like it are left to be computed, its own among them.
   void share(PanelProduct& product, std::size_t times) {
@@ -67,7 +78,7 @@ class PanelAhead {
     const auto lines = static_cast<std::size_t>(end_ - panel_) / wide_floats;
     product.lines = 0;  // or what one before it fetched would be fetched again
     if (lines == 0 || fours == 0) return;
-    product.lines = (lines + fours * times - 1) / (fours * times);
+    product.lines = std::min((lines + fours * times - 1) / (fours * times), most_lines_);
     product.next_panel = panel_;
     product.next_panel_end = end_;
     panel_ += std::min(product.lines * fours * product.times, lines) * wide_floats;
@@ -76,6 +87,7 @@ class PanelAhead {
  private:
   const float* panel_;
   const float* end_;
+  std::size_t most_lines_ = std::numeric_limits<std::size_t>::max();
 };
 
 /// Computes `rows` rows, at most most_rows. Each sum is in the order of taps and k, however many
