@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -15,28 +16,36 @@ namespace {
   throw Error(ErrorKind::out_of_memory, "out of memory, " + std::to_string(size) + " bytes asked");
 }
 
-/// `advice` for the pages of `size` bytes that lie within. Whatever the system answers: the memory
-/// is as good without.
-void advise(std::byte* bytes, std::size_t size, std::uintptr_t page, int advice) {
+/// Calls f(first, bytes) for what lies in whole pages of the memory.
+template <class F>
+void in_pages(std::byte* bytes, std::size_t size, std::uintptr_t page, F&& f) {
   const auto begin = reinterpret_cast<std::uintptr_t>(bytes);
   const std::uintptr_t first = (begin + page - 1) / page * page,
                        last = (begin + size) / page * page;
-  if (first < last) static_cast<void>(::madvise(bytes + (first - begin), last - first, advice));
+  if (first < last) f(bytes + (first - begin), last - first);
 }
 
 /// Memory from the system is empty until it is touched, page by page: weights of 100 MiB are 25,000
 /// faults, which took a third of the time from a file to a first result, and more on a virtual
 /// machine. So of what is large the system makes pages of 2 MiB, if it can and may ("madvise"), and
 /// what is not small it gives at once (Linux 5.14). Where it is there already, that costs 10 us a
-/// MiB, a tenth of filling it.
+/// MiB, a tenth of filling it. Whatever the system answers, the memory is as good without.
 void have_pages(std::byte* bytes, std::size_t size) {
   constexpr std::size_t small = 1U << 20U, large_page = 2U << 20U;
   if (size < small) return;
 #ifdef MADV_HUGEPAGE
-  if (size >= 2 * large_page) advise(bytes, size, large_page, MADV_HUGEPAGE);
+  if (size >= 2 * large_page)
+    in_pages(bytes, size, large_page, [](std::byte* first, std::size_t count) {
+      static_cast<void>(::madvise(first, count, MADV_HUGEPAGE));
+    });
 #endif
 #ifdef MADV_POPULATE_WRITE
-  advise(bytes, size, 4096, MADV_POPULATE_WRITE);
+  // A piece at a time: meanwhile no other thread gets memory from the system or gives any back.
+  in_pages(bytes, size, 4096, [](std::byte* first, std::size_t count) {
+    constexpr std::size_t piece = 4U << 20U;
+    for (std::size_t at = 0; at < count; at += piece)
+      if (::madvise(first + at, std::min(piece, count - at), MADV_POPULATE_WRITE) != 0) return;
+  });
 #endif
 }
 

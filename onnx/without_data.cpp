@@ -1,8 +1,8 @@
 #include "onnx/without_data.hpp"
 
 #include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <utility>
@@ -28,16 +28,19 @@ constexpr std::array path{tag_of(proto::ModelProto::kGraphFieldNumber),
                           tag_of(proto::TensorProto::kRawDataFieldNumber)};
 constexpr std::size_t initializer_level = 1, data_level = 2;
 
+/// A length that is written before what it counts is known, in as many bytes as any may take.
+constexpr std::size_t length_bytes = 5;
+
+/// Writes to strings by itself: protobuf's output streams allocate in their destructors, which ends
+/// the process where there is no memory.
 class Reader {
  public:
   Reader(io::CodedInputStream& in, std::map<int, Buffer>& data) : in_(in), data_(data) {}
 
   /// The rest of the message at this level of the path.
   bool read(std::size_t level, std::string& to) {
-    io::StringOutputStream stream(&to);
-    io::CodedOutputStream out(&stream);
     while (const auto tag = in_.ReadTag()) {
-      if (!(tag == path[level] ? enter(level, out) : copy(tag, out))) return false;
+      if (!(tag == path[level] ? enter(level, to) : copy(tag, to))) return false;
     }
     return in_.ConsumedEntireMessage() && in_.BytesUntilLimit() == 0;
   }
@@ -47,19 +50,38 @@ class Reader {
     return in_.ReadVarintSizeAsInt(&length) && length <= in_.BytesUntilLimit();
   }
 
-  bool enter(std::size_t level, io::CodedOutputStream& out) {
+  static void append_varint(std::uint64_t number, std::string& to) {
+    std::array<std::uint8_t, 10> bytes;
+    const auto* const end = io::CodedOutputStream::WriteVarint64ToArray(number, bytes.data());
+    std::for_each(static_cast<const std::uint8_t*>(bytes.data()), end,
+                  [&](std::uint8_t byte) { to.push_back(static_cast<char>(byte)); });
+  }
+
+  bool append(int length, std::string& to) {
+    const auto at = to.size();
+    to.resize(at + static_cast<std::size_t>(length));
+    return in_.ReadRaw(to.data() + at, length);
+  }
+
+  bool enter(std::size_t level, std::string& to) {
     int length = 0;
     if (!read_length(length)) return false;
     if (level == initializer_level) ++initializer_;
-    std::string inner;
+    append_varint(path[level], to);
     if (level == data_level) {
-      if (!take(length)) return false;
-    } else {
-      const auto limit = in_.PushLimit(length);
-      if (!read(level + 1, inner)) return false;
-      in_.PopLimit(limit);
+      append_varint(0, to);
+      return take(length);
     }
-    write(path[level], inner, out);
+    const auto begin = to.size() + length_bytes;
+    to.resize(begin);
+    const auto limit = in_.PushLimit(length);
+    if (!read(level + 1, to)) return false;
+    in_.PopLimit(limit);
+    auto rest = to.size() - begin;
+    for (std::size_t i = 0; i < length_bytes; ++i, rest >>= 7U) {
+      const std::size_t more = i + 1 < length_bytes ? 0x80 : 0;
+      to[begin - length_bytes + i] = static_cast<char>((rest & 0x7fU) | more);
+    }
     return true;
   }
 
@@ -71,55 +93,40 @@ class Reader {
     return true;
   }
 
-  static void write(std::uint32_t tag, const std::string& bytes, io::CodedOutputStream& out) {
-    out.WriteTag(tag);
-    out.WriteVarint32(static_cast<std::uint32_t>(bytes.size()));
-    out.WriteString(bytes);
-  }
-
   /// A field as it is.
-  bool copy(std::uint32_t tag, io::CodedOutputStream& out) {
-    const auto value = [&](auto number, auto read_it, auto write_it) {
-      if (!(in_.*read_it)(&number)) return false;
-      out.WriteTag(tag);
-      (out.*write_it)(number);
-      return true;
-    };
+  bool copy(std::uint32_t tag, std::string& to) {
+    append_varint(tag, to);
+    std::uint64_t number = 0;
+    int length = 0;
     switch (tag & 7U) {
       case varint:
-        return value(std::uint64_t{}, &io::CodedInputStream::ReadVarint64,
-                     &io::CodedOutputStream::WriteVarint64);
-      case fixed_64:
-        return value(std::uint64_t{}, &io::CodedInputStream::ReadLittleEndian64,
-                     &io::CodedOutputStream::WriteLittleEndian64);
-      case fixed_32:
-        return value(std::uint32_t{}, &io::CodedInputStream::ReadLittleEndian32,
-                     &io::CodedOutputStream::WriteLittleEndian32);
-      case delimited: {
-        int length = 0;
-        std::string bytes;
-        if (!read_length(length) || !in_.ReadString(&bytes, length)) return false;
-        write(tag, bytes, out);
+        if (!in_.ReadVarint64(&number)) return false;
+        append_varint(number, to);
         return true;
-      }
+      case fixed_64:
+        return append(8, to);
+      case fixed_32:
+        return append(4, to);
+      case delimited:
+        if (!read_length(length)) return false;
+        append_varint(static_cast<std::uint64_t>(length), to);
+        return append(length, to);
       case group:
-        return copy_group(tag, out);
+        return copy_group((tag & ~7U) | end_of_group, to);
       default:
         return false;
     }
   }
 
   /// ONNX has none; a later ONNX might.
-  bool copy_group(std::uint32_t tag, io::CodedOutputStream& out) {
+  bool copy_group(std::uint32_t end, std::string& to) {
     if (!in_.IncrementRecursionDepth()) return false;
-    out.WriteTag(tag);
-    const auto end = (tag & ~7U) | end_of_group;
     for (;;) {
       const auto inner = in_.ReadTag();
       if (inner == end) break;
-      if (inner == 0 || !copy(inner, out)) return false;
+      if (inner == 0 || !copy(inner, to)) return false;
     }
-    out.WriteTag(end);
+    append_varint(end, to);
     in_.DecrementRecursionDepth();
     return true;
   }
