@@ -11,8 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include "onnx/model_reader.hpp"
 #include "onnx/problem.hpp"
-#include "onnx/without_data.hpp"
 
 namespace polychron::onnx::detail {
 
@@ -20,8 +20,8 @@ namespace {
 
 namespace io = google::protobuf::io;
 
-/// protobuf's own limit for a message.
-constexpr auto largest_model = static_cast<std::uintmax_t>(std::numeric_limits<int>::max());
+/// protobuf's own limit for a message; one byte less, for as much is no limit to its streams.
+constexpr auto largest_model = static_cast<std::uintmax_t>(std::numeric_limits<int>::max()) - 1;
 
 void check_size(std::uintmax_t size) {
   if (size == 0) malformed("it is empty");
@@ -43,11 +43,8 @@ std::unique_ptr<proto::TensorProto> parse_tensor(io::ZeroCopyInputStream& stream
 
 ParsedModel parse_model(io::ZeroCopyInputStream& stream, int size) {
   const google::protobuf::LogSilencer silence;
-  auto apart = read_without_data(stream, size);
   ParsedModel model{std::make_unique<proto::ModelProto>(), {}};
-  if (!apart || !model.message->ParseFromString(apart->message)) damaged("model");
-  for (auto& [place, bytes] : apart->data)
-    model.data.emplace(&model.message->graph().initializer(place), std::move(bytes));
+  if (!read_model(stream, size, model)) damaged("model");
   return model;
 }
 

@@ -127,6 +127,22 @@ BOOST_AUTO_TEST_CASE(lengths_that_lie) {
   damaged(sum().bytes() + with_length(graph_tag, whole.size() - 1, whole));
 }
 
+BOOST_AUTO_TEST_CASE(numbers_in_more_bytes_than_protobuf_takes) {
+  const auto long_zero = [](std::size_t bytes) { return std::string(bytes - 1, '\x80') + '\0'; };
+  const auto long_tag = [&](char tag, std::size_t bytes) {
+    return static_cast<char>(tag | 0x80) + long_zero(bytes - 1);
+  };
+  for (const char tag : {graph_tag, char{2 << 3 | 2}}) {
+    // An empty graph, or an empty string.
+    BOOST_CHECK_NO_THROW(load(sum_with(tensor_of(numbers(2, 3)), long_tag(tag, 5) + '\0')));
+    BOOST_CHECK_NO_THROW(load(sum_with(tensor_of(numbers(2, 3)), tag + long_zero(5))));
+    damaged(sum_with(tensor_of(numbers(2, 3)), long_tag(tag, 6) + '\0'));
+    damaged(sum_with(tensor_of(numbers(2, 3)), tag + long_zero(6)));
+  }
+  const auto beyond_32_bits = std::string("\xba\x80\x80\x80\x80\x01", 6) + '\0';
+  damaged(sum_with(tensor_of(numbers(2, 3)), beyond_32_bits));
+}
+
 BOOST_AUTO_TEST_CASE(groups_without_an_end) {
   const auto begin = varint(900U << 3U | 3U), end = varint(900U << 3U | 4U);
   const auto other_end = varint(901U << 3U | 4U);
@@ -173,8 +189,19 @@ BOOST_AUTO_TEST_CASE(what_protobuf_takes_is_taken) {
     const bool expected = model.ParseFromString(bytes);
     bool found = true;
     std::string why;
+    std::size_t weights = 0;
+    bool plain = true;  // all of it raw data, of floats
+    for (const auto& tensor : model.graph().initializer()) {
+      weights += tensor.raw_data().size();
+      plain = plain && tensor.has_raw_data() && tensor.data_type() == proto::TensorProto::FLOAT &&
+              tensor.data_location() == proto::TensorProto::DEFAULT;
+    }
     try {
-      load(bytes);
+      const auto loaded = load(bytes);
+      BOOST_TEST((!plain || loaded.summary().initializer_bytes == weights),
+                 "POLYCHRON_SEED=" << seed << ", case " << i << ": " << weights
+                                   << " bytes expected, " << loaded.summary().initializer_bytes
+                                   << " came");
     } catch (const polychron::Error& error) {
       why = error.what();
       found = why.find("truncated or damaged") == std::string::npos;

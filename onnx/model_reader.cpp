@@ -1,0 +1,185 @@
+#include "onnx/model_reader.hpp"
+
+#include <google/protobuf/io/coded_stream.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace polychron::onnx::detail {
+
+namespace {
+
+namespace io = google::protobuf::io;
+
+// How protobuf writes a field (its guide "Encoding").
+enum WireType : std::uint32_t { varint, fixed_64, delimited, group, end_of_group, fixed_32 };
+
+constexpr std::uint32_t tag_of(int field) {
+  return static_cast<std::uint32_t>(field) << 3U | delimited;
+}
+
+constexpr auto graph_tag = tag_of(proto::ModelProto::kGraphFieldNumber);
+constexpr auto initializer_tag = tag_of(proto::GraphProto::kInitializerFieldNumber);
+constexpr auto data_tag = tag_of(proto::TensorProto::kRawDataFieldNumber);
+
+/// Writes to strings by itself: protobuf's output streams allocate in their destructors, which ends
+/// the process where there is no memory.
+void append_varint(std::uint64_t number, std::string& to) {
+  std::array<std::uint8_t, 10> bytes;
+  const std::uint8_t* const begin = bytes.data();
+  const auto* const end = io::CodedOutputStream::WriteVarint64ToArray(number, bytes.data());
+  std::for_each(begin, end, [&](std::uint8_t byte) { to.push_back(static_cast<char>(byte)); });
+}
+
+/// `bytes` as the field of `tag`.
+std::string within(std::uint32_t tag, const std::string& bytes) {
+  std::string field;
+  append_varint(tag, field);
+  append_varint(bytes.size(), field);
+  return field += bytes;
+}
+
+class Reader {
+ public:
+  Reader(io::CodedInputStream& in, ParsedModel& model) : in_(in), model_(model) {}
+
+  bool read() {
+    return each_field([&](std::uint32_t tag) {
+      std::string field;
+      if (tag == graph_tag) return message([&] { return read_graph(); });
+      return copy(tag, field) && model_.message->MergeFromString(field);
+    });
+  }
+
+ private:
+  bool read_graph() {
+    model_.message->mutable_graph();
+    return each_field([&](std::uint32_t tag) {
+      std::string field;
+      if (tag == initializer_tag) return message([&] { return read_initializer(); });
+      // As deep as it lies: protobuf counts.
+      return copy(tag, field) && model_.message->MergeFromString(within(graph_tag, field));
+    });
+  }
+
+  bool read_initializer() {
+    std::string rest;
+    Buffer data;
+    bool has_data = false;
+    const bool whole = each_field([&](std::uint32_t tag) {
+      if (tag != data_tag) return copy(tag, rest);
+      has_data = true;  // of a field that occurs again the last one counts
+      return take(data);
+    });
+    if (has_data) rest += within(data_tag, "");
+    if (!whole ||
+        !model_.message->MergeFromString(within(graph_tag, within(initializer_tag, rest))))
+      return false;
+    if (has_data)
+      model_.data.emplace(&*model_.message->graph().initializer().rbegin(), std::move(data));
+    return true;
+  }
+
+  /// f(tag) for each field up to the limit. False if one is wrong.
+  template <class F>
+  bool each_field(F&& f) {
+    std::uint32_t tag = 0;
+    while (read_tag(tag))
+      if (!f(tag)) return false;
+    return tag == 0 && in_.ConsumedEntireMessage() && in_.BytesUntilLimit() == 0;
+  }
+
+  template <class F>
+  bool message(F&& f) {
+    int length = 0;
+    if (!read_length(length)) return false;
+    const auto limit = in_.PushLimit(length);
+    if (!f()) return false;
+    in_.PopLimit(limit);
+    return true;
+  }
+
+  // protobuf's parser takes tags and lengths of 5 bytes at most, and lengths that leave it some
+  // room; its streams are not so strict.
+  static constexpr int most_bytes = 5;
+
+  /// False at the end, where `tag` becomes 0, and where there is none.
+  bool read_tag(std::uint32_t& tag) {
+    const int begin = in_.CurrentPosition();
+    tag = in_.ReadTag();
+    return tag != 0 && in_.CurrentPosition() - begin <= most_bytes;
+  }
+  bool read_length(int& length) {
+    constexpr int most = std::numeric_limits<int>::max() - 16;
+    const int begin = in_.CurrentPosition();
+    return in_.ReadVarintSizeAsInt(&length) && in_.CurrentPosition() - begin <= most_bytes &&
+           length <= std::min(in_.BytesUntilLimit(), most);
+  }
+
+  bool take(Buffer& data) {
+    int length = 0;
+    if (!read_length(length)) return false;
+    data = Buffer::uninitialized(static_cast<std::size_t>(length));
+    return length == 0 || in_.ReadRaw(data.data(), length);
+  }
+
+  bool append(int length, std::string& to) {
+    const auto at = to.size();
+    to.resize(at + static_cast<std::size_t>(length));
+    return in_.ReadRaw(to.data() + at, length);
+  }
+
+  /// The rest of a field, behind its tag.
+  bool copy(std::uint32_t tag, std::string& to) {
+    append_varint(tag, to);
+    std::uint64_t number = 0;
+    int length = 0;
+    switch (tag & 7U) {
+      case varint:
+        if (!in_.ReadVarint64(&number)) return false;
+        append_varint(number, to);
+        return true;
+      case fixed_64:
+        return append(8, to);
+      case fixed_32:
+        return append(4, to);
+      case delimited:
+        if (!read_length(length)) return false;
+        append_varint(static_cast<std::uint64_t>(length), to);
+        return append(length, to);
+      case group:
+        return copy_group((tag & ~7U) | end_of_group, to);
+      default:
+        return false;
+    }
+  }
+
+  /// ONNX has none; a later ONNX might.
+  bool copy_group(std::uint32_t end, std::string& to) {
+    if (!in_.IncrementRecursionDepth()) return false;
+    std::uint32_t tag = 0;
+    while (read_tag(tag) && tag != end)
+      if (!copy(tag, to)) return false;
+    if (tag != end) return false;
+    append_varint(end, to);
+    in_.DecrementRecursionDepth();
+    return true;
+  }
+
+  io::CodedInputStream& in_;
+  ParsedModel& model_;
+};
+
+}  // namespace
+
+bool read_model(io::ZeroCopyInputStream& stream, int size, ParsedModel& model) {
+  io::CodedInputStream in(&stream);
+  in.PushLimit(size);
+  return Reader(in, model).read();
+}
+
+}  // namespace polychron::onnx::detail

@@ -1,0 +1,69 @@
+// Allocations that fail, one by one, while a model is loaded.
+#include <boost/test/unit_test.hpp>
+#include <new>
+#include <string>
+
+#include "onnx/proto.hpp"
+#include "polychron/onnx.hpp"
+#include "tests/scarcity/scarce.hpp"
+
+using namespace polychron::testing;
+using polychron::Error;
+using polychron::ErrorKind;
+
+namespace {
+
+/// y = x + w, with names and documentation that no string has room for by itself.
+std::string sum() {
+  polychron::onnx::proto::ModelProto model;
+  model.set_producer_name(std::string(100, 'p'));
+  model.add_opset_import()->set_version(13);
+  auto& graph = *model.mutable_graph();
+  graph.set_doc_string(std::string(5000, 'd'));
+  auto& node = *graph.add_node();
+  node.set_op_type("Add");
+  for (const auto* name : {"x", "w"}) node.add_input(name);
+  node.add_output("y");
+  for (auto* value : {graph.add_input(), graph.add_output()}) {
+    value->set_name("x");
+    value->mutable_type()->mutable_tensor_type()->set_elem_type(
+        polychron::onnx::proto::TensorProto::FLOAT);
+  }
+  graph.mutable_output(0)->set_name("y");
+  auto& tensor = *graph.add_initializer();
+  tensor.set_name("w");
+  tensor.set_data_type(polychron::onnx::proto::TensorProto::FLOAT);
+  tensor.add_dims(1000);
+  tensor.set_raw_data(std::string(4000, '\0'));
+  return model.SerializeAsString();
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(models)
+
+BOOST_AUTO_TEST_CASE(loading_throws_and_works_again) {
+  const auto bytes = sum();
+  std::int64_t failed = 0;
+  for (bool happened = true; happened; failed += happened) {
+    bool threw = false;
+    {
+      OwnAllocationFails failing(failed + 1);
+      try {
+        const auto model = polychron::onnx::load(std::as_bytes(std::span(bytes)));
+      } catch (const Error& error) {
+        threw = error.kind() == ErrorKind::out_of_memory;
+      } catch (const std::bad_alloc&) {
+        threw = true;
+      }
+      happened = failing.happened();
+    }
+    BOOST_REQUIRE_EQUAL(threw, happened);
+    BOOST_REQUIRE_LT(failed, 1000);
+  }
+  BOOST_TEST(failed > 20);
+  const auto model = polychron::onnx::load(std::as_bytes(std::span(bytes)));
+  BOOST_TEST(model.summary().initializer_bytes == 4000U);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
