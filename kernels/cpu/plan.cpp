@@ -37,11 +37,16 @@ PlanLane::PlanLane(std::shared_ptr<const CpuPlan> plan, std::shared_ptr<Team> te
       steps_(plan_->steps.size()),
       tensors_(plan_->input_count + plan_->output_count) {
   for (std::size_t i = 0; i < steps_.size(); ++i) bind_step(i);
+  // What is fetched before a step with many constants of its own is gone after it.
+  constexpr std::size_t many = 256 * 1024;
   const Bound* next = nullptr;
   for (std::size_t i = steps_.size(); i-- > 0;) {
     Bound& bound = *steps_[i].bound;
     if (next != nullptr) bound.precedes(*next);
-    if (!bound.reads_first(0).empty()) next = &bound;
+    if (!bound.reads_first(0).empty())
+      next = &bound;
+    else if (plan_->steps[i].kernel->constant_bytes() > many)
+      next = nullptr;
   }
   std::stable_sort(ports_.begin(), ports_.end(),
                    [](const Port& a, const Port& b) { return a.tensor < b.tensor; });

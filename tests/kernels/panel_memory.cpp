@@ -185,6 +185,67 @@ BOOST_AUTO_TEST_CASE(parts_in_any_order_make_the_whole) {
   }
 }
 
+/// A step behind it, of so many parts, and which of them were asked what they read first.
+class NextStep final : public kernels::Bound {
+ public:
+  explicit NextStep(std::size_t parts) : parts_(parts) {}
+  void run() override {}
+  std::size_t parts() const noexcept override { return parts_; }
+  std::span<const std::byte> reads_first(std::size_t part) const noexcept override {
+    asked.push_back(part);
+    return std::as_bytes(std::span(panel));
+  }
+  mutable std::vector<std::size_t> asked;
+
+ private:
+  std::size_t parts_;
+  std::vector<float> panel = std::vector<float>(5000);
+};
+
+// Each part fetches what its share of the next step's parts begins with; results stay what they
+// are.
+BOOST_AUTO_TEST_CASE(the_next_step_is_foreseen) {
+  if (!has_panels()) return;
+  for (const auto& cut : cuts()) {
+    const Prepared prepared(cut.convolution.maker(3, true));
+    const auto whole = prepared.result();
+    for (const std::size_t next_parts : {1U, 2U, 3U, 5U}) {
+      NextStep next(next_parts);
+      const auto result = prepared.result([&](kernels::Bound& bound) {
+        bound.precedes(next);
+        for (std::size_t i = 0; i < bound.parts(); ++i) bound.run_part(i);
+        bound.run();
+      });
+      BOOST_TEST(same(whole.bytes(), result), to_string(prepared.problem));
+      std::vector<std::size_t> expected;
+      for (std::size_t i = 0; i < cut.parts; ++i) expected.push_back(i * next_parts / cut.parts);
+      expected.push_back(0);
+      BOOST_TEST(next.asked == expected, boost::test_tools::per_element());
+    }
+  }
+}
+
+// By channels each part begins with panels of its own, by pixels all with the same.
+BOOST_AUTO_TEST_CASE(parts_tell_what_they_read_first) {
+  if (!has_panels()) return;
+  for (const auto& cut : cuts()) {
+    const Prepared prepared(cut.convolution.maker(4));
+    static_cast<void>(prepared.result([&](kernels::Bound& bound) {
+      const std::byte* const begin = bound.reads_first(0).data();
+      const std::byte* last = nullptr;
+      for (std::size_t i = 0; i < bound.parts(); ++i) {
+        const auto panel = bound.reads_first(i);
+        BOOST_TEST(!panel.empty());
+        BOOST_TEST((panel.data() + panel.size() <= begin + prepared.kernel->constant_bytes()));
+        BOOST_TEST(
+            (last == nullptr || (cut.by_pixels ? panel.data() == last : panel.data() > last)));
+        last = panel.data();
+      }
+      bound.run();
+    }));
+  }
+}
+
 // Loops fetch ahead what is not theirs, but read and write nothing of it: also the last pixel's
 // last channels, and where windows begin before the picture.
 BOOST_AUTO_TEST_CASE(nothing_beside_the_operands_is_touched) {
