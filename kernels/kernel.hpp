@@ -43,12 +43,12 @@ class Bound {
   virtual std::size_t parts() const noexcept { return 1; }
   /// Computes one of them.
   virtual void run_part([[maybe_unused]] std::size_t part) { run(); }
-  /// The constants that a part reads first, or run(), which begins as part 0 does: on their way
-  /// from memory while what runs before it ends. Empty where that gains nothing.
+  /// The constants that a part reads first, or run(), which begins as part 0 does: a step
+  /// before it may fetch them as it ends. Empty where that gains nothing.
   virtual std::span<const std::byte> reads_first([[maybe_unused]] std::size_t part) const noexcept {
     return {};
   }
-  /// `next` is what runs next of those that read such first, and stays where it is as long as this.
+  /// `next`, perhaps some steps on, is the first that has such; it stays as long as this does.
   virtual void precedes([[maybe_unused]] const Bound& next) {}
 };
 
