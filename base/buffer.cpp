@@ -29,7 +29,7 @@ void in_pages(std::byte* bytes, std::size_t size, std::uintptr_t page, F&& f) {
 /// faults, which took a third of the time from a file to a first result, and more on a virtual
 /// machine. So of what is large the system makes pages of 2 MiB, if it can and may ("madvise"), and
 /// what is not small it gives at once (Linux 5.14). Where it is there already, that costs 10 us a
-/// MiB, a tenth of filling it. Whatever the system answers, the memory is as good without.
+/// MiB. Whatever the system answers, the memory is as good without.
 void have_pages(std::byte* bytes, std::size_t size) {
   constexpr std::size_t small = 1U << 20U, large_page = 2U << 20U;
   if (size < small) return;

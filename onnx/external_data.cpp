@@ -53,9 +53,8 @@ fs::path folder_of(const fs::path& path) {
 }
 
 std::shared_ptr<const Buffer> ExternalData::take(const proto::TensorProto& tensor) {
-  const auto found = parsed_.find(&tensor);
-  if (found == parsed_.end()) return nullptr;
-  return std::make_shared<const Buffer>(std::move(found->second));
+  auto found = parsed_.extract(&tensor);
+  return found ? std::make_shared<const Buffer>(std::move(found.mapped())) : nullptr;
 }
 
 std::shared_ptr<const Buffer> ExternalData::read(const std::string& location, std::uint64_t offset,

@@ -56,16 +56,16 @@ struct PanelProduct {
   std::size_t lines = 0;  ///< ... so many lines for each four elements
 };
 
-/// What a step reads first of its panels, at most: with so much on its way to it, the rest comes in
-/// time when it asks for it.
+/// What a step reads first of its panels, at most. Chosen, not tuned, as is the number of lines
+/// below.
 inline constexpr std::size_t most_read_first = 64 * 1024;
 
 /// A panel that is on its way from memory while products with the one before it are computed.
 class PanelAhead {
  public:
   PanelAhead(const float* panel, std::size_t floats) : panel_(panel), end_(panel + floats) {}
-  /// What the next step reads first (Bound::reads_first). That step's panels have another size: so
-  /// many lines at once as do not hold up the multiplication.
+  /// What the next step reads first (Bound::reads_first). That step's panels have another size: not
+  /// more than some lines at once, whatever is left then.
   explicit PanelAhead(std::span<const std::byte> of_next_step)
       : PanelAhead(reinterpret_cast<const float*>(of_next_step.data()),
                    of_next_step.size() / sizeof(float)) {
