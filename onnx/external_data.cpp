@@ -3,7 +3,6 @@
 #include <fstream>
 #include <system_error>
 
-#include "onnx/parse.hpp"
 #include "onnx/problem.hpp"
 
 namespace polychron::onnx::detail {

@@ -6,10 +6,9 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
-#include "onnx/proto.hpp"
+#include "onnx/parse.hpp"
 #include "polychron/buffer.hpp"
 
 namespace polychron::onnx::detail {
@@ -26,10 +25,8 @@ std::filesystem::path folder_of(const std::filesystem::path& path);
 /// than the file.
 class ExternalData {
  public:
-  using Parsed = std::unordered_map<const proto::TensorProto*, Buffer>;
-
   /// `directory` may be empty: then every request is refused.
-  explicit ExternalData(std::filesystem::path directory, Parsed parsed = {})
+  explicit ExternalData(std::filesystem::path directory, RawData parsed = {})
       : directory_(std::move(directory)), parsed_(std::move(parsed)) {}
 
   /// The raw data of `tensor` that was parsed beside its message; nullptr if it is in there.
@@ -49,7 +46,7 @@ class ExternalData {
   File& open(const std::string& location);
 
   std::filesystem::path directory_;
-  Parsed parsed_;
+  RawData parsed_;
   std::map<std::string, File> files_;
 };
 

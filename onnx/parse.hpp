@@ -13,10 +13,13 @@
 
 namespace polychron::onnx::detail {
 
-/// A model. The raw data of its main graph's initializers stands beside the message.
+/// Raw data of tensors that stands beside their messages.
+using RawData = std::unordered_map<const proto::TensorProto*, Buffer>;
+
+/// A model, and the raw data of its main graph's initializers.
 struct ParsedModel {
   std::unique_ptr<proto::ModelProto> message;
-  std::unordered_map<const proto::TensorProto*, Buffer> data;
+  RawData data;
 };
 
 /// Parses a model, or a tensor. Throws Error (bad_data). Memory stays within a small multiple of
