@@ -9,11 +9,10 @@ endif()
 
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Precompiled headers need all of SLOPPINESS: see "Precompiled headers" in ccache's manual. With BASEDIR another
-  # clone finds what this one compiled without debug information.
+  # Precompiled headers need all of SLOPPINESS: see "Precompiled headers" in ccache's manual. No BASEDIR: another
+  # clone would get headers precompiled in this one, which name its files, and would include its own a second time.
   set(CMAKE_CXX_COMPILER_LAUNCHER
-    ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
-    CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${CCACHE})
+    ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
 endif()
 
 add_library(polychron_flags INTERFACE)
