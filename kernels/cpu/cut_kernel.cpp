@@ -6,6 +6,7 @@
 #include "kernels/convolution_ways.hpp"
 #include "kernels/cpu/memory_plan.hpp"
 #include "kernels/cpu/plan.hpp"
+#include "kernels/product_ways.hpp"
 
 namespace polychron::kernels {
 
@@ -144,8 +145,9 @@ std::unique_ptr<Kernel> prepare_parts(const Problem& problem, std::string& text,
 }  // namespace
 
 std::unique_ptr<Kernel> prepare_in_parts(const Problem& problem, std::string& text, double least) {
-  // Convolutions in loops of our own are cut as these like it; they are the first ways.
-  if (suits_minimal_filtering(problem) || suits_panels(problem))
+  // Convolutions and products in loops of our own are cut as these like it; they are the first
+  // ways.
+  if (suits_minimal_filtering(problem) || suits_panels(problem) || suits_matrix_panels(problem))
     for (const Implementation& way : implementations(problem.op)) {
       auto kernel = way.prepare(problem);
       if (!kernel) continue;

@@ -1,7 +1,7 @@
 // Kernels in loops of our own that the compiler vectorizes, where neither library has a fast one:
-// elements that are moved, picked, replaced and compared, sums along an axis, products of one row,
-// quantization, what pictures in blocked layouts need, and convolutions. Types are each kernel's
-// own; those of blocked layouts are float32.
+// elements that are moved, picked, replaced and compared, sums along an axis, products with
+// constants, quantization, what pictures in blocked layouts need, and convolutions. Types are each
+// kernel's own; those of blocked layouts are float32.
 #pragma once
 
 #include "kernels/kernel.hpp"
@@ -27,6 +27,7 @@ KernelResult prepare_arg_min_max(const Problem& problem);
 KernelResult prepare_concat(const Problem& problem);
 KernelResult prepare_cumulative_sum(const Problem& problem);
 KernelResult prepare_depth_to_space(const Problem& problem);
+KernelResult prepare_matrix_product(const Problem& problem);
 KernelResult prepare_minimal_filtering(const Problem& problem);
 KernelResult prepare_pad(const Problem& problem);
 KernelResult prepare_panels(const Problem& problem);

@@ -158,7 +158,7 @@ class MinimalFiltering final : public Kernel {
       PanelAhead ahead = ahead_of(work, element, block);
       for (std::size_t i = 0, done = 0; i < groups; ++i) {
         const std::size_t rows = work.count * (i + 1) / groups - done;
-        ahead.share(product, groups - i);
+        product.fetch = ahead.share(product.fours(), 1, groups - i);
         product.next_left = i + 1 < groups ? tap.left + rows * wide_floats : tiles;
         multiply_rows(product, rows);
         tap.left += rows * wide_floats;

@@ -11,6 +11,7 @@
 #include "base/invariant.hpp"
 #include "kernels/convolution_ways.hpp"
 #include "kernels/direct/direct.hpp"
+#include "kernels/direct/parts_bound.hpp"
 #include "kernels/direct/window_panels.hpp"
 #include "kernels/epilogue.hpp"
 #include "kernels/parts.hpp"
@@ -136,13 +137,12 @@ class PanelConvolution final : public Kernel {
   bool takes_rows() const noexcept override { return true; }
   std::unique_ptr<Bound> bind_rows(const Arguments& arguments,
                                    const Planes& planes) const override {
-    return std::make_unique<ConvolutionBound>(
+    return std::make_unique<PartsBound<PanelConvolution, Operands>>(
         *this,
         Operands{arguments, planes.in == 0 ? geometry_.in_plane() : planes.in / sizeof(float),
                  planes.out == 0 ? geometry_.out_plane() : planes.out / sizeof(float)});
   }
 
- private:
   /// What it is bound to, and floats between the planes of channels.
   struct Operands {
     const Arguments& arguments;
@@ -153,41 +153,22 @@ class PanelConvolution final : public Kernel {
     }
   };
 
-  class ConvolutionBound final : public Bound {
-   public:
-    ConvolutionBound(const PanelConvolution& kernel, const Operands& operands)
-        : kernel_(kernel), operands_(operands) {}
-    std::size_t parts() const noexcept override { return kernel_.parts(); }
-    void run() override {
-      const Share all{0, kernel_.geometry_.groups(), 0, kernel_.sizes_.blocks()};
-      kernel_.compute(all, operands_, read_by_next(0));
-    }
-    void run_part(std::size_t part) override {
-      kernel_.compute(kernel_.shares_[part], operands_, read_by_next(part));
-    }
-    std::span<const std::byte> reads_first(std::size_t part) const noexcept override {
-      return kernel_.first_panel(kernel_.shares_[part]);
-    }
-    void precedes(const Bound& next) override { next_ = &next; }
-
-   private:
-    std::span<const std::byte> read_by_next(std::size_t part) const {
-      return next_ == nullptr ? std::span<const std::byte>{}
-                              : next_->reads_first(part * next_->parts() / parts());
-    }
-
-    const PanelConvolution& kernel_;
-    const Operands operands_;
-    const Bound* next_ = nullptr;
-  };
-
-  std::span<const std::byte> first_panel(const Share& share) const {
+  void compute(const Operands& operands, std::span<const std::byte> read_next) const {
+    compute(Share{0, geometry_.groups(), 0, sizes_.blocks()}, operands, read_next);
+  }
+  void compute(std::size_t part, const Operands& operands,
+               std::span<const std::byte> read_next) const {
+    compute(shares_[part], operands, read_next);
+  }
+  std::span<const std::byte> read_first(std::size_t part) const noexcept {
+    const Share& share = shares_[part];
     const std::size_t columns = std::min(most_columns, sizes_.blocks() - share.first_block);
     const std::size_t column = sizes_.column() * sizeof(float);
     return {panels_->data() + share.first_block * column,
             std::min(columns * column, most_read_first)};
   }
 
+ private:
   /// So many groups at a time that what they see of the picture stays in a core's own cache while
   /// all panels pass by.
   void compute(const Share& share, const Operands& operands,
@@ -226,7 +207,7 @@ class PanelConvolution final : public Kernel {
         const std::size_t left = share.last_group - group;
         PanelProduct product = product_of(pixels, block, columns_at(block), operands, taps);
         product.times = geometry_.is_flat() ? std::min(pixels.alike, left) : 1;
-        ahead.share(product, left);
+        product.fetch = ahead.share(product.fours(), product.times, left);
         group += product.times;
         if (group < share.last_group)
           product.next_left = left_of(Pixels(geometry_, group), operands);

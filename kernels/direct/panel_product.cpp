@@ -25,9 +25,7 @@ template <std::size_t Rows, std::size_t Columns, class Row>
                                                              const float*& next_panel,
                                                              const PanelProduct& product) {
   for (std::size_t four = 0; four < fours; ++four) {
-    for (std::size_t i = product.lines; i > 0 && next_panel < product.next_panel_end;
-         --i, next_panel += wide_floats)
-      _mm_prefetch(reinterpret_cast<const char*>(next_panel), _MM_HINT_T1);
+    fetch_lines(next_panel, product.fetch);
     POLYCHRON_NOT_UNROLLED
     for (std::size_t k = 0; k < elements_at_once; ++k, panel += Columns * wide_floats) {
       Wide factors[Columns];  // constants that are alike lie where somebody has put them
@@ -123,7 +121,7 @@ template <std::size_t Step, std::size_t Columns, std::size_t Rows>
   const std::size_t blocks = (product.elements + wide_floats - 1) / wide_floats;
   const std::size_t fours_of_last =
       (product.elements - (blocks - 1) * wide_floats) / elements_at_once;
-  const float* next_panel = product.next_panel;
+  const float* next_panel = product.fetch.from;
   Lookahead<Rows, Step> lookahead(product, blocks);
   for (std::size_t time = 0; time < product.times; ++time) {
     const std::size_t done = time * Rows;
@@ -188,7 +186,7 @@ PanelProduct nothing_of(const PanelProduct& product) {
   PanelProduct other = product;
   other.taps = {&none, 1};
   other.elements = 0;
-  other.lines = 0;
+  other.fetch = {};
   return other;
 }
 

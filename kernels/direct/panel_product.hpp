@@ -2,12 +2,11 @@
 // convolutions in such layouts come down to.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <span>
 
-#include "kernels/direct/wide.hpp"
+#include "kernels/direct/panel_ahead.hpp"
 
 #ifdef POLYCHRON_WIDE
 
@@ -17,9 +16,8 @@ namespace polychron::kernels::direct {
 inline constexpr std::size_t most_rows = 14;
 /// Blocks of 16 columns of a panel, at most.
 inline constexpr std::size_t most_columns = 2;
-/// Elements that are multiplied at a time. A row has so many, or some more that are zero.
-inline constexpr std::size_t elements_at_once = 4;
 
+/// A row has so many elements, or some more that are zero.
 constexpr std::size_t filled_up(std::size_t elements) {
   return (elements + elements_at_once - 1) / elements_at_once * elements_at_once;
 }
@@ -49,45 +47,12 @@ struct PanelProduct {
   const float* added = nullptr;                       ///< lies as the result does, or null
   float lowest = -std::numeric_limits<float>::infinity();
   float highest = std::numeric_limits<float>::infinity();
-  // What is read next, and on its way from memory meanwhile: no processor guesses these.
-  const float* next_left = nullptr;   ///< the first tap's of the product after this one, or null
-  const float* next_panel = nullptr;  ///< of a panel up to its end ...
-  const float* next_panel_end = nullptr;
-  std::size_t lines = 0;  ///< ... so many lines for each four elements
-};
+  // What is read next, and on its way from memory meanwhile.
+  const float* next_left = nullptr;  ///< the first tap's of the product after this one, or null
+  Fetch fetch = {};                  ///< of the next panel
 
-/// What a step reads first of its panels, at most. Chosen, not tuned, as is the number of lines
-/// below.
-inline constexpr std::size_t most_read_first = 64 * 1024;
-
-/// A panel that is on its way from memory while products with the one before it are computed.
-class PanelAhead {
- public:
-  PanelAhead(const float* panel, std::size_t floats) : panel_(panel), end_(panel + floats) {}
-  /// What the next step reads first (Bound::reads_first). That step's panels have another size: not
-  /// more than some lines at once, whatever is left then.
-  explicit PanelAhead(std::span<const std::byte> of_next_step)
-      : PanelAhead(reinterpret_cast<const float*>(of_next_step.data()),
-                   of_next_step.size() / sizeof(float)) {
-    most_lines_ = 4;
-  }
-
-  /// Gives `product` its share, where `times` like it are left to be computed, its own among them.
-  void share(PanelProduct& product, std::size_t times) {
-    const std::size_t fours = product.taps.size() * (product.elements / elements_at_once);
-    const auto lines = static_cast<std::size_t>(end_ - panel_) / wide_floats;
-    product.lines = 0;  // or what one before it fetched would be fetched again
-    if (lines == 0 || fours == 0) return;
-    product.lines = std::min((lines + fours * times - 1) / (fours * times), most_lines_);
-    product.next_panel = panel_;
-    product.next_panel_end = end_;
-    panel_ += std::min(product.lines * fours * product.times, lines) * wide_floats;
-  }
-
- private:
-  const float* panel_;
-  const float* end_;
-  std::size_t most_lines_ = std::numeric_limits<std::size_t>::max();
+  /// Fours of elements that are multiplied.
+  std::size_t fours() const { return taps.size() * (elements / elements_at_once); }
 };
 
 /// Computes `rows` rows, at most most_rows. Each sum is in the order of taps and k, however many

@@ -6,6 +6,8 @@
 
 #include "base/kept_once.hpp"
 #include "kernels/direct/direct.hpp"
+#include "kernels/direct/matrix_panels.hpp"
+#include "kernels/direct/wide.hpp"
 #include "kernels/vectors.hpp"
 #include "ops/table.hpp"
 
@@ -118,19 +120,14 @@ class VectorProduct final : public Kernel {
   std::vector<Finish> finishes_;
 };
 
-/// The matrix in panels; `row` and `column`: elements from one of these to the next in `constant`.
-KeptBytes pack(const Panels& matrix, const Buffer& constant, std::int64_t row,
-               std::int64_t column) {
-  auto bytes = Buffer(matrix.floats() * sizeof(float));
-  const auto* const from = reinterpret_cast<const float*>(constant.data());
+/// The matrix in panels.
+KeptBytes pack(const Panels& panels, const ConstantMatrix& matrix) {
+  auto bytes = Buffer::uninitialized(panels.floats() * sizeof(float));
   float* to = bytes.as<float>().data();
-  for (std::size_t at = 0; at < matrix.columns;) {
-    const std::size_t width = at + wide <= matrix.columns ? wide : narrow;
-    const std::size_t filled = std::min(width, matrix.columns - at);
-    for (std::size_t r = 0; r < matrix.rows; ++r, to += width)
-      for (std::size_t c = 0; c < filled; ++c)
-        to[c] =
-            from[static_cast<std::int64_t>(r) * row + static_cast<std::int64_t>(at + c) * column];
+  for (std::size_t at = 0; at < panels.columns;) {
+    const std::size_t width = at + wide <= panels.columns ? wide : narrow;
+    fill_panel(matrix, at, std::min(width, panels.columns - at), width, to);
+    to += panels.rows * width;
     at += width;
   }
   return kept_once(std::make_shared<const Buffer>(std::move(bytes)));
@@ -190,17 +187,20 @@ KernelResult prepare_vector_product(const Problem& problem) {
     return refuse("one constant matrix only");
   auto finishes = finishes_of(problem);
   if (!finishes) return refuse("vectors to add and relu only");
-  const std::size_t last = shape.size() - 1;
-  const bool transposed = gemm != nullptr && gemm->b_transpose;
-  const std::size_t row = transposed ? last : last - 1, column = transposed ? last - 1 : last;
-  const Panels matrix{shape[row], shape[column]};
-  const auto steps = steps_of(b);
-  return KernelResult(std::make_unique<VectorProduct>(
-      matrix, pack(matrix, *b.constant, steps[row], steps[column]), std::move(*finishes)));
+  const auto matrix = ConstantMatrix::of(problem);
+  const Panels panels{matrix.rows, matrix.columns};
+  return KernelResult(
+      std::make_unique<VectorProduct>(panels, pack(panels, matrix), std::move(*finishes)));
 }
 
-constexpr Entry entries[] = {{op("gemm"), prepare_vector_product},
-                             {op("matmul"), prepare_vector_product}};
+constexpr Entry entries[] = {
+    {op("gemm"), prepare_vector_product},
+    {op("matmul"), prepare_vector_product},
+#ifdef POLYCHRON_WIDE
+    {op("gemm"), prepare_matrix_product},
+    {op("matmul"), prepare_matrix_product},
+#endif
+};
 
 }  // namespace
 

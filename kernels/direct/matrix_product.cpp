@@ -1,0 +1,200 @@
+// Products of several rows with a constant matrix, in panels of its columns: what lies behind each
+// other in memory is read so, and comes ahead of its use. Sums stay in registers while a stretch of
+// elements passes by.
+#include <algorithm>
+
+#include "base/kept_once.hpp"
+#include "kernels/direct/direct.hpp"
+#include "kernels/direct/matrix_panels.hpp"
+#include "kernels/direct/parts_bound.hpp"
+#include "kernels/direct/row_product.hpp"
+#include "kernels/epilogue.hpp"
+#include "kernels/parts.hpp"
+#include "kernels/product_ways.hpp"
+
+#ifdef POLYCHRON_WIDE
+
+namespace polychron::kernels::direct {
+namespace {
+
+/// Elements that rows are multiplied with before the next ones: so much of a panel stays in a
+/// core's own cache.
+constexpr std::size_t stretch = 1536;
+
+struct Sizes {
+  std::size_t rows, elements, columns;
+
+  std::size_t groups() const { return (rows + most_product_rows - 1) / most_product_rows; }
+  std::size_t first_row(std::size_t group) const { return rows * group / groups(); }
+  /// Vectors of columns, and in how many panels they are.
+  std::size_t vectors() const { return (columns + wide_floats - 1) / wide_floats; }
+  std::size_t panels() const {
+    return (vectors() + most_product_vectors - 1) / most_product_vectors;
+  }
+  std::size_t first_vector(std::size_t panel) const { return vectors() * panel / panels(); }
+  std::size_t floats_before(std::size_t panel) const {
+    return first_vector(panel) * wide_floats * elements;
+  }
+};
+
+/// A part: some groups of rows by some panels.
+struct Share {
+  std::size_t first_group, last_group;
+  std::size_t first_panel, last_panel;
+};
+
+class MatrixProduct final : public Kernel {
+ public:
+  MatrixProduct(const Sizes& sizes, const Epilogue& epilogue, KeptBytes panels)
+      : sizes_(sizes), epilogue_(epilogue), panels_(std::move(panels)) {
+    const double operations =
+        2.0 * static_cast<double>(sizes.rows * sizes.elements) * static_cast<double>(sizes.columns);
+    // What parts share each of them reads: the matrix, or the rows.
+    const std::size_t groups = sizes.groups(), panel_count = sizes.panels();
+    const bool by_groups = sizes.columns <= sizes.rows && groups >= 2 * usual_parts;
+    const std::size_t parts =
+        parts_of(operations / operations_per_ns, by_groups ? groups : panel_count);
+    for (std::size_t i = 0; i < parts; ++i) {
+      const auto part_of = [&](std::size_t count, std::size_t k) { return count * k / parts; };
+      shares_.push_back(
+          by_groups ? Share{part_of(groups, i), part_of(groups, i + 1), 0, panel_count}
+                    : Share{0, groups, part_of(panel_count, i), part_of(panel_count, i + 1)});
+    }
+  }
+
+  std::size_t parts() const noexcept override { return shares_.size(); }
+  bool parts_are_own() const noexcept override { return true; }
+  std::size_t constant_bytes() const noexcept override { return panels_->size(); }
+  bool keeps_constant(std::size_t index) const noexcept override { return index == 1; }
+  std::unique_ptr<Bound> bind(const Arguments& arguments) const override {
+    return std::make_unique<PartsBound<MatrixProduct, const Arguments&>>(*this, arguments);
+  }
+
+  void compute(const Arguments& operands, std::span<const std::byte> read_next) const {
+    compute(Share{0, sizes_.groups(), 0, sizes_.panels()}, operands, read_next);
+  }
+  void compute(std::size_t part, const Arguments& operands,
+               std::span<const std::byte> read_next) const {
+    compute(shares_[part], operands, read_next);
+  }
+  std::span<const std::byte> read_first(std::size_t part) const noexcept {
+    const std::size_t panel = shares_[part].first_panel;
+    return std::as_bytes(
+        std::span(panel_at(panel), std::min(most_read_first / sizeof(float), floats_of(panel))));
+  }
+
+ private:
+  const float* panel_at(std::size_t panel) const {
+    return reinterpret_cast<const float*>(panels_->data()) + sizes_.floats_before(panel);
+  }
+  std::size_t floats_of(std::size_t panel) const {
+    return sizes_.floats_before(panel + 1) - sizes_.floats_before(panel);
+  }
+
+  /// So many rows at a time that they stay in a core's own cache while all panels pass by.
+  void compute(const Share& share, const Arguments& operands,
+               std::span<const std::byte> read_next) const {
+    constexpr std::size_t own = 2048 * 1024;
+    const std::size_t groups = share.last_group - share.first_group;
+    const std::size_t most =
+        std::max<std::size_t>(own / (most_product_rows * sizes_.elements * sizeof(float)), 1);
+    const std::size_t rounds = (groups + most - 1) / most;
+    for (std::size_t i = 0; i < rounds; ++i) {
+      const bool last = i + 1 == rounds;
+      compute_round(
+          {share.first_group + groups * i / rounds, share.first_group + groups * (i + 1) / rounds,
+           share.first_panel, share.last_panel},
+          operands, last ? read_next : first_of(share));
+    }
+  }
+  std::span<const std::byte> first_of(const Share& share) const {
+    return std::as_bytes(std::span(panel_at(share.first_panel), floats_of(share.first_panel)));
+  }
+
+  void compute_round(const Share& share, const Arguments& operands,
+                     std::span<const std::byte> read_next) const {
+    const std::size_t stretches = (sizes_.elements + stretch - 1) / stretch;
+    for (std::size_t panel = share.first_panel; panel < share.last_panel; ++panel) {
+      const bool last = panel + 1 == share.last_panel;
+      const std::size_t vectors = sizes_.first_vector(panel + 1) - sizes_.first_vector(panel);
+      for (std::size_t i = 0; i < stretches; ++i) {
+        const std::size_t first = sizes_.elements * i / stretches;
+        const std::size_t end = sizes_.elements * (i + 1) / stretches;
+        const std::size_t after = sizes_.elements * (i + 2) / stretches;
+        const float* const at = panel_at(panel) + first * vectors * wide_floats;
+        PanelAhead ahead =
+            i + 1 < stretches ? PanelAhead(at + (end - first) * vectors * wide_floats,
+                                           (after - end) * vectors * wide_floats)
+            : last            ? PanelAhead(read_next)
+                              : PanelAhead(panel_at(panel + 1), floats_of(panel + 1) / stretches);
+        for (std::size_t group = share.first_group; group < share.last_group; ++group) {
+          RowProduct product = product_of(group, panel, operands);
+          product.left += first;
+          product.panel = at;
+          product.elements = end - first;
+          product.continues = i > 0;
+          product.ends = i + 1 == stretches;
+          product.fetch =
+              ahead.share(product.elements / elements_at_once, 1, share.last_group - group);
+          multiply_rows(product, sizes_.first_row(group + 1) - sizes_.first_row(group));
+        }
+      }
+    }
+  }
+
+  RowProduct product_of(std::size_t group, std::size_t panel, const Arguments& operands) const {
+    const auto floats = [&](std::size_t input) {
+      return reinterpret_cast<const float*>(operands.inputs[input]);
+    };
+    const std::size_t row = sizes_.first_row(group);
+    const std::size_t column = sizes_.first_vector(panel) * wide_floats;
+    const std::size_t at = row * sizes_.columns + column;
+    return {.left = floats(0) + row * sizes_.elements,
+            .left_step = sizes_.elements,
+            .panel = nullptr,
+            .elements = 0,
+            .vectors = sizes_.first_vector(panel + 1) - sizes_.first_vector(panel),
+            .result = reinterpret_cast<float*>(operands.outputs[0]) + at,
+            .result_step = sizes_.columns,
+            .columns = sizes_.columns - column,
+            .continues = false,
+            .ends = true,
+            .bias = epilogue_.bias == 0 ? nullptr : floats(epilogue_.bias) + column,
+            .added = epilogue_.added == 0 ? nullptr : floats(epilogue_.added) + at,
+            .lowest = epilogue_.lowest,
+            .highest = epilogue_.highest,
+            .gelu = epilogue_.gelu ? &NormalTail::get() : nullptr};
+  }
+
+  const Sizes sizes_;
+  const Epilogue epilogue_;
+  const KeptBytes panels_;
+  std::vector<Share> shares_;
+};
+
+KeptBytes panels_of(const Sizes& sizes, const ConstantMatrix& matrix) {
+  auto bytes =
+      Buffer::uninitialized(sizes.vectors() * wide_floats * sizes.elements * sizeof(float));
+  for (std::size_t panel = 0; panel < sizes.panels(); ++panel) {
+    const std::size_t first = sizes.first_vector(panel) * wide_floats;
+    const std::size_t width = sizes.first_vector(panel + 1) * wide_floats - first;
+    fill_panel(matrix, first, std::min(width, sizes.columns - first), width,
+               bytes.as<float>().data() + sizes.floats_before(panel));
+  }
+  return kept_once(std::make_shared<const Buffer>(std::move(bytes)));
+}
+
+}  // namespace
+
+KernelResult prepare_matrix_product(const Problem& problem) {
+  if (!suits_matrix_panels(problem)) return refuse("not a product as our own loops take it");
+  const auto matrix = ConstantMatrix::of(problem);
+  const Sizes sizes{*element_count(problem.outputs[0].descriptor.shape) / matrix.columns,
+                    matrix.rows, matrix.columns};
+  return KernelResult(std::make_unique<MatrixProduct>(sizes, *product_epilogue_of(problem),
+                                                      panels_of(sizes, matrix)));
+}
+
+}  // namespace polychron::kernels::direct
+
+#endif

@@ -1,0 +1,36 @@
+// The Bound of a kernel that computes its parts itself, and fetches what the next step reads first.
+#pragma once
+
+#include <utility>
+
+#include "kernels/kernel.hpp"
+
+namespace polychron::kernels::direct {
+
+/// `Own` is a Kernel with compute(operands, read_next), compute(part, operands, read_next) and
+/// read_first(part); `Operands` what it wants to know of where it is bound.
+template <class Own, class Operands>
+class PartsBound final : public Bound {
+ public:
+  PartsBound(const Own& kernel, Operands operands)
+      : kernel_(kernel), operands_(std::move(operands)) {}
+  std::size_t parts() const noexcept override { return kernel_.parts(); }
+  void run() override { kernel_.compute(operands_, read_by_next(0)); }
+  void run_part(std::size_t part) override { kernel_.compute(part, operands_, read_by_next(part)); }
+  std::span<const std::byte> reads_first(std::size_t part) const noexcept override {
+    return kernel_.read_first(part);
+  }
+  void precedes(const Bound& next) override { next_ = &next; }
+
+ private:
+  std::span<const std::byte> read_by_next(std::size_t part) const {
+    return next_ == nullptr ? std::span<const std::byte>{}
+                            : next_->reads_first(part * next_->parts() / parts());
+  }
+
+  const Own& kernel_;
+  const Operands operands_;
+  const Bound* next_ = nullptr;
+};
+
+}  // namespace polychron::kernels::direct

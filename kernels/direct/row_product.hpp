@@ -1,0 +1,47 @@
+// Rows of a row-major matrix, multiplied with a panel of a constant one.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+
+#include "kernels/direct/gelu.hpp"
+#include "kernels/direct/panel_ahead.hpp"
+
+#ifdef POLYCHRON_WIDE
+
+namespace polychron::kernels::direct {
+
+/// Rows that are computed together, and columns of a panel in vectors: what registers hold. (14
+/// rows by two vectors, as convolutions have them, read more per multiplication: 205 GFLOP/s where
+/// these reach 215.)
+inline constexpr std::size_t most_product_rows = 8, most_product_vectors = 3;
+
+/// What is multiplied and added up. A panel has for each element its columns side by side.
+struct RowProduct {
+  const float* left;
+  std::size_t left_step;  ///< floats from a row to the next
+  const float* panel;
+  std::size_t elements;  ///< of a row
+  std::size_t vectors;   ///< of a panel's columns: 1 to most_product_vectors
+  float* result;
+  std::size_t result_step;
+  std::size_t columns;  ///< of the panel that are there
+  bool continues;       ///< sums begin with the result, not the bias
+  bool ends;            ///< these are the last elements: what follows happens
+  // What becomes of the sums.
+  const float* bias = nullptr;   ///< a number for each column, or null
+  const float* added = nullptr;  ///< for each of the result's, or null
+  std::size_t added_step = 0;
+  float lowest = -std::numeric_limits<float>::infinity();
+  float highest = std::numeric_limits<float>::infinity();
+  const NormalTail* gelu = nullptr;  ///< or null
+  Fetch fetch = {};                  ///< what is on its way from memory meanwhile
+};
+
+/// Computes `rows` rows, at most most_product_rows. Each sum is in the order of its elements,
+/// however many rows and columns are computed with it.
+void multiply_rows(const RowProduct& product, std::size_t rows);
+
+}  // namespace polychron::kernels::direct
+
+#endif
