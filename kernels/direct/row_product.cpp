@@ -89,7 +89,7 @@ template <std::size_t Rows, std::size_t Vectors>
       if (product.ends) {
         if (product.added != nullptr)
           sum = _mm512_add_ps(
-              sum, _mm512_maskz_loadu_ps(columns, product.added + r * product.added_step + at));
+              sum, _mm512_maskz_loadu_ps(columns, product.added + r * product.result_step + at));
         sum = _mm512_min_ps(highest, _mm512_max_ps(lowest, sum));  // NaN stays
       }
       _mm512_mask_storeu_ps(product.result + r * product.result_step + at, columns, sum);
@@ -116,9 +116,9 @@ template <std::size_t Vectors, std::size_t Rows>
   if (product.ends && product.added != nullptr)
     for (std::size_t r = 0; r < Rows; ++r)
       for (std::size_t v = 0; v < Vectors; ++v)
-        _mm_prefetch(
-            reinterpret_cast<const char*>(product.added + r * product.added_step + v * wide_floats),
-            _MM_HINT_T0);
+        _mm_prefetch(reinterpret_cast<const char*>(product.added + r * product.result_step +
+                                                   v * wide_floats),
+                     _MM_HINT_T0);
   const float* next = product.fetch.from;
   const float *left = product.left, *panel = product.panel;
   for (std::size_t four = product.elements / elements_at_once; four > 0; --four) {

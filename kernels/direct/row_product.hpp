@@ -30,8 +30,7 @@ struct RowProduct {
   bool ends;            ///< these are the last elements: what follows happens
   // What becomes of the sums.
   const float* bias = nullptr;   ///< a number for each column, or null
-  const float* added = nullptr;  ///< for each of the result's, or null
-  std::size_t added_step = 0;
+  const float* added = nullptr;  ///< lies as the result does, or null
   float lowest = -std::numeric_limits<float>::infinity();
   float highest = std::numeric_limits<float>::infinity();
   const NormalTail* gelu = nullptr;  ///< or null
