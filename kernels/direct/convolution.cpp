@@ -9,7 +9,8 @@ namespace polychron::kernels::direct {
 
 namespace {
 
-constexpr Entry entries[] = {{ops::op("conv2d"), prepare_minimal_filtering},
+constexpr Entry entries[] = {{ops::op("conv2d"), prepare_depthwise},
+                             {ops::op("conv2d"), prepare_minimal_filtering},
                              {ops::op("conv2d"), prepare_panels}};
 
 }  // namespace

@@ -10,13 +10,13 @@
 #include <immintrin.h>
 
 #define POLYCHRON_WIDE gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")
-/// Before a loop of a constant number of steps, at most 16: no loop is left of it; or all of it is,
+/// Before a loop of a constant number of steps, at most 32: no loop is left of it; or all of it is,
 /// where the compiler would keep more of several steps than there are registers for.
 #if defined(__clang__)
 #define POLYCHRON_UNROLLED _Pragma("unroll")
 #define POLYCHRON_NOT_UNROLLED _Pragma("nounroll")
 #else
-#define POLYCHRON_UNROLLED _Pragma("GCC unroll 16")
+#define POLYCHRON_UNROLLED _Pragma("GCC unroll 32")
 #define POLYCHRON_NOT_UNROLLED _Pragma("GCC unroll 1")
 #endif
 

@@ -52,6 +52,12 @@ bool takes_panels(const Problem& problem) {
   return kernel != nullptr && kernel->parts_are_own() && !kernel->filters_minimally();
 }
 
+bool takes_depthwise(const Problem& problem) {
+  const auto kernel = first_kernel(problem);
+  return std::get<Conv2dAttributes>(problem.attributes).groups > 1 && kernel != nullptr &&
+         kernel->parts_are_own();
+}
+
 std::vector<Buffer> copies_of(const ProblemMaker& maker) {
   std::vector<Buffer> values;
   for (const Buffer& value : maker.values()) values.push_back(Buffer::copy_of(value.bytes()));
@@ -110,6 +116,15 @@ ProblemMaker Convolution::maker(std::uint32_t seed, bool bias) const {
   return maker;
 }
 
+Convolution depthwise(std::uint32_t channels, std::uint32_t height, std::uint32_t width,
+                      std::uint32_t window, std::uint32_t stride) {
+  Convolution c{1, channels, channels, height, width, window, window};
+  c.a.groups = channels;
+  c.a.strides = {stride, stride};
+  c.a.padding.assign(4, window / 2);
+  return c;
+}
+
 void add_bounds(ProblemMaker& maker, Random& random) {
   ClampAttributes clamp;
   switch (random.pick(0, 4)) {
@@ -152,6 +167,26 @@ ProblemMaker random_convolution(std::uint32_t seed) {
     const Shape result = c.result();
     if (result[2] == 0 || result[3] == 0) continue;
     if (*element_count(result) * c.in * c.window_height * c.window_width > most_products) continue;
+    ProblemMaker maker = c.maker(seed, random.chance());
+    if (random.chance()) maker.then_with(op("add"), result);
+    if (random.pick(0, 3) > 0) add_bounds(maker, random);
+    return maker;
+  }
+}
+
+ProblemMaker random_depthwise(std::uint32_t seed) {
+  for (std::uint32_t i = 0;; ++i) {
+    Random random(seed + 10000 * i);
+    const std::uint32_t channels = random.pick(2, 70), window = random.chance() ? 3 : 5;
+    Convolution c{random.chance() ? 1 : random.pick(2, 3),   channels, channels, random.pick(1, 20),
+                  random.pick(1, random.chance() ? 12 : 40), window,   window};
+    c.a.groups = channels;
+    c.a.strides = {random.pick(1, 2), random.pick(1, 2)};
+    if (random.pick(0, 2) > 0)
+      for (auto& padding : c.a.padding) padding = random.pick(0, window - 1);
+    c.a.filter_layout = static_cast<Conv2dFilterOperandLayout>(random.pick(0, 3));
+    const Shape result = c.result();
+    if (result[2] == 0 || result[3] == 0) continue;
     ProblemMaker maker = c.maker(seed, random.chance());
     if (random.chance()) maker.then_with(op("add"), result);
     if (random.pick(0, 3) > 0) add_bounds(maker, random);
@@ -209,14 +244,15 @@ Buffer expected_by_sums(const Prepared& prepared, const ProblemMaker& maker) {
   const auto seen = [&](std::size_t axis, std::size_t at, std::size_t tap) {
     return at * a.strides[axis] + tap * a.dilations[axis] - a.padding[2 * axis];
   };
+  const std::size_t inputs = filter[order[1]], outputs = out[1] / a.groups;  // of a group
   const auto sum_of = [&](std::size_t n, std::size_t o, std::size_t y, std::size_t x) {
     float sum = epilogue.bias == 0 ? 0 : prepared.inputs[epilogue.bias].as<float>()[o];
     for (std::size_t ky = 0; ky < window[0]; ++ky)
       for (std::size_t kx = 0; kx < window[1]; ++kx) {
         const std::size_t row = seen(0, y, ky), column = seen(1, x, kx);
         if (row >= in[2] || column >= in[3]) continue;
-        for (std::size_t i = 0; i < in[1]; ++i)
-          sum = std::fma(picture[place_of(in, n, i, row, column)],
+        for (std::size_t i = 0; i < inputs; ++i)
+          sum = std::fma(picture[place_of(in, n, o / outputs * inputs + i, row, column)],
                          weights[o * steps[0] + i * steps[1] + ky * steps[2] + kx * steps[3]], sum);
       }
     return sum;

@@ -21,6 +21,9 @@ std::unique_ptr<kernels::Kernel> first_kernel(const kernels::Problem& problem);
 /// Whether it multiplies with panels of the filter.
 bool takes_panels(const kernels::Problem& problem);
 
+/// Whether its loops are those for depthwise convolutions.
+bool takes_depthwise(const kernels::Problem& problem);
+
 /// Copies, to change some.
 std::vector<Buffer> copies_of(const ProblemMaker& maker);
 
@@ -47,9 +50,16 @@ struct Convolution {
   ProblemMaker maker(std::uint32_t seed, bool bias = false) const;
 };
 
+/// A depthwise one, padded by half the window as it is usual.
+Convolution depthwise(std::uint32_t channels, std::uint32_t height, std::uint32_t width,
+                      std::uint32_t window = 3, std::uint32_t stride = 1);
+
 /// A small one that panels of the filter are for: windows, steps, dilations and paddings unlike
 /// each other, channels that fill no block, with or without bias and post-operations.
 ProblemMaker random_convolution(std::uint32_t seed);
+
+/// A small depthwise one that our own loops are for, likewise.
+ProblemMaker random_depthwise(std::uint32_t seed);
 
 /// A function that bounds results, of those that are computed as they are stored.
 void add_bounds(ProblemMaker& maker, Random& random);
@@ -70,8 +80,9 @@ struct Prepared {
   std::vector<Buffer> inputs;
 };
 
-/// What panel products say they compute, number by number: sums begin with the bias and go on in
-/// the order of taps and channels, each product added without rounding it first.
+/// What our own loops say they compute, number by number: sums begin with the bias and go on in the
+/// order of taps and channels, each product added without rounding it first. Taps outside of the
+/// picture are left out.
 Buffer expected_by_sums(const Prepared& prepared, const ProblemMaker& maker);
 
 }  // namespace polychron::tests

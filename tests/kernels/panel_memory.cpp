@@ -10,15 +10,16 @@
 #include "kernels/cpu/cut_kernel.hpp"
 #include "ops/table.hpp"
 #include "tests/kernels/convolutions.hpp"
-#include "tests/kernels/fenced.hpp"
+#include "tests/kernels/fences.hpp"
 
 namespace polychron {
 namespace {
 
 using ops::op;
 using tests::Convolution;
-using tests::Fenced;
 using tests::Prepared;
+using tests::run_between_fences;
+using tests::same;
 using tests::takes_panels;
 
 /// Says so where this machine has none.
@@ -26,10 +27,6 @@ bool has_panels() {
   if (takes_panels(Convolution{}.maker(1).problem())) return true;
   std::cout << "skipped: this processor has no AVX-512\n";
   return false;
-}
-
-bool same(std::span<const std::byte> bytes, const Buffer& others) {
-  return std::ranges::equal(bytes, others.bytes());
 }
 
 /// Convolutions whose parts are groups of pixels, or channels; 1x1 and others.
@@ -49,35 +46,6 @@ std::vector<Cut> cuts() {
           {Convolution{2, 512, 1000, 7, 7}, 4, false}, {Convolution{1, 512, 96, 7, 7}, 2, false},
           {strided({1, 64, 128, 56, 56}), 4, true},    {strided({1, 512, 160, 14, 14}), 5, false},
           {Convolution{1, 16, 16, 8, 8}, 1, true}};
-}
-
-/// Runs it where nothing beside its operands can be touched, and holds the result against the
-/// usual.
-void run_between_fences(const tests::ProblemMaker& maker, bool at_end) {
-  const Prepared usual(maker);
-  const std::string what = to_string(usual.problem);
-  // The filter is read while the kernel is prepared; at its end it is not even aligned.
-  const Fenced filter(maker.values()[1].bytes(), at_end);
-  auto problem = usual.problem;
-  problem.inputs[1].constant = std::make_shared<const Buffer>(
-      Buffer::adopt(filter.data(), filter.bytes().size(), [](std::byte*, std::size_t) {}));
-  const auto kernel = tests::first_kernel(problem);
-  BOOST_REQUIRE(kernel != nullptr);
-  std::vector<std::unique_ptr<Fenced>> inputs;
-  std::vector<const std::byte*> addresses;
-  for (std::size_t i = 0; i < usual.inputs.size(); ++i) {
-    inputs.push_back(std::make_unique<Fenced>(usual.inputs[i].bytes(), at_end));
-    addresses.push_back(kernel->keeps_constant(i) ? nullptr : inputs.back()->data());
-  }
-  const Fenced output(std::vector<std::byte>(usual.result_bytes()), at_end);
-  Buffer scratch(kernel->scratch_bytes());
-  const std::array<std::byte*, 1> outputs{output.data()};
-  const kernels::Arguments arguments{addresses, outputs, scratch.data()};
-  kernel->bind(arguments)->run();
-  BOOST_TEST(output.rest_is_untouched(), what);
-  BOOST_TEST(same(output.bytes(), usual.result()), what);
-  for (std::size_t i = 0; i < inputs.size(); ++i)
-    BOOST_TEST(same(inputs[i]->bytes(), usual.inputs[i]), what << ", input " << i);
 }
 
 }  // namespace

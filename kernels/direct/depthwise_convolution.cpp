@@ -1,0 +1,210 @@
+// Depthwise convolutions of pictures in blocks of 16 channels: block by block, row by row.
+//
+// They read as much as they compute: the filter is little, and a block's picture passes by once.
+#include <algorithm>
+#include <array>
+
+#include "base/kept_once.hpp"
+#include "kernels/convolution_ways.hpp"
+#include "kernels/direct/depthwise_rows.hpp"
+#include "kernels/direct/direct.hpp"
+#include "kernels/epilogue.hpp"
+#include "kernels/parts.hpp"
+#include "kernels/strides.hpp"
+#include "ops/layouts.hpp"
+
+#ifdef POLYCHRON_WIDE
+
+namespace polychron::kernels::direct {
+namespace {
+
+constexpr std::size_t blocks_of(std::size_t channels) {
+  return (channels + wide_floats - 1) / wide_floats;
+}
+
+/// Along one dimension.
+struct Extent {
+  std::size_t in, out, stride, padding;
+
+  /// Where a window begins, perhaps before the picture.
+  std::ptrdiff_t begin(std::size_t at) const {
+    return static_cast<std::ptrdiff_t>(at * stride) - static_cast<std::ptrdiff_t>(padding);
+  }
+};
+
+struct Geometry {
+  std::size_t batch, channels, window;
+  Extent y, x;
+
+  explicit Geometry(const Problem& problem) {
+    const auto& a = std::get<Conv2dAttributes>(problem.attributes);
+    const Shape& in = problem.inputs[0].descriptor.shape;
+    const Shape& out = problem.outputs[0].descriptor.shape;
+    batch = in[0], channels = in[1];
+    window = problem.inputs[1].descriptor.shape[ops::filter_axes(a.filter_layout)[2]];
+    y = {in[2], out[2], a.strides[0], a.padding[0]};
+    x = {in[3], out[3], a.strides[1], a.padding[2]};
+  }
+
+  std::size_t taps() const { return window * window; }
+  std::size_t in_plane() const { return y.in * x.in * wide_floats; }
+  std::size_t out_plane() const { return y.out * x.out * wide_floats; }
+  std::size_t planes() const { return batch * blocks_of(channels); }
+  /// Of the result, those of all planes.
+  std::size_t rows() const { return planes() * y.out; }
+  /// In ns on one thread, as a cut by the operands' shapes would have it.
+  double work() const {
+    const auto floats = static_cast<double>(planes() * (in_plane() + out_plane()));
+    const auto products = static_cast<double>(planes() * out_plane() * taps());
+    return std::max(2 * products / operations_per_ns, floats * sizeof(float) / bytes_per_ns);
+  }
+};
+
+/// For each block of channels, for each tap, their weights. What fills blocks up is zero. In memory
+/// once if it is alike.
+KeptBytes weights_of(const Geometry& geometry, const Problem& problem) {
+  const Slot& filter = problem.inputs[1];
+  const auto order = ops::filter_axes(std::get<Conv2dAttributes>(problem.attributes).filter_layout);
+  const Strides steps = strides_of(filter.descriptor.shape);
+  const auto step = [&](std::size_t axis) { return static_cast<std::size_t>(steps[order[axis]]); };
+  const auto from = filter.constant->as<float>();
+  Buffer bytes(blocks_of(geometry.channels) * geometry.taps() * wide_floats * sizeof(float));
+  const auto to = bytes.as<float>();
+  for (std::size_t channel = 0; channel < geometry.channels; ++channel)
+    for (std::size_t tap = 0; tap < geometry.taps(); ++tap)
+      to[(channel / wide_floats * geometry.taps() + tap) * wide_floats + channel % wide_floats] =
+          from[channel * step(0) + tap / geometry.window * step(2) +
+               tap % geometry.window * step(3)];
+  return kept_once(std::make_shared<const Buffer>(std::move(bytes)));
+}
+
+/// Groups of as many pixels of a row, one after the other.
+struct Groups {
+  std::size_t first, pixels, count;
+};
+
+/// A row's pixels in as few groups as can be, which differ by one at most: the longer ones first.
+std::array<Groups, 2> groups_of(std::size_t pixels) {
+  const std::size_t groups = (pixels + most_depthwise_pixels - 1) / most_depthwise_pixels;
+  const std::size_t length = pixels / groups, longer = pixels % groups;
+  return {Groups{0, length + 1, longer}, Groups{longer * (length + 1), length, groups - longer}};
+}
+
+class DepthwiseConvolution final : public Kernel {
+ public:
+  DepthwiseConvolution(const Problem& problem, const Epilogue& epilogue)
+      : geometry_(problem),
+        epilogue_(epilogue),
+        weights_(weights_of(geometry_, problem)),
+        groups_(groups_of(geometry_.x.out)),
+        parts_(parts_of(geometry_.work(), geometry_.rows())) {}
+
+  std::size_t parts() const noexcept override { return parts_; }
+  bool parts_are_own() const noexcept override { return true; }
+  std::size_t constant_bytes() const noexcept override { return weights_->size(); }
+  bool keeps_constant(std::size_t index) const noexcept override { return index == 1; }
+  std::unique_ptr<Bound> bind(const Arguments& arguments) const override {
+    return bind_rows(arguments, {});
+  }
+  bool takes_rows() const noexcept override { return true; }
+  std::unique_ptr<Bound> bind_rows(const Arguments& arguments,
+                                   const Planes& planes) const override {
+    return std::make_unique<DepthwiseBound>(
+        *this,
+        Operands{arguments, planes.in == 0 ? geometry_.in_plane() : planes.in / sizeof(float),
+                 planes.out == 0 ? geometry_.out_plane() : planes.out / sizeof(float)});
+  }
+
+ private:
+  /// What it is bound to, and floats between the planes of channels.
+  struct Operands {
+    const Arguments& arguments;
+    std::size_t in_plane, out_plane;
+
+    /// Null for input 0, which stands for none.
+    const float* other(std::size_t index, std::size_t offset) const {
+      return index == 0 ? nullptr
+                        : reinterpret_cast<const float*>(arguments.inputs[index]) + offset;
+    }
+  };
+
+  class DepthwiseBound final : public Bound {
+   public:
+    DepthwiseBound(const DepthwiseConvolution& kernel, const Operands& operands)
+        : kernel_(kernel), operands_(operands) {}
+    std::size_t parts() const noexcept override { return kernel_.parts(); }
+    void run() override { kernel_.compute(0, kernel_.geometry_.rows(), operands_); }
+    void run_part(std::size_t part) override {
+      const std::size_t rows = kernel_.geometry_.rows();
+      kernel_.compute(rows * part / parts(), rows * (part + 1) / parts(), operands_);
+    }
+
+   private:
+    const DepthwiseConvolution& kernel_;
+    const Operands operands_;
+  };
+
+  /// Rows of the result, those of all planes counted.
+  void compute(std::size_t first, std::size_t last, const Operands& operands) const {
+    while (first < last) {
+      const std::size_t plane = first / geometry_.y.out, y = first % geometry_.y.out;
+      const std::size_t rows = std::min({most_depthwise_rows, last - first, geometry_.y.out - y});
+      for (const Groups& groups : groups_)
+        if (groups.count > 0) compute(plane, y, rows, groups, operands);
+      first += rows;
+    }
+  }
+
+  void compute(std::size_t plane, std::size_t y, std::size_t rows, const Groups& groups,
+               const Operands& operands) const {
+    const Extent &vertical = geometry_.y, &horizontal = geometry_.x;
+    const std::size_t block = plane % blocks_of(geometry_.channels);
+    const std::size_t channel = block * wide_floats, left = geometry_.channels - channel;
+    const std::ptrdiff_t row = vertical.begin(y), column = horizontal.begin(groups.first);
+    const auto end = [](std::size_t extent, std::ptrdiff_t begin) {
+      return static_cast<std::ptrdiff_t>(extent) - begin;
+    };
+    const std::size_t at =
+        plane * operands.out_plane + (y * horizontal.out + groups.first) * wide_floats;
+    const auto* const picture = reinterpret_cast<const float*>(operands.arguments.inputs[0]);
+    const auto width = static_cast<std::ptrdiff_t>(horizontal.in);
+    multiply_depthwise({geometry_.window, vertical.stride, horizontal.stride}, rows, groups.pixels,
+                       {.picture = picture + plane * operands.in_plane +
+                                   (row * width + column) * std::ptrdiff_t{wide_floats},
+                        .picture_row = horizontal.in * wide_floats,
+                        .first_row = -row,
+                        .last_row = end(vertical.in, row),
+                        .first_column = -column,
+                        .last_column = end(horizontal.in, column),
+                        .filter = reinterpret_cast<const float*>(weights_->data()) +
+                                  block * geometry_.taps() * wide_floats,
+                        .bias = operands.other(epilogue_.bias, channel),
+                        .result = reinterpret_cast<float*>(operands.arguments.outputs[0]) + at,
+                        .added = operands.other(epilogue_.added, at),
+                        .result_row = horizontal.out * wide_floats,
+                        .groups = groups.count,
+                        .channels = left < wide_floats ? (1U << left) - 1 : 0xffffU,
+                        .lowest = epilogue_.lowest,
+                        .highest = epilogue_.highest});
+  }
+
+  const Geometry geometry_;
+  const Epilogue epilogue_;
+  const KeptBytes weights_;
+  const std::array<Groups, 2> groups_;
+  const std::size_t parts_;
+};
+
+}  // namespace
+
+KernelResult prepare_depthwise(const Problem& problem) {
+  if (!suits_depthwise(problem)) return refuse("not a depthwise convolution as our loops take it");
+  if (problem.inputs[0].layout != Layout::blocked16 ||
+      problem.outputs[0].layout != Layout::blocked16)
+    return refuse("blocks of 16 channels only");
+  return KernelResult(std::make_unique<DepthwiseConvolution>(problem, *epilogue_of(problem)));
+}
+
+}  // namespace polychron::kernels::direct
+
+#endif

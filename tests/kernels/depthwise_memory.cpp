@@ -1,0 +1,162 @@
+// Depthwise convolutions in loops of our own: what they read and write, in which parts and from
+// which rows.
+#include <algorithm>
+#include <array>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <iostream>
+#include <thread>
+
+#include "kernels/cpu/bands.hpp"
+#include "kernels/cpu/cut_kernel.hpp"
+#include "kernels/epilogue.hpp"
+#include "ops/table.hpp"
+#include "tests/kernels/convolutions.hpp"
+#include "tests/kernels/fences.hpp"
+
+namespace polychron {
+namespace {
+
+using ops::op;
+using tests::depthwise;
+using tests::name_of;
+using tests::Prepared;
+using tests::Random;
+using tests::random_depthwise;
+using tests::same;
+using tests::takes_depthwise;
+
+/// Says so where this machine has none.
+bool has_loops() {
+  if (takes_depthwise(depthwise(32, 7, 7).maker(1).problem())) return true;
+  std::cout << "skipped: this processor has no AVX-512\n";
+  return false;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(depthwise_memory)
+
+// Rows of all blocks are shared, so that parts are alike; what is small stays whole. Nothing is
+// computed twice, and whoever computes which parts makes the whole.
+BOOST_AUTO_TEST_CASE(parts_in_any_order_make_the_whole) {
+  if (!has_loops()) return;
+  for (const auto& cut :
+       {std::pair(depthwise(96, 28, 29), 2U), std::pair(depthwise(96, 112, 111, 3, 2), 4U),
+        std::pair(depthwise(16, 43, 60, 5), 2U), std::pair(depthwise(16, 8, 8), 1U)}) {
+    const auto& c = cut.first;
+    const std::size_t parts = cut.second;
+    auto maker = c.maker(2, true);
+    maker.then_with(op("add"), c.result()).then(op("relu"));
+    const Prepared prepared(maker);
+    std::string text;
+    BOOST_TEST(kernels::prepare_in_parts(prepared.problem, text)->parts() == parts, text);
+    BOOST_TEST(text.starts_with("direct: "), text);
+    const auto whole = prepared.result();
+    std::size_t written = 0, largest = 0;
+    for (std::size_t part = 0; part < parts; ++part) {
+      const auto result = prepared.result([&](kernels::Bound& bound) { bound.run_part(part); });
+      const auto own = static_cast<std::size_t>(
+          std::ranges::count_if(result.as<float>(), [](float x) { return !std::isnan(x); }));
+      written += own;
+      largest = std::max(largest, own);
+    }
+    BOOST_TEST(written == whole.as<float>().size(), text);
+    BOOST_TEST(largest < written / parts + 2 * c.result()[3] * 16, text);
+    const auto backwards = prepared.result([&](kernels::Bound& bound) {
+      BOOST_TEST(bound.parts() == parts);
+      for (std::size_t i = parts; i-- > 0;) bound.run_part(i);
+    });
+    const auto threaded = prepared.result([&](kernels::Bound& bound) {
+      std::vector<std::thread> threads;
+      for (std::size_t i = 0; i < parts; ++i)
+        threads.emplace_back([&bound, i] { bound.run_part(i); });
+      for (auto& thread : threads) thread.join();
+    });
+    BOOST_TEST(same(whole.bytes(), backwards), text);
+    BOOST_TEST(same(whole.bytes(), threaded), text);
+  }
+}
+
+// As in bands, where planes of channels are as far from each other as in the whole picture.
+BOOST_AUTO_TEST_CASE(rows_of_larger_pictures_make_the_whole) {
+  if (!has_loops()) return;
+  std::size_t made = 0;
+  for (std::uint32_t seed = 3000; seed < 3200; ++seed) {
+    const Prepared prepared(random_depthwise(seed));
+    const auto& problem = prepared.problem;
+    const auto& shape = problem.outputs[0].descriptor.shape;
+    if (!kernels::has_rows(problem) || shape[2] < 2) continue;
+    const auto whole = prepared.result();
+    const auto row_of = [](const kernels::Slot& slot) {
+      return slot.descriptor.shape[3] * 16 * sizeof(float);
+    };
+    const std::size_t in_row = row_of(problem.inputs[0]), out_row = row_of(problem.outputs[0]);
+    const kernels::Planes planes{problem.inputs[0].descriptor.shape[2] * in_row,
+                                 shape[2] * out_row};
+    const auto epilogue = *kernels::epilogue_of(problem);
+    Buffer output(prepared.result_bytes());
+    for (const auto& band : kernels::bands_of({&problem, 1}, Random(seed).pick(2, shape[2]))) {
+      const auto kernel = tests::first_kernel(band[0].problem);
+      BOOST_TEST_REQUIRE(kernel->takes_rows());
+      auto inputs = prepared.addresses();
+      inputs[0] += band[0].in.begin * in_row;
+      if (epilogue.added > 0) inputs[epilogue.added] += band[0].out.begin * out_row;
+      const std::array<std::byte*, 1> outputs{output.data() + band[0].out.begin * out_row};
+      const kernels::Arguments arguments{inputs, outputs, nullptr};
+      kernel->bind_rows(arguments, planes)->run();
+    }
+    BOOST_TEST(same(whole.bytes(), output), name_of(to_string(problem), seed));
+    ++made;
+  }
+  BOOST_TEST(made > 60U);
+}
+
+// Also where windows begin before the picture, and end behind it.
+BOOST_AUTO_TEST_CASE(nothing_beside_the_operands_is_touched) {
+  if (!has_loops()) return;
+  for (const bool at_end : {true, false})
+    for (std::uint32_t seed = 2000; seed < 2100; ++seed)
+      tests::run_between_fences(random_depthwise(seed), at_end);
+}
+
+// A plan's memory is another for each call.
+BOOST_AUTO_TEST_CASE(operands_that_moved_are_found) {
+  if (!has_loops()) return;
+  const auto c = depthwise(40, 6, 17);
+  auto maker = c.maker(5, true);
+  maker.then_with(op("add"), c.result());
+  const Prepared one(maker);
+  auto values = tests::copies_of(maker);
+  for (const std::size_t i : {0U, 2U, 3U})
+    for (float& x : values[i].as<float>()) x = 1 - x;
+  const Prepared other(maker, values);
+  std::array<Buffer, 2> results{Buffer(one.result_bytes()), Buffer(one.result_bytes())};
+  auto addresses = one.addresses();
+  std::array<std::byte*, 1> outputs{results[0].data()};
+  const kernels::Arguments arguments{addresses, outputs, nullptr};
+  const auto bound = one.kernel->bind(arguments);
+  bound->run();
+  std::ranges::copy(other.addresses(), addresses.begin());
+  outputs[0] = results[1].data();
+  bound->rebind();
+  bound->run();
+  BOOST_TEST(same(results[0].bytes(), one.result()));
+  BOOST_TEST(same(results[1].bytes(), other.result()));
+  BOOST_TEST(!same(results[0].bytes(), results[1]));
+}
+
+// The filter as it came is needed no more.
+BOOST_AUTO_TEST_CASE(the_filter_is_kept_in_blocks_alone) {
+  if (!has_loops()) return;
+  const Prepared prepared(depthwise(40, 6, 17, 5).maker(5, true));
+  BOOST_TEST(prepared.kernel->keeps_constant(1));
+  BOOST_TEST(!prepared.kernel->keeps_constant(0));
+  BOOST_TEST(!prepared.kernel->keeps_constant(2));
+  BOOST_TEST(prepared.kernel->constant_bytes() == 48U * 25 * sizeof(float));
+  BOOST_TEST(prepared.kernel->scratch_bytes() == 0U);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace polychron

@@ -1,0 +1,42 @@
+#include "tests/kernels/fences.hpp"
+
+#include <algorithm>
+#include <array>
+#include <boost/test/unit_test.hpp>
+
+#include "tests/kernels/fenced.hpp"
+
+namespace polychron::tests {
+
+bool same(std::span<const std::byte> bytes, const Buffer& others) {
+  return std::ranges::equal(bytes, others.bytes());
+}
+
+void run_between_fences(const ProblemMaker& maker, bool at_end) {
+  const Prepared usual(maker);
+  const std::string what = to_string(usual.problem);
+  // The filter is read while the kernel is prepared; at its end it is not even aligned.
+  const Fenced filter(maker.values()[1].bytes(), at_end);
+  auto problem = usual.problem;
+  problem.inputs[1].constant = std::make_shared<const Buffer>(
+      Buffer::adopt(filter.data(), filter.bytes().size(), [](std::byte*, std::size_t) {}));
+  const auto kernel = first_kernel(problem);
+  BOOST_REQUIRE(kernel != nullptr);
+  std::vector<std::unique_ptr<Fenced>> inputs;
+  std::vector<const std::byte*> addresses;
+  for (std::size_t i = 0; i < usual.inputs.size(); ++i) {
+    inputs.push_back(std::make_unique<Fenced>(usual.inputs[i].bytes(), at_end));
+    addresses.push_back(kernel->keeps_constant(i) ? nullptr : inputs.back()->data());
+  }
+  const Fenced output(std::vector<std::byte>(usual.result_bytes()), at_end);
+  Buffer scratch(kernel->scratch_bytes());
+  const std::array<std::byte*, 1> outputs{output.data()};
+  const kernels::Arguments arguments{addresses, outputs, scratch.data()};
+  kernel->bind(arguments)->run();
+  BOOST_TEST(output.rest_is_untouched(), what);
+  BOOST_TEST(same(output.bytes(), usual.result()), what);
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    BOOST_TEST(same(inputs[i]->bytes(), usual.inputs[i]), what << ", input " << i);
+}
+
+}  // namespace polychron::tests
