@@ -32,6 +32,9 @@ struct Sizes {
     return (vectors() + most_product_vectors - 1) / most_product_vectors;
   }
   std::size_t first_vector(std::size_t panel) const { return vectors() * panel / panels(); }
+  std::size_t vectors_of(std::size_t panel) const {
+    return first_vector(panel + 1) - first_vector(panel);
+  }
   std::size_t floats_before(std::size_t panel) const {
     return first_vector(panel) * wide_floats * elements;
   }
@@ -91,13 +94,13 @@ class MatrixProduct final : public Kernel {
     return sizes_.floats_before(panel + 1) - sizes_.floats_before(panel);
   }
 
-  /// So many rows at a time that they stay in a core's own cache while all panels pass by.
+  /// So many rows at a time that a stretch of them stays in near caches while all panels pass by.
   void compute(const Share& share, const Arguments& operands,
                std::span<const std::byte> read_next) const {
     constexpr std::size_t own = 2048 * 1024;
     const std::size_t groups = share.last_group - share.first_group;
-    const std::size_t most =
-        std::max<std::size_t>(own / (most_product_rows * sizes_.elements * sizeof(float)), 1);
+    const std::size_t most = std::max<std::size_t>(
+        own / (most_product_rows * std::min(sizes_.elements, stretch) * sizeof(float)), 1);
     const std::size_t rounds = (groups + most - 1) / most;
     for (std::size_t i = 0; i < rounds; ++i) {
       const bool last = i + 1 == rounds;
@@ -111,26 +114,21 @@ class MatrixProduct final : public Kernel {
     return std::as_bytes(std::span(panel_at(share.first_panel), floats_of(share.first_panel)));
   }
 
+  /// Stretch by stretch, that of the rows stays near while all panels pass by.
   void compute_round(const Share& share, const Arguments& operands,
                      std::span<const std::byte> read_next) const {
     const std::size_t stretches = (sizes_.elements + stretch - 1) / stretch;
-    for (std::size_t panel = share.first_panel; panel < share.last_panel; ++panel) {
-      const bool last = panel + 1 == share.last_panel;
-      const std::size_t vectors = sizes_.first_vector(panel + 1) - sizes_.first_vector(panel);
-      for (std::size_t i = 0; i < stretches; ++i) {
-        const std::size_t first = sizes_.elements * i / stretches;
-        const std::size_t end = sizes_.elements * (i + 1) / stretches;
-        const std::size_t after = sizes_.elements * (i + 2) / stretches;
-        const float* const at = panel_at(panel) + first * vectors * wide_floats;
-        PanelAhead ahead =
-            i + 1 < stretches ? PanelAhead(at + (end - first) * vectors * wide_floats,
-                                           (after - end) * vectors * wide_floats)
-            : last            ? PanelAhead(read_next)
-                              : PanelAhead(panel_at(panel + 1), floats_of(panel + 1) / stretches);
+    const auto begin_of = [&](std::size_t i) { return sizes_.elements * i / stretches; };
+    for (std::size_t i = 0; i < stretches; ++i) {
+      const std::size_t first = begin_of(i), end = begin_of(i + 1);
+      for (std::size_t panel = share.first_panel; panel < share.last_panel; ++panel) {
+        PanelAhead ahead = panel + 1 < share.last_panel ? ahead_of(panel + 1, first, end)
+                           : i + 1 < stretches ? ahead_of(share.first_panel, end, begin_of(i + 2))
+                                               : PanelAhead(read_next);
         for (std::size_t group = share.first_group; group < share.last_group; ++group) {
           RowProduct product = product_of(group, panel, operands);
           product.left += first;
-          product.panel = at;
+          product.panel = stretch_of(panel, first);
           product.elements = end - first;
           product.continues = i > 0;
           product.ends = i + 1 == stretches;
@@ -140,6 +138,13 @@ class MatrixProduct final : public Kernel {
         }
       }
     }
+  }
+  /// Where a panel's elements begin from `first` on.
+  const float* stretch_of(std::size_t panel, std::size_t first) const {
+    return panel_at(panel) + first * sizes_.vectors_of(panel) * wide_floats;
+  }
+  PanelAhead ahead_of(std::size_t panel, std::size_t first, std::size_t end) const {
+    return {stretch_of(panel, first), (end - first) * sizes_.vectors_of(panel) * wide_floats};
   }
 
   RowProduct product_of(std::size_t group, std::size_t panel, const Arguments& operands) const {
@@ -153,7 +158,7 @@ class MatrixProduct final : public Kernel {
             .left_step = sizes_.elements,
             .panel = nullptr,
             .elements = 0,
-            .vectors = sizes_.first_vector(panel + 1) - sizes_.first_vector(panel),
+            .vectors = sizes_.vectors_of(panel),
             .result = reinterpret_cast<float*>(operands.outputs[0]) + at,
             .result_step = sizes_.columns,
             .columns = sizes_.columns - column,
@@ -177,7 +182,7 @@ KeptBytes panels_of(const Sizes& sizes, const ConstantMatrix& matrix) {
       Buffer::uninitialized(sizes.vectors() * wide_floats * sizes.elements * sizeof(float));
   for (std::size_t panel = 0; panel < sizes.panels(); ++panel) {
     const std::size_t first = sizes.first_vector(panel) * wide_floats;
-    const std::size_t width = sizes.first_vector(panel + 1) * wide_floats - first;
+    const std::size_t width = sizes.vectors_of(panel) * wide_floats;
     fill_panel(matrix, first, std::min(width, sizes.columns - first), width,
                bytes.as<float>().data() + sizes.floats_before(panel));
   }
