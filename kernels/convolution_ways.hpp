@@ -22,7 +22,8 @@ bool suits_panels(const Problem& problem);
 
 /// Channel by channel: depthwise ones in float32, with constant filters of 3x3 or 5x5 side by side,
 /// steps of one or two pixels, less padding than a window has and nothing behind them but an
-/// Epilogue. None where the processor has no AVX-512.
+/// Epilogue; pictures then have to be in blocks of 16 channels. None where the processor has no
+/// AVX-512.
 bool suits_depthwise(const Problem& problem);
 
 }  // namespace polychron::kernels

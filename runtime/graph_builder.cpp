@@ -45,6 +45,14 @@ Operand GraphBuilder::constant(const OperandDescriptor& descriptor, Buffer&& byt
   return with_errors([&] {
     auto& state = state_of(state_);
     state.check_constant(descriptor, bytes.bytes().size());
+    const DataType type = descriptor.data_type;
+    const std::size_t element = is_packed(type) ? 1 : byte_size(type);
+    if (reinterpret_cast<std::uintptr_t>(bytes.data()) % element != 0) {
+      const auto copy = std::make_shared<const Buffer>(Buffer::copy_of(bytes.bytes()));
+      const Operand constant = state.add_constant(descriptor, copy);
+      Buffer(std::move(bytes));
+      return constant;
+    }
     const auto kept = std::make_shared<Buffer>(std::move(bytes));
     try {
       return state.add_constant(descriptor, kept);

@@ -50,7 +50,8 @@ class GraphBuilder {
   Operand input(std::string name, const OperandDescriptor& descriptor);
   /// Copies `bytes`, which must be exactly the descriptor's byte length (else type_error).
   Operand constant(const OperandDescriptor& descriptor, std::span<const std::byte> bytes);
-  /// Takes `bytes` without a copy; the caller's Buffer is detached.
+  /// Takes `bytes`, without a copy unless their address is none for such elements; the caller's
+  /// Buffer is detached.
   Operand constant(const OperandDescriptor& descriptor, Buffer&& bytes);
   /// A scalar: the nearest number of that type.
   Operand constant(DataType type, Number value);

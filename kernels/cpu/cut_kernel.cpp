@@ -145,8 +145,8 @@ std::unique_ptr<Kernel> prepare_parts(const Problem& problem, std::string& text,
 }  // namespace
 
 std::unique_ptr<Kernel> prepare_in_parts(const Problem& problem, std::string& text, double least) {
-  // Convolutions and products in loops of our own are cut as these like it; they are the first
-  // ways.
+  // Convolutions and products in loops of our own are cut as these like it; they are the first ways
+  // that take such.
   if (suits_minimal_filtering(problem) || suits_panels(problem) || suits_depthwise(problem) ||
       suits_matrix_panels(problem))
     for (const Implementation& way : implementations(problem.op)) {

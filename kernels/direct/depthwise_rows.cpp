@@ -25,10 +25,10 @@ template <bool Adds, std::size_t Rows, std::size_t Pixels>
     POLYCHRON_UNROLLED
     for (std::size_t p = 0; p < Pixels; ++p) {
       Wide sum = sums[y][p];
-      if constexpr (Adds) sum = _mm512_add_ps(sum, _mm512_load_ps(added + p * wide_floats));
+      if constexpr (Adds) sum = _mm512_add_ps(sum, _mm512_loadu_ps(added + p * wide_floats));
       // NaN stays, but for channels that are not there.
       sum = _mm512_maskz_min_ps(channels, highest, _mm512_max_ps(lowest, sum));
-      _mm512_store_ps(result + p * wide_floats, sum);
+      _mm512_storeu_ps(result + p * wide_floats, sum);
     }
     if constexpr (Adds) added += step;
   }

@@ -102,10 +102,10 @@ template <std::size_t Rows, std::size_t Columns>
     POLYCHRON_UNROLLED
     for (std::size_t r = 0; r < Rows; ++r) {
       Wide sum = sums[r][c];
-      if (added != nullptr) sum = _mm512_add_ps(sum, _mm512_load_ps(added + r * wide_floats));
+      if (added != nullptr) sum = _mm512_add_ps(sum, _mm512_loadu_ps(added + r * wide_floats));
       // NaN stays, but for channels that are not there.
       sum = _mm512_maskz_min_ps(channels, highest, _mm512_max_ps(lowest, sum));
-      _mm512_store_ps(result + r * wide_floats, sum);
+      _mm512_storeu_ps(result + r * wide_floats, sum);
     }
   }
 }

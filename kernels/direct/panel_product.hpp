@@ -29,7 +29,8 @@ struct Tap {
   std::size_t first = 0, last = most_rows;  ///< of the rows; the others are zero here
 };
 
-/// What is multiplied and added up, left and result aligned to 64 bytes. Element k of row r of a
+/// What is multiplied and added up, wherever it lies: a caller's memory is not aligned as a plan's
+/// is. Element k of row r of a
 /// tap is left[k / 16 * left_step + r * row_step + k % 16]; a panel has for each k its columns side
 /// by side; column c of row r of the result is result[c / 16 * result_step + 16 * r + c % 16].
 struct PanelProduct {

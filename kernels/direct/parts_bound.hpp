@@ -8,7 +8,8 @@
 namespace polychron::kernels::direct {
 
 /// `Own` is a Kernel with compute(operands, read_next), compute(part, operands, read_next) and
-/// read_first(part); `Operands` what it wants to know of where it is bound.
+/// read_first(part); `Operands` what it wants to know of where it is bound, or a
+/// reference to the Arguments, which stay as long as this does.
 template <class Own, class Operands>
 class PartsBound final : public Bound {
  public:

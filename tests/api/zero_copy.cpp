@@ -1,4 +1,6 @@
 // Zero-copy, shown by addresses and by the copy counters.
+#include <array>
+
 #include "tests/api/fixture.hpp"
 
 using namespace polychron;
@@ -43,6 +45,35 @@ BOOST_AUTO_TEST_CASE(a_lease_writes_what_the_next_dispatch_reads) {
   }
   e.context.dispatch(graph, {{"in", in}}, {{"out", out}});
   BOOST_TEST(e.read(out) == std::vector<float>{30});
+}
+
+// What an embedder hands over was made by any allocator: a result is computed where it lies, be it
+// aligned for vectors or not; a constant is copied where its elements may not lie.
+BOOST_AUTO_TEST_CASE(memory_that_was_handed_over_lies_anywhere) {
+  alignas(64) std::array<std::byte, 1024> memory{};
+  const auto at = [&](std::size_t offset, std::size_t bytes) {
+    return Buffer::adopt(memory.data() + offset, bytes, [](std::byte*, std::size_t) {});
+  };
+  Embedder e;
+  const std::vector<float> two(1, 2.0F), ones(288, 1.0F), eighteens(32, 18.0F);
+  for (const std::size_t offset : {0U, 1U, 2U, 4U, 16U, 48U}) {
+    GraphBuilder builder(e.context);
+    std::ranges::copy(std::as_bytes(std::span(two)), memory.data() + offset);
+    const auto factor = builder.constant({DataType::float32, {1}}, at(offset, sizeof(float)));
+    const auto filter = builder.constant({DataType::float32, {32, 1, 3, 3}}, ones);
+    const auto x = builder.input("x", {DataType::float32, {1, 32, 3, 3}});
+    const auto y = builder.mul(builder.conv2d(x, filter, {.groups = 32}), factor);
+    const auto graph = builder.build({{"y", y}}).get();
+    NamedBuffers inputs, outputs;
+    inputs.emplace_back("x", Buffer::copy_of(std::span<const float>(ones)));
+    outputs.emplace_back("y", at(256 + offset, 32 * sizeof(float)));
+    const auto done = e.context.compute(graph, std::move(inputs), std::move(outputs)).get();
+    BOOST_TEST(done.status.has_value());
+    std::vector<float> result(32);
+    std::ranges::copy(done.outputs[0].second.bytes(),
+                      std::as_writable_bytes(std::span(result)).data());
+    BOOST_TEST(result == eighteens, "at " << offset);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

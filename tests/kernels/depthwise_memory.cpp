@@ -120,6 +120,15 @@ BOOST_AUTO_TEST_CASE(nothing_beside_the_operands_is_touched) {
       tests::run_between_fences(random_depthwise(seed), at_end);
 }
 
+// A result may lie where a caller has memory, an operand where a slice begins.
+BOOST_AUTO_TEST_CASE(operands_may_lie_anywhere) {
+  if (!has_loops()) return;
+  for (std::uint32_t seed = 3000; seed < 3060; ++seed) {
+    const auto maker = tests::random_depthwise(seed);
+    tests::run_misaligned(maker);
+  }
+}
+
 // A plan's memory is another for each call.
 BOOST_AUTO_TEST_CASE(operands_that_moved_are_found) {
   if (!has_loops()) return;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <boost/test/unit_test.hpp>
+#include <utility>
 
 #include "tests/kernels/fenced.hpp"
 
@@ -37,6 +38,24 @@ void run_between_fences(const ProblemMaker& maker, bool at_end) {
   BOOST_TEST(same(output.bytes(), usual.result()), what);
   for (std::size_t i = 0; i < inputs.size(); ++i)
     BOOST_TEST(same(inputs[i]->bytes(), usual.inputs[i]), what << ", input " << i);
+}
+
+void run_misaligned(const ProblemMaker& maker) {
+  const Prepared usual(maker);
+  constexpr std::size_t off = sizeof(float);
+  std::vector<Buffer> inputs;
+  auto addresses = usual.addresses();
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    inputs.emplace_back(usual.inputs[i].size() + off);
+    std::ranges::copy(usual.inputs[i].bytes(), inputs[i].data() + off);
+    if (addresses[i] != nullptr) addresses[i] = inputs[i].data() + off;
+  }
+  Buffer output(usual.result_bytes() + off), scratch(usual.kernel->scratch_bytes());
+  const std::array<std::byte*, 1> outputs{output.data() + off};
+  const kernels::Arguments arguments{addresses, outputs, scratch.data()};
+  usual.kernel->bind(arguments)->run();
+  BOOST_TEST(same(std::as_const(output).bytes().subspan(off), usual.result()),
+             to_string(usual.problem));
 }
 
 }  // namespace polychron::tests

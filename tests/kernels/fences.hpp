@@ -13,4 +13,8 @@ bool same(std::span<const std::byte> bytes, const Buffer& others);
 /// holds the result against the usual. Operands lie at the end of their pages, or at the beginning.
 void run_between_fences(const ProblemMaker& maker, bool at_end);
 
+/// Likewise where what it takes and gives lies four bytes from where a plan's memory would: what a
+/// caller gives may lie anywhere.
+void run_misaligned(const ProblemMaker& maker);
+
 }  // namespace polychron::tests

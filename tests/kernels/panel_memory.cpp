@@ -185,6 +185,16 @@ BOOST_AUTO_TEST_CASE(nothing_beside_the_operands_is_touched) {
   }
 }
 
+// A result may lie where a caller has memory, an operand where a slice begins.
+BOOST_AUTO_TEST_CASE(operands_may_lie_anywhere) {
+  if (!has_panels()) return;
+  for (std::uint32_t seed = 3000; seed < 3060; ++seed) {
+    const auto maker = tests::random_convolution(seed);
+    if (!takes_panels(maker.problem())) continue;  // filtered: of more than one pixel
+    tests::run_misaligned(maker);
+  }
+}
+
 // A plan's memory is another for each call.
 BOOST_AUTO_TEST_CASE(operands_that_moved_are_found) {
   if (!has_panels()) return;
