@@ -118,6 +118,8 @@ class MatrixProduct final : public Kernel {
   void compute_round(const Share& share, const Arguments& operands,
                      std::span<const std::byte> read_next) const {
     const std::size_t stretches = (sizes_.elements + stretch - 1) / stretch;
+    // A single group reads everything once, from one end to the other: processors foresee that.
+    const bool many = share.last_group - share.first_group > 1;
     const auto begin_of = [&](std::size_t i) { return sizes_.elements * i / stretches; };
     for (std::size_t i = 0; i < stretches; ++i) {
       const std::size_t first = begin_of(i), end = begin_of(i + 1);
@@ -132,8 +134,9 @@ class MatrixProduct final : public Kernel {
           product.elements = end - first;
           product.continues = i > 0;
           product.ends = i + 1 == stretches;
-          product.fetch =
-              ahead.share(product.elements / elements_at_once, 1, share.last_group - group);
+          if (many)
+            product.fetch =
+                ahead.share(product.elements / elements_at_once, 1, share.last_group - group);
           multiply_rows(product, sizes_.first_row(group + 1) - sizes_.first_row(group));
         }
       }
