@@ -26,7 +26,8 @@ struct DepthwiseWindow {
   std::size_t size, stride_y, stride_x;
 };
 
-/// Pixels of one or two rows of the result, wherever they lie, in groups of as many, one after the other.
+/// Pixels of one or two rows of the result, wherever they lie, in groups of as many, one after the
+/// other.
 struct DepthwiseRows {
   const float* picture;  ///< where the first pixel's window begins, perhaps outside of the picture
   std::size_t picture_row;                   ///< floats from row to row
