@@ -8,6 +8,7 @@
 #include "kernels/convolution_ways.hpp"
 #include "kernels/direct/depthwise_rows.hpp"
 #include "kernels/direct/direct.hpp"
+#include "kernels/direct/picture_operands.hpp"
 #include "kernels/epilogue.hpp"
 #include "kernels/parts.hpp"
 #include "kernels/strides.hpp"
@@ -110,27 +111,13 @@ class DepthwiseConvolution final : public Kernel {
   std::unique_ptr<Bound> bind_rows(const Arguments& arguments,
                                    const Planes& planes) const override {
     return std::make_unique<DepthwiseBound>(
-        *this,
-        Operands{arguments, planes.in == 0 ? geometry_.in_plane() : planes.in / sizeof(float),
-                 planes.out == 0 ? geometry_.out_plane() : planes.out / sizeof(float)});
+        *this, PictureOperands::of(arguments, planes, geometry_.in_plane(), geometry_.out_plane()));
   }
 
  private:
-  /// What it is bound to, and floats between the planes of channels.
-  struct Operands {
-    const Arguments& arguments;
-    std::size_t in_plane, out_plane;
-
-    /// Null for input 0, which stands for none.
-    const float* other(std::size_t index, std::size_t offset) const {
-      return index == 0 ? nullptr
-                        : reinterpret_cast<const float*>(arguments.inputs[index]) + offset;
-    }
-  };
-
   class DepthwiseBound final : public Bound {
    public:
-    DepthwiseBound(const DepthwiseConvolution& kernel, const Operands& operands)
+    DepthwiseBound(const DepthwiseConvolution& kernel, const PictureOperands& operands)
         : kernel_(kernel), operands_(operands) {}
     std::size_t parts() const noexcept override { return kernel_.parts(); }
     void run() override { kernel_.compute(0, kernel_.geometry_.rows(), operands_); }
@@ -141,11 +128,11 @@ class DepthwiseConvolution final : public Kernel {
 
    private:
     const DepthwiseConvolution& kernel_;
-    const Operands operands_;
+    const PictureOperands operands_;
   };
 
   /// Rows of the result, those of all planes counted.
-  void compute(std::size_t first, std::size_t last, const Operands& operands) const {
+  void compute(std::size_t first, std::size_t last, const PictureOperands& operands) const {
     while (first < last) {
       const std::size_t plane = first / geometry_.y.out, y = first % geometry_.y.out;
       const std::size_t rows = std::min({most_depthwise_rows, last - first, geometry_.y.out - y});
@@ -156,7 +143,7 @@ class DepthwiseConvolution final : public Kernel {
   }
 
   void compute(std::size_t plane, std::size_t y, std::size_t rows, const Groups& groups,
-               const Operands& operands) const {
+               const PictureOperands& operands) const {
     const Extent &vertical = geometry_.y, &horizontal = geometry_.x;
     const std::size_t block = plane % blocks_of(geometry_.channels);
     const std::size_t channel = block * wide_floats, left = geometry_.channels - channel;
@@ -166,10 +153,9 @@ class DepthwiseConvolution final : public Kernel {
     };
     const std::size_t at =
         plane * operands.out_plane + (y * horizontal.out + groups.first) * wide_floats;
-    const auto* const picture = reinterpret_cast<const float*>(operands.arguments.inputs[0]);
     const auto width = static_cast<std::ptrdiff_t>(horizontal.in);
     multiply_depthwise({geometry_.window, vertical.stride, horizontal.stride}, rows, groups.pixels,
-                       {.picture = picture + plane * operands.in_plane +
+                       {.picture = operands.input(0) + plane * operands.in_plane +
                                    (row * width + column) * std::ptrdiff_t{wide_floats},
                         .picture_row = horizontal.in * wide_floats,
                         .first_row = -row,
@@ -179,7 +165,7 @@ class DepthwiseConvolution final : public Kernel {
                         .filter = reinterpret_cast<const float*>(weights_->data()) +
                                   block * geometry_.taps() * wide_floats,
                         .bias = operands.other(epilogue_.bias, channel),
-                        .result = reinterpret_cast<float*>(operands.arguments.outputs[0]) + at,
+                        .result = operands.result() + at,
                         .added = operands.other(epilogue_.added, at),
                         .result_row = horizontal.out * wide_floats,
                         .groups = groups.count,

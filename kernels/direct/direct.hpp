@@ -35,6 +35,7 @@ KernelResult prepare_panels(const Problem& problem);
 KernelResult prepare_reverse(const Problem& problem);
 KernelResult prepare_tile(const Problem& problem);
 KernelResult prepare_triangular(const Problem& problem);
+KernelResult prepare_vector_product(const Problem& problem);
 
 /// Why kernels of plain layouts without post-operations refuse `problem`, if they do.
 std::optional<std::string> not_plain(const Problem& problem);

@@ -73,25 +73,12 @@ class MatrixProduct final : public Kernel {
     return std::make_unique<PartsBound<MatrixProduct, const Arguments&>>(*this, arguments);
   }
 
-  void compute(const Arguments& operands, std::span<const std::byte> read_next) const {
-    compute(Share{0, sizes_.groups(), 0, sizes_.panels()}, operands, read_next);
-  }
-  void compute(std::size_t part, const Arguments& operands,
-               std::span<const std::byte> read_next) const {
-    compute(shares_[part], operands, read_next);
-  }
-  std::span<const std::byte> read_first(std::size_t part) const noexcept {
-    const std::size_t panel = shares_[part].first_panel;
+  Share whole() const { return {0, sizes_.groups(), 0, sizes_.panels()}; }
+  const Share& share(std::size_t part) const { return shares_[part]; }
+  std::span<const std::byte> read_first(const Share& share) const noexcept {
     return std::as_bytes(
-        std::span(panel_at(panel), std::min(most_read_first / sizeof(float), floats_of(panel))));
-  }
-
- private:
-  const float* panel_at(std::size_t panel) const {
-    return reinterpret_cast<const float*>(panels_->data()) + sizes_.floats_before(panel);
-  }
-  std::size_t floats_of(std::size_t panel) const {
-    return sizes_.floats_before(panel + 1) - sizes_.floats_before(panel);
+        std::span(panel_at(share.first_panel),
+                  std::min(most_read_first / sizeof(float), floats_of(share.first_panel))));
   }
 
   /// So many rows at a time that a stretch of them stays in near caches while all panels pass by.
@@ -107,11 +94,16 @@ class MatrixProduct final : public Kernel {
       compute_round(
           {share.first_group + groups * i / rounds, share.first_group + groups * (i + 1) / rounds,
            share.first_panel, share.last_panel},
-          operands, last ? read_next : first_of(share));
+          operands, last ? read_next : read_first(share));
     }
   }
-  std::span<const std::byte> first_of(const Share& share) const {
-    return std::as_bytes(std::span(panel_at(share.first_panel), floats_of(share.first_panel)));
+
+ private:
+  const float* panel_at(std::size_t panel) const {
+    return reinterpret_cast<const float*>(panels_->data()) + sizes_.floats_before(panel);
+  }
+  std::size_t floats_of(std::size_t panel) const {
+    return sizes_.floats_before(panel + 1) - sizes_.floats_before(panel);
   }
 
   /// Stretch by stretch, that of the rows stays near while all panels pass by.

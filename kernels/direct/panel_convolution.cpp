@@ -12,6 +12,7 @@
 #include "kernels/convolution_ways.hpp"
 #include "kernels/direct/direct.hpp"
 #include "kernels/direct/parts_bound.hpp"
+#include "kernels/direct/picture_operands.hpp"
 #include "kernels/direct/window_panels.hpp"
 #include "kernels/epilogue.hpp"
 #include "kernels/parts.hpp"
@@ -137,41 +138,22 @@ class PanelConvolution final : public Kernel {
   bool takes_rows() const noexcept override { return true; }
   std::unique_ptr<Bound> bind_rows(const Arguments& arguments,
                                    const Planes& planes) const override {
-    return std::make_unique<PartsBound<PanelConvolution, Operands>>(
-        *this,
-        Operands{arguments, planes.in == 0 ? geometry_.in_plane() : planes.in / sizeof(float),
-                 planes.out == 0 ? geometry_.out_plane() : planes.out / sizeof(float)});
+    return std::make_unique<PartsBound<PanelConvolution, PictureOperands>>(
+        *this, PictureOperands::of(arguments, planes, geometry_.in_plane(), geometry_.out_plane()));
   }
 
-  /// What it is bound to, and floats between the planes of channels.
-  struct Operands {
-    const Arguments& arguments;
-    std::size_t in_plane, out_plane;
-
-    const float* input(std::size_t index) const {
-      return reinterpret_cast<const float*>(arguments.inputs[index]);
-    }
-  };
-
-  void compute(const Operands& operands, std::span<const std::byte> read_next) const {
-    compute(Share{0, geometry_.groups(), 0, sizes_.blocks()}, operands, read_next);
-  }
-  void compute(std::size_t part, const Operands& operands,
-               std::span<const std::byte> read_next) const {
-    compute(shares_[part], operands, read_next);
-  }
-  std::span<const std::byte> read_first(std::size_t part) const noexcept {
-    const Share& share = shares_[part];
+  Share whole() const { return {0, geometry_.groups(), 0, sizes_.blocks()}; }
+  const Share& share(std::size_t part) const { return shares_[part]; }
+  std::span<const std::byte> read_first(const Share& share) const noexcept {
     const std::size_t columns = std::min(most_columns, sizes_.blocks() - share.first_block);
     const std::size_t column = sizes_.column() * sizeof(float);
     return {panels_->data() + share.first_block * column,
             std::min(columns * column, most_read_first)};
   }
 
- private:
   /// So many groups at a time that what they see of the picture stays in a core's own cache while
   /// all panels pass by.
-  void compute(const Share& share, const Operands& operands,
+  void compute(const Share& share, const PictureOperands& operands,
                std::span<const std::byte> read_next) const {
     constexpr std::size_t own = 640 * 1024;
     const std::size_t groups = share.last_group - share.first_group;
@@ -184,8 +166,9 @@ class PanelConvolution final : public Kernel {
               operands, i == 0, i + 1 == rounds ? read_next : std::span<const std::byte>{});
   }
 
+ private:
   /// `first`: panels come from far away. `read_next`: what is read after all of them.
-  void compute(const Share& share, const Operands& operands, bool first,
+  void compute(const Share& share, const PictureOperands& operands, bool first,
                std::span<const std::byte> read_next) const {
     constexpr std::size_t near = 512 * 1024;
     const std::size_t blocks = share.last_block - share.first_block;
@@ -217,7 +200,7 @@ class PanelConvolution final : public Kernel {
   }
 
   /// Where a group's pixels begin for some tap.
-  const float* left_of(const Pixels& pixels, const Operands& operands) const {
+  const float* left_of(const Pixels& pixels, const PictureOperands& operands) const {
     return operands.input(0) +
            pixels.picture * Geometry::blocks(geometry_.in_channels) * operands.in_plane +
            (pixels.y * geometry_.y.stride * geometry_.x.in + pixels.x * geometry_.x.stride) *
@@ -225,7 +208,8 @@ class PanelConvolution final : public Kernel {
   }
 
   PanelProduct product_of(const Pixels& pixels, std::size_t block, std::size_t columns,
-                          const Operands& operands, std::array<Tap, most_panel_taps>& taps) const {
+                          const PictureOperands& operands,
+                          std::array<Tap, most_panel_taps>& taps) const {
     const Extent &y = geometry_.y, &x = geometry_.x;
     const auto* const picture = operands.input(0) + pixels.picture *
                                                         Geometry::blocks(geometry_.in_channels) *
@@ -252,20 +236,17 @@ class PanelConvolution final : public Kernel {
     }
     const std::size_t at = (pixels.picture * sizes_.blocks() + block) * operands.out_plane +
                            (pixels.y * x.out + pixels.x) * wide_floats;
-    const auto operand = [&](std::size_t input, std::size_t offset) {
-      return input == 0 ? nullptr : operands.input(input) + offset;
-    };
     return {.taps = {taps.data(), count},
             .row_step = x.stride * wide_floats,
             .left_step = operands.in_plane,
             .times = 1,
             .elements = filled_up(sizes_.inputs),
             .columns = columns,
-            .result = reinterpret_cast<float*>(operands.arguments.outputs[0]) + at,
+            .result = operands.result() + at,
             .result_step = operands.out_plane,
             .channels = sizes_.outputs - block * wide_floats,
-            .bias = operand(epilogue_.bias, block * wide_floats),
-            .added = operand(epilogue_.added, at),
+            .bias = operands.other(epilogue_.bias, block * wide_floats),
+            .added = operands.other(epilogue_.added, at),
             .lowest = epilogue_.lowest,
             .highest = epilogue_.highest};
   }

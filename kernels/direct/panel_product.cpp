@@ -81,13 +81,6 @@ class Lookahead {
   std::ptrdiff_t offset_ = 0;
 };
 
-/// The channels of a block of columns that have results.
-[[gnu::always_inline]] inline __mmask16 present(const PanelProduct& product, std::size_t column) {
-  const std::size_t before = column * wide_floats;
-  const std::size_t channels = product.channels - std::min(product.channels, before);
-  return static_cast<__mmask16>(channels < wide_floats ? (1U << channels) - 1 : 0xffffU);
-}
-
 template <std::size_t Rows, std::size_t Columns>
 [[gnu::always_inline, POLYCHRON_WIDE]] inline void finish(const PanelProduct& product,
                                                           std::size_t offset,
@@ -95,7 +88,7 @@ template <std::size_t Rows, std::size_t Columns>
   const Wide lowest = _mm512_set1_ps(product.lowest), highest = _mm512_set1_ps(product.highest);
   POLYCHRON_UNROLLED
   for (std::size_t c = 0; c < Columns; ++c) {
-    const __mmask16 channels = present(product, c);
+    const __mmask16 channels = present(product.channels, c);
     float* const result = product.result + offset + c * product.result_step;
     const float* const added =
         product.added == nullptr ? nullptr : product.added + offset + c * product.result_step;
@@ -115,9 +108,9 @@ template <std::size_t Step, std::size_t Columns, std::size_t Rows>
   Wide biases[Columns];
   POLYCHRON_UNROLLED
   for (std::size_t c = 0; c < Columns; ++c)
-    biases[c] = product.bias == nullptr
-                    ? _mm512_setzero_ps()
-                    : _mm512_maskz_loadu_ps(present(product, c), product.bias + c * wide_floats);
+    biases[c] = product.bias == nullptr ? _mm512_setzero_ps()
+                                        : _mm512_maskz_loadu_ps(present(product.channels, c),
+                                                                product.bias + c * wide_floats);
   const std::size_t blocks = (product.elements + wide_floats - 1) / wide_floats;
   const std::size_t fours_of_last =
       (product.elements - (blocks - 1) * wide_floats) / elements_at_once;

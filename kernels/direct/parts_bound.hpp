@@ -7,19 +7,21 @@
 
 namespace polychron::kernels::direct {
 
-/// `Own` is a Kernel with compute(operands, read_next), compute(part, operands, read_next) and
-/// read_first(part); `Operands` what it wants to know of where it is bound, or a
-/// reference to the Arguments, which stay as long as this does.
+/// `Own` is a Kernel with whole() and share(part), what there is to compute,
+/// compute(that, operands, read_next), and read_first(that); `Operands` what it wants to know of
+/// where it is bound, or a reference to the Arguments, which stay as long as this does.
 template <class Own, class Operands>
 class PartsBound final : public Bound {
  public:
   PartsBound(const Own& kernel, Operands operands)
       : kernel_(kernel), operands_(std::move(operands)) {}
   std::size_t parts() const noexcept override { return kernel_.parts(); }
-  void run() override { kernel_.compute(operands_, read_by_next(0)); }
-  void run_part(std::size_t part) override { kernel_.compute(part, operands_, read_by_next(part)); }
+  void run() override { kernel_.compute(kernel_.whole(), operands_, read_by_next(0)); }
+  void run_part(std::size_t part) override {
+    kernel_.compute(kernel_.share(part), operands_, read_by_next(part));
+  }
   std::span<const std::byte> reads_first(std::size_t part) const noexcept override {
-    return kernel_.read_first(part);
+    return kernel_.read_first(kernel_.share(part));
   }
   void precedes(const Bound& next) override { next_ = &next; }
 

@@ -51,19 +51,12 @@ template <std::size_t Rows, std::size_t Vectors>
   }
 }
 
-/// The columns of a vector that are there.
-[[gnu::always_inline]] inline __mmask16 present(const RowProduct& product, std::size_t vector) {
-  const std::size_t before = vector * wide_floats;
-  const std::size_t columns = product.columns - std::min(product.columns, before);
-  return static_cast<__mmask16>(columns < wide_floats ? (1U << columns) - 1 : 0xffffU);
-}
-
 template <std::size_t Rows, std::size_t Vectors>
 [[gnu::always_inline, POLYCHRON_WIDE]] inline void begin(const RowProduct& product,
                                                          Sums<Rows, Vectors>& sums) {
   POLYCHRON_UNROLLED
   for (std::size_t v = 0; v < Vectors; ++v) {
-    const __mmask16 columns = present(product, v);
+    const __mmask16 columns = present(product.columns, v);
     const std::size_t at = v * wide_floats;
     const Wide bias = product.bias == nullptr ? _mm512_setzero_ps()
                                               : _mm512_maskz_loadu_ps(columns, product.bias + at);
@@ -81,7 +74,7 @@ template <std::size_t Rows, std::size_t Vectors>
   const Wide lowest = _mm512_set1_ps(product.lowest), highest = _mm512_set1_ps(product.highest);
   POLYCHRON_UNROLLED
   for (std::size_t v = 0; v < Vectors; ++v) {
-    const __mmask16 columns = present(product, v);
+    const __mmask16 columns = present(product.columns, v);
     const std::size_t at = v * wide_floats;
     POLYCHRON_UNROLLED
     for (std::size_t r = 0; r < Rows; ++r) {
@@ -100,7 +93,7 @@ template <std::size_t Rows, std::size_t Vectors>
 /// Of what has just been stored: once in this program, not for each sum.
 [[POLYCHRON_WIDE]] void apply_gelu(const RowProduct& product, std::size_t rows) {
   for (std::size_t v = 0; v < product.vectors; ++v) {
-    const __mmask16 columns = present(product, v);
+    const __mmask16 columns = present(product.columns, v);
     float* result = product.result + v * wide_floats;
     for (std::size_t r = 0; r < rows; ++r, result += product.result_step)
       _mm512_mask_storeu_ps(result, columns,

@@ -7,7 +7,6 @@
 #include "base/kept_once.hpp"
 #include "kernels/direct/direct.hpp"
 #include "kernels/direct/matrix_panels.hpp"
-#include "kernels/direct/wide.hpp"
 #include "kernels/vectors.hpp"
 #include "ops/table.hpp"
 
@@ -171,6 +170,8 @@ bool is_row(const Slot& slot) {
          *element_count(shape) == shape.back() && steps_of(slot).back() == 1;
 }
 
+}  // namespace
+
 KernelResult prepare_vector_product(const Problem& problem) {
   // A product that is rounded on its own may be infinite where the sum is not.
   if (!has_fused_vectors()) return refuse("no multiplication and addition in one");
@@ -192,18 +193,5 @@ KernelResult prepare_vector_product(const Problem& problem) {
   return KernelResult(
       std::make_unique<VectorProduct>(panels, pack(panels, matrix), std::move(*finishes)));
 }
-
-constexpr Entry entries[] = {
-    {op("gemm"), prepare_vector_product},
-    {op("matmul"), prepare_vector_product},
-#ifdef POLYCHRON_WIDE
-    {op("gemm"), prepare_matrix_product},
-    {op("matmul"), prepare_matrix_product},
-#endif
-};
-
-}  // namespace
-
-std::span<const Entry> matrix_entries() noexcept { return entries; }
 
 }  // namespace polychron::kernels::direct

@@ -25,6 +25,14 @@ namespace polychron::kernels::direct {
 using Wide = __m512;
 inline constexpr std::size_t wide_floats = 16;
 
+/// Of a row's vectors the one of this number: a bit for each of its elements that is one of the
+/// first `count` of the row.
+[[gnu::always_inline]] inline __mmask16 present(std::size_t count, std::size_t vector) {
+  const std::size_t before = vector * wide_floats;
+  const std::size_t rest = count > before ? count - before : 0;
+  return static_cast<__mmask16>(rest < wide_floats ? (1U << rest) - 1 : 0xffffU);
+}
+
 }  // namespace polychron::kernels::direct
 
 #endif

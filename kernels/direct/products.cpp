@@ -1,0 +1,23 @@
+// Products with a constant matrix: of one row, and of several where the compiler makes vectors of
+// AVX-512.
+#include "kernels/direct/direct.hpp"
+#include "kernels/direct/wide.hpp"
+#include "ops/table.hpp"
+
+namespace polychron::kernels::direct {
+namespace {
+
+constexpr Entry entries[] = {
+    {ops::op("gemm"), prepare_vector_product},
+    {ops::op("matmul"), prepare_vector_product},
+#ifdef POLYCHRON_WIDE
+    {ops::op("gemm"), prepare_matrix_product},
+    {ops::op("matmul"), prepare_matrix_product},
+#endif
+};
+
+}  // namespace
+
+std::span<const Entry> matrix_entries() noexcept { return entries; }
+
+}  // namespace polychron::kernels::direct
