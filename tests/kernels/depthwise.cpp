@@ -4,13 +4,13 @@
 #include <bit>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
-#include <iostream>
 #include <limits>
 
 #include "kernels/epilogue.hpp"
 #include "ops/layouts.hpp"
 #include "ops/table.hpp"
 #include "tests/kernels/convolutions.hpp"
+#include "tests/kernels/wide_loops.hpp"
 
 namespace polychron {
 namespace {
@@ -29,30 +29,13 @@ using tests::takes_depthwise;
 constexpr float infinity = std::numeric_limits<float>::infinity();
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
-/// Says so where this machine has none.
-bool has_loops() {
-  if (takes_depthwise(depthwise(32, 7, 7).maker(1).problem())) return true;
-  std::cout << "skipped: this processor has no AVX-512\n";
-  return false;
-}
-
-/// Where numbers differ; zeros are alike, and so are NaN.
-std::size_t unlike(const Buffer& first, const Buffer& second) {
-  const auto a = first.as<float>(), b = second.as<float>();
-  if (a.size() != b.size()) return a.size();
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    count += a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i])) ? 0U : 1U;
-  return count;
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(depthwise_convolution)
 
 // Also by every other way, in parts and with guards behind what is written.
 BOOST_AUTO_TEST_CASE(near_the_reference) {
-  if (!has_loops()) return;
+  if (!tests::has_wide_loops()) return;
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     const auto maker = random_depthwise(seed);
     BOOST_TEST(takes_depthwise(maker.problem()), name_of("depthwise", seed));
@@ -62,13 +45,14 @@ BOOST_AUTO_TEST_CASE(near_the_reference) {
 
 // The order of a sum is promised: it is the same in every group of pixels, part and band.
 BOOST_AUTO_TEST_CASE(sums_are_in_the_order_of_taps) {
-  if (!has_loops()) return;
+  if (!tests::has_wide_loops()) return;
   std::size_t added = 0, clamped = 0, biased = 0, layouts[4] = {}, ways[8] = {};
   for (std::uint32_t seed = 1000; seed < 1600; ++seed) {
     const auto maker = random_depthwise(seed);
     BOOST_TEST_REQUIRE(takes_depthwise(maker.problem()), name_of("depthwise", seed));
     const Prepared prepared(maker);
-    const std::size_t wrong = unlike(prepared.result(), tests::expected_by_sums(prepared, maker));
+    const std::size_t wrong =
+        tests::unlike(prepared.result(), tests::expected_by_sums(prepared, maker));
     BOOST_TEST(wrong == 0U, wrong << " numbers are wrong with seed " << seed << ": "
                                   << to_string(prepared.problem));
     const auto& a = std::get<Conv2dAttributes>(prepared.problem.attributes);
@@ -89,7 +73,7 @@ BOOST_AUTO_TEST_CASE(sums_are_in_the_order_of_taps) {
 
 // Groups of every length, at either edge and between.
 BOOST_AUTO_TEST_CASE(rows_of_any_length) {
-  if (!has_loops()) return;
+  if (!tests::has_wide_loops()) return;
   for (std::uint32_t width = 1; width <= 45; ++width)
     for (std::uint32_t way = 0; way < 16; ++way) {
       const std::uint32_t window = way % 2 == 0 ? 3 : 5;
@@ -100,14 +84,14 @@ BOOST_AUTO_TEST_CASE(rows_of_any_length) {
       const auto maker = c.maker(width, true);
       const Prepared prepared(maker);
       BOOST_TEST_REQUIRE(takes_depthwise(maker.problem()));
-      BOOST_TEST(unlike(prepared.result(), tests::expected_by_sums(prepared, maker)) == 0U,
+      BOOST_TEST(tests::unlike(prepared.result(), tests::expected_by_sums(prepared, maker)) == 0U,
                  "way " << way << " of width " << width);
     }
 }
 
 // A weight that is not finite meets no padding, and what lies beside the picture meets nobody.
 BOOST_AUTO_TEST_CASE(special_values_are_seen_by_their_windows_alone) {
-  if (!has_loops()) return;
+  if (!tests::has_wide_loops()) return;
   std::size_t not_finite = 0;
   for (std::uint32_t seed = 0; seed < 150; ++seed) {
     Random random(seed);
@@ -152,7 +136,7 @@ BOOST_AUTO_TEST_CASE(special_values_are_seen_by_their_windows_alone) {
 
 // A bound does not hide that something went wrong, and one that is NaN is none.
 BOOST_AUTO_TEST_CASE(bounds_let_nan_pass) {
-  if (!has_loops()) return;
+  if (!tests::has_wide_loops()) return;
   for (const auto& bounds : {ClampAttributes{0.5, 1.5}, ClampAttributes{double{nan}, 1.5},
                              ClampAttributes{0.5, double{nan}}, ClampAttributes{}}) {
     auto maker = depthwise(20, 4, 9).maker(2, true);
@@ -161,7 +145,7 @@ BOOST_AUTO_TEST_CASE(bounds_let_nan_pass) {
     values[0].as<float>()[4] = nan;
     const Prepared prepared(maker, values);
     const auto result = prepared.result();
-    BOOST_TEST(unlike(result, tests::expected_by_sums(prepared, maker)) == 0U);
+    BOOST_TEST(tests::unlike(result, tests::expected_by_sums(prepared, maker)) == 0U);
     BOOST_TEST(std::ranges::count_if(result.as<float>(), [](float x) { return std::isnan(x); }) ==
                6);
   }
@@ -169,7 +153,7 @@ BOOST_AUTO_TEST_CASE(bounds_let_nan_pass) {
 
 // The next layer reads what fills the last block of channels, and multiplies it with zeros.
 BOOST_AUTO_TEST_CASE(what_fills_a_block_stays_zero) {
-  if (!has_loops()) return;
+  if (!tests::has_wide_loops()) return;
   for (const std::uint32_t channels : {2U, 15U, 17U, 24U, 31U})
     for (const float special : {1.0F, nan, infinity}) {
       const auto c = depthwise(channels, 5, 9);
@@ -193,7 +177,7 @@ BOOST_AUTO_TEST_CASE(what_fills_a_block_stays_zero) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_no_such_convolution_is_refused) {
-  if (!has_loops()) return;
+  if (!tests::has_wide_loops()) return;
   const auto taken = [](auto&& change) {
     Convolution c = depthwise(32, 9, 11);
     change(c);

@@ -4,7 +4,6 @@
 #include <array>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
-#include <iostream>
 #include <thread>
 
 #include "kernels/cpu/bands.hpp"
@@ -13,6 +12,7 @@
 #include "ops/table.hpp"
 #include "tests/kernels/convolutions.hpp"
 #include "tests/kernels/fences.hpp"
+#include "tests/kernels/wide_loops.hpp"
 
 namespace polychron {
 namespace {
@@ -26,13 +26,6 @@ using tests::random_depthwise;
 using tests::same;
 using tests::takes_depthwise;
 
-/// Says so where this machine has none.
-bool has_loops() {
-  if (takes_depthwise(depthwise(32, 7, 7).maker(1).problem())) return true;
-  std::cout << "skipped: this processor has no AVX-512\n";
-  return false;
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(depthwise_memory)
@@ -40,7 +33,7 @@ BOOST_AUTO_TEST_SUITE(depthwise_memory)
 // Rows of all blocks are shared, so that parts are alike; what is small stays whole. Nothing is
 // computed twice, and whoever computes which parts makes the whole.
 BOOST_AUTO_TEST_CASE(parts_in_any_order_make_the_whole) {
-  if (!has_loops()) return;
+  if (!tests::has_wide_loops()) return;
   for (const auto& cut :
        {std::pair(depthwise(96, 28, 29), 2U), std::pair(depthwise(96, 112, 111, 3, 2), 4U),
         std::pair(depthwise(16, 43, 60, 5), 2U), std::pair(depthwise(16, 8, 8), 1U)}) {
@@ -80,7 +73,7 @@ BOOST_AUTO_TEST_CASE(parts_in_any_order_make_the_whole) {
 
 // As in bands, where planes of channels are as far from each other as in the whole picture.
 BOOST_AUTO_TEST_CASE(rows_of_larger_pictures_make_the_whole) {
-  if (!has_loops()) return;
+  if (!tests::has_wide_loops()) return;
   std::size_t made = 0;
   for (std::uint32_t seed = 3000; seed < 3200; ++seed) {
     const Prepared prepared(random_depthwise(seed));
@@ -114,7 +107,7 @@ BOOST_AUTO_TEST_CASE(rows_of_larger_pictures_make_the_whole) {
 
 // Also where windows begin before the picture, and end behind it.
 BOOST_AUTO_TEST_CASE(nothing_beside_the_operands_is_touched) {
-  if (!has_loops()) return;
+  if (!tests::has_wide_loops()) return;
   for (const bool at_end : {true, false})
     for (std::uint32_t seed = 2000; seed < 2100; ++seed)
       tests::run_between_fences(random_depthwise(seed), at_end);
@@ -122,42 +115,20 @@ BOOST_AUTO_TEST_CASE(nothing_beside_the_operands_is_touched) {
 
 // A result may lie where a caller has memory, an operand where a slice begins.
 BOOST_AUTO_TEST_CASE(operands_may_lie_anywhere) {
-  if (!has_loops()) return;
-  for (std::uint32_t seed = 3000; seed < 3060; ++seed) {
-    const auto maker = tests::random_depthwise(seed);
-    tests::run_misaligned(maker);
-  }
+  if (!tests::has_wide_loops()) return;
+  for (std::uint32_t seed = 3000; seed < 3060; ++seed)
+    tests::run_misaligned(random_depthwise(seed));
 }
 
 // A plan's memory is another for each call.
 BOOST_AUTO_TEST_CASE(operands_that_moved_are_found) {
-  if (!has_loops()) return;
-  const auto c = depthwise(40, 6, 17);
-  auto maker = c.maker(5, true);
-  maker.then_with(op("add"), c.result());
-  const Prepared one(maker);
-  auto values = tests::copies_of(maker);
-  for (const std::size_t i : {0U, 2U, 3U})
-    for (float& x : values[i].as<float>()) x = 1 - x;
-  const Prepared other(maker, values);
-  std::array<Buffer, 2> results{Buffer(one.result_bytes()), Buffer(one.result_bytes())};
-  auto addresses = one.addresses();
-  std::array<std::byte*, 1> outputs{results[0].data()};
-  const kernels::Arguments arguments{addresses, outputs, nullptr};
-  const auto bound = one.kernel->bind(arguments);
-  bound->run();
-  std::ranges::copy(other.addresses(), addresses.begin());
-  outputs[0] = results[1].data();
-  bound->rebind();
-  bound->run();
-  BOOST_TEST(same(results[0].bytes(), one.result()));
-  BOOST_TEST(same(results[1].bytes(), other.result()));
-  BOOST_TEST(!same(results[0].bytes(), results[1]));
+  if (!tests::has_wide_loops()) return;
+  tests::run_elsewhere(depthwise(40, 6, 17));
 }
 
 // The filter as it came is needed no more.
 BOOST_AUTO_TEST_CASE(the_filter_is_kept_in_blocks_alone) {
-  if (!has_loops()) return;
+  if (!tests::has_wide_loops()) return;
   const Prepared prepared(depthwise(40, 6, 17, 5).maker(5, true));
   BOOST_TEST(prepared.kernel->keeps_constant(1));
   BOOST_TEST(!prepared.kernel->keeps_constant(0));

@@ -5,6 +5,7 @@
 #include <boost/test/unit_test.hpp>
 #include <utility>
 
+#include "ops/table.hpp"
 #include "tests/kernels/fenced.hpp"
 
 namespace polychron::tests {
@@ -56,6 +57,29 @@ void run_misaligned(const ProblemMaker& maker) {
   usual.kernel->bind(arguments)->run();
   BOOST_TEST(same(std::as_const(output).bytes().subspan(off), usual.result()),
              to_string(usual.problem));
+}
+
+void run_elsewhere(const Convolution& convolution) {
+  auto maker = convolution.maker(5, true);
+  maker.then_with(ops::op("add"), convolution.result());
+  const Prepared one(maker);
+  auto values = copies_of(maker);
+  for (const std::size_t i : {0U, 2U, 3U})
+    for (float& x : values[i].as<float>()) x = 1 - x;
+  const Prepared other(maker, values);
+  std::array<Buffer, 2> results{Buffer(one.result_bytes()), Buffer(one.result_bytes())};
+  auto addresses = one.addresses();
+  std::array<std::byte*, 1> outputs{results[0].data()};
+  const kernels::Arguments arguments{addresses, outputs, nullptr};
+  const auto bound = one.kernel->bind(arguments);
+  bound->run();
+  std::ranges::copy(other.addresses(), addresses.begin());
+  outputs[0] = results[1].data();
+  bound->rebind();
+  bound->run();
+  BOOST_TEST(same(results[0].bytes(), one.result()));
+  BOOST_TEST(same(results[1].bytes(), other.result()));
+  BOOST_TEST(!same(results[0].bytes(), results[1]));
 }
 
 }  // namespace polychron::tests

@@ -1,4 +1,4 @@
-// Kernels between pages that nobody may touch: what they read and write beside their operands.
+// Convolutions in memory of all kinds: between pages that nobody may touch, unaligned, moved.
 #pragma once
 
 #include <span>
@@ -16,5 +16,8 @@ void run_between_fences(const ProblemMaker& maker, bool at_end);
 /// Likewise where what it takes and gives lies four bytes from where a plan's memory would: what a
 /// caller gives may lie anywhere.
 void run_misaligned(const ProblemMaker& maker);
+
+/// Runs it, then with operands and result that are elsewhere.
+void run_elsewhere(const Convolution& convolution);
 
 }  // namespace polychron::tests

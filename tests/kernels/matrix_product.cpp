@@ -3,7 +3,6 @@
 #include <array>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
-#include <iostream>
 #include <limits>
 #include <thread>
 
@@ -15,6 +14,7 @@
 #include "tests/kernels/fenced.hpp"
 #include "tests/kernels/problems.hpp"
 #include "tests/kernels/random.hpp"
+#include "tests/kernels/wide_loops.hpp"
 
 namespace polychron {
 namespace {
@@ -27,13 +27,6 @@ using tests::Random;
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-
-/// Says so where this machine has none.
-bool has_panels() {
-  if (kernels::has_avx512()) return true;
-  std::cout << "skipped: this processor has no AVX-512\n";
-  return false;
-}
 
 std::unique_ptr<kernels::Kernel> kernel_of(const kernels::Problem& problem) {
   for (const auto& way : kernels::implementations(problem.op))
@@ -155,15 +148,6 @@ std::vector<float> computed(const ProblemMaker& maker, const kernels::Kernel& ke
   return result;
 }
 
-/// Where numbers differ; NaN are alike.
-std::size_t unlike(std::span<const float> a, std::span<const float> b) {
-  BOOST_REQUIRE(a.size() == b.size());
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    count += a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i])) ? 0U : 1U;
-  return count;
-}
-
 /// gelu as a product stores it, of each number.
 std::vector<float> gelu_of(const std::vector<float>& numbers) {
   const auto rows = static_cast<std::uint32_t>(numbers.size());
@@ -193,7 +177,7 @@ BOOST_AUTO_TEST_SUITE(matrix_product)
 
 // Also by every other way, in parts and with guards behind what is written.
 BOOST_AUTO_TEST_CASE(near_the_reference) {
-  if (!has_panels()) return;
+  if (!tests::has_wide_loops()) return;
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     const auto maker = random_product(seed);
     BOOST_TEST(suits_matrix_panels(maker.problem()), tests::name_of("product", seed));
@@ -203,14 +187,15 @@ BOOST_AUTO_TEST_CASE(near_the_reference) {
 
 // The order of a sum is promised: it is the same in every group of rows, panel and part.
 BOOST_AUTO_TEST_CASE(sums_are_in_the_order_of_elements) {
-  if (!has_panels()) return;
+  if (!tests::has_wide_loops()) return;
   std::size_t added = 0, biased = 0, bounded = 0, transposed = 0, in_stretches = 0;
   for (std::uint32_t seed = 1000; seed < 1300; ++seed) {
     const auto maker = random_product(seed);
     const auto problem = maker.problem();
     const auto epilogue = *kernels::product_epilogue_of(problem);
     if (epilogue.gelu) continue;
-    const std::size_t wrong = unlike(between_fences(maker, seed % 2 == 0), expected_by_sums(maker));
+    const std::size_t wrong =
+        tests::unlike(between_fences(maker, seed % 2 == 0), expected_by_sums(maker));
     BOOST_TEST(wrong == 0U,
                wrong << " numbers are wrong with seed " << seed << ": " << to_string(problem));
     added += epilogue.added > 0 ? 1U : 0U;
@@ -226,30 +211,30 @@ BOOST_AUTO_TEST_CASE(sums_are_in_the_order_of_elements) {
 }
 
 BOOST_AUTO_TEST_CASE(rows_and_columns_of_any_number) {
-  if (!has_panels()) return;
+  if (!tests::has_wide_loops()) return;
   for (std::uint32_t rows = 2; rows <= 26; ++rows)
     for (std::uint32_t columns = 1; columns <= 100; columns += columns % 16 == 1 ? 14 : 1) {
       const auto maker = product(rows, 64 + (rows + columns) % 9, columns);
-      BOOST_TEST(unlike(between_fences(maker, true), expected_by_sums(maker)) == 0U,
+      BOOST_TEST(tests::unlike(between_fences(maker, true), expected_by_sums(maker)) == 0U,
                  rows << " by " << columns);
     }
 }
 
 // So many that a core's own cache does not hold them: then in rounds, with all panels in each.
 BOOST_AUTO_TEST_CASE(many_rows) {
-  if (!has_panels()) return;
+  if (!tests::has_wide_loops()) return;
   for (const auto& maker :
        {product(1000, 3100, 20), product(2111, 520, 20), product(10, 70000, 3)}) {
     const auto kernel = kernel_of(maker.problem());
     const auto result = computed(maker, *kernel, [](auto& bound) { bound.run(); });
-    BOOST_TEST(unlike(result, expected_by_sums(maker)) == 0U, to_string(maker.problem()));
+    BOOST_TEST(tests::unlike(result, expected_by_sums(maker)) == 0U, to_string(maker.problem()));
   }
 }
 
 // Of rows where there are more of them than columns. What is small stays whole; nothing is computed
 // twice, whatever the order, and whoever computes it.
 BOOST_AUTO_TEST_CASE(parts_make_the_whole) {
-  if (!has_panels()) return;
+  if (!tests::has_wide_loops()) return;
   for (const Cut& cut : cuts) {
     auto maker = product(cut.rows, cut.elements, cut.columns);
     maker.then_with(op("add"), {cut.rows, cut.columns}).then(op("gelu"));
@@ -278,13 +263,13 @@ BOOST_AUTO_TEST_CASE(parts_make_the_whole) {
         threads.emplace_back([&bound, i] { bound.run_part(i); });
       for (auto& thread : threads) thread.join();
     });
-    BOOST_TEST(unlike(whole, by_threads) == 0U, text);
+    BOOST_TEST(tests::unlike(whole, by_threads) == 0U, text);
   }
 }
 
 // What the next step reads first is fetched; what this one does is told within its panels.
 BOOST_AUTO_TEST_CASE(parts_tell_what_they_read_first) {
-  if (!has_panels()) return;
+  if (!tests::has_wide_loops()) return;
   for (const Cut& cut : cuts) {
     const auto maker = product(cut.rows, cut.elements, cut.columns);
     const auto kernel = kernel_of(maker.problem());
@@ -302,12 +287,12 @@ BOOST_AUTO_TEST_CASE(parts_tell_what_they_read_first) {
       bound.precedes(bound);
       bound.run();
     });
-    BOOST_TEST(unlike(usual, ahead) == 0U);
+    BOOST_TEST(tests::unlike(usual, ahead) == 0U);
   }
 }
 
 BOOST_AUTO_TEST_CASE(special_values_stay_in_their_rows_and_columns) {
-  if (!has_panels()) return;
+  if (!tests::has_wide_loops()) return;
   for (const float special : {nan, infinity, -infinity}) {
     ProblemMaker maker(op("matmul"), 5);
     maker.input({21, 67}).constant({67, 50}).output({21, 50}).then(op("relu"));
@@ -333,7 +318,7 @@ BOOST_AUTO_TEST_CASE(special_values_stay_in_their_rows_and_columns) {
 
 // As exact as a float is, but for what is left of large negative numbers: that is less than 1e-8.
 BOOST_AUTO_TEST_CASE(gelu_is_near_its_formula) {
-  if (!has_panels()) return;
+  if (!tests::has_wide_loops()) return;
   std::vector<float> numbers;
   for (int i = -80000; i <= 80000; ++i) numbers.push_back(static_cast<float>(i) * 1e-4F);
   for (const float x : {1e-30F, 1e-40F, 5.9999995F, 6.0F, 1e4F, 3e38F})
@@ -355,11 +340,11 @@ BOOST_AUTO_TEST_CASE(gelu_is_near_its_formula) {
 
 // Of the whole sum, not of what a stretch of elements adds to it.
 BOOST_AUTO_TEST_CASE(gelu_follows_the_whole_sum) {
-  if (!has_panels()) return;
+  if (!tests::has_wide_loops()) return;
   auto maker = product(11, 3100, 50);
   const auto sums = expected_by_sums(maker);
   maker.then(op("gelu"));
-  BOOST_TEST(unlike(between_fences(maker, true), gelu_of(sums)) == 0U);
+  BOOST_TEST(tests::unlike(between_fences(maker, true), gelu_of(sums)) == 0U);
 }
 
 // Also what fills the last one up, in memory that was something else before.
@@ -383,13 +368,13 @@ BOOST_AUTO_TEST_CASE(panels_are_written_whole) {
                              : transposed ? from[(first + i) * rows + row]
                                           : from[row * columns + first + i]);
       expected.push_back(nan);  // and nothing behind it
-      BOOST_TEST(unlike(panel, expected) == 0U,
+      BOOST_TEST(tests::unlike(panel, expected) == 0U,
                  rows << " rows" << (transposed ? ", transposed" : ""));
     }
 }
 
 BOOST_AUTO_TEST_CASE(what_they_are_not_for) {
-  if (!has_panels()) return;
+  if (!tests::has_wide_loops()) return;
   const auto suits = [](const ProblemMaker& maker) { return suits_matrix_panels(maker.problem()); };
   BOOST_TEST(suits(product(2, 64, 7)));
   BOOST_TEST(!suits(product(1, 64, 7)));  // a vector
@@ -420,7 +405,7 @@ BOOST_AUTO_TEST_CASE(what_they_are_not_for) {
 
 // A vector, then a matrix, then a function: what would be in another order is not taken.
 BOOST_AUTO_TEST_CASE(what_may_follow) {
-  if (!has_panels()) return;
+  if (!tests::has_wide_loops()) return;
   const auto with = [](const auto& add) {
     auto maker = product(4, 64, 7);
     add(maker);
@@ -440,7 +425,7 @@ BOOST_AUTO_TEST_CASE(what_may_follow) {
 
 // Views and slices are oneDNN's, but of the matrix, which is read once.
 BOOST_AUTO_TEST_CASE(how_operands_lie) {
-  if (!has_panels()) return;
+  if (!tests::has_wide_loops()) return;
   const auto maker = product(64, 64, 64);
   for (const std::size_t i : {0U, 1U, 2U}) {
     auto ordered = maker.problem(), sliced = maker.problem();
@@ -462,14 +447,14 @@ BOOST_AUTO_TEST_CASE(how_operands_lie) {
           sum = std::fma(left[r * 64 + k], right[c * 64 + k], sum);
         expected.push_back(sum);
       }
-    BOOST_TEST(unlike(usual, expected) == 0U);
-    BOOST_TEST(unlike(steps, expected) == 0U);
+    BOOST_TEST(tests::unlike(usual, expected) == 0U);
+    BOOST_TEST(tests::unlike(steps, expected) == 0U);
   }
 }
 
 // The matrix as it came is needed no more, and its panels are counted for.
 BOOST_AUTO_TEST_CASE(the_matrix_is_kept_in_panels_alone) {
-  if (!has_panels()) return;
+  if (!tests::has_wide_loops()) return;
   const auto kernel = kernel_of(product(9, 70, 50).problem());
   BOOST_TEST(kernel->keeps_constant(1));
   BOOST_TEST(!kernel->keeps_constant(0));

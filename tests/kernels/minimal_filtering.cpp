@@ -3,13 +3,13 @@
 #include <array>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
-#include <iostream>
 #include <limits>
 
 #include "kernels/cpu/cut_kernel.hpp"
 #include "ops/attributes.hpp"
 #include "ops/table.hpp"
 #include "tests/kernels/convolutions.hpp"
+#include "tests/kernels/wide_loops.hpp"
 
 namespace polychron {
 namespace {
@@ -38,14 +38,6 @@ ProblemMaker convolution(std::uint32_t seed, const Sizes& s, std::uint32_t paddi
 constexpr Sizes usual{1, 64, 48, 14, 15};  // in tiles of 4x4
 constexpr Sizes few{1, 32, 48, 10, 9};     // in tiles of 2x2
 
-/// Says so where this machine has none.
-bool has_minimal() {
-  const auto kernel = first_kernel(convolution(1, usual, 1).problem());
-  if (kernel != nullptr && kernel->filters_minimally()) return true;
-  std::cout << "skipped: this processor has no AVX-512\n";
-  return false;
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(minimal_filtering)
@@ -53,7 +45,7 @@ BOOST_AUTO_TEST_SUITE(minimal_filtering)
 // Channels that fill no block, one block of a pair, tiles beyond an edge, paddings unlike each
 // other.
 BOOST_AUTO_TEST_CASE(near_the_reference) {
-  if (!has_minimal()) return;
+  if (!tests::has_wide_loops()) return;
   for (std::uint32_t seed = 0; seed < 40; ++seed) {
     Random random(seed);
     const Sizes s{random.chance() ? 1U : random.pick(2, 3), random.pick(16, 112),
@@ -76,7 +68,7 @@ BOOST_AUTO_TEST_CASE(near_the_reference) {
 
 // Measured: 1.6e-6 of the largest result in tiles of 4x4, 8e-7 in those of 2x2, 3e-7 the plain way.
 BOOST_AUTO_TEST_CASE(errors_are_small) {
-  if (!has_minimal()) return;
+  if (!tests::has_wide_loops()) return;
   for (const auto& [sizes, allowed] :
        {std::pair(Sizes{1, 128, 32, 28, 28}, 3e-6), std::pair(Sizes{1, 512, 32, 7, 7}, 2e-6)}) {
     const auto maker = convolution(5, sizes, 1);
@@ -93,7 +85,7 @@ BOOST_AUTO_TEST_CASE(errors_are_small) {
 
 // Sums and differences of such values would be NaN where the plain way has infinity, or nothing.
 BOOST_AUTO_TEST_CASE(special_values_stay_where_they_belong) {
-  if (!has_minimal()) return;
+  if (!tests::has_wide_loops()) return;
   constexpr float infinity = std::numeric_limits<float>::infinity();
   for (const Sizes& sizes : {usual, few, Sizes{1, 67, 50, 14, 15}})
     for (const float special :
@@ -122,7 +114,7 @@ BOOST_AUTO_TEST_CASE(special_values_stay_where_they_belong) {
 // F(4x4, 3x3) takes a tile's numbers for each of its results: a large one's rounding errors would
 // be in all of them. (Of 1e9 they were 20 and more.)
 BOOST_AUTO_TEST_CASE(a_large_number_is_not_seen_beyond_its_window) {
-  if (!has_minimal()) return;
+  if (!tests::has_wide_loops()) return;
   constexpr std::size_t row = 7, column = 6;
   for (const Sizes& sizes : {usual, few})
     for (const float large : {1e4F, -1e6F, 1e9F, 1e13F}) {
@@ -144,7 +136,7 @@ BOOST_AUTO_TEST_CASE(a_large_number_is_not_seen_beyond_its_window) {
 
 // The next layer reads what fills the last block of channels.
 BOOST_AUTO_TEST_CASE(what_fills_a_block_stays_zero) {
-  if (!has_minimal()) return;
+  if (!tests::has_wide_loops()) return;
   for (const float special : {1.0F, std::numeric_limits<float>::quiet_NaN()}) {
     auto maker = convolution(6, {1, 64, 40, 14, 15}, 1);
     maker.then(op("clamp"), ClampAttributes{0.5, {}});
@@ -167,7 +159,7 @@ BOOST_AUTO_TEST_CASE(what_fills_a_block_stays_zero) {
 
 // Both ways, whichever was taken first.
 BOOST_AUTO_TEST_CASE(operands_that_moved_are_found) {
-  if (!has_minimal()) return;
+  if (!tests::has_wide_loops()) return;
   const auto maker = convolution(4, usual, 1);
   const auto problem = maker.problem();
   const auto kernel = first_kernel(problem);
@@ -200,7 +192,7 @@ BOOST_AUTO_TEST_CASE(operands_that_moved_are_found) {
 }
 
 BOOST_AUTO_TEST_CASE(what_gains_nothing_or_is_no_such_convolution_is_computed_plainly) {
-  if (!has_minimal()) return;
+  if (!tests::has_wide_loops()) return;
   const auto plain = [](const ProblemMaker& maker, const std::string& what) {
     const auto kernel = first_kernel(maker.problem());
     BOOST_REQUIRE_MESSAGE(kernel != nullptr, what);
@@ -230,7 +222,7 @@ BOOST_AUTO_TEST_CASE(what_gains_nothing_or_is_no_such_convolution_is_computed_pl
 
 // Along tiles where there are many, along channels where the filter is most of what is read.
 BOOST_AUTO_TEST_CASE(parts_by_shape) {
-  if (!has_minimal()) return;
+  if (!tests::has_wide_loops()) return;
   const auto text_of = [](kernels::Problem problem) {
     problem.inputs[0].layout = problem.outputs[0].layout = Layout::blocked16;
     std::string text;
@@ -249,7 +241,7 @@ BOOST_AUTO_TEST_CASE(parts_by_shape) {
 
 // Whatever their order, and whatever was in their memory.
 BOOST_AUTO_TEST_CASE(parts_do_not_touch_each_other) {
-  if (!has_minimal()) return;
+  if (!tests::has_wide_loops()) return;
   for (const Sizes& sizes : {Sizes{2, 128, 144, 20, 21}, Sizes{1, 256, 272, 7, 7}}) {
     const auto maker = convolution(8, sizes, 1);
     const auto problem = maker.problem();

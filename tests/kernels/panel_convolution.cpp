@@ -3,13 +3,13 @@
 #include <bit>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
-#include <iostream>
 #include <limits>
 
 #include "kernels/epilogue.hpp"
 #include "ops/layouts.hpp"
 #include "ops/table.hpp"
 #include "tests/kernels/convolutions.hpp"
+#include "tests/kernels/wide_loops.hpp"
 
 namespace polychron {
 namespace {
@@ -25,13 +25,6 @@ using tests::takes_panels;
 constexpr float infinity = std::numeric_limits<float>::infinity();
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
-/// Says so where this machine has none.
-bool has_panels() {
-  if (takes_panels(Convolution{}.maker(1).problem())) return true;
-  std::cout << "skipped: this processor has no AVX-512\n";
-  return false;
-}
-
 /// A 3x3 convolution by two pixels, padded.
 Convolution strided(std::uint32_t in, std::uint32_t out, std::uint32_t height,
                     std::uint32_t width) {
@@ -41,25 +34,13 @@ Convolution strided(std::uint32_t in, std::uint32_t out, std::uint32_t height,
   return c;
 }
 
-/// Where numbers differ; zeros are alike, and so are NaN. All of them if there are not as many.
-std::size_t unlike(std::span<const float> a, std::span<const float> b) {
-  if (a.size() != b.size()) return a.size();
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < a.size(); ++i)
-    count += a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i])) ? 0U : 1U;
-  return count;
-}
-std::size_t unlike(const Buffer& a, const Buffer& b) {
-  return unlike(a.as<float>(), b.as<float>());
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(panel_convolution)
 
 // Also by every other way, in parts and with guards behind what is written.
 BOOST_AUTO_TEST_CASE(near_the_reference) {
-  if (!has_panels()) return;
+  if (!tests::has_wide_loops()) return;
   std::size_t taken = 0;
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     const auto maker = tests::random_convolution(seed);
@@ -72,7 +53,7 @@ BOOST_AUTO_TEST_CASE(near_the_reference) {
 // The order of a sum is promised: it is the same in every group, part and band. To the last bit
 // there is no tolerance that something small could hide in.
 BOOST_AUTO_TEST_CASE(sums_are_in_the_order_of_taps_and_channels) {
-  if (!has_panels()) return;
+  if (!tests::has_wide_loops()) return;
   std::size_t added = 0, clamped = 0, biased = 0, layouts[4] = {}, without_taps = 0;
   for (std::uint32_t seed = 1000; seed < 1400; ++seed) {
     const auto maker = tests::random_convolution(seed);
@@ -80,7 +61,7 @@ BOOST_AUTO_TEST_CASE(sums_are_in_the_order_of_taps_and_channels) {
     if (prepared.kernel->filters_minimally()) continue;
     BOOST_TEST_REQUIRE(takes_panels(maker.problem()), tests::name_of("panels", seed));
     const auto expected = tests::expected_by_sums(prepared, maker);
-    const std::size_t wrong = unlike(prepared.result(), expected);
+    const std::size_t wrong = tests::unlike(prepared.result(), expected);
     BOOST_TEST(wrong == 0U, wrong << " numbers are wrong with seed " << seed << ": "
                                   << to_string(prepared.problem));
     const auto& a = std::get<Conv2dAttributes>(prepared.problem.attributes);
@@ -100,7 +81,7 @@ BOOST_AUTO_TEST_CASE(sums_are_in_the_order_of_taps_and_channels) {
 
 // Pixels are computed in groups: long ones, and one or two of what they leave.
 BOOST_AUTO_TEST_CASE(rows_of_any_length) {
-  if (!has_panels()) return;
+  if (!tests::has_wide_loops()) return;
   for (std::uint32_t width = 1; width <= 60; ++width) {
     std::vector<Convolution> cases{{1, 20, 40, 1, width}, {2, 20, 17, 2, width}};
     auto wide = Convolution{1, 9, 48, 2, width, 1, 3};  // a row at a time, with edges
@@ -112,7 +93,7 @@ BOOST_AUTO_TEST_CASE(rows_of_any_length) {
       const auto maker = cases[i].maker(width, true);
       const Prepared prepared(maker);
       BOOST_TEST_REQUIRE(takes_panels(maker.problem()));
-      BOOST_TEST(unlike(prepared.result(), tests::expected_by_sums(prepared, maker)) == 0U,
+      BOOST_TEST(tests::unlike(prepared.result(), tests::expected_by_sums(prepared, maker)) == 0U,
                  "case " << i << " of width " << width);
     }
   }
@@ -121,7 +102,7 @@ BOOST_AUTO_TEST_CASE(rows_of_any_length) {
 // So many pixels that a part goes through them in rounds, with all panels in each: there the ends
 // of rounds meet the ends of rows and pictures.
 BOOST_AUTO_TEST_CASE(pictures_larger_than_a_cache) {
-  if (!has_panels()) return;
+  if (!tests::has_wide_loops()) return;
   auto deep = strided(600, 65, 17, 21);  // parts are of channels here, of pixels elsewhere
   deep.a.strides = {1, 2};
   for (const auto& c : {Convolution{1, 96, 24, 64, 64}, Convolution{3, 200, 16, 33, 17},
@@ -133,13 +114,13 @@ BOOST_AUTO_TEST_CASE(pictures_larger_than_a_cache) {
     const bool by_pixels = prepared.kernel->constant_bytes() <= prepared.inputs[0].size();
     BOOST_TEST(by_pixels == (c.in != deep.in));
     BOOST_TEST(prepared.inputs[0].size() / (by_pixels ? prepared.kernel->parts() : 1) > round);
-    BOOST_TEST(unlike(prepared.result(), tests::expected_by_sums(prepared, maker)) == 0U);
+    BOOST_TEST(tests::unlike(prepared.result(), tests::expected_by_sums(prepared, maker)) == 0U);
   }
 }
 
 // Who compares two pictures' results, or two pixels', counts on it.
 BOOST_AUTO_TEST_CASE(a_result_does_not_depend_on_its_place_in_a_group) {
-  if (!has_panels()) return;
+  if (!tests::has_wide_loops()) return;
   for (const bool pointwise : {true, false}) {
     std::vector<float> first;  // the channels of a result
     for (std::uint32_t width = 1; width <= 45; ++width) {
@@ -176,7 +157,7 @@ BOOST_AUTO_TEST_CASE(a_result_does_not_depend_on_its_place_in_a_group) {
 // A tap that an edge cuts off is multiplied with zeros for some pixels of a group: never with what
 // lies beside the picture.
 BOOST_AUTO_TEST_CASE(special_values_are_seen_by_their_windows_alone) {
-  if (!has_panels()) return;
+  if (!tests::has_wide_loops()) return;
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     Random random(seed);
     const bool pointwise = seed % 4 == 0;
@@ -227,7 +208,7 @@ BOOST_AUTO_TEST_CASE(special_values_are_seen_by_their_windows_alone) {
 
 // A bound does not hide that something went wrong, and one that is NaN is none.
 BOOST_AUTO_TEST_CASE(bounds_let_nan_pass) {
-  if (!has_panels()) return;
+  if (!tests::has_wide_loops()) return;
   for (const auto& bounds : {ClampAttributes{0.5, 1.5}, ClampAttributes{double{nan}, 1.5},
                              ClampAttributes{0.5, double{nan}}, ClampAttributes{}}) {
     auto maker = Convolution{1, 16, 32, 3, 9}.maker(2, true);
@@ -249,7 +230,7 @@ BOOST_AUTO_TEST_CASE(bounds_let_nan_pass) {
 
 // The next layer reads what fills the last block of channels, and multiplies it with zeros.
 BOOST_AUTO_TEST_CASE(what_fills_a_block_stays_zero) {
-  if (!has_panels()) return;
+  if (!tests::has_wide_loops()) return;
   for (const std::uint32_t channels : {17U, 24U, 31U, 40U, 63U})
     for (const float special : {1.0F, nan, infinity, -infinity})
       for (const bool pointwise : {true, false}) {
@@ -277,7 +258,7 @@ BOOST_AUTO_TEST_CASE(what_fills_a_block_stays_zero) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_no_such_convolution_is_refused) {
-  if (!has_panels()) return;
+  if (!tests::has_wide_loops()) return;
   const Convolution usual{1, 16, 32, 7, 9};
   const auto changed = [&](auto&& change) {
     Convolution c = usual;
@@ -345,7 +326,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_such_convolution_is_refused) {
 
 // Zero times infinity is NaN: padding would be seen. Without padding nothing meets zeros.
 BOOST_AUTO_TEST_CASE(infinite_weights_meet_no_padding) {
-  if (!has_panels()) return;
+  if (!tests::has_wide_loops()) return;
   for (const float special : {infinity, -infinity, nan})
     for (const std::uint32_t padding : {0U, 1U}) {
       Convolution c{1, 20, 40, 5, 9, 2, 2};

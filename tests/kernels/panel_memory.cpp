@@ -4,13 +4,13 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <functional>
-#include <iostream>
 #include <thread>
 
 #include "kernels/cpu/cut_kernel.hpp"
 #include "ops/table.hpp"
 #include "tests/kernels/convolutions.hpp"
 #include "tests/kernels/fences.hpp"
+#include "tests/kernels/wide_loops.hpp"
 
 namespace polychron {
 namespace {
@@ -21,13 +21,6 @@ using tests::Prepared;
 using tests::run_between_fences;
 using tests::same;
 using tests::takes_panels;
-
-/// Says so where this machine has none.
-bool has_panels() {
-  if (takes_panels(Convolution{}.maker(1).problem())) return true;
-  std::cout << "skipped: this processor has no AVX-512\n";
-  return false;
-}
 
 /// Convolutions whose parts are groups of pixels, or channels; 1x1 and others.
 struct Cut {
@@ -55,7 +48,7 @@ BOOST_AUTO_TEST_SUITE(panel_memory)
 // Groups go to parts where there are many, as the filter is read by all of them; channels where the
 // filter is more than the picture. What is small stays whole. Nothing is computed twice.
 BOOST_AUTO_TEST_CASE(parts_by_shape) {
-  if (!has_panels()) return;
+  if (!tests::has_wide_loops()) return;
   for (const auto& [convolution, parts, by_pixels] : cuts()) {
     const Prepared prepared(convolution.maker(1));
     BOOST_TEST_REQUIRE(takes_panels(prepared.problem));
@@ -87,7 +80,7 @@ BOOST_AUTO_TEST_CASE(parts_by_shape) {
 
 // Whatever their order, and whoever computes them.
 BOOST_AUTO_TEST_CASE(parts_in_any_order_make_the_whole) {
-  if (!has_panels()) return;
+  if (!tests::has_wide_loops()) return;
   for (const auto& cut : cuts()) {
     auto maker = cut.convolution.maker(2, true);
     maker.then_with(op("add"), cut.convolution.result()).then(op("relu"));
@@ -133,7 +126,7 @@ class NextStep final : public kernels::Bound {
 // Each part fetches what its share of the next step's parts begins with; results stay what they
 // are.
 BOOST_AUTO_TEST_CASE(the_next_step_is_foreseen) {
-  if (!has_panels()) return;
+  if (!tests::has_wide_loops()) return;
   for (const auto& cut : cuts()) {
     const Prepared prepared(cut.convolution.maker(3, true));
     const auto whole = prepared.result();
@@ -155,7 +148,7 @@ BOOST_AUTO_TEST_CASE(the_next_step_is_foreseen) {
 
 // By channels each part begins with panels of its own, by pixels all with the same.
 BOOST_AUTO_TEST_CASE(parts_tell_what_they_read_first) {
-  if (!has_panels()) return;
+  if (!tests::has_wide_loops()) return;
   for (const auto& cut : cuts()) {
     const Prepared prepared(cut.convolution.maker(4));
     static_cast<void>(prepared.result([&](kernels::Bound& bound) {
@@ -177,7 +170,7 @@ BOOST_AUTO_TEST_CASE(parts_tell_what_they_read_first) {
 // Loops fetch ahead what is not theirs, but read and write nothing of it: also the last pixel's
 // last channels, and where windows begin before the picture.
 BOOST_AUTO_TEST_CASE(nothing_beside_the_operands_is_touched) {
-  if (!has_panels()) return;
+  if (!tests::has_wide_loops()) return;
   for (const bool at_end : {true, false}) {
     for (std::uint32_t seed = 2000; seed < 2060; ++seed)
       run_between_fences(tests::random_convolution(seed), at_end);
@@ -187,7 +180,7 @@ BOOST_AUTO_TEST_CASE(nothing_beside_the_operands_is_touched) {
 
 // A result may lie where a caller has memory, an operand where a slice begins.
 BOOST_AUTO_TEST_CASE(operands_may_lie_anywhere) {
-  if (!has_panels()) return;
+  if (!tests::has_wide_loops()) return;
   for (std::uint32_t seed = 3000; seed < 3060; ++seed) {
     const auto maker = tests::random_convolution(seed);
     if (!takes_panels(maker.problem())) continue;  // filtered: of more than one pixel
@@ -197,33 +190,13 @@ BOOST_AUTO_TEST_CASE(operands_may_lie_anywhere) {
 
 // A plan's memory is another for each call.
 BOOST_AUTO_TEST_CASE(operands_that_moved_are_found) {
-  if (!has_panels()) return;
-  const Convolution c{1, 24, 40, 6, 17};
-  auto maker = c.maker(5, true);
-  maker.then_with(op("add"), c.result());
-  const Prepared one(maker);
-  auto values = tests::copies_of(maker);
-  for (const std::size_t i : {0U, 2U, 3U})
-    for (float& x : values[i].as<float>()) x = 1 - x;
-  const Prepared other(maker, values);
-  std::array<Buffer, 2> results{Buffer(one.result_bytes()), Buffer(one.result_bytes())};
-  auto addresses = one.addresses();
-  std::array<std::byte*, 1> outputs{results[0].data()};
-  const kernels::Arguments arguments{addresses, outputs, nullptr};
-  const auto bound = one.kernel->bind(arguments);
-  bound->run();
-  std::ranges::copy(other.addresses(), addresses.begin());
-  outputs[0] = results[1].data();
-  bound->rebind();
-  bound->run();
-  BOOST_TEST(same(results[0].bytes(), one.result()));
-  BOOST_TEST(same(results[1].bytes(), other.result()));
-  BOOST_TEST(!same(results[0].bytes(), results[1]));
+  if (!tests::has_wide_loops()) return;
+  tests::run_elsewhere({1, 24, 40, 6, 17});
 }
 
 // The filter as it came is needed no more, and its panels are counted for once.
 BOOST_AUTO_TEST_CASE(the_filter_is_kept_in_panels_alone) {
-  if (!has_panels()) return;
+  if (!tests::has_wide_loops()) return;
   Convolution c{1, 18, 40, 6, 17, 2, 3};
   const Prepared prepared(c.maker(5, true));
   BOOST_TEST(prepared.kernel->keeps_constant(1));
