@@ -41,10 +41,9 @@ class DeviceState : public Member<DeviceState, device_actor> {
   /// At the end of every message: a lane that has nothing left to do lets callers in.
   void rest();
   bool has_mail() const;
-  /// Whether the next message is an operation that starts as soon as it arrives and is known to be
-  /// over soon: then a caller that waits may run it instead of this lane's thread.
-  bool next_is_brief();
-  bool is_brief(const msg::Operation& operation) const;
+  /// Of the next message, if that is an operation which starts as soon as it arrives: a caller that
+  /// waits may run what is brief instead of this lane's thread.
+  msg::Length next_length();
   bool lost() const { return gone_ || environment().lost->lost(); }
   /// Likewise, where something is left undone for it.
   bool finds_lost() const {

@@ -80,6 +80,19 @@ Result<void> DeviceState::instantiate(msg::GraphSlot& graph) {
   });
 }
 
+namespace {
+
+void note_length(msg::GraphSlot::Instance& instance, msg::Clock::duration took) {
+  constexpr auto brief = std::chrono::microseconds(250), little = std::chrono::microseconds(15);
+  // A single run that took longer is chance: an interrupt takes as much.
+  const auto usual = std::min(took, std::exchange(instance.took, took));
+  instance.length = took > brief     ? msg::Length::unknown
+                    : usual > little ? msg::Length::brief
+                                     : msg::Length::little;
+}
+
+}  // namespace
+
 kernels::ExecuteStatus DeviceState::run(msg::GraphSlot& graph, std::span<double> seconds) {
   auto& mine = graph.instances[lane_];
   if (!mine.plan) {
@@ -90,9 +103,10 @@ kernels::ExecuteStatus DeviceState::run(msg::GraphSlot& graph, std::span<double>
   auto* const observer = environment().tap.observer();
   const bool listened_to = observer != nullptr && observer->wants_steps();
   std::vector<double> for_observer;
-  // It is brief if it was the last time that somebody looked: as long as it is not, and whenever
+  // It is what it was the last time that somebody looked: as long as it is not brief, and whenever
   // a caller runs it who waits.
-  const bool timed = environment().helping && (!mine.brief || msg::Helping::here());
+  const bool timed = environment().helping && (mine.length == msg::Length::unknown ||
+                                               msg::Helping::here());
   const auto begun = timed ? msg::Clock::now() : msg::Clock::time_point();
   const auto result = guarded([&]() -> Result<void> {
     if (listened_to && seconds.empty()) {
@@ -106,8 +120,7 @@ kernels::ExecuteStatus DeviceState::run(msg::GraphSlot& graph, std::span<double>
     inherent = status.inherent;
     return status.result;
   });
-  constexpr auto brief = std::chrono::microseconds(250);  // some wake-ups
-  if (timed) mine.brief = msg::Clock::now() - begun <= brief;
+  if (timed) note_length(mine, msg::Clock::now() - begun);
   if (listened_to && result)
     observer->steps_taken(self().id(), in_hand_->stamp.ticket, graph, seconds);
   return {result, inherent};

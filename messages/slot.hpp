@@ -11,7 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "messages/conditions.hpp"
 #include "messages/graph.hpp"
+#include "messages/length.hpp"
 #include "messages/memory.hpp"
 #include "messages/shared/invalidity.hpp"
 #include "messages/tensor.hpp"
@@ -53,7 +55,8 @@ struct GraphSlot {
   struct Instance {
     std::unique_ptr<kernels::PlanInstance> plan;
     Reservation arena;
-    bool brief = false;  ///< its last timed run was: see DeviceState::next_is_brief()
+    Length length = Length::unknown;              ///< of its last timed run
+    Clock::duration took = Clock::duration::max();  ///< that run
   };
   std::vector<Instance> instances;  ///< one a lane; each lane opens its own only
   graph_actor actor;                ///< cleared by release, which breaks the cycle

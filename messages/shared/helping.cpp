@@ -24,10 +24,9 @@ constexpr auto patience = std::chrono::microseconds(20);
 constexpr int most_looks = 16, most_operations = 64;
 
 /// With several calls on their way, what is left of a lane's mail when one is answered is done at
-/// once, rather than have the lane's thread woken for it: so many operations, while they take no
-/// longer than to wake it would.
+/// once, rather than have the lane's thread woken for it: so many operations, while each takes less
+/// than to wake it would.
 constexpr int most_extra = 16;
-constexpr auto little = std::chrono::microseconds(15);
 
 /// What has begun to run goes on for a few turns after the reply is there, rather than have others
 /// woken for it.
@@ -77,16 +76,16 @@ class Helping::Helper final : public caf::execution_unit {
       if (count_ > 0) {
         if (over && turns_left-- == 0) return true;
         run(pop(), over ? messages_a_last_turn : messages_a_turn);
-      } else if (over && (lane_.job == nullptr || extra_left == 0 || last_took_ > little)) {
+      } else if (over && (lane_.job == nullptr || extra_left == 0)) {
         return true;
       } else if (lane_.job != nullptr) {
         // A lane that has not started yet cannot say.
-        const auto& brief = lane_.lane->next_is_brief;
-        if (operations_left == 0 || !brief || !brief()) return over;
+        const auto& next_length = lane_.lane->next_length;
+        const auto length = next_length ? next_length() : Length::unknown;
+        if (length == Length::unknown || (over && length != Length::little)) return over;
+        if (operations_left == 0) return over;
         --(over ? extra_left : operations_left);
-        const auto began = Clock::now();
         run_lane();
-        last_took_ = Clock::now() - began;
       } else if (const auto found = helping_.look(); found.job != nullptr) {
         take(found);
       } else {
@@ -153,7 +152,6 @@ class Helping::Helper final : public caf::execution_unit {
   std::size_t first_ = 0, count_ = 0;
   Found lane_;
   bool in_operation_ = false;
-  Clock::duration last_took_ = 2 * little;  ///< its last operation, if there was one
 };
 
 thread_local Helping::Helper* Helping::Helper::active = nullptr;
@@ -177,6 +175,7 @@ Helping::Helping(caf::actor_system& system, std::shared_ptr<Workforce> force, st
 Helping::~Helping() = default;
 
 void Helping::add_lane(std::shared_ptr<OwnThread::Post> post) {
+  post->set_lookers(lookers_);
   lanes_.at(added_++).post = std::move(post);
 }
 
@@ -187,8 +186,8 @@ void Helping::set_context(caf::actor_addr context) {
   ensure(context_job_ != nullptr, "a context is scheduled");
 }
 
-void Helping::set_lane(std::size_t lane, std::function<bool()> next_is_brief) {
-  lanes_.at(lane).next_is_brief = std::move(next_is_brief);
+void Helping::set_lane(std::size_t lane, std::function<Length()> next_length) {
+  lanes_.at(lane).next_length = std::move(next_length);
 }
 
 Helping::Found Helping::look() noexcept {
@@ -197,27 +196,33 @@ Helping::Found Helping::look() noexcept {
   return {force_->try_take(context_job_), nullptr};
 }
 
+Helping::Found Helping::keep_looking(const std::atomic<bool>& settled) noexcept {
+  static const bool alone = std::thread::hardware_concurrency() == 1;
+  Found found;
+  lookers_->fetch_add(1);
+  const auto until = Clock::now() + patience;
+  while (!alone && found.job == nullptr && !settled.load(std::memory_order_acquire) &&
+         Clock::now() <= until) {
+    std::this_thread::yield();
+    found = look();
+  }
+  lookers_->fetch_sub(1);
+  for (const auto& lane : lanes_) lane.post->see_to_rest();
+  return found;
+}
+
 void Helping::help(const std::atomic<bool>& settled) {
   if (carries_actors() || caf::logger::current_logger() != nullptr) return;
-  static const bool alone = std::thread::hardware_concurrency() == 1;
-  const auto now = Clock::now();
   if (habit.with == this) {
-    habit.waits = habit.calls <= few && now - habit.since <= at_once;
+    habit.waits = habit.calls <= few && Clock::now() - habit.since <= at_once;
     habit.calls = 0;
   }
-  auto until = now + patience;
-  int looks_left = most_looks, operations_left = most_operations;
-  while (looks_left > 0 && !settled.load(std::memory_order_acquire)) {
+  int operations_left = most_operations;
+  for (int looks = 0; looks < most_looks && !settled.load(std::memory_order_acquire); ++looks) {
+    auto found = look();
+    if (found.job == nullptr) found = keep_looking(settled);
     // Whoever has a job of a context knows that its system is there.
-    if (const auto found = look(); found.job != nullptr) {
-      if (!Helper(*this).work(settled, found, operations_left)) return;
-      --looks_left;
-      until = Clock::now() + patience;
-    } else if (alone || Clock::now() > until) {
-      return;
-    } else {
-      std::this_thread::yield();
-    }
+    if (found.job == nullptr || !Helper(*this).work(settled, found, operations_left)) return;
   }
 }
 

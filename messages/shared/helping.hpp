@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "messages/length.hpp"
 #include "messages/shared/own_thread.hpp"
 #include "messages/shared/workers.hpp"
 
@@ -23,6 +24,8 @@ namespace polychron::msg {
 ///   waits again; and before it begins an operation it has nothing else in its hands. One that is
 ///   held up in an operation, be it for good, holds up that lane and nobody else.
 /// - A helper touches one context. What it makes runnable in another goes the usual way.
+/// - While somebody looks for work, no thread is woken for what comes to a lane's post. Whoever
+///   ceases to look sees to what was left there.
 /// - The system waits for a helper as for a thread of its own, as long as that has a job.
 /// - A thread that carries actors does not help: no handler runs within another.
 /// - Kernels find the floating-point mode of the library's threads, and callers keep their own.
@@ -39,9 +42,9 @@ class Helping {
   /// The next lane has this thread.
   void add_lane(std::shared_ptr<OwnThread::Post> post);
   void set_context(caf::actor_addr context);
-  /// By a lane, as it starts: how it tells whether the next message of its mail is an operation
-  /// that is known to be brief. Called by whoever has its job.
-  void set_lane(std::size_t lane, std::function<bool()> next_is_brief);
+  /// By a lane, as it starts: how it tells the length of its mail's next message, if that is an
+  /// operation. Called by whoever has its job.
+  void set_lane(std::size_t lane, std::function<Length()> next_length);
 
   /// Works for the context until `settled`, or until what comes next is not a helper's. Allocates
   /// nothing. Does nothing on a thread that carries actors, of this or of another system.
@@ -69,7 +72,7 @@ class Helping {
   };
   struct Lane {
     std::shared_ptr<OwnThread::Post> post;
-    std::function<bool()> next_is_brief;
+    std::function<Length()> next_length;
   };
   struct Found {
     caf::resumable* job = nullptr;
@@ -77,12 +80,15 @@ class Helping {
   };
   /// Takes a job of a lane, or the context's, that waits for a thread.
   Found look() noexcept;
+  /// Likewise, again and again. Meanwhile no thread is woken for a lane's job.
+  Found keep_looking(const std::atomic<bool>& settled) noexcept;
 
   caf::actor_system& system_;
   const std::shared_ptr<Workforce> force_;
   Door door_{*this};
   std::vector<Lane> lanes_;  ///< each written as it is made, and by its lane's first step
   std::size_t added_ = 0;
+  const std::shared_ptr<std::atomic<int>> lookers_ = std::make_shared<std::atomic<int>>(0);
   caf::actor_addr context_;  ///< weak: keeps the address from being another actor's
   const caf::resumable* context_job_ = nullptr;
 };

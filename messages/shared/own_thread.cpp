@@ -32,7 +32,7 @@ caf::resumable* OwnThread::Post::await() {
   std::unique_lock lock(mutex_);
   for (;;) {
     // A helper may have come before.
-    if (auto* const job = job_.exchange(nullptr)) return job;
+    if (auto* const job = take()) return job;
     if (closed_) return nullptr;
     changed_.wait(lock);
   }
@@ -44,6 +44,18 @@ void OwnThread::Post::put(caf::resumable* job) {
     const auto* const before = job_.exchange(job);
     ensure(before == nullptr, "an actor is made runnable once until it has run");
   }
+  // Whoever ceases to look does so before he sees to the rest: one of us finds the other.
+  if (lookers_ && lookers_->load() > 0) {
+    left_.store(true);
+    if (lookers_->load() > 0) return;
+  }
+  changed_.notify_one();
+}
+
+void OwnThread::Post::see_to_rest() noexcept {
+  if (!left_.load() || !left_.exchange(false)) return;
+  // The thread is either asleep or has yet to look.
+  { const std::lock_guard lock(mutex_); }
   changed_.notify_one();
 }
 

@@ -20,23 +20,38 @@ class OwnThread {
   class Post {
    public:
     explicit Post(caf::actor_system& system) : system_(system) {}
-    /// For the thread, which is woken: `job`, with the caller's share of it.
+    /// For the thread: `job`, with the caller's share of it. The thread is woken, unless somebody
+    /// looks for work who comes by here.
     void put(caf::resumable* job);
+    /// From here on counts those that look into this, and call see_to_rest() when they have ceased
+    /// to. Before anybody puts.
+    void set_lookers(std::shared_ptr<const std::atomic<int>> lookers) noexcept {
+      lookers_ = std::move(lookers);
+    }
+    /// Wakes the thread if it was not for what is here.
+    void see_to_rest() noexcept;
     /// Takes what the thread has not taken yet; null if there is nothing.
     caf::resumable* try_take() noexcept {
-      return job_.load(std::memory_order_relaxed) == nullptr ? nullptr : job_.exchange(nullptr);
+      return job_.load(std::memory_order_relaxed) == nullptr ? nullptr : take();
     }
 
    private:
     friend class OwnThread;
     void serve();
     caf::resumable* await();
+    /// What was left is known to be taken before it is: what is left next is not forgotten.
+    caf::resumable* take() noexcept {
+      left_.store(false);
+      return job_.exchange(nullptr);
+    }
     void close() noexcept;
 
     caf::actor_system& system_;
     std::mutex mutex_;
     std::condition_variable changed_;
     std::atomic<caf::resumable*> job_{nullptr};  ///< set under the lock
+    std::atomic<bool> left_{false};              ///< the thread was not woken for it
+    std::shared_ptr<const std::atomic<int>> lookers_;
     bool closed_ = false;
   };
 

@@ -6,6 +6,13 @@
 
 namespace polychron::msg {
 
+namespace {
+
+/// So long waits what was pushed quietly, and so often whoever is on the lookout comes by.
+constexpr auto interval = std::chrono::microseconds(100);
+
+}  // namespace
+
 /// What a job sees of the thread that it runs on.
 class Workforce::Unit final : public caf::execution_unit {
  public:
@@ -47,11 +54,10 @@ void Workforce::push(caf::resumable* job) noexcept {
 void Workforce::push_quietly(caf::resumable* job) noexcept {
   {
     std::unique_lock lock(mutex_);
-    // Threads that are at work come by anyway.
-    if (quiet_count_ < quiet_.size() && sleeping_ > 0) {
-      quiet_[quiet_count_++] = job;
-      ++quietly_pushed_;
-      if (!lookout_ && !std::exchange(called_, true)) wake_one(lock);
+    if (quiet_count_ < quiet_.size()) {
+      quiet_[quiet_count_++] = {job, Clock::now() + interval};
+      // Threads that are at work come by.
+      if (sleeping_ > 0 && !lookout_ && !std::exchange(called_, true)) wake_one(lock);
       return;
     }
   }
@@ -69,7 +75,7 @@ void Workforce::wake_one(std::unique_lock<std::mutex>& lock) noexcept {
 void Workforce::rest(std::unique_lock<std::mutex>& lock) {
   ++sleeping_;
   while (idle()) {
-    if (called_ && !lookout_)
+    if (!lookout_ && (called_ || quiet_count_ > 0))
       look_out(lock);
     else
       changed_.wait(lock);
@@ -78,32 +84,31 @@ void Workforce::rest(std::unique_lock<std::mutex>& lock) {
 }
 
 void Workforce::look_out(std::unique_lock<std::mutex>& lock) {
-  constexpr auto interval = std::chrono::microseconds(100);
-  // Intervals in which nothing was pushed quietly. Each takes a core from whoever computes there.
+  // Intervals in which nothing was there. Each takes a core from whoever computes there.
   constexpr int most = 2;
-  // And such in which something was, after which what is there is no longer taken for new.
-  constexpr int longest = 4;
   lookout_ = true;
   called_ = false;
-  for (int intervals = 0, busy = 0; idle() && intervals < most;) {
-    const auto before = quietly_pushed_;
-    const bool passed = changed_.wait_for(lock, interval) == std::cv_status::timeout;
-    const bool pushed = quietly_pushed_ != before;
-    intervals = pushed ? 0 : intervals + 1;
-    busy = pushed ? busy + 1 : 0;
-    // Who keeps several calls on their way comes for them before the next interval has passed.
-    if (!passed || (pushed && busy < longest)) continue;
+  for (int intervals = 0; idle() && intervals < most;) {
+    const auto taken = quietly_taken_;
+    changed_.wait_for(lock, interval);
+    intervals = quiet_count_ > 0 || quietly_taken_ != taken ? 0 : intervals + 1;
     surface();
-    busy = 0;
   }
   lookout_ = false;
-  surface();
   if (count_ > 1) changed_.notify_one();
 }
 
 void Workforce::surface() noexcept {
-  // What does not fit waits here until something is popped.
-  while (quiet_count_ > 0 && count_ < ring_.size()) at(count_++) = quiet_[--quiet_count_];
+  if (quiet_count_ == 0) return;
+  const auto now = closing_ ? Clock::time_point::max() : Clock::now();
+  std::size_t left = 0;
+  for (std::size_t i = 0; i < quiet_count_; ++i)
+    // What does not fit waits here until something is popped.
+    if (quiet_[i].due <= now && count_ < ring_.size())
+      at(count_++) = quiet_[i].job;
+    else
+      quiet_[left++] = quiet_[i];
+  quiet_count_ = left;
 }
 
 caf::resumable* Workforce::pop() noexcept {
@@ -117,8 +122,9 @@ caf::resumable* Workforce::try_take(const caf::resumable* job) noexcept {
   constexpr std::size_t near = 64;  // of a long queue a thread comes by soon enough
   const std::lock_guard lock(mutex_);
   for (std::size_t place = 0; place < quiet_count_; ++place)
-    if (auto* const found = quiet_[place]; found == job) {
+    if (auto* const found = quiet_[place].job; found == job) {
       quiet_[place] = quiet_[--quiet_count_];
+      ++quietly_taken_;
       return found;
     }
   for (std::size_t place = 0; place < std::min(count_, near); ++place) {
@@ -151,10 +157,9 @@ void Workforce::serve() {
     Unit unit(*this, system);
     lock.lock();
     for (;;) {
-      // Nobody is on the lookout for those: this is.
-      if (!lookout_) surface();
+      surface();
       if (idle()) rest(lock);
-      if (!lookout_) surface();
+      surface();
       if (count_ == 0) break;
       auto* const job = pop();
       lock.unlock();

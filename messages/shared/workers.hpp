@@ -5,6 +5,7 @@
 #include <atomic>
 #include <caf/all.hpp>
 #include <caf/scheduler/abstract_coordinator.hpp>
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>
@@ -29,7 +30,7 @@ class Workforce {
   void open(caf::actor_system& system, std::size_t messages_a_turn);
   void push(caf::resumable* job) noexcept;
   /// Likewise, by who means to take it back soon: only if it does not, a thread that is on the
-  /// lookout runs the job, after some 100 us.
+  /// lookout or has other work runs the job, 100 to 200 us later.
   void push_quietly(caf::resumable* job) noexcept;
   /// Takes `job` out of the queue, for whoever runs it instead of a thread of this. Null if it is
   /// not there, or far from its turn.
@@ -38,6 +39,7 @@ class Workforce {
   void close();
 
  private:
+  using Clock = std::chrono::steady_clock;
   class Unit;
   caf::resumable*& at(std::size_t place) noexcept { return ring_[(first_ + place) % ring_.size()]; }
   /// Takes the first out. Under the lock, with one in the queue.
@@ -45,7 +47,8 @@ class Workforce {
   /// Makes room ahead of need, so that push() finds some when there is no memory.
   void make_room() noexcept;
   void serve();
-  /// What was pushed quietly is a job like others from here on. Under the lock.
+  /// What was pushed quietly and is due is a job like others from here on; all of it at the end.
+  /// Under the lock.
   void surface() noexcept;
   void wake_one(std::unique_lock<std::mutex>& lock) noexcept;
   /// Until there is a job, or the end.
@@ -61,9 +64,13 @@ class Workforce {
   std::size_t first_ = 0, count_ = 0, sleeping_ = 0;
   std::atomic<std::size_t> waking_{0};  ///< by those who push, without the lock
   bool closing_ = false;
-  std::array<caf::resumable*, 16> quiet_{};  ///< `quiet_count_` jobs that were pushed quietly
+  struct Quiet {
+    caf::resumable* job;
+    Clock::time_point due;  ///< from then on a thread may run it
+  };
+  std::array<Quiet, 16> quiet_{};  ///< `quiet_count_` of these
   std::size_t quiet_count_ = 0;
-  std::uint64_t quietly_pushed_ = 0;  ///< so far
+  std::uint64_t quietly_taken_ = 0;  ///< of these by who pushed them, so far
   bool called_ = false;               ///< one of those that sleep was woken to be on the lookout
   bool lookout_ = false;              ///< one is: it comes by without being woken
   std::vector<std::thread> threads_;
