@@ -105,8 +105,8 @@ kernels::ExecuteStatus DeviceState::run(msg::GraphSlot& graph, std::span<double>
   std::vector<double> for_observer;
   // It is what it was the last time that somebody looked: as long as it is not brief, and whenever
   // a caller runs it who waits.
-  const bool timed = environment().helping && (mine.length == msg::Length::unknown ||
-                                               msg::Helping::here());
+  const bool timed =
+      environment().helping && (mine.length == msg::Length::unknown || msg::Helping::here());
   const auto begun = timed ? msg::Clock::now() : msg::Clock::time_point();
   const auto result = guarded([&]() -> Result<void> {
     if (listened_to && seconds.empty()) {

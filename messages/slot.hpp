@@ -55,7 +55,7 @@ struct GraphSlot {
   struct Instance {
     std::unique_ptr<kernels::PlanInstance> plan;
     Reservation arena;
-    Length length = Length::unknown;              ///< of its last timed run
+    Length length = Length::unknown;                ///< of its last timed run
     Clock::duration took = Clock::duration::max();  ///< that run
   };
   std::vector<Instance> instances;  ///< one a lane; each lane opens its own only

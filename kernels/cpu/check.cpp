@@ -80,6 +80,7 @@ class GraphCheck {
 
   void check_internal(const PlanNode& node) const {
     if (node.op == op_bands) return expect(node.outputs.size() == 1, "bands are of one result");
+    if (node.op == op_attention) return check_attention(node);
     expect(node.own_inputs == 1 && node.outputs.size() == 1, "a pass's operator has one operand");
     const PlanValue& in = graph_.values[node.inputs[0]];
     const PlanValue& out = graph_.values[node.outputs[0]];
@@ -89,6 +90,28 @@ class GraphCheck {
              "a view lies in what it is of");
     else if (node.op != op_depth_to_space)
       expect(in.descriptor == out.descriptor, "a pass's operator keeps shape and type");
+  }
+
+  /// Its first two operands make scores, which the mask broadcasts to, and these with the third its
+  /// result.
+  void check_attention(const PlanNode& node) const {
+    expect((node.own_inputs == 3 || node.own_inputs == 4) && node.outputs.size() == 1 &&
+               node.inputs.size() == node.own_inputs && node.post_ops.empty(),
+           "an attention has three operands, or a mask as well");
+    const Problem problem = problem_of(graph_, node);
+    const auto shape = [&](std::size_t i) { return problem.inputs[i].descriptor.shape; };
+    const auto product = [&](Shape left, const Shape& right) {
+      const bool fits =
+          left.size() >= 2 && right.size() >= 2 && left.back() == right[right.size() - 2];
+      expect(fits, "an attention's operands can be multiplied");
+      left.back() = right.back();
+      return left;
+    };
+    const Shape scores = product(shape(0), shape(1));
+    expect(node.own_inputs == 3 || ops::broadcastable(shape(3), scores),
+           "an attention's mask broadcasts to its scores");
+    expect(product(scores, shape(2)) == problem.outputs[0].descriptor.shape,
+           "an attention has its products' shape");
   }
 
   void check_post_op(const PlanNode& node, const PostOp& post_op) const {

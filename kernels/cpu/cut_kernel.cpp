@@ -148,7 +148,7 @@ std::unique_ptr<Kernel> prepare_in_parts(const Problem& problem, std::string& te
   // Convolutions and products in loops of our own are cut as these like it; they are the first ways
   // that take such.
   if (suits_minimal_filtering(problem) || suits_panels(problem) || suits_depthwise(problem) ||
-      suits_matrix_panels(problem))
+      suits_matrix_panels(problem) || problem.op == op_attention)
     for (const Implementation& way : implementations(problem.op)) {
       auto kernel = way.prepare(problem);
       if (!kernel) continue;

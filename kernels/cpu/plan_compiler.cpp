@@ -37,6 +37,10 @@ class PlanCompiler {
   std::shared_ptr<CpuPlan> compile() {
     check_graph(graph_, "the builder");
     if (settings_.optimize) optimize(graph_);
+    if (settings_.optimize && !settings_.reference_only) {
+      join_attention(graph_);
+      check_graph(graph_, "join_attention");
+    }
     if (settings_.optimize && settings_.cut && !settings_.reference_only) {
       banded_ = compute_in_bands(graph_);
       check_graph(graph_, "compute_in_bands");

@@ -24,6 +24,7 @@ std::span<const Entry> copy_entries() noexcept;
 
 // What the tables list, a file each or a few.
 KernelResult prepare_arg_min_max(const Problem& problem);
+KernelResult prepare_attention(const Problem& problem);
 KernelResult prepare_concat(const Problem& problem);
 KernelResult prepare_cumulative_sum(const Problem& problem);
 KernelResult prepare_depth_to_space(const Problem& problem);

@@ -21,23 +21,10 @@ namespace {
 /// core's own cache.
 constexpr std::size_t stretch = 1536;
 
-struct Sizes {
-  std::size_t rows, elements, columns;
+struct Sizes : RowGroups, ColumnPanels {
+  std::size_t elements;
 
-  std::size_t groups() const { return (rows + most_product_rows - 1) / most_product_rows; }
-  std::size_t first_row(std::size_t group) const { return rows * group / groups(); }
-  /// Vectors of columns, and in how many panels they are.
-  std::size_t vectors() const { return (columns + wide_floats - 1) / wide_floats; }
-  std::size_t panels() const {
-    return (vectors() + most_product_vectors - 1) / most_product_vectors;
-  }
-  std::size_t first_vector(std::size_t panel) const { return vectors() * panel / panels(); }
-  std::size_t vectors_of(std::size_t panel) const {
-    return first_vector(panel + 1) - first_vector(panel);
-  }
-  std::size_t floats_before(std::size_t panel) const {
-    return first_vector(panel) * wide_floats * elements;
-  }
+  std::size_t floats_before(std::size_t panel) const { return first_column(panel) * elements; }
 };
 
 /// A part: some groups of rows by some panels.
@@ -129,7 +116,7 @@ class MatrixProduct final : public Kernel {
           if (many)
             product.fetch =
                 ahead.share(product.elements / elements_at_once, 1, share.last_group - group);
-          multiply_rows(product, sizes_.first_row(group + 1) - sizes_.first_row(group));
+          multiply_rows(product, sizes_.rows_of(group));
         }
       }
     }
@@ -147,7 +134,7 @@ class MatrixProduct final : public Kernel {
       return reinterpret_cast<const float*>(operands.inputs[input]);
     };
     const std::size_t row = sizes_.first_row(group);
-    const std::size_t column = sizes_.first_vector(panel) * wide_floats;
+    const std::size_t column = sizes_.first_column(panel);
     const std::size_t at = row * sizes_.columns + column;
     return {.left = floats(0) + row * sizes_.elements,
             .left_step = sizes_.elements,
@@ -176,7 +163,7 @@ KeptBytes panels_of(const Sizes& sizes, const ConstantMatrix& matrix) {
   auto bytes =
       Buffer::uninitialized(sizes.vectors() * wide_floats * sizes.elements * sizeof(float));
   for (std::size_t panel = 0; panel < sizes.panels(); ++panel) {
-    const std::size_t first = sizes.first_vector(panel) * wide_floats;
+    const std::size_t first = sizes.first_column(panel);
     const std::size_t width = sizes.vectors_of(panel) * wide_floats;
     fill_panel(matrix, first, std::min(width, sizes.columns - first), width,
                bytes.as<float>().data() + sizes.floats_before(panel));
@@ -189,8 +176,9 @@ KeptBytes panels_of(const Sizes& sizes, const ConstantMatrix& matrix) {
 KernelResult prepare_matrix_product(const Problem& problem) {
   if (!suits_matrix_panels(problem)) return refuse("not a product as our own loops take it");
   const auto matrix = ConstantMatrix::of(problem);
-  const Sizes sizes{*element_count(problem.outputs[0].descriptor.shape) / matrix.columns,
-                    matrix.rows, matrix.columns};
+  const Sizes sizes{{*element_count(problem.outputs[0].descriptor.shape) / matrix.columns},
+                    {matrix.columns},
+                    matrix.rows};
   return KernelResult(std::make_unique<MatrixProduct>(sizes, *product_epilogue_of(problem),
                                                       panels_of(sizes, matrix)));
 }

@@ -1,5 +1,5 @@
 // Products with a constant matrix: of one row, and of several where the compiler makes vectors of
-// AVX-512.
+// AVX-512; there attention, too.
 #include "kernels/direct/direct.hpp"
 #include "kernels/direct/wide.hpp"
 #include "ops/table.hpp"
@@ -13,6 +13,7 @@ constexpr Entry entries[] = {
 #ifdef POLYCHRON_WIDE
     {ops::op("gemm"), prepare_matrix_product},
     {ops::op("matmul"), prepare_matrix_product},
+    {op_attention, prepare_attention},
 #endif
 };
 

@@ -71,8 +71,8 @@ class Workforce {
   std::array<Quiet, 16> quiet_{};  ///< `quiet_count_` of these
   std::size_t quiet_count_ = 0;
   std::uint64_t quietly_taken_ = 0;  ///< of these by who pushed them, so far
-  bool called_ = false;               ///< one of those that sleep was woken to be on the lookout
-  bool lookout_ = false;              ///< one is: it comes by without being woken
+  bool called_ = false;              ///< one of those that sleep was woken to be on the lookout
+  bool lookout_ = false;             ///< one is: it comes by without being woken
   std::vector<std::thread> threads_;
 };
 

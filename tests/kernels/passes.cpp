@@ -5,6 +5,7 @@
 
 #include "kernels/cpu/cpu_backend.hpp"
 #include "kernels/fusion.hpp"
+#include "kernels/vectors.hpp"
 #include "ops/table.hpp"
 #include "tests/kernels/graphs.hpp"
 
@@ -239,29 +240,73 @@ BOOST_AUTO_TEST_CASE(transposed_convolutions_become_convolutions) {
 }
 
 // Attention: the transposes around both products move nothing, the mask fuses into the scores.
-BOOST_AUTO_TEST_CASE(attention_moves_nothing) {
+namespace {
+
+/// An attention of four heads, as exporters write it. `others` are the result's other steps.
+struct AttentionMaker {
   GraphMaker maker;
-  const Shape flat{1, 9, 24}, split{1, 9, 4, 6}, heads{1, 4, 9, 6}, keys{1, 4, 6, 9},
-      scores{1, 4, 9, 9};
-  const auto x = maker.input(flat), mask = maker.input({1, 1, 1, 9});
-  const auto head = [&](const Shape& shape, std::vector<std::uint32_t> order) {
-    const auto y = maker.node(op("matmul"), {x, maker.random({24, 24})}, flat);
-    const auto parts = maker.node(op("reshape"), {y}, split, ReshapeAttributes{split});
-    return maker.node(op("transpose"), {parts}, shape, TransposeAttributes{order});
-  };
-  const auto q = head(heads, {0, 2, 1, 3}), k = head(keys, {0, 2, 3, 1}),
-             v = head(heads, {0, 2, 1, 3});
-  const auto raw = maker.node(op("matmul"), {q, k}, scores);
-  const auto masked = maker.node(op("add"), {raw, mask}, scores);
-  const auto weights = maker.node(op("softmax"), {masked}, scores, SoftmaxAttributes{3});
-  const auto context = maker.node(op("matmul"), {weights, v}, heads);
-  const auto back =
-      maker.node(op("transpose"), {context}, split, TransposeAttributes{{{0, 2, 1, 3}}});
-  maker.output(maker.node(op("reshape"), {back}, flat, ReshapeAttributes{flat}));
-  const auto steps = check(maker);
-  BOOST_TEST(steps.size() == 6U);
-  BOOST_TEST(count(steps, "transpose float32") == 0);
-  BOOST_TEST(count(steps, "matmul+add") == 1);
+  std::uint32_t tokens = 9;
+  double offset = 0;  ///< added to all scores
+  bool masked = true;
+  bool keeps_weights = false;    ///< they are an output as well
+  bool softens_queries = false;  ///< the softmax is not over keys
+
+  void make() {
+    const Shape flat{1, tokens, 24}, split{1, tokens, 4, 6}, heads{1, 4, tokens, 6},
+        keys{1, 4, 6, tokens}, scores{1, 4, tokens, tokens};
+    const auto x = maker.input(flat), mask = maker.input({1, 1, 1, tokens});
+    const auto head = [&](const Shape& shape, std::vector<std::uint32_t> order) {
+      const auto y = maker.node(op("matmul"), {x, maker.random({24, 24})}, flat);
+      const auto parts = maker.node(op("reshape"), {y}, split, ReshapeAttributes{split});
+      return maker.node(op("transpose"), {parts}, shape, TransposeAttributes{order});
+    };
+    const auto q = head(heads, {0, 2, 1, 3}), k = head(keys, {0, 2, 3, 1}),
+               v = head(heads, {0, 2, 1, 3});
+    auto weights = maker.node(op("matmul"), {q, k}, scores);
+    weights = maker.node(op("linear"), {weights}, scores, LinearAttributes{0.4, offset});
+    if (masked) weights = maker.node(op("add"), {weights, mask}, scores);
+    weights =
+        maker.node(op("softmax"), {weights}, scores, SoftmaxAttributes{softens_queries ? 2U : 3U});
+    const auto context = maker.node(op("matmul"), {weights, v}, heads);
+    const auto back =
+        maker.node(op("transpose"), {context}, split, TransposeAttributes{{{0, 2, 1, 3}}});
+    maker.output(maker.node(op("reshape"), {back}, flat, ReshapeAttributes{flat}));
+    if (keeps_weights) maker.output(weights);
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(attention_is_one_step) {
+  for (const bool masked : {false, true}) {
+    AttentionMaker made{.maker = {}, .masked = masked};
+    made.make();
+    const auto steps = check(made.maker);
+    BOOST_TEST(count(steps, "transpose float32") == 0);
+    if (!kernels::has_avx512()) continue;
+    BOOST_TEST(steps.size() == 4U);
+    BOOST_TEST(count(steps, "] attention float32") == 1);
+    // Whoever looks for one of the three finds it.
+    BOOST_TEST(count(steps, masked ? "[n14, n17, n18] attention" : "[n14, n16, n17] attention") ==
+               1);
+  }
+}
+
+// It would not compute the same, or would leave something out.
+BOOST_AUTO_TEST_CASE(other_products_and_softmaxes_stay_three_steps) {
+  std::vector<AttentionMaker> others(4);
+  others[0].keeps_weights = true;
+  others[1].softens_queries = true;
+  others[2].offset = 0.5;
+  others[3].tokens = 7;  // too few to make panels for
+  for (auto& other : others) {
+    other.make();
+    const auto steps = check(other.maker);
+    BOOST_TEST(steps.size() == 6U);
+    BOOST_TEST(count(steps, "transpose float32") == 0);
+    BOOST_TEST(count(steps, "matmul+linear+add") == 1);
+    BOOST_TEST(count(steps, "attention") == 0);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(parts_that_lie_together_are_views) {

@@ -42,6 +42,10 @@ void split_transposed_convolutions(PlanGraph& graph);
 /// Products read and write transposed values where they lie.
 void absorb_transposes(PlanGraph& graph);
 
+/// Two products and the softmax between become one step, where loops of our own compute it: no
+/// operator of another implementation, so not a pass of optimize().
+void join_attention(PlanGraph& graph);
+
 /// Chooses the layout of pictures and puts reorders where layouts meet.
 void choose_layouts(PlanGraph& graph);
 

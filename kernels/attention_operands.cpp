@@ -1,0 +1,87 @@
+#include "kernels/attention_operands.hpp"
+
+#include <algorithm>
+
+#include "kernels/vectors.hpp"
+
+namespace polychron::kernels {
+namespace {
+
+/// To make panels of keys and values takes as long as some queries do.
+constexpr std::uint32_t least_queries = 8;
+
+/// The steps of a slot that is broadcast to heads of `head_shape`, of so many rows and columns.
+HeadSteps steps_for(const Slot& slot, const Shape& head_shape, std::uint32_t rows,
+                    std::uint32_t columns) {
+  const Shape& shape = slot.descriptor.shape;
+  const auto own = steps_of(slot);
+  // From the last dimension on; one that is not there is broadcast, too.
+  const auto step = [&](std::size_t from_last, std::uint32_t extent) -> std::int64_t {
+    if (from_last >= shape.size()) return 0;
+    const std::size_t i = shape.size() - 1 - from_last;
+    return shape[i] == 1 && extent != 1 ? 0 : own[i];
+  };
+  HeadSteps steps{std::vector<std::int64_t>(head_shape.size()), step(1, rows), step(0, columns)};
+  for (std::size_t i = 0; i < head_shape.size(); ++i)
+    steps.heads[i] = step(head_shape.size() + 1 - i, head_shape[i]);
+  return steps;
+}
+
+bool is_matrix_of_floats(const Slot& slot) {
+  return slot.present && slot.layout == Layout::plain && slot.descriptor.shape.size() >= 2 &&
+         slot.descriptor.data_type == DataType::float32;
+}
+
+}  // namespace
+
+std::int64_t AttentionOperands::offset(const HeadSteps& steps, std::size_t head) const {
+  std::int64_t at = 0;
+  for (std::size_t i = head_shape.size(); i-- > 0; head /= head_shape[i])
+    at += static_cast<std::int64_t>(head % head_shape[i]) * steps.heads[i];
+  return at;
+}
+
+std::optional<AttentionOperands> attention_operands(const Problem& problem) {
+  const auto* const scale = std::get_if<LinearAttributes>(&problem.attributes);
+  if (!has_avx512() || problem.op != op_attention || scale == nullptr || !problem.post_ops.empty())
+    return std::nullopt;
+  const auto& inputs = problem.inputs;
+  const Slot& result = problem.outputs[0];
+  const bool masked = inputs.size() > 3;
+  if (!std::all_of(inputs.begin(), inputs.begin() + 3, is_matrix_of_floats) ||
+      !is_matrix_of_floats(result) ||
+      (masked && (!inputs[3].lies_plain() || !inputs[3].present ||
+                  inputs[3].descriptor.data_type != DataType::float32)))
+    return std::nullopt;
+  const Shape &query = inputs[0].descriptor.shape, &key = inputs[1].descriptor.shape,
+              &out = result.descriptor.shape;
+  const std::uint32_t queries = out[out.size() - 2], features = query.back(), keys = key.back();
+  const std::uint32_t value_features = out.back();
+  AttentionOperands o{.head_shape = Shape(out.begin(), out.end() - 2),
+                      .queries = queries,
+                      .features = features,
+                      .keys = keys,
+                      .value_features = value_features,
+                      .scale = static_cast<float>(scale->alpha),
+                      .masked = masked,
+                      .query = {},
+                      .key = {},
+                      .value = {},
+                      .mask = {},
+                      .result = {}};
+  for (const std::uint32_t extent : o.head_shape) o.heads *= extent;
+  o.query = steps_for(inputs[0], o.head_shape, queries, features);
+  o.key = steps_for(inputs[1], o.head_shape, features, keys);
+  o.value = steps_for(inputs[2], o.head_shape, keys, value_features);
+  o.result = steps_for(result, o.head_shape, queries, value_features);
+  if (masked) o.mask = steps_for(inputs[3], o.head_shape, queries, keys);
+  const auto lies_together = [](const HeadSteps& steps) {
+    return steps.row == 1 || steps.column == 1;
+  };
+  if (queries < least_queries || o.query.column != 1 || o.result.column != 1 ||
+      !lies_together(o.key) || !lies_together(o.value))
+    return std::nullopt;
+  return o;
+}
+
+}  // namespace polychron::kernels

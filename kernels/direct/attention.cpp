@@ -1,0 +1,160 @@
+// softmax(scale * Q K + mask) V of each head in one step: the weights of eight queries at a time
+// stay in a core's nearest cache between the two products. A head's keys and values are made panels
+// of, once for all of its queries.
+#include <algorithm>
+
+#include "kernels/attention_operands.hpp"
+#include "kernels/direct/direct.hpp"
+#include "kernels/direct/operand_panels.hpp"
+#include "kernels/direct/parts_bound.hpp"
+#include "kernels/direct/row_product.hpp"
+#include "kernels/direct/softmax_rows.hpp"
+#include "kernels/parts.hpp"
+
+#ifdef POLYCHRON_WIDE
+
+namespace polychron::kernels::direct {
+namespace {
+
+/// A part: some of the units, which are each a head or, of few heads, a block of its queries.
+struct Share {
+  std::size_t first, last;
+  std::size_t worker;
+};
+
+class Attention final : public Kernel {
+ public:
+  explicit Attention(AttentionOperands operands)
+      : operands_(std::move(operands)), keys_{operands_.keys}, features_{operands_.value_features} {
+    const auto& o = operands_;
+    constexpr std::size_t least_block = 32;  // queries that are worth making panels for
+    blocks_ = o.heads >= usual_parts
+                  ? 1
+                  : std::clamp<std::size_t>(o.queries / least_block, 1, usual_parts);
+    // An exponential and what is around it take some 16 operations.
+    const double operations =
+        static_cast<double>(o.heads * o.queries) *
+        static_cast<double>(o.keys * (2 * o.features + 2 * o.value_features + 16));
+    const std::size_t units = o.heads * blocks_,
+                      parts = parts_of(operations / operations_per_ns, units);
+    for (std::size_t i = 0; i < parts; ++i)
+      shares_.push_back({units * i / parts, units * (i + 1) / parts, i});
+    value_panels_ = keys_.vectors() * wide_floats * o.features;
+    scores_ = value_panels_ + features_.vectors() * wide_floats * o.keys;
+    worker_floats_ = scores_ + most_product_rows * scores_step();
+  }
+
+  std::size_t parts() const noexcept override { return shares_.size(); }
+  bool parts_are_own() const noexcept override { return true; }
+  std::size_t scratch_bytes() const noexcept override {
+    return parts() * worker_floats_ * sizeof(float);
+  }
+  std::unique_ptr<Bound> bind(const Arguments& arguments) const override {
+    return std::make_unique<PartsBound<Attention, const Arguments&>>(*this, arguments);
+  }
+
+  Share whole() const { return {0, operands_.heads * blocks_, 0}; }
+  const Share& share(std::size_t part) const { return shares_[part]; }
+  std::span<const std::byte> read_first(const Share&) const noexcept { return {}; }
+
+  void compute(const Share& share, const Arguments& arguments, std::span<const std::byte>) const {
+    float* const scratch =
+        reinterpret_cast<float*>(arguments.scratch) + share.worker * worker_floats_;
+    for (std::size_t unit = share.first; unit < share.last; ++unit) {
+      const std::size_t head = unit / blocks_, block = unit % blocks_;
+      const Head at = head_of(head, arguments);
+      if (unit == share.first || block == 0) make_panels(at, scratch);
+      attend(at, scratch, operands_.queries * block / blocks_,
+             operands_.queries * (block + 1) / blocks_);
+    }
+  }
+
+ private:
+  struct Head {
+    const float *queries, *keys, *values;
+    Mask mask;
+    float* result;
+  };
+
+  std::size_t scores_step() const { return keys_.vectors() * wide_floats; }
+
+  Head head_of(std::size_t head, const Arguments& arguments) const {
+    const auto& o = operands_;
+    const auto input = [&](std::size_t index, const HeadSteps& steps) {
+      return reinterpret_cast<const float*>(arguments.inputs[index]) + o.offset(steps, head);
+    };
+    Mask mask;
+    if (o.masked)
+      mask = {input(3, o.mask), static_cast<std::size_t>(o.mask.row), o.mask.column == 1};
+    return {input(0, o.query), input(1, o.key), input(2, o.value), mask,
+            reinterpret_cast<float*>(arguments.outputs[0]) + o.offset(o.result, head)};
+  }
+
+  void make_panels(const Head& head, float* scratch) const {
+    const auto& o = operands_;
+    pack({head.keys, o.key.row, o.key.column, o.features, o.keys}, keys_, scratch);
+    pack({head.values, o.value.row, o.value.column, o.keys, o.value_features}, features_,
+         scratch + value_panels_);
+  }
+  static void pack(const OperandMatrix& matrix, const ColumnPanels& panels, float* to) {
+    for (std::size_t panel = 0; panel < panels.panels(); ++panel) {
+      const std::size_t first = panels.first_column(panel), vectors = panels.vectors_of(panel);
+      pack_panel(matrix, first, std::min(vectors * wide_floats, matrix.columns - first), vectors,
+                 to + first * matrix.rows);
+    }
+  }
+
+  void attend(const Head& head, float* scratch, std::size_t first, std::size_t last) const {
+    const auto& o = operands_;
+    float* const scores = scratch + scores_;
+    const RowGroups groups{last - first};
+    for (std::size_t group = 0; group < groups.groups(); ++group) {
+      const std::size_t query = first + groups.first_row(group), rows = groups.rows_of(group);
+      multiply(head.queries + query * static_cast<std::size_t>(o.query.row), o.query.row,
+               o.features, scratch, keys_, scores, scores_step(), rows);
+      Mask mask = head.mask;
+      if (mask.numbers != nullptr) mask.numbers += query * mask.row_step;
+      soften_rows(scores, scores_step(), rows, o.keys, o.scale, mask);
+      multiply(scores, static_cast<std::int64_t>(scores_step()), o.keys, scratch + value_panels_,
+               features_, head.result + query * static_cast<std::size_t>(o.result.row),
+               static_cast<std::size_t>(o.result.row), rows);
+    }
+  }
+  static void multiply(const float* left, std::int64_t left_step, std::size_t elements,
+                       const float* matrix, const ColumnPanels& panels, float* result,
+                       std::size_t result_step, std::size_t rows) {
+    for (std::size_t panel = 0; panel < panels.panels(); ++panel) {
+      const std::size_t column = panels.first_column(panel);
+      multiply_rows({.left = left,
+                     .left_step = static_cast<std::size_t>(left_step),
+                     .panel = matrix + column * elements,
+                     .elements = elements,
+                     .vectors = panels.vectors_of(panel),
+                     .result = result + column,
+                     .result_step = result_step,
+                     .columns = panels.columns - column,
+                     .continues = false,
+                     .ends = true},
+                    rows);
+    }
+  }
+
+  const AttentionOperands operands_;
+  const ColumnPanels keys_, features_;
+  std::size_t blocks_ = 1;  ///< of each head's queries
+  std::vector<Share> shares_;
+  /// Where these begin in a worker's scratch memory, behind the panels of keys.
+  std::size_t value_panels_ = 0, scores_ = 0, worker_floats_ = 0;
+};
+
+}  // namespace
+
+KernelResult prepare_attention(const Problem& problem) {
+  auto operands = attention_operands(problem);
+  if (!operands) return refuse("not an attention as our own loops take it");
+  return KernelResult(std::make_unique<Attention>(std::move(*operands)));
+}
+
+}  // namespace polychron::kernels::direct
+
+#endif

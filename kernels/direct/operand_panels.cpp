@@ -1,0 +1,80 @@
+#include "kernels/direct/operand_panels.hpp"
+
+#ifdef POLYCHRON_WIDE
+
+#include <algorithm>
+
+namespace polychron::kernels::direct {
+namespace {
+
+[[POLYCHRON_WIDE]] void copy_rows(const float* from, std::int64_t row_step, std::size_t rows,
+                                  std::size_t count, std::size_t vectors, float* panel) {
+  for (std::size_t row = 0; row < rows; ++row, from += row_step)
+    for (std::size_t v = 0; v < vectors; ++v, panel += wide_floats)
+      _mm512_storeu_ps(panel, _mm512_maskz_loadu_ps(present(count, v), from + v * wide_floats));
+}
+
+/// Lanes 0 and 2, or 1 and 3, of both.
+template <int Lanes>
+[[gnu::always_inline, POLYCHRON_WIDE]] inline Wide lanes_of(Wide a, Wide b) {
+  return _mm512_shuffle_f32x4(a, b, Lanes);
+}
+
+/// 16 columns of up to 16 elements, `step` floats from one to the next, become rows of a panel.
+[[POLYCHRON_WIDE]] void transpose(const float* from, std::int64_t step, std::size_t columns,
+                                  std::size_t rows, float* panel, std::size_t width) {
+  constexpr int even = 0x88, odd = 0xdd;
+  const __mmask16 elements = present(rows, 0);
+  Wide in[16], fours[16], result[16];
+  POLYCHRON_UNROLLED
+  for (std::size_t c = 0; c < 16; ++c)
+    in[c] = c < columns
+                ? _mm512_maskz_loadu_ps(elements, from + static_cast<std::int64_t>(c) * step)
+                : _mm512_setzero_ps();
+  // Of four columns, in each quarter of a vector: the same element of all four.
+  POLYCHRON_UNROLLED
+  for (std::size_t c = 0; c < 16; c += 4) {
+    const __m512d a = _mm512_castps_pd(_mm512_unpacklo_ps(in[c], in[c + 1]));
+    const __m512d b = _mm512_castps_pd(_mm512_unpackhi_ps(in[c], in[c + 1]));
+    const __m512d d = _mm512_castps_pd(_mm512_unpacklo_ps(in[c + 2], in[c + 3]));
+    const __m512d e = _mm512_castps_pd(_mm512_unpackhi_ps(in[c + 2], in[c + 3]));
+    fours[c] = _mm512_castpd_ps(_mm512_unpacklo_pd(a, d));
+    fours[c + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(a, d));
+    fours[c + 2] = _mm512_castpd_ps(_mm512_unpacklo_pd(b, e));
+    fours[c + 3] = _mm512_castpd_ps(_mm512_unpackhi_pd(b, e));
+  }
+  // Element i is in quarter i / 4 of fours[i % 4], of the next four columns in fours[4 + i % 4].
+  POLYCHRON_UNROLLED
+  for (std::size_t k = 0; k < 4; ++k) {
+    const Wide a = lanes_of<even>(fours[k], fours[4 + k]);
+    const Wide b = lanes_of<even>(fours[8 + k], fours[12 + k]);
+    const Wide c = lanes_of<odd>(fours[k], fours[4 + k]);
+    const Wide d = lanes_of<odd>(fours[8 + k], fours[12 + k]);
+    result[k] = lanes_of<even>(a, b);
+    result[4 + k] = lanes_of<even>(c, d);
+    result[8 + k] = lanes_of<odd>(a, b);
+    result[12 + k] = lanes_of<odd>(c, d);
+  }
+  POLYCHRON_UNROLLED
+  for (std::size_t r = 0; r < 16; ++r)
+    if (r < rows) _mm512_storeu_ps(panel + r * width, result[r]);
+}
+
+}  // namespace
+
+void pack_panel(const OperandMatrix& matrix, std::size_t first, std::size_t count,
+                std::size_t vectors, float* panel) {
+  const float* const from = matrix.elements + static_cast<std::int64_t>(first) * matrix.column_step;
+  if (matrix.column_step == 1)
+    return copy_rows(from, matrix.row_step, matrix.rows, count, vectors, panel);
+  const std::size_t width = vectors * wide_floats;
+  for (std::size_t column = 0; column < width; column += wide_floats)
+    for (std::size_t row = 0; row < matrix.rows; row += wide_floats)
+      transpose(from + static_cast<std::int64_t>(column) * matrix.column_step + row,
+                matrix.column_step, std::min(count - column, wide_floats),
+                std::min(matrix.rows - row, wide_floats), panel + row * width + column, width);
+}
+
+}  // namespace polychron::kernels::direct
+
+#endif

@@ -1,0 +1,358 @@
+// softmax(scale * Q K + mask) V in one step.
+#include <algorithm>
+#include <array>
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "kernels/attention_operands.hpp"
+#include "kernels/cpu/cut_kernel.hpp"
+#include "kernels/vectors.hpp"
+#include "tests/kernels/fenced.hpp"
+#include "tests/kernels/random.hpp"
+#include "tests/kernels/wide_loops.hpp"
+
+namespace polychron {
+namespace {
+
+using kernels::Slot;
+using tests::Fenced;
+using tests::Random;
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+using Order = std::vector<std::uint32_t>;
+
+/// Operands as the step sees them, and their numbers as they lie in memory.
+struct Attention {
+  kernels::Problem problem;
+  std::vector<std::vector<float>> inputs;
+
+  Attention() {
+    problem.op = kernels::op_attention;
+    problem.attributes = LinearAttributes{1, 0};
+  }
+  Attention& scale(double factor) {
+    problem.attributes = LinearAttributes{factor, 0};
+    return *this;
+  }
+  Attention& input(Shape shape, std::vector<float> numbers, Order order = {}) {
+    BOOST_REQUIRE_EQUAL(numbers.size(), *element_count(shape));
+    problem.inputs.push_back(
+        {{DataType::float32, std::move(shape)}, {}, nullptr, true, std::move(order)});
+    problem.own_inputs = problem.inputs.size();
+    inputs.push_back(std::move(numbers));
+    return *this;
+  }
+  Attention& output(Shape shape, Order order = {}) {
+    problem.outputs.push_back(
+        {{DataType::float32, std::move(shape)}, {}, nullptr, true, std::move(order)});
+    return *this;
+  }
+  std::size_t results() const { return *element_count(problem.outputs[0].descriptor.shape); }
+};
+
+std::vector<float> numbers(Random& random, const Shape& shape, float range = 2) {
+  std::vector<float> all(*element_count(shape));
+  for (float& x : all) x = static_cast<float>(random.pick(0, 2000)) / 1000 * range - range;
+  return all;
+}
+
+std::size_t lies_at(const Slot& slot, const std::vector<std::size_t>& place) {
+  const Shape& shape = slot.descriptor.shape;
+  const auto steps = kernels::steps_of(slot);
+  std::int64_t at = 0;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const std::size_t index = place[place.size() - shape.size() + i];
+    at += static_cast<std::int64_t>(shape[i] == 1 ? 0 : index) * steps[i];
+  }
+  return static_cast<std::size_t>(at);
+}
+
+/// In double precision, element by element, as the result lies.
+std::vector<double> expected(const Attention& attention) {
+  const auto& [problem, inputs] = attention;
+  const Shape& shape = problem.outputs[0].descriptor.shape;
+  const std::size_t rank = shape.size();
+  const std::uint32_t features = problem.inputs[0].descriptor.shape.back();
+  const std::uint32_t keys = problem.inputs[1].descriptor.shape.back();
+  const double scale = std::get<LinearAttributes>(problem.attributes).alpha;
+  std::vector<double> result(attention.results());
+  std::vector<std::size_t> place(rank);
+  const auto read = [&](std::size_t input, std::size_t row, std::size_t column) {
+    auto at = place;
+    at[rank - 2] = row, at[rank - 1] = column;
+    return static_cast<double>(inputs[input][lies_at(problem.inputs[input], at)]);
+  };
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    for (std::size_t d = rank, rest = i; d-- > 0; rest /= shape[d]) place[d] = rest % shape[d];
+    std::vector<double> scores(keys);
+    for (std::size_t k = 0; k < keys; ++k) {
+      for (std::size_t f = 0; f < features; ++f)
+        scores[k] += read(0, place[rank - 2], f) * read(1, f, k);
+      scores[k] *= scale;
+      if (inputs.size() > 3) scores[k] += read(3, place[rank - 2], k);
+    }
+    const double most = *std::ranges::max_element(scores);
+    double sum = 0, value = 0;
+    for (std::size_t k = 0; k < keys; ++k) {
+      const double weight = std::exp(scores[k] - most);
+      sum += weight;
+      value += weight * read(2, k, place[rank - 1]);
+    }
+    result[lies_at(problem.outputs[0], place)] = value / sum;
+  }
+  return result;
+}
+
+std::unique_ptr<kernels::Kernel> kernel_of(const Attention& attention) {
+  std::string text;
+  auto kernel = kernels::prepare_in_parts(attention.problem, text);
+  BOOST_REQUIRE_MESSAGE(kernel && text.starts_with("direct: "), to_string(attention.problem));
+  return kernel;
+}
+
+/// What `run` leaves, in memory beside which nothing can be touched.
+template <class Run>
+std::vector<float> computed(const Attention& attention, const Run& run, bool at_end = true) {
+  const auto kernel = kernel_of(attention);
+  std::vector<std::unique_ptr<Fenced>> inputs;
+  std::vector<const std::byte*> addresses;
+  for (const auto& input : attention.inputs) {
+    inputs.push_back(std::make_unique<Fenced>(std::as_bytes(std::span(input)), at_end));
+    addresses.push_back(inputs.back()->data());
+  }
+  std::vector<float> result(attention.results(), nan);
+  const Fenced output(std::as_bytes(std::span(result)), at_end);
+  const Fenced scratch(std::vector<std::byte>(kernel->scratch_bytes(), std::byte{0xff}), true);
+  const std::array<std::byte*, 1> outputs{output.data()};
+  const kernels::Arguments arguments{addresses, outputs, scratch.data()};
+  run(*kernel->bind(arguments));
+  BOOST_TEST(output.rest_is_untouched(), to_string(attention.problem));
+  std::memcpy(result.data(), output.data(), output.bytes().size());
+  return result;
+}
+std::vector<float> computed(const Attention& attention, bool at_end = true) {
+  return computed(
+      attention, [](kernels::Bound& bound) { bound.run(); }, at_end);
+}
+
+/// With heads in front of their rows or, as projections leave them, behind.
+Attention random_attention(std::uint32_t seed) {
+  Random random(seed);
+  const bool four = random.chance();
+  const Shape heads = four ? Shape{random.pick(1, 2), random.pick(1, 5)} : Shape{random.pick(1, 6)};
+  const std::uint32_t queries = random.pick(8, 40), keys = random.pick(1, 70);
+  const std::uint32_t features = random.pick(1, 70), value_features = random.pick(1, 100);
+  const auto matrix = [&](std::uint32_t rows, std::uint32_t columns, bool shared = false) {
+    Shape shape = heads;
+    if (shared)
+      for (auto& extent : shape)
+        if (random.chance()) extent = 1;
+    shape.insert(shape.end(), {rows, columns});
+    return shape;
+  };
+  // Rows of all heads beside each other; for keys, also as the first product takes them.
+  const auto apart = [&]() -> Order {
+    if (!random.chance()) return {};
+    return four ? Order{0, 2, 1, 3} : Order{1, 0, 2};
+  };
+  const auto key_order = [&]() -> Order {
+    switch (random.pick(0, 2)) {
+      case 0:
+        return {};
+      case 1:
+        return four ? Order{0, 1, 3, 2} : Order{0, 2, 1};
+      default:
+        return four ? Order{0, 2, 3, 1} : Order{1, 2, 0};
+    }
+  };
+  Attention made;
+  made.scale(random.chance() ? 1 : 0.3);
+  const auto add = [&](const Shape& shape, Order order, float range = 2) {
+    made.input(shape, numbers(random, shape, range), std::move(order));
+  };
+  add(matrix(queries, features), apart(), 0.5);
+  add(matrix(features, keys, true), key_order());
+  add(matrix(keys, value_features, true), apart());
+  if (random.chance()) {
+    Shape mask = matrix(random.chance() ? queries : 1, random.pick(0, 4) == 0 ? 1 : keys, true);
+    if (random.chance()) mask.erase(mask.begin());
+    add(mask, {}, 3);
+  }
+  made.output(matrix(queries, value_features), apart());
+  return made;
+}
+
+/// So many heads, nothing transposed, and a mask.
+Attention plain_attention(std::uint32_t heads, std::uint32_t queries, std::uint32_t keys,
+                          std::uint32_t features, std::uint32_t seed = 1) {
+  Random random(seed);
+  Attention made;
+  made.scale(0.25);
+  for (const Shape& shape : {Shape{heads, queries, features}, Shape{heads, features, keys},
+                             Shape{heads, keys, features}, Shape{1, 1, keys}})
+    made.input(shape, numbers(random, shape));
+  made.output({heads, queries, features});
+  return made;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(attention)
+
+BOOST_AUTO_TEST_CASE(near_double_precision) {
+  if (!tests::has_wide_loops()) return;
+  std::size_t masked = 0, transposed = 0, shared = 0;
+  for (std::uint32_t seed = 0; seed < 200; ++seed) {
+    const auto attention = random_attention(seed);
+    const auto& inputs = attention.problem.inputs;
+    const auto result = computed(attention, seed % 2 == 0);
+    const auto right = expected(attention);
+    double worst = 0;
+    for (std::size_t i = 0; i < right.size(); ++i) {
+      const double error = std::fabs(result[i] - right[i]);
+      worst = std::max(worst, std::isnan(error) ? 1 : error);
+    }
+    // Values are at most 2; scores, of up to 70 products of at most 1, off by some 1e-6.
+    BOOST_TEST(worst < 2e-5,
+               "off by " << worst << " with seed " << seed << ": " << to_string(attention.problem));
+    masked += inputs.size() > 3 ? 1U : 0U;
+    transposed += inputs[1].order.empty() ? 0U : 1U;
+    shared += inputs[1].descriptor.shape.front() == 1 ? 1U : 0U;
+  }
+  for (const std::size_t count : {masked, transposed, shared}) BOOST_TEST(count > 30U);
+}
+
+BOOST_AUTO_TEST_CASE(keys_and_features_of_any_number) {
+  if (!tests::has_wide_loops()) return;
+  for (std::uint32_t keys = 1; keys <= 100; keys += keys % 16 == 1 ? 14 : 1)
+    for (const std::uint32_t features : {1U, 15U, 16U, 17U, 33U, 64U}) {
+      const auto attention = plain_attention(1, 8 + keys % 9, keys, features, keys);
+      const auto result = computed(attention);
+      const auto right = expected(attention);
+      const bool near = std::ranges::equal(
+          result, right, [](double a, double b) { return std::fabs(a - b) < 2e-5; });
+      BOOST_TEST(near, keys << " keys of " << features);
+    }
+}
+
+// Of one number and 0, one weight is 1 / (1 + e^x): also where it is nearly nothing.
+BOOST_AUTO_TEST_CASE(weights_are_exact_to_some_units) {
+  if (!tests::has_wide_loops()) return;
+  constexpr std::uint32_t queries = 4000;
+  std::vector<float> scores(queries);
+  for (std::size_t i = 0; i < queries; ++i) scores[i] = -0.03F * static_cast<float>(i);
+  Attention made;
+  made.input({queries, 1}, scores).input({1, 2}, {1, 0}).input({2, 1}, {1, 0});
+  const auto result = computed(made.output({queries, 1}));
+  for (std::size_t i = 0; i < queries; ++i) {
+    const double weight = 1 / (1 + std::exp(-static_cast<double>(scores[i])));
+    const double error = std::fabs(result[i] - weight);
+    BOOST_TEST(error <= std::max(4e-7 * weight, 1.5e-45), "e^" << scores[i]);
+  }
+}
+
+// A row knows nothing of those that are computed with it.
+BOOST_AUTO_TEST_CASE(rows_are_the_same_in_every_group_and_part) {
+  if (!tests::has_wide_loops()) return;
+  const auto whole = plain_attention(1, 45, 50, 20);
+  const auto all = computed(whole);
+  for (std::uint32_t first : {1U, 8U, 30U}) {
+    auto some = whole;
+    const std::uint32_t queries = 45 - first;
+    some.problem.inputs[0].descriptor.shape[1] = some.problem.outputs[0].descriptor.shape[1] =
+        queries;
+    some.inputs[0].erase(some.inputs[0].begin(), some.inputs[0].begin() + first * 20);
+    const auto part = computed(some);
+    BOOST_TEST(tests::unlike(part, std::span(all).subspan(first * 20U)) == 0U, first);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(parts_make_the_whole) {
+  if (!tests::has_wide_loops()) return;
+  struct Cut {
+    std::uint32_t heads, queries, keys, features;
+    std::size_t parts;
+  };
+  for (const Cut& cut :
+       {Cut{12, 128, 128, 32, 2}, Cut{12, 128, 128, 64, 4}, Cut{5, 200, 200, 64, 5},
+        Cut{1, 500, 400, 64, 4}, Cut{2, 70, 300, 64, 2}, Cut{3, 9, 9, 9, 1}}) {
+    const auto attention = plain_attention(cut.heads, cut.queries, cut.keys, cut.features);
+    const auto kernel = kernel_of(attention);
+    BOOST_TEST_REQUIRE(kernel->parts() == cut.parts, to_string(attention.problem));
+    const auto whole = computed(attention);
+    const auto in_parts = computed(attention, [&](kernels::Bound& bound) {
+      for (std::size_t part = bound.parts(); part-- > 0;) bound.run_part(part);
+    });
+    BOOST_TEST(tests::unlike(whole, in_parts) == 0U, to_string(attention.problem));
+    BOOST_TEST(std::ranges::none_of(whole, [](float x) { return std::isnan(x); }));
+  }
+}
+
+// As masks have them, and as numbers that have gone wrong.
+BOOST_AUTO_TEST_CASE(what_is_infinite_or_not_a_number) {
+  if (!tests::has_wide_loops()) return;
+  constexpr std::uint32_t queries = 20, keys = 37, features = 5;
+  auto attention = plain_attention(1, queries, keys, features);
+  for (const float masked : {-10000.0F, -infinity}) {
+    for (std::size_t k = 0; k < keys; ++k) attention.inputs[3][k] = k % 3 == 1 ? masked : 0;
+    const auto result = computed(attention);
+    const auto right = expected(attention);
+    for (std::size_t i = 0; i < result.size(); ++i)
+      BOOST_TEST(std::fabs(result[i] - right[i]) < 2e-5);
+    // What is masked has no share: not even of the largest numbers.
+    auto large = attention;
+    for (std::size_t f = 0; f < features; ++f) large.inputs[2][features + f] = 3e38F;
+    BOOST_TEST(tests::unlike(computed(large), result) == 0U);
+  }
+  // Nothing is left of all.
+  auto none = attention;
+  std::ranges::fill(none.inputs[3], -infinity);
+  BOOST_TEST(std::ranges::all_of(computed(none), [](float x) { return std::isnan(x); }));
+  // The largest values, one of which every row is nearly.
+  auto largest = attention;
+  std::ranges::fill(largest.inputs[3], 0.0F);
+  std::ranges::fill(largest.inputs[2], 3e38F);
+  for (const float x : computed(largest)) BOOST_TEST(std::fabs(x / 3e38F - 1) < 1e-5F);
+  // One row of queries that is no number is one row of the result.
+  for (const float wrong : {nan, infinity}) {
+    auto one = attention;
+    one.inputs[0][3 * features + 2] = wrong;
+    const auto before = computed(attention), after = computed(one);
+    for (std::size_t i = 0; i < before.size(); ++i)
+      if (i / features == 3)
+        BOOST_TEST(std::isnan(after[i]));
+      else
+        BOOST_TEST(after[i] == before[i]);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_not_for_it) {
+  if (!tests::has_wide_loops()) return;
+  const auto takes = [](const kernels::Problem& problem) {
+    return kernels::attention_operands(problem).has_value();
+  };
+  const auto good = plain_attention(2, 16, 16, 8).problem;
+  BOOST_TEST(takes(good));
+  auto few = plain_attention(2, 7, 16, 8).problem;
+  BOOST_TEST(!takes(few));
+  auto half = good;
+  half.inputs[2].descriptor.data_type = DataType::float16;
+  BOOST_TEST(!takes(half));
+  auto scattered_queries = good;
+  scattered_queries.inputs[0].order = {0, 2, 1};
+  BOOST_TEST(!takes(scattered_queries));
+  auto scattered_values = good;
+  scattered_values.inputs[2].order = {2, 1, 0};
+  scattered_values.inputs[2].descriptor.shape = {2, 16, 8};
+  BOOST_TEST(!takes(scattered_values));
+  auto transposed_mask = good;
+  transposed_mask.inputs[3].order = {0, 2, 1};
+  BOOST_TEST(!takes(transposed_mask));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace polychron

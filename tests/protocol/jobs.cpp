@@ -1,0 +1,170 @@
+// Where jobs wait for a thread: those that were pushed quietly, and those that are left to whoever
+// looks.
+#include <atomic>
+#include <boost/test/unit_test.hpp>
+#include <caf/all.hpp>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "messages/shared/own_thread.hpp"
+#include "messages/shared/workers.hpp"
+#include "tests/patience.hpp"
+
+using namespace polychron;
+using testing::comes;
+
+namespace {
+
+/// Counts how often it runs.
+struct Job final : caf::resumable {
+  std::atomic<int> runs{0}, released{0};
+  /// It is pushed again, so often.
+  std::atomic<int> again{0};
+
+  resume_result resume(caf::execution_unit*, std::size_t) override {
+    ++runs;
+    return again.fetch_sub(1) > 0 ? resume_later : awaiting_message;
+  }
+  void intrusive_ptr_add_ref_impl() override {}
+  void intrusive_ptr_release_impl() override { ++released; }
+};
+
+/// A system of CAF's own, whose workers these are not.
+struct Jobs {
+  caf::actor_system_config config;
+  caf::actor_system system{config};
+};
+
+struct Working : Jobs {
+  msg::Workforce force;
+  explicit Working(std::size_t threads = 2) : force(threads) { force.open(system, 1); }
+  ~Working() { force.close(); }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(jobs)
+
+BOOST_AUTO_TEST_CASE(what_was_pushed_quietly_runs_if_nobody_takes_it) {
+  Working working;
+  for (int i = 0; i < 50; ++i) {
+    Job job;
+    working.force.push_quietly(&job);
+    BOOST_TEST_REQUIRE(comes([&] { return job.released == 1; }), "round " << i);
+    BOOST_TEST(job.runs == 1);
+  }
+}
+
+// Also while the only thread always has something else to do.
+BOOST_AUTO_TEST_CASE(it_runs_beside_others_that_never_end) {
+  Working working(1);
+  Job other, quiet;
+  other.again = 1 << 30;
+  working.force.push(&other);
+  BOOST_TEST_REQUIRE(comes([&] { return other.runs > 0; }));
+  working.force.push_quietly(&quiet);
+  BOOST_TEST(comes([&] { return quiet.released == 1; }));
+  other.again = 0;
+  BOOST_TEST(comes([&] { return other.released == 1; }));
+}
+
+// Whoever takes it has it alone. Others, of which there are more than have a place, run.
+BOOST_AUTO_TEST_CASE(what_is_taken_does_not_run) {
+  Working working;
+  int taken = 0;
+  for (std::size_t round = 0; round < 200; ++round) {
+    std::vector<std::unique_ptr<Job>> jobs(20);
+    std::vector<bool> mine(jobs.size());
+    for (auto& job : jobs) working.force.push_quietly((job = std::make_unique<Job>()).get());
+    for (std::size_t i = round % 2; i < jobs.size(); i += 2)
+      mine[i] = working.force.try_take(jobs[i].get()) == jobs[i].get();
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      if (!mine[i]) BOOST_TEST_REQUIRE(comes([&] { return jobs[i]->released == 1; }));
+      BOOST_TEST(jobs[i]->runs == (mine[i] ? 0 : 1));
+      taken += mine[i] ? 1 : 0;
+    }
+  }
+  BOOST_TEST(taken > 0);
+}
+
+BOOST_AUTO_TEST_CASE(at_the_end_all_of_it_runs) {
+  for (int i = 0; i < 50; ++i) {
+    Job quiet, loud;
+    {
+      Working working;
+      working.force.push_quietly(&quiet);
+      working.force.push(&loud);
+    }
+    BOOST_TEST(quiet.released == 1);
+    BOOST_TEST(loud.released == 1);
+  }
+}
+
+// Nobody knows how soon a thread would wake: but that the job is still there when another thread
+// has been woken a hundred times since says that this one was not. It may have been awake, though.
+BOOST_AUTO_TEST_CASE(a_post_that_is_looked_into_wakes_nobody) {
+  Jobs in;
+  const auto lookers = std::make_shared<std::atomic<int>>(0);
+  msg::OwnThread thread(in.system), other(in.system);
+  thread.post()->set_lookers(lookers);
+  const auto others_run = [&] {
+    for (int i = 0; i < 100; ++i) {
+      Job job;
+      other.post()->put(&job);
+      BOOST_TEST_REQUIRE(comes([&] { return job.released == 1; }));
+    }
+  };
+  bool stayed = false;
+  for (int attempt = 0; attempt < 5 && !stayed; ++attempt) {
+    others_run();
+    lookers->store(1);
+    Job left;
+    thread.post()->put(&left);
+    others_run();
+    stayed = thread.post()->try_take() == &left;
+    // What was not taken is seen to.
+    Job last;
+    if (stayed) thread.post()->put(&last);
+    lookers->store(0);
+    thread.post()->see_to_rest();
+    BOOST_TEST_REQUIRE(comes([&] { return (stayed ? last : left).released == 1; }));
+  }
+  BOOST_TEST(stayed);
+}
+
+// A looker who leaves, while another puts: one of them wakes the thread, or the job is taken.
+BOOST_AUTO_TEST_CASE(nothing_is_forgotten_as_a_looker_leaves) {
+  Jobs in;
+  const auto lookers = std::make_shared<std::atomic<int>>(0);
+  msg::OwnThread thread(in.system);
+  const auto post = thread.post();
+  post->set_lookers(lookers);
+  std::atomic<bool> over{false};
+  std::atomic<int> taken{0};
+  std::jthread looker([&] {
+    while (!over) {
+      lookers->fetch_add(1);
+      auto* const found = post->try_take();
+      lookers->fetch_sub(1);
+      post->see_to_rest();
+      if (found == nullptr) continue;
+      ++taken;
+      found->resume(nullptr, 1);
+      caf::intrusive_ptr_release(found);
+    }
+  });
+  for (int i = 0; i < 20000; ++i) {
+    Job job;
+    post->put(&job);
+    const auto done = [&] { return job.released == 1; };
+    for (int turn = 0; turn < 1000 && !done(); ++turn) std::this_thread::yield();
+    if (!comes(done)) {
+      over = true;
+      BOOST_FAIL("job " << i << " was forgotten, after " << taken << " that were taken");
+    }
+  }
+  over = true;
+}
+
+BOOST_AUTO_TEST_SUITE_END()
