@@ -120,7 +120,7 @@ kernels::ExecuteStatus DeviceState::run(msg::GraphSlot& graph, std::span<double>
     inherent = status.inherent;
     return status.result;
   });
-  if (timed) note_length(mine, msg::Clock::now() - begun);
+  if (timed && result) note_length(mine, msg::Clock::now() - begun);
   if (listened_to && result)
     observer->steps_taken(self().id(), in_hand_->stamp.ticket, graph, seconds);
   return {result, inherent};

@@ -13,14 +13,6 @@ namespace {
 constexpr int looks = 1000;
 constexpr int polite_looks = 200;
 
-void breathe() noexcept {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
 /// True as soon as `done` is, false if it is not after a while.
 bool soon(auto done) noexcept {
   for (int i = 0; i < looks + polite_looks; ++i) {

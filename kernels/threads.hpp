@@ -13,6 +13,15 @@ void use_one_thread() noexcept;
 /// the one that made it (rounding, what becomes of subnormal numbers, traps).
 void use_standard_arithmetic() noexcept;
 
+/// Between two looks of a thread for what is about to come: some 25 ns.
+inline void breathe() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
 /// While this lives kernels that run on this thread, which is not the library's, find what they
 /// find on one that is; and from then on its owner finds what it had set: the floating-point mode
 /// and flags, the number of OpenMP's threads.

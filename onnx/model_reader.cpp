@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <string>
 #include <utility>
@@ -35,12 +36,20 @@ void append_varint(std::uint64_t number, std::string& to) {
   std::for_each(begin, end, [&](std::uint8_t byte) { to.push_back(static_cast<char>(byte)); });
 }
 
-/// `bytes` as the field of `tag`.
-std::string within(std::uint32_t tag, const std::string& bytes) {
-  std::string field;
-  append_varint(tag, field);
-  append_varint(bytes.size(), field);
-  return field += bytes;
+/// In front of bytes that become a field of a field: two tags and two lengths of 5 bytes at most.
+constexpr std::size_t room = 20;
+
+/// The bytes behind the room become the field of the first of `tags`, that the field of the next,
+/// and so on.
+void put_within(std::initializer_list<std::uint32_t> tags, std::string& bytes) {
+  std::string front;
+  for (const std::uint32_t tag : tags) {
+    std::string own;
+    append_varint(tag, own);
+    append_varint(front.size() + bytes.size() - room, own);
+    front.insert(0, own);
+  }
+  bytes.replace(0, room, front);
 }
 
 class Reader {
@@ -49,9 +58,8 @@ class Reader {
 
   bool read() {
     return each_field([&](std::uint32_t tag) {
-      std::string field;
       if (tag == graph_tag) return message([&] { return read_graph(); });
-      return copy(tag, field) && model_.message->MergeFromString(field);
+      return merge(tag, {});
     });
   }
 
@@ -59,15 +67,22 @@ class Reader {
   bool read_graph() {
     model_.message->mutable_graph();
     return each_field([&](std::uint32_t tag) {
-      std::string field;
       if (tag == initializer_tag) return message([&] { return read_initializer(); });
-      // As deep as it lies: protobuf counts.
-      return copy(tag, field) && model_.message->MergeFromString(within(graph_tag, field));
+      return merge(tag, {graph_tag});  // as deep as it lies: protobuf counts
     });
   }
 
+  /// Parses a field. It passes through the same memory as those before it: to have the system give
+  /// more for each, as weights in Constant nodes are one, takes longer than to copy it.
+  bool merge(std::uint32_t tag, std::initializer_list<std::uint32_t> tags) {
+    field_.assign(room, '\0');
+    if (!copy(tag, field_)) return false;
+    put_within(tags, field_);
+    return model_.message->MergeFromString(field_);
+  }
+
   bool read_initializer() {
-    std::string rest;
+    std::string rest(room, '\0');
     Buffer data;
     bool has_data = false;
     const bool whole = each_field([&](std::uint32_t tag) {
@@ -75,10 +90,12 @@ class Reader {
       has_data = true;  // of a field that occurs again the last one counts
       return take(data);
     });
-    if (has_data) rest += within(data_tag, "");
-    if (!whole ||
-        !model_.message->MergeFromString(within(graph_tag, within(initializer_tag, rest))))
-      return false;
+    if (has_data) {  // its field is there, empty
+      append_varint(data_tag, rest);
+      append_varint(0, rest);
+    }
+    put_within({initializer_tag, graph_tag}, rest);
+    if (!whole || !model_.message->MergeFromString(rest)) return false;
     if (has_data)
       model_.data.emplace(&*model_.message->graph().initializer().rbegin(), std::move(data));
     return true;
@@ -172,6 +189,7 @@ class Reader {
 
   io::CodedInputStream& in_;
   ParsedModel& model_;
+  std::string field_;
 };
 
 }  // namespace

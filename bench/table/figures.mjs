@@ -37,7 +37,8 @@ function stepsOf(runs) {
 
 /**
  * `pairs` are what the two said, in turn. A ratio is the median of the pairs' own ratios: what slows the
- * machine down for a while slows both of a pair down.
+ * machine down for a while slows both of a pair down. With clients, a pair may have the peer's one session of
+ * as many threads as well.
  */
 export function summarize(setting, pairs) {
   const result = { ...setting, ours: {}, theirs: {}, ratios: {}, pairs: [] };
@@ -46,6 +47,11 @@ export function summarize(setting, pairs) {
     result.ours[kind] = median(pairs.map(({ ours }) => of(ours)));
     result.theirs[kind] = median(pairs.map(({ theirs }) => of(theirs)));
     result.ratios[kind] = median(pairs.map(({ ours, theirs }) => of(ours) / of(theirs)));
+  }
+  if (pairs[0].session !== undefined) {
+    const of = kinds.pipelined_ms;
+    result.theirs.session_ms = median(pairs.map(({ session }) => of(session)));
+    result.ratios.session_ms = median(pairs.map(({ ours, session }) => of(ours) / of(session)));
   }
   // How busy the machine was with other things: 1 if not at all. Of several threads some may rest.
   if (setting.threads === 1) result.processor_share = median(pairs.map(({ theirs }) => theirs.processor_share ?? 1));

@@ -54,13 +54,25 @@ function disturbances(table) {
 
 function throughputs(table) {
   const rows = settingsOf(table, ({ clients }) => clients !== undefined).map(({ model, setting }) => {
-    const perSecond = (side) => digits(1000 / side.pipelined_ms);
+    const perSecond = (ms) => (ms === undefined ? "" : digits(1000 / ms));
     const { ours, theirs, ratios } = setting;
-    return [model, nameOf(setting), perSecond(ours), perSecond(theirs), ratio(ratios.pipelined_ms)];
+    return [
+      model,
+      nameOf(setting),
+      perSecond(ours.pipelined_ms),
+      perSecond(theirs.pipelined_ms),
+      ratio(ratios.pipelined_ms),
+      perSecond(theirs.session_ms),
+      ratio(ratios.session_ms),
+    ];
   });
   if (rows.length === 0) return [];
-  const heading = ["model", "", "ours, runs/s", "theirs, runs/s", "RATIO"];
-  return ["Throughput, a thread a client; RATIO is that of the times: ours/theirs", columns(heading, rows, 2)];
+  const heading = ["model", "", "ours, runs/s", "theirs, runs/s", "RATIO", "one session, runs/s", "RATIO"];
+  return [
+    "Throughput, a thread a client: ours with a lane each, theirs with a session each, and one session of as many\n" +
+      "threads with one client; RATIO is that of the times: ours/theirs",
+    columns(heading, rows, 2),
+  ];
 }
 
 function agreements(table) {

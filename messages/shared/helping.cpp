@@ -16,8 +16,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// For so long a helper that finds nothing to do looks again before it sleeps: others may be about
-/// to settle what it waits for, or to leave it the next step, and sooner than it could be woken.
+/// to settle what it waits for, or to leave it the next step, and sooner than it could be woken. It
+/// is counted on, so that no thread is woken beside it, only as long as it does not give way.
 constexpr auto patience = std::chrono::microseconds(20);
+constexpr auto counted_on = std::chrono::microseconds(5);
 
 /// Who waits for what comes late, or never, as for the loss of a context, does not work for others
 /// until then: so often it looks for work, and so many operations it carries out, and then sleeps.
@@ -27,6 +29,7 @@ constexpr int most_looks = 16, most_operations = 64;
 /// once, rather than have the lane's thread woken for it: so many operations, while each takes less
 /// than to wake it would.
 constexpr int most_extra = 16;
+constexpr auto longest_extra = std::chrono::microseconds(240);
 
 /// What has begun to run goes on for a few turns after the reply is there, rather than have others
 /// woken for it.
@@ -61,7 +64,8 @@ class Helping::Helper final : public caf::execution_unit {
   ~Helper() override {
     active = nullptr;
     while (count_ > 0) helping_.force_->push(pop());
-    if (lane_.job != nullptr) lane_.lane->post->put(lane_.job);
+    // It was put there before, and is not for those who look.
+    if (lane_.job != nullptr) lane_.lane->post->put(lane_.job, OwnThread::Post::For::the_thread);
     // Left by CAF where an actor was spawned; the system would wait until this thread ends.
     if (caf::logger::current_logger() != nullptr) caf::logger::set_current_actor_system(nullptr);
     helping_.system_.dec_detached_threads();  // from here on it may be gone
@@ -70,7 +74,7 @@ class Helping::Helper final : public caf::execution_unit {
   /// Until `settled` or nothing is left to do. False if what comes next is not a helper's.
   bool work(const std::atomic<bool>& settled, const Found& first, int& operations_left) {
     take(first);
-    int extra_left = habit.waits ? most_extra : 0;
+    int extra_left = habit.with == &helping_ && habit.waits ? most_extra : 0;
     for (std::size_t turns_left = last_turns + 2 * static_cast<std::size_t>(extra_left);;) {
       const bool over = settled.load(std::memory_order_acquire);
       if (count_ > 0) {
@@ -79,6 +83,7 @@ class Helping::Helper final : public caf::execution_unit {
       } else if (over && (lane_.job == nullptr || extra_left == 0)) {
         return true;
       } else if (lane_.job != nullptr) {
+        if (over && extras_took_too_long()) return true;
         // A lane that has not started yet cannot say.
         const auto& next_length = lane_.lane->next_length;
         const auto length = next_length ? next_length() : Length::unknown;
@@ -133,6 +138,12 @@ class Helping::Helper final : public caf::execution_unit {
     else
       caf::intrusive_ptr_release(job);
   }
+  /// Each may take longer than it did before.
+  bool extras_took_too_long() {
+    const auto now = Clock::now();
+    if (began_extra_ == Clock::time_point()) began_extra_ = now;
+    return now - began_extra_ > longest_extra;
+  }
   void run_lane() {
     ensure(count_ == 0, "what a helper has in its hands does not wait for an operation");
     const auto found = std::exchange(lane_, {});
@@ -152,6 +163,7 @@ class Helping::Helper final : public caf::execution_unit {
   std::size_t first_ = 0, count_ = 0;
   Found lane_;
   bool in_operation_ = false;
+  Clock::time_point began_extra_{};  ///< what it does though its reply is there
 };
 
 thread_local Helping::Helper* Helping::Helper::active = nullptr;
@@ -198,16 +210,21 @@ Helping::Found Helping::look() noexcept {
 
 Helping::Found Helping::keep_looking(const std::atomic<bool>& settled) noexcept {
   static const bool alone = std::thread::hardware_concurrency() == 1;
+  if (alone) return {};
   Found found;
+  const auto begun = Clock::now();
+  const auto look_for = [&](Clock::duration time, auto&& pause) {
+    while (found.job == nullptr && !settled.load(std::memory_order_acquire) &&
+           Clock::now() - begun <= time) {
+      pause();
+      found = look();
+    }
+  };
   lookers_->fetch_add(1);
-  const auto until = Clock::now() + patience;
-  while (!alone && found.job == nullptr && !settled.load(std::memory_order_acquire) &&
-         Clock::now() <= until) {
-    std::this_thread::yield();
-    found = look();
-  }
+  look_for(counted_on, kernels::breathe);
   lookers_->fetch_sub(1);
   for (const auto& lane : lanes_) lane.post->see_to_rest();
+  look_for(patience, std::this_thread::yield);
   return found;
 }
 

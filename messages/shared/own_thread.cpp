@@ -38,14 +38,14 @@ caf::resumable* OwnThread::Post::await() {
   }
 }
 
-void OwnThread::Post::put(caf::resumable* job) {
+void OwnThread::Post::put(caf::resumable* job, For whom) {
   {
     const std::lock_guard lock(mutex_);
     const auto* const before = job_.exchange(job);
     ensure(before == nullptr, "an actor is made runnable once until it has run");
   }
   // Whoever ceases to look does so before he sees to the rest: one of us finds the other.
-  if (lookers_ && lookers_->load() > 0) {
+  if (whom == For::whoever_looks && lookers_ && lookers_->load() > 0) {
     left_.store(true);
     if (lookers_->load() > 0) return;
   }

@@ -20,9 +20,11 @@ class OwnThread {
   class Post {
    public:
     explicit Post(caf::actor_system& system) : system_(system) {}
-    /// For the thread: `job`, with the caller's share of it. The thread is woken, unless somebody
-    /// looks for work who comes by here.
-    void put(caf::resumable* job);
+    /// For whom it is: who looks for work comes by here, and then nobody else need be woken.
+    enum class For : std::uint8_t { whoever_looks, the_thread };
+    /// `job`, with the caller's share of it. The thread is woken, unless somebody looks for work
+    /// who may have the job.
+    void put(caf::resumable* job, For whom = For::whoever_looks);
     /// From here on counts those that look into this, and call see_to_rest() when they have ceased
     /// to. Before anybody puts.
     void set_lookers(std::shared_ptr<const std::atomic<int>> lookers) noexcept {

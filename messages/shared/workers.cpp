@@ -90,12 +90,15 @@ void Workforce::look_out(std::unique_lock<std::mutex>& lock) {
   called_ = false;
   for (int intervals = 0; idle() && intervals < most;) {
     const auto taken = quietly_taken_;
-    changed_.wait_for(lock, interval);
+    auto until = Clock::now() + interval;
+    for (std::size_t i = 0; i < quiet_count_; ++i) until = std::min(until, quiet_[i].due);
+    changed_.wait_until(lock, until);
     intervals = quiet_count_ > 0 || quietly_taken_ != taken ? 0 : intervals + 1;
     surface();
   }
   lookout_ = false;
-  if (count_ > 1) changed_.notify_one();
+  // Somebody else is on the lookout, while this works.
+  if (count_ > 1 || (quiet_count_ > 0 && sleeping_ > 1)) changed_.notify_one();
 }
 
 void Workforce::surface() noexcept {

@@ -339,6 +339,18 @@ BOOST_AUTO_TEST_CASE(who_has_its_reply_does_what_is_left_as_well) {
 #endif
 }
 
+// It ended early: the next one may take as long as it likes.
+BOOST_AUTO_TEST_CASE(a_run_that_failed_tells_nothing_of_its_length) {
+  for (int i = 0; i < 30; ++i) {
+    Awaited rig;
+    rig.faults->fail(FaultPoint::execute, 1, {});
+    rig.dispatch(rig.graph, rig.in, rig.out);
+    BOOST_TEST(!rig.context.read_tensor(rig.out).take().has_value());
+    BOOST_REQUIRE_EQUAL(rig.call(1), 2);
+    BOOST_TEST_REQUIRE(!rig.ran_here(), "rig " << i);
+  }
+}
+
 // What is left when a thread has done enough for others, or does not come back, is the lane's.
 BOOST_AUTO_TEST_CASE(what_a_helper_leaves_is_done_without_it) {
   Awaited rig;

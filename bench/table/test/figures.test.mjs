@@ -36,6 +36,16 @@ test("with clients only the throughput is looked at", () => {
   assert.equal(result.steps, undefined);
 });
 
+test("lanes are held against one session of as many threads, too", () => {
+  const per = (throughput_per_second) => ({ throughput_per_second });
+  const pairs = [1, 2, 10].map((slow) => ({ ours: per(300 / slow), theirs: per(200 / slow), session: per(150 / slow) }));
+  const setting = summarize({ clients: 2 }, pairs);
+  assert.equal(setting.ratios.session_ms, 0.5);
+  assert.equal(setting.theirs.session_ms, 2000 / 150);
+  const lines = tableText({ models: [{ name: "mlp", settings: [setting] }] }).split("\n");
+  assert.match(lines[3], /^mlp +2 clients +150 +100 +0\.67 +75\.0 +0\.50$/);
+});
+
 test("a step's time is its median over the pairs", () => {
   const pairs = [5, 1, 3].map((us) => ({ ours: run(1, { steps: [step("a", us)] }), theirs: run(1) }));
   assert.equal(summarize({ threads: 1 }, pairs).steps[0].median_us, 3);

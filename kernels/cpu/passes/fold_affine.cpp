@@ -84,13 +84,20 @@ std::optional<FilterAxis> filter_axis(const PlanNode& node, const Shape& result)
 /// The filter with each output channel scaled.
 ops::ValueId scaled_filter(PlanGraph& graph, ops::ValueId filter, std::size_t axis,
                            const std::vector<float>& scale) {
-  const Shape shape = graph.values[filter].descriptor.shape;
+  PlanValue scaled = graph.values[filter];
+  const Shape& shape = scaled.descriptor.shape;
   const auto floats = floats_of(graph.values[filter]);
-  std::vector<float> scaled(floats.begin(), floats.end());
+  // Written once, to where it stays: filters are most of a model.
+  auto bytes = Buffer::uninitialized(floats.size_bytes());
   std::size_t inner = 1;
   for (std::size_t i = axis + 1; i < shape.size(); ++i) inner *= shape[i];
-  for (std::size_t i = 0; i < scaled.size(); ++i) scaled[i] *= scale[i / inner % shape[axis]];
-  return graph.add_constant(shape, scaled);
+  const auto to = bytes.as<float>();
+  for (std::size_t begin = 0; begin < floats.size(); begin += inner) {
+    const float factor = scale[begin / inner % shape[axis]];
+    for (std::size_t i = begin; i < begin + inner; ++i) to[i] = floats[i] * factor;
+  }
+  scaled.constant = std::make_shared<const Buffer>(std::move(bytes));
+  return graph.add_value(std::move(scaled));
 }
 
 /// Convolutions have a bias operand; products get theirs from fuse_post_ops.
