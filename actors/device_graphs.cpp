@@ -82,8 +82,9 @@ Result<void> DeviceState::instantiate(msg::GraphSlot& graph) {
 
 namespace {
 
-void note_length(msg::GraphSlot::Instance& instance, msg::Clock::duration took) {
+void note_length(msg::GraphSlot::Instance& instance, msg::Clock::duration took, bool succeeded) {
   constexpr auto brief = std::chrono::microseconds(250), little = std::chrono::microseconds(15);
+  if (!succeeded && took <= brief) return;  // it ended early
   // A single run that took longer is chance: an interrupt takes as much.
   const auto usual = std::min(took, std::exchange(instance.took, took));
   instance.length = took > brief     ? msg::Length::unknown
@@ -120,7 +121,7 @@ kernels::ExecuteStatus DeviceState::run(msg::GraphSlot& graph, std::span<double>
     inherent = status.inherent;
     return status.result;
   });
-  if (timed && result) note_length(mine, msg::Clock::now() - begun);
+  if (timed) note_length(mine, msg::Clock::now() - begun, result.has_value());
   if (listened_to && result)
     observer->steps_taken(self().id(), in_hand_->stamp.ticket, graph, seconds);
   return {result, inherent};

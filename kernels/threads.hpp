@@ -18,7 +18,7 @@ inline void breathe() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
-  asm volatile("yield");
+  asm("yield");
 #endif
 }
 
