@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <span>
+#include <type_traits>
 
 #include "kernels/attention_operands.hpp"
 #include "kernels/cpu/cut_kernel.hpp"
@@ -78,7 +80,8 @@ std::vector<std::size_t> places(const Slot& slot, Shape shape, std::uint32_t row
 
 /// In double precision, as the result lies.
 std::vector<double> expected(const Attention& attention) {
-  const auto& [problem, inputs] = attention;
+  const auto& problem = attention.problem;
+  const auto& inputs = attention.inputs;
   const Shape& shape = problem.outputs[0].descriptor.shape;
   const Shape heads(shape.begin(), shape.end() - 2);
   const std::uint32_t queries = shape[shape.size() - 2], value_features = shape.back();
@@ -139,7 +142,10 @@ std::vector<float> computed(const Attention& attention, const Run& run, bool at_
   const Fenced scratch(std::vector<std::byte>(kernel->scratch_bytes(), std::byte{0xff}), true);
   const std::array<std::byte*, 1> outputs{output.data()};
   const kernels::Arguments arguments{addresses, outputs, scratch.data()};
-  run(*kernel->bind(arguments));
+  if constexpr (std::is_invocable_v<Run, kernels::Bound&>)
+    run(*kernel->bind(arguments));
+  else
+    run(*kernel->bind(arguments), std::span(scratch.data(), kernel->scratch_bytes()));
   BOOST_TEST(output.rest_is_untouched(), to_string(attention.problem));
   std::memcpy(result.data(), output.data(), output.bytes().size());
   return result;
@@ -302,6 +308,24 @@ BOOST_AUTO_TEST_CASE(parts_make_the_whole) {
   }
 }
 
+// Each has memory of its own: two may be computed at the same time.
+BOOST_AUTO_TEST_CASE(parts_share_no_memory) {
+  if (!tests::has_wide_loops()) return;
+  const auto attention = plain_attention(12, 128, 128, 64);
+  computed(attention, [](kernels::Bound& bound, std::span<const std::byte> scratch) {
+    const std::size_t own = scratch.size() / bound.parts();
+    for (std::size_t part = 0; part < bound.parts(); ++part) {
+      const std::vector before(scratch.begin(), scratch.end());
+      bound.run_part(part);
+      const auto first = std::mismatch(before.begin(), before.end(), scratch.begin()).second;
+      const auto last = std::mismatch(before.rbegin(), before.rend(), scratch.rbegin()).second;
+      BOOST_TEST_REQUIRE((first != scratch.end()));
+      BOOST_TEST(static_cast<std::size_t>(first - scratch.begin()) >= part * own);
+      BOOST_TEST(static_cast<std::size_t>(last.base() - scratch.begin()) <= (part + 1) * own);
+    }
+  });
+}
+
 // As masks have them, and as numbers that have gone wrong.
 BOOST_AUTO_TEST_CASE(what_is_infinite_or_not_a_number) {
   if (!tests::has_wide_loops()) return;
@@ -318,6 +342,26 @@ BOOST_AUTO_TEST_CASE(what_is_infinite_or_not_a_number) {
     for (std::size_t f = 0; f < features; ++f) large.inputs[2][features + f] = 3e38F;
     BOOST_TEST(tests::unlike(computed(large), result) == 0U);
   }
+  // What is far below others' scores in all keys of a row is not below its own.
+  auto low = attention;
+  std::ranges::fill(low.inputs[3], -500.0F);
+  auto level = attention;
+  std::ranges::fill(level.inputs[3], 0.0F);
+  const auto of_low = computed(low), of_level = computed(level);
+  for (std::size_t i = 0; i < of_low.size(); ++i)
+    BOOST_TEST(std::fabs(of_low[i] - of_level[i]) < 1e-4);
+  // A key that is no number is part of every row.
+  auto key = level;
+  key.inputs[1][7] = nan;
+  BOOST_TEST(std::ranges::all_of(computed(key), [](float x) { return std::isnan(x); }));
+  // A mask of a number for each row changes that row, if it is none.
+  auto of_rows = level;
+  of_rows.problem.inputs[3].descriptor.shape = {1, queries, 1};
+  of_rows.inputs[3].assign(queries, 0.5F);
+  of_rows.inputs[3][3] = nan;
+  const auto but_one = computed(of_rows);
+  for (std::size_t i = 0; i < but_one.size(); ++i)
+    BOOST_TEST(std::isnan(but_one[i]) == (i / features == 3));
   // Nothing is left of all.
   auto none = attention;
   std::ranges::fill(none.inputs[3], -infinity);
@@ -359,6 +403,9 @@ BOOST_AUTO_TEST_CASE(what_is_not_for_it) {
   scattered_values.inputs[2].order = {2, 1, 0};
   scattered_values.inputs[2].descriptor.shape = {2, 16, 8};
   BOOST_TEST(!takes(scattered_values));
+  auto scattered_keys = good;
+  scattered_keys.inputs[1].order = {2, 1, 0};
+  BOOST_TEST(!takes(scattered_keys));
   auto transposed_mask = good;
   transposed_mask.inputs[3].order = {0, 2, 1};
   BOOST_TEST(!takes(transposed_mask));

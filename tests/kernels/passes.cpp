@@ -249,6 +249,7 @@ struct AttentionMaker {
   double offset = 0;  ///< added to all scores
   bool masked = true;
   bool keeps_weights = false;    ///< they are an output as well
+  bool keeps_scores = false;     ///< likewise, what they are made of
   bool softens_queries = false;  ///< the softmax is not over keys
 
   void make() {
@@ -265,6 +266,7 @@ struct AttentionMaker {
     auto weights = maker.node(op("matmul"), {q, k}, scores);
     weights = maker.node(op("linear"), {weights}, scores, LinearAttributes{0.4, offset});
     if (masked) weights = maker.node(op("add"), {weights, mask}, scores);
+    const auto scored = weights;
     weights =
         maker.node(op("softmax"), {weights}, scores, SoftmaxAttributes{softens_queries ? 2U : 3U});
     const auto context = maker.node(op("matmul"), {weights, v}, heads);
@@ -272,6 +274,7 @@ struct AttentionMaker {
         maker.node(op("transpose"), {context}, split, TransposeAttributes{{{0, 2, 1, 3}}});
     maker.output(maker.node(op("reshape"), {back}, flat, ReshapeAttributes{flat}));
     if (keeps_weights) maker.output(weights);
+    if (keeps_scores) maker.output(scored);
   }
 };
 
@@ -294,11 +297,12 @@ BOOST_AUTO_TEST_CASE(attention_is_one_step) {
 
 // It would not compute the same, or would leave something out.
 BOOST_AUTO_TEST_CASE(other_products_and_softmaxes_stay_three_steps) {
-  std::vector<AttentionMaker> others(4);
+  std::vector<AttentionMaker> others(5);
   others[0].keeps_weights = true;
   others[1].softens_queries = true;
   others[2].offset = 0.5;
   others[3].tokens = 7;  // too few to make panels for
+  others[4].keeps_scores = true;
   for (auto& other : others) {
     other.make();
     const auto steps = check(other.maker);
