@@ -78,10 +78,10 @@ export async function agreement(model, folder) {
 async function measureSetting(model, setting, { pairs, seconds }, report) {
   const measured = [];
   for (let pair = 1; pair <= pairs; ++pair) {
-    const pair = { ours: await ours(model, setting, seconds), theirs: await theirs(model, setting, seconds) };
+    const sides = { ours: await ours(model, setting, seconds), theirs: await theirs(model, setting, seconds) };
     // So many lanes of a thread, against what the same threads do together.
-    if (setting.clients > 1) pair.session = await theirs(model, { threads: setting.clients }, seconds);
-    measured.push(pair);
+    if (setting.clients > 1) sides.session = await theirs(model, { threads: setting.clients }, seconds);
+    measured.push(sides);
     report(`${model.name}, ${nameOf(setting)}: ${pair} of ${pairs}`);
   }
   return summarize(setting, measured);
