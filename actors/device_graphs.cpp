@@ -83,13 +83,12 @@ Result<void> DeviceState::instantiate(msg::GraphSlot& graph) {
 namespace {
 
 void note_length(msg::GraphSlot::Instance& instance, msg::Clock::duration took, bool succeeded) {
-  constexpr auto brief = std::chrono::microseconds(250), little = std::chrono::microseconds(15);
-  if (!succeeded && took <= brief) return;  // it ended early
+  if (!succeeded && took <= msg::longest_brief) return;  // it ended early
   // A single run that took longer is chance: an interrupt takes as much.
   const auto usual = std::min(took, std::exchange(instance.took, took));
-  instance.length = took > brief     ? msg::Length::unknown
-                    : usual > little ? msg::Length::brief
-                                     : msg::Length::little;
+  instance.length = took > msg::longest_brief     ? msg::Length::unknown
+                    : usual > msg::longest_little ? msg::Length::brief
+                                                  : msg::Length::little;
 }
 
 }  // namespace

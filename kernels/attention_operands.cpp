@@ -7,7 +7,7 @@
 namespace polychron::kernels {
 namespace {
 
-/// To make panels of keys and values takes as long as some queries do.
+/// Of fewer, panels of keys and values would be most of the work.
 constexpr std::uint32_t least_queries = 8;
 
 /// The steps of a slot that is broadcast to heads of `head_shape`, of so many rows and columns.

@@ -1,11 +1,15 @@
 // How long operations of a lane are known to take: who waits may run what is short.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 
 namespace polychron::msg {
 
-/// Up to some wake-ups of a thread (250 us) is brief, less than one (15 us) little.
 enum class Length : std::uint8_t { unknown, brief, little };
+
+/// Some wake-ups of a thread, and less than one.
+inline constexpr auto longest_brief = std::chrono::microseconds(250);
+inline constexpr auto longest_little = std::chrono::microseconds(15);
 
 }  // namespace polychron::msg

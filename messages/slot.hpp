@@ -55,8 +55,8 @@ struct GraphSlot {
   struct Instance {
     std::unique_ptr<kernels::PlanInstance> plan;
     Reservation arena;
-    Length length = Length::unknown;                ///< of its last timed run
-    Clock::duration took = Clock::duration::max();  ///< that run
+    Length length = Length::unknown;                ///< as its last two timed runs tell it
+    Clock::duration took = Clock::duration::max();  ///< the last of them
   };
   std::vector<Instance> instances;  ///< one a lane; each lane opens its own only
   graph_actor actor;                ///< cleared by release, which breaks the cycle

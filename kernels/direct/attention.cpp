@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "kernels/attention_operands.hpp"
+#include "kernels/direct/column_panels.hpp"
 #include "kernels/direct/direct.hpp"
-#include "kernels/direct/operand_panels.hpp"
 #include "kernels/direct/parts_bound.hpp"
 #include "kernels/direct/row_product.hpp"
 #include "kernels/direct/softmax_rows.hpp"
@@ -92,16 +92,9 @@ class Attention final : public Kernel {
 
   void make_panels(const Head& head, float* scratch) const {
     const auto& o = operands_;
-    pack({head.keys, o.key.row, o.key.column, o.features, o.keys}, keys_, scratch);
-    pack({head.values, o.value.row, o.value.column, o.keys, o.value_features}, features_,
-         scratch + value_panels_);
-  }
-  static void pack(const OperandMatrix& matrix, const ColumnPanels& panels, float* to) {
-    for (std::size_t panel = 0; panel < panels.panels(); ++panel) {
-      const std::size_t first = panels.first_column(panel), vectors = panels.vectors_of(panel);
-      pack_panel(matrix, first, std::min(vectors * wide_floats, matrix.columns - first), vectors,
-                 to + first * matrix.rows);
-    }
+    fill_panels({head.keys, o.key.row, o.key.column, o.features, o.keys}, keys_, scratch);
+    fill_panels({head.values, o.value.row, o.value.column, o.keys, o.value_features}, features_,
+                scratch + value_panels_);
   }
 
   void attend(const Head& head, float* scratch, std::size_t first, std::size_t last) const {
@@ -110,23 +103,24 @@ class Attention final : public Kernel {
     const RowGroups groups{last - first};
     for (std::size_t group = 0; group < groups.groups(); ++group) {
       const std::size_t query = first + groups.first_row(group), rows = groups.rows_of(group);
-      multiply(head.queries + query * static_cast<std::size_t>(o.query.row), o.query.row,
-               o.features, scratch, keys_, scores, scores_step(), rows);
+      const std::size_t query_row = static_cast<std::size_t>(o.query.row);
+      const std::size_t result_row = static_cast<std::size_t>(o.result.row);
+      multiply(head.queries + query * query_row, query_row, o.features, scratch, keys_, scores,
+               scores_step(), rows);
       Mask mask = head.mask;
       if (mask.numbers != nullptr) mask.numbers += query * mask.row_step;
       soften_rows(scores, scores_step(), rows, o.keys, o.scale, mask);
-      multiply(scores, static_cast<std::int64_t>(scores_step()), o.keys, scratch + value_panels_,
-               features_, head.result + query * static_cast<std::size_t>(o.result.row),
-               static_cast<std::size_t>(o.result.row), rows);
+      multiply(scores, scores_step(), o.keys, scratch + value_panels_, features_,
+               head.result + query * result_row, result_row, rows);
     }
   }
-  static void multiply(const float* left, std::int64_t left_step, std::size_t elements,
+  static void multiply(const float* left, std::size_t left_step, std::size_t elements,
                        const float* matrix, const ColumnPanels& panels, float* result,
                        std::size_t result_step, std::size_t rows) {
     for (std::size_t panel = 0; panel < panels.panels(); ++panel) {
       const std::size_t column = panels.first_column(panel);
       multiply_rows({.left = left,
-                     .left_step = static_cast<std::size_t>(left_step),
+                     .left_step = left_step,
                      .panel = matrix + column * elements,
                      .elements = elements,
                      .vectors = panels.vectors_of(panel),

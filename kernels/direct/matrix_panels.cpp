@@ -4,7 +4,7 @@
 
 namespace polychron::kernels::direct {
 
-ConstantMatrix ConstantMatrix::of(const Problem& problem) {
+RightMatrix RightMatrix::of(const Problem& problem) {
   const Slot& slot = problem.inputs[1];
   const Shape& shape = slot.descriptor.shape;
   const auto* const gemm = std::get_if<GemmAttributes>(&problem.attributes);
@@ -15,8 +15,8 @@ ConstantMatrix ConstantMatrix::of(const Problem& problem) {
   return {slot.constant->as<float>().data(), steps[row], steps[column], shape[row], shape[column]};
 }
 
-void fill_panel(const ConstantMatrix& matrix, std::size_t first, std::size_t count,
-                std::size_t width, float* panel) {
+void fill_panel(const RightMatrix& matrix, std::size_t first, std::size_t count, std::size_t width,
+                float* panel) {
   // So many rows at a time that a line of memory is read once, whichever way these lie.
   constexpr std::size_t together = 16;
   const float* const from = matrix.elements + static_cast<std::int64_t>(first) * matrix.column_step;

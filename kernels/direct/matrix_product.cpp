@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "base/kept_once.hpp"
+#include "kernels/direct/column_panels.hpp"
 #include "kernels/direct/direct.hpp"
-#include "kernels/direct/matrix_panels.hpp"
 #include "kernels/direct/parts_bound.hpp"
 #include "kernels/direct/row_product.hpp"
 #include "kernels/epilogue.hpp"
@@ -159,15 +159,10 @@ class MatrixProduct final : public Kernel {
   std::vector<Share> shares_;
 };
 
-KeptBytes panels_of(const Sizes& sizes, const ConstantMatrix& matrix) {
+KeptBytes panels_of(const Sizes& sizes, const RightMatrix& matrix) {
   auto bytes =
       Buffer::uninitialized(sizes.vectors() * wide_floats * sizes.elements * sizeof(float));
-  for (std::size_t panel = 0; panel < sizes.panels(); ++panel) {
-    const std::size_t first = sizes.first_column(panel);
-    const std::size_t width = sizes.vectors_of(panel) * wide_floats;
-    fill_panel(matrix, first, std::min(width, sizes.columns - first), width,
-               bytes.as<float>().data() + sizes.floats_before(panel));
-  }
+  fill_panels(matrix, sizes, bytes.as<float>().data());
   return kept_once(std::make_shared<const Buffer>(std::move(bytes)));
 }
 
@@ -175,7 +170,7 @@ KeptBytes panels_of(const Sizes& sizes, const ConstantMatrix& matrix) {
 
 KernelResult prepare_matrix_product(const Problem& problem) {
   if (!suits_matrix_panels(problem)) return refuse("not a product as our own loops take it");
-  const auto matrix = ConstantMatrix::of(problem);
+  const auto matrix = RightMatrix::of(problem);
   const Sizes sizes{{*element_count(problem.outputs[0].descriptor.shape) / matrix.columns},
                     {matrix.columns},
                     matrix.rows};

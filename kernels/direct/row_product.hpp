@@ -16,21 +16,6 @@ namespace polychron::kernels::direct {
 /// GFLOP/s where these reached 213 to 220.)
 inline constexpr std::size_t most_product_rows = 8, most_product_vectors = 3;
 
-/// A matrix's columns in panels: as few as hold them, of about as many vectors each.
-struct ColumnPanels {
-  std::size_t columns;
-
-  std::size_t vectors() const { return (columns + wide_floats - 1) / wide_floats; }
-  std::size_t panels() const {
-    return (vectors() + most_product_vectors - 1) / most_product_vectors;
-  }
-  std::size_t first_vector(std::size_t panel) const { return vectors() * panel / panels(); }
-  std::size_t vectors_of(std::size_t panel) const {
-    return first_vector(panel + 1) - first_vector(panel);
-  }
-  std::size_t first_column(std::size_t panel) const { return first_vector(panel) * wide_floats; }
-};
-
 /// Rows in groups: as few as most_product_rows allow, of about as many rows each.
 struct RowGroups {
   std::size_t rows;

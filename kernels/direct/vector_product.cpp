@@ -120,7 +120,7 @@ class VectorProduct final : public Kernel {
 };
 
 /// The matrix in panels.
-KeptBytes pack(const Panels& panels, const ConstantMatrix& matrix) {
+KeptBytes pack(const Panels& panels, const RightMatrix& matrix) {
   auto bytes = Buffer::uninitialized(panels.floats() * sizeof(float));
   float* to = bytes.as<float>().data();
   for (std::size_t at = 0; at < panels.columns;) {
@@ -188,7 +188,7 @@ KernelResult prepare_vector_product(const Problem& problem) {
     return refuse("one constant matrix only");
   auto finishes = finishes_of(problem);
   if (!finishes) return refuse("vectors to add and relu only");
-  const auto matrix = ConstantMatrix::of(problem);
+  const auto matrix = RightMatrix::of(problem);
   const Panels panels{matrix.rows, matrix.columns};
   return KernelResult(
       std::make_unique<VectorProduct>(panels, pack(panels, matrix), std::move(*finishes)));

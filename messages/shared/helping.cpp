@@ -29,7 +29,7 @@ constexpr int most_looks = 16, most_operations = 64;
 /// once, rather than have the lane's thread woken for it: so many operations, while each takes less
 /// than to wake it would.
 constexpr int most_extra = 16;
-constexpr auto longest_extra = std::chrono::microseconds(240);
+constexpr auto longest_extra = most_extra * longest_little;
 
 /// What has begun to run goes on for a few turns after the reply is there, rather than have others
 /// woken for it.

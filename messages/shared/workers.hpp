@@ -30,7 +30,7 @@ class Workforce {
   void open(caf::actor_system& system, std::size_t messages_a_turn);
   void push(caf::resumable* job) noexcept;
   /// Likewise, by who means to take it back soon: only if it does not, a thread that is on the
-  /// lookout or has other work runs the job, 100 to 200 us later.
+  /// lookout or has other work runs the job, some 100 us later.
   void push_quietly(caf::resumable* job) noexcept;
   /// Takes `job` out of the queue, for whoever runs it instead of a thread of this. Null if it is
   /// not there, or far from its turn.

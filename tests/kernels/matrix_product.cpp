@@ -356,7 +356,7 @@ BOOST_AUTO_TEST_CASE(panels_are_written_whole) {
       maker.attributes(GemmAttributes{1, 1, false, transposed}).input({2, rows});
       maker.constant(transposed ? Shape{columns, rows} : Shape{rows, columns});
       maker.output({2, columns});
-      const auto matrix = kernels::direct::ConstantMatrix::of(maker.problem());
+      const auto matrix = kernels::direct::RightMatrix::of(maker.problem());
       BOOST_TEST_REQUIRE((matrix.rows == rows && matrix.columns == columns));
       constexpr std::size_t first = 4, count = 19, width = 32;
       std::vector<float> panel(rows * width + 1, nan), expected;

@@ -58,6 +58,42 @@ ValueId convolution(GraphMaker& maker, ValueId x, std::uint32_t in, std::uint32_
                     Conv2dAttributes{});
 }
 
+/// An attention of four heads, as exporters write it.
+struct AttentionMaker {
+  GraphMaker maker;
+  std::uint32_t tokens = 9;
+  double offset = 0;  ///< added to all scores
+  bool masked = true;
+  bool keeps_weights = false;    ///< they are an output as well
+  bool keeps_scores = false;     ///< likewise, what they are made of
+  bool softens_queries = false;  ///< the softmax is not over keys
+
+  void make() {
+    const Shape flat{1, tokens, 24}, split{1, tokens, 4, 6}, heads{1, 4, tokens, 6},
+        keys{1, 4, 6, tokens}, scores{1, 4, tokens, tokens};
+    const auto x = maker.input(flat), mask = maker.input({1, 1, 1, tokens});
+    const auto head = [&](const Shape& shape, std::vector<std::uint32_t> order) {
+      const auto y = maker.node(op("matmul"), {x, maker.random({24, 24})}, flat);
+      const auto parts = maker.node(op("reshape"), {y}, split, ReshapeAttributes{split});
+      return maker.node(op("transpose"), {parts}, shape, TransposeAttributes{order});
+    };
+    const auto q = head(heads, {0, 2, 1, 3}), k = head(keys, {0, 2, 3, 1}),
+               v = head(heads, {0, 2, 1, 3});
+    auto weights = maker.node(op("matmul"), {q, k}, scores);
+    weights = maker.node(op("linear"), {weights}, scores, LinearAttributes{0.4, offset});
+    if (masked) weights = maker.node(op("add"), {weights, mask}, scores);
+    const auto scored = weights;
+    weights =
+        maker.node(op("softmax"), {weights}, scores, SoftmaxAttributes{softens_queries ? 2U : 3U});
+    const auto context = maker.node(op("matmul"), {weights, v}, heads);
+    const auto back =
+        maker.node(op("transpose"), {context}, split, TransposeAttributes{{{0, 2, 1, 3}}});
+    maker.output(maker.node(op("reshape"), {back}, flat, ReshapeAttributes{flat}));
+    if (keeps_weights) maker.output(weights);
+    if (keeps_scores) maker.output(scored);
+  }
+};
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(passes)
@@ -239,47 +275,7 @@ BOOST_AUTO_TEST_CASE(transposed_convolutions_become_convolutions) {
   }
 }
 
-// Attention: the transposes around both products move nothing, the mask fuses into the scores.
-namespace {
-
-/// An attention of four heads, as exporters write it. `others` are the result's other steps.
-struct AttentionMaker {
-  GraphMaker maker;
-  std::uint32_t tokens = 9;
-  double offset = 0;  ///< added to all scores
-  bool masked = true;
-  bool keeps_weights = false;    ///< they are an output as well
-  bool keeps_scores = false;     ///< likewise, what they are made of
-  bool softens_queries = false;  ///< the softmax is not over keys
-
-  void make() {
-    const Shape flat{1, tokens, 24}, split{1, tokens, 4, 6}, heads{1, 4, tokens, 6},
-        keys{1, 4, 6, tokens}, scores{1, 4, tokens, tokens};
-    const auto x = maker.input(flat), mask = maker.input({1, 1, 1, tokens});
-    const auto head = [&](const Shape& shape, std::vector<std::uint32_t> order) {
-      const auto y = maker.node(op("matmul"), {x, maker.random({24, 24})}, flat);
-      const auto parts = maker.node(op("reshape"), {y}, split, ReshapeAttributes{split});
-      return maker.node(op("transpose"), {parts}, shape, TransposeAttributes{order});
-    };
-    const auto q = head(heads, {0, 2, 1, 3}), k = head(keys, {0, 2, 3, 1}),
-               v = head(heads, {0, 2, 1, 3});
-    auto weights = maker.node(op("matmul"), {q, k}, scores);
-    weights = maker.node(op("linear"), {weights}, scores, LinearAttributes{0.4, offset});
-    if (masked) weights = maker.node(op("add"), {weights, mask}, scores);
-    const auto scored = weights;
-    weights =
-        maker.node(op("softmax"), {weights}, scores, SoftmaxAttributes{softens_queries ? 2U : 3U});
-    const auto context = maker.node(op("matmul"), {weights, v}, heads);
-    const auto back =
-        maker.node(op("transpose"), {context}, split, TransposeAttributes{{{0, 2, 1, 3}}});
-    maker.output(maker.node(op("reshape"), {back}, flat, ReshapeAttributes{flat}));
-    if (keeps_weights) maker.output(weights);
-    if (keeps_scores) maker.output(scored);
-  }
-};
-
-}  // namespace
-
+// The transposes around both products move nothing, the mask and the scale are part of it.
 BOOST_AUTO_TEST_CASE(attention_is_one_step) {
   for (const bool masked : {false, true}) {
     AttentionMaker made{.maker = {}, .masked = masked};

@@ -1,4 +1,4 @@
-#include "kernels/direct/operand_panels.hpp"
+#include "kernels/direct/column_panels.hpp"
 
 #ifdef POLYCHRON_WIDE
 
@@ -6,13 +6,6 @@
 
 namespace polychron::kernels::direct {
 namespace {
-
-[[POLYCHRON_WIDE]] void copy_rows(const float* from, std::int64_t row_step, std::size_t rows,
-                                  std::size_t count, std::size_t vectors, float* panel) {
-  for (std::size_t row = 0; row < rows; ++row, from += row_step)
-    for (std::size_t v = 0; v < vectors; ++v, panel += wide_floats)
-      _mm512_storeu_ps(panel, _mm512_maskz_loadu_ps(present(count, v), from + v * wide_floats));
-}
 
 /// Lanes 0 and 2, or 1 and 3, of both.
 template <int Lanes>
@@ -62,17 +55,26 @@ template <int Lanes>
 
 }  // namespace
 
-void pack_panel(const OperandMatrix& matrix, std::size_t first, std::size_t count,
-                std::size_t vectors, float* panel) {
-  const float* const from = matrix.elements + static_cast<std::int64_t>(first) * matrix.column_step;
-  if (matrix.column_step == 1)
-    return copy_rows(from, matrix.row_step, matrix.rows, count, vectors, panel);
-  const std::size_t width = vectors * wide_floats;
-  for (std::size_t column = 0; column < width; column += wide_floats)
-    for (std::size_t row = 0; row < matrix.rows; row += wide_floats)
-      transpose(from + static_cast<std::int64_t>(column) * matrix.column_step + row,
-                matrix.column_step, std::min(count - column, wide_floats),
-                std::min(matrix.rows - row, wide_floats), panel + row * width + column, width);
+void fill_panels(const RightMatrix& matrix, const ColumnPanels& panels, float* to) {
+  const auto column_at = [&](std::size_t column) {
+    return matrix.elements + static_cast<std::int64_t>(column) * matrix.column_step;
+  };
+  for (std::size_t panel = 0; panel < panels.panels(); ++panel) {
+    const std::size_t first = panels.first_column(panel);
+    const std::size_t width = panels.vectors_of(panel) * wide_floats;
+    const std::size_t count = std::min(width, matrix.columns - first);
+    float* const own = to + first * matrix.rows;
+    if (matrix.row_step != 1) {
+      fill_panel(matrix, first, count, width, own);
+      continue;
+    }
+    // Columns lie together, as an attention's keys do.
+    for (std::size_t column = 0; column < width; column += wide_floats)
+      for (std::size_t row = 0; row < matrix.rows; row += wide_floats)
+        transpose(column_at(first + column) + row, matrix.column_step,
+                  std::min(count - column, wide_floats), std::min(matrix.rows - row, wide_floats),
+                  own + row * width + column, width);
+  }
 }
 
 }  // namespace polychron::kernels::direct
