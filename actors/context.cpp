@@ -45,7 +45,7 @@ void ContextState::call(msg::CreateTensor& c, msg::LocalPart& local) {
   slot->actor = spawn<TensorState>(c.tensor);
   auto& entry = tensors_.emplace(c.tensor, TensorEntry{slot->actor, slot, {slot.get(), {}, {}}, {}})
                     .first->second;
-  auto stamp = order_->stamp_write(entry.uses);
+  auto stamp = order_->stamp_write<msg::op::Allocate>(entry.uses);
   tell(entry.actor, msg::expect_of_tensor{stamp.ticket, std::move(reply_of<Promise<void>>(local))});
   issue<msg::op::Allocate>(std::move(stamp), std::move(local.place), slot, std::move(c.constant));
 }
@@ -74,8 +74,8 @@ void ContextState::call(msg::WriteTensor& c, msg::LocalPart& local) {
     return;
   }
   auto& entry = **found;
-  issue<msg::op::Write>(order_->stamp_write(entry.uses), std::move(local.place), entry.slot,
-                        std::move(c.payload), std::move(c.label),
+  issue<msg::op::Write>(order_->stamp_write<msg::op::Write>(entry.uses), std::move(local.place),
+                        entry.slot, std::move(c.payload), std::move(c.label),
                         msg::Conditions{c.deadline, std::move(local.cancellation)});
 }
 
@@ -88,7 +88,7 @@ void ContextState::call(const msg::ReadTensor& c, msg::LocalPart& local) {
     return;
   }
   auto& entry = **found;
-  auto stamp = order_->stamp_read(entry.uses);
+  auto stamp = order_->stamp_read<msg::op::Read>(entry.uses);
   tell(entry.actor, msg::expect_of_tensor{stamp.ticket, loan});
   issue<msg::op::Read>(std::move(stamp), std::move(local.place), entry.slot, std::move(loan));
 }
@@ -102,7 +102,7 @@ void ContextState::call(const msg::QueryError& c, msg::LocalPart& local) {
     return;
   }
   auto& entry = **found;
-  auto stamp = order_->stamp_read(entry.uses);
+  auto stamp = order_->stamp_read<msg::op::Query>(entry.uses);
   tell(entry.actor, msg::expect_of_tensor{stamp.ticket, std::move(reply)});
   issue<msg::op::Query>(std::move(stamp), std::move(local.place), entry.slot);
 }
@@ -116,7 +116,7 @@ void ContextState::call(const msg::LendTensor& c, msg::LocalPart& local) {
     return;
   }
   auto& entry = **found;
-  auto stamp = order_->stamp_write(entry.uses);
+  auto stamp = order_->stamp_write<msg::op::Lend>(entry.uses);
   auto lease = grant.lease;
   entry.rents.push_front({c.lease, lease, stamp.at});
   tell(entry.actor, msg::expect_of_tensor{stamp.ticket, std::move(grant)});
@@ -148,7 +148,7 @@ void ContextState::call(const msg::DestroyTensor& c, msg::LocalPart&) {
   // revoked.
   tell(entry.actor, msg::destroy_tensor{entry.slot->label});
   for (const auto& rent : entry.rents) end(rent, true);
-  issue<msg::op::Release>(order_->stamp_write(entry.uses), {}, entry.slot);
+  issue<msg::op::Release>(order_->stamp_write<msg::op::Release>(entry.uses), {}, entry.slot);
   ending_tensors_.emplace(c.tensor, std::move(entry.actor));
   tensors_.erase(tensor);
 }

@@ -35,16 +35,16 @@ void ContextState::call(msg::Dispatch& c, msg::LocalPart& local) {
     reads.push_back(&graph->second.uses);
 
   if (!problem) {
-    issue<msg::op::Dispatch>(order_->stamp(reads, writes), std::move(local.place),
-                             graph->second.slot, std::move(inputs), std::move(outputs),
-                             std::move(c.label),
+    issue<msg::op::Dispatch>(order_->stamp<msg::op::Dispatch>(reads, writes),
+                             std::move(local.place), graph->second.slot, std::move(inputs),
+                             std::move(outputs), std::move(c.label),
                              msg::Conditions{c.deadline, std::move(local.cancellation)});
     return;
   }
   // By another thread since the caller looked, or by a lease that was asked to refuse. What would
   // have been written is not what a reader expects, so it becomes unreadable; but for what is on
   // such a lease, which is its holder's.
-  auto stamp = order_->stamp({}, writes);
+  auto stamp = order_->stamp<msg::op::Fail>({}, writes);
   const auto refused = problem->with_operation("dispatch", c.label, stamp.ticket).not_run();
   issue<msg::op::Fail>(std::move(stamp), std::move(local.place), std::move(outputs), refused);
 }
@@ -60,7 +60,7 @@ void ContextState::call(msg::Compute& c, msg::LocalPart& local) {
     return;
   }
   auto& entry = graph->second;
-  auto stamp = order_->stamp_read(entry.uses);
+  auto stamp = order_->stamp_read<msg::op::Compute>(entry.uses);
   tell(entry.actor, msg::expect_of_graph{stamp.ticket, batch});
   issue<msg::op::Compute>(std::move(stamp), std::move(local.place), entry.slot, std::move(batch),
                           std::move(c.label),
@@ -126,7 +126,7 @@ void ContextState::receive(msg::compiled& m) {
   slot->actor = spawn<GraphState>(id, std::move(built), reply);
   auto& entry =
       graphs_.emplace(id, GraphEntry{slot->actor, slot, {slot.get(), {}, {}}}).first->second;
-  issue<msg::op::Load>(order_->stamp_write(entry.uses), std::move(m.place), slot);
+  issue<msg::op::Load>(order_->stamp_write<msg::op::Load>(entry.uses), std::move(m.place), slot);
   if (environment().log->takes(LogLevel::info))
     environment().tell(LogLevel::info, describe_compiled(*slot));
 }
@@ -136,7 +136,7 @@ void ContextState::call(const msg::DestroyGraph& c, msg::LocalPart&) {
   if (graph == graphs_.end()) return;
   auto& entry = graph->second;
   tell(entry.actor, msg::destroy_graph{});
-  issue<msg::op::Unload>(order_->stamp_write(entry.uses), {}, entry.slot);
+  issue<msg::op::Unload>(order_->stamp_write<msg::op::Unload>(entry.uses), {}, entry.slot);
   ending_graphs_.emplace(c.graph, std::move(entry.actor));
   graphs_.erase(graph);
 }

@@ -2,7 +2,7 @@
 
 namespace polychron::actors {
 
-msg::Stamp LaneOrder::stamp(const Touched& reads, const Touched& writes) {
+msg::Stamp LaneOrder::stamp(const Touched& reads, const Touched& writes, std::uint64_t weight) {
   msg::Stamp stamp;
   stamp.ticket = ++last_ticket_;
   if (issued_.size() == 1) {
@@ -20,7 +20,9 @@ msg::Stamp LaneOrder::stamp(const Touched& reads, const Touched& writes) {
     return placed != nullptr &&
            std::find(placed->waits.begin(), placed->waits.end(), use.at) != placed->waits.end();
   };
+  Uses::Use last;
   const auto depend = [&](const Uses::Use& use, msg::Object object) {
+    if (use.ticket > last.ticket) last = use;
     if (must_wait(use)) pending.push_back({use, object});
   };
   for (const auto* uses : reads) depend(uses->last_write, uses->object);
@@ -31,9 +33,10 @@ msg::Stamp LaneOrder::stamp(const Touched& reads, const Touched& writes) {
   const auto latest =
       std::max_element(pending.begin(), pending.end(),
                        [](const auto& a, const auto& b) { return a.use.ticket < b.use.ticket; });
-  auto lane = latest == pending.end() ? least_loaded() : latest->use.at.lane;
+  auto lane = latest == pending.end() ? choose(last) : latest->use.at.lane;
   if (placed != nullptr) lane = placed->lane;
   stamp.at = {lane, ++issued_[lane]};
+  load_[lane] += weight;
   for (const auto& [use, object] : pending) {
     if (use.at.lane == lane) continue;
     const auto same = std::find_if(stamp.waits.begin(), stamp.waits.end(),
@@ -67,14 +70,23 @@ const msg::Placed* LaneOrder::prescribed(msg::Ticket ticket) const {
   return placed != nullptr && placed->lane < issued_.size() ? placed : nullptr;
 }
 
-std::uint32_t LaneOrder::least_loaded() const {
+std::uint32_t LaneOrder::choose(const Uses::Use& last) const {
   const auto load = [this](std::size_t lane) {
-    return issued_[lane] - environment_->lanes[lane].done.load(std::memory_order_relaxed);
+    return load_[lane] - environment_->lanes[lane].done.load(std::memory_order_relaxed);
   };
-  std::size_t best = 0;
-  for (std::size_t lane = 1; lane < issued_.size(); ++lane)
-    if (load(lane) < load(best)) best = lane;
-  return static_cast<std::uint32_t>(best);
+  auto least = load(0);
+  for (std::size_t lane = 1; lane < load_.size(); ++lane) least = std::min(least, load(lane));
+  // What is done in passing is no reason to part what belongs together: lanes would wait for each
+  // other, and each has to be woken.
+  const auto may_have_it = [&](std::size_t lane) {
+    constexpr auto hardly_more = msg::weight_of_run / 2;
+    return load(lane) < least + hardly_more;
+  };
+  if (last.ticket != 0 && may_have_it(last.at.lane)) return last.at.lane;
+  std::uint32_t lane = 0;
+  // Lanes go on meanwhile: whatever they say, one of them is taken.
+  while (lane + 1 < load_.size() && !may_have_it(lane)) ++lane;
+  return lane;
 }
 
 }  // namespace polychron::actors

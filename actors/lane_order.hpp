@@ -2,14 +2,16 @@
 //
 // Dependent work keeps its order: an operation goes to the lane of the latest operation that it
 // depends on and that may not be done yet, and waits for the others; independent work goes to the
-// lane with the least to do. With one lane all this costs one comparison. What is remembered of a
-// tensor is bounded by the number of lanes, whatever is in flight.
+// lane with the least to do, and if that says little to the lane that had its tensors last: so what
+// belongs to one request stays on one lane. With one lane all this costs one comparison. What is
+// remembered of a tensor is bounded by the number of lanes, whatever is in flight.
 #pragma once
 
 #include <algorithm>
 #include <vector>
 
 #include "actors/environment.hpp"
+#include "messages/operation.hpp"
 #include "messages/stamp.hpp"
 
 namespace polychron::actors {
@@ -29,16 +31,30 @@ struct Uses {
 class LaneOrder {
  public:
   explicit LaneOrder(EnvironmentRef environment)
-      : environment_(std::move(environment)), issued_(environment_->lanes.size(), 0) {}
+      : environment_(std::move(environment)),
+        issued_(environment_->lanes.size(), 0),
+        load_(environment_->lanes.size(), 0) {}
 
   using Touched = boost::container::small_vector<Uses*, 8>;
 
-  /// The next ticket, for an operation that reads and writes these.
-  msg::Stamp stamp(const Touched& reads, const Touched& writes);
-  msg::Stamp stamp_read(Uses& uses) { return stamp({&uses}, {}); }
-  msg::Stamp stamp_write(Uses& uses) { return stamp({}, {&uses}); }
+  /// The next ticket, for an operation O that reads and writes these.
+  template <class O>
+  msg::Stamp stamp(const Touched& reads, const Touched& writes) {
+    return stamp(reads, writes, msg::weight_of<O>);
+  }
+  template <class O>
+  msg::Stamp stamp_read(Uses& uses) {
+    return stamp<O>({&uses}, {});
+  }
+  template <class O>
+  msg::Stamp stamp_write(Uses& uses) {
+    return stamp<O>({}, {&uses});
+  }
   /// The next ticket on this very lane, for a fence.
-  msg::Stamp stamp_on(std::uint32_t lane) { return {++last_ticket_, {lane, ++issued_[lane]}, {}}; }
+  msg::Stamp stamp_on(std::uint32_t lane) {
+    load_[lane] += msg::weight_of<msg::op::Fence>;
+    return {++last_ticket_, {lane, ++issued_[lane]}, {}};
+  }
   msg::Ticket last_ticket() const { return last_ticket_; }
 
  private:
@@ -46,11 +62,15 @@ class LaneOrder {
     return use.ticket == 0 || environment_->lanes[use.at.lane].done_below.load(
                                   std::memory_order_acquire) > use.at.turn;
   }
-  std::uint32_t least_loaded() const;
+  msg::Stamp stamp(const Touched& reads, const Touched& writes, std::uint64_t weight);
+  /// Of the lanes that have little more to do than the one with the least: the lane of `last`, or
+  /// else the first.
+  std::uint32_t choose(const Uses::Use& last) const;
   const msg::Placed* prescribed(msg::Ticket ticket) const;
 
   EnvironmentRef environment_;
   std::vector<msg::Ticket> issued_;
+  std::vector<std::uint64_t> load_;  ///< the weight of these
   msg::Ticket last_ticket_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <type_traits>
 #include <variant>
 
 #include "messages/slot.hpp"
@@ -154,6 +155,16 @@ inline constexpr auto operation_names = detail::names_of(std::type_identity<Oper
 
 inline const char* name_of(const Operation& operation) {
   return operation_names[operation.index()];
+}
+
+/// How much of a lane an operation takes, as far as the choice of a lane goes: a run of a graph, or
+/// what is done in passing.
+inline constexpr std::uint64_t weight_of_run = 16;
+template <class O>
+inline constexpr std::uint64_t weight_of =
+    std::is_same_v<O, op::Dispatch> || std::is_same_v<O, op::Compute> ? weight_of_run : 1;
+inline std::uint64_t weight(const Operation& operation) {
+  return std::visit([](const auto& o) { return weight_of<std::decay_t<decltype(o)>>; }, operation);
 }
 
 /// The tensor or graph that it is about, or "".

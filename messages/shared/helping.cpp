@@ -29,7 +29,7 @@ constexpr int most_looks = 16, most_operations = 64;
 /// once, rather than have the lane's thread woken for it: so many operations, while each takes less
 /// than to wake it would.
 constexpr int most_extra = 16;
-constexpr auto longest_extra = most_extra * longest_little;
+constexpr auto longest_extra = 16 * longest_little;
 
 /// What has begun to run goes on for a few turns after the reply is there, rather than have others
 /// woken for it.
@@ -39,22 +39,22 @@ constexpr std::size_t messages_a_turn = 64, last_turns = 16, messages_a_last_tur
 /// as soon as it had called it: then it is expected to do so again.
 struct Habit {
   const void* with = nullptr;  ///< with which context, compared only
-  int calls = 0;
+  bool called = false;
   Clock::time_point since{};  ///< the first of them
   bool waits = false;
 };
 thread_local Habit habit;
-
-/// So few calls, in so short a time, before it waits.
-constexpr int few = 8;
-constexpr auto at_once = std::chrono::microseconds(50);
 
 }  // namespace
 
 /// A thread while it helps, and what it has in its hands.
 class Helping::Helper final : public caf::execution_unit {
  public:
-  explicit Helper(Helping& helping) : caf::execution_unit(&helping.system_), helping_(helping) {
+  Helper(Helping& helping, const std::atomic<bool>& settled)
+      : caf::execution_unit(&helping.system_),
+        helping_(helping),
+        settled_(settled),
+        waits_(habit.with == &helping && habit.waits) {
     ensure(active == nullptr, "no handler runs within another");
     helping_.system_.inc_detached_threads();
     active = this;
@@ -64,34 +64,35 @@ class Helping::Helper final : public caf::execution_unit {
   ~Helper() override {
     active = nullptr;
     while (count_ > 0) helping_.force_->push(pop());
-    // It was put there before, and is not for those who look.
-    if (lane_.job != nullptr) lane_.lane->post->put(lane_.job, OwnThread::Post::For::the_thread);
+    if (lane_.job != nullptr) hand_over(lane_);
+    if (left_ && !comes_back())
+      while (const auto found = helping_.force_->try_take(nullptr, helping_.posts_))
+        hand_over(found);
     // Left by CAF where an actor was spawned; the system would wait until this thread ends.
     if (caf::logger::current_logger() != nullptr) caf::logger::set_current_actor_system(nullptr);
     helping_.system_.dec_detached_threads();  // from here on it may be gone
   }
 
   /// Until `settled` or nothing is left to do. False if what comes next is not a helper's.
-  bool work(const std::atomic<bool>& settled, const Found& first, int& operations_left) {
+  bool work(const Found& first, int& operations_left) {
     take(first);
-    int extra_left = habit.with == &helping_ && habit.waits ? most_extra : 0;
+    int extra_left = waits_ ? most_extra : 0;
     for (std::size_t turns_left = last_turns + 2 * static_cast<std::size_t>(extra_left);;) {
-      const bool over = settled.load(std::memory_order_acquire);
+      const bool over = this->over();
       if (count_ > 0) {
         if (over && turns_left-- == 0) return true;
         run(pop(), over ? messages_a_last_turn : messages_a_turn);
-      } else if (over && (lane_.job == nullptr || extra_left == 0)) {
+      } else if (over && ((lane_.job == nullptr && !left_) || extra_left == 0)) {
         return true;
       } else if (lane_.job != nullptr) {
         if (over && extras_took_too_long()) return true;
-        // A lane that has not started yet cannot say.
-        const auto& next_length = lane_.lane->next_length;
-        const auto length = next_length ? next_length() : Length::unknown;
+        const auto length = lane_.post->next_length();
         if (length == Length::unknown || (over && length != Length::little)) return over;
         if (operations_left == 0) return over;
         --(over ? extra_left : operations_left);
         run_lane();
-      } else if (const auto found = helping_.look(); found.job != nullptr) {
+      } else if (const auto found =
+                     over ? helping_.force_->try_take(nullptr, helping_.posts_) : helping_.look()) {
         take(found);
       } else {
         return true;
@@ -105,22 +106,35 @@ class Helping::Helper final : public caf::execution_unit {
     else
       helping_.force_->push(job);
   }
-  /// One lane's job at a time: others have threads that are woken, to work side by side.
-  bool takes(const OwnThread::Post& post, caf::resumable* job) noexcept {
-    if (lane_.job != nullptr || in_operation_) return false;
-    for (const auto& lane : helping_.lanes_)
-      if (lane.post.get() == &post) {
-        lane_ = {job, &lane};
-        return true;
-      }
-    return false;
+  /// One lane's job at a time. Others are left to those who look, or until this has time for them,
+  /// if they are little; else they have threads that are woken, to work side by side.
+  bool takes(OwnThread::Post& post, caf::resumable* job) noexcept {
+    if (in_operation_ || !helping_.has(post)) return false;
+    if (lane_.job == nullptr) {
+      lane_ = {job, &post};
+      return true;
+    }
+    if (post.next_length() != Length::little) return false;
+    left_ = true;
+    helping_.force_->push_quietly(job, post.shared_from_this());
+    return true;
   }
 
   static thread_local Helper* active;
 
  private:
+  bool over() const noexcept { return settled_.load(std::memory_order_acquire); }
+  /// Who has its reply, and is expected to call and to wait again.
+  bool comes_back() const noexcept { return waits_ && over(); }
+  /// To its thread, which was woken for it before or is now; or to nobody for a while.
+  void hand_over(const Found& found) {
+    if (comes_back() && found.post->next_length() == Length::little)
+      helping_.force_->push_quietly(found.job, found.post->shared_from_this());
+    else
+      found.post->put(found.job, OwnThread::Post::For::the_thread);
+  }
   void take(const Found& found) {
-    if (found.lane != nullptr)
+    if (found.post != nullptr)
       lane_ = found;
     else
       exec_later(found.job);
@@ -157,11 +171,14 @@ class Helping::Helper final : public caf::execution_unit {
   }
 
   Helping& helping_;
+  const std::atomic<bool>& settled_;
+  const bool waits_;  ///< as soon as it has called
   const CarriesActors carries_;
   const kernels::OnCallersThread modes_;
-  std::array<caf::resumable*, 16> own_{};  ///< `count_` from `first_` on; not of lanes
+  std::array<caf::resumable*, 128> own_;  ///< `count_` from `first_` on; not of lanes
   std::size_t first_ = 0, count_ = 0;
   Found lane_;
+  bool left_ = false;  ///< lanes' jobs, quietly
   bool in_operation_ = false;
   Clock::time_point began_extra_{};  ///< what it does though its reply is there
 };
@@ -169,8 +186,8 @@ class Helping::Helper final : public caf::execution_unit {
 thread_local Helping::Helper* Helping::Helper::active = nullptr;
 
 caf::execution_unit* Helping::door() noexcept {
-  if (habit.with != this) habit = {this, 0, {}, false};
-  if (habit.calls++ == 0) habit.since = Clock::now();
+  if (habit.with != this) habit = {this, false, {}, false};
+  if (!std::exchange(habit.called, true)) habit.since = Clock::now();
   return &door_;
 }
 
@@ -181,14 +198,14 @@ void Helping::Door::exec_later(caf::resumable* job) {
     helping_.force_->push(job);
 }
 
-Helping::Helping(caf::actor_system& system, std::shared_ptr<Workforce> force, std::size_t lanes)
-    : system_(system), force_(std::move(force)), lanes_(lanes) {}
+Helping::Helping(caf::actor_system& system, std::shared_ptr<Workforce> force)
+    : system_(system), force_(std::move(force)) {}
 
 Helping::~Helping() = default;
 
 void Helping::add_lane(std::shared_ptr<OwnThread::Post> post) {
   post->set_lookers(lookers_);
-  lanes_.at(added_++).post = std::move(post);
+  posts_.push_back(std::move(post));
 }
 
 void Helping::set_context(caf::actor_addr context) {
@@ -198,14 +215,14 @@ void Helping::set_context(caf::actor_addr context) {
   ensure(context_job_ != nullptr, "a context is scheduled");
 }
 
-void Helping::set_lane(std::size_t lane, std::function<Length()> next_length) {
-  lanes_.at(lane).next_length = std::move(next_length);
+Helping::Found Helping::look() noexcept {
+  for (const auto& post : posts_)
+    if (auto* const job = post->try_take()) return {job, post.get()};
+  return force_->try_take(context_job_, posts_);
 }
 
-Helping::Found Helping::look() noexcept {
-  for (const auto& lane : lanes_)
-    if (auto* const job = lane.post->try_take()) return {job, &lane};
-  return {force_->try_take(context_job_), nullptr};
+bool Helping::has(const OwnThread::Post& post) const noexcept {
+  return std::ranges::any_of(posts_, [&](const auto& one) { return one.get() == &post; });
 }
 
 Helping::Found Helping::keep_looking(const std::atomic<bool>& settled) noexcept {
@@ -214,8 +231,7 @@ Helping::Found Helping::keep_looking(const std::atomic<bool>& settled) noexcept 
   Found found;
   const auto begun = Clock::now();
   const auto look_for = [&](Clock::duration time, auto&& pause) {
-    while (found.job == nullptr && !settled.load(std::memory_order_acquire) &&
-           Clock::now() - begun <= time) {
+    while (!found && !settled.load(std::memory_order_acquire) && Clock::now() - begun <= time) {
       pause();
       found = look();
     }
@@ -223,7 +239,7 @@ Helping::Found Helping::keep_looking(const std::atomic<bool>& settled) noexcept 
   lookers_->fetch_add(1);
   look_for(counted_on, kernels::breathe);
   lookers_->fetch_sub(1);
-  for (const auto& lane : lanes_) lane.post->see_to_rest();
+  for (const auto& post : posts_) post->see_to_rest();
   look_for(patience, std::this_thread::yield);
   return found;
 }
@@ -231,21 +247,22 @@ Helping::Found Helping::keep_looking(const std::atomic<bool>& settled) noexcept 
 void Helping::help(const std::atomic<bool>& settled) {
   if (carries_actors() || caf::logger::current_logger() != nullptr) return;
   if (habit.with == this) {
-    habit.waits = habit.calls <= few && Clock::now() - habit.since <= at_once;
-    habit.calls = 0;
+    // By then nobody else has seen to what was called.
+    habit.waits = Clock::now() - habit.since <= Workforce::quiet_for;
+    habit.called = false;
   }
   int operations_left = most_operations;
   for (int looks = 0; looks < most_looks && !settled.load(std::memory_order_acquire); ++looks) {
     auto found = look();
-    if (found.job == nullptr) found = keep_looking(settled);
+    if (!found) found = keep_looking(settled);
     // Whoever has a job of a context knows that its system is there.
-    if (found.job == nullptr || !Helper(*this).work(settled, found, operations_left)) return;
+    if (!found || !Helper(*this, settled).work(found, operations_left)) return;
   }
 }
 
 bool Helping::here() noexcept { return Helper::active != nullptr; }
 
-bool Helping::offer(const OwnThread::Post& post, caf::resumable* job) noexcept {
+bool Helping::offer(OwnThread::Post& post, caf::resumable* job) noexcept {
   return Helper::active != nullptr && Helper::active->takes(post, job);
 }
 

@@ -32,8 +32,8 @@ namespace polychron::msg {
 /// Thread-safe, but for what says otherwise.
 class Helping {
  public:
-  /// For the actors of a context of so many lanes in `system`, whose workers `force` are.
-  Helping(caf::actor_system& system, std::shared_ptr<Workforce> force, std::size_t lanes);
+  /// For the actors of a context in `system`, whose workers `force` are.
+  Helping(caf::actor_system& system, std::shared_ptr<Workforce> force);
   Helping(const Helping&) = delete;
   Helping& operator=(const Helping&) = delete;
   ~Helping();
@@ -44,7 +44,9 @@ class Helping {
   void set_context(caf::actor_addr context);
   /// By a lane, as it starts: how it tells the length of its mail's next message, if that is an
   /// operation. Called by whoever has its job.
-  void set_lane(std::size_t lane, std::function<Length()> next_length);
+  void set_lane(std::size_t lane, std::function<Length()> next_length) {
+    posts_.at(lane)->set_next_length(std::move(next_length));
+  }
 
   /// Works for the context until `settled`, or until what comes next is not a helper's. Allocates
   /// nothing. Does nothing on a thread that carries actors, of this or of another system.
@@ -58,7 +60,7 @@ class Helping {
   static bool here() noexcept;
   /// By whoever has made an actor with a thread of its own runnable: true if this thread is a
   /// helper that takes the job.
-  static bool offer(const OwnThread::Post& post, caf::resumable* job) noexcept;
+  static bool offer(OwnThread::Post& post, caf::resumable* job) noexcept;
 
  private:
   class Helper;
@@ -70,24 +72,17 @@ class Helping {
    private:
     Helping& helping_;
   };
-  struct Lane {
-    std::shared_ptr<OwnThread::Post> post;
-    std::function<Length()> next_length;
-  };
-  struct Found {
-    caf::resumable* job = nullptr;
-    const Lane* lane = nullptr;  ///< null: the job is the context's
-  };
+  using Found = Workforce::Found;
   /// Takes a job of a lane, or the context's, that waits for a thread.
   Found look() noexcept;
+  bool has(const OwnThread::Post& post) const noexcept;
   /// Likewise, again and again. Meanwhile no thread is woken for a lane's job.
   Found keep_looking(const std::atomic<bool>& settled) noexcept;
 
   caf::actor_system& system_;
   const std::shared_ptr<Workforce> force_;
   Door door_{*this};
-  std::vector<Lane> lanes_;  ///< each written as it is made, and by its lane's first step
-  std::size_t added_ = 0;
+  std::vector<std::shared_ptr<OwnThread::Post>> posts_;  ///< of the lanes
   const std::shared_ptr<std::atomic<int>> lookers_ = std::make_shared<std::atomic<int>>(0);
   caf::actor_addr context_;  ///< weak: keeps the address from being another actor's
   const caf::resumable* context_job_ = nullptr;

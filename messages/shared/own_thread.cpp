@@ -1,7 +1,6 @@
 #include "messages/shared/own_thread.hpp"
 
 #include <caf/scoped_execution_unit.hpp>
-#include <limits>
 #include <thread>
 #include <utility>
 
@@ -19,8 +18,17 @@ void OwnThread::Post::serve() {
     bool done = false;
     while (auto* const ready = done ? nullptr : await()) {
       auto result = caf::resumable::resume_later;
-      while (result == caf::resumable::resume_later)
-        result = ready->resume(&unit, std::numeric_limits<std::size_t>::max());
+      bool left = false;
+      while (result == caf::resumable::resume_later && !left) {
+        result = ready->resume(&unit, 1);
+        // Who waits for this does it sooner than both of us pass replies to and fro.
+        left = result == caf::resumable::resume_later && somebody_looks() &&
+               next_length() == Length::little;
+      }
+      if (left) {
+        put(ready);
+        continue;
+      }
       done = result != caf::resumable::awaiting_message;
       caf::intrusive_ptr_release(ready);  // may be the last share, which closes this
     }
@@ -31,8 +39,9 @@ void OwnThread::Post::serve() {
 caf::resumable* OwnThread::Post::await() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    // A helper may have come before.
-    if (auto* const job = take()) return job;
+    // A helper may have come before, or is about to: then it sees to what it leaves.
+    if (!left_.load() || !somebody_looks())
+      if (auto* const job = take()) return job;
     if (closed_) return nullptr;
     changed_.wait(lock);
   }
@@ -45,9 +54,9 @@ void OwnThread::Post::put(caf::resumable* job, For whom) {
     ensure(before == nullptr, "an actor is made runnable once until it has run");
   }
   // Whoever ceases to look does so before he sees to the rest: one of us finds the other.
-  if (whom == For::whoever_looks && lookers_ && lookers_->load() > 0) {
+  if (whom == For::whoever_looks && somebody_looks()) {
     left_.store(true);
-    if (lookers_->load() > 0) return;
+    if (somebody_looks()) return;
   }
   changed_.notify_one();
 }

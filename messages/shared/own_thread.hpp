@@ -4,8 +4,11 @@
 #include <atomic>
 #include <caf/all.hpp>
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
+
+#include "messages/length.hpp"
 
 namespace polychron::msg {
 
@@ -17,7 +20,7 @@ class OwnThread {
  public:
   /// Where the thread finds what it is to run. Written by whoever makes its actor runnable, read by
   /// the thread and by who may help it. Thread-safe.
-  class Post {
+  class Post : public std::enable_shared_from_this<Post> {
    public:
     explicit Post(caf::actor_system& system) : system_(system) {}
     /// For whom it is: who looks for work comes by here, and then nobody else need be woken.
@@ -30,6 +33,12 @@ class OwnThread {
     void set_lookers(std::shared_ptr<const std::atomic<int>> lookers) noexcept {
       lookers_ = std::move(lookers);
     }
+    /// How the actor tells the length of its mail's next message. By the actor, as it starts.
+    void set_next_length(std::function<Length()> next_length) {
+      next_length_ = std::move(next_length);
+    }
+    /// By whoever has the job. An actor that has not started cannot say.
+    Length next_length() const { return next_length_ ? next_length_() : Length::unknown; }
     /// Wakes the thread if it was not for what is here.
     void see_to_rest() noexcept;
     /// Takes what the thread has not taken yet; null if there is nothing.
@@ -41,6 +50,7 @@ class OwnThread {
     friend class OwnThread;
     void serve();
     caf::resumable* await();
+    bool somebody_looks() const noexcept { return lookers_ && lookers_->load() > 0; }
     /// What was left is known to be taken before it is: what is left next is not forgotten.
     caf::resumable* take() noexcept {
       left_.store(false);
@@ -54,6 +64,7 @@ class OwnThread {
     std::atomic<caf::resumable*> job_{nullptr};  ///< set under the lock
     std::atomic<bool> left_{false};              ///< the thread was not woken for it
     std::shared_ptr<const std::atomic<int>> lookers_;
+    std::function<Length()> next_length_;
     bool closed_ = false;
   };
 

@@ -14,15 +14,16 @@ class LaneProgress {
   /// All operations before this turn are done. Read by the other lanes and by the context, to leave
   /// out a wait that is over already.
   alignas(64) std::atomic<Ticket> done_below{1};
-  /// How many operations are done: unlike the above, a lease that is out does not hold it up.
-  std::atomic<Ticket> done{0};
+  /// The weight of the operations that are done: unlike the above, a lease that is out does not
+  /// hold it up.
+  std::atomic<std::uint64_t> done{0};
 
-  void begin(Ticket ticket, std::size_t kind) noexcept {
-    running_.store(ticket << kind_bits | (kind + 1), std::memory_order_relaxed);
+  void begin(Ticket ticket, const Operation& operation) noexcept {
+    running_.store(ticket << kind_bits | (operation.index() + 1), std::memory_order_relaxed);
   }
-  void end() noexcept {
+  void end(const Operation& operation) noexcept {
     running_.store(0, std::memory_order_relaxed);
-    done.store(done.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    done.store(done.load(std::memory_order_relaxed) + weight(operation), std::memory_order_relaxed);
   }
 
   struct Running {

@@ -8,8 +8,11 @@ namespace polychron::msg {
 
 namespace {
 
-/// So long waits what was pushed quietly, and so often whoever is on the lookout comes by.
-constexpr auto interval = std::chrono::microseconds(100);
+/// What is always taken back in time is waited for so long in the end. To come by costs those that
+/// compute a little, each time.
+constexpr auto most_trust = 4 * Workforce::quiet_for;
+/// But for so many intervals after something with a post: more of these will come.
+constexpr int most_intervals_with_posts = 16;
 
 }  // namespace
 
@@ -48,28 +51,49 @@ void Workforce::push(caf::resumable* job) noexcept {
   // Full in spite of all: the threads have work to do, and make room.
   popped_.wait(lock, [this] { return count_ < ring_.size(); });
   at(count_++) = job;
+  note();
   if (sleeping_ > 0) wake_one(lock);
 }
 
-void Workforce::push_quietly(caf::resumable* job) noexcept {
+void Workforce::push_quietly(caf::resumable* job, std::shared_ptr<Post> post) noexcept {
   {
     std::unique_lock lock(mutex_);
     if (quiet_count_ < quiet_.size()) {
-      quiet_[quiet_count_++] = {job, Clock::now() + interval};
-      // Threads that are at work come by.
-      if (sleeping_ > 0 && !lookout_ && !std::exchange(called_, true)) wake_one(lock);
+      if (post) intervals_with_posts_ = most_intervals_with_posts;
+      const auto due = Clock::now() + (post ? quiet_for : trust_);
+      quiet_[quiet_count_++] = {job, std::move(post), due};
+      note();
+      if (lookout_ && due < comes_by_) {
+        trust_ = quiet_for;
+        comes_by_ = due;
+        wake_all(lock);  // the one among them
+      } else if (sleeping_ > 0 && !lookout_ && !std::exchange(called_, true)) {
+        wake_one(lock);  // those that are at work come by
+      }
       return;
     }
   }
-  push(job);
+  if (post)
+    post->put(job, Post::For::the_thread);
+  else
+    push(job);
 }
 
-void Workforce::wake_one(std::unique_lock<std::mutex>& lock) noexcept {
+template <class Notify>
+void Workforce::wake(std::unique_lock<std::mutex>& lock, const Notify& notify) noexcept {
   // Not under the lock, which the woken thread wants first of all.
   waking_.fetch_add(1, std::memory_order_relaxed);
   lock.unlock();
-  changed_.notify_one();
+  notify();
   waking_.fetch_sub(1, std::memory_order_release);
+}
+
+void Workforce::wake_one(std::unique_lock<std::mutex>& lock) noexcept {
+  wake(lock, [this] { changed_.notify_one(); });
+}
+
+void Workforce::wake_all(std::unique_lock<std::mutex>& lock) noexcept {
+  wake(lock, [this] { changed_.notify_all(); });
 }
 
 void Workforce::rest(std::unique_lock<std::mutex>& lock) {
@@ -90,10 +114,14 @@ void Workforce::look_out(std::unique_lock<std::mutex>& lock) {
   called_ = false;
   for (int intervals = 0; idle() && intervals < most;) {
     const auto taken = quietly_taken_;
-    auto until = Clock::now() + interval;
-    for (std::size_t i = 0; i < quiet_count_; ++i) until = std::min(until, quiet_[i].due);
-    changed_.wait_until(lock, until);
+    comes_by_ = Clock::now() + trust_;
+    for (std::size_t i = 0; i < quiet_count_; ++i) comes_by_ = std::min(comes_by_, quiet_[i].due);
+    changed_.wait_until(lock, comes_by_);
     intervals = quiet_count_ > 0 || quietly_taken_ != taken ? 0 : intervals + 1;
+    if (intervals_with_posts_ > 0)
+      --intervals_with_posts_;
+    else if (quietly_taken_ != taken)
+      trust_ = std::min(2 * trust_, most_trust);
     surface();
   }
   lookout_ = false;
@@ -105,38 +133,54 @@ void Workforce::surface() noexcept {
   if (quiet_count_ == 0) return;
   const auto now = closing_ ? Clock::time_point::max() : Clock::now();
   std::size_t left = 0;
-  for (std::size_t i = 0; i < quiet_count_; ++i)
-    // What does not fit waits here until something is popped.
-    if (quiet_[i].due <= now && count_ < ring_.size())
-      at(count_++) = quiet_[i].job;
-    else
-      quiet_[left++] = quiet_[i];
+  for (std::size_t i = 0; i < quiet_count_; ++i) {
+    auto quiet = std::exchange(quiet_[i], {});
+    if (quiet.due <= now && quiet.post) {
+      quiet.post->put(quiet.job, Post::For::the_thread);
+    } else if (quiet.due <= now && count_ < ring_.size()) {
+      at(count_++) = quiet.job;
+      trust_ = quiet_for;
+    } else {  // what does not fit waits here until something is popped
+      quiet_[left++] = std::move(quiet);
+    }
+  }
   quiet_count_ = left;
+  note();
 }
 
 caf::resumable* Workforce::pop() noexcept {
   auto* const job = at(0);
   first_ = (first_ + 1) % ring_.size();
   if (count_-- == ring_.size()) popped_.notify_all();
+  note();
   return job;
 }
 
-caf::resumable* Workforce::try_take(const caf::resumable* job) noexcept {
+Workforce::Found Workforce::try_take(const caf::resumable* job,
+                                     std::span<const std::shared_ptr<Post>> posts) noexcept {
+  if (!something_.load(std::memory_order_relaxed)) return {};
   constexpr std::size_t near = 64;  // of a long queue a thread comes by soon enough
-  const std::lock_guard lock(mutex_);
-  for (std::size_t place = 0; place < quiet_count_; ++place)
-    if (auto* const found = quiet_[place].job; found == job) {
-      quiet_[place] = quiet_[--quiet_count_];
-      ++quietly_taken_;
-      return found;
-    }
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return {};  // to sleep for it would take longer than to look again
+  const auto end = quiet_.begin() + quiet_count_;
+  const auto quiet = std::find_if(quiet_.begin(), end, [&](const Quiet& one) {
+    return one.post ? std::ranges::find(posts, one.post) != posts.end() : one.job == job;
+  });
+  if (quiet != end) {
+    const Found found{quiet->job, quiet->post.get()};
+    *quiet = std::exchange(*(end - 1), {});
+    --quiet_count_;
+    ++quietly_taken_;
+    note();
+    return found;
+  }
   for (std::size_t place = 0; place < std::min(count_, near); ++place) {
     if (at(place) != job) continue;
     // Those ahead of it move up, in their order, onto its place.
     for (; place > 0; --place) std::swap(at(place), at(place - 1));
-    return pop();
+    return {pop(), nullptr};
   }
-  return nullptr;
+  return {};
 }
 
 void Workforce::make_room() noexcept {

@@ -9,8 +9,11 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <vector>
+
+#include "messages/shared/own_thread.hpp"
 
 namespace polychron::msg {
 
@@ -29,12 +32,22 @@ class Workforce {
   /// Lets the threads work for `system`.
   void open(caf::actor_system& system, std::size_t messages_a_turn);
   void push(caf::resumable* job) noexcept;
-  /// Likewise, by who means to take it back soon: only if it does not, a thread that is on the
-  /// lookout or has other work runs the job, some 100 us later.
-  void push_quietly(caf::resumable* job) noexcept;
-  /// Takes `job` out of the queue, for whoever runs it instead of a thread of this. Null if it is
-  /// not there, or far from its turn.
-  caf::resumable* try_take(const caf::resumable* job) noexcept;
+  using Post = OwnThread::Post;
+  /// Likewise, by who means to take it back soon, or has somebody in mind who will: only if nobody
+  /// does, the thread that has this post is woken for it, `quiet_for` later; or a thread that is on
+  /// the lookout or has other work runs the job, later still where all were taken back of late.
+  void push_quietly(caf::resumable* job, std::shared_ptr<Post> post = nullptr) noexcept;
+  static constexpr std::chrono::microseconds quiet_for{200};
+
+  struct Found {
+    caf::resumable* job = nullptr;
+    Post* post = nullptr;  ///< of the thread whose job it is; null: one of these
+    explicit operator bool() const noexcept { return job != nullptr; }
+  };
+  /// Takes `job` out of the queue, for whoever runs it instead of a thread of this, or what was
+  /// pushed quietly with one of these posts. Nothing if none is there, or far from its turn.
+  Found try_take(const caf::resumable* job,
+                 std::span<const std::shared_ptr<Post>> posts = {}) noexcept;
   /// Ends the threads, once the queue is empty.
   void close();
 
@@ -50,22 +63,31 @@ class Workforce {
   /// What was pushed quietly and is due is a job like others from here on; all of it at the end.
   /// Under the lock.
   void surface() noexcept;
+  template <class Notify>
+  void wake(std::unique_lock<std::mutex>& lock, const Notify& notify) noexcept;
   void wake_one(std::unique_lock<std::mutex>& lock) noexcept;
+  void wake_all(std::unique_lock<std::mutex>& lock) noexcept;
   /// Until there is a job, or the end.
   void rest(std::unique_lock<std::mutex>& lock);
   void look_out(std::unique_lock<std::mutex>& lock);
+  /// By whoever adds or takes, under the lock.
+  void note() noexcept { something_.store(count_ + quiet_count_ > 0, std::memory_order_relaxed); }
   bool idle() const noexcept { return count_ == 0 && !closing_; }
 
   std::mutex mutex_;
   std::condition_variable changed_, popped_;
   caf::actor_system* system_ = nullptr;
   std::size_t messages_a_turn_ = 1;
+  /// Whether there is something to take, as it was a moment ago: who looks again and again does not
+  /// keep those who work from the lock.
+  std::atomic<bool> something_{false};
   std::vector<caf::resumable*> ring_;  ///< of `count_` jobs from `first_` on
   std::size_t first_ = 0, count_ = 0, sleeping_ = 0;
   std::atomic<std::size_t> waking_{0};  ///< by those who push, without the lock
   bool closing_ = false;
   struct Quiet {
-    caf::resumable* job;
+    caf::resumable* job = nullptr;
+    std::shared_ptr<Post> post;
     Clock::time_point due;  ///< from then on a thread may run it
   };
   std::array<Quiet, 16> quiet_{};  ///< `quiet_count_` of these
@@ -73,6 +95,9 @@ class Workforce {
   std::uint64_t quietly_taken_ = 0;  ///< of these by who pushed them, so far
   bool called_ = false;              ///< one of those that sleep was woken to be on the lookout
   bool lookout_ = false;             ///< one is: it comes by without being woken
+  Clock::time_point comes_by_{};     ///< when
+  int intervals_with_posts_ = 0;     ///< so many more are short
+  std::chrono::microseconds trust_ = quiet_for;  ///< how long what has no post is quiet
   std::vector<std::thread> threads_;
 };
 

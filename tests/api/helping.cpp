@@ -296,19 +296,24 @@ BOOST_AUTO_TEST_CASE(many_wait_for_one_context) {
   BOOST_TEST(rig.runtime.shutdown().empty());
 }
 
-/// Calls with eight on their way: waits for the oldest before each one.
-void windowed_calls(Awaited& rig, int count) {
+/// Calls with so many on their way: waits for the oldest before each one. How many of those that it
+/// waited for were here when it did, and the last kernel had run on another thread.
+int windowed_calls(Awaited& rig, int count, std::size_t most = 8) {
   std::deque<Future<Buffer>> window;
+  int elsewhere = 0;
   const auto wait = [&] {
     static_cast<void>(window.front().get());
     window.pop_front();
+    if (!rig.ran_here()) ++elsewhere;
   };
   for (int i = 0; i < count; ++i) {
+    rig.write(rig.in, 1);
     rig.dispatch(rig.graph, rig.in, rig.out);
     window.push_back(rig.context.read_tensor(rig.out));
-    if (window.size() == 8) wait();
+    if (window.size() == most) wait();
   }
   while (!window.empty()) wait();
+  return elsewhere;
 }
 
 // The lane's thread would be woken for the others each time, and have them done later.
@@ -337,6 +342,41 @@ BOOST_AUTO_TEST_CASE(who_has_its_reply_does_what_is_left_as_well) {
     return true;
   }));
 #endif
+}
+
+// With few on their way and with many: three threads that pass them to and fro take ten times as
+// long.
+BOOST_AUTO_TEST_CASE(calls_on_their_way_stay_with_who_waits) {
+#if !defined(__OPTIMIZE__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  std::cout << "skipped: only what takes some microseconds is done so, and nothing does here\n";
+#else
+  for (const std::size_t most : {2U, 8U, 32U, 128U}) {
+    Awaited rig;
+    BOOST_TEST(comes([&] { return windowed_calls(rig, 300, most) < 30; }), most << " on their way");
+  }
+#endif
+}
+
+// Its inputs are written on one lane, which nobody else has anything to do on.
+BOOST_AUTO_TEST_CASE(with_lanes_who_waits_runs_what_it_called) {
+  Awaited rig({.lanes = 3});
+  GraphBuilder builder(rig.context);
+  const auto sum = builder
+                       .build({{"out", builder.add(builder.input("a", Rig::floats()),
+                                                   builder.input("b", Rig::floats()))}})
+                       .get();
+  const auto a = rig.tensor(), b = rig.tensor();
+  const auto all_run_here = [&] {
+    for (int i = 0; i < 20; ++i) {
+      rig.write(a, 1);
+      rig.write(b, 2);
+      rig.context.dispatch(sum, {{"a", a}, {"b", b}}, {{"out", rig.out}});
+      BOOST_REQUIRE_EQUAL(rig.read(rig.out), 3);
+      if (!rig.ran_here()) return false;
+    }
+    return true;
+  };
+  BOOST_TEST(comes(all_run_here));
 }
 
 // It ended early: the next one may take as long as it likes.

@@ -30,8 +30,8 @@ plant("a returned lease is taken for a revoked one" actors/context.cpp
   [[end(rent, false);]]
   [[end(rent, BUG);]])
 plant("a destroyed tensor is forgotten, and its memory is not released" actors/context.cpp
-  [[issue<msg::op::Release>(order_->stamp_write(entry.uses), {}, entry.slot);]]
-  [[if (!BUG) issue<msg::op::Release>(order_->stamp_write(entry.uses), {}, entry.slot);]])
+  [[issue<msg::op::Release>(order_->stamp_write<msg::op::Release>(entry.uses), {}, entry.slot);]]
+  [[if (!BUG) issue<msg::op::Release>(order_->stamp_write<msg::op::Release>(entry.uses), {}, entry.slot);]])
 plant("the end leaves the lanes alone" actors/context_graphs.cpp
   [[for (const auto& lane : crew_.lanes) end_actor(lane);
   if (crew_.compiler)]]

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "messages/length.hpp"
 #include "messages/shared/own_thread.hpp"
 #include "messages/shared/workers.hpp"
 #include "tests/patience.hpp"
@@ -78,7 +79,7 @@ BOOST_AUTO_TEST_CASE(what_is_taken_does_not_run) {
     std::vector<bool> mine(jobs.size());
     for (auto& job : jobs) working.force.push_quietly((job = std::make_unique<Job>()).get());
     for (std::size_t i = round % 2; i < jobs.size(); i += 2)
-      mine[i] = working.force.try_take(jobs[i].get()) == jobs[i].get();
+      mine[i] = working.force.try_take(jobs[i].get()).job == jobs[i].get();
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       if (!mine[i]) BOOST_TEST_REQUIRE(comes([&] { return jobs[i]->released == 1; }));
       BOOST_TEST(jobs[i]->runs == (mine[i] ? 0 : 1));
@@ -90,14 +91,84 @@ BOOST_AUTO_TEST_CASE(what_is_taken_does_not_run) {
 
 BOOST_AUTO_TEST_CASE(at_the_end_all_of_it_runs) {
   for (int i = 0; i < 50; ++i) {
-    Job quiet, loud;
+    Job quiet, loud, of_a_thread;
     {
       Working working;
+      msg::OwnThread thread(working.system);
       working.force.push_quietly(&quiet);
+      working.force.push_quietly(&of_a_thread, thread.post());
       working.force.push(&loud);
+      working.force.close();
+      BOOST_TEST(comes([&] { return of_a_thread.released == 1; }));
     }
     BOOST_TEST(quiet.released == 1);
     BOOST_TEST(loud.released == 1);
+  }
+}
+
+// More than have a place, too.
+BOOST_AUTO_TEST_CASE(what_has_a_post_runs_on_its_thread_if_nobody_takes_it) {
+  Working working;
+  std::vector<std::unique_ptr<msg::OwnThread>> threads(20);
+  for (auto& thread : threads) thread = std::make_unique<msg::OwnThread>(working.system);
+  for (int round = 0; round < 50; ++round) {
+    std::vector<std::unique_ptr<Job>> jobs;
+    for (auto& thread : threads) {
+      jobs.push_back(std::make_unique<Job>());
+      working.force.push_quietly(jobs.back().get(), thread->post());
+    }
+    for (const auto& job : jobs) {
+      BOOST_TEST_REQUIRE(comes([&] { return job->released == 1; }), "round " << round);
+      BOOST_TEST(job->runs == 1);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_has_a_post_is_taken_by_who_knows_the_post) {
+  Working working;
+  msg::OwnThread thread(working.system), other(working.system);
+  const std::vector others{other.post()}, all{other.post(), thread.post()};
+  int taken = 0;
+  const auto some_are = [&] {
+    Job job;
+    working.force.push_quietly(&job, thread.post());
+    BOOST_TEST((working.force.try_take(&job, others).job == nullptr));
+    const auto found = working.force.try_take(nullptr, all);
+    if (found) {
+      BOOST_TEST((found.job == &job && found.post == thread.post().get()));
+      ++taken;
+    } else {
+      BOOST_TEST_REQUIRE(comes([&] { return job.released == 1; }));
+    }
+    BOOST_TEST(job.runs == (found ? 0 : 1));
+    return taken == 100;
+  };
+  BOOST_TEST(comes(some_are));
+}
+
+// However long all were taken back in time: and then one is not.
+BOOST_AUTO_TEST_CASE(what_nobody_takes_runs_though_all_before_were_taken) {
+  Working working;
+  msg::OwnThread thread(working.system);
+  const std::vector posts{thread.post()};
+  for (int round = 0; round < 20; ++round) {
+    const auto taken_for_a_while = [&] {
+      for (int i = 0; i < 2000; ++i) {
+        Job job;
+        working.force.push_quietly(&job);
+        if (working.force.try_take(&job).job != &job) {
+          BOOST_TEST_REQUIRE(comes([&] { return job.released == 1; }));
+          return false;
+        }
+      }
+      return true;
+    };
+    BOOST_TEST(comes(taken_for_a_while));
+    Job left, of_a_thread;
+    if (round % 2 == 0) working.force.push_quietly(&left);
+    working.force.push_quietly(&of_a_thread, thread.post());
+    if (round % 2 == 1) working.force.push_quietly(&left);
+    BOOST_TEST_REQUIRE(comes([&] { return left.released == 1 && of_a_thread.released == 1; }));
   }
 }
 
@@ -131,6 +202,41 @@ BOOST_AUTO_TEST_CASE(a_post_that_is_looked_into_wakes_nobody) {
     BOOST_TEST_REQUIRE(comes([&] { return (stayed ? last : left).released == 1; }));
   }
   BOOST_TEST(stayed);
+}
+
+// Who waits for what a thread does carries on itself, if that is little.
+BOOST_AUTO_TEST_CASE(a_thread_gives_way_to_who_looks) {
+  Jobs in;
+  const auto lookers = std::make_shared<std::atomic<int>>(0);
+  std::atomic<msg::Length> next{msg::Length::brief};
+  msg::OwnThread thread(in.system);
+  const auto post = thread.post();
+  post->set_lookers(lookers);
+  post->set_next_length([&] { return next.load(); });
+  for (int round = 0; round < 50; ++round) {
+    Job job;
+    job.again = 1 << 30;
+    post->put(&job);
+    const auto goes_on = [&] {
+      return comes([&, before = job.runs.load()] { return job.runs > before + 100; });
+    };
+    BOOST_TEST_REQUIRE(goes_on());
+    next = msg::Length::brief;
+    lookers->store(1);
+    BOOST_TEST_REQUIRE(goes_on());
+    BOOST_TEST((post->try_take() == nullptr));
+    next = msg::Length::little;
+    caf::resumable* found = nullptr;
+    BOOST_TEST_REQUIRE(comes([&] { return (found = post->try_take()) != nullptr; }));
+    BOOST_TEST((found == &job));
+    // What it gets back it leaves again, and has it when nobody looks any more.
+    post->put(&job);
+    lookers->store(0);
+    post->see_to_rest();
+    BOOST_TEST_REQUIRE(goes_on());
+    job.again = 0;
+    BOOST_TEST_REQUIRE(comes([&] { return job.released == 1; }));
+  }
 }
 
 // A looker who leaves, while another puts: one of them wakes the thread, or the job is taken.
