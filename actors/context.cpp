@@ -45,7 +45,7 @@ void ContextState::call(msg::CreateTensor& c, msg::LocalPart& local) {
   slot->actor = spawn<TensorState>(c.tensor);
   auto& entry = tensors_.emplace(c.tensor, TensorEntry{slot->actor, slot, {slot.get(), {}, {}}, {}})
                     .first->second;
-  auto stamp = order_->stamp_write<msg::op::Allocate>(entry.uses);
+  auto stamp = order_->stamp_write<msg::op::Allocate>(entry.uses, entry.slot->bytes);
   tell(entry.actor, msg::expect_of_tensor{stamp.ticket, std::move(reply_of<Promise<void>>(local))});
   issue<msg::op::Allocate>(std::move(stamp), std::move(local.place), slot, std::move(c.constant));
 }
@@ -88,7 +88,7 @@ void ContextState::call(const msg::ReadTensor& c, msg::LocalPart& local) {
     return;
   }
   auto& entry = **found;
-  auto stamp = order_->stamp_read<msg::op::Read>(entry.uses);
+  auto stamp = order_->stamp_read<msg::op::Read>(entry.uses, entry.slot->bytes);
   tell(entry.actor, msg::expect_of_tensor{stamp.ticket, loan});
   issue<msg::op::Read>(std::move(stamp), std::move(local.place), entry.slot, std::move(loan));
 }

@@ -89,10 +89,9 @@ namespace {
 struct LengthOf {
   std::uint32_t lane;
 
-  /// Zeroed, copied or freed at some 5 bytes in a nanosecond.
   msg::Length operator()(const msg::TensorSlot& slot) const {
-    if (slot.bytes <= (1U << 16U)) return msg::Length::little;
-    return slot.bytes <= (1U << 18U) ? msg::Length::brief : msg::Length::unknown;
+    if (slot.bytes <= msg::largest_little) return msg::Length::little;
+    return slot.bytes <= msg::largest_brief ? msg::Length::brief : msg::Length::unknown;
   }
   msg::Length operator()(const msg::GraphSlot& slot) const { return slot.instances[lane].length; }
   msg::Length operator()(const msg::op::Query&) const { return msg::Length::little; }

@@ -2,7 +2,7 @@
 
 namespace polychron::actors {
 
-msg::Stamp LaneOrder::stamp(const Touched& reads, const Touched& writes, std::uint64_t weight) {
+msg::Stamp LaneOrder::weighed(const Touched& reads, const Touched& writes, std::uint64_t weight) {
   msg::Stamp stamp;
   stamp.ticket = ++last_ticket_;
   if (issued_.size() == 1) {

@@ -37,22 +37,22 @@ class LaneOrder {
 
   using Touched = boost::container::small_vector<Uses*, 8>;
 
-  /// The next ticket, for an operation O that reads and writes these.
+  /// The next ticket, for an operation O that reads and writes these; `bytes`: of the tensor.
   template <class O>
-  msg::Stamp stamp(const Touched& reads, const Touched& writes) {
-    return stamp(reads, writes, msg::weight_of<O>);
+  msg::Stamp stamp(const Touched& reads, const Touched& writes, std::size_t bytes = 0) {
+    return weighed(reads, writes, msg::weight_of<O>(bytes));
   }
   template <class O>
-  msg::Stamp stamp_read(Uses& uses) {
-    return stamp<O>({&uses}, {});
+  msg::Stamp stamp_read(Uses& uses, std::size_t bytes = 0) {
+    return stamp<O>({&uses}, {}, bytes);
   }
   template <class O>
-  msg::Stamp stamp_write(Uses& uses) {
-    return stamp<O>({}, {&uses});
+  msg::Stamp stamp_write(Uses& uses, std::size_t bytes = 0) {
+    return stamp<O>({}, {&uses}, bytes);
   }
   /// The next ticket on this very lane, for a fence.
   msg::Stamp stamp_on(std::uint32_t lane) {
-    load_[lane] += msg::weight_of<msg::op::Fence>;
+    load_[lane] += msg::weight_of<msg::op::Fence>();
     return {++last_ticket_, {lane, ++issued_[lane]}, {}};
   }
   msg::Ticket last_ticket() const { return last_ticket_; }
@@ -62,7 +62,7 @@ class LaneOrder {
     return use.ticket == 0 || environment_->lanes[use.at.lane].done_below.load(
                                   std::memory_order_acquire) > use.at.turn;
   }
-  msg::Stamp stamp(const Touched& reads, const Touched& writes, std::uint64_t weight);
+  msg::Stamp weighed(const Touched& reads, const Touched& writes, std::uint64_t weight);
   /// Of the lanes that have little more to do than the one with the least: the lane of `last`, or
   /// else the first.
   std::uint32_t choose(const Uses::Use& last) const;

@@ -158,13 +158,22 @@ inline const char* name_of(const Operation& operation) {
 }
 
 /// How much of a lane an operation takes, as far as the choice of a lane goes: a run of a graph, or
-/// what is done in passing.
+/// what is done in passing. `bytes`: of the tensor, if it is about one.
 inline constexpr std::uint64_t weight_of_run = 16;
 template <class O>
-inline constexpr std::uint64_t weight_of =
-    std::is_same_v<O, op::Dispatch> || std::is_same_v<O, op::Compute> ? weight_of_run : 1;
+constexpr std::uint64_t weight_of(std::size_t bytes = 0) {
+  constexpr bool runs = std::is_same_v<O, op::Dispatch> || std::is_same_v<O, op::Compute>;
+  // A write hands its bytes over.
+  constexpr bool copies = std::is_same_v<O, op::Allocate> || std::is_same_v<O, op::Read>;
+  return runs || (copies && bytes > largest_brief) ? weight_of_run : 1;
+}
 inline std::uint64_t weight(const Operation& operation) {
-  return std::visit([](const auto& o) { return weight_of<std::decay_t<decltype(o)>>; }, operation);
+  return std::visit(
+      []<class O>(const O& o) {
+        if constexpr (requires { o.tensor; }) return weight_of<O>(o.tensor->bytes);
+        return weight_of<O>();
+      },
+      operation);
 }
 
 /// The tensor or graph that it is about, or "".

@@ -158,7 +158,9 @@ actors::EnvironmentRef RuntimeState::make_environment(
   environment->census = census_;
   environment->callbacks = callbacks_;
   environment->log = log_;
-  if (helped_) environment->helping = std::make_shared<msg::Helping>(*system_, helped_);
+  if (helped_)
+    environment->helping =
+        std::make_shared<msg::Helping>(*system_, helped_, environment->lanes.size());
   environment->lost = std::make_shared<msg::LostSignal>(environment->source, callbacks_,
                                                         host_.meanwhile, environment->helping);
   environment->budget = std::make_shared<msg::Budget>(options.memory_limit);

@@ -41,7 +41,9 @@ struct Habit {
   const void* with = nullptr;  ///< with which context, compared only
   bool called = false;
   Clock::time_point since{};  ///< the first of them
+  Clock::time_point left{};   ///< when it had waited last
   bool waits = false;
+  bool returns = false;  ///< whether it called as soon as it had waited
 };
 thread_local Habit habit;
 
@@ -54,7 +56,8 @@ class Helping::Helper final : public caf::execution_unit {
       : caf::execution_unit(&helping.system_),
         helping_(helping),
         settled_(settled),
-        waits_(habit.with == &helping && habit.waits) {
+        waits_(habit.with == &helping && habit.waits),
+        returns_(waits_ && habit.returns) {
     ensure(active == nullptr, "no handler runs within another");
     helping_.system_.inc_detached_threads();
     active = this;
@@ -64,10 +67,11 @@ class Helping::Helper final : public caf::execution_unit {
   ~Helper() override {
     active = nullptr;
     while (count_ > 0) helping_.force_->push(pop());
-    if (lane_.job != nullptr) hand_over(lane_);
-    if (left_ && !comes_back())
-      while (const auto found = helping_.force_->try_take(nullptr, helping_.posts_))
-        hand_over(found);
+    const bool comes_back = returns_ && over();
+    if (lane_.job != nullptr) hand_over(lane_, comes_back);
+    if (left_ && !comes_back)
+      while (const auto found = helping_.force_->take_quiet(helping_.posts_))
+        hand_over(found, comes_back);
     // Left by CAF where an actor was spawned; the system would wait until this thread ends.
     if (caf::logger::current_logger() != nullptr) caf::logger::set_current_actor_system(nullptr);
     helping_.system_.dec_detached_threads();  // from here on it may be gone
@@ -124,11 +128,9 @@ class Helping::Helper final : public caf::execution_unit {
 
  private:
   bool over() const noexcept { return settled_.load(std::memory_order_acquire); }
-  /// Who has its reply, and is expected to call and to wait again.
-  bool comes_back() const noexcept { return waits_ && over(); }
   /// To its thread, which was woken for it before or is now; or to nobody for a while.
-  void hand_over(const Found& found) {
-    if (comes_back() && found.post->next_length() == Length::little)
+  void hand_over(const Found& found, bool comes_back) {
+    if (comes_back && found.post->next_length() == Length::little)
       helping_.force_->push_quietly(found.job, found.post->shared_from_this());
     else
       found.post->put(found.job, OwnThread::Post::For::the_thread);
@@ -172,7 +174,8 @@ class Helping::Helper final : public caf::execution_unit {
 
   Helping& helping_;
   const std::atomic<bool>& settled_;
-  const bool waits_;  ///< as soon as it has called
+  const bool waits_;    ///< as soon as it has called
+  const bool returns_;  ///< and calls again as soon as it has waited
   const CarriesActors carries_;
   const kernels::OnCallersThread modes_;
   std::array<caf::resumable*, 128> own_;  ///< `count_` from `first_` on; not of lanes
@@ -186,8 +189,14 @@ class Helping::Helper final : public caf::execution_unit {
 thread_local Helping::Helper* Helping::Helper::active = nullptr;
 
 caf::execution_unit* Helping::door() noexcept {
-  if (habit.with != this) habit = {this, false, {}, false};
-  if (!std::exchange(habit.called, true)) habit.since = Clock::now();
+  if (habit.with != this) {
+    habit = {};
+    habit.with = this;
+  }
+  if (!std::exchange(habit.called, true)) {
+    habit.since = Clock::now();
+    habit.returns = habit.since - habit.left <= Workforce::quiet_for;
+  }
   return &door_;
 }
 
@@ -198,14 +207,14 @@ void Helping::Door::exec_later(caf::resumable* job) {
     helping_.force_->push(job);
 }
 
-Helping::Helping(caf::actor_system& system, std::shared_ptr<Workforce> force)
-    : system_(system), force_(std::move(force)) {}
+Helping::Helping(caf::actor_system& system, std::shared_ptr<Workforce> force, std::size_t lanes)
+    : system_(system), force_(std::move(force)), posts_(lanes) {}
 
 Helping::~Helping() = default;
 
 void Helping::add_lane(std::shared_ptr<OwnThread::Post> post) {
   post->set_lookers(lookers_);
-  posts_.push_back(std::move(post));
+  posts_.at(added_++) = std::move(post);
 }
 
 void Helping::set_context(caf::actor_addr context) {
@@ -246,11 +255,14 @@ Helping::Found Helping::keep_looking(const std::atomic<bool>& settled) noexcept 
 
 void Helping::help(const std::atomic<bool>& settled) {
   if (carries_actors() || caf::logger::current_logger() != nullptr) return;
-  if (habit.with == this) {
+  if (habit.with == this && std::exchange(habit.called, false))
     // By then nobody else has seen to what was called.
     habit.waits = Clock::now() - habit.since <= Workforce::quiet_for;
-    habit.called = false;
-  }
+  work_until(settled);
+  if (habit.with == this) habit.left = Clock::now();
+}
+
+void Helping::work_until(const std::atomic<bool>& settled) {
   int operations_left = most_operations;
   for (int looks = 0; looks < most_looks && !settled.load(std::memory_order_acquire); ++looks) {
     auto found = look();

@@ -32,8 +32,8 @@ namespace polychron::msg {
 /// Thread-safe, but for what says otherwise.
 class Helping {
  public:
-  /// For the actors of a context in `system`, whose workers `force` are.
-  Helping(caf::actor_system& system, std::shared_ptr<Workforce> force);
+  /// For the actors of a context of so many lanes in `system`, whose workers `force` are.
+  Helping(caf::actor_system& system, std::shared_ptr<Workforce> force, std::size_t lanes);
   Helping(const Helping&) = delete;
   Helping& operator=(const Helping&) = delete;
   ~Helping();
@@ -75,6 +75,7 @@ class Helping {
   using Found = Workforce::Found;
   /// Takes a job of a lane, or the context's, that waits for a thread.
   Found look() noexcept;
+  void work_until(const std::atomic<bool>& settled);
   bool has(const OwnThread::Post& post) const noexcept;
   /// Likewise, again and again. Meanwhile no thread is woken for a lane's job.
   Found keep_looking(const std::atomic<bool>& settled) noexcept;
@@ -82,7 +83,9 @@ class Helping {
   caf::actor_system& system_;
   const std::shared_ptr<Workforce> force_;
   Door door_{*this};
-  std::vector<std::shared_ptr<OwnThread::Post>> posts_;  ///< of the lanes
+  /// Of the lanes: each is there before its lane's first step, while others are still to come.
+  std::vector<std::shared_ptr<OwnThread::Post>> posts_;
+  std::size_t added_ = 0;
   const std::shared_ptr<std::atomic<int>> lookers_ = std::make_shared<std::atomic<int>>(0);
   caf::actor_addr context_;  ///< weak: keeps the address from being another actor's
   const caf::resumable* context_job_ = nullptr;

@@ -156,24 +156,37 @@ caf::resumable* Workforce::pop() noexcept {
   return job;
 }
 
-Workforce::Found Workforce::try_take(const caf::resumable* job,
-                                     std::span<const std::shared_ptr<Post>> posts) noexcept {
+namespace {
+
+bool among(Workforce::Posts posts, const std::shared_ptr<Workforce::Post>& post) {
+  return std::ranges::find(posts, post) != posts.end();
+}
+
+}  // namespace
+
+template <class Wanted>
+Workforce::Found Workforce::take_quiet_if(const Wanted& wanted) noexcept {
+  const auto end = quiet_.begin() + quiet_count_;
+  const auto quiet = std::find_if(quiet_.begin(), end, wanted);
+  if (quiet == end) return {};
+  const Found found{quiet->job, quiet->post.get()};
+  std::swap(*quiet, *(end - 1));
+  *(end - 1) = {};
+  --quiet_count_;
+  ++quietly_taken_;
+  note();
+  return found;
+}
+
+Workforce::Found Workforce::try_take(const caf::resumable* job, Posts posts) noexcept {
   if (!something_.load(std::memory_order_relaxed)) return {};
   constexpr std::size_t near = 64;  // of a long queue a thread comes by soon enough
   const std::unique_lock lock(mutex_, std::try_to_lock);
-  if (!lock) return {};  // to sleep for it would take longer than to look again
-  const auto end = quiet_.begin() + quiet_count_;
-  const auto quiet = std::find_if(quiet_.begin(), end, [&](const Quiet& one) {
-    return one.post ? std::ranges::find(posts, one.post) != posts.end() : one.job == job;
-  });
-  if (quiet != end) {
-    const Found found{quiet->job, quiet->post.get()};
-    *quiet = std::exchange(*(end - 1), {});
-    --quiet_count_;
-    ++quietly_taken_;
-    note();
-    return found;
-  }
+  if (!lock) return {};
+  const auto wanted = [&](const Quiet& quiet) {
+    return quiet.post ? among(posts, quiet.post) : quiet.job == job;
+  };
+  if (const auto found = take_quiet_if(wanted)) return found;
   for (std::size_t place = 0; place < std::min(count_, near); ++place) {
     if (at(place) != job) continue;
     // Those ahead of it move up, in their order, onto its place.
@@ -181,6 +194,11 @@ Workforce::Found Workforce::try_take(const caf::resumable* job,
     return {pop(), nullptr};
   }
   return {};
+}
+
+Workforce::Found Workforce::take_quiet(Posts posts) noexcept {
+  const std::lock_guard lock(mutex_);
+  return take_quiet_if([&](const Quiet& quiet) { return quiet.post && among(posts, quiet.post); });
 }
 
 void Workforce::make_room() noexcept {

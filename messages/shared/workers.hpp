@@ -44,10 +44,13 @@ class Workforce {
     Post* post = nullptr;  ///< of the thread whose job it is; null: one of these
     explicit operator bool() const noexcept { return job != nullptr; }
   };
+  using Posts = std::span<const std::shared_ptr<Post>>;
   /// Takes `job` out of the queue, for whoever runs it instead of a thread of this, or what was
-  /// pushed quietly with one of these posts. Nothing if none is there, or far from its turn.
-  Found try_take(const caf::resumable* job,
-                 std::span<const std::shared_ptr<Post>> posts = {}) noexcept;
+  /// pushed quietly with one of these posts. Nothing if none is there, or far from its turn, or
+  /// somebody else is just looking: who looks does so again.
+  Found try_take(const caf::resumable* job, Posts posts = {}) noexcept;
+  /// What was pushed quietly with one of these posts.
+  Found take_quiet(Posts posts) noexcept;
   /// Ends the threads, once the queue is empty.
   void close();
 
@@ -55,6 +58,9 @@ class Workforce {
   using Clock = std::chrono::steady_clock;
   class Unit;
   caf::resumable*& at(std::size_t place) noexcept { return ring_[(first_ + place) % ring_.size()]; }
+  /// Takes one of those that were pushed quietly out. Under the lock.
+  template <class Wanted>
+  Found take_quiet_if(const Wanted& wanted) noexcept;
   /// Takes the first out. Under the lock, with one in the queue.
   caf::resumable* pop() noexcept;
   /// Makes room ahead of need, so that push() finds some when there is no memory.

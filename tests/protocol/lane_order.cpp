@@ -18,11 +18,13 @@ class Lanes {
         order_(environment_),
         given_(count) {}
 
-  std::uint32_t write(Uses& tensor) {
-    return give(order_.stamp_write<msg::op::Write>(tensor), msg::weight_of<msg::op::Write>);
+  std::uint32_t write(Uses& tensor, std::size_t bytes = 16) {
+    return give(order_.stamp_write<msg::op::Write>(tensor, bytes),
+                msg::weight_of<msg::op::Write>(bytes));
   }
-  std::uint32_t read(Uses& tensor) {
-    return give(order_.stamp_read<msg::op::Read>(tensor), msg::weight_of<msg::op::Read>);
+  std::uint32_t read(Uses& tensor, std::size_t bytes = 16) {
+    return give(order_.stamp_read<msg::op::Read>(tensor, bytes),
+                msg::weight_of<msg::op::Read>(bytes));
   }
   std::uint32_t dispatch(Uses& graph, const std::vector<Uses*>& in, Uses& out) {
     LaneOrder::Touched reads(in.begin(), in.end());
@@ -124,7 +126,6 @@ BOOST_AUTO_TEST_CASE(but_not_behind_a_run_while_another_lane_is_free) {
   BOOST_TEST(first.call(lanes, graph) == 1);  // lane 0 has the third's run
 }
 
-// Each may be a copy of many bytes.
 BOOST_AUTO_TEST_CASE(what_is_done_in_passing_is_shared_when_it_is_much) {
   Lanes lanes(2);
   std::vector<Uses> tensors(100);
@@ -137,6 +138,16 @@ BOOST_AUTO_TEST_CASE(what_is_done_in_passing_is_shared_when_it_is_much) {
   for (auto& tensor : tensors) on_second += lanes.read(tensor) == 1 ? 1 : 0;
   BOOST_TEST(on_second > 40);
   BOOST_TEST(on_second < 60);
+}
+
+BOOST_AUTO_TEST_CASE(large_copies_are_side_by_side) {
+  Lanes lanes(2);
+  std::vector<Uses> tensors(4);
+  for (auto& tensor : tensors) lanes.write(tensor, 1U << 30U);
+  lanes.finish();
+  std::vector<std::uint32_t> used;
+  for (auto& tensor : tensors) used.push_back(lanes.read(tensor, 1U << 30U));
+  BOOST_TEST(used == (std::vector<std::uint32_t>{0, 1, 0, 1}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_SUITE_END()
