@@ -1,8 +1,10 @@
-// What a dispatch of a tiny graph costs through the public API: pipelined, and one at a time.
+// What a dispatch of a tiny graph costs through the public API: pipelined, one at a time, and with
+// so many on their way, of which the oldest is waited for.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <vector>
 
 #include "bench/tiny.hpp"
@@ -38,9 +40,58 @@ void awaited(benchmark::State& state, bool with_write) {
   state.counters["p99_us"] = trips[trips.size() * 99 / 100];
 }
 
+/// What the clients of a run share, while it lasts.
+std::unique_ptr<bench::Tiny> shared;
+void begin_shared(const benchmark::State& state) {
+  shared = std::make_unique<bench::Tiny>(state.threads());
+}
+void end_shared(const benchmark::State&) { shared.reset(); }
+
+/// Clients of one context with a lane for each: tensors of their own, range(0) requests on their
+/// way. An item is a request: both inputs written, a dispatch, a read.
+void on_their_way(benchmark::State& state) {
+  const std::vector<float> values(4, 1);
+  struct Request {
+    polychron::NamedTensors inputs, outputs;
+    polychron::Future<polychron::Buffer> reply;
+  };
+  std::vector<Request> requests(static_cast<std::size_t>(state.range(0)));
+  const auto send = [&](Request& request) {
+    for (const auto& [name, input] : request.inputs) shared->context.write_tensor(input, values);
+    shared->context.dispatch(shared->graph, request.inputs, request.outputs);
+    request.reply = shared->context.read_tensor(request.outputs[0].second);
+  };
+  for (auto& request : requests) {
+    request.inputs = {{"a", shared->tensor()}, {"b", shared->tensor()}};
+    request.outputs = {{"c", shared->tensor()}};
+    send(request);
+  }
+  std::size_t oldest = 0;
+  for (auto _ : state) {
+    static_cast<void>(requests[oldest].reply.get());
+    send(requests[oldest]);
+    oldest = (oldest + 1) % requests.size();
+  }
+  for (auto& request : requests) static_cast<void>(request.reply.get());
+  state.SetItemsProcessed(state.iterations());
+}
+
 BENCHMARK(pipelined)->UseRealTime()->Repetitions(9)->ReportAggregatesOnly();
 BENCHMARK_CAPTURE(awaited, dispatch_read, false)->UseRealTime()->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(awaited, write_dispatch_read, true)->UseRealTime()->Unit(benchmark::kMicrosecond);
+BENCHMARK(on_their_way)
+    ->RangeMultiplier(4)
+    ->Range(1, 256)
+    ->UseRealTime()
+    ->Setup(begin_shared)
+    ->Teardown(end_shared);
+BENCHMARK(on_their_way)
+    ->Arg(1)
+    ->Arg(4)
+    ->Threads(2)
+    ->UseRealTime()
+    ->Setup(begin_shared)
+    ->Teardown(end_shared);
 
 }  // namespace
 

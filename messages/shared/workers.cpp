@@ -125,6 +125,7 @@ void Workforce::look_out(std::unique_lock<std::mutex>& lock) {
     surface();
   }
   lookout_ = false;
+  if (idle()) trust_ = quiet_for;  // whoever comes next may be another
   // Somebody else is on the lookout, while this works.
   if (count_ > 1 || (quiet_count_ > 0 && sleeping_ > 1)) changed_.notify_one();
 }
