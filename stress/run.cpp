@@ -9,6 +9,7 @@
 #include "stress/footprints.hpp"
 #include "stress/model.hpp"
 #include "stress/remains.hpp"
+#include "stress/scattered.hpp"
 #include "stress/script.hpp"
 #include "stress/symbolic_backend.hpp"
 #include "stress/watcher.hpp"
@@ -332,6 +333,7 @@ RunResult run(const Program& program, Strategy& strategy, Stage* stage, RunRecor
         std::make_shared<FaultBackend>(backend_for(program), board.faults), board.checks));
   };
   World world(strategy, backend, stage);
+  if (program.lanes > 1) world.place(scattered(static_cast<std::uint32_t>(program.lanes)));
   session.world = &world;
   session.recording = recording;
   auto* const footprints = strategy.footprints();

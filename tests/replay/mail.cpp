@@ -119,13 +119,17 @@ BOOST_AUTO_TEST_CASE(what_a_lane_was_asked_and_never_heard_is_not_answered) {
         world.settle(detail::submit_build(context, stress::symbolic_graph("sum", 2), {"sum"}))
             .value();
     std::vector<Tensor> tensors;
-    for (int i = 0; i < 6; ++i)
+    for (int i = 0; i < 10; ++i)
       tensors.push_back(world.settle(context.create_tensor(stress::value_descriptor)).value());
-    // What is written on two lanes one of them waits for; and goes on with other things.
-    for (std::uint64_t i = 0; i < 2; ++i) context.write_tensor(tensors[i], std::vector{i});
-    context.dispatch(graph, {{"in0", tensors[0]}, {"in1", tensors[1]}}, {{"out", tensors[2]}});
+    const auto sum = [&](std::size_t a, std::size_t b, std::size_t of) {
+      context.dispatch(graph, {{"in0", tensors[a]}, {"in1", tensors[b]}}, {{"out", tensors[of]}});
+    };
+    // What comes of two lanes one of them waits for; and goes on with other things.
+    sum(0, 1, 2);
+    sum(3, 4, 5);
+    sum(2, 5, 6);
     for (int again = 0; again < 2; ++again) {
-      for (std::uint64_t i = 3; i < 6; ++i) context.write_tensor(tensors[i], std::vector{i});
+      for (std::uint64_t i = 7; i < 10; ++i) context.write_tensor(tensors[i], std::vector{i});
       world.run();
     }
     context.destroy();

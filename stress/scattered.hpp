@@ -1,0 +1,15 @@
+// Operations on any lane, for searched programs.
+#pragma once
+
+#include <cstdint>
+
+#include "messages/stamp.hpp"
+
+namespace polychron::stress {
+
+/// Production keeps what belongs together on one lane, where lanes seldom wait for each other. Any
+/// lane is as right, and that they wait is what has to be searched: so half of the operations go
+/// where their tickets say, and half where production puts them.
+msg::Placement scattered(std::uint32_t lanes);
+
+}  // namespace polychron::stress
