@@ -244,6 +244,9 @@ bool give_back(Board& board, World& world) {
     }
     if (!lent.lease) continue;
     if (!lent.ended) {
+      if (lent.lease->bytes().empty())
+        board.history.broken = label_of(lent.client, board.history.calls[lent.made].index) +
+                               " has lost its memory, and its holder has not let go";
       if (*lent.told != lent.lease->revoked())
         board.history.broken = label_of(lent.client, board.history.calls[lent.made].index) +
                                " was " + (lent.lease->revoked() ? "" : "not ") +

@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(each_is_found) {
     for (const auto search : stress::searches) {
       const bool by_default = search == stress::Search::mixed;
       const auto found =
-          schedules_until_found([&] { return search_here(search, by_default ? 60000 : 2000); });
+          schedules_until_found([&] { return search_here(search, by_default ? 10000 : 2000); });
       table << std::setw(12) << as_text(found);
       if (!by_default) continue;
       BOOST_TEST(found != 0U, defect << ", " << planted::names[defect] << ": not found");
