@@ -5,6 +5,7 @@
 #include <caf/all.hpp>
 #include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "messages/length.hpp"
@@ -209,7 +210,7 @@ BOOST_AUTO_TEST_CASE(a_thread_gives_way_to_who_looks) {
   Jobs in;
   const auto lookers = std::make_shared<std::atomic<int>>(0);
   std::atomic<msg::Length> next{msg::Length::brief};
-  msg::OwnThread thread(in.system);
+  msg::OwnThread thread(in.system), other(in.system);
   const auto post = thread.post();
   post->set_lookers(lookers);
   post->set_next_length([&] { return next.load(); });
@@ -226,6 +227,13 @@ BOOST_AUTO_TEST_CASE(a_thread_gives_way_to_who_looks) {
     BOOST_TEST_REQUIRE(goes_on());
     BOOST_TEST((post->try_take() == nullptr));
     next = msg::Length::little;
+    // It stays there, however often another thread has run meanwhile.
+    BOOST_TEST_REQUIRE(comes([&, before = job.runs.load()]() mutable {
+      Job meanwhile;
+      other.post()->put(&meanwhile);
+      BOOST_TEST_REQUIRE(comes([&] { return meanwhile.released == 1; }));
+      return std::exchange(before, job.runs.load()) == job.runs;
+    }));
     caf::resumable* found = nullptr;
     BOOST_TEST_REQUIRE(comes([&] { return (found = post->try_take()) != nullptr; }));
     BOOST_TEST((found == &job));
