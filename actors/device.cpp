@@ -27,14 +27,14 @@ DeviceState::Course DeviceState::run_one(msg::carry_out& m) {
   const auto ticket = m.stamp.ticket;
   in_hand_ = &m;
   auto& progress = environment().lanes[lane_];
-  progress.begin(ticket, m.operation);
+  progress.begin(ticket, m.operation.index());
   auto* const observer = environment().tap.observer();
   if (observer != nullptr) [[unlikely]]
     observer->has_turn(self().id(), m);
   const auto course = std::visit([&](const auto& o) { return carry_out(o, ticket); }, m.operation);
   if (observer != nullptr) [[unlikely]]
     observer->carried_out(self().id(), ticket);
-  progress.end(m.operation);
+  progress.end(m.stamp.weight);
   leave();
   in_hand_ = nullptr;
   return course;

@@ -5,6 +5,7 @@ namespace polychron::actors {
 msg::Stamp LaneOrder::weighed(const Touched& reads, const Touched& writes, std::uint64_t weight) {
   msg::Stamp stamp;
   stamp.ticket = ++last_ticket_;
+  stamp.weight = weight;
   if (issued_.size() == 1) {
     stamp.at = {0, ++issued_[0]};
     return stamp;

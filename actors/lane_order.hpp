@@ -52,8 +52,9 @@ class LaneOrder {
   }
   /// The next ticket on this very lane, for a fence.
   msg::Stamp stamp_on(std::uint32_t lane) {
-    load_[lane] += msg::weight_of<msg::op::Fence>();
-    return {++last_ticket_, {lane, ++issued_[lane]}, {}};
+    constexpr auto weight = msg::weight_of<msg::op::Fence>();
+    load_[lane] += weight;
+    return {++last_ticket_, {lane, ++issued_[lane]}, {}, weight};
   }
   msg::Ticket last_ticket() const { return last_ticket_; }
 

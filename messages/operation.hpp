@@ -157,8 +157,7 @@ inline const char* name_of(const Operation& operation) {
   return operation_names[operation.index()];
 }
 
-/// How much of a lane an operation takes, as far as the choice of a lane goes: a run of a graph, or
-/// what is done in passing. `bytes`: of the tensor, if it is about one.
+/// A stamp's weight: of a run of a graph, or of what is done in passing. `bytes`: of the tensor.
 inline constexpr std::uint64_t weight_of_run = 16;
 template <class O>
 constexpr std::uint64_t weight_of(std::size_t bytes = 0) {
@@ -166,14 +165,6 @@ constexpr std::uint64_t weight_of(std::size_t bytes = 0) {
   // A write hands its bytes over.
   constexpr bool copies = std::is_same_v<O, op::Allocate> || std::is_same_v<O, op::Read>;
   return runs || (copies && bytes > largest_brief) ? weight_of_run : 1;
-}
-inline std::uint64_t weight(const Operation& operation) {
-  return std::visit(
-      []<class O>(const O& o) {
-        if constexpr (requires { o.tensor; }) return weight_of<O>(o.tensor->bytes);
-        return weight_of<O>();
-      },
-      operation);
 }
 
 /// The tensor or graph that it is about, or "".

@@ -37,6 +37,7 @@ struct Stamp {
   Ticket ticket = 0;
   LaneTurn at;
   boost::container::small_vector<Wait, 2> waits;
+  std::uint64_t weight = 1;  ///< how much of its lane it takes, as far as the choice of lanes goes
 };
 
 /// Where an operation went, and what it waited for there, done or not. Both depend on how far the

@@ -1,9 +1,11 @@
 #include "messages/shared/helping.hpp"
 
+#include <algorithm>
 #include <array>
 #include <caf/logger.hpp>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "base/invariant.hpp"
 #include "kernels/threads.hpp"
@@ -29,21 +31,20 @@ constexpr int most_looks = 16, most_operations = 64;
 /// once, rather than have the lane's thread woken for it: so many operations, while each takes less
 /// than to wake it would.
 constexpr int most_extra = 16;
-constexpr auto longest_extra = 16 * longest_little;
+constexpr auto longest_extra = most_extra * longest_little;
 
 /// What has begun to run goes on for a few turns after the reply is there, rather than have others
 /// woken for it.
 constexpr std::size_t messages_a_turn = 64, last_turns = 16, messages_a_last_turn = 8;
 
-/// What a thread has called and not waited for yet, and whether it waited for what was before that
-/// as soon as it had called it: then it is expected to do so again.
+/// When a thread calls and waits: what it did at once it is expected to do so again.
 struct Habit {
   const void* with = nullptr;  ///< with which context, compared only
-  bool called = false;
-  Clock::time_point since{};  ///< the first of them
-  Clock::time_point left{};   ///< when it had waited last
-  bool waits = false;
-  bool returns = false;  ///< whether it called as soon as it had waited
+  bool called = false;         ///< and has not waited since
+  Clock::time_point since{};   ///< its first call since it had waited
+  Clock::time_point left{};    ///< when it had waited last
+  bool waits = false;          ///< as soon as it has called
+  bool returns = false;        ///< it calls as soon as it has waited
 };
 thread_local Habit habit;
 
@@ -174,8 +175,8 @@ class Helping::Helper final : public caf::execution_unit {
 
   Helping& helping_;
   const std::atomic<bool>& settled_;
-  const bool waits_;    ///< as soon as it has called
-  const bool returns_;  ///< and calls again as soon as it has waited
+  const bool waits_;    ///< see Habit
+  const bool returns_;  ///< likewise, and it waits at once
   const CarriesActors carries_;
   const kernels::OnCallersThread modes_;
   std::array<caf::resumable*, 128> own_;  ///< `count_` from `first_` on; not of lanes

@@ -22,7 +22,8 @@ namespace polychron::msg {
 /// else is the case. Invariants:
 /// - What is in a helper's hands nobody else was woken for. It runs it or hands it over before it
 ///   waits again; and before it begins an operation it has nothing else in its hands. One that is
-///   held up in an operation, be it for good, holds up that lane and nobody else.
+///   held up in an operation, be it for good, holds up that lane and nobody else. What it leaves
+///   quietly is in the workforce's queue, and a thread is woken for it if nobody comes.
 /// - A helper touches one context. What it makes runnable in another goes the usual way.
 /// - While somebody looks for work, no thread is woken for what comes to a lane's post. Whoever
 ///   ceases to look sees to what was left there.

@@ -18,12 +18,12 @@ class LaneProgress {
   /// hold it up.
   std::atomic<std::uint64_t> done{0};
 
-  void begin(Ticket ticket, const Operation& operation) noexcept {
-    running_.store(ticket << kind_bits | (operation.index() + 1), std::memory_order_relaxed);
+  void begin(Ticket ticket, std::size_t kind) noexcept {
+    running_.store(ticket << kind_bits | (kind + 1), std::memory_order_relaxed);
   }
-  void end(const Operation& operation) noexcept {
+  void end(std::uint64_t weight) noexcept {
     running_.store(0, std::memory_order_relaxed);
-    done.store(done.load(std::memory_order_relaxed) + weight(operation), std::memory_order_relaxed);
+    done.store(done.load(std::memory_order_relaxed) + weight, std::memory_order_relaxed);
   }
 
   struct Running {

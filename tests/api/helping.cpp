@@ -296,8 +296,8 @@ BOOST_AUTO_TEST_CASE(many_wait_for_one_context) {
   BOOST_TEST(rig.runtime.shutdown().empty());
 }
 
-/// Calls with so many on their way: waits for the oldest before each one. How many of those that it
-/// waited for were here when it did, and the last kernel had run on another thread.
+/// Calls with so many on their way: waits for the oldest before each one. How often the last kernel
+/// had run on another thread when it had waited.
 int windowed_calls(Awaited& rig, int count, std::size_t most = 8) {
   std::deque<Future<Buffer>> window;
   int elsewhere = 0;

@@ -19,17 +19,15 @@ class Lanes {
         given_(count) {}
 
   std::uint32_t write(Uses& tensor, std::size_t bytes = 16) {
-    return give(order_.stamp_write<msg::op::Write>(tensor, bytes),
-                msg::weight_of<msg::op::Write>(bytes));
+    return give(order_.stamp_write<msg::op::Write>(tensor, bytes));
   }
   std::uint32_t read(Uses& tensor, std::size_t bytes = 16) {
-    return give(order_.stamp_read<msg::op::Read>(tensor, bytes),
-                msg::weight_of<msg::op::Read>(bytes));
+    return give(order_.stamp_read<msg::op::Read>(tensor, bytes));
   }
   std::uint32_t dispatch(Uses& graph, const std::vector<Uses*>& in, Uses& out) {
     LaneOrder::Touched reads(in.begin(), in.end());
     reads.push_back(&graph);
-    return give(order_.stamp<msg::op::Dispatch>(reads, {&out}), msg::weight_of_run);
+    return give(order_.stamp<msg::op::Dispatch>(reads, {&out}));
   }
   /// All that it was given is done.
   void finish(std::uint32_t lane) {
@@ -47,9 +45,9 @@ class Lanes {
     std::uint64_t weight = 0;
     msg::Ticket turn = 0;
   };
-  std::uint32_t give(const msg::Stamp& stamp, std::uint64_t weight) {
+  std::uint32_t give(const msg::Stamp& stamp) {
     auto& given = given_[stamp.at.lane];
-    given.weight += weight;
+    given.weight += stamp.weight;
     given.turn = stamp.at.turn;
     waits_ = !stamp.waits.empty();
     return stamp.at.lane;
