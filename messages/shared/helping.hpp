@@ -76,10 +76,10 @@ class Helping {
   using Found = Workforce::Found;
   /// Takes a job of a lane, or the context's, that waits for a thread.
   Found look() noexcept;
-  void work_until(const std::atomic<bool>& settled);
-  bool has(const OwnThread::Post& post) const noexcept;
   /// Likewise, again and again. Meanwhile no thread is woken for a lane's job.
   Found keep_looking(const std::atomic<bool>& settled) noexcept;
+  void work_until(const std::atomic<bool>& settled);
+  bool has(const OwnThread::Post& post) const noexcept;
 
   caf::actor_system& system_;
   const std::shared_ptr<Workforce> force_;
