@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <deque>
-#include <future>
 #include <iomanip>
 #include <iostream>
 #include <memory>
@@ -21,13 +19,13 @@
 #include "tools/session.hpp"
 #include "tools/step_times.hpp"
 #include "tools/threads.hpp"
+#include "tools/throughput.hpp"
 
 namespace tool {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::duration<double, std::milli>;
-using Seconds = std::chrono::duration<double>;
 
 struct Options {
   std::string model, trace;
@@ -41,24 +39,22 @@ struct Options {
 
 constexpr const char* footer =
     R"(Two thirds of the time, one run is made after the other, each from copying the inputs to
-having the outputs: the latency. One third, each client has up to 8 runs on their way at once: the
-throughput. Before both, the model is run for a tenth of the time. Inputs are random: 0 to 1 for
-floating point types, 0 or 1 for integers. With --profile, runs are made for another third, and of
-each step of the plan the median of its times is told.
+having the outputs: the latency. One third, each client has 8 runs on their way at once: the
+throughput, counted from the end of a run to the end of a run. Before each, the model is run for a
+tenth of the time in the same way. Inputs are random: 0 to 1 for floating point types, 0 or 1 for
+integers. With --profile, runs are made for another third, and of each step of the plan the median
+of its times is told.
 
 Examples:
   polychron bench model.onnx
   polychron bench model.onnx --bind x=1x3x48x320 --threads 2 --seconds 10 --json
   polychron bench model.onnx --profile)";
 
-constexpr std::size_t max_in_flight = 8;
-
 struct Figures {
   double load_ms = 0, build_ms = 0;
   double first_result_ms = 0;        ///< from the file to the first outputs
   std::vector<double> latencies_ms;  ///< sorted
-  double throughput = 0;             ///< runs a second
-  std::size_t pipelined_runs = 0;
+  Throughput throughput;
   std::vector<polychron::StepProfile> steps;  ///< each with its median, if they were asked for
 };
 
@@ -94,15 +90,8 @@ class Bench {
     return latencies;
   }
 
-  /// Runs a second of so many threads together, and how many there were.
-  std::pair<double, std::size_t> measure_throughput(double seconds, int clients) {
-    const auto start = Clock::now();
-    std::vector<std::future<std::size_t>> others;  // whose destructors wait for them
-    for (int i = 1; i < clients; ++i)
-      others.push_back(std::async(std::launch::async, [&] { return pipeline(start, seconds); }));
-    auto runs = pipeline(start, seconds);
-    for (auto& other : others) runs += other.get();
-    return {static_cast<double>(runs) * 1000 / since(start), runs};
+  Throughput measure_throughput(double warm_up, double seconds, int clients) const {
+    return tool::measure_throughput([this] { return submit(); }, clients, warm_up, seconds);
   }
 
   std::vector<polychron::StepProfile> measure_steps(double seconds) const {
@@ -113,22 +102,6 @@ class Bench {
   using Reply = polychron::Future<polychron::NamedBuffers>;
 
   Reply submit() const { return session_.run(copies_of(inputs_)); }
-  /// One client: how often it ran the model.
-  std::size_t pipeline(Clock::time_point start, double seconds) const {
-    std::deque<Reply> in_flight;
-    std::size_t runs = 0;
-    const auto finish_oldest = [&] {
-      finish(std::move(in_flight.front()));
-      in_flight.pop_front();
-      ++runs;
-    };
-    do {
-      in_flight.push_back(submit());
-      if (in_flight.size() == max_in_flight) finish_oldest();
-    } while (since(start) < seconds * 1000);
-    while (!in_flight.empty()) finish_oldest();
-    return runs;
-  }
   static void finish(Reply reply) { static_cast<void>(reply.get()); }
 
   const polychron::onnx::Session session_;
@@ -160,8 +133,8 @@ void print(const Figures& figures, const Options& options) {
                              {"median_ms", quantile(figures.latencies_ms, 0.5)},
                              {"p99_ms", quantile(figures.latencies_ms, 0.99)},
                              {"min_ms", figures.latencies_ms.front()},
-                             {"throughput_per_second", figures.throughput},
-                             {"pipelined_runs", figures.pipelined_runs},
+                             {"throughput_per_second", figures.throughput.per_second},
+                             {"pipelined_runs", figures.throughput.runs},
                              {"peak_resident_bytes", peak_resident_bytes()}};
     if (options.profile) result["steps"] = to_json(figures.steps);
     std::cout << to_text(result) << '\n';
@@ -174,7 +147,8 @@ void print(const Figures& figures, const Options& options) {
             << "median      " << quantile(figures.latencies_ms, 0.5) << " ms\n"
             << "p99         " << quantile(figures.latencies_ms, 0.99) << " ms  (of "
             << figures.latencies_ms.size() << " runs)\n"
-            << std::setprecision(1) << "throughput  " << figures.throughput << " runs/s\n"
+            << std::setprecision(1) << "throughput  " << figures.throughput.per_second
+            << " runs/s\n"
             << "memory      " << static_cast<double>(peak_resident_bytes()) / (1 << 20)
             << " MiB, peak\n";
   for (const auto& step : figures.steps)
@@ -205,8 +179,8 @@ void bench_model(const Options& options, bool force_progress) {
   progress.show("measuring latency");
   figures.latencies_ms = bench.measure_latency(options.seconds * 2 / 3);
   progress.show("measuring throughput");
-  std::tie(figures.throughput, figures.pipelined_runs) =
-      bench.measure_throughput(options.seconds / 3, options.clients);
+  figures.throughput =
+      bench.measure_throughput(options.seconds / 10, options.seconds / 3, options.clients);
   if (options.profile) {
     progress.show("measuring steps");
     figures.steps = bench.measure_steps(options.seconds / 3);
