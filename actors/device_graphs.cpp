@@ -1,4 +1,6 @@
 // What the operations on graphs do.
+#include <boost/container/small_vector.hpp>
+
 #include "actors/device.hpp"
 #include "kernels/guarded.hpp"
 #include "messages/out_of_budget.hpp"
@@ -210,7 +212,8 @@ class Adopted {
 
  private:
   kernels::Backend& backend_;
-  std::vector<std::pair<Buffer*, std::unique_ptr<kernels::Storage>>> adopted_;
+  /// Few, at each run: no memory is asked for.
+  boost::container::small_vector<std::pair<Buffer*, std::unique_ptr<kernels::Storage>>, 8> adopted_;
 };
 
 }  // namespace

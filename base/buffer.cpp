@@ -25,6 +25,27 @@ void in_pages(std::byte* bytes, std::size_t size, std::uintptr_t page, F&& f) {
   if (first < last) f(bytes + (first - begin), last - first);
 }
 
+/// Memory at a multiple of Buffer::alignment, or null. Of plain memory, where it begins stands
+/// before it: glibc keeps no aligned memory with the thread that frees it (before 2.38 it gives
+/// none of that out again), so that threads would wait for each other at each request.
+std::byte* allocate(std::size_t size) {
+  static_assert(__STDCPP_DEFAULT_NEW_ALIGNMENT__ >= sizeof(void*));
+  if (size > SIZE_MAX - Buffer::alignment) return nullptr;
+  auto* const begin =
+      static_cast<std::byte*>(::operator new(size + Buffer::alignment, std::nothrow));
+  if (begin == nullptr) return nullptr;
+  const auto odd = reinterpret_cast<std::uintptr_t>(begin) % Buffer::alignment;
+  auto* const bytes = begin + (Buffer::alignment - odd);
+  std::memcpy(bytes - sizeof begin, &begin, sizeof begin);
+  return bytes;
+}
+
+void free_allocated(std::byte* bytes) {
+  std::byte* begin = nullptr;
+  std::memcpy(&begin, bytes - sizeof begin, sizeof begin);
+  ::operator delete(begin);
+}
+
 /// Memory from the system is empty until it is touched, page by page: weights of 100 MiB are 25,000
 /// faults, which took a third of the time from a file to a first result, and more on a virtual
 /// machine. So of what is large the system makes pages of 2 MiB, if it can and may ("madvise"), and
@@ -57,8 +78,7 @@ Buffer::Buffer(std::size_t size) : Buffer(uninitialized(size)) {
 
 Buffer Buffer::uninitialized(std::size_t size) {
   if (size == 0) return {};
-  auto* bytes =
-      static_cast<std::byte*>(::operator new (size, std::align_val_t{alignment}, std::nothrow));
+  auto* bytes = allocate(size);
   if (bytes == nullptr) throw_out_of_memory(size);
   have_pages(bytes, size);
   return {Pointer(bytes), size};
@@ -80,7 +100,7 @@ void Buffer::Free::operator()(std::byte* data) const {
   if (given)
     (*given)(data);
   else
-    ::operator delete (data, std::align_val_t{alignment});
+    free_allocated(data);
 }
 
 Buffer::Buffer(Buffer&& other) noexcept

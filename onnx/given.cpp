@@ -44,8 +44,8 @@ Given look_at(std::string_view name, const Buffer& buffer) {
 
 std::string_view to_string(Side side) noexcept { return side == Side::input ? "input" : "output"; }
 
-std::vector<Given> GivenInputs::look(std::initializer_list<Input> inputs) {
-  std::vector<Given> given;
+GivenValues GivenInputs::look(std::initializer_list<Input> inputs) {
+  GivenValues given;
   for (const auto& input : inputs)
     given.push_back(input.buffer_ ? look_at(input.name_, *input.buffer_)
                                   : Given{input.name_, input.copied_.size(), input.view_, {}});
@@ -72,14 +72,14 @@ void GivenInputs::give_back(std::initializer_list<Input> inputs, NamedBuffers& b
   }
 }
 
-std::vector<Given> look(const NamedBuffers& buffers) {
-  std::vector<Given> given;
+GivenValues look(const NamedBuffers& buffers) {
+  GivenValues given;
   for (const auto& [name, buffer] : buffers) given.push_back(look_at(name, buffer));
   return given;
 }
 
-std::vector<Given> look(const NamedTensors& tensors) {
-  std::vector<Given> given;
+GivenValues look(const NamedTensors& tensors) {
+  GivenValues given;
   for (const auto& [name, tensor] : tensors) {
     given.push_back({name, {}, {}, {}});
     if (!tensor) given.back().why = "has a tensor that was default-constructed";
@@ -87,8 +87,8 @@ std::vector<Given> look(const NamedTensors& tensors) {
   return given;
 }
 
-std::vector<Given> look(const std::vector<std::string>& names) {
-  std::vector<Given> given;
+GivenValues look(const std::vector<std::string>& names) {
+  GivenValues given;
   for (const auto& name : names) given.push_back({name, {}, {}, {}});
   return given;
 }
@@ -99,8 +99,8 @@ std::optional<std::size_t> find(const NamedDescriptors& declared, std::string_vi
   return static_cast<std::size_t>(found - declared.begin());
 }
 
-void check_given(Side side, const NamedDescriptors& declared, const std::vector<Given>& given) {
-  std::vector<bool> seen(declared.size(), false);
+void check_given(Side side, const NamedDescriptors& declared, const GivenValues& given) {
+  boost::container::small_vector<bool, 16> seen(declared.size(), false);
   for (const auto& value : given) {
     const auto place = find(declared, value.name);
     if (!place)
@@ -112,7 +112,7 @@ void check_given(Side side, const NamedDescriptors& declared, const std::vector<
   }
 }
 
-void check_complete(Side side, const NamedDescriptors& declared, const std::vector<Given>& given) {
+void check_complete(Side side, const NamedDescriptors& declared, const GivenValues& given) {
   if (given.size() == declared.size()) return;  // each is one of them, and another one
   for (const auto& [name, descriptor] : declared)
     if (std::ranges::find(given, name, &Given::name) == given.end())

@@ -1,9 +1,11 @@
 // What the caller of a session gives: names, and what is known of the bytes behind them.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <cstddef>
 #include <initializer_list>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,24 +26,27 @@ struct Given {
   std::optional<std::string_view> why{};  ///< it cannot be used at all
 };
 
+/// Few, at each run: no memory is asked for.
+using GivenValues = boost::container::small_vector<Given, 4>;
+
 /// The values of a braced list.
 struct GivenInputs {
-  static std::vector<Given> look(std::initializer_list<Input> inputs);
+  static GivenValues look(std::initializer_list<Input> inputs);
   /// Copies views, then takes buffers: if it throws, none.
   static NamedBuffers take(std::initializer_list<Input> inputs);
   /// What take() took goes back to where it came from.
   static void give_back(std::initializer_list<Input> inputs, NamedBuffers& buffers) noexcept;
 };
 
-std::vector<Given> look(const NamedBuffers& buffers);
-std::vector<Given> look(const NamedTensors& tensors);
-std::vector<Given> look(const std::vector<std::string>& names);
+GivenValues look(const NamedBuffers& buffers);
+GivenValues look(const NamedTensors& tensors);
+GivenValues look(const std::vector<std::string>& names);
 
 /// Throws type_error unless each of `given` is one of `declared`, given once, usable, and of its
 /// type and length.
-void check_given(Side side, const NamedDescriptors& declared, const std::vector<Given>& given);
+void check_given(Side side, const NamedDescriptors& declared, const GivenValues& given);
 /// Throws type_error unless each of `declared` is among `given`.
-void check_complete(Side side, const NamedDescriptors& declared, const std::vector<Given>& given);
+void check_complete(Side side, const NamedDescriptors& declared, const GivenValues& given);
 
 /// Where `name` is declared; nullopt if it is not.
 std::optional<std::size_t> find(const NamedDescriptors& declared, std::string_view name) noexcept;

@@ -97,7 +97,7 @@ Error SessionState::about(const Error& error, const std::string& label) const {
   return error.with_operation("run", label).with_object(object_of(label_));
 }
 
-void SessionState::check_inputs(const std::vector<Given>& given, const std::string& label) const {
+void SessionState::check_inputs(const GivenValues& given, const std::string& label) const {
   try {
     for (const auto& value : given) {
       const std::string name(value.name);
@@ -116,7 +116,7 @@ void SessionState::check_inputs(const std::vector<Given>& given, const std::stri
   }
 }
 
-void SessionState::check_outputs(const std::vector<Given>& given, const std::string& label,
+void SessionState::check_outputs(const GivenValues& given, const std::string& label,
                                  bool all) const {
   try {
     check_given(Side::output, graph_.outputs(), given);
@@ -126,9 +126,9 @@ void SessionState::check_outputs(const std::vector<Given>& given, const std::str
   }
 }
 
-std::vector<std::size_t> SessionState::wanted_outputs(const RunOptions& options) const {
+SessionState::Places SessionState::wanted_outputs(const RunOptions& options) const {
   const auto& declared = graph_.outputs();
-  std::vector<std::size_t> wanted;
+  Places wanted;
   if (options.outputs.empty()) {
     for (std::size_t i = 0; i < declared.size(); ++i) wanted.push_back(i);
     return wanted;
@@ -149,32 +149,40 @@ template Future<NamedBuffers> SessionState::run<NamedBuffers>(NamedBuffers&&, co
 template Future<Profile> SessionState::run<Profile>(NamedBuffers&&, const RunOptions&);
 
 template <class Answer>
-Future<Answer> SessionState::send(NamedBuffers&& inputs, const std::vector<std::size_t>& wanted,
+Future<Answer> SessionState::send(NamedBuffers&& inputs, Places&& wanted,
                                   const DispatchOptions& options) {
   const auto& declared = graph_.outputs();
   // What the answer needs is there before anything is sent: then only bytes have to move.
-  const auto answer = std::make_shared<NamedBuffers>();
-  std::vector<bool> is_wanted(declared.size(), false);
-  for (const auto i : wanted) {
-    answer->emplace_back(declared[i].first, Buffer());
-    is_wanted[i] = true;
+  struct Asked {
+    Places wanted;
+    std::shared_ptr<SpareBuffers> spares;
+    NamedBuffers answer{};
+    boost::container::small_vector<bool, 16> is_wanted{};
+  };
+  auto asked = std::make_shared<Asked>(Asked{std::move(wanted), spare_buffers_});
+  asked->is_wanted.resize(declared.size(), false);
+  asked->answer.reserve(asked->wanted.size());
+  for (const auto i : asked->wanted) {
+    asked->answer.emplace_back(declared[i].first, Buffer());
+    asked->is_wanted[i] = true;
   }
   NamedBuffers outputs;
+  outputs.reserve(declared.size());
   for (std::size_t i = 0; i < declared.size(); ++i) {
     const auto bytes = byte_length(declared[i].second).value();
-    outputs.emplace_back(declared[i].first, is_wanted[i] ? Buffer::uninitialized(bytes)
-                                                         : spare_buffers_->take(i, bytes));
+    outputs.emplace_back(declared[i].first, asked->is_wanted[i] ? Buffer::uninitialized(bytes)
+                                                                : spare_buffers_->take(i, bytes));
   }
   return FutureAccess::transform<Answer>(
       context_.compute(graph_, std::move(inputs), std::move(outputs), options),
-      [answer, wanted, is_wanted, spares = spare_buffers_](Result<ComputeResult> result) {
+      [asked = std::move(asked)](Result<ComputeResult> result) {
         auto& done = result.value();
-        for (std::size_t i = 0; i < wanted.size(); ++i)
-          (*answer)[i].second = std::move(done.outputs[wanted[i]].second);
-        for (std::size_t i = 0; i < is_wanted.size(); ++i)
-          if (!is_wanted[i]) spares->keep(i, std::move(done.outputs[i].second));
+        for (std::size_t i = 0; i < asked->wanted.size(); ++i)
+          asked->answer[i].second = std::move(done.outputs[asked->wanted[i]].second);
+        for (std::size_t i = 0; i < asked->is_wanted.size(); ++i)
+          if (!asked->is_wanted[i]) asked->spares->keep(i, std::move(done.outputs[i].second));
         done.status.value();
-        return answer_of<Answer>(std::move(*answer), std::move(done.profile));
+        return answer_of<Answer>(std::move(asked->answer), std::move(done.profile));
       });
 }
 
@@ -197,7 +205,7 @@ void SessionState::dispatch(const NamedTensors& inputs, const NamedTensors& outp
 Future<polychron::Tensor> SessionState::create_tensor(Side side, std::string_view name) {
   const auto& declared = side == Side::input ? graph_.inputs() : graph_.outputs();
   try {
-    check_given(side, declared, {{name, {}, {}, {}}});
+    check_given(side, declared, GivenValues{Given{name, {}, {}, {}}});
   } catch (const Error& error) {
     return polychron::detail::rejected<Future<polychron::Tensor>>(
         error.with_object(object_of(label_)));
@@ -212,12 +220,11 @@ Future<void> SessionState::warm_up(int at_once) {
     throw Error(ErrorKind::type_error, "at_once is 1 or more, got " + std::to_string(at_once))
         .with_object(object_of(label_));
   std::vector<Future<NamedBuffers>> runs;
-  const std::vector<std::size_t> none;
   for (int i = 0; i < at_once; ++i) {
     NamedBuffers zeros;
     for (const auto& [name, descriptor] : graph_.inputs())
       zeros.emplace_back(name, Buffer(byte_length(descriptor).value()));
-    runs.push_back(send<NamedBuffers>(std::move(zeros), none, {.label = "warm-up"}));
+    runs.push_back(send<NamedBuffers>(std::move(zeros), {}, {.label = "warm-up"}));
   }
   return FutureAccess::all(std::move(runs));
 }

@@ -1,6 +1,7 @@
 // What a Session refers to.
 #pragma once
 
+#include <boost/container/small_vector.hpp>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -32,9 +33,9 @@ class SessionState {
   const std::string& label() const noexcept { return label_; }
 
   /// Throws type_error unless every input is given once, as it shall be, and nothing else.
-  void check_inputs(const std::vector<Given>& given, const std::string& label) const;
+  void check_inputs(const GivenValues& given, const std::string& label) const;
   /// Likewise for outputs; `all`: none may be missing.
-  void check_outputs(const std::vector<Given>& given, const std::string& label, bool all) const;
+  void check_outputs(const GivenValues& given, const std::string& label, bool all) const;
   /// `inputs` were checked. Answer is NamedBuffers or Profile.
   template <class Answer>
   Future<Answer> run(NamedBuffers&& inputs, const RunOptions& options);
@@ -45,11 +46,13 @@ class SessionState {
   void destroy() { graph_.destroy(); }
 
  private:
+  /// Places in the graph's outputs. Few, at each run: no memory is asked for.
+  using Places = boost::container::small_vector<std::size_t, 8>;
+
   /// Runs the graph; the answer has the outputs at `wanted`, in that order.
   template <class Answer>
-  Future<Answer> send(NamedBuffers&& inputs, const std::vector<std::size_t>& wanted,
-                      const DispatchOptions& options);
-  std::vector<std::size_t> wanted_outputs(const RunOptions& options) const;
+  Future<Answer> send(NamedBuffers&& inputs, Places&& wanted, const DispatchOptions& options);
+  Places wanted_outputs(const RunOptions& options) const;
   Error about(const Error& error, const std::string& label) const;
 
   std::optional<Runtime> runtime_;  ///< of a session with a context of its own; ends last

@@ -1,5 +1,6 @@
 // Context's calls on graphs: bind names to tensors or buffers, then tell the context's actor.
 #include <algorithm>
+#include <boost/container/small_vector.hpp>
 
 #include "polychron/context.hpp"
 #include "runtime/calls.hpp"
@@ -64,15 +65,17 @@ const GraphHandle& check_graph(const std::shared_ptr<ContextHandle>& context, co
   return handle;
 }
 
+/// Places in what a caller gives. Few, at each call: no memory is asked for.
+using Places = boost::container::small_vector<std::size_t, 8>;
+
 /// Which of `buffers` serves each input or output, in the graph's order.
-std::vector<std::size_t> match(const GraphHandle& graph, const char* side,
-                               const NamedDescriptors& declared, const NamedBuffers& buffers,
-                               const DispatchOptions& options) {
+Places match(const GraphHandle& graph, const char* side, const NamedDescriptors& declared,
+             const NamedBuffers& buffers, const DispatchOptions& options) {
   if (buffers.size() != declared.size())
     throw bind_error(graph, options,
                      "expected " + std::to_string(declared.size()) + " " + side + "s, got " +
                          std::to_string(buffers.size()));
-  std::vector<std::size_t> order;
+  Places order;
   for (const auto& [name, descriptor] : declared) {
     const auto named =
         std::find_if(buffers.begin(), buffers.end(),
@@ -93,6 +96,7 @@ std::vector<std::size_t> match(const GraphHandle& graph, const char* side,
 /// Names for buffers that will come back.
 NamedBuffers named(const NamedDescriptors& declared) {
   NamedBuffers result;
+  result.reserve(declared.size());
   for (const auto& entry : declared) result.emplace_back(entry.first, Buffer());
   return result;
 }
