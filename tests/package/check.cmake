@@ -70,7 +70,8 @@ if(NOT FLAGS)
   run_step(packages ${CPACK} --config ${BUILD}/CPackConfig.cmake -B ${WORK}/packages)
   file(GLOB packages ${WORK}/packages/*.deb)
   foreach(expected "libpolychron0;libcaf-core0.17" "libpolychron0;libdnnl[23]" "libpolychron0;libonnx1"
-      "libpolychron-dev;libpolychron0 \\(= " "polychron;libpolychron0 \\(= ")
+      "libpolychron-dev;libpolychron0 \\(= " "polychron;libpolychron0 \\(= "
+      "polychron;libtcmalloc-minimal4")
     list(GET expected 0 name)
     list(GET expected 1 dependency)
     set(found ${packages})
