@@ -1,5 +1,6 @@
 #include "polychron/buffer.hpp"
 
+#include <sanitizer/asan_interface.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -37,6 +38,7 @@ std::byte* allocate(std::size_t size) {
   const auto odd = reinterpret_cast<std::uintptr_t>(begin) % Buffer::alignment;
   auto* const bytes = begin + (Buffer::alignment - odd);
   std::memcpy(bytes - sizeof begin, &begin, sizeof begin);
+  ASAN_POISON_MEMORY_REGION(bytes + size, odd);  // what is left behind it is nobody's
   return bytes;
 }
 

@@ -210,4 +210,40 @@ BOOST_AUTO_TEST_CASE(in_a_call_no_place_is_lost) {
   BOOST_TEST(rig.read(t) == 2.0F);
 }
 
+BOOST_AUTO_TEST_CASE(a_request_asks_for_memory_a_few_times) {
+  // Each is freed by another thread: what is asked for here, threads wait for each other for.
+  Rig rig;
+  const auto g = rig.twice();
+  const auto t = rig.tensor(), u = rig.tensor();
+  const std::vector<float> values(4, 1);
+  NamedBuffers in, out;
+  struct Call {
+    const char* name;
+    std::function<void()> make;
+    std::int64_t most;
+  };
+  const std::vector<Call> calls{
+      {"write", [&] { rig.context.write_tensor(t, values); }, 3},
+      {"dispatch", [&] { rig.dispatch(g, t, u); }, 3},
+      {"read", [&] { static_cast<void>(rig.context.read_tensor(u)); }, 7},
+      {"compute", [&] { static_cast<void>(rig.context.compute(g, std::move(in), std::move(out))); },
+       12}};
+  for (const auto& [name, make, most] : calls) {
+    std::int64_t asked = 0;
+    for (bool happened = true; happened && asked < 300; asked += happened) {
+      in.clear(), out.clear();
+      in.emplace_back("in", Buffer(16));
+      out.emplace_back("out", Buffer(16));
+      OwnAllocationFails failing(asked + 1);
+      try {
+        make();
+      } catch (const std::exception& error) {
+        BOOST_TEST(failing.happened(), name << " throws " << error.what());
+      }
+      happened = failing.happened();
+    }
+    BOOST_TEST(asked <= most, name << " asks for memory " << asked << " times");
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()
