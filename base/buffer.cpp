@@ -26,26 +26,37 @@ void in_pages(std::byte* bytes, std::size_t size, std::uintptr_t page, F&& f) {
   if (first < last) f(bytes + (first - begin), last - first);
 }
 
-/// Memory at a multiple of Buffer::alignment, or null. Of plain memory, where it begins stands
-/// before it: glibc keeps no aligned memory with the thread that frees it (before 2.38 it gives
-/// none of that out again), so that threads would wait for each other at each request.
+/// Stands before a buffer's bytes.
+struct Head {
+  std::byte* begin;  ///< of what operator new gave
+  std::size_t size;  ///< of the buffer
+};
+
+/// Memory at a multiple of Buffer::alignment, or null, in a piece of plain memory: for aligned
+/// memory glibc (2.36) looks at nothing that the thread keeps, and threads would wait for each
+/// other at each request.
 std::byte* allocate(std::size_t size) {
-  static_assert(__STDCPP_DEFAULT_NEW_ALIGNMENT__ >= sizeof(void*));
+  static_assert(__STDCPP_DEFAULT_NEW_ALIGNMENT__ >= sizeof(Head));
   if (size > SIZE_MAX - Buffer::alignment) return nullptr;
   auto* const begin =
       static_cast<std::byte*>(::operator new(size + Buffer::alignment, std::nothrow));
   if (begin == nullptr) return nullptr;
   const auto odd = reinterpret_cast<std::uintptr_t>(begin) % Buffer::alignment;
   auto* const bytes = begin + (Buffer::alignment - odd);
-  std::memcpy(bytes - sizeof begin, &begin, sizeof begin);
-  ASAN_POISON_MEMORY_REGION(bytes + size, odd);  // what is left behind it is nobody's
+  const Head head{begin, size};
+  std::memcpy(bytes - sizeof head, &head, sizeof head);
+  // Nobody's, before and behind.
+  ASAN_POISON_MEMORY_REGION(begin, Buffer::alignment - odd);
+  ASAN_POISON_MEMORY_REGION(bytes + size, odd);
   return bytes;
 }
 
 void free_allocated(std::byte* bytes) {
-  std::byte* begin = nullptr;
-  std::memcpy(&begin, bytes - sizeof begin, sizeof begin);
-  ::operator delete(begin);
+  Head head{};
+  ASAN_UNPOISON_MEMORY_REGION(bytes - sizeof head, sizeof head);
+  std::memcpy(&head, bytes - sizeof head, sizeof head);
+  ASAN_UNPOISON_MEMORY_REGION(head.begin, head.size + Buffer::alignment);
+  ::operator delete(head.begin);
 }
 
 /// Memory from the system is empty until it is touched, page by page: weights of 100 MiB are 25,000

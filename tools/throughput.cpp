@@ -10,41 +10,53 @@
 namespace tool {
 namespace {
 
-/// One of those who have not counted yet; whoever fails is none, either.
-class Counting {
+/// One of those whom the others wait for; whoever fails is none any more.
+class Among {
  public:
-  explicit Counting(std::atomic<int>& count) : count_(count) { ++count_; }
-  ~Counting() { end(); }
-  Counting(const Counting&) = delete;
-  Counting& operator=(const Counting&) = delete;
+  explicit Among(std::atomic<int>& count) : count_(count) { ++count_; }
+  ~Among() { leave(); }
+  Among(const Among&) = delete;
+  Among& operator=(const Among&) = delete;
 
-  void end() {
-    if (!ended_) --count_;
-    ended_ = true;
+  void leave() {
+    if (!left_) --count_;
+    left_ = true;
   }
   bool anybody() const { return count_ > 0; }
 
  private:
   std::atomic<int>& count_;
-  bool ended_ = false;
+  bool left_ = false;
+};
+
+/// How many have not come so far.
+struct Counts {
+  std::atomic<int> starting = 0, counting = 0;
+};
+
+struct Membership {
+  explicit Membership(Counts& counts) : starting(counts.starting), counting(counts.counting) {}
+  Among starting, counting;
 };
 
 class Client {
  public:
   Client(const SendRun& send, const Seconds& now) : send_(send), now_(now) {}
 
-  Throughput measure(Counting& counting, double warm_until, double seconds) {
+  Throughput measure(Membership& mine, double warm_until, double seconds) {
     double begin = 0, end = 0;
-    do begin = next_end();
-    while (begin < warm_until);
+    do {
+      begin = next_end();
+      mine.starting.leave();
+    } while (begin < warm_until || mine.starting.anybody());
     Throughput counted;
     do {
       end = next_end();
       ++counted.runs;
     } while (end < begin + seconds);
-    counting.end();
+    mine.counting.leave();
     counted.per_second = static_cast<double>(counted.runs) / (end - begin);
-    while (counting.anybody()) next_end();
+    while (mine.counting.anybody()) next_end();
     for (; !on_their_way_.empty(); on_their_way_.pop_front()) on_their_way_.front().get();
     return counted;
   }
@@ -71,15 +83,16 @@ double steady_seconds() {
 
 Throughput measure_throughput(const SendRun& send, int clients, double warm_up, double seconds,
                               const Seconds& now) {
-  std::atomic<int> count = 0;
+  Counts counts;
   const double warm_until = now() + warm_up;
   std::vector<std::future<Throughput>> others;  // whose destructors wait for them
+  others.reserve(static_cast<std::size_t>(clients));
   // After the vector: those in there wait for this one to end if a thread cannot be made.
-  Counting own(count);
+  Membership own(counts);
   for (int i = 1; i < clients; ++i)
-    others.push_back(
-        std::async(std::launch::async, [&, counting = std::make_unique<Counting>(count)]() mutable {
-          const auto mine = std::move(counting);  // ends with the call, also if that fails
+    others.push_back(std::async(
+        std::launch::async, [&, membership = std::make_unique<Membership>(counts)]() mutable {
+          const auto mine = std::move(membership);  // ends with the call, also if that fails
           return Client(send, now).measure(*mine, warm_until, seconds);
         }));
   auto sum = Client(send, now).measure(own, warm_until, seconds);

@@ -24,9 +24,10 @@ using Seconds = std::function<double()>;
 double steady_seconds();
 
 /// Each of `clients` threads sends runs and waits for the oldest: first for `warm_up` seconds and
-/// for one run at least, so that every lane has its memory; then it counts for `seconds` and for
+/// until each has had one, so that lanes have their memory; then it counts for `seconds` and for
 /// one run at least, from an end of a run to an end of a run. Who has counted goes on sending until
-/// all have: nobody counts on lanes that others have left. Throws what a run is rejected with.
+/// all have: nobody counts on lanes that others have left, or not come to. Throws what a run is
+/// rejected with, once the others have counted.
 Throughput measure_throughput(const SendRun& send, int clients, double warm_up, double seconds,
                               const Seconds& now = steady_seconds);
 

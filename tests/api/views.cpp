@@ -1,6 +1,11 @@
 // What elements are given as, and taken out as: arrays, vectors, spans, Buffers; float16; Results.
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -33,6 +38,22 @@ BOOST_AUTO_TEST_CASE(a_temporary_buffer_shows_nothing_that_goes_with_it) {
   const auto taken = std::move(source);
   throws(ErrorKind::type_error, [&] { source.to_vector<float>(); });  // detached
   throws(ErrorKind::type_error, [&] { taken.to_vector<std::int64_t>(); });
+}
+
+BOOST_AUTO_TEST_CASE(buffers_are_aligned_and_nobodys_memory_is_beside_them) {
+  std::vector<Buffer> kept;
+  for (const std::size_t size : {1U, 4U, 16U, 17U, 64U, 100U, 960U, 4096U, 3U << 20U}) {
+    auto buffer = Buffer::uninitialized(size);
+    BOOST_TEST(reinterpret_cast<std::uintptr_t>(buffer.data()) % Buffer::alignment == 0U);
+#ifdef __SANITIZE_ADDRESS__
+    BOOST_TEST(__asan_address_is_poisoned(buffer.data() - 1));
+    BOOST_TEST(!__asan_address_is_poisoned(buffer.data()));
+    BOOST_TEST(!__asan_address_is_poisoned(buffer.data() + size - 1));
+    BOOST_TEST(__asan_address_is_poisoned(buffer.data() + size));
+#endif
+    kept.push_back(std::move(buffer));
+  }
+  throws(ErrorKind::out_of_memory, [] { Buffer::uninitialized(SIZE_MAX - 8); });
 }
 
 BOOST_AUTO_TEST_CASE(elements_are_given_as_whatever_holds_them) {
