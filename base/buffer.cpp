@@ -29,7 +29,7 @@ void in_pages(std::byte* bytes, std::size_t size, std::uintptr_t page, F&& f) {
 /// Stands before a buffer's bytes.
 struct Head {
   std::byte* begin;  ///< of what operator new gave
-  std::size_t size;  ///< of the buffer
+  std::size_t size;  ///< of the buffer: for AddressSanitizer, whose marks go before the memory does
 };
 
 /// Memory at a multiple of Buffer::alignment, or null, in a piece of plain memory: for aligned

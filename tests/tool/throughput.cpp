@@ -3,10 +3,12 @@
 
 #include <atomic>
 #include <boost/test/unit_test.hpp>
+#include <condition_variable>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <thread>
 
 #include "polychron/polychron.hpp"
 
@@ -27,6 +29,8 @@ class Server : public polychron::detail::Origin, public std::enable_shared_from_
 
   /// This run is refused; from then on they are made when they are sent.
   int refused = -1;
+  /// So many runs are made of whoever comes first before anybody else comes.
+  int alone = 0;
 
   tool::Throughput measure(int clients, double warm_up, double seconds) {
     const auto now = [this] {
@@ -50,14 +54,21 @@ class Server : public polychron::detail::Origin, public std::enable_shared_from_
 
  private:
   polychron::Future<NamedBuffers> send() {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     sends_ = true;
+    const auto me = std::this_thread::get_id();
+    if (first_ == std::thread::id()) first_ = me;
+    come_.wait(lock, [&] { return first_ == me || made_ >= alone; });
     auto reply = Reply::make(shared_from_this());
     auto future = reply.future();
     waiting_.push_back(std::move(reply));
-    while (waiting_.size() == full_ || (refused >= 0 && made_ > refused && !waiting_.empty()))
-      make_one();
+    while (is_due()) make_one();
+    if (made_ >= alone) come_.notify_all();
     return future;
+  }
+  bool is_due() const {
+    if (refused >= 0 && made_ > refused) return !waiting_.empty();
+    return waiting_.size() == (made_ < alone ? tool::runs_on_their_way : full_);
   }
   void make_one() {
     time_ += length_(made_);
@@ -72,6 +83,8 @@ class Server : public polychron::detail::Origin, public std::enable_shared_from_
   const std::size_t full_;
   const std::function<double(int)> length_;
   mutable std::mutex mutex_;
+  std::condition_variable come_;
+  std::thread::id first_;
   mutable std::deque<Reply> waiting_;
   int made_ = 0;
   double time_ = 100;
@@ -113,6 +126,12 @@ BOOST_AUTO_TEST_CASE(clients_count_while_all_of_them_send) {
   const auto counted = server(4, always(0.125))->measure(4, 1, 16);
   BOOST_TEST(counted.per_second == 8);
   BOOST_TEST(counted.runs == 4U * 32U);
+}
+
+BOOST_AUTO_TEST_CASE(nobody_counts_before_all_have_had_a_run) {
+  const auto late = server(2, always(0.125));
+  late->alone = 200;  // 25 seconds
+  BOOST_TEST(late->measure(2, 0, 16).per_second == 8);
 }
 
 BOOST_AUTO_TEST_CASE(a_refused_run_is_told_and_the_others_end) {
