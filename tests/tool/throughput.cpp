@@ -21,7 +21,7 @@ using Reply = polychron::Promise<NamedBuffers>;
 /// Makes runs one after the other, each as long as the test says, and one only when all clients
 /// have sent theirs: so clients take turns. Once somebody waits who sends no more, runs take no
 /// time.
-class Server : public polychron::detail::Origin, public std::enable_shared_from_this<Server> {
+class Server final : public polychron::detail::Origin, public std::enable_shared_from_this<Server> {
  public:
   Server(int clients, std::function<double(int)> length)
       : full_(tool::runs_on_their_way * static_cast<std::size_t>(clients)),
