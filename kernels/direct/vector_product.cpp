@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 
 #include "base/kept_once.hpp"
 #include "kernels/direct/direct.hpp"
@@ -16,7 +17,6 @@ namespace {
 using ops::op;
 
 constexpr std::size_t wide = 64, narrow = 16;  // columns of a panel
-constexpr std::size_t together = 16;           // rows between two looks at the sums
 constexpr std::size_t block = 256;  // rows that are summed up on their own: errors stay small
 
 /// What the matrix looks like: `panels` wide panels, then narrow ones, the last filled up by zeros.
@@ -27,19 +27,24 @@ struct Panels {
   std::size_t floats() const { return rows * (panels() * wide + rest() * narrow); }
 };
 
-/// `sums` of Width columns of a panel, by Count of its rows. In the rows' order, so that a
-/// column is the same bits in whatever panel it is.
-template <std::size_t Width, std::size_t Count>
-void add_rows(const float* x, const float* panel, float* sums) {
-  POLYCHRON_INDEPENDENT_STEPS
-  for (std::size_t column = 0; column < Width; ++column) {
-    float sum = sums[column];
-    for (std::size_t row = 0; row < Count; ++row)
-      sum = std::fma(x[row], panel[row * Width + column], sum);
-    sums[column] = sum;
-  }
+/// What is 2 KiB further, in the panel or behind it: 1, 4 or 8 gained less.
+void fetch_ahead(const float* at) {
+  __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(at) + 2048));
 }
 
+/// Adds a row of a panel, times x, to its sums. The core's second-level cache gives 200 GB/s to a
+/// loop that fetches nothing ahead, and 240 to this.
+template <std::size_t Width>
+void add_row(float x, const float* row, float* sums) {
+  for (std::size_t line = 0; line < Width; line += narrow) fetch_ahead(row + line);
+  POLYCHRON_INDEPENDENT_STEPS
+  for (std::size_t column = 0; column < Width; ++column)
+    sums[column] = std::fma(x, row[column], sums[column]);
+}
+
+/// In the rows' order, so that a column is the same bits in whatever panel it is. The sums stay in
+/// registers where one row follows the other: of several rows at once the compiler made longer
+/// ways.
 template <std::size_t Width>
 void multiply_panel(const float* x, const float* panel, std::size_t rows, float* sums) {
   alignas(64) std::array<float, Width> own;
@@ -47,10 +52,8 @@ void multiply_panel(const float* x, const float* panel, std::size_t rows, float*
   for (std::size_t begin = 0; begin < rows; begin += block) {
     const std::size_t end = std::min(begin + block, rows);
     own.fill(0.0F);
-    std::size_t row = begin;
-    for (; row + together <= end; row += together)
-      add_rows<Width, together>(x + row, panel + row * Width, own.data());
-    for (; row < end; ++row) add_rows<Width, 1>(x + row, panel + row * Width, own.data());
+    for (std::size_t row = begin; row < end; ++row)
+      add_row<Width>(x[row], panel + row * Width, own.data());
     for (std::size_t column = 0; column < Width; ++column) sums[column] += own[column];
   }
 }
