@@ -16,15 +16,21 @@ namespace {
 
 using ops::op;
 
-constexpr std::size_t wide = 64, narrow = 16;  // columns of a panel
+constexpr std::size_t wide = 64, narrow = 16;  // columns of a panel: so many, or some of these
 constexpr std::size_t block = 256;  // rows that are summed up on their own: errors stay small
 
-/// What the matrix looks like: `panels` wide panels, then narrow ones, the last filled up by zeros.
+/// What the matrix looks like: wide panels, and a last one of what is left, filled up by zeros.
 struct Panels {
   std::size_t rows, columns;
-  std::size_t panels() const { return columns / wide; }
-  std::size_t rest() const { return (columns % wide + narrow - 1) / narrow; }
-  std::size_t floats() const { return rows * (panels() * wide + rest() * narrow); }
+  std::size_t floats() const { return rows * ((columns + narrow - 1) / narrow * narrow); }
+  /// Calls f(first column, columns that are there, columns of the panel) for each.
+  template <class F>
+  void each(F&& f) const {
+    for (std::size_t at = 0; at < columns; at += wide) {
+      const std::size_t there = std::min(wide, columns - at);
+      f(at, there, (there + narrow - 1) / narrow * narrow);
+    }
+  }
 };
 
 /// What is 2 KiB further, in the panel or behind it: 1, 4 or 8 gained less.
@@ -59,16 +65,19 @@ void multiply_panel(const float* x, const float* panel, std::size_t rows, float*
 }
 
 void multiply(const float* x, const float* packed, const Panels& matrix, float* result) {
-  alignas(64) std::array<float, wide> sums;
-  for (std::size_t i = 0; i < matrix.panels(); ++i, packed += matrix.rows * wide) {
-    multiply_panel<wide>(x, packed, matrix.rows, sums.data());
-    std::copy_n(sums.data(), wide, result + i * wide);
-  }
-  for (std::size_t at = matrix.panels() * wide; at < matrix.columns;
-       at += narrow, packed += matrix.rows * narrow) {
-    multiply_panel<narrow>(x, packed, matrix.rows, sums.data());
-    std::copy_n(sums.data(), std::min(narrow, matrix.columns - at), result + at);
-  }
+  matrix.each([&](std::size_t at, std::size_t there, std::size_t width) {
+    alignas(64) std::array<float, wide> sums;
+    if (width == wide)
+      multiply_panel<wide>(x, packed, matrix.rows, sums.data());
+    else if (width == 3 * narrow)
+      multiply_panel<3 * narrow>(x, packed, matrix.rows, sums.data());
+    else if (width == 2 * narrow)
+      multiply_panel<2 * narrow>(x, packed, matrix.rows, sums.data());
+    else
+      multiply_panel<narrow>(x, packed, matrix.rows, sums.data());
+    std::copy_n(sums.data(), there, result + at);
+    packed += matrix.rows * width;
+  });
 }
 
 /// What is done to the result: a vector is added, or what is negative becomes 0.
@@ -126,12 +135,10 @@ class VectorProduct final : public Kernel {
 KeptBytes pack(const Panels& panels, const RightMatrix& matrix) {
   auto bytes = Buffer::uninitialized(panels.floats() * sizeof(float));
   float* to = bytes.as<float>().data();
-  for (std::size_t at = 0; at < panels.columns;) {
-    const std::size_t width = at + wide <= panels.columns ? wide : narrow;
-    fill_panel(matrix, at, std::min(width, panels.columns - at), width, to);
+  panels.each([&](std::size_t at, std::size_t there, std::size_t width) {
+    fill_panel(matrix, at, there, width, to);
     to += panels.rows * width;
-    at += width;
-  }
+  });
   return kept_once(std::make_shared<const Buffer>(std::move(bytes)));
 }
 
