@@ -44,13 +44,45 @@ BOOST_AUTO_TEST_SUITE(vector_product)
 
 BOOST_AUTO_TEST_CASE(columns_of_any_number) {
   if (!has_vectors()) return;
-  for (const std::uint32_t columns : {1U, 15U, 16U, 17U, 63U, 64U, 65U, 80U, 127U, 128U, 131U})
+  for (const std::uint32_t columns :
+       {1U, 15U, 16U, 17U, 33U, 63U, 64U, 65U, 80U, 96U, 127U, 128U, 131U})
     for (const std::uint32_t rows : {1U, 15U, 16U, 33U, 256U, 257U, 600U}) {
       ProblemMaker maker(op("gemm"), columns * 1000 + rows);
       maker.attributes(GemmAttributes{1, 1, false, true}).input({1, rows});
       maker.constant({columns, rows}).input({columns}).output({1, columns}).then(op("relu"));
       result_of(maker);
       tests::check_implementations(maker, std::to_string(rows) + " by " + std::to_string(columns));
+    }
+}
+
+// Parts of a product have other panels.
+BOOST_AUTO_TEST_CASE(a_column_is_the_same_bits_in_any_panel) {
+  if (!has_vectors()) return;
+  constexpr std::uint32_t rows = 600, all = 115;
+  ProblemMaker maker(op("matmul"), 7);
+  maker.input({1, rows}).constant({rows, all}).output({1, all});
+  const auto whole = result_of(maker);
+  const auto weights = std::as_const(maker.values()[1]).as<float>();
+  for (const std::uint32_t columns : {1U, 16U, 17U, 33U, 49U, 64U, 70U, 100U})
+    for (const std::uint32_t first : {0U, 15U}) {
+      auto some = Buffer(std::size_t{rows} * columns * sizeof(float));
+      for (std::uint32_t row = 0; row < rows; ++row)
+        std::copy_n(weights.begin() + row * all + first, columns,
+                    some.as<float>().begin() + row * columns);
+      ProblemMaker part(op("matmul"), 7);
+      part.input({1, rows}).constant({rows, columns}).output({1, columns});
+      auto problem = part.problem();
+      std::vector<Buffer> values;
+      values.push_back(Buffer::copy_of(maker.values()[0].bytes()));
+      values.push_back(Buffer::copy_of(some.bytes()));
+      problem.inputs[1].constant = std::make_shared<const Buffer>(std::move(some));
+      const auto outcome = tests::run_kernel(one_row("matmul"), problem, values);
+      BOOST_REQUIRE_MESSAGE(outcome.refusal.empty(), outcome.refusal);
+      const auto result = tests::numbers_of(problem.outputs[0].descriptor, outcome.outputs[0]);
+      for (std::uint32_t column = 0; column < columns; ++column)
+        BOOST_TEST(result[column] == whole[first + column],
+                   columns << " columns from " << first << ": column " << column << " is "
+                           << result[column] << ", in the whole " << whole[first + column]);
     }
 }
 
