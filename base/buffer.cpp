@@ -4,26 +4,20 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 #include <utility>
 
+#include "base/large_pages.hpp"
+
 namespace polychron {
 
 namespace {
 [[noreturn]] void throw_out_of_memory(std::size_t size) {
   throw Error(ErrorKind::out_of_memory, "out of memory, " + std::to_string(size) + " bytes asked");
-}
-
-/// Calls f(first, bytes) for what lies in whole pages of the memory.
-template <class F>
-void in_pages(std::byte* bytes, std::size_t size, std::uintptr_t page, F&& f) {
-  const auto begin = reinterpret_cast<std::uintptr_t>(bytes);
-  const std::uintptr_t first = (begin + page - 1) / page * page,
-                       last = (begin + size) / page * page;
-  if (first < last) f(bytes + (first - begin), last - first);
 }
 
 /// Stands before a buffer's bytes.
@@ -59,29 +53,46 @@ void free_allocated(std::byte* bytes) {
   ::operator delete(head.begin);
 }
 
+constexpr std::size_t page = 4096, large_page = 2U << 20U;
+
+#if defined(MADV_HUGEPAGE) && defined(MADV_POPULATE_WRITE)
+void populate(std::byte* first, std::size_t bytes) {
+  static_cast<void>(::madvise(first, bytes, MADV_POPULATE_WRITE));
+}
+
+/// Gives what is a large page by its address its memory.
+void populate_large_page(std::byte* first) {
+  static LargePages pages;
+  if (!pages.wanted()) return populate(first, large_page);
+  static_cast<void>(::madvise(first, large_page, MADV_HUGEPAGE));
+  const auto begin = std::chrono::steady_clock::now();
+  populate(first, large_page);
+  pages.came(std::chrono::steady_clock::now() - begin);
+}
+
 /// Memory from the system is empty until it is touched, page by page: weights of 100 MiB are 25,000
 /// faults, which took a third of the time from a file to a first result, and more on a virtual
-/// machine. So of what is large the system makes pages of 2 MiB, if it can and may ("madvise"), and
-/// what is not small it gives at once (Linux 5.14). Where it is there already, that costs 10 us a
-/// MiB. Whatever the system answers, the memory is as good without.
+/// machine. So what is not small the system gives at once (Linux 5.14), and what is large in pages
+/// of 2 MiB, if it can, may ("madvise") and is fast with them. Where all is there already, that
+/// costs 10 us a MiB. Whatever the system answers, the memory is as good without. It is a piece at
+/// a time: meanwhile no other thread gets memory from the system or gives any back.
 void have_pages(std::byte* bytes, std::size_t size) {
-  constexpr std::size_t small = 1U << 20U, large_page = 2U << 20U;
+  constexpr std::size_t small = 1U << 20U;
   if (size < small) return;
-#ifdef MADV_HUGEPAGE
-  if (size >= 2 * large_page)
-    in_pages(bytes, size, large_page, [](std::byte* first, std::size_t count) {
-      static_cast<void>(::madvise(first, count, MADV_HUGEPAGE));
-    });
-#endif
-#ifdef MADV_POPULATE_WRITE
-  // A piece at a time: meanwhile no other thread gets memory from the system or gives any back.
-  in_pages(bytes, size, 4096, [](std::byte* first, std::size_t count) {
-    constexpr std::size_t piece = 4U << 20U;
-    for (std::size_t at = 0; at < count; at += piece)
-      if (::madvise(first + at, std::min(piece, count - at), MADV_POPULATE_WRITE) != 0) return;
-  });
-#endif
+  const auto begin = reinterpret_cast<std::uintptr_t>(bytes);
+  const std::uintptr_t end = (begin + size) / page * page;
+  for (std::uintptr_t at = (begin + page - 1) / page * page, next = 0; at < end; at = next) {
+    next = std::min(at / large_page * large_page + large_page, end);
+    std::byte* const first = bytes + (at - begin);
+    if (size >= 2 * large_page && next - at == large_page)
+      populate_large_page(first);
+    else
+      populate(first, next - at);
+  }
 }
+#else
+void have_pages(std::byte*, std::size_t) {}
+#endif
 
 }  // namespace
 

@@ -44,6 +44,7 @@ const std::vector<std::string> places_of_locks{
     "kernels/team.",                 // threads that share a lane's work
     "base/cancellation",             // the state behind Cancellation
     "base/kept_once.cpp",            // a table of constants that all contexts share
+    "base/large_pages.hpp",          // whether large pages come fast, of all buffers
     "base/fork.cpp",                 // a number that a forked child raises
     "onnx/spare_outputs",            // memory that a session's runs take and give back
     "replay/drivers",                // threads that take turns, one awake at a time
