@@ -1,10 +1,28 @@
-// When to ask the system for large pages.
+// The pieces in which large memory is asked for, and when these should be large pages.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 
 namespace polychron {
+
+inline constexpr std::size_t page_bytes = 4096, large_page_bytes = 2U << 20U;
+
+/// Calls f(address, bytes) for the whole pages of memory, piece by piece: what lies between two
+/// multiples of large_page_bytes is one.
+template <class F>
+void each_piece(std::uintptr_t begin, std::size_t size, F&& f) {
+  const std::uintptr_t end = (begin + size) / page_bytes * page_bytes;
+  std::uintptr_t at = (begin + page_bytes - 1) / page_bytes * page_bytes;
+  while (at < end) {
+    const auto next = std::min(at / large_page_bytes * large_page_bytes + large_page_bytes, end);
+    f(at, next - at);
+    at = next;
+  }
+}
 
 /// Large pages are asked for as long as they come fast: a large page is one fault instead of 512.
 /// But a hypervisor to which the system gives free memory back gets it in pieces of that size

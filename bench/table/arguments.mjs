@@ -6,7 +6,7 @@ export class UsageError extends Error {}
 
 export const usage = `Usage: bench.sh [OPTION...]
 Runs models by Polychron and by ONNX Runtime, in turn, and prints how their times compare; then the small
-parts: what a dispatch costs, and whether it stays so. Without options all of it, which takes a quarter of an hour.
+parts: what a dispatch costs, and whether it stays so. Without options all of it, which takes some 20 minutes.
 
   --models LIST    of ${models.map((model) => model.name).join(", ")}; default: all
   --threads LIST   threads that one run may use; default: 1,2

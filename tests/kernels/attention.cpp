@@ -244,7 +244,7 @@ BOOST_AUTO_TEST_CASE(near_double_precision) {
 
 BOOST_AUTO_TEST_CASE(keys_and_features_of_any_number) {
   if (!tests::has_wide_loops()) return;
-  for (std::uint32_t keys = 1; keys <= 100; keys += keys % 16 == 1 ? 14 : 1)
+  for (std::uint32_t keys = 1; keys <= 100; keys += keys % 16 == 1 ? 14U : 1U)
     for (const std::uint32_t features : {1U, 15U, 16U, 17U, 33U, 64U}) {
       const auto attention = plain_attention(1, 8 + keys % 9, keys, features, keys);
       const auto result = computed(attention);
