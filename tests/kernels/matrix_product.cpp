@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(sums_are_in_the_order_of_elements) {
 BOOST_AUTO_TEST_CASE(rows_and_columns_of_any_number) {
   if (!tests::has_wide_loops()) return;
   for (std::uint32_t rows = 2; rows <= 26; ++rows)
-    for (std::uint32_t columns = 1; columns <= 100; columns += columns % 16 == 1 ? 14 : 1) {
+    for (std::uint32_t columns = 1; columns <= 100; columns += columns % 16 == 1 ? 14U : 1U) {
       const auto maker = product(rows, 64 + (rows + columns) % 9, columns);
       BOOST_TEST(tests::unlike(between_fences(maker, true), expected_by_sums(maker)) == 0U,
                  rows << " by " << columns);
