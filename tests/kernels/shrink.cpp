@@ -243,15 +243,15 @@ class Shrinker {
   bool simplify_numbers() {
     bool any = false;
     for (std::size_t i = 0; i < call_.operands.size(); ++i) {
-      const auto& descriptor = call_.operands[i].descriptor;
-      if (!call_.operands[i].present || is_packed(descriptor.data_type)) continue;
-      const auto size = byte_size(descriptor.data_type);
+      const auto type = call_.operands[i].descriptor.data_type;  // attempts replace the operands
+      if (!call_.operands[i].present || is_packed(type)) continue;
+      const auto size = byte_size(type);
       const auto count = call_.operands[i].bytes.size() / size;
       for (std::size_t chunk = count; chunk > 0; chunk /= 2)
         for (std::size_t start = 0; start < count; start += chunk)
           for (const double number : {0.0, 1.0}) {
             auto candidate = call_;
-            const auto bytes = ops::element_bytes(number, descriptor.data_type);
+            const auto bytes = ops::element_bytes(number, type);
             auto& all = candidate.operands[i].bytes;
             for (std::size_t at = start; at < std::min(start + chunk, count); ++at)
               std::ranges::copy(bytes, all.begin() + static_cast<std::ptrdiff_t>(at * size));
