@@ -2,7 +2,6 @@
 // walking through coordinates, and slices of an element's size are moved as one.
 #include <array>
 #include <cstring>
-#include <type_traits>
 
 #include "kernels/direct/direct.hpp"
 #include "kernels/elements.hpp"
@@ -12,25 +11,29 @@
 namespace polychron::kernels::direct {
 namespace {
 
+/// Some elements as one integer, aligned as one of them is.
+template <class T>
+struct [[gnu::packed]] Slice {
+  T elements;
+};
+
 /// Calls `f(indices, move)` with operand 1's elements as they are. `move(i, k)` makes slice i of
-/// the result slice k of `from`, both of `bytes` bytes: in one go where they are as many as an
-/// integer's.
+/// the result slice k of `from`, both of `bytes` bytes: as one integer where there is such a one.
 template <class F>
 void with_indices(DataType type, std::size_t bytes, const std::byte* from,
                   const Arguments& arguments, F&& f) {
   std::byte* const to = arguments.outputs[0];
   with_index(type, [&]<class I>(I) {
     const auto* indices = reinterpret_cast<const I*>(arguments.inputs[1]);
-    // A copy of a known size is an instruction. (A slice of two elements is aligned as one is.)
-    const auto sized = [&]<std::size_t Size>(std::integral_constant<std::size_t, Size>) {
-      f(indices, [to, from](std::size_t i, std::size_t k) {
-        std::memcpy(to + i * Size, from + k * Size, Size);
-      });
+    const auto typed = [&]<class T>(T) {
+      using S = Slice<T>;
+      f(indices, [out = reinterpret_cast<S*>(to), in = reinterpret_cast<const S*>(from)](
+                     std::size_t i, std::size_t k) { out[i] = in[k]; });
     };
-    if (bytes == 1) return sized(std::integral_constant<std::size_t, 1>{});
-    if (bytes == 2) return sized(std::integral_constant<std::size_t, 2>{});
-    if (bytes == 4) return sized(std::integral_constant<std::size_t, 4>{});
-    if (bytes == 8) return sized(std::integral_constant<std::size_t, 8>{});
+    if (bytes == 1) return typed(std::uint8_t{});
+    if (bytes == 2) return typed(std::uint16_t{});
+    if (bytes == 4) return typed(std::uint32_t{});
+    if (bytes == 8) return typed(std::uint64_t{});
     f(indices,
       [=](std::size_t i, std::size_t k) { std::memcpy(to + i * bytes, from + k * bytes, bytes); });
   });
