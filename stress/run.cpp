@@ -356,7 +356,10 @@ RunResult run(const Program& program, Strategy& strategy, Stage* stage, RunRecor
     }
     result.finding = carry_out(session, program, footprints);
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::bad_data) throw;  // the schedule is another world's
+    if (error.kind() == ErrorKind::bad_data) {  // the schedule is another world's
+      for (const auto& board : session.boards) close(*board);
+      throw;
+    }
     result.finding = error.what();
   } catch (const std::logic_error& nobody_answers) {
     result.finding = nobody_answers.what();

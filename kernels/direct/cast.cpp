@@ -88,12 +88,14 @@ KernelResult prepare_floats(const Problem& problem, F f) {
 
 KernelResult prepare_hard_sigmoid(const Problem& problem) {
   const auto& a = std::get<HardSigmoidAttributes>(problem.attributes);
-  return prepare_floats(
-      problem, [alpha = static_cast<float>(a.alpha), beta = static_cast<float>(a.beta)](float x) {
-        const float y = alpha * x + beta;
-        const float above = y < 0 ? 0 : y;  // NaN stays
-        return above > 1 ? 1 : above;
-      });
+  // In double, where the product is exact: near 0 a float's rounding is many of the sum's, unless
+  // the compiler makes one instruction of the two.
+  return prepare_floats(problem, [alpha = double{static_cast<float>(a.alpha)},
+                                  beta = double{static_cast<float>(a.beta)}](float x) {
+    const auto y = static_cast<float>(alpha * x + beta);
+    const float above = y < 0 ? 0 : y;  // NaN stays
+    return above > 1 ? 1 : above;
+  });
 }
 
 KernelResult prepare_erf(const Problem& problem) {
