@@ -1,6 +1,7 @@
 #!/bin/sh
 # Installs what is missing, builds, runs the tests, and ends in a line that counts the test cases:
-# "N passed, N failed, N skipped". Exits non-zero if any failed. Usage: test.sh [PRESET...]
+# "N passed, N failed, N skipped"; before it stands once more what failed, and what that said. Exits non-zero if any
+# failed. Usage: test.sh [PRESET...]
 #   release (if none is named), debug, asan: every test, and schedules that no test has tried before;
 #     release: also the trace page's, in a browser, and those of the benchmarks' table
 #   tsan: the tests with threads (api, protocol, replay, soak, teams) under the thread sanitizer, CAF compiled along
@@ -18,21 +19,49 @@ case ${POLYCHRON_MINUTES:-1} in
 esac
 
 passed=0 failed=0 skipped=0
+failures=$root/build/log/failures.log
+mkdir -p "$root/build/log"
+: >"$failures"
+
+# tell NAME [LOG]: what failed, and the end of what it said.
+tell() {
+  {
+    say "failed: $1"
+    [ $# -eq 1 ] || tail -n 40 "$2" 2>/dev/null || true
+  } >>"$failures"
+}
+
+# keep NAME COMMAND...: its output is shown, and kept in $log.
+keep() {
+  log=$root/build/log/$1.log
+  shift
+  { status=0; "$@" || status=$?; say $status >"$log.status"; } | tee "$log"
+  [ "$(cat "$log.status")" -eq 0 ]
+}
 
 # CTest counts suites; its log has Boost.Test's report of each, which counts cases (as skipped, those
 # of other suites: they do not count here). A suite that ended without a report (a crash, a time
 # limit) is one failed case; so is one whose cases passed while the program failed (a sanitizer's
-# report). A case that cannot run here says so: "skipped: no models".
+# report). A case that cannot run here says so: "skipped: no models". Of a suite that failed, lines
+# which name an error and its last ones are added to the failures.
 count_cases() {
-  awk -v status="$1" '
+  awk -v status="$1" -v preset="$3" -v report="$failures" '
     function close_entry() {
+      if (entry != "" && (failures || result !~ /^Test Passed/)) tell()
       if (entry == "" || (reported && (failures || result ~ /^Test Passed/))) return
       if (reported) passed--
       if (result ~ /^Test Passed/) passed++; else failed++
     }
-    /^[0-9]+\/[0-9]+ Testing: / {
-      close_entry(); entry = $3; reported = failures = 0; result = ""
+    function tell() {
+      print "failed: " preset ": " entry >>report
+      for (i = 1; i <= errors && i <= 40; i++) print error[i] >>report
+      for (i = lines > 20 ? lines - 19 : 1; i <= lines; i++) print line[i % 20] >>report
     }
+    /^[0-9]+\/[0-9]+ Testing: / {
+      close_entry(); entry = $3; reported = failures = lines = errors = 0; result = ""
+    }
+    { line[++lines % 20] = $0 }
+    /error: |ERROR: |WARNING: ThreadSanitizer|SUMMARY: |runtime error/ { error[++errors] = $0 }
     /^Test (Passed|Failed)/ { result = $0 }
     /^Required regular expression found\./ { result = "Test Passed" }
     /^(\033\[[0-9;]*m)?skipped: / { skipped++; passed-- }
@@ -49,14 +78,14 @@ count_cases() {
 
 # run_tests PRESET LAUNCHER ARGUMENT...: CTest with these arguments, and adds to the counts.
 run_tests() {
-  directory=build
+  directory=build name=$1
   [ "$1" = release ] || directory=build/$1
   say "test: $1"
   shift
   status=0
   "$@" --test-dir "$directory" --output-on-failure --no-tests=error --timeout 900 || status=$?
   # shellcheck disable=SC2046  # three numbers
-  set -- $(count_cases "$status" "$directory")
+  set -- $(count_cases "$status" "$directory" "$name")
   passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
 }
 
@@ -65,17 +94,24 @@ search() {
   directory=build schedules=200000
   [ "$1" = release ] || directory=build/$1 schedules=5000
   say "search: $1"
-  if "$directory/bin/polychron" stress --schedules $schedules --jobs 2; then
+  if keep "search-$1" "$directory/bin/polychron" stress --schedules $schedules --jobs 2; then
     passed=$((passed + 1))
   else
     failed=$((failed + 1))
+    tell "$1: search" "$log"
   fi
+}
+
+# build_failed PRESET: on a terminal nothing of it is kept.
+build_failed() {
+  failed=$((failed + 1))
+  if [ -t 1 ]; then tell "$1: build"; else tell "$1: build" "$root/build/log/build-$1.log"; fi
 }
 
 # build PRESET [TARGET...]: what cannot be built is one failed case.
 build() {
   sh scripts/build.sh "$@" && return
-  failed=$((failed + 1))
+  build_failed "$1"
   return 1
 }
 
@@ -106,7 +142,7 @@ build_in_time() {
   case $status in
     0) return ;;
     124 | 137) skip "$1: $(($(date +%s) - began)) s are over, and it is not built (POLYCHRON_MINUTES=$POLYCHRON_MINUTES)" ;;
-    *) failed=$((failed + 1)) ;;
+    *) build_failed "$1" ;;
   esac
   return 1
 }
@@ -175,13 +211,13 @@ test_bench() {
 
 # count_script FILE: a script which ends in a line of counts as well.
 count_script() {
-  answer=$root/build/log/$(basename "$(dirname "$1")")-$(basename "$1" .sh).log
-  mkdir -p "$root/build/log"
-  { sh "$1" || true; } | tee "$answer"
+  script=$1
+  keep "$(basename "$(dirname "$script")")-$(basename "$script" .sh)" sh "$script" || true
   # shellcheck disable=SC2046  # three numbers
-  set -- $(sed -n '$s/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p' "$answer")
+  set -- $(sed -n '$s/^\([0-9]*\) passed, \([0-9]*\) failed, \([0-9]*\) skipped$/\1 \2 \3/p' "$log")
   [ $# -eq 3 ] || set -- 0 1 0
   passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
+  [ "$2" -eq 0 ] || tell "$script" "$log"
 }
 
 [ $# -gt 0 ] || set -- release
@@ -204,5 +240,6 @@ for preset in "$@"; do
       ;;
   esac
 done
+cat "$failures"
 say "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
