@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
+#include <utility>
 
 #include "onnx/handlers.hpp"
 #include "onnx/operators/resampling_map.hpp"
@@ -34,7 +36,8 @@ Operand gather_axis(Node& node, const Operand& input, const Rules& rules, const 
 Operand interpolate_axis(Node& node, const Operand& input, const Rules& rules, const Axis& axis,
                          std::uint32_t d) {
   if (std::uint64_t{axis.input} * axis.output > max_calculated * 16)
-    unsupported("resampling of such an axis in mode " + quote(rules.coordinates));
+    unsupported("resampling of an axis from " + std::to_string(axis.input) + " to " +
+                std::to_string(axis.output) + " elements, which is not resample2d's");
   node.importer.spend_bytes(std::uint64_t{axis.input} * axis.output * sizeof(double));
   std::vector<double> weights(std::size_t{axis.input} * axis.output, 0.0);
   for (std::uint32_t i = 0; i < axis.output; ++i)
@@ -67,13 +70,24 @@ Term extrapolated(Term x, const Rules& rules, const std::vector<Axis>& axes) {
   return x;
 }
 
+/// Each position of an axis is looked at, and the result's size is checked later only.
+bool is_webnn_map(Node& node, const Rules& rules, const Axis& axis) {
+  if (has_webnn_rules(rules, axis)) return true;
+  if (axis.output > max_calculated * 256)
+    unsupported("resampling to an axis of " + std::to_string(axis.output) +
+                " elements, which is not resample2d's");
+  node.importer.spend_bytes(axis.output * sizeof(std::int64_t));
+  return detail::is_webnn_map(rules, axis);
+}
+
 void resample(Node& node, const Rules& rules, const std::vector<Axis>& axes) {
   auto result = node.operand(0);
   std::vector<std::uint32_t> changed, plain;
   for (std::uint32_t d = 0; d < axes.size(); ++d) {
-    if (axes[d].output == axes[d].input && is_webnn_map(rules, axes[d])) continue;
+    const bool webnn = is_webnn_map(node, rules, axes[d]);
+    if (webnn && axes[d].output == axes[d].input) continue;
     changed.push_back(d);
-    if (is_webnn_map(rules, axes[d])) plain.push_back(d);
+    if (webnn) plain.push_back(d);
   }
   if (changed.empty()) return node.forward(0);
   const bool four = axes.size() == 4 && plain.size() == changed.size() && plain.size() <= 2;
@@ -142,24 +156,51 @@ std::vector<Axis> sized_axes(const Node& node, const Shape& shape,
   return axes;
 }
 
+/// An attribute whose value is a name of `known`.
+template <class T, std::size_t size>
+T named(const Node& node, const char* attribute, const char* otherwise,
+        const std::array<std::pair<std::string_view, T>, size>& known) {
+  const auto text = node.text(attribute, otherwise);
+  for (const auto& [name, value] : known)
+    if (name == text) return value;
+  malformed("attribute " + quote(attribute) + " is " + quote(text));
+}
+
+using CoordinatesName = std::pair<std::string_view, Coordinates>;
+constexpr std::array coordinates_names{
+    CoordinatesName{"asymmetric", Coordinates::asymmetric},
+    CoordinatesName{"align_corners", Coordinates::align_corners},
+    CoordinatesName{"half_pixel", Coordinates::half_pixel},
+    CoordinatesName{"pytorch_half_pixel", Coordinates::pytorch_half_pixel},
+    CoordinatesName{"half_pixel_symmetric", Coordinates::half_pixel_symmetric},
+    CoordinatesName{"tf_half_pixel_for_nn", Coordinates::tf_half_pixel_for_nn},
+    CoordinatesName{"tf_crop_and_resize", Coordinates::tf_crop_and_resize},
+};
+
+using RoundingName = std::pair<std::string_view, Rounding>;
+constexpr std::array rounding_names{
+    RoundingName{"round_prefer_floor", Rounding::prefer_floor},
+    RoundingName{"round_prefer_ceil", Rounding::prefer_ceil},
+    RoundingName{"floor", Rounding::floor},
+    RoundingName{"ceil", Rounding::ceil},
+};
+
+using ModeName = std::pair<std::string_view, Interpolation>;
+constexpr std::array mode_names{
+    ModeName{"nearest", Interpolation::nearest},
+    ModeName{"linear", Interpolation::linear},
+    ModeName{"bilinear", Interpolation::linear},
+    ModeName{"cubic", Interpolation::cubic},
+};
+
 Rules read_rules(const Node& node) {
-  const auto mode = node.text("mode", "nearest");
   // Opset 10 and Upsample know one map only: asymmetric, rounded down.
-  const bool modern = node.opset >= 11;
-  Rules rules{modern ? node.text("coordinate_transformation_mode", "half_pixel") : "asymmetric",
-              modern ? node.text("nearest_mode", "round_prefer_floor") : "floor"};
-  if (mode == "linear" || mode == "bilinear") {
-    rules.mode = Interpolation::linear;
-  } else if (mode == "cubic") {
-    rules.mode = Interpolation::cubic;
-  } else if (mode != "nearest") {
-    malformed("attribute 'mode' is " + quote(mode));
+  Rules rules{Coordinates::asymmetric, Rounding::floor, named(node, "mode", "nearest", mode_names)};
+  if (node.opset >= 11) {
+    rules.coordinates =
+        named(node, "coordinate_transformation_mode", "half_pixel", coordinates_names);
+    rules.nearest = named(node, "nearest_mode", "round_prefer_floor", rounding_names);
   }
-  constexpr std::array known{"asymmetric",         "align_corners",        "half_pixel",
-                             "pytorch_half_pixel", "half_pixel_symmetric", "tf_half_pixel_for_nn",
-                             "tf_crop_and_resize"};
-  if (std::find(known.begin(), known.end(), rules.coordinates) == known.end())
-    malformed("attribute 'coordinate_transformation_mode' is " + quote(rules.coordinates));
   rules.cubic_a = node.real("cubic_coeff_a", -0.75);
   rules.exclude_outside = node.integer("exclude_outside", 0) != 0;
   rules.antialias = node.integer("antialias", 0) != 0;
@@ -217,7 +258,7 @@ void resize(Node& node) {
     malformed("neither scales nor sizes are given");
   auto axes = scaled ? scaled_axes(shape, chosen, scales_of(node, scales))
                      : sized_axes(node, shape, chosen, node.integers(3));
-  if (rules.coordinates == "tf_crop_and_resize") take_region(node, chosen, axes);
+  if (rules.coordinates == Coordinates::tf_crop_and_resize) take_region(node, chosen, axes);
   resample(node, rules, axes);
 }
 

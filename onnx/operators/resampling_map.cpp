@@ -15,33 +15,48 @@ double coordinate(const Rules& rules, const Axis& axis, std::uint32_t i) {
   const double x = i;
   const double in = axis.input;
   const double out = axis.output;
-  const auto& mode = rules.coordinates;
-  if (mode == "asymmetric") return x / axis.scale;
-  if (mode == "tf_half_pixel_for_nn") return (x + 0.5) / axis.scale;
-  if (mode == "align_corners") {
-    // ONNX's own implementation takes the length before it is rounded down.
-    auto length = axis.scale * in;
-    if (std::abs(length - std::round(length)) < 1e-4) length = std::round(length);
-    return length == 1 || out == 1 ? 0 : x * (in - 1) / (length - 1);
-  }
-  if (mode == "tf_crop_and_resize") {
-    if (out == 1) return (axis.start + axis.end) / 2 * (in - 1);
-    return axis.start * (in - 1) + x * (axis.end - axis.start) * (in - 1) / (out - 1);
-  }
-  if (mode == "pytorch_half_pixel" && out == 1) return 0;
-  if (mode == "half_pixel_symmetric") {
-    const double adjustment = out / (axis.scale * in);
-    return in / 2 * (1 - adjustment) + (x + 0.5) / axis.scale - 0.5;
+  switch (rules.coordinates) {
+    case Coordinates::asymmetric:
+      return x / axis.scale;
+    case Coordinates::tf_half_pixel_for_nn:
+      return (x + 0.5) / axis.scale;
+    case Coordinates::align_corners: {
+      // ONNX's own implementation takes the length before it is rounded down.
+      auto length = axis.scale * in;
+      if (std::abs(length - std::round(length)) < 1e-4) length = std::round(length);
+      return length == 1 || out == 1 ? 0 : x * (in - 1) / (length - 1);
+    }
+    case Coordinates::tf_crop_and_resize:
+      if (out == 1) return (axis.start + axis.end) / 2 * (in - 1);
+      return axis.start * (in - 1) + x * (axis.end - axis.start) * (in - 1) / (out - 1);
+    case Coordinates::half_pixel_symmetric: {
+      const double adjustment = out / (axis.scale * in);
+      return in / 2 * (1 - adjustment) + (x + 0.5) / axis.scale - 0.5;
+    }
+    case Coordinates::pytorch_half_pixel:
+      if (out == 1) return 0;
+      [[fallthrough]];
+    case Coordinates::half_pixel:
+      break;
   }
   return (x + 0.5) / axis.scale - 0.5;
 }
 
-double rounded(const Rules& rules, double x) {
-  if (rules.nearest == "floor") return std::floor(x);
-  if (rules.nearest == "ceil") return std::ceil(x);
-  if (rules.nearest == "round_prefer_ceil") return std::floor(x + 0.5);
+double rounded(Rounding nearest, double x) {
+  switch (nearest) {
+    case Rounding::floor:
+      return std::floor(x);
+    case Rounding::ceil:
+      return std::ceil(x);
+    case Rounding::prefer_ceil:
+      return std::floor(x + 0.5);
+    case Rounding::prefer_floor:
+      break;
+  }
   return std::ceil(x - 0.5);
 }
+
+double scale_of_sizes(const Axis& axis) { return static_cast<double>(axis.output) / axis.input; }
 
 double linear_position(const Rules& rules, const Axis& axis, std::uint32_t i) {
   return std::clamp(coordinate(rules, axis, i), 0.0, static_cast<double>(axis.input - 1));
@@ -86,19 +101,36 @@ std::vector<Tap> taps(const Rules& rules, const Axis& axis, std::uint32_t i) {
 std::uint32_t nearest_index(const Rules& rules, const Axis& axis, std::uint32_t i) {
   const auto last = static_cast<double>(axis.input - 1);
   return static_cast<std::uint32_t>(
-      std::clamp(rounded(rules, coordinate(rules, axis, i)), 0.0, last));
+      std::clamp(rounded(rules.nearest, coordinate(rules, axis, i)), 0.0, last));
 }
 
 bool is_outside(const Rules& rules, const Axis& axis, std::uint32_t i) {
-  if (rules.coordinates != "tf_crop_and_resize") return false;
+  if (rules.coordinates != Coordinates::tf_crop_and_resize) return false;
   const auto position = coordinate(rules, axis, i);
   return position < 0 || position > axis.input - 1.0;
 }
 
-bool is_webnn_map(const Rules& rules, const Axis& axis) {
+bool has_webnn_rules(const Rules& rules, const Axis& axis) {
   if (rules.mode == Interpolation::cubic || rules.antialias || rules.exclude_outside) return false;
-  Rules webnn{"half_pixel", "round_prefer_floor", rules.mode};
-  const Axis sized{axis.input, axis.output, static_cast<double>(axis.output) / axis.input};
+  const auto coordinates = rules.coordinates;
+  if (coordinates == Coordinates::tf_crop_and_resize) return false;
+  if (axis.input == 1) return true;  // wherever a position is, it is that element
+  if (axis.scale != scale_of_sizes(axis)) return false;
+  const bool half_pixels = coordinates == Coordinates::half_pixel ||
+                           coordinates == Coordinates::half_pixel_symmetric ||
+                           (coordinates == Coordinates::pytorch_half_pixel && axis.output > 1);
+  if (half_pixels &&
+      (rules.mode == Interpolation::linear || rules.nearest == Rounding::prefer_floor))
+    return true;
+  // Elements that stay where they are.
+  return axis.output == axis.input && coordinates != Coordinates::tf_half_pixel_for_nn;
+}
+
+bool is_webnn_map(const Rules& rules, const Axis& axis) {
+  if (has_webnn_rules(rules, axis)) return true;
+  if (rules.mode == Interpolation::cubic || rules.antialias || rules.exclude_outside) return false;
+  const Rules webnn{.mode = rules.mode};
+  const Axis sized{axis.input, axis.output, scale_of_sizes(axis)};
   for (std::uint32_t i = 0; i < axis.output; ++i) {
     if (is_outside(rules, axis, i)) return false;
     if (rules.mode == Interpolation::linear) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 namespace polychron::onnx::detail {
@@ -16,9 +15,23 @@ struct ResampledAxis {
 
 enum class Interpolation { nearest, linear, cubic };
 
+/// coordinate_transformation_mode
+enum class Coordinates {
+  asymmetric,
+  align_corners,
+  half_pixel,
+  pytorch_half_pixel,
+  half_pixel_symmetric,
+  tf_half_pixel_for_nn,
+  tf_crop_and_resize,
+};
+
+/// nearest_mode
+enum class Rounding { prefer_floor, prefer_ceil, floor, ceil };
+
 struct ResamplingRules {
-  std::string coordinates;  ///< coordinate_transformation_mode
-  std::string nearest;      ///< nearest_mode
+  Coordinates coordinates = Coordinates::half_pixel;
+  Rounding nearest = Rounding::prefer_floor;
   Interpolation mode = Interpolation::nearest;
   double cubic_a = -0.75;
   bool exclude_outside = false;
@@ -40,6 +53,10 @@ std::uint32_t nearest_index(const ResamplingRules& rules, const ResampledAxis& a
 
 /// It lies outside of the input, where tf_crop_and_resize has its extrapolation_value.
 bool is_outside(const ResamplingRules& rules, const ResampledAxis& axis, std::uint32_t i);
+
+/// It is mapped as resample2d does by its rules alone: no position has to be looked at. Another may
+/// be, too (is_webnn_map), position by position.
+bool has_webnn_rules(const ResamplingRules& rules, const ResampledAxis& axis);
 
 /// The axis is mapped as resample2d does, which takes its scale from the sizes.
 bool is_webnn_map(const ResamplingRules& rules, const ResampledAxis& axis);
