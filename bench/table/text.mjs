@@ -27,7 +27,7 @@ function settingsOf(table, wanted) {
 function latencies(table) {
   const rows = settingsOf(table, ({ clients }) => clients === undefined).map(({ model, setting }) => {
     const { ours, theirs, ratios } = setting;
-    const others = ["p99_ms", "pipelined_ms", "first_result_ms", "peak_mib"].map((kind) => ratio(ratios[kind]));
+    const others = ["p99_ms", "pipelined_ms", "loaded_ms", "first_result_ms", "peak_mib"].map((kind) => ratio(ratios[kind]));
     return [
       model,
       nameOf(setting),
@@ -38,7 +38,7 @@ function latencies(table) {
     ];
   });
   if (rows.length === 0) return [];
-  const heading = ["model", "", "ours, ms", "theirs, ms", "RATIO", "p99", "pipelined", "first result", "memory"];
+  const heading = ["model", "", "ours, ms", "theirs, ms", "RATIO", "p99", "pipelined", "load+build", "first result", "memory"];
   return ["One run after the other; the columns from RATIO on are ours/theirs", columns(heading, rows, 2)];
 }
 

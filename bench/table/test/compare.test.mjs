@@ -60,6 +60,7 @@ test("a model that grew is named before its steps, and these by what they cost",
   assert.deepEqual(named, [
     "median_ms",
     "pipelined_ms",
+    "loaded_ms",
     "first_result_ms",
     "[step1] add float32 [4]",
     "[step0] add float32 [4]",

@@ -29,6 +29,12 @@ test("a ratio is the median of the pairs' own: a machine that slows down does no
   assert.equal(ratios.peak_mib, 1);
 });
 
+test("loading and building are held against the peer's session", () => {
+  const pairs = [{ ours: run(1, { load_ms: 2, build_ms: 3 }), theirs: run(1, { loaded_ms: 10 }) }];
+  const { ours, theirs, ratios } = summarize({ threads: 1 }, pairs);
+  assert.deepEqual([ours.loaded_ms, theirs.loaded_ms, ratios.loaded_ms], [5, 10, 0.5]);
+});
+
 test("with clients only the throughput is looked at", () => {
   const pairs = [{ ours: { throughput_per_second: 200 }, theirs: { throughput_per_second: 100 } }];
   const result = summarize({ clients: 2 }, pairs);
@@ -81,7 +87,7 @@ test("columns are aligned: words to the left, numbers to the right", () => {
 
 test("the table names the model, both times and the ratio", () => {
   const lines = tableText(table({ ours: 1, theirs: 2 })).split("\n");
-  assert.match(lines[2], /^mlp +1 thread +1\.00 +2\.00 +0\.50 +0\.50 +0\.50 +0\.50 +1\.00$/);
+  assert.match(lines[2], /^mlp +1 thread +1\.00 +2\.00 +0\.50 +0\.50 +0\.50 +0\.50 +0\.50 +1\.00$/);
 });
 
 test("a table of a busy machine says so", () => {

@@ -7,6 +7,8 @@ export function run(ms, rest = {}) {
     median_ms: ms,
     p99_ms: 2 * ms,
     throughput_per_second: 1000 / ms,
+    load_ms: 5 * ms,
+    build_ms: 3 * ms,
     first_result_ms: 10 * ms,
     peak_resident_bytes: 2 ** 20 * 100,
     ...rest,
