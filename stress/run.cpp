@@ -325,6 +325,20 @@ void close(Board& board) {
   board.checks->between = nullptr;
 }
 
+/// Closes a session's boards, whatever became of its calls, before their world goes.
+class AtLast {
+ public:
+  explicit AtLast(Session& session) : session_(session) {}
+  AtLast(const AtLast&) = delete;
+  AtLast& operator=(const AtLast&) = delete;
+  ~AtLast() {
+    for (const auto& board : session_.boards) close(*board);
+  }
+
+ private:
+  Session& session_;
+};
+
 }  // namespace
 
 RunResult run(const Program& program, Strategy& strategy, Stage* stage, RunRecording* recording) {
@@ -336,6 +350,7 @@ RunResult run(const Program& program, Strategy& strategy, Stage* stage, RunRecor
         std::make_shared<FaultBackend>(backend_for(program), board.faults), board.checks));
   };
   World world(strategy, backend, stage);
+  const AtLast at_last(session);
   if (program.lanes > 1) world.place(scattered(static_cast<std::uint32_t>(program.lanes)));
   session.world = &world;
   session.recording = recording;
@@ -356,10 +371,7 @@ RunResult run(const Program& program, Strategy& strategy, Stage* stage, RunRecor
     }
     result.finding = carry_out(session, program, footprints);
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::bad_data) {  // the schedule is another world's
-      for (const auto& board : session.boards) close(*board);
-      throw;
-    }
+    if (error.kind() == ErrorKind::bad_data) throw;  // the schedule is another world's
     result.finding = error.what();
   } catch (const std::logic_error& nobody_answers) {
     result.finding = nobody_answers.what();
@@ -371,7 +383,6 @@ RunResult run(const Program& program, Strategy& strategy, Stage* stage, RunRecor
     result.states.insert(result.states.end(), board->states.begin(), board->states.end());
     result.messages += board->messages;
     result.histories.push_back(std::move(board->history));
-    close(*board);
   }
   result.pairs.assign(pairs.begin(), pairs.end());
   return result;

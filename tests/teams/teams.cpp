@@ -5,7 +5,9 @@
 #include <barrier>
 #include <boost/test/unit_test.hpp>
 #include <cfenv>
+#include <chrono>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include "polychron/error.hpp"
@@ -25,9 +27,11 @@ class Parts final : public kernels::Bound {
   F part_;
 };
 
-/// Long enough for the threads of a team to fall asleep, mostly.
+/// Long enough for the threads of a team to fall asleep, mostly. On a busy machine each time of
+/// giving way takes milliseconds, and the threads have fallen asleep after the first.
 void idle() {
-  for (int i = 0; i < 3000; ++i) std::this_thread::yield();
+  const auto awake = std::chrono::steady_clock::now() + std::chrono::microseconds(500);
+  while (std::chrono::steady_clock::now() < awake) std::this_thread::yield();
 }
 
 }  // namespace
