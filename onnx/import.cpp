@@ -75,7 +75,7 @@ void make_inputs(const ModelState& model, Importer& importer, const ImportOption
 }
 
 /// WebNN wants outputs to be results of operators: inputs, constants and second names are copied.
-NamedOperands make_outputs(const ModelState& model, GraphBuilder& builder, Scope& scope) {
+NamedOperands make_outputs(const ModelState& model, Importer& importer, Scope& scope) {
   NamedOperands outputs;
   for (const auto& output : model.summary().outputs) {
     auto& tensor = scope.at(output.name);
@@ -83,8 +83,8 @@ NamedOperands make_outputs(const ModelState& model, GraphBuilder& builder, Scope
     // A loop that never runs gives what its caller left out.
     if (!tensor.operand && !tensor.literal)
       malformed("output " + quote(output.name) + " has no value");
-    if (!tensor.operand) tensor.operand = make_constant(builder, *tensor.literal);
-    if (!tensor.result) tensor.operand = builder.identity(*tensor.operand, {output.name});
+    if (!tensor.operand) tensor.operand = make_constant(importer, *tensor.literal);
+    if (!tensor.result) tensor.operand = importer.builder.identity(*tensor.operand, {output.name});
     outputs.emplace_back(output.name, *tensor.operand);
   }
   return outputs;
@@ -101,7 +101,7 @@ NamedOperands import_model(const Model& model, GraphBuilder& builder,
   detail::Scope scope(state.body(state.graph()).constants);
   detail::make_inputs(state, importer, options, scope);
   importer.add_main(scope);
-  return detail::make_outputs(state, builder, scope);
+  return detail::make_outputs(state, importer, scope);
 }
 
 }  // namespace polychron::onnx

@@ -1,5 +1,6 @@
 #include "onnx/importer.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "onnx/handlers.hpp"
@@ -57,6 +58,7 @@ void Importer::add_node(const proto::NodeProto& message, const Frame& frame) {
   try {
     if (handle) {
       handle(node);
+      count_work(message, frame);
     } else {
       node.set_all(add_function(*function, node, frame, node.tensors()));
     }
@@ -72,6 +74,27 @@ void Importer::add_node(const proto::NodeProto& message, const Frame& frame) {
       unsupported(where + ": WebNN has no such output as " + quote(name));
 }
 
+void Importer::count_work(const proto::NodeProto& message, const Frame& frame) {
+  if (builder.operator_count() - operators_before_ > max_steps)
+    unsupported("the graph has more than " + std::to_string(max_steps) + " operators");
+  if (frame.depth == 0) return;  // as many as the file has
+  // Of what is large nothing is calculated; beside a dimension of 0, all others are walked through.
+  const auto seen = [&](const std::string& name) -> std::uint64_t {
+    const auto* tensor = name.empty() ? nullptr : frame.scope->find(name);
+    if (!tensor || !tensor->literal) return 0;
+    const auto there = count(*tensor->literal);
+    return there == 0 ? extent(tensor->literal->shape) : std::min(there, max_calculated);
+  };
+  std::uint64_t made = 0, read = 0;
+  for (const auto& name : message.output()) made += seen(name);
+  if (made == 0) return;  // nothing was calculated
+  for (const auto& name : message.input()) read += seen(name);
+  elements_seen_ += made + read;
+  if (elements_seen_ > max_elements_seen)
+    unsupported("in bodies and functions, more than " + std::to_string(max_elements_seen) +
+                " elements are calculated when it is imported");
+}
+
 void Importer::spend(std::uint64_t steps) {
   steps_ += steps;
   if (steps > max_steps || steps_ > max_steps)
@@ -79,7 +102,7 @@ void Importer::spend(std::uint64_t steps) {
 }
 
 void Importer::spend_bytes(std::uint64_t bytes) {
-  bytes_ += bytes;
+  bytes_ += std::min(bytes, max_calculated_bytes + 1);
   if (bytes_ > max_calculated_bytes)
     unsupported("what is calculated when it is imported takes more than " +
                 std::to_string(max_calculated_bytes) + " bytes");

@@ -24,16 +24,21 @@ struct Frame {
 };
 
 /// Used by one thread, for one import. Work is bounded whatever the model says: branches, bodies
-/// and functions, entered again and again, may have so many nodes in all, and what is calculated on
-/// the host so many bytes.
+/// and functions, entered again and again, may have so many nodes in all, the graph so many
+/// operators, and what is calculated on the host so many bytes and, in bodies and functions, so
+/// many elements that were looked at or made.
 class Importer {
  public:
   static constexpr std::uint64_t max_steps = 200'000;
   static constexpr std::uint64_t max_calculated_bytes = std::uint64_t{1} << 30;
+  static constexpr std::uint64_t max_elements_seen = std::uint64_t{1} << 27;
   static constexpr std::size_t max_depth = 64;
 
   Importer(const ModelState& model, GraphBuilder& graph_builder, const ImportOptions& options)
-      : builder(graph_builder), model_(model), options_(options) {}
+      : builder(graph_builder),
+        model_(model),
+        options_(options),
+        operators_before_(builder.operator_count()) {}
 
   GraphBuilder& builder;
 
@@ -55,10 +60,14 @@ class Importer {
  private:
   std::vector<Tensor> add_body(const Body& body, const Frame& frame, std::vector<Tensor> inputs);
   void add_node(const proto::NodeProto& message, const Frame& frame);
+  /// What a handler did. Throws at the limits.
+  void count_work(const proto::NodeProto& message, const Frame& frame);
 
   const ModelState& model_;
   const ImportOptions& options_;
+  const std::size_t operators_before_;
   std::uint64_t steps_ = 0;
+  std::uint64_t elements_seen_ = 0;
   std::uint64_t bytes_ = 0;
   std::set<std::string> warnings_;
 };

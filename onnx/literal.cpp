@@ -89,10 +89,27 @@ Literal converted(ElementType type, const Shape& shape, const std::vector<From>&
 
 }  // namespace
 
-std::size_t count(const Shape& shape) noexcept {
+std::size_t extent(const Shape& shape) noexcept {
   std::size_t elements = 1;
-  for (const auto dimension : shape) elements *= dimension;
+  for (const auto dimension : shape) {
+    elements *= std::max(dimension, 1U);  // 2^31 by less than 2^32 at most
+    if (elements > max_tensor_byte_length) return std::numeric_limits<std::size_t>::max();
+  }
   return elements;
+}
+
+std::size_t count(const Shape& shape) noexcept {
+  return std::ranges::find(shape, 0U) != shape.end() ? 0 : extent(shape);
+}
+
+std::size_t checked_bytes(ElementType type, const Shape& shape) {
+  const auto elements = count(shape);
+  if (elements > max_tensor_byte_length)
+    unsupported("shape " + to_string(shape) + " is above " +
+                std::to_string(max_tensor_byte_length) + " bytes");
+  if (elements == 0 && extent(shape) > max_calculated * 256)
+    unsupported("an empty tensor of shape " + to_string(shape));
+  return elements * element_size(type);
 }
 
 bool calculable(const Literal& literal) noexcept {
@@ -123,6 +140,7 @@ Literal cast_literal(const Literal& literal, ElementType type) {
 }
 
 Literal make_literal(ElementType type, const Shape& shape, Buffer bytes) {
+  checked_bytes(type, shape);
   const auto owner = std::make_shared<const Buffer>(std::move(bytes));
   return {type, shape, owner, owner->bytes()};
 }
@@ -139,8 +157,8 @@ Buffer share_bytes(const Literal& literal) {
 Literal strided(const Literal& input, const Shape& shape, std::int64_t offset,
                 const std::vector<std::int64_t>& strides) {
   const auto size = element_size(input.type);
+  auto bytes = Buffer::uninitialized(checked_bytes(input.type, shape));
   const auto total = count(shape);
-  auto bytes = Buffer::uninitialized(total * size);
   std::vector<std::uint32_t> index(shape.size(), 0);
   std::int64_t from = offset;
   for (std::size_t to = 0; to < total; ++to) {
@@ -157,6 +175,7 @@ Literal strided(const Literal& input, const Shape& shape, std::int64_t offset,
 }
 
 Literal reshaped(const Literal& input, const Shape& shape) {
+  checked_bytes(input.type, shape);
   if (count(shape) != count(input))
     malformed("cannot reshape " + to_string(input.shape) + " to " + to_string(shape));
   auto result = input;
@@ -166,9 +185,8 @@ Literal reshaped(const Literal& input, const Shape& shape) {
 
 Literal concatenated(const std::vector<const Literal*>& parts, std::uint32_t axis,
                      const Shape& shape) {
-  const auto size = element_size(parts.front()->type);
+  auto bytes = Buffer::uninitialized(checked_bytes(parts.front()->type, shape));
   const auto rows = count({shape.begin(), shape.begin() + axis});
-  auto bytes = Buffer::uninitialized(count(shape) * size);
   auto* to = bytes.size() == 0 ? nullptr : bytes.data();
   for (std::size_t row = 0; row < rows; ++row)
     for (const auto* part : parts) {

@@ -28,8 +28,14 @@ struct Literal {
 /// What is calculated at import has at most so many elements; larger results are left to the graph.
 inline constexpr std::size_t max_calculated = 1U << 16;
 
-/// Number of elements of a literal's shape, which is known to fit.
+/// Number of elements if a dimension of 0 were 1: how much there is to walk through. The largest
+/// number of all if it is more than any tensor has.
+std::size_t extent(const Shape& shape) noexcept;
+/// Number of elements; likewise.
 std::size_t count(const Shape& shape) noexcept;
+/// The bytes of a literal of this type and shape. Throws if no tensor has so many elements, or one
+/// without any has other dimensions that nobody would walk through.
+std::size_t checked_bytes(ElementType type, const Shape& shape);
 inline std::size_t count(const Literal& literal) noexcept { return count(literal.shape); }
 
 /// The importer can calculate with its type, and it is small enough.
@@ -48,7 +54,7 @@ Literal make_literal(ElementType type, const Shape& shape, const std::vector<dou
 /// The same values in another type, as ONNX's Cast does. Throws likewise.
 Literal cast_literal(const Literal& literal, ElementType type);
 
-/// A literal that owns `bytes`.
+/// A literal that owns `bytes`. Throws as checked_bytes() does.
 Literal make_literal(ElementType type, const Shape& shape, Buffer bytes);
 
 /// Bytes for GraphBuilder::constant(): shared with the literal where alignment allows.

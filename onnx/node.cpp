@@ -19,13 +19,14 @@ std::vector<std::uint32_t> unsigned_list(const std::vector<std::int64_t>& values
   return list;
 }
 
-Operand make_constant(GraphBuilder& builder, const Literal& literal) {
+Operand make_constant(Importer& importer, const Literal& literal) {
   const auto type = operand_type(literal.type);
   if (!type) unsupported("WebNN has no type " + std::string(to_string(literal.type)));
   if (count(literal) == 0) unsupported("WebNN has no empty tensors: " + to_string(literal.shape));
   const bool carried = element_type(*type) != literal.type &&
                        literal.type != ElementType::boolean && !is_packed(literal.type);
-  return builder.constant(
+  if (carried) importer.spend_bytes(count(literal) * element_size(element_type(*type)));
+  return importer.builder.constant(
       {*type, literal.shape},
       share_bytes(carried ? cast_literal(literal, element_type(*type)) : literal));
 }
@@ -70,7 +71,7 @@ Operand Node::operand(std::size_t i) {
   auto& tensor = input(i);
   if (tensor.sequence) malformed("input " + std::to_string(i) + " is a sequence, not a tensor");
   if (!tensor.operand) {
-    tensor.operand = make_constant(builder, *tensor.literal);
+    tensor.operand = make_constant(importer, *tensor.literal);
     tensor.type = tensor.literal->type;
   }
   return *tensor.operand;
@@ -259,8 +260,14 @@ void Node::set(Operand operand, std::size_t i, ElementType type) {
 }
 
 void Node::set(Literal literal, std::size_t i) {
-  // Larger ones are initializers in another shape, which share their bytes.
-  if (count(literal) <= max_calculated) importer.spend_bytes(literal.bytes.size());
+  const auto gave_it = [&](std::size_t input) {
+    const auto* given = has_input(input) ? this->literal(input) : nullptr;
+    return given && given->owner == literal.owner;
+  };
+  // In the main graph larger ones are initializers, or made once.
+  bool large = frame_.depth > 0 && count(literal) > max_calculated;
+  for (std::size_t input = 0; large && input < input_count(); ++input) large = !gave_it(input);
+  if (large || count(literal) <= max_calculated) importer.spend_bytes(literal.bytes.size());
   set(Tensor::of(std::move(literal)), i);
 }
 

@@ -94,6 +94,7 @@ class Node {
   /// If input 0's type is one that the operand's type carries, so is the output's.
   void set(Operand operand, std::size_t i = 0);
   void set(Operand operand, std::size_t i, ElementType type);
+  /// Its bytes are paid for unless they are an initializer's, or an input's in another shape.
   void set(Literal literal, std::size_t i = 0);
   void set(Tensor tensor, std::size_t i);
   /// All outputs, which came out of a body.
@@ -119,8 +120,8 @@ class Node {
 /// `values` as unsigned numbers. Throws if one is negative or too large; `what` names them.
 std::vector<std::uint32_t> unsigned_list(const std::vector<std::int64_t>& values, const char* what);
 
-/// The operand of a literal, in the type that carries the literal's. Throws if WebNN has none, or a
-/// dimension is 0.
-Operand make_constant(GraphBuilder& builder, const Literal& literal);
+/// The operand of a literal, in the type that carries the literal's, which is paid for if it is
+/// another. Throws if WebNN has none, or a dimension is 0.
+Operand make_constant(Importer& importer, const Literal& literal);
 
 }  // namespace polychron::onnx::detail

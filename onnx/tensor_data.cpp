@@ -22,6 +22,7 @@ Shape checked_shape(const proto::TensorProto& tensor) {
       malformed("a dimension of " + std::to_string(dimension));
     shape.push_back(static_cast<std::uint32_t>(dimension));
   }
+  checked_bytes(ElementType::undefined, shape);
   return shape;
 }
 

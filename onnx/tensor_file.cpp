@@ -14,6 +14,7 @@ namespace detail {
 
 Literal literal_of(const TensorValue& value) {
   const auto type = element_type(value.type);
+  checked_bytes(type, value.shape);
   if (element_size(type) == 0) return {type, value.shape, nullptr, {}};
   const std::size_t bytes = value.bytes ? value.bytes->size() : 0;
   const auto elements = element_count(value.shape);

@@ -39,6 +39,7 @@ class BuilderState : public std::enable_shared_from_this<BuilderState> {
   void destroy();
 
   const Context& context() const noexcept { return context_; }
+  std::size_t operator_count() const noexcept { return nodes_.size(); }
   const OperandDescriptor& descriptor(ops::ValueId value) const {
     return values_[value].descriptor;
   }

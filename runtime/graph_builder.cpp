@@ -26,6 +26,10 @@ GraphBuilder::GraphBuilder(const Context& context)
 
 Context GraphBuilder::context() const { return state_of(state_).context(); }
 
+std::size_t GraphBuilder::operator_count() const noexcept {
+  return state_ ? state_->operator_count() : 0;
+}
+
 Operand GraphBuilder::input(std::string name, const OperandDescriptor& descriptor) {
   return with_errors([&] { return state_of(state_).add_input(std::move(name), descriptor); });
 }

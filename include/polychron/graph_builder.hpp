@@ -1,5 +1,4 @@
-// Building graphs (WebNN: MLGraphBuilder). A plain value on the caller's side; nothing in it is
-// shared.
+// Building graphs (WebNN: MLGraphBuilder). A plain value on the caller's side; nothing is shared.
 #pragma once
 
 #include <cstdint>
@@ -40,9 +39,10 @@ class GraphBuilder {
   GraphBuilder(GraphBuilder&&) = default;
   /// Drops what it has, and takes the other's.
   GraphBuilder& operator=(GraphBuilder&&) = default;
-
   /// The one that it builds for.
   Context context() const;
+  /// How many operators it has: a bound for what others say. 0 once built, destroyed, moved away.
+  std::size_t operator_count() const noexcept;
 
   // -- inputs and constants ----------------------------------------------------------------------
   /// An input of the graph. Throws type_error for an empty name, one that is used, a descriptor as

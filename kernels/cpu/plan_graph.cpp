@@ -39,11 +39,6 @@ bool PlanGraph::is_constant(ValueId value) const {
   return value != ops::no_value && values[value].kind == ops::Value::Kind::constant;
 }
 
-void PlanGraph::replace(ValueId from, ValueId to) {
-  for (PlanNode& node : nodes) std::replace(node.inputs.begin(), node.inputs.end(), from, to);
-  std::replace(outputs.begin(), outputs.end(), from, to);
-}
-
 void PlanGraph::sweep() {
   std::vector<bool> needed(values.size());
   for (const ValueId value : outputs) needed[value] = true;

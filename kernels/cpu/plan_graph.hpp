@@ -49,8 +49,6 @@ struct PlanGraph {
   ops::ValueId add_constant(const Shape& shape, std::span<const float> values);
   bool is_output(ops::ValueId value) const;
   bool is_constant(ops::ValueId value) const;
-  /// Every reader of `from` (graph outputs too) reads `to` instead.
-  void replace(ops::ValueId from, ops::ValueId to);
   /// Drops removed nodes and those whose results nobody reads.
   void sweep();
 };

@@ -25,7 +25,7 @@ const Shape& shape_of(const Tensor& tensor) {
 
 Term term_of(Node& node, const Tensor& tensor) {
   shape_of(tensor);
-  return {node, tensor.operand ? *tensor.operand : make_constant(node.builder, *tensor.literal)};
+  return {node, tensor.operand ? *tensor.operand : make_constant(node.importer, *tensor.literal)};
 }
 
 Tensor part_of(Node& node, const Tensor& tensor, std::uint32_t axis, std::uint32_t begin,
@@ -37,6 +37,7 @@ Tensor part_of(Node& node, const Tensor& tensor, std::uint32_t axis, std::uint32
   shape[axis] = end - begin;
   if (tensor.literal && element_size(tensor.literal->type) != 0) {
     const auto strides = strides_of(tensor.literal->shape);
+    node.importer.spend_bytes(checked_bytes(tensor.literal->type, shape));
     return Tensor::of(strided(*tensor.literal, shape, strides[axis] * begin, strides));
   }
   auto result = tensor.renamed();

@@ -83,6 +83,7 @@ void loop(Node& node) {
     const auto middle = results.begin() + 1 + static_cast<std::ptrdiff_t>(carried.size());
     collected.resize(static_cast<std::size_t>(results.end() - middle));
     std::copy(results.begin() + 1, middle, carried.begin());
+    node.importer.spend(collected.size());
     for (std::size_t o = 0; o < collected.size(); ++o)
       collected[o].push_back(*(middle + static_cast<std::ptrdiff_t>(o)));
   }
@@ -115,6 +116,7 @@ std::vector<Tensor> scan_along(Node& node, const Walk& walk, std::vector<Tensor>
   std::vector<std::vector<Tensor>> collected;
   for (std::uint32_t step = 0; step < length; ++step) {
     auto values = states;
+    node.importer.spend(inputs.size() + collected.size());
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const auto at = entry(walk.input_directions, i) ? length - 1 - step : step;
       values.push_back(element_of(node, inputs[i], axes[i], at));
@@ -146,6 +148,7 @@ std::vector<Tensor> scan_batches(Node& node, const std::vector<Tensor>& states,
   if (inputs.empty() || shape_of(inputs.front()).empty()) malformed("there is no batch to scan");
   for (std::uint32_t b = 0; b < shape_of(inputs.front()).front(); ++b) {
     std::vector<Tensor> own_states, own_inputs;
+    node.importer.spend(states.size() + inputs.size());
     for (const auto& state : states) own_states.push_back(element_of(node, state, 0, b));
     for (const auto& input : inputs) own_inputs.push_back(element_of(node, input, 0, b));
     const auto results = scan_along(node, walk, own_states, own_inputs);

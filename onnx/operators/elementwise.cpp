@@ -146,8 +146,8 @@ void pow(Node& node) {
   const auto a = node.operand(0);
   auto b = node.operand(1);
   if (b.data_type() != a.data_type())
-    b = exponent ? make_constant(node.builder, make_literal(element_type(a.data_type()),
-                                                            exponent->shape, reals(*exponent)))
+    b = exponent ? make_constant(node.importer, make_literal(element_type(a.data_type()),
+                                                             exponent->shape, reals(*exponent)))
                  : node.builder.cast(b, a.data_type(), node.options());
   node.set(node.builder.pow(a, b, node.options()));
 }

@@ -61,7 +61,8 @@ std::vector<Cut> read_cuts(const Node& node) {
 }
 
 Operand index_constant(Node& node, const std::vector<std::int64_t>& values, const Shape& shape) {
-  return make_constant(node.builder, make_literal(ElementType::int32, shape, values));
+  node.importer.spend_bytes(values.size() * sizeof(std::int32_t));
+  return make_constant(node.importer, make_literal(ElementType::int32, shape, values));
 }
 
 /// WebNN's slice only goes forward: axes that are walked backwards are gathered.
@@ -129,11 +130,10 @@ std::vector<std::int64_t> checked_indices(const Literal& indices, std::uint32_t 
 
 Literal gather_literal(const Literal& input, std::uint32_t axis,
                        const std::vector<std::int64_t>& indices, const Shape& shape) {
-  const auto size = element_size(input.type);
+  auto bytes = Buffer::uninitialized(checked_bytes(input.type, shape));
   const auto middle = input.shape.begin() + axis;
   const auto rows = count({input.shape.begin(), middle});
-  const auto block = count({middle + 1, input.shape.end()}) * size;
-  auto bytes = Buffer::uninitialized(count(shape) * size);
+  const auto block = count({middle + 1, input.shape.end()}) * element_size(input.type);
   auto* to = bytes.size() == 0 ? nullptr : bytes.data();
   for (std::size_t row = 0; row < rows; ++row)
     for (const auto index : indices)

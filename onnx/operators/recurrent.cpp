@@ -164,9 +164,9 @@ std::pair<std::vector<Term>, State> walk(const Kind& kind, const Cell& cell, con
   // All steps' inputs are multiplied at once.
   auto products = x.reshape({steps * batch, x.shape()[2]}).matmul(cell.w);
   if (cell.input_bias) products = products + *cell.input_bias;
+  x.node().importer.spend(std::uint64_t{steps} * 16);
   std::vector<std::optional<Term>> outputs(steps);
   for (std::uint32_t s = 0; s < steps; ++s) {
-    x.node().importer.spend(16);
     const auto at = backwards ? steps - 1 - s : s;
     const auto input = products.slice(0, at * batch, (at + 1) * batch);
     // Backwards, a shorter sequence begins at its own end: until then the state does not move.

@@ -21,14 +21,23 @@ namespace {
 using Axis = ResampledAxis;
 using Rules = ResamplingRules;
 
+/// An axis is walked through, position by position: what becomes of it is checked later only.
+void check_places(Node& node, const Axis& axis) {
+  if (axis.output > max_calculated * 256)
+    unsupported("resampling to an axis of " + std::to_string(axis.output) +
+                " elements, which is not resample2d's");
+  node.importer.spend_bytes(axis.output * sizeof(std::int64_t));
+}
+
 Operand gather_axis(Node& node, const Operand& input, const Rules& rules, const Axis& axis,
                     std::uint32_t d) {
+  check_places(node, axis);
   std::vector<std::int64_t> at(axis.output);
   for (std::uint32_t i = 0; i < axis.output; ++i) at[i] = nearest_index(rules, axis, i);
   auto options = node.options<GatherOptions>();
   options.axis = d;
   const auto indices =
-      make_constant(node.builder, make_literal(ElementType::int32, {axis.output}, at));
+      make_constant(node.importer, make_literal(ElementType::int32, {axis.output}, at));
   return node.builder.gather(input, indices, options);
 }
 
@@ -48,7 +57,7 @@ Operand interpolate_axis(Node& node, const Operand& input, const Rules& rules, c
                    static_cast<std::uint32_t>(count({middle + 1, shape.end()}))};
   const auto type = element_type(input.data_type());
   const auto matrix =
-      make_constant(node.builder, make_literal(type, {1, axis.output, axis.input}, weights));
+      make_constant(node.importer, make_literal(type, {1, axis.output, axis.input}, weights));
   const auto product = node.builder.matmul(
       matrix, node.builder.reshape(input, rows, node.options()), node.options());
   shape[d] = axis.output;
@@ -57,6 +66,7 @@ Operand interpolate_axis(Node& node, const Operand& input, const Rules& rules, c
 
 /// What lies outside of the input has a value of its own.
 Term extrapolated(Term x, const Rules& rules, const std::vector<Axis>& axes) {
+  if (rules.coordinates != Coordinates::tf_crop_and_resize) return x;
   for (std::uint32_t d = 0; d < axes.size(); ++d) {
     std::vector<std::int64_t> outside(axes[d].output);
     for (std::uint32_t i = 0; i < axes[d].output; ++i)
@@ -70,13 +80,9 @@ Term extrapolated(Term x, const Rules& rules, const std::vector<Axis>& axes) {
   return x;
 }
 
-/// Each position of an axis is looked at, and the result's size is checked later only.
 bool is_webnn_map(Node& node, const Rules& rules, const Axis& axis) {
   if (has_webnn_rules(rules, axis)) return true;
-  if (axis.output > max_calculated * 256)
-    unsupported("resampling to an axis of " + std::to_string(axis.output) +
-                " elements, which is not resample2d's");
-  node.importer.spend_bytes(axis.output * sizeof(std::int64_t));
+  check_places(node, axis);
   return detail::is_webnn_map(rules, axis);
 }
 

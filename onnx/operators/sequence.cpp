@@ -17,6 +17,12 @@ void set_sequence(Node& node, Sequence sequence) {
   node.set(std::move(tensor), 0);
 }
 
+/// ONNX has no sequences of sequences; made in a loop, one within the other, no stack would end
+/// them.
+void check_element(const Tensor& tensor) {
+  if (tensor.sequence) malformed("a sequence in a sequence");
+}
+
 const Sequence& sequence_of(const Node& node, std::size_t i) {
   const auto& tensor = node.input_tensor(i);
   if (!tensor.sequence) malformed("input " + std::to_string(i) + " is not a sequence");
@@ -34,7 +40,11 @@ std::size_t position(const Node& node, std::size_t input, std::size_t size, bool
   return static_cast<std::size_t>(at);
 }
 
-void construct(Node& node) { set_sequence(node, node.tensors()); }
+void construct(Node& node) {
+  auto tensors = node.tensors();
+  std::ranges::for_each(tensors, check_element);
+  set_sequence(node, std::move(tensors));
+}
 
 void empty(Node& node) { set_sequence(node, {}); }
 
@@ -46,6 +56,7 @@ void at(Node& node) {
 void insert(Node& node) {
   auto sequence = sequence_of(node, 0);
   node.importer.spend(sequence.size());
+  check_element(node.input_tensor(1));
   const auto to = node.has_input(2) ? position(node, 2, sequence.size(), true) : sequence.size();
   sequence.insert(sequence.begin() + static_cast<std::ptrdiff_t>(to),
                   node.input_tensor(1).renamed());

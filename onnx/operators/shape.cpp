@@ -122,7 +122,7 @@ void constant_of_shape(Node& node) {
   const auto elements = element_count(shape);
   if (elements && *elements <= max_calculated && calculable(scalar))
     return node.set(strided(scalar, shape, 0, broadcast_strides({}, shape)));
-  node.set(node.builder.expand(make_constant(node.builder, scalar), shape, node.options()));
+  node.set(node.builder.expand(make_constant(node.importer, scalar), shape, node.options()));
 }
 
 void range(Node& node) {

@@ -182,7 +182,7 @@ template <class T>
 Term constant(Node& node, ElementType type, const Shape& shape, const std::vector<T>& values) {
   auto literal = make_literal(type, shape, values);
   node.importer.spend_bytes(literal.bytes.size());
-  return {node, make_constant(node.builder, literal)};
+  return {node, make_constant(node.importer, literal)};
 }
 
 inline Term concat(const std::vector<Term>& parts, std::uint32_t axis) {

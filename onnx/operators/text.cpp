@@ -95,6 +95,7 @@ void tf_idf(Node& node) {
     }
     if (!counts) continue;
     if (mode == "IDF") counts = (*counts > 0).cast(DataType::float32);
+    node.importer.spend_bytes(std::uint64_t{grams.count} * out * sizeof(double));
     std::vector<double> matrix(std::size_t{grams.count} * out, 0);
     for (std::size_t g = 0; g < grams.count; ++g)
       matrix[g * out + static_cast<std::size_t>(places[begin + g])] =

@@ -1,6 +1,7 @@
 // Operators whose results' shapes depend on values: what is known at import is worked out then.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 
 #include "onnx/handlers.hpp"
@@ -53,6 +54,9 @@ void compress(Node& node) {
   node.set(x.gather(at, axis).operand());
 }
 
+/// NaN, which equals nothing, comes last.
+bool before(double a, double b) { return a < b || (std::isnan(b) && !std::isnan(a)); }
+
 /// Slices along the axis (elements, without one) that differ, sorted or in order of appearance.
 void unique(Node& node) {
   auto known = known_input(node, 0);
@@ -66,28 +70,38 @@ void unique(Node& node) {
   auto shape = known.shape;
   const auto slices = shape[axis];
   shape[axis] = 1;
+  node.importer.spend(slices);
   std::vector<std::vector<double>> values;
   for (std::uint32_t i = 0; i < slices; ++i)
     values.push_back(reals(strided(known, shape, strides[axis] * i, strides)));
+  const auto is_less = [&](std::size_t a, std::size_t b) {
+    return std::ranges::lexicographical_compare(values[a], values[b], before);
+  };
+  // Equal ones lie side by side then, the first of them in front.
+  std::vector<std::size_t> by_value(slices), leaders(slices), groups(slices);
+  std::iota(by_value.begin(), by_value.end(), std::size_t{0});
+  std::ranges::stable_sort(by_value, is_less);
+  for (std::size_t k = 0; k < slices; ++k) {
+    const auto i = by_value[k];
+    const bool same = k > 0 && values[i] == values[by_value[k - 1]];
+    leaders[i] = same ? leaders[by_value[k - 1]] : i;
+  }
   Ints first, counts, inverse(slices);
-  for (std::uint32_t i = 0; i < slices; ++i) {
-    const auto same = std::find_if(first.begin(), first.end(), [&](std::int64_t at) {
-      return values[static_cast<std::size_t>(at)] == values[i];
-    });
-    node.importer.spend(1);
-    inverse[i] = same - first.begin();
-    if (same == first.end()) {
-      first.push_back(i);
+  for (std::size_t i = 0; i < slices; ++i) {
+    if (leaders[i] == i) {
+      groups[i] = first.size();
+      first.push_back(static_cast<std::int64_t>(i));
       counts.push_back(0);
     }
-    ++counts[static_cast<std::size_t>(inverse[i])];
+    const auto group = groups[leaders[i]];
+    inverse[i] = static_cast<std::int64_t>(group);
+    ++counts[group];
   }
   std::vector<std::size_t> order(first.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (node.integer("sorted", 1) != 0)
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return values[static_cast<std::size_t>(first[a])] <
-             values[static_cast<std::size_t>(first[b])];
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+      return is_less(static_cast<std::size_t>(first[a]), static_cast<std::size_t>(first[b]));
     });
   std::vector<Literal> parts;
   Ints places, how_often, rank(first.size());
@@ -145,9 +159,12 @@ void non_max_suppression(Node& node) {
   const auto values = reals(scores);
   const auto number = boxes.shape[1];
   Ints selected;
+  const auto classes = most > 0 ? scores.shape[1] : 0;
   for (std::uint32_t batch = 0; batch < scores.shape[0]; ++batch)
-    for (std::uint32_t c = 0; c < scores.shape[1]; ++c) {
-      const auto* score = &values[(std::size_t{batch} * scores.shape[1] + c) * number];
+    for (std::uint32_t c = 0; c < classes; ++c) {
+      node.importer.spend(1 + number / 64);
+      const auto* score =
+          values.data() + (std::size_t{batch} * scores.shape[1] + c) * std::size_t{number};
       std::vector<std::uint32_t> order(number);
       std::iota(order.begin(), order.end(), 0U);
       std::stable_sort(order.begin(), order.end(),

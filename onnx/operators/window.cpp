@@ -135,7 +135,7 @@ Operand lifted(Node& node, std::size_t i) {
   const auto shape = node.shape(i);
   const auto* known = node.literal(i);
   if (shape.size() == 3 && known)
-    return make_constant(node.builder, reshaped(*known, {shape[0], shape[1], 1, shape[2]}));
+    return make_constant(node.importer, reshaped(*known, {shape[0], shape[1], 1, shape[2]}));
   return lifted(node, term(node, i)).operand();
 }
 

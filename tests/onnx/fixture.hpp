@@ -150,6 +150,15 @@ class Model {
     for (const auto& [name, value] : attributes) set(*node.add_attribute(), name, value);
     return *this;
   }
+  /// Its last node gets `body`'s graph, whose inputs and outputs need no types.
+  Model& with_body(const Model& body) {
+    auto& node = *graph().mutable_node(graph().node_size() - 1);
+    auto& attribute = *node.add_attribute();
+    attribute.set_name("body");
+    attribute.set_type(proto::AttributeProto::GRAPH);
+    *attribute.mutable_g() = body.proto_.graph();
+    return *this;
+  }
   Model& initializer(const std::string& name, const Value& value) {
     auto& tensor = *graph().add_initializer();
     tensor.set_name(name);

@@ -11,9 +11,10 @@ namespace {
 /// Results larger than this are computed each time: a plan should not grow by what it can make.
 constexpr std::size_t largest_folded = std::size_t{16} << 20;
 /// All results together may have so many bytes, beside as many as the graph's own constants have;
-/// and take so many multiplications, or the like: a few seconds at worst. A model of few bytes may
-/// ask for any amount of both.
-constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20, most_work = 4'000'000'000;
+/// and take so many multiplications, or the like: a second or two at worst. A model of few bytes
+/// may ask for any amount of both.
+constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
+constexpr std::uint64_t most_work = 1'000'000'000;
 
 std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b) {
   std::uint64_t product = 0;
@@ -25,7 +26,8 @@ std::uint64_t elements(const PlanGraph& graph, ops::ValueId value) {
 }
 
 /// About how many steps the kernel takes: at least as many as it has elements to look at; for each
-/// result of a product or window, as many as its second operand or its longest dimension has.
+/// result of a product or window, as many as its second operand or its longest dimension has; a
+/// recurrent network's step takes longer than a product, however small it is.
 std::uint64_t work_of(const PlanGraph& graph, const PlanNode& node) {
   std::uint64_t results = 0, operands = 0, longest = 1;
   for (const auto value : node.outputs) results += elements(graph, value);
@@ -35,8 +37,10 @@ std::uint64_t work_of(const PlanGraph& graph, const PlanNode& node) {
   switch (ops::row(node.op).family) {
     case ops::Family::matrix:
       return operands + saturating_product(results, longest);
-    case ops::Family::convolution:
     case ops::Family::recurrent:
+      return saturating_product(operands + results, 64) +
+             saturating_product(elements(graph, node.inputs[0]), elements(graph, node.inputs[1]));
+    case ops::Family::convolution:
       return operands + saturating_product(results, elements(graph, node.inputs[1]));
     case ops::Family::pooling:
       return operands + saturating_product(results, operands);

@@ -30,21 +30,21 @@ std::optional<std::vector<ops::ValueId>> other_operands(const PlanNode& follower
   return operands;
 }
 
-bool fuse(PlanGraph& graph, const Matcher& match, std::size_t index) {
+void fuse(PlanGraph& graph, Matcher& match, std::size_t index) {
   PlanNode& node = graph.nodes[index];
-  if (node.outputs.size() != 1 || node.post_ops.size() >= most_post_ops) return false;
+  if (node.outputs.size() != 1 || node.post_ops.size() >= most_post_ops) return;
   const ops::ValueId result = node.outputs[0];
   const std::size_t next = only_consumer(graph, match.uses(), result);
-  if (next == Uses::none) return false;
+  if (next == Uses::none) return;
   PlanNode& follower = graph.nodes[next];
-  if (!follower.post_ops.empty() || follower.outputs.size() != 1) return false;
-  if (match.descriptor(follower.outputs[0]) != match.descriptor(result)) return false;
+  if (!follower.post_ops.empty() || follower.outputs.size() != 1) return;
+  if (match.descriptor(follower.outputs[0]) != match.descriptor(result)) return;
   const auto others = other_operands(follower, result);
-  if (!others) return false;
+  if (!others) return;
   std::vector<Slot> operands;
   for (const ops::ValueId other : *others) operands.push_back(slot_of(graph, other));
-  if (!can_follow(problem_of(graph, node), follower.op, follower.attributes, operands))
-    return false;
+  if (!can_follow(problem_of(graph, node), follower.op, follower.attributes, operands)) return;
+  match.inherit(index, node.inputs, result, next);
   PostOp post_op{follower.op, follower.attributes};
   for (const ops::ValueId other : *others) {
     post_op.operands.push_back(static_cast<std::uint32_t>(node.inputs.size()));
@@ -55,7 +55,6 @@ bool fuse(PlanGraph& graph, const Matcher& match, std::size_t index) {
   follower = std::move(node);
   graph.nodes[index] = {};
   graph.nodes[index].removed = true;
-  return true;
 }
 
 }  // namespace
@@ -63,7 +62,7 @@ bool fuse(PlanGraph& graph, const Matcher& match, std::size_t index) {
 void fuse_post_ops(PlanGraph& graph) {
   Matcher match(graph);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i)
-    if (!graph.nodes[i].removed && fuse(graph, match, i)) match.refresh();
+    if (!graph.nodes[i].removed) fuse(graph, match, i);
   graph.sweep();
 }
 

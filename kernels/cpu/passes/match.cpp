@@ -13,6 +13,14 @@ bool nearly(double value, double expected) {
   return std::fabs(value - expected) <= 1e-6 * std::fmax(1.0, std::fabs(expected));
 }
 
+void Matcher::inherit(std::size_t gone, std::span<const ops::ValueId> inputs, ops::ValueId result,
+                      std::size_t heir) {
+  for (const auto value : inputs)
+    if (value != ops::no_value) std::ranges::replace(uses_.consumers[value], gone, heir);
+  uses_.consumers[result].clear();
+  uses_.producer[result] = Uses::none;
+}
+
 PlanNode* Matcher::made_by(ops::ValueId value, ops::OpId op) const {
   if (value == ops::no_value || uses_.producer[value] == Uses::none) return nullptr;
   PlanNode& node = graph_.nodes[uses_.producer[value]];

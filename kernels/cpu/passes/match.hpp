@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "kernels/cpu/plan_graph.hpp"
@@ -9,12 +10,17 @@
 
 namespace polychron::kernels {
 
-/// A look at a graph while a pass walks over it. Refresh after rewriting producers or readers.
+/// A look at a graph while a pass walks over it. Refresh after rewriting producers or readers: that
+/// is a walk over all of it. What a pass does to most nodes, it tells instead (inherit).
 class Matcher {
  public:
   explicit Matcher(PlanGraph& graph) : graph_(graph), uses_(graph) {}
   void refresh() { uses_ = Uses(graph_); }
   const Uses& uses() const { return uses_; }
+  /// Node `gone` with these inputs is taken out; node `heir`, the only one that read its result,
+  /// reads what it read.
+  void inherit(std::size_t gone, std::span<const ops::ValueId> inputs, ops::ValueId result,
+               std::size_t heir);
 
   /// The node that makes `value`, if it is `op`.
   PlanNode* made_by(ops::ValueId value, ops::OpId op) const;

@@ -1,5 +1,6 @@
 // Arithmetic with a scalar constant becomes linear(alpha, beta), so that other passes see one form.
 #include <cmath>
+#include <numeric>
 
 #include "kernels/cpu/passes/match.hpp"
 #include "kernels/cpu/passes/passes.hpp"
@@ -56,7 +57,8 @@ void to_linear(PlanGraph& graph, const Matcher& match, PlanNode& node) {
 }
 
 /// linear after linear is one.
-bool join(const Matcher& match, PlanNode& node) {
+bool join(PlanGraph& graph, Matcher& match, std::size_t index) {
+  PlanNode& node = graph.nodes[index];
   PlanNode* before = match.only_made_by(node.inputs[0], op("linear"));
   if (before == nullptr) return false;
   const auto& first = std::get<LinearAttributes>(before->attributes);
@@ -66,8 +68,10 @@ bool join(const Matcher& match, PlanNode& node) {
                               adds ? second.alpha * first.beta + second.beta : second.beta};
   if (!finite(both)) return false;
   second = both;
+  const ops::ValueId between = node.inputs[0];
   node.inputs[0] = before->inputs[0];
   before->removed = true;
+  match.inherit(match.uses().producer[between], before->inputs, between, index);
   return true;
 }
 
@@ -83,17 +87,24 @@ void simplify_scalars(PlanGraph& graph) {
   for (PlanNode& node : graph.nodes)
     if (node.post_ops.empty()) to_linear(graph, match, node);
   match.refresh();
-  for (PlanNode& node : graph.nodes) {
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    PlanNode& node = graph.nodes[i];
     if (node.op != op("linear") || !node.post_ops.empty()) continue;
-    while (join(match, node)) match.refresh();
+    while (join(graph, match, i)) {
+    }
     if (!changes_nothing(node)) continue;
     node.op = op("identity");
     node.attributes = {};
   }
+  // What each value is another name of; who reads a value comes after who makes it.
+  std::vector<ops::ValueId> same(graph.values.size());
+  std::iota(same.begin(), same.end(), ops::ValueId{0});
   for (PlanNode& node : graph.nodes) {
-    if (node.op != op("identity") || graph.is_output(node.outputs[0])) continue;
+    for (auto& value : node.inputs)
+      if (value != ops::no_value) value = same[value];
+    if (node.removed || node.op != op("identity") || graph.is_output(node.outputs[0])) continue;
     node.removed = true;
-    graph.replace(node.outputs[0], node.inputs[0]);
+    same[node.outputs[0]] = node.inputs[0];
   }
   graph.sweep();
 }
