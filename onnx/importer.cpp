@@ -58,7 +58,7 @@ void Importer::add_node(const proto::NodeProto& message, const Frame& frame) {
   try {
     if (handle) {
       handle(node);
-      count_work(message, frame);
+      count_work(node, message, frame);
     } else {
       node.set_all(add_function(*function, node, frame, node.tensors()));
     }
@@ -74,22 +74,28 @@ void Importer::add_node(const proto::NodeProto& message, const Frame& frame) {
       unsupported(where + ": WebNN has no such output as " + quote(name));
 }
 
-void Importer::count_work(const proto::NodeProto& message, const Frame& frame) {
-  if (builder.operator_count() - operators_before_ > max_steps)
-    unsupported("the graph has more than " + std::to_string(max_steps) + " operators");
+void Importer::count_work(const Node& node, const proto::NodeProto& message, const Frame& frame) {
+  if (builder.operator_count() - operators_before_ > max_operators)
+    unsupported("the graph has more than " + std::to_string(max_operators) + " operators");
   if (frame.depth == 0) return;  // as many as the file has
-  // Of what is large nothing is calculated; beside a dimension of 0, all others are walked through.
-  const auto seen = [&](const std::string& name) -> std::uint64_t {
+  // What a node of many operands takes is theirs.
+  const auto operands = static_cast<std::uint64_t>(message.input_size() + message.output_size());
+  if (operands > 8) spend(operands / 4);
+  const auto value_of = [&](const std::string& name) -> const Literal* {
     const auto* tensor = name.empty() ? nullptr : frame.scope->find(name);
-    if (!tensor || !tensor->literal) return 0;
-    const auto there = count(*tensor->literal);
-    return there == 0 ? extent(tensor->literal->shape) : std::min(there, max_calculated);
+    return tensor && tensor->literal ? &*tensor->literal : nullptr;
   };
-  std::uint64_t made = 0, read = 0;
-  for (const auto& name : message.output()) made += seen(name);
-  if (made == 0) return;  // nothing was calculated
-  for (const auto& name : message.input()) read += seen(name);
-  elements_seen_ += made + read;
+  std::uint64_t made = 0;
+  for (const auto& name : message.output()) {
+    const auto* literal = value_of(name);
+    const bool same = std::ranges::any_of(message.input(), [&](const auto& input) {
+      const auto* given = value_of(input);
+      return given && literal && given->owner == literal->owner;
+    });
+    if (literal && !same) made += to_walk_through(*literal);
+  }
+  if (made == 0) return;  // what was asked for was not calculated with
+  elements_seen_ += made + node.elements_read();
   if (elements_seen_ > max_elements_seen)
     unsupported("in bodies and functions, more than " + std::to_string(max_elements_seen) +
                 " elements are calculated when it is imported");

@@ -30,6 +30,7 @@ struct Frame {
 class Importer {
  public:
   static constexpr std::uint64_t max_steps = 200'000;
+  static constexpr std::uint64_t max_operators = 500'000;
   static constexpr std::uint64_t max_calculated_bytes = std::uint64_t{1} << 30;
   static constexpr std::uint64_t max_elements_seen = std::uint64_t{1} << 27;
   static constexpr std::size_t max_depth = 64;
@@ -60,8 +61,8 @@ class Importer {
  private:
   std::vector<Tensor> add_body(const Body& body, const Frame& frame, std::vector<Tensor> inputs);
   void add_node(const proto::NodeProto& message, const Frame& frame);
-  /// What a handler did. Throws at the limits.
-  void count_work(const proto::NodeProto& message, const Frame& frame);
+  /// What a node's handler did. Throws at the limits.
+  void count_work(const Node& node, const proto::NodeProto& message, const Frame& frame);
 
   const ModelState& model_;
   const ImportOptions& options_;

@@ -102,6 +102,11 @@ std::size_t count(const Shape& shape) noexcept {
   return std::ranges::find(shape, 0U) != shape.end() ? 0 : extent(shape);
 }
 
+std::size_t to_walk_through(const Literal& literal) noexcept {
+  const auto elements = count(literal);
+  return elements == 0 ? extent(literal.shape) : elements;
+}
+
 std::size_t checked_bytes(ElementType type, const Shape& shape) {
   const auto elements = count(shape);
   if (elements > max_tensor_byte_length)

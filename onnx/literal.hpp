@@ -33,6 +33,8 @@ inline constexpr std::size_t max_calculated = 1U << 16;
 std::size_t extent(const Shape& shape) noexcept;
 /// Number of elements; likewise.
 std::size_t count(const Shape& shape) noexcept;
+/// As many as it has; where it has none, its extent.
+std::size_t to_walk_through(const Literal& literal) noexcept;
 /// The bytes of a literal of this type and shape. Throws if no tensor has so many elements, or one
 /// without any has other dimensions that nobody would walk through.
 std::size_t checked_bytes(ElementType type, const Shape& shape);

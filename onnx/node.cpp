@@ -25,7 +25,6 @@ Operand make_constant(Importer& importer, const Literal& literal) {
   if (count(literal) == 0) unsupported("WebNN has no empty tensors: " + to_string(literal.shape));
   const bool carried = element_type(*type) != literal.type &&
                        literal.type != ElementType::boolean && !is_packed(literal.type);
-  if (carried) importer.spend_bytes(count(literal) * element_size(element_type(*type)));
   return importer.builder.constant(
       {*type, literal.shape},
       share_bytes(carried ? cast_literal(literal, element_type(*type)) : literal));
@@ -71,10 +70,17 @@ Operand Node::operand(std::size_t i) {
   auto& tensor = input(i);
   if (tensor.sequence) malformed("input " + std::to_string(i) + " is a sequence, not a tensor");
   if (!tensor.operand) {
-    tensor.operand = make_constant(importer, *tensor.literal);
+    tensor.operand = constant_of(*tensor.literal);
     tensor.type = tensor.literal->type;
   }
   return *tensor.operand;
+}
+
+Operand Node::constant_of(const Literal& literal) {
+  const auto type = operand_type(literal.type);
+  if (frame_.depth > 0 && type && element_type(*type) != literal.type)
+    importer.spend_bytes(count(literal) * element_size(element_type(*type)));
+  return make_constant(importer, literal);
 }
 
 std::optional<Operand> Node::optional_operand(std::size_t i) {
@@ -98,7 +104,9 @@ const Literal* Node::literal(std::size_t i) const {
 
 const Literal* Node::calculable_literal(std::size_t i) const {
   const auto* value = literal(i);
-  return value && calculable(*value) ? value : nullptr;
+  if (!value || !calculable(*value)) return nullptr;
+  elements_read_ += to_walk_through(*value);
+  return value;
 }
 
 void Node::want_value(std::size_t i) const {
@@ -110,6 +118,7 @@ std::vector<std::int64_t> Node::integers(std::size_t i) const {
   const auto* value = literal(i);
   if (!value) want_value(i);
   if (count(*value) > max_calculated) malformed("input " + std::to_string(i) + " is too long");
+  elements_read_ += to_walk_through(*value);
   return detail::integers(*value);
 }
 
@@ -264,7 +273,6 @@ void Node::set(Literal literal, std::size_t i) {
     const auto* given = has_input(input) ? this->literal(input) : nullptr;
     return given && given->owner == literal.owner;
   };
-  // In the main graph larger ones are initializers, or made once.
   bool large = frame_.depth > 0 && count(literal) > max_calculated;
   for (std::size_t input = 0; large && input < input_count(); ++input) large = !gave_it(input);
   if (large || count(literal) <= max_calculated) importer.spend_bytes(literal.bytes.size());

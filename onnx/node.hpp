@@ -48,6 +48,9 @@ class Node {
   std::size_t rank(std::size_t i) const { return shape(i).size(); }
   /// Constants become operands when they are first asked for.
   Operand operand(std::size_t i);
+  /// The operand of an input's value. In a body, which is entered again and again, what carries it
+  /// in another type is paid for.
+  Operand constant_of(const Literal& literal);
   std::optional<Operand> optional_operand(std::size_t i);
   DataType data_type(std::size_t i);
   /// The model's type, which the operand's may only carry.
@@ -62,6 +65,9 @@ class Node {
   std::vector<std::int64_t> integers(std::size_t i) const;
   std::optional<std::vector<std::int64_t>> optional_integers(std::size_t i) const;
   std::optional<double> optional_scalar(std::size_t i) const;
+
+  /// How many elements of known inputs its handler asked for so far, to calculate with them.
+  std::uint64_t elements_read() const noexcept { return elements_read_; }
 
   // -- attributes: one of the wrong type is malformed --------------------------------------------
   bool has_attribute(const char* name) const { return find(name) != nullptr; }
@@ -94,7 +100,8 @@ class Node {
   /// If input 0's type is one that the operand's type carries, so is the output's.
   void set(Operand operand, std::size_t i = 0);
   void set(Operand operand, std::size_t i, ElementType type);
-  /// Its bytes are paid for unless they are an initializer's, or an input's in another shape.
+  /// What is small is paid for, and in bodies what is large and no input's in another shape; in the
+  /// main graph that is an initializer, or made once.
   void set(Literal literal, std::size_t i = 0);
   void set(Tensor tensor, std::size_t i);
   /// All outputs, which came out of a body.
@@ -115,13 +122,14 @@ class Node {
   const proto::NodeProto& message_;
   const Frame frame_;
   std::string label_;
+  mutable std::uint64_t elements_read_ = 0;
 };
 
 /// `values` as unsigned numbers. Throws if one is negative or too large; `what` names them.
 std::vector<std::uint32_t> unsigned_list(const std::vector<std::int64_t>& values, const char* what);
 
-/// The operand of a literal, in the type that carries the literal's, which is paid for if it is
-/// another. Throws if WebNN has none, or a dimension is 0.
+/// The operand of a literal, in the type that carries the literal's. Throws if WebNN has none, or a
+/// dimension is 0.
 Operand make_constant(Importer& importer, const Literal& literal);
 
 }  // namespace polychron::onnx::detail

@@ -77,8 +77,8 @@ run() {
     ${POLYCHRON_SEED:+-seed=$POLYCHRON_SEED} -max_len=32768 -len_control=0 -detect_leaks=0 -entropic=0 \
     -print_final_stats=1 -artifact_prefix="$fuzz/findings/$1-" "$corpus" "$fuzz/seeds/$1" \
     >"$log" 2>&1 || status=$?
-  executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
-  rate=$(sed -n 's/^stat::average_exec_per_sec: *//p' "$log")
+  executions=$(sed -n "s/^stat::number_of_executed_units: *//p" "$log" | tail -n 1)
+  rate=$(sed -n "s/^stat::average_exec_per_sec: *//p" "$log" | tail -n 1)
   coverage=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1)
   say "fuzz: $1: ${executions:-?} executions, ${rate:-?} a second, ${coverage:-?} edges reached," \
     "$(find "$corpus" -type f | wc -l) inputs kept"

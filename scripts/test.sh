@@ -35,8 +35,9 @@ tell() {
 keep() {
   log=$root/build/log/$1.log
   shift
-  { status=0; "$@" || status=$?; say $status >"$log.status"; } | tee "$log"
-  [ "$(cat "$log.status")" -eq 0 ]
+  rm -f "$log.status"
+  { status=0; "$@" 2>&1 || status=$?; say $status >"$log.status"; } | tee "$log"
+  [ "$(cat "$log.status" 2>/dev/null || say 1)" -eq 0 ]
 }
 
 # CTest counts suites; its log has Boost.Test's report of each, which counts cases (as skipped, those
@@ -110,6 +111,7 @@ build_failed() {
 
 # build PRESET [TARGET...]: what cannot be built is one failed case.
 build() {
+  rm -f "$root/build/log/build-$1.log"
   sh scripts/build.sh "$@" && return
   build_failed "$1"
   return 1
@@ -125,6 +127,7 @@ seconds_left() {
 build_in_time() {
   reserve=$1
   shift
+  rm -f "$root/build/log/build-$1.log"
   if [ -z "${POLYCHRON_MINUTES:-}" ]; then
     build "$@"
     return

@@ -84,6 +84,13 @@ std::size_t only_consumer(const PlanGraph& graph, const Uses& uses, ValueId valu
   return uses.consumers[value].front();
 }
 
+std::uint64_t most_bytes_added(const PlanGraph& graph) {
+  std::uint64_t bytes = std::uint64_t{64} << 20;
+  for (const PlanValue& value : graph.values)
+    if (value.constant) bytes += value.constant->size();
+  return bytes;
+}
+
 namespace {
 
 /// A value's descriptor says what lies in memory; the operator sees its dimensions in this order.

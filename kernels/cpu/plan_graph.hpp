@@ -68,6 +68,9 @@ struct Uses {
 /// The only reader of `value`, or Uses::none if there are more, none, or it is a graph output.
 std::size_t only_consumer(const PlanGraph& graph, const Uses& uses, ops::ValueId value);
 
+/// What a pass may add to the graph's constants: as many bytes as these have, and 64 MiB.
+std::uint64_t most_bytes_added(const PlanGraph& graph);
+
 /// What a kernel has to compute for `node`.
 Problem problem_of(const PlanGraph& graph, const PlanNode& node);
 

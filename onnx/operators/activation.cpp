@@ -23,7 +23,7 @@ void plain(Node& node) {
 void relu(Node& node) {
   static constexpr Unary host{[](std::int64_t a) { return std::max<std::int64_t>(a, 0); },
                               [](double a) { return a < 0 ? 0 : a; }};
-  if (auto known = calculate(host, node.literal(0))) return node.set(*known);
+  if (auto known = calculate(host, node.calculable_literal(0))) return node.set(*known);
   node.set(node.builder.relu(node.operand(0), node.options()));
 }
 

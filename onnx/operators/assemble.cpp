@@ -25,7 +25,7 @@ const Shape& shape_of(const Tensor& tensor) {
 
 Term term_of(Node& node, const Tensor& tensor) {
   shape_of(tensor);
-  return {node, tensor.operand ? *tensor.operand : make_constant(node.importer, *tensor.literal)};
+  return {node, tensor.operand ? *tensor.operand : node.constant_of(*tensor.literal)};
 }
 
 Tensor part_of(Node& node, const Tensor& tensor, std::uint32_t axis, std::uint32_t begin,

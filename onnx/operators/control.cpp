@@ -83,7 +83,7 @@ void loop(Node& node) {
     const auto middle = results.begin() + 1 + static_cast<std::ptrdiff_t>(carried.size());
     collected.resize(static_cast<std::size_t>(results.end() - middle));
     std::copy(results.begin() + 1, middle, carried.begin());
-    node.importer.spend(collected.size());
+    node.importer.spend(collected.size() + carried.size() / 16);
     for (std::size_t o = 0; o < collected.size(); ++o)
       collected[o].push_back(*(middle + static_cast<std::ptrdiff_t>(o)));
   }
@@ -116,7 +116,7 @@ std::vector<Tensor> scan_along(Node& node, const Walk& walk, std::vector<Tensor>
   std::vector<std::vector<Tensor>> collected;
   for (std::uint32_t step = 0; step < length; ++step) {
     auto values = states;
-    node.importer.spend(inputs.size() + collected.size());
+    node.importer.spend(inputs.size() + collected.size() + states.size() / 16);
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const auto at = entry(walk.input_directions, i) ? length - 1 - step : step;
       values.push_back(element_of(node, inputs[i], axes[i], at));

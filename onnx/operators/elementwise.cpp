@@ -86,7 +86,8 @@ Operand second(Node& node) {
 template <BinaryMethod method, const Binary& host>
 void binary(Node& node) {
   if (node.opset >= 7)
-    if (auto known = calculate(host, node.literal(0), node.literal(1))) return node.set(*known);
+    if (auto known = calculate(host, node.calculable_literal(0), node.calculable_literal(1)))
+      return node.set(*known);
   const Term result(node, (node.builder.*method)(node.operand(0), second(node), node.options()));
   // Results of comparisons and of logic are uint8.
   const bool compares = host.boolean_result;
@@ -96,12 +97,12 @@ void binary(Node& node) {
 
 template <UnaryMethod method, const Unary& host>
 void unary(Node& node) {
-  if (auto known = calculate(host, node.literal(0))) return node.set(*known);
+  if (auto known = calculate(host, node.calculable_literal(0))) return node.set(*known);
   node.set((node.builder.*method)(node.operand(0), node.options()));
 }
 
 void logical_not(Node& node) {
-  if (auto known = calculate(host_not, node.literal(0))) return node.set(*known);
+  if (auto known = calculate(host_not, node.calculable_literal(0))) return node.set(*known);
   node.set(node.builder.logical_not(node.operand(0), node.options()), 0, ElementType::boolean);
 }
 
@@ -112,10 +113,10 @@ void variadic(Node& node) {
   std::optional<Literal> known;
   bool all_known = true;
   for (std::size_t i = 0; i < node.input_count() && all_known; ++i) {
-    if (i == 0 && node.literal(0)) {
-      known = *node.literal(0);
+    if (i == 0 && node.calculable_literal(0)) {
+      known = *node.calculable_literal(0);
     } else {
-      known = calculate(host, known ? &*known : nullptr, node.literal(i));
+      known = calculate(host, known ? &*known : nullptr, node.calculable_literal(i));
     }
     all_known = known.has_value();
   }

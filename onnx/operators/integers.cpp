@@ -41,7 +41,8 @@ void mod(Node& node) {
   static constexpr Binary truncated{truncated_rest,
                                     [](double a, double b) { return std::fmod(a, b); }};
   const bool like_c = node.integer("fmod", 0) != 0;
-  if (auto known = calculate(like_c ? truncated : floored, node.literal(0), node.literal(1)))
+  if (auto known = calculate(like_c ? truncated : floored, node.calculable_literal(0),
+                             node.calculable_literal(1)))
     return node.set(*known);
   const auto b = term(node, 1);
   const auto rest = rest_of(term(node, 0), b);

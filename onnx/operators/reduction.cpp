@@ -42,7 +42,7 @@ void reduce_along(Node& node) {
   }
   const bool some = !options.axes || !options.axes->empty();
   if (some)
-    if (auto known = reduce(host, node.literal(0),
+    if (auto known = reduce(host, node.calculable_literal(0),
                             options.axes.value_or(std::vector<std::uint32_t>{}), keep))
       return node.set(*known);
   node.set((node.builder.*method)(node.operand(0), options));

@@ -95,13 +95,14 @@ void tf_idf(Node& node) {
     }
     if (!counts) continue;
     if (mode == "IDF") counts = (*counts > 0).cast(DataType::float32);
-    node.importer.spend_bytes(std::uint64_t{grams.count} * out * sizeof(double));
-    std::vector<double> matrix(std::size_t{grams.count} * out, 0);
+    node.importer.spend_bytes(std::uint64_t{grams.count} * out * sizeof(float));
+    Buffer bytes(std::size_t{grams.count} * out * sizeof(float));
+    const auto matrix = bytes.as<float>();
     for (std::size_t g = 0; g < grams.count; ++g)
       matrix[g * out + static_cast<std::size_t>(places[begin + g])] =
-          mode == "TF" ? 1 : weights[begin + g];
-    result =
-        result + counts->matmul(constant(node, ElementType::float32, {grams.count, out}, matrix));
+          mode == "TF" ? 1 : static_cast<float>(weights[begin + g]);
+    const auto placed = make_literal(ElementType::float32, {grams.count, out}, std::move(bytes));
+    result = result + counts->matmul(Term(node, make_constant(node.importer, placed)));
   }
   node.set(single ? result.reshape({out}).operand() : result.operand(), 0, ElementType::float32);
 }

@@ -56,6 +56,44 @@ void compress(Node& node) {
 
 /// NaN, which equals nothing, comes last.
 bool before(double a, double b) { return a < b || (std::isnan(b) && !std::isnan(a)); }
+bool before(std::int64_t a, std::int64_t b) { return a < b; }
+
+/// Slices that are alike. Groups are in the order of appearance.
+struct Groups {
+  Ints first, counts;  ///< of each group: the first slice's number, and how many slices it has
+  Ints inverse;        ///< each slice's group
+  std::vector<std::size_t> sorted;  ///< the groups by value
+};
+
+template <class T>
+Groups group(const std::vector<std::vector<T>>& slices) {
+  const auto is_less = [&](std::size_t a, std::size_t b) {
+    return std::ranges::lexicographical_compare(slices[a], slices[b],
+                                                [](T x, T y) { return before(x, y); });
+  };
+  // Equal ones lie side by side then, the first of them in front.
+  std::vector<std::size_t> by_value(slices.size()), leaders(slices.size()), numbers(slices.size());
+  std::iota(by_value.begin(), by_value.end(), std::size_t{0});
+  std::ranges::stable_sort(by_value, is_less);
+  for (std::size_t k = 0; k < slices.size(); ++k) {
+    const auto i = by_value[k];
+    const bool same = k > 0 && slices[i] == slices[by_value[k - 1]];
+    leaders[i] = same ? leaders[by_value[k - 1]] : i;
+  }
+  Groups groups;
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    if (leaders[i] == i) {
+      numbers[i] = groups.first.size();
+      groups.first.push_back(static_cast<std::int64_t>(i));
+      groups.counts.push_back(0);
+    }
+    groups.inverse.push_back(static_cast<std::int64_t>(numbers[leaders[i]]));
+    ++groups.counts[numbers[leaders[i]]];
+  }
+  for (const auto i : by_value)
+    if (leaders[i] == i) groups.sorted.push_back(numbers[i]);
+  return groups;
+}
 
 /// Slices along the axis (elements, without one) that differ, sorted or in order of appearance.
 void unique(Node& node) {
@@ -71,38 +109,14 @@ void unique(Node& node) {
   const auto slices = shape[axis];
   shape[axis] = 1;
   node.importer.spend(slices);
-  std::vector<std::vector<double>> values;
-  for (std::uint32_t i = 0; i < slices; ++i)
-    values.push_back(reals(strided(known, shape, strides[axis] * i, strides)));
-  const auto is_less = [&](std::size_t a, std::size_t b) {
-    return std::ranges::lexicographical_compare(values[a], values[b], before);
+  const auto grouped = [&]<class T>(std::vector<T> (*values_of)(const Literal&)) {
+    std::vector<std::vector<T>> values;
+    for (std::uint32_t i = 0; i < slices; ++i)
+      values.push_back(values_of(strided(known, shape, strides[axis] * i, strides)));
+    return group(values);
   };
-  // Equal ones lie side by side then, the first of them in front.
-  std::vector<std::size_t> by_value(slices), leaders(slices), groups(slices);
-  std::iota(by_value.begin(), by_value.end(), std::size_t{0});
-  std::ranges::stable_sort(by_value, is_less);
-  for (std::size_t k = 0; k < slices; ++k) {
-    const auto i = by_value[k];
-    const bool same = k > 0 && values[i] == values[by_value[k - 1]];
-    leaders[i] = same ? leaders[by_value[k - 1]] : i;
-  }
-  Ints first, counts, inverse(slices);
-  for (std::size_t i = 0; i < slices; ++i) {
-    if (leaders[i] == i) {
-      groups[i] = first.size();
-      first.push_back(static_cast<std::int64_t>(i));
-      counts.push_back(0);
-    }
-    const auto group = groups[leaders[i]];
-    inverse[i] = static_cast<std::int64_t>(group);
-    ++counts[group];
-  }
-  std::vector<std::size_t> order(first.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  if (node.integer("sorted", 1) != 0)
-    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-      return is_less(static_cast<std::size_t>(first[a]), static_cast<std::size_t>(first[b]));
-    });
+  auto [first, counts, inverse, order] = is_real(known.type) ? grouped(reals) : grouped(integers);
+  if (node.integer("sorted", 1) == 0) std::ranges::sort(order);
   std::vector<Literal> parts;
   Ints places, how_often, rank(first.size());
   for (const auto at : order) {

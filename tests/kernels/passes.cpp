@@ -128,6 +128,19 @@ BOOST_AUTO_TEST_CASE(folding_has_bounds) {
   BOOST_TEST(count(slow.plan().describe(), "matmul") == 6);
 }
 
+// A filter that many read is there once more for each that has a factor of its own: 64 MiB and the
+// graph's own constants, here 1 MiB and some.
+BOOST_AUTO_TEST_CASE(scaling_filters_has_a_bound) {
+  GraphMaker maker;
+  const auto filter = maker.random({512, 512}), factor = maker.constant<float>({1}, {1.5F});
+  auto x = maker.input({1, 512});
+  for (int i = 0; i < 90; ++i)
+    x = maker.node(op("mul"), {maker.node(op("matmul"), {x, filter}, {1, 512}), factor}, {1, 512});
+  maker.output(x);
+  Runner runner(kernels::make_cpu_backend(), maker.share());
+  BOOST_TEST(count(runner.plan().describe(), "linear") == 90 - 65);
+}
+
 BOOST_AUTO_TEST_CASE(hard_swish_fuses_into_the_convolution) {
   GraphMaker maker;
   const Shape shape{1, 32, 6, 5};

@@ -1,5 +1,5 @@
-// Files of some hundred bytes that ask for more: time and memory stay in proportion to the file and
-// to its tensors, whatever is the answer. A case that fails does not end, or is killed.
+// Files of some hundred bytes that asked for any time or memory: they are refused, or built as fast
+// as others. A case that fails takes minutes or gigabytes, or does not end.
 #include "tests/onnx/fixture.hpp"
 
 using namespace onnx_tests;
@@ -102,6 +102,24 @@ BOOST_AUTO_TEST_CASE(dimensions_beside_a_zero) {
               .node("Scan", {"", "c"}, {"y"}, {{"num_scan_inputs", 1}})
               .with_body(inside)
               .initializer("c", nothing({huge, 0})));
+  // As many as there may be: each operator comes to an end.
+  const auto ends = [](Model model) { is_built(model.output("y")); };
+  const auto most = nothing({1 << 24, 0});
+  ends(Model()
+           .node("Gather", {"c", "i"}, {"g"}, {{"axis", 1}})
+           .node("Size", {"g"}, {"y"})
+           .initializer("c", nothing({1 << 24, 1, 0}))
+           .initializer("i", list({0})));
+  ends(Model().node("Unique", {"c"}, {"y"}, {{"axis", 0}}).initializer("c", most));
+  ends(Model().node("EyeLike", {"c"}, {"y"}).initializer("c", most));
+  ends(Model()
+           .node("NonMaxSuppression", {"b", "s"}, {"y"})
+           .initializer("b", nothing({4096, 0, 4}))
+           .initializer("s", nothing({4096, 4096, 0})));
+  ends(Model(8)
+           .node("Scan", {"", "c"}, {"y"}, {{"num_scan_inputs", 1}})
+           .with_body(inside)
+           .initializer("c", most));
   // The ordinary ones are as before.
   BOOST_TEST(is_built(Model()
                           .node("Concat", {"c", "c"}, {"g"}, {{"axis", 1}})
@@ -207,6 +225,12 @@ BOOST_AUTO_TEST_CASE(bodies_that_add_to_the_graph) {
       .input("x", ramp({190'000}))
       .output("y");
   BOOST_TEST(!is_built(scan));
+
+  // A node of a thousand operands is more than a node; a state is carried even if nothing is done.
+  auto wide = body({"i", "c", "v"});
+  wide.node("Concat", std::vector<std::string>(1000, "v"), {"all"}, {{"axis", 0}})
+      .node("ReduceMax", {"all"}, {"q"});
+  BOOST_TEST(costs(60'000, wide, ramp({1}), {"q"}));
 }
 
 // As large as an importer lets a graph be: passes look at each of its operators, not at all of them
@@ -216,10 +240,26 @@ BOOST_AUTO_TEST_CASE(graphs_of_many_operators) {
     return is_built(looped(60'000, std::move(inside), {"q"}).input("x", ramp({1})));
   };
   BOOST_TEST(long_one(body({"i", "c", "v"}).node("Neg", {"v"}, {"q"})));
+  BOOST_TEST(
+      long_one(body({"i", "c", "v"}).node("Sigmoid", {"v"}, {"s"}).node("Mul", {"v", "s"}, {"q"})));
   BOOST_TEST(long_one(body({"i", "c", "v"})
                           .initializer("one", floats({}, {1}))
                           .node("Mul", {"v", "one"}, {"m"})
                           .node("Exp", {"m"}, {"q"})));
+}
+
+// What bodies look up, and what stands beside it, is not calculated with.
+BOOST_AUTO_TEST_CASE(bodies_that_look_up) {
+  auto inside = body({"i", "c", "v"});
+  inside.initializer("table", ramp({4096, 16}))
+      .initializer("bias", ramp({65'536}))
+      .initializer("shape", list({16, 4096}))
+      .node("Gather", {"table", "i"}, {"row"})
+      .node("Reshape", {"table", "shape"}, {"turned"})
+      .node("ReduceSum", {"row"}, {"sum"}, {{"keepdims", 0}})
+      .node("Add", {"v", "sum"}, {"w"})
+      .node("Add", {"w", "bias"}, {"q"});
+  BOOST_TEST(is_built(looped(4096, inside, {"q"}).input("x", ramp({65'536}))));
 }
 
 // Many steps of a network of one number: each is work of its own.

@@ -42,7 +42,8 @@ void absorb_inputs(PlanGraph& graph, const Matcher& match, PlanNode& node) {
   }
 }
 
-void absorb_output(PlanGraph& graph, const Matcher& match, PlanNode& node) {
+/// Node `next` is gone then.
+void absorb_output(PlanGraph& graph, Matcher& match, PlanNode& node) {
   const std::size_t next = only_consumer(graph, match.uses(), node.outputs[0]);
   if (next == Uses::none || graph.nodes[next].op != op("transpose")) return;
   for (const PostOp& post_op : node.post_ops)
@@ -51,6 +52,7 @@ void absorb_output(PlanGraph& graph, const Matcher& match, PlanNode& node) {
   Order order(permutation.size());
   for (std::uint32_t i = 0; i < order.size(); ++i) order[permutation[i]] = i;
   if (order.back() + 1 != order.size()) return;
+  match.forget(next);
   node.output_order = std::move(order);
   node.outputs = graph.nodes[next].outputs;
   graph.nodes[next].removed = true;
@@ -60,11 +62,15 @@ void absorb_output(PlanGraph& graph, const Matcher& match, PlanNode& node) {
 
 void absorb_transposes(PlanGraph& graph) {
   Matcher match(graph);
-  for (PlanNode& node : graph.nodes) {
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    PlanNode& node = graph.nodes[i];
     if (node.removed || !is_batched(graph, match, node)) continue;
-    absorb_inputs(graph, match, node);
-    absorb_output(graph, match, node);
-    match.refresh();
+    PlanNode changed = node;
+    absorb_inputs(graph, match, changed);
+    absorb_output(graph, match, changed);
+    match.forget(i);
+    node = std::move(changed);
+    match.learn(i);
   }
   graph.sweep();
 }

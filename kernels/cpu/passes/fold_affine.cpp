@@ -114,13 +114,18 @@ bool is_target(const PlanGraph& graph, const PlanNode& node) {
          graph.is_constant(node.inputs[2]);
 }
 
-bool absorb(PlanGraph& graph, PlanNode& node, const FilterAxis& where,
-            const ChannelAffine& affine) {
+/// A filter that others read, too, is there once more then: so many bytes may be added.
+bool absorb(PlanGraph& graph, const Matcher& match, PlanNode& node, const FilterAxis& where,
+            const ChannelAffine& affine, std::uint64_t& bytes) {
   bool scales = false, shifts = false;
   for (const float value : affine.scale) scales = scales || value != 1;
   for (const float value : affine.shift) shifts = shifts || value != 0;
   if (shifts && !has_bias_operand(node)) return false;
   if (scales) {
+    const std::size_t size = graph.values[node.inputs[1]].constant->size();
+    const bool own = match.uses().consumers[node.inputs[1]].size() <= 1;
+    if (!own && size > bytes) return false;
+    if (!own) bytes -= size;
     const std::size_t rank = graph.values[node.inputs[1]].descriptor.shape.size();
     node.inputs[1] =
         scaled_filter(graph, node.inputs[1], std::min(where.axis, rank - 1), affine.scale);
@@ -141,6 +146,7 @@ bool absorb(PlanGraph& graph, PlanNode& node, const FilterAxis& where,
 
 void fold_affine(PlanGraph& graph) {
   Matcher match(graph);
+  std::uint64_t bytes = most_bytes_added(graph);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     if (!is_target(graph, graph.nodes[i])) continue;
     for (;;) {
@@ -150,10 +156,14 @@ void fold_affine(PlanGraph& graph) {
       const auto where = filter_axis(node, match.descriptor(result).shape);
       if (next == Uses::none || !where) break;
       const auto affine = affine_of(graph, match, graph.nodes[next], result, where->channel_axis);
-      if (!affine || !absorb(graph, node, *where, *affine)) break;
-      node.outputs = graph.nodes[next].outputs;
+      PlanNode changed = node;
+      if (!affine || !absorb(graph, match, changed, *where, *affine, bytes)) break;
+      match.forget(next);
+      match.forget(i);
+      changed.outputs = graph.nodes[next].outputs;
+      node = std::move(changed);
       graph.nodes[next].removed = true;
-      match.refresh();
+      match.learn(i);
     }
   }
   graph.sweep();

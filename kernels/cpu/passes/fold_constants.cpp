@@ -10,10 +10,8 @@ namespace {
 
 /// Results larger than this are computed each time: a plan should not grow by what it can make.
 constexpr std::size_t largest_folded = std::size_t{16} << 20;
-/// All results together may have so many bytes, beside as many as the graph's own constants have;
-/// and take so many multiplications, or the like: a second or two at worst. A model of few bytes
-/// may ask for any amount of both.
-constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
+/// All results together may take so many multiplications, or the like: a second or two at worst. A
+/// model of few bytes may ask for any amount, as it may of bytes.
 constexpr std::uint64_t most_work = 1'000'000'000;
 
 std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b) {
@@ -75,9 +73,7 @@ void compute(PlanGraph& graph, const PlanNode& node) {
 }  // namespace
 
 void fold_constants(PlanGraph& graph) {
-  std::uint64_t bytes = most_bytes, work = most_work;
-  for (const PlanValue& value : graph.values)
-    if (value.constant) bytes += value.constant->size();
+  std::uint64_t bytes = most_bytes_added(graph), work = most_work;
   for (PlanNode& node : graph.nodes) {
     const bool constant = std::all_of(node.inputs.begin(), node.inputs.end(), [&](auto value) {
       return value == ops::no_value || graph.is_constant(value);

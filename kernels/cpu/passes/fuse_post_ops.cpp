@@ -44,7 +44,8 @@ void fuse(PlanGraph& graph, Matcher& match, std::size_t index) {
   std::vector<Slot> operands;
   for (const ops::ValueId other : *others) operands.push_back(slot_of(graph, other));
   if (!can_follow(problem_of(graph, node), follower.op, follower.attributes, operands)) return;
-  match.inherit(index, node.inputs, result, next);
+  match.forget(next);
+  match.forget(index);
   PostOp post_op{follower.op, follower.attributes};
   for (const ops::ValueId other : *others) {
     post_op.operands.push_back(static_cast<std::uint32_t>(node.inputs.size()));
@@ -55,6 +56,7 @@ void fuse(PlanGraph& graph, Matcher& match, std::size_t index) {
   follower = std::move(node);
   graph.nodes[index] = {};
   graph.nodes[index].removed = true;
+  match.learn(next);
 }
 
 }  // namespace

@@ -13,12 +13,21 @@ bool nearly(double value, double expected) {
   return std::fabs(value - expected) <= 1e-6 * std::fmax(1.0, std::fabs(expected));
 }
 
-void Matcher::inherit(std::size_t gone, std::span<const ops::ValueId> inputs, ops::ValueId result,
-                      std::size_t heir) {
-  for (const auto value : inputs)
-    if (value != ops::no_value) std::ranges::replace(uses_.consumers[value], gone, heir);
-  uses_.consumers[result].clear();
-  uses_.producer[result] = Uses::none;
+void Matcher::forget(std::size_t node) {
+  for (const auto value : graph_.nodes[node].inputs)
+    if (value != ops::no_value && uses_.producer[value] != Uses::none)
+      std::erase(uses_.consumers[value], node);
+  for (const auto value : graph_.nodes[node].outputs)
+    if (uses_.producer[value] == node) uses_.producer[value] = Uses::none;
+}
+
+void Matcher::learn(std::size_t node) {
+  uses_.producer.resize(graph_.values.size(), Uses::none);
+  uses_.consumers.resize(graph_.values.size());
+  for (const auto value : graph_.nodes[node].outputs) uses_.producer[value] = node;
+  for (const auto value : graph_.nodes[node].inputs)
+    if (value != ops::no_value && uses_.producer[value] != Uses::none)
+      uses_.consumers[value].push_back(node);
 }
 
 PlanNode* Matcher::made_by(ops::ValueId value, ops::OpId op) const {

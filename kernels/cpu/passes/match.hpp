@@ -10,17 +10,19 @@
 
 namespace polychron::kernels {
 
-/// A look at a graph while a pass walks over it. Refresh after rewriting producers or readers: that
-/// is a walk over all of it. What a pass does to most nodes, it tells instead (inherit).
+/// A look at a graph while a pass walks over it. What is about to change it forgets and learns
+/// again; or it refreshes, which is a walk over the whole graph.
 class Matcher {
  public:
   explicit Matcher(PlanGraph& graph) : graph_(graph), uses_(graph) {}
   void refresh() { uses_ = Uses(graph_); }
   const Uses& uses() const { return uses_; }
-  /// Node `gone` with these inputs is taken out; node `heir`, the only one that read its result,
-  /// reads what it read.
-  void inherit(std::size_t gone, std::span<const ops::ValueId> inputs, ops::ValueId result,
-               std::size_t heir);
+  /// That node reads and makes nothing: before it is changed or taken out, and after those that
+  /// read what it makes, if they are to be, too. (Who reads a constant or an input, as all of a
+  /// graph may, stays as it was when this was refreshed.)
+  void forget(std::size_t node);
+  /// What that node reads and makes, which had been forgotten, and its values, which may be new.
+  void learn(std::size_t node);
 
   /// The node that makes `value`, if it is `op`.
   PlanNode* made_by(ops::ValueId value, ops::OpId op) const;

@@ -78,7 +78,7 @@ std::optional<Gate> gate_of(const Matcher& match, ops::ValueId value) {
 }
 
 /// x * gate(x), where x may come with a factor of its own.
-bool rewrite_gated(PlanGraph& graph, Matcher& match, std::size_t index) {
+void rewrite_gated(PlanGraph& graph, Matcher& match, std::size_t index) {
   const PlanNode node = graph.nodes[index];
   for (const auto& [x_at, gate_at] : both_orders) {
     auto gate = gate_of(match, node.inputs[gate_at]);
@@ -92,27 +92,31 @@ bool rewrite_gated(PlanGraph& graph, Matcher& match, std::size_t index) {
       gate->factor *= a.alpha;
     }
     if (nearly(gate->factor, 1)) {
+      match.forget(index);
       graph.nodes[index] =
           unary_node(gate->op, gate->attributes, gate->x, node.outputs[0], node.label);
+      match.learn(index);
     } else {
       const ops::ValueId activated = graph.add_value(graph.values[node.outputs[0]]);
       graph.nodes[index] = unary_node(gate->op, gate->attributes, gate->x, activated, node.label);
       graph.nodes.insert(graph.nodes.begin() + static_cast<std::ptrdiff_t>(index) + 1,
                          unary_node(op("linear"), LinearAttributes{gate->factor, 0}, activated,
                                     node.outputs[0], node.label));
+      match.refresh();  // what comes behind has moved
     }
-    return true;
+    return;
   }
-  return false;
 }
 
 /// clamp(alpha * x + beta, 0, h) / h.
-bool rewrite_hard_sigmoid(const Matcher& match, PlanNode& node) {
+void rewrite_hard_sigmoid(PlanGraph& graph, Matcher& match, std::size_t index) {
+  PlanNode& node = graph.nodes[index];
   const auto& a = std::get<LinearAttributes>(node.attributes);
   const auto clip = clipped(match, node.inputs[0]);
-  if (!clip || a.beta != 0 || !nearly(a.alpha * clip->height, 1)) return false;
+  if (!clip || a.beta != 0 || !nearly(a.alpha * clip->height, 1)) return;
+  match.forget(index);
   node = unary_node(op("hardSigmoid"), clip->sigmoid, clip->x, node.outputs[0], node.label);
-  return true;
+  match.learn(index);
 }
 
 }  // namespace
@@ -120,12 +124,12 @@ bool rewrite_hard_sigmoid(const Matcher& match, PlanNode& node) {
 void recognise_activations(PlanGraph& graph) {
   Matcher match(graph);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    PlanNode& node = graph.nodes[i];
+    const PlanNode& node = graph.nodes[i];
     if (node.outputs.size() != 1 || !match.is_float32(node.outputs[0])) continue;
-    const bool changed = node.op == op("linear") ? rewrite_hard_sigmoid(match, node)
-                         : node.op == op("mul")  ? rewrite_gated(graph, match, i)
-                                                 : false;
-    if (changed) match.refresh();
+    if (node.op == op("linear"))
+      rewrite_hard_sigmoid(graph, match, i);
+    else if (node.op == op("mul"))
+      rewrite_gated(graph, match, i);
   }
   graph.sweep();
 }

@@ -72,26 +72,29 @@ void recognise_layer_normalization(PlanGraph& graph) {
     if (graph.nodes[i].op != op("div") || !match.is_float32(graph.nodes[i].outputs[0])) continue;
     const auto normalized = normalized_by(match, graph.nodes[i]);
     if (!normalized) continue;
+    match.forget(i);
     PlanNode& node = graph.nodes[i];
     const auto last = static_cast<std::uint32_t>(match.descriptor(normalized->x).shape.size() - 1);
     node.op = op("layerNormalization");
     node.attributes = LayerNormalizationAttributes{{{last}}, normalized->epsilon};
     node.inputs = {normalized->x, ops::no_value, ops::no_value};
     node.own_inputs = 3;
+    match.learn(i);
     std::size_t at = i;
     const std::array<ops::OpId, 2> followers{op("mul"), op("add")};
     for (std::size_t k = 0; k < 2; ++k) {
       const auto found = scaled_by(graph, match, graph.nodes[at].outputs[0], followers[k]);
       if (!found) continue;
+      match.forget(found->first);
+      match.forget(at);
       PlanNode merged = graph.nodes[at];
       merged.inputs[k + 1] = found->second;
       merged.outputs = graph.nodes[found->first].outputs;
       graph.nodes[at].removed = true;
       graph.nodes[found->first] = std::move(merged);
       at = found->first;
-      match.refresh();
+      match.learn(at);
     }
-    match.refresh();
   }
   graph.sweep();
 }

@@ -68,10 +68,12 @@ bool join(PlanGraph& graph, Matcher& match, std::size_t index) {
                               adds ? second.alpha * first.beta + second.beta : second.beta};
   if (!finite(both)) return false;
   second = both;
-  const ops::ValueId between = node.inputs[0];
+  const std::size_t first_at = match.uses().producer[node.inputs[0]];
+  match.forget(index);
+  match.forget(first_at);
   node.inputs[0] = before->inputs[0];
   before->removed = true;
-  match.inherit(match.uses().producer[between], before->inputs, between, index);
+  match.learn(index);
   return true;
 }
 
