@@ -42,7 +42,7 @@ void absorb_inputs(PlanGraph& graph, const Matcher& match, PlanNode& node) {
   }
 }
 
-/// Node `next` is gone then.
+/// The transpose that alone reads the result, if that is one, is gone then.
 void absorb_output(PlanGraph& graph, Matcher& match, PlanNode& node) {
   const std::size_t next = only_consumer(graph, match.uses(), node.outputs[0]);
   if (next == Uses::none || graph.nodes[next].op != op("transpose")) return;
