@@ -162,42 +162,40 @@ std::vector<Axis> sized_axes(const Node& node, const Shape& shape,
   return axes;
 }
 
+template <class T>
+using Name = std::pair<std::string_view, T>;
+
+constexpr std::array<Name<Coordinates>, 7> coordinates_names{{
+    {"asymmetric", Coordinates::asymmetric},
+    {"align_corners", Coordinates::align_corners},
+    {"half_pixel", Coordinates::half_pixel},
+    {"pytorch_half_pixel", Coordinates::pytorch_half_pixel},
+    {"half_pixel_symmetric", Coordinates::half_pixel_symmetric},
+    {"tf_half_pixel_for_nn", Coordinates::tf_half_pixel_for_nn},
+    {"tf_crop_and_resize", Coordinates::tf_crop_and_resize},
+}};
+constexpr std::array<Name<Rounding>, 4> rounding_names{{
+    {"round_prefer_floor", Rounding::prefer_floor},
+    {"round_prefer_ceil", Rounding::prefer_ceil},
+    {"floor", Rounding::floor},
+    {"ceil", Rounding::ceil},
+}};
+constexpr std::array<Name<Interpolation>, 4> mode_names{{
+    {"nearest", Interpolation::nearest},
+    {"linear", Interpolation::linear},
+    {"bilinear", Interpolation::linear},
+    {"cubic", Interpolation::cubic},
+}};
+
 /// An attribute whose value is a name of `known`.
 template <class T, std::size_t size>
 T named(const Node& node, const char* attribute, const char* otherwise,
-        const std::array<std::pair<std::string_view, T>, size>& known) {
+        const std::array<Name<T>, size>& known) {
   const auto text = node.text(attribute, otherwise);
   for (const auto& [name, value] : known)
     if (name == text) return value;
   malformed("attribute " + quote(attribute) + " is " + quote(text));
 }
-
-using CoordinatesName = std::pair<std::string_view, Coordinates>;
-constexpr std::array coordinates_names{
-    CoordinatesName{"asymmetric", Coordinates::asymmetric},
-    CoordinatesName{"align_corners", Coordinates::align_corners},
-    CoordinatesName{"half_pixel", Coordinates::half_pixel},
-    CoordinatesName{"pytorch_half_pixel", Coordinates::pytorch_half_pixel},
-    CoordinatesName{"half_pixel_symmetric", Coordinates::half_pixel_symmetric},
-    CoordinatesName{"tf_half_pixel_for_nn", Coordinates::tf_half_pixel_for_nn},
-    CoordinatesName{"tf_crop_and_resize", Coordinates::tf_crop_and_resize},
-};
-
-using RoundingName = std::pair<std::string_view, Rounding>;
-constexpr std::array rounding_names{
-    RoundingName{"round_prefer_floor", Rounding::prefer_floor},
-    RoundingName{"round_prefer_ceil", Rounding::prefer_ceil},
-    RoundingName{"floor", Rounding::floor},
-    RoundingName{"ceil", Rounding::ceil},
-};
-
-using ModeName = std::pair<std::string_view, Interpolation>;
-constexpr std::array mode_names{
-    ModeName{"nearest", Interpolation::nearest},
-    ModeName{"linear", Interpolation::linear},
-    ModeName{"bilinear", Interpolation::linear},
-    ModeName{"cubic", Interpolation::cubic},
-};
 
 Rules read_rules(const Node& node) {
   // Opset 10 and Upsample know one map only: asymmetric, rounded down.

@@ -102,7 +102,8 @@ BOOST_AUTO_TEST_CASE(dimensions_beside_a_zero) {
               .node("Scan", {"", "c"}, {"y"}, {{"num_scan_inputs", 1}})
               .with_body(inside)
               .initializer("c", nothing({huge, 0})));
-  // As many as there may be: each operator comes to an end.
+  // All of these end at one check, as they are read. With as many as there may be each operator
+  // comes to an end, whatever it says: one that would not is what fails.
   const auto ends = [](Model model) { is_built(model.output("y")); };
   const auto most = nothing({1 << 24, 0});
   ends(Model()
