@@ -148,4 +148,17 @@ BOOST_AUTO_TEST_CASE(losses) {
         {{"y", floats({}, {z})}, {"log", floats({1, 2}, {-z, 1 - z})}});
 }
 
+// 2^53 and 2^53 + 1 are one number as a double.
+BOOST_AUTO_TEST_CASE(large_integers_are_told_apart) {
+  Model model(13);
+  model.node("Unique", {"x"}, {"u"})
+      .node("Shape", {"u"}, {"y"})
+      .initializer("x", longs({3}, {9007199254740992., 0, 9007199254740992.}))
+      .output("y", proto::TensorProto::INT64);
+  auto& bytes = *model.graph().mutable_initializer(0)->mutable_raw_data();
+  bytes[8 + 6] = 0x20;  // the second: 2^53, and 1
+  bytes[8] = 1;
+  compare(build(load(model.bytes())), {}, {{"y", list({2})}}, 0);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
