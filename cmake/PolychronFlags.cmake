@@ -20,9 +20,11 @@ add_library(polychron_flags INTERFACE)
 # vectors that are copied, and of headers that were precompiled it does not know that they are the
 # system's. The sanitizers look where these warnings would.
 set(doubts -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
+# In a unity build g++ takes a neighbour's file-local names for global ones, and a source file for a header.
+set(neighbours -Wno-shadow -Wno-subobject-linkage)
 target_compile_options(polychron_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
-  "$<$<CXX_COMPILER_ID:GNU>:${doubts}>" $<$<BOOL:${POLYCHRON_WERROR}>:-Werror>)
+  "$<$<CXX_COMPILER_ID:GNU>:${doubts}>" "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${POLYCHRON_UNITY}>>:${neighbours}>" $<$<BOOL:${POLYCHRON_WERROR}>:-Werror>)
 if(POLYCHRON_SANITIZE)
   # -fno-sanitize=null: CAF 0.17.6 binds a null reference on each spawn of a function without arguments.
   # vptr needs type information that CAF's internals hide. -Wmaybe-uninitialized knows nothing of the
@@ -42,19 +44,26 @@ function(polychron_precompile target)
   target_precompile_headers(${target} PRIVATE ${ARGN})
 endfunction()
 
-# polychron_objects(FOLDER [LIBRARIES ...] [PRECOMPILE HEADER...]): compiles FOLDER and its subfolders into
-# the library polychron. LIBRARIES are seen by this folder only and linked privately.
-function(polychron_objects folder)
-  cmake_parse_arguments(arg "" "" "LIBRARIES;PRECOMPILE" ${ARGN})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
-  add_library(polychron_${folder} OBJECT ${sources})
-  target_include_directories(polychron_${folder} PRIVATE ${PROJECT_SOURCE_DIR}
-    ${PROJECT_SOURCE_DIR}/include)
-  target_link_libraries(polychron_${folder} PRIVATE polychron_flags ${arg_LIBRARIES})
-  if(arg_PRECOMPILE)
-    polychron_precompile(polychron_${folder} ${arg_PRECOMPILE})
+# polychron_objects(NAME [FOLDERS FOLDER...] [LIBRARIES ...] [PRECOMPILE HEADER...] [REUSE NAME]): compiles FOLDERS
+# (NAME's if none are given) and their subfolders into the library polychron. LIBRARIES are seen by these folders only and
+# linked privately. REUSE takes the precompiled headers of another set of objects with the same options.
+function(polychron_objects name)
+  cmake_parse_arguments(arg "" "REUSE" "FOLDERS;LIBRARIES;PRECOMPILE" ${ARGN})
+  set(patterns ${arg_FOLDERS})
+  if(NOT patterns)
+    set(patterns ${name})
   endif()
-  target_sources(polychron PRIVATE $<TARGET_OBJECTS:polychron_${folder}>)
+  list(TRANSFORM patterns REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/\\1/*.cpp")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${patterns})
+  add_library(polychron_${name} OBJECT ${sources})
+  target_include_directories(polychron_${name} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/include)
+  target_link_libraries(polychron_${name} PRIVATE polychron_flags ${arg_LIBRARIES})
+  if(arg_PRECOMPILE)
+    polychron_precompile(polychron_${name} ${arg_PRECOMPILE})
+  elseif(arg_REUSE)
+    target_precompile_headers(polychron_${name} REUSE_FROM polychron_${arg_REUSE})
+  endif()
+  target_sources(polychron PRIVATE $<TARGET_OBJECTS:polychron_${name}>)
   target_link_libraries(polychron PRIVATE $<BUILD_INTERFACE:polychron_flags> ${arg_LIBRARIES}
     Threads::Threads)
 endfunction()

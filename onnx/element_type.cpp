@@ -6,13 +6,13 @@ namespace polychron::onnx::detail {
 
 namespace {
 
-struct Row {
+struct TypeRow {
   std::string_view name;
   std::size_t size;
   std::optional<DataType> operand;
 };
 
-constexpr std::array<Row, 27> rows{{
+constexpr std::array<TypeRow, 27> rows{{
     {"undefined", 0, {}},
     {"float", 4, DataType::float32},
     {"uint8", 1, DataType::uint8},
@@ -41,9 +41,9 @@ constexpr std::array<Row, 27> rows{{
     {"uint2", 0, {}},
     {"int2", 0, {}},
 }};
-constexpr Row unknown{"unknown", 0, {}};
+constexpr TypeRow unknown{"unknown", 0, {}};
 
-const Row& row(ElementType type) noexcept {
+const TypeRow& row(ElementType type) noexcept {
   const auto index = static_cast<std::int32_t>(type);
   return index >= 0 && static_cast<std::size_t>(index) < rows.size()
              ? rows[static_cast<std::size_t>(index)]

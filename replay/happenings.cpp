@@ -5,7 +5,6 @@
 
 namespace polychron::replay {
 
-using Kind = Turn::Kind;
 using trace::name_in;
 
 msg::Ticket ticket_of(const trace::Records& records, const recording::Sent& sent,
@@ -62,11 +61,11 @@ void Happenings::add_handlings() {
     if (auto& begun = compiles[r.context]; name == "compiled" && !begun.empty()) {
       const auto& compile = records.handled[begun.front()];
       compiled = add(r.begin, 0, {r.context, compile.by},
-                     {Kind::message, 0, {role->second.context, "compiler", 0}, "compile", 0});
+                     {Turn::Kind::message, 0, {role->second.context, "compiler", 0}, "compile", 0});
       handlings[begun.front()] = *compiled;
       begun.pop_front();
     }
-    const auto handling = add(r.begin, 1, actor, {Kind::message, 0, role->second, name, ticket});
+    const auto handling = add(r.begin, 1, actor, {Turn::Kind::message, 0, role->second, name, ticket});
     put(compiled, handling);
     handlings[i] = handling;
     if (name == "actor_failed") goings.try_emplace(r.context, handling);
@@ -84,11 +83,11 @@ void Happenings::add_operations() {
         lost != lost_.end() && lost->second->by == r.lane && lost->second->ticket == r.ticket;
     // What others did meanwhile they did before the loss.
     const auto operation = add(loses ? lost->second->at : r.begin, 2, actor,
-                               {Kind::operation, 0, role->second, "", r.ticket});
+                               {Turn::Kind::operation, 0, role->second, "", r.ticket});
     operations[key] = operation;
     if (loses) losses.try_emplace(r.context, operation);
     const auto end = r.begin + static_cast<std::int64_t>(r.duration);
-    ends[key] = add(end, 3, actor, {Kind::end, 0, role->second, "", r.ticket});
+    ends[key] = add(end, 3, actor, {Turn::Kind::end, 0, role->second, "", r.ticket});
   }
 }
 
@@ -97,7 +96,7 @@ void Happenings::add_rejections() {
     const auto role = roles.find({r.context, r.by});
     if (role == roles.end()) continue;
     rejections[{r.context, r.ticket}] =
-        add(r.at, 2, {r.context, r.by}, {Kind::rejection, 0, role->second, "", r.ticket});
+        add(r.at, 2, {r.context, r.by}, {Turn::Kind::rejection, 0, role->second, "", r.ticket});
   }
 }
 
@@ -113,7 +112,7 @@ void Happenings::add_calls(const std::map<ContextAndTime, std::size_t>& calls,
   for (const auto& [key, index] : calls) {
     const auto context = key.first;
     if (!made[index].ends) {
-      add(key.second, 1, {context, contexts_[context]}, {Kind::call, index, {}, {}, 0});
+      add(key.second, 1, {context, contexts_[context]}, {Turn::Kind::call, index, {}, {}, 0});
       continue;
     }
     auto at = key.second;
@@ -121,12 +120,12 @@ void Happenings::add_calls(const std::map<ContextAndTime, std::size_t>& calls,
     const auto lost = lost_.find(context);
     const bool first = !losses.contains(context);
     if (first && lost != lost_.end()) at = std::min(at, lost->second->at);
-    const auto call = add(at, 1, {context, 0}, {Kind::call, index, {}, {}, 0});
+    const auto call = add(at, 1, {context, 0}, {Turn::Kind::call, index, {}, {}, 0});
     if (first) losses.emplace(context, call);
     if (made[index].untaken) continue;
     const auto role = roles.find({context, contexts_[context]});
     if (role == roles.end()) continue;
-    const auto going = add(key.second, 1, role->first, {Kind::going, index, role->second, {}, 0});
+    const auto going = add(key.second, 1, role->first, {Turn::Kind::going, index, role->second, {}, 0});
     put(call, going);
     if (const auto known = goings.find(context);
         known == goings.end() || turns[known->second].at > key.second)

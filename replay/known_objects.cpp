@@ -9,10 +9,10 @@ namespace polychron::replay {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::bad_data, why); }
+[[noreturn]] void refuse_recording(const std::string& why) { throw Error(ErrorKind::bad_data, why); }
 
 [[noreturn]] void unknown(const char* what, std::uint64_t id) {
-  refuse("it does not have its beginning: " + describe_object(what, "", id) +
+  refuse_recording("it does not have its beginning: " + describe_object(what, "", id) +
          " is used and was not seen to be made (record from before the context is made, with room "
          "for all)");
 }
@@ -42,7 +42,7 @@ const KnownObjects::Graph& KnownObjects::use_graph(msg::GraphId graph, Call& by)
 
 void KnownObjects::check(const msg::Call& call, Call& recorded, std::size_t index) {
   const auto is = [](bool true_of_all_calls, const char* what) {
-    if (!true_of_all_calls) refuse(std::string("a call in it is damaged: ") + what);
+    if (!true_of_all_calls) refuse_recording(std::string("a call in it is damaged: ") + what);
   };
   if (const auto* create = std::get_if<msg::CreateTensor>(&call)) {
     is(!create->constant || create->constant->view().size() == create->bytes, "a constant");

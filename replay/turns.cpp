@@ -12,7 +12,6 @@ namespace polychron::replay {
 namespace {
 
 using trace::name_in;
-using Kind = Turn::Kind;
 
 /// Times are of beginnings, and threads may be kept waiting at any place: where what followed tells
 /// who was first, that counts.
@@ -219,7 +218,7 @@ class Ordering {
       if (const auto looked = all_.previous(operation)) go_on.insert(*looked);
     for (const auto& [thread, r] : records_.sent)
       if (const auto by = all_.last_of({r.context, r.from}, r.at);
-          by && all_.turns[*by].turn.kind == Kind::message)
+          by && all_.turns[*by].turn.kind == Turn::Kind::message)
         if (const auto& at = all_.turns[*by].turn.message;
             at == "carry_out" || at == "end_lease" || at == "compiled")
           go_on.insert(*by);
@@ -229,7 +228,7 @@ class Ordering {
         if (const auto by = all_.last_of({r.context, r.by}, r.at)) find.insert(*by);
     for (Place place = 0; place < all_.turns.size(); ++place) {
       const auto& [at, actor, turn] = all_.turns[place];
-      const bool call = turn.kind == Kind::call && actor.second != 0;
+      const bool call = turn.kind == Turn::Kind::call && actor.second != 0;
       if (call || (turn.message == "compiled" && !find.contains(place))) go_on.insert(place);
     }
     for (const auto place : go_on) put_before_loss(place);

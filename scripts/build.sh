@@ -1,6 +1,6 @@
 #!/bin/sh
 # Builds what setup.sh made buildable. Usage: build.sh [PRESET] [TARGET...]
-# PRESET: release (the default), debug, asan, tsan, clang or fuzz.
+# PRESET: release (the default), debug, asan or tsan.
 # TARGET: all for the tests too; if none is named, what others use: the libraries, the tool, examples, benchmarks.
 # On a terminal Ninja shows its progress; otherwise the output is kept and shown only on failure.
 set -eu
@@ -10,8 +10,8 @@ preset=${1:-release}
 [ $# -eq 0 ] || shift
 case $preset in
   release) directory=build ;;
-  debug | asan | tsan | clang | fuzz) directory=build/$preset ;;
-  *) die "no such preset: '$preset' (release, debug, asan, tsan, clang or fuzz)" ;;
+  debug | asan | tsan) directory=build/$preset ;;
+  *) die "no such preset: '$preset' (release, debug, asan or tsan)" ;;
 esac
 
 say "build: $preset, into $directory"

@@ -17,14 +17,14 @@ esac
 [ $# -gt 0 ] || set -- onnx builder npy sweep
 
 passed=0 failed=0
-fuzz=$root/build/fuzz
+fuzz=$root/build/fuzz programs=$root/build/asan/bin
 
 count() {
   say "$passed passed, $failed failed, ${1:-0} skipped"
   [ "$failed" -eq 0 ]
 }
 
-if ! answer=$(sh scripts/setup.sh fuzz 2>&1); then
+if ! answer=$(sh scripts/setup.sh asan 2>&1); then
   say "skipped: fuzz: $(printf '%s\n' "$answer" | tail -n 1)"
   count $#
   exit
@@ -41,66 +41,81 @@ report() {
   if [ -n "$artifact" ]; then
     program=fuzz_$1
     [ "$1" != sweep ] || program=fuzz_onnx
-    say "fuzz: $1: found ${artifact#"$root"/}; again: ${fuzz#"$root"/}/bin/$program $limits ${artifact#"$root"/}"
+    say "fuzz: $1: found ${artifact#"$root"/}; again: ${programs#"$root"/}/$program $limits ${artifact#"$root"/}"
     [ "$(wc -c <"$artifact")" -gt 8192 ] || say "base64: $(base64 -w 0 "$artifact")"
   fi
   say "fuzz: $1: all of its output: ${2#"$root"/}"
 }
 
-# ended TARGET LOG STATUS: counts it.
+# sweep: its last line tells how far it came.
+sweep() {
+  UBSAN_OPTIONS=print_stacktrace=1 "$programs/fuzz_sweep" "$fuzz/seeds/onnx" "$fuzz/findings" $((2400 / (seconds + 1) + 1))
+}
+
+# fuzz TARGET
+fuzz() {
+  mkdir -p "$fuzz/corpus/$1" "$fuzz/seeds/$1"
+  # shellcheck disable=SC2086  # words
+  UBSAN_OPTIONS=print_stacktrace=1 "$programs/fuzz_$1" $limits -max_total_time="$seconds" \
+    ${POLYCHRON_SEED:+-seed=$POLYCHRON_SEED} -max_len=32768 -len_control=0 -detect_leaks=0 -entropic=0 \
+    -print_final_stats=1 -artifact_prefix="$fuzz/findings/$1-" "$fuzz/corpus/$1" "$fuzz/seeds/$1"
+}
+
+# start TARGET: in the background; its output and its exit status go to files.
+start() {
+  log=$root/build/log/fuzz-$1.log
+  rm -f "$log.status"
+  (
+    status=0
+    if [ "$1" = sweep ]; then sweep; else fuzz "$1"; fi >"$log" 2>&1 || status=$?
+    echo $status >"$log.status"
+  ) &
+}
+
+# ended TARGET: says how far it came, and counts it.
 ended() {
-  if [ "$3" -eq 0 ]; then
+  log=$root/build/log/fuzz-$1.log
+  if [ "$1" = sweep ]; then
+    say "fuzz: $(tail -n 1 "$log")"
+  else
+    executions=$(sed -n "s/^stat::number_of_executed_units: *//p" "$log" | tail -n 1)
+    rate=$(sed -n "s/^stat::average_exec_per_sec: *//p" "$log" | tail -n 1)
+    coverage=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1)
+    say "fuzz: $1: ${executions:-?} executions, ${rate:-?} a second, ${coverage:-?} edges reached," \
+      "$(find "$fuzz/corpus/$1" -type f | wc -l) inputs kept"
+  fi
+  if [ "$(cat "$log.status" 2>/dev/null)" = 0 ]; then
     passed=$((passed + 1))
   else
     failed=$((failed + 1))
-    report "$1" "$2"
+    report "$1" "$log"
   fi
-}
-
-sweep() {
-  log=$root/build/log/fuzz-sweep.log
-  mkdir -p "$fuzz/findings"
-  status=0
-  UBSAN_OPTIONS=print_stacktrace=1 "$fuzz/bin/fuzz_sweep" "$fuzz/seeds/onnx" "$fuzz/findings" \
-    $((2400 / (seconds + 1) + 1)) >"$log" 2>&1 || status=$?
-  say "fuzz: $(tail -n 1 "$log")"
-  ended sweep "$log" $status
-}
-
-run() {
-  log=$root/build/log/fuzz-$1.log
-  corpus=$fuzz/corpus/$1
-  mkdir -p "$corpus" "$fuzz/findings" "$fuzz/seeds/$1"
-  status=0
-  # shellcheck disable=SC2086  # words
-  UBSAN_OPTIONS=print_stacktrace=1 "$fuzz/bin/fuzz_$1" $limits -max_total_time="$seconds" \
-    ${POLYCHRON_SEED:+-seed=$POLYCHRON_SEED} -max_len=32768 -len_control=0 -detect_leaks=0 -entropic=0 \
-    -print_final_stats=1 -artifact_prefix="$fuzz/findings/$1-" "$corpus" "$fuzz/seeds/$1" \
-    >"$log" 2>&1 || status=$?
-  executions=$(sed -n "s/^stat::number_of_executed_units: *//p" "$log" | tail -n 1)
-  rate=$(sed -n "s/^stat::average_exec_per_sec: *//p" "$log" | tail -n 1)
-  coverage=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -n 1)
-  say "fuzz: $1: ${executions:-?} executions, ${rate:-?} a second, ${coverage:-?} edges reached," \
-    "$(find "$corpus" -type f | wc -l) inputs kept"
-  ended "$1" "$log" $status
 }
 
 targets=
 for target in "$@"; do targets="$targets fuzz_$target"; done
 # shellcheck disable=SC2086  # words
-if ! sh scripts/build.sh fuzz fuzz_seeds $targets; then
+if ! sh scripts/build.sh asan fuzz_seeds $targets; then
   failed=$#
   count
   exit
 fi
 data=/usr/share/libonnx-testdata/data
-[ -d "$fuzz/seeds" ] || quietly fuzz-seeds "$fuzz/bin/fuzz_seeds" $data "$fuzz/seeds"
+[ -d "$fuzz/seeds" ] || quietly fuzz-seeds "$programs/fuzz_seeds" $data "$fuzz/seeds"
 
-say "fuzz: $* for about $seconds seconds each"
-for target in "$@"; do
-  case $target in
-    sweep) sweep ;;
-    *) run "$target" ;;
-  esac
+mkdir -p "$fuzz/findings" "$root/build/log"
+say "fuzz: $* for about $seconds seconds each, two at a time"
+trap 'kill 0' INT TERM HUP
+while [ $# -gt 0 ]; do
+  first=$1 second=${2:-}
+  shift
+  start "$first"
+  if [ -n "$second" ]; then
+    shift
+    start "$second"
+  fi
+  wait
+  ended "$first"
+  [ -z "$second" ] || ended "$second"
 done
 count

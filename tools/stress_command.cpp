@@ -25,7 +25,7 @@ namespace {
 namespace stress = polychron::stress;
 using Clock = std::chrono::steady_clock;
 
-struct Options {
+struct StressOptions {
   stress::Exploration exploration;
   std::uint64_t schedules = 20000;
   double seconds = 0;
@@ -36,7 +36,7 @@ struct Options {
   std::size_t exhaustive = 0;
 };
 
-constexpr const char* footer =
+constexpr const char* stress_footer =
     R"(Clients make random calls on a context; a strategy decides, message by message, which actor
 moves, when time passes, and who interrupts whom. Every answer is held against a model of the
 contract (docs/contract.md), and in the end nothing may be left. The first finding is shrunk and
@@ -77,7 +77,7 @@ class Sum {
   std::vector<stress::Report> reports_;
 };
 
-nlohmann::json as_json(const stress::Report& report, const Options& options, double seconds) {
+nlohmann::json as_json(const stress::Report& report, const StressOptions& options, double seconds) {
   nlohmann::json value{{"seed", options.exploration.seed}, {"strategy", options.strategy},
                        {"schedules", report.schedules},    {"programs", report.programs},
                        {"messages", report.messages},      {"seconds", seconds},
@@ -94,7 +94,7 @@ std::string rate(double count, double seconds) {
   return std::to_string(static_cast<std::uint64_t>(count / std::max(seconds, 1e-6)));
 }
 
-void print(const stress::Report& report, const Options& options, double seconds) {
+void print(const stress::Report& report, const StressOptions& options, double seconds) {
   std::cout << "seed " << options.exploration.seed << ", strategy " << options.strategy << ": "
             << report.schedules << " schedules of " << report.programs << " programs, "
             << rate(static_cast<double>(report.schedules), seconds) << " a second; "
@@ -125,7 +125,7 @@ void print(const stress::Report& report, const Options& options, double seconds)
   print_finding(finding);
 }
 
-void replay(const Options& options) {
+void run_again(const StressOptions& options) {
   stress::Program program;
   stress::RunRecording recording;
   const auto result =
@@ -143,7 +143,7 @@ void replay(const Options& options) {
   if (result.finding) throw AlreadyTold();
 }
 
-void search(Options options, bool force_progress) {
+void search(StressOptions options, bool force_progress) {
   const auto begun = Clock::now();
   const auto seconds = [begun] {
     return std::chrono::duration<double>(Clock::now() - begun).count();
@@ -181,9 +181,9 @@ void search(Options options, bool force_progress) {
   if (total.finding) throw AlreadyTold();
 }
 
-void run(Options options, bool force_progress) {
+void run(StressOptions options, bool force_progress) {
   if (!options.trace.empty()) require_output_file(options.trace);
-  if (!options.replay.empty()) return replay(options);
+  if (!options.replay.empty()) return run_again(options);
   auto& faults = options.exploration.swarm.faults;
   if (options.no_faults || !options.faults.empty()) faults.clear();
   for (const auto point : stress::fault_points)
@@ -210,11 +210,11 @@ void run(Options options, bool force_progress) {
 }  // namespace
 
 void add_stress(CLI::App& app, const Globals& globals) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<StressOptions>();
   options->exploration.seed = std::random_device()();
   auto* const command = app.add_subcommand(
       "stress", "Search the schedules of random programs for one that breaks the contract");
-  command->footer(footer);
+  command->footer(stress_footer);
   std::vector<std::string> names;
   for (const auto search : stress::searches) names.emplace_back(to_string(search));
   auto& swarm = options->exploration.swarm;

@@ -25,13 +25,13 @@ namespace {
 namespace replay = polychron::replay;
 namespace trace = polychron::trace;
 
-struct Options {
+struct TraceOptions {
   std::string recording, output;
   std::uint64_t schedules = 0, seed = 1;
   std::string with;  ///< another recording, to view beside it
 };
 
-constexpr const char* footer =
+constexpr const char* trace_footer =
     R"(A recording is made by --trace FILE of run, bench and ocr, by POLYCHRON_TRACE=FILE in the
 environment of any program that uses the library, by Runtime::start_trace() and trace(), or of a
 schedule by --trace FILE of stress.
@@ -71,7 +71,7 @@ std::string title_of(const std::string& path) {
   return path == standard_stream ? "recording" : std::filesystem::path(path).filename().string();
 }
 
-void write(const Options& options, const std::string& text) {
+void write(const TraceOptions& options, const std::string& text) {
   if (options.output.empty() || options.output == standard_stream) {
     std::cout << text;
     return;
@@ -81,7 +81,7 @@ void write(const Options& options, const std::string& text) {
   files.commit();
 }
 
-void summarize(const Options& options) {
+void summarize(const TraceOptions& options) {
   const auto text = trace::summary(read_story(options.recording));
   // Labels are the callers', and must not reach a terminal as they are; lines must.
   for (std::size_t begin = 0; begin < text.size();) {
@@ -91,7 +91,7 @@ void summarize(const Options& options) {
   }
 }
 
-void view(const Options& options) {
+void view(const TraceOptions& options) {
   const auto story = read_story(options.recording);
   trace::Titled shown{story, title_of(options.recording)};
   if (options.with.empty()) return write(options, trace::page(shown));
@@ -104,7 +104,7 @@ void view(const Options& options) {
   write(options, trace::page(shown, &other));
 }
 
-void check(const Options& options) {
+void check(const TraceOptions& options) {
   const auto story = read_story(options.recording);
   const auto verdict = trace::check(story);
   for (const auto& sentence : verdict.broken) std::cout << printable(sentence) << '\n';
@@ -112,7 +112,7 @@ void check(const Options& options) {
   if (!verdict.broken.empty()) throw AlreadyTold();
 }
 
-void save(const Options& options, std::span<const std::byte> recording) {
+void save(const TraceOptions& options, std::span<const std::byte> recording) {
   if (options.output.empty()) return;
   OutputFiles files;
   files.add(options.output, {recording});
@@ -123,7 +123,7 @@ std::string count(std::size_t number, const char* thing) {
   return std::to_string(number) + " " + thing + (number == 1 ? "" : "s");
 }
 
-void replay_as_recorded(const Options& options, std::span<const std::byte> recording) {
+void replay_as_recorded(const TraceOptions& options, std::span<const std::byte> recording) {
   const auto replayed = replay::replay(recording);
   for (const auto& difference : replayed.differences) std::cout << printable(difference) << '\n';
   std::cout << count(replayed.calls, "call") << " on " << count(replayed.contexts, "context")
@@ -135,7 +135,7 @@ void replay_as_recorded(const Options& options, std::span<const std::byte> recor
   if (!replayed.differences.empty()) throw AlreadyTold();
 }
 
-void replay_otherwise(const Options& options, std::span<const std::byte> recording,
+void replay_otherwise(const TraceOptions& options, std::span<const std::byte> recording,
                       bool force_progress) {
   Progress progress(force_progress);
   const auto varied =
@@ -156,7 +156,7 @@ void replay_otherwise(const Options& options, std::span<const std::byte> recordi
   throw AlreadyTold();
 }
 
-void replay_recording(const Options& options, bool force_progress) {
+void replay_recording(const TraceOptions& options, bool force_progress) {
   if (!options.output.empty()) require_output_file(options.output);
   const auto bytes = read_bytes(options.recording);
   try {
@@ -168,7 +168,7 @@ void replay_recording(const Options& options, bool force_progress) {
 }
 
 CLI::App* add(CLI::App& to, const char* name, const char* help,
-              const std::shared_ptr<Options>& options, std::function<void(const Options&)> run) {
+              const std::shared_ptr<TraceOptions>& options, std::function<void(const TraceOptions&)> run) {
   auto* command = to.add_subcommand(name, help);
   command->add_option("RECORDING", options->recording, "A recording; - is standard input")
       ->required()
@@ -181,7 +181,7 @@ CLI::App* add(CLI::App& to, const char* name, const char* help,
   return command;
 }
 
-void add_output(CLI::App& command, const std::shared_ptr<Options>& options) {
+void add_output(CLI::App& command, const std::shared_ptr<TraceOptions>& options) {
   command.add_option("-o,--output", options->output, "Where it goes; standard output if not given")
       ->type_name("FILE")
       ->check(not_empty("a file"));
@@ -190,9 +190,9 @@ void add_output(CLI::App& command, const std::shared_ptr<Options>& options) {
 }  // namespace
 
 void add_trace(CLI::App& app, const Globals& globals) {
-  const auto options = std::make_shared<Options>();
+  const auto options = std::make_shared<TraceOptions>();
   auto* command = app.add_subcommand("trace", "Look at a recording of a runtime's actors");
-  command->footer(footer);
+  command->footer(trace_footer);
   command->require_subcommand(0, 1);  // main() tells of none
   add(*command, "summary", "What took the time, what waited for what, what failed, in words",
       options, summarize);
@@ -206,13 +206,13 @@ void add_trace(CLI::App& app, const Globals& globals) {
       ->type_name("RECORDING")
       ->check(not_empty("a file"));
   add_output(*add(*command, "chrome", "JSON of Chrome's trace events, for Perfetto", options,
-                  [](const Options& o) {
+                  [](const TraceOptions& o) {
                     write(o, trace::chrome_json(read_story(o.recording), title_of(o.recording)));
                   }),
              options);
   auto* replay =
       add(*command, "replay", "The same calls again, in one thread: where it differs, if it does",
-          options, [&globals](const Options& o) { replay_recording(o, globals.progress); });
+          options, [&globals](const TraceOptions& o) { replay_recording(o, globals.progress); });
   replay
       ->add_option("--schedules", options->schedules,
                    "Try so many other schedules of these calls, and look for what must not be")

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <opencv2/core.hpp>
 #include <string>
@@ -11,6 +12,9 @@ namespace ocr {
 
 /// Corners of a line of text in pixels of the picture: clockwise from the one where reading starts.
 using Corners = std::array<cv::Point2f, 4>;
+
+/// Between two points, in pixels.
+inline float distance(cv::Point2f a, cv::Point2f b) { return std::hypot(a.x - b.x, a.y - b.y); }
 
 struct Line {
   std::string text;      ///< UTF-8

@@ -23,8 +23,6 @@ constexpr std::size_t blank = 0;
 /// Lines at least this much taller than wide run upwards or downwards.
 constexpr float tall = 1.5f;
 
-float distance(cv::Point2f a, cv::Point2f b) { return std::hypot(a.x - b.x, a.y - b.y); }
-
 constexpr std::size_t max_alphabet_bytes = std::size_t{16} << 20;
 
 }  // namespace

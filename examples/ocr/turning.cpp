@@ -5,11 +5,6 @@
 #include <utility>
 
 namespace ocr {
-namespace {
-
-float distance(cv::Point2f a, cv::Point2f b) { return std::hypot(a.x - b.x, a.y - b.y); }
-
-}  // namespace
 
 cv::Mat turned(const cv::Mat& picture, int quarters) {
   cv::Mat result;  // of its own: OpenCV would turn upside down in place

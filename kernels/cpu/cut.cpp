@@ -10,7 +10,7 @@ namespace polychron::kernels {
 namespace {
 
 /// A stretch of the cut dimension, of `extent` elements in the result.
-struct Stretch {
+struct UnitRange {
   std::size_t begin, end, extent;
   /// Where it begins and ends in an operand that has `dim` elements for these.
   std::size_t first(std::size_t dim) const { return begin * dim / extent; }
@@ -44,7 +44,7 @@ ops::ConstantBytes picked(const Slot& slot, std::size_t axis, std::size_t first,
 
 /// Makes `slot` the stretch of itself along `axis`; gives where that begins, in bytes. nullopt if
 /// it does not lie in memory as its kernels need it.
-std::optional<std::size_t> slice(Slot& slot, std::size_t axis, const Stretch& stretch,
+std::optional<std::size_t> slice(Slot& slot, std::size_t axis, const UnitRange& stretch,
                                  bool may_stride) {
   Shape& shape = slot.descriptor.shape;
   const std::size_t dim = shape[axis];
@@ -76,7 +76,7 @@ std::optional<std::size_t> slice(Slot& slot, std::size_t axis, const Stretch& st
   return Part::scattered;
 }
 
-std::optional<Part> part_of(const Problem& problem, const Cut& cut, const Stretch& stretch) {
+std::optional<Part> part_of(const Problem& problem, const Cut& cut, const UnitRange& stretch) {
   Part part{problem, {}, 0, 0};
   for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
     std::optional<std::size_t> offset = 0;
@@ -111,7 +111,7 @@ std::vector<Part> cut(const Problem& problem, double least) {
   const bool own = slices_constants(problem, *how);
   std::vector<Part> parts;
   for (std::size_t i = 0; i < count; ++i) {
-    const Stretch stretch{i * units / count * how->unit,
+    const UnitRange stretch{i * units / count * how->unit,
                           std::min((i + 1) * units / count * how->unit, how->extent), how->extent};
     auto part = part_of(problem, *how, stretch);
     if (!part) return {};

@@ -14,13 +14,13 @@ using ops::op;
 double elements(const Slot& slot) {
   return static_cast<double>(*element_count(slot.descriptor.shape));
 }
-double bytes(const Slot& slot) {
+double bytes_moved(const Slot& slot) {
   return static_cast<double>(storage_bytes(slot.descriptor, slot.layout));
 }
-double bytes(const Problem& problem) {
-  double sum = bytes(problem.outputs[0]);
+double bytes_moved(const Problem& problem) {
+  double sum = bytes_moved(problem.outputs[0]);
   for (const Slot& slot : problem.inputs)
-    if (slot.present && !slot.constant) sum += bytes(slot);
+    if (slot.present && !slot.constant) sum += bytes_moved(slot);
   return sum;
 }
 
@@ -85,7 +85,7 @@ std::optional<Cut> convolution(const Problem& problem, const Conv2dAttributes& a
   const std::size_t inputs = filter[order[1]];
   const double operations = 2 * elements(problem.outputs[0]) *
                             static_cast<double>(inputs * filter[order[2]] * filter[order[3]]);
-  const double work = std::max(operations / operations_per_ns, bytes(problem) / bytes_per_ns);
+  const double work = std::max(operations / operations_per_ns, bytes_moved(problem) / bytes_per_ns);
   const Shape& out = problem.outputs[0].descriptor.shape;
   const auto axis = outermost(out);
   if (!axis || *axis > 1) return std::nullopt;
@@ -135,7 +135,7 @@ std::optional<Cut> product(const Problem& problem) {
                            ? a_shape[1 - a_rows]
                            : a_shape.back();
   const double work = std::max(2 * elements(problem.outputs[0]) * inner / operations_per_ns,
-                               bytes(problem) / bytes_per_ns);
+                               bytes_moved(problem) / bytes_per_ns);
   const std::size_t rows = out.size() - 2, columns = out.size() - 1;
   const auto axis = outermost(out);
   if (!axis) return std::nullopt;
@@ -158,7 +158,7 @@ std::optional<Cut> product(const Problem& problem) {
 
 std::optional<Cut> resampling(const Problem& problem, const Resample2dAttributes& a) {
   const std::size_t first = std::min(a.axes[0], a.axes[1]);
-  return outside(problem, first, bytes(problem) / bytes_per_ns * 4);
+  return outside(problem, first, bytes_moved(problem) / bytes_per_ns * 4);
 }
 
 std::optional<Cut> layer_normalization(const Problem& problem,
@@ -168,7 +168,7 @@ std::optional<Cut> layer_normalization(const Problem& problem,
     innermost = problem.outputs[0].descriptor.shape.size();
     for (const std::uint32_t axis : *a.axes) innermost = std::min<std::size_t>(innermost, axis);
   }
-  return outside(problem, innermost, bytes(problem) / bytes_per_ns * 2);
+  return outside(problem, innermost, bytes_moved(problem) / bytes_per_ns * 2);
 }
 
 }  // namespace
@@ -186,14 +186,14 @@ std::optional<Cut> rule(const Problem& problem) {
   if (const auto* a = std::get_if<LayerNormalizationAttributes>(&problem.attributes))
     return layer_normalization(problem, *a);
   if (const auto* a = std::get_if<SoftmaxAttributes>(&problem.attributes))
-    return outside(problem, a->axis, bytes(problem) / bytes_per_ns * 4);
+    return outside(problem, a->axis, bytes_moved(problem) / bytes_per_ns * 4);
   if (const auto* a = std::get_if<Pool2dAttributes>(&problem.attributes)) {
     if (a->layout != InputOperandLayout::nchw) return std::nullopt;
-    return outside(problem, 2, bytes(problem) / bytes_per_ns * 4);
+    return outside(problem, 2, bytes_moved(problem) / bytes_per_ns * 4);
   }
   if (is(problem.op, ops::Family::elementwise) || is(problem.op, ops::Family::activation) ||
       problem.op == op_swish || problem.op == op_reorder)
-    return elementwise(problem, bytes(problem) / bytes_per_ns * 2);
+    return elementwise(problem, bytes_moved(problem) / bytes_per_ns * 2);
   return std::nullopt;
 }
 

@@ -43,11 +43,12 @@ KernelResult prepare(const Problem& problem) {
       0);
 }
 
-constexpr Entry entries[] = {{op("hardSwish"), prepare<HardSwish>},
-                             {op("softplus"), prepare<Softplus>}};
-
 }  // namespace
 
-std::span<const Entry> activation_entries() noexcept { return entries; }
+std::span<const Entry> activation_entries() noexcept {
+  static constexpr Entry entries[] = {{op("hardSwish"), prepare<HardSwish>},
+                               {op("softplus"), prepare<Softplus>}};
+  return entries;
+}
 
 }  // namespace polychron::kernels::direct

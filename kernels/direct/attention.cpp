@@ -17,7 +17,7 @@ namespace polychron::kernels::direct {
 namespace {
 
 /// A part: some of the units, which are each a head or, of few heads, a block of its queries.
-struct Share {
+struct HeadShare {
   std::size_t first, last;
   std::size_t worker;
 };
@@ -53,11 +53,11 @@ class Attention final : public Kernel {
     return std::make_unique<PartsBound<Attention, const Arguments&>>(*this, arguments);
   }
 
-  Share whole() const { return {0, operands_.heads * blocks_, 0}; }
-  const Share& share(std::size_t part) const { return shares_[part]; }
-  std::span<const std::byte> read_first(const Share&) const noexcept { return {}; }
+  HeadShare whole() const { return {0, operands_.heads * blocks_, 0}; }
+  const HeadShare& share(std::size_t part) const { return shares_[part]; }
+  std::span<const std::byte> read_first(const HeadShare&) const noexcept { return {}; }
 
-  void compute(const Share& share, const Arguments& arguments, std::span<const std::byte>) const {
+  void compute(const HeadShare& share, const Arguments& arguments, std::span<const std::byte>) const {
     float* const scratch =
         reinterpret_cast<float*>(arguments.scratch) + share.worker * worker_floats_;
     for (std::size_t unit = share.first; unit < share.last; ++unit) {
@@ -136,7 +136,7 @@ class Attention final : public Kernel {
   const AttentionOperands operands_;
   const ColumnPanels keys_, features_;
   std::size_t blocks_ = 1;  ///< of each head's queries
-  std::vector<Share> shares_;
+  std::vector<HeadShare> shares_;
   /// Where these begin in a worker's scratch memory, behind the panels of keys.
   std::size_t value_panels_ = 0, scores_ = 0, worker_floats_ = 0;
 };

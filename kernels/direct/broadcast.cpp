@@ -251,11 +251,12 @@ KernelResult prepare_where(const Problem& problem) {
   });
 }
 
-constexpr auto entries =
-    joined(entries_of(lines, prepare_binary), std::array{Entry{op("where"), prepare_where}});
-
 }  // namespace
 
-std::span<const Entry> broadcast_entries() noexcept { return entries; }
+std::span<const Entry> broadcast_entries() noexcept {
+  static constexpr auto entries =
+      joined(entries_of(lines, prepare_binary), std::array{Entry{op("where"), prepare_where}});
+  return entries;
+}
 
 }  // namespace polychron::kernels::direct

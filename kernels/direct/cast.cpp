@@ -113,13 +113,14 @@ KernelResult prepare_not(const Problem& problem) {
       0);
 }
 
-constexpr Entry entries[] = {{op("cast"), prepare_cast},
-                             {op("erf"), prepare_erf},
-                             {op("hardSigmoid"), prepare_hard_sigmoid},
-                             {op("logicalNot"), prepare_not}};
-
 }  // namespace
 
-std::span<const Entry> cast_entries() noexcept { return entries; }
+std::span<const Entry> cast_entries() noexcept {
+  static constexpr Entry entries[] = {{op("cast"), prepare_cast},
+                               {op("erf"), prepare_erf},
+                               {op("hardSigmoid"), prepare_hard_sigmoid},
+                               {op("logicalNot"), prepare_not}};
+  return entries;
+}
 
 }  // namespace polychron::kernels::direct

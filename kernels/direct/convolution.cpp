@@ -9,13 +9,14 @@ namespace polychron::kernels::direct {
 
 namespace {
 
-constexpr Entry entries[] = {{ops::op("conv2d"), prepare_depthwise},
-                             {ops::op("conv2d"), prepare_minimal_filtering},
-                             {ops::op("conv2d"), prepare_panels}};
-
 }  // namespace
 
-std::span<const Entry> convolution_entries() noexcept { return entries; }
+std::span<const Entry> convolution_entries() noexcept {
+  static constexpr Entry entries[] = {{ops::op("conv2d"), prepare_depthwise},
+                               {ops::op("conv2d"), prepare_minimal_filtering},
+                               {ops::op("conv2d"), prepare_panels}};
+  return entries;
+}
 
 #else
 

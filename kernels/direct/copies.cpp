@@ -130,11 +130,12 @@ KernelResult prepare(const Problem& problem) {
   });
 }
 
-constexpr auto entries =
-    joined(entries_of(lines, prepare), std::array{Entry{op("pad"), prepare_pad}});
-
 }  // namespace
 
-std::span<const Entry> copy_entries() noexcept { return entries; }
+std::span<const Entry> copy_entries() noexcept {
+  static constexpr auto entries =
+      joined(entries_of(lines, prepare), std::array{Entry{op("pad"), prepare_pad}});
+  return entries;
+}
 
 }  // namespace polychron::kernels::direct

@@ -8,8 +8,8 @@
 namespace polychron::kernels::direct {
 namespace {
 
-/// Extents as the loops need them. The input has taps * stride_c channels in blocks.
-struct Extents {
+/// BlockExtents as the loops need them. The input has taps * stride_c channels in blocks.
+struct BlockExtents {
   std::size_t batch, channels, height, width;  ///< of the result
   std::size_t rows, columns;                   ///< pixels that one input pixel becomes
   std::size_t tap_channels;                    ///< channels of the input from tap to tap
@@ -22,7 +22,7 @@ void copy_block(const float* from, float* to, std::size_t count, std::size_t blo
   std::fill(to + count, to + block, 0.0F);
 }
 
-void to_blocks(const Extents& e, const float* in, float* out) {
+void to_blocks(const BlockExtents& e, const float* in, float* out) {
   const std::size_t blocks = (e.channels + e.block - 1) / e.block;
   const std::size_t in_h = e.height / e.rows, in_w = e.width / e.columns;
   for (std::size_t n = 0; n < e.batch; ++n)
@@ -39,7 +39,7 @@ void to_blocks(const Extents& e, const float* in, float* out) {
         }
 }
 
-void to_plain(const Extents& e, const float* in, float* out) {
+void to_plain(const BlockExtents& e, const float* in, float* out) {
   const std::size_t in_h = e.height / e.rows, in_w = e.width / e.columns;
   for (std::size_t n = 0; n < e.batch; ++n)
     for (std::size_t c = 0; c < e.channels; ++c)
@@ -60,7 +60,7 @@ KernelResult prepare_depth_to_space(const Problem& problem) {
   const Slot& out = problem.outputs[0];
   const Shape& from = in.descriptor.shape;
   const Shape& to = out.descriptor.shape;
-  Extents e{
+  BlockExtents e{
       to[0], to[1], to[2], to[3], to[2] / from[2], to[3] / from[3], 0, 0, channel_block(in.layout)};
   e.tap_channels = from[1] / (e.rows * e.columns);
   e.in_blocks = (from[1] + e.block - 1) / e.block;

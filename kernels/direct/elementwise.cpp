@@ -36,11 +36,12 @@ KernelResult prepare_predicate(const Problem& problem) {
   });
 }
 
-constexpr Entry entries[] = {{ops::op("isNaN"), prepare_predicate},
-                             {ops::op("isInfinite"), prepare_predicate}};
-
 }  // namespace
 
-std::span<const Entry> elementwise_entries() noexcept { return entries; }
+std::span<const Entry> elementwise_entries() noexcept {
+  static constexpr Entry entries[] = {{ops::op("isNaN"), prepare_predicate},
+                               {ops::op("isInfinite"), prepare_predicate}};
+  return entries;
+}
 
 }  // namespace polychron::kernels::direct

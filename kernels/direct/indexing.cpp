@@ -209,14 +209,15 @@ KernelResult prepare_scatter_nd(const Problem& problem) {
       0);
 }
 
-constexpr Entry entries[] = {{ops::op("gather"), prepare_gather},
-                             {ops::op("gatherElements"), prepare_gather_elements},
-                             {ops::op("gatherND"), prepare_gather_nd},
-                             {ops::op("scatterElements"), prepare_scatter_elements},
-                             {ops::op("scatterND"), prepare_scatter_nd}};
-
 }  // namespace
 
-std::span<const Entry> indexing_entries() noexcept { return entries; }
+std::span<const Entry> indexing_entries() noexcept {
+  static constexpr Entry entries[] = {{ops::op("gather"), prepare_gather},
+                               {ops::op("gatherElements"), prepare_gather_elements},
+                               {ops::op("gatherND"), prepare_gather_nd},
+                               {ops::op("scatterElements"), prepare_scatter_elements},
+                               {ops::op("scatterND"), prepare_scatter_nd}};
+  return entries;
+}
 
 }  // namespace polychron::kernels::direct

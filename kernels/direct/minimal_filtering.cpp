@@ -28,7 +28,7 @@ namespace {
 constexpr std::size_t near_filter = 8U * 1024 * 1024;
 
 /// A part: some tiles' results for some of their channels.
-struct Share {
+struct TileShare {
   std::size_t first_tile, last_tile;
   std::size_t first_block, last_block;
   std::size_t at_once;  ///< tiles, so that what they become stays near
@@ -55,7 +55,7 @@ class MinimalFiltering final : public Kernel {
                                        by_tiles ? tiles : std::min(pairs, std::size_t{2}));
     for (std::size_t i = 0; i < parts; ++i) {
       const auto stretch = [&](std::size_t count, std::size_t k) { return count * k / parts; };
-      Share share{0, tiles, 0, blocks, 0, scratch_floats_};
+      TileShare share{0, tiles, 0, blocks, 0, scratch_floats_};
       if (by_tiles) {
         share.first_tile = stretch(tiles, i);
         share.last_tile = stretch(tiles, i + 1);
@@ -95,13 +95,13 @@ class MinimalFiltering final : public Kernel {
   };
 
   /// What a tile and its results' transforms take in a part.
-  std::size_t tile_floats(const Share& share) const {
+  std::size_t tile_floats(const TileShare& share) const {
     return elements * wide_floats * (picture_.in_blocks() + share.last_block - share.first_block);
   }
 
   /// So many that what they become stays in a core's own cache, or all that one reading of a filter
   /// that is far away serves.
-  std::size_t tiles_at_once(const Share& share, bool filter_is_near) const {
+  std::size_t tiles_at_once(const TileShare& share, bool filter_is_near) const {
     constexpr std::size_t own = 800 * 1024 / sizeof(float);
     const std::size_t count = share.last_tile - share.first_tile;
     const std::size_t most = filter_is_near ? std::clamp<std::size_t>(own / tile_floats(share),
@@ -111,7 +111,7 @@ class MinimalFiltering final : public Kernel {
     return (count + rounds - 1) / rounds;
   }
 
-  void compute(const Share& share, const Arguments& arguments) const {
+  void compute(const TileShare& share, const Arguments& arguments) const {
     const auto floats = [&](std::size_t input) {
       return reinterpret_cast<const float*>(arguments.inputs[input]);
     };
@@ -184,7 +184,7 @@ class MinimalFiltering final : public Kernel {
   FilteredPicture picture_;
   Epilogue epilogue_;
   KeptBytes panels_;
-  std::vector<Share> shares_;
+  std::vector<TileShare> shares_;
   std::size_t scratch_floats_ = 0;
 };
 

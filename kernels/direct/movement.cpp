@@ -3,13 +3,15 @@
 
 namespace polychron::kernels::direct {
 namespace {
-constexpr Entry entries[] = {{ops::op("concat"), prepare_concat},
-                             {op_depth_to_space, prepare_depth_to_space},
-                             {ops::op("reverse"), prepare_reverse},
-                             {ops::op("tile"), prepare_tile},
-                             {ops::op("triangular"), prepare_triangular}};
 }  // namespace
 
-std::span<const Entry> movement_entries() noexcept { return entries; }
+std::span<const Entry> movement_entries() noexcept {
+  static constexpr Entry entries[] = {{ops::op("concat"), prepare_concat},
+                               {op_depth_to_space, prepare_depth_to_space},
+                               {ops::op("reverse"), prepare_reverse},
+                               {ops::op("tile"), prepare_tile},
+                               {ops::op("triangular"), prepare_triangular}};
+  return entries;
+}
 
 }  // namespace polychron::kernels::direct

@@ -25,7 +25,7 @@ namespace polychron::kernels::direct {
 namespace {
 
 /// Along one dimension.
-struct Extent {
+struct PanelExtent {
   std::size_t in, out, window, stride, dilation, padding;
 
   /// Where a window's tap is that gives a result at `at`: outside of the picture if not below `in`.
@@ -36,11 +36,11 @@ struct Extent {
   bool is_pointwise() const { return window == 1 && stride == 1 && padding == 0 && in == out; }
 };
 
-struct Geometry {
+struct PanelGeometry {
   std::size_t batch, in_channels, out_channels;
-  Extent y, x;
+  PanelExtent y, x;
 
-  explicit Geometry(const Problem& problem) {
+  explicit PanelGeometry(const Problem& problem) {
     const auto& a = std::get<Conv2dAttributes>(problem.attributes);
     const Shape& in = problem.inputs[0].descriptor.shape;
     const Shape& filter = problem.inputs[1].descriptor.shape;
@@ -75,7 +75,7 @@ struct Geometry {
 struct Pixels {
   std::size_t picture, y, x, count, alike;
 
-  Pixels(const Geometry& geometry, std::size_t group) {
+  Pixels(const PanelGeometry& geometry, std::size_t group) {
     const std::size_t groups = geometry.groups_of_row(), row = group / groups;
     const std::size_t at = group % groups, many = geometry.long_groups_of_row();
     picture = row / geometry.y.out;
@@ -92,7 +92,7 @@ struct Pixels {
 };
 
 /// A part: some groups' results for some of their channels.
-struct Share {
+struct BlockShare {
   std::size_t first_group, last_group;
   std::size_t first_block, last_block;
 };
@@ -116,7 +116,7 @@ class PanelConvolution final : public Kernel {
     const std::size_t parts = parts_of(operations / operations_per_ns, by_groups ? groups : pairs);
     for (std::size_t i = 0; i < parts; ++i) {
       const auto stretch = [&](std::size_t count, std::size_t k) { return count * k / parts; };
-      Share share{0, groups, 0, blocks};
+      BlockShare share{0, groups, 0, blocks};
       if (by_groups) {
         share.first_group = stretch(groups, i);
         share.last_group = stretch(groups, i + 1);
@@ -142,9 +142,9 @@ class PanelConvolution final : public Kernel {
         *this, PictureOperands::of(arguments, planes, geometry_.in_plane(), geometry_.out_plane()));
   }
 
-  Share whole() const { return {0, geometry_.groups(), 0, sizes_.blocks()}; }
-  const Share& share(std::size_t part) const { return shares_[part]; }
-  std::span<const std::byte> read_first(const Share& share) const noexcept {
+  BlockShare whole() const { return {0, geometry_.groups(), 0, sizes_.blocks()}; }
+  const BlockShare& share(std::size_t part) const { return shares_[part]; }
+  std::span<const std::byte> read_first(const BlockShare& share) const noexcept {
     const std::size_t columns = std::min(most_columns, sizes_.blocks() - share.first_block);
     const std::size_t column = sizes_.column() * sizeof(float);
     return {panels_->data() + share.first_block * column,
@@ -153,7 +153,7 @@ class PanelConvolution final : public Kernel {
 
   /// So many groups at a time that what they see of the picture stays in a core's own cache while
   /// all panels pass by.
-  void compute(const Share& share, const PictureOperands& operands,
+  void compute(const BlockShare& share, const PictureOperands& operands,
                std::span<const std::byte> read_next) const {
     constexpr std::size_t own = 640 * 1024;
     const std::size_t groups = share.last_group - share.first_group;
@@ -168,7 +168,7 @@ class PanelConvolution final : public Kernel {
 
  private:
   /// `first`: panels come from far away. `read_next`: what is read after all of them.
-  void compute(const Share& share, const PictureOperands& operands, bool first,
+  void compute(const BlockShare& share, const PictureOperands& operands, bool first,
                std::span<const std::byte> read_next) const {
     constexpr std::size_t near = 512 * 1024;
     const std::size_t blocks = share.last_block - share.first_block;
@@ -202,7 +202,7 @@ class PanelConvolution final : public Kernel {
   /// Where a group's pixels begin for some tap.
   const float* left_of(const Pixels& pixels, const PictureOperands& operands) const {
     return operands.input(0) +
-           pixels.picture * Geometry::blocks(geometry_.in_channels) * operands.in_plane +
+           pixels.picture * PanelGeometry::blocks(geometry_.in_channels) * operands.in_plane +
            (pixels.y * geometry_.y.stride * geometry_.x.in + pixels.x * geometry_.x.stride) *
                wide_floats;
   }
@@ -210,9 +210,9 @@ class PanelConvolution final : public Kernel {
   PanelProduct product_of(const Pixels& pixels, std::size_t block, std::size_t columns,
                           const PictureOperands& operands,
                           std::array<Tap, most_panel_taps>& taps) const {
-    const Extent &y = geometry_.y, &x = geometry_.x;
+    const PanelExtent &y = geometry_.y, &x = geometry_.x;
     const auto* const picture = operands.input(0) + pixels.picture *
-                                                        Geometry::blocks(geometry_.in_channels) *
+                                                        PanelGeometry::blocks(geometry_.in_channels) *
                                                         operands.in_plane;
     const float* const panel =
         reinterpret_cast<const float*>(panels_->data()) + block * sizes_.column();
@@ -251,11 +251,11 @@ class PanelConvolution final : public Kernel {
             .highest = epilogue_.highest};
   }
 
-  const Geometry geometry_;
+  const PanelGeometry geometry_;
   const WindowPanels sizes_;
   const Epilogue epilogue_;
   const KeptBytes panels_;
-  std::vector<Share> shares_;
+  std::vector<BlockShare> shares_;
 };
 
 bool is_finite(const Slot& filter) {

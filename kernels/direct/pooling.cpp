@@ -15,8 +15,8 @@
 namespace polychron::kernels::direct {
 namespace {
 
-double widened(float value) { return static_cast<double>(value); }
-float widened(float16 value) { return to_float(value); }
+double summand(float value) { return static_cast<double>(value); }
+float summand(float16 value) { return to_float(value); }
 void store(double value, float& out) { out = static_cast<float>(value); }
 void store(float value, float16& out) { out = float16(value); }
 
@@ -51,13 +51,13 @@ struct Pool {
 template <class T>
 struct Sums {
   static constexpr std::ptrdiff_t size = 128;
-  using W = decltype(widened(T{}));
+  using W = decltype(summand(T{}));
   std::array<W, size> sums;
 
   /// Adds the squares of `count` numbers, `step` elements apart, from sum `first` on.
   void add(const T* in, std::ptrdiff_t step, std::ptrdiff_t first, std::ptrdiff_t count) {
     W* to = sums.data() + first;
-    const auto square = [](T x) { return widened(x) * widened(x); };
+    const auto square = [](T x) { return summand(x) * summand(x); };
     if (step == 1)
       for (std::ptrdiff_t i = 0; i < count; ++i) to[i] += square(in[i]);
     else
@@ -194,10 +194,11 @@ KernelResult prepare_l2_pool(const Problem& problem) {
   });
 }
 
-constexpr Entry entries[] = {{ops::op("l2Pool2d"), prepare_l2_pool}};
-
 }  // namespace
 
-std::span<const Entry> pooling_entries() noexcept { return entries; }
+std::span<const Entry> pooling_entries() noexcept {
+  static constexpr Entry entries[] = {{ops::op("l2Pool2d"), prepare_l2_pool}};
+  return entries;
+}
 
 }  // namespace polychron::kernels::direct

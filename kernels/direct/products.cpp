@@ -7,18 +7,19 @@
 namespace polychron::kernels::direct {
 namespace {
 
-constexpr Entry entries[] = {
-    {ops::op("gemm"), prepare_vector_product},
-    {ops::op("matmul"), prepare_vector_product},
-#ifdef POLYCHRON_WIDE
-    {ops::op("gemm"), prepare_matrix_product},
-    {ops::op("matmul"), prepare_matrix_product},
-    {op_attention, prepare_attention},
-#endif
-};
-
 }  // namespace
 
-std::span<const Entry> matrix_entries() noexcept { return entries; }
+std::span<const Entry> matrix_entries() noexcept {
+  static constexpr Entry entries[] = {
+      {ops::op("gemm"), prepare_vector_product},
+      {ops::op("matmul"), prepare_vector_product},
+  #ifdef POLYCHRON_WIDE
+      {ops::op("gemm"), prepare_matrix_product},
+      {ops::op("matmul"), prepare_matrix_product},
+      {op_attention, prepare_attention},
+  #endif
+  };
+  return entries;
+}
 
 }  // namespace polychron::kernels::direct

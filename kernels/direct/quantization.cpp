@@ -212,11 +212,12 @@ KernelResult prepare(const Problem& problem) {
       [] { return refuse("integers of 4, 8 and 32 bits only"); });
 }
 
-constexpr Entry entries[] = {{ops::op("dequantizeLinear"), prepare},
-                             {ops::op("quantizeLinear"), prepare}};
-
 }  // namespace
 
-std::span<const Entry> quantization_entries() noexcept { return entries; }
+std::span<const Entry> quantization_entries() noexcept {
+  static constexpr Entry entries[] = {{ops::op("dequantizeLinear"), prepare},
+                               {ops::op("quantizeLinear"), prepare}};
+  return entries;
+}
 
 }  // namespace polychron::kernels::direct

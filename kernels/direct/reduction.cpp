@@ -4,11 +4,13 @@
 
 namespace polychron::kernels::direct {
 namespace {
-constexpr Entry entries[] = {{ops::op("argMin"), prepare_arg_min_max},
-                             {ops::op("argMax"), prepare_arg_min_max},
-                             {ops::op("cumulativeSum"), prepare_cumulative_sum}};
 }  // namespace
 
-std::span<const Entry> reduction_entries() noexcept { return entries; }
+std::span<const Entry> reduction_entries() noexcept {
+  static constexpr Entry entries[] = {{ops::op("argMin"), prepare_arg_min_max},
+                               {ops::op("argMax"), prepare_arg_min_max},
+                               {ops::op("cumulativeSum"), prepare_cumulative_sum}};
+  return entries;
+}
 
 }  // namespace polychron::kernels::direct

@@ -11,7 +11,7 @@ namespace polychron::kernels::direct {
 namespace {
 
 /// A repeated dimension, with those within it that are not repeated themselves.
-struct Level {
+struct Repetition {
   std::size_t count, repetitions;
   std::size_t in_step, out_step;  ///< bytes from item to item
 };
@@ -64,7 +64,7 @@ class Tiler {
       std::memcpy(out, in, run_);
       return;
     }
-    const Level& level = levels_[depth];
+    const Repetition& level = levels_[depth];
     if (depth + 2 == levels_.size() && levels_.back().count == 1 && run_ == size_)
       with_size(element_, [&]<class T>(T) {
         repeat_elements<T>(in, out, level.count, levels_.back().repetitions);
@@ -79,7 +79,7 @@ class Tiler {
 
   DataType element_;
   std::size_t size_, run_;
-  std::vector<Level> levels_;  ///< outermost first
+  std::vector<Repetition> levels_;  ///< outermost first
   bool open_ = false;          ///< the level last added has no repetitions yet
 };
 

@@ -150,11 +150,12 @@ KernelResult prepare_binary(const Problem& problem) {
       !left, !right);
 }
 
-constexpr auto entries =
-    joined(entries_of(unaries, prepare_unary), entries_of(binaries, prepare_binary));
-
 }  // namespace
 
-std::span<const Entry> elementwise_entries() noexcept { return entries; }
+std::span<const Entry> elementwise_entries() noexcept {
+  static constexpr auto entries =
+      joined(entries_of(unaries, prepare_unary), entries_of(binaries, prepare_binary));
+  return entries;
+}
 
 }  // namespace polychron::kernels::eigen

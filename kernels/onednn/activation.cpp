@@ -69,11 +69,12 @@ KernelResult prepare_softmax(const Problem& problem) {
 }
 
 constexpr Entry softmax[] = {{op("softmax"), prepare_softmax}};
-constexpr auto entries = joined(entries_of(functions, prepare_function), std::to_array(softmax));
-
 }  // namespace
 
 std::span<const Function> activation_functions() noexcept { return functions; }
-std::span<const Entry> activation_entries() noexcept { return entries; }
+std::span<const Entry> activation_entries() noexcept {
+  static constexpr auto entries = joined(entries_of(functions, prepare_function), std::to_array(softmax));
+  return entries;
+}
 
 }  // namespace polychron::kernels::onednn

@@ -124,12 +124,13 @@ KernelResult prepare_pixel(const Problem& problem) {
   return prepare_product(product);
 }
 
-constexpr Entry entries[] = {{ops::op("conv2d"), prepare_pixel},
-                             {ops::op("conv2d"), prepare_convolution},
-                             {ops::op("convTranspose2d"), prepare_convolution}};
-
 }  // namespace
 
-std::span<const Entry> convolution_entries() noexcept { return entries; }
+std::span<const Entry> convolution_entries() noexcept {
+  static constexpr Entry entries[] = {{ops::op("conv2d"), prepare_pixel},
+                               {ops::op("conv2d"), prepare_convolution},
+                               {ops::op("convTranspose2d"), prepare_convolution}};
+  return entries;
+}
 
 }  // namespace polychron::kernels::onednn

@@ -10,7 +10,7 @@ namespace {
 using dnnl::algorithm;
 using ops::op;
 
-constexpr Function functions[] = {
+constexpr Function plain_functions[] = {
     {op("abs"), function<algorithm::eltwise_abs>},
     {op("exp"), function<algorithm::eltwise_exp>},
     {op("log"), function<algorithm::eltwise_log>},
@@ -110,13 +110,14 @@ KernelResult prepare_operation(const Problem& problem) {
   });
 }
 
-constexpr auto entries =
-    joined(entries_of(functions, prepare_function), entries_of(operations, prepare_operation));
-
 }  // namespace
 
-std::span<const Function> elementwise_functions() noexcept { return functions; }
+std::span<const Function> elementwise_functions() noexcept { return plain_functions; }
 std::span<const Operation> elementwise_operations() noexcept { return operations; }
-std::span<const Entry> elementwise_entries() noexcept { return entries; }
+std::span<const Entry> elementwise_entries() noexcept {
+  static constexpr auto entries =
+      joined(entries_of(plain_functions, prepare_function), entries_of(operations, prepare_operation));
+  return entries;
+}
 
 }  // namespace polychron::kernels::onednn

@@ -129,10 +129,12 @@ KernelResult prepare_product(const Problem& problem) {
 }
 
 namespace {
-constexpr Entry entries[] = {{ops::op("gemm"), prepare_product},
-                             {ops::op("matmul"), prepare_product}};
 }  // namespace
 
-std::span<const Entry> matrix_entries() noexcept { return entries; }
+std::span<const Entry> matrix_entries() noexcept {
+  static constexpr Entry entries[] = {{ops::op("gemm"), prepare_product},
+                               {ops::op("matmul"), prepare_product}};
+  return entries;
+}
 
 }  // namespace polychron::kernels::onednn

@@ -62,12 +62,13 @@ KernelResult prepare_concat(const Problem& problem) {
   });
 }
 
-constexpr Entry entries[] = {{ops::op("concat"), prepare_concat},
-                             {ops::op("transpose"), prepare_reorder},
-                             {op_reorder, prepare_reorder}};
-
 }  // namespace
 
-std::span<const Entry> movement_entries() noexcept { return entries; }
+std::span<const Entry> movement_entries() noexcept {
+  static constexpr Entry entries[] = {{ops::op("concat"), prepare_concat},
+                               {ops::op("transpose"), prepare_reorder},
+                               {op_reorder, prepare_reorder}};
+  return entries;
+}
 
 }  // namespace polychron::kernels::onednn

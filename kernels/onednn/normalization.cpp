@@ -37,10 +37,11 @@ KernelResult prepare_layer_normalization(const Problem& problem) {
   });
 }
 
-constexpr Entry entries[] = {{ops::op("layerNormalization"), prepare_layer_normalization}};
-
 }  // namespace
 
-std::span<const Entry> normalization_entries() noexcept { return entries; }
+std::span<const Entry> normalization_entries() noexcept {
+  static constexpr Entry entries[] = {{ops::op("layerNormalization"), prepare_layer_normalization}};
+  return entries;
+}
 
 }  // namespace polychron::kernels::onednn

@@ -59,10 +59,11 @@ KernelResult prepare_pool(const Problem& problem) {
   });
 }
 
-constexpr Entry entries[] = {{op("averagePool2d"), prepare_pool}, {op("maxPool2d"), prepare_pool}};
-
 }  // namespace
 
-std::span<const Entry> pooling_entries() noexcept { return entries; }
+std::span<const Entry> pooling_entries() noexcept {
+  static constexpr Entry entries[] = {{op("averagePool2d"), prepare_pool}, {op("maxPool2d"), prepare_pool}};
+  return entries;
+}
 
 }  // namespace polychron::kernels::onednn

@@ -101,7 +101,7 @@ std::unique_ptr<PrimitiveKernel> kernel_of(const Recurrence& r, const Descriptor
   return kernel;
 }
 
-std::unique_ptr<PrimitiveKernel> describe(const Recurrence& r, const Problem& problem,
+std::unique_ptr<PrimitiveKernel> recurrent_kernel(const Recurrence& r, const Problem& problem,
                                           std::size_t direction) {
   const Constants constants{in_order(r, problem.inputs[1], direction),
                             in_order(r, problem.inputs[2], direction),
@@ -136,7 +136,7 @@ std::unique_ptr<PrimitiveKernel> describe(const Recurrence& r, const Problem& pr
 class RecurrentKernel final : public Kernel {
  public:
   RecurrentKernel(const Recurrence& recurrence, const Problem& problem) : r(recurrence) {
-    for (std::size_t d = 0; d < r.directions; ++d) directions.push_back(describe(r, problem, d));
+    for (std::size_t d = 0; d < r.directions; ++d) directions.push_back(recurrent_kernel(r, problem, d));
     for (const std::size_t index : {std::size_t{1}, std::size_t{2}, r.bias, r.recurrent_bias})
       if (index != Recurrence::absent) kept_.push_back(index);
     sequence_place = scratch.take_floats(sequence_in_place() ? 0 : r.steps * r.states());
@@ -243,14 +243,15 @@ KernelResult prepare_primitive(const Problem& problem) {
   return guarded([&] { return KernelResult(std::make_unique<RecurrentKernel>(r, problem)); });
 }
 
-constexpr Entry entries[] = {
-    {ops::op("gru"), prepare_primitive},      {ops::op("gru"), prepare_recurrent_products},
-    {ops::op("gruCell"), prepare_primitive},  {ops::op("gruCell"), prepare_recurrent_products},
-    {ops::op("lstm"), prepare_primitive},     {ops::op("lstm"), prepare_recurrent_products},
-    {ops::op("lstmCell"), prepare_primitive}, {ops::op("lstmCell"), prepare_recurrent_products}};
-
 }  // namespace
 
-std::span<const Entry> recurrent_entries() noexcept { return entries; }
+std::span<const Entry> recurrent_entries() noexcept {
+  static constexpr Entry entries[] = {
+      {ops::op("gru"), prepare_primitive},      {ops::op("gru"), prepare_recurrent_products},
+      {ops::op("gruCell"), prepare_primitive},  {ops::op("gruCell"), prepare_recurrent_products},
+      {ops::op("lstm"), prepare_primitive},     {ops::op("lstm"), prepare_recurrent_products},
+      {ops::op("lstmCell"), prepare_primitive}, {ops::op("lstmCell"), prepare_recurrent_products}};
+  return entries;
+}
 
 }  // namespace polychron::kernels::onednn

@@ -17,7 +17,7 @@ namespace {
 
 /// A product with the transposed rows of a weight; `kept` if the weight is a constant that the
 /// product reads as it is.
-struct Product {
+struct GateProduct {
   std::unique_ptr<Kernel> kernel;
   ops::ConstantBytes kept;
   std::size_t weight = 0;  ///< the operand
@@ -26,10 +26,10 @@ struct Product {
 
 /// The products of one direction: the last is only for a GRU that resets before.
 enum Stage : std::size_t { from_input, from_state, from_reset };
-using Products = std::array<Product, 3>;
+using Products = std::array<GateProduct, 3>;
 
 /// The elements of a constant as float32.
-ops::ConstantBytes floats_of(const Slot& slot, std::size_t first, std::size_t count) {
+ops::ConstantBytes constant_floats(const Slot& slot, std::size_t first, std::size_t count) {
   Buffer floats(count * sizeof(float));
   const auto target = floats.as<float>();
   const auto convert = [&]<class T>(T) {
@@ -43,9 +43,9 @@ ops::ConstantBytes floats_of(const Slot& slot, std::size_t first, std::size_t co
   return std::make_shared<const Buffer>(std::move(floats));
 }
 
-class RecurrentKernel final : public Kernel {
+class ProductsKernel final : public Kernel {
  public:
-  explicit RecurrentKernel(const Problem& problem)
+  explicit ProductsKernel(const Problem& problem)
       : r(problem), half(problem.inputs[0].descriptor.data_type == DataType::float16) {
     for (const Slot& slot : problem.inputs)
       counts.push_back(slot.present ? *element_count(slot.descriptor.shape) : 0);
@@ -64,7 +64,7 @@ class RecurrentKernel final : public Kernel {
         wanted.emplace_back(from_reset, 2, r.batch, r.hidden, first_rows);
       for (const auto& [stage, weight, rows, columns, skipped] : wanted) {
         const std::size_t depth = problem.inputs[weight].descriptor.shape.back();
-        Product& product = products[d][stage];
+        GateProduct& product = products[d][stage];
         product.weight = weight;
         product.first = (d * r.gate_rows() + skipped) * depth;
         if (auto error = prepare(problem, product, {rows, depth, columns})) return error;
@@ -96,7 +96,7 @@ class RecurrentKernel final : public Kernel {
     std::size_t rows, inner, columns;
   };
 
-  std::optional<Error> prepare(const Problem& problem, Product& product, const Extents& e) {
+  std::optional<Error> prepare(const Problem& problem, GateProduct& product, const Extents& e) {
     const auto slot = [](std::size_t rows, std::size_t columns) {
       Slot matrix;
       matrix.descriptor.shape = {std::uint32_t(rows), std::uint32_t(columns)};
@@ -110,7 +110,7 @@ class RecurrentKernel final : public Kernel {
     gemm.own_inputs = 2;
     const Slot& weight = problem.inputs[product.weight];
     if (weight.constant)
-      gemm.inputs[1].constant = floats_of(weight, product.first, e.columns * e.inner);
+      gemm.inputs[1].constant = constant_floats(weight, product.first, e.columns * e.inner);
     auto prepared = prepare_product(gemm);
     if (!prepared) return prepared.error();
     product.kernel = std::move(prepared).value();
@@ -135,7 +135,7 @@ class RecurrentKernel final : public Kernel {
     recurrent_bias = scratch.take_floats(r.gate_rows());
     std::size_t largest = 0;
     for (const Products& direction : products)
-      for (const Product& product : direction)
+      for (const GateProduct& product : direction)
         if (product.kernel) largest = std::max(largest, product.kernel->scratch_bytes());
     inner = scratch.take(largest);
   }
@@ -144,11 +144,11 @@ class RecurrentKernel final : public Kernel {
   std::size_t constant_bytes_ = 0;
 };
 
-class RecurrentBound final : public Bound {
+class BoundProducts final : public Bound {
  public:
-  RecurrentBound(const RecurrentKernel& kernel, const Arguments& arguments)
+  BoundProducts(const ProductsKernel& kernel, const Arguments& arguments)
       : k_(kernel), r_(kernel.r), arguments_(arguments) {
-    each_product([&](std::size_t stage, const Product& product, Inner& inner) {
+    each_product([&](std::size_t stage, const GateProduct& product, Inner& inner) {
       inner.inputs.resize(2);
       inner.outputs.resize(1);
       place(stage, product, inner);
@@ -157,7 +157,7 @@ class RecurrentBound final : public Bound {
   }
 
   void rebind() override {
-    each_product([&](std::size_t stage, const Product& product, Inner& inner) {
+    each_product([&](std::size_t stage, const GateProduct& product, Inner& inner) {
       place(stage, product, inner);
       inner.rebind(arguments_.scratch + k_.inner);
     });
@@ -203,7 +203,7 @@ class RecurrentBound final : public Bound {
         if (k_.products[d][stage].kernel) f(stage, k_.products[d][stage], inner_[d][stage]);
   }
 
-  void place(std::size_t stage, const Product& product, Inner& inner) const {
+  void place(std::size_t stage, const GateProduct& product, Inner& inner) const {
     const auto bytes = [](const float* at) { return reinterpret_cast<const std::byte*>(at); };
     inner.inputs[0] = bytes(stage == from_input   ? operand(0, 0)
                             : stage == from_state ? floats(k_.hidden)
@@ -317,14 +317,14 @@ class RecurrentBound final : public Bound {
     }
   }
 
-  const RecurrentKernel& k_;
+  const ProductsKernel& k_;
   const Recurrence& r_;
   const Arguments& arguments_;
   std::array<std::array<Inner, 3>, 2> inner_;
 };
 
-std::unique_ptr<Bound> RecurrentKernel::bind(const Arguments& arguments) const {
-  return std::make_unique<RecurrentBound>(*this, arguments);
+std::unique_ptr<Bound> ProductsKernel::bind(const Arguments& arguments) const {
+  return std::make_unique<BoundProducts>(*this, arguments);
 }
 
 }  // namespace
@@ -334,7 +334,7 @@ KernelResult prepare_recurrent_products(const Problem& problem) {
   for (const Slot& slot : problem.inputs)
     if (slot.layout != Layout::plain) return refuse("plain layout only");
   if (Recurrence(problem).is_small()) return refuse("plain loops are faster for so little");
-  auto kernel = std::make_unique<RecurrentKernel>(problem);
+  auto kernel = std::make_unique<ProductsKernel>(problem);
   if (auto error = kernel->prepare(problem)) return *error;
   return KernelResult(std::move(kernel));
 }

@@ -39,10 +39,11 @@ KernelResult prepare_reduction(const Problem& problem) {
   });
 }
 
-constexpr auto entries = entries_of(reductions, prepare_reduction);
-
 }  // namespace
 
-std::span<const Entry> reduction_entries() noexcept { return entries; }
+std::span<const Entry> reduction_entries() noexcept {
+  static constexpr auto entries = entries_of(reductions, prepare_reduction);
+  return entries;
+}
 
 }  // namespace polychron::kernels::onednn

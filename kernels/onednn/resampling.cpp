@@ -33,10 +33,11 @@ KernelResult prepare_resample(const Problem& problem) {
   });
 }
 
-constexpr Entry entries[] = {{ops::op("resample2d"), prepare_resample}};
-
 }  // namespace
 
-std::span<const Entry> resampling_entries() noexcept { return entries; }
+std::span<const Entry> resampling_entries() noexcept {
+  static constexpr Entry entries[] = {{ops::op("resample2d"), prepare_resample}};
+  return entries;
+}
 
 }  // namespace polychron::kernels::onednn

@@ -79,7 +79,7 @@ void softmax(const Call& call) {
   });
 }
 
-constexpr Entry entries[] = {
+constexpr Entry activation_table[] = {
     {op("clamp"), clamp},
     {op("elu"), floats<[](double x, Parameters p) { return x < 0 ? p.alpha * std::expm1(x) : x; }>},
     {op("gelu"),
@@ -103,6 +103,6 @@ constexpr Entry entries[] = {
 
 }  // namespace
 
-std::span<const Entry> activation_entries() noexcept { return entries; }
+std::span<const Entry> activation_entries() noexcept { return activation_table; }
 
 }  // namespace polychron::kernels::reference

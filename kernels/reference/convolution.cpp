@@ -92,10 +92,11 @@ void conv_transpose2d(const Call& call) {
   });
 }
 
-constexpr Entry entries[] = {{op("conv2d"), conv2d}, {op("convTranspose2d"), conv_transpose2d}};
-
 }  // namespace
 
-std::span<const Entry> convolution_entries() noexcept { return entries; }
+std::span<const Entry> convolution_entries() noexcept {
+  static constexpr Entry entries[] = {{op("conv2d"), conv2d}, {op("convTranspose2d"), conv_transpose2d}};
+  return entries;
+}
 
 }  // namespace polychron::kernels::reference

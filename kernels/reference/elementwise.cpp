@@ -135,7 +135,7 @@ void cast(const Call& call) {
   });
 }
 
-constexpr Entry entries[] = {
+constexpr Entry elementwise_table[] = {
     {op("abs"), numbers<Abs>},
     {op("add"), arithmetic<Add>},
     {op("cast"), cast},
@@ -176,6 +176,6 @@ constexpr Entry entries[] = {
 
 }  // namespace
 
-std::span<const Entry> elementwise_entries() noexcept { return entries; }
+std::span<const Entry> elementwise_entries() noexcept { return elementwise_table; }
 
 }  // namespace polychron::kernels::reference

@@ -111,14 +111,15 @@ void scatter_nd(const Call& call) {
   });
 }
 
-constexpr Entry entries[] = {{op("gather"), gather},
-                             {op("gatherElements"), gather_elements},
-                             {op("gatherND"), gather_nd},
-                             {op("scatterElements"), scatter_elements},
-                             {op("scatterND"), scatter_nd}};
-
 }  // namespace
 
-std::span<const Entry> indexing_entries() noexcept { return entries; }
+std::span<const Entry> indexing_entries() noexcept {
+  static constexpr Entry entries[] = {{op("gather"), gather},
+                               {op("gatherElements"), gather_elements},
+                               {op("gatherND"), gather_nd},
+                               {op("scatterElements"), scatter_elements},
+                               {op("scatterND"), scatter_nd}};
+  return entries;
+}
 
 }  // namespace polychron::kernels::reference

@@ -63,10 +63,11 @@ void gemm(const Call& call) {
   });
 }
 
-constexpr Entry entries[] = {{op("gemm"), gemm}, {op("matmul"), matmul}};
-
 }  // namespace
 
-std::span<const Entry> matrix_entries() noexcept { return entries; }
+std::span<const Entry> matrix_entries() noexcept {
+  static constexpr Entry entries[] = {{op("gemm"), gemm}, {op("matmul"), matmul}};
+  return entries;
+}
 
 }  // namespace polychron::kernels::reference

@@ -147,20 +147,21 @@ void triangular(const Call& call) {
   });
 }
 
-constexpr Entry entries[] = {{op("concat"), concat},
-                             {op("expand"), expand},
-                             {op("pad"), pad},
-                             {op("slice"), slice},
-                             {op("split"), split},
-                             {op("transpose"), transpose},
-                             {op("reshape"), copy},
-                             {op_copy, copy},
-                             {op("reverse"), reverse},
-                             {op("tile"), tile},
-                             {op("triangular"), triangular}};
-
 }  // namespace
 
-std::span<const Entry> movement_entries() noexcept { return entries; }
+std::span<const Entry> movement_entries() noexcept {
+  static constexpr Entry entries[] = {{op("concat"), concat},
+                               {op("expand"), expand},
+                               {op("pad"), pad},
+                               {op("slice"), slice},
+                               {op("split"), split},
+                               {op("transpose"), transpose},
+                               {op("reshape"), copy},
+                               {op_copy, copy},
+                               {op("reverse"), reverse},
+                               {op("tile"), tile},
+                               {op("triangular"), triangular}};
+  return entries;
+}
 
 }  // namespace polychron::kernels::reference

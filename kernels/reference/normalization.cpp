@@ -111,12 +111,13 @@ void layer_normalization(const Call& call) {
   });
 }
 
-constexpr Entry entries[] = {{op("batchNormalization"), batch_normalization},
-                             {op("instanceNormalization"), instance_normalization},
-                             {op("layerNormalization"), layer_normalization}};
-
 }  // namespace
 
-std::span<const Entry> normalization_entries() noexcept { return entries; }
+std::span<const Entry> normalization_entries() noexcept {
+  static constexpr Entry entries[] = {{op("batchNormalization"), batch_normalization},
+                               {op("instanceNormalization"), instance_normalization},
+                               {op("layerNormalization"), layer_normalization}};
+  return entries;
+}
 
 }  // namespace polychron::kernels::reference

@@ -72,12 +72,13 @@ void max_pool(const Call& call) {
   with_element(call.in_type(), [&]<class T>(T) { pool_with<Largest<Wide<T>>, T>(call); });
 }
 
-constexpr Entry entries[] = {{op("averagePool2d"), pool_floats<Average>},
-                             {op("l2Pool2d"), pool_floats<Norm>},
-                             {op("maxPool2d"), max_pool}};
-
 }  // namespace
 
-std::span<const Entry> pooling_entries() noexcept { return entries; }
+std::span<const Entry> pooling_entries() noexcept {
+  static constexpr Entry entries[] = {{op("averagePool2d"), pool_floats<Average>},
+                               {op("l2Pool2d"), pool_floats<Norm>},
+                               {op("maxPool2d"), max_pool}};
+  return entries;
+}
 
 }  // namespace polychron::kernels::reference

@@ -78,11 +78,12 @@ void dequantize(const Call& call) {
   });
 }
 
-constexpr Entry entries[] = {{op("dequantizeLinear"), dequantize},
-                             {op("quantizeLinear"), quantize}};
-
 }  // namespace
 
-std::span<const Entry> quantization_entries() noexcept { return entries; }
+std::span<const Entry> quantization_entries() noexcept {
+  static constexpr Entry entries[] = {{op("dequantizeLinear"), dequantize},
+                               {op("quantizeLinear"), quantize}};
+  return entries;
+}
 
 }  // namespace polychron::kernels::reference

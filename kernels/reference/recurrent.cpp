@@ -149,13 +149,14 @@ void recurrent(const Call& call) {
   });
 }
 
-constexpr Entry entries[] = {{op("gru"), recurrent, scratch},
-                             {op("gruCell"), recurrent, scratch},
-                             {op("lstm"), recurrent, scratch},
-                             {op("lstmCell"), recurrent, scratch}};
-
 }  // namespace
 
-std::span<const Entry> recurrent_entries() noexcept { return entries; }
+std::span<const Entry> recurrent_entries() noexcept {
+  static constexpr Entry entries[] = {{op("gru"), recurrent, scratch},
+                               {op("gruCell"), recurrent, scratch},
+                               {op("lstm"), recurrent, scratch},
+                               {op("lstmCell"), recurrent, scratch}};
+  return entries;
+}
 
 }  // namespace polychron::kernels::reference

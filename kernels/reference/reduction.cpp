@@ -194,24 +194,25 @@ constexpr auto larger = [](auto a, auto b) { return a < b || b != b ? b : a; };
 constexpr auto smaller = [](auto a, auto b) { return b < a || b != b ? b : a; };
 constexpr auto times = [](auto a, auto b) { return product(a, b); };
 
-constexpr Entry entries[] = {
-    {op("argMax"), arg<true>},
-    {op("argMin"), arg<false>},
-    {op("cumulativeSum"), cumulative_sum},
-    {op("reduceL1"), reduce<Summing<magnitude, unchanged>>},
-    {op("reduceL2"), reduce<Summing<square, root>>},
-    {op("reduceLogSum"), reduce<Summing<itself, logarithm>>},
-    {op("reduceLogSumExp"), reduce<LogSumExp>},
-    {op("reduceMax"), reduce<Folding<larger>>},
-    {op("reduceMean"), reduce<Summing<itself, mean>>},
-    {op("reduceMin"), reduce<Folding<smaller>>},
-    {op("reduceProduct"), reduce<Folding<times>>},
-    {op("reduceSum"), reduce<Summing<itself, unchanged>>},
-    {op("reduceSumSquare"), reduce<Summing<square, unchanged>>},
-};
-
 }  // namespace
 
-std::span<const Entry> reduction_entries() noexcept { return entries; }
+std::span<const Entry> reduction_entries() noexcept {
+  static constexpr Entry entries[] = {
+      {op("argMax"), arg<true>},
+      {op("argMin"), arg<false>},
+      {op("cumulativeSum"), cumulative_sum},
+      {op("reduceL1"), reduce<Summing<magnitude, unchanged>>},
+      {op("reduceL2"), reduce<Summing<square, root>>},
+      {op("reduceLogSum"), reduce<Summing<itself, logarithm>>},
+      {op("reduceLogSumExp"), reduce<LogSumExp>},
+      {op("reduceMax"), reduce<Folding<larger>>},
+      {op("reduceMean"), reduce<Summing<itself, mean>>},
+      {op("reduceMin"), reduce<Folding<smaller>>},
+      {op("reduceProduct"), reduce<Folding<times>>},
+      {op("reduceSum"), reduce<Summing<itself, unchanged>>},
+      {op("reduceSumSquare"), reduce<Summing<square, unchanged>>},
+  };
+  return entries;
+}
 
 }  // namespace polychron::kernels::reference

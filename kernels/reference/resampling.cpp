@@ -56,10 +56,11 @@ void resample2d(const Call& call) {
   });
 }
 
-constexpr Entry entries[] = {{ops::op("resample2d"), resample2d}};
-
 }  // namespace
 
-std::span<const Entry> resampling_entries() noexcept { return entries; }
+std::span<const Entry> resampling_entries() noexcept {
+  static constexpr Entry entries[] = {{ops::op("resample2d"), resample2d}};
+  return entries;
+}
 
 }  // namespace polychron::kernels::reference

@@ -156,31 +156,32 @@ void mish(Node& node) {
 }
 
 using B = GraphBuilder;
-constexpr std::array rows{
-    Row{"Celu", celu},
-    Row{"Clip", clip},
-    Row{"Elu", elu},
-    Row{"Gelu", gelu},
-    Row{"HardSigmoid", hard_sigmoid},
-    Row{"HardSwish", plain<&B::hard_swish>},
-    Row{"LeakyRelu", leaky_relu},
-    Row{"LogSoftmax", normalized<log_softmax>},
-    Row{"Mish", mish},
-    Row{"PRelu", prelu},
-    Row{"Relu", relu},
-    Row{"Selu", selu},
-    Row{"Shrink", shrink},
-    Row{"Sigmoid", plain<&B::sigmoid>},
-    Row{"Softmax", normalized<softmax>},
-    Row{"Softplus", plain<&B::softplus>},
-    Row{"Softsign", plain<&B::softsign>},
-    Row{"Swish", swish},
-    Row{"Tanh", plain<&B::tanh>},
-    Row{"ThresholdedRelu", thresholded_relu},
-};
-
 }  // namespace
 
-std::span<const Row> activation_rows() noexcept { return rows; }
+std::span<const Row> activation_rows() noexcept {
+  static constexpr std::array rows{
+      Row{"Celu", celu},
+      Row{"Clip", clip},
+      Row{"Elu", elu},
+      Row{"Gelu", gelu},
+      Row{"HardSigmoid", hard_sigmoid},
+      Row{"HardSwish", plain<&B::hard_swish>},
+      Row{"LeakyRelu", leaky_relu},
+      Row{"LogSoftmax", normalized<log_softmax>},
+      Row{"Mish", mish},
+      Row{"PRelu", prelu},
+      Row{"Relu", relu},
+      Row{"Selu", selu},
+      Row{"Shrink", shrink},
+      Row{"Sigmoid", plain<&B::sigmoid>},
+      Row{"Softmax", normalized<softmax>},
+      Row{"Softplus", plain<&B::softplus>},
+      Row{"Softsign", plain<&B::softsign>},
+      Row{"Swish", swish},
+      Row{"Tanh", plain<&B::tanh>},
+      Row{"ThresholdedRelu", thresholded_relu},
+  };
+  return rows;
+}
 
 }  // namespace polychron::onnx::detail

@@ -177,14 +177,15 @@ void scan(Node& node) {
   node.set_all(scan_along(node, walk, states, inputs));
 }
 
-constexpr std::array rows{
-    Row{"If", branch},
-    Row{"Loop", loop},
-    Row{"Scan", scan},
-};
-
 }  // namespace
 
-std::span<const Row> control_rows() noexcept { return rows; }
+std::span<const Row> control_rows() noexcept {
+  static constexpr std::array rows{
+      Row{"If", branch},
+      Row{"Loop", loop},
+      Row{"Scan", scan},
+  };
+  return rows;
+}
 
 }  // namespace polychron::onnx::detail

@@ -73,13 +73,14 @@ void cast(Node& node) {
 
 void cast_like(Node& node) { cast_to(node, node.type(1)); }
 
-constexpr std::array rows{
-    Row{"Cast", cast},
-    Row{"CastLike", cast_like},
-};
-
 }  // namespace
 
-std::span<const Row> conversion_rows() noexcept { return rows; }
+std::span<const Row> conversion_rows() noexcept {
+  static constexpr std::array rows{
+      Row{"Cast", cast},
+      Row{"CastLike", cast_like},
+  };
+  return rows;
+}
 
 }  // namespace polychron::onnx::detail

@@ -178,13 +178,14 @@ void conv_transpose(Node& node) {
   node.set(lowered(node, result).operand());
 }
 
-constexpr std::array rows{
-    Row{"Conv", conv},
-    Row{"ConvTranspose", conv_transpose},
-};
-
 }  // namespace
 
-std::span<const Row> convolution_rows() noexcept { return rows; }
+std::span<const Row> convolution_rows() noexcept {
+  static constexpr std::array rows{
+      Row{"Conv", conv},
+      Row{"ConvTranspose", conv_transpose},
+  };
+  return rows;
+}
 
 }  // namespace polychron::onnx::detail

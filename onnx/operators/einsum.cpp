@@ -172,8 +172,6 @@ void einsum(Node& node) {
   node.set(node.builder.identity(arranged(sum, equation.output).operand(), node.options()));
 }
 
-constexpr std::array rows{Row{"Einsum", einsum}};
-
 }  // namespace
 
 Equation parse_equation(const std::string& text, const std::vector<std::size_t>& ranks) {
@@ -219,6 +217,9 @@ Equation parse_equation(const std::string& text, const std::vector<std::size_t>&
   return equation;
 }
 
-std::span<const Row> einsum_rows() noexcept { return rows; }
+std::span<const Row> einsum_rows() noexcept {
+  static constexpr std::array rows{Row{"Einsum", einsum}};
+  return rows;
+}
 
 }  // namespace polychron::onnx::detail

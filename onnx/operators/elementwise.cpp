@@ -195,46 +195,47 @@ void where(Node& node) {
 }
 
 using B = GraphBuilder;
-constexpr std::array rows{
-    Row{"Add", binary<&B::add, host_add>},
-    Row{"Sub", binary<&B::sub, host_sub>},
-    Row{"Mul", binary<&B::mul, host_mul>},
-    Row{"Div", binary<&B::div, host_div>},
-    Row{"Pow", pow},
-    Row{"Max", variadic<&B::max, host_max>},
-    Row{"Min", variadic<&B::min, host_min>},
-    Row{"Sum", variadic<&B::add, host_add>},
-    Row{"Mean", mean},
-    Row{"Equal", binary<&B::equal, host_equal>},
-    Row{"Greater", binary<&B::greater, host_greater>},
-    Row{"GreaterOrEqual", binary<&B::greater_or_equal, host_greater_or_equal>},
-    Row{"Less", binary<&B::lesser, host_less>},
-    Row{"LessOrEqual", binary<&B::lesser_or_equal, host_less_or_equal>},
-    Row{"And", binary<&B::logical_and, host_and>},
-    Row{"Or", binary<&B::logical_or, host_or>},
-    Row{"Xor", binary<&B::logical_xor, host_xor>},
-    Row{"Not", logical_not},
-    Row{"Abs", unary<&B::abs, host_abs>},
-    Row{"Ceil", unary<&B::ceil, host_ceil>},
-    Row{"Cos", unary<&B::cos, no_host>},
-    Row{"Erf", unary<&B::erf, no_host>},
-    Row{"Exp", unary<&B::exp, host_exp>},
-    Row{"Floor", unary<&B::floor, host_floor>},
-    Row{"IsInf", is_infinite},
-    Row{"IsNaN", is_nan},
-    Row{"Log", unary<&B::log, host_log>},
-    Row{"Neg", unary<&B::neg, host_neg>},
-    Row{"Reciprocal", unary<&B::reciprocal, host_reciprocal>},
-    Row{"Round", unary<&B::round_even, host_round>},
-    Row{"Sign", unary<&B::sign, host_sign>},
-    Row{"Sin", unary<&B::sin, no_host>},
-    Row{"Sqrt", unary<&B::sqrt, host_sqrt>},
-    Row{"Tan", unary<&B::tan, no_host>},
-    Row{"Where", where},
-};
-
 }  // namespace
 
-std::span<const Row> elementwise_rows() noexcept { return rows; }
+std::span<const Row> elementwise_rows() noexcept {
+  static constexpr std::array rows{
+      Row{"Add", binary<&B::add, host_add>},
+      Row{"Sub", binary<&B::sub, host_sub>},
+      Row{"Mul", binary<&B::mul, host_mul>},
+      Row{"Div", binary<&B::div, host_div>},
+      Row{"Pow", pow},
+      Row{"Max", variadic<&B::max, host_max>},
+      Row{"Min", variadic<&B::min, host_min>},
+      Row{"Sum", variadic<&B::add, host_add>},
+      Row{"Mean", mean},
+      Row{"Equal", binary<&B::equal, host_equal>},
+      Row{"Greater", binary<&B::greater, host_greater>},
+      Row{"GreaterOrEqual", binary<&B::greater_or_equal, host_greater_or_equal>},
+      Row{"Less", binary<&B::lesser, host_less>},
+      Row{"LessOrEqual", binary<&B::lesser_or_equal, host_less_or_equal>},
+      Row{"And", binary<&B::logical_and, host_and>},
+      Row{"Or", binary<&B::logical_or, host_or>},
+      Row{"Xor", binary<&B::logical_xor, host_xor>},
+      Row{"Not", logical_not},
+      Row{"Abs", unary<&B::abs, host_abs>},
+      Row{"Ceil", unary<&B::ceil, host_ceil>},
+      Row{"Cos", unary<&B::cos, no_host>},
+      Row{"Erf", unary<&B::erf, no_host>},
+      Row{"Exp", unary<&B::exp, host_exp>},
+      Row{"Floor", unary<&B::floor, host_floor>},
+      Row{"IsInf", is_infinite},
+      Row{"IsNaN", is_nan},
+      Row{"Log", unary<&B::log, host_log>},
+      Row{"Neg", unary<&B::neg, host_neg>},
+      Row{"Reciprocal", unary<&B::reciprocal, host_reciprocal>},
+      Row{"Round", unary<&B::round_even, host_round>},
+      Row{"Sign", unary<&B::sign, host_sign>},
+      Row{"Sin", unary<&B::sin, no_host>},
+      Row{"Sqrt", unary<&B::sqrt, host_sqrt>},
+      Row{"Tan", unary<&B::tan, no_host>},
+      Row{"Where", where},
+  };
+  return rows;
+}
 
 }  // namespace polychron::onnx::detail

@@ -108,14 +108,15 @@ void apply(Node& node) {
   node.set(function(term(node, 0)).operand());
 }
 
-constexpr std::array rows{
-    Row{"Acos", apply<acos>},   Row{"Acosh", apply<acosh>}, Row{"Asin", apply<asin>},
-    Row{"Asinh", apply<asinh>}, Row{"Atan", apply<atan>},   Row{"Atanh", apply<atanh>},
-    Row{"Cosh", apply<cosh>},   Row{"Sinh", apply<sinh>},
-};
-
 }  // namespace
 
-std::span<const Row> function_rows() noexcept { return rows; }
+std::span<const Row> function_rows() noexcept {
+  static constexpr std::array rows{
+      Row{"Acos", apply<acos>},   Row{"Acosh", apply<acosh>}, Row{"Asin", apply<asin>},
+      Row{"Asinh", apply<asinh>}, Row{"Atan", apply<atan>},   Row{"Atanh", apply<atanh>},
+      Row{"Cosh", apply<cosh>},   Row{"Sinh", apply<sinh>},
+  };
+  return rows;
+}
 
 }  // namespace polychron::onnx::detail

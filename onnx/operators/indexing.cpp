@@ -163,13 +163,14 @@ void gather(Node& node) {
   node.set(node.builder.gather(node.operand(0), at, options));
 }
 
-constexpr std::array rows{
-    Row{"Gather", gather},
-    Row{"Slice", slice},
-};
-
 }  // namespace
 
-std::span<const Row> indexing_rows() noexcept { return rows; }
+std::span<const Row> indexing_rows() noexcept {
+  static constexpr std::array rows{
+      Row{"Gather", gather},
+      Row{"Slice", slice},
+  };
+  return rows;
+}
 
 }  // namespace polychron::onnx::detail

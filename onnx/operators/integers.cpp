@@ -125,14 +125,15 @@ void bitwise_not(Node& node) {
   }
 }
 
-constexpr std::array rows{
-    Row{"BitShift", bit_shift},         Row{"BitwiseAnd", bitwise<both>},
-    Row{"BitwiseNot", bitwise_not},     Row{"BitwiseOr", bitwise<either>},
-    Row{"BitwiseXor", bitwise<one_of>}, Row{"Mod", mod},
-};
-
 }  // namespace
 
-std::span<const Row> integer_rows() noexcept { return rows; }
+std::span<const Row> integer_rows() noexcept {
+  static constexpr std::array rows{
+      Row{"BitShift", bit_shift},         Row{"BitwiseAnd", bitwise<both>},
+      Row{"BitwiseNot", bitwise_not},     Row{"BitwiseOr", bitwise<either>},
+      Row{"BitwiseXor", bitwise<one_of>}, Row{"Mod", mod},
+  };
+  return rows;
+}
 
 }  // namespace polychron::onnx::detail

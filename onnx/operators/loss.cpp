@@ -54,13 +54,14 @@ void softmax_cross_entropy(Node& node) {
   if (node.wants_output(1)) node.set(log_probabilities.operand(), 1);
 }
 
-constexpr std::array rows{
-    Row{"NegativeLogLikelihoodLoss", negative_log_likelihood},
-    Row{"SoftmaxCrossEntropyLoss", softmax_cross_entropy},
-};
-
 }  // namespace
 
-std::span<const Row> loss_rows() noexcept { return rows; }
+std::span<const Row> loss_rows() noexcept {
+  static constexpr std::array rows{
+      Row{"NegativeLogLikelihoodLoss", negative_log_likelihood},
+      Row{"SoftmaxCrossEntropyLoss", softmax_cross_entropy},
+  };
+  return rows;
+}
 
 }  // namespace polychron::onnx::detail

@@ -63,14 +63,15 @@ void det(Node& node) {
   node.set(determinant(x).operand());
 }
 
-constexpr std::array rows{
-    Row{"Det", det},
-    Row{"Gemm", gemm},
-    Row{"MatMul", matmul},
-};
-
 }  // namespace
 
-std::span<const Row> matrix_rows() noexcept { return rows; }
+std::span<const Row> matrix_rows() noexcept {
+  static constexpr std::array rows{
+      Row{"Det", det},
+      Row{"Gemm", gemm},
+      Row{"MatMul", matmul},
+  };
+  return rows;
+}
 
 }  // namespace polychron::onnx::detail

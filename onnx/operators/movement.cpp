@@ -24,7 +24,7 @@ Shape concatenated_shape(const Node& node, std::uint32_t axis) {
   return shape.with(axis, to_shape({static_cast<std::int64_t>(length)}).front());
 }
 
-void concat(Node& node) {
+void concatenate(Node& node) {
   if (node.input_count() == 0) malformed("there are no inputs");
   if (node.input_count() == 1) return node.forward(0);
   const auto axis = node.axis(node.integer("axis", 1), node.rank(0));
@@ -279,18 +279,19 @@ void space_to_depth(Node& node) {
             {s[0], s[1] * b * b, height, width});
 }
 
-constexpr std::array rows{
-    Row{"Concat", concat},
-    Row{"DepthToSpace", depth_to_space},
-    Row{"Pad", pad},
-    Row{"SpaceToDepth", space_to_depth},
-    Row{"Split", split},
-    Row{"Tile", tile},
-    Row{"Transpose", transpose},
-};
-
 }  // namespace
 
-std::span<const Row> movement_rows() noexcept { return rows; }
+std::span<const Row> movement_rows() noexcept {
+  static constexpr std::array rows{
+      Row{"Concat", concatenate},
+      Row{"DepthToSpace", depth_to_space},
+      Row{"Pad", pad},
+      Row{"SpaceToDepth", space_to_depth},
+      Row{"Split", split},
+      Row{"Tile", tile},
+      Row{"Transpose", transpose},
+  };
+  return rows;
+}
 
 }  // namespace polychron::onnx::detail

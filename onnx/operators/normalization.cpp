@@ -201,19 +201,20 @@ void lp_normalization(Node& node) {
   node.set((norm == 0).choose(x.number(0), x / norm).operand());
 }
 
-constexpr std::array rows{
-    Row{"BatchNormalization", batch_normalization},
-    Row{"GroupNormalization", group_normalization},
-    Row{"InstanceNormalization", instance_normalization},
-    Row{"LRN", local_response},
-    Row{"LayerNormalization", layer_normalization},
-    Row{"LpNormalization", lp_normalization},
-    Row{"MeanVarianceNormalization", mean_variance},
-    Row{"RMSNormalization", rms_normalization},
-};
-
 }  // namespace
 
-std::span<const Row> normalization_rows() noexcept { return rows; }
+std::span<const Row> normalization_rows() noexcept {
+  static constexpr std::array rows{
+      Row{"BatchNormalization", batch_normalization},
+      Row{"GroupNormalization", group_normalization},
+      Row{"InstanceNormalization", instance_normalization},
+      Row{"LRN", local_response},
+      Row{"LayerNormalization", layer_normalization},
+      Row{"LpNormalization", lp_normalization},
+      Row{"MeanVarianceNormalization", mean_variance},
+      Row{"RMSNormalization", rms_normalization},
+  };
+  return rows;
+}
 
 }  // namespace polychron::onnx::detail

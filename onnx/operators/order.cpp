@@ -71,14 +71,15 @@ void reverse_sequence(Node& node) {
   node.set(x.reshape(rows).gather(row, 0).operand());
 }
 
-constexpr std::array rows{
-    Row{"CumSum", cumulative_sum},
-    Row{"ReverseSequence", reverse_sequence},
-    Row{"Trilu", trilu},
-};
-
 }  // namespace
 
-std::span<const Row> order_rows() noexcept { return rows; }
+std::span<const Row> order_rows() noexcept {
+  static constexpr std::array rows{
+      Row{"CumSum", cumulative_sum},
+      Row{"ReverseSequence", reverse_sequence},
+      Row{"Trilu", trilu},
+  };
+  return rows;
+}
 
 }  // namespace polychron::onnx::detail

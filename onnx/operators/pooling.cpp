@@ -186,17 +186,18 @@ void global_pool(Node& node) {
 }
 
 using B = GraphBuilder;
-constexpr std::array rows{
-    Row{"AveragePool", average_pool},
-    Row{"GlobalAveragePool", global_pool<&B::average_pool2d, &B::reduce_mean>},
-    Row{"GlobalLpPool", global_lp_pool},
-    Row{"GlobalMaxPool", global_pool<&B::max_pool2d, &B::reduce_max>},
-    Row{"LpPool", lp_pool},
-    Row{"MaxPool", max_pool},
-};
-
 }  // namespace
 
-std::span<const Row> pooling_rows() noexcept { return rows; }
+std::span<const Row> pooling_rows() noexcept {
+  static constexpr std::array rows{
+      Row{"AveragePool", average_pool},
+      Row{"GlobalAveragePool", global_pool<&B::average_pool2d, &B::reduce_mean>},
+      Row{"GlobalLpPool", global_lp_pool},
+      Row{"GlobalMaxPool", global_pool<&B::max_pool2d, &B::reduce_max>},
+      Row{"LpPool", lp_pool},
+      Row{"MaxPool", max_pool},
+  };
+  return rows;
+}
 
 }  // namespace polychron::onnx::detail

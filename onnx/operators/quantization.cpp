@@ -324,18 +324,19 @@ void qlinear_conv(Node& node) {
   finish(node, product, scale, 6);
 }
 
-constexpr std::array rows{
-    Row{"ConvInteger", conv_integer},
-    Row{"DequantizeLinear", dequantize},
-    Row{"DynamicQuantizeLinear", dynamic_quantize},
-    Row{"MatMulInteger", matmul_integer},
-    Row{"QLinearConv", qlinear_conv},
-    Row{"QLinearMatMul", qlinear_matmul},
-    Row{"QuantizeLinear", quantize},
-};
-
 }  // namespace
 
-std::span<const Row> quantization_rows() noexcept { return rows; }
+std::span<const Row> quantization_rows() noexcept {
+  static constexpr std::array rows{
+      Row{"ConvInteger", conv_integer},
+      Row{"DequantizeLinear", dequantize},
+      Row{"DynamicQuantizeLinear", dynamic_quantize},
+      Row{"MatMulInteger", matmul_integer},
+      Row{"QLinearConv", qlinear_conv},
+      Row{"QLinearMatMul", qlinear_matmul},
+      Row{"QuantizeLinear", quantize},
+  };
+  return rows;
+}
 
 }  // namespace polychron::onnx::detail

@@ -301,14 +301,15 @@ void rnn(Node& node) { recur(node, {rnn_step, 1, {"Tanh"}, false}); }
 void gru(Node& node) { recur(node, {gru_step, 3, {"Sigmoid", "Tanh"}, false}); }
 void lstm(Node& node) { recur(node, {lstm_step, 4, {"Sigmoid", "Tanh", "Tanh"}, true}); }
 
-constexpr std::array rows{
-    Row{"GRU", gru},
-    Row{"LSTM", lstm},
-    Row{"RNN", rnn},
-};
-
 }  // namespace
 
-std::span<const Row> recurrent_rows() noexcept { return rows; }
+std::span<const Row> recurrent_rows() noexcept {
+  static constexpr std::array rows{
+      Row{"GRU", gru},
+      Row{"LSTM", lstm},
+      Row{"RNN", rnn},
+  };
+  return rows;
+}
 
 }  // namespace polychron::onnx::detail

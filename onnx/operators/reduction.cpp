@@ -9,7 +9,7 @@ namespace polychron::onnx::detail {
 
 namespace {
 
-using Method = Operand (GraphBuilder::*)(const Operand&, const ReduceOptions&);
+using ReduceMethod = Operand (GraphBuilder::*)(const Operand&, const ReduceOptions&);
 using Int = std::int64_t;
 
 constexpr Binary none{};
@@ -18,7 +18,7 @@ constexpr Binary sum{
       return static_cast<Int>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
     },
     [](double a, double b) { return a + b; }};
-constexpr Binary product{
+constexpr Binary multiplied{
     [](Int a, Int b) {
       return static_cast<Int>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
     },
@@ -29,7 +29,7 @@ constexpr Binary smallest{[](Int a, Int b) { return std::min(a, b); },
                           [](double a, double b) { return std::min(a, b); }};
 
 /// `since`: the opset at which the axes became an input.
-template <Method method, const Binary& host, std::int64_t since>
+template <ReduceMethod method, const Binary& host, std::int64_t since>
 void reduce_along(Node& node) {
   const auto given = node.list("axes", 1, since);
   const bool keep = node.integer("keepdims", 1) != 0;
@@ -49,21 +49,22 @@ void reduce_along(Node& node) {
 }
 
 using B = GraphBuilder;
-constexpr std::array rows{
-    Row{"ReduceL1", reduce_along<&B::reduce_l1, none, 18>},
-    Row{"ReduceL2", reduce_along<&B::reduce_l2, none, 18>},
-    Row{"ReduceLogSum", reduce_along<&B::reduce_log_sum, none, 18>},
-    Row{"ReduceLogSumExp", reduce_along<&B::reduce_log_sum_exp, none, 18>},
-    Row{"ReduceMax", reduce_along<&B::reduce_max, largest, 18>},
-    Row{"ReduceMean", reduce_along<&B::reduce_mean, none, 18>},
-    Row{"ReduceMin", reduce_along<&B::reduce_min, smallest, 18>},
-    Row{"ReduceProd", reduce_along<&B::reduce_product, product, 18>},
-    Row{"ReduceSum", reduce_along<&B::reduce_sum, sum, 13>},
-    Row{"ReduceSumSquare", reduce_along<&B::reduce_sum_square, none, 18>},
-};
-
 }  // namespace
 
-std::span<const Row> reduction_rows() noexcept { return rows; }
+std::span<const Row> reduction_rows() noexcept {
+  static constexpr std::array rows{
+      Row{"ReduceL1", reduce_along<&B::reduce_l1, none, 18>},
+      Row{"ReduceL2", reduce_along<&B::reduce_l2, none, 18>},
+      Row{"ReduceLogSum", reduce_along<&B::reduce_log_sum, none, 18>},
+      Row{"ReduceLogSumExp", reduce_along<&B::reduce_log_sum_exp, none, 18>},
+      Row{"ReduceMax", reduce_along<&B::reduce_max, largest, 18>},
+      Row{"ReduceMean", reduce_along<&B::reduce_mean, none, 18>},
+      Row{"ReduceMin", reduce_along<&B::reduce_min, smallest, 18>},
+      Row{"ReduceProd", reduce_along<&B::reduce_product, multiplied, 18>},
+      Row{"ReduceSum", reduce_along<&B::reduce_sum, sum, 13>},
+      Row{"ReduceSumSquare", reduce_along<&B::reduce_sum_square, none, 18>},
+  };
+  return rows;
+}
 
 }  // namespace polychron::onnx::detail

@@ -266,13 +266,14 @@ void resize(Node& node) {
   resample(node, rules, axes);
 }
 
-constexpr std::array rows{
-    Row{"Resize", resize},
-    Row{"Upsample", resize},
-};
-
 }  // namespace
 
-std::span<const Row> resampling_rows() noexcept { return rows; }
+std::span<const Row> resampling_rows() noexcept {
+  static constexpr std::array rows{
+      Row{"Resize", resize},
+      Row{"Upsample", resize},
+  };
+  return rows;
+}
 
 }  // namespace polychron::onnx::detail

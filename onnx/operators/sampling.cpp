@@ -191,13 +191,14 @@ void roi_align(Node& node) {
   node.set(bins.transpose({0, 3, 1, 2}).operand());
 }
 
-constexpr std::array rows{
-    Row{"GridSample", grid_sample},
-    Row{"RoiAlign", roi_align},
-};
-
 }  // namespace
 
-std::span<const Row> sampling_rows() noexcept { return rows; }
+std::span<const Row> sampling_rows() noexcept {
+  static constexpr std::array rows{
+      Row{"GridSample", grid_sample},
+      Row{"RoiAlign", roi_align},
+  };
+  return rows;
+}
 
 }  // namespace polychron::onnx::detail

@@ -204,17 +204,18 @@ void max_unpool(Node& node) {
   node.set(result.operand());
 }
 
-constexpr std::array rows{
-    Row{"GatherElements", gather_elements},
-    Row{"GatherND", gather_nd},
-    Row{"MaxUnpool", max_unpool},
-    Row{"Scatter", scatter_elements},
-    Row{"ScatterElements", scatter_elements},
-    Row{"ScatterND", scatter_nd},
-};
-
 }  // namespace
 
-std::span<const Row> scatter_rows() noexcept { return rows; }
+std::span<const Row> scatter_rows() noexcept {
+  static constexpr std::array rows{
+      Row{"GatherElements", gather_elements},
+      Row{"GatherND", gather_nd},
+      Row{"MaxUnpool", max_unpool},
+      Row{"Scatter", scatter_elements},
+      Row{"ScatterElements", scatter_elements},
+      Row{"ScatterND", scatter_nd},
+  };
+  return rows;
+}
 
 }  // namespace polychron::onnx::detail

@@ -139,16 +139,17 @@ void top_k(Node& node) {
              ElementType::int64);
 }
 
-constexpr std::array rows{
-    Row{"ArgMax", arg_extreme<true>},
-    Row{"ArgMin", arg_extreme<false>},
-    Row{"Hardmax", hardmax},
-    Row{"OneHot", one_hot},
-    Row{"TopK", top_k},
-};
-
 }  // namespace
 
-std::span<const Row> selection_rows() noexcept { return rows; }
+std::span<const Row> selection_rows() noexcept {
+  static constexpr std::array rows{
+      Row{"ArgMax", arg_extreme<true>},
+      Row{"ArgMin", arg_extreme<false>},
+      Row{"Hardmax", hardmax},
+      Row{"OneHot", one_hot},
+      Row{"TopK", top_k},
+  };
+  return rows;
+}
 
 }  // namespace polychron::onnx::detail

@@ -118,19 +118,20 @@ void split_to(Node& node) {
   set_sequence(node, std::move(parts));
 }
 
-constexpr std::array rows{
-    Row{"ConcatFromSequence", concat_from},
-    Row{"SequenceAt", at},
-    Row{"SequenceConstruct", construct},
-    Row{"SequenceEmpty", empty},
-    Row{"SequenceErase", erase},
-    Row{"SequenceInsert", insert},
-    Row{"SequenceLength", length},
-    Row{"SplitToSequence", split_to},
-};
-
 }  // namespace
 
-std::span<const Row> sequence_rows() noexcept { return rows; }
+std::span<const Row> sequence_rows() noexcept {
+  static constexpr std::array rows{
+      Row{"ConcatFromSequence", concat_from},
+      Row{"SequenceAt", at},
+      Row{"SequenceConstruct", construct},
+      Row{"SequenceEmpty", empty},
+      Row{"SequenceErase", erase},
+      Row{"SequenceInsert", insert},
+      Row{"SequenceLength", length},
+      Row{"SplitToSequence", split_to},
+  };
+  return rows;
+}
 
 }  // namespace polychron::onnx::detail

@@ -173,24 +173,25 @@ void eye_like(Node& node) {
 
 void constant_of(Node& node) { node.set(node.constant()); }
 
-constexpr std::array rows{
-    Row{"Constant", constant_of},
-    Row{"ConstantOfShape", constant_of_shape},
-    Row{"Dropout", dropout},
-    Row{"Expand", expand},
-    Row{"EyeLike", eye_like},
-    Row{"Flatten", flatten},
-    Row{"Identity", identity},
-    Row{"Range", range},
-    Row{"Reshape", reshape},
-    Row{"Shape", shape},
-    Row{"Size", size},
-    Row{"Squeeze", squeeze},
-    Row{"Unsqueeze", unsqueeze},
-};
-
 }  // namespace
 
-std::span<const Row> shape_rows() noexcept { return rows; }
+std::span<const Row> shape_rows() noexcept {
+  static constexpr std::array rows{
+      Row{"Constant", constant_of},
+      Row{"ConstantOfShape", constant_of_shape},
+      Row{"Dropout", dropout},
+      Row{"Expand", expand},
+      Row{"EyeLike", eye_like},
+      Row{"Flatten", flatten},
+      Row{"Identity", identity},
+      Row{"Range", range},
+      Row{"Reshape", reshape},
+      Row{"Shape", shape},
+      Row{"Size", size},
+      Row{"Squeeze", squeeze},
+      Row{"Unsqueeze", unsqueeze},
+  };
+  return rows;
+}
 
 }  // namespace polychron::onnx::detail

@@ -168,17 +168,18 @@ void mel_weight_matrix(Node& node) {
                         weights));
 }
 
-constexpr std::array rows{
-    Row{"BlackmanWindow", blackman},
-    Row{"DFT", dft},
-    Row{"HammingWindow", hamming},
-    Row{"HannWindow", hann},
-    Row{"MelWeightMatrix", mel_weight_matrix},
-    Row{"STFT", stft},
-};
-
 }  // namespace
 
-std::span<const Row> signal_rows() noexcept { return rows; }
+std::span<const Row> signal_rows() noexcept {
+  static constexpr std::array rows{
+      Row{"BlackmanWindow", blackman},
+      Row{"DFT", dft},
+      Row{"HammingWindow", hamming},
+      Row{"HannWindow", hann},
+      Row{"MelWeightMatrix", mel_weight_matrix},
+      Row{"STFT", stft},
+  };
+  return rows;
+}
 
 }  // namespace polychron::onnx::detail

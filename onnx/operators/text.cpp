@@ -107,10 +107,11 @@ void tf_idf(Node& node) {
   node.set(single ? result.reshape({out}).operand() : result.operand(), 0, ElementType::float32);
 }
 
-constexpr std::array rows{Row{"TfIdfVectorizer", tf_idf}};
-
 }  // namespace
 
-std::span<const Row> text_rows() noexcept { return rows; }
+std::span<const Row> text_rows() noexcept {
+  static constexpr std::array rows{Row{"TfIdfVectorizer", tf_idf}};
+  return rows;
+}
 
 }  // namespace polychron::onnx::detail

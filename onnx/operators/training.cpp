@@ -9,10 +9,10 @@ namespace polychron::onnx::detail {
 namespace {
 
 /// Inputs are the rate, the number of updates so far, and then groups of as many tensors each.
-struct Groups {
+struct TensorGroups {
   std::size_t size;
 
-  Groups(const Node& node, std::size_t groups) : size((node.input_count() - 2) / groups) {
+  TensorGroups(const Node& node, std::size_t groups) : size((node.input_count() - 2) / groups) {
     if (node.input_count() < 2 + groups || (node.input_count() - 2) % groups != 0)
       malformed(std::to_string(node.input_count()) + " inputs");
   }
@@ -21,7 +21,7 @@ struct Groups {
 };
 
 void adagrad(Node& node) {
-  const Groups groups(node, 3);
+  const TensorGroups groups(node, 3);
   const auto updates = term(node, 1).cast(DataType::float32);
   const auto rate = term(node, 0) / (updates * node.real("decay_factor", 0) + 1);
   for (std::size_t i = 0; i < groups.size; ++i) {
@@ -40,7 +40,7 @@ Term power(const Term& base, const Term& exponent) {
 }
 
 void adam(Node& node) {
-  const Groups groups(node, 4);
+  const TensorGroups groups(node, 4);
   // The specification's default is 1e-6, its own test data (adam_multiple) are made with 0.01.
   if (!node.has_attribute("epsilon"))
     unsupported("attribute 'epsilon' is missing, and ONNX has two minds about its default");
@@ -65,7 +65,7 @@ void adam(Node& node) {
 }
 
 void momentum(Node& node) {
-  const Groups groups(node, 3);
+  const TensorGroups groups(node, 3);
   const auto alpha = node.real("alpha", 0);
   const auto rate = term(node, 0);
   const auto updates = term(node, 1).cast(DataType::float32);
@@ -82,14 +82,15 @@ void momentum(Node& node) {
   }
 }
 
-constexpr std::array rows{
-    Row{"ai.onnx.preview.training:Adagrad", adagrad},
-    Row{"ai.onnx.preview.training:Adam", adam},
-    Row{"ai.onnx.preview.training:Momentum", momentum},
-};
-
 }  // namespace
 
-std::span<const Row> training_rows() noexcept { return rows; }
+std::span<const Row> training_rows() noexcept {
+  static constexpr std::array rows{
+      Row{"ai.onnx.preview.training:Adagrad", adagrad},
+      Row{"ai.onnx.preview.training:Adam", adam},
+      Row{"ai.onnx.preview.training:Momentum", momentum},
+  };
+  return rows;
+}
 
 }  // namespace polychron::onnx::detail

@@ -66,7 +66,7 @@ struct Groups {
 };
 
 template <class T>
-Groups group(const std::vector<std::vector<T>>& slices) {
+Groups groups_of(const std::vector<std::vector<T>>& slices) {
   const auto is_less = [&](std::size_t a, std::size_t b) {
     return std::ranges::lexicographical_compare(slices[a], slices[b],
                                                 [](T x, T y) { return before(x, y); });
@@ -113,7 +113,7 @@ void unique(Node& node) {
     std::vector<std::vector<T>> values;
     for (std::uint32_t i = 0; i < slices; ++i)
       values.push_back(values_of(strided(known, shape, strides[axis] * i, strides)));
-    return group(values);
+    return groups_of(values);
   };
   auto [first, counts, inverse, order] = is_real(known.type) ? grouped(reals) : grouped(integers);
   if (node.integer("sorted", 1) == 0) std::ranges::sort(order);
@@ -198,15 +198,16 @@ void non_max_suppression(Node& node) {
   node.set(make_literal(ElementType::int64, {size32(selected.size() / 3), 3}, selected));
 }
 
-constexpr std::array rows{
-    Row{"Compress", compress},
-    Row{"NonMaxSuppression", non_max_suppression},
-    Row{"NonZero", non_zero},
-    Row{"Unique", unique},
-};
-
 }  // namespace
 
-std::span<const Row> value_rows() noexcept { return rows; }
+std::span<const Row> value_rows() noexcept {
+  static constexpr std::array rows{
+      Row{"Compress", compress},
+      Row{"NonMaxSuppression", non_max_suppression},
+      Row{"NonZero", non_zero},
+      Row{"Unique", unique},
+  };
+  return rows;
+}
 
 }  // namespace polychron::onnx::detail

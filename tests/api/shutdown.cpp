@@ -16,9 +16,9 @@ using stress::FaultPoint;
 namespace {
 
 /// A context called 'main' whose next call of a fault point takes until let_go(), then fails.
-struct Stalled {
-  explicit Stalled(FaultPoint point) : point_(point) {}
-  ~Stalled() { let_go(); }
+struct StalledAt {
+  explicit StalledAt(FaultPoint point) : point_(point) {}
+  ~StalledAt() { let_go(); }
 
   Graph times_two() {
     GraphBuilder builder(context);
@@ -59,7 +59,7 @@ struct Stalled {
 BOOST_AUTO_TEST_SUITE(shutdown)
 
 BOOST_AUTO_TEST_CASE(a_running_kernel_is_named_and_waited_for) {
-  Stalled s(FaultPoint::execute);
+  StalledAt s(FaultPoint::execute);
   const auto graph = s.times_two();
   const auto in = s.context.create_tensor({s.one, true, true, {}}).get();
   const auto out = s.context.create_tensor({s.one, true, true, {}}).get();
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(a_running_kernel_is_named_and_waited_for) {
 }
 
 BOOST_AUTO_TEST_CASE(a_running_compilation_is_named_and_waited_for) {
-  Stalled s(FaultPoint::compile);
+  StalledAt s(FaultPoint::compile);
   s.stall();
   GraphBuilder builder(s.context);
   const auto in = builder.input("in", s.one);
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(a_running_compilation_is_named_and_waited_for) {
 
 // A kernel that works on the caller's buffers when the context goes: they come back after it.
 BOOST_AUTO_TEST_CASE(a_compute_in_hand_gives_its_buffers_back) {
-  Stalled s(FaultPoint::execute);
+  StalledAt s(FaultPoint::execute);
   const auto graph = s.times_two();
   s.stall();
   const auto start = [&](const void** address) {

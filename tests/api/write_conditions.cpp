@@ -13,8 +13,8 @@ using stress::FaultPoint;
 namespace {
 
 /// A context of one place, which a kernel holds until the gate opens.
-struct Full : Rig {
-  Full() : Rig({.max_in_flight = 1}) {
+struct FullContext : Rig {
+  FullContext() : Rig({.max_in_flight = 1}) {
     graph = twice();
     in = tensor();
     out = tensor();
@@ -23,7 +23,7 @@ struct Full : Rig {
     faults->fail(FaultPoint::execute, 1, {.until = gate.latch()});
     dispatch(graph, in, out);
   }
-  ~Full() { gate.open(); }
+  ~FullContext() { gate.open(); }
   Graph graph;
   Tensor in, out, t;
   Gate gate;
@@ -34,7 +34,7 @@ struct Full : Rig {
 BOOST_AUTO_TEST_SUITE(write_conditions)
 
 BOOST_AUTO_TEST_CASE(a_blocked_write_ends_at_its_deadline) {
-  Full s;
+  FullContext s;
   WriteOptions options{.label = "late"};
   options.deadline = std::chrono::steady_clock::now() + 10ms;
   throws(ErrorKind::timed_out,
@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(a_blocked_write_ends_at_its_deadline) {
 }
 
 BOOST_AUTO_TEST_CASE(a_blocked_write_ends_when_it_is_cancelled) {
-  Full s;
+  FullContext s;
   const Cancellation cancellation;
   std::jthread canceller([&, cancelled = cancellation]() mutable {
     comes([&] { return s.context.stats().blocked == 1; });
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(a_blocked_write_ends_when_it_is_cancelled) {
 }
 
 BOOST_AUTO_TEST_CASE(a_deadline_that_never_comes_waits_like_none) {
-  Full s;
+  FullContext s;
   std::jthread opener([&] {
     comes([&] { return s.context.stats().blocked == 1; });
     s.gate.open();

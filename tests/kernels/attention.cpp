@@ -13,6 +13,7 @@
 #include "kernels/vectors.hpp"
 #include "tests/kernels/fenced.hpp"
 #include "tests/kernels/random.hpp"
+#include "tests/kernels/special_values.hpp"
 #include "tests/kernels/wide_loops.hpp"
 
 namespace polychron {
@@ -22,8 +23,8 @@ using kernels::Slot;
 using tests::Fenced;
 using tests::Random;
 
-constexpr float infinity = std::numeric_limits<float>::infinity();
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+using tests::floats::infinity;
+using tests::floats::nan;
 using Order = std::vector<std::uint32_t>;
 
 /// Operands as the step sees them, and their numbers as they lie in memory.

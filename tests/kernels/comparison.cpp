@@ -16,7 +16,7 @@ using kernels::Slot;
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double infinitely_far = std::numeric_limits<double>::infinity();
 
 /// What the numbers of a type are like.
 template <class T>
@@ -35,8 +35,8 @@ struct Format<float16> {
 template <class T>
 double off(T actual, T expected, const Allowed& allowed) {
   double a = Format<T>::real(actual), e = Format<T>::real(expected);
-  if (std::isnan(a) || std::isnan(e)) return std::isnan(a) && std::isnan(e) ? 0 : infinity;
-  if (allowed.copies && std::signbit(a) != std::signbit(e)) return infinity;
+  if (std::isnan(a) || std::isnan(e)) return std::isnan(a) && std::isnan(e) ? 0 : infinitely_far;
+  if (allowed.copies && std::signbit(a) != std::signbit(e)) return infinitely_far;
   if (a == e) return 0;
   const double beyond = std::ldexp(1, Format<T>::beyond);
   if (std::isinf(a)) a = std::copysign(beyond, a);
@@ -182,7 +182,7 @@ Difference difference(const OperandDescriptor& descriptor, const Buffer& actual,
                                allowed.integers &&
                            (allowed.integers > 0 || values[i] == wanted[i])
                        ? 0
-                       : infinity;
+                       : infinitely_far;
       else
         distance = off(values[i], wanted[i], allowed);
       if (distance > worst.distance) worst = {distance, i};

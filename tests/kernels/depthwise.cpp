@@ -10,6 +10,7 @@
 #include "ops/layouts.hpp"
 #include "ops/table.hpp"
 #include "tests/kernels/convolutions.hpp"
+#include "tests/kernels/special_values.hpp"
 #include "tests/kernels/wide_loops.hpp"
 
 namespace polychron {
@@ -26,8 +27,8 @@ using tests::Random;
 using tests::random_depthwise;
 using tests::takes_depthwise;
 
-constexpr float infinity = std::numeric_limits<float>::infinity();
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+using tests::floats::infinity;
+using tests::floats::nan;
 
 }  // namespace
 

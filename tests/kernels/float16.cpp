@@ -37,7 +37,7 @@ std::size_t count(const std::vector<std::string>& steps, const std::string& text
 }
 
 /// Compares output 0 with the reference's, float16 all the way; returns the plan's steps.
-std::vector<std::string> check(const GraphMaker& maker, const std::vector<float16>& input) {
+std::vector<std::string> check_halves(const GraphMaker& maker, const std::vector<float16>& input) {
   Runner fast(kernels::make_cpu_backend(), maker.share());
   Runner plain(kernels::make_cpu_backend({.optimize = false, .reference_only = true}),
                maker.share());
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(a_network_is_computed_in_float32_and_converted_at_its_ends)
   const auto f = node(op("reshape"), {t}, {35, 8}, ReshapeAttributes{{35, 8}});
   const auto m = node(op("matmul"), {f, weights(maker, {8, 6})}, {35, 6});
   maker.output(node(op("softmax"), {m}, {35, 6}, SoftmaxAttributes{1}));
-  const auto steps = check(maker, halves(3 * 9 * 7, 1));
+  const auto steps = check_halves(maker, halves(3 * 9 * 7, 1));
   BOOST_TEST(count(steps, "reference") == 0U);
   BOOST_TEST(count(steps, "cast") == 2U);
   BOOST_TEST(count(steps, "conv2d+relu") == 1U);

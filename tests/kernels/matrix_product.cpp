@@ -14,6 +14,7 @@
 #include "tests/kernels/fenced.hpp"
 #include "tests/kernels/problems.hpp"
 #include "tests/kernels/random.hpp"
+#include "tests/kernels/special_values.hpp"
 #include "tests/kernels/wide_loops.hpp"
 
 namespace polychron {
@@ -25,8 +26,8 @@ using tests::Fenced;
 using tests::ProblemMaker;
 using tests::Random;
 
-constexpr float infinity = std::numeric_limits<float>::infinity();
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+using tests::floats::infinity;
+using tests::floats::nan;
 
 std::unique_ptr<kernels::Kernel> kernel_of(const kernels::Problem& problem) {
   for (const auto& way : kernels::implementations(problem.op))

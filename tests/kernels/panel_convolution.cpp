@@ -9,6 +9,7 @@
 #include "ops/layouts.hpp"
 #include "ops/table.hpp"
 #include "tests/kernels/convolutions.hpp"
+#include "tests/kernels/special_values.hpp"
 #include "tests/kernels/wide_loops.hpp"
 
 namespace polychron {
@@ -22,8 +23,8 @@ using tests::ProblemMaker;
 using tests::Random;
 using tests::takes_panels;
 
-constexpr float infinity = std::numeric_limits<float>::infinity();
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+using tests::floats::infinity;
+using tests::floats::nan;
 
 /// A 3x3 convolution by two pixels, padded.
 Convolution strided(std::uint32_t in, std::uint32_t out, std::uint32_t height,

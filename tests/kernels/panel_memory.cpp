@@ -23,12 +23,12 @@ using tests::same;
 using tests::takes_panels;
 
 /// Convolutions whose parts are groups of pixels, or channels; 1x1 and others.
-struct Cut {
+struct PanelCut {
   Convolution convolution;
   std::size_t parts;
   bool by_pixels;
 };
-std::vector<Cut> cuts() {
+std::vector<PanelCut> panel_cuts() {
   const auto strided = [](Convolution c) {
     c.window_height = c.window_width = 3;
     c.a.strides = {2, 2};
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_SUITE(panel_memory)
 // filter is more than the picture. What is small stays whole. Nothing is computed twice.
 BOOST_AUTO_TEST_CASE(parts_by_shape) {
   if (!tests::has_wide_loops()) return;
-  for (const auto& [convolution, parts, by_pixels] : cuts()) {
+  for (const auto& [convolution, parts, by_pixels] : panel_cuts()) {
     const Prepared prepared(convolution.maker(1));
     BOOST_TEST_REQUIRE(takes_panels(prepared.problem));
     std::string text;
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(parts_by_shape) {
 // Whatever their order, and whoever computes them.
 BOOST_AUTO_TEST_CASE(parts_in_any_order_make_the_whole) {
   if (!tests::has_wide_loops()) return;
-  for (const auto& cut : cuts()) {
+  for (const auto& cut : panel_cuts()) {
     auto maker = cut.convolution.maker(2, true);
     maker.then_with(op("add"), cut.convolution.result()).then(op("relu"));
     const Prepared prepared(maker);
@@ -127,7 +127,7 @@ class NextStep final : public kernels::Bound {
 // are.
 BOOST_AUTO_TEST_CASE(the_next_step_is_foreseen) {
   if (!tests::has_wide_loops()) return;
-  for (const auto& cut : cuts()) {
+  for (const auto& cut : panel_cuts()) {
     const Prepared prepared(cut.convolution.maker(3, true));
     const auto whole = prepared.result();
     for (const std::size_t next_parts : {1U, 2U, 3U, 5U}) {
@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(the_next_step_is_foreseen) {
 // By channels each part begins with panels of its own, by pixels all with the same.
 BOOST_AUTO_TEST_CASE(parts_tell_what_they_read_first) {
   if (!tests::has_wide_loops()) return;
-  for (const auto& cut : cuts()) {
+  for (const auto& cut : panel_cuts()) {
     const Prepared prepared(cut.convolution.maker(4));
     static_cast<void>(prepared.result([&](kernels::Bound& bound) {
       const std::byte* const begin = bound.reads_first(0).data();
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(nothing_beside_the_operands_is_touched) {
   for (const bool at_end : {true, false}) {
     for (std::uint32_t seed = 2000; seed < 2060; ++seed)
       run_between_fences(tests::random_convolution(seed), at_end);
-    for (const auto& cut : cuts()) run_between_fences(cut.convolution.maker(2, true), at_end);
+    for (const auto& cut : panel_cuts()) run_between_fences(cut.convolution.maker(2, true), at_end);
   }
 }
 

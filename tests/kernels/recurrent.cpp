@@ -155,7 +155,7 @@ class Maker {
 /// How often each implementation, by its place in the list, has run.
 using Runs = std::map<std::pair<std::string_view, std::size_t>, int>;
 
-void check(const ProblemMaker& maker, double terms, Runs& runs) {
+void check_recurrent(const ProblemMaker& maker, double terms, Runs& runs) {
   const kernels::Problem problem = maker.problem();
   const auto list = kernels::implementations(problem.op);
   const auto expected = run_kernel(list.back(), problem, maker.values());
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(networks_as_the_reference) {
     const auto run = [&](auto make) {
       Maker maker(seed);
       const ProblemMaker problem = make(maker);
-      check(problem, maker.terms(), runs);
+      check_recurrent(problem, maker.terms(), runs);
     };
     run([](Maker& maker) { return maker.gru(); });
     run([](Maker& maker) { return maker.gru_cell(); });

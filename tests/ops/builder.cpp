@@ -3,16 +3,12 @@
 #include <boost/test/unit_test.hpp>
 #include <string>
 
-#include "polychron/polychron.hpp"
+#include "tests/ops/world.hpp"
 
 using namespace polychron;
+using testing::World;
 
 namespace {
-
-struct World {
-  Runtime runtime;
-  Context context = runtime.create_context().get();
-};
 
 /// Runs `call` and tells the error's kind and text; fails the test if there is none.
 template <class F>

@@ -9,17 +9,13 @@
 #include <vector>
 
 #include "ops/table.hpp"
-#include "polychron/polychron.hpp"
+#include "tests/ops/world.hpp"
 #include "tests/paths.hpp"
 
 using namespace polychron;
+using testing::World;
 
 namespace {
-
-struct World {
-  Runtime runtime;
-  Context context = runtime.create_context().get();
-};
 
 /// The call is refused as one of operator `name` with a foreign operand `operand`.
 template <class F>

@@ -1,22 +1,16 @@
 // Renting a tensor's memory out: clauses "renting" of docs/contract.md.
 #include <cstring>
 
-#include "tests/protocol/fixture.hpp"
+#include "tests/protocol/rent.hpp"
 
 using namespace polychron;
 using namespace polychron::testing;
 
 namespace {
-TensorLease rent(Server& s, const Tensor& t, LeaseMode mode = LeaseMode::wait) {
-  return s.world.settle(s.context.export_tensor(t, mode)).value();
-}
 std::uint64_t value_of(const TensorLease& lease) {
   std::uint64_t value = 0;
   std::memcpy(&value, lease.bytes().data(), sizeof value);
   return value;
-}
-void set(const TensorLease& lease, std::uint64_t value) {
-  std::memcpy(lease.bytes().data(), &value, sizeof value);
 }
 }  // namespace
 

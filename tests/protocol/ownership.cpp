@@ -3,18 +3,12 @@
 // docs/contract.md.
 #include <cstring>
 
-#include "tests/protocol/fixture.hpp"
+#include "tests/protocol/rent.hpp"
 
 using namespace polychron;
 using namespace polychron::testing;
 
 namespace {
-TensorLease rent(Server& s, const Tensor& t, LeaseMode mode = LeaseMode::wait) {
-  return s.world.settle(s.context.export_tensor(t, mode)).value();
-}
-void set(const TensorLease& lease, std::uint64_t value) {
-  std::memcpy(lease.bytes().data(), &value, sizeof value);
-}
 ContextOptions limited(std::uint64_t bytes) {
   ContextOptions options;
   options.memory_limit = bytes;

@@ -2,16 +2,12 @@
 // nobody else: it goes on writing while the world goes on, and neither is seen by the other.
 #include <cstring>
 
-#include "tests/protocol/fixture.hpp"
+#include "tests/protocol/rent.hpp"
 
 using namespace polychron;
 using namespace polychron::testing;
 
 namespace {
-
-TensorLease rent(Server& s, const Tensor& t) {
-  return s.world.settle(s.context.export_tensor(t)).value();
-}
 
 /// The holder of a lease: writes one value after the other, and looks whether what it wrote last is
 /// what it finds.
@@ -46,12 +42,12 @@ class Holder {
   bool undisturbed_ = true;
 };
 
-constexpr std::uint64_t seeds = 200;
+constexpr std::uint64_t most_seeds = 200;
 
 /// With one lane and with three, under many schedules.
-void on_all_schedules(const std::function<void(Server&, std::uint64_t seed)>& test) {
+void with_each_seed(const std::function<void(Server&, std::uint64_t seed)>& test) {
   for (const int lanes : {1, 3})
-    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    for (std::uint64_t seed = 1; seed <= most_seeds; ++seed) {
       ContextOptions options;
       options.lanes = lanes;
       BOOST_TEST_CONTEXT("lanes " << lanes << ", seed " << seed) {
@@ -73,7 +69,7 @@ void went_with_the_lease(const Result<std::uint64_t>& read) {
 BOOST_AUTO_TEST_SUITE(revocation)
 
 BOOST_AUTO_TEST_CASE(what_waits_to_read_the_tensor_does_not_run) {
-  on_all_schedules([](Server& s, std::uint64_t seed) {
+  with_each_seed([](Server& s, std::uint64_t seed) {
     const auto g = s.graph("g");
     auto leased = s.tensor("leased");
     const auto out = s.tensor("out"), next = s.tensor("next");
@@ -96,7 +92,7 @@ BOOST_AUTO_TEST_CASE(what_waits_to_read_the_tensor_does_not_run) {
 }
 
 BOOST_AUTO_TEST_CASE(what_waits_to_overwrite_the_tensor_runs_on_other_memory) {
-  on_all_schedules([](Server& s, std::uint64_t seed) {
+  with_each_seed([](Server& s, std::uint64_t seed) {
     const auto g = s.graph("g");
     const auto in = s.tensor("in"), out = s.tensor("out");
     auto leased = s.tensor("leased");
@@ -113,7 +109,7 @@ BOOST_AUTO_TEST_CASE(what_waits_to_overwrite_the_tensor_runs_on_other_memory) {
 }
 
 BOOST_AUTO_TEST_CASE(a_write_that_waits_goes_to_other_memory) {
-  on_all_schedules([](Server& s, std::uint64_t seed) {
+  with_each_seed([](Server& s, std::uint64_t seed) {
     const auto g = s.graph("g");
     const auto out = s.tensor("out");
     auto leased = s.tensor("leased");
@@ -129,7 +125,7 @@ BOOST_AUTO_TEST_CASE(a_write_that_waits_goes_to_other_memory) {
 }
 
 BOOST_AUTO_TEST_CASE(who_asks_for_the_tensor_is_rejected) {
-  on_all_schedules([](Server& s, std::uint64_t seed) {
+  with_each_seed([](Server& s, std::uint64_t seed) {
     auto leased = s.tensor("leased");
     Holder holder(s, rent(s, leased));
     auto read = s.context.read_tensor(leased);
@@ -153,7 +149,7 @@ BOOST_AUTO_TEST_CASE(who_asks_for_the_tensor_is_rejected) {
 }
 
 BOOST_AUTO_TEST_CASE(what_the_holder_has_counts_until_it_lets_go) {
-  on_all_schedules([](Server& s, std::uint64_t seed) {
+  with_each_seed([](Server& s, std::uint64_t seed) {
     const auto g = s.graph("g");
     const auto in = s.tensor();
     auto leased = s.tensor();
@@ -171,7 +167,7 @@ BOOST_AUTO_TEST_CASE(what_the_holder_has_counts_until_it_lets_go) {
 }
 
 BOOST_AUTO_TEST_CASE(a_lost_context_leaves_the_memory_to_its_holder) {
-  on_all_schedules([](Server& s, std::uint64_t seed) {
+  with_each_seed([](Server& s, std::uint64_t seed) {
     const auto g = s.graph("g");
     const auto in = s.tensor(), leased = s.tensor(), out = s.tensor();
     Holder holder(s, rent(s, leased));
@@ -193,7 +189,7 @@ BOOST_AUTO_TEST_CASE(a_lost_context_leaves_the_memory_to_its_holder) {
 }
 
 BOOST_AUTO_TEST_CASE(an_export_that_is_not_granted_yet_settles) {
-  on_all_schedules([](Server& s, std::uint64_t seed) {
+  with_each_seed([](Server& s, std::uint64_t seed) {
     auto leased = s.tensor();
     auto asked = s.context.export_tensor(leased);
     for (std::uint64_t i = 0; i < seed % 7; ++i) s.world.step();

@@ -112,7 +112,7 @@ void add_scopes(std::vector<Case>& cases) {
       }));
 }
 
-void add_thrown(std::vector<Case>& cases) {
+void add_thrown_observations(std::vector<Case>& cases) {
   const char* const missed = "found nothing, and a call in its scope had thrown";
   cases.push_back(told("a scope has what was thrown in it", missed, [](Story& s, bool broken) {
     s.push(validation);
@@ -212,7 +212,7 @@ void add_heard(std::vector<Case>& cases) {
 std::vector<Case> observation_cases() {
   std::vector<Case> cases;
   add_scopes(cases);
-  add_thrown(cases);
+  add_thrown_observations(cases);
   add_heard(cases);
   return cases;
 }

@@ -9,15 +9,15 @@
 #include <set>
 #include <string>
 
-#include "tests/paths.hpp"
+#include "tests/style/text_of.hpp"
+
+using style::root;
 
 namespace {
 
 namespace fs = std::filesystem;
 
 using Names = std::map<std::string, std::set<std::string>>;  ///< by protocol, or kind of value
-
-const fs::path root = polychron::testing::source_directory();
 
 /// The lists of the headers: `using x_actor = Protocol<...>` and `using X = std::variant<...>` of
 /// what this page is about.

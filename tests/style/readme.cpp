@@ -13,18 +13,15 @@
 #include <vector>
 
 #include "tests/paths.hpp"
+#include "tests/style/text_of.hpp"
+
+using style::root;
+using style::text_of;
 
 namespace {
 
-std::string text_of(const std::string& file) {
-  std::ifstream in(std::filesystem::path(polychron::testing::source_directory()) / file);
-  BOOST_REQUIRE_MESSAGE(in, file << " cannot be read");
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 /// The pages of the project: those beside the README, and those in docs/.
 std::vector<std::string> pages() {
-  const std::filesystem::path root = polychron::testing::source_directory();
   std::vector<std::string> list;
   for (const auto& folder : {root, root / "docs"})
     for (const auto& entry : std::filesystem::directory_iterator(folder))
@@ -81,7 +78,6 @@ BOOST_AUTO_TEST_CASE(its_example_is_the_quickstart) {
 
 BOOST_AUTO_TEST_CASE(examples_of_pages_are_parts_of_programs) {
   std::vector<std::string> programs;
-  const auto root = std::filesystem::path(polychron::testing::source_directory());
   for (const auto& entry : std::filesystem::recursive_directory_iterator(root / "examples"))
     if (entry.path().extension() == ".cpp")
       programs.push_back(
@@ -101,7 +97,6 @@ BOOST_AUTO_TEST_CASE(examples_of_pages_are_parts_of_programs) {
 }
 
 BOOST_AUTO_TEST_CASE(links_lead_somewhere) {
-  const std::filesystem::path root = polychron::testing::source_directory();
   const std::regex link(
       R"(\]\(([^)#:]*)(#[^)]*)?\))");  // not those with a scheme: they leave the project
   const std::regex code("```[^`]*```|`[^`]*`");

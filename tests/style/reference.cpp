@@ -12,6 +12,9 @@
 #include <string>
 
 #include "tests/paths.hpp"
+#include "tests/style/text_of.hpp"
+
+using style::text_of;
 
 namespace {
 
@@ -32,12 +35,6 @@ Ended run(const std::string& command) {
   const int status = pclose(pipe);
   ended.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   return ended;
-}
-
-std::string text_of(const std::filesystem::path& file) {
-  std::ifstream in(std::filesystem::path(polychron::testing::source_directory()) / file);
-  BOOST_REQUIRE_MESSAGE(in, file << " cannot be read");
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 std::size_t count_of(const std::string& text, const std::string& part) {

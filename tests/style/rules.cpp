@@ -11,14 +11,14 @@
 
 #include "tests/paths.hpp"
 #include "tests/style/folders.hpp"
+#include "tests/style/text_of.hpp"
 
 namespace fs = std::filesystem;
 
 using style::allowed;
+using style::root;
 
 namespace {
-
-const fs::path root = polychron::testing::source_directory();
 
 /// Headers that are the exception: an embedder who asks for CAF types gets them here.
 const std::set<std::string> may_include_caf{"include/polychron/caf.hpp"};

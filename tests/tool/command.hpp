@@ -64,6 +64,10 @@ struct Outcome {
   std::string output, errors;
 };
 
+inline void has(const Outcome& outcome, const std::string& part) {
+  BOOST_TEST((outcome.output.find(part) != std::string::npos), part << " in: " << outcome.output);
+}
+
 /// A program that this build made, with `arguments`; `environment` is added: "NAME=value"; `input`
 /// is the file that it finds as its standard input, `stdout_file` as its standard output; empty:
 /// closed.

@@ -9,6 +9,7 @@ namespace {
 
 using nlohmann::json;
 using test_tool::check_mistake;
+using test_tool::has;
 using test_tool::run_tool;
 
 /// y = relu(x), for x of -1 and 2.
@@ -31,10 +32,6 @@ struct Cases {
   }
   test_tool::TemporaryDirectory directory;
 };
-
-void has(const test_tool::Outcome& outcome, const std::string& part) {
-  BOOST_TEST((outcome.output.find(part) != std::string::npos), part << " in: " << outcome.output);
-}
 
 }  // namespace
 

@@ -14,6 +14,7 @@ namespace {
 
 using nlohmann::json;
 using test_tool::check_mistake;
+using test_tool::has;
 using test_tool::run_tool;
 using Dimensions = std::vector<std::int64_t>;
 
@@ -88,10 +89,6 @@ struct Suite {
   }
   test_tool::TemporaryDirectory directory;
 };
-
-void has(const test_tool::Outcome& outcome, const std::string& part) {
-  BOOST_TEST((outcome.output.find(part) != std::string::npos), part << " in: " << outcome.output);
-}
 
 }  // namespace
 

@@ -38,7 +38,7 @@ cv::Mat letter() {
 }
 
 /// Something everywhere, so that damage shows.
-cv::Mat page() {
+cv::Mat colourful_page() {
   cv::Mat picture(400, 300, CV_8UC3, cv::Scalar(230, 240, 250));
   for (int y = 40; y < 400; y += 40)
     cv::putText(picture, "a line of text " + std::to_string(y), {10, y}, cv::FONT_HERSHEY_DUPLEX,
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(every_type_of_png_is_read) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_written_as_png_is_read_again) {
-  const auto picture = page();
+  const auto picture = colourful_page();
   BOOST_TEST(difference(decoded(ocr::encode_png(picture)).pixels, picture) == 0);
 }
 
@@ -219,7 +219,7 @@ BOOST_AUTO_TEST_CASE(bmp_is_read) {
 
 // Up to where they are damaged, pictures are as they were; that they are not whole is told.
 BOOST_AUTO_TEST_CASE(the_first_part_of_a_picture_is_read_and_the_rest_missed) {
-  const auto whole = page();
+  const auto whole = colourful_page();
   cv::Mat grey;
   cv::cvtColor(whole, grey, cv::COLOR_BGR2GRAY);
   const cv::Rect top(0, 0, whole.cols, whole.rows / 4);

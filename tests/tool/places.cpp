@@ -18,11 +18,11 @@ using test_tool::read_text;
 using test_tool::run_tool;
 using Strings = std::vector<std::string>;
 
-const std::string content = "content";
+const std::string written = "content";
 
 void write(const std::string& path) {
   tool::OutputFiles files;
-  files.add(path, {std::as_bytes(std::span(content))});
+  files.add(path, {std::as_bytes(std::span(written))});
   files.commit();
 }
 
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(links_stay_and_what_they_lead_to_is_written) {
   fs::create_symlink("file", link);
   write(link);
   BOOST_TEST(fs::is_symlink(link));
-  BOOST_TEST(read_text(file) == content);
+  BOOST_TEST(read_text(file) == written);
 }
 
 // What was printed would go to a file that is replaced.

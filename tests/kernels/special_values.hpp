@@ -1,0 +1,11 @@
+// The numbers that ordinary ones are not like.
+#pragma once
+
+#include <limits>
+
+namespace polychron::tests::floats {
+
+inline constexpr float infinity = std::numeric_limits<float>::infinity();
+inline constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+
+}  // namespace polychron::tests::floats
