@@ -239,7 +239,7 @@ class Mutator {
   const T& pick(const std::vector<T>& list) {
     return list[number() % list.size()];
   }
-  unsigned number() { return random_(); }
+  unsigned number() { return static_cast<unsigned>(random_()); }
 
   std::minstd_rand random_;
   std::vector<Place> places_;
@@ -268,7 +268,8 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* bytes, std::size_t 
   onnx::ModelProto model;
   std::minstd_rand random(seed);
   if (random() % 32 != 0 && fuzz::parse(model, bytes, count)) {
-    for (auto times = 1 + random() % 3; times > 0; --times) fuzz::Mutator(model, random()).mutate();
+    for (auto times = 1 + random() % 3; times > 0; --times)
+      fuzz::Mutator(model, static_cast<unsigned>(random())).mutate();
     if (const auto written = fuzz::write(model, bytes, most)) return written;
   }
   return LLVMFuzzerMutate(bytes, count, most);

@@ -12,7 +12,7 @@ struct TypeRow {
   std::optional<DataType> operand;
 };
 
-constexpr std::array<TypeRow, 27> rows{{
+constexpr std::array<TypeRow, 27> type_rows{{
     {"undefined", 0, {}},
     {"float", 4, DataType::float32},
     {"uint8", 1, DataType::uint8},
@@ -45,8 +45,8 @@ constexpr TypeRow unknown{"unknown", 0, {}};
 
 const TypeRow& row(ElementType type) noexcept {
   const auto index = static_cast<std::int32_t>(type);
-  return index >= 0 && static_cast<std::size_t>(index) < rows.size()
-             ? rows[static_cast<std::size_t>(index)]
+  return index >= 0 && static_cast<std::size_t>(index) < type_rows.size()
+             ? type_rows[static_cast<std::size_t>(index)]
              : unknown;
 }
 
@@ -57,15 +57,15 @@ std::size_t element_size(ElementType type) noexcept { return row(type).size; }
 std::optional<DataType> operand_type(ElementType type) noexcept { return row(type).operand; }
 
 ElementType element_type(DataType type) noexcept {
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    if (rows[i].operand == type && rows[i].size == byte_size(type) && rows[i].name != "bool")
+  for (std::size_t i = 0; i < type_rows.size(); ++i)
+    if (type_rows[i].operand == type && type_rows[i].size == byte_size(type) && type_rows[i].name != "bool")
       return static_cast<ElementType>(i);
   return ElementType::undefined;
 }
 
 ElementType element_type(std::string_view name) noexcept {
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    if (rows[i].name == name) return static_cast<ElementType>(i);
+  for (std::size_t i = 0; i < type_rows.size(); ++i)
+    if (type_rows[i].name == name) return static_cast<ElementType>(i);
   return ElementType::undefined;
 }
 

@@ -65,7 +65,8 @@ void Happenings::add_handlings() {
       handlings[begun.front()] = *compiled;
       begun.pop_front();
     }
-    const auto handling = add(r.begin, 1, actor, {Turn::Kind::message, 0, role->second, name, ticket});
+    const auto handling =
+        add(r.begin, 1, actor, {Turn::Kind::message, 0, role->second, name, ticket});
     put(compiled, handling);
     handlings[i] = handling;
     if (name == "actor_failed") goings.try_emplace(r.context, handling);
@@ -125,7 +126,8 @@ void Happenings::add_calls(const std::map<ContextAndTime, std::size_t>& calls,
     if (made[index].untaken) continue;
     const auto role = roles.find({context, contexts_[context]});
     if (role == roles.end()) continue;
-    const auto going = add(key.second, 1, role->first, {Turn::Kind::going, index, role->second, {}, 0});
+    const auto going =
+        add(key.second, 1, role->first, {Turn::Kind::going, index, role->second, {}, 0});
     put(call, going);
     if (const auto known = goings.find(context);
         known == goings.end() || turns[known->second].at > key.second)

@@ -9,12 +9,15 @@ namespace polychron::replay {
 
 namespace {
 
-[[noreturn]] void refuse_recording(const std::string& why) { throw Error(ErrorKind::bad_data, why); }
+[[noreturn]] void refuse_recording(const std::string& why) {
+  throw Error(ErrorKind::bad_data, why);
+}
 
 [[noreturn]] void unknown(const char* what, std::uint64_t id) {
-  refuse_recording("it does not have its beginning: " + describe_object(what, "", id) +
-         " is used and was not seen to be made (record from before the context is made, with room "
-         "for all)");
+  refuse_recording(
+      "it does not have its beginning: " + describe_object(what, "", id) +
+      " is used and was not seen to be made (record from before the context is made, with room "
+      "for all)");
 }
 
 std::vector<std::uint64_t> sizes(const ops::Graph& graph, const auto& list) {

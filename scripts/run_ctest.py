@@ -60,7 +60,8 @@ def read_results(junit):
     counts, failures = Counts(), []
     for suite in ElementTree.parse(junit).getroot().iter("testcase"):
         succeeded = suite.get("status") == "run"
-        output = suite.findtext("system-out") or ""
+        # CTest writes characters that XML cannot have in its own way.
+        output = (suite.findtext("system-out") or "").replace("[NON-XML-CHAR-0x1B]", "\x1b")
         counted = count_suite(succeeded, output)
         if counted.failed:
             failures.append(summary(suite.get("name"), output))

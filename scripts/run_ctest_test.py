@@ -46,6 +46,11 @@ class ReadingResults(unittest.TestCase):
         self.assertTrue(failures[0].startswith("failed: api/reads\n"))
         self.assertIn("a.cpp(3): error: in a/b: 1 != 2", failures[0])
 
+    def test_a_case_that_is_skipped_in_colour_is_skipped(self):
+        counts, _ = self.read('<testsuite><testcase name="a" status="run"><system-out>'
+                              f'[NON-XML-CHAR-0x1B][1mskipped: no models\n{PASSED}</system-out></testcase></testsuite>')
+        self.assertEqual(counts, Counts(6, 0, 1))
+
     def test_a_long_log_is_told_by_its_errors_and_its_end(self):
         lines = ["x.cpp(1): error: early"] + [f"line {i}" for i in range(100)]
         told = run_ctest.summary("a", "\n".join(lines)).splitlines()

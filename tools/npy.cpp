@@ -19,7 +19,6 @@ static_assert(std::endian::native == std::endian::little, ".npy files are read i
 
 using polychron::DataType;
 
-constexpr auto magic = npy_magic;
 constexpr std::size_t max_header = 64 * 1024;  // NumPy's own headers are some 100 bytes
 constexpr std::array<std::pair<std::string_view, DataType>, 8> types{{{"f4", DataType::float32},
                                                                       {"f2", DataType::float16},
@@ -44,15 +43,15 @@ std::size_t little_endian(std::span<const std::byte> bytes) {
 /// The text of the header; `file` is then what comes after it.
 std::string_view take_header(std::span<const std::byte>& file, const std::string& name) {
   const auto text = std::string_view(reinterpret_cast<const char*>(file.data()), file.size());
-  if (!text.starts_with(magic)) throw refusal(name, "is no .npy file");
+  if (!text.starts_with(npy_magic)) throw refusal(name, "is no .npy file");
   const auto truncated = refusal(name, "is truncated: its header is incomplete");
   if (file.size() < 12) throw truncated;
   const auto major = std::to_integer<int>(file[6]);
   if (major < 1 || major > 3)
     throw refusal(name, "is a .npy file of version " + std::to_string(major) + ", expected 1 to 3");
   const std::size_t length_bytes = major == 1 ? 2 : 4;
-  const std::size_t start = magic.size() + 2 + length_bytes;
-  const auto length = little_endian(file.subspan(magic.size() + 2, length_bytes));
+  const std::size_t start = npy_magic.size() + 2 + length_bytes;
+  const auto length = little_endian(file.subspan(npy_magic.size() + 2, length_bytes));
   if (length > max_header) throw refusal(name, "has a header of more than 64 KiB");
   if (file.size() - start < length) throw truncated;
   file = file.subspan(start + length);
@@ -150,10 +149,10 @@ std::string npy_header(const polychron::OperandDescriptor& descriptor) {
   text += "', 'fortran_order': False, 'shape': (";
   for (const auto dimension : descriptor.shape) text += std::to_string(dimension) + ",";
   text += "), }";
-  const std::size_t start = magic.size() + 4;
+  const std::size_t start = npy_magic.size() + 4;
   text.append(63 - (start + text.size()) % 64, ' ');
   text += '\n';
-  std::string header(magic);
+  std::string header(npy_magic);
   header +=
       {'\x01', '\x00', static_cast<char>(text.size() & 0xff), static_cast<char>(text.size() >> 8)};
   return header + text;

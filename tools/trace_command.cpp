@@ -168,7 +168,8 @@ void replay_recording(const TraceOptions& options, bool force_progress) {
 }
 
 CLI::App* add(CLI::App& to, const char* name, const char* help,
-              const std::shared_ptr<TraceOptions>& options, std::function<void(const TraceOptions&)> run) {
+              const std::shared_ptr<TraceOptions>& options,
+              std::function<void(const TraceOptions&)> run) {
   auto* command = to.add_subcommand(name, help);
   command->add_option("RECORDING", options->recording, "A recording; - is standard input")
       ->required()

@@ -112,7 +112,8 @@ std::vector<Part> cut(const Problem& problem, double least) {
   std::vector<Part> parts;
   for (std::size_t i = 0; i < count; ++i) {
     const UnitRange stretch{i * units / count * how->unit,
-                          std::min((i + 1) * units / count * how->unit, how->extent), how->extent};
+                            std::min((i + 1) * units / count * how->unit, how->extent),
+                            how->extent};
     auto part = part_of(problem, *how, stretch);
     if (!part) return {};
     part->twin = i;

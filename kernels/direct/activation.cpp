@@ -47,7 +47,7 @@ KernelResult prepare(const Problem& problem) {
 
 std::span<const Entry> activation_entries() noexcept {
   static constexpr Entry entries[] = {{op("hardSwish"), prepare<HardSwish>},
-                               {op("softplus"), prepare<Softplus>}};
+                                      {op("softplus"), prepare<Softplus>}};
   return entries;
 }
 

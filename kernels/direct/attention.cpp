@@ -57,7 +57,8 @@ class Attention final : public Kernel {
   const HeadShare& share(std::size_t part) const { return shares_[part]; }
   std::span<const std::byte> read_first(const HeadShare&) const noexcept { return {}; }
 
-  void compute(const HeadShare& share, const Arguments& arguments, std::span<const std::byte>) const {
+  void compute(const HeadShare& share, const Arguments& arguments,
+               std::span<const std::byte>) const {
     float* const scratch =
         reinterpret_cast<float*>(arguments.scratch) + share.worker * worker_floats_;
     for (std::size_t unit = share.first; unit < share.last; ++unit) {

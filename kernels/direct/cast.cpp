@@ -117,9 +117,9 @@ KernelResult prepare_not(const Problem& problem) {
 
 std::span<const Entry> cast_entries() noexcept {
   static constexpr Entry entries[] = {{op("cast"), prepare_cast},
-                               {op("erf"), prepare_erf},
-                               {op("hardSigmoid"), prepare_hard_sigmoid},
-                               {op("logicalNot"), prepare_not}};
+                                      {op("erf"), prepare_erf},
+                                      {op("hardSigmoid"), prepare_hard_sigmoid},
+                                      {op("logicalNot"), prepare_not}};
   return entries;
 }
 

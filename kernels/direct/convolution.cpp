@@ -13,8 +13,8 @@ namespace {
 
 std::span<const Entry> convolution_entries() noexcept {
   static constexpr Entry entries[] = {{ops::op("conv2d"), prepare_depthwise},
-                               {ops::op("conv2d"), prepare_minimal_filtering},
-                               {ops::op("conv2d"), prepare_panels}};
+                                      {ops::op("conv2d"), prepare_minimal_filtering},
+                                      {ops::op("conv2d"), prepare_panels}};
   return entries;
 }
 

@@ -40,7 +40,7 @@ KernelResult prepare_predicate(const Problem& problem) {
 
 std::span<const Entry> elementwise_entries() noexcept {
   static constexpr Entry entries[] = {{ops::op("isNaN"), prepare_predicate},
-                               {ops::op("isInfinite"), prepare_predicate}};
+                                      {ops::op("isInfinite"), prepare_predicate}};
   return entries;
 }
 

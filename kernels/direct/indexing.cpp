@@ -213,10 +213,10 @@ KernelResult prepare_scatter_nd(const Problem& problem) {
 
 std::span<const Entry> indexing_entries() noexcept {
   static constexpr Entry entries[] = {{ops::op("gather"), prepare_gather},
-                               {ops::op("gatherElements"), prepare_gather_elements},
-                               {ops::op("gatherND"), prepare_gather_nd},
-                               {ops::op("scatterElements"), prepare_scatter_elements},
-                               {ops::op("scatterND"), prepare_scatter_nd}};
+                                      {ops::op("gatherElements"), prepare_gather_elements},
+                                      {ops::op("gatherND"), prepare_gather_nd},
+                                      {ops::op("scatterElements"), prepare_scatter_elements},
+                                      {ops::op("scatterND"), prepare_scatter_nd}};
   return entries;
 }
 

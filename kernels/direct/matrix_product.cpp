@@ -19,7 +19,7 @@ namespace {
 
 /// Elements that rows are multiplied with before the next ones: so much of a panel stays in a
 /// core's own cache.
-constexpr std::size_t stretch = 1536;
+constexpr std::size_t stretch_elements = 1536;
 
 struct Sizes : RowGroups, ColumnPanels {
   std::size_t elements;
@@ -74,7 +74,7 @@ class MatrixProduct final : public Kernel {
     constexpr std::size_t own = 2048 * 1024;
     const std::size_t groups = share.last_group - share.first_group;
     const std::size_t most = std::max<std::size_t>(
-        own / (most_product_rows * std::min(sizes_.elements, stretch) * sizeof(float)), 1);
+        own / (most_product_rows * std::min(sizes_.elements, stretch_elements) * sizeof(float)), 1);
     const std::size_t rounds = (groups + most - 1) / most;
     for (std::size_t i = 0; i < rounds; ++i) {
       const bool last = i + 1 == rounds;
@@ -96,7 +96,7 @@ class MatrixProduct final : public Kernel {
   /// Stretch by stretch, that of the rows stays near while all panels pass by.
   void compute_round(const Share& share, const Arguments& operands,
                      std::span<const std::byte> read_next) const {
-    const std::size_t stretches = (sizes_.elements + stretch - 1) / stretch;
+    const std::size_t stretches = (sizes_.elements + stretch_elements - 1) / stretch_elements;
     // A single group reads everything once, from one end to the other: processors foresee that.
     const bool many = share.last_group - share.first_group > 1;
     const auto begin_of = [&](std::size_t i) { return sizes_.elements * i / stretches; };

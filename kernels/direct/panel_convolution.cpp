@@ -211,9 +211,9 @@ class PanelConvolution final : public Kernel {
                           const PictureOperands& operands,
                           std::array<Tap, most_panel_taps>& taps) const {
     const PanelExtent &y = geometry_.y, &x = geometry_.x;
-    const auto* const picture = operands.input(0) + pixels.picture *
-                                                        PanelGeometry::blocks(geometry_.in_channels) *
-                                                        operands.in_plane;
+    const auto* const picture =
+        operands.input(0) +
+        pixels.picture * PanelGeometry::blocks(geometry_.in_channels) * operands.in_plane;
     const float* const panel =
         reinterpret_cast<const float*>(panels_->data()) + block * sizes_.column();
     const auto inside = [](std::ptrdiff_t at, std::size_t extent) {

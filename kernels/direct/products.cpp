@@ -11,13 +11,11 @@ namespace {
 
 std::span<const Entry> matrix_entries() noexcept {
   static constexpr Entry entries[] = {
-      {ops::op("gemm"), prepare_vector_product},
-      {ops::op("matmul"), prepare_vector_product},
-  #ifdef POLYCHRON_WIDE
-      {ops::op("gemm"), prepare_matrix_product},
-      {ops::op("matmul"), prepare_matrix_product},
+      {ops::op("gemm"), prepare_vector_product}, {ops::op("matmul"), prepare_vector_product},
+#ifdef POLYCHRON_WIDE
+      {ops::op("gemm"), prepare_matrix_product}, {ops::op("matmul"), prepare_matrix_product},
       {op_attention, prepare_attention},
-  #endif
+#endif
   };
   return entries;
 }

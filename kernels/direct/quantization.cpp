@@ -216,7 +216,7 @@ KernelResult prepare(const Problem& problem) {
 
 std::span<const Entry> quantization_entries() noexcept {
   static constexpr Entry entries[] = {{ops::op("dequantizeLinear"), prepare},
-                               {ops::op("quantizeLinear"), prepare}};
+                                      {ops::op("quantizeLinear"), prepare}};
   return entries;
 }
 

@@ -3,13 +3,12 @@
 #include "ops/table.hpp"
 
 namespace polychron::kernels::direct {
-namespace {
-}  // namespace
+namespace {}  // namespace
 
 std::span<const Entry> reduction_entries() noexcept {
   static constexpr Entry entries[] = {{ops::op("argMin"), prepare_arg_min_max},
-                               {ops::op("argMax"), prepare_arg_min_max},
-                               {ops::op("cumulativeSum"), prepare_cumulative_sum}};
+                                      {ops::op("argMax"), prepare_arg_min_max},
+                                      {ops::op("cumulativeSum"), prepare_cumulative_sum}};
   return entries;
 }
 

@@ -17,7 +17,7 @@ namespace {
 using ops::op;
 
 constexpr std::size_t wide = 64, narrow = 16;  // columns of a panel: so many, or some of these
-constexpr std::size_t block = 256;  // rows that are summed up on their own: errors stay small
+constexpr std::size_t summed_rows = 256;  // rows that are summed up on their own: errors stay small
 
 /// What the matrix looks like: wide panels, and a last one of what is left, filled up by zeros.
 struct Panels {
@@ -59,8 +59,8 @@ void multiply_panel(const float* x, const float* panel, std::size_t rows, std::s
                     float* sums) {
   alignas(64) std::array<float, Width> own;
   std::fill_n(sums, Width, 0.0F);
-  for (std::size_t begin = 0; begin < rows; begin += block) {
-    const std::size_t end = std::min(begin + block, rows);
+  for (std::size_t begin = 0; begin < rows; begin += summed_rows) {
+    const std::size_t end = std::min(begin + summed_rows, rows);
     own.fill(0.0F);
     for (std::size_t row = begin; row < end; ++row)
       add_row<Width>(x[row], panel + row * Width, ahead, own.data());

@@ -73,7 +73,8 @@ constexpr Entry softmax[] = {{op("softmax"), prepare_softmax}};
 
 std::span<const Function> activation_functions() noexcept { return functions; }
 std::span<const Entry> activation_entries() noexcept {
-  static constexpr auto entries = joined(entries_of(functions, prepare_function), std::to_array(softmax));
+  static constexpr auto entries =
+      joined(entries_of(functions, prepare_function), std::to_array(softmax));
   return entries;
 }
 

@@ -128,8 +128,8 @@ KernelResult prepare_pixel(const Problem& problem) {
 
 std::span<const Entry> convolution_entries() noexcept {
   static constexpr Entry entries[] = {{ops::op("conv2d"), prepare_pixel},
-                               {ops::op("conv2d"), prepare_convolution},
-                               {ops::op("convTranspose2d"), prepare_convolution}};
+                                      {ops::op("conv2d"), prepare_convolution},
+                                      {ops::op("convTranspose2d"), prepare_convolution}};
   return entries;
 }
 

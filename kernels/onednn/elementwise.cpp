@@ -115,8 +115,8 @@ KernelResult prepare_operation(const Problem& problem) {
 std::span<const Function> elementwise_functions() noexcept { return plain_functions; }
 std::span<const Operation> elementwise_operations() noexcept { return operations; }
 std::span<const Entry> elementwise_entries() noexcept {
-  static constexpr auto entries =
-      joined(entries_of(plain_functions, prepare_function), entries_of(operations, prepare_operation));
+  static constexpr auto entries = joined(entries_of(plain_functions, prepare_function),
+                                         entries_of(operations, prepare_operation));
   return entries;
 }
 

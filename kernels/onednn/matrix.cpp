@@ -128,12 +128,11 @@ KernelResult prepare_product(const Problem& problem) {
   });
 }
 
-namespace {
-}  // namespace
+namespace {}  // namespace
 
 std::span<const Entry> matrix_entries() noexcept {
   static constexpr Entry entries[] = {{ops::op("gemm"), prepare_product},
-                               {ops::op("matmul"), prepare_product}};
+                                      {ops::op("matmul"), prepare_product}};
   return entries;
 }
 

@@ -66,8 +66,8 @@ KernelResult prepare_concat(const Problem& problem) {
 
 std::span<const Entry> movement_entries() noexcept {
   static constexpr Entry entries[] = {{ops::op("concat"), prepare_concat},
-                               {ops::op("transpose"), prepare_reorder},
-                               {op_reorder, prepare_reorder}};
+                                      {ops::op("transpose"), prepare_reorder},
+                                      {op_reorder, prepare_reorder}};
   return entries;
 }
 

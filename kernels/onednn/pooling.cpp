@@ -62,7 +62,8 @@ KernelResult prepare_pool(const Problem& problem) {
 }  // namespace
 
 std::span<const Entry> pooling_entries() noexcept {
-  static constexpr Entry entries[] = {{op("averagePool2d"), prepare_pool}, {op("maxPool2d"), prepare_pool}};
+  static constexpr Entry entries[] = {{op("averagePool2d"), prepare_pool},
+                                      {op("maxPool2d"), prepare_pool}};
   return entries;
 }
 

@@ -102,7 +102,7 @@ std::unique_ptr<PrimitiveKernel> kernel_of(const Recurrence& r, const Descriptor
 }
 
 std::unique_ptr<PrimitiveKernel> recurrent_kernel(const Recurrence& r, const Problem& problem,
-                                          std::size_t direction) {
+                                                  std::size_t direction) {
   const Constants constants{in_order(r, problem.inputs[1], direction),
                             in_order(r, problem.inputs[2], direction),
                             joined_biases(r, problem, direction)};
@@ -136,7 +136,8 @@ std::unique_ptr<PrimitiveKernel> recurrent_kernel(const Recurrence& r, const Pro
 class RecurrentKernel final : public Kernel {
  public:
   RecurrentKernel(const Recurrence& recurrence, const Problem& problem) : r(recurrence) {
-    for (std::size_t d = 0; d < r.directions; ++d) directions.push_back(recurrent_kernel(r, problem, d));
+    for (std::size_t d = 0; d < r.directions; ++d)
+      directions.push_back(recurrent_kernel(r, problem, d));
     for (const std::size_t index : {std::size_t{1}, std::size_t{2}, r.bias, r.recurrent_bias})
       if (index != Recurrence::absent) kept_.push_back(index);
     sequence_place = scratch.take_floats(sequence_in_place() ? 0 : r.steps * r.states());

@@ -95,7 +95,8 @@ void conv_transpose2d(const Call& call) {
 }  // namespace
 
 std::span<const Entry> convolution_entries() noexcept {
-  static constexpr Entry entries[] = {{op("conv2d"), conv2d}, {op("convTranspose2d"), conv_transpose2d}};
+  static constexpr Entry entries[] = {{op("conv2d"), conv2d},
+                                      {op("convTranspose2d"), conv_transpose2d}};
   return entries;
 }
 

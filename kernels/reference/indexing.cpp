@@ -115,10 +115,10 @@ void scatter_nd(const Call& call) {
 
 std::span<const Entry> indexing_entries() noexcept {
   static constexpr Entry entries[] = {{op("gather"), gather},
-                               {op("gatherElements"), gather_elements},
-                               {op("gatherND"), gather_nd},
-                               {op("scatterElements"), scatter_elements},
-                               {op("scatterND"), scatter_nd}};
+                                      {op("gatherElements"), gather_elements},
+                                      {op("gatherND"), gather_nd},
+                                      {op("scatterElements"), scatter_elements},
+                                      {op("scatterND"), scatter_nd}};
   return entries;
 }
 

@@ -151,16 +151,16 @@ void triangular(const Call& call) {
 
 std::span<const Entry> movement_entries() noexcept {
   static constexpr Entry entries[] = {{op("concat"), concat},
-                               {op("expand"), expand},
-                               {op("pad"), pad},
-                               {op("slice"), slice},
-                               {op("split"), split},
-                               {op("transpose"), transpose},
-                               {op("reshape"), copy},
-                               {op_copy, copy},
-                               {op("reverse"), reverse},
-                               {op("tile"), tile},
-                               {op("triangular"), triangular}};
+                                      {op("expand"), expand},
+                                      {op("pad"), pad},
+                                      {op("slice"), slice},
+                                      {op("split"), split},
+                                      {op("transpose"), transpose},
+                                      {op("reshape"), copy},
+                                      {op_copy, copy},
+                                      {op("reverse"), reverse},
+                                      {op("tile"), tile},
+                                      {op("triangular"), triangular}};
   return entries;
 }
 

@@ -115,8 +115,8 @@ void layer_normalization(const Call& call) {
 
 std::span<const Entry> normalization_entries() noexcept {
   static constexpr Entry entries[] = {{op("batchNormalization"), batch_normalization},
-                               {op("instanceNormalization"), instance_normalization},
-                               {op("layerNormalization"), layer_normalization}};
+                                      {op("instanceNormalization"), instance_normalization},
+                                      {op("layerNormalization"), layer_normalization}};
   return entries;
 }
 

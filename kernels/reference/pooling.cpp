@@ -76,8 +76,8 @@ void max_pool(const Call& call) {
 
 std::span<const Entry> pooling_entries() noexcept {
   static constexpr Entry entries[] = {{op("averagePool2d"), pool_floats<Average>},
-                               {op("l2Pool2d"), pool_floats<Norm>},
-                               {op("maxPool2d"), max_pool}};
+                                      {op("l2Pool2d"), pool_floats<Norm>},
+                                      {op("maxPool2d"), max_pool}};
   return entries;
 }
 

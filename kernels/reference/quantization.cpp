@@ -82,7 +82,7 @@ void dequantize(const Call& call) {
 
 std::span<const Entry> quantization_entries() noexcept {
   static constexpr Entry entries[] = {{op("dequantizeLinear"), dequantize},
-                               {op("quantizeLinear"), quantize}};
+                                      {op("quantizeLinear"), quantize}};
   return entries;
 }
 

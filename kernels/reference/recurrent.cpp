@@ -153,9 +153,9 @@ void recurrent(const Call& call) {
 
 std::span<const Entry> recurrent_entries() noexcept {
   static constexpr Entry entries[] = {{op("gru"), recurrent, scratch},
-                               {op("gruCell"), recurrent, scratch},
-                               {op("lstm"), recurrent, scratch},
-                               {op("lstmCell"), recurrent, scratch}};
+                                      {op("gruCell"), recurrent, scratch},
+                                      {op("lstm"), recurrent, scratch},
+                                      {op("lstmCell"), recurrent, scratch}};
   return entries;
 }
 

@@ -12,8 +12,8 @@ namespace {
 using ReduceMethod = Operand (GraphBuilder::*)(const Operand&, const ReduceOptions&);
 using Int = std::int64_t;
 
-constexpr Binary none{};
-constexpr Binary sum{
+constexpr Binary unknown{};
+constexpr Binary added{
     [](Int a, Int b) {
       return static_cast<Int>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
     },
@@ -23,9 +23,9 @@ constexpr Binary multiplied{
       return static_cast<Int>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
     },
     [](double a, double b) { return a * b; }};
-constexpr Binary largest{[](Int a, Int b) { return std::max(a, b); },
+constexpr Binary larger{[](Int a, Int b) { return std::max(a, b); },
                          [](double a, double b) { return std::max(a, b); }};
-constexpr Binary smallest{[](Int a, Int b) { return std::min(a, b); },
+constexpr Binary smaller{[](Int a, Int b) { return std::min(a, b); },
                           [](double a, double b) { return std::min(a, b); }};
 
 /// `since`: the opset at which the axes became an input.
@@ -53,16 +53,16 @@ using B = GraphBuilder;
 
 std::span<const Row> reduction_rows() noexcept {
   static constexpr std::array rows{
-      Row{"ReduceL1", reduce_along<&B::reduce_l1, none, 18>},
-      Row{"ReduceL2", reduce_along<&B::reduce_l2, none, 18>},
-      Row{"ReduceLogSum", reduce_along<&B::reduce_log_sum, none, 18>},
-      Row{"ReduceLogSumExp", reduce_along<&B::reduce_log_sum_exp, none, 18>},
-      Row{"ReduceMax", reduce_along<&B::reduce_max, largest, 18>},
-      Row{"ReduceMean", reduce_along<&B::reduce_mean, none, 18>},
-      Row{"ReduceMin", reduce_along<&B::reduce_min, smallest, 18>},
+      Row{"ReduceL1", reduce_along<&B::reduce_l1, unknown, 18>},
+      Row{"ReduceL2", reduce_along<&B::reduce_l2, unknown, 18>},
+      Row{"ReduceLogSum", reduce_along<&B::reduce_log_sum, unknown, 18>},
+      Row{"ReduceLogSumExp", reduce_along<&B::reduce_log_sum_exp, unknown, 18>},
+      Row{"ReduceMax", reduce_along<&B::reduce_max, larger, 18>},
+      Row{"ReduceMean", reduce_along<&B::reduce_mean, unknown, 18>},
+      Row{"ReduceMin", reduce_along<&B::reduce_min, smaller, 18>},
       Row{"ReduceProd", reduce_along<&B::reduce_product, multiplied, 18>},
-      Row{"ReduceSum", reduce_along<&B::reduce_sum, sum, 13>},
-      Row{"ReduceSumSquare", reduce_along<&B::reduce_sum_square, none, 18>},
+      Row{"ReduceSum", reduce_along<&B::reduce_sum, added, 13>},
+      Row{"ReduceSumSquare", reduce_along<&B::reduce_sum_square, unknown, 18>},
   };
   return rows;
 }

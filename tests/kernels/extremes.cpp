@@ -14,7 +14,7 @@ namespace {
 constexpr std::uint32_t most = 0x7fffffff, billion = 1'000'000'000;
 
 void check_extremes(std::string_view name, const std::vector<OperandDescriptor>& operands,
-           const Attributes& attributes, const std::string& what) {
+                    const Attributes& attributes, const std::string& what) {
   const auto& row = *ops::find(name);
   ProblemMaker maker(ops::id(row), 1);
   maker.attributes(attributes);
@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(windows_far_beyond_the_picture) {
           auto a = attributes;
           a.layout = layout;
           check_extremes(name, {{type, {1, 2, 2, 2}}}, a,
-                "case " + std::to_string(&attributes - pools().data()));
+                         "case " + std::to_string(&attributes - pools().data()));
         }
 }
 
@@ -80,8 +80,8 @@ BOOST_AUTO_TEST_CASE(filters_far_beyond_the_picture) {
   list[3].padding = {0, most, most, 0};
   list[3].dilations = {most, most};
   for (const auto& a : list)
-    check_extremes("conv2d", {{DataType::float32, {1, 2, 2, 2}}, {DataType::float32, {3, 2, 2, 2}}}, a,
-          "case " + std::to_string(&a - list.data()));
+    check_extremes("conv2d", {{DataType::float32, {1, 2, 2, 2}}, {DataType::float32, {3, 2, 2, 2}}},
+                   a, "case " + std::to_string(&a - list.data()));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -39,20 +39,28 @@ std::string demangled(const std::string& symbol) {
   return status == 0 ? name.get() : symbol;
 }
 
-/// The symbols of namespace polychron in a folder's objects; none for a folder of headers.
-Symbols symbols_of(const std::string& folder) {
+/// The object files of a set of objects, as a shell takes them.
+std::string object_files(const std::string& name) {
   const auto objects = fs::path(polychron::testing::binary_directory()) / "CMakeFiles" /
-                       ("polychron_" + folder + ".dir");
-  Symbols symbols;
-  if (!fs::exists(objects)) return symbols;
+                       ("polychron_" + name + ".dir");
   std::string files;
+  if (!fs::exists(objects)) return files;
   for (const auto& entry : fs::recursive_directory_iterator(objects)) {
-    // Objects of sources that are gone lie about in a build tree.
+    // A build tree keeps objects of sources that are gone. A unity build's sources are in it.
     const auto source = fs::relative(entry.path(), objects).replace_extension();
     if (entry.path().extension() == ".o" &&
-        fs::exists(fs::path(polychron::testing::source_directory()) / source))
+        (fs::exists(objects / source) ||
+         fs::exists(fs::path(polychron::testing::source_directory()) / source)))
       files += " '" + entry.path().string() + "'";
   }
+  return files;
+}
+
+/// The symbols of namespace polychron in a folder's objects; none for a folder of headers.
+Symbols symbols_of(const std::string& folder) {
+  Symbols symbols;
+  const auto files = object_files(folder) + (folder == "kernels" ? object_files("loops") : "");
+  if (files.empty()) return symbols;
   std::istringstream lines(
       output_of("'" + polychron::testing::nm_program() + "' --format=posix" + files));
   for (std::string line; std::getline(lines, line);) {
