@@ -33,6 +33,10 @@ if(POLYCHRON_SANITIZE)
     -fsanitize=${POLYCHRON_SANITIZE} -fno-sanitize=null,vptr -fno-sanitize-recover=undefined
     -fno-omit-frame-pointer $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(polychron_flags INTERFACE -fsanitize=${POLYCHRON_SANITIZE})
+  # Clang has no macro that says so, as g++ has.
+  if(POLYCHRON_SANITIZE MATCHES address)
+    target_compile_definitions(polychron_flags INTERFACE $<$<CXX_COMPILER_ID:Clang>:__SANITIZE_ADDRESS__=1>)
+  endif()
   # An element of an empty vector, or the value of an empty optional, may look like nothing to a sanitizer.
   target_compile_definitions(polychron_flags INTERFACE _GLIBCXX_ASSERTIONS)
 endif()

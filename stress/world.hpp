@@ -126,8 +126,6 @@ class World {
   caf::actor_system& system_;
   caf::scheduler::test_coordinator& scheduler_;
   const caf::actor_id first_id_;
-  std::shared_ptr<detail::RuntimeState> state_;
-  std::unique_ptr<Runtime> runtime_;
   std::deque<std::function<void()>> callbacks_;
   std::vector<Runnable> runnables_;  ///< reused by every step
   std::vector<Client*> clients_;
@@ -136,6 +134,9 @@ class World {
   bool clients_block_ = false, spares_actors_ = false, interrupts_ = false;
   std::exception_ptr interrupted_by_;  ///< what an interrupt threw: the next step does
   Schedule schedule_;
+  // After what interrupt() reads: the state may call it as soon as it is made.
+  std::shared_ptr<detail::RuntimeState> state_;
+  std::unique_ptr<Runtime> runtime_;
 };
 
 }  // namespace polychron::stress

@@ -206,17 +206,19 @@ class RecurrentBound final : public Bound {
  private:
   void place(std::size_t d) {
     const std::size_t offset = d * r_.states() * sizeof(float);
+    // A caller's tensors have no place before the first run.
+    const auto beyond = [&](auto* start) { return start == nullptr ? nullptr : start + offset; };
     const auto state = [&](std::size_t index) -> const std::byte* {
       if (index == Recurrence::absent) return arguments_.scratch + k_.zeros;
-      return arguments_.inputs[index] + offset;
+      return beyond(arguments_.inputs[index]);
     };
     inner_[d].inputs[layer] = arguments_.inputs[0];
     inner_[d].inputs[hidden_state] = state(r_.hidden_state);
     inner_[d].inputs[cell_state] = state(r_.cell_state);
     inner_[d].outputs[sequence] =
         k_.sequence_in_place() ? arguments_.outputs.back() : arguments_.scratch + k_.sequence_place;
-    inner_[d].outputs[last_hidden] = arguments_.outputs[0] + offset;
-    inner_[d].outputs[last_cell] = r_.is_lstm ? arguments_.outputs[1] + offset : nullptr;
+    inner_[d].outputs[last_hidden] = beyond(arguments_.outputs[0]);
+    inner_[d].outputs[last_cell] = r_.is_lstm ? beyond(arguments_.outputs[1]) : nullptr;
   }
 
   const RecurrentKernel& k_;

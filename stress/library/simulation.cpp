@@ -11,21 +11,23 @@ namespace polychron::stress {
 
 namespace {
 
-/// Lets others come between what a client, or an actor, sends.
+/// Lets others come between what a client, or an actor, sends. An embedder's handle may outlive the
+/// world and send its own end then.
 class Between final : public msg::Observer {
  public:
-  explicit Between(World& world) : world_(world) {}
+  explicit Between(World& world) : world_(&world) {}
+  void leave() noexcept { world_ = nullptr; }
   void started(msg::ActorId, const char*) noexcept override {}
   void ended(msg::ActorId) noexcept override {}
   void sent(msg::ActorId, msg::ActorId, const msg::MessageView&) noexcept override {
-    world_.interrupt();
+    if (world_ != nullptr) world_->interrupt();
   }
   void received(msg::ActorId, const msg::MessageView&) noexcept override {}
   void finished(msg::ActorId, const msg::MessageView&) noexcept override {}
   void has_turn(msg::ActorId, const msg::carry_out&) noexcept override {}
 
  private:
-  World& world_;
+  World* world_;
 };
 
 /// Not the scenario's fault: a schedule was replayed on another one.
@@ -72,12 +74,15 @@ struct Simulation::State {
                     std::make_shared<FaultBackend>(std::move(backend).value(), faults), checks));
               }),
         nested(may_nest) {
-    world.observe(std::make_shared<Between>(world));
+    world.observe(between);
     world.allow_interrupts(true);
     world.spare_actors(true);
     checks->between = [this] { world.interrupt(); };
   }
-  ~State() { checks->between = nullptr; }
+  ~State() {
+    checks->between = nullptr;
+    between->leave();
+  }
 
   void fail(const std::string& what, bool of_another_world) {
     if (!failed) failed = what;
@@ -87,6 +92,7 @@ struct Simulation::State {
   std::shared_ptr<Checks> checks = std::make_shared<Checks>();
   std::shared_ptr<FaultPlan> faults = std::make_shared<FaultPlan>();
   World world;
+  std::shared_ptr<Between> between = std::make_shared<Between>(world);
   const bool nested;
   std::deque<Steps> clients;
   std::vector<std::string> trace;

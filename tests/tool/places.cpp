@@ -105,6 +105,10 @@ BOOST_AUTO_TEST_CASE(a_recording_that_cannot_be_written_is_a_failure) {
 }
 
 BOOST_AUTO_TEST_CASE(a_limit_of_size_is_a_file_that_cannot_be_written) {
+#ifdef __clang__
+  BOOST_TEST_MESSAGE("skipped: LLVM's OpenMP ends a program that may not write files of 1 KiB");
+  return;
+#endif
   rlimit before{};
   BOOST_REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
   const rlimit small{100, before.rlim_max};  // bytes: the children's, whose messages are shorter
