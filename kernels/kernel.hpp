@@ -75,6 +75,9 @@ class Kernel {
   virtual bool parts_are_own() const noexcept { return false; }
   /// It is a convolution by minimal filtering: see kernels/convolution_ways.hpp.
   virtual bool filters_minimally() const noexcept { return false; }
+  /// A library computes it by its reference implementation: right, and much slower than its other
+  /// ones.
+  virtual bool runs_reference() const noexcept { return false; }
   /// `arguments` must stay where it is as long as the Bound lives.
   virtual std::unique_ptr<Bound> bind(const Arguments& arguments) const = 0;
   /// Whether it computes rows of larger pictures where they lie, of one picture.

@@ -58,7 +58,8 @@ std::optional<DataType> operand_type(ElementType type) noexcept { return row(typ
 
 ElementType element_type(DataType type) noexcept {
   for (std::size_t i = 0; i < type_rows.size(); ++i)
-    if (type_rows[i].operand == type && type_rows[i].size == byte_size(type) && type_rows[i].name != "bool")
+    if (type_rows[i].operand == type && type_rows[i].size == byte_size(type) &&
+        type_rows[i].name != "bool")
       return static_cast<ElementType>(i);
   return ElementType::undefined;
 }

@@ -104,9 +104,14 @@ test_asan() {
 
 test_nightly() {
   export POLYCHRON_NIGHTLY=1
+  seed=$(date +%s)
   test_release
   search build 20000000
+  run kernels one env POLYCHRON_SEED="$seed" POLYCHRON_SECONDS=3600 build/bin/test_kernels --log_level=message \
+    --run_test=generated,generated_plans
   test_tsan
+  # shellcheck disable=SC2086  # words, or none
+  run soak one env POLYCHRON_SEED="$seed" POLYCHRON_SOAK_SECONDS=3600 $fixed build/tsan/bin/test_soak --log_level=message
   test_asan ''
   search build/asan 50000
   run fuzz sh scripts/fuzz.sh 3600
@@ -115,14 +120,19 @@ test_nightly() {
 }
 
 [ $# -gt 0 ] || set -- release
+for set_of_tests in "$@"; do
+  case $set_of_tests in
+    release | quick | tsan | asan | fuzz | nightly | packages | debian13) ;;
+    *) die "no such set: '$set_of_tests' (release, quick, tsan, asan, fuzz, nightly, packages or debian13)" ;;
+  esac
+done
 sh scripts/setup.sh tests
-for name in "$@"; do
-  case $name in
-    release | quick | tsan | nightly) "test_$name" ;;
+for set_of_tests in "$@"; do
+  case $set_of_tests in
+    release | quick | tsan | nightly) "test_$set_of_tests" ;;
     asan) test_asan '|slow' ;;
     fuzz) run fuzz sh scripts/fuzz.sh ;;
-    packages | debian13) run "$name" sh "scripts/check-$name.sh" ;;
-    *) die "no such set: '$name' (release, quick, tsan, asan, fuzz, nightly, packages or debian13)" ;;
+    packages | debian13) run "$set_of_tests" sh "scripts/check-$set_of_tests.sh" ;;
   esac
 done
 cat "$failures"

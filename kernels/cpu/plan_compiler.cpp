@@ -298,7 +298,8 @@ std::unique_ptr<Kernel> prepare_kernel(const Problem& problem, std::string& text
     if (reference_only && implementation.name != "reference") continue;
     KernelResult kernel = implementation.prepare(problem);
     if (kernel) {
-      text = std::string(implementation.name) + ": " + to_string(problem);
+      text = std::string(implementation.name) + ((*kernel)->runs_reference() ? " reference" : "") +
+             ": " + to_string(problem);
       return std::move(kernel).value();
     }
     reasons += (reasons.empty() ? "" : "; ") + std::string(implementation.name) + ": " +

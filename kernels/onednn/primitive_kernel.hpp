@@ -30,6 +30,7 @@ class PrimitiveKernel final : public Kernel {
   std::size_t constant_bytes() const noexcept override { return constant_bytes_; }
   bool keeps_constant(std::size_t index) const noexcept override;
   bool in_place(std::size_t index) const noexcept override { return index == in_place_; }
+  bool runs_reference() const noexcept override { return reference_; }
   std::unique_ptr<Bound> bind(const Arguments& arguments) const override;
 
   enum class Source : std::uint8_t { input, output, own };
@@ -54,6 +55,7 @@ class PrimitiveKernel final : public Kernel {
   std::vector<std::size_t> kept_;
   std::size_t constant_bytes_ = 0;
   std::size_t in_place_ = never;
+  bool reference_;
 };
 
 /// Attributes with the caller's scratchpad.

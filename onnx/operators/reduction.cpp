@@ -24,9 +24,9 @@ constexpr Binary multiplied{
     },
     [](double a, double b) { return a * b; }};
 constexpr Binary larger{[](Int a, Int b) { return std::max(a, b); },
-                         [](double a, double b) { return std::max(a, b); }};
+                        [](double a, double b) { return std::max(a, b); }};
 constexpr Binary smaller{[](Int a, Int b) { return std::min(a, b); },
-                          [](double a, double b) { return std::min(a, b); }};
+                         [](double a, double b) { return std::min(a, b); }};
 
 /// `since`: the opset at which the axes became an input.
 template <ReduceMethod method, const Binary& host, std::int64_t since>
