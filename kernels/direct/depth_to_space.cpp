@@ -8,7 +8,7 @@
 namespace polychron::kernels::direct {
 namespace {
 
-/// BlockExtents as the loops need them. The input has taps * stride_c channels in blocks.
+/// The extents as the loops need them. The input has taps * stride_c channels in blocks.
 struct BlockExtents {
   std::size_t batch, channels, height, width;  ///< of the result
   std::size_t rows, columns;                   ///< pixels that one input pixel becomes

@@ -2,8 +2,6 @@
 #include "kernels/direct/direct.hpp"
 
 namespace polychron::kernels::direct {
-namespace {}  // namespace
-
 std::span<const Entry> movement_entries() noexcept {
   static constexpr Entry entries[] = {{ops::op("concat"), prepare_concat},
                                       {op_depth_to_space, prepare_depth_to_space},

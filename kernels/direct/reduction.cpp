@@ -3,8 +3,6 @@
 #include "ops/table.hpp"
 
 namespace polychron::kernels::direct {
-namespace {}  // namespace
-
 std::span<const Entry> reduction_entries() noexcept {
   static constexpr Entry entries[] = {{ops::op("argMin"), prepare_arg_min_max},
                                       {ops::op("argMax"), prepare_arg_min_max},

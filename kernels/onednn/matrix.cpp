@@ -128,8 +128,6 @@ KernelResult prepare_product(const Problem& problem) {
   });
 }
 
-namespace {}  // namespace
-
 std::span<const Entry> matrix_entries() noexcept {
   static constexpr Entry entries[] = {{ops::op("gemm"), prepare_product},
                                       {ops::op("matmul"), prepare_product}};

@@ -84,9 +84,9 @@ class LayoutChooser {
   }
 
   /// True if a convolution with its result in blocks takes its picture in blocks, too. oneDNN
-  /// (2.6.3) has real kernels from blocks to blocks, and from a plain picture of less than a block
-  /// of channels to blocks. The other way round it has only its reference implementation, which is
-  /// 20 to 3,000 times slower. Transposed convolutions are never mixed.
+  /// (2.6.3) has a real kernel from a plain picture of less than a block of channels to blocks. If
+  /// such a picture comes in blocks, it has only its reference implementation, which is 20 to 3,000
+  /// times slower. A transposed convolution has a real kernel only where both have one layout.
   bool reads_blocks(const PlanNode& node) const {
     const auto* const a = std::get_if<Conv2dAttributes>(&node.attributes);
     if (a == nullptr || a->groups != 1) return true;
