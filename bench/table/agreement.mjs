@@ -2,6 +2,7 @@
 import fs from "node:fs";
 import path from "node:path";
 import * as npy from "./npy.mjs";
+import { fill, typeNamed } from "./types.mjs";
 
 /** Numbers from 0 to 1 that are the same each time (mulberry32). */
 export function randomNumbers(seed) {
@@ -20,35 +21,35 @@ export function writeInputs(folder, inputs, bind) {
   fs.mkdirSync(folder, { recursive: true });
   for (const { name, operand_type, dimensions } of inputs) {
     const shape = bind[name] ?? dimensions;
+    const type = typeNamed(operand_type);
+    if (!type) throw new Error(`input '${name}': no inputs of type ${operand_type} are made here`);
     const length = shape.reduce((a, b) => a * b, 1);
-    const data =
-      operand_type === "int64"
-        ? BigInt64Array.from({ length }, () => BigInt(Math.round(next())))
-        : Float32Array.from({ length }, next);
-    npy.write(path.join(folder, `${name}.npy`), data, shape);
+    npy.write(path.join(folder, `${name}.npy`), fill(type, length, next), shape, type.name);
   }
 }
 
 /**
- * Differences beyond this share of the largest output are no rounding. What is small may be the difference of
- * numbers around 1, such as a sigmoid's: it is as exact as these.
+ * Of arrays in turn: the largest difference, and what it is of the largest of `theirs`. What is small may be the
+ * difference of numbers around 1, such as a sigmoid's: it is as exact as these.
  */
-const relative = 1e-3;
-const absolute = 1e-6;
-
-/** Of arrays in turn: the largest difference, and what it is of the largest of `theirs`. */
 export function difference(ours, theirs) {
   let max_abs = 0;
-  let largest = 0;
-  for (const [i, { data, shape }] of theirs.entries()) {
+  let max_rel = 0;
+  let agrees = true;
+  for (const [i, { data, shape, type = "float32" }] of theirs.entries()) {
     if (String(ours[i].shape) !== String(shape)) return { max_abs: Infinity, max_rel: Infinity, agrees: false };
+    const { value, relative, absolute } = typeNamed(type);
+    let off = 0;
+    let largest = 0;
     for (let k = 0; k < data.length; ++k) {
-      const [a, b] = [Number(ours[i].data[k]), Number(data[k])];
-      const off = Object.is(a, b) ? 0 : Math.abs(a - b);
-      max_abs = Number.isNaN(off) ? Infinity : Math.max(max_abs, off);
-      largest = Math.max(largest, Math.abs(b));
+      const [a, b] = [value(ours[i].data[k]), value(data[k])];
+      const apart = a === b || (a !== a && b !== b) ? 0 : Math.abs(a - b);
+      off = apart === apart ? Math.max(off, apart) : Infinity;
+      if (b === b) largest = Math.max(largest, Math.abs(b));
     }
+    max_abs = Math.max(max_abs, off);
+    max_rel = Math.max(max_rel, off === 0 ? 0 : off / largest);
+    agrees &&= off <= absolute + relative * largest && off < Infinity;
   }
-  const max_rel = max_abs === 0 ? 0 : max_abs / largest;
-  return { max_abs, max_rel, agrees: max_abs <= absolute + relative * largest && max_abs < Infinity };
+  return { max_abs, max_rel, agrees };
 }

@@ -1,11 +1,9 @@
-// Arrays from and to .npy files, of the types that models here have: float32 and int64.
+// Arrays from and to .npy files, of the types that models here have.
 import fs from "node:fs";
+import { typeNamed, typeNames, typeOfNpy } from "./types.mjs";
 
-const types = { "<f4": Float32Array, "<i8": BigInt64Array };
-
-export function encode(data, shape) {
-  const descr = Object.keys(types).find((key) => data instanceof types[key]);
-  const dict = `{'descr': '${descr}', 'fortran_order': False, 'shape': (${shape.map((n) => `${n},`).join("")}), }`;
+export function encode(data, shape, type = "float32") {
+  const dict = `{'descr': '${typeNamed(type).npy}', 'fortran_order': False, 'shape': (${shape.map((n) => `${n},`).join("")}), }`;
   const header = dict.padEnd(Math.ceil((dict.length + 11) / 64) * 64 - 11) + "\n";
   const start = Buffer.from("\x93NUMPY\x01\x00\x00\x00", "latin1");
   start.writeUInt16LE(header.length, 8);
@@ -28,13 +26,14 @@ export function decode(bytes) {
     .split(",")
     .filter((n) => n.trim())
     .map(Number);
-  if (!types[descr] || !shape || !/'fortran_order': *False/.test(header))
-    throw new Error(`expected float32 or int64 in C order, not ${header.trim()}`);
+  const type = typeOfNpy(descr);
+  if (!type || !shape || !/'fortran_order': *False/.test(header))
+    throw new Error(`expected ${typeNames.join(", ")} in C order, not ${header.trim()}`);
   const copy = Uint8Array.prototype.slice.call(bytes, end); // at the start of memory of its own: aligned
-  return { data: new types[descr](copy.buffer), shape };
+  return { data: new type.Elements(copy.buffer), shape, type: type.name };
 }
 
-export const write = (file, data, shape) => fs.writeFileSync(file, encode(data, shape));
+export const write = (file, data, shape, type) => fs.writeFileSync(file, encode(data, shape, type));
 
 export function read(file) {
   try {

@@ -1,54 +1,59 @@
 // The peer: measures a model with ONNX Runtime as `polychron bench --json` does, with the same names.
 // Usage: node peer.mjs '{"model": FILE, "bind": {}, "threads": 1, "clients": 1, "seconds": 3}'; with
-// "inputs" and "outputs", folders of .npy files, it runs once and writes what comes out.
+// "inputs" and "outputs", folders of .npy files, it runs once and writes what comes out. Or: node peer.mjs --serve;
+// then each line of standard input is such a task (one client), and has a line of JSON for an answer.
 //
 // Calls go to the package's native binding: the package itself puts each one off to a later turn of
 // Node's event loop, which costs more than a small model. What remains is the peer at its best.
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
+import readline from "node:readline";
 import { fileURLToPath } from "node:url";
 import { Worker, isMainThread, parentPort, workerData } from "node:worker_threads";
 import { quantile } from "./figures.mjs";
 import * as npy from "./npy.mjs";
+import { fill, typeNumbered } from "./types.mjs";
 
 const peakBytes = () => process.resourceUsage().maxRSS * 1024;
 const nodeItself = peakBytes();
 
-const task = isMainThread ? JSON.parse(process.argv[2]) : workerData;
+const serves = isMainThread && process.argv[2] === "--serve";
 const require = createRequire(import.meta.url);
 const { Tensor } = require("onnxruntime-node");
 const { binding, initOrt } = require("onnxruntime-node/dist/binding.js");
 
-const types = {
-  1: ["float32", Float32Array, Math.random],
-  7: ["int64", BigInt64Array, () => BigInt(Math.random() < 0.5)],
-};
-
-/** Inputs as `polychron bench` makes them: 0 to 1, or 0 or 1 for integers. */
-function randomFeed({ name, type, shape }) {
-  if (!types[type]) throw new Error(`input ${name}: element type ${type} is not known here`);
-  const [typeName, Elements, next] = types[type];
-  const dims = task.bind[name] ?? shape;
-  if (dims.some((n) => n < 0)) throw new Error(`input ${name}: free dimensions [${dims}]`);
-  return new Tensor(typeName, Elements.from({ length: dims.reduce((a, b) => a * b, 1) }, next), dims);
+function typeOf({ name, type }) {
+  const found = typeNumbered(type);
+  if (!found) throw new Error(`input ${name}: element type ${type} is not known here`);
+  return found;
 }
 
-function readFeed({ name }) {
-  const { data, shape } = npy.read(path.join(task.inputs, `${name}.npy`));
-  return new Tensor(data instanceof Float32Array ? "float32" : "int64", data, shape);
+/** Inputs as `polychron bench` makes them: 0 to 1, or 0 or 1 for integers. */
+function randomFeed(task, input) {
+  const type = typeOf(input);
+  const dims = task.bind?.[input.name] ?? input.shape;
+  if (dims.some((n) => n < 0)) throw new Error(`input ${input.name}: free dimensions [${dims}]`);
+  const length = dims.reduce((a, b) => a * b, 1);
+  return new Tensor(type.name, fill(type, length, Math.random), dims);
+}
+
+/** A file has a bool as uint8 or as bool: the model says which it is. */
+function readFeed(task, input) {
+  const { data, shape } = npy.read(path.join(task.inputs, `${input.name}.npy`));
+  return new Tensor(typeOf(input).name, data, shape);
 }
 
 /** A call that runs the model, and what it took until there was one: in ms, inputs not counted. */
-function open(makeFeed) {
+function open(task, makeFeed) {
   const start = performance.now();
   initOrt();
   const session = new binding.InferenceSession();
   session.loadModel(task.model, { intraOpNumThreads: task.threads, logSeverityLevel: 3 });
   const loaded_ms = performance.now() - start;
-  const feeds = Object.fromEntries(session.inputMetadata.map((input) => [input.name, makeFeed(input)]));
+  const feeds = Object.fromEntries(session.inputMetadata.map((input) => [input.name, makeFeed(task, input)]));
   const fetches = Object.fromEntries(session.outputMetadata.map(({ name }) => [name, null]));
-  return { run: () => session.run(feeds, fetches, {}), loaded_ms };
+  return { run: () => session.run(feeds, fetches, {}), loaded_ms, close: () => session.dispose() };
 }
 
 /**
@@ -71,24 +76,27 @@ function runFor(seconds, run) {
   return { times, perSecond: (times.length * 1000) / (now - start), share };
 }
 
-function writeOutputs() {
-  const outputs = open(readFeed).run();
+function writeOutputs(task) {
+  const { run, close } = open(task, readFeed);
+  const outputs = run();
   fs.mkdirSync(task.outputs, { recursive: true });
   const names = Object.keys(outputs);
   for (const [i, name] of names.entries())
-    npy.write(path.join(task.outputs, `${i}.npy`), outputs[name].data, outputs[name].dims);
+    npy.write(path.join(task.outputs, `${i}.npy`), outputs[name].data, outputs[name].dims, outputs[name].type);
+  close();
   return { names };
 }
 
-function measureOne() {
+function measureOne(task) {
   const start = performance.now();
-  const { run, loaded_ms } = open(randomFeed);
+  const { run, loaded_ms, close } = open(task, randomFeed);
   run();
   const first_result_ms = performance.now() - start;
   runFor(task.seconds / 10, run);
   const { times, share } = runFor((task.seconds * 2) / 3, run);
   times.sort((a, b) => a - b);
   const { perSecond } = runFor(task.seconds / 3, run);
+  close();
   return {
     loaded_ms,
     first_result_ms,
@@ -103,7 +111,7 @@ function measureOne() {
 }
 
 /** Each client has a thread and, as Node's threads share no objects, a session of its own. */
-async function measureClients() {
+async function measureClients(task) {
   const workers = Array.from(
     { length: task.clients },
     () => new Worker(fileURLToPath(import.meta.url), { workerData: task }),
@@ -116,12 +124,29 @@ async function measureClients() {
   return { throughput_per_second: rates.reduce((a, b) => a + b, 0) };
 }
 
+/** What a task asks for. */
+const perform = (task) => (task.outputs ? writeOutputs(task) : task.clients > 1 ? measureClients(task) : measureOne(task));
+
+/** A task that fails has its complaint for an answer: others follow. */
+async function serve() {
+  for await (const line of readline.createInterface({ input: process.stdin })) {
+    let answer;
+    try {
+      answer = await perform(JSON.parse(line));
+    } catch (error) {
+      answer = { error: error.message };
+    }
+    console.log(JSON.stringify(answer));
+  }
+}
+
 if (!isMainThread) {
-  const { run } = open(randomFeed);
-  runFor(task.seconds / 10, run);
-  parentPort.once("message", () => parentPort.postMessage(runFor(task.seconds / 3, run).perSecond));
+  const { run } = open(workerData, randomFeed);
+  runFor(workerData.seconds / 10, run);
+  parentPort.once("message", () => parentPort.postMessage(runFor(workerData.seconds / 3, run).perSecond));
   parentPort.postMessage("warm");
+} else if (serves) {
+  await serve();
 } else {
-  const result = task.outputs ? writeOutputs() : task.clients > 1 ? await measureClients() : measureOne();
-  console.log(JSON.stringify(result));
+  console.log(JSON.stringify(await perform(JSON.parse(process.argv[2]))));
 }
