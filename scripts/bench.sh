@@ -1,6 +1,7 @@
 #!/bin/sh
 # Side by side with ONNX Runtime, in turn, on models of true shapes: a table, a plot, and what grew since
-# the table that was kept; then the small parts. Installs and builds what that takes. Usage: bench.sh --help
+# the table that was kept; then the small parts. With --survey: single operators of many shapes, the worst first.
+# Installs and builds what that takes. Usage: bench.sh --help
 set -eu
 . "$(dirname "$0")/common.sh"
 

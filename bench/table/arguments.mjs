@@ -2,6 +2,19 @@
 import { parseArgs } from "node:util";
 import { models } from "./models.mjs";
 
+/** Of the survey's operators (bench/models/survey_*.py). */
+export const families = [
+  "convolution",
+  "product",
+  "quantized",
+  "reduction",
+  "normalization",
+  "pooling",
+  "recurrent",
+  "elementwise",
+  "movement",
+];
+
 export class UsageError extends Error {}
 
 export const usage = `Usage: bench.sh [OPTION...]
@@ -19,7 +32,18 @@ parts: what a dispatch costs, and whether it stays so. Without options all of it
   --keep           this table becomes kept.json in DIR: later ones name what grew by a tenth or more
   --help           this text
 
-Example: sh scripts/bench.sh --models mlp,add --threads 1 --seconds 1`;
+With --survey instead single operators of many shapes, drawn by a seed: the worst ratio first, and the
+kernels that ran. Some 6 minutes; leaves survey.json, survey.svg and the models in DIR.
+
+  --seed N         which cases are drawn, 0 to 2147483647; default: any, and it is printed
+  --cases N        how many, 1 to 10000; default: 300
+  --family LIST    only of ${families.join(", ")}
+  --only LIST      only these cases of the seed, by their numbers
+  --threads N, --seconds S, --pairs N, --out DIR: as above; defaults: 1, 0.1, 2, build/bench
+
+Examples: sh scripts/bench.sh --models mlp,add --threads 1 --seconds 1
+          sh scripts/bench.sh --survey --family convolution --cases 50 --seed 7
+          sh scripts/bench.sh --survey --seed 7 --only 12,118 --seconds 1`;
 
 function number(text, name, least, most, whole) {
   const value = Number(text);
@@ -47,20 +71,38 @@ function chosenModels(text) {
 
 const numbers = (text, name) => list(text, name).map((word) => number(word, name, 1, 256, true));
 
-/** What `words` ask for. Throws UsageError, which says what was expected. */
-export function parse(words) {
-  const text = { type: "string" };
-  const flag = { type: "boolean", default: false };
-  const options = { models: text, threads: text, clients: text, seconds: text, pairs: text, out: text };
-  let values;
-  try {
-    ({ values } = parseArgs({
-      args: words,
-      options: { ...options, against: text, parts: flag, keep: flag, help: flag },
-    }));
-  } catch (error) {
-    throw new UsageError(error.message);
-  }
+const seeds = 2 ** 31 - 1;
+
+function chosenFamilies(text) {
+  return list(text, "--family").map((name) => {
+    if (!families.includes(name))
+      throw new UsageError(`--family: no such family: '${name}'; there are ${families.join(", ")}`);
+    return name;
+  });
+}
+
+/** What --survey asks for. */
+function parseSurvey(values) {
+  for (const name of ["models", "clients", "against", "parts", "keep"])
+    if (values[name]) throw new UsageError(`--${name}: not with --survey`);
+  if (values.only !== undefined && (values.seed === undefined || values.cases !== undefined || values.family !== undefined))
+    throw new UsageError("--only: expected --seed, and neither --cases nor --family");
+  const threads = numbers(values.threads ?? "1", "--threads");
+  if (threads.length !== 1) throw new UsageError(`--threads: expected one number with --survey, got '${values.threads}'`);
+  const survey = {
+    seed: values.seed === undefined ? undefined : number(values.seed, "--seed", 0, seeds, true),
+    cases: number(values.cases ?? "300", "--cases", 1, 10000, true),
+    families: values.family === undefined ? families : chosenFamilies(values.family),
+    only: values.only === undefined ? [] : list(values.only, "--only").map((word) => number(word, "--only", 0, 99999, true)),
+  };
+  const seconds = number(values.seconds ?? "0.1", "--seconds", 0.1, 600, false);
+  return { survey, threads, seconds, pairs: number(values.pairs ?? "2", "--pairs", 1, 99, true), help: values.help };
+}
+
+/** What the table asks for. */
+function parseTable(values) {
+  for (const name of ["seed", "cases", "family", "only"])
+    if (values[name] !== undefined) throw new UsageError(`--${name}: only with --survey`);
   const clients = values.clients ?? "1,2,4";
   const asked = {
     models: values.models === undefined ? models : chosenModels(values.models),
@@ -69,13 +111,30 @@ export function parse(words) {
     seconds: number(values.seconds ?? "3", "--seconds", 0.1, 600, false),
     pairs: number(values.pairs ?? "3", "--pairs", 1, 99, true),
     parts: values.parts || values.models === undefined,
-    out: values.out ?? "build/bench",
     against: values.against,
     keep: values.keep,
     help: values.help,
   };
-  if (asked.out === "" || asked.against === "") throw new UsageError("--out and --against: expected a name");
   if (asked.models.length === 0 && !asked.parts) throw new UsageError("--models none: expected also --parts");
   if (asked.models.length === 0 && asked.keep) throw new UsageError("--keep: there is no table without models");
   return asked;
+}
+
+const optionNames = ["models", "threads", "clients", "seconds", "pairs", "out", "against", "seed", "cases", "family", "only"];
+const flagNames = ["parts", "keep", "survey", "help"];
+
+/** What `words` ask for. Throws UsageError, which says what was expected. */
+export function parse(words) {
+  const options = {
+    ...Object.fromEntries(optionNames.map((name) => [name, { type: "string" }])),
+    ...Object.fromEntries(flagNames.map((name) => [name, { type: "boolean", default: false }])),
+  };
+  let values;
+  try {
+    ({ values } = parseArgs({ args: words, options }));
+  } catch (error) {
+    throw new UsageError(error.message);
+  }
+  if (values.out === "" || values.against === "") throw new UsageError("--out and --against: expected a name");
+  return { out: values.out ?? "build/bench", ...(values.survey ? parseSurvey(values) : parseTable(values)) };
 }

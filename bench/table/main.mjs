@@ -1,19 +1,17 @@
 // scripts/bench.sh's second half: makes the models, measures, prints the table and keeps it.
-// With --check before the options it only says what is wrong with them.
+// With --check before the options it only says what is wrong with them. The survey is survey.mjs's.
 import { execFileSync, spawnSync } from "node:child_process";
 import fs from "node:fs";
-import { createRequire } from "node:module";
-import os from "node:os";
 import path from "node:path";
 import { UsageError, parse, usage } from "./arguments.mjs";
 import { compare } from "./compare.mjs";
-import { measureModel, version } from "./measure.mjs";
-import { generatedFolder, root } from "./models.mjs";
+import { write } from "./files.mjs";
+import { about, measureModel } from "./measure.mjs";
+import { generatedFolder, python, root } from "./models.mjs";
 import { plot } from "./plot.mjs";
+import { runSurvey } from "./survey.mjs";
 import { tableText } from "./text.mjs";
 
-/** Debian's python3-onnx is Debian's python3's: another one before it in PATH has none. */
-const python = "/usr/bin/python3";
 const format = 1;
 const parts = ["dispatch", "waiting", "scale"];
 
@@ -29,12 +27,6 @@ function makeModels(models) {
   });
 }
 
-/** A file appears whole or not at all. */
-function write(file, text) {
-  fs.writeFileSync(`${file}.part`, text);
-  fs.renameSync(`${file}.part`, file);
-}
-
 function readTable(file) {
   let table;
   try {
@@ -48,18 +40,7 @@ function readTable(file) {
 }
 
 async function measureTable(asked, kept) {
-  const table = {
-    format,
-    when: new Date().toISOString(),
-    machine: { processor: os.cpus()[0]?.model, processors: os.cpus().length, memory: os.totalmem() },
-    versions: {
-      ours: await version(),
-      theirs: `onnxruntime-node ${createRequire(import.meta.url)("onnxruntime-node/package.json").version}`,
-      node: process.version,
-    },
-    asked: { seconds: asked.seconds, pairs: asked.pairs },
-    models: [],
-  };
+  const table = { format, ...(await about(asked)), models: [] };
   for (const model of asked.models) table.models.push(await measureModel(model, asked, say));
   if (kept) table.comparison = compare(kept, table);
   return table;
@@ -89,6 +70,10 @@ async function main(words) {
   const checkOnly = words[0] === "--check";
   const asked = parse(checkOnly ? words.slice(1) : words);
   if (asked.help) return console.log(usage);
+  if (asked.survey) {
+    if (!checkOnly && !(await runSurvey(asked, say))) process.exitCode = 1;
+    return undefined;
+  }
   const against = asked.against ?? path.join(asked.out, "kept.json");
   const kept = asked.against !== undefined || fs.existsSync(against) ? readTable(against) : undefined;
   if (checkOnly) return undefined;

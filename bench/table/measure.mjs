@@ -1,6 +1,8 @@
 // Runs the two, each in a process of its own, in turn.
 import { execFile } from "node:child_process";
 import fs from "node:fs";
+import { createRequire } from "node:module";
+import os from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
 import { difference, writeInputs } from "./agreement.mjs";
@@ -25,7 +27,8 @@ async function output(program, words) {
 const polychron = async (...words) => JSON.parse(await output(tool, words));
 const onnxruntime = async (task) => JSON.parse(await output(process.execPath, [peer, JSON.stringify(task)]));
 
-function ours(model, { threads, clients }, seconds) {
+/** `polychron bench`'s figures. */
+export function ours(model, { threads, clients }, seconds) {
   const width = [
     "--threads",
     `${clients === undefined ? threads : 1}`,
@@ -52,13 +55,13 @@ function theirs(model, { threads, clients }, seconds) {
   return onnxruntime({ model: model.file, bind: model.bind, ...width, seconds });
 }
 
-/** The outputs of both on the same inputs, which stay in `folder`. */
-export async function agreement(model, folder) {
+/** Whether both give the same on the same inputs, which stay in `folder`; `ask` is how the peer is asked. */
+export async function agreement(model, folder, ask = onnxruntime) {
   const at = (name) => path.join(folder, name);
   fs.rmSync(folder, { recursive: true, force: true });
   const { inputs } = await polychron("inspect", model.file, ...bindArguments(model), "--json");
   writeInputs(at("inputs"), inputs, model.bind);
-  const { names } = await onnxruntime({
+  const { names } = await ask({
     model: model.file,
     bind: model.bind,
     threads: 1,
@@ -100,5 +103,16 @@ export async function measureModel(model, asked, report) {
   return result;
 }
 
-/** "polychron 0.1 ..." */
-export const version = async () => (await output(tool, ["--version"])).trim();
+/** When and where something is measured, with which versions. */
+export async function about({ seconds, pairs }) {
+  return {
+    when: new Date().toISOString(),
+    machine: { processor: os.cpus()[0]?.model, processors: os.cpus().length, memory: os.totalmem() },
+    versions: {
+      ours: (await output(tool, ["--version"])).trim(),
+      theirs: `onnxruntime-node ${createRequire(import.meta.url)("onnxruntime-node/package.json").version}`,
+      node: process.version,
+    },
+    asked: { seconds, pairs },
+  };
+}

