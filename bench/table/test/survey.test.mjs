@@ -7,7 +7,7 @@ import path from "node:path";
 import { after, test } from "node:test";
 import { families } from "../arguments.mjs";
 import { python, root } from "../models.mjs";
-import { best, drawCases, isTheirs, summary, worstFirst } from "../survey.mjs";
+import { best, drawCases, isTheirs, measurePairs, summary, worstFirst } from "../survey.mjs";
 import { points, surveyPlot } from "../survey_plot.mjs";
 import { kernelsOf, surveyText } from "../survey_text.mjs";
 import { step } from "./tables.mjs";
@@ -78,6 +78,17 @@ test("of runs in turn the best counts, of each side", () => {
   const pair = (our, their) => ({ ours: { median_ms: our, steps: [step("", 1000 * our)] }, theirs: { median_ms: their } });
   const found = best([pair(3, 2), pair(2, 4), pair(5, 1)]);
   assert.deepEqual([found.ours_ms, found.theirs_ms, found.ratio, found.steps_ms], [2, 1, 2, 2]);
+});
+
+test("a bad ratio is measured as often again, a slow run once", async () => {
+  const count = async (our, their) => {
+    let calls = 0;
+    await measurePairs(2, () => (++calls, { ours: { median_ms: our }, theirs: { median_ms: their } }));
+    return calls;
+  };
+  assert.equal(await count(1, 1), 2);
+  assert.equal(await count(3, 1), 4);
+  assert.equal(await count(3000, 1), 1);
 });
 
 const agrees = { max_abs: 0, max_rel: 0, agrees: true };
