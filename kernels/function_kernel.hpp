@@ -9,12 +9,13 @@ namespace polychron::kernels {
 inline constexpr std::size_t no_input = ~std::size_t{0};
 
 /// A kernel that is a function of its arguments, F(const Arguments&), without state of its own.
-/// It may write over input `in_place`.
+/// It may write over input `in_place`, and is given `scratch` bytes.
 template <class F>
 class FunctionKernel final : public Kernel {
  public:
-  explicit FunctionKernel(F function, std::size_t in_place = no_input)
-      : function_(std::move(function)), in_place_(in_place) {}
+  explicit FunctionKernel(F function, std::size_t in_place = no_input, std::size_t scratch = 0)
+      : function_(std::move(function)), in_place_(in_place), scratch_(scratch) {}
+  std::size_t scratch_bytes() const noexcept override { return scratch_; }
   bool in_place(std::size_t index) const noexcept override { return index == in_place_; }
   std::unique_ptr<Bound> bind(const Arguments& arguments) const override {
     return std::make_unique<FunctionBound>(function_, arguments);
@@ -32,12 +33,12 @@ class FunctionKernel final : public Kernel {
     const Arguments& arguments_;
   };
   F function_;
-  std::size_t in_place_;
+  std::size_t in_place_, scratch_;
 };
 
 template <class F>
-KernelResult make_kernel(F function, std::size_t in_place = no_input) {
-  return KernelResult(std::make_unique<FunctionKernel<F>>(std::move(function), in_place));
+KernelResult make_kernel(F function, std::size_t in_place = no_input, std::size_t scratch = 0) {
+  return KernelResult(std::make_unique<FunctionKernel<F>>(std::move(function), in_place, scratch));
 }
 
 }  // namespace polychron::kernels

@@ -21,16 +21,15 @@ const std::vector<Folder>& folders() {
       {"eigen", {eigen::elementwise_entries()}},
       {"direct",
        {direct::elementwise_entries(), direct::pooling_entries(), direct::reduction_entries(),
-        direct::movement_entries(), direct::indexing_entries(), direct::quantization_entries(),
-        direct::matrix_entries(), direct::convolution_entries()}},
+        direct::exponential_entries(), direct::movement_entries(), direct::indexing_entries(),
+        direct::quantization_entries(), direct::matrix_entries(), direct::convolution_entries()}},
       {"onednn",
        {onednn::elementwise_entries(), onednn::activation_entries(), onednn::matrix_entries(),
         onednn::convolution_entries(), onednn::pooling_entries(), onednn::resampling_entries(),
-        onednn::normalization_entries(), onednn::reduction_entries(), onednn::movement_entries(),
-        onednn::recurrent_entries()}},
+        onednn::normalization_entries(), onednn::movement_entries(), onednn::recurrent_entries()}},
       {"direct",
        {direct::activation_entries(), direct::broadcast_entries(), direct::cast_entries(),
-        direct::copy_entries()}},
+        direct::copy_entries(), direct::normalization_entries()}},
   };
   return list;
 }

@@ -16,8 +16,8 @@ set -eu
 # The versions are Debian 12's, or those of 13: the release pins them. (clang is 14 and 19.)
 # (The OpenCL headers are for libdnnl-dev's CMake configuration, which insists on them; CPack asks file what to strip.)
 packages="ca-certificates ccache cmake dpkg-dev file g++ git libbenchmark-dev libboost-test-dev libcaf-dev
-  libcli11-dev libdnnl-dev libeigen3-dev libgoogle-perftools-dev libjpeg62-turbo-dev libonnx-dev libonnx-testdata
-  libopencv-core-dev libopencv-imgproc-dev libpng-dev libprotobuf-dev libtiff-dev libwebp-dev ninja-build
+  libcli11-dev libdnnl-dev libeigen3-dev libgoogle-perftools-dev libhwy-dev libjpeg62-turbo-dev libonnx-dev
+  libonnx-testdata libopencv-core-dev libopencv-imgproc-dev libpng-dev libprotobuf-dev libtiff-dev libwebp-dev ninja-build
   nlohmann-json3-dev ocl-icd-opencl-dev pkg-config protobuf-compiler zlib1g-dev"
 command -v npm >/dev/null || packages="$packages nodejs npm"
 [ "${1:-}" != tests ] || packages="$packages clang doxygen python3"

@@ -294,17 +294,26 @@ std::unique_ptr<Kernel> prepare_kernel(const Problem& problem, std::string& text
   ensure(!problem.outputs.empty() && problem.own_inputs <= problem.inputs.size(),
          "a problem has a result, and its own operands");
   std::string reasons;
+  std::unique_ptr<Kernel> slow;  // a library's reference implementation: if no other takes it
   for (const Implementation& implementation : implementations(problem.op)) {
-    if (reference_only && implementation.name != "reference") continue;
+    const bool last = implementation.name == "reference";
+    if (reference_only && !last) continue;
+    if (slow != nullptr && last) break;
     KernelResult kernel = implementation.prepare(problem);
+    if (kernel && (*kernel)->runs_reference()) {
+      if (slow != nullptr) continue;
+      slow = std::move(kernel).value();
+      text = std::string(implementation.name) + " reference: " + to_string(problem);
+      continue;
+    }
     if (kernel) {
-      text = std::string(implementation.name) + ((*kernel)->runs_reference() ? " reference" : "") +
-             ": " + to_string(problem);
+      text = std::string(implementation.name) + ": " + to_string(problem);
       return std::move(kernel).value();
     }
     reasons += (reasons.empty() ? "" : "; ") + std::string(implementation.name) + ": " +
                kernel.error().message();
   }
+  if (slow != nullptr) return slow;
   throw Error(ErrorKind::not_supported, to_string(problem) + ": no implementation (" +
                                             (reasons.empty() ? "none listed" : reasons) + ")");
 }

@@ -109,7 +109,7 @@ template <auto f>
 struct Compare {
   template <class C>
   std::uint8_t operator()(C a, C b) const {
-    return f(a, b) ? 1 : 0;
+    return static_cast<std::uint8_t>(f(a, b));
   }
 };
 
@@ -124,10 +124,13 @@ void rows(const Nest<2>& nest, const Arguments& arguments) {
       with_row(a + offsets[0], steps[0], [&](auto left) {
         with_row(b + offsets[1], steps[1], [&](auto right) {
           R* const out = y + first;
+          const auto x1 = left;  // copies, which stores to bytes cannot change
+          const auto x2 = right;
+          const std::int64_t end = n;
           // An operand may lie where the result does.
           POLYCHRON_INDEPENDENT_STEPS
-          for (std::int64_t i = 0; i < n; ++i)
-            out[i] = stored<R>(F{}(computed(left[i]), computed(right[i])));
+          for (std::int64_t i = 0; i < end; ++i)
+            out[i] = stored<R>(F{}(computed(x1[i]), computed(x2[i])));
         });
       });
     });
@@ -180,9 +183,12 @@ constexpr Line lines[] = {
     {op("greaterOrEqual"), comparison<[](auto a, auto b) { return b <= a; }>},
     {op("lesser"), comparison<[](auto a, auto b) { return a < b; }>},
     {op("lesserOrEqual"), comparison<[](auto a, auto b) { return a <= b; }>},
-    {op("logicalAnd"), logic<[](auto a, auto b) { return a != 0 && b != 0; }>},
-    {op("logicalOr"), logic<[](auto a, auto b) { return a != 0 || b != 0; }>},
-    {op("logicalXor"), logic<[](auto a, auto b) { return (a != 0) != (b != 0); }>},
+    {op("logicalAnd"),
+     logic<[](auto a, auto b) { return static_cast<int>(a != 0) & static_cast<int>(b != 0); }>},
+    {op("logicalOr"),
+     logic<[](auto a, auto b) { return static_cast<int>(a != 0) | static_cast<int>(b != 0); }>},
+    {op("logicalXor"),
+     logic<[](auto a, auto b) { return static_cast<int>(a != 0) ^ static_cast<int>(b != 0); }>},
 };
 
 /// The loops for a power of which the exponent is known.

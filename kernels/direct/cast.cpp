@@ -43,8 +43,11 @@ void each(const Arguments& arguments, std::int64_t count, const F& f) {
   const auto* x = reinterpret_cast<const From*>(arguments.inputs[0]);
   auto* y = reinterpret_cast<To*>(arguments.outputs[0]);
   with_vectors([&] {
+    const From* const in = x;  // copies, which stores to bytes cannot change
+    To* const out = y;
+    const std::int64_t end = count;
     POLYCHRON_INDEPENDENT_STEPS
-    for (std::int64_t i = 0; i < count; ++i) y[i] = f(x[i]);
+    for (std::int64_t i = 0; i < end; ++i) out[i] = f(in[i]);
   });
 }
 

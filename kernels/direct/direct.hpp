@@ -11,6 +11,7 @@ namespace polychron::kernels::direct {
 std::span<const Entry> elementwise_entries() noexcept;
 std::span<const Entry> pooling_entries() noexcept;
 std::span<const Entry> reduction_entries() noexcept;
+std::span<const Entry> exponential_entries() noexcept;
 std::span<const Entry> movement_entries() noexcept;
 std::span<const Entry> indexing_entries() noexcept;
 std::span<const Entry> quantization_entries() noexcept;
@@ -20,6 +21,7 @@ std::span<const Entry> convolution_entries() noexcept;
 std::span<const Entry> activation_entries() noexcept;
 std::span<const Entry> broadcast_entries() noexcept;
 std::span<const Entry> cast_entries() noexcept;
+std::span<const Entry> normalization_entries() noexcept;
 std::span<const Entry> copy_entries() noexcept;
 
 // What the tables list, a file each or a few.

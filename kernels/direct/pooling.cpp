@@ -1,157 +1,175 @@
-// l2Pool2d. Squares are added in double (float16's in float32): no square overflows that fits when
-// the root is taken.
+// averagePool2d, l2Pool2d and maxPool2d. oneDNN is faster for float32 pictures whose channels lie
+// together, in blocks or in layout nhwc, except at norms.
+//
+// A plane is pooled in two steps: the rows of a window are folded into one line, and then elements
+// of that line into the numbers of a row of the result. So a window of 13x13 costs 26 steps a
+// number, all of them vectors.
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "kernels/direct/direct.hpp"
+#include "kernels/direct/folds.hpp"
+#include "kernels/direct/reduce.hpp"
 #include "kernels/function_kernel.hpp"
-#include "kernels/half.hpp"
 #include "kernels/taps.hpp"
-#include "kernels/vectors.hpp"
 #include "ops/layouts.hpp"
+#include "ops/number.hpp"
 #include "ops/table.hpp"
 
 namespace polychron::kernels::direct {
 namespace {
 
-double summand(float value) { return static_cast<double>(value); }
-float summand(float16 value) { return to_float(value); }
-void store(double value, float& out) { out = static_cast<float>(value); }
-void store(float value, float16& out) { out = float16(value); }
+using ops::op;
 
 /// One axis of a picture, with the window that moves along it.
 struct Axis {
-  std::ptrdiff_t in, out, window, stride, dilation, padding;
+  std::int64_t in, out, window, stride, dilation, padding;
 
-  /// The places of element `k` of the window, as [first, last), that are within the picture.
-  std::array<std::ptrdiff_t, 2> places(std::ptrdiff_t k) const {
-    const std::ptrdiff_t shift = k * dilation - padding;  // of the input, for place 0
-    const auto from = [&](std::ptrdiff_t x) { return x <= 0 ? 0 : (x + stride - 1) / stride; };
-    const std::ptrdiff_t first = std::min(from(-shift), out);
-    return {first, std::clamp(from(in - shift), first, out)};
-  }
-  std::ptrdiff_t input(std::ptrdiff_t place, std::ptrdiff_t k) const {
+  std::int64_t input(std::int64_t place, std::int64_t k) const {
     return place * stride + k * dilation - padding;
   }
-  /// Elements of the window that are within the picture at one of the places, at least.
-  Taps taps(std::ptrdiff_t first_place, std::ptrdiff_t last_place) const {
-    return {taps_within(input(last_place, 0), window, dilation, in).first,
-            taps_within(input(first_place, 0), window, dilation, in).last};
+  /// The elements of the window at `place` that are within the picture.
+  Taps taps(std::int64_t place) const { return taps_within(input(place, 0), window, dilation, in); }
+  /// The places of element `k` of the window, as [first, last), that are within the picture.
+  std::array<std::int64_t, 2> places(std::int64_t k) const {
+    const std::int64_t shift = k * dilation - padding;  // of the input, for place 0
+    const auto from = [&](std::int64_t x) { return x <= 0 ? 0 : (x + stride - 1) / stride; };
+    const std::int64_t first = std::min(from(-shift), out);
+    return {first, std::clamp(from(in - shift), first, out)};
   }
+  std::vector<Taps> all_taps() const {
+    std::vector<Taps> list;
+    for (std::int64_t place = 0; place < out; ++place) list.push_back(taps(place));
+    return list;
+  }
+};
+
+/// Places [first, last) of the result, of which the first reads element `input` of a line.
+struct Stretch {
+  std::int64_t first, last, input;
 };
 
 struct Pool {
-  std::size_t pictures;     ///< planes, or pictures whose channels lie together
-  std::ptrdiff_t channels;  ///< that lie together
+  std::int64_t pictures;  ///< planes, or pictures whose channels lie together
+  std::int64_t channels;  ///< that lie together
   Axis height, width;
+  // Calculated once, as each takes divisions.
+  std::vector<Taps> rows, columns;   ///< of each place's window
+  std::vector<Stretch> stretches{};  ///< along a line, of each element of the windows
+
+  std::int64_t numbers_in() const { return height.in * width.in * channels; }
+  std::int64_t numbers_out() const { return height.out * width.out * channels; }
 };
 
-/// Sums of squares side by side.
-template <class T>
-struct Sums {
-  static constexpr std::ptrdiff_t size = 128;
-  using W = decltype(summand(T{}));
-  std::array<W, size> sums;
-
-  /// Adds the squares of `count` numbers, `step` elements apart, from sum `first` on.
-  void add(const T* in, std::ptrdiff_t step, std::ptrdiff_t first, std::ptrdiff_t count) {
-    W* to = sums.data() + first;
-    const auto square = [](T x) { return summand(x) * summand(x); };
-    if (step == 1)
-      for (std::ptrdiff_t i = 0; i < count; ++i) to[i] += square(in[i]);
-    else
-      for (std::ptrdiff_t i = 0; i < count; ++i) to[i] += square(in[i * step]);
-  }
-  void finish(T* out, std::ptrdiff_t count) const {
-    for (std::ptrdiff_t i = 0; i < count; ++i)
-      store(std::sqrt(sums[static_cast<std::size_t>(i)]), out[i]);
-  }
-};
-
-/// A row of the result from a plane: its numbers side by side, or, when there are few, each from
-/// the squares of its window's rows.
-template <class T>
-void pool_row(const Pool& pool, const T* in, T* out, std::ptrdiff_t row) {
-  const auto& [height, width] = std::tie(pool.height, pool.width);
-  for (std::ptrdiff_t start = 0; start < width.out; start += Sums<T>::size) {
-    const std::ptrdiff_t count = std::min(width.out - start, Sums<T>::size);
-    Sums<T> sums{};
-    const Taps rows = height.taps(row, row), columns = width.taps(start, start + count - 1);
-    for (std::ptrdiff_t ky = rows.first; ky < rows.last; ++ky) {
-      const std::ptrdiff_t y = height.input(row, ky);
-      for (std::ptrdiff_t kx = columns.first; kx < columns.last; ++kx) {
-        const auto [first, last] = width.places(kx);
-        const std::ptrdiff_t from = std::max(first, start), to = std::min(last, start + count);
-        if (from < to)
-          sums.add(in + y * width.in + width.input(from, kx), width.stride, from - start,
-                   to - from);
-      }
-    }
-    sums.finish(out + row * width.out + start, count);
+template <class A, class T, class Join>
+void join_each(A* to, const T* from, std::int64_t step, std::int64_t count, Join join) {
+  if (step == 1) {
+    POLYCHRON_INDEPENDENT_STEPS
+    for (std::int64_t i = 0; i < count; ++i) to[i] = join(to[i], from[i]);
+  } else if (step == 2) {
+    POLYCHRON_INDEPENDENT_STEPS
+    for (std::int64_t i = 0; i < count; ++i) to[i] = join(to[i], from[2 * i]);
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) to[i] = join(to[i], from[i * step]);
   }
 }
 
-/// One number of a plane: the window's rows are walked through, not its places.
-template <class T>
-void pool_number(const Pool& pool, const T* in, T* out, std::ptrdiff_t row, std::ptrdiff_t column) {
-  constexpr std::ptrdiff_t lanes = 16;
-  const Axis& width = pool.width;
-  const std::ptrdiff_t left = width.input(column, 0);
-  const std::ptrdiff_t first = std::max<std::ptrdiff_t>(left, 0);
-  const std::ptrdiff_t last = std::min(left + width.window, width.in);
-  Sums<T> sums;
-  std::fill_n(sums.sums.begin(), lanes, 0);
-  const Taps rows = pool.height.taps(row, row);
-  for (std::ptrdiff_t ky = rows.first; ky < rows.last; ++ky) {
-    const std::ptrdiff_t y = pool.height.input(row, ky);
-    std::ptrdiff_t x = first;
-    for (; x + lanes <= last; x += lanes) sums.add(in + y * width.in + x, 1, 0, lanes);
-    if (x < last) sums.add(in + y * width.in + x, 1, 0, last - x);
+/// A row of the result of a plane. `line` and `row` have place for a row of input and of result.
+template <class F, class T>
+void pool_row(const Pool& pool, const T* in, T* out, std::int64_t place,
+              typename F::Accumulator* line, typename F::Accumulator* row) {
+  const auto& [height, width] = std::tie(pool.height, pool.width);
+  const Taps rows = pool.rows[static_cast<std::size_t>(place)];
+  std::fill_n(line, width.in, F::first());
+  for (std::int64_t k = rows.first; k < rows.last; ++k)
+    join_each(line, in + height.input(place, k) * width.in, 1, width.in, F::join);
+  std::fill_n(row, width.out, F::first());
+  for (const auto& [first, last, input] : pool.stretches)
+    join_each(row + first, line + input, width.stride, last - first, F::merge);
+  const std::int64_t count = rows.last - rows.first;
+  for (std::int64_t x = 0; x < width.out; ++x) {
+    const Taps columns = pool.columns[static_cast<std::size_t>(x)];
+    F::finish(row[x], count * (columns.last - columns.first), out[x]);
   }
-  for (std::size_t i = 1; i < lanes; ++i) sums.sums[0] += sums.sums[i];
-  sums.finish(out + row * width.out + column, 1);
 }
 
 /// All channels of a place, which lie together.
-template <class T>
-void pool_channels(const Pool& pool, const T* in, T* out, std::ptrdiff_t row,
-                   std::ptrdiff_t column) {
+template <class F, class T>
+void pool_channels(const Pool& pool, const T* in, T* out, std::int64_t row, std::int64_t column) {
+  constexpr std::int64_t tile = 128;
+  std::array<typename F::Accumulator, tile> folded;
   const auto& [height, width] = std::tie(pool.height, pool.width);
-  const Taps rows = height.taps(row, row), columns = width.taps(column, column);
-  for (std::ptrdiff_t start = 0; start < pool.channels; start += Sums<T>::size) {
-    const std::ptrdiff_t count = std::min(pool.channels - start, Sums<T>::size);
-    Sums<T> sums;
-    std::fill_n(sums.sums.begin(), count, 0);
-    for (std::ptrdiff_t ky = rows.first; ky < rows.last; ++ky)
-      for (std::ptrdiff_t kx = columns.first; kx < columns.last; ++kx) {
-        const std::ptrdiff_t y = height.input(row, ky), x = width.input(column, kx);
-        sums.add(in + (y * width.in + x) * pool.channels + start, 1, 0, count);
+  const Taps rows = pool.rows[static_cast<std::size_t>(row)];
+  const Taps columns = pool.columns[static_cast<std::size_t>(column)];
+  const std::int64_t number = (rows.last - rows.first) * (columns.last - columns.first);
+  for (std::int64_t start = 0; start < pool.channels; start += tile) {
+    const std::int64_t count = std::min(pool.channels - start, tile);
+    std::fill_n(folded.begin(), count, F::first());
+    for (std::int64_t ky = rows.first; ky < rows.last; ++ky)
+      for (std::int64_t kx = columns.first; kx < columns.last; ++kx) {
+        const std::int64_t y = height.input(row, ky), x = width.input(column, kx);
+        join_each(folded.data(), in + (y * width.in + x) * pool.channels + start, 1, count,
+                  F::join);
       }
-    sums.finish(out + (row * width.out + column) * pool.channels + start, count);
+    T* const to = out + (row * width.out + column) * pool.channels + start;
+    for (std::int64_t i = 0; i < count; ++i)
+      F::finish(folded[static_cast<std::size_t>(i)], number, to[i]);
   }
 }
 
-template <class T>
-void compute(const Pool& pool, const T* in, T* out) {
-  const auto& [height, width] = std::tie(pool.height, pool.width);
-  const bool few = width.dilation == 1 && width.out < width.window;
-  for (std::size_t i = 0; i < pool.pictures; ++i) {
-    for (std::ptrdiff_t row = 0; row < height.out; ++row) {
-      if (pool.channels == 1 && !few) {
-        pool_row(pool, in, out, row);
-        continue;
-      }
-      for (std::ptrdiff_t column = 0; column < width.out; ++column)
+template <class F, class T>
+void compute(const Pool& pool, const Arguments& arguments) {
+  const auto* in = reinterpret_cast<const T*>(arguments.inputs[0]);
+  auto* out = reinterpret_cast<T*>(arguments.outputs[0]);
+  auto* const line = reinterpret_cast<typename F::Accumulator*>(arguments.scratch);
+  with_vectors([&] {
+    for (std::int64_t i = 0; i < pool.pictures; ++i)
+      for (std::int64_t row = 0; row < pool.height.out; ++row) {
+        const T* const picture = in + i * pool.numbers_in();
+        T* const to = out + i * pool.numbers_out();
         if (pool.channels == 1)
-          pool_number(pool, in, out, row, column);
+          pool_row<F>(pool, picture, to + row * pool.width.out, row, line, line + pool.width.in);
         else
-          pool_channels(pool, in, out, row, column);
-    }
-    in += height.in * width.in * pool.channels;
-    out += height.out * width.out * pool.channels;
-  }
+          for (std::int64_t column = 0; column < pool.width.out; ++column)
+            pool_channels<F>(pool, picture, to, row, column);
+      }
+  });
 }
+
+/// Windows that are the whole picture.
+template <class F, class T>
+void compute_whole(const Reduction& reduction, const Arguments& arguments) {
+  with_vectors([&] {
+    reduction.run<F>(reinterpret_cast<const T*>(arguments.inputs[0]),
+                     reinterpret_cast<T*>(arguments.outputs[0]));
+  });
+}
+
+struct Loops {
+  void (*windows)(const Pool& pool, const Arguments& arguments) = nullptr;
+  void (*whole)(const Reduction& reduction, const Arguments& arguments) = nullptr;
+};
+
+template <class F, class T>
+constexpr Loops loops{compute<F, T>, compute_whole<F, T>};
+
+template <class F>
+Loops floats(DataType type) {
+  return type == DataType::float32 ? loops<F, float> : Loops{};
+}
+Loops largest(DataType type) {
+  if (type == DataType::int8) return loops<Extreme<std::int8_t, true>, std::int8_t>;
+  if (type == DataType::uint8) return loops<Extreme<std::uint8_t, true>, std::uint8_t>;
+  return floats<Extreme<float, true>>(type);
+}
+
+struct Line {
+  ops::OpId op;
+  Loops (*loops)(DataType type);
+};
+constexpr Line lines[] = {{op("averagePool2d"), floats<Mean>},
+                          {op("l2Pool2d"), floats<Norm>},
+                          {op("maxPool2d"), largest}};
 
 /// What the problem asks for. Pictures in blocks are such whose channels lie together.
 Pool pool_of(const Problem& problem) {
@@ -163,41 +181,65 @@ Pool pool_of(const Problem& problem) {
     const std::uint32_t window = a.window_dimensions ? (*a.window_dimensions)[at] : from[place];
     return Axis{from[place], to[place], window, a.strides[at], a.dilations[at], a.padding[2 * at]};
   };
-  const std::size_t block = channel_block(problem.inputs[0].layout), channels = from[c];
+  const std::uint32_t block = channel_block(problem.inputs[0].layout), channels = from[c];
   const bool together = a.layout == InputOperandLayout::nhwc;
-  const std::size_t blocks = together ? 1 : (channels + block - 1) / block;
-  return {from[n] * blocks, static_cast<std::ptrdiff_t>(together ? channels : block), axis(h, 0),
-          axis(w, 1)};
+  const std::uint32_t blocks = together ? 1 : (channels + block - 1) / block;
+  const Axis height = axis(h, 0), width = axis(w, 1);
+  Pool pool{std::int64_t{from[n]} * blocks,
+            together ? channels : block,
+            height,
+            width,
+            height.all_taps(),
+            width.all_taps()};
+  const std::int64_t last = width.taps(0).last;  // the first place reaches furthest into the window
+  for (std::int64_t k = width.taps(width.out - 1).first; k < last; ++k)
+    if (const auto [begin, end] = width.places(k); begin < end)
+      pool.stretches.push_back({begin, end, width.input(begin, k)});
+  return pool;
+}
+
+/// One window, which is all of the picture.
+bool covers(const Pool& pool) {
+  const auto all = [](const Axis& axis) {
+    const Taps taps = axis.taps(0);
+    return axis.out == 1 && axis.dilation == 1 && taps.last - taps.first == axis.in;
+  };
+  return all(pool.height) && all(pool.width);
 }
 
 /// Rows walk through what lies between the windows of neighbouring places, too.
 constexpr std::uint32_t largest_stride = 1U << 16;
 
-KernelResult prepare_l2_pool(const Problem& problem) {
+KernelResult prepare_pool(const Problem& problem) {
   const Slot& in = problem.inputs[0];
+  const auto& a = std::get<Pool2dAttributes>(problem.attributes);
   if (!problem.post_ops.empty()) return refuse("no post-operations");
   if (in.layout != problem.outputs[0].layout) return refuse("input and result in one layout only");
-  const bool nhwc =
-      std::get<Pool2dAttributes>(problem.attributes).layout == InputOperandLayout::nhwc;
-  if (in.layout != Layout::plain && nhwc) return refuse("blocks of nchw pictures only");
-  const auto& strides = std::get<Pool2dAttributes>(problem.attributes).strides;
-  if (std::ranges::max(strides) > largest_stride) return refuse("strides beyond any picture's");
-  return make_kernel([pool = pool_of(problem), half = in.descriptor.data_type == DataType::float16](
-                         const Arguments& arguments) {
-    const auto run = [&]<class T>(T) {
-      with_vectors([&] {
-        compute(pool, reinterpret_cast<const T*>(arguments.inputs[0]),
-                reinterpret_cast<T*>(arguments.outputs[0]));
-      });
-    };
-    half ? run(float16{}) : run(float{});
-  });
+  const bool nhwc = a.layout == InputOperandLayout::nhwc, plain = in.layout == Layout::plain;
+  if (!plain && nhwc) return refuse("blocks of nchw pictures only");
+  if (std::ranges::max(a.strides) > largest_stride) return refuse("strides beyond any picture's");
+  const DataType type = in.descriptor.data_type;
+  if (type == DataType::float32 && problem.op != op("l2Pool2d") && (nhwc || !plain))
+    return refuse("channels that lie together are oneDNN's");
+  const Loops loops = std::ranges::find(lines, problem.op, &Line::op)->loops(type);
+  if (loops.windows == nullptr) return refuse("float32 and integers of 8 bits only");
+  Pool pool = pool_of(problem);
+  if (pool.channels == 1 && covers(pool)) {
+    const Shape planes{static_cast<std::uint32_t>(pool.pictures),
+                       static_cast<std::uint32_t>(pool.numbers_in())};
+    return make_kernel([reduction = Reduction(planes, {{1}}), run = loops.whole](
+                           const Arguments& arguments) { run(reduction, arguments); });
+  }
+  const auto scratch = static_cast<std::size_t>(pool.width.in + pool.width.out) * sizeof(double);
+  return make_kernel([pool = std::move(pool),
+                      run = loops.windows](const Arguments& arguments) { run(pool, arguments); },
+                     no_input, scratch);
 }
 
 }  // namespace
 
 std::span<const Entry> pooling_entries() noexcept {
-  static constexpr Entry entries[] = {{ops::op("l2Pool2d"), prepare_l2_pool}};
+  static constexpr auto entries = entries_of(lines, prepare_pool);
   return entries;
 }
 

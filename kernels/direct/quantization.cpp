@@ -3,11 +3,13 @@
 // a block, or over elements that each have a scale of their own.
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 #include "kernels/direct/direct.hpp"
 #include "kernels/function_kernel.hpp"
 #include "kernels/half.hpp"
 #include "kernels/nibbles.hpp"
+#include "kernels/vectors.hpp"
 #include "ops/table.hpp"
 
 namespace polychron::kernels::direct {
@@ -130,6 +132,31 @@ void each_chunk(std::size_t size, const F& f) {
   for (std::size_t i = 0; i < size; i += chunk) f(i, std::min(chunk, size - i));
 }
 
+/// Elements that share a scale and a zero point.
+template <class Q, class T>
+void quantize_run(const T* from, typename Quantizer<Q>::Value* to, std::size_t count,
+                  Exact<Q> scale, Exact<Q> zero_point) {
+  with_vectors([=] {
+    // Copies, which stores to bytes cannot change.
+    const auto [x, y, end, s, z] = std::tuple(from, to, count, scale, zero_point);
+    POLYCHRON_INDEPENDENT_STEPS
+    for (std::size_t i = 0; i < end; ++i)
+      y[i] = Quantizer<Q>::apply(Exact<Q>{to_float(x[i])}, s, z);
+  });
+}
+/// Elements that have one each.
+template <class Q, class T>
+void quantize_each(const T* from, typename Quantizer<Q>::Value* to, std::size_t count,
+                   const T* scales, const typename Quantizer<Q>::Value* zero_points) {
+  with_vectors([=] {
+    const auto [x, y, end, s, z] = std::tuple(from, to, count, scales, zero_points);
+    POLYCHRON_INDEPENDENT_STEPS
+    for (std::size_t i = 0; i < end; ++i)
+      y[i] = Quantizer<Q>::apply(Exact<Q>{to_float(x[i])}, Exact<Q>{to_float(s[i])},
+                                 static_cast<Exact<Q>>(z[i]));
+  });
+}
+
 template <class T, class Q>
 void quantize(const Axes& axes, const Arguments& arguments) {
   using Wide = Exact<Q>;
@@ -144,9 +171,7 @@ void quantize(const Axes& axes, const Arguments& arguments) {
         const T* scale = scales + block + from;
         const auto* z = zero_points.get(block + from, count);
         auto* y = out.space(first + from);
-        for (std::size_t i = 0; i < count; ++i)
-          y[i] = Quantizer<Q>::apply(Wide{to_float(x[i])}, Wide{to_float(scale[i])},
-                                     static_cast<Wide>(z[i]));
+        quantize_each<Q>(x, y, count, scale, z);
         out.done(first + from, count);
       });
     for (std::size_t b = 0; b < axis.blocks; ++b, first += axis.length) {
@@ -155,8 +180,7 @@ void quantize(const Axes& axes, const Arguments& arguments) {
       each_chunk(axis.length, [&](std::size_t from, std::size_t count) {
         const T* x = in + first + from;
         auto* y = out.space(first + from);
-        for (std::size_t i = 0; i < count; ++i)
-          y[i] = Quantizer<Q>::apply(Wide{to_float(x[i])}, s, z);
+        quantize_run<Q>(x, y, count, s, z);
         out.done(first + from, count);
       });
     }

@@ -60,18 +60,19 @@ class PrimitiveBound final : public Bound {
 
 namespace {
 
-/// What the library calls the implementation that it chose begins so: "ref:any".
-bool is_reference(const dnnl::primitive& primitive) {
+bool runs_reference(const dnnl::primitive& primitive) {
   const char* name = "";
   const auto status =
       dnnl_primitive_desc_query(primitive.get_primitive_desc(), dnnl_query_impl_info_str, 0, &name);
-  return status == dnnl_success && std::string_view(name).starts_with("ref");
+  return status == dnnl_success && is_reference(name);
 }
 
 }  // namespace
 
 PrimitiveKernel::PrimitiveKernel(dnnl::primitive primitive, const memory::desc& scratch)
-    : primitive_(std::move(primitive)), scratch_(scratch), reference_(is_reference(primitive_)) {}
+    : primitive_(std::move(primitive)),
+      scratch_(scratch),
+      reference_(onednn::runs_reference(primitive_)) {}
 
 void PrimitiveKernel::add_input(int arg, const memory::desc& desc, std::size_t index) {
   arguments_.push_back({arg, desc, Source::input, index});

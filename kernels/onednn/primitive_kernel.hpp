@@ -58,6 +58,11 @@ class PrimitiveKernel final : public Kernel {
   bool reference_;
 };
 
+/// What the library calls its reference implementations begins so: "ref:any".
+inline bool is_reference(std::string_view implementation) {
+  return implementation.starts_with("ref");
+}
+
 /// Attributes with the caller's scratchpad.
 dnnl::primitive_attr caller_scratch();
 

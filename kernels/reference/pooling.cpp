@@ -27,10 +27,12 @@ struct Norm {
   void take(double value) { squares += value * value; }
   double result() const { return std::sqrt(squares); }
 };
-template <class W>
+/// Of a window without any element it is the smallest number that T has.
+template <class T>
 struct Largest {
+  using W = Wide<T>;
   W value = std::is_same_v<W, double> ? static_cast<W>(-std::numeric_limits<double>::infinity())
-                                      : std::numeric_limits<W>::min();
+                                      : static_cast<W>(std::numeric_limits<T>::min());
   void take(W next) {
     if (value < next || next != next) value = next;
   }
@@ -69,7 +71,7 @@ void pool_floats(const Call& call) {
 }
 
 void max_pool(const Call& call) {
-  with_element(call.in_type(), [&]<class T>(T) { pool_with<Largest<Wide<T>>, T>(call); });
+  with_element(call.in_type(), [&]<class T>(T) { pool_with<Largest<T>, T>(call); });
 }
 
 }  // namespace

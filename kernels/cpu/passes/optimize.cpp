@@ -15,6 +15,7 @@ constexpr Pass passes[] = {
     {"fold_constants", fold_constants},
     {"widen_float16", widen_float16},
     {"simplify_scalars", simplify_scalars},
+    {"split_gemm", split_gemm},
     {"recognise_layer_normalization", recognise_layer_normalization},
     {"recognise_activations", recognise_activations},
     {"simplify_scalars", simplify_scalars},

@@ -20,6 +20,9 @@ void widen_float16(PlanGraph& graph);
 /// Scalar arithmetic becomes linear(alpha, beta); neighbours join; those that change nothing go.
 void simplify_scalars(PlanGraph& graph);
 
+/// A gemm becomes a product and an addition where no kernel does both.
+void split_gemm(PlanGraph& graph);
+
 /// Decomposed hardSigmoid, hardSwish, swish and gelu become one operator.
 void recognise_activations(PlanGraph& graph);
 

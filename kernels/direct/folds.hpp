@@ -1,0 +1,86 @@
+// What reductions and pooling do to many elements: a fold has an accumulator, what it begins with,
+// how an element joins it, how two of them merge, and how the result comes of it.
+//
+// Floats are float32 here, and add and multiply in double: nothing overflows on the way to a result
+// that fits. Integers wrap around; signed ones add and multiply as unsigned ones do.
+#pragma once
+
+#include <cmath>
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+namespace polychron::kernels::direct {
+
+template <class T>
+using Summed = std::conditional_t<std::is_same_v<T, float>, double, T>;
+
+template <class T>
+struct Sum {
+  using Accumulator = Summed<T>;
+  static Accumulator first() { return 0; }
+  static Accumulator join(Accumulator sum, T x) { return sum + Accumulator{x}; }
+  static Accumulator merge(Accumulator a, Accumulator b) { return a + b; }
+  static void finish(Accumulator sum, std::int64_t, T& out) { out = static_cast<T>(sum); }
+};
+/// Signed integers are read as unsigned ones, whose highest bit tells the sign.
+template <class T>
+struct Magnitudes : Sum<T> {
+  using A = Summed<T>;
+  static A join(A sum, T x) {
+    if constexpr (std::is_same_v<T, float>)
+      return sum + std::abs(A{x});
+    else
+      return x > std::numeric_limits<T>::max() / 2 ? sum - x : sum + x;
+  }
+};
+template <class T>
+struct Squares : Sum<T> {
+  using A = Summed<T>;
+  static A join(A sum, T x) { return sum + A{x} * A{x}; }
+};
+struct Norm : Squares<float> {
+  static void finish(double sum, std::int64_t, float& out) {
+    out = static_cast<float>(std::sqrt(sum));
+  }
+};
+struct Mean : Sum<float> {
+  static void finish(double sum, std::int64_t count, float& out) {
+    out = count == 0 ? 0 : static_cast<float>(sum / static_cast<double>(count));
+  }
+};
+struct Logarithm : Sum<float> {
+  static void finish(double sum, std::int64_t, float& out) {
+    out = static_cast<float>(std::log(sum));
+  }
+};
+template <class T>
+struct Product {
+  using Accumulator = Summed<T>;
+  static Accumulator first() { return 1; }
+  static Accumulator join(Accumulator product, T x) { return product * Accumulator{x}; }
+  static Accumulator merge(Accumulator a, Accumulator b) { return a * b; }
+  static void finish(Accumulator product, std::int64_t, T& out) { out = static_cast<T>(product); }
+};
+
+/// The largest or the smallest. NaN is beyond every number and stays.
+template <class T, bool largest>
+struct Extreme {
+  using Accumulator = T;
+  using Limits = std::numeric_limits<T>;
+  static T first() {
+    if constexpr (Limits::has_infinity)
+      return largest ? -Limits::infinity() : Limits::infinity();
+    else
+      return largest ? Limits::min() : Limits::max();
+  }
+  static T join(T a, T b) { return merge(a, b); }
+  static T merge(T a, T b) {
+    const bool beyond = largest ? a < b : b < a;
+    return (static_cast<int>(beyond) | static_cast<int>(b != b)) != 0 ? b : a;
+  }
+  static void finish(T value, std::int64_t, T& out) { out = value; }
+};
+
+}  // namespace polychron::kernels::direct
