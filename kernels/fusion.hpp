@@ -12,9 +12,6 @@ namespace polychron::kernels {
 bool can_follow(const Problem& problem, ops::OpId op, const Attributes& attributes,
                 std::span<const Slot> operands);
 
-/// True if the best implementation of the element-wise operator computes in blocked layouts too.
-bool computes_in_blocks(ops::OpId op, const Attributes& attributes);
-
 /// The layout in which pictures are computed fastest on this processor.
 Layout picture_layout() noexcept;
 

@@ -12,6 +12,7 @@ std::span<const Entry> elementwise_entries() noexcept;
 std::span<const Entry> pooling_entries() noexcept;
 std::span<const Entry> reduction_entries() noexcept;
 std::span<const Entry> exponential_entries() noexcept;
+std::span<const Entry> resampling_entries() noexcept;
 std::span<const Entry> movement_entries() noexcept;
 std::span<const Entry> indexing_entries() noexcept;
 std::span<const Entry> quantization_entries() noexcept;

@@ -10,7 +10,6 @@ std::span<const Entry> activation_entries() noexcept;
 std::span<const Entry> matrix_entries() noexcept;
 std::span<const Entry> convolution_entries() noexcept;
 std::span<const Entry> pooling_entries() noexcept;
-std::span<const Entry> resampling_entries() noexcept;
 std::span<const Entry> normalization_entries() noexcept;
 std::span<const Entry> movement_entries() noexcept;
 std::span<const Entry> recurrent_entries() noexcept;

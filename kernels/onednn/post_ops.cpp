@@ -147,9 +147,4 @@ bool can_follow(const Problem& problem, ops::OpId id, const Attributes& attribut
   return broadcast_of(problem, operands[0].descriptor.shape) != Broadcast::other;
 }
 
-bool computes_in_blocks(ops::OpId id, const Attributes& attributes) {
-  const auto functions = eltwise_of(id, attributes);
-  return binary_of(id) || (functions.size() == 1 && exact_alone(functions[0]));
-}
-
 }  // namespace polychron::kernels

@@ -1,29 +1,16 @@
 // resample2d.
-#include <algorithm>
-
 #include "kernels/reference/reference.hpp"
 #include "kernels/reference/types.hpp"
 #include "kernels/reference/walk.hpp"
+#include "kernels/samples.hpp"
 #include "ops/table.hpp"
 
 namespace polychron::kernels::reference {
 namespace {
 
-/// Where an output coordinate falls in the input: between two neighbours, `t` of the way.
-struct Sample {
-  std::int64_t low, high;
-  double t;
-};
-
-Sample sample(std::int64_t at, std::int64_t in, double scale, bool nearest) {
-  const double unclamped = (static_cast<double>(at) + 0.5) / scale - 0.5;
-  const double x = std::clamp(unclamped, 0.0, static_cast<double>(in - 1));
-  if (nearest) {
-    const auto pick = static_cast<std::int64_t>(std::ceil(x - 0.5));
-    return {pick, pick, 0};
-  }
-  return {static_cast<std::int64_t>(std::floor(x)), static_cast<std::int64_t>(std::ceil(x)),
-          x - std::floor(x)};
+/// Between two neighbours; what does not count is not even looked at.
+double blend(double low, double high, double fraction) {
+  return fraction == 0 ? low : low * (1 - fraction) + high * fraction;
 }
 
 void resample2d(const Call& call) {
@@ -34,24 +21,25 @@ void resample2d(const Call& call) {
   Strides others = steps;
   for (const auto axis : a.axes) others[axis] = 0;
   const bool nearest = a.mode == InterpolationMode::nearest_neighbor;
-  std::array<double, 2> scales{};
-  for (std::size_t i = 0; i < 2; ++i)
-    scales[i] = static_cast<double>(shape[a.axes[i]]) / in_shape[a.axes[i]];
+  const auto sample = [&](std::size_t i, std::int64_t place) -> Sample {
+    const std::int64_t from = in_shape[a.axes[i]], to = shape[a.axes[i]];
+    if (!nearest) return linear_sample(place, from, to);
+    const std::uint32_t pick = nearest_sample(place, from, to);
+    return {pick, pick, 0};
+  };
   with_element(call.in_type(), [&]<class T>(T) {
     const T* in = call.in<T>(0);
     T* out = call.out<T>();
     for_each<1>(shape, {others}, [&](const auto& base, const auto& at) {
-      std::array<Sample, 2> s{};
-      for (std::size_t i = 0; i < 2; ++i)
-        s[i] = sample(at[a.axes[i]], in_shape[a.axes[i]], scales[i], nearest);
+      const Sample across = sample(1, at[a.axes[1]]), down = sample(0, at[a.axes[0]]);
       const auto value = [&](std::int64_t y, std::int64_t x) {
         return static_cast<double>(
             widen(in[base[0] + y * steps[a.axes[0]] + x * steps[a.axes[1]]]));
       };
       const auto row = [&](std::int64_t y) {
-        return value(y, s[1].low) * (1 - s[1].t) + value(y, s[1].high) * s[1].t;
+        return blend(value(y, across.low), value(y, across.high), across.fraction);
       };
-      *out++ = narrow<T>(row(s[0].low) * (1 - s[0].t) + row(s[0].high) * s[0].t);
+      *out++ = narrow<T>(blend(row(down.low), row(down.high), down.fraction));
     });
   });
 }

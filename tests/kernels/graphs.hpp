@@ -9,8 +9,12 @@
 
 #include "kernels/backend.hpp"
 #include "ops/graph.hpp"
+#include "ops/table.hpp"
 
 namespace polychron::tests {
+
+/// An operator whose name is known when a test runs.
+inline ops::OpId op_named(std::string_view name) { return ops::id(*ops::find(name)); }
 
 /// Collects an ops::Graph. No validation: shapes are the caller's business.
 class GraphMaker {

@@ -8,6 +8,8 @@
 #include "kernels/cpu/passes/match.hpp"
 #include "kernels/cpu/passes/passes.hpp"
 #include "kernels/fusion.hpp"
+#include "kernels/kernel.hpp"
+#include "kernels/taps.hpp"
 
 namespace polychron::kernels {
 namespace {
@@ -56,7 +58,24 @@ class LayoutChooser {
       return convolves_in_blocks(node) ? blocked_ : Layout::plain;
     if (node.op == op_depth_to_space)
       return whole_taps(node) && is_blocked(node.inputs[0]) ? blocked_ : Layout::plain;
-    return follows(node) ? blocked_ : Layout::plain;
+    return follows(node) && is_computed_in_blocks(node) ? blocked_ : Layout::plain;
+  }
+
+  /// True if some implementation takes the node in blocks.
+  bool is_computed_in_blocks(const PlanNode& node) const {
+    Problem problem = problem_of(graph_, node);
+    const Shape& result = shape(node.outputs[0]);
+    problem.outputs[0].layout = blocked_;
+    for (std::size_t i = 0; i < problem.inputs.size(); ++i) {
+      Slot& slot = problem.inputs[i];
+      if (!slot.present) continue;
+      const Layout layout = operand_layout(node, i, blocked_, result);
+      if (layout != slot.layout) slot.constant.reset();  // it will be reordered
+      slot.layout = layout;
+    }
+    return std::ranges::any_of(implementations(node.op), [&](const Implementation& known) {
+      return static_cast<bool>(known.prepare(problem));
+    });
   }
 
   /// True if the channels of each tap fill whole blocks.
@@ -76,11 +95,16 @@ class LayoutChooser {
       return groups == 1 || (groups == in && groups == out) ||
              (whole_blocks(in / groups) && whole_blocks(out / groups));
     };
+    // Of others the library computes none, and it alone takes all of the rest.
+    const auto near = [&](const auto& a, ValueId picture) {
+      return windows_stay_near(a, shape(picture)[2], shape(picture)[3]);
+    };
     if (const auto* a = std::get_if<Conv2dAttributes>(&node.attributes))
-      return fits(a->groups, a->input_layout);
+      return near(*a, node.inputs[0]) && fits(a->groups, a->input_layout);
     const auto& a = std::get<ConvTranspose2dAttributes>(node.attributes);
     // In blocks the library would compute a block of channels for the few that there are.
-    return a.groups == 1 && out >= channel_block(blocked_) / 2 && fits(1, a.input_layout);
+    return near(a, node.outputs[0]) && a.groups == 1 && out >= channel_block(blocked_) / 2 &&
+           fits(1, a.input_layout);
   }
 
   /// True if a convolution with its result in blocks takes its picture in blocks, too. oneDNN
@@ -94,7 +118,7 @@ class LayoutChooser {
     return suits_panels(problem_of(graph_, node));
   }
 
-  /// True if the node is best computed in blocks because its picture already comes so.
+  /// True if the node would best be computed in blocks, because its picture already comes so.
   bool follows(const PlanNode& node) const {
     const auto blocked = [&](ValueId value) { return value != ops::no_value && is_blocked(value); };
     if (std::none_of(node.inputs.begin(), node.inputs.end(), blocked)) return false;
@@ -109,8 +133,9 @@ class LayoutChooser {
     return elementwise(node) && is_whole_and_blocked(node);
   }
 
-  bool elementwise(const PlanNode& node) const {
-    return computes_in_blocks(node.op, node.attributes);
+  static bool elementwise(const PlanNode& node) {
+    return is(node.op, ops::Family::elementwise) || is(node.op, ops::Family::activation) ||
+           node.op == op_swish;
   }
 
   /// True if the operand that has the result's shape comes in blocks: a small one alone is no
