@@ -33,6 +33,13 @@ std::vector<Eltwise> clamp(const Attributes& attributes) {
       {algorithm::eltwise_clip, bound_of(a.min_value, -infinity), bound_of(a.max_value, infinity)}};
 }
 
+/// With a factor of 0 the library gives the summand alone, of infinity and NaN, too (2.6.3).
+std::vector<Eltwise> linear(const Attributes& attributes) {
+  const auto& a = std::get<LinearAttributes>(attributes);
+  if (static_cast<float>(a.alpha) == 0) return {};
+  return {with(algorithm::eltwise_linear, a.alpha, a.beta)};
+}
+
 std::vector<Eltwise> hard_sigmoid(const Attributes& attributes) {
   const auto& a = std::get<HardSigmoidAttributes>(attributes);
   return {with(algorithm::eltwise_linear, a.alpha, a.beta), with(algorithm::eltwise_clip, 0, 1)};
@@ -46,7 +53,7 @@ constexpr Function functions[] = {
     {op("hardSigmoid"), hard_sigmoid},
     {op("hardSwish"), [](const Attributes&) { return std::vector{hard_swish()}; }},
     {op("leakyRelu"), parametrized<LeakyReluAttributes, algorithm::eltwise_relu>},
-    {op("linear"), parametrized<LinearAttributes, algorithm::eltwise_linear>},
+    {op("linear"), linear},
     {op("relu"), function<algorithm::eltwise_relu>},
     {op("sigmoid"), function<algorithm::eltwise_logistic>},
     {op("tanh"), function<algorithm::eltwise_tanh>},

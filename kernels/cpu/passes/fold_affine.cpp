@@ -1,5 +1,6 @@
 // What scales and shifts each output channel of a convolution or product goes into its constant
 // weights and bias: batchNormalization, linear, and arithmetic with a constant vector.
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/cpu/passes/match.hpp"
@@ -14,6 +15,9 @@ using ops::op;
 /// y = scale * x + shift, a number per channel.
 struct ChannelAffine {
   std::vector<float> scale, shift;
+  /// It is a batchNormalization's: channels that a network does not use have scales of any size,
+  /// and weights that may as well be 0.
+  bool normalizes = false;
 };
 
 std::optional<ChannelAffine> batch_normalization(const PlanGraph& graph, const PlanNode& node,
@@ -26,7 +30,7 @@ std::optional<ChannelAffine> batch_normalization(const PlanGraph& graph, const P
     if (input >= node.inputs.size() || node.inputs[input] == ops::no_value) return otherwise;
     return static_cast<double>(floats_of(graph.values[node.inputs[input]])[i]);
   };
-  ChannelAffine affine;
+  ChannelAffine affine{{}, {}, true};
   const std::size_t channels = floats_of(graph.values[node.inputs[1]]).size();
   for (std::size_t i = 0; i < channels; ++i) {
     const double scale = element(3, i, 1) / std::sqrt(element(2, i, 1) + a.epsilon);
@@ -81,9 +85,15 @@ std::optional<FilterAxis> filter_axis(const PlanNode& node, const Shape& result)
   return FilterAxis{~std::size_t{0}, result.size() - 1};  // matmul: the last dimension
 }
 
-/// The filter with each output channel scaled.
-ops::ValueId scaled_filter(PlanGraph& graph, ops::ValueId filter, std::size_t axis,
-                           const std::vector<float>& scale) {
+/// A weight and what it becomes: finite, and as precise as before. `lenient`: or nearly 0.
+bool keeps_precision(float weight, float scaled, bool lenient) {
+  if (!std::isfinite(scaled)) return false;
+  return lenient || std::isnormal(scaled) || !std::isnormal(weight);
+}
+
+/// The filter with each output channel scaled; nullopt if a weight leaves float32's range.
+std::optional<ops::ValueId> scaled_filter(PlanGraph& graph, ops::ValueId filter, std::size_t axis,
+                                          const ChannelAffine& affine) {
   PlanValue scaled = graph.values[filter];
   const Shape& shape = scaled.descriptor.shape;
   const auto floats = floats_of(graph.values[filter]);
@@ -92,12 +102,36 @@ ops::ValueId scaled_filter(PlanGraph& graph, ops::ValueId filter, std::size_t ax
   std::size_t inner = 1;
   for (std::size_t i = axis + 1; i < shape.size(); ++i) inner *= shape[i];
   const auto to = bytes.as<float>();
+  bool precise = true;
   for (std::size_t begin = 0; begin < floats.size(); begin += inner) {
-    const float factor = scale[begin / inner % shape[axis]];
-    for (std::size_t i = begin; i < begin + inner; ++i) to[i] = floats[i] * factor;
+    const float factor = affine.scale[begin / inner % shape[axis]];
+    for (std::size_t i = begin; i < begin + inner; ++i) {
+      to[i] = floats[i] * factor;
+      precise = precise && keeps_precision(floats[i], to[i], affine.normalizes);
+    }
   }
+  if (!precise) return std::nullopt;
   scaled.constant = std::make_shared<const Buffer>(std::move(bytes));
   return graph.add_value(std::move(scaled));
+}
+
+/// The bias scaled and shifted. nullopt if it leaves float32's range, or if large numbers cancel
+/// out, which may be there to round what is added to them.
+std::optional<std::vector<float>> shifted_bias(const PlanGraph& graph, const PlanNode& node,
+                                               const ChannelAffine& affine) {
+  constexpr float large = 1024, most_lost = 0x1p-10F;
+  std::vector<float> bias = affine.shift;
+  const bool biased = node.inputs.size() > 2 && node.inputs[2] != ops::no_value;
+  for (std::size_t i = 0; i < bias.size(); ++i) {
+    if (biased) {
+      const float scaled = floats_of(graph.values[node.inputs[2]])[i] * affine.scale[i];
+      const float most = std::fmax(std::fabs(scaled), std::fabs(affine.shift[i]));
+      bias[i] += scaled;
+      if (most > large && std::fabs(bias[i]) < most_lost * most) return std::nullopt;
+    }
+    if (!std::isfinite(bias[i])) return std::nullopt;
+  }
+  return bias;
 }
 
 /// Convolutions have a bias operand; products get theirs from fuse_post_ops.
@@ -117,27 +151,25 @@ bool is_target(const PlanGraph& graph, const PlanNode& node) {
 /// A filter that others read, too, is there once more then: so many bytes may be added.
 bool absorb(PlanGraph& graph, const Matcher& match, PlanNode& node, const FilterAxis& where,
             const ChannelAffine& affine, std::uint64_t& bytes) {
-  bool scales = false, shifts = false;
-  for (const float value : affine.scale) scales = scales || value != 1;
-  for (const float value : affine.shift) shifts = shifts || value != 0;
+  const bool scales = std::ranges::any_of(affine.scale, [](float value) { return value != 1; });
+  const bool shifts = std::ranges::any_of(affine.shift, [](float value) { return value != 0; });
   if (shifts && !has_bias_operand(node)) return false;
+  std::optional<std::vector<float>> bias;
+  if (has_bias_operand(node) && !(bias = shifted_bias(graph, node, affine))) return false;
   if (scales) {
     const std::size_t size = graph.values[node.inputs[1]].constant->size();
     const bool own = match.uses().consumers[node.inputs[1]].size() <= 1;
     if (!own && size > bytes) return false;
-    if (!own) bytes -= size;
     const std::size_t rank = graph.values[node.inputs[1]].descriptor.shape.size();
-    node.inputs[1] =
-        scaled_filter(graph, node.inputs[1], std::min(where.axis, rank - 1), affine.scale);
+    const auto filter =
+        scaled_filter(graph, node.inputs[1], std::min(where.axis, rank - 1), affine);
+    if (!filter) return false;
+    if (!own) bytes -= size;
+    node.inputs[1] = *filter;
   }
-  if (!has_bias_operand(node)) return true;
-  std::vector<float> bias = affine.shift;
-  if (node.inputs.size() > 2 && node.inputs[2] != ops::no_value) {
-    const auto old = floats_of(graph.values[node.inputs[2]]);
-    for (std::size_t i = 0; i < bias.size(); ++i) bias[i] += old[i] * affine.scale[i];
-  }
+  if (!bias) return true;
   node.inputs.resize(3, ops::no_value);
-  node.inputs[2] = graph.add_constant({static_cast<std::uint32_t>(bias.size())}, bias);
+  node.inputs[2] = graph.add_constant({static_cast<std::uint32_t>(bias->size())}, *bias);
   node.own_inputs = 3;
   return true;
 }

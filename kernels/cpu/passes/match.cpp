@@ -10,8 +10,14 @@ std::span<const float> floats_of(const PlanValue& constant) {
 }
 
 bool nearly(double value, double expected) {
-  return std::fabs(value - expected) <= 1e-6 * std::fmax(1.0, std::fabs(expected));
+  return std::fabs(value - expected) <= 0x1p-22 * std::fabs(expected);
 }
+
+bool is_product(const LinearAttributes& linear) {
+  return linear.beta == 0 && std::signbit(linear.beta);
+}
+
+bool is_normal(double factor) { return std::isnormal(static_cast<float>(factor)); }
 
 void Matcher::forget(std::size_t node) {
   for (const auto value : graph_.nodes[node].inputs)

@@ -52,7 +52,14 @@ std::span<const float> floats_of(const PlanValue& constant);
 /// The two orders of a binary node's operands.
 inline constexpr std::array<std::array<std::size_t, 2>, 2> both_orders{{{0, 1}, {1, 0}}};
 
-/// `value` is nearly `expected`: constants of models are rounded to float32.
+/// `value` is `expected`, up to two roundings to float32, as constants of models are.
 bool nearly(double value, double expected);
+
+/// What linear() adds where nothing is: 0 would take the sign of a product that is -0.
+inline constexpr double nothing = -0.0;
+/// It multiplies and does not add.
+bool is_product(const LinearAttributes& linear);
+/// `factor`, or its float32, keeps the precision of what it is multiplied with.
+bool is_normal(double factor);
 
 }  // namespace polychron::kernels

@@ -19,7 +19,6 @@ constexpr Pass passes[] = {
     {"recognise_layer_normalization", recognise_layer_normalization},
     {"recognise_activations", recognise_activations},
     {"simplify_scalars", simplify_scalars},
-    {"factor_gates", factor_gates},
     {"fold_affine", fold_affine},
     {"fuse_post_ops", fuse_post_ops},
     {"split_transposed_convolutions", split_transposed_convolutions},

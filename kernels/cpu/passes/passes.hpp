@@ -1,7 +1,12 @@
 // The passes over a plan's graph, in the order in which optimize() runs them; a file each.
 //
 // A pass looks for patterns and rewrites them in place, in float32 only: float16 becomes that
-// first, integers stay as they are. Each leaves a graph that computes the same, within rounding.
+// first, integers stay as they are.
+//
+// The rule: a pass does not change a result by more than the operators' tolerance, for any input
+// and any constant, NaN, infinities and subnormal numbers included. So it does not add constants to
+// each other, and does not add to a product before that is rounded. It has one freedom: a number on
+// the way to a result may be kept where it would overflow or underflow in float32.
 #pragma once
 
 #include "kernels/cpu/plan_graph.hpp"
@@ -17,7 +22,7 @@ void fold_constants(PlanGraph& graph);
 /// What is slow in float16 is computed in float32.
 void widen_float16(PlanGraph& graph);
 
-/// Scalar arithmetic becomes linear(alpha, beta); neighbours join; those that change nothing go.
+/// Scalar arithmetic becomes linear(alpha, beta); products join; those that change nothing go.
 void simplify_scalars(PlanGraph& graph);
 
 /// A gemm becomes a product and an addition where no kernel does both.
@@ -28,9 +33,6 @@ void recognise_activations(PlanGraph& graph);
 
 /// Decomposed layerNormalization becomes one operator.
 void recognise_layer_normalization(PlanGraph& graph);
-
-/// x + x * s, with a small s, becomes x * (s + 1): one pass over x instead of two.
-void factor_gates(PlanGraph& graph);
 
 /// batchNormalization, linear and per-channel arithmetic after a convolution or product with
 /// constant weights go into the weights and the bias.

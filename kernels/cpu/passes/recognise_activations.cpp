@@ -10,29 +10,56 @@ namespace polychron::kernels {
 namespace {
 
 using ops::op;
+using ops::ValueId;
 
 double number(const std::optional<Number>& value) {
   if (!value) return std::nan("");
   return std::visit([](auto x) { return static_cast<double>(x); }, *value);
 }
 
+/// `value` as alpha * x + beta.
+struct Line {
+  ValueId x;
+  double alpha, beta;
+};
+
+/// Of the linear operators that make `value` one at most adds: of two, the numbers that they add
+/// might cancel out.
+std::optional<Line> line_of(const Matcher& match, ValueId value) {
+  Line line{value, 1, nothing};
+  int sums = 0;
+  while (const PlanNode* linear = match.only_made_by(line.x, op("linear"))) {
+    const auto& a = std::get<LinearAttributes>(linear->attributes);
+    if (!is_product(a) && ++sums > 1) break;
+    if (!is_product(a)) line.beta = line.alpha * a.beta;
+    line.alpha *= a.alpha;
+    line.x = linear->inputs[0];
+  }
+  return line.x == value ? std::nullopt : std::optional(line);
+}
+
+/// A number that is multiplied with another one does not bring it near the ends of float32's range.
+bool is_moderate(double factor) { return std::fabs(factor) >= 1.0 / 16 && std::fabs(factor) <= 16; }
+
 /// clamp(alpha * x + beta, 0, h): the input x, and what it is as h * hardSigmoid(x).
 struct Clipped {
-  ops::ValueId x;
+  ValueId x;
   HardSigmoidAttributes sigmoid;
   double height;
 };
 
-std::optional<Clipped> clipped(const Matcher& match, ops::ValueId value) {
+std::optional<Clipped> clipped(const Matcher& match, ValueId value) {
   const PlanNode* clamp = match.only_made_by(value, op("clamp"));
   if (clamp == nullptr) return std::nullopt;
   const auto& bounds = std::get<ClampAttributes>(clamp->attributes);
   const double height = number(bounds.max_value);
   if (number(bounds.min_value) != 0 || !(height > 0)) return std::nullopt;
-  const PlanNode* linear = match.only_made_by(clamp->inputs[0], op("linear"));
-  if (linear == nullptr) return std::nullopt;
-  const auto& a = std::get<LinearAttributes>(linear->attributes);
-  return Clipped{linear->inputs[0], {a.alpha / height, a.beta / height}, height};
+  const auto line = line_of(match, clamp->inputs[0]);
+  if (!line) return std::nullopt;
+  // What is added would be rounded otherwise if it were larger than the result.
+  if (!is_normal(line->alpha / height) || std::fabs(line->beta) > height) return std::nullopt;
+  if (line->beta != 0 && !is_normal(line->beta / height)) return std::nullopt;
+  return Clipped{line->x, {line->alpha / height, line->beta / height}, height};
 }
 
 bool is_hard_swish(const HardSigmoidAttributes& a) {
@@ -41,27 +68,24 @@ bool is_hard_swish(const HardSigmoidAttributes& a) {
 
 /// What multiplied by x makes an activation of x: the operator, and the factor that is left over.
 struct Gate {
-  ops::ValueId x;
+  ValueId x;
   ops::OpId op;
   Attributes attributes;
   double factor;
 };
 
 /// erf(x / sqrt(2)) + 1, times a factor.
-std::optional<Gate> gelu_gate(const Matcher& match, ops::ValueId value) {
-  const PlanNode* shifted = match.only_made_by(value, op("linear"));
-  if (shifted == nullptr) return std::nullopt;
-  const auto& outer = std::get<LinearAttributes>(shifted->attributes);
-  const PlanNode* erf = match.only_made_by(shifted->inputs[0], op("erf"));
-  if (erf == nullptr || !nearly(outer.alpha, outer.beta)) return std::nullopt;
-  const PlanNode* scaled = match.only_made_by(erf->inputs[0], op("linear"));
-  if (scaled == nullptr) return std::nullopt;
-  const auto& inner = std::get<LinearAttributes>(scaled->attributes);
-  if (!nearly(inner.alpha, 1 / std::numbers::sqrt2) || inner.beta != 0) return std::nullopt;
-  return Gate{scaled->inputs[0], op("gelu"), {}, 2 * outer.alpha};
+std::optional<Gate> gelu_gate(const Matcher& match, ValueId value) {
+  const auto outer = line_of(match, value);
+  if (!outer || !nearly(outer->alpha, outer->beta)) return std::nullopt;
+  const PlanNode* erf = match.only_made_by(outer->x, op("erf"));
+  const auto inner = erf != nullptr ? line_of(match, erf->inputs[0]) : std::nullopt;
+  if (!inner || !nearly(inner->alpha, 1 / std::numbers::sqrt2) || inner->beta != 0)
+    return std::nullopt;
+  return Gate{inner->x, op("gelu"), {}, 2 * outer->alpha};
 }
 
-std::optional<Gate> gate_of(const Matcher& match, ops::ValueId value) {
+std::optional<Gate> gate_of(const Matcher& match, ValueId value) {
   if (const auto clip = clipped(match, value); clip && is_hard_swish(clip->sigmoid))
     return Gate{clip->x, op("hardSwish"), {}, clip->height};
   if (const PlanNode* hard = match.only_made_by(value, op("hardSigmoid"));
@@ -83,25 +107,26 @@ void rewrite_gated(PlanGraph& graph, Matcher& match, std::size_t index) {
   for (const auto& [x_at, gate_at] : both_orders) {
     auto gate = gate_of(match, node.inputs[gate_at]);
     if (!gate) continue;
-    const ops::ValueId x = node.inputs[x_at];
+    const ValueId x = node.inputs[x_at];
     if (x != gate->x) {
       const PlanNode* linear = match.only_made_by(x, op("linear"));
       if (linear == nullptr || linear->inputs[0] != gate->x) continue;
       const auto& a = std::get<LinearAttributes>(linear->attributes);
-      if (a.beta != 0) continue;
+      if (!is_product(a) || !is_moderate(a.alpha)) continue;
       gate->factor *= a.alpha;
     }
+    if (!is_moderate(gate->factor)) continue;
     if (nearly(gate->factor, 1)) {
       match.forget(index);
       graph.nodes[index] =
           unary_node(gate->op, gate->attributes, gate->x, node.outputs[0], node.label);
       match.learn(index);
     } else {
-      const ops::ValueId activated = graph.add_value(graph.values[node.outputs[0]]);
+      const ValueId activated = graph.add_value(graph.values[node.outputs[0]]);
       graph.nodes[index] = unary_node(gate->op, gate->attributes, gate->x, activated, node.label);
       graph.nodes.insert(graph.nodes.begin() + static_cast<std::ptrdiff_t>(index) + 1,
-                         unary_node(op("linear"), LinearAttributes{gate->factor, 0}, activated,
-                                    node.outputs[0], node.label));
+                         unary_node(op("linear"), LinearAttributes{gate->factor, nothing},
+                                    activated, node.outputs[0], node.label));
       match.refresh();  // what comes behind has moved
     }
     return;

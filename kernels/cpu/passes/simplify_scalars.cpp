@@ -10,9 +10,6 @@ namespace {
 
 using ops::op;
 
-/// What is added where nothing is: 0 would take the sign of a product that is -0.
-constexpr double nothing = -0.0;
-
 /// alpha * operand + beta, for the operand that is not a constant.
 struct Affine {
   std::size_t operand;
@@ -36,17 +33,23 @@ std::optional<Affine> affine_of(const Matcher& match, const PlanNode& node) {
     if (right) return Affine{0, {1, -static_cast<double>(*right)}};
     if (left) return Affine{1, {-1, *left}};
   }
-  if (node.op == op("div") && right && *right != 0) return Affine{0, {1.0 / *right, nothing}};
+  // The reciprocal of a number that is subnormal, or near the largest one, is no float32.
+  if (node.op == op("div") && right && is_normal(*right) && is_normal(1.0 / *right))
+    return Affine{0, {1.0 / *right, nothing}};
   return std::nullopt;
 }
 
-/// WebNN's attributes are finite: a mask of infinities stays an addition.
-bool finite(const LinearAttributes& a) { return std::isfinite(a.alpha) && std::isfinite(a.beta); }
+/// A mask of infinities stays an addition. So do a product with 0, which infinity makes NaN of, and
+/// a sum with 0, which makes 0 of -0: implementations of linear leave such out.
+bool suits_linear(const LinearAttributes& a) {
+  const bool adds_zero = a.beta == 0 && !is_product(a);
+  return a.alpha != 0 && !adds_zero && std::isfinite(a.alpha) && std::isfinite(a.beta);
+}
 
 void to_linear(PlanGraph& graph, const Matcher& match, PlanNode& node) {
   if (!match.is_float32(node.outputs[0])) return;
   const auto affine = affine_of(match, node);
-  if (!affine || !finite(affine->linear)) return;
+  if (!affine || !suits_linear(affine->linear)) return;
   // The scalar may have more dimensions than the operand: then the operator also reshapes.
   const ops::ValueId operand = node.inputs[affine->operand];
   if (graph.values[operand].descriptor != graph.values[node.outputs[0]].descriptor) return;
@@ -56,18 +59,24 @@ void to_linear(PlanGraph& graph, const Matcher& match, PlanNode& node) {
   node.own_inputs = 1;
 }
 
-/// linear after linear is one.
+/// A product with it is exact.
+bool is_power_of_two(double factor) {
+  int exponent = 0;
+  return std::fabs(std::frexp(factor, &exponent)) == 0.5;
+}
+
+/// linear after linear is one, where the first only multiplies: a sum is rounded before it is
+/// multiplied or added to, and so is a product before it is added to.
 bool join(PlanGraph& graph, Matcher& match, std::size_t index) {
   PlanNode& node = graph.nodes[index];
   PlanNode* before = match.only_made_by(node.inputs[0], op("linear"));
   if (before == nullptr) return false;
   const auto& first = std::get<LinearAttributes>(before->attributes);
   auto& second = std::get<LinearAttributes>(node.attributes);
-  const bool adds = first.beta != 0 || !std::signbit(first.beta);
-  const LinearAttributes both{second.alpha * first.alpha,
-                              adds ? second.alpha * first.beta + second.beta : second.beta};
-  if (!finite(both)) return false;
-  second = both;
+  if (!is_product(first) || !(is_product(second) || is_power_of_two(first.alpha))) return false;
+  const double both = second.alpha * first.alpha;
+  if (!is_normal(both)) return false;
+  second.alpha = both;
   const std::size_t first_at = match.uses().producer[node.inputs[0]];
   match.forget(index);
   match.forget(first_at);
@@ -79,7 +88,7 @@ bool join(PlanGraph& graph, Matcher& match, std::size_t index) {
 
 bool changes_nothing(const PlanNode& node) {
   const auto& a = std::get<LinearAttributes>(node.attributes);
-  return static_cast<float>(a.alpha) == 1 && a.beta == 0;
+  return static_cast<float>(a.alpha) == 1 && is_product(a);
 }
 
 }  // namespace
