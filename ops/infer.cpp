@@ -54,9 +54,10 @@ void check_operand(const Call& call, std::size_t index) {
 /// Web IDL's conversions: a `double` is finite, an enumeration has one of its values.
 struct CheckField {
   const Call& call;
+  OptionsAre options;
 
   void operator()(std::string_view name, double value) const {
-    if (!std::isfinite(value))
+    if (options == OptionsAre::given && !std::isfinite(value))
       call.fail(std::string(name) + " is " + std::to_string(value) + ", expected a finite number");
   }
   void operator()(std::string_view name, const std::vector<float>& values) const {
@@ -75,10 +76,13 @@ struct CheckField {
   }
 };
 
-void check_attributes(const Call& call, const Attributes& attributes) {
+void check_attributes(const Call& call, const Attributes& attributes, OptionsAre options) {
   if (attributes.index() != call.row().attributes) call.fail("got another operator's attributes");
-  std::visit([&](const auto& alternative) { for_each_field(alternative, CheckField{call}); },
-             attributes);
+  std::visit(
+      [&](const auto& alternative) {
+        for_each_field(alternative, CheckField{call, options});
+      },
+      attributes);
 }
 
 DataType result_type(const Call& call, const OperandRule& rule, const Attributes& attributes) {
@@ -90,12 +94,13 @@ DataType result_type(const Call& call, const OperandRule& rule, const Attributes
 }  // namespace
 
 std::vector<OperandDescriptor> infer(const Row& row, Operands operands,
-                                     const Attributes& attributes, std::string_view label) {
+                                     const Attributes& attributes, std::string_view label,
+                                     OptionsAre options) {
   const Call call(row, operands, attributes, label);
   check_count(call);
   const auto count = row.call.variadic() ? operands.size() : row.operands().size();
   for (std::size_t i = 0; i < count; ++i) check_operand(call, i);
-  check_attributes(call, attributes);
+  check_attributes(call, attributes, options);
 
   std::vector<Shape> shapes = row.shape(call);
   ensure(row.results()[0].variadic || shapes.size() <= row.results().size(),

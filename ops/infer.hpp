@@ -13,9 +13,16 @@ namespace polychron::ops {
 /// many as were given for a variadic one.
 using Operands = std::span<const OperandDescriptor* const>;
 
+/// Where an operator's options come from.
+enum class OptionsAre : std::uint8_t {
+  given,  ///< by a caller: numbers are finite
+  cast,   ///< to the operand's type (cast_options()), which may have made them infinite
+};
+
 /// The results' descriptors. Throws Error (type_error) if the specification does not allow the
 /// call; the message has the operator's name, the operand's, what was expected, and `[label]`.
 std::vector<OperandDescriptor> infer(const Row& row, Operands operands,
-                                     const Attributes& attributes, std::string_view label = {});
+                                     const Attributes& attributes, std::string_view label = {},
+                                     OptionsAre options = OptionsAre::given);
 
 }  // namespace polychron::ops

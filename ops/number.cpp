@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "ops/attributes.hpp"
+
 namespace polychron::ops {
 
 namespace {
@@ -63,6 +65,18 @@ Number cast(const Number& number, DataType type) noexcept {
     else
       return std::uint64_t{value};
   });
+}
+
+void cast_options(Attributes& attributes, DataType type) noexcept {
+  const auto cast_field = [type]<class T>(std::string_view, T& field) {
+    if constexpr (std::is_same_v<T, double>) {
+      const Number number = cast(field, type);
+      if (const auto* real = std::get_if<double>(&number)) field = *real;
+    } else if constexpr (std::is_same_v<T, std::optional<Number>>) {
+      if (field) field = cast(*field, type);
+    }
+  };
+  std::visit([&](auto& alternative) { for_each_field(alternative, cast_field); }, attributes);
 }
 
 std::vector<std::byte> element_bytes(const Number& number, DataType type) {

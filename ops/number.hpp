@@ -13,6 +13,9 @@ namespace polychron::ops {
 /// type's range, then rounded to nearest even; NaN gives 0 for integers.
 Number cast(const Number& number, DataType type) noexcept;
 
+/// Casts the options that are numbers to `type`, their operand's. They may be infinite then.
+void cast_options(Attributes& attributes, DataType type) noexcept;
+
 /// The bytes of `number` cast to `type`: one element.
 std::vector<std::byte> element_bytes(const Number& number, DataType type);
 

@@ -131,7 +131,8 @@ class GraphCheck {
     std::vector<const OperandDescriptor*> operands;
     for (const Slot& slot : inputs) operands.push_back(slot.present ? &slot.descriptor : nullptr);
     try {
-      return ops::infer(ops::row(node.op), operands, node.attributes, node.label);
+      return ops::infer(ops::row(node.op), operands, node.attributes, node.label,
+                        ops::OptionsAre::cast);
     } catch (const Error& error) {
       fail("an operator allows its operands: " + error.message());
     }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ops/number.hpp"
+
 namespace polychron::kernels {
 
 using ops::ValueId;
@@ -11,9 +13,13 @@ PlanGraph::PlanGraph(const ops::Graph& graph) : label(graph.label) {
   for (const ops::Value& value : graph.values)
     values.push_back({value.kind, value.descriptor, Layout::plain, value.constant});
   nodes.reserve(graph.nodes.size());
-  for (const ops::Node& node : graph.nodes)
+  for (const ops::Node& node : graph.nodes) {
     nodes.push_back(
         {node.op, node.inputs, node.outputs, node.attributes, node.label, {}, node.inputs.size()});
+    // As the specification does: an option counts as a number of its operand's type.
+    if (!node.inputs.empty() && node.inputs[0] != ops::no_value)
+      ops::cast_options(nodes.back().attributes, values[node.inputs[0]].descriptor.data_type);
+  }
   for (const auto& [name, value] : graph.inputs) inputs.push_back(value);
   for (const auto& [name, value] : graph.outputs) outputs.push_back(value);
 }
