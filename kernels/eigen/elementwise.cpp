@@ -28,7 +28,6 @@ struct Unary {
 
 constexpr Unary unaries[] = {
     {op("abs"), [](const In& x, Out& y) { y = x.abs(); }, small},
-    {op("ceil"), [](const In& x, Out& y) { y = x.ceil(); }},
     {op("cos"), [](const In& x, Out& y) { y = x.cos(); }},
     {op("floor"), [](const In& x, Out& y) { y = x.floor(); }},
     // oneDNN's is off by 1.4e-6 at 1. Eigen's takes subnormal numbers for the smallest normal one.

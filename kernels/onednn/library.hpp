@@ -3,6 +3,7 @@
 // Everything else in this folder is written against these few functions.
 #pragma once
 
+#include <cmath>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <vector>
 
@@ -80,10 +81,27 @@ inline void append_eltwise(dnnl::post_ops& post_ops, const Eltwise& eltwise) {
 inline constexpr Eltwise hard_swish() {
   return {dnnl::algorithm::eltwise_hardswish, 1.0F / 6, 0.5F};
 }
-/// False if the function is exact enough only after a sum, which is off by more itself: the sixth
-/// that hardSwish takes in version 3 costs thousands of ULP next to -3, where 4 are allowed.
-inline constexpr bool exact_alone(const Eltwise& eltwise) {
-  return DNNL_VERSION_MAJOR < 3 || eltwise.algorithm != dnnl::algorithm::eltwise_hardswish;
+/// False if the function is right only behind a sum. Alone, some make a number of NaN, as they
+/// compare with instructions that drop it, or bring an exponent into range first (2.6.3, 3.7.2).
+/// Others lose what is nearly 0: elu next to 0, gelu below -4, and in version 3 hardSwish, whose
+/// sixth costs thousands of ULP next to -3. A sum is off by more itself.
+inline bool exact_alone(const Eltwise& eltwise) {
+  switch (eltwise.algorithm) {
+    case dnnl::algorithm::eltwise_clip:
+    case dnnl::algorithm::eltwise_elu:
+    case dnnl::algorithm::eltwise_gelu_erf:
+    case dnnl::algorithm::eltwise_logistic:
+    case dnnl::algorithm::eltwise_swish:
+      return false;
+    case dnnl::algorithm::eltwise_linear:  // 0 is not added: -0 stays
+      return eltwise.beta != 0 || std::signbit(eltwise.beta);
+    case dnnl::algorithm::eltwise_relu:
+      return eltwise.alpha != 0;
+    case dnnl::algorithm::eltwise_hardswish:
+      return DNNL_VERSION_MAJOR < 3;
+    default:
+      return true;
+  }
 }
 /// gelu; of version 3 it is not taken: infinity becomes NaN, and at -5 a fifth is missing (3.7.2).
 inline std::vector<Eltwise> gelu() {
