@@ -41,14 +41,14 @@ double excess(const Verdict::Worst& worst) {
 }
 
 /// Output by output; the worst of all is told in full, the others are counted.
-void judge(const std::string& name, std::span<const std::byte> bytes, const json& test,
+void judge(const std::string& name, std::span<const std::byte> bytes, const json& test, Zeros zeros,
            Verdict& verdict) {
   const auto& tolerance = member(test, "tolerance");
   Verdict::Worst found;
   found.output = name;
   found.metric = text_of(member(tolerance, "metric"));
   found.allowed = real_of(member(tolerance, "value"));
-  found.difference = compare(bytes, test.at("outputs").at(name), found.metric);
+  found.difference = compare(bytes, test.at("outputs").at(name), found.metric, zeros);
   if (found.difference.distance <= found.allowed) return;
   verdict.outcome = Outcome::failed;
   if (verdict.worst && excess(*verdict.worst) >= excess(found)) return;
@@ -58,7 +58,7 @@ void judge(const std::string& name, std::span<const std::byte> bytes, const json
   verdict.worst = std::move(found);
 }
 
-Verdict run_case(Context& context, const json& test) {
+Verdict run_case(Context& context, const json& test, Zeros zeros) {
   CaseBuilder builder(context, test);
   const auto& expected = member(test, "outputs");
   if (!expected.is_object() || expected.empty()) throw Malformed("'outputs' names no output");
@@ -82,7 +82,7 @@ Verdict run_case(Context& context, const json& test) {
   Verdict verdict;
   for (const auto& [name, tensor] : outputs) {
     const auto result = context.read_tensor(tensor).get();
-    judge(name, result.bytes(), test, verdict);
+    judge(name, result.bytes(), test, zeros, verdict);
   }
   return verdict;
 }
@@ -106,14 +106,14 @@ std::string name_at(const json& object) {
 
 }  // namespace
 
-Runner::Runner() : context_(make_context(runtime_)) {}
+Runner::Runner(Zeros zeros) : context_(make_context(runtime_)), zeros_(zeros) {}
 
 Verdict Runner::run(const json& test) {
   const auto failed = [](const std::string& why) {
     return Verdict{Outcome::failed, one_line(why), std::nullopt};
   };
   try {
-    return run_case(context_, test);
+    return run_case(context_, test, zeros_);
   } catch (const UnknownOperator& unknown) {
     return {Outcome::skipped, one_line(unknown.what()), std::nullopt};
   } catch (const Malformed& problem) {

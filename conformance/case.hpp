@@ -32,7 +32,7 @@ struct Verdict {
 /// Runs cases, one after the other. Used by one thread.
 class Runner {
  public:
-  Runner();
+  explicit Runner(Zeros zeros = Zeros::alike);
   /// Never throws because of the case: what is malformed has failed, with the reason. A case with
   /// an operator that the operator table does not have is skipped.
   Verdict run(const nlohmann::json& test);
@@ -40,6 +40,7 @@ class Runner {
  private:
   Runtime runtime_;
   Context context_;
+  Zeros zeros_;
 };
 
 /// The operator of a case; "subgraph" if it has several, "" if that cannot be told.

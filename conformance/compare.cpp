@@ -62,6 +62,14 @@ double apart(double actual, double expected) {
 }
 
 template <class T>
+bool are_opposite_zeros(T a, T b) {
+  if constexpr (std::is_integral_v<T>)
+    return false;
+  else
+    return real(a) == 0 && real(b) == 0 && std::signbit(real(a)) != std::signbit(real(b));
+}
+
+template <class T>
 std::string text_of_element(T value) {
   std::ostringstream text;
   text.precision(std::is_same_v<T, float16> ? 5 : 9);
@@ -102,7 +110,7 @@ std::string Difference::text() const {
 }
 
 Difference compare(std::span<const std::byte> actual, const nlohmann::json& operand,
-                   const std::string& metric) {
+                   const std::string& metric, Zeros zeros) {
   if (metric != "ULP" && metric != "ATOL")
     throw Malformed("expected metric ULP or ATOL, found " + excerpt(metric));
   const auto descriptor = descriptor_of(operand);
@@ -110,12 +118,14 @@ Difference compare(std::span<const std::byte> actual, const nlohmann::json& oper
     auto wide = operand;
     wide["dataType"] = descriptor.data_type == DataType::int4 ? "int8" : "uint8";
     const auto elements = unpacked(actual, descriptor);
-    return compare(elements.bytes(), wide, metric);
+    return compare(elements.bytes(), wide, metric, zeros);
   }
   const auto expected = bytes_of(operand);
   return ops::with_element(descriptor.data_type, [&]<class T>(T) {
     auto worst = worst_of(actual.size() / sizeof(T), [&](std::size_t i) {
       const auto value = element<T>(actual, i);
+      if (zeros == Zeros::signed_ && are_opposite_zeros(value, element<T>(expected.bytes(), i)))
+        return infinity;
       if (metric == "ULP") return places_apart(value, element<T>(expected.bytes(), i));
       return apart(real(value), real_of(datum(operand, i)));
     });

@@ -19,10 +19,14 @@ struct Difference {
   std::string text() const;
 };
 
+/// Whether 0 and -0 are the same number.
+enum class Zeros { alike, signed_ };
+
 /// How far `actual` is from the "data" of a case's operand. Metric "ULP": places in the order of
-/// all values of the type; "ATOL": absolute difference from the number as written.
+/// all values of the type; "ATOL": absolute difference from the number as written. Zeros of
+/// different signs are infinitely far from each other if zeros are signed.
 Difference compare(std::span<const std::byte> actual, const nlohmann::json& operand,
-                   const std::string& metric);
+                   const std::string& metric, Zeros zeros = Zeros::alike);
 
 /// How far `actual` is from `expected`, both elements of `type`, as NumPy's allclose has it: the
 /// absolute difference divided by `absolute` + `relative` * |expected|, so that 1 is just allowed.

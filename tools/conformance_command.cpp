@@ -22,10 +22,12 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using polychron::conformance::Outcome;
 using polychron::conformance::Verdict;
+using polychron::conformance::Zeros;
 
 struct ConformanceOptions {
   std::string directory, filter;
   bool json = false;
+  bool signed_zeros = false;
 };
 
 constexpr const char* conformance_footer =
@@ -115,7 +117,7 @@ class Report {
 void run_files(const ConformanceOptions& options, bool force_progress) {
   const auto files = json_files(options.directory);
   Progress progress(force_progress);
-  polychron::conformance::Runner runner;
+  polychron::conformance::Runner runner(options.signed_zeros ? Zeros::signed_ : Zeros::alike);
   Report report(options.json);
   for (std::size_t i = 0; i < files.size(); ++i) {
     const auto file = files[i].filename().string();
@@ -159,6 +161,8 @@ void add_conformance(CLI::App& app, const Globals& globals) {
       ->check(not_empty("a directory"));
   command->add_option("--filter", options->filter, "Only cases with this operator")
       ->type_name("OP");
+  command->add_flag("--signed-zeros", options->signed_zeros,
+                    "Take 0 for wrong where -0 is expected, and -0 where 0 is");
   command->add_flag("--json", options->json, "Print as JSON, each case's result in it");
   command->callback([options, &globals] { run_files(*options, globals.progress); });
 }

@@ -39,6 +39,21 @@ BOOST_AUTO_TEST_CASE(ulp_distance_counts_places) {
   BOOST_TEST(distance("int64", {"9007199254740993n"}, {"9007199254740992n"}) == 1);
 }
 
+BOOST_AUTO_TEST_CASE(zeros_have_signs_where_that_is_asked_for) {
+  for (const auto* type : {"float32", "float16"})
+    for (const auto* metric : {"ULP", "ATOL"})
+      for (const bool same : {false, true}) {
+        const auto bytes = bytes_of(operand(type, {1, "-0"}));
+        const json expected = operand(type, {1, same ? json("-0") : json(0)});
+        const auto found = compare(bytes.bytes(), expected, metric, Zeros::signed_);
+        BOOST_TEST(found.distance == (same ? 0 : infinity));
+        BOOST_TEST(compare(bytes.bytes(), expected, metric).distance == 0);
+        if (!same) BOOST_TEST(found.text() == "element 1 is -0, expected 0");
+      }
+  const auto bytes = bytes_of(operand("int8", {0}));
+  BOOST_TEST(compare(bytes.bytes(), operand("int8", {0}), "ULP", Zeros::signed_).distance == 0);
+}
+
 BOOST_AUTO_TEST_CASE(nan_equals_nan_and_nothing_else) {
   BOOST_TEST(distance("float32", {"NaN"}, {"NaN"}) == 0);
   BOOST_TEST(distance("float32", {"NaN"}, {1}) == infinity);

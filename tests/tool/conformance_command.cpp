@@ -72,6 +72,17 @@ BOOST_AUTO_TEST_CASE(failures_are_told_with_their_worst_element) {
   BOOST_TEST(worst["metric"] == "ULP");
 }
 
+BOOST_AUTO_TEST_CASE(zeros_have_signs_on_request) {
+  auto test = relu_case("zero", {"-0", 2});
+  test["inputs"]["x"]["data"] = {0, 2};
+  write("relu.json", json::array({test}));
+  BOOST_TEST(run().exit_code == 0);
+  const auto outcome = run({"--signed-zeros"});
+  BOOST_TEST(outcome.exit_code == 1);
+  has(outcome, "element 0 is 0, expected \"-0\", off by inf ULP, allowed 0\n");
+  has(run_tool({"conformance", "--help"}), "--signed-zeros");
+}
+
 // Each is told in a line of its own, with file and case, and the case after it is run.
 BOOST_AUTO_TEST_CASE(what_is_malformed_fails_alone) {
   const auto with = [](const char* pointer, const json& value) {
