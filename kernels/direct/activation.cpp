@@ -77,31 +77,6 @@ struct Elu {
   float alpha;
 };
 
-/// With 1 - erf(z) as t * e^(-z^2 + P(t)), t = 1 / (1 + z / 2), which is off by 1.2e-7 of itself at
-/// most (Press et al., Numerical Recipes in C, 1992, 6.2): far below 0 it is all that is left.
-struct Gelu {
-  explicit Gelu(const Attributes&) {}
-  float operator()(float x) const {
-    const float size = std::fabs(x) < 20.0F ? std::fabs(x) : 20.0F;
-    const float t = 1.0F / (1.0F + size * (std::numbers::sqrt2_v<float> / 4));
-    float p = 0.17087277F;
-    p = p * t - 0.82215223F;
-    p = p * t + 1.48851587F;
-    p = p * t - 1.13520398F;
-    p = p * t + 0.27886807F;
-    p = p * t - 0.18628806F;
-    p = p * t + 0.09678418F;
-    p = p * t + 0.37409196F;
-    p = p * t + 1.00002368F;
-    p = p * t - 1.26551223F;
-    // x^2 in two parts, the larger of which is exact.
-    const auto front = std::bit_cast<float>(std::bit_cast<std::uint32_t>(size) & 0xfffff000U);
-    const float rest = (size - front) * (size + front);
-    const float tail = t * exponential(-0.5F * front * front) * exponential(p - 0.5F * rest);
-    return x < 0.0F ? 0.5F * x * tail : x - 0.5F * size * tail;
-  }
-};
-
 float sigmoid(float x) {
   const float small = exponential(-std::fabs(x));  // does not overflow
   return (x < 0.0F ? small : 1.0F) / (1.0F + small);
@@ -215,7 +190,6 @@ std::span<const Entry> activation_entries() noexcept {
                                       {op("clamp"), prepare<Clamp>},
                                       {op("elu"), prepare<Elu>},
                                       {op("exp"), prepare<Exponential>},
-                                      {op("gelu"), prepare<Gelu>},
                                       {op("hardSwish"), prepare<HardSwish>},
                                       {op("leakyRelu"), prepare<LeakyRelu>},
                                       {op("linear"), prepare<Linear>},

@@ -83,13 +83,12 @@ inline constexpr Eltwise hard_swish() {
 }
 /// False if the function is right only behind a sum. Alone, some make a number of NaN, as they
 /// compare with instructions that drop it, or bring an exponent into range first (2.6.3, 3.7.2).
-/// Others lose what is nearly 0: elu next to 0, gelu below -4, and in version 3 hardSwish, whose
-/// sixth costs thousands of ULP next to -3. A sum is off by more itself.
+/// Others lose what is nearly 0: elu next to 0, and in version 3 hardSwish, whose sixth costs
+/// thousands of ULP next to -3. A sum is off by more itself.
 inline bool exact_alone(const Eltwise& eltwise) {
   switch (eltwise.algorithm) {
     case dnnl::algorithm::eltwise_clip:
     case dnnl::algorithm::eltwise_elu:
-    case dnnl::algorithm::eltwise_gelu_erf:
     case dnnl::algorithm::eltwise_logistic:
     case dnnl::algorithm::eltwise_swish:
       return false;

@@ -43,7 +43,6 @@ const std::vector<Function>& functions() {
       {"clamp", ClampAttributes{}, nan, infinity, -infinity},
       {"elu", EluAttributes{0.5}, nan, infinity, -0.5F},
       {"exp", {}, nan, infinity, 0},
-      {"gelu", {}, nan, infinity, nan},
       {"leakyRelu", LeakyReluAttributes{0.5}, nan, infinity, -infinity},
       {"linear", LinearAttributes{0, 1.0}, nan, nan, nan},
       {"linear", LinearAttributes{2, 1.0}, nan, infinity, -infinity},
@@ -114,7 +113,6 @@ void check_range(const char* name, double (*exact)(double), float first, float l
   }
 }
 
-double exact_gelu(double x) { return x / 2 * std::erfc(-x / std::sqrt(2.0)); }
 double exact_elu(double x) { return x < 0 ? std::expm1(x) : x; }
 double exact_sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
@@ -127,8 +125,6 @@ BOOST_AUTO_TEST_CASE(exponentials_keep_their_precision) {
   check_range("sigmoid", exact_sigmoid, -100, 20, 4);
   check_range("elu", exact_elu, -1e-3F, 1e-3F, 4);
   check_range("elu", exact_elu, -20, 4, 4);
-  check_range("gelu", exact_gelu, -13, 6, 16);
-  check_range("gelu", exact_gelu, -1e-3F, 1e-3F, 16);
 }
 
 BOOST_AUTO_TEST_CASE(ceil_of_what_is_nearly_0_is_minus_0) {
