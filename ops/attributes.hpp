@@ -201,6 +201,10 @@ template <>
 inline constexpr std::tuple fields<TileAttributes>{
     Field{"repetitions", &TileAttributes::repetitions, true}};
 template <>
+inline constexpr std::tuple fields<TopKAttributes>{Field{"k", &TopKAttributes::k, true},
+                                                   Field{"axis", &TopKAttributes::axis, true},
+                                                   Field{"largest", &TopKAttributes::largest}};
+template <>
 inline constexpr std::tuple fields<TransposeAttributes>{
     Field{"permutation", &TransposeAttributes::permutation}};
 template <>

@@ -118,8 +118,12 @@ std::string markdown() {
       "| tolerance |\n"
       "|---|---|---|---|---|---|---|\n";
   for (const Row& row : rows()) {
-    text.append("| [").append(row.name).append("](https://www.w3.org/TR/webnn/#");
-    text.append(row.anchor).append(") | ").append(row.line).append(" | ");
+    text.append("| [").append(row.name).append("](");
+    if (row.is_extension())
+      text.append("onnx.md#extensions) (not WebNN's) | ");
+    else
+      text.append("https://www.w3.org/TR/webnn/#").append(row.anchor).append(") | ");
+    text.append(row.line).append(" | ");
     text.append(rules_text(row.operands(), row.operands())).append(" | ");
     text.append(rules_text(row.results(), row.operands())).append(" | ");
     text.append(shape_line(row.shape)).append(" | ");

@@ -34,6 +34,7 @@ OpSupportLimits derive(bool strict) {
   OpSupportLimits limits;
   limits.input = limits.constant = limits.output = every;
   for (const Row& row : rows()) {
+    if (strict && row.is_extension()) continue;
     OperatorLimits operator_limits{std::string(row.name), {}};
     for (const auto& rules : {row.operands(), row.results()})
       for (const OperandRule& rule : rules)

@@ -99,10 +99,12 @@ struct Row {
   Order order = Order::fixed;
   Family family{};  ///< set by the table
   Tolerance tolerance = exact;
-  std::string_view anchor;  ///< in https://www.w3.org/TR/webnn/
+  std::string_view anchor;  ///< in https://www.w3.org/TR/webnn/; empty: of an extension
 
   constexpr std::span<const OperandRule> operands() const { return call.operands(); }
   constexpr std::span<const OperandRule> results() const { return call.results(); }
+  /// The specification does not have it: strict contexts refuse it.
+  constexpr bool is_extension() const { return anchor.empty(); }
   /// The results have one data type, an operand's that is always given, or the type rule's.
   constexpr bool inferable() const {
     if (type) return true;

@@ -38,6 +38,7 @@ constexpr ShapeLine lines[] = {
     {reduce_shape, "the input's without axes, or with 1 there if keepDimensions"},
     {arg_min_max_shape, "the input's without axis, or with 1 there if keepDimensions"},
     {cumulative_sum_shape, "the input's"},
+    {top_k_shape, "the input's with k in the place of axis, which has at least k elements"},
     {concat_shape, "the inputs', which are equal but along axis; there their sum"},
     {expand_shape, "newShape, which the input's broadcasts to"},
     {pad_shape, "the input's plus both paddings, which have a number for each dimension"},

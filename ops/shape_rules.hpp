@@ -29,6 +29,7 @@ std::vector<Shape> layer_normalization_shape(const Call& call);
 std::vector<Shape> reduce_shape(const Call& call);
 std::vector<Shape> arg_min_max_shape(const Call& call);
 std::vector<Shape> cumulative_sum_shape(const Call& call);
+std::vector<Shape> top_k_shape(const Call& call);
 
 // -- movement, indexing -------------------------------------------------------------------------
 std::vector<Shape> concat_shape(const Call& call);

@@ -82,6 +82,9 @@ std::vector<Operand> BuilderState::add_operator(std::string_view name,
   check_open();
   const ops::Row* row = ops::find(name);
   if (row == nullptr) refuse("there is no operator '" + std::string(name) + "'");
+  if (row->is_extension() && is_strict(context_))
+    refuse("the specification has no operator '" + std::string(name) +
+           "', and the context is strict: expected one of the specification's");
   ops::Node node{ops::id(*row), {}, {}, std::move(attributes), label};
   const ops::Call call(*row, {}, node.attributes, label);
   std::vector<const OperandDescriptor*> descriptors;

@@ -44,7 +44,8 @@ function read_rows(    line, cells, name, address) {
       table_line("Shape", escaped(trimmed(cells[6]))) \
       table_line("Attributes", escaped(trimmed(cells[7]))) \
       table_line("Tolerance", escaped(trimmed(cells[8]))) \
-      table_line("WebNN", "<a href=\"" address "\">" name "</a>") "</table>"
+      table_line("WebNN", address ~ /^https:/ ? "<a href=\"" address "\">" name "</a>" \
+                                              : "has no such operator") "</table>"
   }
 }
 

@@ -285,6 +285,12 @@ struct SplitAttributes {
 struct TileAttributes {
   std::vector<std::uint32_t> repetitions;  ///< of each dimension, above 0
 };
+/// Attributes of GraphBuilder::top_k(), which WebNN does not have.
+struct TopKAttributes {
+  std::uint32_t k = 1;     ///< indices in a line: 1 to the input's size along axis
+  std::uint32_t axis = 0;  ///< below the input's rank
+  bool largest = true;     ///< false: the smallest
+};
 /// Attributes of GraphBuilder::transpose().
 struct TransposeAttributes {
   std::optional<std::vector<std::uint32_t>> permutation;  ///< absent: dimensions reversed
@@ -297,15 +303,14 @@ struct TriangularAttributes {
 };
 
 /// The attributes of any operator; monostate for those that have none.
-using Attributes =
-    std::variant<std::monostate, ArgMinMaxAttributes, BatchNormalizationAttributes, CastAttributes,
-                 ClampAttributes, ConcatAttributes, Conv2dAttributes, ConvTranspose2dAttributes,
-                 CumulativeSumAttributes, EluAttributes, ExpandAttributes, GatherAttributes,
-                 GemmAttributes, GruAttributes, GruCellAttributes, HardSigmoidAttributes,
-                 InstanceNormalizationAttributes, LayerNormalizationAttributes, LeakyReluAttributes,
-                 LinearAttributes, LstmAttributes, LstmCellAttributes, PadAttributes,
-                 Pool2dAttributes, ReduceAttributes, Resample2dAttributes, ReshapeAttributes,
-                 ReverseAttributes, ScatterAttributes, SliceAttributes, SoftmaxAttributes,
-                 SplitAttributes, TileAttributes, TransposeAttributes, TriangularAttributes>;
+using Attributes = std::variant<
+    std::monostate, ArgMinMaxAttributes, BatchNormalizationAttributes, CastAttributes,
+    ClampAttributes, ConcatAttributes, Conv2dAttributes, ConvTranspose2dAttributes,
+    CumulativeSumAttributes, EluAttributes, ExpandAttributes, GatherAttributes, GemmAttributes,
+    GruAttributes, GruCellAttributes, HardSigmoidAttributes, InstanceNormalizationAttributes,
+    LayerNormalizationAttributes, LeakyReluAttributes, LinearAttributes, LstmAttributes,
+    LstmCellAttributes, PadAttributes, Pool2dAttributes, ReduceAttributes, Resample2dAttributes,
+    ReshapeAttributes, ReverseAttributes, ScatterAttributes, SliceAttributes, SoftmaxAttributes,
+    SplitAttributes, TileAttributes, TopKAttributes, TransposeAttributes, TriangularAttributes>;
 
 }  // namespace polychron

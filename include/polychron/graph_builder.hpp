@@ -254,6 +254,11 @@ class GraphBuilder {
     return one("cumulativeSum", {&x}, CumulativeSumAttributes{axis, o.exclusive, o.reversed},
                {o.label});
   }
+  /// Not in WebNN: strict contexts refuse it, as op_support_limits() says. gather_elements() gives
+  /// the elements at these indices, which are int64.
+  Operand top_k(const Operand& x, std::uint32_t k, std::uint32_t axis, const TopKOptions& o = {}) {
+    return one("topK", {&x}, TopKAttributes{k, axis, o.largest}, {o.label});
+  }
 
   // -- movement and indexing ----------------------------------------------------------------------
   Operand concat(const std::vector<Operand>& inputs, std::uint32_t axis, const Plain& o = {}) {

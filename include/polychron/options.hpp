@@ -156,6 +156,12 @@ struct CumulativeSumOptions {
   std::string label{};     ///< in every message about the operator
 };
 
+/// Options of GraphBuilder::top_k().
+struct TopKOptions {
+  bool largest = true;  ///< false: the smallest
+  std::string label{};  ///< in every message about the operator
+};
+
 /// Options of GraphBuilder::batch_normalization().
 struct BatchNormalizationOptions {
   std::optional<Operand> scale{};  ///< [channels]; absent: 1

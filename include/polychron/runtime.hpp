@@ -56,7 +56,7 @@ struct ContextOptions {
   /// not_supported).
   std::string device = "cpu";
   /// As the specification stands: int4 and uint4 are no data types of inputs, constants and tensors
-  /// (type_error), and op_support_limits() does not have them.
+  /// (type_error), the builder has no top_k(), and op_support_limits() does not have them.
   bool strict = false;
   /// Threads that share the work of one dispatch: the lane's, and a team of one less. Results are
   /// the same bits for any number. See docs/performance.md.

@@ -38,6 +38,7 @@ KernelResult prepare_pad(const Problem& problem);
 KernelResult prepare_panels(const Problem& problem);
 KernelResult prepare_reverse(const Problem& problem);
 KernelResult prepare_tile(const Problem& problem);
+KernelResult prepare_top_k(const Problem& problem);
 KernelResult prepare_triangular(const Problem& problem);
 KernelResult prepare_vector_product(const Problem& problem);
 

@@ -82,7 +82,8 @@ std::span<const Entry> reduction_entries() noexcept {
   static constexpr auto entries = joined(
       entries_of(lines, prepare_reduction),
       std::array{Entry{op("argMin"), prepare_arg_min_max}, Entry{op("argMax"), prepare_arg_min_max},
-                 Entry{op("cumulativeSum"), prepare_cumulative_sum}});
+                 Entry{op("cumulativeSum"), prepare_cumulative_sum},
+                 Entry{op("topK"), prepare_top_k}});
   return entries;
 }
 

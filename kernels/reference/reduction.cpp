@@ -163,6 +163,37 @@ void arg(const Call& call) {
   });
 }
 
+/// The k most extreme numbers along the axis, one after the other: of those behind the one before.
+template <bool largest>
+void most(const Call& call, const TopKAttributes& a) {
+  const auto [outer, extent, inner] = around(call.in_shape(0), a.axis);
+  with_element(call.in_type(), [&, outer = outer, extent = extent, inner = inner]<class T>(T) {
+    for (std::size_t line = 0; line < outer * inner; ++line) {
+      const T* from = call.in<T>(0) + line / inner * extent * inner + line % inner;
+      auto* out = call.out<std::int64_t>() + line / inner * a.k * inner + line % inner;
+      const auto comes_first = [&](std::size_t i, std::size_t j) {
+        const auto x = widen(from[i * inner]), y = widen(from[j * inner]);
+        return beyond<largest>(x, y) || (!beyond<largest>(y, x) && i < j);
+      };
+      std::size_t last = extent;
+      for (std::size_t rank = 0; rank < a.k; ++rank) {
+        std::size_t best = extent;
+        for (std::size_t at = 0; at < extent; ++at)
+          if ((last == extent || comes_first(last, at)) &&
+              (best == extent || comes_first(at, best)))
+            best = at;
+        out[rank * inner] = static_cast<std::int64_t>(best);
+        last = best;
+      }
+    }
+  });
+}
+
+void top_k(const Call& call) {
+  const auto& a = std::get<TopKAttributes>(call.problem.attributes);
+  a.largest ? most<true>(call, a) : most<false>(call, a);
+}
+
 void cumulative_sum(const Call& call) {
   const auto& a = std::get<CumulativeSumAttributes>(call.problem.attributes);
   const auto [outer, extent, inner] = around(call.in_shape(0), a.axis);
@@ -211,6 +242,7 @@ std::span<const Entry> reduction_entries() noexcept {
       {op("reduceProduct"), reduce<Folding<times>>},
       {op("reduceSum"), reduce<Summing<itself, unchanged>>},
       {op("reduceSumSquare"), reduce<Summing<square, unchanged>>},
+      {op("topK"), top_k},
   };
   return entries;
 }

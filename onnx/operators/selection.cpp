@@ -4,6 +4,7 @@
 
 #include "onnx/handlers.hpp"
 #include "onnx/operators/iota.hpp"
+#include "polychron/context.hpp"
 
 namespace polychron::onnx::detail {
 
@@ -95,25 +96,34 @@ Best by_comparison(const Term& x, std::uint32_t k, bool largest) {
   return {values.cast(x.data_type()), positions.sum({last})};
 }
 
-/// One after the other is found and taken out.
-Best by_turns(const Term& x, std::uint32_t k, bool largest) {
-  const auto last = static_cast<std::uint32_t>(x.rank() - 1);
-  const auto positions = iota(x.node(), DataType::int64, x.rank(), last, x.shape()[last]);
-  std::vector<Term> values, found;
-  auto rest = x;
-  for (std::uint32_t turn = 0; turn < k; ++turn) {
-    const auto at = extreme(rest, last, largest, false);
-    const auto hit = positions == at;
-    values.push_back(hit.choose(x, x.number(0)).sum({last}, true));
-    found.push_back(at);
-    rest = hit.choose(x.number(largest ? -INFINITY : INFINITY), rest);
-  }
-  return {concat(values, last), concat(found, last)};
+/// In the specification's operators, for strict contexts.
+Best by_specification(Term x, std::uint32_t axis, std::uint32_t k, bool largest) {
+  const auto length = x.shape()[axis];
+  if (count(x.shape()) * length > (1U << 24))
+    unsupported(std::to_string(k) + " of " + std::to_string(length) +
+                " elements in a strict context: they are compared in pairs, which are too many");
+  std::vector<std::uint32_t> order(x.rank());
+  std::iota(order.begin(), order.end(), 0U);
+  std::swap(order[axis], order.back());
+  const auto best = by_comparison(x.transpose(order), k, largest);
+  return {best.values.transpose(order), best.positions.cast(DataType::int64).transpose(order)};
+}
+
+Best best_of(const Term& x, std::uint32_t axis, std::uint32_t k, bool largest) {
+  auto& node = x.node();
+  if (!node.builder.context().op_support_limits().find("topK"))
+    return by_specification(x, axis, k, largest);
+  auto options = node.options<TopKOptions>();
+  options.largest = largest;
+  const auto positions = x.with(node.builder.top_k(x.operand(), k, axis, options));
+  auto along = node.options<GatherOptions>();
+  along.axis = axis;
+  return {x.with(node.builder.gather_elements(x.operand(), positions.operand(), along)), positions};
 }
 
 /// k was an attribute up to opset 9.
 void top_k(Node& node) {
-  auto x = term(node, 0);
+  const auto x = term(node, 0);
   const auto axis = node.axis(node.integer("axis", -1), x.rank());
   const auto wanted = node.list("k", 1, 10);
   const auto k = wanted && wanted->size() == 1 ? wanted->front() : node.integer("k", 0);
@@ -121,22 +131,9 @@ void top_k(Node& node) {
   if (k < 1 || k > length)
     unsupported(std::to_string(k) + " of " + std::to_string(length) + " elements");
   const bool largest = node.integer("largest", 1) != 0;
-  std::vector<std::uint32_t> order(x.rank());
-  std::iota(order.begin(), order.end(), 0U);
-  std::swap(order[axis], order.back());
-  const auto type = x.data_type();
-  const bool real = type == DataType::float32 || type == DataType::float16;
-  x = x.transpose(order);
-  const auto wide = static_cast<std::uint32_t>(k);
-  const bool is_short = count(x.shape()) * length <= (1U << 24);
-  if (!is_short && (k > 128 || !real))
-    unsupported(std::to_string(k) + " of " + std::to_string(length) + " elements: too many to say");
-  if (!is_short) node.importer.spend(wide * 8U);
-  const auto best = is_short ? by_comparison(x, wide, largest) : by_turns(x, wide, largest);
-  node.set(best.values.transpose(order).operand());
-  if (node.wants_output(1))
-    node.set(best.positions.cast(DataType::int64).transpose(order).operand(), 1,
-             ElementType::int64);
+  const auto best = best_of(x, axis, static_cast<std::uint32_t>(k), largest);
+  node.set(best.values.operand());
+  if (node.wants_output(1)) node.set(best.positions.operand(), 1, ElementType::int64);
 }
 
 }  // namespace

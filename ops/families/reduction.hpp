@@ -60,6 +60,14 @@ inline constexpr std::array reduction_rows{
               ulp_per_term(1)),
     reduction("reduceSumSquare", "the sum of the squares; integers wrap around",
               "input: wide -> input", ulp_per_term(2)),
+    // WebNN has no such operator, and no few operators that say it: docs/onnx.md.
+    Row{.name = "topK",
+        .line = "the indices of the k largest or smallest numbers along axis, the best first; of "
+                "equals the first, NaN before all",
+        .call = signature("input: any[1..N] -> int64[1..N]"),
+        .shape = top_k_shape,
+        .attributes = alternative<TopKAttributes>(),
+        .anchor = ""},
 };
 
 }  // namespace polychron::ops

@@ -45,4 +45,14 @@ std::vector<Shape> cumulative_sum_shape(const Call& call) {
   return {call.shape(0)};
 }
 
+std::vector<Shape> top_k_shape(const Call& call) {
+  const auto& [k, axis, largest] = call.attributes<TopKAttributes>();
+  Shape result = call.shape(0);
+  call.expect_axis(axis, result.size());
+  if (k < 1 || k > result[axis])
+    call.fail("k is " + std::to_string(k) + ", expected 1 to " + std::to_string(result[axis]));
+  result[axis] = k;
+  return {result};
+}
+
 }  // namespace polychron::ops

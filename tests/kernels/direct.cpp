@@ -68,6 +68,49 @@ BOOST_AUTO_TEST_CASE(arg_min_and_arg_max_of_special_numbers) {
   check(line, 1024, 1023);
 }
 
+BOOST_AUTO_TEST_CASE(top_k) {
+  every_seed(op("topK"), [](Random& random, ProblemMaker& maker) {
+    Shape shape = random.shape(1, 4);
+    TopKAttributes a{1, random.axis(shape), random.chance()};
+    if (random.chance()) shape[a.axis] = random.pick(65, 300);  // more than are kept at once
+    a.k = random.pick(1, shape[a.axis]);
+    Shape result = shape;
+    result[a.axis] = a.k;
+    if (random.chance()) maker.specials();
+    maker.attributes(a).input(shape, random.type(ops::type_sets::any));
+    maker.output(result, DataType::int64);
+  });
+}
+
+// Not by the reference's word alone: each place once, of equals the first, NaN before all.
+BOOST_AUTO_TEST_CASE(top_k_of_special_numbers) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const auto check = [](const std::vector<float>& numbers, bool largest,
+                        const std::vector<std::int64_t>& expected) {
+    const auto k = static_cast<std::uint32_t>(expected.size());
+    for (const kernels::Implementation& implementation : kernels::implementations(op("topK"))) {
+      ProblemMaker maker(op("topK"), 0);
+      maker.attributes(TopKAttributes{k, 0, largest});
+      maker.input({static_cast<std::uint32_t>(numbers.size())}).output({k}, DataType::int64);
+      std::vector<Buffer> values;
+      values.push_back(Buffer::copy_of(std::span<const float>(numbers)));
+      const auto outcome = tests::run_kernel(implementation, maker.problem(), values);
+      BOOST_TEST_CONTEXT(implementation.name)
+      BOOST_TEST(outcome.outputs.at(0).as<std::int64_t>() == expected,
+                 boost::test_tools::per_element());
+    }
+  };
+  check({-infinity, 1, -infinity, -infinity}, true, {1, 0, 2, 3});
+  check({infinity, 1, infinity}, false, {1, 0, 2});
+  check({0, -0.0F, 0, -1}, true, {0, 1, 2, 3});
+  check({2, nan, 3, nan}, true, {1, 3, 2});
+  check({2, nan, 3, nan}, false, {1, 3, 0});
+  std::vector<float> ascending(1000);
+  for (std::size_t i = 0; i < ascending.size(); ++i) ascending[i] = static_cast<float>(i / 2);
+  check(ascending, true, {998, 999, 996, 997, 994});
+}
+
 BOOST_AUTO_TEST_CASE(cumulative_sums) {
   every_seed(op("cumulativeSum"), [](Random& random, ProblemMaker& maker) {
     const Shape shape = random.shape(1, 8);

@@ -39,12 +39,44 @@ BOOST_AUTO_TEST_CASE(the_best_of_a_row) {
   cannot(top(5, {}), {{"x", x}}, ErrorKind::not_supported, "5 of 4 elements");
 }
 
-BOOST_AUTO_TEST_CASE(long_rows_are_searched_turn_by_turn) {
-  auto x = noise({1, 5000});
+BOOST_AUTO_TEST_CASE(the_best_of_long_rows) {
+  auto x = noise({1, 8400});
   x.data[4321] = 7;
   x.data[17] = 6;
-  check(Model(11).node("TopK", {"x", "k"}, {"y", "at"}).initializer("k", longs({1}, {2})),
-        {{"x", x}}, {{"y", floats({1, 2}, {7, 6})}, {"at", longs({1, 2}, {4321, 17})}});
+  const auto model = [](double k) {
+    return Model(11).node("TopK", {"x", "k"}, {"y", "at"}).initializer("k", longs({1}, {k}));
+  };
+  check(model(2), {{"x", x}}, {{"y", floats({1, 2}, {7, 6})}, {"at", longs({1, 2}, {4321, 17})}});
+  // As YOLOv10 and RT-DETR have it. Fewer than k are above -infinity: each place comes once.
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < x.data.size(); ++i)
+    if (i != 17 && i != 4321) x.data[i] = -infinity;
+  auto best = floats({1, 300}, Reals(300, -infinity));
+  auto places = longs({1, 300}, Reals(300));
+  best.data[0] = 7;
+  best.data[1] = 6;
+  places.data[0] = 4321;
+  for (std::size_t rank = 1, at = 17; rank < 300; ++rank, at = rank - 2 + (rank > 18 ? 1 : 0))
+    places.data[rank] = static_cast<double>(at);
+  check(model(300), {{"x", x}}, {{"y", best}, {"at", places}});
+}
+
+BOOST_AUTO_TEST_CASE(the_best_in_a_strict_context) {
+  auto model = Model(11)
+                   .node("TopK", {"x", "k"}, {"y", "at"}, {{"axis", 1}})
+                   .initializer("k", longs({1}, {2}));
+  model.input("x", proto::TensorProto::FLOAT, {1, "length"}).output("y");
+  const auto loaded = load(model.bytes());
+  context();  // the world is there
+  auto strict = World::instance()->runtime.create_context({.strict = true}).get();
+  const auto import = [&](std::uint32_t length) {
+    polychron::GraphBuilder builder(strict);
+    return polychron::onnx::import_model(loaded, builder, {{{"x", {1, length}}}});
+  };
+  BOOST_TEST(import(100).size() == 1U);
+  BOOST_CHECK_EXCEPTION(import(8400), polychron::Error, [](const auto& error) {
+    return std::string(error.what()).find("strict context") != std::string::npos;
+  });
 }
 
 BOOST_AUTO_TEST_CASE(one_hot) {

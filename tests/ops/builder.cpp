@@ -182,6 +182,20 @@ BOOST_AUTO_TEST_CASE(a_strict_context_has_the_specifications_types_only) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_strict_context_has_the_specifications_operators_only) {
+  auto strict = runtime.create_context({.strict = true}).get();
+  for (const bool is_strict : {true, false}) {
+    GraphBuilder builder(is_strict ? strict : context);
+    const auto x = builder.input("x", pair);
+    const auto call = [&] { builder.top_k(x, 1, 0); };
+    if (is_strict)
+      refused(call, "the context is strict");
+    else
+      BOOST_CHECK_NO_THROW(call());
+    BOOST_TEST((builder.context().op_support_limits().find("topK") == nullptr) == is_strict);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(constant_tensors_of_the_same_context_only) {
   GraphBuilder builder(context);
   const std::vector<std::byte> bytes(8);

@@ -107,8 +107,10 @@ std::map<std::string, Facts> read_facts() {
 
 BOOST_AUTO_TEST_CASE(rows_have_the_specifications_operands_and_attributes) {
   const auto all = read_facts();
-  BOOST_TEST(all.size() == ops::rows().size());
+  std::size_t standard = 0;
   for (const auto& row : ops::rows()) {
+    if (row.is_extension()) continue;
+    ++standard;
     const auto found = all.find(std::string(row.name));
     BOOST_REQUIRE_MESSAGE(found != all.end(), "facts.txt does not have " << row.name);
     const Facts& facts = found->second;
@@ -116,6 +118,7 @@ BOOST_AUTO_TEST_CASE(rows_have_the_specifications_operands_and_attributes) {
     BOOST_TEST(operands_of(row.results()) == facts.results, row.name);
     BOOST_TEST(show(attributes_of(row)) == show(facts.attributes), row.name);
   }
+  BOOST_TEST(all.size() == standard);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -99,6 +99,7 @@ BOOST_AUTO_TEST_CASE(attributes_have_the_specifications_names_and_defaults) {
   const auto text = read_idl(path);
   std::size_t attributes = 0;
   for (const auto& row : ops::rows()) {
+    if (row.is_extension()) continue;
     const auto ours = attributes_of(row);
     BOOST_TEST(show(ours) == show(arguments(text, std::string(row.name))), row.name);
     attributes += ours.size();

@@ -97,6 +97,14 @@ Case arg_min_max(const ops::Row&, Random& random) {
   return {{shape}, ArgMinMaxAttributes{axis, keep, type}, {result}};
 }
 
+Case top_k(const ops::Row&, Random& random) {
+  const auto shape = random.shape(1, 6);
+  const auto axis = random.number(0, Size(shape.size()) - 1);
+  Shape result = shape;
+  result[axis] = random.number(1, shape[axis]);
+  return {{shape}, TopKAttributes{result[axis], axis, random.coin()}, {result}};
+}
+
 Case cumulative_sum(const ops::Row&, Random& random) {
   const auto shape = random.shape(1, 6);
   const auto axis = random.number(0, Size(shape.size()) - 1);
@@ -268,6 +276,7 @@ const std::map<ops::ShapeRule, Case (*)(const ops::Row&, Random&)> generators{
     {ops::reduce_shape, reduce},
     {ops::arg_min_max_shape, arg_min_max},
     {ops::cumulative_sum_shape, cumulative_sum},
+    {ops::top_k_shape, top_k},
     {ops::concat_shape, concat},
     {ops::expand_shape, expand},
     {ops::gather_shape, gather},

@@ -35,6 +35,18 @@ BOOST_AUTO_TEST_CASE(every_reduction) {
   BOOST_TEST(rows == 10);
 }
 
+BOOST_AUTO_TEST_CASE(top_k) {
+  const auto best = [](std::uint32_t k, std::uint32_t axis) {
+    return TopKAttributes{k, axis, true};
+  };
+  accept("topK", {f32({2, 5, 3})}, best(4, 1), i64({2, 4, 3}));
+  accept("topK", {u8({5})}, best(5, 0), i64({5}));
+  refuse("topK", {f32({2, 5})}, best(6, 1), "k is 6, expected 1 to 5");
+  refuse("topK", {f32({2, 5})}, best(0, 1), "k is 0");
+  refuse("topK", {f32({2, 5})}, best(1, 2), "axis");
+  refuse("topK", {f32({})}, best(1, 0), "rank 0");
+}
+
 BOOST_AUTO_TEST_CASE(arg_min_and_max) {
   const auto along = [](std::uint32_t axis, bool keep = false, DataType type = DataType::int32) {
     return ArgMinMaxAttributes{axis, keep, type};

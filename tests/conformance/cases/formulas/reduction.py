@@ -61,6 +61,17 @@ def place(op, input, axis, keepDimensions=False, outputDataType="int32"):
     return Tensor(outputDataType, along(input.a, [axis], PLACES[op], keepDimensions))
 
 
+@formula("topK")
+def top_k(input, k, axis, largest=True):
+    """An extension: WebNN has no such operator."""
+    def order(values):
+        return sorted(range(len(values)), key=lambda i: (-values[i] if largest else values[i], i))
+    ranked = along(input.a, [axis], order, False)
+    places = np.array([line[:k] for line in ranked.ravel().tolist()], dtype=object)
+    shape = [n for d, n in enumerate(input.shape) if d != axis] + [k]
+    return Tensor("int64", np.moveaxis(places.reshape(shape), -1, axis))
+
+
 @formula("cumulativeSum", tolerance=lambda input, axis, **_: ulp(input.shape[axis]))
 def cumulative_sum(input, axis, exclusive=False, reversed=False):
     x = np.flip(input.a, axis) if reversed else input.a
@@ -195,7 +206,30 @@ def sums():
          input=Tensor("int64", [1 << 62, 5, -(1 << 61)]), axis=0)
 
 
+def best():
+    def add(label, kind, shape, k, axis, **options):
+        case("topK", f"{kind} {label}", input=Numbers(f"topK {label}").distinct(kind, shape),
+             k=k, axis=axis, **({"options": options} if options else {}))
+    add("rank 1", "float32", (7,), 3, 0)
+    add("axis 0", "float32", (5, 4), 2, 0)
+    add("the last axis, smallest", "float16", (2, 6), 3, 1, largest=False)
+    add("a middle axis", "float32", (2, 5, 3), 4, 1)
+    add("rank 8", "float32", (1, 2, 1, 1, 3, 1, 2, 1), 2, 4)
+    add("more than are kept at once", "float32", (200,), 5, 0)
+    for kind in INTEGERS:
+        low, high = RANGES[kind]
+        case("topK", f"{kind} at the ends of the range",
+             input=Tensor(kind, [[low + 1, low, high - 1, high, 1]]), k=5, axis=1)
+    case("topK", "float32 the first of equals", k=3, axis=1,
+         input=Tensor("float32", [[1, 3, 1, 3], [2, 2, 2, 2], [0, -1, -1, 0]]))
+    case("topK", "float32 infinities", k=3, axis=1,
+         input=Tensor("float32", [[-INF, 1.0, -INF, -INF], [INF, 3e38, INF, 0]]))
+    case("topK", "float32 infinities, smallest", k=3, axis=1, options={"largest": False},
+         input=Tensor("float32", [[-INF, 1.0, -INF, -INF], [INF, 3e38, INF, 0]]))
+
+
 def make():
     reductions()
     places()
     sums()
+    best()

@@ -1,0 +1,83 @@
+// topK: a line is walked through once, and the best so far are kept. When twice as many as wanted
+// are there, selection (std::nth_element) leaves the better half, whose last one is the bar for
+// those that follow.
+#include <algorithm>
+
+#include "kernels/direct/direct.hpp"
+#include "kernels/direct/order_keys.hpp"
+#include "kernels/elements.hpp"
+#include "kernels/function_kernel.hpp"
+#include "ops/number.hpp"
+
+namespace polychron::kernels::direct {
+namespace {
+
+template <class Key>
+struct Candidate {
+  Key key;
+  std::uint32_t place;
+};
+
+/// Of equals the first: a total order, so that results do not depend on the library's selection.
+template <class Key>
+bool is_better(const Candidate<Key>& a, const Candidate<Key>& b) {
+  return a.key != b.key ? a.key > b.key : a.place < b.place;
+}
+
+/// What topK does along its axis: `step` elements lie from one of a line to the next.
+struct Selection {
+  Around seen;
+  std::size_t k, room;  ///< `room` candidates are kept
+};
+
+template <bool largest, class T, class Key>
+void select(const Selection& s, const T* in, Candidate<Key>* kept, std::int64_t* out) {
+  const std::size_t step = s.seen.inner;
+  std::size_t count = 0;
+  Key bar{};
+  bool has_bar = false;
+  for (std::size_t i = 0; i < s.seen.extent; ++i) {
+    const Key next = key<largest>(in[i * step]);
+    if (has_bar && next <= bar) continue;  // of equals those before it stay
+    kept[count++] = {next, static_cast<std::uint32_t>(i)};
+    if (count < s.room) continue;
+    std::nth_element(kept, kept + s.k - 1, kept + count, is_better<Key>);
+    count = s.k;
+    bar = kept[count - 1].key;
+    has_bar = true;
+  }
+  std::partial_sort(kept, kept + s.k, kept + count, is_better<Key>);
+  for (std::size_t rank = 0; rank < s.k; ++rank) out[rank * step] = kept[rank].place;
+}
+
+template <bool largest, class T>
+KernelResult prepare_of(const Selection& s) {
+  using Key = decltype(key<largest>(T{}));
+  return make_kernel(
+      [s](const Arguments& arguments) {
+        const auto* in = reinterpret_cast<const T*>(arguments.inputs[0]);
+        auto* out = reinterpret_cast<std::int64_t*>(arguments.outputs[0]);
+        auto* kept = reinterpret_cast<Candidate<Key>*>(arguments.scratch);
+        for (std::size_t i = 0; i < s.seen.outer; ++i)
+          for (std::size_t k = 0; k < s.seen.inner; ++k)
+            select<largest>(s, in + i * s.seen.extent * s.seen.inner + k, kept,
+                            out + i * s.k * s.seen.inner + k);
+      },
+      no_input, s.room * sizeof(Candidate<Key>));
+}
+
+}  // namespace
+
+KernelResult prepare_top_k(const Problem& problem) {
+  if (const auto reason = not_plain(problem)) return refuse(*reason);
+  const auto& a = std::get<TopKAttributes>(problem.attributes);
+  const Around seen = around(problem.inputs[0].descriptor.shape, a.axis);
+  constexpr std::size_t least_room = 64;  // few are wanted: the bar rises fast enough
+  const std::size_t room = std::min(seen.extent, std::max(2 * std::size_t{a.k}, least_room));
+  const Selection s{seen, a.k, room};
+  return ops::with_element(problem.inputs[0].descriptor.data_type, [&]<class T>(T) {
+    return a.largest ? prepare_of<true, T>(s) : prepare_of<false, T>(s);
+  });
+}
+
+}  // namespace polychron::kernels::direct
