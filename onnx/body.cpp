@@ -6,6 +6,7 @@
 
 #include "onnx/constant_node.hpp"
 #include "onnx/model.hpp"
+#include "onnx/node_order.hpp"
 #include "onnx/problem.hpp"
 #include "onnx/tensor_data.hpp"
 
@@ -31,22 +32,12 @@ void take_constants(Body& body, Nodes& nodes, ExternalData& external) {
   }
 }
 
-/// Calls f(name) for all that a node reads: branches and bodies also read what is around them.
-template <class F>
-void each_read(const proto::NodeProto& node, F&& f) {
-  for (const auto& name : node.input())
-    if (!name.empty()) f(name);
-  each_graph(node, [&](const proto::GraphProto& graph) {
-    for (const auto& inner : graph.node()) each_read(inner, f);
-    for (const auto& output : graph.output()) f(output.name());
-  });
-}
-
 template <class Nodes>
 void find_live_nodes(Body& body, const Nodes& nodes) {
+  const auto order = NodeOrder(nodes).indices();
   std::unordered_set<std::string> wanted(body.outputs.begin(), body.outputs.end());
-  for (auto i = nodes.size(); i-- > 0;) {
-    const auto& node = nodes.Get(i);
+  for (auto i = order.rbegin(); i != order.rend(); ++i) {
+    const auto& node = nodes.Get(*i);
     const auto is_wanted = [&](const std::string& name) { return wanted.contains(name); };
     if (std::none_of(node.output().begin(), node.output().end(), is_wanted)) continue;
     if (is_constant(node)) continue;

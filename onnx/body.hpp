@@ -14,12 +14,13 @@ struct Body {
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
   Constants constants;  ///< initializers, and the values of Constant nodes
-  /// The nodes on which the outputs depend, in their order, without those in `constants`.
+  /// The nodes on which the outputs depend, each behind those that it reads from, without those in
+  /// `constants`.
   std::vector<const proto::NodeProto*> nodes;
 };
 
 /// Takes the tensors out of the messages, which must outlive the body.
-/// Throws Error (bad_data, not_supported).
+/// Throws Error (bad_data, not_supported); bad_data also where nodes wait for each other.
 Body make_body(proto::GraphProto& graph, ExternalData& external);
 Body make_body(proto::FunctionProto& function, ExternalData& external);
 

@@ -1,9 +1,12 @@
 #include "onnx/importer.hpp"
 
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "onnx/handlers.hpp"
+#include "onnx/node_order.hpp"
 #include "onnx/problem.hpp"
 #include "polychron/context.hpp"
 
@@ -112,6 +115,34 @@ void Importer::spend_bytes(std::uint64_t bytes) {
   if (bytes_ > max_calculated_bytes)
     unsupported("what is calculated when it is imported takes more than " +
                 std::to_string(max_calculated_bytes) + " bytes");
+}
+
+std::string Importer::origin_of(const std::string& name) const {
+  constexpr std::size_t most_named = 4;
+  std::unordered_map<std::string, const proto::NodeProto*> makers;
+  for (const auto* node : model_.body(model_.graph()).nodes)
+    for (const auto& output : node->output()) makers.emplace(output, node);
+  std::vector<std::string> found, next{name};
+  std::unordered_set<std::string> seen{name};
+  while (!next.empty()) {
+    const auto tensor = std::move(next.back());
+    next.pop_back();
+    const auto maker = makers.find(tensor);
+    if (maker != makers.end())
+      each_read(*maker->second, [&](const std::string& read) {
+        if (seen.insert(read).second) next.push_back(read);
+      });
+    const auto& inputs = model_.summary().inputs;
+    if (std::ranges::find(inputs, tensor, &ValueInfo::name) != inputs.end() &&
+        !options_.constants.contains(tensor))
+      found.push_back(tensor);
+  }
+  if (found.empty() || found.front() == name) return {};
+  std::ranges::sort(found);
+  std::string text = found.size() == 1 ? "calculated from input " : "calculated from inputs ";
+  for (std::size_t i = 0; i < found.size() && i < most_named; ++i)
+    text += (i == 0 ? "" : ", ") + quote(found[i]);
+  return found.size() > most_named ? text + ", ..." : text;
 }
 
 void Importer::warn(const std::string& text) {

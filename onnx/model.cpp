@@ -41,6 +41,17 @@ ValueInfo describe(const proto::ValueInfoProto& value) {
   return info;
 }
 
+using OperatorCounts = std::map<std::pair<std::string, std::string>, std::size_t>;
+
+/// Also of the branches and bodies among them.
+void count_nodes(const google::protobuf::RepeatedPtrField<proto::NodeProto>& nodes,
+                 OperatorCounts& counts) {
+  for (const auto& node : nodes) {
+    ++counts[{own_domain(node.domain()) ? "" : node.domain(), node.op_type()}];
+    each_graph(node, [&](const proto::GraphProto& inner) { count_nodes(inner.node(), counts); });
+  }
+}
+
 }  // namespace
 
 bool own_domain(const std::string& domain) noexcept {
@@ -130,14 +141,15 @@ void ModelState::check_names() {
   for (const auto& [name, literal] : body(graph()).constants) define(name);
   for (const auto& input : summary_.inputs) define(input.name);
   for (const auto& node : graph().node()) {
-    for (const auto& name : node.input())
-      if (!name.empty() && !known.contains(name))
-        malformed("operator " + quote(node.op_type()) + " (node " + quote(node.name()) +
-                  ") reads " + quote(name) + ", to which nothing before it gives a value");
     if (is_constant(node)) continue;
     for (const auto& name : node.output())
       if (!name.empty()) define(name);
   }
+  for (const auto& node : graph().node())
+    for (const auto& name : node.input())
+      if (!name.empty() && !known.contains(name))
+        malformed("operator " + quote(node.op_type()) + " (node " + quote(node.name()) +
+                  ") reads " + quote(name) + ", to which nothing gives a value");
   if (summary_.outputs.empty()) malformed("the graph has no outputs");
   std::unordered_set<std::string> outputs;
   for (const auto& output : summary_.outputs) {
@@ -149,9 +161,9 @@ void ModelState::check_names() {
 }
 
 void ModelState::count_operators() {
-  std::map<std::pair<std::string, std::string>, std::size_t> counts;
-  for (const auto& node : graph().node())
-    ++counts[{own_domain(node.domain()) ? "" : node.domain(), node.op_type()}];
+  OperatorCounts counts;
+  count_nodes(graph().node(), counts);
+  for (const auto& function : message_->functions()) count_nodes(function.node(), counts);
   for (const auto& [key, count] : counts) {
     const auto& [domain, name] = key;
     const bool supported = function(domain, name) || find_handler(domain, name);

@@ -25,10 +25,10 @@ struct Function {
 /// What onnx::Model holds. Immutable after make().
 ///
 /// Invariants, established by make(): the opset is supported; every tensor name of the main graph
-/// is given a value once; every node reads only names that the graph's inputs, constants or earlier
-/// nodes give a value; so do the outputs. What branches, bodies and functions read is checked when
-/// they are imported. The messages hold no tensor data any more, but for attributes: it is in the
-/// bodies.
+/// is given a value once; every node reads only names that the graph's inputs, constants or nodes
+/// give a value; so do the outputs; nodes do not wait for each other. What branches, bodies and
+/// functions read is checked when they are imported. The messages hold no tensor data any more, but
+/// for attributes: it is in the bodies.
 class ModelState {
  public:
   /// Checks `model` and takes its data; external data is below `directory` (see ExternalData).

@@ -110,8 +110,13 @@ const Literal* Node::calculable_literal(std::size_t i) const {
 }
 
 void Node::want_value(std::size_t i) const {
-  unknown_value("input " + std::to_string(i) + " (" + quote(message_.input(static_cast<int>(i))) +
-                ")");
+  unknown_value("input " + std::to_string(i) + " " + name_and_origin(i));
+}
+
+std::string Node::name_and_origin(std::size_t i) const {
+  const auto& name = message_.input(static_cast<int>(i));
+  const auto origin = importer.origin_of(name);
+  return "(" + quote(name) + (origin.empty() ? "" : ", " + origin) + ")";
 }
 
 std::vector<std::int64_t> Node::integers(std::size_t i) const {

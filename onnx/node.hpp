@@ -61,6 +61,8 @@ class Node {
   const Literal* calculable_literal(std::size_t i) const;
   /// Says that input `i` must be known now.
   [[noreturn]] void want_value(std::size_t i) const;
+  /// "('shape', calculated from input 'x')": the name of input `i`, and where it comes from.
+  std::string name_and_origin(std::size_t i) const;
   /// A value that must be known now, such as a shape.
   std::vector<std::int64_t> integers(std::size_t i) const;
   std::optional<std::vector<std::int64_t>> optional_integers(std::size_t i) const;

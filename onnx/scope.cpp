@@ -14,7 +14,7 @@ Tensor* Scope::find(const std::string& name) {
 
 Tensor& Scope::at(const std::string& name) {
   auto* tensor = find(name);
-  if (!tensor) malformed("nothing before it gives " + quote(name) + " a value");
+  if (!tensor) malformed("nothing gives " + quote(name) + " a value");
   return *tensor;
 }
 

@@ -47,11 +47,12 @@ struct ValueInfo {
 /// "float [batch, 3, 224, 224]"; free dimensions without a symbol are "?".
 std::string to_string(const ValueInfo& info);
 
-/// How often the main graph applies an operator.
+/// How often a model applies an operator: in its main graph, in branches and bodies, and in its
+/// functions.
 struct OperatorCount {
   std::string domain;      ///< empty: ONNX's own operators
   std::string name;        ///< ONNX's: "Conv"
-  std::size_t count = 0;   ///< nodes that apply it
+  std::size_t count = 0;   ///< nodes that apply it, of the file
   bool supported = false;  ///< there is a handler; its attributes may yet be refused by the import
 };
 

@@ -27,8 +27,8 @@ void choose(Node& node, const std::vector<Tensor>& yes, const std::vector<Tensor
     if (i >= yes.size() || i >= no.size()) malformed("a branch has too few outputs");
     const bool tensors = !yes[i].sequence && !no[i].sequence;
     if (!tensors || shape_of(yes[i]) != shape_of(no[i]))
-      unknown_value("the condition, for output " + std::to_string(i) +
-                    " has another shape in each branch,");
+      unknown_value("the condition " + node.name_and_origin(0) + ", for output " +
+                    std::to_string(i) + " has another shape in each branch,");
     auto result = yes[i].renamed();
     result.literal.reset();
     result.operand = condition.choose(term_of(node, yes[i]), term_of(node, no[i])).operand();
@@ -42,9 +42,9 @@ std::vector<Tensor> possible_branch(Node& node, const char* name) {
   try {
     return node.add_graph(node.graph(name));
   } catch (const Error& error) {
-    const Error told(error.kind(), "attribute " + quote(name) +
-                                       ", which may not be chosen: " + error.message() +
-                                       "; else the condition " + std::string(needs_value));
+    const Error told(error.kind(), "attribute " + quote(name) + ", which may not be chosen: " +
+                                       error.message() + "; else the condition " +
+                                       node.name_and_origin(0) + " " + std::string(needs_value));
     throw error.cause() ? told.caused_by(*error.cause()) : told;
   }
 }

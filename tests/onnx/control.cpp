@@ -115,9 +115,63 @@ BOOST_AUTO_TEST_CASE(a_branch_that_does_not_fit_needs_the_condition) {
   const auto x = ramp({1, 2});
   cannot(model, {{"x", x}, {"c", bools({}, {1})}}, ErrorKind::not_supported,
          "operator 'MatMul' (node 'the_MatMul', opset 13): WebNN refuses it; else the condition "
-         "must be known when it is imported");
+         "('c') must be known when it is imported");
   auto known = model;
   check(known.initializer("c", bools({}, {1})), {{"x", x}}, {{"y", floats({1, 2}, {0, 2})}});
+}
+
+BOOST_AUTO_TEST_CASE(what_a_condition_is_calculated_from_is_told) {
+  // As a speech detector's: its branches are for one rate each.
+  Model model;
+  model.node("Equal", {"rate", "high"}, {"c"}).initializer("high", longs({}, {16000}));
+  model.node("If", {"c"}, {"y"});
+  with_graph(model, "then_branch", branch("Add"));
+  with_graph(model, "else_branch", branch("MatMul"));
+  cannot(
+      model, {{"x", ramp({1, 2})}, {"rate", longs({}, {16000})}}, ErrorKind::not_supported,
+      "else the condition ('c', calculated from input 'rate') must be known when it is imported");
+}
+
+BOOST_AUTO_TEST_CASE(nodes_may_stand_in_any_order) {
+  // y = -(x + x), main graph and branches; as float16 converters leave casts at the end.
+  Model backwards;
+  backwards.node("Neg", {"t"}, {"r"}).node("Add", {"s", "zero"}, {"t"});
+  backwards.node("Add", {"x", "x"}, {"s"}).node("Constant", {}, {"zero"}, {{"value_float", 0.0}});
+  auto main = backwards;
+  main.node("Identity", {"r"}, {"y"});
+  check(main, {{"x", floats({2}, {1, -2})}}, {{"y", floats({2}, {-2, 4})}});
+  Model model;
+  model.node("Identity", {"z"}, {"y"}).node("If", {"c"}, {"z"});
+  with_graph(model, "then_branch", backwards.output("r"));
+  with_graph(model, "else_branch", branch("Add"));
+  for (const double c : {0.0, 1.0})
+    check(model, {{"x", floats({2}, {1, -2})}, {"c", bools({}, {c})}},
+          {{"y", c != 0 ? floats({2}, {-2, 4}) : floats({2}, {2, -4})}});
+}
+
+BOOST_AUTO_TEST_CASE(nodes_in_a_circle_are_named) {
+  Model circle;
+  circle.node("Add", {"x", "b"}, {"a"}).node("Relu", {"a"}, {"b"}).output("b");
+  Model model;
+  model.node("If", {"c"}, {"y"});
+  with_graph(model, "then_branch", circle);
+  with_graph(model, "else_branch", branch("Add"));
+  cannot(model, {{"x", ramp({2})}, {"c", bools({}, {1})}}, ErrorKind::bad_data,
+         "a cycle: operator 'Add' (node 'the_Add'), which reads from 'Relu' (node 'the_Relu'), "
+         "which reads from the first");
+}
+
+BOOST_AUTO_TEST_CASE(branches_and_bodies_are_counted) {
+  auto model = choice();
+  model.input("x", ramp({2})).input("c", bools({}, {1})).output("y");
+  std::map<std::string, std::size_t> counts;
+  const auto loaded = load(model.bytes());
+  for (const auto& entry : loaded.summary().operators) counts[entry.name] = entry.count;
+  const std::map<std::string, std::size_t> expected{{"Add", 1}, {"If", 1}, {"Mul", 1}};
+  BOOST_TEST((counts == expected));
+  const auto functions = load(scaling(2).input("x", ramp({2})).output("y").bytes());
+  for (const auto& entry : functions.summary().operators)
+    if (entry.name == "Scale") BOOST_TEST(entry.count == 2U);
 }
 
 BOOST_AUTO_TEST_CASE(a_branch_without_its_graph_is_refused) {

@@ -75,20 +75,24 @@ BOOST_AUTO_TEST_CASE(names) {
   refused(relu().output("z"), ErrorKind::bad_data, "nothing gives output 'z' a value");
   refused(relu().output("y"), ErrorKind::bad_data, "output 'y' occurs twice");
   refused(relu().node("Abs", {"x"}, {"y"}), ErrorKind::bad_data, "'y' is given a value twice");
-  refused(relu().node("Abs", {"y"}, {"x"}), ErrorKind::bad_data, "'x' is given a value twice");
+  refused(relu().initializer("w", ramp({2})).node("Abs", {"w"}, {"x"}), ErrorKind::bad_data,
+          "'x' is given a value twice");
   refused(relu().input("x", type, {2}), ErrorKind::bad_data, "'x' is given a value twice");
   refused(relu().initializer("w", ramp({1})).initializer("w", ramp({1})), ErrorKind::bad_data,
           "initializer 'w' occurs twice");
   refused(relu().input("", type, {2}), ErrorKind::bad_data, "a tensor without a name");
   refused(Model().node("Relu", {"x"}, {"y"}).input("x", type, {2}), ErrorKind::bad_data,
           "the graph has no outputs");
-  // A cycle: what comes first reads what comes later.
   refused(Model()
               .node("Add", {"x", "b"}, {"a"})
               .node("Relu", {"a"}, {"b"})
               .input("x", type, {2})
               .output("b"),
-          ErrorKind::bad_data, "reads 'b', to which nothing before it gives a value");
+          ErrorKind::bad_data,
+          "a cycle: operator 'Add' (node 'the_Add'), which reads from 'Relu' (node 'the_Relu'), "
+          "which reads from the first");
+  refused(Model().node("Relu", {"y"}, {"y"}).output("y"), ErrorKind::bad_data,
+          "a cycle: operator 'Relu' (node 'the_Relu'), which reads from the first");
   refused(Model().node("Relu", {"q\n\xff"}, {"y"}).output("y"), ErrorKind::bad_data,
           "'q\\x0a\\xff'");
 }
