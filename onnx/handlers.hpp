@@ -23,6 +23,7 @@ Handler find_handler(const std::string& domain, const std::string& name);
 
 // The rows, by family: a file each in operators/.
 std::span<const Row> activation_rows() noexcept;
+std::span<const Row> attention_rows() noexcept;
 std::span<const Row> control_rows() noexcept;
 std::span<const Row> conversion_rows() noexcept;
 std::span<const Row> convolution_rows() noexcept;
@@ -38,6 +39,7 @@ std::span<const Row> normalization_rows() noexcept;
 std::span<const Row> order_rows() noexcept;
 std::span<const Row> pooling_rows() noexcept;
 std::span<const Row> quantization_rows() noexcept;
+std::span<const Row> quantized_rows() noexcept;
 std::span<const Row> recurrent_rows() noexcept;
 std::span<const Row> reduction_rows() noexcept;
 std::span<const Row> resampling_rows() noexcept;

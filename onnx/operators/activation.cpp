@@ -67,21 +67,29 @@ void hard_sigmoid(Node& node) {
   node.set(node.builder.hard_sigmoid(node.operand(0), options));
 }
 
-/// The tanh approximation is spelled out: x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
+Term exact_gelu(const Term& x) {
+  return x.with(x.node().builder.gelu(x.operand(), x.node().options()));
+}
+
+/// Spelled out: x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
+Term tanh_gelu(const Term& x) {
+  const auto inner = x + x * x * x * 0.044715;
+  return x * 0.5 * ((inner * std::sqrt(2 / std::numbers::pi)).tanh() + 1);
+}
+
 void gelu(Node& node) {
   const auto approximate = node.text("approximate", "none");
-  const auto x = node.operand(0);
-  auto& builder = node.builder;
-  const auto label = node.options();
-  if (approximate == "none") return node.set(builder.gelu(x, label));
-  if (approximate != "tanh") malformed("attribute 'approximate' is " + quote(approximate));
-  const auto number = [&](double value) { return builder.constant(x.data_type(), value); };
-  const auto cube = builder.mul(builder.mul(x, x, label), x, label);
-  const auto inner = builder.add(x, builder.mul(cube, number(0.044715), label), label);
-  const auto scale = number(std::sqrt(2 / std::numbers::pi));
-  const auto tanh = builder.tanh(builder.mul(inner, scale, label), label);
-  const auto half = builder.mul(x, number(0.5), label);
-  node.set(builder.mul(half, builder.add(tanh, number(1), label), label));
+  if (approximate != "none" && approximate != "tanh")
+    malformed("attribute 'approximate' is " + quote(approximate));
+  const auto x = term(node, 0);
+  node.set((approximate == "tanh" ? tanh_gelu(x) : exact_gelu(x)).operand());
+}
+
+/// Of the input with a bias, if there is one.
+template <Term function(const Term&)>
+void gelu_of_sum(Node& node) {
+  const auto x = term(node, 0);
+  node.set(function(node.has_input(1) ? x + term(node, 1) : x).operand());
 }
 
 /// The bounds became inputs at opset 11. WebNN's are numbers; others are applied as operators.
@@ -145,9 +153,11 @@ void thresholded_relu(Node& node) {
   node.set((x > node.real("alpha", 1)).choose(x, x.number(0)).operand());
 }
 
+/// QuickGelu has another default.
+template <int default_thousandths>
 void swish(Node& node) {
   const auto x = term(node, 0);
-  node.set((x * (x * node.real("alpha", 1)).sigmoid()).operand());
+  node.set((x * (x * node.real("alpha", default_thousandths / 1000.0F)).sigmoid()).operand());
 }
 
 void mish(Node& node) {
@@ -177,9 +187,14 @@ std::span<const Row> activation_rows() noexcept {
       Row{"Softmax", normalized<softmax>},
       Row{"Softplus", plain<&B::softplus>},
       Row{"Softsign", plain<&B::softsign>},
-      Row{"Swish", swish},
+      Row{"Swish", swish<1000>},
       Row{"Tanh", plain<&B::tanh>},
       Row{"ThresholdedRelu", thresholded_relu},
+      // ONNX Runtime's: docs/ContribOperators.md there.
+      Row{"com.microsoft:BiasGelu", gelu_of_sum<exact_gelu>},
+      Row{"com.microsoft:FastGelu", gelu_of_sum<tanh_gelu>},
+      Row{"com.microsoft:Gelu", gelu},
+      Row{"com.microsoft:QuickGelu", swish<1702>},
   };
   return rows;
 }

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "onnx/handlers.hpp"
+#include "onnx/operators/fused_activation.hpp"
 #include "onnx/operators/window.hpp"
 
 namespace polychron::onnx::detail {
@@ -43,7 +44,7 @@ Term volume(const Term& x, std::uint32_t count) {
 }
 
 /// A sum of two-dimensional convolutions, one for each plane of the filter.
-void deep_conv(Node& node) {
+Term deep_conv(Node& node) {
   const auto [plane, depth] = read_deep_window(node, node.shape(1).from(2));
   const auto x = term(node, 0).pad(2, static_cast<std::uint32_t>(depth.pads_begin[0]),
                                    static_cast<std::uint32_t>(depth.pads_end[0]));
@@ -63,15 +64,25 @@ void deep_conv(Node& node) {
     sum = sum ? *sum + part : part;
   }
   if (node.has_input(2)) sum = *sum + term(node, 2).reshape({1, node.shape(2)[0], 1, 1});
-  node.set(volume(*sum, steps + 1).operand());
+  return volume(*sum, steps + 1);
 }
 
-void conv(Node& node) {
+Term convolved(Node& node) {
   if (node.rank(0) == 5 && node.rank(1) == 5) return deep_conv(node);
   const auto window = filter_window(node);
   auto options = conv_options(node, window);
   options.bias = node.optional_operand(2);
-  node.set(lowered(node, node.builder.conv2d(lifted(node, 0), lifted(node, 1), options)));
+  return {node, lowered(node, node.builder.conv2d(lifted(node, 0), lifted(node, 1), options))};
+}
+
+void conv(Node& node) { node.set(convolved(node).operand()); }
+
+/// With a summand and an activation behind it.
+void fused_conv(Node& node) {
+  auto result = convolved(node);
+  if (node.has_input(3)) result = result + term(node, 3);
+  const auto parameters = node.real_list("activation_params").value_or(std::vector<double>{});
+  node.set(activated(result, node.text("activation", ""), parameters).operand());
 }
 
 /// Settles the padding so that the output has the size that output_shape or SAME asks for: ONNX's
@@ -184,6 +195,7 @@ std::span<const Row> convolution_rows() noexcept {
   static constexpr std::array rows{
       Row{"Conv", conv},
       Row{"ConvTranspose", conv_transpose},
+      Row{"com.microsoft:FusedConv", fused_conv},
   };
   return rows;
 }

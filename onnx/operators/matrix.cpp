@@ -1,17 +1,17 @@
 // Products of matrices.
+#include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "onnx/handlers.hpp"
-#include "onnx/operators/term.hpp"
+#include "onnx/operators/fused_activation.hpp"
 
 namespace polychron::onnx::detail {
 
 namespace {
 
 /// Vectors take part as matrices of one row or column, which the result then loses.
-void matmul(Node& node) {
-  auto a = node.operand(0);
-  auto b = node.operand(1);
+Term product(Node& node, Operand a, Operand b) {
   const bool row = a.shape().size() == 1;
   const bool column = b.shape().size() == 1;
   if (a.shape().empty() || b.shape().empty()) malformed("a scalar is no matrix");
@@ -24,17 +24,51 @@ void matmul(Node& node) {
     if (row) shape.erase(shape.end() - (column ? 1 : 2));
     result = node.builder.reshape(result, shape, node.options());
   }
-  node.set(result);
+  return {node, result};
 }
 
-void gemm(Node& node) {
+void matmul(Node& node) { node.set(product(node, node.operand(0), node.operand(1)).operand()); }
+
+/// `batch`: the rows stand before the dimensions of the batch. `transposed`: the last two
+/// dimensions change places, once the batch is in front.
+Term turned(const Term& x, bool transposed, bool batch) {
+  const auto rank = static_cast<std::uint32_t>(x.rank());
+  if (rank < 2 || (!transposed && !batch)) return x;
+  std::vector<std::uint32_t> order(rank);
+  std::iota(order.begin(), order.end(), 0U);
+  if (batch) std::rotate(order.begin(), order.begin() + 1, order.end() - 1);
+  if (transposed) std::swap(order[rank - 2], order[rank - 1]);
+  return x.transpose(order);
+}
+
+void fused_matmul(Node& node) {
+  const auto is_set = [&](const char* name) { return node.integer(name, 0) != 0; };
+  const auto a = turned(term(node, 0), is_set("transA"), is_set("transBatchA"));
+  const auto b = turned(term(node, 1), is_set("transB"), is_set("transBatchB"));
+  const auto result = product(node, a.operand(), b.operand());
+  const auto alpha = node.real("alpha", 1);
+  node.set((alpha == 1 ? result : result * alpha).operand());
+}
+
+Term general_product(Node& node) {
   auto options = node.options<GemmOptions>();
   options.alpha = node.real("alpha", 1);
   options.beta = node.real("beta", 1);
   options.a_transpose = node.integer("transA", 0) != 0;
   options.b_transpose = node.integer("transB", 0) != 0;
   options.c = node.optional_operand(2);
-  node.set(node.builder.gemm(node.operand(0), node.operand(1), options));
+  return {node, node.builder.gemm(node.operand(0), node.operand(1), options)};
+}
+
+void gemm(Node& node) { node.set(general_product(node).operand()); }
+
+/// With an activation behind it.
+void fused_gemm(Node& node) {
+  std::vector<double> parameters;
+  for (const char* name : {"activation_alpha", "activation_beta", "activation_gamma"})
+    if (node.has_attribute(name)) parameters.push_back(node.real(name, 0));
+  const auto name = node.text("activation", "");
+  node.set(activated(general_product(node), name, parameters).operand());
 }
 
 /// Along the first row, with what remains of the others: for small matrices.
@@ -70,6 +104,8 @@ std::span<const Row> matrix_rows() noexcept {
       Row{"Det", det},
       Row{"Gemm", gemm},
       Row{"MatMul", matmul},
+      Row{"com.microsoft:FusedGemm", fused_gemm},
+      Row{"com.microsoft:FusedMatMul", fused_matmul},
   };
   return rows;
 }

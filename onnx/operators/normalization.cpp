@@ -119,18 +119,71 @@ void layer_normalization(Node& node) {
   node.set(result);
 }
 
-/// As LayerNormalization, but by the mean square alone. In float32, as ONNX has it by default: the
-/// squares of float16 soon leave its range.
-void rms_normalization(Node& node) {
-  const auto input = term(node, 0);
-  const auto first = node.axis(node.integer("axis", -1), input.rank());
+/// By the mean square alone. In float32, as ONNX has it by default: the squares of float16 soon
+/// leave its range.
+Term by_mean_square(const Term& input, std::uint32_t first, double epsilon, bool in_float32) {
   std::vector<std::uint32_t> axes(input.rank() - first);
   std::iota(axes.begin(), axes.end(), first);
-  const bool stash = node.integer("stash_type", 1) == 1;
-  const auto x = stash ? input.cast(DataType::float32) : input;
+  const auto x = in_float32 ? input.cast(DataType::float32) : input;
   const auto squares = (x * x).mean(axes, true);
-  const auto scaled = x / (squares + node.real("epsilon", default_epsilon)).sqrt();
-  node.set((scaled.cast(input.data_type()) * term(node, 1)).operand());
+  return (x / (squares + epsilon).sqrt()).cast(input.data_type());
+}
+
+void rms_normalization(Node& node) {
+  node.refuse_output(1, "inv_std_var");
+  const auto input = term(node, 0);
+  const auto first = node.axis(node.integer("axis", -1), input.rank());
+  const auto epsilon = node.real("epsilon", default_epsilon);
+  const auto scaled = by_mean_square(input, first, epsilon, node.integer("stash_type", 1) == 1);
+  node.set((scaled * term(node, 1)).operand());
+}
+
+/// Along the last axis, with a scale and perhaps a bias in the inputs from `scale` on.
+Term by_moments(Node& node, const Term& x, std::size_t scale, double epsilon) {
+  if (x.rank() == 0) malformed("a scalar has no axis");
+  auto options = node.options<LayerNormalizationOptions>();
+  options.axes = {static_cast<std::uint32_t>(x.rank() - 1)};
+  options.epsilon = epsilon;
+  options.scale = node.operand(scale);
+  options.bias = node.optional_operand(scale + 1);
+  return x.with(node.builder.layer_normalization(x.operand(), options));
+}
+
+constexpr double skip_epsilon = 1e-12F;
+
+/// Of the sum of input, skip and bias, which is the last output, too.
+/// input, skip, gamma, beta? (not if simplified), bias?
+template <bool simplified>
+void skip_normalization(Node& node) {
+  node.refuse_output(1, "mean");
+  node.refuse_output(2, "inv_std_var");
+  auto sum = term(node, 0) + term(node, 1);
+  constexpr std::size_t bias = simplified ? 3 : 4;
+  if (node.has_input(bias)) sum = sum + term(node, bias);
+  if (node.wants_output(3)) node.set(sum.operand(), 3);
+  const auto epsilon = node.real("epsilon", skip_epsilon);
+  if (!simplified) return node.set(by_moments(node, sum, 2, epsilon).operand());
+  const auto last = node.axis(-1, sum.rank());
+  node.set((by_mean_square(sum, last, epsilon, true) * term(node, 2)).operand());
+}
+
+/// input_ids, segment_ids?, word_embedding, position_embedding, segment_embedding?, gamma, beta,
+/// mask?, position_ids?
+void embed_normalization(Node& node) {
+  const auto ids = term(node, 0);
+  if (ids.rank() != 2) malformed("ids of shape " + to_string(ids.shape()));
+  auto sum = term(node, 2).gather(ids, 0);
+  sum = sum + (node.has_input(8) ? term(node, 3).gather(term(node, 8), 0)
+                                 : term(node, 3).slice(0, 0, ids.shape()[1]));
+  if (node.has_input(1)) sum = sum + term(node, 4).gather(term(node, 1), 0);
+  node.set(by_moments(node, sum, 5, node.real("epsilon", skip_epsilon)).operand());
+  if (node.wants_output(1)) {
+    const auto none = ids.with(node.builder.constant(DataType::int32, std::int64_t{0}));
+    const auto lengths = node.has_input(7) ? term(node, 7).cast(DataType::int32).sum({1})
+                                           : none.expand({ids.shape()[0]});
+    node.set(lengths.operand(), 1, ElementType::int32);
+  }
+  if (node.wants_output(2)) node.set(sum.operand(), 2);
 }
 
 /// Groups of channels are normalised as rows. Scale and bias are per channel since opset 21, per
@@ -213,6 +266,11 @@ std::span<const Row> normalization_rows() noexcept {
       Row{"LpNormalization", lp_normalization},
       Row{"MeanVarianceNormalization", mean_variance},
       Row{"RMSNormalization", rms_normalization},
+      // ONNX Runtime's. The first has no domain of its own there.
+      Row{"SimplifiedLayerNormalization", rms_normalization},
+      Row{"com.microsoft:EmbedLayerNormalization", embed_normalization},
+      Row{"com.microsoft:SkipLayerNormalization", skip_normalization<false>},
+      Row{"com.microsoft:SkipSimplifiedLayerNormalization", skip_normalization<true>},
   };
   return rows;
 }

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "onnx/handlers.hpp"
-#include "onnx/operators/term.hpp"
+#include "onnx/operators/quantized.hpp"
 #include "onnx/operators/window.hpp"
 
 namespace polychron::onnx::detail {
@@ -15,6 +15,10 @@ namespace {
 
 constexpr std::uint32_t exact_terms = 256;
 
+}  // namespace
+
+namespace {
+
 /// Zero point of `rank` dimensions: a scalar, a vector along `axis`, or as it is.
 Term along(const Term& x, std::size_t rank, std::uint32_t axis) {
   if (x.rank() > 1 || rank == 0) return x;
@@ -22,11 +26,6 @@ Term along(const Term& x, std::size_t rank, std::uint32_t axis) {
   Shape shape(rank, 1);
   shape[axis] = x.shape()[0];
   return x.reshape(shape);
-}
-
-std::optional<Term> optional_term(Node& node, std::size_t i) {
-  if (!node.has_input(i)) return std::nullopt;
-  return term(node, i);
 }
 
 // -- steps ----------------------------------------------------------------------------------------
@@ -82,8 +81,10 @@ DataType precision_of(const Node& node, const Term& x, const Term& scale) {
   return x.data_type() == scale.data_type() ? x.data_type() : DataType::float32;
 }
 
-/// WebNN's own operator, for its division is one: another by a constant may become a product with
-/// the reciprocal, which moves what lies in the middle of two steps.
+}  // namespace
+
+// WebNN's own operator, for its division is one: another by a constant may become a product with
+// the reciprocal, which moves what lies in the middle of two steps.
 Term quantized(Term x, Term scale, const std::optional<Term>& zero, std::uint32_t axis,
                ElementType type) {
   const auto range = range_of(type);
@@ -98,6 +99,26 @@ Term quantized(Term x, Term scale, const std::optional<Term>& zero, std::uint32_
   const bool whole = type == ElementType::int8 || type == ElementType::uint8;
   return whole ? steps : steps.clamped(range->least, range->most);
 }
+
+Term dequantized(const Term& x, const Term& scale, const std::optional<Term>& zero) {
+  const auto steps = of_rank(scale, x.rank(), 0);
+  const auto from = zero_point(steps, zero, 0, x.data_type());
+  return x.with(x.node().builder.dequantize_linear(x.operand(), steps.operand(), from.operand(),
+                                                   x.node().options()));
+}
+
+DynamicSteps dynamic_steps(const Term& x) {
+  std::vector<std::uint32_t> axes;
+  for (std::uint32_t d = 0; d < x.rank(); ++d) axes.push_back(d);
+  const auto high = x.reduce(&GraphBuilder::reduce_max, axes, false).max(0);
+  const auto low = x.reduce(&GraphBuilder::reduce_min, axes, false).min(0);
+  const auto scale = (high - low) / 255;
+  const auto safe = (scale == 0).choose(scale.number(1), scale);
+  const auto zero = (-low / safe).round_even().clamped(0, 255).cast(DataType::uint8);
+  return {quantized(x, safe, zero, 0, ElementType::uint8), scale, zero};
+}
+
+namespace {
 
 /// The axis of a node's scale, and the elements that are missing in the last block along it.
 struct Steps {
@@ -166,35 +187,29 @@ void dequantize(Node& node) {
   node.set(result.operand(), 0, type);
 }
 
-/// Scale and zero point are made from the range of the values, which 0 is always part of.
 void dynamic_quantize(Node& node) {
-  const auto x = term(node, 0);
-  std::vector<std::uint32_t> axes;
-  for (std::uint32_t d = 0; d < x.rank(); ++d) axes.push_back(d);
-  const auto high = x.reduce(&GraphBuilder::reduce_max, axes, false).max(0);
-  const auto low = x.reduce(&GraphBuilder::reduce_min, axes, false).min(0);
-  const auto scale = (high - low) / 255;
-  const auto safe = (scale == 0).choose(scale.number(1), scale);
-  const auto zero = (-low / safe).round_even().clamped(0, 255).cast(DataType::uint8);
-  node.set(quantized(x, safe, zero, 0, ElementType::uint8).operand(), 0, ElementType::uint8);
-  if (node.wants_output(1)) node.set(scale.operand(), 1);
-  if (node.wants_output(2)) node.set(zero.operand(), 2, ElementType::uint8);
+  const auto made = dynamic_steps(term(node, 0));
+  node.set(made.values.operand(), 0, ElementType::uint8);
+  if (node.wants_output(1)) node.set(made.scale.operand(), 1);
+  if (node.wants_output(2)) node.set(made.zero.operand(), 2, ElementType::uint8);
 }
+
+}  // namespace
 
 // -- products -------------------------------------------------------------------------------------
 
-/// The difference is taken in int32, where it is exact.
 Term difference(const Term& x, const std::optional<Term>& zero) {
   const auto wide = x.cast(DataType::int32);
   return (zero ? wide - zero->cast(DataType::int32) : wide).cast(DataType::float32);
 }
 
-/// Scales or zero points of the rows of a first, or the columns of a second matrix.
 Term for_matrix(const Term& steps, bool rows) {
   if (steps.rank() != 1) return steps;
   if (count(steps.shape()) == 1) return steps.reshape({});
   return rows ? steps.unsqueeze(1) : steps;
 }
+
+namespace {
 
 std::optional<Term> matrix_zero(Node& node, std::size_t i, bool rows) {
   const auto zero = optional_term(node, i);
@@ -216,10 +231,9 @@ Term integer_product(const Term& a, const Term& b) {
   return *sum;
 }
 
-Term matrix_product(Node& node, std::size_t a, std::size_t a_zero, std::size_t b,
-                    std::size_t b_zero) {
-  auto left = difference(term(node, a), matrix_zero(node, a_zero, node.rank(a) > 1));
-  auto right = difference(term(node, b), matrix_zero(node, b_zero, false));
+}  // namespace
+
+Term matrix_product(Term left, Term right) {
   if (left.rank() == 0 || right.rank() == 0) malformed("a scalar is no matrix");
   // Vectors take part as matrices of one row or column, which the result then loses.
   const bool row = left.rank() == 1, column = right.rank() == 1;
@@ -230,6 +244,14 @@ Term matrix_product(Node& node, std::size_t a, std::size_t a_zero, std::size_t b
   if (column) shape.pop_back();
   if (row) shape.erase(shape.end() - (column ? 1 : 2));
   return product.reshape(shape);
+}
+
+namespace {
+
+Term matrix_product(Node& node, std::size_t a, std::size_t a_zero, std::size_t b,
+                    std::size_t b_zero) {
+  return matrix_product(difference(term(node, a), matrix_zero(node, a_zero, node.rank(a) > 1)),
+                        difference(term(node, b), matrix_zero(node, b_zero, false)));
 }
 
 void matmul_integer(Node& node) {
@@ -335,6 +357,8 @@ std::span<const Row> quantization_rows() noexcept {
       Row{"QLinearConv", qlinear_conv},
       Row{"QLinearMatMul", qlinear_matmul},
       Row{"QuantizeLinear", quantize},
+      Row{"com.microsoft:DequantizeLinear", dequantize},
+      Row{"com.microsoft:QuantizeLinear", quantize},
   };
   return rows;
 }

@@ -1,0 +1,39 @@
+// The activation that ONNX Runtime's optimizer puts into another operator's attributes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "onnx/operators/term.hpp"
+
+namespace polychron::onnx::detail {
+
+/// The activation `name`, with its attributes in ONNX's order. Throws for one that is not known.
+inline Term activated(const Term& x, const std::string& name, const std::vector<double>& given) {
+  auto& node = x.node();
+  const auto parameter = [&](std::size_t i, double otherwise) {
+    return i < given.size() ? given[i] : otherwise;
+  };
+  if (name.empty()) return x;
+  if (name == "Relu") return x.relu();
+  if (name == "Sigmoid") return x.sigmoid();
+  if (name == "Tanh") return x.tanh();
+  if (name == "LeakyRelu") {
+    auto options = node.options<LeakyReluOptions>();
+    options.alpha = parameter(0, 0.01F);
+    return x.with(node.builder.leaky_relu(x.operand(), options));
+  }
+  if (name == "HardSigmoid") {
+    auto options = node.options<HardSigmoidOptions>();
+    options.alpha = parameter(0, 0.2F);
+    options.beta = parameter(1, 0.5);
+    return x.with(node.builder.hard_sigmoid(x.operand(), options));
+  }
+  if (name != "Clip") unsupported("attribute 'activation' of " + quote(name));
+  auto options = node.options<ClampOptions>();
+  if (given.size() > 0) options.min_value = given[0];
+  if (given.size() > 1) options.max_value = given[1];
+  return x.with(node.builder.clamp(x.operand(), options));
+}
+
+}  // namespace polychron::onnx::detail

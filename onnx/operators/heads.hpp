@@ -1,0 +1,33 @@
+// Attention as a few operators: what the operators of several domains have in common.
+#pragma once
+
+#include <optional>
+
+#include "onnx/operators/term.hpp"
+
+namespace polychron::onnx::detail {
+
+/// [batch, steps, heads * features] as [batch, heads, steps, features]. Throws if the last
+/// dimension is no multiple of `heads`.
+Term split_heads(const Term& x, std::uint32_t heads);
+/// And back.
+Term merge_heads(const Term& x);
+
+/// softmax(scale * query key + mask) value: [batch, heads, queries, features], [..., keys,
+/// features], [..., keys, value features]. The mask broadcasts to [batch, heads, queries, keys].
+Term attend(const Term& query, const Term& key, const Term& value, double scale,
+            const std::optional<Term>& mask);
+
+/// 0 where `kept` is not 0, else `otherwise`: a mask to be added, of `like`'s type.
+Term mask_of(const Term& kept, double otherwise, const Term& like);
+/// What keeps a softmax from an element, as a number that every float type has.
+double lowest(DataType type) noexcept;
+/// Either mask, or the sum of both.
+std::optional<Term> both(const std::optional<Term>& a, const std::optional<Term>& b);
+
+/// The last dimension of x [batch, heads, steps, features] turned by angles, whose cosines and
+/// sines broadcast to [batch, heads, steps, turned / 2]. Pairs are neighbors if `interleaved`, else
+/// an element of the first and one of the second half; features beyond `turned` stay as they are.
+Term rotated(const Term& x, const Term& cosines, const Term& sines, bool interleaved);
+
+}  // namespace polychron::onnx::detail

@@ -1,0 +1,112 @@
+// ONNX Runtime's own operators, of the domain com.microsoft: calls with the results that it gives
+// (version 1.30), which cases/make_cases.py wrote down; and what cannot be said.
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/onnx/fixture.hpp"
+#include "tests/paths.hpp"
+
+using namespace onnx_tests;
+using nlohmann::json;
+using polychron::ErrorKind;
+
+BOOST_AUTO_TEST_SUITE(microsoft)
+
+namespace {
+
+const std::map<std::string, int> types{{"float32", proto::TensorProto::FLOAT},
+                                       {"int64", proto::TensorProto::INT64},
+                                       {"int32", proto::TensorProto::INT32},
+                                       {"int8", proto::TensorProto::INT8},
+                                       {"uint8", proto::TensorProto::UINT8}};
+
+Value value_of(const json& type, const json& shape, const json& data) {
+  return {types.at(type.get<std::string>()), shape.get<Shape>(), data.get<Reals>()};
+}
+
+Attribute attribute_of(const json& value) {
+  const auto& first = value.is_array() ? value.at(0) : value;
+  if (value.is_string()) return value.get<std::string>();
+  if (first.is_number_integer())
+    return value.is_array() ? Attribute(value.get<Ints>()) : Attribute(value.get<std::int64_t>());
+  return value.is_array() ? Attribute(value.get<Reals>()) : Attribute(value.get<double>());
+}
+
+/// A node of the domain.
+Model one(std::string op, const std::vector<std::string>& inputs,
+          const std::vector<std::string>& outputs, const Attributes& attributes) {
+  const bool own = op.starts_with(':');
+  Model model(17);
+  model.node(own ? op.substr(1) : op, inputs, outputs, attributes);
+  if (!own) model.graph().mutable_node(0)->set_domain("com.microsoft");
+  auto& import = *model.proto().add_opset_import();
+  import.set_domain("com.microsoft");
+  import.set_version(1);
+  return model;
+}
+
+void check_case(const json& test) {
+  std::vector<std::string> inputs, outputs;
+  Values given, constants, expected;
+  for (const auto& input : test.at("inputs")) {
+    inputs.push_back(input.is_null() ? "" : "i" + std::to_string(inputs.size()));
+    if (input.is_null()) continue;
+    const auto value = value_of(input.at("type"), input.at("shape"), input.at("data"));
+    (input.contains("constant") ? constants : given).emplace_back(inputs.back(), value);
+  }
+  for (const auto& output : test.at("outputs")) {
+    const auto name = output.at(0).get<std::string>();
+    outputs.resize(std::stoul(name.substr(1)) + 1);
+    outputs.back() = name;
+    expected.emplace_back(name, value_of(output.at(1), output.at(2), output.at(3)));
+  }
+  Attributes attributes;
+  for (const auto& [name, value] : test.at("attributes").items())
+    attributes.emplace_back(name, attribute_of(value));
+  auto model = one(test.at("op").get<std::string>(), inputs, outputs, attributes);
+  for (const auto& [name, value] : constants) model.initializer(name, value);
+  check(model, given, expected, 2e-5);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(results_are_those_of_onnx_runtime) {
+  std::ifstream file(polychron::testing::source_directory() + "/tests/onnx/cases/microsoft.json");
+  const auto tests = json::parse(file);
+  BOOST_TEST(tests.size() > 60U);
+  for (const auto& test : tests) BOOST_TEST_CONTEXT(test.at("op") << " " << test.at("name")) {
+      check_case(test);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_said_is_named) {
+  const auto refused = [](const std::string& op, const Attributes& attributes, const Values& inputs,
+                          const std::vector<std::string>& names, const std::string& words) {
+    cannot(one(op, names, {"y"}, attributes), inputs, ErrorKind::not_supported, words);
+  };
+  const auto x = ramp({1, 2, 4});
+  const auto picture = ramp({1, 1, 3, 3});
+  refused("FusedConv", {{"activation", "Softplus"}}, {{"x", picture}, {"w", picture}}, {"x", "w"},
+          "attribute 'activation' of 'Softplus'");
+  refused("Attention", {{"num_heads", 2}, {"do_rotary", 1}}, {{"x", x}, {"w", ramp({4, 12})}},
+          {"x", "w"}, "attribute 'do_rotary' of 1");
+  refused("MultiHeadAttention", {{"num_heads", 2}}, {{"x", ramp({1, 2, 2, 3, 2})}}, {"x"},
+          "query, key and value in one input");
+  refused("MultiHeadAttention", {{"num_heads", 2}}, {{"x", x}, {"n", ints({1}, {1})}},
+          {"x", "x", "x", "", "", "", "", "", "n"}, "input 'past_sequence_length'");
+  refused("GroupQueryAttention", {{"num_heads", 2}, {"kv_num_heads", 2}, {"smooth_softmax", 1}},
+          {{"x", x}, {"n", ints({1}, {1})}}, {"x", "x", "x", "", "", "n", "n"},
+          "attribute 'smooth_softmax' of 1");
+  cannot(one("SkipLayerNormalization", {"x", "x", "g"}, {"y", "mean"}, {}),
+         {{"x", x}, {"g", ramp({4})}}, ErrorKind::not_supported, "output 'mean'");
+  refused(
+      "MatMulNBits", {{"K", 4}, {"N", 1}, {"bits", 4}, {"block_size", 16}},
+      {{"x", x}, {"b", Value{proto::TensorProto::UINT8, {1, 1, 8}, Reals(8)}}, {"s", ramp({1})}},
+      {"x", "b", "s"}, "input 1 ('b') must be known");
+  refused("MatMulNBits", {{"K", 4}, {"N", 1}, {"bits", 4}, {"block_size", 16}},
+          {{"x", x}, {"i", ints({4}, {0, 0, 0, 0})}}, {"x", "x", "x", "", "i"}, "input 'g_idx'");
+  refused("MatMulFpQ4", {}, {{"x", x}}, {"x"},
+          "the operator of domain 'com.microsoft' is not known");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
