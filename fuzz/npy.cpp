@@ -21,8 +21,9 @@ tool::NpyArray written_and_read(const tool::NpyArray& array) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
   try {
     const auto array = tool::parse_npy(std::as_bytes(std::span(bytes, count)), "fuzzed");
-    if (byte_length(array.descriptor) != array.bytes.size())
+    if (byte_length(array.descriptor).value_or(0) * (array.is_double ? 2 : 1) != array.bytes.size())
       fuzz::finding("an array of another size than its descriptor's");
+    if (array.is_double) return 0;  // such files are read only
     const auto again = written_and_read(array);
     if (again.descriptor != array.descriptor ||
         !std::ranges::equal(again.bytes.bytes(), array.bytes.bytes()))

@@ -29,7 +29,7 @@ using Milliseconds = std::chrono::duration<double, std::milli>;
 
 struct BenchOptions {
   std::string model, trace;
-  std::vector<std::string> bindings;
+  std::vector<std::string> bindings, constants;
   Workers workers;
   int clients = 1;
   double seconds = 5;
@@ -160,7 +160,10 @@ void print(const Figures& figures, const BenchOptions& options) {
 
 void bench_model(const BenchOptions& options, bool force_progress) {
   const auto bindings = parse_bindings(options.bindings);
-  check_files({{"MODEL", options.model}}, {{"--trace", options.trace}});
+  auto files = files_of(options.constants, "--constant");
+  files.insert(files.begin(), {"MODEL", options.model});
+  check_files(files, {{"--trace", options.trace}});
+  const auto constants = read_constants(options.constants);
   Progress progress(force_progress);
   Figures figures;
   progress.show("loading the model");
@@ -168,7 +171,7 @@ void bench_model(const BenchOptions& options, bool force_progress) {
   auto model = load_model(options.model);
   figures.load_ms = since(beginning);
   const auto start = Clock::now();
-  const auto opened = open_session(std::move(model), {bindings}, options.workers,
+  const auto opened = open_session(std::move(model), {bindings, constants}, options.workers,
                                    label_of(options.model), progress, options.trace);
   figures.build_ms = since(start);
 
@@ -200,6 +203,9 @@ void add_bench(CLI::App& app, const Globals& globals) {
   command->add_option("MODEL", options->model, model_help)->required()->check(not_empty("a file"));
   command->add_option("--bind", options->bindings, bind_help)
       ->type_name("NAME=SHAPE")
+      ->allow_extra_args(false);
+  command->add_option("--constant", options->constants, constant_help)
+      ->type_name("NAME=FILE.npy")
       ->allow_extra_args(false);
   add_workers_options(*command, options->workers);
   command

@@ -61,7 +61,7 @@ std::string_view take_header(std::span<const std::byte>& file, const std::string
 /// What NumPy can do about elements that tensors do not have; empty if nothing.
 std::string conversion_of(std::string_view descr) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 5> conversions{
-      {{"f8", "float32"}, {"f16", "float32"}, {"g", "float32"}, {"i2", "int32"}, {"u2", "int32"}}};
+      {{"f8", "<f8"}, {"f16", "float32"}, {"g", "float32"}, {"i2", "int32"}, {"u2", "int32"}}};
   for (const auto& [from, to] : conversions)
     if (!descr.empty() && descr.substr(1) == from)
       return "; convert it with numpy.save(NEW, numpy.load(OLD).astype('" + std::string(to) + "'))";
@@ -91,6 +91,7 @@ polychron::Buffer from_fortran_order(std::span<const std::byte> elements,
 DataType data_type_of(const NpyHeader& header, const std::string& name) {
   const std::string_view descr = header.descr;
   if (descr == "|b1") return DataType::uint8;
+  if (descr == "<f8") return DataType::float32;
   const auto type = std::find_if(types.begin(), types.end(), [&](const auto& entry) {
     return descr.size() == 3 && descr.substr(1) == entry.first;
   });
@@ -103,8 +104,8 @@ DataType data_type_of(const NpyHeader& header, const std::string& name) {
   const bool one_byte = type != types.end() && polychron::byte_size(type->second) == 1;
   if (type == types.end() || !(order == '<' || (order == '|' && one_byte)))
     throw refusal(name, "has elements of type '" + header.descr +
-                            "', expected float32, float16, int32, uint32, int64, uint64, int8, "
-                            "uint8 or bool" +
+                            "', expected float32, float16, float64, int32, uint32, int64, uint64, "
+                            "int8, uint8 or bool" +
                             conversion_of(descr));
   return type->second;
 }
@@ -117,26 +118,35 @@ NpyArray parse_npy(std::span<const std::byte> file, const std::string& name) {
   NpyArray array;
   array.descriptor = {data_type_of(*header, name), header->shape};
   array.is_bool = header->descr == "|b1";
+  array.is_double = header->descr == "<f8";
   if (header->shape.size() > polychron::max_rank)
     throw refusal(name, "has " + std::to_string(header->shape.size()) +
                             " dimensions, expected at most " + std::to_string(polychron::max_rank));
-  const auto expected = polychron::byte_length(array.descriptor);
-  if (!expected || *expected != file.size())
+  auto element = polychron::byte_size(array.descriptor.data_type);
+  if (array.is_double) element = sizeof(double);
+  const auto elements = polychron::element_count(header->shape);
+  const bool countable = elements && *elements <= polychron::max_tensor_byte_length / element;
+  if (!countable || *elements * element != file.size())
     throw refusal(name, "has " + std::to_string(file.size()) + " bytes of elements, expected " +
-                            (expected ? std::to_string(*expected) : "more than exist") + " for " +
-                            to_string(array.descriptor));
-  array.bytes = header->fortran_order
-                    ? from_fortran_order(file, header->shape,
-                                         polychron::byte_size(array.descriptor.data_type))
-                    : polychron::Buffer::copy_of(file);
+                            (countable ? std::to_string(*elements * element) : "more than exist") +
+                            " for " + to_string(array));
+  array.bytes = header->fortran_order ? from_fortran_order(file, header->shape, element)
+                                      : polychron::Buffer::copy_of(file);
   return array;
+}
+
+std::string to_string(const NpyArray& array) {
+  const auto shape = ' ' + polychron::to_string(array.descriptor.shape);
+  if (array.is_bool) return "bool" + shape;
+  if (array.is_double) return "float64" + shape;
+  return polychron::to_string(array.descriptor);
 }
 
 NpyArray read_npy(const std::string& path) {
   return parse_npy(read_file(path, "array", max_npy_bytes), path);
 }
 
-std::string npy_header(const polychron::OperandDescriptor& descriptor) {
+std::string npy_header(const polychron::OperandDescriptor& descriptor, bool is_bool) {
   const auto type = std::find_if(types.begin(), types.end(), [&](const auto& entry) {
     return entry.second == descriptor.data_type;
   });
@@ -145,7 +155,7 @@ std::string npy_header(const polychron::OperandDescriptor& descriptor) {
                     "4 bits");
   std::string text = "{'descr': '";
   text += polychron::byte_size(descriptor.data_type) == 1 ? '|' : '<';
-  text += type->first;
+  text += is_bool ? "b1" : type->first;
   text += "', 'fortran_order': False, 'shape': (";
   for (const auto dimension : descriptor.shape) text += std::to_string(dimension) + ",";
   text += "), }";

@@ -33,12 +33,12 @@ struct RunOptions {
 };
 
 constexpr const char* run_footer =
-    R"(Inputs are little-endian .npy files of the type that the model declares (bool and
-uint8 both serve for bool). Free dimensions that are not bound are those of the file. What an
-operator needs to know when the model is imported (axes, shapes, scales) is given with --constant in
-place of --input. Each output becomes DIR/NAME.npy; characters of NAME that file names should not
-have become '_'. One of MODEL and the inputs may be -, standard input. --output-dir - writes the
-only output of a model to standard output.
+    R"(Inputs are little-endian .npy files of the type that the model declares (bool and uint8
+both serve for bool, float64 and float32 for double). Free dimensions that are not bound are those
+of the file. What an operator needs to know when the model is imported (axes, shapes, scales) is
+given with --constant in place of --input. Each output becomes DIR/NAME.npy; characters of NAME
+that file names should not have become '_'. One of MODEL and the inputs may be -, standard input.
+--output-dir - writes the only output of a model to standard output.
 
 Examples:
   polychron run mnist.onnx --input Input3=digit.npy --output-dir results
@@ -66,6 +66,7 @@ bool fits(const ValueInfo& info, const NpyArray& array) {
   const auto& [type, shape] = array.descriptor;
   if (info.data_type && *info.data_type != type) return false;
   if (array.is_bool && info.type != "bool") return false;
+  if (array.is_double && info.type != "double") return false;
   if (!info.dimensions) return true;
   return std::equal(info.dimensions->begin(), info.dimensions->end(), shape.begin(), shape.end(),
                     [](const auto& dimension, std::uint32_t size) {
@@ -91,10 +92,7 @@ void check_inputs(const Summary& model, const Inputs& inputs, const Constants& c
       throw UserError("input '" + info.name + "' is missing: expected --input " + info.name +
                       "=FILE.npy with " + to_string(info));
     if (!fits(info, input->second))
-      throw UserError("input '" + info.name + "': the file has " +
-                      (input->second.is_bool
-                           ? "bool " + polychron::to_string(input->second.descriptor.shape)
-                           : to_string(input->second.descriptor)) +
+      throw UserError("input '" + info.name + "': the file has " + to_string(input->second) +
                       ", expected " + to_string(info));
   }
 }
@@ -152,8 +150,36 @@ std::vector<std::string> file_names(const std::vector<std::string>& outputs) {
   return files;
 }
 
+/// Doubles become what their operand has.
+void round_doubles(Inputs& inputs) {
+  for (auto& [name, array] : inputs) {
+    if (!array.is_double) continue;
+    auto value = polychron::onnx::make_value(array.descriptor, std::move(array.bytes));
+    value.type = "double";
+    try {
+      array.bytes = polychron::onnx::operand_bytes(value, array.descriptor.data_type);
+    } catch (const polychron::Error& error) {
+      throw UserError("input '" + name + "': " + error.message());
+    }
+    array.is_double = false;
+  }
+}
+
+/// The outputs that the model declares as bool.
+std::set<std::string> bools_of(const Summary& model) {
+  std::set<std::string> names;
+  for (const auto& output : model.outputs)
+    if (output.type == "bool") names.insert(output.name);
+  return names;
+}
+
+/// A .npy file's elements: those of a bool are 0 or 1, whatever passed through the model.
+void make_bools(polychron::Buffer& bytes) {
+  for (auto& byte : bytes.as<std::uint8_t>()) byte = byte != 0 ? 1 : 0;
+}
+
 void write_outputs(const RunOptions& options, const polychron::NamedDescriptors& outputs,
-                   const polychron::NamedBuffers& results) {
+                   const std::set<std::string>& bools, const polychron::NamedBuffers& results) {
   const OutputDirectory directory(options.output_directory);
   OutputFiles files;
   std::string report;
@@ -162,11 +188,13 @@ void write_outputs(const RunOptions& options, const polychron::NamedDescriptors&
   names = file_names(names);
   for (std::size_t i = 0; i < results.size(); ++i) {
     const auto& [name, descriptor] = outputs[i];
-    const auto header = npy_header(descriptor);
+    const bool is_bool = bools.contains(name);
+    const auto header = npy_header(descriptor, is_bool);
     const auto path = directory.path() / names[i];
     files.add(path, {std::as_bytes(std::span(header)), results[i].second.bytes()});
-    report +=
-        printable(name) + "  " + to_string(descriptor) + "  " + printable(path.string()) + '\n';
+    report += printable(name) + "  " +
+              (is_bool ? "bool " + polychron::to_string(descriptor.shape) : to_string(descriptor)) +
+              "  " + printable(path.string()) + '\n';
   }
   files.commit();
   std::cout << report;
@@ -192,9 +220,9 @@ void require_outputs_place(const RunOptions& options, const Summary& model) {
     throw UserError("--output-dir -: standard output is a terminal, expected a file or a pipe");
 }
 
-void write_to_standard_output(const polychron::OperandDescriptor& descriptor,
+void write_to_standard_output(const polychron::OperandDescriptor& descriptor, bool is_bool,
                               const polychron::Buffer& bytes) {
-  std::cout << npy_header(descriptor);
+  std::cout << npy_header(descriptor, is_bool);
   std::cout.write(reinterpret_cast<const char*>(bytes.data()),
                   static_cast<std::streamsize>(bytes.size()));
 }
@@ -211,9 +239,11 @@ void run_model(const RunOptions& options, bool force_progress) {
   progress.show("loading the model");
   auto model = load_model(options.model);
   check_inputs(model.summary(), inputs, constants);
+  round_doubles(inputs);
   const polychron::onnx::ImportOptions import{
       complete_bindings(given_bindings, model.summary(), inputs), constants};
   require_outputs_place(options, model.summary());
+  const auto bools = bools_of(model.summary());
 
   const auto opened = open_session(std::move(model), import, options.workers,
                                    label_of(options.model), progress, options.trace);
@@ -223,12 +253,16 @@ void run_model(const RunOptions& options, bool force_progress) {
   polychron::NamedBuffers buffers;
   for (const auto& [name, descriptor] : session.inputs())
     buffers.emplace_back(name, std::move(inputs.at(name).bytes));
-  const auto outputs = session.run(std::move(buffers)).get();
+  auto outputs = session.run(std::move(buffers)).get();
+  for (auto& [name, bytes] : outputs)
+    if (bools.contains(name)) make_bools(bytes);
   progress.clear();
   if (options.output_directory == standard_stream)
-    write_to_standard_output(session.outputs().front().second, outputs.front().second);
+    write_to_standard_output(session.outputs().front().second,
+                             bools.contains(session.outputs().front().first),
+                             outputs.front().second);
   else
-    write_outputs(options, session.outputs(), outputs);
+    write_outputs(options, session.outputs(), bools, outputs);
   opened->close();
 }
 

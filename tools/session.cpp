@@ -19,7 +19,7 @@ std::optional<polychron::Shape> parse_shape(std::string_view text) {
     std::uint32_t dimension = 0;
     const auto* const end = text.data() + text.size();
     const auto [next, error] = std::from_chars(text.data(), end, dimension);
-    if (error != std::errc() || dimension == 0) return std::nullopt;
+    if (error != std::errc()) return std::nullopt;
     shape.push_back(dimension);
     if (next == end) return shape;
     if (*next != 'x') return std::nullopt;
@@ -69,7 +69,7 @@ std::vector<NamedFile> files_of(const std::vector<std::string>& arguments,
 }
 
 Bindings parse_bindings(const std::vector<std::string>& arguments) {
-  constexpr std::string_view expected = "NAME=1x3x48x320 or SYMBOL=1, of numbers above 0";
+  constexpr std::string_view expected = "NAME=1x3x48x320 or SYMBOL=1, of whole numbers";
   Bindings bindings;
   for (const auto& argument : arguments) {
     const auto [name, value] = split_assignment(argument, "--bind", expected);
@@ -89,6 +89,7 @@ Constants read_constants(const std::vector<std::string>& arguments) {
     auto array = load_array(file);
     auto value = polychron::onnx::make_value(array.descriptor, std::move(array.bytes));
     if (array.is_bool) value.type = "bool";
+    if (array.is_double) value.type = "double";
     constants.emplace(name, std::move(value));
   }
   return constants;

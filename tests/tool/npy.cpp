@@ -72,6 +72,18 @@ BOOST_AUTO_TEST_CASE(files_as_numpy_writes_them) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(doubles_are_kept_and_bools_are_written) {
+  const double number = 0.1;
+  std::string elements(reinterpret_cast<const char*>(&number), sizeof number);
+  const std::string dictionary = "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }   \n";
+  const auto array = tool::parse_npy(bytes_of(npy_file(dictionary, elements)), "x");
+  BOOST_TEST(array.is_double);
+  BOOST_TEST(to_string(array) == "float64 [1]");
+  BOOST_TEST(std::memcmp(array.bytes.data(), elements.data(), elements.size()) == 0);
+  const auto file = tool::npy_header({DataType::uint8, {2}}, true) + std::string("\0\1", 2);
+  BOOST_TEST(tool::parse_npy(bytes_of(file), "y").is_bool);
+}
+
 // Element [i, j, k] is 50 i + 10 j + k, written with i the fastest.
 BOOST_AUTO_TEST_CASE(fortran_order_becomes_c_order) {
   const polychron::Shape shape{2, 3, 4};
@@ -118,8 +130,9 @@ BOOST_AUTO_TEST_CASE(refusals_name_the_file_and_the_reason) {
       {npy_file("{}"), "malformed"},
       {with(">f4", "False", "(1,)"), "big-endian"},
       {with(">f4", "False", "(1,)"), ".astype('<f4')"},
-      {with("<f8", "False", "(1,)"), "'<f8', expected float32"},
-      {with("<f8", "False", "(1,)"), "numpy.load(OLD).astype('float32')"},
+      {with(">f8", "False", "(1,)"), "'>f8', expected float32"},
+      {with(">f8", "False", "(1,)"), "numpy.load(OLD).astype('<f8')"},
+      {with("<f8", "False", "(1,)"), "4 bytes of elements, expected 8 for float64 [1]"},
       {with("<i2", "False", "(1,)"), ".astype('int32')"},
       {with("|O", "False", "(1,)"), "'|O'"},
       {with("<i\n", "False", "(1,)"), "malformed"},  // found by fuzzing: two lines of an error

@@ -54,9 +54,76 @@ BOOST_AUTO_TEST_CASE(wrong_inputs_are_named) {
   check_mistake(run_tool(run({"--bind", "x=2x5"})), "x");
   check_mistake(run_tool(run({"--bind", "rows=2"})), "rows");
   check_mistake(run_tool(run({"--bind", "x=2xx4"})), "expected NAME=1x3x48x320");
-  check_mistake(run_tool(run({"--bind", "x=0x4"})), "numbers above 0");
+  check_mistake(run_tool(run({"--bind", "x=0x4"})), "WebNN has no empty tensors: [0, 4]");
   check_mistake(run_tool(run({"--bind", "x=99999999999x4"})), "expected NAME=1x3x48x320");
   BOOST_TEST(!std::filesystem::exists(outputs));
+}
+
+// y = x > b of double inputs: float64 and float32 files serve, and the output is bool.
+BOOST_AUTO_TEST_CASE(doubles_go_in_and_bools_come_out) {
+  test_tool::write_model(model, "Greater", [](onnx::ModelProto& changed) {
+    auto& graph = *changed.mutable_graph();
+    graph.mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(
+        onnx::TensorProto::DOUBLE);
+    graph.mutable_output(0)->mutable_type()->mutable_tensor_type()->set_elem_type(
+        onnx::TensorProto::BOOL);
+    auto& constant = *graph.mutable_initializer(0);
+    constant.set_data_type(onnx::TensorProto::DOUBLE);
+    constant.clear_float_data();
+    for (const double value : {10.0, 25.0, 30.0, 1e30}) constant.add_double_data(value);
+  });
+  const std::vector<double> numbers{10, 20, 30, 40, 50, 60, 70, 1e31};
+  auto header = tool::npy_header({polychron::DataType::float32, {2, 4}});
+  header.replace(header.find("<f4"), 3, "<f8");
+  const auto doubles = directory / "doubles.npy";
+  test_tool::write_text(doubles,
+                        header + std::string(reinterpret_cast<const char*>(numbers.data()), 64));
+  for (const auto& [file, last] : {std::pair{doubles, 1}, std::pair{array, 0}}) {
+    const auto outcome = run_tool(run_with(model, file, outputs));
+    BOOST_TEST(outcome.output == "y/sum  bool [2, 4]  " + outputs + "/y_sum.npy\n");
+    const auto y = tool::read_npy(outputs + "/y_sum.npy");
+    BOOST_TEST(y.is_bool);
+    const std::vector<int> expected{0, 0, 0, 0, 1, 1, 1, last};
+    BOOST_TEST(y.bytes.to_vector<std::uint8_t>() == expected, boost::test_tools::per_element());
+  }
+  test_tool::write_text(
+      doubles,
+      header +
+          std::string(reinterpret_cast<const char*>(std::vector<double>(8, 1e300).data()), 64));
+  check_mistake(run_tool(run_with(model, doubles, outputs)),
+                "input 'x': a number is beyond the range of float");
+  test_tool::write_model(model);
+  check_mistake(run_tool(run_with(model, doubles, outputs)),
+                "the file has float64 [2, 4], expected float [batch, 4]");
+}
+
+// A length of 0, as a decoder's past has before the first step.
+BOOST_AUTO_TEST_CASE(an_input_may_be_empty) {
+  test_tool::write_model(model, "Concat", [](onnx::ModelProto& changed) {
+    auto& graph = *changed.mutable_graph();
+    auto& past = *graph.add_input() = graph.input(0);
+    past.set_name("past");
+    past.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0)->set_dim_param("p");
+    auto& node = *graph.mutable_node(0);
+    node.set_input(0, "past");
+    node.set_input(1, "x");
+    auto& axis = *node.add_attribute();
+    axis.set_name("axis");
+    axis.set_type(onnx::AttributeProto::INT);
+    axis.set_i(0);
+  });
+  const auto empty = write_input("empty.npy", {polychron::DataType::float32, {0, 4}});
+  const auto outcome = run_tool(run({"--input", "past=" + empty, "--bind", "p=0"}));
+  BOOST_TEST(outcome.errors == "");
+  BOOST_TEST(outcome.output == "y/sum  float32 [2, 4]  " + outputs + "/y_sum.npy\n");
+  const auto bench =
+      run_tool({"bench", model, "--bind", "p=0", "--bind", "batch=1", "--seconds", "0.01"});
+  BOOST_TEST(bench.exit_code == 0, bench.errors);
+}
+
+BOOST_AUTO_TEST_CASE(bench_takes_constants) {
+  const auto outcome = run_tool({"bench", model, "--constant", "x=" + array, "--seconds", "0.01"});
+  BOOST_TEST(outcome.exit_code == 0, outcome.errors);
 }
 
 BOOST_AUTO_TEST_CASE(wrong_models_are_named) {
