@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <opencv2/core/utility.hpp>
 #include <utility>
 
@@ -15,10 +16,13 @@ using polychron::Buffer;
 using polychron::Error;
 using polychron::ErrorKind;
 using polychron::Shape;
+using polychron::onnx::Session;
+using polychron::onnx::Sessions;
+using Bindings = std::map<std::string, Shape>;
 
 /// Pages of at most four sizes are served without building; lines have twelve widths.
-constexpr std::size_t max_detector_graphs = 4;
-constexpr std::size_t max_recognizer_graphs = 12;
+constexpr std::size_t max_detector_sessions = 4;
+constexpr std::size_t max_recognizer_sessions = 12;
 /// Lines on their way at a time: enough to keep the device busy, and a bound for memory.
 constexpr std::size_t max_in_flight = 16;
 
@@ -28,6 +32,27 @@ Buffer input_buffer(cv::Size size) {
 
 Shape input_shape(cv::Size size) {
   return {1, 3, static_cast<std::uint32_t>(size.height), static_cast<std::uint32_t>(size.width)};
+}
+
+/// Throws bad_data if the model has not exactly one input and one output.
+Sessions load(const polychron::Context& context, const std::filesystem::path& path,
+              const std::string& label, std::size_t most) {
+  const auto model = polychron::onnx::load(path);
+  if (model.summary().inputs.size() != 1 || model.summary().outputs.size() != 1)
+    throw Error(ErrorKind::bad_data, "expected a model with one input and one output")
+        .with_object("model '" + path.string() + "'");
+  return {context, model, {.most = most, .session = {.label = label}}};
+}
+
+Bindings of_size(const Sessions& sessions, cv::Size size) {
+  return {{sessions.summary().inputs.front().name, input_shape(size)}};
+}
+
+/// Returns without waiting for the result; any number of runs may be on their way.
+polychron::Future<polychron::NamedBuffers> run(const Session& session, Buffer&& input) {
+  polychron::NamedBuffers inputs;
+  inputs.emplace_back(session.inputs().front().first, std::move(input));
+  return session.run(std::move(inputs));
 }
 
 /// A model of the wrong kind would otherwise be read as nonsense.
@@ -48,8 +73,8 @@ ModelFiles models_in(const std::filesystem::path& directory) {
 PageReader::PageReader(polychron::Context context, const ModelFiles& files, ReaderOptions options)
     : options_(options),
       alphabet_(Alphabet::load(files.alphabet)),
-      detector_(context, files.detector, "detector", max_detector_graphs),
-      recognizer_(context, files.recognizer, "recognizer", max_recognizer_graphs) {
+      detector_(load(context, files.detector, "detector", max_detector_sessions)),
+      recognizer_(load(context, files.recognizer, "recognizer", max_recognizer_sessions)) {
   cv::setNumThreads(1);  // the processors are Polychron's
 }
 
@@ -113,18 +138,15 @@ std::vector<Corners> PageReader::find(const cv::Mat& picture, const Progress& pr
 }
 
 std::vector<Corners> PageReader::find(const cv::Mat& picture, cv::Size size) {
-  auto& graph = detector_.graph_for(input_shape(size));
+  detector_.prepare(of_size(detector_, size));  // is built while the picture is resized
   auto input = input_buffer(size);
   fill_detector_input(picture, size, input.as<float>());
-  auto map_shape = graph.input_shape();
+  const auto session = detector_.at(of_size(detector_, size));
+  auto map_shape = input_shape(size);
   map_shape[1] = 1;
-  expect_output(graph.output_shape(), map_shape, "detector");
-  const auto map = graph.run(std::move(input)).get();
-  return find_lines(map.as<float>(), size, picture.size(), options_.detection);
-}
-
-ShapedGraph& PageReader::graph_for_part(int width) {
-  return recognizer_.graph_for(input_shape({width_bucket(width), line_height}));
+  expect_output(session.outputs().front().second.shape, map_shape, "detector");
+  const auto outputs = run(session, std::move(input)).get();
+  return find_lines(outputs.front().second.as<float>(), size, picture.size(), options_.detection);
 }
 
 std::vector<Reading> PageReader::recognize(const cv::Mat& picture,
@@ -135,20 +157,24 @@ std::vector<Reading> PageReader::recognize(const cv::Mat& picture,
     Part part;
     cv::Mat pixels;
   };
+  const auto size_of = [](const Part& part) {
+    return cv::Size(width_bucket(part.width), line_height);
+  };
   std::vector<LinePart> parts;
   for (std::size_t line = 0; line < lines.size(); ++line) {
     const auto scaled = scaled_line(cut_line(picture, lines[line]));
     for (const auto& part : parts_of_line(scaled.cols)) {
       parts.push_back({line, part, scaled.colRange(part.start, part.start + part.width)});
-      graph_for_part(part.width);  // all of them start to build now
+      recognizer_.prepare(of_size(recognizer_, size_of(part)));  // all are built from now on
     }
   }
 
   std::vector<std::vector<Step>> paths(lines.size());
-  std::deque<polychron::Future<Buffer>> in_flight;
+  std::deque<polychron::Future<polychron::NamedBuffers>> in_flight;
   std::size_t finished = 0;
   const auto finish_oldest = [&] {
-    const auto probabilities = in_flight.front().get();
+    const auto outputs = in_flight.front().get();
+    const auto& probabilities = outputs.front().second;
     in_flight.pop_front();
     const auto& [line, part, pixels] = parts[finished++];
     auto path = best_path(probabilities.as<float>(), alphabet_.classes());
@@ -163,16 +189,16 @@ std::vector<Reading> PageReader::recognize(const cv::Mat& picture,
     if (progress && is_last) progress("reading lines", line + 1, lines.size());
   };
   for (const auto& [line, part, pixels] : parts) {
-    auto& graph = graph_for_part(part.width);
-    const auto& output = graph.output_shape();
+    const auto size = size_of(part);
+    const auto session = recognizer_.at(of_size(recognizer_, size));
+    const auto& output = session.outputs().front().second.shape;
     const auto steps = output.size() == 3 ? output[1] : 0;
     expect_output(output, {1, steps, static_cast<std::uint32_t>(alphabet_.classes())},
                   "recognizer");
-    const int width = width_bucket(part.width);
-    auto input = input_buffer({width, line_height});
-    fill_recognizer_input(pixels, width, input.as<float>());
+    auto input = input_buffer(size);
+    fill_recognizer_input(pixels, size.width, input.as<float>());
     if (in_flight.size() == max_in_flight) finish_oldest();
-    in_flight.push_back(graph.run(std::move(input)));
+    in_flight.push_back(run(session, std::move(input)));
   }
   while (!in_flight.empty()) finish_oldest();
 

@@ -18,7 +18,7 @@
 #include "examples/ocr/detection.hpp"
 #include "examples/ocr/page.hpp"
 #include "examples/ocr/recognition.hpp"
-#include "examples/ocr/shaped_model.hpp"
+#include "polychron/sessions.hpp"
 
 namespace ocr {
 
@@ -39,7 +39,7 @@ struct ReaderOptions {
 /// Tells how far read() is: "finding lines" or "reading lines", so many of so many.
 using Progress = std::function<void(std::string_view what, std::size_t done, std::size_t total)>;
 
-/// Keeps the models, and graphs and tensors for the sizes that were used last, from page to page.
+/// Keeps the models, and sessions for the sizes that were used last, from page to page.
 /// Reads one page at a time; readers that share a context, each on its own thread, are fine.
 class PageReader {
  public:
@@ -64,11 +64,9 @@ class PageReader {
   std::vector<Corners> find(const cv::Mat& picture, cv::Size size);
   std::vector<Reading> recognize(const cv::Mat& picture, const std::vector<Corners>& lines,
                                  const Progress& progress);
-  ShapedGraph& graph_for_part(int width);
-
   ReaderOptions options_;
   Alphabet alphabet_;
-  ShapedModel detector_, recognizer_;
+  polychron::onnx::Sessions detector_, recognizer_;
 };
 
 }  // namespace ocr

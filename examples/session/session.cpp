@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <polychron/polychron.hpp>
 #include <polychron/session.hpp>
+#include <polychron/sessions.hpp>
 #include <span>
 #include <utility>
 #include <vector>
@@ -40,6 +41,13 @@ void several_models_on_the_same_threads(const std::filesystem::path& path) {
   single.warm_up().get();
   pairs.warm_up().get();
   describe(pairs);
+}
+
+void requests_of_many_lengths(const Context& context, const std::filesystem::path& path) {
+  const onnx::Sessions sessions(context, onnx::load(path),
+                                {.most = 32, .round_up = {{"batch", 8}}});
+  const auto session = sessions.at({{"batch", {3}}});  // of 8 rows
+  describe(session);
 }
 
 void answer_later(const onnx::Session& session) {
@@ -99,6 +107,7 @@ int main(int count, char** arguments) try {
   load_and_run(path);
   several_models_on_the_same_threads(path);
   const onnx::Session session(path, {.bindings = {{"batch", {1}}}});
+  requests_of_many_lengths(session.context(), path);
   answer_later(session);
   memory_of_the_callers(session);
   tensors_that_stay(session);

@@ -21,6 +21,8 @@ BOOST_AUTO_TEST_CASE(what_the_page_quotes_works) {
              "run: 2 4 6 8\n"
              "input x: float32 [2, 4]\n"
              "declared: float [batch, 4]\n"
+             "input x: float32 [8, 4]\n"
+             "declared: float [batch, 4]\n"
              "later: 11 12 13 14\n"
              "compute: 1 2 3 4\n"
              "chained: 3 5 7 9\n"
