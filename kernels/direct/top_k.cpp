@@ -46,7 +46,8 @@ void select(const Selection& s, const T* in, Candidate<Key>* kept, std::int64_t*
     bar = kept[count - 1].key;
     has_bar = true;
   }
-  std::partial_sort(kept, kept + s.k, kept + count, is_better<Key>);
+  std::nth_element(kept, kept + s.k - 1, kept + count, is_better<Key>);
+  std::sort(kept, kept + s.k, is_better<Key>);
   for (std::size_t rank = 0; rank < s.k; ++rank) out[rank * step] = kept[rank].place;
 }
 
