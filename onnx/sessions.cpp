@@ -31,7 +31,8 @@ std::set<std::string> symbols_of(const Summary& model) {
 std::string text_of(const Shapes& bindings) {
   std::string text;
   for (const auto& [name, shape] : bindings)
-    text += " " + name + "=" + (shape.size() == 1 ? std::to_string(shape[0]) : to_string(shape));
+    text += " " + name + "=" +
+            (shape.size() == 1 ? std::to_string(shape[0]) : polychron::to_string(shape));
   return text;
 }
 
