@@ -1,9 +1,10 @@
 #include "base/kept_once.hpp"
 
+#include <pthread.h>
+
 #include <cstring>
 #include <functional>
 #include <mutex>
-#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -16,16 +17,6 @@ namespace {
 /// A place in the table takes a tenth of it.
 constexpr std::size_t least_bytes = 1024;
 
-/// What is alike has the same; nearly all that is not differs in it.
-std::size_t digest(const Buffer& bytes) {
-  constexpr std::size_t samples = 64, sample = 16;
-  const std::size_t step = bytes.size() / samples;
-  std::string taken = std::to_string(bytes.size());
-  for (std::size_t i = 0; i < samples; ++i)
-    taken.append(reinterpret_cast<const char*>(bytes.data()) + i * step, sample);
-  return std::hash<std::string>()(taken);
-}
-
 class Table {
  public:
   std::vector<KeptBytes> find(std::size_t key) {
@@ -36,6 +27,8 @@ class Table {
       if (auto bytes = place->second.lock()) found.push_back(std::move(bytes));
     return found;
   }
+  void lock() { mutex_.lock(); }
+  void unlock() { mutex_.unlock(); }
   void add(std::size_t key, const KeptBytes& bytes) {
     const std::lock_guard lock(mutex_);
     if (places_.size() >= next_sweep_) {
@@ -57,11 +50,21 @@ Table& table() {
   return table;
 }
 
+// A fork waits until nobody is in the table: its child would find the lock taken for ever.
+// Registered when the library is loaded, before there is a runtime to fork.
+[[maybe_unused]] const int registered =
+    pthread_atfork([] { table().lock(); }, [] { table().unlock(); }, [] { table().unlock(); });
+
 }  // namespace
+
+std::size_t content_digest(const Buffer& bytes) {
+  const std::string_view content(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return std::hash<std::string_view>()(content);
+}
 
 KeptBytes kept_once(KeptBytes bytes) {
   if (bytes == nullptr || bytes->size() < least_bytes) return bytes;
-  const auto key = digest(*bytes);
+  const auto key = content_digest(*bytes);
   for (auto& other : table().find(key))
     if (other->size() == bytes->size() &&
         std::memcmp(other->data(), bytes->data(), bytes->size()) == 0)

@@ -2,7 +2,12 @@
 // another.
 #include "base/kept_once.hpp"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <boost/test/unit_test.hpp>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -69,6 +74,45 @@ BOOST_AUTO_TEST_CASE(many_threads_agree_in_the_end) {
       const auto again = kept_once(bytes_of(2000 + i % 50));
       BOOST_TEST((again->bytes().back() == mine[i]->bytes().back()));
     }
+}
+
+BOOST_AUTO_TEST_CASE(one_bit_anywhere_is_looked_up_elsewhere) {
+  // Or each constant of a model would be compared with all others.
+  constexpr std::size_t size = 4096;
+  std::set<std::size_t> digests{content_digest(*bytes_of(size))};
+  for (std::size_t changed = 0; changed < size; ++changed)
+    BOOST_REQUIRE_MESSAGE(digests.insert(content_digest(*bytes_of(size, changed))).second,
+                          "a change at " << changed << " was not seen");
+}
+
+BOOST_AUTO_TEST_CASE(a_process_may_be_forked_while_others_are_in_there) {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  BOOST_TEST_MESSAGE("skipped: sanitizers do not follow the fork of a process with threads");
+#else
+  std::atomic<bool> enough{false};
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 0; i < 2; ++i)
+    threads.emplace_back([&enough, mine = bytes_of(2000 + i)] {
+      while (!enough) static_cast<void>(kept_once(mine));
+    });
+  int ended = 0;
+  constexpr int forks = 200;
+  for (int i = 0; i < forks; ++i) {
+    const auto child = fork();
+    BOOST_REQUIRE(child >= 0);
+    if (child == 0) {
+      alarm(20);  // ends a child that hangs
+      static_cast<void>(kept_once(bytes_of(3000)));
+      _exit(0);
+    }
+    int status = 0;
+    BOOST_REQUIRE(waitpid(child, &status, 0) == child);
+    ended += WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 1 : 0;
+    if (ended != i + 1) break;
+  }
+  enough = true;
+  BOOST_TEST(ended == forks, "child " << ended + 1 << " hangs");
+#endif
 }
 
 BOOST_AUTO_TEST_SUITE_END()
