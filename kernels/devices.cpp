@@ -5,28 +5,27 @@
 
 namespace polychron::kernels {
 
+namespace {
+
+std::string why_no_gpu() {
+  auto problem = onednn::gpu_problem();
+  return problem.empty() ? "oneDNN has a GPU engine here, but Polychron has no kernels for it yet"
+                         : problem;
+}
+
+}  // namespace
+
 std::vector<Device> find_devices() {
-  const auto found = onednn::probe_devices();
-  return {
-      {"cpu", found.library + ", " + found.cpu_isa, ""},
-      {"gpu", found.library,
-       found.gpu ? "oneDNN has a GPU engine here, but Polychron has no kernels for it yet"
-                 : found.gpu_note},
-  };
+  const auto library = onednn::library_version();
+  return {{"cpu", library + ", " + onednn::cpu_isa(), ""}, {"gpu", library, why_no_gpu()}};
 }
 
 Result<std::shared_ptr<Backend>> make_backend(std::string_view device) {
-  std::string known;
-  for (const Device& candidate : find_devices()) {
-    known += (known.empty() ? "" : ", ") + candidate.name;
-    if (candidate.name != device) continue;
-    if (!candidate.unavailable_reason.empty())
-      return Error(ErrorKind::not_supported, "device '" + candidate.name + "' is not available: " +
-                                                 candidate.unavailable_reason);
-    return make_cpu_backend();
-  }
+  if (device == "cpu") return make_cpu_backend();
+  if (device == "gpu")
+    return Error(ErrorKind::not_supported, "device 'gpu' is not available: " + why_no_gpu());
   return Error(ErrorKind::not_supported,
-               "there is no device '" + std::string(device) + "'; known are " + known);
+               "there is no device '" + std::string(device) + "'; known are cpu, gpu");
 }
 
 }  // namespace polychron::kernels

@@ -16,7 +16,8 @@ struct Device {
   std::string unavailable_reason;  ///< empty: it can be used
 };
 
-/// The devices that are known, also those that cannot be used.
+/// The devices that are known, also those that cannot be used. Looks for GPUs: see
+/// onednn::gpu_problem().
 std::vector<Device> find_devices();
 
 /// The backend of the device of that name; not_supported, with the reason, if it has none.

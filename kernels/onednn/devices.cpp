@@ -48,26 +48,25 @@ std::string isa_name(dnnl::cpu_isa isa) {
 
 }  // namespace
 
-Devices probe_devices() {
-  Devices devices;
+std::string library_version() {
   const dnnl_version_t& version = *dnnl_version();
-  devices.library = "oneDNN " + std::to_string(version.major) + "." +
-                    std::to_string(version.minor) + "." + std::to_string(version.patch);
-  devices.cpu_isa = isa_name(dnnl::get_effective_cpu_isa());
+  return "oneDNN " + std::to_string(version.major) + "." + std::to_string(version.minor) + "." +
+         std::to_string(version.patch);
+}
+
+std::string cpu_isa() { return isa_name(dnnl::get_effective_cpu_isa()); }
+
+std::string gpu_problem() {
+  if (dnnl_version()->gpu_runtime == DNNL_RUNTIME_NONE)
+    return "this build of oneDNN has no GPU runtime";
   try {
-    if (version.gpu_runtime == DNNL_RUNTIME_NONE) {
-      devices.gpu_note = "this build of oneDNN has no GPU runtime";
-    } else if (dnnl::engine::get_count(dnnl::engine::kind::gpu) == 0) {
-      devices.gpu_note = "oneDNN found no GPU that it can use";
-    } else {
-      const dnnl::engine gpu(dnnl::engine::kind::gpu, 0);
-      devices.gpu = true;
-      devices.gpu_note = "gpu engine 0";
-    }
+    if (dnnl::engine::get_count(dnnl::engine::kind::gpu) == 0)
+      return "oneDNN found no GPU that it can use";
+    const dnnl::engine gpu(dnnl::engine::kind::gpu, 0);
   } catch (const dnnl::error& error) {
-    devices.gpu_note = std::string("oneDNN's GPU engine fails: ") + error.what();
+    return std::string("oneDNN's GPU engine fails: ") + error.what();
   }
-  return devices;
+  return {};
 }
 
 }  // namespace polychron::kernels::onednn

@@ -5,13 +5,12 @@
 
 namespace polychron::kernels::onednn {
 
-/// Version, instruction set in use, and the GPU engine or the reason why there is none.
-struct Devices {
-  std::string library;  ///< "oneDNN 2.6.3"
-  std::string cpu_isa;  ///< "avx512_core_amx"
-  bool gpu = false;
-  std::string gpu_note;  ///< the engine's kind, or why there is none
-};
-Devices probe_devices();
+/// "oneDNN 2.6.3"
+std::string library_version();
+/// The instruction set in use: "avx512_core_amx".
+std::string cpu_isa();
+/// Why there is no GPU engine; empty if there is one. Loads every OpenCL driver of the machine, and
+/// the threads of some stay: only for those who ask for a GPU.
+std::string gpu_problem();
 
 }  // namespace polychron::kernels::onednn
