@@ -1,8 +1,8 @@
 // Recordings of a runtime: on, off, and out.
 #include <cstdlib>
-#include <fstream>
 #include <string>
 
+#include "base/new_file.hpp"
 #include "polychron/trace.hpp"
 #include "recording/file.hpp"
 #include "runtime/local_port.hpp"
@@ -10,30 +10,16 @@
 
 namespace polychron {
 
-namespace fs = std::filesystem;
-
-void save_trace(std::span<const std::byte> trace, const fs::path& path) {
-  const auto failed = [&](const std::string& why) {
-    return Error(ErrorKind::operation_error, why).with_operation("save_trace", path.string());
-  };
-  std::error_code error;
-  const auto status = fs::status(path, error);
-  // A rename would replace a device or a pipe.
-  if (fs::exists(status) && !fs::is_regular_file(status)) throw failed("it is not a regular file");
-  auto temporary = path;
-  temporary += ".part";
-  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-  file.write(reinterpret_cast<const char*>(trace.data()),
-             static_cast<std::streamsize>(trace.size()));
-  file.close();
-  error.clear();
-  if (file) fs::rename(temporary, path, error);
-  if (!file || error) {
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
-    throw failed(error ? "the recording cannot be put in its place: " + error.message()
-                       : "the recording cannot be written");
-  }
+void save_trace(std::span<const std::byte> trace, const std::filesystem::path& path) {
+  detail::with_errors([&] {
+    try {
+      NewFile file(path);
+      file.write(trace);
+      file.put_in_place();
+    } catch (const Error& error) {
+      throw error.with_operation("save_trace", path.string());
+    }
+  });
 }
 
 namespace detail {

@@ -1,11 +1,9 @@
 #include "tools/output_files.hpp"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <string>
 #include <system_error>
 
+#include "polychron/error.hpp"
 #include "tools/command.hpp"
 #include "tools/input_file.hpp"
 #include "tools/platform.hpp"
@@ -42,40 +40,30 @@ fs::path without_empty_parts(const fs::path& path) {
 }  // namespace
 
 OutputFiles::~OutputFiles() {
-  std::error_code ignored;
-  for (const auto& [from, to] : files_) {
-    fs::remove(from, ignored);
-    keep_when_interrupted(from);
-  }
+  for (const auto& each : files_) keep_when_interrupted(each.file.path());
 }
 
 void OutputFiles::add(const fs::path& path, std::vector<std::span<const std::byte>> parts) {
   refuse_all_but_files(path);
-  std::error_code error;
-  auto place = fs::is_symlink(path, error) ? fs::canonical(path, error) : path;
-  if (error) place = path;  // a link that leads nowhere is replaced
-  auto temporary = place;
-  temporary.replace_filename(".polychron." + std::to_string(process_id()) + "." +
-                             std::to_string(files_.size()));
-  files_.emplace_back(temporary, place);
-  remove_when_interrupted(temporary);
-  errno = 0;
-  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-  if (!file) throw refusal(path, std::strerror(errno));
-  for (const auto part : parts)
-    file.write(reinterpret_cast<const char*>(part.data()),
-               static_cast<std::streamsize>(part.size()));
-  file.close();
-  if (!file) throw refusal(path, errno != 0 ? std::strerror(errno) : "write error");
+  try {
+    auto& file = files_.emplace_back(File{path, polychron::NewFile(path)}).file;
+    remove_when_interrupted(file.path());
+    for (const auto part : parts) file.write(part);
+    file.close();
+  } catch (const polychron::Error& error) {
+    throw refusal(path, error.message());
+  }
 }
 
 void OutputFiles::commit() {
   while (!files_.empty()) {
-    const auto& [from, to] = files_.back();
-    std::error_code error;
-    fs::rename(from, to, error);
-    if (error) throw refusal(to, error.message());
-    keep_when_interrupted(from);
+    auto& [path, file] = files_.back();
+    try {
+      file.put_in_place();
+    } catch (const polychron::Error& error) {
+      throw refusal(path, error.message());
+    }
+    keep_when_interrupted(file.path());
     files_.pop_back();
   }
 }

@@ -4,8 +4,9 @@
 #include <cstddef>
 #include <filesystem>
 #include <span>
-#include <utility>
 #include <vector>
+
+#include "base/new_file.hpp"
 
 namespace tool {
 
@@ -24,7 +25,11 @@ class OutputFiles {
   void commit();
 
  private:
-  std::vector<std::pair<std::filesystem::path, std::filesystem::path>> files_;  ///< from, to
+  struct File {
+    std::filesystem::path place;  ///< as it was given
+    polychron::NewFile file;
+  };
+  std::vector<File> files_;
 };
 
 /// A directory that files are written to: made if it is not there, and removed again if nothing was

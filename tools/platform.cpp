@@ -80,8 +80,6 @@ std::string reason_not_writable(const std::filesystem::path& directory) {
   return access(directory.c_str(), W_OK | X_OK) == 0 ? "" : std::strerror(errno);
 }
 
-std::int64_t process_id() { return getpid(); }
-
 std::uint64_t peak_resident_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

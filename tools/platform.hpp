@@ -31,9 +31,6 @@ bool is_standard_stream(const std::filesystem::path& file);
 /// Why nothing can be made in `directory`; empty if it can.
 std::string reason_not_writable(const std::filesystem::path& directory);
 
-/// Distinguishes the temporary files of programs that run at the same time.
-std::int64_t process_id();
-
 /// The most memory that this process has had in use.
 std::uint64_t peak_resident_bytes();
 

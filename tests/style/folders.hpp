@@ -30,7 +30,8 @@ inline const std::map<std::string, std::set<std::string>> allowed{
     {"replay",
      {"base", "ops", "kernels", "messages", "recording", "runtime", "stress", "trace", "include"}},
     {"tools",
-     {"include", "conformance", "examples", "replay", "stress", "trace", "CLI", "nlohmann"}},
+     {"base", "include", "conformance", "examples", "replay", "stress", "trace", "CLI",
+      "nlohmann"}},
     {"fuzz", {"ops", "tools", "include", "onnx", "google", "fuzzer"}},
     {"bench", {"actors", "benchmark", "include"}},
 };

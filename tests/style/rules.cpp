@@ -28,11 +28,14 @@ const std::set<std::string> may_include_caf{"include/polychron/caf.hpp"};
 const std::map<std::string, std::set<std::string>> system_headers{
     {"base/buffer.cpp", {"sys", "sanitizer"}},
     {"base/fork.cpp", {"pthread.h"}},
+    {"base/kept_once.cpp", {"pthread.h"}},
+    {"base/new_file.cpp", {"fcntl.h", "unistd.h"}},
     {"examples/ocr/picture_jpeg.cpp", {"jpeglib.h"}},
     {"examples/ocr/picture_png.cpp", {"png.h"}},
     {"examples/ocr/picture_tiff.cpp", {"tiffio.h"}},
     {"examples/ocr/picture_webp.cpp", {"webp"}},
     {"kernels/direct/wide.hpp", {"immintrin.h"}},
+    {"recording/recorder.cpp", {"errno.h", "pthread.h"}},
     {"tools/platform.cpp", {"fcntl.h", "signal.h", "unistd.h", "sys"}}};
 
 /// Where threads may meet: everything with a lock or an atomic, and every thread that is started.
@@ -47,6 +50,7 @@ const std::vector<std::string> places_of_locks{
     "base/large_pages.hpp",          // whether large pages come fast, of all buffers
     "base/fork.cpp",                 // a number that a forked child raises
     "onnx/sessions.cpp",             // a table of sessions that callers share
+    "base/new_file.cpp",             // a number in the names of temporary files
     "onnx/spare_outputs",            // memory that a session's runs take and give back
     "replay/drivers",                // threads that take turns, one awake at a time
     "stress/fault_backend",          // tests and backends meet there

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 #include <set>
+#include <thread>
 
 #include "polychron/trace.hpp"
 #include "recording/codec.hpp"
@@ -161,6 +162,47 @@ BOOST_AUTO_TEST_CASE(a_file_appears_whole_or_not_at_all) {
     BOOST_TEST((error.kind() == ErrorKind::operation_error));
   }
   BOOST_TEST(std::distance(fs::directory_iterator(directory), fs::directory_iterator()) == 1);
+}
+
+BOOST_AUTO_TEST_CASE(two_that_write_to_one_place_do_not_mix_their_files) {
+  const auto directory = fs::path(polychron::testing::binary_directory()) / "tests" / "trace_both";
+  fs::remove_all(directory);
+  fs::create_directories(directory);
+  const auto place = directory / "run.trace";
+  const std::vector<std::byte> a(1 << 20, std::byte{'a'}), b(2 << 20, std::byte{'b'});
+  for (int round = 0; round < 40; ++round) {
+    {
+      const std::jthread other([&] { save_trace(a, place); });
+      save_trace(b, place);
+    }
+    std::ifstream file(place, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const auto& whole = text.size() == a.size() ? a : b;
+    BOOST_REQUIRE_EQUAL(text.size(), whole.size());
+    BOOST_REQUIRE(std::ranges::equal(std::as_bytes(std::span(text)), whole));
+  }
+  BOOST_TEST(std::distance(fs::directory_iterator(directory), fs::directory_iterator()) == 1);
+}
+
+BOOST_AUTO_TEST_CASE(files_beside_a_recording_are_left_alone) {
+  const auto directory =
+      fs::path(polychron::testing::binary_directory()) / "tests" / "trace_beside";
+  fs::remove_all(directory);
+  fs::create_directories(directory);
+  const auto text_of = [](const fs::path& path) {
+    std::ifstream file(path);
+    return std::string{std::istreambuf_iterator<char>(file), {}};
+  };
+  std::ofstream(directory / "precious") << "precious";
+  std::ofstream(directory / "run.trace.part") << "a user's";
+  fs::create_symlink("precious", directory / "other.trace.part");
+  const std::vector<std::byte> bytes(100);
+  save_trace(bytes, directory / "run.trace");
+  save_trace(bytes, directory / "other.trace");
+  BOOST_TEST(text_of(directory / "precious") == "precious");
+  BOOST_TEST(text_of(directory / "run.trace.part") == "a user's");
+  BOOST_TEST(fs::is_symlink(directory / "other.trace.part"));
+  BOOST_TEST(!fs::is_symlink(directory / "other.trace"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
