@@ -63,6 +63,8 @@ class Observer {
   /// The context is lost from now on, and `by` was the first to say so: a lane by the operation of
   /// `ticket`, the context's actor, or a caller's thread.
   virtual void loses(ActorId /*by*/, Ticket /*ticket*/) noexcept {}
+  /// From now on nothing of the context is told, for a while or for ever.
+  virtual void left_out() noexcept {}
   /// An actor has looked and found that the context is lost: it leaves what it was told alone.
   virtual void finds_lost(ActorId /*by*/) noexcept {}
   /// The operation of `ticket` failed, and the context's actor is not there any more to be told.

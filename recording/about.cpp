@@ -93,6 +93,7 @@ struct Visitor {
       to.footprint.lane = m.wait.at.lane;
       to.footprint.turn = m.wait.at.turn;
     }
+    if constexpr (requires { m.turn; }) to.footprint.turn = m.turn;
     if constexpr (requires { m.tensor; }) to.footprint.writes.push_back(m.tensor);
     if constexpr (requires { m.graph; }) to.footprint.graph = m.graph;
   }

@@ -41,6 +41,21 @@ Called describe(const msg::submit& call, bool contents, CallBytes& bytes) {
   return called;
 }
 
+std::size_t content_bytes(const msg::submit& call) noexcept {
+  std::size_t bytes = 0;
+  if (const auto* const write = std::get_if<msg::WriteTensor>(&call.call)) {
+    bytes = write->payload->view().size();
+  } else if (const auto* const create = std::get_if<msg::CreateTensor>(&call.call)) {
+    if (create->constant) bytes = create->constant->view().size();
+  } else if (const auto* const build = std::get_if<msg::Build>(&call.call)) {
+    for (const auto& value : build->description->values)
+      if (value.constant) bytes += value.constant->size();
+  } else if (const auto* const loan = std::get_if<msg::BatchRef>(&call.local.reply)) {
+    for (const auto& buffer : (*loan)->content.inputs) bytes += buffer.size();
+  }
+  return bytes;
+}
+
 std::uint64_t digest_of(std::span<const Buffer> buffers) {
   std::uint64_t digest = 1;
   for (const auto& buffer : buffers) {

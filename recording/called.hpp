@@ -22,6 +22,9 @@ struct CallBytes {
 /// `contents`: the bytes of tensors, constants and buffers are kept. Sets all but context and time.
 Called describe(const msg::submit& call, bool contents, CallBytes& bytes);
 
+/// The bytes of tensors, constants and buffers in it.
+std::size_t content_bytes(const msg::submit& call) noexcept;
+
 /// Tells contents apart, on any machine; never 0.
 std::uint64_t digest_of(std::span<const Buffer> buffers);
 

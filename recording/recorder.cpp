@@ -1,5 +1,8 @@
 #include "recording/recorder.hpp"
 
+#include <errno.h>
+#include <pthread.h>
+
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -66,7 +69,12 @@ struct Recorder::Writer {
            current.piece->size - current.piece->used.load(std::memory_order_relaxed) >= bytes;
   }
   void renew(std::size_t bytes) {
-    recorder->store_.renew(current, bytes);
+    std::array<char, 16> name{};  // of a thread: at most 15 bytes
+    const bool named = pthread_getname_np(pthread_self(), name.data(), name.size()) == 0 &&
+                       !std::string_view(program_invocation_short_name).starts_with(name.data());
+    const ThreadNamed record{name.data()};
+    recorder->store_.renew(current, bytes + (named ? most_bytes(record) : 0));
+    if (named) put(record);
     said.forget();
   }
   /// So that what is written next and what names it are in one piece.
@@ -85,6 +93,12 @@ struct Recorder::Writer {
                         std::memory_order_relaxed);
     piece.used.store(static_cast<std::size_t>(encoder.end() - piece.memory.get()),
                      std::memory_order_release);
+  }
+  /// Memory for the bytes of tensors: the next such record may be a long time off.
+  void put_large_away() noexcept {
+    if (!Store::large(current)) return;
+    recorder->store_.leave(current);
+    call_bytes = {};
   }
   /// What an actor is at; nullptr if that is not known here.
   Frame* frame_of(msg::ActorId actor) noexcept {
@@ -238,8 +252,12 @@ class Recorder::Ear final : public msg::Observer {
   void takes(msg::ActorId, const msg::submit& call) noexcept override {
     const auto kept = recorder_->calls_.load(std::memory_order_relaxed);
     if (kept == TraceCalls::none) return;
+    const bool contents = kept == TraceCalls::payloads;
+    // Not even copied: there would be no room for it.
+    if (contents && content_bytes(call) > recorder_->store_.most_bytes())
+      return recorder_->store_.count_dropped(1);
     tell([&](Writer& to) {
-      auto record = describe(call, kept == TraceCalls::payloads, to.call_bytes);
+      auto record = describe(call, contents, to.call_bytes);
       record.context = context_;
       record.at = recorder_->now();
       return record;
@@ -265,6 +283,9 @@ class Recorder::Ear final : public msg::Observer {
   }
   void finds_lost(msg::ActorId by) noexcept override {
     tell([&](Writer&) { return Lost{context_, recorder_->now(), by, 0, false}; });
+  }
+  void left_out() noexcept override {
+    tell([&](Writer&) { return LeftOut{context_, recorder_->now()}; });
   }
   void unheard(msg::ActorId lane, msg::Ticket ticket, const Error& error) noexcept override {
     tell([&](Writer& to) {
@@ -317,6 +338,7 @@ class Recorder::Ear final : public msg::Observer {
       const auto record = make(*to);
       say_context(*to, most_bytes(record));
       to->write(record);
+      to->put_large_away();
     } catch (...) {
       recorder_->store_.count_dropped(1);
     }

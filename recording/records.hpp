@@ -163,9 +163,20 @@ struct Unheard {
   std::string_view error;  ///< with its causes, a line each
 };
 
+/// From here on a context was left out, for a while or to the end (Context::set_traced).
+struct LeftOut {
+  ContextNumber context = 0;
+  Time at = 0;
+};
+
+/// What the thread that wrote this piece is called, unless that is the program's name.
+struct ThreadNamed {
+  std::string_view name;
+};
+
 /// In the order of their numbers in a file: new ones at the end.
-using Record =
-    std::variant<ContextNamed, ObjectNamed, PlanNamed, ActorBegan, ActorEnded, Sent, Handled,
-                 Carried, StepsTaken, Called, Answered, GivenBack, Rejected, Lost, Unheard>;
+using Record = std::variant<ContextNamed, ObjectNamed, PlanNamed, ActorBegan, ActorEnded, Sent,
+                            Handled, Carried, StepsTaken, Called, Answered, GivenBack, Rejected,
+                            Lost, Unheard, LeftOut, ThreadNamed>;
 
 }  // namespace polychron::recording

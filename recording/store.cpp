@@ -1,20 +1,17 @@
 #include "recording/store.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace polychron::recording {
-
-namespace {
-constexpr std::size_t least_piece = std::size_t{4} << 10, usual_piece = std::size_t{64} << 10;
-}
 
 void Store::begin(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   complete_.clear();
   live_.clear();
   bytes_ = 0;
-  most_bytes_ = bytes;
+  most_bytes_.store(bytes, std::memory_order_relaxed);
   dropped_.store(0, std::memory_order_relaxed);
   epoch_.fetch_add(1, std::memory_order_release);
   open_.store(true, std::memory_order_release);
@@ -25,11 +22,13 @@ void Store::renew(Current& current, std::size_t bytes) {
   const auto now = epoch_.load(std::memory_order_relaxed);
   if (current.piece && current.epoch == now) complete(std::exchange(current.piece, nullptr));
   if (current.thread == 0) current.thread = ++threads_;
-  const auto size = std::max(bytes, std::clamp(most_bytes_ / 16, least_piece, usual_piece));
+  const auto size = std::max(bytes, std::clamp(most_bytes() / 16, least_piece, usual_piece));
+  if (size > std::max(most_bytes(), usual_piece)) throw std::bad_alloc();
   current.piece = std::make_shared<Piece>(current.thread, size);
   current.epoch = now;
   live_.push_back(current.piece);
   bytes_ += size;
+  trim();
 }
 
 void Store::leave(Current& current) noexcept {
@@ -56,7 +55,11 @@ void Store::complete(PieceRef piece) {
     piece = small;
   }
   complete_.push_back(std::move(piece));
-  while (bytes_ > most_bytes_ && !complete_.empty()) {
+  trim();
+}
+
+void Store::trim() {
+  while (bytes_ > most_bytes() && !complete_.empty()) {
     count_dropped(complete_.front()->records.load(std::memory_order_relaxed));
     bytes_ -= complete_.front()->size;
     complete_.pop_front();

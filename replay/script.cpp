@@ -22,6 +22,7 @@ class Writer {
       : records_(records), matches_(trace::sent_of_handled(records)) {}
 
   Script write() {
+    if (records_.gaps) refuse("a context was left out of it at times (set_traced)");
     if (records_.dropped != 0)
       refuse("it lacks " + std::to_string(records_.dropped) +
              " records that there was no room for (TraceOptions::max_bytes)");

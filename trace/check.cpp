@@ -41,7 +41,7 @@ class Checker {
       if (event.kind == Event::Kind::call || event.kind == Event::Kind::step) continue;
       if (event.kind == Event::Kind::operation) {
         const bool within = event.cause && story_.events[*event.cause].begin <= event.begin;
-        if (story_.dropped == 0)
+        if (story_.complete())
           holds(within, [&] { return title(i) + " was carried out when nothing was handled"; });
         continue;
       }
@@ -65,7 +65,7 @@ class Checker {
               [&] { return message.name + " was handled before it was sent"; });
         continue;
       }
-      if (story_.dropped != 0) continue;
+      if (!story_.complete()) continue;
       // Whoever ended did not read its last mail; who was still at it had not come so far.
       const auto& to = story_.actors[*message.to_actor];
       const auto later = last_sent_of_handled().find(way_of(message));

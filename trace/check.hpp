@@ -17,7 +17,7 @@ struct Verdict {
 /// operations within its handlings; a ticket is carried out once; operations that share a tensor,
 /// one of them writing, in the order of their tickets; nothing touches a tensor after its release;
 /// what was sent is handled, unless its receiver ended or the recording did. Of a recording that
-/// had to drop records only what these cannot have made is told.
+/// had to drop records, or left a context out at times, only what these cannot have made is told.
 Verdict check(const Story& story);
 
 }  // namespace polychron::trace

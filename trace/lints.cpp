@@ -88,6 +88,7 @@ void add_long_waits(const Story& story, std::vector<Lint>& lints) {
   constexpr Time worth_telling = 1'000'000;
   std::map<std::string, Worst> waits;
   for (const auto& wait : story.waits) {
+    if (wait.lease) continue;
     const auto& event = story.events[wait.event];
     const auto waited = wait.end - wait.begin;
     if (waited >= worth_telling && waited > event.duration && event.name != "release")
@@ -114,7 +115,7 @@ void add_errored_reads(const Story& story, std::vector<Lint>& lints) {
 }
 
 void add_tensors(const Story& story, std::vector<Lint>& lints) {
-  if (story.dropped != 0) return;  // who read it may be among what is missing
+  if (!story.complete()) return;  // who read it may be among what is missing
   struct Tensor {
     MaybeIndex written;
     bool read = false, created = false, released = false;
@@ -155,6 +156,9 @@ std::vector<Lint> lints_of(const Story& story) {
     lints.push_back(
         {std::to_string(story.dropped) + " records had no room: what is oldest is missing",
          std::nullopt});
+  if (story.gaps)
+    lints.push_back({"a context was left out at times (set_traced): what it did then is missing",
+                     std::nullopt});
   add_growing_queues(story, lints);
   add_tensors(story, lints);
   add_hogs(story, lints);

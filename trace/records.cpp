@@ -58,6 +58,10 @@ void add(Records& to, std::uint64_t thread, const recording::Record& record) {
           to.lost.push_back(r);
         } else if constexpr (std::is_same_v<R, recording::Unheard>) {
           to.unheard.push_back(r);
+        } else if constexpr (std::is_same_v<R, recording::ThreadNamed>) {
+          to.threads[thread] = r.name;
+        } else if constexpr (std::is_same_v<R, recording::LeftOut>) {
+          to.gaps = true;
         } else {
           static_assert(std::is_same_v<R, recording::StepsTaken>);
           to.steps.push_back(r);

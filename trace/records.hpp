@@ -34,6 +34,7 @@ struct Records {
     std::uint32_t lanes = 1;
   };
   std::map<std::uint64_t, Context> contexts;
+  std::map<std::uint64_t, std::string> threads;  ///< names of those that have one
   std::map<ObjectKey, ObjectName> objects;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<std::string>> plans;
   std::vector<recording::ActorBegan> began;
@@ -50,6 +51,7 @@ struct Records {
   std::vector<recording::Unheard> unheard;
   std::vector<std::string> messages, receivers, calls, operations, outcomes, operators;
   std::uint64_t dropped = 0;
+  bool gaps = false;  ///< a context was left out at times
   std::int64_t first = 0, taken = 0;
 };
 

@@ -79,9 +79,10 @@ struct Message {
 struct Wait {
   Index actor = 0;
   Time begin = 0, end = 0;
-  Index event = 0;  ///< the operation that waited
+  Index event = 0;  ///< the operation that waited; of a lease, the export
   MaybeIndex on;    ///< the operation that it waited for
   std::string text;
+  bool lease = false;  ///< from the grant of a lease to its end
 };
 
 /// What an operation that was carried out touches, and its place among the others.
@@ -91,6 +92,7 @@ struct Operation {
   std::uint32_t lane = 0;
   std::uint64_t turn = 0;
   std::vector<std::uint64_t> reads, writes;  ///< tensors
+  MaybeIndex message;                        ///< in which it was sent to its lane
 };
 
 /// A step function.
@@ -114,8 +116,12 @@ struct Story {
   std::vector<Wait> waits;
   std::vector<Counter> counters;
   std::vector<Lint> lints;
-  std::uint64_t dropped = 0;  ///< records; then what is missing proves nothing
+  std::uint64_t dropped = 0;  ///< records that had no room
+  bool gaps = false;          ///< a context was left out at times (Context::set_traced)
   Time length = 0;            ///< until the recording was looked at
+
+  /// Otherwise what is missing proves nothing.
+  bool complete() const noexcept { return dropped == 0 && !gaps; }
 };
 
 /// Reads what Runtime::trace() gave. Throws bad_data.

@@ -85,29 +85,53 @@ std::string longest_waits(const Story& story) {
   return text;
 }
 
+/// An event, in a line.
+std::string link_of(const Story& story, Index event) {
+  const auto& e = story.events[event];
+  const auto& actor = story.actors[e.actor];
+  static constexpr std::array doing{"calls ", "handles ", "carries out ",
+                                    "runs ",  "becomes ", "hears of "};
+  return line("  %9s  ", in_words(e.begin).c_str()) + actor.kind +
+         (actor.label.empty() ? "" : " " + actor.label) + " " +
+         doing[static_cast<std::size_t>(e.kind)] + title_of(e) +
+         (e.duration == 0 ? "" : ", " + in_words(e.duration)) + '\n';
+}
+
+/// What led to the operation: where it was sent to its lane, which is not where it was carried out
+/// if it had to wait.
+MaybeIndex origin_of(const Story& story, const Operation& operation) {
+  return operation.message ? story.messages[*operation.message].from : std::nullopt;
+}
+
 /// From the call to the end of the operation.
-Time latency(const Story& story, Index event) {
-  auto first = story.events[event].begin;
-  auto at = event;
-  for (std::size_t depth = 0; depth < 64 && story.events[at].cause; ++depth) {
-    at = *story.events[at].cause;
-    first = std::min(first, story.events[at].begin);
+Time latency(const Story& story, const Operation& operation) {
+  const auto& event = story.events[operation.event];
+  auto first = event.begin;
+  auto at = origin_of(story, operation);
+  for (std::size_t depth = 0; depth < 64 && at; ++depth) {
+    first = std::min(first, story.events[*at].begin);
+    at = story.events[*at].cause;
   }
-  return story.events[event].end() - first;
+  return event.end() - first;
 }
 
 std::string slowest_ticket(const Story& story) {
-  MaybeIndex slowest;
+  const Operation* slowest = nullptr;
   Time longest = -1;
   for (const auto& operation : story.operations) {
-    const auto time = latency(story, operation.event);
+    const auto time = latency(story, operation);
     if (time <= longest) continue;
     longest = time;
-    slowest = operation.event;
+    slowest = &operation;
   }
-  if (!slowest) return "";
-  return "\nThe slowest ticket, " + in_words(longest) + " from its call to its end\n" +
-         chain_of(story, *slowest);
+  if (slowest == nullptr) return "";
+  auto text = "\nThe slowest ticket, " + in_words(longest) + " from its call to its end\n";
+  if (const auto origin = origin_of(story, *slowest)) text += chain_of(story, *origin);
+  for (const auto& wait : story.waits)
+    if (!wait.lease && wait.event == slowest->event)
+      text += line("  %9s  ", in_words(wait.begin).c_str()) + wait.text + ", " +
+              in_words(wait.end - wait.begin) + '\n';
+  return text + link_of(story, slowest->event);
 }
 
 std::string errors(const Story& story) {
@@ -146,16 +170,7 @@ std::string chain_of(const Story& story, Index event) {
     chain.push_back(*cause);
   }
   std::string text;
-  for (auto at = chain.rbegin(); at != chain.rend(); ++at) {
-    const auto& e = story.events[*at];
-    const auto& actor = story.actors[e.actor];
-    static constexpr std::array doing{"calls ", "handles ", "carries out ",
-                                      "runs ",  "becomes ", "hears of "};
-    text += line("  %9s  ", in_words(e.begin).c_str()) + actor.kind +
-            (actor.label.empty() ? "" : " " + actor.label) + " " +
-            doing[static_cast<std::size_t>(e.kind)] + title_of(e) +
-            (e.duration == 0 ? "" : ", " + in_words(e.duration)) + '\n';
-  }
+  for (auto at = chain.rbegin(); at != chain.rend(); ++at) text += link_of(story, *at);
   return text;
 }
 

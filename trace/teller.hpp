@@ -50,6 +50,9 @@ class Teller {
 
   // -- what follows from it (teller_waits.cpp)
   void find_states();
+  void find_leases();
+  /// When others may go on; a lease's export: when that has ended.
+  Time over(Index event) const;
   void find_waits();
   void count();
 
@@ -64,6 +67,9 @@ class Teller {
   std::vector<Index> event_of_carried_;
   std::map<Key, Index> sent_operations_;     ///< context and ticket: the carry_out
   std::map<Key, Index> carried_operations_;  ///< likewise: the event
+  /// Of exports, by context and tensor: in the order of their begin.
+  std::map<Key, std::vector<Index>> exports_;
+  std::map<Index, Time> lease_ends_;         ///< of exports whose lease has ended
   std::vector<std::vector<Span>> tracks_;    ///< handlings and operations of each actor
 };
 

@@ -63,9 +63,13 @@ Index Teller::actor_of(std::uint64_t context, std::uint64_t number, const std::s
 
 Index Teller::caller_of(std::uint64_t thread, Time seen) {
   const auto [place, is_new] = callers_.try_emplace(thread, story_.actors.size());
-  if (is_new)
-    story_.actors.push_back({"caller", "thread " + std::to_string(thread), std::nullopt,
-                             Band::callers, 0, seen, std::nullopt});
+  if (is_new) {
+    auto label = "thread " + std::to_string(thread);
+    if (const auto named = records_.threads.find(thread); named != records_.threads.end())
+      label += " '" + named->second + "'";
+    story_.actors.push_back(
+        {"caller", std::move(label), std::nullopt, Band::callers, 0, seen, std::nullopt});
+  }
   return place->second;
 }
 
@@ -98,7 +102,10 @@ void Teller::label_actors() {
   for (Index i = 0; i < records_.sent.size(); ++i) {
     auto& to = story_.actors[receiver_of_sent_[i]];
     const auto& sent = records_.sent[i].record;
-    if (to.kind == "device" && sent.footprint.turn != 0) {
+    // Of lanes, by what they are to carry out: other messages name the lanes that they are about.
+    const bool operation =
+        name_in(records_.messages, std::size_t{sent.about.message} + 1) == "carry_out";
+    if (to.kind == "device" && operation) {
       to.lane = sent.footprint.lane;
       to.label = "lane " + std::to_string(to.lane);
     } else if (to.kind == "context" && to.label.empty() && to.context &&

@@ -41,6 +41,36 @@ void Teller::find_states() {
   for (const auto& r : records_.answered) tell(r.context, r.ticket, r.at, r.error);
 }
 
+void Teller::find_leases() {
+  // Of each lane, by the turn of the export: when it heard that the lease is over.
+  std::map<std::pair<Index, std::uint64_t>, Time> ends;
+  for (Index i = 0; i < records_.sent.size(); ++i) {
+    const auto& sent = records_.sent[i].record;
+    const auto handled = handled_of_sent_[i];
+    if (!handled || name_in(records_.messages, std::size_t{sent.about.message} + 1) != "end_lease")
+      continue;
+    const auto& hearing = story_.events[*event_of_handled_[*handled]];
+    ends.try_emplace({hearing.actor, sent.footprint.turn}, hearing.begin);
+  }
+  for (const auto& operation : story_.operations) {
+    const auto& event = story_.events[operation.event];
+    if (event.name != "export" || event.state != Event::State::done) continue;
+    for (const auto tensor : operation.writes)
+      exports_[{operation.context, tensor}].push_back(operation.event);
+    const auto end = ends.find({event.actor, operation.turn});
+    if (end == ends.end() || end->second < event.end()) continue;
+    lease_ends_[operation.event] = end->second;
+    story_.waits.push_back(
+        {event.actor, event.end(), end->second, operation.event, std::nullopt,
+         event.object + " is on lease (ticket " + std::to_string(event.ticket) + ")", true});
+  }
+}
+
+Time Teller::over(Index event) const {
+  const auto lease = lease_ends_.find(event);
+  return lease == lease_ends_.end() ? story_.events[event].end() : lease->second;
+}
+
 void Teller::find_waits() {
   // Of each lane, its operations in the order in which they were carried out.
   std::map<Index, std::vector<Index>> lanes;
@@ -54,38 +84,47 @@ void Teller::find_waits() {
     const auto& at = records_.sent[sent->second].record.footprint;
     turns[{r.context, at.lane, at.turn}] = event_of_carried_[i];
     story_.operations.push_back(
-        {event_of_carried_[i], *context, at.lane, at.turn, at.reads, at.writes});
+        {event_of_carried_[i], *context, at.lane, at.turn, at.reads, at.writes, sent->second});
   }
+  find_leases();
   std::map<Index, std::size_t> position;
   for (const auto& [lane, events] : lanes)
     for (std::size_t i = 0; i < events.size(); ++i) position[events[i]] = i;
-  for (Index i = 0; i < event_of_carried_.size(); ++i) {
-    const auto& r = records_.carried[i];
-    const auto source = sent_operations_.find({r.context, r.ticket});
-    if (source == sent_operations_.end()) continue;
-    const auto& sent = records_.sent[source->second].record;
-    const auto index = event_of_carried_[i];
+  for (const auto& operation : story_.operations) {
+    const auto index = operation.event;
     const auto& event = story_.events[index];
+    const auto& sent = records_.sent[*operation.message].record;
     const auto arrived = time_of(sent.at);
     if (arrived >= event.begin) continue;
     Wait wait{event.actor, arrived, event.begin, index, std::nullopt, ""};
-    // Whatever ended last before it began: what was ahead of it on its lane, or what it needs of
-    // another.
+    // Whatever was over last before it began: what was ahead of it on its lane, a lease of what it
+    // touches, or what it needs of another lane.
     Time latest = arrived;
     const auto consider = [&](Index other) {
-      const auto& before = story_.events[other];
-      if (before.end() <= latest || before.end() > event.begin || other == index) return;
-      latest = before.end();
+      const auto end = over(other);
+      if (end <= latest || end > event.begin || other == index) return;
+      latest = end;
       wait.on = other;
     };
     if (const auto at = position.at(index); at > 0) consider(lanes[event.actor][at - 1]);
+    for (const auto* tensors : {&operation.reads, &operation.writes})
+      for (const auto tensor : *tensors)
+        if (const auto exported = exports_.find({operation.context, tensor});
+            exported != exports_.end())
+          for (const auto other : exported->second)
+            if (story_.events[other].ticket < event.ticket) consider(other);
     for (std::size_t k = 0; k + 1 < sent.footprint.waits.size(); k += 2)
       if (const auto other =
-              turns.find({r.context, sent.footprint.waits[k], sent.footprint.waits[k + 1]});
+              turns.find({sent.context, sent.footprint.waits[k], sent.footprint.waits[k + 1]});
           other != turns.end())
         consider(other->second);
-    wait.text = title_of(event) + " waits for " +
-                (wait.on ? title_of(story_.events[*wait.on]) : "its lane's thread");
+    wait.text = title_of(event) + " waits for ";
+    if (!wait.on)
+      wait.text += "its lane's thread";
+    else if (lease_ends_.contains(*wait.on))
+      wait.text += "the end of a lease: " + title_of(story_.events[*wait.on]);
+    else
+      wait.text += title_of(story_.events[*wait.on]);
     story_.waits.push_back(std::move(wait));
   }
 }
@@ -136,6 +175,7 @@ void Teller::count() {
 
 Story Teller::tell() {
   story_.dropped = records_.dropped;
+  story_.gaps = records_.gaps;
   story_.length = time_of(records_.taken);
   find_contexts();
   find_actors();

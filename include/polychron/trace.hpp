@@ -18,15 +18,16 @@ enum class TraceCalls : std::uint8_t {
 /// Options of Runtime::start_trace().
 struct TraceOptions {
   /// Most bytes that a recording keeps: the latest, a few tens of bytes each message. What it had
-  /// to drop is counted in it. (Each thread that calls has up to 64 KiB in any case.)
+  /// to drop is counted in it, as is a call with more bytes than that. (Each thread that calls has
+  /// up to 64 KiB in any case.)
   std::size_t max_bytes = std::size_t{64} << 20;
   /// Take the time of each step of every plan, too. Costs two looks at the clock a step.
   bool steps = false;
   TraceCalls calls = TraceCalls::sizes;  ///< what is kept of them
 };
 
-/// Writes a recording (Runtime::trace()) to `path`: the whole file or nothing. Throws
-/// operation_error.
+/// Writes a recording (Runtime::trace()) to `path`: the whole file or nothing, also if others write
+/// there at the same time. Throws operation_error, out_of_memory.
 void save_trace(std::span<const std::byte> trace, const std::filesystem::path& path);
 
 }  // namespace polychron

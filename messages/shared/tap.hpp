@@ -22,8 +22,11 @@ class Tap {
     return closed_.load(std::memory_order_relaxed) == 0 ? observer_.get() : nullptr;
   }
   void listen(bool on) noexcept { set(not_recording, !on); }
-  /// Whoever listens hears nothing of this context.
-  void mute(bool on) noexcept { set(muted, on); }
+  /// Whoever listens hears nothing of this context, except that it is so.
+  void mute(bool on) noexcept {
+    if (auto* const listener = on ? observer() : nullptr) listener->left_out();
+    set(muted, on);
+  }
 
  private:
   static constexpr std::uint8_t not_recording = 1, muted = 2;

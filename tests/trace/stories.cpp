@@ -1,11 +1,19 @@
 // What is recorded of a context: calls, messages, operations, errors, steps, waits.
+#include <pthread.h>
+
+#include <algorithm>
+#include <atomic>
+#include <latch>
+#include <set>
 #include <thread>
 
+#include "tests/allocated.hpp"
+#include "tests/patience.hpp"
 #include "tests/trace/recorded.hpp"
+#include "trace/summary.hpp"
 
 using namespace polychron;
-using testing::operations;
-using testing::Recorded;
+using namespace polychron::testing;
 using trace::Event;
 
 BOOST_AUTO_TEST_SUITE(stories)
@@ -236,6 +244,140 @@ BOOST_AUTO_TEST_CASE(threads_that_end_leave_what_they_did) {
   const auto story = trace::tell(bytes);
   BOOST_TEST(operations(story, "write").size() == 50U);
   BOOST_TEST(std::ranges::count(story.actors, "caller", &trace::Actor::kind) == 51);
+}
+
+BOOST_AUTO_TEST_CASE(calls_with_more_bytes_than_there_is_room_for_are_dropped) {
+  Recorded recorded({.max_bytes = 1 << 20, .calls = TraceCalls::payloads});
+  constexpr std::uint32_t count = 1 << 20;  // 4 MiB
+  const auto tensor =
+      recorded.context.create_tensor({{DataType::float32, {count}}, true, true, "large"}).get();
+  const std::vector<float> values(count);
+  const bool tell = can_tell_allocated();
+  const auto round = [&] {
+    recorded.context.write_tensor(tensor, values);
+    recorded.context.read_tensor(tensor).get();
+  };
+  round();
+  const auto before = tell ? allocated_bytes() : 0;
+  for (int thread = 0; thread < 4; ++thread) {
+    std::latch recorded_one(1), enough(1);
+    const std::jthread caller([&] {
+      round();
+      recorded_one.count_down();
+    });
+    recorded_one.wait();
+  }
+  if (tell) BOOST_TEST(allocated_bytes() < before + (4U << 20U));
+  const auto story = recorded.story();
+  BOOST_TEST(story.dropped > 0U);
+  check_promises(story);
+}
+
+BOOST_AUTO_TEST_CASE(a_gap_is_no_sign_of_a_defect) {
+  // The executor is called on the lane's thread: it holds that up.
+  Gate gate;
+  RuntimeOptions options;
+  std::atomic<bool> held{false};
+  options.executor = [&, latch = gate.latch()](const auto& task) {
+    held = true;
+    latch->wait();
+    task();
+  };
+  Runtime runtime(options);
+  runtime.start_trace();
+  auto traced = runtime.create_context().get();
+  const auto t = traced.create_tensor({one_number, true, true, "t"}).get();
+  const auto leased = traced.create_tensor({one_number, true, true, "leased"}).get();
+  const auto lease = traced.export_tensor(leased, LeaseMode::fail).get();
+  traced.read_tensor(t).then([](const Result<Buffer>&) {});
+  BOOST_TEST(comes([&] { return held.load(); }));
+  const auto sent = traced.read_tensor(t);
+  traced.read_tensor(leased).wait();  // the context's actor refuses it, after it has sent that
+  traced.set_traced(false);
+  gate.open();
+  sent.wait();
+  traced.set_traced(true);
+  traced.read_tensor(t).get();
+  const auto story = trace::tell(runtime.trace());
+  BOOST_TEST(story.gaps);
+  for (const auto& broken : trace::check(story).broken) BOOST_ERROR(broken);
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_for_a_lease_says_so_and_the_lease_is_seen) {
+  Recorded recorded({}, {.lanes = 2});
+  const auto prices = recorded.tensor("prices"), out = recorded.tensor("out");
+  const auto other = recorded.tensor("other");
+  const auto graph = recorded.graph("g");
+  auto lease = recorded.context.export_tensor(prices).get();
+  recorded.context.dispatch(graph, {{"in", prices}}, {{"out", out}}, {.label = "needs prices"});
+  recorded.context.read_tensor(other).get();  // goes on meanwhile
+  lease.return_now();
+  recorded.context.read_tensor(out).get();
+  const auto story = recorded.story();
+  check_promises(story);
+  const auto exported = operations(story, "export"), waited = operations(story, "dispatch");
+  BOOST_REQUIRE(exported.size() == 1U && waited.size() == 1U);
+  bool seen = false, explained = false;
+  for (const auto& wait : story.waits) {
+    seen |= wait.lease && wait.event == exported.front() &&
+            wait.text.starts_with("tensor 'prices' is on lease");
+    if (wait.lease || wait.event != waited.front()) continue;
+    explained = wait.on == exported.front();
+    BOOST_TEST(wait.text.find("waits for the end of a lease: export of tensor 'prices'") !=
+                   std::string::npos,
+               wait.text);
+  }
+  BOOST_TEST(seen);
+  BOOST_TEST(explained);
+}
+
+BOOST_AUTO_TEST_CASE(each_lane_has_a_name_of_its_own) {
+  Recorded recorded({}, {.lanes = 3});
+  const auto a = recorded.tensor("a"), b = recorded.tensor("b"), c = recorded.tensor("c");
+  const auto graph = recorded.graph("g");
+  for (int i = 0; i < 50; ++i) {  // lanes wait for each other
+    recorded.context.dispatch(graph, {{"in", a}}, {{"out", b}});
+    recorded.context.dispatch(graph, {{"in", a}}, {{"out", c}});
+    recorded.context.dispatch(graph, {{"in", b}}, {{"out", a}});
+  }
+  recorded.context.read_tensor(c).get();
+  recorded.context.read_tensor(a).get();
+  const auto story = recorded.story();
+  std::set<std::string> names;
+  for (const auto& actor : story.actors)
+    if (actor.kind == "device" && !actor.label.empty())
+      BOOST_TEST(names.insert(actor.label).second, "two are called " << actor.label);
+  BOOST_TEST(!names.empty());
+}
+
+BOOST_AUTO_TEST_CASE(threads_have_their_names) {
+  Recorded recorded;
+  const auto tensor = recorded.tensor("t");
+  std::thread named([&] {
+    pthread_setname_np(pthread_self(), "holder");
+    recorded.context.read_tensor(tensor).get();
+  });
+  named.join();
+  const auto story = recorded.story();
+  BOOST_TEST(std::ranges::any_of(story.actors, [](const trace::Actor& actor) {
+    return actor.kind == "caller" && actor.label.ends_with("'holder'");
+  }));
+}
+
+BOOST_AUTO_TEST_CASE(the_slowest_ticket_is_followed_from_its_own_call) {
+  Recorded recorded;
+  const auto prices = recorded.tensor("prices");
+  recorded.runtime.start_trace();  // without what came first, which waited for threads
+  auto lease = recorded.context.export_tensor(prices).get();
+  recorded.context.write_tensor(prices, std::vector{1.0F}, {.label = "held up"});
+  // Whatever comes meanwhile takes less long.
+  for (int i = 0; i < 20; ++i) static_cast<void>(recorded.graph("g"));
+  lease.return_now();
+  recorded.context.read_tensor(prices).get();
+  const auto text = trace::summary(recorded.story());
+  const auto section = text.substr(text.find("The slowest ticket"));
+  BOOST_TEST(section.find("calls write 'held up'") != std::string::npos, text);
+  BOOST_TEST(section.find("waits for the end of a lease") != std::string::npos, text);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
