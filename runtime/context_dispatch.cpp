@@ -17,20 +17,29 @@ using detail::Port;
 using detail::reporting;
 using detail::TensorHandle;
 
-Error bind_error(const GraphHandle& graph, const DispatchOptions& options, std::string message) {
-  return Error(ErrorKind::type_error, std::move(message))
-      .with_operation("dispatch", options.label)
-      .with_object(graph.name());
-}
+/// What errors tell of a call: the graph, "dispatch" or "compute", and its label.
+struct CallSite {
+  const GraphHandle& graph;
+  const char* operation;
+  const DispatchOptions& options;
+
+  Error error(ErrorKind kind, std::string message) const {
+    return Error(kind, std::move(message))
+        .with_operation(operation, options.label)
+        .with_object(graph.name());
+  }
+  Error wrong(std::string message) const {
+    return error(ErrorKind::type_error, std::move(message));
+  }
+};
 
 /// The ids of `tensors` in the order of the graph's inputs or outputs (`side`).
-msg::TensorIds bind(const std::shared_ptr<ContextHandle>& context, const GraphHandle& graph,
-                    const char* side, const NamedDescriptors& declared, const NamedTensors& tensors,
-                    const DispatchOptions& options) {
+msg::TensorIds bind(const std::shared_ptr<ContextHandle>& context, const CallSite& call,
+                    const char* side, const NamedDescriptors& declared,
+                    const NamedTensors& tensors) {
   if (tensors.size() != declared.size())
-    throw bind_error(graph, options,
-                     "expected " + std::to_string(declared.size()) + " " + side + "s, got " +
-                         std::to_string(tensors.size()));
+    throw call.wrong("expected " + std::to_string(declared.size()) + " " + side + "s, got " +
+                     std::to_string(tensors.size()));
   msg::TensorIds ids;
   for (const auto& [name, descriptor] : declared) {
     // Few names: a scan beats a table.
@@ -38,56 +47,50 @@ msg::TensorIds bind(const std::shared_ptr<ContextHandle>& context, const GraphHa
         std::find_if(tensors.begin(), tensors.end(),
                      [&name = name](const auto& entry) { return entry.first == name; });
     if (named == tensors.end())
-      throw bind_error(graph, options, std::string(side) + " '" + name + "' is not given");
+      throw call.wrong(std::string(side) + " '" + name + "' is not given");
     const auto& tensor = *TensorHandle::of(named->second);
     tensor.check_usable(context);
     if (tensor.is_constant)
-      throw bind_error(graph, options, tensor.name() + " is constant: give it to a GraphBuilder");
+      throw call.wrong(tensor.name() + " is constant: give it to a GraphBuilder");
     if (static_cast<const OperandDescriptor&>(tensor.descriptor) != descriptor)
-      throw bind_error(graph, options,
-                       std::string(side) + " '" + name + "' is " + to_string(descriptor) +
-                           ", but " + tensor.name() + " is " + to_string(tensor.descriptor));
+      throw call.wrong(std::string(side) + " '" + name + "': expected " + to_string(descriptor) +
+                       ", got " + tensor.name() + ", which is " + to_string(tensor.descriptor));
     ids.push_back(tensor.id);
   }
   return ids;
 }
 
-const GraphHandle& check_graph(const std::shared_ptr<ContextHandle>& context, const Graph& graph,
-                               const char* operation, const DispatchOptions& options) {
-  const auto& handle = *GraphHandle::of(graph);
-  if (handle.context != context)
-    throw bind_error(handle, options, "the graph belongs to another context");
+CallSite check_graph(const std::shared_ptr<ContextHandle>& context, const Graph& graph,
+                     const char* operation, const DispatchOptions& options) {
+  const CallSite call{*GraphHandle::of(graph), operation, options};
+  if (call.graph.context != context) throw call.wrong("the graph belongs to another context");
   context->check_alive();
-  if (handle.destroyed.done())
-    throw Error(ErrorKind::invalid_state, "the graph is destroyed")
-        .with_operation(operation, options.label)
-        .with_object(handle.name());
-  return handle;
+  if (call.graph.destroyed.done())
+    throw call.error(ErrorKind::invalid_state, "the graph is destroyed");
+  return call;
 }
 
 /// Places in what a caller gives. Few, at each call: no memory is asked for.
 using Places = boost::container::small_vector<std::size_t, 8>;
 
 /// Which of `buffers` serves each input or output, in the graph's order.
-Places match(const GraphHandle& graph, const char* side, const NamedDescriptors& declared,
-             const NamedBuffers& buffers, const DispatchOptions& options) {
+Places match(const CallSite& call, const char* side, const NamedDescriptors& declared,
+             const NamedBuffers& buffers) {
   if (buffers.size() != declared.size())
-    throw bind_error(graph, options,
-                     "expected " + std::to_string(declared.size()) + " " + side + "s, got " +
-                         std::to_string(buffers.size()));
+    throw call.wrong("expected " + std::to_string(declared.size()) + " " + side + "s, got " +
+                     std::to_string(buffers.size()));
   Places order;
   for (const auto& [name, descriptor] : declared) {
     const auto named =
         std::find_if(buffers.begin(), buffers.end(),
                      [&name = name](const auto& entry) { return entry.first == name; });
     if (named == buffers.end())
-      throw bind_error(graph, options, std::string(side) + " '" + name + "' is not given");
+      throw call.wrong(std::string(side) + " '" + name + "' is not given");
     static_cast<void>(named->second.data());  // a detached buffer is a type_error
     if (named->second.size() != *byte_length(descriptor))
-      throw bind_error(graph, options,
-                       std::string(side) + " '" + name + "' is " + to_string(descriptor) +
-                           ", but its buffer has " + std::to_string(named->second.size()) +
-                           " bytes");
+      throw call.wrong(std::string(side) + " '" + name + "': expected " +
+                       std::to_string(*byte_length(descriptor)) + " bytes (" +
+                       to_string(descriptor) + "), got " + std::to_string(named->second.size()));
     order.push_back(static_cast<std::size_t>(named - buffers.begin()));
   }
   return order;
@@ -136,28 +139,46 @@ std::string places_of(msg::TensorId id, const NamedTensors& inputs, const NamedT
   return tensor + " is given twice" + places;
 }
 
-void check_distinct(const GraphHandle& graph, const DispatchOptions& options,
-                    const NamedTensors& named_inputs, const NamedTensors& named_outputs,
-                    const msg::TensorIds& inputs, const msg::TensorIds& outputs) {
-  boost::container::small_vector<msg::TensorId, 8> all;
-  for (const auto* ids : {&inputs, &outputs})
-    for (const auto id : *ids) all.push_back(id);
+/// What is written is nothing else in the same dispatch. What is only read may be several inputs,
+/// as in browsers; the specification's text refuses that, and so does a strict context.
+void check_distinct(const CallSite& call, const NamedTensors& named_inputs,
+                    const NamedTensors& named_outputs, const msg::TensorIds& inputs,
+                    const msg::TensorIds& outputs) {
+  boost::container::small_vector<msg::TensorId, 8> all(inputs.begin(), inputs.end());
+  std::sort(all.begin(), all.end());
+  if (!call.graph.context->strict) all.erase(std::unique(all.begin(), all.end()), all.end());
+  all.insert(all.end(), outputs.begin(), outputs.end());
   std::sort(all.begin(), all.end());
   const auto twice = std::adjacent_find(all.begin(), all.end());
-  if (twice != all.end())
-    throw bind_error(graph, options, places_of(*twice, named_inputs, named_outputs));
+  if (twice != all.end()) throw call.wrong(places_of(*twice, named_inputs, named_outputs));
 }
 
 }  // namespace
+
+const Buffer& buffer_of(const NamedBuffers& buffers, std::string_view name) {
+  const auto named = std::ranges::find(buffers, name, &NamedBuffers::value_type::first);
+  if (named != buffers.end()) return named->second;
+  return detail::with_errors([&]() -> const Buffer& {
+    std::string known;
+    for (const auto& entry : buffers) known += (known.empty() ? "'" : ", '") + entry.first + "'";
+    throw Error(ErrorKind::type_error, "there is no buffer '" + std::string(name) +
+                                           "'; there are " + (known.empty() ? "none" : known));
+  });
+}
+
+Buffer& buffer_of(NamedBuffers& buffers, std::string_view name) {
+  return const_cast<Buffer&>(buffer_of(std::as_const(buffers), name));
+}
 
 void Context::dispatch(const Graph& graph, const NamedTensors& inputs, const NamedTensors& outputs,
                        const DispatchOptions& options) {
   const auto& context = ContextHandle::of(*this);
   reporting(context, [&] {
-    const auto& handle = check_graph(context, graph, "dispatch", options);
-    auto input_ids = bind(context, handle, "input", handle.built.inputs, inputs, options);
-    auto output_ids = bind(context, handle, "output", handle.built.outputs, outputs, options);
-    check_distinct(handle, options, inputs, outputs, input_ids, output_ids);
+    const auto call = check_graph(context, graph, "dispatch", options);
+    const auto& handle = call.graph;
+    auto input_ids = bind(context, call, "input", handle.built.inputs, inputs);
+    auto output_ids = bind(context, call, "output", handle.built.outputs, outputs);
+    check_distinct(call, inputs, outputs, input_ids, output_ids);
     auto& port = *context->port;
     const auto conditions = conditions_of(options);
     auto place = port.enter(Port::Door::operations, conditions);
@@ -173,9 +194,10 @@ Future<ComputeResult> Context::compute(const Graph& graph, NamedBuffers&& inputs
   const auto& context = ContextHandle::of(*this);
   Future<ComputeResult> future;
   reporting(context, [&] {
-    const auto& handle = check_graph(context, graph, "compute", options);
-    const auto input_order = match(handle, "input", handle.built.inputs, inputs, options);
-    const auto output_order = match(handle, "output", handle.built.outputs, outputs, options);
+    const auto call = check_graph(context, graph, "compute", options);
+    const auto& handle = call.graph;
+    const auto input_order = match(call, "input", handle.built.inputs, inputs);
+    const auto output_order = match(call, "output", handle.built.outputs, outputs);
     auto& port = *context->port;
     const auto conditions = conditions_of(options);
     auto place = port.enter(Port::Door::operations, conditions);

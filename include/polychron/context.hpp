@@ -64,6 +64,11 @@ struct WriteOptions {
 /// Buffers of compute() by name.
 using NamedBuffers = std::vector<std::pair<std::string, Buffer>>;
 
+/// The buffer of that name. Throws type_error, with the names that there are, if there is none.
+Buffer& buffer_of(NamedBuffers& buffers, std::string_view name);
+/// Likewise, to read.
+const Buffer& buffer_of(const NamedBuffers& buffers, std::string_view name);
+
 /// How long a step of a graph's plan took. Steps are of fused operators, in the plan's order.
 struct StepProfile {
   std::string label;           ///< of the operator
@@ -216,7 +221,8 @@ class Context {
 
   // -- graphs ------------------------------------------------------------------------------------
   /// Runs `graph` on the named tensors. Every input and output must be named exactly once, with a
-  /// tensor of its descriptor; no tensor may be given twice. Throws type_error, invalid_state.
+  /// tensor of its descriptor. One tensor may be several inputs (not with ContextOptions::strict);
+  /// an output is nothing else. Throws type_error, invalid_state.
   void dispatch(const Graph& graph, const NamedTensors& inputs, const NamedTensors& outputs,
                 const DispatchOptions& options = {});
 
