@@ -121,6 +121,10 @@ class Pictures {
                (options.pictures.size() == 1 ? "" : ' ' + std::to_string(pictures.size() + 1)),
            path});
     check_files(pictures, {{"--boxes", options.boxes}, {"--trace", options.trace}});
+    const auto ending = std::filesystem::path(options.boxes).extension().string();
+    if (!ending.empty() && ending != ".png" && ending != ".PNG")
+      throw UserError("--boxes '" + options.boxes +
+                      "': expected a name that ends with .png, as PNG " + "is what is written");
   }
 
   void read_all() {
@@ -202,7 +206,8 @@ void add_ocr(CLI::App& app, const Globals& globals) {
       ->type_name("DIR")
       ->check(not_empty("a directory"));
   command->add_flag("--json", options->json, "Print text, confidence and corners of each line");
-  command->add_option("--boxes", options->boxes, "Write the picture with the lines outlined")
+  command
+      ->add_option("--boxes", options->boxes, "Write the picture with the lines outlined, as PNG")
       ->type_name("OUT.png")
       ->check(not_empty("a file"));
   add_threads_option(*command, options->threads);

@@ -161,10 +161,12 @@ std::string number(double value) {
 void check_output(const std::string& name, const polychron::OperandDescriptor& descriptor,
                   std::span<const std::byte> actual, const onnx::TensorValue& expected) {
   const auto type = operand_type(expected);
-  if (expected.shape != descriptor.shape || (type && *type != descriptor.data_type))
-    throw Stopped{OnnxOutcome::failed, "output '" + name + "' is " + to_string(descriptor) +
-                                           ", expected " + expected.type + " " +
-                                           polychron::to_string(expected.shape)};
+  if (expected.shape != descriptor.shape || (type && *type != descriptor.data_type)) {
+    const auto name_of_type = type ? std::string(to_string(*type)) : expected.type;
+    throw Stopped{OnnxOutcome::failed, "output '" + name + "': expected " + name_of_type + " " +
+                                           polychron::to_string(expected.shape) + ", got " +
+                                           to_string(descriptor)};
+  }
   const auto bytes = onnx::operand_bytes(expected, descriptor.data_type);
   const auto worst = polychron::conformance::compare_close(
       actual, bytes.bytes(), descriptor.data_type, relative_tolerance, absolute_tolerance);

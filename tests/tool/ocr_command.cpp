@@ -259,6 +259,8 @@ BOOST_AUTO_TEST_CASE(mistakes_are_named) {
   check_mistake(run_tool({"ocr", directory / "."}), "it is a directory");
   check_mistake(run_tool({"ocr", text}), "it cannot be decoded; expected a PNG");
   check_mistake(run_tool({"ocr", picture, picture, "--boxes", text}), "expected one picture");
+  check_mistake(run_tool({"ocr", picture, "--boxes", directory / "boxes.jpg"}),
+                "boxes.jpg': expected a name that ends with .png");
   check_mistake(run_tool({"ocr", picture, "--models", directory / "none"}), "no such directory");
   check_mistake(run_tool({"ocr", picture, "--models", directory / "."}), "alphabet");
   check_mistake(run_tool({"ocr", ""}), "PICTURE: expected a file");
