@@ -161,7 +161,10 @@ struct UncapturedError final : polychron::detail::Deferred {
 
 void ContextState::observe(const Error& error, msg::Ticket ticket) {
   if (scopes_.take(error, ticket)) return;
-  environment().tell(LogLevel::error, error.what());
+  // Under load requests miss deadlines by the thousand, and clients cancel: no defect of anybody's.
+  const auto kind = error.root().kind();
+  const bool given_up = kind == ErrorKind::timed_out || kind == ErrorKind::aborted;
+  environment().tell(given_up ? LogLevel::info : LogLevel::error, error.what());
   if (!handler_) return;
   // A handler that is slower than the errors hears of some of them: the rest is counted.
   auto place = environment().events->try_enter_now();

@@ -9,7 +9,7 @@ namespace polychron {
 
 /// How much a record matters; what RuntimeOptions::log_level compares.
 enum class LogLevel : std::uint8_t {
-  info,     ///< contexts come and go, graphs are compiled
+  info,     ///< contexts come and go, graphs are compiled, operations miss their deadlines
   warning,  ///< something is not quite as was asked: what the importer warns of; a callback threw
   error     ///< a context is lost; an error that no error scope took
 };

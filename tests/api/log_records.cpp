@@ -100,6 +100,26 @@ BOOST_AUTO_TEST_CASE(errors_that_no_scope_takes) {
   BOOST_TEST(records.lines().size() == 1U);
 }
 
+BOOST_AUTO_TEST_CASE(missed_deadlines_are_no_errors) {
+  for (const auto least : {LogLevel::info, LogLevel::warning}) {
+    Records records;
+    {
+      Runtime runtime(records.options(least));
+      auto context = runtime.create_context().get();
+      const auto tensor = context.create_tensor(one).get();
+      WriteOptions late{.label = "late"};
+      late.deadline = std::chrono::steady_clock::now() - std::chrono::seconds(1);
+      context.write_tensor(tensor, std::vector{1.0F}, late);
+      context.pending().get();
+      static_cast<void>(context.read_tensor(tensor).take());
+    }
+    if (least == LogLevel::info)
+      records.has("write 'late'");
+    else
+      BOOST_TEST(records.lines().empty());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(callbacks_that_throw) {
   Records records;
   {
