@@ -3,6 +3,7 @@
 #pragma once
 
 #include <caf/all.hpp>
+#include <memory>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -25,22 +26,37 @@ struct Sender {
   caf::execution_unit* host = nullptr;
 };
 
-/// Sends what `make()` returns, and never blocks: a dead receiver drops the message, and what it
-/// carries. No sender stands in the message: nobody answers by CAF's means, and to count those who
-/// hold the sender would cost both threads a cache line.
+/// A message that is made: to send it needs no memory. No sender stands in it: nobody answers by
+/// CAF's means, and to count those who hold the sender would cost both threads a cache line.
+template <class Message>
+class Letter {
+ public:
+  /// Of what `make()` returns.
+  template <class Make>
+  Letter(caf::message_priority priority, const Make& make)
+      : element_(new caf::mailbox_element_vals<Message>(nullptr, caf::make_message_id(priority), {},
+                                                        MadeInPlace<Make>{make})) {}
+
+  /// Once. Never blocks: a dead receiver drops the message, and what it carries.
+  template <class Receiver>
+  void send(const Receiver& receiver, const Sender& from, const msg::Tap& tap) {
+    static_assert(caf::response_type<typename Receiver::signatures, Message>::valid,
+                  "a message of the receiver's protocol");
+    auto* const target = caf::actor_cast<caf::abstract_actor*>(receiver);
+    if (auto* const observer = tap.observer(); observer != nullptr) [[unlikely]]
+      observer->sent(from.id, target->id(), &std::as_const(std::get<0>(element_->data())));
+    target->enqueue(caf::mailbox_element_ptr(element_.release()), from.host);
+  }
+
+ private:
+  std::unique_ptr<caf::mailbox_element_vals<Message>, caf::detail::disposer> element_;
+};
+
+/// Sends what `make()` returns.
 template <class Receiver, class Make>
 void mail(const Receiver& receiver, caf::message_priority priority, const Sender& from,
           const msg::Tap& tap, const Make& make) {
-  using Message = std::invoke_result_t<const Make&>;
-  static_assert(caf::response_type<typename Receiver::signatures, Message>::valid,
-                "a message of the receiver's protocol");
-  auto* const target = caf::actor_cast<caf::abstract_actor*>(receiver);
-  auto* const element = new caf::mailbox_element_vals<Message>(
-      nullptr, caf::make_message_id(priority), {}, MadeInPlace<Make>{make});
-  caf::mailbox_element_ptr owned(element);
-  if (auto* const observer = tap.observer(); observer != nullptr) [[unlikely]]
-    observer->sent(from.id, target->id(), &std::as_const(std::get<0>(element->data())));
-  target->enqueue(std::move(owned), from.host);
+  Letter<std::invoke_result_t<const Make&>>(priority, make).send(receiver, from, tap);
 }
 
 }  // namespace polychron::actors

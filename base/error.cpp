@@ -50,6 +50,20 @@ Error::Error(ErrorKind kind, std::string message) {
   state_ = std::move(state);
 }
 
+namespace detail {
+
+// Never destroyed: handles may go later than any static.
+const Error& out_of_memory_error() noexcept {
+  static const Error& error = *new Error(ErrorKind::out_of_memory, "out of memory");
+  return error;
+}
+
+namespace {
+[[maybe_unused]] const Error& made_early = out_of_memory_error();
+}
+
+}  // namespace detail
+
 Error::Error(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
 ErrorKind Error::kind() const noexcept { return state_->kind; }

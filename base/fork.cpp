@@ -19,6 +19,16 @@ std::atomic<std::uint32_t> generation{0};
 
 std::uint32_t fork_generation() noexcept { return generation.load(std::memory_order_relaxed); }
 
+const Error& dropped_error() noexcept {
+  static const Error& error =
+      *new Error(ErrorKind::invalid_state, "the promise of this reply was dropped");
+  return error;
+}
+
+namespace {
+[[maybe_unused]] const Error& dropped_early = dropped_error();
+}
+
 Error forked_error() {
   return Error(ErrorKind::invalid_state,
                "this process was forked from the one that has the runtime: make a new Runtime");

@@ -178,13 +178,16 @@ void ModelState::count_operators() {
 const Summary& Model::summary() const noexcept { return state_->summary(); }
 
 Model load(const std::filesystem::path& path) {
-  return detail::located("model " + detail::quote(path.string()), [&] {
-    return detail::ModelState::make(detail::parse_file(path), detail::folder_of(path));
+  return polychron::detail::with_errors([&] {
+    return detail::located("model " + detail::quote(path.string()), [&] {
+      return detail::ModelState::make(detail::parse_file(path), detail::folder_of(path));
+    });
   });
 }
 
 Model load(std::span<const std::byte> bytes, const std::filesystem::path& base_directory) {
-  return detail::ModelState::make(detail::parse_bytes(bytes), base_directory);
+  return polychron::detail::with_errors(
+      [&] { return detail::ModelState::make(detail::parse_bytes(bytes), base_directory); });
 }
 
 std::string to_string(const ValueInfo& info) {

@@ -1,7 +1,6 @@
 // Session's calls: each goes to the state that its copies share.
 #include "polychron/session.hpp"
 
-#include <new>
 #include <utility>
 
 #include "onnx/session_state.hpp"
@@ -12,16 +11,7 @@ namespace {
 
 using detail::SessionState;
 using detail::Side;
-
-/// What `call` throws, as an Error.
-template <class F>
-auto with_errors(F call) -> decltype(call()) {
-  try {
-    return call();
-  } catch (const std::bad_alloc&) {
-    throw Error(ErrorKind::out_of_memory, "out of memory");
-  }
-}
+using polychron::detail::with_errors;
 
 /// A file's model is called as the file is, unless it has a label.
 SessionOptions labelled(SessionOptions options, const std::filesystem::path& model) {
@@ -63,10 +53,10 @@ Future<Answer> run_buffers(SessionState& state, NamedBuffers&& inputs, const Run
 
 Session::Session(const Context& context, const std::filesystem::path& model,
                  const SessionOptions& options)
-    : Session(build_file(context, model, options).get()) {}
+    : Session(with_errors([&] { return build_file(context, model, options).get(); })) {}
 
 Session::Session(const Context& context, const Model& model, const SessionOptions& options)
-    : Session(build(context, model, options).get()) {}
+    : Session(with_errors([&] { return build(context, model, options).get(); })) {}
 
 Session::Session(const std::filesystem::path& model, const SessionOptions& options,
                  const ContextOptions& of_context, const RuntimeOptions& of_runtime)
@@ -81,7 +71,7 @@ Session::Session(const Model& model, const SessionOptions& options,
 
 Future<Session> Session::build(const Context& context, const Model& model,
                                const SessionOptions& options) {
-  return SessionState::build(context, model, options);
+  return with_errors([&] { return SessionState::build(context, model, options); });
 }
 
 SessionState& Session::state() const {
@@ -131,11 +121,11 @@ void Session::dispatch(const NamedTensors& inputs, const NamedTensors& outputs,
 }
 
 Future<Tensor> Session::create_input_tensor(std::string_view name) const {
-  return state().create_tensor(Side::input, name);
+  return with_errors([&] { return state().create_tensor(Side::input, name); });
 }
 
 Future<Tensor> Session::create_output_tensor(std::string_view name) const {
-  return state().create_tensor(Side::output, name);
+  return with_errors([&] { return state().create_tensor(Side::output, name); });
 }
 
 Future<void> Session::warm_up(int at_once) const {

@@ -47,7 +47,7 @@ bool Stage::may_make(std::size_t index) const {
 void Stage::end_leases() {
   for (auto& site : sites)
     for (const auto& [id, out] : std::exchange(site.leases, {}))
-      site.port->submit_end(msg::ReturnLease{out.tensor, id});
+      site.port->prepare_end(msg::ReturnLease{out.tensor, id})->send();
 }
 
 msg::Reply Caller::reply_for(const msg::Call& call, std::size_t index) {

@@ -9,7 +9,6 @@
 #include "ops/infer.hpp"
 #include "ops/table.hpp"
 #include "runtime/builder_bridge.hpp"
-#include "runtime/with_errors.hpp"
 
 namespace polychron::detail {
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "runtime/handles.hpp"
-#include "runtime/with_errors.hpp"
 
 namespace polychron::detail {
 

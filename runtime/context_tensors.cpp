@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/aligned.hpp"
 #include "ops/dimensions.hpp"
 #include "polychron/context.hpp"
 #include "runtime/calls.hpp"
@@ -195,10 +196,17 @@ Future<Tensor> Context::create_constant_tensor(const OperandDescriptor& descript
                                                std::string label) {
   const auto& context = ContextHandle::of(*this);
   return rejecting(context->port->origin(), [&] {
-    static_cast<void>(bytes.data());  // a detached buffer is a type_error
-    return create_constant(
-        context, descriptor, std::move(label), bytes.size(), [&] { return std::move(bytes); },
-        [&](Buffer& back) { bytes = std::move(back); });
+    const auto view = std::as_const(bytes).bytes();  // a detached buffer is a type_error
+    const bool usable = aligned_for(descriptor.data_type, view);
+    auto future = create_constant(
+        context, descriptor, std::move(label), bytes.size(),
+        [&] { return usable ? std::move(bytes) : Buffer::copy_of(view); },
+        [&](Buffer& back) {
+          if (bytes.detached()) bytes = std::move(back);
+        });
+    // Also when a copy was taken.
+    if (!bytes.detached()) static_cast<void>(Buffer(std::move(bytes)));
+    return future;
   });
 }
 

@@ -6,13 +6,15 @@
 namespace polychron {
 
 std::vector<DeviceInfo> devices() {
-  std::vector<DeviceInfo> infos;
-  for (auto& device : kernels::find_devices()) {
-    const bool available = device.unavailable_reason.empty();
-    infos.push_back({std::move(device.name), std::move(device.description), available,
-                     std::move(device.unavailable_reason)});
-  }
-  return infos;
+  return detail::with_errors([] {
+    std::vector<DeviceInfo> infos;
+    for (auto& device : kernels::find_devices()) {
+      const bool available = device.unavailable_reason.empty();
+      infos.push_back({std::move(device.name), std::move(device.description), available,
+                       std::move(device.unavailable_reason)});
+    }
+    return infos;
+  });
 }
 
 namespace detail {

@@ -1,10 +1,10 @@
 // GraphBuilder: each call goes to the state that it shares with its operands.
 #include "polychron/graph_builder.hpp"
 
+#include "base/aligned.hpp"
 #include "base/kept_once.hpp"
 #include "ops/number.hpp"
 #include "runtime/builder_state.hpp"
-#include "runtime/with_errors.hpp"
 
 namespace polychron {
 
@@ -49,9 +49,7 @@ Operand GraphBuilder::constant(const OperandDescriptor& descriptor, Buffer&& byt
   return with_errors([&] {
     auto& state = state_of(state_);
     state.check_constant(descriptor, bytes.bytes().size());
-    const DataType type = descriptor.data_type;
-    const std::size_t element = is_packed(type) ? 1 : byte_size(type);
-    if (reinterpret_cast<std::uintptr_t>(bytes.data()) % element != 0) {
+    if (!aligned_for(descriptor.data_type, std::as_const(bytes).bytes())) {
       const auto copy = std::make_shared<const Buffer>(Buffer::copy_of(bytes.bytes()));
       const Operand constant = state.add_constant(descriptor, copy);
       Buffer(std::move(bytes));

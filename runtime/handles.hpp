@@ -52,7 +52,8 @@ struct TensorHandle {
         id(context->ids.next()),
         descriptor(std::move(desc)),
         constant(constant_bytes),
-        is_constant(constant_bytes != nullptr) {}
+        is_constant(constant_bytes != nullptr),
+        ending_(context->port->prepare_end(msg::DestroyTensor{id})) {}
   ~TensorHandle() { destroy(); }
   TensorHandle(const TensorHandle&) = delete;
   TensorHandle& operator=(const TensorHandle&) = delete;
@@ -64,7 +65,7 @@ struct TensorHandle {
   std::string name() const { return describe_object("tensor", descriptor.label, id); }
   std::uint64_t bytes() const { return *polychron::byte_length(descriptor); }
   void destroy() {
-    if (destroyed.claim()) context->port->submit_end(msg::DestroyTensor{id});
+    if (destroyed.claim()) ending_->send();
   }
   void check_usable(const std::shared_ptr<ContextHandle>& by) const;
 
@@ -75,11 +76,17 @@ struct TensorHandle {
   const std::weak_ptr<const Buffer> constant;
   const bool is_constant;
   msg::Once destroyed;
+
+ private:
+  const std::unique_ptr<Port::Ending> ending_;
 };
 
 struct GraphHandle {
   GraphHandle(std::shared_ptr<ContextHandle> owner, std::string graph_label)
-      : context(std::move(owner)), id(context->ids.next()), label(std::move(graph_label)) {}
+      : context(std::move(owner)),
+        id(context->ids.next()),
+        label(std::move(graph_label)),
+        ending_(context->port->prepare_end(msg::DestroyGraph{id})) {}
   ~GraphHandle() { destroy(); }
   GraphHandle(const GraphHandle&) = delete;
   GraphHandle& operator=(const GraphHandle&) = delete;
@@ -89,7 +96,7 @@ struct GraphHandle {
 
   std::string name() const { return describe_object("graph", label, id); }
   void destroy() {
-    if (destroyed.claim()) context->port->submit_end(msg::DestroyGraph{id});
+    if (destroyed.claim()) ending_->send();
   }
 
   const std::shared_ptr<ContextHandle> context;
@@ -97,15 +104,22 @@ struct GraphHandle {
   const std::string label;
   msg::Built built;  ///< written before the handle is handed out
   msg::Once destroyed;
+
+ private:
+  const std::unique_ptr<Port::Ending> ending_;
 };
 
 /// What a TensorLease holds. Returns the memory when it goes.
 struct LeaseHandle {
   LeaseHandle(std::shared_ptr<TensorHandle> owner, msg::LeaseRef rented)
-      : tensor(std::move(owner)), id(tensor->context->ids.next()), lease(std::move(rented)) {}
+      : tensor(std::move(owner)),
+        id(tensor->context->ids.next()),
+        lease(std::move(rented)),
+        ending_(tensor->context->port->prepare_end(msg::ReturnLease{tensor->id, id})) {}
   ~LeaseHandle() {
-    lease->on_revoked(nullptr);
-    if (submitted) tensor->context->port->submit_end(msg::ReturnLease{tensor->id, id});
+    // In a forked child nobody is there to run what is posted.
+    if (!tensor->context->port->forked()) lease->on_revoked(nullptr);
+    if (submitted) ending_->send();
   }
   LeaseHandle(const LeaseHandle&) = delete;
   LeaseHandle& operator=(const LeaseHandle&) = delete;
@@ -115,6 +129,9 @@ struct LeaseHandle {
   const msg::LeaseId id;
   const msg::LeaseRef lease;
   bool submitted = false;  ///< the context knows of it; written before the handle is shared
+
+ private:
+  const std::unique_ptr<Port::Ending> ending_;
 };
 
 }  // namespace polychron::detail

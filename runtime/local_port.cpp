@@ -7,46 +7,69 @@ namespace polychron::detail {
 LocalPort::~LocalPort() {
   // In a forked child its actors stay: their end would tell others by locks and conditions that
   // threads which are not there may have been in.
-  if (fork_generation() != generation_)
-    caf::intrusive_ptr_add_ref(caf::actor_cast<caf::actor_control_block*>(actor_));
+  if (forked()) caf::intrusive_ptr_add_ref(caf::actor_cast<caf::actor_control_block*>(actor_));
 }
 
-template <class Make>
-void LocalPort::send(const Make& make) const {
+void LocalPort::send(actors::Letter<msg::submit>&& letter) const {
   auto* const door =
       environment_->helping && !msg::carries_actors() ? environment_->helping->door() : nullptr;
-  actors::mail(actor_, caf::message_priority::normal, {0, door}, environment_->tap, make);
+  letter.send(actor_, {0, door}, environment_->tap);
 }
 
 void LocalPort::submit(msg::Call&& call, msg::LocalPart&& local) {
-  if (fork_generation() != generation_) throw Error(forked_error());
-  try {
-    send([&] { return msg::submit{std::move(call), std::move(local)}; });
-  } catch (const std::bad_alloc&) {
-    throw Error(ErrorKind::out_of_memory, "no memory for a message to the context");
-  }
+  if (forked()) throw Error(forked_error());
+  with_errors([&] {
+    send({caf::message_priority::normal, [&] {
+            return msg::submit{std::move(call), std::move(local)};
+          }});
+  });
 }
 
-void LocalPort::submit_end(msg::Call call) noexcept {
-  if (fork_generation() != generation_) return;  // there is nobody to hear it
-  actors::until_there_is_memory([&] { send([&] { return msg::submit{call, {}}; }); });
+class LocalPort::LocalEnding final : public Port::Ending {
+ public:
+  LocalEnding(const LocalPort& port, msg::Call&& call)
+      : port_(port), letter_(caf::message_priority::normal, [&] {
+          return msg::submit{std::move(call), {}};
+        }) {}
+  void send() noexcept override {
+    if (!port_.forked()) port_.send(std::move(letter_));  // else there is nobody to hear it
+  }
+
+ private:
+  const LocalPort& port_;
+  actors::Letter<msg::submit> letter_;
+};
+
+std::unique_ptr<Port::Ending> LocalPort::prepare_end(msg::Call&& call) {
+  return std::make_unique<LocalEnding>(*this, std::move(call));
 }
 
 void LocalPort::end(LostReason reason, const char* message) noexcept {
-  if (fork_generation() != generation_) return;
+  if (forked()) return;
   // Resolved here, so that this thread's next call already sees it, and what is queued is not
   // carried out.
-  actors::until_there_is_memory([&] { environment_->lose(reason, message); });
-  actors::until_there_is_memory([&] {
-    actors::mail(actor_, caf::message_priority::high, {}, environment_->tap, [] {
-      return msg::submit{msg::DestroyContext{}, {}};
-    });
-  });
+  environment_->lose(reason, message);
+  if (said_goodbye_.claim()) goodbye_.send(actor_, {}, environment_->tap);
+}
+
+void LocalPort::wait_for_callbacks(const msg::Conditions& conditions) {
+  auto& backlog = environment_->lost->backlog();
+  auto& admission = *environment_->admission;
+  const auto most = admission.most();
+  // A callback that calls would wait for itself; a driven world has one thread.
+  if (backlog.below(most) || msg::Callbacks::on_its_thread() || environment_->meanwhile) return;
+  if (admission.policy() == AdmissionPolicy::block)
+    return backlog.wait_below(most, conditions, environment_->now);
+  admission.count_refusal();
+  throw Error(ErrorKind::quota_exceeded, "the callbacks of " + std::to_string(most) +
+                                             " replies wait for the thread that runs callbacks, as "
+                                             "many as operations may be in flight");
 }
 
 msg::Place LocalPort::enter(Door door, const msg::Conditions& conditions) {
   switch (door) {
     case Door::operations:
+      wait_for_callbacks(conditions);
       return environment_->admission->enter(conditions);
     case Door::queries:
       return environment_->queries->enter();
@@ -81,7 +104,7 @@ void LocalPort::report(const Error& error) noexcept {
 }
 
 void LocalPort::log(LogLevel level, std::string_view message) const noexcept {
-  if (fork_generation() == generation_) environment_->tell(level, message);
+  if (!forked()) environment_->tell(level, message);
 }
 
 ContextStats LocalPort::stats() const {

@@ -11,7 +11,10 @@ class LocalPort final : public Port {
   LocalPort(actors::EnvironmentRef environment, context_actor actor)
       : environment_(std::move(environment)),
         actor_(std::move(actor)),
-        origin_(environment_->lost) {}
+        origin_(environment_->lost),
+        goodbye_(caf::message_priority::high, [] {
+          return msg::submit{msg::DestroyContext{}, {}};
+        }) {}
   LocalPort(const LocalPort&) = delete;
   LocalPort& operator=(const LocalPort&) = delete;
   ~LocalPort() override;
@@ -22,6 +25,7 @@ class LocalPort final : public Port {
   const std::shared_ptr<const Origin>& origin() const override { return origin_; }
   bool lost() const noexcept override { return environment_->lost->lost(); }
   Error loss() const override { return environment_->lost->error(); }
+  bool forked() const noexcept override { return fork_generation() != generation_; }
   Future<LostInfo> watch_loss() override { return environment_->lost->watch(environment_->lost); }
   void destroy() noexcept override { end(LostReason::destroyed, "the context was destroyed"); }
   /// Likewise, for the reason that it names.
@@ -42,7 +46,7 @@ class LocalPort final : public Port {
   }
 
   void submit(msg::Call&& call, msg::LocalPart&& local) override;
-  void submit_end(msg::Call call) noexcept override;
+  std::unique_ptr<Ending> prepare_end(msg::Call&& call) override;
   void report(const Error& error) noexcept override;
 
   void log(LogLevel level, std::string_view message) const noexcept override;
@@ -51,12 +55,15 @@ class LocalPort final : public Port {
   ContextStats stats() const override;
 
  private:
-  template <class Make>
-  void send(const Make& make) const;
+  class LocalEnding;
+  void send(actors::Letter<msg::submit>&& letter) const;
+  void wait_for_callbacks(const msg::Conditions& conditions);
 
   const actors::EnvironmentRef environment_;
   const context_actor actor_;
   const std::shared_ptr<const Origin> origin_;
+  actors::Letter<msg::submit> goodbye_;
+  msg::Once said_goodbye_;
   const std::uint32_t generation_ = fork_generation();
 };
 

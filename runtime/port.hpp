@@ -25,6 +25,8 @@ class Port {
   /// True once the context is destroyed or lost. Cheap.
   virtual bool lost() const noexcept = 0;
   virtual Error loss() const = 0;
+  /// Whether this process was forked from the context's.
+  virtual bool forked() const noexcept = 0;
   virtual Future<LostInfo> watch_loss() = 0;
   /// At once: from when this returns every call is refused, and nothing queued is carried out.
   virtual void destroy() noexcept = 0;
@@ -51,8 +53,15 @@ class Port {
   // -- calls
   /// Puts a call on the content timeline. Throws out_of_memory.
   virtual void submit(msg::Call&& call, msg::LocalPart&& local) = 0;
-  /// Likewise for the end of an object, which must not fail.
-  virtual void submit_end(msg::Call call) noexcept = 0;
+  /// How an object will say that it has ended: made with the object, while there is memory, because
+  /// its end must not fail. The port outlives it.
+  class Ending {
+   public:
+    virtual ~Ending() = default;
+    /// Once.
+    virtual void send() noexcept = 0;
+  };
+  virtual std::unique_ptr<Ending> prepare_end(msg::Call&& call) = 0;
   /// Lets error scopes see what a call threw; unless so many are on their way already that one more
   /// tells nobody anything.
   virtual void report(const Error& error) noexcept = 0;

@@ -4,7 +4,8 @@
 
 namespace polychron {
 
-Runtime::Runtime(const RuntimeOptions& options) : state_(detail::RuntimeState::create(options)) {}
+Runtime::Runtime(const RuntimeOptions& options)
+    : state_(detail::with_errors([&] { return detail::RuntimeState::create(options); })) {}
 
 Runtime::Runtime(std::shared_ptr<detail::RuntimeState> state) : state_(std::move(state)) {}
 
@@ -27,7 +28,7 @@ std::vector<RemainingActor> Runtime::shutdown(std::chrono::nanoseconds patience)
 }
 
 void Runtime::start_trace(const TraceOptions& options) {
-  if (state_) state_->start_trace(options);
+  if (state_) detail::with_errors([&] { state_->start_trace(options); });
 }
 
 void Runtime::stop_trace() noexcept {
@@ -35,7 +36,7 @@ void Runtime::stop_trace() noexcept {
 }
 
 std::vector<std::byte> Runtime::trace() const {
-  return state_ ? state_->trace() : std::vector<std::byte>{};
+  return state_ ? detail::with_errors([&] { return state_->trace(); }) : std::vector<std::byte>{};
 }
 
 std::uint64_t Runtime::callback_exceptions() const noexcept {
@@ -43,11 +44,12 @@ std::uint64_t Runtime::callback_exceptions() const noexcept {
 }
 
 Future<Context> Runtime::create_context(const ContextOptions& options) {
-  if (!state_)
+  return detail::with_errors([&] {
+    if (state_) return state_->create_context(options);
     return detail::rejected<Future<Context>>(
         Error(ErrorKind::type_error, "this Runtime was moved from")
             .with_operation("create_context", options.label));
-  return state_->create_context(options);
+  });
 }
 
 }  // namespace polychron

@@ -31,11 +31,19 @@ std::string thrown(const std::exception_ptr& exception) {
   }
 }
 
+constexpr int most_threads = 1024, most_lanes = 256;
+
 std::optional<std::string> wrong_options(const ContextOptions& options) {
-  if (options.threads < 1)
-    return "a context needs at least one thread, got " + std::to_string(options.threads);
-  if (options.lanes < 1 || options.lanes > 256)
-    return "a context has 1 to 256 lanes, got " + std::to_string(options.lanes);
+  if (options.threads < 1 || options.threads > most_threads)
+    return "threads: expected 1 to " + std::to_string(most_threads) + ", got " +
+           std::to_string(options.threads);
+  if (options.lanes < 1 || options.lanes > most_lanes)
+    return "lanes: expected 1 to " + std::to_string(most_lanes) + ", got " +
+           std::to_string(options.lanes);
+  if (options.lanes * options.threads > most_threads)
+    return "lanes with threads each: expected at most " + std::to_string(most_threads) +
+           " threads in all, got " + std::to_string(options.lanes) + " times " +
+           std::to_string(options.threads);
   if (options.max_in_flight < 1) return "max_in_flight must be at least 1";
   return std::nullopt;
 }
@@ -58,9 +66,10 @@ class RuntimeState::Origin final : public detail::Origin {
 
 std::shared_ptr<RuntimeState> RuntimeState::create(const RuntimeOptions& options,
                                                    BackendFactory factory) {
-  if (options.scheduler_threads < 0)
-    throw Error(ErrorKind::type_error,
-                "scheduler_threads is 0 or more, got " + std::to_string(options.scheduler_threads));
+  if (options.scheduler_threads < 0 || options.scheduler_threads > most_threads)
+    throw Error(ErrorKind::type_error, "scheduler_threads: expected 0 to " +
+                                           std::to_string(most_threads) + ", got " +
+                                           std::to_string(options.scheduler_threads));
   const std::shared_ptr<RuntimeState> state(new RuntimeState, end);
   state->factory_ = std::move(factory);
   try {
@@ -242,7 +251,7 @@ Future<Context> RuntimeState::create_context(const ContextOptions& options) {
     return refuse({ErrorKind::out_of_memory,
                    std::string("no thread could be had for its lanes: ") + error.what()});
   } catch (const std::bad_alloc&) {
-    return refuse({ErrorKind::out_of_memory, "out of memory"});
+    return refuse(out_of_memory_error());
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -76,6 +77,23 @@ class Error : public std::exception {
   explicit Error(std::shared_ptr<const State> state);
   std::shared_ptr<const State> state_;
 };
+
+namespace detail {
+
+/// "out of memory". Made when the library is loaded: to throw it needs no memory.
+const Error& out_of_memory_error() noexcept;
+
+/// What `call` throws, as an Error: without memory that is out_of_memory.
+template <class F>
+auto with_errors(F&& call) -> decltype(call()) {
+  try {
+    return call();
+  } catch (const std::bad_alloc&) {
+    throw Error(out_of_memory_error());
+  }
+}
+
+}  // namespace detail
 
 /// "512 MiB", "1.5 KiB", "64 bytes".
 std::string describe_bytes(std::uint64_t bytes);

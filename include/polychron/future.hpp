@@ -36,6 +36,9 @@ namespace detail {
 std::uint32_t fork_generation() noexcept;
 /// What calls on things from before a fork report.
 Error forked_error();
+/// Of a promise without a runtime that is dropped. Made early: that must not need memory.
+const Error& dropped_error() noexcept;
+class Origin;
 
 /// User's code on its way to the thread that runs it. Linked by the queue that it waits in, so that
 /// handing it over cannot fail.
@@ -44,6 +47,8 @@ class Deferred {
   virtual ~Deferred() = default;
   /// Runs the user's code, once; what that throws comes out.
   virtual void run() = 0;
+  /// Whose backlog it is part of while it waits for the thread that runs callbacks; null: nobody's.
+  virtual const Origin* origin_of_reply() const noexcept { return nullptr; }
 
  private:
   friend class DeferredQueue;
@@ -57,6 +62,10 @@ class Origin {
   virtual Error error() const noexcept = 0;
   /// Runs a callback where the runtime runs callbacks.
   virtual void post(std::shared_ptr<Deferred> callback) const noexcept = 0;
+
+  /// The callback of a reply begins to wait for the thread that runs callbacks, and has been taken.
+  virtual void waits() const noexcept {}
+  virtual void taken() const noexcept {}
 
   /// What a thread that is about to wait may do instead.
   enum class Help : std::uint8_t {
@@ -138,6 +147,7 @@ class FutureState final : public Deferred, public std::enable_shared_from_this<F
   }
 
   void run() override { std::exchange(continuation_, nullptr)(std::move(*result_)); }
+  const Origin* origin_of_reply() const noexcept override { return origin_.get(); }
 
   const std::shared_ptr<const Origin>& origin() const noexcept { return origin_; }
   /// Whether a continuation waits for this to be settled.
@@ -276,19 +286,24 @@ auto future_of(F&& call) {
 template <class T>
 class Promise {
  public:
+  /// A promise of one's own: its future is rejected with invalid_state if nobody answers.
+  Promise() : Promise(make()) {}
   /// Nobody waits: settling does nothing.
-  Promise() = default;
-  /// A promise with a future behind it. `origin`: what the future is rejected with if nobody
-  /// answers (by default invalid_state), and where its callbacks run.
+  explicit Promise(std::nullptr_t) noexcept {}
+  /// The library's own. `origin`: what the future is rejected with if nobody answers, and where its
+  /// callbacks run.
   static Promise make(std::shared_ptr<const detail::Origin> origin = nullptr) {
-    Promise promise;
+    Promise promise(nullptr);
     promise.core_ = std::make_shared<Core>(std::move(origin));
     return promise;
   }
 
-  /// The one future of this promise; only of one that make() made, and once.
-  Future<T> future() const { return Future<T>(core_->state); }
-  /// False for a default-constructed or moved-from promise.
+  /// The one future of this promise: ask once. Throws invalid_state if there is none.
+  Future<T> future() const {
+    if (!core_) throw Error(ErrorKind::invalid_state, "this promise was made without a future");
+    return Future<T>(core_->state);
+  }
+  /// False for one that was made of nullptr or moved from.
   explicit operator bool() const noexcept { return core_ != nullptr; }
 
   /// Settles with the value that is made of `value` (of nothing for void). True if this call did.
@@ -314,9 +329,7 @@ class Promise {
       if (generation != detail::fork_generation()) return;  // nobody is there to hear it
       const auto& origin = state->origin();
       if (state->is_settled()) return;
-      state->settle(Result<T>(
-          origin ? origin->error()
-                 : Error(ErrorKind::invalid_state, "the promise of this reply was dropped")));
+      state->settle(Result<T>(origin ? origin->error() : Error(detail::dropped_error())));
     }
     const std::uint32_t generation = detail::fork_generation();
   };

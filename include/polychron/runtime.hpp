@@ -25,7 +25,7 @@ class RuntimeState;
 struct RuntimeOptions {
   /// Threads that serve the actors of all contexts (besides one thread a device lane, and one that
   /// compiles, a context; and one that callbacks run on, unless there is an `executor`). 0: half
-  /// the cores, at least 2.
+  /// the cores, at least 2. At most 1024.
   int scheduler_threads = 0;
   /// Runs completion callbacks, handlers and what is co_awaited, each once and in any order: an
   /// event loop, a pool. Called on the library's own threads, so it must not run the task itself
@@ -56,13 +56,15 @@ struct ContextOptions {
   /// not_supported).
   std::string device = "cpu";
   /// As the specification stands: int4 and uint4 are no data types of inputs, constants and tensors
-  /// (type_error), the builder has no top_k(), and op_support_limits() does not have them.
+  /// (type_error), and op_support_limits() does not have them; the builder has no top_k(); and a
+  /// dispatch is given a tensor once.
   bool strict = false;
   /// Threads that share the work of one dispatch: the lane's, and a team of one less. Results are
-  /// the same bits for any number. See docs/performance.md.
+  /// the same bits for any number. See docs/performance.md. At most 1024, those of all lanes
+  /// together.
   int threads = 1;
   /// Device actors that work side by side, each with `threads` threads. Results are the same for
-  /// any number; independent operations run in parallel.
+  /// any number; independent operations run in parallel. At most 256.
   int lanes = 1;
   /// Most operations that may be in flight (every call that sends one: write, read, dispatch,
   /// compute, create, export until it is granted, build until it is built).
@@ -83,7 +85,9 @@ struct DeviceInfo {
   std::string unavailable_reason;  ///< why not, if not
 };
 
-/// Devices of this machine, also those that are known but not available, with the reason.
+/// Devices of this machine, also those that are known but not available, with the reason. Looks for
+/// GPUs, which loads every OpenCL driver of the machine; to create a CPU context does not.
+/// Throws out_of_memory.
 std::vector<DeviceInfo> devices();
 
 /// Actors that have not ended yet, and what they are doing.
@@ -104,7 +108,8 @@ struct RemainingActor {
 /// nothing. Make a new Runtime there.
 class Runtime {
  public:
-  /// Throws type_error (scheduler_threads below 0), out_of_memory (the threads cannot be had).
+  /// Throws type_error (scheduler_threads below 0 or above 1024), out_of_memory (also if the
+  /// threads cannot be had).
   explicit Runtime(const RuntimeOptions& options = {});
   /// For embedders: see polychron/caf.hpp.
   explicit Runtime(std::shared_ptr<detail::RuntimeState> state);
@@ -115,8 +120,8 @@ class Runtime {
   /// Shuts down what it has, and waits for that.
   Runtime& operator=(Runtime&&) noexcept;
 
-  /// Rejects with not_supported (no such device), type_error (threads < 1), out_of_memory (the
-  /// threads of its lanes cannot be had).
+  /// Rejects with not_supported (no such device), type_error (threads or lanes out of range),
+  /// out_of_memory (also if the threads of its lanes cannot be had).
   Future<Context> create_context(const ContextOptions& options);
   /// With ContextOptions as they are by default.
   Future<Context> create_context() {

@@ -78,6 +78,7 @@ class Admission {
   std::uint64_t refused() const noexcept { return refused_; }
   void count_refusal() noexcept { ++refused_; }
   AdmissionPolicy policy() const noexcept { return settings_.policy; }
+  std::uint64_t most() const noexcept { return settings_.most; }
 
  private:
   friend class Place;

@@ -40,6 +40,7 @@ void Callbacks::post(std::shared_ptr<Deferred> callback) noexcept {
   {
     const std::lock_guard lock(mutex_);
     if (!stopped_ && have_thread()) {
+      if (const auto* const origin = callback->origin_of_reply()) origin->waits();
       queue_.push(std::move(callback));
       posted_.notify_one();
       return;
@@ -88,6 +89,7 @@ void Callbacks::serve() {
     if (!callback) return;
     running_ = true;
     lock.unlock();
+    if (const auto* const origin = callback->origin_of_reply()) origin->taken();
     run(*callback);
     callback.reset();  // not under the lock: it may hold anything of the user's
     lock.lock();

@@ -6,8 +6,11 @@ namespace polychron::msg {
 
 struct Lease::Callback final : polychron::detail::Deferred {
   explicit Callback(std::function<void()> f) : call(std::move(f)) {}
-  void run() override { call(); }
+  void run() override {
+    if (wanted) call();  // else it has come to be dropped
+  }
   const std::function<void()> call;
+  bool wanted = true;
 };
 
 void Lease::revoke() noexcept {
@@ -25,8 +28,8 @@ void Lease::on_revoked(std::function<void()> callback) {
   {
     const std::lock_guard lock(mutex_);
     if (!revoked_) {
-      callback_.swap(deferred);  // the old one goes after the lock
-      return;
+      callback_.swap(deferred);
+      if (deferred) deferred->wanted = false;
     }
   }
   if (deferred) origin_->post(std::move(deferred));

@@ -38,6 +38,7 @@ bool LostSignal::resolve(LostReason reason, std::string_view message) noexcept {
     watchers.swap(watchers_);
     lost_.store(true, std::memory_order_release);
   }
+  backlog_.close();
   for (const auto& watcher : watchers) {
     try {
       watcher.resolve(info_);

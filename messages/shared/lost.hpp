@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "messages/shared/backlog.hpp"
 #include "messages/shared/callbacks.hpp"
 #include "messages/shared/waiting.hpp"
 #include "polychron/future.hpp"
@@ -43,7 +44,10 @@ class LostSignal final : public polychron::detail::Origin {
   void post(std::shared_ptr<polychron::detail::Deferred> callback) const noexcept override {
     callbacks_->post(std::move(callback));
   }
+  void waits() const noexcept override { backlog_.add(); }
+  void taken() const noexcept override { backlog_.take(); }
   Help help(const std::atomic<bool>& settled) const override;
+  Backlog& backlog() const noexcept { return backlog_; }
 
  private:
   Error describe(LostReason reason, const std::string& message) const;
@@ -56,6 +60,7 @@ class LostSignal final : public polychron::detail::Origin {
   const Error forked_ = polychron::detail::forked_error();
   const LostInfo no_memory_{LostReason::out_of_memory, "out of memory"};
   const Error no_memory_error_;
+  mutable Backlog backlog_;
   std::atomic<bool> lost_{false};
   mutable std::mutex mutex_;
   LostInfo info_;

@@ -335,4 +335,61 @@ BOOST_AUTO_TEST_CASE(what_a_handler_captured_goes_where_callbacks_run) {
   if (!lost) static_cast<void>(rig.release());  // its end would not end
 }
 
+BOOST_AUTO_TEST_CASE(what_on_revoked_captured_goes_where_callbacks_run) {
+  struct Captured {
+    std::atomic<int>& elsewhere;
+    std::thread::id here;
+    ~Captured() { elsewhere += std::this_thread::get_id() == here ? 0 : 1; }
+  };
+  std::atomic<int> elsewhere{0};
+  Rig rig;
+  auto lease = rig.context.export_tensor(rig.tensor()).get();
+  const auto listen = [&] {
+    const std::shared_ptr<Captured> captured(new Captured{elsewhere, std::this_thread::get_id()});
+    lease.on_revoked([captured] {});
+  };
+  listen();
+  listen();  // the first goes
+  BOOST_TEST(comes([&] { return elsewhere == 1; }), "the callback that was replaced");
+  lease.return_now();  // the second goes
+  BOOST_TEST(comes([&] { return elsewhere == 2; }), "the callback of a lease that was returned");
+}
+
+// -- many ----------------------------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(replies_that_wait_for_callbacks_are_as_many_as_operations_in_flight) {
+  constexpr std::uint64_t most = 4;
+  for (const auto policy : {AdmissionPolicy::fail, AdmissionPolicy::block}) {
+    Rig rig({.max_in_flight = most, .admission = policy});
+    const auto t = rig.tensor();
+    Gate gate;
+    Counter done;
+    const auto read = [&](const std::shared_ptr<std::latch>& until) {
+      rig.context.read_tensor(t).then([=](const Result<Buffer>&) mutable {
+        done.count();
+        if (until) until->wait();
+      });
+      BOOST_REQUIRE(comes([&] { return rig.context.stats().in_flight == 0; }));
+    };
+    read(gate.latch());
+    BOOST_REQUIRE(done.reaches(1));
+    for (std::uint64_t i = 0; i < most; ++i) read(nullptr);
+    WriteOptions late;
+    late.deadline = std::chrono::steady_clock::now();
+    const std::vector<float> values(4);
+    try {
+      rig.context.write_tensor(t, values, late);
+      BOOST_ERROR("expected to be refused");
+    } catch (const Error& error) {
+      const bool fails = policy == AdmissionPolicy::fail;
+      BOOST_TEST((error.kind() == (fails ? ErrorKind::quota_exceeded : ErrorKind::timed_out)),
+                 error.what());
+    }
+    gate.open();
+    BOOST_TEST(done.reaches(1 + most));
+    rig.write(t, 2);
+    BOOST_TEST(rig.read(t) == 2.0F);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -27,6 +27,27 @@ BOOST_AUTO_TEST_CASE(wrong_options_are_refused_with_what_is_known) {
   options = {};
   options.lanes = 0;
   rejects(ErrorKind::type_error, runtime.create_context(options));
+  // More threads than a machine has numbers for.
+  rejects(ErrorKind::type_error, runtime.create_context({.threads = 100'000}));
+  rejects(ErrorKind::type_error, runtime.create_context({.threads = 1000, .lanes = 200}));
+  throws(ErrorKind::type_error, [] { const Runtime many({.scheduler_threads = 100'000}); });
+}
+
+BOOST_AUTO_TEST_CASE(a_promise_of_ones_own_is_used_like_the_standard_librarys) {
+  Promise<float> promise;
+  auto future = promise.future();
+  BOOST_TEST(promise.resolve(2.0F));
+  BOOST_TEST(!promise.resolve(3.0F));
+  BOOST_TEST(future.get() == 2.0F);
+  const Promise<float> nobody_waits(nullptr);
+  BOOST_TEST(!nobody_waits.resolve(1.0F));
+  throws(ErrorKind::invalid_state, [&] { static_cast<void>(nobody_waits.future()); });
+  Future<void> dropped;
+  {
+    const Promise<void> unanswered;
+    dropped = unanswered.future();
+  }
+  rejects(ErrorKind::invalid_state, std::move(dropped));
 }
 
 BOOST_AUTO_TEST_CASE(a_destroyed_context_refuses_every_call) {

@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(wrong_tensors_are_named) {
   refused({"input 'b'", "default-constructed"}, {{"a", a}, {"b", {}}}, {});
   refused({"output 'total' is unknown"}, {{"a", a}, {"b", b}}, {{"total", sum}});
   refused({"output 'sum' is given twice"}, {{"a", a}, {"b", b}}, {{"sum", sum}, {"sum", sum}});
-  refused({"tensor 'a' is given twice"}, {{"a", a}, {"b", a}}, {{"sum", sum}});
+  refused({"tensor 'sum' is given twice"}, {{"a", sum}, {"b", b}}, {{"sum", sum}});
   BOOST_TEST(context().stats().dispatches == before);
 }
 

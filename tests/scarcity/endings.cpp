@@ -105,4 +105,36 @@ BOOST_AUTO_TEST_CASE(of_a_runtime_whatever_it_did_before) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(of_objects_need_no_memory) {
+  Rig rig;
+  const auto g = std::make_unique<Graph>(rig.twice());
+  const auto a = std::make_unique<Tensor>(rig.tensor()), b = std::make_unique<Tensor>(rig.tensor());
+  auto lease = std::make_unique<TensorLease>(rig.context.export_tensor(*b).get());
+  lease->on_revoked([] {});
+  const auto needs_none = [](const char* what, const auto& end) {
+    const OwnAllocationFails failing(1);
+    end();
+    BOOST_TEST(!failing.happened(), what << " asks for memory");
+  };
+  needs_none("return_now()", [&] { lease->return_now(); });
+  needs_none("Tensor::destroy()", [&] { a->destroy(); });
+  needs_none("Graph::destroy()", [&] { g->destroy(); });
+  {
+    const OwnAllocationFails failing(1);  // what it would say of the reason
+    rig.context.destroy();
+  }
+  BOOST_TEST(static_cast<bool>(reply(rig.context.lost())));
+}
+
+BOOST_AUTO_TEST_CASE(of_a_promise_needs_no_memory) {
+  auto promise = std::make_unique<Promise<int>>();
+  auto future = promise->future();
+  {
+    const OwnAllocationFails failing(1);
+    promise.reset();
+    BOOST_TEST(!failing.happened());
+  }
+  refuses(ErrorKind::invalid_state, std::move(future));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -1,6 +1,7 @@
 // What a call that finds no memory leaves behind: an Error that says so, and what was lent or moved
 // with the caller again.
 #include <boost/test/unit_test.hpp>
+#include <filesystem>
 #include <functional>
 #include <map>
 
@@ -36,6 +37,15 @@ void each_allocation(const std::function<void()>& prepare, const std::function<v
       happened = failing.happened();
     }
     BOOST_TEST_CONTEXT("allocation " << nth) after(threw);
+  }
+}
+
+/// `call`, which fails for another reason if there is memory.
+void not_there(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::operation_error) throw;
   }
 }
 
@@ -142,7 +152,17 @@ BOOST_AUTO_TEST_CASE(a_constant_that_is_refused_leaves_the_buffer) {
 
 BOOST_AUTO_TEST_CASE(calls_say_that_there_is_no_memory) {
   Rig rig;
+  const auto t = rig.tensor();
+  rig.runtime.start_trace();
+  rig.write(t, 1);
+  const std::filesystem::path nowhere("no such directory/with a long name/run.trace");
   const std::map<std::string, std::function<void()>> calls{
+      {"Runtime", [] { const Runtime runtime; }},
+      {"create_context", [&] { static_cast<void>(rig.runtime.create_context()); }},
+      {"start_trace", [&] { rig.runtime.start_trace(); }},
+      {"trace", [&] { static_cast<void>(rig.runtime.trace()); }},
+      {"save_trace", [&] { not_there([&] { save_trace({}, nowhere); }); }},
+      {"devices", [] { static_cast<void>(devices()); }},
       {"lost", [&] { static_cast<void>(rig.context.lost()); }},
       {"builder", [&] { const GraphBuilder builder(rig.context); }},
       {"wrong argument", [&] { static_cast<void>(rig.context.read_tensor(Tensor())); }}};

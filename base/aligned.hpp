@@ -1,0 +1,17 @@
+// Whether memory that was given lies where its elements may lie.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "polychron/data_type.hpp"
+
+namespace polychron {
+
+/// Adopted memory may begin anywhere; kernels read whole elements.
+inline bool aligned_for(DataType type, std::span<const std::byte> bytes) {
+  const std::size_t element = is_packed(type) ? 1 : byte_size(type);
+  return reinterpret_cast<std::uintptr_t>(bytes.data()) % element == 0;
+}
+
+}  // namespace polychron
