@@ -26,4 +26,8 @@ bool suits_panels(const Problem& problem);
 /// AVX-512.
 bool suits_depthwise(const Problem& problem);
 
+/// By oneDNN, in the layouts that the problem has, with more than its reference implementation.
+/// Post-operations do not count.
+bool library_convolves(const Problem& problem);
+
 }  // namespace polychron::kernels

@@ -1,5 +1,6 @@
-// averagePool2d, l2Pool2d and maxPool2d. oneDNN is faster for float32 pictures whose channels lie
-// together, in blocks or in layout nhwc, except at norms.
+// averagePool2d, l2Pool2d and maxPool2d, except averages of float32 pictures whose channels lie
+// together, in blocks or in layout nhwc: oneDNN is faster at these. (Its largest numbers drop a NaN
+// and begin with the lowest finite number.)
 //
 // A plane is pooled in two steps: the rows of a window are folded into one line, and then elements
 // of that line into the numbers of a row of the result. So a window of 13x13 costs 26 steps a
@@ -93,27 +94,27 @@ void pool_row(const Pool& pool, const T* in, T* out, std::int64_t place,
   }
 }
 
-/// All channels of a place, which lie together.
-template <class F, class T>
+/// All channels of a place, which lie together: `lanes` of them, or any number if that is 0.
+template <class F, std::int64_t lanes, class T>
 void pool_channels(const Pool& pool, const T* in, T* out, std::int64_t row, std::int64_t column) {
-  constexpr std::int64_t tile = 128;
-  std::array<typename F::Accumulator, tile> folded;
+  constexpr std::int64_t tile = lanes > 0 ? lanes : 128;
+  std::array<typename F::Accumulator, static_cast<std::size_t>(tile)> folded;
   const auto& [height, width] = std::tie(pool.height, pool.width);
   const Taps rows = pool.rows[static_cast<std::size_t>(row)];
   const Taps columns = pool.columns[static_cast<std::size_t>(column)];
   const std::int64_t number = (rows.last - rows.first) * (columns.last - columns.first);
-  for (std::int64_t start = 0; start < pool.channels; start += tile) {
-    const std::int64_t count = std::min(pool.channels - start, tile);
+  const std::int64_t channels = lanes > 0 ? lanes : pool.channels;
+  T* const to = out + (row * width.out + column) * channels;
+  for (std::int64_t start = 0; start < channels; start += tile) {
+    const std::int64_t count = lanes > 0 ? lanes : std::min(channels - start, tile);
     std::fill_n(folded.begin(), count, F::first());
     for (std::int64_t ky = rows.first; ky < rows.last; ++ky)
       for (std::int64_t kx = columns.first; kx < columns.last; ++kx) {
         const std::int64_t y = height.input(row, ky), x = width.input(column, kx);
-        join_each(folded.data(), in + (y * width.in + x) * pool.channels + start, 1, count,
-                  F::join);
+        join_each(folded.data(), in + (y * width.in + x) * channels + start, 1, count, F::join);
       }
-    T* const to = out + (row * width.out + column) * pool.channels + start;
     for (std::int64_t i = 0; i < count; ++i)
-      F::finish(folded[static_cast<std::size_t>(i)], number, to[i]);
+      F::finish(folded[static_cast<std::size_t>(i)], number, to[start + i]);
   }
 }
 
@@ -131,7 +132,10 @@ void compute(const Pool& pool, const Arguments& arguments) {
           pool_row<F>(pool, picture, to + row * pool.width.out, row, line, line + pool.width.in);
         else
           for (std::int64_t column = 0; column < pool.width.out; ++column)
-            pool_channels<F>(pool, picture, to, row, column);
+            if (pool.channels == 16)
+              pool_channels<F, 16>(pool, picture, to, row, column);
+            else
+              pool_channels<F, 0>(pool, picture, to, row, column);
       }
   });
 }
@@ -219,8 +223,8 @@ KernelResult prepare_pool(const Problem& problem) {
   if (!plain && nhwc) return refuse("blocks of nchw pictures only");
   if (std::ranges::max(a.strides) > largest_stride) return refuse("strides beyond any picture's");
   const DataType type = in.descriptor.data_type;
-  if (type == DataType::float32 && problem.op != op("l2Pool2d") && (nhwc || !plain))
-    return refuse("channels that lie together are oneDNN's");
+  if (type == DataType::float32 && problem.op == op("averagePool2d") && (nhwc || !plain))
+    return refuse("averages of channels that lie together are oneDNN's");
   const Loops loops = std::ranges::find(lines, problem.op, &Line::op)->loops(type);
   if (loops.windows == nullptr) return refuse("float32 and integers of 8 bits only");
   Pool pool = pool_of(problem);

@@ -1,12 +1,14 @@
 // conv2d and convTranspose2d. The filter is reordered once, to whatever order the library likes
 // best for the layouts of input and result; bias and post-operations are part of the primitive.
+#include "kernels/convolution_ways.hpp"
 #include "kernels/onednn/guarded.hpp"
 #include "kernels/onednn/onednn.hpp"
 #include "kernels/onednn/post_ops.hpp"
 #include "kernels/taps.hpp"
 #include "ops/layouts.hpp"
 
-namespace polychron::kernels::onednn {
+namespace polychron::kernels {
+namespace onednn {
 namespace {
 
 /// For a transposed convolution it is the result that is padded.
@@ -54,31 +56,43 @@ memory::desc filter_desc(const Slot& slot, const Geometry& g, bool transposed) {
   return {dims, memory::data_type::f32, strides};
 }
 
+/// The operands as the primitive sees them.
+struct Operands {
+  memory::desc source, target, filter, wanted, bias;
+
+  Operands(const Problem& problem, const Geometry& g, bool transposed)
+      : source(picture(problem.inputs[0], g.layout)),
+        target(picture(problem.outputs[0], g.layout)),
+        filter(filter_desc(problem.inputs[1], g, transposed)),
+        wanted(problem.inputs[1].constant
+                   ? memory::desc(dims_of(filter), memory::data_type::f32, memory::format_tag::any)
+                   : filter) {
+    if (problem.own_inputs > 2 && problem.inputs[2].present) bias = plain({dims_of(target)[1]});
+  }
+};
+
+template <class Primitive>
+auto describe(const Operands& operands, const Geometry& g, dnnl::algorithm algorithm,
+              const dnnl::primitive_attr& attributes) {
+  return describe_primitive<Primitive>(attributes, inference, algorithm, operands.source,
+                                       operands.wanted, operands.bias, operands.target, g.strides,
+                                       g.dilations, g.padding_begin, g.padding_end);
+}
+
 template <class Primitive>
 KernelResult prepare(const Problem& problem, const Geometry& g, dnnl::algorithm algorithm,
                      bool transposed) {
-  const Slot& filter_slot = problem.inputs[1];
-  const bool biased = problem.own_inputs > 2 && problem.inputs[2].present;
   if (g.layout != InputOperandLayout::nchw && problem.post_ops.size() != 0)
     return refuse("post-operations need layout nchw");
-  const memory::desc source = picture(problem.inputs[0], g.layout);
-  const memory::desc target = picture(problem.outputs[0], g.layout);
-  const memory::desc filter = filter_desc(filter_slot, g, transposed);
-  const memory::desc wanted =
-      filter_slot.constant
-          ? memory::desc(dims_of(filter), memory::data_type::f32, memory::format_tag::any)
-          : filter;
-  const memory::desc bias = biased ? plain({dims_of(target)[1]}) : memory::desc();
-  const auto post_ops = translate(problem, target);
+  const Operands operands(problem, g, transposed);
+  const auto post_ops = translate(problem, operands.target);
   if (!post_ops) return refuse("a post-operation that oneDNN does not have");
-  const auto pd = describe_primitive<Primitive>(post_ops->attributes, inference, algorithm, source,
-                                                wanted, bias, target, g.strides, g.dilations,
-                                                g.padding_begin, g.padding_end);
+  const auto pd = describe<Primitive>(operands, g, algorithm, post_ops->attributes);
   auto kernel = std::make_unique<PrimitiveKernel>(Primitive(pd), pd.scratchpad_desc());
-  kernel->add_input(DNNL_ARG_SRC, source, 0);
-  kernel->add_operand(DNNL_ARG_WEIGHTS, pd.weights_desc(), filter, filter_slot, 1);
-  if (biased) kernel->add_input(DNNL_ARG_BIAS, bias, 2);
-  kernel->add_output(DNNL_ARG_DST, target);
+  kernel->add_input(DNNL_ARG_SRC, operands.source, 0);
+  kernel->add_operand(DNNL_ARG_WEIGHTS, pd.weights_desc(), operands.filter, problem.inputs[1], 1);
+  if (!operands.bias.is_zero()) kernel->add_input(DNNL_ARG_BIAS, operands.bias, 2);
+  kernel->add_output(DNNL_ARG_DST, operands.target);
   post_ops->add_to(*kernel);
   return KernelResult(std::move(kernel));
 }
@@ -124,6 +138,18 @@ KernelResult prepare_pixel(const Problem& problem) {
   return prepare_product(product);
 }
 
+template <class Primitive>
+bool is_real(const Problem& problem, const Geometry& g, dnnl::algorithm algorithm,
+             bool transposed) {
+  try {
+    const auto pd =
+        describe<Primitive>(Operands(problem, g, transposed), g, algorithm, caller_scratch());
+    return !is_reference(pd.impl_info_str());
+  } catch (const dnnl::error&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 std::span<const Entry> convolution_entries() noexcept {
@@ -133,4 +159,15 @@ std::span<const Entry> convolution_entries() noexcept {
   return entries;
 }
 
-}  // namespace polychron::kernels::onednn
+}  // namespace onednn
+
+bool library_convolves(const Problem& problem) {
+  if (const auto* a = std::get_if<Conv2dAttributes>(&problem.attributes))
+    return onednn::is_real<dnnl::convolution_forward>(problem, onednn::geometry_of(*a),
+                                                      dnnl::algorithm::convolution_direct, false);
+  return onednn::is_real<dnnl::deconvolution_forward>(
+      problem, onednn::geometry_of(std::get<ConvTranspose2dAttributes>(problem.attributes)),
+      dnnl::algorithm::deconvolution_direct, true);
+}
+
+}  // namespace polychron::kernels

@@ -1,4 +1,4 @@
-// averagePool2d and maxPool2d.
+// averagePool2d.
 #include "kernels/onednn/guarded.hpp"
 #include "kernels/onednn/onednn.hpp"
 #include "kernels/onednn/primitive_kernel.hpp"
@@ -42,16 +42,15 @@ KernelResult prepare_pool(const Problem& problem) {
     // Rounding up reads beyond the padding, output sizes given may leave some of it out.
     const memory::dim extent = (window[i] - 1) * a.dilations[i] + 1;
     after.push_back((to[2 + i] - 1) * strides[i] + extent - from[2 + i] - before[i]);
-    // Of those oneDNN makes the lowest finite number, or refuses them.
+    // oneDNN refuses these.
     if (after[i] >= extent ||
         !reach_the_input(from[2 + i], to[2 + i], strides[i], before[i], window[i], a.dilations[i]))
       return refuse("a window outside the input");
   }
   return guarded([&]() -> KernelResult {
-    const auto algorithm =
-        problem.op == op("maxPool2d") ? dnnl::algorithm::pooling_max : average_without_padding;
-    const auto pd = describe_primitive<Pooling>(caller_scratch(), inference, algorithm, source,
-                                                target, strides, window, dilations, before, after);
+    const auto pd =
+        describe_primitive<Pooling>(caller_scratch(), inference, average_without_padding, source,
+                                    target, strides, window, dilations, before, after);
     auto kernel = std::make_unique<PrimitiveKernel>(Pooling(pd), pd.scratchpad_desc());
     kernel->add_input(DNNL_ARG_SRC, source, 0);
     kernel->add_output(DNNL_ARG_DST, target);
@@ -62,8 +61,7 @@ KernelResult prepare_pool(const Problem& problem) {
 }  // namespace
 
 std::span<const Entry> pooling_entries() noexcept {
-  static constexpr Entry entries[] = {{op("averagePool2d"), prepare_pool},
-                                      {op("maxPool2d"), prepare_pool}};
+  static constexpr Entry entries[] = {{op("averagePool2d"), prepare_pool}};
   return entries;
 }
 

@@ -55,14 +55,14 @@ class LayoutChooser {
     if (graph_.values[node.outputs[0]].descriptor.data_type != DataType::float32)
       return Layout::plain;
     if (is(node.op, ops::Family::convolution))
-      return convolves_in_blocks(node) ? blocked_ : Layout::plain;
+      return convolves_in_blocks(node) && has_real_kernel(node) ? blocked_ : Layout::plain;
     if (node.op == op_depth_to_space)
       return whole_taps(node) && is_blocked(node.inputs[0]) ? blocked_ : Layout::plain;
     return follows(node) && is_computed_in_blocks(node) ? blocked_ : Layout::plain;
   }
 
-  /// True if some implementation takes the node in blocks.
-  bool is_computed_in_blocks(const PlanNode& node) const {
+  /// The node with its result in blocks.
+  Problem in_blocks(const PlanNode& node) const {
     Problem problem = problem_of(graph_, node);
     const Shape& result = shape(node.outputs[0]);
     problem.outputs[0].layout = blocked_;
@@ -73,9 +73,22 @@ class LayoutChooser {
       if (layout != slot.layout) slot.constant.reset();  // it will be reordered
       slot.layout = layout;
     }
+    return problem;
+  }
+
+  /// True if some implementation takes the node in blocks.
+  bool is_computed_in_blocks(const PlanNode& node) const {
+    const Problem problem = in_blocks(node);
     return std::ranges::any_of(implementations(node.op), [&](const Implementation& known) {
       return static_cast<bool>(known.prepare(problem));
     });
+  }
+
+  /// True if the convolution has more in blocks than the library's reference implementation.
+  bool has_real_kernel(const PlanNode& node) const {
+    const Problem problem = in_blocks(node);
+    return suits_minimal_filtering(problem) || suits_panels(problem) || suits_depthwise(problem) ||
+           library_convolves(problem);
   }
 
   /// True if the channels of each tap fill whole blocks.
