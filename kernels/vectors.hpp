@@ -10,6 +10,13 @@
 #define POLYCHRON_INDEPENDENT_STEPS _Pragma("GCC ivdep")
 #endif
 
+/// Before a loop of a constant number of steps, at most 32, within one over elements.
+#if defined(__clang__)
+#define POLYCHRON_UNROLLED_LOOP _Pragma("unroll")
+#else
+#define POLYCHRON_UNROLLED_LOOP _Pragma("GCC unroll 32")
+#endif
+
 namespace polychron::kernels {
 
 #if defined(__x86_64__) && defined(__GNUC__)

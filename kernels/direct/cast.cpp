@@ -1,6 +1,8 @@
 // cast, and functions of one operand that oneDNN does not have or has for float32 only.
+#include <array>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include "kernels/direct/direct.hpp"
 #include "kernels/function_kernel.hpp"
@@ -101,8 +103,46 @@ KernelResult prepare_hard_sigmoid(const Problem& problem) {
   });
 }
 
+/// erf(x) / x for x of [0, reach], as a sum of Chebyshev's polynomials: beyond, erf(x) is 1 in
+/// float32. The coefficients are those of interpolation at Chebyshev's points (Trefethen,
+/// "Approximation Theory and Approximation Practice", 2013, chapter 3); the first that is left out
+/// is below 1e-11.
+struct ErrorFunction {
+  static constexpr std::size_t terms = 24;
+  static constexpr double reach = 4;
+  std::array<double, terms> factors{};
+
+  ErrorFunction() {
+    for (std::size_t point = 0; point < terms; ++point) {
+      const double angle = std::numbers::pi * (static_cast<double>(point) + 0.5) / terms;
+      const double x = (std::cos(angle) + 1) * (reach / 2);
+      for (std::size_t k = 0; k < terms; ++k)
+        factors[k] += std::erf(x) / x * std::cos(static_cast<double>(k) * angle) * 2 / terms;
+    }
+    factors[0] /= 2;
+  }
+
+  /// By Clenshaw's recurrence.
+  float operator()(float x) const {
+    const double size = std::abs(double{x});
+    const double t = (size < reach ? size : reach) * (2 / reach) - 1;
+    double one = 0, two = 0;
+    POLYCHRON_UNROLLED_LOOP
+    for (std::size_t k = terms - 1; k > 0; --k) {
+      const double next = 2 * t * one - two + factors[k];
+      two = one;
+      one = next;
+    }
+    const double inside = double{x} * (t * one - two + factors[0]);
+    const double outside = x < 0 ? -1 : 1;
+    const double result = size < reach ? inside : outside;
+    return x != x ? x : static_cast<float>(result);
+  }
+};
+
 KernelResult prepare_erf(const Problem& problem) {
-  return prepare_floats(problem, [](float x) { return std::erf(x); });
+  static const ErrorFunction error_function;
+  return prepare_floats(problem, error_function);
 }
 
 KernelResult prepare_not(const Problem& problem) {

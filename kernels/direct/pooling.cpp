@@ -31,13 +31,7 @@ struct Axis {
   }
   /// The elements of the window at `place` that are within the picture.
   Taps taps(std::int64_t place) const { return taps_within(input(place, 0), window, dilation, in); }
-  /// The places of element `k` of the window, as [first, last), that are within the picture.
-  std::array<std::int64_t, 2> places(std::int64_t k) const {
-    const std::int64_t shift = k * dilation - padding;  // of the input, for place 0
-    const auto from = [&](std::int64_t x) { return x <= 0 ? 0 : (x + stride - 1) / stride; };
-    const std::int64_t first = std::min(from(-shift), out);
-    return {first, std::clamp(from(in - shift), first, out)};
-  }
+  /// The same, of all places.
   std::vector<Taps> all_taps() const {
     std::vector<Taps> list;
     for (std::int64_t place = 0; place < out; ++place) list.push_back(taps(place));
@@ -45,48 +39,65 @@ struct Axis {
   }
 };
 
-/// Places [first, last) of the result, of which the first reads element `input` of a line.
-struct Stretch {
-  std::int64_t first, last, input;
-};
+/// Elements of a line that are joined at once. Lines have that much room behind them, and what is
+/// calculated there is nobody's: rows of a few elements need no loop for their ends.
+constexpr std::int64_t block = 16;
+constexpr std::int64_t whole_blocks(std::int64_t count) {
+  return (count + block - 1) / block * block;
+}
 
 struct Pool {
   std::int64_t pictures;  ///< planes, or pictures whose channels lie together
   std::int64_t channels;  ///< that lie together
   Axis height, width;
   // Calculated once, as each takes divisions.
-  std::vector<Taps> rows, columns;   ///< of each place's window
-  std::vector<Stretch> stretches{};  ///< along a line, of each element of the windows
+  std::vector<Taps> rows, columns;  ///< of each place's window
 
+  /// Elements of a padded row, and of what is read behind it.
+  std::int64_t line() const {
+    const std::int64_t read =
+        (whole_blocks(width.out) - 1) * width.stride + (width.window - 1) * width.dilation + 1;
+    return std::max(read, width.padding + width.in);
+  }
   std::int64_t numbers_in() const { return height.in * width.in * channels; }
   std::int64_t numbers_out() const { return height.out * width.out * channels; }
 };
 
 template <class A, class T, class Join>
-void join_each(A* to, const T* from, std::int64_t step, std::int64_t count, Join join) {
-  if (step == 1) {
+void join_each(A* to, const T* from, std::int64_t count, Join join) {
+  POLYCHRON_INDEPENDENT_STEPS
+  for (std::int64_t i = 0; i < count; ++i) to[i] = join(to[i], from[i]);
+}
+
+/// Joins every `step`th element of a line into `count` numbers.
+template <std::int64_t constant_step, class A, class Join>
+void join_line(A* to, const A* from, std::int64_t step, std::int64_t count, Join join) {
+  const std::int64_t apart = constant_step > 0 ? constant_step : step;
+  for (std::int64_t at = 0; at < count; at += block) {
     POLYCHRON_INDEPENDENT_STEPS
-    for (std::int64_t i = 0; i < count; ++i) to[i] = join(to[i], from[i]);
-  } else if (step == 2) {
-    POLYCHRON_INDEPENDENT_STEPS
-    for (std::int64_t i = 0; i < count; ++i) to[i] = join(to[i], from[2 * i]);
-  } else {
-    for (std::int64_t i = 0; i < count; ++i) to[i] = join(to[i], from[i * step]);
+    for (std::int64_t i = 0; i < block; ++i) to[at + i] = join(to[at + i], from[(at + i) * apart]);
   }
 }
 
-/// A row of the result of a plane. `line` and `row` have place for a row of input and of result.
+/// A row of the result of a plane. `line` is the padded row of the picture, and `row` the result's.
 template <class F, class T>
 void pool_row(const Pool& pool, const T* in, T* out, std::int64_t place,
               typename F::Accumulator* line, typename F::Accumulator* row) {
   const auto& [height, width] = std::tie(pool.height, pool.width);
   const Taps rows = pool.rows[static_cast<std::size_t>(place)];
-  std::fill_n(line, width.in, F::first());
+  std::fill_n(line + width.padding, width.in, F::first());
   for (std::int64_t k = rows.first; k < rows.last; ++k)
-    join_each(line, in + height.input(place, k) * width.in, 1, width.in, F::join);
-  std::fill_n(row, width.out, F::first());
-  for (const auto& [first, last, input] : pool.stretches)
-    join_each(row + first, line + input, width.stride, last - first, F::merge);
+    join_each(line + width.padding, in + height.input(place, k) * width.in, width.in, F::join);
+  std::fill_n(row, whole_blocks(width.out), F::first());
+  for (std::int64_t k = 0; k < width.window; ++k) {
+    const auto* const from = line + k * width.dilation;
+    if (width.stride == 1)
+      join_line<1>(row, from, 1, width.out, F::merge);
+    else if (width.stride == 2)
+      join_line<2>(row, from, 2, width.out, F::merge);
+    else
+      join_line<0>(row, from, width.stride, width.out, F::merge);
+  }
   const std::int64_t count = rows.last - rows.first;
   for (std::int64_t x = 0; x < width.out; ++x) {
     const Taps columns = pool.columns[static_cast<std::size_t>(x)];
@@ -111,7 +122,7 @@ void pool_channels(const Pool& pool, const T* in, T* out, std::int64_t row, std:
     for (std::int64_t ky = rows.first; ky < rows.last; ++ky)
       for (std::int64_t kx = columns.first; kx < columns.last; ++kx) {
         const std::int64_t y = height.input(row, ky), x = width.input(column, kx);
-        join_each(folded.data(), in + (y * width.in + x) * channels + start, 1, count, F::join);
+        join_each(folded.data(), in + (y * width.in + x) * channels + start, count, F::join);
       }
     for (std::int64_t i = 0; i < count; ++i)
       F::finish(folded[static_cast<std::size_t>(i)], number, to[start + i]);
@@ -123,13 +134,15 @@ void compute(const Pool& pool, const Arguments& arguments) {
   const auto* in = reinterpret_cast<const T*>(arguments.inputs[0]);
   auto* out = reinterpret_cast<T*>(arguments.outputs[0]);
   auto* const line = reinterpret_cast<typename F::Accumulator*>(arguments.scratch);
+  auto* const row_numbers = line + pool.line();
   with_vectors([&] {
+    if (pool.channels == 1) std::fill_n(line, pool.line(), F::first());
     for (std::int64_t i = 0; i < pool.pictures; ++i)
       for (std::int64_t row = 0; row < pool.height.out; ++row) {
         const T* const picture = in + i * pool.numbers_in();
         T* const to = out + i * pool.numbers_out();
         if (pool.channels == 1)
-          pool_row<F>(pool, picture, to + row * pool.width.out, row, line, line + pool.width.in);
+          pool_row<F>(pool, picture, to + row * pool.width.out, row, line, row_numbers);
         else
           for (std::int64_t column = 0; column < pool.width.out; ++column)
             if (pool.channels == 16)
@@ -183,7 +196,8 @@ Pool pool_of(const Problem& problem) {
   const Shape& to = problem.outputs[0].descriptor.shape;
   const auto axis = [&](std::size_t place, std::size_t at) {
     const std::uint32_t window = a.window_dimensions ? (*a.window_dimensions)[at] : from[place];
-    return Axis{from[place], to[place], window, a.strides[at], a.dilations[at], a.padding[2 * at]};
+    const std::uint32_t stride = to[place] == 1 ? 1 : a.strides[at];  // one place has no next
+    return Axis{from[place], to[place], window, stride, a.dilations[at], a.padding[2 * at]};
   };
   const std::uint32_t block = channel_block(problem.inputs[0].layout), channels = from[c];
   const bool together = a.layout == InputOperandLayout::nhwc;
@@ -195,11 +209,18 @@ Pool pool_of(const Problem& problem) {
             width,
             height.all_taps(),
             width.all_taps()};
-  const std::int64_t last = width.taps(0).last;  // the first place reaches furthest into the window
-  for (std::int64_t k = width.taps(width.out - 1).first; k < last; ++k)
-    if (const auto [begin, end] = width.places(k); begin < end)
-      pool.stretches.push_back({begin, end, width.input(begin, k)});
   return pool;
+}
+
+/// Windows, steps and padding are such as pictures have: rows are padded, and windows walked
+/// through.
+bool are_usual(const Problem& problem) {
+  const auto& a = std::get<Pool2dAttributes>(problem.attributes);
+  const auto [n, c, h, w] = ops::picture_axes(a.layout);
+  const Shape& shape = problem.inputs[0].descriptor.shape;
+  if (!windows_stay_near(a, shape[h], shape[w])) return false;
+  const std::uint64_t window = a.window_dimensions ? (*a.window_dimensions)[1] : shape[w];
+  return (window - 1) * a.dilations[1] < std::uint64_t{shape[w]} + a.padding[2] + a.padding[3];
 }
 
 /// One window, which is all of the picture.
@@ -211,9 +232,6 @@ bool covers(const Pool& pool) {
   return all(pool.height) && all(pool.width);
 }
 
-/// Rows walk through what lies between the windows of neighbouring places, too.
-constexpr std::uint32_t largest_stride = 1U << 16;
-
 KernelResult prepare_pool(const Problem& problem) {
   const Slot& in = problem.inputs[0];
   const auto& a = std::get<Pool2dAttributes>(problem.attributes);
@@ -221,12 +239,12 @@ KernelResult prepare_pool(const Problem& problem) {
   if (in.layout != problem.outputs[0].layout) return refuse("input and result in one layout only");
   const bool nhwc = a.layout == InputOperandLayout::nhwc, plain = in.layout == Layout::plain;
   if (!plain && nhwc) return refuse("blocks of nchw pictures only");
-  if (std::ranges::max(a.strides) > largest_stride) return refuse("strides beyond any picture's");
   const DataType type = in.descriptor.data_type;
   if (type == DataType::float32 && problem.op == op("averagePool2d") && (nhwc || !plain))
     return refuse("averages of channels that lie together are oneDNN's");
   const Loops loops = std::ranges::find(lines, problem.op, &Line::op)->loops(type);
   if (loops.windows == nullptr) return refuse("float32 and integers of 8 bits only");
+  if (!are_usual(problem)) return refuse("windows far beyond the picture");
   Pool pool = pool_of(problem);
   if (pool.channels == 1 && covers(pool)) {
     const Shape planes{static_cast<std::uint32_t>(pool.pictures),
@@ -234,7 +252,8 @@ KernelResult prepare_pool(const Problem& problem) {
     return make_kernel([reduction = Reduction(planes, {{1}}), run = loops.whole](
                            const Arguments& arguments) { run(reduction, arguments); });
   }
-  const auto scratch = static_cast<std::size_t>(pool.width.in + pool.width.out) * sizeof(double);
+  const auto scratch =
+      static_cast<std::size_t>(pool.line() + whole_blocks(pool.width.out)) * sizeof(double);
   return make_kernel([pool = std::move(pool),
                       run = loops.windows](const Arguments& arguments) { run(pool, arguments); },
                      no_input, scratch);

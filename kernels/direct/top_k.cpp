@@ -7,6 +7,7 @@
 #include "kernels/direct/order_keys.hpp"
 #include "kernels/elements.hpp"
 #include "kernels/function_kernel.hpp"
+#include "kernels/vectors.hpp"
 #include "ops/number.hpp"
 
 namespace polychron::kernels::direct {
@@ -30,21 +31,42 @@ struct Selection {
   std::size_t k, room;  ///< `room` candidates are kept
 };
 
+/// Neighbours that are looked at together.
+constexpr std::size_t together = 64;
+
+template <bool largest, class T, class Key>
+bool any_above(const T* in, Key bar) {
+  bool any = false;
+  with_vectors([&, bar] {
+    unsigned above = 0;
+    for (std::size_t i = 0; i < together; ++i) above |= key<largest>(in[i]) > bar ? 1U : 0U;
+    any = above != 0;
+  });
+  return any;
+}
+
 template <bool largest, class T, class Key>
 void select(const Selection& s, const T* in, Candidate<Key>* kept, std::int64_t* out) {
   const std::size_t step = s.seen.inner;
   std::size_t count = 0;
   Key bar{};
   bool has_bar = false;
-  for (std::size_t i = 0; i < s.seen.extent; ++i) {
+  const auto look_at = [&](std::size_t i) {
     const Key next = key<largest>(in[i * step]);
-    if (has_bar && next <= bar) continue;  // of equals those before it stay
+    if (has_bar && next <= bar) return;  // of equals those before it stay
     kept[count++] = {next, static_cast<std::uint32_t>(i)};
-    if (count < s.room) continue;
+    if (count < s.room) return;
     std::nth_element(kept, kept + s.k - 1, kept + count, is_better<Key>);
     count = s.k;
     bar = kept[count - 1].key;
     has_bar = true;
+  };
+  for (std::size_t begin = 0; begin < s.seen.extent; begin += together) {
+    const std::size_t end = std::min(begin + together, s.seen.extent);
+    // Most of what follows is below the bar: neighbours are passed over together.
+    if (has_bar && step == 1 && end - begin == together && !any_above<largest>(in + begin, bar))
+      continue;
+    for (std::size_t i = begin; i < end; ++i) look_at(i);
   }
   std::nth_element(kept, kept + s.k - 1, kept + count, is_better<Key>);
   std::sort(kept, kept + s.k, is_better<Key>);

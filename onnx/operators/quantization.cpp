@@ -1,7 +1,8 @@
 // Quantized tensors: QuantizeLinear and its kin, and products in integers.
 //
-// Products of 8-bit integers are calculated in float32, exactly: at most 256 of them are added up
-// there, for 256 times 255 times 255 is below 2^24; longer sums are put together in int32.
+// Products of 8-bit integers are calculated in float32, exactly: sums of at most 2^24 are added up
+// there, longer ones are put together in int32. Of weights that are known their own sizes count; of
+// others 256 products, as 256 times 255 times 255 is below 2^24.
 #include <algorithm>
 #include <array>
 
@@ -14,6 +15,56 @@ namespace polychron::onnx::detail {
 namespace {
 
 constexpr std::uint32_t exact_terms = 256;
+constexpr std::int64_t exact_sum = std::int64_t{1} << 24;
+constexpr std::int64_t largest_difference = 255;  // of a number of 8 bits and its zero point
+
+/// The ends of the parts of a sum of `length` terms, each of which is exact in float32. Term i adds
+/// at most `largest_difference` times `weight(i, k)` to result k.
+template <class F>
+std::vector<std::uint32_t> exact_parts(std::uint32_t length, std::size_t results, const F& weight) {
+  std::vector<std::uint32_t> ends;
+  std::vector<std::int64_t> sums(results, 0);
+  for (std::uint32_t i = 0; i < length; ++i) {
+    bool fits = true;
+    for (std::size_t k = 0; k < results; ++k) {
+      sums[k] += largest_difference * weight(i, k);
+      fits = fits && sums[k] <= exact_sum;
+    }
+    if (fits || i == 0) continue;
+    ends.push_back(i);
+    for (std::size_t k = 0; k < results; ++k) sums[k] = largest_difference * weight(i, k);
+  }
+  ends.push_back(length);
+  return ends;
+}
+
+/// The ends of parts of `step` terms each.
+std::vector<std::uint32_t> equal_parts(std::uint32_t length, std::uint32_t step = exact_terms) {
+  std::vector<std::uint32_t> ends;
+  for (std::uint32_t end = step; end < length; end += step) ends.push_back(end);
+  ends.push_back(length);
+  return ends;
+}
+
+/// |weight - zero point| of input `weights`, if both are known; its first or its last dimension may
+/// have a zero point each.
+std::vector<std::int64_t> known_sizes(Node& node, std::size_t weights, std::size_t zero,
+                                      bool zero_per_row) {
+  const Literal* const known = node.literal(weights);
+  const Literal* const points = node.has_input(zero) ? node.literal(zero) : nullptr;
+  if (known == nullptr || (node.has_input(zero) && points == nullptr)) return {};
+  std::vector<std::int64_t> sizes = integers(*known);
+  const std::vector<std::int64_t> zeros = points ? integers(*points) : std::vector<std::int64_t>{0};
+  const std::size_t channels = zero_per_row ? known->shape.front() : known->shape.back();
+  if (sizes.empty() || (zeros.size() != 1 && zeros.size() != channels)) return {};
+  node.importer.spend(sizes.size());
+  const std::size_t row = sizes.size() / channels;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const std::size_t channel = zero_per_row ? i / row : i % channels;
+    sizes[i] = std::abs(sizes[i] - zeros[zeros.size() == 1 ? 0 : channel]);
+  }
+  return sizes;
+}
 
 }  // namespace
 
@@ -217,15 +268,15 @@ std::optional<Term> matrix_zero(Node& node, std::size_t i, bool rows) {
 }
 
 /// The product of integers that float32 holds, in int32.
-Term integer_product(const Term& a, const Term& b) {
-  const auto inner = a.shape().back();
+Term integer_product(const Term& a, const Term& b, const std::vector<std::uint32_t>& parts) {
   std::optional<Term> sum;
-  for (std::uint32_t begin = 0; begin < inner; begin += exact_terms) {
-    const auto end = std::min(inner, begin + exact_terms);
+  std::uint32_t begin = 0;
+  for (const std::uint32_t end : parts) {
     const auto part = a.slice(static_cast<std::uint32_t>(a.rank() - 1), begin, end)
                           .matmul(b.slice(static_cast<std::uint32_t>(b.rank() - 2), begin, end))
                           .cast(DataType::int32);
     sum = sum ? *sum + part : part;
+    begin = end;
     a.node().importer.spend(1);
   }
   return *sum;
@@ -233,13 +284,14 @@ Term integer_product(const Term& a, const Term& b) {
 
 }  // namespace
 
-Term matrix_product(Term left, Term right) {
+Term matrix_product(Term left, Term right, const std::vector<std::uint32_t>& parts) {
   if (left.rank() == 0 || right.rank() == 0) malformed("a scalar is no matrix");
   // Vectors take part as matrices of one row or column, which the result then loses.
   const bool row = left.rank() == 1, column = right.rank() == 1;
   if (row) left = left.unsqueeze(0);
   if (column) right = right.unsqueeze(1);
-  const auto product = integer_product(left, right);
+  const auto product =
+      integer_product(left, right, parts.empty() ? equal_parts(left.shape().back()) : parts);
   Shape shape = product.shape();
   if (column) shape.pop_back();
   if (row) shape.erase(shape.end() - (column ? 1 : 2));
@@ -250,8 +302,16 @@ namespace {
 
 Term matrix_product(Node& node, std::size_t a, std::size_t a_zero, std::size_t b,
                     std::size_t b_zero) {
+  std::vector<std::uint32_t> parts;
+  if (node.rank(b) == 2) {
+    const auto sizes = known_sizes(node, b, b_zero, false);
+    const std::size_t columns = node.shape(b).back();
+    if (!sizes.empty())
+      parts = exact_parts(node.shape(b)[0], columns,
+                          [&](std::size_t i, std::size_t k) { return sizes[i * columns + k]; });
+  }
   return matrix_product(difference(term(node, a), matrix_zero(node, a_zero, node.rank(a) > 1)),
-                        difference(term(node, b), matrix_zero(node, b_zero, false)));
+                        difference(term(node, b), matrix_zero(node, b_zero, false)), parts);
 }
 
 void matmul_integer(Node& node) {
@@ -319,17 +379,35 @@ Term integer_convolution(Node& node, std::size_t x, std::size_t x_zero, std::siz
     malformed("an input of shape " + to_string(node.shape(x)) + " for a filter of shape " +
               to_string(node.shape(w)) + " and " + std::to_string(options.groups) + " groups");
   const auto area = std::uint64_t{filter.shape()[2]} * filter.shape()[3];
+  // Windows of more than 256 elements are cut, too, where their weights are not known to be small.
   const auto step = area > exact_terms ? 1 : static_cast<std::uint32_t>(exact_terms / area);
+  auto parts = equal_parts(channels, step);
+  bool whole_windows = area <= exact_terms;
+  if (const auto sizes = known_sizes(node, w, w_zero, true); !sizes.empty()) {
+    std::vector<std::int64_t> sums(sizes.size() / area, 0);  // of a filter's window of a channel
+    for (std::size_t i = 0; i < sizes.size(); ++i) sums[i / area] += sizes[i];
+    if (std::ranges::max(sums) * largest_difference <= exact_sum) {
+      whole_windows = true;
+      parts = exact_parts(channels, sums.size() / channels,
+                          [&](std::size_t i, std::size_t k) { return sums[k * channels + i]; });
+    }
+  }
   std::optional<Term> sum;
-  for (std::uint32_t begin = 0; begin < channels; begin += step) {
-    const auto end = std::min(channels, begin + step);
+  std::uint32_t begin = 0;
+  for (const std::uint32_t end : parts) {
     const auto part_x = channels_of(input, options.groups, begin, end);
-    each_window_part(filter.slice(1, begin, end), [&](const Term& part_w) {
+    const auto add = [&](const Term& part_w) {
       node.importer.spend(1);
       const auto part = input.with(node.builder.conv2d(part_x.operand(), part_w.operand(), options))
                             .cast(DataType::int32);
       sum = sum ? *sum + part : part;
-    });
+    };
+    const auto part_filter = filter.slice(1, begin, end);
+    if (whole_windows)
+      add(part_filter);
+    else
+      each_window_part(part_filter, add);
+    begin = end;
   }
   return *sum;
 }

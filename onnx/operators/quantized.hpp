@@ -29,6 +29,8 @@ Term difference(const Term& x, const std::optional<Term>& zero);
 /// Scales or zero points of the rows of a first, or the columns of a second matrix.
 Term for_matrix(const Term& steps, bool rows);
 /// The product of integers that float32 holds, in int32: exact. Vectors take part as matrices.
-Term matrix_product(Term left, Term right);
+/// `parts` are the ends of the stretches of the inner dimension whose sums are exact in float32; if
+/// empty, stretches of 256.
+Term matrix_product(Term left, Term right, const std::vector<std::uint32_t>& parts = {});
 
 }  // namespace polychron::onnx::detail

@@ -41,7 +41,8 @@ Operand gather_axis(Node& node, const Operand& input, const Rules& rules, const 
   return node.builder.gather(input, indices, options);
 }
 
-/// [before, in, after] becomes [before, out, after] by a product with weights [out, in].
+/// [before, in, after] becomes [before, out, after] by a product with weights [out, in]; the last
+/// axis is multiplied from the right, as one product of all rows.
 Operand interpolate_axis(Node& node, const Operand& input, const Rules& rules, const Axis& axis,
                          std::uint32_t d) {
   if (std::uint64_t{axis.input} * axis.output > max_calculated * 16)
@@ -53,15 +54,24 @@ Operand interpolate_axis(Node& node, const Operand& input, const Rules& rules, c
     for (const auto& tap : taps(rules, axis, i)) weights[i * axis.input + tap.index] += tap.weight;
   auto shape = input.shape();
   const auto middle = shape.begin() + d;
-  const Shape rows{static_cast<std::uint32_t>(count({shape.begin(), middle})), axis.input,
-                   static_cast<std::uint32_t>(count({middle + 1, shape.end()}))};
+  const auto before = static_cast<std::uint32_t>(count({shape.begin(), middle}));
+  const auto after = static_cast<std::uint32_t>(count({middle + 1, shape.end()}));
   const auto type = element_type(input.data_type());
   const auto matrix =
-      make_constant(node.importer, make_literal(type, {1, axis.output, axis.input}, weights));
-  const auto product = node.builder.matmul(
-      matrix, node.builder.reshape(input, rows, node.options()), node.options());
+      make_constant(node.importer, make_literal(type, {axis.output, axis.input}, weights));
+  const auto reshaped = [&](const Operand& operand, const Shape& to) {
+    return node.builder.reshape(operand, to, node.options());
+  };
   shape[d] = axis.output;
-  return node.builder.reshape(product, shape, node.options());
+  if (after == 1) {
+    auto options = node.options<GemmOptions>();
+    options.b_transpose = true;
+    return reshaped(node.builder.gemm(reshaped(input, {before, axis.input}), matrix, options),
+                    shape);
+  }
+  return reshaped(node.builder.matmul(reshaped(matrix, {1, axis.output, axis.input}),
+                                      reshaped(input, {before, axis.input, after}), node.options()),
+                  shape);
 }
 
 /// What lies outside of the input has a value of its own.
