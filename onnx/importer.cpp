@@ -117,6 +117,13 @@ void Importer::spend_bytes(std::uint64_t bytes) {
                 std::to_string(max_calculated_bytes) + " bytes");
 }
 
+bool Importer::affords_bytes(std::uint64_t bytes) noexcept {
+  constexpr std::uint64_t most = max_calculated_bytes / 2;  // the rest is for what is needed
+  if (bytes_ >= most || bytes > most - bytes_) return false;
+  bytes_ += bytes;
+  return true;
+}
+
 std::string Importer::origin_of(const std::string& name) const {
   constexpr std::size_t most_named = 4;
   std::unordered_map<std::string, const proto::NodeProto*> makers;

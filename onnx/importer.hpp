@@ -55,6 +55,8 @@ class Importer {
   /// Counts nodes that the file does not have as such: unrolled, inlined. Throws at the limit.
   void spend(std::uint64_t steps);
   void spend_bytes(std::uint64_t bytes);
+  /// Spends them if half of all is left after it: for what an import can do without.
+  bool affords_bytes(std::uint64_t bytes) noexcept;
   /// "calculated from input 'sr'": the model's inputs that tensor `name` of the main graph depends
   /// on. Empty if it is one, or depends on none.
   std::string origin_of(const std::string& name) const;

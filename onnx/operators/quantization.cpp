@@ -1,72 +1,16 @@
 // Quantized tensors: QuantizeLinear and its kin, and products in integers.
 //
-// Products of 8-bit integers are calculated in float32, exactly: sums of at most 2^24 are added up
-// there, longer ones are put together in int32. Of weights that are known their own sizes count; of
-// others 256 products, as 256 times 255 times 255 is below 2^24.
+// Products of 8-bit integers are calculated in float32, exactly, in parts (exact_sums.hpp) that are
+// added up in int32.
 #include <algorithm>
 #include <array>
 
 #include "onnx/handlers.hpp"
+#include "onnx/operators/exact_sums.hpp"
 #include "onnx/operators/quantized.hpp"
 #include "onnx/operators/window.hpp"
 
 namespace polychron::onnx::detail {
-
-namespace {
-
-constexpr std::uint32_t exact_terms = 256;
-constexpr std::int64_t exact_sum = std::int64_t{1} << 24;
-constexpr std::int64_t largest_difference = 255;  // of a number of 8 bits and its zero point
-
-/// The ends of the parts of a sum of `length` terms, each of which is exact in float32. Term i adds
-/// at most `largest_difference` times `weight(i, k)` to result k.
-template <class F>
-std::vector<std::uint32_t> exact_parts(std::uint32_t length, std::size_t results, const F& weight) {
-  std::vector<std::uint32_t> ends;
-  std::vector<std::int64_t> sums(results, 0);
-  for (std::uint32_t i = 0; i < length; ++i) {
-    bool fits = true;
-    for (std::size_t k = 0; k < results; ++k) {
-      sums[k] += largest_difference * weight(i, k);
-      fits = fits && sums[k] <= exact_sum;
-    }
-    if (fits || i == 0) continue;
-    ends.push_back(i);
-    for (std::size_t k = 0; k < results; ++k) sums[k] = largest_difference * weight(i, k);
-  }
-  ends.push_back(length);
-  return ends;
-}
-
-/// The ends of parts of `step` terms each.
-std::vector<std::uint32_t> equal_parts(std::uint32_t length, std::uint32_t step = exact_terms) {
-  std::vector<std::uint32_t> ends;
-  for (std::uint32_t end = step; end < length; end += step) ends.push_back(end);
-  ends.push_back(length);
-  return ends;
-}
-
-/// |weight - zero point| of input `weights`, if both are known; its first or its last dimension may
-/// have a zero point each.
-std::vector<std::int64_t> known_sizes(Node& node, std::size_t weights, std::size_t zero,
-                                      bool zero_per_row) {
-  const Literal* const known = node.literal(weights);
-  const Literal* const points = node.has_input(zero) ? node.literal(zero) : nullptr;
-  if (known == nullptr || (node.has_input(zero) && points == nullptr)) return {};
-  std::vector<std::int64_t> sizes = integers(*known);
-  const std::vector<std::int64_t> zeros = points ? integers(*points) : std::vector<std::int64_t>{0};
-  const std::size_t channels = zero_per_row ? known->shape.front() : known->shape.back();
-  if (sizes.empty() || (zeros.size() != 1 && zeros.size() != channels)) return {};
-  node.importer.spend(sizes.size());
-  const std::size_t row = sizes.size() / channels;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const std::size_t channel = zero_per_row ? i / row : i % channels;
-    sizes[i] = std::abs(sizes[i] - zeros[zeros.size() == 1 ? 0 : channel]);
-  }
-  return sizes;
-}
-
-}  // namespace
 
 namespace {
 

@@ -136,6 +136,30 @@ BOOST_AUTO_TEST_CASE(integer_products_are_exact) {
         {{"y", ints({1, 1, 2, 1}, {21, 43})}}, 0);
 }
 
+// Weights that are known decide where a sum is cut: small ones nowhere, and large ones before a
+// part is beyond what float32 tells apart.
+BOOST_AUTO_TEST_CASE(products_with_known_weights_are_exact) {
+  Reals row(1000, 255), weights(2000);
+  row[999] = 254;
+  double small = 0, large = 0;
+  for (std::size_t i = 0; i < 1000; ++i) {
+    weights[2 * i] = i % 3 == 0 ? 1 : 0;
+    weights[2 * i + 1] = i < 500 ? 255 : 251;
+    small += row[i] * weights[2 * i];
+    large += row[i] * weights[2 * i + 1];
+  }
+  check(Model(10)
+            .initializer("b", bytes({1000, 2}, weights))
+            .node("MatMulInteger", {"a", "b"}, {"y"}),
+        {{"a", bytes({1, 1000}, row)}}, {{"y", ints({1, 2}, {small, large})}}, 0);
+  Reals filter(1000);
+  for (std::size_t i = 0; i < 1000; ++i) filter[i] = weights[2 * i + 1];
+  check(Model(10)
+            .initializer("w", bytes({1, 1000, 1, 1}, filter))
+            .node("ConvInteger", {"x", "w"}, {"y"}),
+        {{"x", bytes({1, 1000, 1, 1}, row)}}, {{"y", ints({1, 1, 1, 1}, {large})}}, 0);
+}
+
 BOOST_AUTO_TEST_CASE(vectors_take_part_in_integer_products) {
   const auto product = Model(10).node("MatMulInteger", {"a", "b", "az", "bz"}, {"y"});
   const Values zeros{{"az", bytes({}, {1})}, {"bz", bytes({}, {2})}};
