@@ -38,12 +38,13 @@ struct BenchOptions {
 };
 
 constexpr const char* bench_footer =
-    R"(Two thirds of the time, one run is made after the other, each from copying the inputs to
+    R"(Two thirds of the time, one run is made after the other, each from handing over the inputs to
 having the outputs: the latency. One third, each client has 8 runs on their way at once: the
 throughput, counted from the end of a run to the end of a run. Before each, the model is run for a
 tenth of the time in the same way. Inputs are random: 0 to 1 for floating point types, 0 or 1 for
 integers. With --profile, runs are made for another third, and of each step of the plan the median
-of its times is told.
+of its times is told. A warning names the slowest step that runs in a reference implementation, if
+such steps take a twentieth of the time.
 
 Examples:
   polychron bench model.onnx
@@ -56,6 +57,7 @@ struct Figures {
   std::vector<double> latencies_ms;  ///< sorted
   Throughput throughput;
   std::vector<polychron::StepProfile> steps;  ///< each with its median, if they were asked for
+  double reference_share = 0;  ///< of the steps' time, what reference implementations take
 };
 
 double quantile(const std::vector<double>& sorted, double q) {
@@ -136,6 +138,7 @@ void print(const Figures& figures, const BenchOptions& options) {
                              {"min_ms", figures.latencies_ms.front()},
                              {"throughput_per_second", figures.throughput.per_second},
                              {"pipelined_runs", figures.throughput.runs},
+                             {"reference_share", figures.reference_share},
                              {"peak_resident_bytes", peak_resident_bytes()}};
     if (options.profile) result["steps"] = to_json(figures.steps);
     std::cout << to_text(result) << '\n';
@@ -156,6 +159,38 @@ void print(const Figures& figures, const BenchOptions& options) {
     std::cout << std::setw(10) << step.seconds * 1e6 << " us  " << step.implementation << ": "
               << (step.label.empty() ? "" : "[" + printable(step.label) + "] ") << step.operation
               << '\n';
+}
+
+/// The step runs in a reference implementation: a library's, or the plain loops that every operator
+/// has. Copies are as fast there as anywhere.
+bool runs_reference(const polychron::StepProfile& step) {
+  return step.implementation.ends_with("reference") && !step.operation.starts_with("copy ");
+}
+
+/// What such steps take, as a share of the time of all.
+double reference_share(const std::vector<polychron::StepProfile>& steps) {
+  double all = 0, slow = 0;
+  for (const auto& step : steps) {
+    all += step.seconds;
+    if (runs_reference(step)) slow += step.seconds;
+  }
+  return all > 0 ? slow / all : 0;
+}
+
+/// Says on standard error if much of the time goes to reference implementations, and to which.
+void warn_of_references(const std::vector<polychron::StepProfile>& steps) {
+  constexpr double noticeable = 0.05;
+  const double share = reference_share(steps);
+  if (share < noticeable) return;
+  const polychron::StepProfile* slowest = nullptr;
+  for (const auto& step : steps)
+    if (runs_reference(step) && (slowest == nullptr || step.seconds > slowest->seconds))
+      slowest = &step;
+  std::cerr << "polychron: warning: " << std::lround(100 * share)
+            << " % of the steps' time is spent in reference implementations, which are slow. The "
+               "slowest step is "
+            << (slowest->label.empty() ? "" : "[" + printable(slowest->label) + "] ")
+            << slowest->operation << ". --profile lists all steps.\n";
 }
 
 void bench_model(const BenchOptions& options, bool force_progress) {
@@ -185,12 +220,13 @@ void bench_model(const BenchOptions& options, bool force_progress) {
   progress.show("measuring throughput");
   figures.throughput =
       bench.measure_throughput(options.seconds / 10, options.seconds / 3, options.clients);
-  if (options.profile) {
-    progress.show("measuring steps");
-    figures.steps = bench.measure_steps(options.seconds / 3);
-  }
+  progress.show("measuring steps");
+  const auto steps = bench.measure_steps(options.profile ? options.seconds / 3 : 0);
+  if (options.profile) figures.steps = steps;
+  figures.reference_share = reference_share(steps);
   progress.clear();
   print(figures, options);
+  warn_of_references(steps);
   opened->close();
 }
 

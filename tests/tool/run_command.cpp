@@ -180,6 +180,17 @@ BOOST_AUTO_TEST_CASE(inspect_tells_what_a_model_is) {
   check_mistake(run_tool({"inspect", directory / "none.onnx"}), "none.onnx");
 }
 
+BOOST_AUTO_TEST_CASE(bench_warns_of_reference_implementations) {
+  test_tool::write_model(model, "Sign", [](onnx::ModelProto& changed) {
+    changed.mutable_graph()->mutable_node(0)->mutable_input()->RemoveLast();
+  });
+  const auto outcome = run_tool({"bench", model, "--bind", "batch=1000", "--seconds", "0.01"});
+  BOOST_TEST(outcome.exit_code == 0);
+  BOOST_TEST_MESSAGE(outcome.errors);
+  BOOST_TEST(outcome.errors.starts_with("polychron: warning: "));
+  BOOST_TEST(outcome.errors.find("reference implementations") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(bench_gives_figures) {
   const auto outcome = run_tool({"bench", model, "--bind", "x=3x4", "--seconds", "0.1", "--threads",
                                  "2", "--lanes", "3", "--clients", "2", "--json"});
