@@ -51,6 +51,59 @@ Model counting(std::int64_t trips) {
   return model;
 }
 
+/// y and z are k away from x, or k times: each branch has values of the same names, and gives them
+/// in another order. `nested`: the first asks again.
+Model two_results(bool nested) {
+  Model first, second;
+  if (nested) {
+    Model minus, over;
+    minus.node("Sub", {"x", "k"}, {"inner"}).output("inner");
+    over.node("Div", {"x", "k"}, {"inner"}).output("inner");
+    first.node("If", {"d"}, {"a"});
+    with_graph(first, "then_branch", minus);
+    with_graph(first, "else_branch", over);
+  } else {
+    first.node("Sub", {"x", "k"}, {"a"});
+  }
+  first.node("Add", {"x", "k"}, {"b"}).output("a").output("b");
+  // Its own k, beside the one around it.
+  second.node("Mul", {"x", "own"}, {"a"})
+      .node("Div", {"x", "own"}, {"b"})
+      .initializer("own", floats({}, {4}))
+      .output("b")
+      .output("a");
+  Model model;
+  model.node("If", {"c"}, {"y", "z"}).initializer("k", floats({}, {2}));
+  with_graph(model, "then_branch", first);
+  with_graph(model, "else_branch", second);
+  return model;
+}
+
+/// A function of `opset` that normalizes over axis 1, in a model of another one that does as well.
+Model two_softmaxes(std::int64_t of_model, std::int64_t of_function) {
+  Model model(of_model);
+  auto& import = *model.proto().add_opset_import();
+  import.set_domain("own");
+  import.set_version(1);
+  auto& function = *model.proto().add_functions();
+  function.set_domain("own");
+  function.set_name("Normal");
+  function.add_input("a");
+  function.add_output("b");
+  function.add_opset_import()->set_version(of_function);
+  auto& softmax = *function.add_node();
+  softmax.set_op_type("Softmax");
+  softmax.add_input("a");
+  softmax.add_output("b");
+  auto& axis = *softmax.add_attribute();
+  axis.set_name("axis");
+  axis.set_type(proto::AttributeProto::INT);
+  axis.set_i(1);
+  model.node("Normal", {"x"}, {"y"});
+  model.graph().mutable_node(0)->set_domain("own");
+  return model.node("Softmax", {"x"}, {"z"}, {{"axis", 1}});
+}
+
 /// A function of the domain "own" that scales its input by its attribute.
 Model scaling(int calls) {
   Model model(15);
@@ -93,6 +146,27 @@ BOOST_AUTO_TEST_CASE(branches) {
   for (const double c : {0.0, 1.0})
     check(choice(), {{"x", x}, {"c", bools({}, {c})}},
           {{"y", c != 0 ? floats({2}, {6, 10}) : floats({2}, {9, 25})}});
+}
+
+BOOST_AUTO_TEST_CASE(branches_of_several_results) {
+  const auto x = floats({2}, {4, 8});
+  const auto yes = bools({}, {1}), no = bools({}, {0});
+  check(two_results(false), {{"x", x}, {"c", yes}},
+        {{"y", floats({2}, {2, 6})}, {"z", floats({2}, {6, 10})}});
+  const Values otherwise{{"y", floats({2}, {1, 2})}, {"z", floats({2}, {16, 32})}};
+  check(two_results(false), {{"x", x}, {"c", no}}, otherwise);
+  check(two_results(true), {{"x", x}, {"c", yes}, {"d", yes}},
+        {{"y", floats({2}, {2, 6})}, {"z", floats({2}, {6, 10})}});
+  check(two_results(true), {{"x", x}, {"c", yes}, {"d", no}},
+        {{"y", floats({2}, {2, 4})}, {"z", floats({2}, {6, 10})}});
+  check(two_results(true), {{"x", x}, {"c", no}, {"d", yes}}, otherwise);
+  // A condition that the model knows takes one branch, and leaves no other.
+  for (const bool known : {false, true}) {
+    auto model = two_results(false);
+    model.initializer("c", known ? yes : no);
+    check(model, {{"x", x}},
+          known ? Values{{"y", floats({2}, {2, 6})}, {"z", floats({2}, {6, 10})}} : otherwise);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(branches_of_two_shapes_need_the_condition) {
@@ -242,6 +316,16 @@ BOOST_AUTO_TEST_CASE(an_output_that_nothing_gave_a_value_is_refused) {
 BOOST_AUTO_TEST_CASE(functions_of_the_model) {
   check(scaling(1), {{"x", floats({2}, {2, 4})}}, {{"y", floats({2}, {5, 10})}});
   check(scaling(2), {{"x", floats({2}, {2, 4})}}, {{"y", floats({2}, {12.5, 25})}});
+}
+
+// Until opset 12 a Softmax is over all dimensions from its axis on; since then over that one.
+BOOST_AUTO_TEST_CASE(functions_of_another_opset) {
+  const auto x = floats({1, 2, 2}, {0, 0, 0, 0});
+  const auto all = floats({1, 2, 2}, {0.25, 0.25, 0.25, 0.25}),
+             one = floats({1, 2, 2}, {0.5, 0.5, 0.5, 0.5});
+  check(two_softmaxes(15, 11), {{"x", x}}, {{"y", all}, {"z", one}});
+  check(two_softmaxes(11, 13), {{"x", x}}, {{"y", one}, {"z", all}});
+  check(two_softmaxes(13, 15), {{"x", x}}, {{"y", one}, {"z", one}});
 }
 
 BOOST_AUTO_TEST_CASE(functions_that_call_themselves_are_refused) {

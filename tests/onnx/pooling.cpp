@@ -117,6 +117,29 @@ BOOST_AUTO_TEST_CASE(where_the_largest_are) {
         {{"y", floats({1, 1, 2, 2}, {6, 8, 6, 8})}, {"at", longs({1, 1, 2, 2}, {4, 7, 4, 7})}});
 }
 
+// They count through the whole tensor, batches and channels too, and not through the padding.
+BOOST_AUTO_TEST_CASE(where_the_largest_are_in_the_whole_tensor) {
+  const auto places = [](const Attributes& attributes) {
+    return Model().node("MaxPool", {"x"}, {"y", "at"}, attributes);
+  };
+  check(places({{"kernel_shape", Ints{2, 2}}}),
+        {{"x", floats({2, 2, 2, 2}, {1, 2, 3, 4, 8, 7, 6, 5, 1, 9, 3, 4, 1, 2, 6, 5})}},
+        {{"y", floats({2, 2, 1, 1}, {4, 8, 9, 6})}, {"at", longs({2, 2, 1, 1}, {3, 4, 9, 14})}});
+  check(places({{"kernel_shape", Ints{1, 2}}, {"pads", Ints{0, 1, 0, 1}}}),
+        {{"x", floats({1, 1, 1, 2}, {-3, -5})}},
+        {{"y", floats({1, 1, 1, 3}, {-3, -3, -5})}, {"at", longs({1, 1, 1, 3}, {0, 0, 1})}});
+  check(places({{"kernel_shape", Ints{1, 2}}, {"dilations", Ints{1, 3}}}),
+        {{"x", floats({1, 1, 1, 5}, {9, 1, 2, 8, 3})}},
+        {{"y", floats({1, 1, 1, 2}, {9, 3})}, {"at", longs({1, 1, 1, 2}, {0, 4})}});
+  // Of equal ones the first.
+  check(places({{"kernel_shape", Ints{2, 2}}}), {{"x", floats({1, 1, 2, 2}, {1, 2, 2, 2})}},
+        {{"y", floats({1, 1, 1, 1}, {2})}, {"at", longs({1, 1, 1, 1}, {1})}});
+  // Down the columns: place 5 is the second row's third.
+  check(places({{"kernel_shape", Ints{2, 2}}, {"storage_order", 1}}),
+        {{"x", floats({1, 1, 2, 3}, {1, 5, 3, 2, 4, 9})}},
+        {{"y", floats({1, 1, 1, 2}, {5, 9})}, {"at", longs({1, 1, 1, 2}, {2, 5})}});
+}
+
 BOOST_AUTO_TEST_CASE(three_dimensions) {
   const auto x = ramp({1, 1, 2, 2, 2});
   const Attributes window{{"kernel_shape", Ints{2, 2, 2}}};

@@ -128,6 +128,36 @@ BOOST_AUTO_TEST_CASE(some_axes_only) {
   check(sized(mode, {1, 1, 3, 2}), {{"x", x}}, {{"y", x}});
 }
 
+BOOST_AUTO_TEST_CASE(sizes_that_keep_the_aspect) {
+  const auto x = noise({1, 1, 3, 5});
+  for (const bool linear : {false, true}) {
+    const Mode mode{"half_pixel", "round_prefer_floor", linear};
+    const auto kept = [&](const std::string& policy, const Ints& axes, const Ints& sizes) {
+      return Model(18)
+          .node("Resize", {"x", "", "", "sizes"}, {"y"},
+                {{"mode", linear ? "linear" : "nearest"},
+                 {"keep_aspect_ratio_policy", policy},
+                 {"axes", axes}})
+          .initializer("sizes", list(sizes));
+    };
+    // 7 of 3 rows, 9 of 5 columns: scales of 2.33 and 1.8, of which one is both.
+    const double wider = 7.0 / 3, narrower = 9.0 / 5;
+    check(kept("not_larger", {2, 3}, {7, 9}), {{"x", x}},
+          {{"y", expected(x, 5, 9, mode, {narrower, narrower})}});
+    check(kept("not_smaller", {2, 3}, {7, 9}), {{"x", x}},
+          {{"y", expected(x, 7, 12, mode, {wider, wider})}});
+    // Axes that are not named have no say.
+    check(kept("not_larger", {3}, {9}), {{"x", x}},
+          {{"y", expected(x, 3, 9, mode, {1, narrower})}});
+    check(kept("stretch", {2, 3}, {7, 9}), {{"x", x}}, {{"y", expected(x, 7, 9, mode)}});
+  }
+  cannot(
+      Model(18)
+          .node("Resize", {"x", "", "", "sizes"}, {"y"}, {{"keep_aspect_ratio_policy", "larger"}})
+          .initializer("sizes", list({1, 1, 7, 9})),
+      {{"x", x}}, ErrorKind::bad_data, "'larger'");
+}
+
 BOOST_AUTO_TEST_CASE(cubic_and_wide_kernels) {
   const auto along = [](std::vector<std::int64_t> size, Attributes attributes) {
     return Model(18)

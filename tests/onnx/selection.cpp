@@ -39,6 +39,32 @@ BOOST_AUTO_TEST_CASE(the_best_of_a_row) {
   cannot(top(5, {}), {{"x", x}}, ErrorKind::not_supported, "5 of 4 elements");
 }
 
+BOOST_AUTO_TEST_CASE(the_smallest_of_a_row) {
+  const auto least = [](double k, Attributes attributes) {
+    attributes.push_back({"largest", 0});
+    return Model(11)
+        .node("TopK", {"x", "k"}, {"y", "at"}, attributes)
+        .initializer("k", longs({1}, {k}));
+  };
+  const auto x = floats({2, 4}, {1, 9, -2, 9, -5, -4, -6, -4.5});
+  check(
+      least(3, {}), {{"x", x}},
+      {{"y", floats({2, 3}, {-2, 1, 9, -6, -5, -4.5})}, {"at", longs({2, 3}, {2, 0, 1, 2, 0, 3})}});
+  check(least(2, {{"axis", 0}}), {{"x", x}},
+        {{"y", floats({2, 4}, {-5, -4, -6, -4.5, 1, 9, -2, 9})},
+         {"at", longs({2, 4}, {1, 1, 1, 1, 0, 0, 0, 0})}});
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  check(least(3, {}), {{"x", floats({1, 4}, {infinity, 0, -infinity, 0})}},
+        {{"y", floats({1, 3}, {-infinity, 0, 0})}, {"at", longs({1, 3}, {2, 1, 3})}});
+  check(least(2, {}), {{"x", floats({1, 3}, {4, 4, 4})}},
+        {{"y", floats({1, 2}, {4, 4})}, {"at", longs({1, 2}, {0, 1})}});
+  auto row = noise({1, 8400});
+  row.data[4321] = -7;
+  row.data[17] = -6;
+  check(least(2, {}), {{"x", row}},
+        {{"y", floats({1, 2}, {-7, -6})}, {"at", longs({1, 2}, {4321, 17})}});
+}
+
 BOOST_AUTO_TEST_CASE(the_best_of_long_rows) {
   auto x = noise({1, 8400});
   x.data[4321] = 7;
