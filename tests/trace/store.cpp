@@ -1,0 +1,166 @@
+// The memory of a recording by itself: random threads that write, renew their piece and end, at any
+// limit. What was written is kept or counted as dropped, and the limit is used and not passed.
+#include "recording/store.hpp"
+
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <random>
+#include <vector>
+
+using namespace polychron;
+using recording::Store;
+
+namespace {
+
+/// Threads of one store, and what they wrote.
+class Threads {
+ public:
+  Threads(Store& store, std::uint32_t seed) : store_(store), random_(seed) {}
+
+  void step() {
+    auto& current = threads_[random_() % threads_.size()];
+    switch (random_() % 8) {
+      case 0:
+        store_.leave(current);
+        BOOST_TEST(current.piece == nullptr);
+        return;
+      case 1:
+        store_.leave(current);
+        current = {};  // another thread begins
+        return;
+      default:
+        return write(current, 1 + random_() % (random_() % 16 == 0 ? 100'000 : 4'000));
+    }
+  }
+  void begin(std::size_t most) {
+    store_.begin(most);
+    written_ = 0;
+  }
+
+  void check(std::size_t most) const {
+    const auto contents = store_.contents();
+    std::size_t bytes = 0;
+    std::uint64_t records = 0;
+    for (const auto& piece : contents.pieces) {
+      records += piece->records;
+      const bool is_live =
+          std::ranges::any_of(threads_, [&](const auto& thread) { return thread.piece == piece; });
+      bytes += is_live ? 0 : piece->size;
+      // A record is as many bytes of its piece's thread.
+      for (const auto byte : piece->published())
+        if (byte != static_cast<std::byte>(piece->thread))
+          BOOST_FAIL("a piece has another thread's bytes");
+    }
+    BOOST_TEST(records + contents.dropped == written_);
+    BOOST_TEST(bytes <= most);
+  }
+
+ private:
+  void write(Store::Current& current, std::size_t bytes) {
+    const auto free = [&] { return current.piece->size - current.piece->used; };
+    ++written_;
+    if (!current.piece || current.epoch != store_.epoch() || free() < bytes) {
+      try {
+        store_.renew(current, bytes);
+      } catch (const std::bad_alloc&) {
+        BOOST_TEST(bytes > store_.most_bytes());
+        return store_.count_dropped(1);
+      }
+    }
+    auto& piece = *current.piece;
+    BOOST_REQUIRE(free() >= bytes);
+    std::fill_n(piece.memory.get() + piece.used, bytes, static_cast<std::byte>(piece.thread));
+    piece.records = piece.records + 1;
+    piece.used = piece.used + bytes;
+  }
+
+  Store& store_;
+  std::mt19937 random_;
+  std::vector<Store::Current> threads_{5};
+  std::uint64_t written_ = 0;
+};
+
+/// The bytes of pieces that are kept.
+std::size_t kept_bytes(const Store& store) {
+  std::size_t bytes = 0;
+  for (const auto& piece : store.contents().pieces) bytes += piece->size;
+  return bytes;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(store)
+
+BOOST_AUTO_TEST_CASE(what_was_written_is_kept_or_counted) {
+  for (const std::size_t most : {std::size_t{1} << 12, std::size_t{1} << 16, std::size_t{1} << 20})
+    for (std::uint32_t seed = 1; seed <= 5; ++seed) {
+      Store store;
+      Threads threads(store, seed);
+      BOOST_TEST_CONTEXT(most << " bytes, seed " << seed)
+      for (int round = 0; round < 3; ++round) {
+        threads.begin(most);
+        for (int i = 0; i < 400; ++i) {
+          threads.step();
+          if (i % 20 == 0) threads.check(most);
+        }
+      }
+    }
+}
+
+// Threads come and go, with a few records each: their room is for others.
+BOOST_AUTO_TEST_CASE(the_limit_is_used_however_many_threads_end) {
+  constexpr std::size_t most = std::size_t{1} << 16;
+  Store store;
+  store.begin(most);
+  for (int i = 0; i < 2000; ++i) {
+    Store::Current current;
+    store.renew(current, 16);
+    current.piece->used = 16;
+    current.piece->records = 1;
+    store.leave(current);
+    BOOST_REQUIRE(kept_bytes(store) <= most);
+  }
+  const auto contents = store.contents();
+  BOOST_TEST(contents.dropped == 0U);
+  BOOST_TEST(contents.pieces.size() == 2000U);
+  BOOST_TEST(kept_bytes(store) == 2000U * 16U);
+}
+
+BOOST_AUTO_TEST_CASE(the_oldest_go_first_and_no_more_than_must) {
+  constexpr std::size_t most = std::size_t{1} << 16, piece = most / 16;
+  Store store;
+  store.begin(most);
+  Store::Current current;
+  for (int i = 0; i < 100; ++i) {
+    store.renew(current, piece);
+    current.piece->used = piece;
+    current.piece->records = 1;
+    current.piece->memory[0] = static_cast<std::byte>(i);
+  }
+  const auto contents = store.contents();
+  BOOST_TEST(contents.pieces.size() == 16U);
+  BOOST_TEST(contents.dropped == 84U);
+  for (std::size_t i = 0; i < contents.pieces.size(); ++i)
+    BOOST_TEST(std::to_integer<int>(contents.pieces[i]->memory[0]) == 84 + static_cast<int>(i));
+}
+
+// A thread that has not noticed yet that the recording it writes for is over.
+BOOST_AUTO_TEST_CASE(pieces_of_an_earlier_recording_stay_out) {
+  Store store;
+  store.begin(1 << 16);
+  Store::Current late, later;
+  for (auto* current : {&late, &later}) {
+    store.renew(*current, 16);
+    current->piece->used = 16;
+    current->piece->records = 1;
+  }
+  store.begin(1 << 16);
+  store.leave(late);
+  BOOST_TEST(store.contents().pieces.empty());
+  store.renew(later, 16);
+  BOOST_TEST(store.contents().pieces.size() == 1U);
+  BOOST_TEST(store.contents().dropped == 0U);
+  BOOST_TEST(kept_bytes(store) == std::size_t{4} << 10);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
