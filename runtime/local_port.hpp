@@ -20,6 +20,8 @@ class LocalPort final : public Port {
   ~LocalPort() override;
 
   const context_actor& actor() const { return actor_; }
+  /// For tests that look at what the actors share.
+  const actors::EnvironmentRef& environment() const { return environment_; }
 
   const std::string& label() const override { return environment_->label; }
   const std::shared_ptr<const Origin>& origin() const override { return origin_; }

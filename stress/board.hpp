@@ -8,6 +8,7 @@
 #include <set>
 #include <vector>
 
+#include "actors/environment.hpp"
 #include "stress/checked_backend.hpp"
 #include "stress/footprints.hpp"
 #include "stress/history.hpp"
@@ -72,6 +73,7 @@ struct Board {
   std::shared_ptr<Checks> checks = std::make_shared<Checks>();
   std::shared_ptr<FaultPlan> faults = std::make_shared<FaultPlan>();
   Context context;
+  actors::EnvironmentRef environment;  ///< what its actors share
   Future<LostInfo> lost;  ///< asked for at the beginning
   std::uint64_t memory_limit = enough_bytes;
   std::vector<Graph> graphs;
@@ -86,6 +88,11 @@ struct Board {
   std::size_t messages = 0;
   /// Tensors and graphs: how many began, and of how many the context heard that they have ended.
   std::size_t created = 0, gone = 0;
+  unsigned losses = 0;             ///< how often it was told that the context is lost
+  std::uint64_t weight = 0;        ///< of all operations that lanes were sent
+  std::set<msg::Ticket> failures;  ///< of operations whose failure the context was told
+  /// What calls brought along for actors to share: loans, leases, bytes.
+  std::vector<std::weak_ptr<const void>> brought;
   std::map<std::size_t, Making> making;  ///< by caller
 
   /// The present call of `caller`, on its place in the history from here on.

@@ -47,10 +47,29 @@ class Watched final : public kernels::Storage {
 /// Of a plan on one lane.
 class WatchedInstance final : public kernels::PlanInstance {
  public:
-  explicit WatchedInstance(std::unique_ptr<kernels::PlanInstance> of) : inner(std::move(of)) {}
+  WatchedInstance(std::unique_ptr<kernels::PlanInstance> of, std::uint64_t arena,
+                  std::shared_ptr<Checks> checks)
+      : inner(std::move(of)), arena_(arena), checks_(std::move(checks)) {
+    checks_->planned += arena_;
+  }
+  ~WatchedInstance() override { checks_->planned -= arena_; }
   const std::unique_ptr<kernels::PlanInstance> inner;
   bool hopeless = false;  ///< every later dispatch would fail as one did
+
+ private:
+  const std::uint64_t arena_;
+  const std::shared_ptr<Checks> checks_;
 };
+
+/// The same plan; its constants are counted as long as somebody has it.
+std::shared_ptr<kernels::Plan> counted(std::shared_ptr<kernels::Plan> plan,
+                                       const std::shared_ptr<Checks>& checks) {
+  checks->planned += plan->constant_bytes();
+  auto* const same = plan.get();
+  return {same, [plan = std::move(plan), checks](kernels::Plan*) {
+            checks->planned -= plan->constant_bytes();
+          }};
+}
 
 const Watched& watch(const kernels::Storage& storage) {
   return dynamic_cast<const Watched&>(storage);
@@ -120,15 +139,18 @@ Result<void> CheckedBackend::read(const kernels::Storage& storage, std::span<std
 Result<std::shared_ptr<kernels::Plan>> CheckedBackend::compile(
     std::shared_ptr<const ops::Graph> graph) {
   Use(*checks_).take_time();
-  return inner_->compile(std::move(graph));
+  auto plan = inner_->compile(std::move(graph));
+  if (!plan) return plan;
+  return counted(std::move(plan).value(), checks_);
 }
 
 Result<std::unique_ptr<kernels::PlanInstance>> CheckedBackend::instantiate(
     std::shared_ptr<const kernels::Plan> plan, std::shared_ptr<kernels::Team> team) {
+  const auto arena = plan->arena_bytes();
   auto instance = inner_->instantiate(std::move(plan), std::move(team));
   if (!instance) return instance;
   return std::unique_ptr<kernels::PlanInstance>(
-      std::make_unique<WatchedInstance>(std::move(instance).value()));
+      std::make_unique<WatchedInstance>(std::move(instance).value(), arena, checks_));
 }
 
 kernels::ExecuteStatus CheckedBackend::execute(kernels::PlanInstance& plan,

@@ -23,6 +23,7 @@ struct Checks {
   std::uint64_t bytes = 0;  ///< of storage that is there now
   /// Of what was allocated, not adopted: what a compute is lent is its caller's, and not counted.
   std::uint64_t allocated = 0, peak_allocated = 0;
+  std::uint64_t planned = 0;  ///< bytes of the plans' constants and of instances' arenas
 };
 
 class CheckedBackend final : public kernels::Backend {

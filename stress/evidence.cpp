@@ -113,11 +113,11 @@ void Evidence::hear(const Error& error) {
     fail(std::string("no graph is invalid: ") + error.what());
   if (!throws_ && error.root().kind() == ErrorKind::internal)
     fail(std::string("an invariant is broken: ") + error.what());
-  if (!is_of_a_call(error.label())) return;
-  ++heard_[error.label()];
   const Error* const cause = error.cause();
   if (cause != nullptr && !inherent_ && is_of_a_call(cause->label()))
     fail(std::string("what only followed from another error was reported: ") + error.what());
+  if (!is_of_a_call(error.label())) return;
+  ++heard_[error.label()];
 }
 
 bool Evidence::may_be_skipped(const Call& call) const {

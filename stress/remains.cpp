@@ -3,10 +3,23 @@
 namespace polychron::stress {
 
 std::optional<std::string> check(const Remains& remains) {
-  const auto& [rest, stats, lost, begun, gone, storage, peak_storage, actors] = remains;
+  const auto& [rest, stats, lost, begun, gone, storage, peak_storage, planned, knows_bytes, places,
+               scopes, waited_for, load, brought, losses, actors] = remains;
   // Whoever has a lease has no place: an operation in flight is one that has something to do.
   if (stats.in_flight != 0) return std::to_string(stats.in_flight) + " places are taken at rest";
-  if (rest == Rest::answered && (stats.bytes < storage || stats.peak_bytes < peak_storage))
+  if (places != 0) return std::to_string(places) + " places of questions or errors are taken";
+  if (waited_for) return "somebody waits at a door, and the world is at rest";
+  if (!lost && load != 0) return "a load of " + std::to_string(load) + " is left on the lanes";
+  if (!lost && !stats.running.empty())
+    return std::string("a lane says that it is at work, on: ") + stats.running.front().operation;
+  if (rest != Rest::lent && scopes != 0)
+    return std::to_string(scopes) + " error scopes have places";
+  if (rest != Rest::lent && brought != 0)
+    return std::to_string(brought) + " things are kept that calls brought along";
+  if (rest < Rest::destroyed && !lost && knows_bytes && stats.bytes != storage + planned)
+    return std::to_string(stats.bytes) + " bytes are counted, and taken are " +
+           std::to_string(storage + planned);
+  if (rest < Rest::destroyed && (stats.bytes < storage || stats.peak_bytes < peak_storage))
     return std::to_string(stats.bytes) + " bytes are counted, " + std::to_string(stats.peak_bytes) +
            " at most; storage has " + std::to_string(storage) + ", and had " +
            std::to_string(peak_storage);
@@ -22,6 +35,7 @@ std::optional<std::string> check(const Remains& remains) {
   if (rest == Rest::ended) {
     if (stats.bytes != 0) return std::to_string(stats.bytes) + " bytes are left at the end";
     if (storage != 0) return "storage of " + std::to_string(storage) + " bytes is left at the end";
+    if (losses != 1) return "the loss was told " + std::to_string(losses) + " times";
     if (!actors.empty()) return actors.front() + " stays";
   }
   return std::nullopt;

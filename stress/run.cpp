@@ -5,6 +5,8 @@
 
 #include "kernels/cpu/cpu_backend.hpp"
 #include "runtime/builder_bridge.hpp"
+#include "runtime/handles.hpp"
+#include "runtime/local_port.hpp"
 #include "stress/accounts.hpp"
 #include "stress/footprints.hpp"
 #include "stress/model.hpp"
@@ -97,6 +99,8 @@ void prepare(Board& board, World& world, std::size_t slots) {
   options.admission = program.blocks ? AdmissionPolicy::block : AdmissionPolicy::fail;
   board.memory_limit = options.memory_limit;
   board.context = world.settle(world.runtime().create_context(options)).value();
+  const auto& port = *detail::ContextHandle::of(board.context)->port;
+  board.environment = dynamic_cast<const detail::LocalPort&>(port).environment();
   for (std::size_t i = 0; i < 2; ++i)
     board.graphs.push_back(
         world
@@ -125,16 +129,40 @@ void close_scopes(Board& board, World& world) {
   }
 }
 
-/// What is to be seen of a world at rest, and whether it may be there.
+/// What lanes were sent and have not done.
+std::uint64_t load_of(const Board& board) {
+  auto load = board.weight;
+  for (const auto& lane : board.environment->lanes) load -= lane.done;
+  return load;
+}
+
+/// What is to be seen of a world at rest.
+Remains remains_of(const Board& board, Rest rest) {
+  const auto& environment = *board.environment;
+  Remains remains{
+      .rest = rest,
+      .stats = board.context.stats(),
+      .lost = board.context.lost().ready(),
+      .begun = board.created,
+      .gone = board.gone,
+      .storage = board.checks->bytes,
+      .peak_storage = board.checks->peak_allocated,
+      .planned = board.checks->planned,
+      .knows_bytes = !board.program.has(Kind::constant) && !board.program.may_lack_bytes(),
+      .scopes = environment.scopes->in_flight(),
+      .load = load_of(board),
+      .losses = board.losses};
+  for (const auto* const door : environment.admissions()) {
+    if (door != environment.scopes.get()) remains.places += door->in_flight();
+    remains.waited_for |= door->anybody_waits();
+  }
+  for (const auto& brought : board.brought) remains.brought += brought.expired() ? 0U : 1U;
+  return remains;
+}
+
+/// Whether what is to be seen may be there.
 std::optional<std::string> look(const Board& board, Rest rest) {
-  return check({rest,
-                board.context.stats(),
-                board.context.lost().ready(),
-                board.created,
-                board.gone,
-                board.checks->bytes,
-                board.checks->peak_allocated,
-                {}});
+  return check(remains_of(board, rest));
 }
 
 /// Whether a context that lives has counted what was called.
@@ -172,8 +200,7 @@ std::optional<std::string> end(Board& board, World& world) {
   board.context.destroy();
   world.run();
   if (auto wrong = look_at_loss(board, lost_before)) return wrong;
-  Remains remains{
-      .rest = Rest::ended, .stats = board.context.stats(), .storage = board.checks->bytes};
+  auto remains = remains_of(board, Rest::ended);
   board.context = {};
   world.run();
   // Of other contexts that are there some stay.
@@ -228,7 +255,7 @@ std::optional<std::string> without_work(Board& board, World& world) {
   auto pending = board.context.pending();
   world.run();
   const bool idle = all_answered && pending.ready() && nothing_but_leases(std::move(pending));
-  return idle ? look(board, Rest::answered) : std::nullopt;
+  return idle ? look(board, Rest::lent) : std::nullopt;
 }
 
 /// Gives back leases that are still out, one after the other: another may wait for each. Whether
@@ -322,6 +349,7 @@ void close(Board& board) {
   board.graphs.clear();
   board.context = {};
   board.lost = {};
+  board.environment = nullptr;
   board.checks->between = nullptr;
 }
 

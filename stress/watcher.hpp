@@ -32,6 +32,12 @@ class Watcher final : public msg::Observer {
     auto& world = *board_->session->world;
     const auto caller = board_->session->caller();
     world.interrupt();
+    if (const auto* const* order = std::get_if<const msg::carry_out*>(&message))
+      board_->weight += (*order)->stamp.weight;
+    if (const auto* const* call = std::get_if<const msg::submit*>(&message)) bring(**call);
+    if (const auto* const* failure = std::get_if<const msg::operation_failed*>(&message);
+        failure && (*failure)->error.root().kind() == ErrorKind::context_lost)
+      device_lost_.insert(from);
     if (from != 0 || !caller || !std::holds_alternative<const msg::submit*>(message)) return;
     if (!board_->making.contains(*caller)) {
       board_->history.broken = "a call reached a context that it was not made on";
@@ -48,6 +54,9 @@ class Watcher final : public msg::Observer {
     ++board_->messages;
     if (footprints_) footprints_->received(by, message);
     if (also_) also_->received(by, message);
+    if (const auto* const* failure = std::get_if<const msg::operation_failed*>(&message);
+        failure && !board_->failures.insert((*failure)->ticket).second)
+      board_->history.broken = std::string("a failure was told twice: ") + (*failure)->error.what();
     const auto kind = static_cast<std::uint32_t>(message.index() + 1);
     auto& last = last_[by];
     board_->pairs.insert(last.message * 64 + kind);
@@ -76,6 +85,7 @@ class Watcher final : public msg::Observer {
     if (also_) also_->rejects(tensor, ticket);
   }
   void loses(msg::ActorId by, msg::Ticket ticket) noexcept override {
+    ++board_->losses;
     if (also_) also_->loses(by, ticket);
   }
   void finds_lost(msg::ActorId by) noexcept override {
@@ -89,10 +99,26 @@ class Watcher final : public msg::Observer {
     if (also_) also_->takes_back(lane, ticket, bytes);
   }
   void carried_out(msg::ActorId lane, msg::Ticket ticket) noexcept override {
+    if (device_lost_.contains(lane) && !board_->environment->lost->lost())
+      board_->history.broken = "the device is lost, and callers are let in";
     if (also_) also_->carried_out(lane, ticket);
   }
 
  private:
+  void bring(const msg::submit& call) {
+    auto& brought = board_->brought;
+    if (const auto* write = std::get_if<msg::WriteTensor>(&call.call))
+      brought.emplace_back(write->payload);
+    if (const auto* read = std::get_if<msg::ReadRef>(&call.local.reply))
+      brought.emplace_back(*read);
+    if (const auto* batch = std::get_if<msg::BatchRef>(&call.local.reply))
+      brought.emplace_back(*batch);
+    if (const auto* grant = std::get_if<msg::Grant>(&call.local.reply))
+      brought.emplace_back(grant->lease);
+    if (const auto* build = std::get_if<msg::BuildReply>(&call.local.reply))
+      brought.emplace_back(build->description_bytes);
+  }
+
   const std::shared_ptr<Board> board_;
   Footprints* const footprints_;
   std::shared_ptr<msg::Observer> also_;  ///< of a recording, if there is one
@@ -108,6 +134,7 @@ class Watcher final : public msg::Observer {
     }
   };
   std::map<msg::ActorId, Last> last_;
+  std::set<msg::ActorId> device_lost_;  ///< lanes that have told so
   std::uint64_t state_ = 0;
 };
 

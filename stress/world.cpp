@@ -77,7 +77,7 @@ void World::collect() {
   if (spares_actors_ && std::ranges::any_of(running_, is_actor)) return;
   // Whoever may have to wait does not stand in the way of the one whose step this is.
   const bool outside = running_.empty() || !clients_block_;
-  if (!callbacks_.empty() && outside) runnables_.emplace_back();
+  if (!callbacks_.empty() && outside && !callbacks_held_) runnables_.emplace_back();
   if (!outside) return;
   for (std::size_t i = 0; i < clients_.size(); ++i) {
     const auto at_work = [&](const Runnable& runnable) {

@@ -69,6 +69,8 @@ class World {
   /// Callbacks and clients that wait for replies make no step in the middle of an actor's, who
   /// could not go on meanwhile.
   void spare_actors(bool spared) { spares_actors_ = spared; }
+  /// Callbacks wait, as with an executor that takes them and runs none.
+  void hold_callbacks(bool held) { callbacks_held_ = held; }
   /// For whoever stands within a step where another thread might come between: the strategy may let
   /// somebody else make a step first. Does nothing unless allowed.
   void interrupt() noexcept;
@@ -131,7 +133,7 @@ class World {
   std::vector<Client*> clients_;
   std::vector<Runnable> running_;  ///< the innermost step's last
   std::size_t most_steps_ = 200'000;
-  bool clients_block_ = false, spares_actors_ = false, interrupts_ = false;
+  bool clients_block_ = false, spares_actors_ = false, interrupts_ = false, callbacks_held_ = false;
   std::exception_ptr interrupted_by_;  ///< what an interrupt threw: the next step does
   Schedule schedule_;
   // After what interrupt() reads: the state may call it as soon as it is made.

@@ -164,3 +164,35 @@ plant("an invalid graph runs again" actors/device_graphs.cpp
 plant("half of a tensor's bytes are counted" actors/device_operations.cpp
   [[msg::reserve(environment().budget, bytes);]]
   [[msg::reserve(environment().budget, BUG ? bytes / 2 : bytes);]])
+
+# -- what must fall back to zero, and what is told once
+plant("a tensor keeps the leases that came back" actors/tensor.cpp
+  [[{ std::erase(out_, m.lease); }]]
+  [[{ if (!BUG) std::erase(out_, m.lease); }]])
+plant("a context keeps the leases that came back" actors/context.cpp
+  [[    return true;
+  });]]
+  [[    return !BUG || rent.lease->mode == LeaseMode::fail;
+  });]])
+plant("what a lane has done stays its load" actors/device.cpp
+  [[progress.end(m.stamp.weight);]]
+  [[progress.end(BUG ? 0 : m.stamp.weight);]])
+plant("a plan's constants are counted twice" actors/device_graphs.cpp
+  [[msg::reserve(environment().budget, slot.plan->constant_bytes());]]
+  [[msg::reserve(environment().budget, (BUG ? 2 : 1) * slot.plan->constant_bytes());]])
+plant("a read of an errored tensor is reported" actors/device_operations.cpp
+  [[      count(environment().counters->not_run);  // reported]]
+  [[      BUG ? failed(error, ticket) : count(environment().counters->not_run);  // reported]])
+plant("a failure is told twice" actors/device_operations.cpp
+  [[  tell(owner, msg::operation_failed{ticket, error});]]
+  [[  if (BUG) tell(owner, msg::operation_failed{ticket, error});
+  tell(owner, msg::operation_failed{ticket, error});]])
+plant("callers are let in after the device was lost" actors/device_operations.cpp
+  [[  environment().lose(LostReason::device_failed, why, self().id(), ticket);]]
+  [[  if (!BUG) environment().lose(LostReason::device_failed, why, self().id(), ticket);]])
+plant("a loss is told twice" messages/shared/lost.cpp
+  [[if (lost_.load(std::memory_order_relaxed)) return false;]]
+  [[if (lost_.load(std::memory_order_relaxed)) return BUG;]])
+plant("a scope stays when it has answered" actors/error_scopes.cpp
+  [[  scopes_.erase(scope);]]
+  [[  if (!BUG) scopes_.erase(scope);]])

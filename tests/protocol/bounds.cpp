@@ -1,6 +1,8 @@
 // Bounded for real: every call that sends something takes a place, and what has no place has a
 // bound of its own: clauses "load" of docs/contract.md. Nothing is let run between the calls, so
 // that all of them are under way at once.
+#include "runtime/handles.hpp"
+#include "runtime/local_port.hpp"
 #include "tests/protocol/fixture.hpp"
 
 using namespace polychron;
@@ -231,6 +233,31 @@ BOOST_AUTO_TEST_CASE(reports_of_mistakes_are_bounded) {
   s.world.run();
   BOOST_TEST(told >= 1U);
   BOOST_TEST(told <= control_calls);
+}
+
+// The embedder's executor takes callbacks and runs none: errors for the handler wait there, so many
+// and no more.
+BOOST_AUTO_TEST_CASE(errors_on_their_way_to_the_handler_are_bounded) {
+  Server s;
+  std::uint64_t heard = 0;
+  s.context.on_uncaptured_error([&](const Error&) { ++heard; });
+  s.world.run();
+  auto& door = *dynamic_cast<const detail::LocalPort&>(*detail::ContextHandle::of(s.context)->port)
+                    .environment()
+                    ->events;
+  std::vector<msg::Place> taken;
+  while (taken.size() + 2 < door.most()) taken.push_back(door.enter());
+  s.world.hold_callbacks(true);
+  const auto t = s.tensor();
+  s.faults->fail(FaultPoint::adopt, 1, {.permanent = true});
+  for (std::uint64_t i = 0; i < 5; ++i) s.write(t, i);
+  s.world.run();
+  BOOST_TEST(s.context.stats().unheard == 3U);
+  s.world.hold_callbacks(false);
+  s.world.run();
+  BOOST_TEST(heard == 2U);
+  taken.clear();
+  BOOST_TEST(door.in_flight() == 0U);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

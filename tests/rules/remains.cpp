@@ -12,6 +12,7 @@ Case left(const std::string& rule, const char* refusal, Rest rest,
           std::function<void(Remains&, bool)> leave) {
   return {rule, refusal, [=](bool broken) {
             Remains remains{.rest = rest, .stats = {}};
+            remains.losses = rest == Rest::ended ? 1 : 0;
             leave(remains, broken);
             return stress::check(remains);
           }};
@@ -21,9 +22,45 @@ Case left(const std::string& rule, const char* refusal, Rest rest,
 
 std::vector<Case> remains_cases() {
   std::vector<Case> cases;
-  for (const auto rest : {Rest::answered, Rest::destroyed, Rest::ended})
+  for (const auto rest : {Rest::lent, Rest::answered, Rest::destroyed, Rest::ended})
     cases.push_back(left("at rest no place is taken", "1 places are taken", rest,
                          [](Remains& r, bool broken) { r.stats.in_flight = broken; }));
+  cases.push_back(left("at rest no question has a place", "2 places of questions", Rest::lent,
+                       [](Remains& r, bool broken) { r.places = broken ? 2 : 0; }));
+  cases.push_back(left("at rest nobody waits", "somebody waits", Rest::lent,
+                       [](Remains& r, bool broken) { r.waited_for = broken; }));
+  cases.push_back(left("what lanes have done is no load", "a load of 3", Rest::lent,
+                       [](Remains& r, bool broken) { r.load = broken ? 3 : 0; }));
+  cases.push_back(
+      left("a lane at rest says so", "is at work, on: write", Rest::lent, [](Remains& r, bool b) {
+        if (b) r.stats.running = {{"write", 1, 0}};
+      }));
+  cases.push_back(left("a closed scope has no place", "1 error scopes", Rest::answered,
+                       [](Remains& r, bool broken) { r.scopes = broken; }));
+  cases.push_back(left("nobody keeps what a call brought along", "1 things are kept",
+                       Rest::answered, [](Remains& r, bool broken) { r.brought = broken; }));
+  cases.push_back(left("scopes may be open, and leases be out", "", Rest::lent,
+                       [](Remains& r, bool) { r.scopes = r.brought = 1; }));
+  for (const auto rest : {Rest::lent, Rest::answered})
+    cases.push_back(left("what is counted is taken", "25 bytes are counted, and taken are 24", rest,
+                         [](Remains& r, bool broken) {
+                           r.knows_bytes = true;
+                           r.storage = 8, r.planned = 16;
+                           r.stats.bytes = broken ? 25 : 24;
+                         }));
+  cases.push_back(left("constants are counted, too", "", Rest::answered,
+                       [](Remains& r, bool) { r.stats.bytes = 8; }));
+  cases.push_back(
+      left("what plans keep is gone with a lost context", "", Rest::answered, [](Remains& r, bool) {
+        r.lost = r.knows_bytes = true;
+        r.stats.running = {{"write", 1, 0}};
+        r.stats.bytes = 8, r.load = 1;
+      }));
+  cases.push_back(left("plans may outlive what is counted of them", "", Rest::destroyed,
+                       [](Remains& r, bool) { r.knows_bytes = true, r.planned = 16; }));
+  for (const unsigned times : {0U, 2U})
+    cases.push_back(left("a loss is told once", "the loss was told", Rest::ended,
+                         [times](Remains& r, bool broken) { r.losses = broken ? times : 1; }));
   cases.push_back(left("what was destroyed is gone: tensors", "1 tensors are left", Rest::destroyed,
                        [](Remains& r, bool broken) { r.stats.tensors = broken; }));
   cases.push_back(left("what was destroyed is gone: graphs", "1 graphs are left", Rest::destroyed,
