@@ -5,6 +5,8 @@
 #include <functional>
 #include <map>
 
+#include "runtime/handles.hpp"
+#include "runtime/local_port.hpp"
 #include "tests/patience.hpp"
 #include "tests/rig.hpp"
 #include "tests/scarcity/scarce.hpp"
@@ -41,6 +43,15 @@ class Replies {
  private:
   std::vector<std::pair<std::string, std::function<bool()>>> ready_;
 };
+
+/// What of a context's places is taken, at all of its doors, and whether somebody waits at one.
+std::uint64_t places_of(const Context& context) {
+  const auto& port = *detail::ContextHandle::of(context)->port;
+  std::uint64_t taken = 0;
+  for (const auto* door : dynamic_cast<const detail::LocalPort&>(port).environment()->admissions())
+    taken += door->in_flight() + (door->anybody_waits() ? 1U : 0U);
+  return taken;
+}
 
 /// Two lanes, so that operations wait for each other too.
 ContextOptions two_lanes() {
@@ -183,6 +194,15 @@ BOOST_AUTO_TEST_CASE(in_a_call_no_place_is_lost) {
       {"create", [&] { static_cast<void>(rig.context.create_tensor(Rig::floats())); }},
       {"dispatch", [&] { rig.dispatch(g, t, u); }},
       {"build", [&] { static_cast<void>(rig.build()); }},
+      {"scope",
+       [&] {
+         rig.context.push_error_scope(ErrorFilter::validation);
+         if (!reply(rig.context.pop_error_scope()))  // it is still open
+           static_cast<void>(rig.context.pop_error_scope());
+       }},
+      {"pending", [&] { static_cast<void>(rig.context.pending()); }},
+      {"handler", [&] { rig.context.on_uncaptured_error([](const Error&) {}); }},
+      {"mistake", [&] { rig.context.write_tensor(t, std::vector<float>(3)); }},
       {"compute", [&] {
          NamedBuffers in, out;
          in.emplace_back("in", Buffer(16));
@@ -201,10 +221,43 @@ BOOST_AUTO_TEST_CASE(in_a_call_no_place_is_lost) {
         }
         happened = failing.happened();
       }
-      BOOST_REQUIRE_MESSAGE(comes([&] { return rig.context.stats().in_flight == 0; }),
-                            name << ", allocation " << nth << ": " << rig.context.stats().in_flight
-                                 << " places are lost");
+      BOOST_REQUIRE_MESSAGE(
+          comes([&] { return places_of(rig.context) == 0; }),
+          name << ", allocation " << nth << ": " << places_of(rig.context) << " places are lost");
     }
+  }
+  rig.write(t, 2);
+  BOOST_TEST(rig.read(t) == 2.0F);
+}
+
+// The only place is taken by a kernel that does not end; who waits for it has given up already.
+BOOST_AUTO_TEST_CASE(at_the_limit_nobody_is_left_waiting) {
+  ContextOptions options;
+  options.max_in_flight = 1;
+  Rig rig(options);
+  const auto g = rig.twice();
+  const auto t = rig.tensor(), u = rig.tensor();
+  Cancellation cancelled;
+  cancelled.cancel();
+  bool happened = true;
+  for (std::int64_t nth = 1; happened && nth < 300; ++nth) {
+    Gate gate;
+    rig.faults->fail(stress::FaultPoint::execute, 1, {.until = gate.latch()});
+    rig.dispatch(g, t, u);
+    {
+      OwnAllocationFails failing(nth);
+      bool refused = false;
+      try {
+        rig.dispatch(g, t, u, {.cancellation = cancelled});
+      } catch (const std::exception&) {
+        refused = true;
+      }
+      BOOST_TEST(refused, "allocation " << nth << ": a cancelled call was taken");
+      happened = failing.happened();
+    }
+    gate.open();
+    BOOST_REQUIRE_MESSAGE(comes([&] { return places_of(rig.context) == 0; }),
+                          "allocation " << nth << ": a place is lost, or somebody waits");
   }
   rig.write(t, 2);
   BOOST_TEST(rig.read(t) == 2.0F);

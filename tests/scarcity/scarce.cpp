@@ -1,6 +1,7 @@
 #include "tests/scarcity/scarce.hpp"
 
 #include <dlfcn.h>
+#include <malloc.h>
 #include <pthread.h>
 
 #include <atomic>
@@ -19,6 +20,22 @@ thread_local bool own_hit = false;
 std::atomic<std::int64_t> thread_countdown{0};
 std::atomic<bool> threads_run_out{false};
 
+std::atomic<std::int64_t> bytes_held{0};
+
+void* counted(void* memory) noexcept {
+  if (memory != nullptr)
+    bytes_held.fetch_add(static_cast<std::int64_t>(malloc_usable_size(memory)),
+                         std::memory_order_relaxed);
+  return memory;
+}
+
+void release(void* memory) noexcept {
+  if (memory != nullptr)
+    bytes_held.fetch_sub(static_cast<std::int64_t>(malloc_usable_size(memory)),
+                         std::memory_order_relaxed);
+  std::free(memory);
+}
+
 bool fails() noexcept {
   if (tests_own) {
     if (own_countdown <= 0 || --own_countdown > 0) return false;
@@ -32,8 +49,8 @@ bool fails() noexcept {
 
 void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
   if (fails()) return nullptr;
-  if (alignment <= alignof(std::max_align_t)) return std::malloc(bytes == 0 ? 1 : bytes);
-  return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  if (alignment <= alignof(std::max_align_t)) return counted(std::malloc(bytes == 0 ? 1 : bytes));
+  return counted(std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment));
 }
 
 void* allocate_or_throw(std::size_t bytes, std::size_t alignment) {
@@ -58,14 +75,14 @@ void* operator new(std::size_t n, std::align_val_t a, const std::nothrow_t&) noe
 void* operator new[](std::size_t n, std::align_val_t a, const std::nothrow_t&) noexcept {
   return allocate(n, number(a));
 }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete[](void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
-void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete[](void* p, std::align_val_t) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
-void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+void operator delete(void* p) noexcept { release(p); }
+void operator delete[](void* p) noexcept { release(p); }
+void operator delete(void* p, std::size_t) noexcept { release(p); }
+void operator delete[](void* p, std::size_t) noexcept { release(p); }
+void operator delete(void* p, std::align_val_t) noexcept { release(p); }
+void operator delete[](void* p, std::align_val_t) noexcept { release(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { release(p); }
+void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { release(p); }
 
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                               void* (*start)(void*), void* argument) {
@@ -80,6 +97,8 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
 }
 
 namespace polychron::testing {
+
+std::int64_t held_bytes() noexcept { return bytes_held.load(std::memory_order_relaxed); }
 
 LibraryAllocationFails::LibraryAllocationFails(std::int64_t nth) {
   tests_own = true;

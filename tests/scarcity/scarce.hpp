@@ -6,6 +6,9 @@
 
 namespace polychron::testing {
 
+/// What operator new has given and nobody has given back, on all threads.
+std::int64_t held_bytes() noexcept;
+
 /// The `nth` allocation from now (1 is the next) on a thread of the library fails, once. The thread
 /// that makes one of these is the test's, and no other.
 class LibraryAllocationFails {
