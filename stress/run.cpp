@@ -5,12 +5,10 @@
 
 #include "kernels/cpu/cpu_backend.hpp"
 #include "runtime/builder_bridge.hpp"
-#include "runtime/handles.hpp"
-#include "runtime/local_port.hpp"
 #include "stress/accounts.hpp"
 #include "stress/footprints.hpp"
+#include "stress/look.hpp"
 #include "stress/model.hpp"
-#include "stress/remains.hpp"
 #include "stress/scattered.hpp"
 #include "stress/script.hpp"
 #include "stress/symbolic_backend.hpp"
@@ -99,8 +97,7 @@ void prepare(Board& board, World& world, std::size_t slots) {
   options.admission = program.blocks ? AdmissionPolicy::block : AdmissionPolicy::fail;
   board.memory_limit = options.memory_limit;
   board.context = world.settle(world.runtime().create_context(options)).value();
-  const auto& port = *detail::ContextHandle::of(board.context)->port;
-  board.environment = dynamic_cast<const detail::LocalPort&>(port).environment();
+  board.environment = environment_of(board.context);
   for (std::size_t i = 0; i < 2; ++i)
     board.graphs.push_back(
         world
@@ -127,37 +124,6 @@ void close_scopes(Board& board, World& world) {
     if (!found) return;
     if (found.value()) board.history.left.push_back(*found.value());
   }
-}
-
-/// What lanes were sent and have not done.
-std::uint64_t load_of(const Board& board) {
-  auto load = board.weight;
-  for (const auto& lane : board.environment->lanes) load -= lane.done;
-  return load;
-}
-
-/// What is to be seen of a world at rest.
-Remains remains_of(const Board& board, Rest rest) {
-  const auto& environment = *board.environment;
-  Remains remains{
-      .rest = rest,
-      .stats = board.context.stats(),
-      .lost = board.context.lost().ready(),
-      .begun = board.created,
-      .gone = board.gone,
-      .storage = board.checks->bytes,
-      .peak_storage = board.checks->peak_allocated,
-      .planned = board.checks->planned,
-      .knows_bytes = !board.program.has(Kind::constant) && !board.program.may_lack_bytes(),
-      .scopes = environment.scopes->in_flight(),
-      .load = load_of(board),
-      .losses = board.losses};
-  for (const auto* const door : environment.admissions()) {
-    if (door != environment.scopes.get()) remains.places += door->in_flight();
-    remains.waited_for |= door->anybody_waits();
-  }
-  for (const auto& brought : board.brought) remains.brought += brought.expired() ? 0U : 1U;
-  return remains;
 }
 
 /// Whether what is to be seen may be there.

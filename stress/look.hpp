@@ -1,0 +1,13 @@
+// A look at what the actors of a context share.
+#pragma once
+
+#include "stress/board.hpp"
+#include "stress/remains.hpp"
+
+namespace polychron::stress {
+
+actors::EnvironmentRef environment_of(const Context& context);
+/// What is to be seen of a world at rest.
+Remains remains_of(const Board& board, Rest rest);
+
+}  // namespace polychron::stress
