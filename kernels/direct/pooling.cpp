@@ -199,12 +199,12 @@ Pool pool_of(const Problem& problem) {
     const std::uint32_t stride = to[place] == 1 ? 1 : a.strides[at];  // one place has no next
     return Axis{from[place], to[place], window, stride, a.dilations[at], a.padding[2 * at]};
   };
-  const std::uint32_t block = channel_block(problem.inputs[0].layout), channels = from[c];
+  const std::uint32_t lanes = channel_block(problem.inputs[0].layout), channels = from[c];
   const bool together = a.layout == InputOperandLayout::nhwc;
-  const std::uint32_t blocks = together ? 1 : (channels + block - 1) / block;
+  const std::uint32_t blocks = together ? 1 : (channels + lanes - 1) / lanes;
   const Axis height = axis(h, 0), width = axis(w, 1);
   Pool pool{std::int64_t{from[n]} * blocks,
-            together ? channels : block,
+            together ? channels : lanes,
             height,
             width,
             height.all_taps(),

@@ -97,15 +97,16 @@ class Reduction {
   void columns(const T* in, T* out, std::int64_t pitch, std::int64_t count) const {
     std::array<typename F::Accumulator, width> accumulators;
     auto* const to = accumulators.data();
-    const auto& [along, steps] = gone_.dimensions().front();
+    const std::int64_t along = gone_.dimensions().front().count;
+    const std::int64_t step = gone_.dimensions().front().steps[0];
     const std::int64_t repeat =
-        count == pitch && steps[0] == pitch ? std::min(along, width / count) : 1;
+        count == pitch && step == pitch ? std::min(along, width / count) : 1;
     const std::int64_t at_once = repeat * count;
     std::fill_n(to, at_once, F::first());
     gone_.each(1, [&](const auto& gone, std::int64_t) {
       const T* row = in + gone[0];
       std::int64_t left = along;
-      for (; left >= repeat; left -= repeat, row += repeat * steps[0])
+      for (; left >= repeat; left -= repeat, row += repeat * step)
         if (at_once == width)
           join<F>(to, row, width);
         else
