@@ -19,7 +19,7 @@ target_include_directories(caf_core PRIVATE ${CAF_INCLUDE_DIR})
 target_link_libraries(caf_core PRIVATE Threads::Threads)
 # As Debian compiles it but for the sanitizer; <limits> is what its patch for newer compilers adds.
 set_target_properties(caf_core PROPERTIES CXX_STANDARD 14)
-target_compile_options(caf_core PRIVATE -O1 -w -include limits -fsanitize=${POLYCHRON_SANITIZE}
+target_compile_options(caf_core PRIVATE -w -include limits -fsanitize=${POLYCHRON_SANITIZE}
   -fno-omit-frame-pointer)
 target_link_options(caf_core PRIVATE -fsanitize=${POLYCHRON_SANITIZE})
 # Most of the time goes to headers that every file includes: compiled several files at once.
