@@ -76,15 +76,17 @@ Network sequence(const Call& call, std::uint32_t gates, const A& attributes) {
   return network;
 }
 
-/// The last states, `count` of them, and the sequence if it is asked for.
+/// The last states, `count` of them, and the sequence if it is asked for. The sequence has to be a
+/// possible tensor in any case (webnn #955): backends may hold all of it.
 template <class A>
 std::vector<Shape> results(const Network& network, const A& attributes, std::size_t count) {
   std::vector<Shape> shapes(count, network.state());
-  if (attributes.return_sequence) {
-    Shape sequence{attributes.steps};
-    for (const auto dimension : network.state()) sequence.push_back(dimension);
-    shapes.push_back(std::move(sequence));
-  }
+  Shape sequence{attributes.steps};
+  for (const auto dimension : network.state()) sequence.push_back(dimension);
+  const auto& call = network.call;
+  if (const auto problem = descriptor_problem({call.operand(0).data_type, sequence}))
+    call.fail("the hidden states of all steps: " + *problem);
+  if (attributes.return_sequence) shapes.push_back(std::move(sequence));
   return shapes;
 }
 

@@ -202,7 +202,8 @@ BOOST_AUTO_TEST_CASE(wrong_attributes) {
   lstm(1).refuses_wrong_sequences();
 }
 
-// The biases of all gates, joined, are a dimension; and a sequence's result is within the limit.
+// The biases of all gates, joined, are a dimension; and the states of all steps are within the
+// limit, whoever asks for them.
 BOOST_AUTO_TEST_CASE(sizes_that_overflow) {
   constexpr std::uint32_t most_gru = 0x7fff'ffff / 6, most_lstm = 0x7fff'ffff / 8;
   GruCellAttributes gru_attributes;
@@ -215,13 +216,25 @@ BOOST_AUTO_TEST_CASE(sizes_that_overflow) {
   lstm_cell.refuses(lstm_attributes, "hiddenSize");
   lstm_attributes.hidden_size = most_lstm;
   lstm_cell.refuses(lstm_attributes, "operand 'weight'");
-  constexpr std::uint32_t many = 0x2000'0000 / 8;  // steps, so that 8 units of each are too many
-  GruAttributes long_gru;
-  long_gru.steps = many;
-  long_gru.hidden_size = 8;
-  long_gru.return_sequence = true;
-  refuse("gru", {f32({many, 1, 1}), f32({1, 24, 1}), f32({1, 24, 8})}, long_gru,
-         "result 'output1'");
+  // 8 units of float32 a step: so many steps take 2^31 bytes, one less fits.
+  constexpr std::uint32_t many = 0x2000'0000 / 8;
+  for (const bool whole : {false, true})
+    for (const std::uint32_t count : {many - 1, many}) {
+      GruAttributes gru;
+      LstmAttributes lstm;
+      gru.steps = lstm.steps = count;
+      gru.hidden_size = lstm.hidden_size = 8;
+      gru.return_sequence = lstm.return_sequence = whole;
+      const Descriptors for_gru{f32({count, 1, 1}), f32({1, 24, 1}), f32({1, 24, 8})};
+      const Descriptors for_lstm{f32({count, 1, 1}), f32({1, 32, 1}), f32({1, 32, 8})};
+      if (count == many) {
+        refuse("gru", for_gru, gru, "the hidden states of all steps");
+        refuse("lstm", for_lstm, lstm, "the hidden states of all steps");
+      } else {
+        BOOST_TEST(infer("gru", for_gru, gru).size() == (whole ? 2U : 1U));
+        BOOST_TEST(infer("lstm", for_lstm, lstm).size() == (whole ? 3U : 2U));
+      }
+    }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
