@@ -14,8 +14,8 @@ namespace polychron::onnx::detail {
 
 namespace {
 
-void take(Constants& constants, const std::string& name, Literal literal) {
-  if (!constants.emplace(name, std::move(literal)).second)
+void take(Constants& constants, const std::string& name, Constant constant) {
+  if (!constants.emplace(name, std::move(constant)).second)
     malformed("tensor " + quote(name) + " is given a value twice");
 }
 

@@ -11,7 +11,7 @@ Shape list_shape(int size) { return {static_cast<std::uint32_t>(size)}; }
 
 }  // namespace
 
-Literal take_constant(proto::AttributeProto& attribute, ExternalData& external) {
+Constant take_constant(proto::AttributeProto& attribute, ExternalData& external) {
   const auto& name = attribute.name();
   if (name == "value" && attribute.has_t()) return take_tensor(*attribute.mutable_t(), external);
   if (name == "value_float" && attribute.has_f())

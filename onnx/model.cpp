@@ -90,8 +90,7 @@ void ModelState::check_opset() {
 void ModelState::take_bodies(proto::GraphProto& graph, ExternalData& external) {
   auto body = make_body(graph, external);
   summary_.initializers += body.constants.size();
-  for (const auto& [name, literal] : body.constants)
-    summary_.initializer_bytes += literal.bytes.size();
+  for (const auto& [name, constant] : body.constants) summary_.initializer_bytes += constant.size();
   bodies_.emplace(&graph, std::move(body));
   for (auto& node : *graph.mutable_node())
     each_graph(node, [&](proto::GraphProto& inner) { take_bodies(inner, external); });
@@ -138,7 +137,7 @@ void ModelState::check_names() {
     if (name.empty()) malformed("a tensor without a name");
     if (!known.insert(name).second) malformed("tensor " + quote(name) + " is given a value twice");
   };
-  for (const auto& [name, literal] : body(graph()).constants) define(name);
+  for (const auto& [name, constant] : body(graph()).constants) define(name);
   for (const auto& input : summary_.inputs) define(input.name);
   for (const auto& node : graph().node()) {
     if (is_constant(node)) continue;

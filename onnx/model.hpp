@@ -22,7 +22,8 @@ struct Function {
   std::int64_t opset = 0;  ///< of ONNX's own operators in it
 };
 
-/// What onnx::Model holds. Immutable after make().
+/// What onnx::Model holds. Immutable after make(), except that constants in files beside the model
+/// are read when an import first asks for them.
 ///
 /// Invariants, established by make(): the opset is supported; every tensor name of the main graph
 /// is given a value once; every node reads only names that the graph's inputs, constants or nodes

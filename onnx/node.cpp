@@ -206,7 +206,7 @@ Literal Node::constant() const {
   auto copy = *attribute;
   copy.set_name(message_.attribute(0).name());
   ExternalData none{{}};
-  return take_constant(copy, none);
+  return take_constant(copy, none).literal();
 }
 
 std::optional<Literal> Node::tensor(const char* name) const {
@@ -214,7 +214,7 @@ std::optional<Literal> Node::tensor(const char* name) const {
   if (!attribute) return std::nullopt;
   auto copy = attribute->t();
   ExternalData none{{}};
-  return take_tensor(copy, none);
+  return take_tensor(copy, none).literal();
 }
 
 std::optional<std::vector<std::int64_t>> Node::list(const char* name, std::size_t input,

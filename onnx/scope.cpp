@@ -8,7 +8,11 @@ Tensor* Scope::find(const std::string& name) {
   const auto known = tensors_.find(name);
   if (known != tensors_.end()) return &known->second;
   const auto constant = constants_.find(name);
-  if (constant != constants_.end()) return &(tensors_[name] = Tensor::of(constant->second));
+  if (constant != constants_.end()) {
+    auto literal =
+        located("initializer " + quote(name), [&] { return constant->second.literal(); });
+    return &(tensors_[name] = Tensor::of(std::move(literal)));
+  }
   return outer_ ? outer_->find(name) : nullptr;
 }
 

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "onnx/constant.hpp"
 #include "onnx/literal.hpp"
 #include "polychron/operand.hpp"
 
@@ -31,17 +32,16 @@ struct Tensor {
   }
 };
 
-using Constants = std::unordered_map<std::string, Literal>;
-
 /// The names of one list of nodes. Branches and bodies also see the names around them; constants
-/// become tensors when they are first asked for, for a body may be entered many times.
+/// become tensors, and are read if they are in files, when they are first asked for.
 class Scope {
  public:
   /// Both outlive the scope.
   explicit Scope(const Constants& constants, Scope* outer = nullptr)
       : constants_(constants), outer_(outer) {}
 
-  /// nullptr if nothing gave `name` a value. The address is good as long as the scope.
+  /// nullptr if nothing gave `name` a value. The address is good as long as the scope. Throws if
+  /// the value cannot be read.
   Tensor* find(const std::string& name);
   /// Throws if nothing gave `name` a value.
   Tensor& at(const std::string& name);

@@ -122,8 +122,9 @@ std::uint64_t number(const proto::StringStringEntryProto& entry) {
   return value;
 }
 
-Literal take_external(const proto::TensorProto& tensor, ElementType type, const Shape& shape,
-                      std::size_t size, ExternalData& external) {
+std::shared_ptr<const ExternalRange> external_range(const proto::TensorProto& tensor,
+                                                    std::size_t size, const Shape& shape,
+                                                    ExternalData& external) {
   std::string location;
   std::uint64_t offset = 0;
   std::uint64_t length = size;
@@ -133,14 +134,12 @@ Literal take_external(const proto::TensorProto& tensor, ElementType type, const 
     if (entry.key() == "length") length = number(entry);
   }
   check_bytes(length, size, shape, "bytes of external data");
-  return adopt<Buffer>(type, shape, external.read(location, offset, length));
+  return external.range(location, offset, length);
 }
 
-/// As it is stored: `size` bytes.
+/// As it is stored, in the message or beside it: `size` bytes.
 Literal take_stored(proto::TensorProto& tensor, ElementType type, const Shape& shape,
                     std::size_t size, ExternalData& external) {
-  if (tensor.data_location() == proto::TensorProto::EXTERNAL)
-    return take_external(tensor, type, shape, size, external);
   if (!tensor.has_raw_data()) return take_typed(tensor, type, shape, size / element_size(type));
   if (auto bytes = external.take(tensor)) {
     check_bytes(bytes->size(), size, shape, "bytes");
@@ -153,15 +152,22 @@ Literal take_stored(proto::TensorProto& tensor, ElementType type, const Shape& s
 
 }  // namespace
 
-Literal take_tensor(proto::TensorProto& tensor, ExternalData& external) {
+Constant take_tensor(proto::TensorProto& tensor, ExternalData& external) {
   const auto type = static_cast<ElementType>(tensor.data_type());
   const auto shape = checked_shape(tensor);
   const auto element = element_size(type);
-  if (element == 0) return {type, shape, nullptr, {}};
+  if (element == 0) return Literal{type, shape, nullptr, {}};
   if (tensor.has_segment()) unsupported("it is stored in segments");
   const auto size = checked_size(shape, element);
-  if (!is_packed(type)) return take_stored(tensor, type, shape, size, external);
-  return unpacked(take_stored(tensor, type, shape, (size + 1) / 2, external));
+  const auto stored = is_packed(type) ? (size + 1) / 2 : size;
+  const auto whole = [type](Literal literal) {
+    return is_packed(type) ? unpacked(literal) : literal;
+  };
+  if (tensor.data_location() == proto::TensorProto::EXTERNAL)
+    return Constant(size, [=, range = external_range(tensor, stored, shape, external)] {
+      return whole(adopt<Buffer>(type, shape, range->bytes()));
+    });
+  return whole(take_stored(tensor, type, shape, stored, external));
 }
 
 }  // namespace polychron::onnx::detail

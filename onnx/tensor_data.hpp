@@ -1,17 +1,17 @@
 // TensorProto, ONNX's serialized tensor, as a Literal.
 #pragma once
 
+#include "onnx/constant.hpp"
 #include "onnx/external_data.hpp"
-#include "onnx/literal.hpp"
 #include "onnx/proto.hpp"
 
 namespace polychron::onnx::detail {
 
-/// Takes the tensor's elements: bytes that are stored as such (raw_data, external data, and typed
-/// fields with elements of the right width) are moved, not copied; `tensor` is left without data.
-/// The shape is checked against the bytes before anything is allocated. Tensors of types without a
-/// size on the host get no bytes: they are refused when they are used.
-/// Throws Error (bad_data, not_supported) without the tensor's name.
-Literal take_tensor(proto::TensorProto& tensor, ExternalData& external);
+/// Takes the tensor's elements: bytes that are stored as such (raw_data, and typed fields with
+/// elements of the right width) are moved, not copied; `tensor` is left without data. External data
+/// is looked for, and read later. The shape is checked against the bytes before anything is
+/// allocated. Tensors of types without a size on the host get no bytes: they are refused when they
+/// are used. Throws Error (bad_data, not_supported) without the tensor's name.
+Constant take_tensor(proto::TensorProto& tensor, ExternalData& external);
 
 }  // namespace polychron::onnx::detail

@@ -67,7 +67,7 @@ TensorValue read_tensor(const std::filesystem::path& path) {
   try {
     const auto message = detail::parse_tensor_file(path);
     detail::ExternalData external(detail::folder_of(path));
-    const auto literal = detail::take_tensor(*message, external);
+    const auto literal = detail::take_tensor(*message, external).literal();
     TensorValue value{std::string(detail::to_string(literal.type)), literal.shape, nullptr};
     if (detail::element_size(literal.type) != 0)
       value.bytes = std::make_shared<const Buffer>(Buffer::copy_of(literal.bytes));

@@ -87,7 +87,8 @@ class Model {
   std::shared_ptr<const detail::ModelState> state_;
 };
 
-/// Reads and checks a model. External data is looked for beside the file, in its folder and below.
+/// Reads and checks a model. External data is looked for beside the file, in its folder and below,
+/// and is read when an import first needs it: until then these files have to stay as they are.
 /// Throws Error: bad_data (the file is missing, unreadable, truncated or malformed: the message
 /// names what), not_supported (no ONNX opset, or one outside 1 to 25; data types that do not exist
 /// in WebNN are refused when they are imported), out_of_memory. Memory is bounded by the size of
@@ -125,8 +126,9 @@ inline constexpr std::string_view needs_value = "must be known when it is import
 /// Throws Error: type_error (a free dimension is not bound, a binding names nothing or contradicts
 /// the model; a constant is no input's, or not of its type or shape), not_supported (an operator,
 /// attribute or type that cannot be expressed: the message tells the operator, the node, the opset
-/// and why), bad_data (the model contradicts itself). `builder` then holds a part of the graph, and
-/// should be dropped.
+/// and why), bad_data (the model contradicts itself, or a file with its external data cannot be
+/// read or has changed since it was loaded), out_of_memory. `builder` then holds a part of the
+/// graph, and should be dropped.
 NamedOperands import_model(const Model& model, GraphBuilder& builder,
                            const ImportOptions& options = {});
 

@@ -1,4 +1,5 @@
 // Initializers in files beside the model, and the paths that must not be followed.
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -136,6 +137,51 @@ BOOST_AUTO_TEST_CASE(ranges_that_overlap) {
   BOOST_TEST(polychron::onnx::load(folder.root / "model/same.onnx").summary().initializers == 2U);
   folder.write("model/overlap.onnx", with("4").bytes());
   BOOST_CHECK_THROW(polychron::onnx::load(folder.root / "model/overlap.onnx"), polychron::Error);
+}
+
+// To look at a model takes no weights: whoever imports it reads them, once, and only those that
+// its outputs need.
+BOOST_AUTO_TEST_CASE(is_read_when_an_import_needs_it) {
+  const Folder folder;
+  const auto file = folder.root / "model/w.bin";
+  const auto w = floats({4}, {10, 20, 30, 40});
+  const auto needed = model({{"location", "w.bin"}});
+  auto spare = needed;
+  *spare.graph().mutable_node(0)->mutable_input(1) = "x";
+  const auto loaded = [&](const Model& whole) {
+    folder.write("model/w.bin", to_bytes(w));
+    folder.write("model/m.onnx", whole.bytes());
+    return polychron::onnx::load(folder.root / "model/m.onnx");
+  };
+  const auto refuses = [](const polychron::onnx::Model& loaded) {
+    BOOST_CHECK_EXCEPTION(build(loaded), polychron::Error, [](const polychron::Error& error) {
+      const std::string what = error.what();
+      BOOST_TEST(what.find("initializer 'w'") != std::string::npos, what);
+      BOOST_TEST(
+          what.find("'w.bin': it has changed since the model was loaded") != std::string::npos,
+          what);
+      return error.kind() == polychron::ErrorKind::bad_data;
+    });
+  };
+  const auto late = loaded(needed);
+  const auto time = fs::last_write_time(file);
+  fs::last_write_time(file, time + std::chrono::seconds(1));
+  refuses(late);
+  folder.write("model/w.bin", "shorter");
+  fs::last_write_time(file, time);
+  refuses(late);
+  fs::remove(file);
+  refuses(late);
+  folder.write("model/w.bin", to_bytes(w));
+  fs::last_write_time(file, time);
+  const Values expected{{"y", floats({4}, {10, 21, 32, 43})}};
+  compare(build(late), {{"x", ramp({4})}}, expected, 0);
+  fs::remove(file);  // it has been read
+  compare(build(late), {{"x", ramp({4})}}, expected, 0);
+  const auto never = loaded(spare);
+  BOOST_TEST(never.summary().initializer_bytes == 16U);
+  fs::remove(file);
+  compare(build(never), {{"x", ramp({4})}}, {{"y", ramp({4}, 0, 2)}}, 0);
 }
 
 BOOST_AUTO_TEST_CASE(from_memory_without_a_folder) {

@@ -24,12 +24,13 @@ namespace {
 const std::set<std::string> may_include_caf{"include/polychron/caf.hpp"};
 
 /// What is needed of the operating system itself stands in one file, and so does each format of
-/// pictures, the processor's own instructions and what a sanitizer is told.
+/// pictures, the processor's own instructions, Boost.Asio and what a sanitizer is told.
 const std::map<std::string, std::set<std::string>> system_headers{
     {"base/buffer.cpp", {"sys", "sanitizer"}},
     {"base/fork.cpp", {"pthread.h"}},
     {"base/kept_once.cpp", {"pthread.h"}},
     {"base/new_file.cpp", {"fcntl.h", "unistd.h"}},
+    {"examples/asio/asio.cpp", {"boost"}},
     {"examples/ocr/picture_jpeg.cpp", {"jpeglib.h"}},
     {"examples/ocr/picture_png.cpp", {"png.h"}},
     {"examples/ocr/picture_tiff.cpp", {"tiffio.h"}},
@@ -49,6 +50,8 @@ const std::vector<std::string> places_of_locks{
     "base/kept_once.cpp",            // a table of constants that all contexts share
     "base/large_pages.hpp",          // whether large pages come fast, of all buffers
     "base/fork.cpp",                 // a number that a forked child raises
+    "onnx/constant.hpp",             // a constant in a file, read by the first who asks
+    "onnx/external_data",            // likewise: the bytes of constants that share them
     "onnx/sessions.cpp",             // a table of sessions that callers share
     "base/new_file.cpp",             // a number in the names of temporary files
     "onnx/spare_outputs",            // memory that a session's runs take and give back
