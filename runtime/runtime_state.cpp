@@ -154,15 +154,15 @@ void RuntimeState::end(RuntimeState* state) noexcept {
 }
 
 void RuntimeState::observe(std::shared_ptr<msg::Observer> observer) {
-  observer_ = std::move(observer);
+  observe([observer = std::move(observer)](const ContextOptions&) { return observer; });
 }
 
 actors::EnvironmentRef RuntimeState::make_environment(
     const ContextOptions& options, std::shared_ptr<kernels::Backend> backend) const {
   const auto environment = std::make_shared<actors::Environment>(
       options.label, static_cast<std::size_t>(options.lanes),
-      observer_ ? observer_
-                : recorder_->ear(options.label, static_cast<std::size_t>(options.lanes)));
+      observer_of_ ? observer_of_(options)
+                   : recorder_->ear(options.label, static_cast<std::size_t>(options.lanes)));
   environment->backend = std::move(backend);
   environment->census = census_;
   environment->callbacks = callbacks_;
@@ -190,7 +190,7 @@ actors::EnvironmentRef RuntimeState::make_environment(
   environment->refusals = door(1, AdmissionPolicy::fail, "refusals to report");
   environment->events = door(many, AdmissionPolicy::fail, "errors for the handler");
   environment->counters = std::make_shared<msg::Counters>();
-  environment->tap.listen(observer_ || recorder_->recording());
+  environment->tap.listen(observer_of_ || recorder_->recording());
   // A driven world has one thread.
   if (options.threads > 1 && host_.detached)
     for (std::size_t i = 0; i < environment->lanes.size(); ++i)
@@ -219,7 +219,7 @@ Context RuntimeState::spawn(const actors::EnvironmentRef& environment, bool stri
     std::erase_if(ports, [](const auto& known) { return known.expired(); });
     ports.push_back(port);
   });
-  if (!observer_) port->listen(recorder_->recording());  // if that began or ended meanwhile
+  if (!observer_of_) port->listen(recorder_->recording());  // if that began or ended meanwhile
   if (shut_down_.with([](bool down) { return down; })) throw Error(origin_->error());
   if (log_->takes(LogLevel::info)) {
     const auto& teams = environment->teams;

@@ -50,8 +50,11 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   /// See Runtime::shutdown.
   std::vector<RemainingActor> shutdown(
       std::chrono::nanoseconds patience = std::chrono::nanoseconds::max());
-  /// Contexts that are made from now on report to `observer`.
+  /// Contexts that are made from now on report to `observer`, and to no recording of the runtime.
   void observe(std::shared_ptr<msg::Observer> observer);
+  /// Likewise, each to what `make` returns for it.
+  using ObserverOf = std::function<std::shared_ptr<msg::Observer>(const ContextOptions&)>;
+  void observe(ObserverOf make) { observer_of_ = std::move(make); }
   /// Contexts that are made from now on put operations where `placement` says.
   void place(msg::Placement placement) { placement_ = std::move(placement); }
   /// From now on every context is recorded, and what was recorded before is forgotten.
@@ -93,7 +96,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   std::shared_ptr<msg::Callbacks> callbacks_;
   std::shared_ptr<msg::Log> log_;
   std::shared_ptr<const Origin> origin_;
-  std::shared_ptr<msg::Observer> observer_;
+  ObserverOf observer_of_;
   msg::Placement placement_;
   std::shared_ptr<recording::Recorder> recorder_;
   std::filesystem::path trace_file_;  ///< of the environment; empty: none

@@ -6,29 +6,28 @@
 #include <string_view>
 
 #include "stress/board.hpp"
+#include "stress/relay.hpp"
 
 namespace polychron::stress {
 
 /// Sees every message, and lets others come between.
-class Watcher final : public msg::Observer {
+class Watcher final : public Relay {
  public:
   explicit Watcher(std::shared_ptr<Board> board)
-      : board_(std::move(board)), footprints_(board_->footprints) {
-    if (auto* const recording = board_->session->recording)
-      also_ = recording->ear("", board_->program.lanes);
-  }
+      : Relay(board->session->recording == nullptr
+                  ? nullptr
+                  : board->session->recording->ear("", board->program.lanes)),
+        board_(std::move(board)),
+        footprints_(board_->footprints) {}
   void started(msg::ActorId actor, const char* kind) noexcept override {
     const std::string_view name(kind);
     board_->created += name == "tensor" || name == "graph";
     last_[actor].kind = std::hash<std::string_view>()(name);
-    if (also_) also_->started(actor, kind);
-  }
-  void ended(msg::ActorId actor) noexcept override {
-    if (also_) also_->ended(actor);
+    Relay::started(actor, kind);
   }
   void sent(msg::ActorId from, msg::ActorId to, const msg::MessageView& message) noexcept override {
     if (footprints_) footprints_->sent(to, message);
-    if (also_) also_->sent(from, to, message);
+    Relay::sent(from, to, message);
     auto& world = *board_->session->world;
     const auto caller = board_->session->caller();
     world.interrupt();
@@ -53,7 +52,7 @@ class Watcher final : public msg::Observer {
   void received(msg::ActorId by, const msg::MessageView& message) noexcept override {
     ++board_->messages;
     if (footprints_) footprints_->received(by, message);
-    if (also_) also_->received(by, message);
+    Relay::received(by, message);
     if (const auto* const* failure = std::get_if<const msg::operation_failed*>(&message);
         failure && !board_->failures.insert((*failure)->ticket).second)
       board_->history.broken = std::string("a failure was told twice: ") + (*failure)->error.what();
@@ -67,41 +66,18 @@ class Watcher final : public msg::Observer {
     board_->gone += std::holds_alternative<const msg::tensor_gone*>(message) ||
                     std::holds_alternative<const msg::graph_gone*>(message);
   }
-  void finished(msg::ActorId by, const msg::MessageView& message) noexcept override {
-    if (also_) also_->finished(by, message);
-  }
   void has_turn(msg::ActorId lane, const msg::carry_out& turn) noexcept override {
     if (footprints_) footprints_->carries_out(lane, turn.operation);
-    if (also_) also_->has_turn(lane, turn);
-  }
-  void takes(msg::ActorId context, const msg::submit& call) noexcept override {
-    if (also_) also_->takes(context, call);
-  }
-  void answers(msg::ActorId lane, msg::Ticket ticket, const std::optional<Error>& error,
-               std::span<const Buffer> results) noexcept override {
-    if (also_) also_->answers(lane, ticket, error, results);
-  }
-  void rejects(msg::ActorId tensor, msg::Ticket ticket) noexcept override {
-    if (also_) also_->rejects(tensor, ticket);
+    Relay::has_turn(lane, turn);
   }
   void loses(msg::ActorId by, msg::Ticket ticket) noexcept override {
     ++board_->losses;
-    if (also_) also_->loses(by, ticket);
-  }
-  void finds_lost(msg::ActorId by) noexcept override {
-    if (also_) also_->finds_lost(by);
-  }
-  void unheard(msg::ActorId lane, msg::Ticket ticket, const Error& error) noexcept override {
-    if (also_) also_->unheard(lane, ticket, error);
-  }
-  void takes_back(msg::ActorId lane, msg::Ticket ticket,
-                  std::span<const std::byte> bytes) noexcept override {
-    if (also_) also_->takes_back(lane, ticket, bytes);
+    Relay::loses(by, ticket);
   }
   void carried_out(msg::ActorId lane, msg::Ticket ticket) noexcept override {
     if (device_lost_.contains(lane) && !board_->environment->lost->lost())
       board_->history.broken = "the device is lost, and callers are let in";
-    if (also_) also_->carried_out(lane, ticket);
+    Relay::carried_out(lane, ticket);
   }
 
  private:
@@ -121,7 +97,6 @@ class Watcher final : public msg::Observer {
 
   const std::shared_ptr<Board> board_;
   Footprints* const footprints_;
-  std::shared_ptr<msg::Observer> also_;  ///< of a recording, if there is one
   /// What an actor is, and handled last.
   struct Last {
     std::uint64_t kind = 0;

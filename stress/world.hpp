@@ -77,6 +77,8 @@ class World {
   void allow_interrupts(bool allowed) { interrupts_ = allowed; }
   /// Of contexts made from here on.
   void observe(std::shared_ptr<msg::Observer> observer) { state_->observe(std::move(observer)); }
+  /// Likewise, each by what `make` returns for it.
+  void observe(detail::RuntimeState::ObserverOf make) { state_->observe(std::move(make)); }
   /// Likewise, where their operations go; see RuntimeState::place.
   void place(msg::Placement placement) { state_->place(std::move(placement)); }
   /// The number of the client that is in the middle of a step, if the innermost step is one's.

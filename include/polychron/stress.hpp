@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -25,7 +26,8 @@ class Simulation {
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
-  /// Contexts made by it compute as ever ("cpu"). get() and wait() on its futures let the world go
+  /// Contexts made by it compute as ever ("cpu"); a finding has their recording, start_trace() has
+  /// none. get() and wait() on its futures let the world go
   /// on until the reply is there, and throw invalid_state if it never can be.
   Runtime& runtime();
   /// runtime().create_context(options).get()
@@ -71,10 +73,15 @@ struct SearchOptions {
 
 /// A run in which something went wrong.
 struct SearchFinding {
-  std::string what;                ///< what was thrown, or what the world saw
-  std::vector<std::string> steps;  ///< that clients made, in order: "reader, step 2"
-  std::uint64_t schedules = 0;     ///< that had been tried
-  std::string token;               ///< for replay() of the same scenario, with the same library
+  std::string what;  ///< what was thrown, or what the world saw
+  /// That clients made, in the order in which they began: "reader, step 2", "loader, step 1 (in the
+  /// middle of reader, step 2)".
+  std::vector<std::string> steps;
+  std::uint64_t schedules = 0;  ///< that had been tried
+  std::string token;            ///< for replay() of the same scenario, with the same library
+  /// A recording of the run: of its contexts' actors, messages and operations, where whatever
+  /// happens takes one microsecond. For save_trace() and `polychron trace`.
+  std::vector<std::byte> trace;
 };
 
 /// What search() gives back.

@@ -4,6 +4,8 @@
 #include "polychron/stress.hpp"
 #include "stress/checked_backend.hpp"
 #include "stress/fault_backend.hpp"
+#include "stress/relay.hpp"
+#include "stress/run_recording.hpp"
 #include "stress/strategies.hpp"
 #include "stress/world.hpp"
 
@@ -13,21 +15,17 @@ namespace {
 
 /// Lets others come between what a client, or an actor, sends. An embedder's handle may outlive the
 /// world and send its own end then.
-class Between final : public msg::Observer {
+class Between final : public Relay {
  public:
-  explicit Between(World& world) : world_(&world) {}
-  void leave() noexcept { world_ = nullptr; }
-  void started(msg::ActorId, const char*) noexcept override {}
-  void ended(msg::ActorId) noexcept override {}
-  void sent(msg::ActorId, msg::ActorId, const msg::MessageView&) noexcept override {
-    if (world_ != nullptr) world_->interrupt();
+  Between(std::shared_ptr<World*> world, std::shared_ptr<msg::Observer> recording)
+      : Relay(std::move(recording)), world_(std::move(world)) {}
+  void sent(msg::ActorId from, msg::ActorId to, const msg::MessageView& message) noexcept override {
+    Relay::sent(from, to, message);
+    if (*world_ != nullptr) (*world_)->interrupt();
   }
-  void received(msg::ActorId, const msg::MessageView&) noexcept override {}
-  void finished(msg::ActorId, const msg::MessageView&) noexcept override {}
-  void has_turn(msg::ActorId, const msg::carry_out&) noexcept override {}
 
  private:
-  World* world_;
+  const std::shared_ptr<World*> world_;  ///< null in it: the world is gone
 };
 
 /// Not the scenario's fault: a schedule was replayed on another one.
@@ -48,7 +46,10 @@ struct Simulation::State {
     void step() override {
       const auto& step = steps_[at_++];
       const auto what = name_ + ", step " + std::to_string(at_);
+      auto& under_way = state_.under_way;
       state_.trace.push_back(what);
+      if (!under_way.empty()) state_.trace.back() += " (in the middle of " + under_way.back() + ")";
+      under_way.push_back(what);
       try {
         step();
       } catch (const std::exception& error) {
@@ -56,6 +57,7 @@ struct Simulation::State {
       } catch (...) {
         state_.fail(what + " threw what is no std::exception", false);
       }
+      under_way.pop_back();
     }
 
    private:
@@ -65,7 +67,8 @@ struct Simulation::State {
     std::size_t at_ = 0;
   };
 
-  State(Strategy& strategy, bool may_nest)
+  /// `recording`: null if nobody wants one.
+  State(Strategy& strategy, bool may_nest, RunRecording* recording)
       : world(strategy,
               [this](const ContextOptions& options) -> Result<std::shared_ptr<kernels::Backend>> {
                 auto backend = detail::make_backend(options);
@@ -74,14 +77,17 @@ struct Simulation::State {
                     std::make_shared<FaultBackend>(std::move(backend).value(), faults), checks));
               }),
         nested(may_nest) {
-    world.observe(between);
+    world.observe([this, recording](const ContextOptions& options) {
+      return std::make_shared<Between>(
+          here, recording == nullptr ? nullptr : recording->ear(options.label, options.lanes));
+    });
     world.allow_interrupts(true);
     world.spare_actors(true);
     checks->between = [this] { world.interrupt(); };
   }
   ~State() {
     checks->between = nullptr;
-    between->leave();
+    *here = nullptr;
   }
 
   void fail(const std::string& what, bool of_another_world) {
@@ -92,10 +98,11 @@ struct Simulation::State {
   std::shared_ptr<Checks> checks = std::make_shared<Checks>();
   std::shared_ptr<FaultPlan> faults = std::make_shared<FaultPlan>();
   World world;
-  std::shared_ptr<Between> between = std::make_shared<Between>(world);
+  std::shared_ptr<World*> here = std::make_shared<World*>(&world);
   const bool nested;
   std::deque<Steps> clients;
   std::vector<std::string> trace;
+  std::vector<std::string> under_way;  ///< steps, the innermost last
   std::optional<std::string> failed;  ///< the first thing that a client threw
   bool strange = false;               ///< the schedule is of another scenario
 };
@@ -148,9 +155,10 @@ std::optional<std::string> look(Simulation::State& state) {
   return std::nullopt;
 }
 
-Run run(const Scenario& scenario, Strategy& strategy, bool nested) {
+Run run(const Scenario& scenario, Strategy& strategy, bool nested,
+        RunRecording* recording = nullptr) {
   Run result;
-  Simulation::State state(strategy, nested);
+  Simulation::State state(strategy, nested, recording);
   Simulation simulation(state);
   try {
     scenario(simulation);
@@ -209,8 +217,11 @@ SearchReport search(const Scenario& scenario, const SearchOptions& options) {
     steps = found.schedule.size();
     if (!found.what) continue;
     found = shortened(scenario, std::move(found), options.nested);
-    report.finding = SearchFinding{*found.what, std::move(found.steps), report.schedules,
-                                   token_of(found.schedule, options.nested)};
+    const auto token = token_of(found.schedule, options.nested);
+    report.finding = replay(scenario, token);
+    if (!report.finding || report.finding->what != *found.what)
+      report.finding = SearchFinding{*found.what, std::move(found.steps), 1, token, {}};
+    report.finding->schedules = report.schedules;
     break;
   }
   return report;
@@ -220,9 +231,10 @@ std::optional<SearchFinding> replay(const Scenario& scenario, const std::string&
   if (token.empty() || (token.front() != 's' && token.front() != 't'))
     throw Error(ErrorKind::bad_data, "this is no replay token");
   ReplayStrategy strategy(schedule_from_string(token.substr(1)));
-  auto found = run(scenario, strategy, token.front() == 's');
+  RunRecording recording;
+  auto found = run(scenario, strategy, token.front() == 's', &recording);
   if (!found.what) return std::nullopt;
-  return SearchFinding{*found.what, std::move(found.steps), 1, token};
+  return SearchFinding{*found.what, std::move(found.steps), 1, token, recording.file()};
 }
 
 }  // namespace polychron::stress

@@ -1,10 +1,13 @@
 // polychron::stress as an embedder uses it: own clients under searched schedules, on real graphs.
 #include <boost/test/unit_test.hpp>
 #include <cstring>
+#include <set>
 #include <stdexcept>
 
 #include "polychron/polychron.hpp"
 #include "polychron/stress.hpp"
+#include "trace/check.hpp"
+#include "trace/story.hpp"
 
 using namespace polychron;
 using stress::Scenario;
@@ -37,11 +40,12 @@ void lost_update(Simulation& world) {
   const auto sum = tensor_in(context);
   float seen[2] = {};
   for (int i = 0; i < 2; ++i)
-    world.client(i == 0 ? "first" : "second",
-                 {[&, i] { seen[i] = first_of(context, sum); },
-                  [&, i] {
-                    context.write_tensor(sum, std::vector{seen[i] + 1, 0.0F});
-                  }});
+    world.client(i == 0 ? "first" : "second", {[&, i] { seen[i] = first_of(context, sum); },
+                                               [&, i] {
+                                                 context.write_tensor(
+                                                     sum, std::vector{seen[i] + 1, 0.0F},
+                                                     {.label = i == 0 ? "first" : "second"});
+                                               }});
   world.run();
   expect(first_of(context, sum) == 2, "an update was lost");
 }
@@ -90,6 +94,56 @@ BOOST_AUTO_TEST_CASE(every_strategy_finds_a_lost_update_and_replays_it) {
     BOOST_TEST(again->what == finding.what);
     BOOST_TEST(again->steps == finding.steps, boost::test_tools::per_element());
   }
+}
+
+// The invariant is the embedder's own: nothing of the library is wrong in this run.
+BOOST_AUTO_TEST_CASE(a_finding_can_be_looked_at) {
+  const auto finding = stress::search(lost_update, {.strategy = "random"}).finding;
+  BOOST_REQUIRE(finding.has_value());
+  const auto story = trace::tell(finding->trace);
+  std::set<std::string> seen;
+  for (const auto& event : story.events)
+    if (event.kind == trace::Event::Kind::operation) seen.insert(event.name + " " + event.label);
+  BOOST_TEST(seen.contains("write first"));
+  BOOST_TEST(seen.contains("write second"));
+  BOOST_TEST(trace::check(story).broken.empty());
+  const auto again = stress::replay(lost_update, finding->token);
+  BOOST_REQUIRE(again.has_value());
+  BOOST_TEST(trace::tell(again->trace).events.size() == story.events.size());
+  // Each context has a recording of its own.
+  const auto two_contexts = stress::search([](Simulation& world) {
+    auto one = world.create_context({.label = "one"});
+    auto other = world.runtime().create_context({.label = "other", .lanes = 2}).get();
+    first_of(one, tensor_in(one));
+    first_of(other, tensor_in(other));
+    expect(false, "looked for");
+  });
+  BOOST_REQUIRE(two_contexts.finding.has_value());
+  const auto both = trace::tell(two_contexts.finding->trace);
+  BOOST_TEST(both.contexts.size() == 2U);
+}
+
+BOOST_AUTO_TEST_CASE(a_step_says_in_whose_middle_it_was) {
+  const Scenario scenario = [](Simulation& world) {
+    auto context = world.create_context();
+    const auto sum = tensor_in(context);
+    bool begun = false, ended = false;
+    world.client("outer", {[&] {
+                   begun = true;
+                   first_of(context, sum);
+                   ended = true;
+                 }});
+    world.client("inner", {[&] { expect(!begun || ended, "in the middle"); }});
+    world.run();
+  };
+  const auto finding = stress::search(scenario).finding;
+  BOOST_REQUIRE(finding.has_value());
+  const std::vector<std::string> steps{"outer, step 1",
+                                       "inner, step 1 (in the middle of outer, step 1)"};
+  BOOST_TEST(finding->steps == steps, boost::test_tools::per_element());
+  BOOST_TEST(finding->what == "inner, step 1: in the middle");
+  const auto whole = stress::search(scenario, {.schedules = 200, .nested = false});
+  BOOST_TEST(!whole.finding.has_value());
 }
 
 BOOST_AUTO_TEST_CASE(a_seed_finds_the_same_each_time) {
