@@ -155,6 +155,9 @@ def reductions():
          input=Tensor("float32", [[200.0, 201.0], [-200.0, -201.0]]))
     case("reduceLogSumExp", "float16 large numbers", options={"axes": [1]},
          input=Tensor("float16", [[60.0, 61.0], [-60.0, -61.0]]))
+    for kind in FLOATS:  # e to the power of these is beyond float16, and of the first beyond float32
+        case("reduceLogSumExp", f"{kind} one number far from 0", options={"axes": [1]},
+             input=Tensor(kind, [[100.0], [-100.0]]))
     case("reduceL2", "float32 three and four", input=Tensor("float32", [-3.0, 4.0]))
 
 
