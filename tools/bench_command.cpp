@@ -38,13 +38,13 @@ struct BenchOptions {
 };
 
 constexpr const char* bench_footer =
-    R"(Two thirds of the time, one run is made after the other, each from handing over the inputs to
-having the outputs: the latency. One third, each client has 8 runs on their way at once: the
-throughput, counted from the end of a run to the end of a run. Before each, the model is run for a
-tenth of the time in the same way. Inputs are random: 0 to 1 for floating point types, 0 or 1 for
-integers. With --profile, runs are made for another third, and of each step of the plan the median
-of its times is told. A warning names the slowest step that runs in a reference implementation, if
-such steps take a twentieth of the time.
+    R"(Latency is measured for two thirds of the time: one run follows the other, and each is timed
+from handing over its inputs to having its outputs. Throughput is measured for the last third: each
+client keeps 8 runs in flight, and completed runs are counted. The model is warmed up before
+each, for a tenth of the time. Inputs are random: 0 to 1 for floating point types, 0 or 1 for
+integers. With --profile the model runs for another third, and the median time of each step of the
+plan is printed. If steps in reference implementations take a twentieth of the time or more, a
+warning names the slowest.
 
 Examples:
   polychron bench model.onnx
@@ -254,11 +254,11 @@ void add_bench(CLI::App& app, const Globals& globals) {
       ->check(between(0.01, 3600))
       ->type_name("S")
       ->capture_default_str();
-  command->add_option("--seed", options->seed, "Of the random inputs")
+  command->add_option("--seed", options->seed, "Seed of the random inputs")
       ->check(whole_number())
       ->type_name("N")
       ->capture_default_str();
-  command->add_flag("--profile", options->profile, "Also the time of each step of the plan");
+  command->add_flag("--profile", options->profile, "Also print the time of each step of the plan");
   command->add_flag("--json", options->json, "Print as JSON");
   command->callback([options, &globals] { bench_model(*options, globals.progress); });
 }

@@ -31,10 +31,10 @@ struct ConformanceOptions {
 };
 
 constexpr const char* conformance_footer =
-    R"(DIR has JSON files of cases: an array each, of graphs with inputs, expected outputs and a
-tolerance. Failures are printed as they are found, with the element that is farthest beyond the
-tolerance; then a table by operator, why cases were skipped, and the totals. A file or a case that
-is not in the format has failed. Exit code 1 if anything failed.
+    R"(DIR has JSON files. Each is an array of cases: a graph with its inputs, expected outputs and
+a tolerance. A failure is printed when it is found, with the element that is farthest off. At the
+end come a table by operator, the reasons why cases were skipped, and the totals. A file or a case
+that is not in this format counts as failed. The exit code is 1 if anything failed.
 
 Examples:
   polychron conformance cases
@@ -162,7 +162,7 @@ void add_conformance(CLI::App& app, const Globals& globals) {
   command->add_option("--filter", options->filter, "Only cases with this operator")
       ->type_name("OP");
   command->add_flag("--signed-zeros", options->signed_zeros,
-                    "Take 0 for wrong where -0 is expected, and -0 where 0 is");
+                    "Tell 0 from -0: one is wrong where the other is expected");
   command->add_flag("--json", options->json, "Print as JSON, each case's result in it");
   command->callback([options, &globals] { run_files(*options, globals.progress); });
 }

@@ -33,6 +33,11 @@ void list_devices(bool json) {
 void add_devices(CLI::App& app) {
   const auto json = std::make_shared<bool>(false);
   auto* command = app.add_subcommand("devices", "List the devices that models can run on");
+  command->footer(R"(A device that cannot be used is listed with the reason.
+
+Examples:
+  polychron devices
+  polychron devices --json)");
   command->add_flag("--json", *json, "Print as JSON");
   command->callback([json] { list_devices(*json); });
 }

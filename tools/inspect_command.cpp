@@ -33,11 +33,12 @@ struct InspectOptions {
 };
 
 constexpr const char* inspect_footer =
-    R"(Operators that Polychron cannot import are marked "unsupported". In JSON, a dimension
-is a number, the symbol of a free one, or null for a free one without a symbol; operand_type is
-WebNN's. With --plan, --bind or --constant the model is compiled too, and its plan is shown: a line
-for each step with its operators, its implementation and its shapes. With --time it also runs, on
-random inputs, and the median time of each step stands before it.
+    R"(Operators that Polychron cannot import are marked "unsupported". In JSON, a dimension is a
+number, the symbol of a free one, or null for a free one without a symbol; operand_type is WebNN's.
+With --plan, --bind or --constant the model is also compiled, and its plan is shown: a line for
+each step, with its operators, its implementation and its shapes. With --time the model also runs
+on random inputs, and each line begins with the step's median time. Without these options, weights
+in files beside the model are not read.
 
 Examples:
   polychron inspect model.onnx
@@ -174,7 +175,8 @@ void inspect_model(const InspectOptions& options, bool force_progress) {
 
 void add_inspect(CLI::App& app, const Globals& globals) {
   const auto options = std::make_shared<InspectOptions>();
-  auto* command = app.add_subcommand("inspect", "Show inputs, outputs, operators and the plan");
+  auto* command =
+      app.add_subcommand("inspect", "Show a model's inputs, outputs, operators and plan");
   command->footer(inspect_footer);
   command->add_option("MODEL", options->model, model_help)->required()->check(not_empty("a file"));
   command->add_option("--bind", options->bindings, bind_help)
@@ -185,8 +187,8 @@ void add_inspect(CLI::App& app, const Globals& globals) {
       ->allow_extra_args(false);
   command->add_flag("--plan", options->plan, "Compile the model and show the plan");
   command->add_flag("--time", options->time,
-                    "Run it, and show how long each step of the plan takes");
-  command->add_option("--seconds", options->seconds, "How long it runs for --time")
+                    "Also run it, and show how long each step of the plan takes");
+  command->add_option("--seconds", options->seconds, "How long to run it for --time")
       ->check(between(0.01, 3600))
       ->type_name("S")
       ->capture_default_str();

@@ -20,14 +20,15 @@ constexpr const char* footer =
 
 Exit codes:
   0  success
-  1  a failure that is not the user's: out of memory, a device failure, a defect;
-     or tests were run, and some have failed
-  2  the user's mistake: a wrong option, a missing or malformed file, a wrong shape; one line on
-     standard error names the thing and what was expected
+  1  the program failed (out of memory, a device failure, a defect), or a test that it ran did
+  2  a mistake in the call: a wrong option, a missing or malformed file, a wrong shape; one line
+     on standard error names it, and says what was expected
 
-Results go to standard output or to files, which appear whole or not at all. Progress and messages
-go to standard error. Control characters in what is printed are shown as \x1b. Where a model, a
-picture or a .npy file is read, - is standard input.)";
+Results go to standard output or to files. A file appears whole or not at all. Progress and
+messages go to standard error. Control characters are printed as \x1b. As the name of a model,
+a picture or a .npy file that is read, - stands for standard input.
+
+polychron SUBCOMMAND --help tells more of each.)";
 
 /// What was written may be lost only here, where the rest of it leaves.
 tool::ExitCode after_flushing(tool::ExitCode code) {
@@ -41,15 +42,16 @@ tool::ExitCode after_flushing(tool::ExitCode code) {
 
 int main(int argc, char** argv) {
   tool::take_precautions();
-  CLI::App app("Polychron: the W3C WebNN API as a native runtime. Runs models, and reads pages.",
-               "polychron");
+  CLI::App app(
+      "Polychron, a native runtime of the W3C WebNN API: runs ONNX models, and reads pages.",
+      "polychron");
   tool::Globals globals;
   app.footer(footer);
   app.require_subcommand(0, 1);  // none is told below: first what is not understood
   app.fallthrough();
   app.set_version_flag("--version", tool::version(), "Print the version and exit");
   app.add_flag("--progress", globals.progress,
-               "Show progress on standard error even if that is no terminal");
+               "Show progress even if standard error is no terminal");
   tool::add_ocr(app, globals);
   tool::add_run(app, globals);
   tool::add_bench(app, globals);

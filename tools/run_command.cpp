@@ -38,7 +38,7 @@ both serve for bool, float64 and float32 for double). Free dimensions that are n
 of the file. What an operator needs to know when the model is imported (axes, shapes, scales) is
 given with --constant in place of --input. Each output becomes DIR/NAME.npy; characters of NAME
 that file names should not have become '_'. One of MODEL and the inputs may be -, standard input.
---output-dir - writes the only output of a model to standard output.
+With --output-dir - the output goes to standard output, if the model has only one.
 
 Examples:
   polychron run mnist.onnx --input Input3=digit.npy --output-dir results

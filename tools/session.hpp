@@ -34,7 +34,7 @@ std::string label_of(const std::string& model_path);
 
 /// What --bind is told in --help.
 inline constexpr const char* bind_help =
-    "Free dimensions: of an input (x=1x3x48x320) or by symbol (batch=1); repeatable";
+    "Sizes of free dimensions, by input (x=1x3x48x320) or by symbol (batch=1); repeatable";
 
 /// "x=1x3x48x320", "batch=1". Throws UserError.
 Bindings parse_bindings(const std::vector<std::string>& arguments);
@@ -49,7 +49,7 @@ std::vector<NamedFile> files_of(const std::vector<std::string>& arguments, std::
 
 /// What --constant is told in --help.
 inline constexpr const char* constant_help =
-    "A value for an input that is known when the model is imported, such as a shape; repeatable";
+    "A value of an input that the import has to know, such as a shape; repeatable";
 
 /// "axes=axes.npy". Throws UserError.
 Constants read_constants(const std::vector<std::string>& arguments);

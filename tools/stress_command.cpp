@@ -37,10 +37,11 @@ struct StressOptions {
 };
 
 constexpr const char* stress_footer =
-    R"(Clients make random calls on a context; a strategy decides, message by message, which actor
-moves, when time passes, and who interrupts whom. Every answer is held against a model of the
-contract (docs/contract.md), and in the end nothing may be left. The first finding is shrunk and
-printed with a token that runs it again. Exit code 1 if something was found.
+    R"(Clients make random calls on a context. A strategy decides, message by message, which actor
+moves, when time passes, and which step interrupts another: this order is a schedule. Every answer
+is compared with a model of the contract (docs/contract.md), and nothing may be left at the end.
+The first finding is shortened and printed with a token that runs it again. The exit code is 1 if
+something was found.
 
 Examples:
   polychron stress
@@ -218,54 +219,59 @@ void add_stress(CLI::App& app, const Globals& globals) {
   std::vector<std::string> names;
   for (const auto search : stress::searches) names.emplace_back(to_string(search));
   auto& swarm = options->exploration.swarm;
-  auto* const schedules = command->add_option("--schedules", options->schedules, "How many to try")
-                              ->check(whole_number(1))
-                              ->capture_default_str();
-  command->add_option("--seconds", options->seconds, "Search for so long instead")
+  auto* const schedules =
+      command->add_option("--schedules", options->schedules, "How many schedules to try")
+          ->check(whole_number(1))
+          ->capture_default_str();
+  command->add_option("--seconds", options->seconds, "Search for this long instead")
       ->check(between(0.001, 1e7))
       ->excludes(schedules);
   command
       ->add_option("--seed", options->exploration.seed,
-                   "Of the first program; one is drawn, and printed, if none is given")
+                   "Seed of the first program; drawn, and printed, if it is not given")
       ->check(whole_number());
   auto* const strategy =
-      command->add_option("--strategy", options->strategy, "Who decides which actor moves")
+      command->add_option("--strategy", options->strategy, "How the next actor is chosen")
           ->check(one_of(names))
           ->capture_default_str();
   auto* const backend =
       command
           ->add_option("--backend", options->backend,
-                       "Who computes: symbols, or the processor's kernels, which take longer")
+                       "What computes: symbols, or the processor's kernels, which take longer")
           ->check(one_of({"symbolic", "real"}))
           ->capture_default_str();
-  command->add_option("--clients", swarm.clients, "At most so many at once")
+  command->add_option("--clients", swarm.clients, "Most clients at once")
       ->check(whole_number(1, 16))
       ->capture_default_str();
-  command->add_option("--calls", swarm.calls, "At most so many in a program")
+  command->add_option("--calls", swarm.calls, "Most calls in a program")
       ->check(whole_number(3, 1000))
       ->capture_default_str();
-  command->add_option("--lanes", swarm.lanes, "At most so many")
+  command->add_option("--lanes", swarm.lanes, "Most lanes of a context")
       ->check(whole_number(1, 16))
       ->capture_default_str();
   std::vector<std::string> points{"none"};
   for (const auto point : stress::fault_points) points.emplace_back(to_string(point));
   auto* const faults =
-      command->add_option("--faults", options->faults, "What may fail on purpose, by commas")
+      command
+          ->add_option("--faults", options->faults,
+                       "What may fail on purpose, separated by commas; everything if not given")
           ->delimiter(',')
           ->check(one_of(points));
-  command->add_flag("--no-faults", options->no_faults, "As --faults none")->excludes(faults);
-  command->add_flag("--no-shrinking", options->no_shrinking, "Print a finding as it was found");
+  command->add_flag("--no-faults", options->no_faults, "The same as --faults none")
+      ->excludes(faults);
+  command->add_flag("--no-shrinking", options->no_shrinking, "Do not shorten a finding");
   command->add_option("--jobs", options->jobs, "Threads that search side by side")
       ->check(whole_number(1, 256))
       ->capture_default_str();
   command
-      ->add_option("--exhaustive", options->exhaustive,
-                   "Instead: all schedules of all programs of so many calls of at most two clients")
+      ->add_option(
+          "--exhaustive", options->exhaustive,
+          "Instead, try every schedule of every program of this many calls of at most two clients")
       ->check(whole_number(1, 6))
       ->excludes(schedules)
       ->excludes(strategy)
       ->excludes(backend);
-  command->add_option("--replay", options->replay, "Run the finding of this token again")
+  command->add_option("--replay", options->replay, "Run a finding again, by its token")
       ->check(not_empty("a token"));
   add_trace_option(*command, options->trace, "Record the run of what was found or replayed");
   command->add_flag("--json", options->json, "Print the report as JSON");

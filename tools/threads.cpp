@@ -6,9 +6,8 @@ namespace tool {
 
 void add_threads_option(CLI::App& command, int& threads) {
   command
-      .add_option(
-          "--threads", threads,
-          "Threads that share the work of one dispatch; results are the same for any number")
+      .add_option("--threads", threads,
+                  "Threads that share the work of one run; results do not depend on it")
       ->check(whole_number(1, 256))
       ->type_name("N")
       ->capture_default_str();
@@ -18,7 +17,7 @@ void add_workers_options(CLI::App& command, Workers& workers) {
   add_threads_option(command, workers.threads);
   command
       .add_option("--lanes", workers.lanes,
-                  "Operations that may run side by side, each with its own threads")
+                  "Runs that may go on side by side, each with its own threads")
       ->check(whole_number(1, 256))
       ->type_name("N")
       ->capture_default_str();

@@ -32,9 +32,11 @@ struct TraceOptions {
 };
 
 constexpr const char* trace_footer =
-    R"(A recording is made by --trace FILE of run, bench and ocr, by POLYCHRON_TRACE=FILE in the
-environment of any program that uses the library, by Runtime::start_trace() and trace(), or of a
-schedule by --trace FILE of stress.
+    R"help(A recording tells what the actors of a runtime did. Four things make one:
+  polychron run, bench, ocr or stress with --trace FILE
+  POLYCHRON_TRACE=FILE in the environment of any program that uses the library
+  Runtime::start_trace() and Runtime::trace() in a program
+  polychron::stress, as SearchFinding::trace of what it found
 
 Examples:
   polychron bench model.onnx --seconds 1 --trace run.trace
@@ -44,7 +46,7 @@ Examples:
   polychron trace chrome run.trace -o run.json      (for ui.perfetto.dev)
   polychron trace check run.trace
   polychron trace replay run.trace                  (the same calls in the same order)
-  polychron trace replay run.trace --schedules 1000 (in others)";
+  polychron trace replay run.trace --schedules 1000 (in other orders))help";
 
 constexpr std::size_t max_recording = std::size_t{1} << 31;
 
@@ -183,7 +185,9 @@ CLI::App* add(CLI::App& to, const char* name, const char* help,
 }
 
 void add_output(CLI::App& command, const std::shared_ptr<TraceOptions>& options) {
-  command.add_option("-o,--output", options->output, "Where it goes; standard output if not given")
+  command
+      .add_option("-o,--output", options->output,
+                  "Where the result goes; standard output if not given")
       ->type_name("FILE")
       ->check(not_empty("a file"));
 }
@@ -195,34 +199,35 @@ void add_trace(CLI::App& app, const Globals& globals) {
   auto* command = app.add_subcommand("trace", "Look at a recording of a runtime's actors");
   command->footer(trace_footer);
   command->require_subcommand(0, 1);  // main() tells of none
-  add(*command, "summary", "What took the time, what waited for what, what failed, in words",
-      options, summarize);
+  add(*command, "summary", "Tell in words what took the time, what waited and what failed", options,
+      summarize);
   auto* viewing =
-      add(*command, "view", "One page for a browser, which needs nothing else: step by step",
+      add(*command, "view", "Make one page for a browser, which shows the run step by step",
           options, view);
   add_output(*viewing, options);
   viewing
       ->add_option("--with", options->with,
-                   "Another recording, beside it; where the two first differ is marked")
+                   "Show another recording beside it, and mark where they first differ")
       ->type_name("RECORDING")
       ->check(not_empty("a file"));
-  add_output(*add(*command, "chrome", "JSON of Chrome's trace events, for Perfetto", options,
+  add_output(*add(*command, "chrome", "Make JSON of Chrome's trace events, for Perfetto", options,
                   [](const TraceOptions& o) {
                     write(o, trace::chrome_json(read_story(o.recording), title_of(o.recording)));
                   }),
              options);
   auto* replay =
-      add(*command, "replay", "The same calls again, in one thread: where it differs, if it does",
+      add(*command, "replay", "Make the same calls again in one thread, and report what differs",
           options, [&globals](const TraceOptions& o) { replay_recording(o, globals.progress); });
   replay
       ->add_option("--schedules", options->schedules,
-                   "Try so many other schedules of these calls, and look for what must not be")
+                   "Try this many other orders of these calls instead, and report what must not be")
       ->check(whole_number());
-  replay->add_option("--seed", options->seed, "Of the first of them")->check(whole_number());
-  replay->add_option("-o,--output", options->output, "A recording of what happened goes here")
+  replay->add_option("--seed", options->seed, "Seed of the first of these orders")
+      ->check(whole_number());
+  replay->add_option("-o,--output", options->output, "Where a recording of the repeated run goes")
       ->type_name("FILE")
       ->check(not_empty("a file"));
-  add(*command, "check", "Whether what must hold of every run holds of this one", options, check);
+  add(*command, "check", "Check what must hold of every run", options, check);
 }
 
 }  // namespace tool

@@ -1,4 +1,5 @@
 // What CLI11 and the tool say of options, in one wording: which, what was given, what is expected.
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 
 #include "tests/tool/small_files.hpp"
@@ -72,6 +73,19 @@ BOOST_AUTO_TEST_CASE(subcommands_of_subcommands_are_named) {
   check_mistake(run_tool({"trace"}), "polychron: " + expected);
   check_mistake(run_tool({"trace", "frob"}), "polychron: 'frob': " + expected);
   check_mistake(run_tool({"trace", "--frob", "view"}), "polychron: ");
+}
+
+// Examples are a command's own, and no text ends in the middle.
+BOOST_AUTO_TEST_CASE(every_command_has_its_help) {
+  for (const std::string command : {"ocr", "run", "bench", "inspect", "devices", "conformance",
+                                    "onnx-tests", "stress", "trace"}) {
+    const auto help = run_tool({command, "--help"});
+    const auto& text = help.output;
+    BOOST_TEST(help.exit_code == 0, command);
+    BOOST_TEST((text.find("Examples:\n  polychron ") != std::string::npos), command);
+    BOOST_TEST((text.find("\n  polychron " + command) != std::string::npos), command);
+    BOOST_TEST(std::ranges::count(text, '(') == std::ranges::count(text, ')'), command);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
