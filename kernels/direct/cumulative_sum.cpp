@@ -1,4 +1,4 @@
-// cumulativeSum. Floats are added in a wider type: float32 in double, float16 in float32.
+// cumulativeSum. Floats are added in double: a float32 sum of float16 drifts along a long line.
 #include <algorithm>
 #include <array>
 
@@ -13,7 +13,7 @@ namespace polychron::kernels::direct {
 namespace {
 
 double widened(float value) { return static_cast<double>(value); }
-float widened(float16 value) { return to_float(value); }
+double widened(float16 value) { return static_cast<double>(to_float(value)); }
 /// Without a sign, so that sums wrap around.
 template <std::integral T>
 auto widened(T value) {

@@ -124,6 +124,23 @@ BOOST_AUTO_TEST_CASE(cumulative_sums) {
   });
 }
 
+// float32 would lose the small number beside the large one.
+BOOST_AUTO_TEST_CASE(cumulative_sums_of_float16_are_added_in_double) {
+  const std::vector<float16> numbers{float16(32768.0F), float16(0.000244140625F),
+                                     float16(-32768.0F)};
+  for (const kernels::Implementation& implementation :
+       kernels::implementations(op("cumulativeSum"))) {
+    ProblemMaker maker(op("cumulativeSum"), 0);
+    maker.attributes(CumulativeSumAttributes{0, false, false});
+    maker.input({3}, DataType::float16).output({3}, DataType::float16);
+    std::vector<Buffer> values;
+    values.push_back(Buffer::copy_of(std::span<const float16>(numbers)));
+    const auto outcome = tests::run_kernel(implementation, maker.problem(), values);
+    BOOST_TEST_CONTEXT(implementation.name)
+    BOOST_TEST(static_cast<float>(outcome.outputs.at(0).as<float16>()[2]) == 0.000244140625F);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(reversals) {
   every_seed(op("reverse"), [](Random& random, ProblemMaker& maker) {
     const Shape shape = random.shape(0, 8);
