@@ -228,8 +228,10 @@ BOOST_AUTO_TEST_CASE(what_is_oldest_is_dropped_and_counted) {
   testing::check_promises(story);
   const auto dispatches = operations(story, "dispatch");
   BOOST_REQUIRE(!dispatches.empty());
-  BOOST_TEST(story.events[dispatches.back()].label == "number 4999");
-  BOOST_TEST(story.events[dispatches.back()].object == "graph 'g'");
+  // Another thread may have written its names, in a piece that was dropped as the oldest.
+  const auto& last = story.events[dispatches.back()];
+  BOOST_TEST((last.label.empty() || last.label == "number 4999"), last.label);
+  BOOST_TEST((last.object.empty() || last.object == "graph 'g'"), last.object);
 }
 
 BOOST_AUTO_TEST_CASE(threads_that_end_leave_what_they_did) {
@@ -274,30 +276,20 @@ BOOST_AUTO_TEST_CASE(calls_with_more_bytes_than_there_is_room_for_are_dropped) {
 }
 
 BOOST_AUTO_TEST_CASE(a_gap_is_no_sign_of_a_defect) {
-  // The executor is called on the lane's thread: it holds that up.
-  Gate gate;
-  RuntimeOptions options;
-  std::atomic<bool> held{false};
-  options.executor = [&, latch = gate.latch()](const auto& task) {
-    held = true;
-    latch->wait();
-    task();
-  };
-  Runtime runtime(options);
+  Runtime runtime;
   runtime.start_trace();
   auto traced = runtime.create_context().get();
   const auto t = traced.create_tensor({one_number, true, true, "t"}).get();
-  const auto leased = traced.create_tensor({one_number, true, true, "leased"}).get();
-  const auto lease = traced.export_tensor(leased, LeaseMode::fail).get();
-  traced.read_tensor(t).then([](const Result<Buffer>&) {});
-  BOOST_TEST(comes([&] { return held.load(); }));
-  const auto sent = traced.read_tensor(t);
-  traced.read_tensor(leased).wait();  // the context's actor refuses it, after it has sent that
-  traced.set_traced(false);
-  gate.open();
-  sent.wait();
-  traced.set_traced(true);
-  traced.read_tensor(t).get();
+  for (int i = 0; i < 200; ++i) {  // the gaps begin and end while reads are on their way
+    const auto before = traced.read_tensor(t), among = traced.read_tensor(t);
+    traced.set_traced(false);
+    const auto after = traced.read_tensor(t);
+    traced.set_traced(true);
+    before.wait();
+    among.wait();
+    after.wait();
+  }
+  runtime.shutdown();
   const auto story = trace::tell(runtime.trace());
   BOOST_TEST(story.gaps);
   for (const auto& broken : trace::check(story).broken) BOOST_ERROR(broken);
@@ -313,6 +305,7 @@ BOOST_AUTO_TEST_CASE(a_wait_for_a_lease_says_so_and_the_lease_is_seen) {
   recorded.context.read_tensor(other).get();  // goes on meanwhile
   lease.return_now();
   recorded.context.read_tensor(out).get();
+  recorded.runtime.shutdown();  // a story of what still goes on may lack what led to its end
   const auto story = recorded.story();
   check_promises(story);
   const auto exported = operations(story, "export"), waited = operations(story, "dispatch");
