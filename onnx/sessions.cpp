@@ -97,7 +97,7 @@ class SessionsState {
  private:
   struct Entry {
     Shapes bindings;
-    std::mutex mutex;  ///< of what follows; held by the one who builds it
+    std::mutex mutex;  ///< guards the members below; the thread that builds holds it
     Future<Session> building;
     std::optional<Session> session;
   };
@@ -138,7 +138,7 @@ class SessionsState {
     entry.building = Session::build(context_, model_, options);
   }
 
-  /// The next one who asks tries again.
+  /// Removes a session that could not be built: the next request builds it again.
   void forget(const EntryRef& entry) {
     const std::lock_guard lock(mutex_);
     entries_.remove(entry);

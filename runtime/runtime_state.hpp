@@ -52,7 +52,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
       std::chrono::nanoseconds patience = std::chrono::nanoseconds::max());
   /// Contexts that are made from now on report to `observer`, and to no recording of the runtime.
   void observe(std::shared_ptr<msg::Observer> observer);
-  /// Likewise, each to what `make` returns for it.
+  /// Each context that is made from now on reports to what `make` returns for it.
   using ObserverOf = std::function<std::shared_ptr<msg::Observer>(const ContextOptions&)>;
   void observe(ObserverOf make) { observer_of_ = std::move(make); }
   /// Contexts that are made from now on put operations where `placement` says.

@@ -66,7 +66,7 @@ using NamedBuffers = std::vector<std::pair<std::string, Buffer>>;
 
 /// The buffer of that name. Throws type_error, with the names that there are, if there is none.
 Buffer& buffer_of(NamedBuffers& buffers, std::string_view name);
-/// Likewise, to read.
+/// The same buffer, read-only.
 const Buffer& buffer_of(const NamedBuffers& buffers, std::string_view name);
 
 /// How long a step of a graph's plan took. Steps are of fused operators, in the plan's order.

@@ -213,8 +213,8 @@ class [[nodiscard]] Future {
   /// Calls `continuation(Result<T>)` once, where the runtime runs callbacks (RuntimeOptions):
   /// never in here, also if the reply is there, and never on a thread that the library's own work
   /// needs. It may call the library, wait, and throw (RuntimeOptions::on_callback_exception). Only
-  /// the future of a call that no runtime is behind (a default-constructed handle, a promise of
-  /// one's own) or whose runtime has ended runs it on the thread that settles, or at once.
+  /// a future without a running runtime (of a default-constructed handle, of a promise of one's
+  /// own, or of a runtime that has ended) runs it on the thread that settles it, or at once.
   template <class F>
   void then(F&& continuation) {
     state();

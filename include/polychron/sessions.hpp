@@ -38,8 +38,8 @@ struct SessionsOptions {
 ///
 /// Weights: the model is loaded once, and what is alike in the graphs' weights is in memory once.
 ///
-/// Thread-safety: every method may be called from any thread at any time. Each session is built
-/// once, whoever asks for it; who asks for another meanwhile does not wait for it.
+/// Thread-safety: every method may be called from any thread at any time. Threads that ask for the
+/// same session wait for one build; threads that ask for another session do not wait for it.
 class Sessions {
  public:
   /// A handle to nothing, which every call refuses (type_error).

@@ -31,15 +31,15 @@ struct Selection {
   std::size_t k, room;  ///< `room` candidates are kept
 };
 
-/// Neighbours that are looked at together.
-constexpr std::size_t together = 64;
+/// Neighbours that are compared with the bar in one step.
+constexpr std::size_t at_once = 64;
 
 template <bool largest, class T, class Key>
 bool any_above(const T* in, Key bar) {
   bool any = false;
   with_vectors([&, bar] {
     unsigned above = 0;
-    for (std::size_t i = 0; i < together; ++i) above |= key<largest>(in[i]) > bar ? 1U : 0U;
+    for (std::size_t i = 0; i < at_once; ++i) above |= key<largest>(in[i]) > bar ? 1U : 0U;
     any = above != 0;
   });
   return any;
@@ -61,10 +61,10 @@ void select(const Selection& s, const T* in, Candidate<Key>* kept, std::int64_t*
     bar = kept[count - 1].key;
     has_bar = true;
   };
-  for (std::size_t begin = 0; begin < s.seen.extent; begin += together) {
-    const std::size_t end = std::min(begin + together, s.seen.extent);
-    // Most of what follows is below the bar: neighbours are passed over together.
-    if (has_bar && step == 1 && end - begin == together && !any_above<largest>(in + begin, bar))
+  for (std::size_t begin = 0; begin < s.seen.extent; begin += at_once) {
+    const std::size_t end = std::min(begin + at_once, s.seen.extent);
+    // Most of what follows is below the bar: neighbours are skipped in one step.
+    if (has_bar && step == 1 && end - begin == at_once && !any_above<largest>(in + begin, bar))
       continue;
     for (std::size_t i = begin; i < end; ++i) look_at(i);
   }

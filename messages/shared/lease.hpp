@@ -34,8 +34,8 @@ class Lease {
   bool revoked() const noexcept { return revoked_.load(std::memory_order_acquire); }
   /// By the tensor's actor: the tensor is destroyed or the context lost.
   void revoke() noexcept;
-  /// By the holder; an earlier callback is dropped. What it captured is the user's, and goes where
-  /// callbacks run, as it does when the lease ends.
+  /// The holder calls this. It replaces an earlier callback. Captures of a replaced callback are
+  /// destroyed on the thread that runs callbacks, and so are those of the last when the lease ends.
   void on_revoked(std::function<void()> callback);
 
  private:

@@ -22,7 +22,7 @@ class Tap {
     return closed_.load(std::memory_order_relaxed) == 0 ? observer_.get() : nullptr;
   }
   void listen(bool on) noexcept { set(not_recording, !on); }
-  /// Whoever listens hears nothing of this context, except that it is so.
+  /// Reports nothing more of this context, after one report that says so; or reports again.
   void mute(bool on) noexcept {
     if (auto* const listener = on ? observer() : nullptr) listener->left_out();
     set(muted, on);

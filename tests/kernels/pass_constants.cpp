@@ -133,7 +133,7 @@ BOOST_AUTO_TEST_CASE(sums_are_rounded_before_more_is_added) {
   BOOST_TEST(results(maker, x) == expected, boost::test_tools::per_element());
 }
 
-// Likewise where the first is a convolution's bias.
+// A large bias of a convolution and a constant added after it round the result, too.
 BOOST_AUTO_TEST_CASE(large_biases_do_not_cancel_out) {
   const std::vector<float> x{0.3F, -1.75F, 2.25F, 3.75F}, expected{0, -2, 2, 4};
   GraphMaker maker;

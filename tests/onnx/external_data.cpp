@@ -139,8 +139,8 @@ BOOST_AUTO_TEST_CASE(ranges_that_overlap) {
   BOOST_CHECK_THROW(polychron::onnx::load(folder.root / "model/overlap.onnx"), polychron::Error);
 }
 
-// To look at a model takes no weights: whoever imports it reads them, once, and only those that
-// its outputs need.
+// load() reads no external data. An import reads each file once, and only those that the outputs
+// need.
 BOOST_AUTO_TEST_CASE(is_read_when_an_import_needs_it) {
   const Folder folder;
   const auto file = folder.root / "model/w.bin";

@@ -202,8 +202,8 @@ BOOST_AUTO_TEST_CASE(wrong_attributes) {
   lstm(1).refuses_wrong_sequences();
 }
 
-// The biases of all gates, joined, are a dimension; and the states of all steps are within the
-// limit, whoever asks for them.
+// The joined biases of all gates must be a possible dimension. The states of all steps must be a
+// possible tensor, whether or not a call asks for them.
 BOOST_AUTO_TEST_CASE(sizes_that_overflow) {
   constexpr std::uint32_t most_gru = 0x7fff'ffff / 6, most_lstm = 0x7fff'ffff / 8;
   GruCellAttributes gru_attributes;

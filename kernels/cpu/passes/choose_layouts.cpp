@@ -108,7 +108,7 @@ class LayoutChooser {
       return groups == 1 || (groups == in && groups == out) ||
              (whole_blocks(in / groups) && whole_blocks(out / groups));
     };
-    // Of others the library computes none, and it alone takes all of the rest.
+    // The library refuses windows far beyond the picture, and no other kernel takes all of those.
     const auto near = [&](const auto& a, ValueId picture) {
       return windows_stay_near(a, shape(picture)[2], shape(picture)[3]);
     };

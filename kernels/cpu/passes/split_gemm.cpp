@@ -1,6 +1,6 @@
-// A gemm as the products that kernels are fast at: what no product adds along the way, a column or
-// an operand with a factor, is added apart; and a first operand that is taken transposed is
-// transposed before, which is little beside the product.
+// Splits a gemm that no kernel computes fast in one step. A third operand that is a column, or that
+// has a factor, is added by a node of its own. A first operand that is taken transposed is
+// transposed by a node of its own, which takes little time beside the product.
 #include "kernels/cpu/passes/match.hpp"
 #include "kernels/cpu/passes/passes.hpp"
 
@@ -58,8 +58,8 @@ class Splitter {
     ValueId added = node.inputs[2];
     if (gemm.beta != 1) {
       const ValueId scaled = add_value(shape(added));
-      graph_.nodes.push_back(
-          unary_node(op("linear"), LinearAttributes{gemm.beta, 0}, added, scaled, node.label));
+      graph_.nodes.push_back(unary_node(op("linear"), LinearAttributes{gemm.beta, nothing}, added,
+                                        scaled, node.label));
       added = scaled;
     }
     gemm.beta = 1;
