@@ -46,10 +46,10 @@ struct Simulation::State {
     void step() override {
       const auto& step = steps_[at_++];
       const auto what = name_ + ", step " + std::to_string(at_);
-      auto& under_way = state_.under_way;
+      auto& around = state_.under_way;
       state_.trace.push_back(what);
-      if (!under_way.empty()) state_.trace.back() += " (in the middle of " + under_way.back() + ")";
-      under_way.push_back(what);
+      if (!around.empty()) state_.trace.back() += " (in the middle of " + around.back() + ")";
+      around.push_back(what);
       try {
         step();
       } catch (const std::exception& error) {
@@ -57,7 +57,7 @@ struct Simulation::State {
       } catch (...) {
         state_.fail(what + " threw what is no std::exception", false);
       }
-      under_way.pop_back();
+      around.pop_back();
     }
 
    private:

@@ -76,7 +76,8 @@ BOOST_AUTO_TEST_CASE(infinities_stay_and_spread_no_further) {
 }
 
 BOOST_AUTO_TEST_CASE(wide_pictures_have_exact_weights) {
-  for (const auto& [from, to] : {std::pair{640U, 853U}, {1000U, 333U}, {4096U, 5000U}}) {
+  for (const auto& sizes : {std::pair{640U, 853U}, {1000U, 333U}, {4096U, 5000U}}) {
+    const std::uint32_t from = sizes.first, to = sizes.second;
     std::vector<float> in(from);
     for (std::uint32_t i = 0; i < from; ++i) in[i] = i % 2 == 0 ? 1.0F : 255.0F;
     each_row(in, to, InterpolationMode::linear, [&](auto name, const auto& out) {

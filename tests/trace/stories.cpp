@@ -262,7 +262,7 @@ BOOST_AUTO_TEST_CASE(calls_with_more_bytes_than_there_is_room_for_are_dropped) {
   round();
   const auto before = tell ? allocated_bytes() : 0;
   for (int thread = 0; thread < 4; ++thread) {
-    std::latch recorded_one(1), enough(1);
+    std::latch recorded_one(1);
     const std::jthread caller([&] {
       round();
       recorded_one.count_down();
