@@ -26,7 +26,8 @@ Error failure(const char* operation, const std::string& label, msg::Ticket ticke
 DeviceState::Course DeviceState::carry_out(const msg::op::Load& o, msg::Ticket ticket) {
   auto& slot = *o.graph;
   ensure(slot.plan != nullptr, "a graph is loaded with its plan");
-  auto reservation = msg::reserve(environment().budget, slot.plan->constant_bytes());
+  auto reservation =
+      guarded([&] { return msg::reserve_constants(environment().budget, *slot.plan); });
   msg::Outcome outcome = msg::Ready{};
   if (reservation) {
     slot.constants = std::move(*reservation);

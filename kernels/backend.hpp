@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/constants.hpp"
 #include "ops/graph.hpp"
 #include "polychron/buffer.hpp"
 #include "polychron/result.hpp"
@@ -33,8 +34,10 @@ class Plan {
   virtual ~Plan() = default;
   /// Bytes of scratch memory that each instance takes.
   virtual std::size_t arena_bytes() const noexcept = 0;
-  /// Bytes of prepared constants that the plan keeps.
-  virtual std::size_t constant_bytes() const noexcept = 0;
+  /// The prepared constants that the plan keeps, each once. Other plans may keep the same.
+  virtual std::span<const ops::ConstantBytes> constants() const noexcept { return {}; }
+  /// Bytes of all constants that the plan keeps.
+  virtual std::size_t constant_bytes() const noexcept { return total_bytes(constants()); }
   /// One line a step: operator(s), implementation, shapes; for `polychron inspect` and for tests.
   virtual std::vector<std::string> describe() const = 0;
   /// Of each step's operator; none if the backend has no such.

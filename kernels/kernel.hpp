@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/constants.hpp"
 #include "kernels/problem.hpp"
 #include "polychron/result.hpp"
 
@@ -57,8 +58,15 @@ class Kernel {
  public:
   virtual ~Kernel() = default;
   virtual std::size_t scratch_bytes() const noexcept { return 0; }
-  /// Bytes of constants that the kernel has transformed and keeps.
-  virtual std::size_t constant_bytes() const noexcept { return 0; }
+  /// Adds the constants that the kernel has transformed and keeps. Other kernels may hold the same.
+  virtual void add_constants([[maybe_unused]] Constants& constants) const {}
+  /// Bytes of these together.
+  std::size_t constant_bytes() const {
+    Constants constants;
+    add_constants(constants);
+    keep_each_once(constants);
+    return total_bytes(constants);
+  }
   /// True if the kernel has its own copy of constant input `index` and needs the original no more.
   virtual bool keeps_constant(std::size_t index) const noexcept {
     static_cast<void>(index);

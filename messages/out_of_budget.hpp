@@ -4,18 +4,33 @@
 #include <algorithm>
 #include <memory>
 
+#include "kernels/backend.hpp"
 #include "messages/shared/budget.hpp"
 #include "polychron/result.hpp"
 
 namespace polychron::msg {
 
+inline Error out_of_budget(const Budget& budget, std::uint64_t bytes) {
+  return Error(ErrorKind::out_of_memory,
+               "out of memory, " + describe_bytes(bytes) + " asked, " +
+                   describe_bytes(budget.limit() - std::min(budget.limit(), budget.used())) +
+                   " left of the context's " + describe_bytes(budget.limit()));
+}
+
 /// Takes `bytes`; else out_of_memory.
 inline Result<Reservation> reserve(const std::shared_ptr<Budget>& budget, std::uint64_t bytes) {
   if (auto reservation = Reservation::take(budget, bytes)) return std::move(*reservation);
-  return Error(ErrorKind::out_of_memory,
-               "out of memory, " + describe_bytes(bytes) + " asked, " +
-                   describe_bytes(budget->limit() - std::min(budget->limit(), budget->used())) +
-                   " left of the context's " + describe_bytes(budget->limit()));
+  return out_of_budget(*budget, bytes);
+}
+
+/// Takes what `plan` keeps; else out_of_memory.
+inline Result<ConstantsReservation> reserve_constants(const std::shared_ptr<Budget>& budget,
+                                                      const kernels::Plan& plan) {
+  const auto shared = plan.constants();
+  const std::uint64_t own = plan.constant_bytes() - kernels::total_bytes(shared);
+  if (auto reservation = ConstantsReservation::take(budget, own, {shared.begin(), shared.end()}))
+    return std::move(*reservation);
+  return out_of_budget(*budget, plan.constant_bytes());
 }
 
 }  // namespace polychron::msg

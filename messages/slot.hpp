@@ -48,7 +48,7 @@ struct GraphSlot {
   std::string label;
   NamedDescriptors inputs, outputs;
   std::shared_ptr<const kernels::Plan> plan;
-  Reservation constants;  ///< the plan's share of the budget
+  ConstantsReservation constants;  ///< the plan's share of the budget
   Invalidity invalid;
 
   /// A lane's instance, made by the first dispatch that the lane runs.

@@ -20,7 +20,6 @@ struct Bytes : Storage {
 };
 struct NoSteps : Plan {
   std::size_t arena_bytes() const noexcept override { return 0; }
-  std::size_t constant_bytes() const noexcept override { return 0; }
   std::vector<std::string> describe() const override { return {}; }
 };
 struct NoInstance : PlanInstance {};

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <set>
 
 #include "base/invariant.hpp"
 #include "kernels/cpu/bands.hpp"
@@ -58,7 +57,10 @@ class BandKernel final : public Kernel {
 
   std::size_t parts() const noexcept override { return std::min(bands_.size(), usual_parts); }
   std::size_t scratch_bytes() const noexcept override { return parts() * worker_bytes_; }
-  std::size_t constant_bytes() const noexcept override { return constant_bytes_; }
+  void add_constants(Constants& constants) const override {
+    for (const Link& link : links_)
+      for (const auto& way : link.ways) way->add_constants(constants);
+  }
   bool keeps_constant(std::size_t index) const noexcept override {
     for (const Link& link : links_)
       for (std::size_t i = 0; i < link.inputs.size(); ++i)
@@ -103,7 +105,6 @@ class BandKernel final : public Kernel {
   std::vector<std::vector<Share>> bands_;  ///< a share for each link
   std::optional<Picture> result_;
   std::size_t worker_bytes_ = 0;  ///< scratch of one part
-  std::size_t constant_bytes_ = 0;
 };
 
 /// The bands of a lane. Each part has memory for one band, and goes through its own.
@@ -232,7 +233,6 @@ std::unique_ptr<BandKernel> BandKernel::prepare(std::span<const Problem> links,
     const Problem& whole = links[k];
     link.inputs.resize(whole.inputs.size());
     std::vector<const BandLink*> ways;
-    std::set<std::size_t> kept;  // what they make of the filter, in memory once if it is alike
     std::vector<std::size_t> rows(whole.inputs.size());
     for (std::size_t b = 0; b < bands.size(); ++b) {
       const BandLink& share = bands[b][k];
@@ -249,8 +249,6 @@ std::unique_ptr<BandKernel> BandKernel::prepare(std::span<const Problem> links,
         if (text.starts_with("reference") || own->filters_minimally() ||
             (!link.ways.empty() && own->parts_are_own() != link.ways[0]->parts_are_own()))
           return nullptr;
-        if (kept.insert(own->constant_bytes()).second)
-          kernel->constant_bytes_ += own->constant_bytes();
         scratch = std::max(scratch, aligned(own->scratch_bytes()));
         link.takes_rows = own->takes_rows();
         link.ways.push_back(std::move(own));

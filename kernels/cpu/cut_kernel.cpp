@@ -89,15 +89,6 @@ bool CutKernel::fits() const noexcept {
   return true;
 }
 
-std::size_t CutKernel::constant_bytes() const noexcept {
-  std::size_t bytes = 0;
-  for (auto place = places_.begin(); place != places_.end(); ++place)
-    if (std::none_of(places_.begin(), place,
-                     [&](const Place& before) { return before.kernel == place->kernel; }))
-      bytes += place->kernel->constant_bytes();
-  return bytes;
-}
-
 bool CutKernel::keeps_constant(std::size_t index) const noexcept {
   return std::ranges::all_of(
       places_, [&](const Place& place) { return place.kernel->keeps_constant(index); });

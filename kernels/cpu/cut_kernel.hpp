@@ -21,7 +21,9 @@ class CutKernel final : public Kernel {
   bool fits() const noexcept;
 
   std::size_t scratch_bytes() const noexcept override { return scratch_bytes_; }
-  std::size_t constant_bytes() const noexcept override;
+  void add_constants(Constants& constants) const override {
+    for (const Place& place : places_) place.kernel->add_constants(constants);
+  }
   std::size_t parts() const noexcept override { return places_.size(); }
   bool keeps_constant(std::size_t index) const noexcept override;
   bool in_place(std::size_t index) const noexcept override;

@@ -11,13 +11,6 @@
 
 namespace polychron::kernels {
 
-std::size_t CpuPlan::constant_bytes() const noexcept {
-  std::size_t bytes = 0;
-  for (const auto& constant : constants) bytes += constant->size();
-  for (const Step& step : steps) bytes += step.kernel->constant_bytes();
-  return bytes;
-}
-
 std::vector<std::string> CpuPlan::describe() const {
   std::vector<std::string> lines;
   for (const Step& step : steps) lines.push_back(step.text);
@@ -65,7 +58,7 @@ void PlanLane::bind_step(std::size_t index) {
         ensure(at.index + at.offset <= plan_->arena, "an operand lies in the arena");
         return arena_.data() + at.index + at.offset;
       case Location::Kind::constant:
-        return plan_->constants[at.index]->data() + at.offset;
+        return plan_->operands[at.index]->data() + at.offset;
       case Location::Kind::input:
         ports_.push_back({index, operand, is_output, at.index, at.offset});
         break;

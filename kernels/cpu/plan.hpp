@@ -36,12 +36,13 @@ struct Step {
 class CpuPlan final : public Plan {
  public:
   std::size_t arena_bytes() const noexcept override { return arena; }
-  std::size_t constant_bytes() const noexcept override;
+  std::span<const ops::ConstantBytes> constants() const noexcept override { return held; }
   std::vector<std::string> describe() const override;
   std::vector<std::string> labels() const override;
 
   std::vector<Step> steps;
-  std::vector<ops::ConstantBytes> constants;
+  Constants operands;  ///< constants that steps read as they came
+  Constants held;      ///< those, and what kernels made of others: each once
   std::size_t arena = 0;
   std::size_t input_count = 0;
   std::size_t output_count = 0;

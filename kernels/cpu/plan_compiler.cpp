@@ -57,6 +57,9 @@ class PlanCompiler {
     place_arena();
     check_arena();
     locate_operands();
+    plan_->held = plan_->operands;
+    for (const Step& step : plan_->steps) step.kernel->add_constants(plan_->held);
+    keep_each_once(plan_->held);
     plan_->input_count = graph_.inputs.size();
     plan_->output_count = graph_.outputs.size();
     return plan_;
@@ -270,8 +273,8 @@ class PlanCompiler {
     location.offset = offset_of_[value];
     if (location.kind != Location::Kind::constant) return location;
     if (constant_index[buffer] == forever) {
-      constant_index[buffer] = plan_->constants.size();
-      plan_->constants.push_back(graph_.values[location.index].constant);
+      constant_index[buffer] = plan_->operands.size();
+      plan_->operands.push_back(graph_.values[location.index].constant);
     }
     return {Location::Kind::constant, constant_index[buffer], location.offset};
   }

@@ -71,7 +71,9 @@ class MinimalFiltering final : public Kernel {
 
   std::size_t parts() const noexcept override { return shares_.size(); }
   std::size_t scratch_bytes() const noexcept override { return scratch_floats_ * sizeof(float); }
-  std::size_t constant_bytes() const noexcept override { return panels_->size(); }
+  void add_constants(Constants& constants) const override {
+    constants.push_back(panels_);
+  }
   bool parts_are_own() const noexcept override { return true; }
   bool filters_minimally() const noexcept override { return true; }
   std::unique_ptr<Bound> bind(const Arguments& arguments) const override {

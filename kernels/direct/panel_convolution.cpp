@@ -130,7 +130,9 @@ class PanelConvolution final : public Kernel {
 
   std::size_t parts() const noexcept override { return shares_.size(); }
   bool parts_are_own() const noexcept override { return true; }
-  std::size_t constant_bytes() const noexcept override { return panels_->size(); }
+  void add_constants(Constants& constants) const override {
+    constants.push_back(panels_);
+  }
   bool keeps_constant(std::size_t index) const noexcept override { return index == 1; }
   std::unique_ptr<Bound> bind(const Arguments& arguments) const override {
     return bind_rows(arguments, {});

@@ -95,7 +95,6 @@ void PrimitiveKernel::add_constant(int arg, const memory::desc& to, const memory
   target.set_data_handle(const_cast<std::byte*>(kept->data()));
   own_.push_back({std::move(target), kept});
   kept_.push_back(index);
-  constant_bytes_ += to.get_size();
 }
 
 void PrimitiveKernel::add_operand(int arg, const memory::desc& to, const memory::desc& from,
@@ -104,6 +103,10 @@ void PrimitiveKernel::add_operand(int arg, const memory::desc& to, const memory:
     add_constant(arg, to, from, *slot.constant, index);
   else
     add_input(arg, from, index);
+}
+
+void PrimitiveKernel::add_constants(Constants& constants) const {
+  for (const Own& own : own_) constants.push_back(own.bytes);
 }
 
 bool PrimitiveKernel::keeps_constant(std::size_t index) const noexcept {

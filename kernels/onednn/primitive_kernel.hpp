@@ -27,7 +27,7 @@ class PrimitiveKernel final : public Kernel {
   void allow_in_place(std::size_t index) { in_place_ = index; }
 
   std::size_t scratch_bytes() const noexcept override { return scratch_.get_size(); }
-  std::size_t constant_bytes() const noexcept override { return constant_bytes_; }
+  void add_constants(Constants& constants) const override;
   bool keeps_constant(std::size_t index) const noexcept override;
   bool in_place(std::size_t index) const noexcept override { return index == in_place_; }
   bool runs_reference() const noexcept override { return reference_; }
@@ -53,7 +53,6 @@ class PrimitiveKernel final : public Kernel {
   };
   std::vector<Own> own_;
   std::vector<std::size_t> kept_;
-  std::size_t constant_bytes_ = 0;
   std::size_t in_place_ = never;
   bool reference_;
 };

@@ -152,10 +152,8 @@ class RecurrentKernel final : public Kernel {
   /// The library writes the sequence where it belongs.
   bool sequence_in_place() const { return r.sequence && r.directions == 1; }
   std::size_t scratch_bytes() const noexcept override { return scratch.size(); }
-  std::size_t constant_bytes() const noexcept override {
-    std::size_t bytes = 0;
-    for (const auto& kernel : directions) bytes += kernel->constant_bytes();
-    return bytes;
+  void add_constants(kernels::Constants& constants) const override {
+    for (const auto& kernel : directions) kernel->add_constants(constants);
   }
   bool keeps_constant(std::size_t index) const noexcept override {
     return std::find(kept_.begin(), kept_.end(), index) != kept_.end();

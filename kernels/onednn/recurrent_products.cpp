@@ -75,7 +75,13 @@ class ProductsKernel final : public Kernel {
   }
 
   std::size_t scratch_bytes() const noexcept override { return scratch.size(); }
-  std::size_t constant_bytes() const noexcept override { return constant_bytes_; }
+  void add_constants(kernels::Constants& constants) const override {
+    for (const Products& direction : products)
+      for (const GateProduct& product : direction) {
+        if (product.kernel) product.kernel->add_constants(constants);
+        if (product.kept) constants.push_back(product.kept);
+      }
+  }
   bool keeps_constant(std::size_t index) const noexcept override {
     return std::find(kept_.begin(), kept_.end(), index) != kept_.end();
   }
@@ -114,11 +120,8 @@ class ProductsKernel final : public Kernel {
     auto prepared = prepare_product(gemm);
     if (!prepared) return prepared.error();
     product.kernel = std::move(prepared).value();
-    constant_bytes_ += product.kernel->constant_bytes();
-    if (weight.constant && !product.kernel->keeps_constant(1)) {
+    if (weight.constant && !product.kernel->keeps_constant(1))
       product.kept = kept_once(gemm.inputs[1].constant);
-      constant_bytes_ += product.kept->size();
-    }
     return std::nullopt;
   }
 
@@ -141,7 +144,6 @@ class ProductsKernel final : public Kernel {
   }
 
   std::vector<std::size_t> kept_;
-  std::size_t constant_bytes_ = 0;
 };
 
 class BoundProducts final : public Bound {

@@ -6,8 +6,14 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <span>
+#include <unordered_map>
 #include <utility>
+
+#include "base/invariant.hpp"
+#include "kernels/constants.hpp"
 
 namespace polychron::msg {
 
@@ -30,6 +36,25 @@ class Budget {
   }
   void release(std::uint64_t bytes) noexcept { used_ -= bytes; }
 
+  /// Takes `own` bytes, and those of the constants that nobody holds yet. Throws std::bad_alloc, and
+  /// then has taken nothing.
+  bool reserve(std::uint64_t own, std::span<const ops::ConstantBytes> constants) {
+    const std::lock_guard lock(mutex_);
+    for (const auto& constant : constants) holders_.try_emplace(constant.get());
+    for (const auto& constant : constants)
+      if (holders_[constant.get()]++ == 0) own += constant->size();
+    if (reserve(own)) return true;
+    for (const auto& constant : constants) drop(*constant);
+    return false;
+  }
+  /// The same bytes of its own, and constants, that it has taken.
+  void release(std::uint64_t own, std::span<const ops::ConstantBytes> constants) noexcept {
+    const std::lock_guard lock(mutex_);
+    for (const auto& constant : constants)
+      if (drop(*constant)) own += constant->size();
+    release(own);
+  }
+
   std::uint64_t limit() const noexcept { return limit_; }
   std::uint64_t used() const noexcept { return used_; }
   std::uint64_t peak() const noexcept { return peak_; }
@@ -37,6 +62,17 @@ class Budget {
  private:
   const std::uint64_t limit_;
   std::atomic<std::uint64_t> used_{0}, peak_{0};
+  std::mutex mutex_;
+  std::unordered_map<const Buffer*, std::size_t> holders_;  ///< of each constant: reservations
+
+  /// One holder less. Whether it was the last.
+  bool drop(const Buffer& constant) noexcept {
+    const auto place = holders_.find(&constant);
+    ensure(place != holders_.end() && place->second > 0, "a constant is held until it is dropped");
+    if (--place->second > 0) return false;
+    holders_.erase(place);
+    return true;
+  }
 };
 
 /// Bytes taken from a budget until this goes. Movable; one owner.
@@ -65,6 +101,39 @@ class Reservation {
       : budget_(std::move(budget)), bytes_(bytes) {}
   std::shared_ptr<Budget> budget_;
   std::uint64_t bytes_ = 0;
+};
+
+/// What a plan's constants take of a budget until this goes: those that others of the budget hold as
+/// well are counted once. Movable; one owner.
+class ConstantsReservation {
+ public:
+  ConstantsReservation() = default;
+  /// `own` bytes, and `shared` constants. False if the budget has not so much left.
+  static std::optional<ConstantsReservation> take(std::shared_ptr<Budget> budget,
+                                                  std::uint64_t own, kernels::Constants shared) {
+    if (!budget->reserve(own, shared)) return std::nullopt;
+    ConstantsReservation taken;
+    taken.budget_ = std::move(budget);
+    taken.own_ = own;
+    taken.shared_ = std::move(shared);
+    return taken;
+  }
+  ConstantsReservation(ConstantsReservation&& other) noexcept { *this = std::move(other); }
+  ConstantsReservation& operator=(ConstantsReservation&& other) noexcept {
+    if (budget_) budget_->release(own_, shared_);
+    budget_ = std::exchange(other.budget_, nullptr);
+    own_ = std::exchange(other.own_, 0);
+    shared_ = std::exchange(other.shared_, {});
+    return *this;
+  }
+  ~ConstantsReservation() {
+    if (budget_) budget_->release(own_, shared_);
+  }
+
+ private:
+  std::shared_ptr<Budget> budget_;
+  std::uint64_t own_ = 0;
+  kernels::Constants shared_;
 };
 
 }  // namespace polychron::msg

@@ -57,6 +57,24 @@ BOOST_AUTO_TEST_CASE(lengths_are_rounded_up) {
   refused([&] { all.at({{"n", {4294967295U}}}); }, "too large to be rounded up");
 }
 
+/// A product with a weight of 64 KiB: whatever a kernel makes of it is as large.
+BOOST_AUTO_TEST_CASE(weights_of_several_shapes_are_counted_once) {
+  const auto model = Model()
+                         .node("MatMul", {"x", "w"}, {"y"})
+                         .initializer("w", floats({128, 128}, std::vector<double>(128 * 128, 0.5)))
+                         .input("x", proto::TensorProto::FLOAT, {"n", 128})
+                         .output("y");
+  polychron::Runtime runtime;
+  auto own = runtime.create_context().get();
+  const Sessions all(own, load(model.bytes()));
+  const auto at = [&](std::uint32_t n) { return all.at({{"n", {n}}}).graph().memory().constants; };
+  const auto first = at(8);
+  BOOST_TEST(first >= 128U * 128 * sizeof(float));
+  const auto used = own.stats().bytes;
+  BOOST_TEST(at(8 * 3) >= first / 2);  // each graph tells all that it keeps
+  BOOST_TEST(own.stats().bytes - used < first / 2);
+}
+
 BOOST_AUTO_TEST_CASE(the_one_that_was_asked_for_longest_ago_goes) {
   const auto all = sessions_of({.most = 2});
   const auto one = all.at({{"n", {1}}});

@@ -178,8 +178,9 @@ plant("what a lane has done stays its load" actors/device.cpp
   [[progress.end(m.stamp.weight);]]
   [[progress.end(BUG ? 0 : m.stamp.weight);]])
 plant("a plan's constants are counted twice" actors/device_graphs.cpp
-  [[msg::reserve(environment().budget, slot.plan->constant_bytes());]]
-  [[msg::reserve(environment().budget, (BUG ? 2 : 1) * slot.plan->constant_bytes());]])
+  [[    slot.constants = std::move(*reservation);]]
+  [[    slot.constants = std::move(*reservation);
+    if (BUG) environment().budget->reserve(slot.plan->constant_bytes());]])
 plant("a read of an errored tensor is reported" actors/device_operations.cpp
   [[      count(environment().counters->not_run);  // reported]]
   [[      BUG ? failed(error, ticket) : count(environment().counters->not_run);  // reported]])

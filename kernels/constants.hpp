@@ -1,0 +1,27 @@
+// The constants that kernels and plans keep. Several may keep one: memory has it once.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "ops/graph.hpp"
+
+namespace polychron::kernels {
+
+using Constants = std::vector<ops::ConstantBytes>;
+
+inline std::size_t total_bytes(std::span<const ops::ConstantBytes> constants) noexcept {
+  std::size_t bytes = 0;
+  for (const auto& constant : constants) bytes += constant->size();
+  return bytes;
+}
+
+inline void keep_each_once(Constants& constants) {
+  std::ranges::sort(constants);
+  const auto rest = std::ranges::unique(constants);
+  constants.erase(rest.begin(), rest.end());
+}
+
+}  // namespace polychron::kernels
