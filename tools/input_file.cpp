@@ -6,7 +6,7 @@
 #include <fstream>
 #include <system_error>
 
-#include "tools/command.hpp"
+#include "tools/program.hpp"
 
 namespace tool {
 

@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <system_error>
 
-#include "tools/command.hpp"
 #include "tools/input_file.hpp"
+#include "tools/program.hpp"
 
 namespace tool {
 namespace {

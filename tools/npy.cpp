@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "tools/command.hpp"
 #include "tools/input_file.hpp"
 #include "tools/npy_header.hpp"
+#include "tools/program.hpp"
 
 namespace tool {
 namespace {

@@ -4,9 +4,9 @@
 #include <system_error>
 
 #include "polychron/error.hpp"
-#include "tools/command.hpp"
 #include "tools/input_file.hpp"
 #include "tools/platform.hpp"
+#include "tools/program.hpp"
 
 namespace tool {
 

@@ -3,9 +3,12 @@
 
 #include <string>
 
-#include "tools/command.hpp"
+#include "tools/program.hpp"
 
 namespace tool {
+
+/// Messages begin with this name. Before the first of them; "polychron" unless it is set.
+void name_program(const std::string& name);
 
 /// Something that went on all the same. One line, whatever `message` is.
 void warn(std::string message);

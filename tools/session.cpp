@@ -4,9 +4,9 @@
 #include <limits>
 #include <optional>
 
-#include "tools/command.hpp"
 #include "tools/free_dimensions.hpp"
 #include "tools/input_file.hpp"
+#include "tools/program.hpp"
 #include "tools/report.hpp"
 
 namespace tool {

@@ -11,12 +11,12 @@
 
 #include "stress/explorer.hpp"
 #include "tools/arguments.hpp"
-#include "tools/command.hpp"
+#include "tools/commands/commands.hpp"
+#include "tools/commands/stress_exhaustive.hpp"
+#include "tools/commands/stress_finding.hpp"
 #include "tools/output_files.hpp"
 #include "tools/printable.hpp"
 #include "tools/progress.hpp"
-#include "tools/stress_exhaustive.hpp"
-#include "tools/stress_finding.hpp"
 #include "tools/trace_file.hpp"
 
 namespace tool {

@@ -10,7 +10,7 @@
 #include "conformance/case.hpp"
 #include "conformance/values.hpp"
 #include "tools/arguments.hpp"
-#include "tools/command.hpp"
+#include "tools/commands/commands.hpp"
 #include "tools/printable.hpp"
 #include "tools/progress.hpp"
 #include "tools/tally.hpp"

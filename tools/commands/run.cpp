@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tools/arguments.hpp"
-#include "tools/command.hpp"
+#include "tools/commands/commands.hpp"
 #include "tools/input_file.hpp"
 #include "tools/npy.hpp"
 #include "tools/output_files.hpp"

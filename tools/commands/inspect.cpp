@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tools/arguments.hpp"
-#include "tools/command.hpp"
+#include "tools/commands/commands.hpp"
 #include "tools/printable.hpp"
 #include "tools/progress.hpp"
 #include "tools/random_input.hpp"

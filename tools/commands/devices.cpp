@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "polychron/runtime.hpp"
-#include "tools/command.hpp"
+#include "tools/commands/commands.hpp"
 #include "tools/printable.hpp"
 
 namespace tool {

@@ -8,7 +8,7 @@
 #include "polychron/error.hpp"
 #include "replay/replay.hpp"
 #include "tools/arguments.hpp"
-#include "tools/command.hpp"
+#include "tools/commands/commands.hpp"
 #include "tools/input_file.hpp"
 #include "tools/named_files.hpp"
 #include "tools/output_files.hpp"
@@ -33,7 +33,7 @@ struct TraceOptions {
 
 constexpr const char* trace_footer =
     R"help(A recording tells what the actors of a runtime did. Four things make one:
-  polychron run, bench, ocr or stress with --trace FILE
+  polychron run, bench or stress, or polychron-ocr, with --trace FILE
   POLYCHRON_TRACE=FILE in the environment of any program that uses the library
   Runtime::start_trace() and Runtime::trace() in a program
   polychron::stress, as SearchFinding::trace of what it found

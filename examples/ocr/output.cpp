@@ -1,4 +1,4 @@
-#include "tools/ocr_output.hpp"
+#include "examples/ocr/output.hpp"
 
 #include <algorithm>
 #include <iostream>

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "tools/arguments.hpp"
-#include "tools/command.hpp"
+#include "tools/commands/commands.hpp"
 #include "tools/platform.hpp"
 #include "tools/printable.hpp"
 #include "tools/progress.hpp"
