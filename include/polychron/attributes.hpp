@@ -253,7 +253,7 @@ struct ReduceAttributes {
 };
 /// Attributes of GraphBuilder::resample2d().
 struct Resample2dAttributes {
-  /// How values between elements are computed.
+  /// The method that computes values between elements.
   InterpolationMode mode = InterpolationMode::nearest_neighbor;
   std::vector<float> scales{1, 1};  ///< of each of the axes, above 0
   /// Of each of the axes; replaces the scales.

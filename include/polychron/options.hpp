@@ -101,7 +101,7 @@ struct ReduceOptions {
 
 /// Options of GraphBuilder::resample2d().
 struct Resample2dOptions {
-  /// How values between elements are computed.
+  /// The method that computes values between elements.
   InterpolationMode mode = InterpolationMode::nearest_neighbor;
   std::vector<float> scales{1, 1};  ///< of each of the axes, above 0
   /// Of each of the axes; replaces the scales.
