@@ -79,8 +79,8 @@ void DeviceState::publish() {
 }
 
 void DeviceState::rest() {
-  // A caller that waits for a permit may hold up the operation that this lane waits for. So the
-  // lane gives permits back one by one; with mail left it does so after the next message.
+  // A caller that waits for a permit may hold up the operation that this lane waits for, so an idle
+  // lane hands out even a few permits. A lane with mail gets here again after the next message.
   if (environment().admission->anybody_waits() && !has_mail()) environment().admission->settle();
 }
 

@@ -38,7 +38,7 @@ class DeviceState : public Member<DeviceState, device_actor> {
   Course run_one(msg::carry_out& m);
   void carry_out_ready();
   void publish();
-  /// Called at the end of every message: an idle lane returns its permits to waiting callers.
+  /// Called at the end of every message: an idle lane lets waiting callers in.
   void rest();
   bool has_mail() const;
   /// The duration class of the next message, if it is an operation that can start at once. A
