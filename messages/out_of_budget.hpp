@@ -1,4 +1,4 @@
-// Taking bytes of a context's budget, or saying what is left of it.
+// Reserves bytes of a context's budget, with an error that says how much is left.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace polychron::msg {
 
-/// Takes `bytes`; else out_of_memory.
+/// Reserves `bytes`, or gives out_of_memory.
 inline Result<Reservation> reserve(const std::shared_ptr<Budget>& budget, std::uint64_t bytes) {
   if (auto reservation = Reservation::take(budget, bytes)) return std::move(*reservation);
   return Error(ErrorKind::out_of_memory,
