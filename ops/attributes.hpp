@@ -56,8 +56,7 @@ struct Field {
   bool required = false;  ///< an argument of the specification's method: it has no default
 };
 template <class A, class T>
-// Clang 14 does not deduce aggregates.
-Field(std::string_view, T A::*, bool = false)->Field<A, T>;
+Field(std::string_view, T A::*, bool = false) -> Field<A, T>;  // clang 14 needs this guide
 
 /// The fields of attribute struct A.
 template <class A>

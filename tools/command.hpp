@@ -1,4 +1,4 @@
-// The subcommands of `polychron`, and what they share: the way mistakes are told.
+// The subcommands of `polychron`, and the errors that they share.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,23 +7,23 @@
 
 namespace tool {
 
-/// What scripts can rely on.
+/// The exit codes, on which scripts can rely.
 enum ExitCode : int { success = 0, internal_failure = 1, users_mistake = 2 };
 
-/// Something the user can put right. The message is one line: it names the thing, and tells what
-/// was expected.
+/// An error that the user can correct. The message is one line: it names the object and the
+/// expected value.
 struct UserError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Some of what was done has failed and was told about (tests, pictures): nothing more to say.
+/// Some tests or pictures failed and were already reported: no further message.
 struct AlreadyTold {
   ExitCode code = internal_failure;
 };
 
-/// What every subcommand gets from the top level. Outlives the commands.
+/// The global options, for every subcommand. Outlives the commands.
 struct Globals {
-  bool progress = false;  ///< --progress: also when stderr is no terminal
+  bool progress = false;  ///< --progress: even if stderr is not a terminal
 };
 
 /// Each adds a subcommand to `app`; parsing then runs it. They throw UserError and

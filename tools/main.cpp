@@ -30,7 +30,7 @@ a picture or a .npy file that is read, - stands for standard input.
 
 polychron SUBCOMMAND --help tells more of each.)";
 
-/// What was written may be lost only here, where the rest of it leaves.
+/// Flush here, where writing the last buffered output may fail.
 tool::ExitCode after_flushing(tool::ExitCode code) {
   std::cout.flush();
   if (std::cout) return code;
@@ -47,7 +47,7 @@ int main(int argc, char** argv) {
       "polychron");
   tool::Globals globals;
   app.footer(footer);
-  app.require_subcommand(0, 1);  // none is told below: first what is not understood
+  app.require_subcommand(0, 1);  // a missing one is reported below, after unknown options
   app.fallthrough();
   app.set_version_flag("--version", tool::version(), "Print the version and exit");
   app.add_flag("--progress", globals.progress,

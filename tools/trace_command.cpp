@@ -1,4 +1,4 @@
-// polychron trace: what a recording has to tell.
+// polychron trace: shows, checks and replays recordings.
 #include <functional>
 #include <iostream>
 #include <memory>
@@ -28,7 +28,7 @@ namespace trace = polychron::trace;
 struct TraceOptions {
   std::string recording, output;
   std::uint64_t schedules = 0, seed = 1;
-  std::string with;  ///< another recording, to view beside it
+  std::string with;  ///< another recording, shown beside it
 };
 
 constexpr const char* trace_footer =
@@ -198,7 +198,7 @@ void add_trace(CLI::App& app, const Globals& globals) {
   const auto options = std::make_shared<TraceOptions>();
   auto* command = app.add_subcommand("trace", "Look at a recording of a runtime's actors");
   command->footer(trace_footer);
-  command->require_subcommand(0, 1);  // main() tells of none
+  command->require_subcommand(0, 1);  // main() reports a missing one
   add(*command, "summary", "Tell in words what took the time, what waited and what failed", options,
       summarize);
   auto* viewing =
