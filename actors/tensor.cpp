@@ -109,7 +109,7 @@ void TensorState::receive(const msg::destroy_tensor& m) {
       },
       Error(ErrorKind::invalid_state, "the tensor was destroyed")
           .with_object(describe_object("tensor", m.label, id_)));
-  ensure(owed_.empty() && out_.empty(), "a destroyed tensor owes nothing");
+  ensure(owed_.empty() && out_.empty(), "a destroyed tensor owes no reply");
 }
 
 }  // namespace polychron::actors

@@ -180,7 +180,8 @@ class Reader {
   bool done() const { return rest_.empty(); }
 
   [[noreturn]] static void malformed() {
-    throw Error(ErrorKind::bad_data, "these bytes are not what was written");
+    throw Error(ErrorKind::bad_data,
+                "the bytes are malformed: they were not written by this codec");
   }
 
  private:

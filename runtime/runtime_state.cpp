@@ -76,7 +76,7 @@ std::shared_ptr<RuntimeState> RuntimeState::create(const RuntimeOptions& options
     state->start(options);
   } catch (const std::system_error& error) {
     throw Error(ErrorKind::out_of_memory,
-                std::string("no thread could be had for a runtime: ") + error.what());
+                std::string("the system refused a thread of the runtime: ") + error.what());
   }
   return state;
 }
@@ -250,7 +250,7 @@ Future<Context> RuntimeState::create_context(const ContextOptions& options) {
     return refuse(error);
   } catch (const std::system_error& error) {
     return refuse({ErrorKind::out_of_memory,
-                   std::string("no thread could be had for its lanes: ") + error.what()});
+                   std::string("the system refused a thread of its lanes: ") + error.what()});
   } catch (const std::bad_alloc&) {
     return refuse(out_of_memory_error());
   }

@@ -249,7 +249,7 @@ void add_bench(CLI::App& app, const Globals& globals) {
       ->type_name("N")
       ->capture_default_str();
   add_trace_option(*command, options->trace);
-  command->add_option("--seconds", options->seconds, "How long to measure")
+  command->add_option("--seconds", options->seconds, "Duration of the measurement")
       ->check(between(0.01, 3600))
       ->type_name("S")
       ->capture_default_str();

@@ -187,8 +187,8 @@ void add_inspect(CLI::App& app, const Globals& globals) {
       ->allow_extra_args(false);
   command->add_flag("--plan", options->plan, "Compile the model and show the plan");
   command->add_flag("--time", options->time,
-                    "Also run it, and show how long each step of the plan takes");
-  command->add_option("--seconds", options->seconds, "How long to run it for --time")
+                    "Also run it, and show the time of each step of the plan");
+  command->add_option("--seconds", options->seconds, "Duration of the runs for --time")
       ->check(between(0.01, 3600))
       ->type_name("S")
       ->capture_default_str();

@@ -28,7 +28,7 @@ Results go to standard output or to files. A file appears whole or not at all. P
 messages go to standard error. Control characters are printed as \x1b. As the name of a model,
 a picture or a .npy file that is read, - stands for standard input.
 
-polychron SUBCOMMAND --help tells more of each.)";
+polychron SUBCOMMAND --help describes each subcommand.)";
 
 /// Flush here, where writing the last buffered output may fail.
 tool::ExitCode after_flushing(tool::ExitCode code) {
@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
   app.fallthrough();
   app.set_version_flag("--version", tool::version(), "Print the version and exit");
   app.add_flag("--progress", globals.progress,
-               "Show progress even if standard error is no terminal");
+               "Show progress even if standard error is not a terminal");
   tool::add_ocr(app, globals);
   tool::add_run(app, globals);
   tool::add_bench(app, globals);

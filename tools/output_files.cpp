@@ -85,7 +85,7 @@ void require_output_file(const fs::path& path) {
   std::error_code error;
   const auto place = path.has_parent_path() ? path.parent_path() : fs::path(".");
   if (!fs::is_directory(place, error))
-    throw refusal(path, "'" + place.string() + "' is no directory");
+    throw refusal(path, "'" + place.string() + "' is not a directory");
   if (const auto reason = reason_not_writable(place); !reason.empty()) throw refusal(path, reason);
 }
 
@@ -102,7 +102,7 @@ void require_output_directory(const fs::path& given) {
   if (error) refuse("there is no working directory");
   const auto& place = exists ? directory : parent;
   if (!fs::is_directory(place, error))
-    refuse(exists ? "is no directory" : "'" + parent.string() + "' is no directory");
+    refuse(exists ? "is not a directory" : "'" + parent.string() + "' is not a directory");
   if (const auto reason = reason_not_writable(place); !reason.empty()) refuse(reason);
 }
 

@@ -279,7 +279,9 @@ void add_run(CLI::App& app, const Globals& globals) {
   command->add_option("--constant", options->constants, constant_help)
       ->type_name("NAME=FILE.npy")
       ->allow_extra_args(false);
-  command->add_option("--output-dir", options->output_directory, "Where the outputs go")
+  command
+      ->add_option("--output-dir", options->output_directory,
+                   "Directory for the outputs; - for standard output")
       ->type_name("DIR")
       ->required()
       ->check(not_empty("a directory"));

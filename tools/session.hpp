@@ -49,7 +49,7 @@ std::vector<NamedFile> files_of(const std::vector<std::string>& arguments, std::
 
 /// The help text of --constant.
 inline constexpr const char* constant_help =
-    "A value of an input that the import has to know, such as a shape; repeatable";
+    "A value of an input that the import needs, such as a shape; repeatable";
 
 /// "axes=axes.npy". Throws UserError.
 Constants read_constants(const std::vector<std::string>& arguments);

@@ -121,7 +121,8 @@ class FutureState final : public Deferred, public std::enable_shared_from_this<F
       const auto help = origin_->help(settled_);
       if (help == Origin::Help::none) break;
       if (help == Origin::Help::stuck && !settled_)
-        throw Error(ErrorKind::invalid_state, "nothing in this world will ever settle it");
+        throw Error(ErrorKind::invalid_state,
+                    "this future can never be settled: no other thread can run");
     }
     // Always take the lock: the settling thread is done with this state once it unlocks.
     std::unique_lock lock(mutex_);
@@ -211,11 +212,10 @@ class [[nodiscard]] Future {
     return std::exchange(state_, nullptr)->take();
   }
 
-  /// Calls `continuation(Result<T>)` once, where the runtime runs callbacks (RuntimeOptions). It
-  /// never runs inside then(), and never on a thread that the library's own work needs. It may call
-  /// the library, wait, and throw (RuntimeOptions::on_callback_exception). Exception: without a
-  /// running runtime (default-constructed handle, own Promise, ended runtime) it runs at once, or
-  /// on the settling thread.
+  /// Calls `continuation(Result<T>)` once, where the runtime runs callbacks (RuntimeOptions): never
+  /// inside then(), never on a thread that the library's own work needs. It may call the library,
+  /// wait, and throw (RuntimeOptions::on_callback_exception). Without a running runtime (default-
+  /// constructed handle, own Promise, ended runtime) it runs at once, or on the settling thread.
   template <class F>
   void then(F&& continuation) {
     state();

@@ -53,7 +53,7 @@ Labelled without_repetition(Labelled a) {
     for (std::uint32_t j = i + 1; j < a.labels.size(); ++j) {
       if (a.labels[i] != a.labels[j]) continue;
       const auto n = a.x.shape()[i];
-      if (a.x.shape()[j] != n) malformed("a label of two lengths");
+      if (a.x.shape()[j] != n) malformed("a label with two different lengths");
       std::vector<std::uint32_t> order(a.labels.size());
       std::iota(order.begin(), order.end(), 0U);
       order.erase(order.begin() + j);
@@ -123,7 +123,7 @@ Labelled contracted(const Labelled& a, const Labelled& b, const Labels& wanted) 
   all.insert(all.end(), left.begin(), left.end());
   all.insert(all.end(), right.begin(), right.end());
   for (const auto label : inner)
-    if (a.length(label) != b.length(label)) malformed("a label of two lengths");
+    if (a.length(label) != b.length(label)) malformed("a label with two different lengths");
   Shape shape;
   for (const auto label : all) shape.push_back(std::max(a.length(label), b.length(label)));
   const auto join = [](Labels labels, const Labels& more, const Labels& most) {

@@ -76,7 +76,7 @@ Operand slice_operand(Node& node, const std::vector<Cut>& cuts) {
     starts.push_back(forward ? static_cast<std::uint32_t>(cut.start) : 0);
     sizes.push_back(forward && cut.size > 0 ? static_cast<std::uint32_t>(span) : input.shape()[d]);
     strides.push_back(forward ? static_cast<std::uint32_t>(cut.step) : 1);
-    if (cut.size == 0) unsupported("an empty result, which WebNN has not");
+    if (cut.size == 0) unsupported("an empty result, which WebNN does not have");
   }
   if (sizes != input.shape() ||
       std::any_of(strides.begin(), strides.end(), [](auto stride) { return stride != 1; })) {
@@ -86,7 +86,8 @@ Operand slice_operand(Node& node, const std::vector<Cut>& cuts) {
   }
   for (std::size_t d = 0; d < cuts.size(); ++d) {
     if (cuts[d].step > 0) continue;
-    if (cuts[d].size > max_calculated) unsupported("so many elements backwards");
+    if (cuts[d].size > max_calculated)
+      unsupported("a backward slice of more than " + std::to_string(max_calculated) + " elements");
     std::vector<std::int64_t> at(cuts[d].size);
     for (std::size_t i = 0; i < at.size(); ++i)
       at[i] = cuts[d].start + static_cast<std::int64_t>(i) * cuts[d].step;

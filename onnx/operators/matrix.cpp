@@ -14,7 +14,7 @@ namespace {
 Term product(Node& node, Operand a, Operand b) {
   const bool row = a.shape().size() == 1;
   const bool column = b.shape().size() == 1;
-  if (a.shape().empty() || b.shape().empty()) malformed("a scalar is no matrix");
+  if (a.shape().empty() || b.shape().empty()) malformed("a scalar is not a matrix");
   if (row) a = node.builder.reshape(a, {1, a.shape()[0]}, node.options());
   if (column) b = node.builder.reshape(b, {b.shape()[0], 1}, node.options());
   auto result = node.builder.matmul(a, b, node.options());
@@ -93,7 +93,7 @@ void det(Node& node) {
   const auto x = term(node, 0);
   if (x.rank() < 2 || x.shape().back() != x.shape()[x.rank() - 2])
     malformed("a matrix of shape " + to_string(x.shape()));
-  if (x.shape().back() > 5) unsupported("the determinant of so large a matrix");
+  if (x.shape().back() > 5) unsupported("the determinant of a matrix larger than 5 x 5");
   node.set(determinant(x).operand());
 }
 

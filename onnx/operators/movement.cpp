@@ -133,7 +133,7 @@ void tile(Node& node) {
     repeats[node.axis(axis.front(), from.size())] = all;
   }
   const auto times = unsigned_list(repeats, "a repetition");
-  if (times.size() != from.size()) malformed("there is not one repetition an axis");
+  if (times.size() != from.size()) malformed("expected one repetition for each axis");
   std::vector<std::int64_t> wanted;
   for (std::size_t d = 0; d < from.size(); ++d)
     wanted.push_back(to_shape({static_cast<std::int64_t>(from[d]) * times[d]}).front());
@@ -177,7 +177,7 @@ Term cropped(Term x, const std::vector<std::int64_t>& pads,
     const auto taken = [&](std::int64_t pad) { return -std::clamp<std::int64_t>(pad, -length, 0); };
     const auto begin = taken(pads[i]);
     const auto end = length - taken(pads[axes.size() + i]);
-    if (begin >= end) unsupported("an empty result, which WebNN has not");
+    if (begin >= end) unsupported("an empty result, which WebNN does not have");
     x = x.slice(axes[i], static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end));
   }
   return x;
@@ -221,7 +221,7 @@ void pad(Node& node) {
   std::iota(axes.begin(), axes.end(), 0U);
   if (const auto chosen = node.opset < 18 ? std::nullopt : node.optional_integers(3))
     axes = node.axes(*chosen, rank);
-  if (pads->size() != 2 * axes.size()) malformed("the padding has not two entries an axis");
+  if (pads->size() != 2 * axes.size()) malformed("expected two paddings for each axis");
   const auto x = cropped(term(node, 0), *pads, axes);
   Padding padding{std::vector<std::uint32_t>(rank, 0), std::vector<std::uint32_t>(rank, 0)};
   for (auto& size : *pads) size = std::max<std::int64_t>(size, 0);

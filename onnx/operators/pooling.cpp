@@ -80,7 +80,7 @@ Term largest_positions(Node& node, const Window& window, const Term& pooled) {
   const auto x = lifted(node, term(node, 0)).cast(DataType::float32);
   const auto elements = window.kernel[0] * window.kernel[1];
   if (elements > 1024 || elements * count(pooled.shape()) > (1U << 26))
-    unsupported("output 'Indices' of windows of so many elements");
+    unsupported("output 'Indices' of windows with too many elements");
   const auto u32 = [](std::uint64_t n) { return static_cast<std::uint32_t>(n); };
   const auto out = pooled.shape();
   // Enough padding for every window: WebNN's pool may end before it.

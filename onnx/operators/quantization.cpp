@@ -130,7 +130,7 @@ Steps read_steps(const Node& node) {
   if (shape.empty()) malformed("a scale of shape " + to_string(scale) + " for a scalar");
   if (shape.size() > 1) steps.axis = node.axis(node.integer("axis", 1), shape.size());
   const auto length = shape[steps.axis];
-  if (length == 0) unsupported("an empty input, which WebNN has not");
+  if (length == 0) unsupported("an empty input, which WebNN does not have");
   const auto block = node.integer("block_size", 0);
   if (block < 0) malformed("attribute 'block_size' is " + std::to_string(block));
   // A block that is longer than the axis is all of it.
@@ -229,7 +229,7 @@ Term integer_product(const Term& a, const Term& b, const std::vector<std::uint32
 }  // namespace
 
 Term matrix_product(Term left, Term right, const std::vector<std::uint32_t>& parts) {
-  if (left.rank() == 0 || right.rank() == 0) malformed("a scalar is no matrix");
+  if (left.rank() == 0 || right.rank() == 0) malformed("a scalar is not a matrix");
   // Vectors take part as matrices of one row or column, which the result then loses.
   const bool row = left.rank() == 1, column = right.rank() == 1;
   if (row) left = left.unsqueeze(0);

@@ -129,7 +129,7 @@ void resample(Node& node, const Rules& rules, const std::vector<Axis>& axes) {
 
 std::vector<Axis> scaled_axes(const Shape& shape, const std::vector<std::uint32_t>& chosen,
                               const std::vector<double>& scales) {
-  if (scales.size() != chosen.size()) malformed("there is not one scale an axis");
+  if (scales.size() != chosen.size()) malformed("expected one scale for each axis");
   std::vector<Axis> axes;
   for (const auto length : shape) axes.push_back({length, length, 1});
   for (std::size_t i = 0; i < scales.size(); ++i) {
@@ -147,7 +147,7 @@ std::vector<Axis> scaled_axes(const Shape& shape, const std::vector<std::uint32_
 std::vector<Axis> sized_axes(const Node& node, const Shape& shape,
                              const std::vector<std::uint32_t>& chosen,
                              const std::vector<std::int64_t>& sizes) {
-  if (sizes.size() != chosen.size()) malformed("there is not one size an axis");
+  if (sizes.size() != chosen.size()) malformed("expected one size for each axis");
   std::vector<Axis> axes;
   for (const auto length : shape) axes.push_back({length, length, 1});
   const auto outputs = to_shape(sizes);
@@ -242,10 +242,11 @@ void take_region(const Node& node, const std::vector<std::uint32_t>& chosen,
   const auto* known = node.literal(1);
   if (!known) unknown_value("the region");
   const auto region = reals(*known);
-  if (region.size() != 2 * chosen.size()) malformed("the region has not two entries an axis");
+  if (region.size() != 2 * chosen.size())
+    malformed("expected two entries of the region for each axis");
   // Of the whole, which is 1: whatever comes of it is a place.
   if (!std::ranges::all_of(region, [](double part) { return std::abs(part) <= 1e9; }))
-    malformed("the region lies nowhere");
+    malformed("the region has entries out of range");
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     axes[chosen[i]].start = region[i];
     axes[chosen[i]].end = region[chosen.size() + i];
@@ -263,7 +264,7 @@ void resize(Node& node) {
     for (std::uint32_t d = 0; d < shape.size(); ++d) chosen.push_back(d);
   }
   for (const auto length : shape)
-    if (length == 0) unsupported("an empty input, which WebNN has not");
+    if (length == 0) unsupported("an empty input, which WebNN does not have");
   if (const auto given = attribute_scales(node))
     return resample(node, rules, scaled_axes(shape, chosen, *given));
   const std::size_t scales = node.opset >= 11 ? 2 : 1;

@@ -101,11 +101,9 @@ Term scatter_rows(const Term& rows, const Term& at, const Term& updates,
   const auto u = at.shape()[0];
   const auto rest = rows.shape()[1];
   if (std::uint64_t{n} * u * rest > (1U << 24) && reduction != "none")
-    unsupported(std::to_string(u) + " updates of " + std::to_string(n) +
-                " places: too many to say");
+    unsupported(std::to_string(u) + " updates of " + std::to_string(n) + " places are too many");
   if (std::uint64_t{n} * u > (1U << 26))
-    unsupported(std::to_string(u) + " updates of " + std::to_string(n) +
-                " places: too many to say");
+    unsupported(std::to_string(u) + " updates of " + std::to_string(n) + " places are too many");
   auto& node = rows.node();
   // [rows, updates]
   const auto hit = at.unsqueeze(0) == iota(node, at.data_type(), 2, 0, n);

@@ -79,7 +79,7 @@ void length(Node& node) {
 
 void concat_from(Node& node) {
   const auto& sequence = sequence_of(node, 0);
-  if (sequence.empty()) unsupported("an empty result, which WebNN has not");
+  if (sequence.empty()) unsupported("an empty result, which WebNN does not have");
   const bool fresh = node.integer("new_axis", 0) != 0;
   const auto rank = shape_of(sequence.front()).size() + (fresh ? 1 : 0);
   const auto axis = node.axis(node.integer("axis", 0), rank);

@@ -50,7 +50,7 @@ struct Transform {
 Term transformed(const Term& x, const Transform& plan) {
   const auto taken = x.shape()[1];
   if (std::uint64_t{taken} * plan.bins > max_calculated * 64)
-    unsupported("a transform of so many points");
+    unsupported("a transform of too many points");
   std::vector<double> cosines, sines;
   const auto unit = plan.inverse ? 1.0 / plan.length : 1.0;
   for (std::uint32_t n = 0; n < taken; ++n)
@@ -115,7 +115,8 @@ void stft(Node& node) {
   const std::int64_t length = x.shape()[1];
   if (size < 1 || size > length) malformed("frames of " + std::to_string(size));
   const auto frames = (length - size) / step + 1;
-  if (frames * size > static_cast<std::int64_t>(max_calculated) * 64) unsupported("so many frames");
+  if (frames * size > static_cast<std::int64_t>(max_calculated) * 64)
+    unsupported("too many frames");
   std::vector<std::int64_t> places;
   for (std::int64_t f = 0; f < frames; ++f)
     for (std::int64_t i = 0; i < size; ++i) places.push_back(f * step + i);
@@ -138,7 +139,8 @@ void mel_weight_matrix(Node& node) {
   const auto low = node.optional_scalar(3), high = node.optional_scalar(4);
   if (!low || !high) malformed("the edges are missing");
   // Frequencies as there are: whatever comes of them is a place in a row.
-  if (!(*low >= 0 && *high >= *low && *high <= 1e9)) malformed("the edges are no frequencies");
+  if (!(*low >= 0 && *high >= *low && *high <= 1e9))
+    malformed("the edges are not valid frequencies");
   const auto spectrum = length / 2 + 1;
   if (bins * spectrum > static_cast<std::int64_t>(max_calculated) * 16) unsupported("such a size");
   node.importer.spend_bytes(static_cast<std::uint64_t>(bins * spectrum) * 8);

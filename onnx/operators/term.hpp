@@ -186,7 +186,7 @@ Term constant(Node& node, ElementType type, const Shape& shape, const std::vecto
 }
 
 inline Term concat(const std::vector<Term>& parts, std::uint32_t axis) {
-  if (parts.empty()) malformed("there is nothing to put together");
+  if (parts.empty()) malformed("there are no parts to join");
   if (parts.size() == 1) return parts.front();
   std::vector<Operand> operands;
   for (const auto& part : parts) operands.push_back(part.operand());

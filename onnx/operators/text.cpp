@@ -85,7 +85,7 @@ void tf_idf(Node& node) {
     const bool wanted = grams.length >= node.integer("min_gram_length", 1) &&
                         grams.length <= node.integer("max_gram_length", 1);
     if (!wanted || grams.count == 0) continue;
-    if (std::uint64_t{grams.count} * count(x.shape()) > (1U << 24)) unsupported("so many n-grams");
+    if (std::uint64_t{grams.count} * count(x.shape()) > (1U << 24)) unsupported("too many n-grams");
     std::optional<Term> counts;
     for (std::uint32_t skip = 0; skip <= (grams.length == 1 ? 0 : skips); ++skip) {
       if (std::uint64_t{grams.length - 1} * (std::uint64_t{skip} + 1) >= x.shape()[1]) break;

@@ -15,7 +15,7 @@ using Ints = std::vector<std::int64_t>;
 
 const Literal& known_input(const Node& node, std::size_t i) {
   const auto* known = node.calculable_literal(i);
-  if (!known && node.literal(i)) unsupported("so many values of input " + std::to_string(i));
+  if (!known && node.literal(i)) unsupported("too many values of input " + std::to_string(i));
   if (!known) node.want_value(i);
   return *known;
 }
@@ -49,7 +49,7 @@ void compress(Node& node) {
   Ints places;
   for (std::size_t i = 0; i < condition.size() && i < x.shape()[axis]; ++i)
     if (condition[i]) places.push_back(static_cast<std::int64_t>(i));
-  if (places.empty()) unsupported("an empty result, which WebNN has not");
+  if (places.empty()) unsupported("an empty result, which WebNN does not have");
   const auto at = constant(node, ElementType::int32, {size32(places.size())}, places);
   node.set(x.gather(at, axis).operand());
 }
