@@ -35,7 +35,7 @@ std::size_t count(const Shape& shape) noexcept;
 /// Its number of elements; if that is 0, its extent.
 std::size_t to_walk_through(const Literal& literal) noexcept;
 /// The bytes of a literal of this type and shape. Throws if there are too many elements for a
-/// tensor, or if an empty literal has an extent beyond that limit.
+/// tensor, or if an empty literal has an excessive extent.
 std::size_t checked_bytes(ElementType type, const Shape& shape);
 inline std::size_t count(const Literal& literal) noexcept { return count(literal.shape); }
 

@@ -1,4 +1,4 @@
-// Operators that pick elements: Slice, Gather.
+// Slice and Gather.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -10,7 +10,7 @@ namespace polychron::onnx::detail {
 
 namespace {
 
-/// Which elements of one axis a Slice takes.
+/// The elements of one axis that a Slice takes.
 struct Cut {
   std::int64_t start = 0;
   std::int64_t step = 1;
@@ -21,7 +21,7 @@ struct Cut {
 Cut cut_axis(std::int64_t start, std::int64_t end, std::int64_t step, std::uint32_t length) {
   if (step == 0) malformed("a step of 0");
   const std::int64_t n = length;
-  // Larger steps take no more elements, and would overflow.
+  // Larger steps take the same elements, but would overflow.
   step = std::clamp<std::int64_t>(step, -n - 1, n + 1);
   const bool forward = step > 0;
   const auto place = [&](std::int64_t at) {
@@ -65,7 +65,7 @@ Operand index_constant(Node& node, const std::vector<std::int64_t>& values, cons
   return make_constant(node.importer, make_literal(ElementType::int32, shape, values));
 }
 
-/// WebNN's slice only goes forward: axes that are walked backwards are gathered.
+/// WebNN's slice only goes forward: backward axes use gather.
 Operand slice_operand(Node& node, const std::vector<Cut>& cuts) {
   auto input = node.operand(0);
   std::vector<std::uint32_t> starts, sizes, strides;
@@ -118,7 +118,7 @@ void slice(Node& node) {
   node.set(slice_operand(node, cuts));
 }
 
-/// Indices that are known, counted from the front. Throws if one is out of range.
+/// Known indices, counted from the front. Throws if one is out of range.
 std::vector<std::int64_t> checked_indices(const Literal& indices, std::uint32_t length) {
   auto values = integers(indices);
   for (auto& value : values) {

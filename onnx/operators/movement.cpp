@@ -1,4 +1,4 @@
-// Operators that move elements: Concat, Split, Transpose, Tile, Pad and their like.
+// Operators that move elements: Concat, Split, Transpose, Tile, Pad and others.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -11,7 +11,7 @@ namespace polychron::onnx::detail {
 
 namespace {
 
-/// The shape of the whole. Throws if the parts do not fit together.
+/// The shape of the result. Throws if the parts do not match.
 Shape concatenated_shape(const Node& node, std::uint32_t axis) {
   const auto shape = node.shape(0);
   std::uint64_t length = 0;
@@ -38,15 +38,15 @@ void concatenate(Node& node) {
       if (literal->type != literals.front()->type) malformed("the inputs' types differ");
     return node.set(concatenated(literals, axis, shape));
   }
-  // An empty part, such as a cache that holds nothing yet, adds nothing.
+  // Skip empty parts, such as a cache that is still empty.
   std::vector<Operand> parts;
   for (std::size_t i = 0; i < node.input_count(); ++i)
     if (node.shape(i)[axis] != 0) parts.push_back(node.operand(i));
   node.set(node.builder.concat(parts, axis, node.options()));
 }
 
-/// The sizes of the parts: an attribute until opset 12, then an input; by default equal ones, of
-/// which opset 18 lets the last be smaller.
+/// The sizes of the parts: an attribute until opset 12, then an input. By default they are equal;
+/// since opset 18 the last may be smaller.
 std::vector<std::uint32_t> split_sizes(const Node& node, std::uint32_t length) {
   if (const auto given = node.list("split", 1, 13)) {
     const auto sizes = unsigned_list(*given, "a part");
@@ -125,7 +125,7 @@ void tile(Node& node) {
   const auto& from = node.shape(0);
   auto repeats = node.integers(1);
   if (node.opset < 6) {
-    // One number, and the axis that it is for.
+    // One repetition, and its axis.
     const auto axis = node.integers(2);
     if (repeats.size() != 1 || axis.size() != 1) malformed("a repetition and an axis are expected");
     const auto all = repeats.front();
@@ -163,17 +163,17 @@ PaddingMode padding_mode(const std::string& mode) {
   malformed("attribute 'mode' is " + quote(mode));
 }
 
-/// What is added to each axis. Less than 0 takes away, and was cut off already.
+/// The padding of each axis. Negative padding crops, and is already done.
 struct Padding {
   std::vector<std::uint32_t> beginning, ending;
 };
 
-/// Cuts off what is negative in `pads`, beginnings and endings of `axes`.
+/// Crops by the negative entries of `pads`, at beginnings and endings of `axes`.
 Term cropped(Term x, const std::vector<std::int64_t>& pads,
              const std::vector<std::uint32_t>& axes) {
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const std::int64_t length = x.shape()[axes[i]];
-    // What is taken away is bounded first: the least of all numbers has no opposite.
+    // Clamp first: the smallest int64 has no negation.
     const auto taken = [&](std::int64_t pad) { return -std::clamp<std::int64_t>(pad, -length, 0); };
     const auto begin = taken(pads[i]);
     const auto end = length - taken(pads[axes.size() + i]);
@@ -183,7 +183,7 @@ Term cropped(Term x, const std::vector<std::int64_t>& pads,
   return x;
 }
 
-/// The tensor goes round: elements are gathered anew.
+/// Wraps the tensor around: gathers its elements.
 Term wrapped_around(Term x, const Padding& padding) {
   for (std::uint32_t d = 0; d < x.rank(); ++d) {
     if (padding.beginning[d] == 0 && padding.ending[d] == 0) continue;
@@ -199,7 +199,7 @@ Term wrapped_around(Term x, const Padding& padding) {
   return x;
 }
 
-/// A value that is not known stands where a padded mask is 0.
+/// An unknown value fills the places where a padded mask is 0.
 Term padded_with(const Term& x, const Padding& padding, const Term& value) {
   auto& node = x.node();
   const auto one = x.with(node.builder.constant(DataType::uint8, std::int64_t{1}));

@@ -1,4 +1,4 @@
-// Sequences of tensors: lists that exist at import only. Positions must be known.
+// Sequences of tensors: lists that exist only at import. Positions must be known.
 #include <algorithm>
 #include <array>
 
@@ -17,8 +17,8 @@ void set_sequence(Node& node, Sequence sequence) {
   node.set(std::move(tensor), 0);
 }
 
-/// ONNX has no sequences of sequences; made in a loop, one within the other, no stack would end
-/// them.
+/// ONNX has no sequences of sequences. Nested in a loop, their destruction would overflow the
+/// stack.
 void check_element(const Tensor& tensor) {
   if (tensor.sequence) malformed("a sequence in a sequence");
 }
@@ -29,7 +29,7 @@ const Sequence& sequence_of(const Node& node, std::size_t i) {
   return *tensor.sequence;
 }
 
-/// A position among `size` elements, or, to insert, also after the last: from the front.
+/// A position among `size` elements, counted from the front; for an insertion also after the last.
 std::size_t position(const Node& node, std::size_t input, std::size_t size, bool inserts = false) {
   const auto values = node.integers(input);
   if (values.size() != 1) malformed("the position must be a scalar");

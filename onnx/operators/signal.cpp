@@ -39,7 +39,7 @@ void hann(Node& node) { cosine_window(node, 0.5, 0.5, 0); }
 void hamming(Node& node) { cosine_window(node, 25.0 / 46, 21.0 / 46, 0); }
 void blackman(Node& node) { cosine_window(node, 0.42, 0.5, 0.08); }
 
-/// What a Fourier transform does, as products with matrices of cosines and sines.
+/// A Fourier transform as products with matrices of cosines and sines.
 struct Transform {
   std::uint32_t length = 1;  ///< of the transform
   std::uint32_t bins = 1;
@@ -131,14 +131,14 @@ void stft(Node& node) {
   node.set(y.reshape({batch, f32, plan.bins, 2}).operand());
 }
 
-/// Triangles that are evenly spread on the mel scale, as the specification makes them.
+/// Triangles at equal distances on the mel scale, as in the specification.
 void mel_weight_matrix(Node& node) {
   const auto bins = known_size(node, 0, "a number of bins");
   const auto length = known_size(node, 1, "a length");
   const auto rate = known_size(node, 2, "a sample rate");
   const auto low = node.optional_scalar(3), high = node.optional_scalar(4);
   if (!low || !high) malformed("the edges are missing");
-  // Frequencies as there are: whatever comes of them is a place in a row.
+  // Plausible frequencies only, so that every computed position is valid.
   if (!(*low >= 0 && *high >= *low && *high <= 1e9))
     malformed("the edges are not valid frequencies");
   const auto spectrum = length / 2 + 1;
