@@ -166,7 +166,7 @@ bool runs_reference(const polychron::StepProfile& step) {
   return step.implementation.ends_with("reference") && !step.operation.starts_with("copy ");
 }
 
-/// The share of such steps in the total time.
+/// The share of reference steps in the total time.
 double reference_share(const std::vector<polychron::StepProfile>& steps) {
   double all = 0, slow = 0;
   for (const auto& step : steps) {

@@ -55,7 +55,7 @@ std::vector<std::byte> read_bytes(const std::string& path) {
   return read_file(path, "recording", max_recording);
 }
 
-/// What is wrong with what was read.
+/// The error for an unreadable recording.
 UserError refusal(const std::string& path, const polychron::Error& error) {
   return UserError("recording '" + name_of_input(path) + "': " + error.message());
 }

@@ -287,7 +287,7 @@ auto future_of(F&& call) {
 template <class T>
 class Promise {
  public:
-  /// A caller's own promise: its future is rejected with invalid_state if nobody settles it.
+  /// A caller's own promise: its future is rejected with invalid_state if it is never settled.
   Promise() : Promise(make()) {}
   /// A promise without a future: settling does nothing.
   explicit Promise(std::nullptr_t) noexcept {}

@@ -61,7 +61,7 @@ void deep_pool(Node& node, Pool pool, bool with_padding) {
   const auto [plane, depth] = read_deep_window(node, {});
   auto plane_options = pool_options(node, plane);
   auto depth_options = pool_options(node, depth);
-  // The positions within the planes.
+  // The depth pool sees each plane as a row of all its elements.
   if (depth_options.output_sizes && plane_options.output_sizes)
     (*depth_options.output_sizes)[1] =
         (*plane_options.output_sizes)[0] * (*plane_options.output_sizes)[1];
