@@ -219,7 +219,7 @@ Context RuntimeState::spawn(const actors::EnvironmentRef& environment, bool stri
     std::erase_if(ports, [](const auto& known) { return known.expired(); });
     ports.push_back(port);
   });
-  // If a recording began or ended meanwhile.
+  // A recording may have begun or ended meanwhile.
   if (!observer_of_) port->listen(recorder_->recording());
   if (shut_down_.with([](bool down) { return down; })) throw Error(origin_->error());
   if (log_->takes(LogLevel::info)) {

@@ -110,7 +110,7 @@ struct ConcatAttributes {
 struct Conv2dAttributes {
   std::vector<std::uint32_t> padding{0, 0, 0, 0};  ///< beginning and end of height, then of width
   std::vector<std::uint32_t> strides{1, 1};        ///< of height and width, above 0
-  /// Of height and width, above 0; 1 means no dilation.
+  /// Dilations of height and width, above 0; 1 means no dilation.
   std::vector<std::uint32_t> dilations{1, 1};
   std::uint32_t groups = 1;  ///< divides the channels of the input and those of the output
   InputOperandLayout input_layout = InputOperandLayout::nchw;  ///< of input and result
@@ -118,17 +118,17 @@ struct Conv2dAttributes {
 };
 /// Attributes of GraphBuilder::conv_transpose2d().
 struct ConvTranspose2dAttributes {
-  /// As in Conv2dAttributes; removed from the result.
+  /// Padding as in Conv2dAttributes; removed from the result.
   std::vector<std::uint32_t> padding{0, 0, 0, 0};
   std::vector<std::uint32_t> strides{1, 1};  ///< of height and width, above 0
-  /// Of height and width, above 0; 1 means no dilation.
+  /// Dilations of height and width, above 0; 1 means no dilation.
   std::vector<std::uint32_t> dilations{1, 1};
   std::vector<std::uint32_t> output_padding{0, 0};  ///< at the end; each less than its stride
   std::vector<std::uint32_t> output_sizes;          ///< replaces output_padding; empty: computed
   /// Above 0; the result has groups * (the filter's output channels) channels.
   std::uint32_t groups = 1;
   InputOperandLayout input_layout = InputOperandLayout::nchw;  ///< of input and result
-  /// Of the filter.
+  /// Layout of the filter.
   ConvTranspose2dFilterOperandLayout filter_layout = ConvTranspose2dFilterOperandLayout::iohw;
 };
 /// Attributes of GraphBuilder::cumulative_sum().
@@ -239,7 +239,7 @@ struct Pool2dAttributes {
   std::optional<std::vector<std::uint32_t>> window_dimensions;  ///< absent: the whole input
   std::vector<std::uint32_t> padding{0, 0, 0, 0};               ///< as in Conv2dAttributes
   std::vector<std::uint32_t> strides{1, 1};                     ///< of height and width, above 0
-  /// Of height and width, above 0; 1 means no dilation.
+  /// Dilations of height and width, above 0; 1 means no dilation.
   std::vector<std::uint32_t> dilations{1, 1};
   InputOperandLayout layout = InputOperandLayout::nchw;      ///< of input and result
   RoundingType output_shape_rounding = RoundingType::floor;  ///< of the result's height and width
@@ -256,7 +256,7 @@ struct Resample2dAttributes {
   /// The method that computes values between elements.
   InterpolationMode mode = InterpolationMode::nearest_neighbor;
   std::vector<float> scales{1, 1};  ///< of each of the axes, above 0
-  /// Of each of the axes; replaces the scales.
+  /// Sizes of each of the axes; replaces the scales.
   std::optional<std::vector<std::uint32_t>> sizes;
   std::vector<std::uint32_t> axes{2, 3};  ///< two of the input's
 };

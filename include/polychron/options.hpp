@@ -76,7 +76,7 @@ struct Pool2dOptions {
   std::optional<std::vector<std::uint32_t>> window_dimensions{};  ///< absent: the whole input
   std::vector<std::uint32_t> padding{0, 0, 0, 0};  ///< beginning and end of height, then of width
   std::vector<std::uint32_t> strides{1, 1};        ///< of height and width, above 0
-  /// Of height and width, above 0; 1 means no dilation.
+  /// Dilations of height and width, above 0; 1 means no dilation.
   std::vector<std::uint32_t> dilations{1, 1};
   InputOperandLayout layout = InputOperandLayout::nchw;      ///< of input and result
   RoundingType output_shape_rounding = RoundingType::floor;  ///< of the result's height and width
@@ -104,7 +104,7 @@ struct Resample2dOptions {
   /// The method that computes values between elements.
   InterpolationMode mode = InterpolationMode::nearest_neighbor;
   std::vector<float> scales{1, 1};  ///< of each of the axes, above 0
-  /// Of each of the axes; replaces the scales.
+  /// Sizes of each of the axes; replaces the scales.
   std::optional<std::vector<std::uint32_t>> sizes{};
   std::vector<std::uint32_t> axes{2, 3};  ///< two of the input's
   std::string label{};                    ///< in every message about the operator; empty: none
@@ -180,7 +180,7 @@ struct BatchNormalizationOptions {
 struct Conv2dOptions {
   std::vector<std::uint32_t> padding{0, 0, 0, 0};  ///< beginning and end of height, then of width
   std::vector<std::uint32_t> strides{1, 1};        ///< of height and width, above 0
-  /// Of height and width, above 0; 1 means no dilation.
+  /// Dilations of height and width, above 0; 1 means no dilation.
   std::vector<std::uint32_t> dilations{1, 1};
   std::uint32_t groups = 1;  ///< divides the channels of the input and those of the output
   InputOperandLayout input_layout = InputOperandLayout::nchw;  ///< of input and result
@@ -195,17 +195,17 @@ struct Conv2dOptions {
 
 /// Options of GraphBuilder::conv_transpose2d().
 struct ConvTranspose2dOptions {
-  /// As in Conv2dOptions; removed from the result.
+  /// Padding as in Conv2dOptions; removed from the result.
   std::vector<std::uint32_t> padding{0, 0, 0, 0};
   std::vector<std::uint32_t> strides{1, 1};  ///< of height and width, above 0
-  /// Of height and width, above 0; 1 means no dilation.
+  /// Dilations of height and width, above 0; 1 means no dilation.
   std::vector<std::uint32_t> dilations{1, 1};
   std::vector<std::uint32_t> output_padding{0, 0};  ///< at the end; each less than its stride
   std::vector<std::uint32_t> output_sizes{};        ///< replaces output_padding; empty: computed
   /// Above 0; the result has groups * (the filter's output channels) channels.
   std::uint32_t groups = 1;
   InputOperandLayout input_layout = InputOperandLayout::nchw;  ///< of input and result
-  /// Of the filter.
+  /// Layout of the filter.
   ConvTranspose2dFilterOperandLayout filter_layout = ConvTranspose2dFilterOperandLayout::iohw;
   std::optional<Operand> bias{};  ///< [output channels]; absent: 0
   std::string label{};            ///< in every message about the operator; empty: none
