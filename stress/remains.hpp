@@ -24,14 +24,14 @@ struct Remains {
   bool lost = false;  ///< before; then the counts of objects say nothing
   /// Tensors and graphs: how many began, and of how many the context heard that they have ended.
   std::size_t begun = 0, gone = 0;
-  std::uint64_t storage = 0;             ///< bytes that the backend has for tensors
-  std::uint64_t peak_storage = 0;        ///< the most that it had of its own
-  std::uint64_t planned = 0;             ///< bytes of plans and of their arenas
+  std::uint64_t storage = 0;       ///< bytes that the backend has for tensors
+  std::uint64_t peak_storage = 0;  ///< the most that it had of its own
+  std::uint64_t planned = 0;       ///< bytes of plans and of their arenas
   /// Whether everything that takes bytes is known here: constants and refused graphs are not.
   bool knows_bytes = false;
   std::uint64_t places = 0;  ///< taken at all doors, except those of open scopes
   std::uint64_t scopes = 0;  ///< places that error scopes have
-  bool waited_for = false;   ///< somebody waits at a door
+  bool waited_for = false;   ///< a caller waits for admission
   std::uint64_t load = 0;    ///< weight of operations that lanes were sent and have not done
   std::size_t brought = 0;   ///< loans, leases and bytes of calls that somebody still has
   unsigned losses = 0;       ///< how often it was told that the context is lost

@@ -14,7 +14,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Program, backend, lanes, max_in_flight, spare
 
 namespace {
 
-Error no_token() { return Error(ErrorKind::bad_data, "this is no replay token"); }
+Error no_token() { return Error(ErrorKind::bad_data, "this is not a replay token"); }
 
 /// Of tokens: another number is another version's.
 constexpr int version = 2;

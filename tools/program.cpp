@@ -10,7 +10,7 @@
 namespace tool {
 namespace {
 
-/// The last bytes of the output leave here, and only here can they still be lost.
+/// Writing the last buffered output may fail, here at the latest.
 ExitCode after_flushing(ExitCode code) {
   std::cout.flush();
   if (std::cout) return code;
@@ -25,7 +25,7 @@ int run_program(CLI::App& app, Globals& globals, int argc, char** argv) {
   take_precautions();
   app.set_version_flag("--version", app.get_name() + ' ' + version(), "Print the version and exit");
   app.add_flag("--progress", globals.progress,
-               "Show progress even if standard error is no terminal");
+               "Show progress even if standard error is not a terminal");
   refuse_values_of_flags(app);
   try {
     app.parse(argc, argv);

@@ -7,16 +7,16 @@
 
 namespace tool {
 
-/// Scripts can rely on these.
+/// The exit codes, on which scripts can rely.
 enum ExitCode : int { success = 0, internal_failure = 1, users_mistake = 2 };
 
-/// Something the user can put right. The message is one line: it names the thing, and says what
-/// was expected.
+/// An error that the user can correct. The message is one line: it names the object and the
+/// expected value.
 struct UserError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Some of the work failed and was reported (tests, pictures): there is nothing more to say.
+/// Some tests or pictures failed and were already reported: no further message.
 struct AlreadyTold {
   ExitCode code = internal_failure;
 };

@@ -48,7 +48,7 @@ void name_program(const std::string& name) { program_name = name; }
 void warn(std::string message) {
   constexpr std::size_t longest = 800, kept = 300;
   std::replace(message.begin(), message.end(), '\n', ' ');
-  // It is the end that tells what is wrong with a very long name.
+  // Cut the middle: the end of the message says what is wrong.
   if (message.size() > longest) message.replace(kept, message.size() - 2 * kept, " [...] ");
   std::cerr << program_name << ": " << printable(message) << '\n';
 }

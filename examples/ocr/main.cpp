@@ -76,7 +76,7 @@ ocr::Picture read_picture(const std::string& path) {
   return ocr::decode_picture(read_standard_input(limit), standard_input_name);
 }
 
-/// The models, loaded: once for all pictures.
+/// The loaded models, shared by all pictures.
 struct Reader {
   Reader(const Options& options, const fs::path& directory)
       : recording(runtime, options.trace),
@@ -103,8 +103,8 @@ void write_boxes(const std::string& path, const cv::Mat& picture, const ocr::Pag
   files.commit();
 }
 
-/// Pictures one after the other. A failure is that picture's; but one that loads no models ends
-/// all.
+/// Reads pictures one after the other. A failure affects only its picture, except a failure to load
+/// the models, which ends all.
 class Pictures {
  public:
   Pictures(const Options& options, bool force_progress)
@@ -164,7 +164,7 @@ class Pictures {
 
   void load() {
     if (!options_.boxes.empty()) require_output_file(options_.boxes);
-    const auto directory = models_directory(options_.models);  // before anything is shown
+    const auto directory = models_directory(options_.models);  // before any output
     progress_.show("loading models");
     reader_ = std::make_unique<Reader>(options_, directory);
   }

@@ -277,7 +277,7 @@ BOOST_AUTO_TEST_CASE(mistakes_are_named) {
   fs::remove(pipe);
   if (!assets_are_there()) return;
   for (const auto& [boxes, reason] : std::vector<std::pair<std::string, std::string>>{
-           {directory / "a/b.png", "a' is no directory"},
+           {directory / "a/b.png", "a' is not a directory"},
            {directory / "", "it is a directory"},
            {"", "expected a file"},
            {directory / std::string(300, 'b'), "File name too long"}}) {

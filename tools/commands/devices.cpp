@@ -1,4 +1,4 @@
-// polychron devices: what contexts can be created on.
+// polychron devices: lists the devices for contexts.
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>

@@ -19,7 +19,7 @@ Results go to standard output or to files. A file appears whole or not at all. P
 messages go to standard error. Control characters are printed as \x1b. As the name of a model,
 a picture or a .npy file that is read, - stands for standard input.
 
-polychron SUBCOMMAND --help tells more of each.)";
+polychron SUBCOMMAND --help describes each subcommand.)";
 
 }  // namespace
 
