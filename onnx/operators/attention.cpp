@@ -118,9 +118,6 @@ void attention(Node& node) {
 
 /// Query, key and value of MultiHeadAttention.
 Operands read_operands(Node& node, std::uint32_t heads) {
-  if (!node.has_input(1) || !node.has_input(2) || node.rank(1) == 5)
-    unsupported("query, key and value in one input");
-  const auto query = term(node, 0), key = term(node, 1);
   std::uint32_t begin = 0;
   const auto with_bias = [&](Term x) {
     if (node.has_input(3)) {
@@ -130,6 +127,23 @@ Operands read_operands(Node& node, std::uint32_t heads) {
     }
     return split_heads(x, heads);
   };
+  /// Part `i` of an input that packs `parts`: [batch, steps, heads, parts, features].
+  const auto packed = [&](std::size_t input, std::uint32_t parts, std::uint32_t i) {
+    const auto& s = node.shape(input);
+    if (s.size() != 5 || s[2] != heads || s[3] != parts)
+      malformed("input " + std::to_string(input) + " of shape " + to_string(s) +
+                ": expected [batch, steps, heads, " + std::to_string(parts) + ", features]");
+    return with_bias(term(node, input).at(3, i).reshape({s[0], s[1], heads * s[4]}));
+  };
+  if (!node.has_input(1)) {
+    auto query = packed(0, 3, 0), key = packed(0, 3, 1);
+    return {std::move(query), std::move(key), packed(0, 3, 2)};
+  }
+  const auto query = term(node, 0), key = term(node, 1);
+  if (!node.has_input(2)) {
+    auto own = with_bias(query), keys = packed(1, 2, 0);
+    return {std::move(own), std::move(keys), packed(1, 2, 1)};
+  }
   if (key.rank() == 3) return {with_bias(query), with_bias(key), with_bias(term(node, 2))};
   // Keys and values are already calculated, and include the bias.
   return {with_bias(query), key, term(node, 2)};
