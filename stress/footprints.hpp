@@ -1,5 +1,5 @@
-// The parts of a World that each step touches. Two steps that touch nothing in common can be exchanged, so a
-// search can leave out one of their orders.
+// The parts of a World that each step touches. Two steps that touch nothing in common can be
+// exchanged, so a search can leave out one of their orders.
 #pragma once
 
 #include <cstdint>
