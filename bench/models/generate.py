@@ -13,7 +13,7 @@ SEED = 1
 
 
 def last_change():
-    """A digest of the sources that make the models."""
+    """The time of the latest change to the sources that make the models."""
     folder = os.path.dirname(os.path.abspath(__file__))
     return max(os.path.getmtime(os.path.join(folder, name)) for name in os.listdir(folder) if name.endswith(".py"))
 
