@@ -42,7 +42,7 @@ std::vector<Word> words_of(const std::string& text, std::size_t line) {
   return words;
 }
 
-/// Where the line's comment begins; npos if it has none. Slashes in a literal begin none.
+/// The column where the line's comment begins; npos without one. Slashes in a literal do not count.
 std::size_t comment_in(const std::string& line) {
   bool quoted = false;
   for (std::size_t i = 0; i < line.size(); ++i) {
