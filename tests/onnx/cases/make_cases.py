@@ -54,7 +54,7 @@ def scalar(kind, value):
 
 
 def case(op, name, inputs, outputs=1, **attributes):
-    """`inputs` by position, None for an omitted one; `outputs`: their number, or their names."""
+    """`inputs` by position, None for an omitted one; `outputs`: their number, or their indices."""
     wanted = range(outputs) if isinstance(outputs, int) else outputs
     CASES.append((op, name, inputs, sorted(wanted), attributes))
 
