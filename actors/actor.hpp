@@ -19,7 +19,7 @@
 
 namespace polychron::actors {
 
-/// Does what must be done for anybody to end, with whatever memory turns up.
+/// Retries `f` until it finds memory: for steps without which an actor could not end.
 template <class F>
 void until_there_is_memory(F f) noexcept {
   for (;;) {
@@ -31,7 +31,8 @@ void until_there_is_memory(F f) noexcept {
   }
 }
 
-/// Ends an actor ahead of its mail, which goes with it: what that holds, is rejected or given up.
+/// Ends an actor before it reads its remaining mail. The mail is dropped, and the replies in it are
+/// rejected.
 template <class Handle>
 void end_actor(const Handle& actor) noexcept {
   until_there_is_memory([&] {
@@ -44,7 +45,7 @@ void end_actor(const Handle& actor) noexcept {
   });
 }
 
-/// An actor, without its address and its state.
+/// The part of an actor without its address type and its state.
 class Body : public msg::MailboxActor {
  public:
   Body(std::unique_ptr<msg::OwnThread> thread, EnvironmentRef environment,
@@ -61,33 +62,32 @@ class Body : public msg::MailboxActor {
   }
 
  private:
-  /// Outlives the state and the mailbox: what is in there may hold memory and places of it.
+  /// Outlives the state and the mailbox, whose content may hold its memory and permits.
   const EnvironmentRef environment_;
   const msg::Census::Entry entry_;
 };
 
-/// Base of every state: what it was given, the hooks around its handlers, and an end without noise
-/// when one of them throws: the context is told, and loses itself.
+/// Base of every state: the environment, and the hooks around the handlers. If a handler throws,
+/// the actor tells its context and ends; the context is then lost.
 ///
-/// None of them monitors or links to another: that needs memory at the worst moment, and a list
-/// that is searched when its owner goes, which makes destroying 100,000 tensors quadratic
-/// (measured: 476 us each).
+/// No actor monitors or links to another. CAF allocates memory for it when an actor ends, and
+/// searches a list, which makes destroying 100,000 tensors quadratic (measured: 476 us each).
 template <class Derived, class Interface>
 class State {
  public:
   using interface = Interface;
-  /// Which kind of address its actor has.
+  /// The kind of address of its actor.
   using address = msg::PrivateAddress;
 
   explicit State(Body& self) : self_(self) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  /// False if it is not of this protocol.
+  /// False if the message is not of this protocol.
   bool take(caf::type_erased_tuple& message) {
     return take_one_of(message, msg::messages_of<Interface>{});
   }
-  /// By who has the actor's address.
+  /// Called when a holder of the actor's address tells it to end.
   void told_to_end(const caf::error&) {}
   void threw(const std::exception_ptr& thrown) noexcept {
     until_there_is_memory([&] {
@@ -119,13 +119,13 @@ class State {
   void tell(const Actor& receiver, Message&& message) {
     tell_made(receiver, [&] { return std::decay_t<Message>(std::forward<Message>(message)); });
   }
-  /// Likewise, ahead of the mail that waits there.
+  /// The same, ahead of the mail that waits there.
   template <class Actor, class Message>
   void tell_urgently(const Actor& receiver, Message&& message) {
     mail(receiver, caf::message_priority::high, {self_.id(), self_.context()}, environment().tap,
          [&] { return std::decay_t<Message>(std::forward<Message>(message)); });
   }
-  /// What `make()` returns, made in its place.
+  /// Sends the result of `make()`, constructed in the mailbox element.
   template <class Actor, class Make>
   void tell_made(const Actor& receiver, const Make& make) {
     mail(receiver, caf::message_priority::normal, {self_.id(), self_.context()}, environment().tap,
@@ -133,8 +133,8 @@ class State {
   }
 
  private:
-  /// By the address of its type's description, which differs if another library made the message:
-  /// to compare names takes longer than most handlers.
+  /// Compares the address of the type's description, not its name: comparing names takes longer
+  /// than most handlers. The addresses differ only if another library made the message.
   template <class... Messages>
   bool take_one_of(caf::type_erased_tuple& message, msg::MessageList<Messages...>) {
     if (message.size() != 1) return false;
@@ -157,7 +157,7 @@ class State {
   Body& self_;
 };
 
-/// Of all actors but the context's: a failure is the context's business.
+/// For all actors except the context's, which hears of every failure.
 template <class Derived, class Interface>
 class Member : public State<Derived, Interface> {
  public:
@@ -168,7 +168,7 @@ class Member : public State<Derived, Interface> {
   }
 };
 
-/// What an actor with state S starts with.
+/// The start of an actor with state S.
 template <class S>
 struct Beginning {
   virtual ~Beginning() = default;
@@ -183,7 +183,7 @@ struct BeginningWith final : Beginning<S> {
   std::tuple<Args...> args;
 };
 
-/// An actor with state S. The state is there from its first step to its last.
+/// An actor with state S. The state exists from its first step to its last.
 template <class S>
 class ActorWith final : public S::address, public Body {
  public:
@@ -206,7 +206,7 @@ class ActorWith final : public S::address, public Body {
   void begin() override {
     if (auto* const observer = environment()->tap.observer())
       observer->started(Body::id(), S::name);
-    // Without a state nobody would be told that this has failed.
+    // Without a state the failure could not be reported.
     until_there_is_memory([&] { state_.emplace(*this); });
     const auto beginning = std::move(beginning_);
     beginning->start(*state_);
@@ -222,15 +222,15 @@ class ActorWith final : public S::address, public Body {
   }
   void ended(caf::execution_unit* unit) noexcept override {
     leave();
-    this->cleanup(caf::error{}, unit);  // without a reason, which would need memory
+    this->cleanup(caf::error{}, unit);  // no reason: that would need memory
   }
 
   std::unique_ptr<Beginning<S>> beginning_;
   std::optional<S> state_;
 };
 
-/// Spawns an actor with state S in `system`. `unit`: what runs who spawns it, or null. `doing`: see
-/// Census. `thread`: its own, if it has one.
+/// Spawns an actor with state S in `system`. `unit` is the execution unit of the spawning actor, or
+/// null. `doing`: see Census. `thread` is the actor's own, if it has one.
 template <class S, class... Args>
 typename S::interface spawn_in(caf::actor_system& system, caf::execution_unit* unit,
                                const EnvironmentRef& environment, msg::Census::Doing doing,
@@ -254,8 +254,8 @@ typename S::interface spawn_in(caf::actor_system& system, caf::execution_unit* u
   return actor;
 }
 
-/// Likewise a device or compiler, on a thread of its own unless the environment says otherwise.
-/// Throws std::system_error if no thread can be had.
+/// The same for a device or compiler, on a thread of its own unless the environment says otherwise.
+/// Throws std::system_error if the system refuses a thread.
 template <class S, class... Args>
 typename S::interface spawn_on_thread(caf::actor_system& system, const EnvironmentRef& environment,
                                       msg::Census::Doing doing, Args... args) {

@@ -8,7 +8,7 @@ void CompilerState::receive(msg::compile& m) {
   if (environment().lost->lost()) return;
   environment().compiling.with(m.call.graph);
   auto plan = kernels::guarded([&] {
-    // Nobody holds the constants but who compiles, and the plan's own are in their place.
+    // Only this compilation still holds the constants; the plan has its own copy of them.
     auto outline = std::make_shared<const ops::Graph>(ops::outline_of(*m.call.description));
     return environment().backend->compile(std::exchange(m.call.description, std::move(outline)));
   });

@@ -1,6 +1,6 @@
 // The compiler actor: turns a graph description into a plan, on a thread of its own, so that a
-// build never stalls dispatches. Owns nothing that lasts. Compiles nothing once the context is
-// lost.
+// build never stalls dispatches. Keeps no state between builds. Compiles nothing once the context
+// is lost.
 #pragma once
 
 #include "actors/actor.hpp"

@@ -1,4 +1,4 @@
-// The calls on tensors.
+// The context actor: its crew, and the calls on tensors.
 #include "actors/context.hpp"
 
 #include "actors/reply_of.hpp"
@@ -21,7 +21,7 @@ Result<ContextState::TensorEntry*> ContextState::find_tensor(msg::TensorId id) {
 }
 
 void ContextState::start(Crew&& crew) {
-  // Before anything that may fail: they end with this actor, and it with them.
+  // Before anything that may fail, so that the crew ends with this actor.
   crew_ = std::move(crew);
   if (auto failure = environment().alarm.arm(self().address().address()))
     tell_urgently(caf::actor_cast<context_actor>(self().address().ctrl()), std::move(*failure));
@@ -30,7 +30,7 @@ void ContextState::start(Crew&& crew) {
 }
 
 void ContextState::receive(msg::submit& m) {
-  // What was called is still in the mail when its context has gone: nobody carries it out.
+  // A lost context carries nothing out, although calls may still be in its mail.
   if (environment().lost->lost() && !std::holds_alternative<msg::DestroyContext>(m.call)) return;
   if (auto* const observer = environment().tap.observer()) observer->takes(self().id(), m);
   std::visit([&](auto& c) { call(c, m.local); }, m.call);
@@ -52,11 +52,11 @@ void ContextState::call(msg::CreateTensor& c, msg::LocalPart& local) {
 
 void ContextState::call(msg::WriteTensor& c, msg::LocalPart& local) {
   auto found = find_tensor(c.tensor);
-  // Destroyed by another thread since the caller looked; or on a lease that was asked to refuse,
-  // which leaves the tensor to its holder.
+  // Another thread has destroyed it since the caller checked, or it is on lease in LeaseMode::fail.
+  // The lease's holder keeps the tensor.
   std::optional<Error> error;
   if (!found) error = found.error();
-  // A caller that asked not to be kept waiting is not kept by somebody's lease either.
+  // With AdmissionPolicy::fail the caller does not wait for a lease either.
   else if (c.payload->meeting && !(*found)->rents.empty() &&
            environment().admission->policy() == AdmissionPolicy::fail)
     error = Error(ErrorKind::quota_exceeded,
@@ -66,7 +66,7 @@ void ContextState::call(msg::WriteTensor& c, msg::LocalPart& local) {
     msg::count(environment().counters->not_run);
     const auto refused = error->with_operation("write", c.label).not_run();
     local.place.give_back();
-    // Who is still there hears of it, and reports it like anything that is thrown.
+    // A caller that still waits gets the error, and reports it like any thrown error.
     if (c.payload->meeting)
       c.payload->meeting->finish(refused);
     else
@@ -136,7 +136,7 @@ void ContextState::call(const msg::ReturnLease& c, msg::LocalPart&) {
 }
 
 void ContextState::end(const Rent& rent, bool revoked) {
-  // Ahead of what waits for it, and of the questions that come after.
+  // Ahead of the operations that wait for it, and of later questions.
   tell_urgently(crew_.lanes[rent.at.lane], msg::end_lease{rent.at.turn, revoked});
 }
 
@@ -144,8 +144,7 @@ void ContextState::call(const msg::DestroyTensor& c, msg::LocalPart&) {
   const auto tensor = tensors_.find(c.tensor);
   if (tensor == tensors_.end()) return;  // destroying twice is legal
   auto& entry = tensor->second;
-  // Its actor first: by the time that the lane goes on, the replies are rejected and the leases
-  // revoked.
+  // The tensor's actor first: it rejects replies and revokes leases before the lane goes on.
   tell(entry.actor, msg::destroy_tensor{entry.slot->label});
   for (const auto& rent : entry.rents) end(rent, true);
   issue<msg::op::Release>(order_->stamp_write<msg::op::Release>(entry.uses), {}, entry.slot);

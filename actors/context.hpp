@@ -1,11 +1,12 @@
 // The context actor: the content timeline of a context.
 //
 // Owns the tickets, the tables of live tensors and graphs, and the error scopes. Every call comes
-// here first; the order in which it leaves the mailbox is the content timeline. An operation with a
-// device side is stamped and goes to its lane; what it owes as a reply, the object's actor hears
-// before. Invariants: tickets and turns are issued without a gap, and each is sent on in exactly
-// one message; what is not in a table is destroyed. Never touches bytes, never blocks. When any
-// actor of the context fails, this one included, `lost` resolves and all others end.
+// here first; the order in which calls leave the mailbox is the content timeline. The context
+// stamps an operation with a device side and sends it to its lane; before that, it tells the
+// object's actor of the reply that is owed. Invariants: tickets and turns have no gaps, and each is
+// sent on in exactly one message; an object that is not in a table is destroyed. Never touches
+// bytes, never blocks. When any actor of the context fails, this one included, `lost` resolves and
+// all others end.
 #pragma once
 
 #include <deque>
@@ -22,12 +23,12 @@
 
 namespace polychron::actors {
 
-/// The actors that a context is given: they have threads, which may not be had.
+/// The context's device and compiler actors. They have threads, so that spawning them may fail.
 struct Crew {
   std::vector<device_actor> lanes;
   compiler_actor compiler;
 };
-/// Spawns them; throws std::system_error when there are no threads, and then leaves nobody behind.
+/// Spawns them. Throws std::system_error if the system refuses a thread; no actor is left then.
 Crew spawn_crew(caf::actor_system& system, const EnvironmentRef& environment);
 /// Spawns a context with its crew. Throws std::system_error.
 context_actor spawn_context(caf::actor_system& system, const EnvironmentRef& environment);
@@ -37,7 +38,7 @@ class ContextState : public State<ContextState, context_actor> {
   static inline const char* name = "context";
   using address = msg::PublicAddress;
   using State::State;
-  /// However this actor ended, nobody may wait for ever.
+  /// However this actor ends, it rejects all pending replies, so that no caller waits for ever.
   ~ContextState();
 
   void start(Crew&& crew);
@@ -49,11 +50,11 @@ class ContextState : public State<ContextState, context_actor> {
   void receive(const msg::graph_gone& m);
   void receive(const msg::actor_failed& m);
   void ended_by(const msg::actor_failed& failure) noexcept;
-  /// By an embedder, who has the actor's address.
+  /// From an embedder, which has the actor's address.
   void told_to_end(const caf::error& reason);
 
  private:
-  /// A lease that was asked for, and the operation that grants it.
+  /// A lease that a caller asked for, and the operation that grants it.
   struct Rent {
     msg::LeaseId id = 0;
     msg::LeaseRef lease;
@@ -90,14 +91,13 @@ class ContextState : public State<ContextState, context_actor> {
   void call(const msg::AskPending& c, msg::LocalPart& local);
   void call(const msg::DestroyContext& c, msg::LocalPart& local);
 
-  /// The error says that it is destroyed, or on lease in LeaseMode::fail.
+  /// The tensor, or an error: it is destroyed, or on lease in LeaseMode::fail.
   Result<TensorEntry*> find_tensor(msg::TensorId id);
-  /// The tensors of a dispatch as slots and uses. What is wrong with them, if anything: destroyed,
-  /// on lease in LeaseMode::fail. Those that exist and are not the holder's of such a lease are in
-  /// `slots` in any case.
+  /// Finds slots and uses of a dispatch's tensors. Returns an error if one is destroyed or on lease
+  /// in LeaseMode::fail; `slots` has all the others in any case.
   std::optional<Error> resolve(const msg::TensorIds& ids, msg::Tensors& slots,
                                LaneOrder::Touched& uses);
-  /// Lets the lane go on after this lease.
+  /// Tells the lane that this lease has ended.
   void end(const Rent& rent, bool revoked);
   /// Sends a stamped operation O{fields...} to its lane.
   template <class O, class... Fields>
@@ -110,9 +110,9 @@ class ContextState : public State<ContextState, context_actor> {
           std::move(place)};
     });
   }
-  /// An error that no call reports: to the innermost scope that takes it, or to the handler.
+  /// Passes an error that no call reports to the innermost scope that takes it, or to the handler.
   void observe(const Error& error, msg::Ticket ticket);
-  /// Has the first of the builds that wait compiled.
+  /// Sends the first waiting build to the compiler.
   void compile_next();
   void lose(LostReason reason, std::string_view message) noexcept;
   template <class S, class... Args>
@@ -124,7 +124,7 @@ class ContextState : public State<ContextState, context_actor> {
   std::optional<LaneOrder> order_;
   std::unordered_map<msg::TensorId, TensorEntry> tensors_;
   std::unordered_map<msg::GraphId, GraphEntry> graphs_;
-  /// Destroyed, and not gone yet: they must be told when the context ends.
+  /// Destroyed but not gone yet. The context must tell them when it ends.
   std::unordered_map<msg::TensorId, tensor_actor> ending_tensors_;
   std::unordered_map<msg::GraphId, graph_actor> ending_graphs_;
   ErrorScopes scopes_;

@@ -1,4 +1,4 @@
-// The calls on graphs, the questions, and the end.
+// The context actor: calls on graphs, questions, and the end.
 #include "actors/compiler.hpp"
 #include "actors/context.hpp"
 #include "actors/device.hpp"
@@ -25,7 +25,7 @@ std::optional<Error> ContextState::resolve(const msg::TensorIds& ids, msg::Tenso
 void ContextState::call(msg::Dispatch& c, msg::LocalPart& local) {
   msg::Tensors inputs, outputs;
   LaneOrder::Touched reads, writes;
-  // Both sides are looked up in any case, so that the outputs that exist can carry an error.
+  // Resolve both sides even after an error, so that existing outputs can carry it.
   auto problem = resolve(c.inputs, inputs, reads);
   if (auto other = resolve(c.outputs, outputs, writes); !problem) problem = std::move(other);
   const auto graph = graphs_.find(c.graph);
@@ -41,9 +41,9 @@ void ContextState::call(msg::Dispatch& c, msg::LocalPart& local) {
                              msg::Conditions{c.deadline, std::move(local.cancellation)});
     return;
   }
-  // By another thread since the caller looked, or by a lease that was asked to refuse. What would
-  // have been written is not what a reader expects, so it becomes unreadable; but for what is on
-  // such a lease, which is its holder's.
+  // Another thread has destroyed a tensor since the caller checked, or one is on lease in
+  // LeaseMode::fail. The outputs become errored, as they lack the content that readers expect; a
+  // leased output stays as it is, for its holder.
   auto stamp = order_->stamp<msg::op::Fail>({}, writes);
   const auto refused = problem->with_operation("dispatch", c.label, stamp.ticket).not_run();
   issue<msg::op::Fail>(std::move(stamp), std::move(local.place), std::move(outputs), refused);
@@ -75,7 +75,7 @@ void ContextState::call(msg::Build& c, msg::LocalPart& local) {
 }
 
 void ContextState::compile_next() {
-  // The first stays here, empty, while it is compiled: the others go with the context.
+  // The first stays in the queue, empty, while it is compiled.
   tell(crew_.compiler, std::move(builds_.front()));
 }
 
@@ -101,7 +101,7 @@ void ContextState::receive(msg::compiled& m) {
   if (!builds_.empty()) compile_next();
   const auto& description = *m.call.description;
   const auto& reply = m.reply.reply;
-  m.reply.description_bytes.reset();  // the plan has its own
+  m.reply.description_bytes.reset();  // the plan has its own reservation
   if (!m.plan) {
     m.place.give_back();
     reply.reject(m.plan.error().with_operation("build", description.label));
@@ -145,13 +145,13 @@ void ContextState::call(const msg::DestroyGraph& c, msg::LocalPart&) {
 
 namespace {
 
-/// An error that no scope took, on its way to the handler.
+/// An error that no scope took, as a callback of the handler.
 struct UncapturedError final : polychron::detail::Deferred {
   UncapturedError(EnvironmentRef of, std::shared_ptr<const msg::ErrorHandler::Function> handler,
                   Error what)
       : environment(std::move(of)), function(std::move(handler)), error(std::move(what)) {}
   void run() override { function->call(error); }
-  const EnvironmentRef environment;  ///< the place needs it
+  const EnvironmentRef environment;  ///< keeps the permit's admission alive
   const std::shared_ptr<const msg::ErrorHandler::Function> function;
   const Error error;
   msg::Place place;
@@ -161,12 +161,12 @@ struct UncapturedError final : polychron::detail::Deferred {
 
 void ContextState::observe(const Error& error, msg::Ticket ticket) {
   if (scopes_.take(error, ticket)) return;
-  // Under load requests miss deadlines by the thousand, and clients cancel: no defect of anybody's.
+  // Missed deadlines and cancellations are no defects, and there are thousands under load.
   const auto kind = error.root().kind();
   const bool given_up = kind == ErrorKind::timed_out || kind == ErrorKind::aborted;
   environment().tell(given_up ? LogLevel::info : LogLevel::error, error.what());
   if (!handler_) return;
-  // A handler that is slower than the errors hears of some of them: the rest is counted.
+  // A handler that falls behind gets only some of the errors; the rest are counted.
   auto place = environment().events->try_enter_now();
   if (!place) return msg::count(environment().counters->unheard);
   auto event = std::make_shared<UncapturedError>(environment_ref(), handler_.share(), error);
@@ -234,7 +234,7 @@ void ContextState::ended_by(const msg::actor_failed& failure) noexcept {
 
 void ContextState::lose(LostReason reason, std::string_view message) noexcept {
   environment().lose(reason, message, self().id());
-  // Everybody ends, and what they owe is rejected with their states and their mail.
+  // Ends all actors. Dropping their states and mail rejects the replies that they owe.
   for (const auto& [id, entry] : tensors_) end_actor(entry.actor);
   for (const auto& [id, entry] : graphs_) end_actor(entry.actor);
   for (const auto& [id, actor] : ending_tensors_) end_actor(actor);

@@ -1,5 +1,5 @@
-// The order of a lane: arrivals, other lanes, leases. What the operations do is in
-// device_operations and device_graphs.
+// The device actor: arrivals, other lanes, leases. The operations themselves are in
+// device_operations.cpp and device_graphs.cpp.
 #include "actors/device.hpp"
 
 namespace polychron::actors {
@@ -41,7 +41,7 @@ DeviceState::Course DeviceState::run_one(msg::carry_out& m) {
 }
 
 void DeviceState::leave() {
-  // An export has its place until it is granted: a lease is no operation in flight.
+  // An export gives its permit back once granted: a lease is not an operation in flight.
   in_hand_->place.give_back_in_passing(environment().admission->anybody_waits() && !has_mail());
 }
 
@@ -79,8 +79,8 @@ void DeviceState::publish() {
 }
 
 void DeviceState::rest() {
-  // Whoever waits for a place may be waiting for what this lane waits for: few places are better
-  // than none. A lane that has mail comes by again, after each message.
+  // A caller that waits for a permit may hold up the operation that this lane waits for, so an idle
+  // lane hands out even a few permits. A lane with mail gets here again after the next message.
   if (environment().admission->anybody_waits() && !has_mail()) environment().admission->settle();
 }
 
@@ -111,7 +111,7 @@ struct LengthOf {
 }  // namespace
 
 msg::Length DeviceState::next_length() {
-  // What waits here might come to run behind it, however long that takes.
+  // The next message might let waiting operations run, which may take long.
   if (!timeline_.idle() || lost()) return msg::Length::unknown;
   auto& mailbox = self().mailbox();
   mailbox.fetch();
@@ -142,7 +142,7 @@ void DeviceState::receive(const msg::end_lease& m) {
   if (finds_lost()) return;
   auto* const lease = timeline_.running(m.turn);
   if (lease == nullptr) {
-    // It has not begun, and will see this; or it was refused, and nobody asks.
+    // The lease has not begun and will see this entry, or it was refused and never looks.
     if (!timeline_.done(m.turn)) ended_early_.emplace(m.turn, m.revoked);
     return rest();
   }
@@ -154,9 +154,9 @@ void DeviceState::receive(const msg::end_lease& m) {
 }
 
 void DeviceState::receive(const msg::survey_lane& m) {
-  if (lost()) return;  // some of what was queued has been dropped
+  if (lost()) return;  // some queued operations were dropped
   auto pending = timeline_.pending();
-  // What is still in the mail has arrived as well: it waits for what this lane does before.
+  // Operations in the mailbox have arrived too, and wait for this lane.
   auto& mailbox = self().mailbox();
   mailbox.fetch();
   mailbox.normal().for_each([&](const caf::mailbox_element& element) {

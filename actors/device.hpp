@@ -1,12 +1,12 @@
 // The device actor: a lane of a context's device timeline.
 //
-// Carries operations out, one at a time, when its Timeline says that their turn has come. It alone
-// opens the slots of the tensors and graphs in them. Keeps the rule that errors follow the data: a
-// failed operation tags its outputs; an operation with a tagged input does not run and tags its
-// own; a successful overwrite clears. Tells an object's actor when its state changes, and answers
-// what was lent. Never waits and never asks; runs on a thread of its own, because kernels block it.
-// Once the context is lost it carries out nothing more. When the device itself is gone it says so,
-// and the context ends.
+// Carries operations out, one at a time, in the order that its Timeline gives. Only lanes open the
+// slots of tensors and graphs. Errors follow the data: a failed operation tags its outputs; an
+// operation with a tagged input does not run and tags its own outputs; a successful overwrite
+// clears the tag. The device tells an object's actor when its state changes, and answers loans. It
+// runs on a thread of its own, because kernels block it; it never waits for a reply. Once the
+// context is lost it carries out nothing more. When the device itself fails it tells the context,
+// which ends.
 #pragma once
 
 #include <vector>
@@ -31,30 +31,31 @@ class DeviceState : public Member<DeviceState, device_actor> {
   void receive(const msg::meet& m);
 
  private:
-  /// Whether an operation is over when it has been carried out, or goes on (a lease).
+  /// The state of an operation once carried out: it is over, or it goes on (a lease).
   enum class Course : std::uint8_t { over, goes_on };
 
   // -- order (device.cpp)
   Course run_one(msg::carry_out& m);
   void carry_out_ready();
   void publish();
-  /// At the end of every message: a lane that has nothing left to do lets callers in.
+  /// Called at the end of every message: an idle lane lets waiting callers in.
   void rest();
   bool has_mail() const;
-  /// Of the next message, if that is an operation which starts as soon as it arrives: a caller that
-  /// waits may run what is brief instead of this lane's thread.
+  /// The duration class of the next message, if it is an operation that can start at once. A
+  /// waiting caller may run a brief one instead of this lane's thread.
   msg::Length next_length();
   bool lost() const { return gone_ || environment().lost->lost(); }
-  /// Likewise, where something is left undone for it.
+  /// True if the context is lost; tells the observer that the lane skips work for it.
   bool finds_lost() const {
     if (!lost()) [[likely]]
       return false;
     if (auto* const observer = environment().tap.observer()) observer->finds_lost(self().id());
     return true;
   }
-  /// The operation in hand is over, but for telling so: whoever hears of it finds its place free.
+  /// Gives back the permit of the operation in hand before it is reported as over, so that the
+  /// caller then finds it free.
   void leave();
-  /// What was lent for an operation that is just over: its caller hears of a loss meanwhile.
+  /// Answers the loan of a finished operation; with the loss, if the context was lost meanwhile.
   template <class Content>
   void give_back(msg::Loan<Content>& loan) {
     leave();
@@ -78,7 +79,7 @@ class DeviceState : public Member<DeviceState, device_actor> {
   Course carry_out(const msg::op::Unload& o, msg::Ticket ticket);
   Course carry_out(const msg::op::Fence& o, msg::Ticket ticket);
 
-  /// Memory for a slot, of zeros, and its bytes of the budget.
+  /// Zeroed memory for a slot, with its bytes reserved from the budget.
   Result<msg::Memory> allocate(std::size_t bytes);
   Result<void> store(msg::TensorSlot& slot, msg::Payload& payload);
   Result<void> fill(const msg::TensorSlot& slot, Buffer& target);
@@ -89,27 +90,28 @@ class DeviceState : public Member<DeviceState, device_actor> {
   /// The first errored input as an error of this dispatch, or nullopt.
   static std::optional<Error> errored_input(const msg::op::Dispatch& o, msg::Ticket ticket);
   Result<void> bind(const msg::op::Dispatch& o);
-  /// Runs the graph's plan on this lane; makes its instance first if there is none. Takes the time
-  /// of each step if there is an entry for it.
+  /// Runs the graph's plan on this lane; makes the lane's instance first if there is none. Times
+  /// each step that has an entry in `seconds`.
   kernels::ExecuteStatus run(msg::GraphSlot& graph, std::span<double> seconds = {});
   Result<void> instantiate(msg::GraphSlot& graph);
   Result<void> run_batch(msg::GraphSlot& graph, msg::BatchReply& batch, bool& inherent);
   void found_invalid(msg::GraphSlot& graph, const Error& why, msg::Ticket ticket);
 
-  /// The state of a tensor as it changes; its actor hears of it.
+  /// Changes a tensor's error state, and tells its actor.
   void set_tag(msg::TensorSlot& slot, const Error& error, msg::Ticket ticket);
   void set_tags(const msg::Tensors& tensors, const Error& error, msg::Ticket ticket);
   void clear_tag(msg::TensorSlot& slot, msg::Ticket ticket);
   void completed() { msg::count(environment().counters->completed); }
-  /// Counts a failure and tells the context; ends it if the device itself is gone.
+  /// Counts a failure and tells the context; loses the context if the device itself is gone.
   void failed(const Error& error, msg::Ticket ticket);
 
   std::uint32_t lane_ = 0;
   msg::carry_out* in_hand_ = nullptr;
-  bool gone_ = false;  ///< the device failed: nothing is carried out any more
+  bool gone_ = false;  ///< the device failed: run nothing more
   Timeline timeline_;
   std::vector<device_actor> lanes_;
-  std::map<msg::Ticket, bool> ended_early_;  ///< leases that ended before they began; if revoked
+  /// Leases that ended before they began; true if revoked.
+  std::map<msg::Ticket, bool> ended_early_;
   std::vector<kernels::Storage*> input_storage_, output_storage_;  ///< reused by every dispatch
 };
 

@@ -1,4 +1,4 @@
-// What the operations on graphs do.
+// The device actor's operations on graphs.
 #include <boost/container/small_vector.hpp>
 
 #include "actors/device.hpp"
@@ -12,7 +12,7 @@ using msg::count;
 
 namespace {
 
-/// What names an operation of its own, such as an operator, becomes the cause.
+/// An error that already names an operation, such as an operator, becomes the cause.
 Error failure(const char* operation, const std::string& label, msg::Ticket ticket,
               const Error& error) {
   if (error.operation().empty()) return error.with_operation(operation, label, ticket);
@@ -33,8 +33,8 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Load& o, msg::Ticket t
     slot.constants = std::move(*reservation);
   } else {
     const auto error = reservation.error().with_operation("build", slot.label, ticket);
-    // Like a compilation that fails it is its future's to tell, and no scope's: its ticket is of
-    // the end of the build, when other scopes are open than at the call.
+    // The build's future reports this, not an error scope, as with a failed compilation: the ticket
+    // is from the end of the build, when other scopes may be open than at the call.
     count(environment().counters->failed);
     outcome = msg::Errored{error};
   }
@@ -87,7 +87,7 @@ namespace {
 
 void note_length(msg::GraphSlot::Instance& instance, msg::Clock::duration took, bool succeeded) {
   if (!succeeded && took <= msg::longest_brief) return;  // it ended early
-  // A single run that took longer is chance: an interrupt takes as much.
+  // Ignore a single slow run: an interrupt takes as long.
   const auto usual = std::min(took, std::exchange(instance.took, took));
   instance.length = took > msg::longest_brief     ? msg::Length::unknown
                     : usual > msg::longest_little ? msg::Length::brief
@@ -106,8 +106,8 @@ kernels::ExecuteStatus DeviceState::run(msg::GraphSlot& graph, std::span<double>
   auto* const observer = environment().tap.observer();
   const bool listened_to = observer != nullptr && observer->wants_steps();
   std::vector<double> for_observer;
-  // It is what it was the last time that somebody looked: as long as it is not brief, and whenever
-  // a caller runs it who waits.
+  // Time the run while the graph is not known to be brief, and whenever a waiting caller runs it;
+  // otherwise the last duration class stands.
   const bool timed =
       environment().helping && (mine.length == msg::Length::unknown || msg::Helping::here());
   const auto begun = timed ? msg::Clock::now() : msg::Clock::time_point();
@@ -137,7 +137,7 @@ Result<void> DeviceState::bind(const msg::op::Dispatch& o) {
     input_storage_.push_back(slot->memory->storage.get());
   }
   for (const auto& slot : o.outputs) {
-    if (!slot->memory) {  // it went with a revoked lease; what is written does not need it
+    if (!slot->memory) {  // lost with a revoked lease; a write does not need the old content
       auto memory = allocate(slot->bytes);
       if (!memory) return memory.error();
       slot->memory = std::move(*memory);
@@ -179,7 +179,7 @@ void DeviceState::found_invalid(msg::GraphSlot& graph, const Error& why, msg::Ti
 
 namespace {
 
-/// Buffers that a device has, and gives back, whatever happens.
+/// Buffers lent to the device, which gives them back in every case.
 class Adopted {
  public:
   Adopted(kernels::Backend& backend, std::size_t count) : backend_(backend) {
@@ -190,7 +190,7 @@ class Adopted {
   ~Adopted() {
     try {
       static_cast<void>(surrender());
-    } catch (const std::bad_alloc&) {  // to say why one of them does not come
+    } catch (const std::bad_alloc&) {  // to report the failed buffer
     }
   }
   kernels::Storage* add(Buffer& buffer, std::unique_ptr<kernels::Storage> storage) {
@@ -213,7 +213,7 @@ class Adopted {
 
  private:
   kernels::Backend& backend_;
-  /// Few, at each run: no memory is asked for.
+  /// Few buffers in each run: no allocation.
   boost::container::small_vector<std::pair<Buffer*, std::unique_ptr<kernels::Storage>>, 8> adopted_;
 };
 
@@ -246,7 +246,7 @@ Result<void> DeviceState::run_batch(msg::GraphSlot& graph, msg::BatchReply& batc
 
 DeviceState::Course DeviceState::carry_out(const msg::op::Compute& o, msg::Ticket ticket) {
   auto& graph = *o.graph;
-  if (!o.batch->claim()) return Course::over;  // the context is going, and it has been answered
+  if (!o.batch->claim()) return Course::over;  // already answered: the context is ending
   auto& batch = o.batch->content;
   batch.error = refusal(graph, o.conditions, "compute", o.label, ticket);
   if (!batch.error) {

@@ -1,4 +1,4 @@
-// What the operations on tensors do.
+// The device actor's operations on tensors.
 #include "actors/device.hpp"
 #include "kernels/guarded.hpp"
 #include "messages/gave_up.hpp"
@@ -62,8 +62,8 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Write& o, msg::Ticket 
   auto error = msg::unmet(o.conditions, environment().now);
   if (error) error = error->with_operation("write", o.label, ticket).not_run();
   if (payload.meeting && (!payload.meeting->claim() || error)) {
-    // The caller gave up waiting, or hears now that it is too late: a call that throws leaves the
-    // tensor as it was.
+    // The caller gave up waiting or missed the deadline. Its call throws, so the tensor stays as it
+    // was.
     count(environment().counters->not_run);
     if (auto* const observer = environment().tap.observer())
       observer->answers(self().id(), ticket, error ? error : msg::gave_up(o.label, ticket), {});
@@ -83,7 +83,7 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Write& o, msg::Ticket 
     completed();
   }
   leave();
-  // The caller's bytes are in the tensor or were not wanted; a failure shows in what reads it.
+  // The caller's bytes are copied or no longer wanted; later reads report a failure.
   if (payload.meeting) payload.meeting->finish(std::nullopt);
   return Course::over;
 }
@@ -104,7 +104,7 @@ Result<void> DeviceState::fill(const msg::TensorSlot& slot, Buffer& target) {
 
 DeviceState::Course DeviceState::carry_out(const msg::op::Read& o, msg::Ticket ticket) {
   const auto& slot = *o.tensor;
-  // Not ours to answer: the tensor was destroyed meanwhile, and its actor says so.
+  // The tensor was destroyed meanwhile: its actor has answered.
   if (slot.revoked || !o.loan->claim()) return Course::over;
   const auto status = fill(slot, o.loan->content.buffer);
   if (status) {
@@ -146,7 +146,7 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Lend& o, msg::Ticket t
   if (!result) error = result.error().with_operation("export", {}, ticket).with_object(slot.name());
   leave();
   tell(slot.actor, msg::tensor_answered{ticket, error});
-  // It may have ended before it began: its tensor was destroyed.
+  // The lease may have ended before it began, if its tensor was destroyed.
   if (const auto end = ended_early_.extract(in_hand_->stamp.at.turn); !end.empty() && !error) {
     take_back(slot, lease, end.mapped(), ticket);
     return Course::over;
@@ -165,7 +165,7 @@ void DeviceState::take_back(msg::TensorSlot& slot, msg::Lease& lease, bool revok
     lease.bytes = {};
     return;
   }
-  // It stays with the holder, who may be writing to it at this moment; nobody else touches it.
+  // The memory stays with the holder, which may be writing to it; no one else uses it.
   slot.revoked = true;
   set_tag(
       slot,
@@ -222,7 +222,7 @@ void DeviceState::failed(const Error& error, msg::Ticket ticket) {
   tell(owner, msg::operation_failed{ticket, error});
   if (error.root().kind() != ErrorKind::context_lost) return;
   gone_ = true;
-  // At once, before the place of this operation is free: nobody gets in after a lost device.
+  // Lose the context before this operation's permit is free, so that no call enters after it.
   const auto why = std::string("the device failed: ") + error.what();
   environment().lose(LostReason::device_failed, why, self().id(), ticket);
   tell_urgently(owner, msg::actor_failed{why, false});

@@ -1,4 +1,4 @@
-// What all actors of a context share, handed to them when they are spawned.
+// The state that all actors of a context share; each gets it when it is spawned.
 #pragma once
 
 #include <array>
@@ -23,8 +23,7 @@
 
 namespace polychron::actors {
 
-/// Nothing here is written after the context has been spawned, but for what is thread-safe in
-/// itself.
+/// After the context is spawned only members that are thread-safe themselves change.
 struct Environment {
   Environment(std::string context_label, std::size_t lane_count,
               std::shared_ptr<msg::Observer> observer)
@@ -38,8 +37,8 @@ struct Environment {
     return std::string(kind) + " of context" + (label.empty() ? "" : " '" + label + "'");
   }
 
-  /// The context is gone: every call is refused from here on, and nothing queued is carried out.
-  /// `by`, `ticket`: as msg::Observer::loses has them.
+  /// Loses the context: from now on every call is refused, and queued operations never run. `by`
+  /// and `ticket` are those of msg::Observer::loses().
   void lose(LostReason reason, std::string_view message, msg::ActorId by = 0,
             msg::Ticket ticket = 0) const noexcept {
     const bool first = lost->resolve(reason, message);
@@ -55,10 +54,10 @@ struct Environment {
   }
 
   const std::string label;   ///< the context's
-  const std::string source;  ///< what errors and the log call it
+  const std::string source;  ///< its name in errors and the log
   std::shared_ptr<msg::Log> log = std::make_shared<msg::Log>(nullptr, LogLevel::error, nullptr);
   std::shared_ptr<kernels::Backend> backend;
-  /// One a lane, which shares the work of one dispatch; none where one thread is to do it.
+  /// One team for each lane, which shares the work of one dispatch; empty with one thread.
   std::vector<std::shared_ptr<kernels::Team>> teams;
   std::shared_ptr<kernels::Team> team(std::size_t lane) const {
     return teams.empty() ? nullptr : teams[lane];
@@ -66,14 +65,14 @@ struct Environment {
   std::shared_ptr<msg::Census> census;
   std::shared_ptr<msg::LostSignal> lost;
   std::shared_ptr<msg::Callbacks> callbacks;
-  std::shared_ptr<msg::Helping> helping;  ///< null if those who wait do not help
+  std::shared_ptr<msg::Helping> helping;  ///< null if callers do not help
   std::shared_ptr<msg::Budget> budget;
   std::shared_ptr<msg::Admission> admission;  ///< of operations
-  std::shared_ptr<msg::Admission> queries;    ///< of questions for a tensor's error
-  std::shared_ptr<msg::Admission> questions;  ///< of calls that must get through when that is full
-  std::shared_ptr<msg::Admission> scopes;     ///< of error scopes that are open, or not yet settled
+  std::shared_ptr<msg::Admission> queries;    ///< of queries of a tensor's error
+  std::shared_ptr<msg::Admission> questions;  ///< of calls that must pass when `admission` is full
+  std::shared_ptr<msg::Admission> scopes;     ///< of error scopes, open or unsettled
   std::shared_ptr<msg::Admission> reports;    ///< of thrown errors on their way to scopes
-  std::shared_ptr<msg::Admission> refusals;   ///< of such that say just that a limit was met
+  std::shared_ptr<msg::Admission> refusals;   ///< of reports of quota_exceeded alone
   std::shared_ptr<msg::Admission> events;     ///< of errors on their way to the handler
   std::array<msg::Admission*, 7> admissions() const {
     return {admission.get(), queries.get(),  questions.get(), scopes.get(),
@@ -81,14 +80,14 @@ struct Environment {
   }
   std::shared_ptr<msg::Counters> counters;
   msg::Now now;
-  msg::Meanwhile meanwhile;  ///< in a driven world only
-  msg::Placement placement;  ///< of a replay; else empty
+  msg::Meanwhile meanwhile;  ///< only in a simulated world
+  msg::Placement placement;  ///< only in a replay
   bool detached =
       true;  ///< device and compiler on threads of their own; false under a test scheduler
-  mutable msg::Tap tap;  ///< who listens, if anybody
+  mutable msg::Tap tap;  ///< the observer, if there is one
   mutable std::vector<msg::LaneProgress> lanes;
-  mutable msg::Alarm alarm;     ///< of actors that fail
-  mutable msg::Busy compiling;  ///< with which graph; 0 for nothing
+  mutable msg::Alarm alarm;     ///< reports failed actors
+  mutable msg::Busy compiling;  ///< the graph being compiled; 0: none
 };
 using EnvironmentRef = std::shared_ptr<const Environment>;
 

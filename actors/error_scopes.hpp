@@ -1,6 +1,6 @@
 // Error scopes, as in WebGPU (https://www.w3.org/TR/webgpu/#error-scopes), on a timeline where
-// errors come late: a scope is an interval of tickets, and stays open for errors until every lane
-// has done what was called in it.
+// errors come late. A scope is an interval of tickets. It takes errors until every lane has done
+// the operations in that interval.
 #pragma once
 
 #include <limits>
@@ -16,18 +16,17 @@ namespace polychron::actors {
 
 class ErrorScopes {
  public:
-  /// `last_ticket`: the latest that was issued before the call. `place`: among the scopes that a
-  /// context may have.
+  /// `last_ticket` is the latest that was issued before the call. `place` is the scope's permit.
   void push(ErrorFilter filter, msg::Ticket last_ticket, msg::Place place) {
     scopes_.push_back({filter, last_ticket + 1, open, std::nullopt, 0, 0, {}, std::move(place)});
   }
-  /// Ends the innermost open scope, and gives its first ticket. It settles `reply` when passed()
-  /// was called `lanes` times with `fence`. Nothing if there is none.
+  /// Closes the innermost open scope and gives its first ticket, or nullopt if there is none. The
+  /// scope settles `reply` once passed() was called `lanes` times with `fence`.
   std::optional<msg::Ticket> pop(msg::Ticket last_ticket, std::uint64_t fence, std::size_t lanes,
                                  Promise<std::optional<Error>> reply);
   void passed(std::uint64_t fence);
   /// Gives an error of an operation, or of a call without one (ticket 0), to the innermost scope
-  /// that contains it and takes it. False if there is none.
+  /// that contains it and whose filter takes it. False if there is none.
   bool take(const Error& error, msg::Ticket ticket);
 
  private:
@@ -41,7 +40,7 @@ class ErrorScopes {
     Promise<std::optional<Error>> reply;
     msg::Place place;
   };
-  std::list<Scope> scopes_;  ///< in order of their pushes: an inner one comes after its outer one
+  std::list<Scope> scopes_;  ///< in order of push: an inner scope follows its outer one
 };
 
 }  // namespace polychron::actors

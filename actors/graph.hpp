@@ -1,9 +1,9 @@
 // The graph actor.
 //
-// Owns the life cycle of a compiled graph: the reply of its build, the computes that are under way,
-// whether and why it is invalid, whether it is destroyed. Dispatches need no answer and do not come
-// here. Invariant: every compute that it was told of is answered, by a lane or by it. Ends when a
-// lane has released the plan.
+// Owns the life cycle of a compiled graph: the reply of its build, the pending computes, its error
+// if it is invalid, and its destruction. Dispatches need no answer and do not come here. Invariant:
+// a lane or this actor answers every compute that it was told of. Ends when a lane has released the
+// plan.
 #pragma once
 
 #include <map>

@@ -77,15 +77,15 @@ std::uint32_t LaneOrder::choose(const Uses::Use& last) const {
   };
   auto least = load(0);
   for (std::size_t lane = 1; lane < load_.size(); ++lane) least = std::min(least, load(lane));
-  // What is done in passing is no reason to part what belongs together: lanes would wait for each
-  // other, and each has to be woken.
+  // Small operations do not part dependent work: the lanes would wait for each other, and each
+  // would have to be woken.
   const auto may_have_it = [&](std::size_t lane) {
     constexpr auto hardly_more = msg::weight_of_run / 2;
     return load(lane) < least + hardly_more;
   };
   if (last.ticket != 0 && may_have_it(last.at.lane)) return last.at.lane;
   std::uint32_t lane = 0;
-  // Lanes go on meanwhile: whatever they say, one of them is taken.
+  // Lanes make progress meanwhile; the loop takes one of them whatever their load is now.
   while (lane + 1 < load_.size() && !may_have_it(lane)) ++lane;
   return lane;
 }

@@ -1,10 +1,10 @@
-// Stamping: which lane carries an operation out, and what it must wait for on other lanes.
+// Stamping: chooses the lane of an operation, and its waits for other lanes.
 //
-// Dependent work keeps its order: an operation goes to the lane of the latest operation that it
-// depends on and that may not be done yet, and waits for the others; independent work goes to the
-// lane with the least to do, and if that says little to the lane that had its tensors last: so what
-// belongs to one request stays on one lane. With one lane all this costs one comparison. What is
-// remembered of a tensor is bounded by the number of lanes, whatever is in flight.
+// Dependent work keeps its order: an operation goes to the lane of the latest unfinished operation
+// that it depends on, and waits for the others. Independent work goes to the least loaded lane, and
+// if loads are close to the lane that last used its tensors, so that a request stays on one lane.
+// With one lane this costs one comparison. The state for each tensor is bounded by the number of
+// lanes.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace polychron::actors {
 
-/// The operations on a tensor or graph that later ones may have to wait for. Kept by the context.
+/// The operations on a tensor or graph for which later ones may have to wait. The context keeps it.
 struct Uses {
   struct Use {
     msg::Ticket ticket = 0;
@@ -24,7 +24,7 @@ struct Uses {
   };
   msg::Object object = nullptr;
   Use last_write;
-  /// The latest of each lane since then: what that lane does to the object is done in order.
+  /// The latest read of each lane since the write: a lane keeps the order of its own operations.
   boost::container::small_vector<Use, 1> reads_since;
 };
 
@@ -37,7 +37,8 @@ class LaneOrder {
 
   using Touched = boost::container::small_vector<Uses*, 8>;
 
-  /// The next ticket, for an operation O that reads and writes these; `bytes`: of the tensor.
+  /// Issues the next ticket, for an operation O with these reads and writes. `bytes` is the
+  /// tensor's size.
   template <class O>
   msg::Stamp stamp(const Touched& reads, const Touched& writes, std::size_t bytes = 0) {
     return weighed(reads, writes, msg::weight_of<O>(bytes));
@@ -50,7 +51,7 @@ class LaneOrder {
   msg::Stamp stamp_write(Uses& uses, std::size_t bytes = 0) {
     return stamp<O>({}, {&uses}, bytes);
   }
-  /// The next ticket on this very lane, for a fence.
+  /// Issues the next ticket on exactly this lane, for a fence.
   msg::Stamp stamp_on(std::uint32_t lane) {
     constexpr auto weight = msg::weight_of<msg::op::Fence>();
     load_[lane] += weight;
@@ -64,8 +65,8 @@ class LaneOrder {
                                   std::memory_order_acquire) > use.at.turn;
   }
   msg::Stamp weighed(const Touched& reads, const Touched& writes, std::uint64_t weight);
-  /// Of the lanes that have little more to do than the one with the least: the lane of `last`, or
-  /// else the first.
+  /// Chooses among the lanes that are little more loaded than the least loaded one: the lane of
+  /// `last`, or else the first.
   std::uint32_t choose(const Uses::Use& last) const;
   const msg::Placed* prescribed(msg::Ticket ticket) const;
 

@@ -1,5 +1,5 @@
-// How a message gets into a mailbox: it is made there. The large ones, a call or an operation with
-// its footprint, would cost more to move than to handle.
+// Constructs messages in their mailbox element. Moving a large one, such as a call or an operation
+// with its footprint, would cost more than handling it.
 #pragma once
 
 #include <caf/all.hpp>
@@ -12,7 +12,7 @@
 
 namespace polychron::actors {
 
-/// Stands for what `make` returns: a T that is initialized from it is made in its place.
+/// Converts to the result of `make`: a T initialized from it is constructed in its place.
 template <class Make>
 struct MadeInPlace {
   const Make& make;
@@ -20,24 +20,24 @@ struct MadeInPlace {
   operator std::invoke_result_t<const Make&>() const { return make(); }
 };
 
-/// Who sends, if it is an actor.
+/// The sender, if it is an actor.
 struct Sender {
   caf::actor_id id = 0;
   caf::execution_unit* host = nullptr;
 };
 
-/// A message that is made: to send it needs no memory. No sender stands in it: nobody answers by
-/// CAF's means, and to count those who hold the sender would cost both threads a cache line.
+/// A constructed message, so that sending needs no memory. It names no sender: no actor answers by
+/// CAF's means, and counting references to the sender would cost both threads a cache line.
 template <class Message>
 class Letter {
  public:
-  /// Of what `make()` returns.
+  /// A message with the result of `make()`.
   template <class Make>
   Letter(caf::message_priority priority, const Make& make)
       : element_(new caf::mailbox_element_vals<Message>(nullptr, caf::make_message_id(priority), {},
                                                         MadeInPlace<Make>{make})) {}
 
-  /// Once. Never blocks: a dead receiver drops the message, and what it carries.
+  /// Sends it; call it once. Never blocks. A dead receiver drops the message and its content.
   template <class Receiver>
   void send(const Receiver& receiver, const Sender& from, const msg::Tap& tap) {
     static_assert(caf::response_type<typename Receiver::signatures, Message>::valid,
@@ -52,7 +52,7 @@ class Letter {
   std::unique_ptr<caf::mailbox_element_vals<Message>, caf::detail::disposer> element_;
 };
 
-/// Sends what `make()` returns.
+/// Sends the result of `make()`.
 template <class Receiver, class Make>
 void mail(const Receiver& receiver, caf::message_priority priority, const Sender& from,
           const msg::Tap& tap, const Make& make) {

@@ -16,7 +16,7 @@ void TensorState::end_replies(const Tell& tell_of, const Error& error) noexcept 
     try {
       return error.with_operation(operation, {}, ticket);
     } catch (...) {
-      return error;  // without memory it is told with fewer words
+      return error;  // no memory: give the bare error
     }
   };
   struct Reject {
@@ -30,7 +30,7 @@ void TensorState::end_replies(const Tell& tell_of, const Error& error) noexcept 
       grant.reply.reject(told("export", ticket));
     }
     void operator()(msg::ReadDebt& read) const {
-      // One that a lane is at work on comes back from there.
+      // If a lane is working on the read, the lane answers it.
       if (read->claim()) read->answer(told("read", ticket));
     }
   };
@@ -58,7 +58,7 @@ void TensorState::receive(msg::expect_of_tensor& m) {
 
 void TensorState::receive(const msg::tensor_answered& m) {
   const auto owed = std::ranges::find(owed_, m.ticket, &Owed::ticket);
-  if (owed == owed_.end()) return;  // it was rejected when the tensor was destroyed
+  if (owed == owed_.end()) return;  // rejected when the tensor was destroyed
   auto reply = std::move(owed->reply);
   owed_.erase(owed);
   std::visit([&](auto& to) { answer(to, m.error); }, reply);
@@ -101,7 +101,7 @@ void TensorState::receive(const msg::lease_ended& m) { std::erase(out_, m.lease)
 void TensorState::receive(const msg::destroy_tensor& m) {
   ensure(!destroyed_, "a tensor is destroyed once");
   destroyed_ = true;
-  // Not of what goes with a context: that is one thing, and told.
+  // Not when the context ends: that is one event, reported once.
   end_replies(
       [&](msg::Ticket ticket) {
         if (auto* const observer = environment().tap.observer())
@@ -109,7 +109,7 @@ void TensorState::receive(const msg::destroy_tensor& m) {
       },
       Error(ErrorKind::invalid_state, "the tensor was destroyed")
           .with_object(describe_object("tensor", m.label, id_)));
-  ensure(owed_.empty() && out_.empty(), "a destroyed tensor owes nothing");
+  ensure(owed_.empty() && out_.empty(), "a destroyed tensor owes no reply");
 }
 
 }  // namespace polychron::actors

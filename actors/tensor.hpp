@@ -1,10 +1,10 @@
 // The tensor actor.
 //
-// Owns the life cycle of a tensor: whether it is destroyed, the replies that are owed, the lease
-// that is out, and the error that its contents carry, as the lanes told it. Never touches the
-// bytes: they live in the slot, which only lanes open. Invariants: a destroyed tensor owes no reply
-// and has no lease that is not revoked; what it says of its error is what the lanes had made of it
-// by the turn of the question. Ends when a lane has released the memory.
+// Owns the life cycle of a tensor: its destruction, the pending replies, the lease that is out, and
+// the error of its contents, which lanes report. Never touches the bytes: they live in the slot,
+// which only lanes open. Invariants: a destroyed tensor has no pending reply, and all its leases
+// are revoked; a query's answer is the error state at the query's turn. Ends when a lane has
+// released the memory.
 #pragma once
 
 #include <list>
@@ -19,7 +19,7 @@ class TensorState : public Member<TensorState, tensor_actor> {
  public:
   static inline const char* name = "tensor";
   using Member::Member;
-  /// What a lost context owes is rejected with the reason of the loss.
+  /// Rejects pending replies; if the context is lost, with the reason of the loss.
   ~TensorState();
 
   void start(msg::TensorId id);
@@ -45,16 +45,16 @@ class TensorState : public Member<TensorState, tensor_actor> {
   void became(const msg::Invalid&);
   void became(const msg::Released&);
 
-  /// `tell_of(ticket)` comes before each.
+  /// Calls `tell_of(ticket)` before each rejection.
   template <class Tell>
   void end_replies(const Tell& tell_of, const Error& error) noexcept;
 
   msg::TensorId id_ = 0;
   bool destroyed_ = false;
-  /// In the order of their tickets, in which they are asked for and, but for a few, answered.
+  /// In the order of their tickets; they are requested and, with few exceptions, answered in it.
   std::list<Owed> owed_;
   std::optional<Error> error_;      ///< of the contents
-  std::vector<msg::LeaseRef> out_;  ///< at most one, and such as are on their way back
+  std::vector<msg::LeaseRef> out_;  ///< at most one, and those being returned
 };
 
 }  // namespace polychron::actors

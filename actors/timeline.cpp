@@ -7,8 +7,9 @@
 
 namespace polychron::actors {
 
-/// What is not done. Waits for `blockers` things: groups ahead of its own, other lanes, and, if it
-/// is a fence or a question of another lane, for entries that name it as their dependent.
+/// An unfinished operation. It waits for `blockers` things: groups ahead of its own and other
+/// lanes. A fence, or a question of another lane, also waits for the entries that name it as
+/// dependent.
 struct Timeline::Entry {
   msg::carry_out message;
   msg::Clock::time_point since;
@@ -16,15 +17,15 @@ struct Timeline::Entry {
   bool running = false;
   std::vector<Entry*> dependents;
   std::vector<msg::Wait> waits;  ///< not reached yet
-  std::function<void()> tell;    ///< of a question only, which has no message
+  std::function<void()> tell;    ///< only of a question, which has no message
 
   msg::Ticket turn() const { return message.stamp.at.turn; }
 };
 
-/// Operations on one object that may run side by side: one that changes it, or readers.
+/// Operations on one object that may run in parallel: one writer, or readers.
 struct Timeline::Group {
   bool exclusive = false;
-  std::vector<msg::Ticket> members;  ///< their turns; also of those that are done
+  std::vector<msg::Ticket> members;  ///< their turns, including those already done
   std::size_t left = 0;              ///< members that are not done
 };
 
@@ -99,7 +100,7 @@ void Timeline::admit(std::unique_ptr<Entry> owned) {
     ask_(wait);
   }
   if (const auto* const fence = std::get_if<msg::op::Fence>(&entry.message.operation)) {
-    // Tickets grow with turns on a lane: what belongs to the scope is what came last.
+    // Tickets grow with turns on a lane, so the scope's operations are the latest ones.
     for (auto other = entries_.rbegin();
          other != entries_.rend() && other->second->message.stamp.ticket >= fence->first; ++other) {
       if (other->second->running) continue;  // a lease that was granted
@@ -179,7 +180,7 @@ void Timeline::release_dependents(Entry& entry) {
 void Timeline::granted(msg::Ticket turn) {
   const auto found = entries_.find(turn);
   if (found == entries_.end()) return;
-  // Fences only: another lane that asks about the tensor waits for the end of the lease.
+  // Only fences: another lane that asks about the tensor waits for the end of the lease.
   auto& dependents = found->second->dependents;
   std::vector<Entry*> fences;
   std::erase_if(dependents, [&](Entry* dependent) {
@@ -212,7 +213,7 @@ void Timeline::when_done(const msg::Wait& wait, std::function<void()> tell) {
   }
   auto question = std::make_unique<Entry>();
   if (const auto queue = queues_.find(wait.object); queue != queues_.end()) {
-    // Groups end in order: the last one that began by then stands for those ahead of it.
+    // Groups end in order, so the last one that began by then covers those ahead of it.
     const auto& groups = queue->second;
     const auto last = std::find_if(groups.rbegin(), groups.rend(), [&](const Group& group) {
       return group.members.front() <= turn;

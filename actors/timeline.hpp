@@ -1,14 +1,13 @@
-// The order of a lane: which operation may be carried out next. No actor, no message, no clock.
+// The order of a lane: it decides which operation runs next. No actor, no message, no clock.
 //
-// Operations arrive in any order. Each waits for its turn (a resequencer). When its turn has come
-// it starts, unless it must wait: for an operation of another lane (Stamp::waits), or for an
-// earlier one of this lane that is not done and that touches the same tensor or graph. Only a
-// lease, which is under way until it ends, and a wait for another lane can make an operation "not
-// done" for longer than it is being carried out; what does not depend on it goes on (the table of
-// Tomasulo 1967, with tensors for registers).
+// Operations arrive in any order. Each waits for its turn (a resequencer). At its turn it starts,
+// unless it must wait: for an operation of another lane (Stamp::waits), or for an unfinished
+// earlier one of this lane on the same tensor or graph. Only a lease, which lasts until it ends, or
+// a wait for another lane keeps an operation unfinished for longer than it runs; independent
+// operations go on (the table of Tomasulo 1967, with tensors as registers).
 //
-// What waits is kept by what it waits for: an arrival, a start and an end cost what the operation
-// touches, however much else is waiting.
+// Waiting operations are indexed by the thing that they wait for. An arrival, a start or an end
+// costs time in proportion to the operation's footprint, not to the number of waiting operations.
 //
 // Invariants: operations that share a tensor, at least one of them writing, are carried out in
 // order of their turns; an operation is done exactly once.
@@ -32,18 +31,18 @@ namespace polychron::actors {
 class Timeline {
  public:
   using Ask = std::function<void(const msg::Wait&)>;
-  /// `done_elsewhere` tells whether a wait is known to be over; `ask` is called once for each that
-  /// is not.
+  /// `done_elsewhere` is true if a wait is known to be over; `ask` is called once for each that is
+  /// not.
   Timeline(std::function<bool(const msg::Wait&)> done_elsewhere, Ask ask);
   Timeline(const Timeline&) = delete;
   Timeline& operator=(const Timeline&) = delete;
   ~Timeline();
 
-  /// True if nothing stands in the way of this operation: the caller carries it out at once, and
-  /// calls advance(), or keep_running() if it goes on. The common case, without an allocation.
+  /// True if this operation need not wait. The caller carries it out at once, and calls advance(),
+  /// or keep_running() if it goes on. This is the common case; it does not allocate.
   bool may_start(const msg::carry_out& arrived) const;
   void advance() { ++next_; }
-  /// A lease that was granted at once, until finish().
+  /// Keeps a lease that was granted at once, until finish().
   void keep_running(msg::carry_out&& started, msg::Clock::time_point now);
 
   /// Keeps an operation for which may_start() is false.
@@ -52,25 +51,25 @@ class Timeline {
   msg::carry_out* next();
   /// The operation at `turn` is done.
   void finish(msg::Ticket turn);
-  /// The lease at `turn` was granted: what waits for the end of a scope waits no longer for it.
+  /// The lease at `turn` was granted: the fences of error scopes no longer wait for it.
   void granted(msg::Ticket turn);
   /// The operation at `turn` if it is under way, or nullptr.
   msg::carry_out* running(msg::Ticket turn);
 
-  /// Another lane has done what was waited for.
+  /// Another lane has finished the operations of this wait.
   void reached(const msg::Wait& wait);
-  /// Calls `tell` when this lane has done what `wait` says: at once if it has.
+  /// Calls `tell` when this lane has finished the operations of `wait`; at once if it already has.
   void when_done(const msg::Wait& wait, std::function<void()> tell);
 
   bool done(msg::Ticket turn) const { return turn < next_ && !entries_.contains(turn); }
   /// All operations before this turn are done.
   msg::Ticket done_below() const { return entries_.empty() ? next_ : entries_.begin()->first; }
-  /// True if neither next() nor when_done() has anything to see to.
+  /// True if nothing waits or runs, and no other lane asks.
   bool idle() const { return entries_.empty() && early_.empty() && asked_.empty(); }
 
-  /// Every operation that has arrived and is not done, and what it waits for.
+  /// Every operation that has arrived and is not done, with the reason for its wait.
   std::vector<PendingOperation> pending() const;
-  /// What waits at the lane's door with this stamp, for pending().
+  /// The description of an operation that has arrived but has not started, for pending().
   PendingOperation describe(const msg::carry_out& arrived, std::string waits_for,
                             msg::Clock::time_point since) const;
 
@@ -89,7 +88,7 @@ class Timeline {
   void unblock(Entry& entry);
   void release_dependents(Entry& entry);
   bool free_for(msg::Object object, bool exclusive) const;
-  /// Something that `entry` waits for, for people.
+  /// One thing that `entry` waits for, as text for people.
   std::string obstacle(const Entry& entry) const;
 
   const std::function<bool(const msg::Wait&)> done_elsewhere_;

@@ -1,4 +1,4 @@
-// Whether memory that was given lies where its elements may lie.
+// The alignment check of memory that a caller gave.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace polychron {
 
-/// Adopted memory may begin anywhere; kernels read whole elements.
+/// True if the elements are aligned. Adopted memory may begin anywhere, but kernels read whole
+/// elements.
 inline bool aligned_for(DataType type, std::span<const std::byte> bytes) {
   const std::size_t element = is_packed(type) ? 1 : byte_size(type);
   return reinterpret_cast<std::uintptr_t>(bytes.data()) % element == 0;

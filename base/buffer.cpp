@@ -22,13 +22,12 @@ namespace {
 
 /// Stands before a buffer's bytes.
 struct Head {
-  std::byte* begin;  ///< of what operator new gave
-  std::size_t size;  ///< of the buffer: for AddressSanitizer, whose marks go before the memory does
+  std::byte* begin;  ///< of the memory from operator new
+  std::size_t size;  ///< of the buffer: to clear AddressSanitizer's marks before freeing
 };
 
-/// Memory at a multiple of Buffer::alignment, or null, in a piece of plain memory: for aligned
-/// memory glibc (2.36) looks at nothing that the thread keeps, and threads would wait for each
-/// other at each request.
+/// Memory at a multiple of Buffer::alignment, or null. Carved from unaligned memory: aligned
+/// allocation in glibc 2.36 bypasses the thread cache, so that threads contend on every request.
 std::byte* allocate(std::size_t size) {
   static_assert(__STDCPP_DEFAULT_NEW_ALIGNMENT__ >= sizeof(Head));
   if (size > SIZE_MAX - Buffer::alignment) return nullptr;
@@ -39,7 +38,7 @@ std::byte* allocate(std::size_t size) {
   auto* const bytes = begin + (Buffer::alignment - odd);
   const Head head{begin, size};
   std::memcpy(bytes - sizeof head, &head, sizeof head);
-  // Nobody's, before and behind.
+  // The gaps before and behind are not the caller's.
   ASAN_POISON_MEMORY_REGION(begin, Buffer::alignment - odd);
   ASAN_POISON_MEMORY_REGION(bytes + size, odd);
   return bytes;
@@ -54,7 +53,7 @@ void free_allocated(std::byte* bytes) {
 }
 
 #if defined(MADV_HUGEPAGE) && defined(MADV_POPULATE_WRITE)
-/// Whether a page of it is in memory already.
+/// True if this page is in memory already.
 bool is_there(std::byte* page) {
   unsigned char resident = 0;
   return ::mincore(page, page_bytes, &resident) == 0 && (resident & 1U) != 0;
@@ -67,20 +66,20 @@ void populate(std::byte* first, std::size_t bytes) {
 void populate_large_page(std::byte* first) {
   static LargePages pages;
   const bool large = pages.wanted();
-  // What the memory was before may have been told otherwise.
+  // An earlier use of this memory may have advised the opposite.
   static_cast<void>(::madvise(first, large_page_bytes, large ? MADV_HUGEPAGE : MADV_NOHUGEPAGE));
   const auto begin = std::chrono::steady_clock::now();
   populate(first, large_page_bytes);
   if (large) pages.came(std::chrono::steady_clock::now() - begin);
 }
 
-/// Memory from the system is empty until it is touched, page by page: weights of 100 MiB are 25,000
-/// faults, which took a third of the time from a file to a first result, and more on a virtual
-/// machine. So what is not small the system gives at once (Linux 5.14), and what is large in pages
-/// of 2 MiB, if it can, may ("madvise") and is fast with them. A piece whose ends are there, of
-/// memory that was used before, is left alone: to ask costs 40 us a MiB in small pages. Whatever
-/// the system answers, the memory is as good without. It is a piece at a time: meanwhile no other
-/// thread gets memory from the system or gives any back.
+/// Populates memory in advance. The system maps fresh memory page by page at first touch: 100 MiB
+/// of weights cause 25,000 faults, a third of the time from file to first result, more on a virtual
+/// machine. So all but small blocks are populated at once (Linux 5.14), and large ones in 2 MiB
+/// pages if the system can, may ("madvise") and is fast with them. A piece whose ends are mapped
+/// was used before and is skipped: asking costs 40 us for each MiB in small pages. Failures are
+/// ignored, as the memory works without. It works piece by piece, because each request blocks all
+/// other threads that map or unmap memory.
 void have_pages(std::byte* bytes, std::size_t size) {
   constexpr std::size_t small = 1U << 20U;
   if (size < small) return;

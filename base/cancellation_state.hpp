@@ -1,4 +1,4 @@
-// What the handles of a Cancellation share, and who listens to it.
+// The state that the handles of a Cancellation share, and its listeners.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 
 namespace polychron::detail {
 
-/// Written by whoever cancels; read by devices, and by callers that wait. Thread-safe.
+/// The thread that cancels writes it; devices and waiting callers read it. Thread-safe.
 class CancellationState {
  public:
   using Listener = std::function<void()>;
@@ -21,10 +21,10 @@ class CancellationState {
   }
 
   bool cancelled() const noexcept { return cancelled_.load(std::memory_order_acquire); }
-  /// Tells the listeners, on this thread.
+  /// Cancels, and calls the listeners on this thread.
   void cancel() noexcept;
 
-  /// Calls `listener` when it is cancelled, until unlisten(): not at once if it already is.
+  /// Calls `listener` on cancel(), until unlisten(). If it is already cancelled, does not call it.
   std::list<Listener>::iterator listen(Listener listener);
   /// When this returns, the listener is not running and will not run.
   void unlisten(std::list<Listener>::iterator listener);

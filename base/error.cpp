@@ -22,7 +22,7 @@ struct Error::State {
   std::string object;
   bool ran = true;
   std::optional<Error> cause;
-  std::size_t depth = 1;  // errors in the chain, this one included
+  std::size_t depth = 1;  // errors in the chain, including this one
   std::string text;       // what(): derived from the above by render()
 
   // "read of tensor 'logits' (ticket 9) failed: <message> <cause>"
@@ -52,7 +52,7 @@ Error::Error(ErrorKind kind, std::string message) {
 
 namespace detail {
 
-// Never destroyed: handles may go later than any static.
+// Never destroyed, as handles may outlive any static.
 const Error& out_of_memory_error() noexcept {
   static const Error& error = *new Error(ErrorKind::out_of_memory, "out of memory");
   return error;
@@ -99,7 +99,7 @@ Error Error::with_object(std::string object) const {
 }
 
 Error Error::caused_by(Error cause) const {
-  // Errors follow the data through any number of dispatches; the text must not.
+  // An error follows the data through any number of dispatches; its text must stay bounded.
   constexpr std::size_t most = 16;
   auto state = std::make_shared<State>(*state_);
   if (cause.state_->depth >= most) {

@@ -1,4 +1,4 @@
-// What is left of a runtime in a forked child: nothing, and a way to notice.
+// Detects a forked child, in which a runtime has no threads and must refuse calls.
 #include <pthread.h>
 
 #include <atomic>
@@ -11,7 +11,7 @@ namespace {
 
 std::atomic<std::uint32_t> generation{0};
 
-// Registered when the library is loaded: before there is a runtime to fork.
+// Registered when the library is loaded, before there is a runtime to fork.
 [[maybe_unused]] const int registered =
     pthread_atfork(nullptr, nullptr, [] { generation.fetch_add(1, std::memory_order_relaxed); });
 

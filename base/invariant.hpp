@@ -1,8 +1,8 @@
-// What must hold, said where it must: in every build, production's too.
+// Checks of invariants, in every build, production included.
 //
 // A broken invariant is a defect of this library, never a user's mistake. It is thrown, so that
-// whoever runs the code loses what it is about and nothing else: an actor its context, the compiler
-// its build, a call itself. It never goes on silently.
+// only the affected object is lost: an actor loses its context, the compiler its build, a call
+// fails. Execution never goes on silently.
 #pragma once
 
 #include <stdexcept>
@@ -28,7 +28,7 @@ namespace detail {
 [[noreturn]] void broken(const char* what_must_hold, const SourcePlace& where);
 }
 
-/// Throws BrokenInvariant, which names the place, unless `holds`. Costs one branch:
+/// Throws BrokenInvariant with the place in the code unless `holds`. Costs one branch.
 /// `what_must_hold` is a literal, such as "a turn is issued once".
 inline void ensure(bool holds, const char* what_must_hold,
                    const SourcePlace& where = SourcePlace::current(__builtin_FILE(),

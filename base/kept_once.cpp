@@ -14,7 +14,7 @@ namespace polychron {
 
 namespace {
 
-/// A place in the table takes a tenth of it.
+/// An entry of the table takes a tenth of this.
 constexpr std::size_t least_bytes = 1024;
 
 class Table {
@@ -44,14 +44,14 @@ class Table {
   std::size_t next_sweep_ = 64;
 };
 
-/// Never destroyed: graphs may go later than any static.
+/// Never destroyed, as graphs may outlive any static.
 Table& table() {
   static Table& table = *new Table;
   return table;
 }
 
-// A fork waits until nobody is in the table: its child would find the lock taken for ever.
-// Registered when the library is loaded, before there is a runtime to fork.
+// A fork waits until no thread holds the table's lock, which the child would otherwise find locked
+// for ever. Registered when the library is loaded, before there is a runtime to fork.
 [[maybe_unused]] const int registered =
     pthread_atfork([] { table().lock(); }, [] { table().unlock(); }, [] { table().unlock(); });
 

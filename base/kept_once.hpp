@@ -1,5 +1,5 @@
-// Constants that are alike, in memory once: those of models that are loaded more than once, and
-// what kernels make of them.
+// Keeps equal constants in memory once: those of models loaded several times, and the layouts that
+// kernels make of them.
 #pragma once
 
 #include <memory>
@@ -8,18 +8,17 @@
 
 namespace polychron {
 
-/// Bytes that nobody writes any more.
+/// Immutable bytes.
 using KeptBytes = std::shared_ptr<const Buffer>;
 
-/// Others with the same content that somebody in this process holds; else `bytes`, which are found
-/// from here on as long as somebody holds them. Compares all of the content: who knows how content
-/// is looked up cannot make a model whose weights another one gets. Small ones are not looked for.
-/// Reads the bytes once or twice; blocks for no longer than others look up a place. Thread-safe,
-/// also in a process that was forked while others were in here.
+/// Returns an equal block that this process already holds; otherwise `bytes`, which later calls
+/// find as long as they are held. Compares the whole content, so that a crafted hash collision
+/// cannot give one model the weights of another. Small blocks are not looked up. Reads the bytes
+/// once or twice; blocks only while other threads look up an entry. Thread-safe, also in a child
+/// forked during a call.
 KeptBytes kept_once(KeptBytes bytes);
 
-/// By which they are looked up: of all bytes, as constants that differ in one place only are
-/// common.
+/// The hash for the lookup, over all bytes: constants that differ in one place only are common.
 std::size_t content_digest(const Buffer& bytes);
 
 }  // namespace polychron

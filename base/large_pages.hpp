@@ -1,4 +1,4 @@
-// The pieces in which large memory is asked for, and when these should be large pages.
+// Splits large memory into pieces, and decides when to ask for large pages.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace polychron {
 
 inline constexpr std::size_t page_bytes = 4096, large_page_bytes = 2U << 20U;
 
-/// Calls f(address, bytes) for the whole pages of memory, piece by piece: what lies between two
-/// multiples of large_page_bytes is one.
+/// Calls f(address, bytes) for the whole pages of memory, piece by piece. A piece lies between two
+/// multiples of large_page_bytes.
 template <class F>
 void each_piece(std::uintptr_t begin, std::size_t size, F&& f) {
   const std::uintptr_t end = (begin + size) / page_bytes * page_bytes;
@@ -24,25 +24,25 @@ void each_piece(std::uintptr_t begin, std::size_t size, F&& f) {
   }
 }
 
-/// Large pages are asked for as long as they come fast: a large page is one fault instead of 512.
-/// But a hypervisor to which the system gives free memory back gets it in pieces of that size
-/// (Linux's free page reporting), and has to find it again once it is touched, which took 2 ms a
-/// MiB; small pages came from what had never been given back, and took 0.3. Thread-safe.
+/// Asks for large pages as long as they come fast: a large page is one fault instead of 512. They
+/// can be slow: with free page reporting Linux returns free memory to the hypervisor in pieces of
+/// that size, and getting them back took 2 ms for each MiB. Small pages came from memory that was
+/// never returned, and took 0.3 ms. Thread-safe.
 class LargePages {
  public:
-  /// A page that takes longer was not at hand: one that is takes 0.1 ms to be filled with zeros.
+  /// A page that takes longer was not free: zeroing a free one takes 0.1 ms.
   static constexpr std::chrono::microseconds slow{1000};
-  /// After a slow one so many pages are small ones: a slow one for 128 MiB is no harm.
+  /// After a slow page so many pieces use small pages: one slow page for 128 MiB does no harm.
   static constexpr int pause = 63;
 
-  /// Whether the next one should be large.
+  /// True if the next piece should be a large page.
   bool wanted() {
-    // Who looks at the same time as others may take one more or less for small.
+    // Concurrent threads may make the count off by one, which is harmless.
     if (small_.load(std::memory_order_relaxed) <= 0) return true;
     small_.fetch_sub(1, std::memory_order_relaxed);
     return false;
   }
-  /// A large one took so long to come.
+  /// Reports the time that a large page took.
   void came(std::chrono::nanoseconds took) {
     if (took > slow) small_.store(pause, std::memory_order_relaxed);
   }

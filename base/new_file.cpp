@@ -27,7 +27,7 @@ Error failure(int code) {
 NewFile::NewFile(const fs::path& place) : place_(place.string()) {
   std::error_code error;
   const auto status = fs::status(place, error);
-  // A rename would replace a device or a pipe.
+  // Refuse these: a rename would replace a device or a pipe.
   if (fs::exists(status) && !fs::is_regular_file(status))
     throw Error(ErrorKind::operation_error, "it is not a regular file");
   if (fs::is_symlink(place, error)) {
@@ -35,8 +35,8 @@ NewFile::NewFile(const fs::path& place) : place_(place.string()) {
     if (!error) place_ = target.string();  // a link that leads nowhere is replaced
   }
   const auto folder = place_.substr(0, place_.rfind('/') + 1);
-  // Another process with this number, seen from another machine or container, may write here too:
-  // then the name is taken, and the next one is tried.
+  // A process with the same number on another machine or in another container may write here too.
+  // Its name is then taken, and the loop tries the next one.
   static std::atomic<std::uint64_t> files{0};
   constexpr int tries = 1000;
   for (int i = 0; i < tries && descriptor_ < 0; ++i) {
@@ -63,7 +63,7 @@ void NewFile::write(std::span<const std::byte> bytes) {
 }
 
 void NewFile::close() {
-  // Some file systems say only now that there was no room.
+  // Some file systems report a full disk only on close.
   if (descriptor_ >= 0 && ::close(std::exchange(descriptor_, -1)) != 0) throw failure(errno);
 }
 

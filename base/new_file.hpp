@@ -9,14 +9,14 @@
 
 namespace polychron {
 
-/// A file beside its place, under a name that nothing else has, until it is put there. Used by one
-/// thread; any number may write to one place at once, and the last that puts its file there stays.
+/// A file next to its target under a unique name, until it is moved there. One thread uses it.
+/// Several may write the same target at once: the last move wins.
 class NewFile {
  public:
-  /// Makes it, empty. Where a symbolic link is in its place, it will replace what that leads to.
-  /// Throws operation_error, also if a directory, a device or a pipe is there.
+  /// Creates it, empty. If the target is a symbolic link, it will replace the file that the link
+  /// leads to. Throws operation_error, also if the target is a directory, a device or a pipe.
   explicit NewFile(const std::filesystem::path& place);
-  /// Removes it, unless it was put in its place.
+  /// Removes it, unless it was moved to its target.
   ~NewFile();
   NewFile(NewFile&& other) noexcept
       : place_(std::move(other.place_)),
@@ -25,20 +25,21 @@ class NewFile {
         there_(std::exchange(other.there_, false)) {}
   NewFile& operator=(NewFile&&) = delete;
 
-  /// Where it is now.
+  /// Its current path.
   const std::string& path() const noexcept { return path_; }
-  /// Adds to it. Throws operation_error.
+  /// Appends bytes. Throws operation_error.
   void write(std::span<const std::byte> bytes);
-  /// Nothing is written after this. Throws operation_error.
+  /// Closes it; no write may follow. Throws operation_error.
   void close();
-  /// Closes it and puts it in its place. Throws operation_error.
+  /// Closes it and moves it to its target. Throws operation_error.
   void put_in_place();
 
  private:
-  /// As text: a path of libstdc++ 12 does not survive that it finds no memory while it is changed.
+  /// Strings, as std::filesystem::path of libstdc++ 12 breaks if an allocation fails while it
+  /// changes.
   std::string place_, path_;
   int descriptor_ = -1;
-  bool there_ = false;  ///< it has not been put in its place
+  bool there_ = false;  ///< not yet moved to its target
 };
 
 }  // namespace polychron

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "fuzz/site.hpp"
-#include "tools/command.hpp"
+#include "tools/program.hpp"
 
 namespace {
 

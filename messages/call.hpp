@@ -1,7 +1,8 @@
-// WHAT a client may ask of a context: a Call is a plain value, and can be written down
-// (messages/wire.hpp). What only this process can hold goes beside it (messages/local_part.hpp).
+// The calls of a client to a context. A Call is a plain value, which can be serialized
+// (messages/wire.hpp). The parts that only this process can hold travel beside it
+// (messages/local_part.hpp).
 //
-// Each alternative is described once, here: its fields and what it is called.
+// This is the one place that describes each call: its fields and its name.
 #pragma once
 
 #include <memory>
@@ -18,7 +19,7 @@
 
 namespace polychron::msg {
 
-/// A new tensor, of zeros; or with `constant` one that keeps these bytes.
+/// Create a tensor of zeros, or with `constant` one that keeps these bytes.
 struct CreateTensor {
   static constexpr const char* name = "create_tensor";
   TensorId tensor = 0;
@@ -34,24 +35,24 @@ struct WriteTensor {
   std::string label;
   Deadline deadline;
 };
-/// Copy the contents into what was lent for it.
+/// Copy the contents into the lent buffer.
 struct ReadTensor {
   static constexpr const char* name = "read";
   TensorId tensor = 0;
 };
-/// Tell the error that the tensor has by then, if any.
+/// Answer with the tensor's error at this turn, if any.
 struct QueryError {
   static constexpr const char* name = "error";
   TensorId tensor = 0;
 };
-/// Rent the memory out.
+/// Lease the memory to the caller.
 struct LendTensor {
   static constexpr const char* name = "export";
   TensorId tensor = 0;
   LeaseId lease = 0;
   LeaseMode mode = LeaseMode::wait;
 };
-/// By the holder: the memory is the tensor's again.
+/// From the lease's holder: give the memory back to the tensor.
 struct ReturnLease {
   static constexpr const char* name = "return of a lease";
   TensorId tensor = 0;
@@ -69,24 +70,24 @@ struct Dispatch {
   std::string label;
   Deadline deadline;
 };
-/// Run a graph on the buffers that were lent for it.
+/// Run a graph on the lent buffers.
 struct Compute {
   static constexpr const char* name = "compute";
   GraphId graph = 0;
   std::string label;
   Deadline deadline;
 };
-/// Compile a description, and make it known as `graph`.
+/// Compile a description, and register it as `graph`.
 struct Build {
   static constexpr const char* name = "build";
   GraphId graph = 0;
-  std::shared_ptr<const ops::Graph> description;  ///< once it is compiled its outline
+  std::shared_ptr<const ops::Graph> description;  ///< after compilation: its outline
 };
 struct DestroyGraph {
   static constexpr const char* name = "destroy of a graph";
   GraphId graph = 0;
 };
-/// An error that was thrown already: error scopes see it too.
+/// An error that a call threw already, for the error scopes.
 struct Report {
   static constexpr const char* name = "report";
   Error error{ErrorKind::internal, ""};
@@ -99,15 +100,15 @@ struct PushScope {
 struct PopScope {
   static constexpr const char* name = "pop_error_scope";
 };
-/// Who hears errors that no scope takes.
+/// Set the handler of errors that no scope takes.
 struct SetErrorHandler {
   static constexpr const char* name = "on_uncaptured_error";
 };
-/// What every lane has, and what keeps it waiting.
+/// List the waiting operations of every lane, with their reasons.
 struct AskPending {
   static constexpr const char* name = "pending";
 };
-/// Everything pending is rejected, everything is freed.
+/// Reject everything pending, and free everything.
 struct DestroyContext {
   static constexpr const char* name = "destroy of the context";
 };
@@ -116,7 +117,7 @@ using Call = std::variant<Dispatch, WriteTensor, ReadTensor, CreateTensor, Query
                           ReturnLease, DestroyTensor, Compute, Build, DestroyGraph, Report,
                           PushScope, PopScope, SetErrorHandler, AskPending, DestroyContext>;
 
-/// What a call is called, for people.
+/// The name of a call, for people.
 inline const char* name_of(const Call& call) {
   return std::visit([](const auto& alternative) { return alternative.name; }, call);
 }

@@ -1,4 +1,4 @@
-// How the parts of calls and outcomes that are no plain values are written: by what they hold.
+// Serializes the parts of calls and outcomes that are not plain values, by their content.
 #pragma once
 
 #include "messages/call.hpp"
@@ -7,7 +7,7 @@
 
 namespace polychron::msg::wire {
 
-/// Those that the specification spells.
+/// Enumerations that have a name in the specification.
 template <class E>
 requires(!ops::spellings<E>.empty()) struct Enumeration<E> {
   static constexpr std::size_t count = ops::spellings<E>.size();
@@ -28,13 +28,13 @@ template <>
 struct Enumeration<ops::Value::Kind> {
   static constexpr std::size_t count = 3;
 };
-/// Which operators there are is for whoever compiles the graph.
+/// The compiler, not the codec, checks that the operator exists.
 template <>
 struct Enumeration<ops::OpId> {
   static constexpr std::size_t count = std::size_t{1} << 16U;
 };
 
-/// What is kept of contents.
+/// The part of contents that is kept.
 enum class Kept : std::uint8_t { nothing, bytes, size };
 template <>
 struct Enumeration<Kept> {
@@ -62,8 +62,9 @@ inline std::optional<Buffer> read_contents(Reader& reader) {
   return Buffer(reader.zeros());
 }
 
-/// A payload is its bytes; of bytes that are still in the caller's hands, who may leave with them,
-/// only their number. What is read owns them, and takes nothing of a budget.
+/// A payload is written as its bytes. If the caller still owns the bytes, it may leave with them,
+/// so only their number is written. A payload that is read owns its bytes, and takes nothing from a
+/// budget.
 template <>
 struct Codec<PayloadRef> {
   static void write(Writer& writer, const PayloadRef& payload) {
@@ -105,7 +106,7 @@ struct Codec<std::shared_ptr<const ops::Graph>> {
   }
 };
 
-/// An error is its chain.
+/// An error is written as its chain.
 template <>
 struct Codec<Error> {
   static void write(Writer& writer, const Error& error) {
@@ -123,7 +124,7 @@ struct Codec<Error> {
 
  private:
   static Error read(Reader& reader, int depth) {
-    constexpr int most = 64;  // of what was written: 17; of what an attacker makes up: no more
+    constexpr int most = 64;  // written chains have at most 17; bounds forged ones
     if (depth > most) Reader::malformed();
     ErrorKind kind{};
     std::string message, operation, label, object;

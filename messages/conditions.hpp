@@ -1,4 +1,4 @@
-// On what condition an operation starts, when its turn has come.
+// The conditions under which an operation may start at its turn.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 namespace polychron::msg {
 
 using Clock = std::chrono::steady_clock;
-/// Where the actors of a context take the time from.
+/// The clock of a context's actors.
 using Now = std::function<Clock::time_point()>;
 /// Latest start, on the context's clock.
 using Deadline = std::optional<Clock::time_point>;
@@ -24,7 +24,7 @@ struct Conditions {
   CancellationRef cancellation;
 };
 
-/// Why what has not started at `now` must not start, if it must not.
+/// The error that keeps an operation from starting at `now`, or nullopt.
 inline std::optional<Error> unmet(const Conditions& conditions, const Now& now) {
   if (conditions.cancellation && conditions.cancellation->cancelled())
     return Error(ErrorKind::aborted, "it was cancelled");

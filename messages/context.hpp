@@ -1,5 +1,5 @@
-// The context protocol: the calls of clients, in the order in which they are made, and what the
-// actors of the context report.
+// The context protocol: the calls of clients in call order, and the reports of the context's
+// actors.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@
 
 namespace polychron::msg {
 
-/// From a port: a call, and what goes with it.
+/// From a port: a call and its local part.
 struct submit {
   Call call;
   LocalPart local;
 };
-/// From the compiler: the plan of a graph, or why there is none.
+/// From the compiler: the plan of a graph, or an error.
 struct compiled {
   Build call;
   BuildReply reply;
@@ -28,7 +28,7 @@ struct operation_failed {
   Ticket ticket = 0;
   Error error;
 };
-/// From a lane: everything before the fence that belongs to it is done.
+/// From a lane: all operations of the fence's interval are done.
 struct fence_passed {
   std::uint64_t id = 0;
 };
@@ -40,7 +40,7 @@ struct tensor_gone {
 struct graph_gone {
   GraphId graph = 0;
 };
-/// From any actor of this context: one of its handlers threw, which none may, or its device is
+/// From any actor of this context: one of its handlers threw, which is a defect, or its device is
 /// gone. The actor ends, and the context with it.
 struct actor_failed {
   std::string message;

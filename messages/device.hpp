@@ -1,8 +1,8 @@
 // The protocol of a lane's device actor. Never leaves the process.
 //
 // Every turn of a lane reaches its device actor exactly once, in a carry_out; the device carries
-// operations out in order of their turns, whatever order they arrive in. The rest is taken as it
-// comes.
+// operations out in order of their turns, whatever their order of arrival. It handles all other
+// messages as they arrive.
 #pragma once
 
 #include <vector>
@@ -13,19 +13,19 @@
 
 namespace polychron::msg {
 
-/// From the context: the operation of this turn, and its caller's place.
+/// From the context: the operation of this turn, and its permit.
 struct carry_out {
   Stamp stamp;
   Operation operation;
   Place place;
 };
-/// From another lane: tell it `reached` when what this lane does to the object up to the turn is
-/// done.
+/// From another lane: send it `reached` once this lane has done its operations on the object up to
+/// the turn.
 struct await_turn {
   Wait wait;
   std::uint32_t lane = 0;
 };
-/// From another lane: it has done what was waited for.
+/// From another lane: it has done the operations of that wait.
 struct reached {
   Wait wait;
 };
@@ -34,11 +34,11 @@ struct end_lease {
   Ticket turn = 0;
   bool revoked = false;
 };
-/// From the context: add what waits here to the survey.
+/// From the context: add this lane's waiting operations to the survey.
 struct survey_lane {
   std::shared_ptr<Survey> survey;
 };
-/// Before anything else: the lanes of the context, this one among them.
+/// The first message: all lanes of the context, including this one.
 struct meet;
 
 }  // namespace polychron::msg

@@ -1,4 +1,4 @@
-// The fields of a plain struct, for whatever walks all values alike: printing, writing to bytes.
+// The fields of a plain struct, for generic code such as printing and serialization.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,8 @@ constexpr std::size_t arity() {
 
 }  // namespace detail
 
-/// Calls `f(field...)` with all fields of `value`: a plain aggregate of up to eight, or the
-/// attributes of an operator with a base, whose fields are in a table.
+/// Calls `f(field...)` with all fields of `value`: a plain aggregate of up to eight fields, or an
+/// operator's attributes with a base class, whose fields are in a table.
 template <class T, class F>
 decltype(auto) with_fields(T& value, F&& f) {
   constexpr auto n = detail::arity<std::remove_const_t<T>>();

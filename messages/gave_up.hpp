@@ -1,4 +1,4 @@
-// What becomes of a write whose caller does not wait any longer for its bytes to be taken.
+// The outcome of a write whose caller stopped waiting for the device to take its bytes.
 #pragma once
 
 #include <string>

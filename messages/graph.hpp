@@ -1,4 +1,4 @@
-// The graph protocol: what a graph actor may be told, by its context and by the lanes.
+// The graph protocol: the messages to a graph actor from its context and the lanes.
 #pragma once
 
 #include "messages/local_part.hpp"
@@ -12,14 +12,14 @@ struct expect_of_graph {
   Ticket ticket = 0;
   BatchDebt batch;
 };
-/// From the context: refuse nothing that was called before, and end when a lane has freed the plan.
+/// From the context: let earlier calls finish, and end when a lane has freed the plan.
 struct destroy_graph {};
 /// From a lane: the operation of `ticket` changed the graph's state.
 struct graph_became {
   Ticket ticket = 0;
   Outcome outcome;
 };
-/// From a lane: the compute of `ticket` is over, and was answered.
+/// From a lane: the compute of `ticket` is done and answered.
 struct graph_answered {
   Ticket ticket = 0;
 };

@@ -1,4 +1,4 @@
-// How long operations of a lane are known to take: who waits may run what is short.
+// Duration classes of a lane's operations. A waiting caller may run short ones itself.
 #pragma once
 
 #include <chrono>
@@ -9,10 +9,10 @@ namespace polychron::msg {
 
 enum class Length : std::uint8_t { unknown, brief, little };
 
-/// Some wake-ups of a thread, and less than one.
+/// The time of a few thread wake-ups, and less than one wake-up.
 inline constexpr auto longest_brief = std::chrono::microseconds(250);
 inline constexpr auto longest_little = std::chrono::microseconds(15);
-/// Of tensors, which are zeroed, copied or freed at some 5 bytes in a nanosecond.
+/// The tensor sizes of these classes: zeroing, copying and freeing take about 1 ns for 5 bytes.
 inline constexpr std::size_t largest_brief = 1U << 18U;
 inline constexpr std::size_t largest_little = 1U << 16U;
 

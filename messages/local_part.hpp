@@ -1,5 +1,4 @@
-// What goes with a Call and only this process can hold: the place among the operations in flight,
-// who is to be answered, and what was lent.
+// The parts of a Call that only this process can hold: the permit, the reply, and lent buffers.
 #pragma once
 
 #include <functional>
@@ -19,7 +18,7 @@
 
 namespace polychron::msg {
 
-/// What a successful build tells the caller.
+/// The reply of a successful build.
 struct Built {
   NamedDescriptors inputs, outputs;
   std::vector<std::string> plan;
@@ -32,7 +31,7 @@ struct Grant {
   LeaseRef lease;
   Promise<void> reply;
 };
-/// A build's answer, and the bytes of the description until it is compiled.
+/// A build's reply, and the reserved bytes of the description until it is compiled.
 struct BuildReply {
   Promise<Built> reply;
   std::shared_ptr<Reservation> description_bytes;
@@ -40,13 +39,13 @@ struct BuildReply {
 using ErrorReply = Promise<std::optional<Error>>;
 using PendingReply = Promise<std::vector<PendingOperation>>;
 
-/// Who hears errors that no scope takes. What it captured is the user's, and goes where callbacks
-/// run: the last share but those of callbacks is posted there. Movable; one owner.
+/// The handler of errors that no scope takes. Its captures belong to the user, so they must be
+/// destroyed where callbacks run: the destructor posts its share there. Movable; one owner.
 class ErrorHandler {
  public:
   struct Function final : polychron::detail::Deferred {
     explicit Function(std::function<void(const Error&)> f) : call(std::move(f)) {}
-    void run() override {}  // it has come to be dropped
+    void run() override {}  // posted only to be dropped there
     const std::function<void(const Error&)> call;
   };
   ErrorHandler() = default;
@@ -54,7 +53,7 @@ class ErrorHandler {
                std::shared_ptr<const polychron::detail::Origin> origin)
       : function_(std::make_shared<Function>(std::move(call))), origin_(std::move(origin)) {}
   ErrorHandler(ErrorHandler&&) noexcept = default;
-  ErrorHandler(const ErrorHandler&) noexcept {}  // CAF wants messages that can be copied
+  ErrorHandler(const ErrorHandler&) noexcept {}  // CAF requires copyable messages
   ErrorHandler& operator=(ErrorHandler other) noexcept {
     function_.swap(other.function_);
     origin_.swap(other.origin_);
@@ -64,7 +63,7 @@ class ErrorHandler {
     if (function_) origin_->post(std::move(function_));
   }
   explicit operator bool() const noexcept { return function_ != nullptr; }
-  /// For a callback that calls it.
+  /// A share for a callback that calls the handler.
   std::shared_ptr<const Function> share() const noexcept { return function_; }
 
  private:
@@ -72,7 +71,7 @@ class ErrorHandler {
   std::shared_ptr<const polychron::detail::Origin> origin_;
 };
 
-/// Whom to answer: of each call at most one.
+/// The reply of a call; each call has at most one.
 using Reply = std::variant<std::monostate, Promise<void>, ReadRef, BatchRef, Grant, BuildReply,
                            ErrorReply, PendingReply, ErrorHandler>;
 

@@ -1,4 +1,4 @@
-// A tensor's memory and the bytes of the budget that it takes, which live and die together.
+// A tensor's memory together with its reserved bytes of the budget.
 #pragma once
 
 #include <memory>
@@ -8,14 +8,14 @@
 
 namespace polychron::msg {
 
-/// Has one owner at any time: the tensor's slot, or a lease, which takes it over while it is out.
+/// Has one owner at any time: the tensor's slot, or the lease while it is out.
 struct Memory {
   std::unique_ptr<kernels::Storage> storage;
   Reservation reservation;
 };
 
-/// Bytes that are kept as they came, and what they take of the budget: a constant tensor's, shared
-/// with the graphs that are built from it.
+/// Immutable bytes and their reservation: those of a constant tensor, shared with the graphs that
+/// are built from it.
 struct CountedBytes {
   Buffer bytes;
   Reservation reservation;

@@ -1,5 +1,5 @@
-// Where a recorder listens: everything that the actors of a context send, receive and finish passes
-// through the hooks of actors/actor.hpp and of the port, and from there to an Observer.
+// The interface of a recorder. The hooks of actors/actor.hpp and of the port pass everything that a
+// context's actors send, receive and finish to an Observer.
 #pragma once
 
 #include <cstddef>
@@ -28,53 +28,54 @@ struct AllMessages<MessageList<As...>, MessageList<Bs...>, Rest...>
     : AllMessages<MessageList<As..., Bs...>, Rest...> {};
 }  // namespace detail
 
-/// Any message of any protocol, to look at while the hook runs.
+/// Any message of any protocol, valid while the hook runs.
 using MessageView = detail::AllMessages<messages_of<context_actor>, messages_of<device_actor>,
                                         messages_of<tensor_actor>, messages_of<graph_actor>,
                                         messages_of<compiler_actor>>::View;
 
-/// An actor: CAF's number of it; 0 for a caller's thread.
+/// CAF's number of an actor; 0 for a caller's thread.
 using ActorId = std::uint64_t;
 
-/// Called on the thread that sends or receives, in the middle of its work: must not block, throw or
-/// send. Several threads call at once.
+/// Called on the sending or receiving thread, in the middle of its work: must not block, throw or
+/// send. Several threads call it at once.
 class Observer {
  public:
   virtual ~Observer() = default;
-  /// `kind`: "tensor"; `label`: what it was called, or empty.
+  /// `kind` is for example "tensor"; `label` is the object's label, or empty.
   virtual void started(ActorId actor, const char* kind) noexcept = 0;
   virtual void ended(ActorId actor) noexcept = 0;
-  /// Before the receiver can have it.
+  /// Called before the receiver can have it.
   virtual void sent(ActorId from, ActorId to, const MessageView& message) noexcept = 0;
-  /// Before its handler runs, and after. A handler may have moved from the message by then.
+  /// Called before the handler runs, and after it. The handler may have moved from the message by
+  /// then.
   virtual void received(ActorId by, const MessageView& message) noexcept = 0;
   virtual void finished(ActorId by, const MessageView& message) noexcept = 0;
-  /// A lane's operation has its turn: now it is carried out, or not run for a reason.
+  /// A lane's operation has its turn: the lane now carries it out, or skips it for a reason.
   virtual void has_turn(ActorId lane, const carry_out& operation) noexcept = 0;
-  /// A context is about to do what is asked of it, which it does not once it is lost.
+  /// A context is about to carry out a call, which it does only while it is not lost.
   virtual void takes(ActorId /*context*/, const submit& /*call*/) noexcept {}
-  /// A lane is about to answer a read or a compute: with these bytes, or because of this. Or a
-  /// write whose caller waited: it leaves the tensor as it was.
+  /// A lane is about to answer a read or a compute with these bytes or this error; or a write whose
+  /// caller waited and that leaves the tensor as it was.
   virtual void answers(ActorId /*lane*/, Ticket /*ticket*/, const std::optional<Error>& /*error*/,
                        std::span<const Buffer> /*results*/) noexcept {}
-  /// A tensor is destroyed, and its actor is about to reject what it owes for the operation of
-  /// `ticket`, unless a lane is at it.
+  /// The actor of a destroyed tensor is about to reject its reply for the operation of `ticket`,
+  /// unless a lane is working on it.
   virtual void rejects(ActorId /*tensor*/, Ticket /*ticket*/) noexcept {}
-  /// The context is lost from now on, and `by` was the first to say so: a lane by the operation of
-  /// `ticket`, the context's actor, or a caller's thread.
+  /// The context is lost from now on. `by` reported it first: a lane in the operation of `ticket`,
+  /// the context's actor, or a caller's thread.
   virtual void loses(ActorId /*by*/, Ticket /*ticket*/) noexcept {}
-  /// From now on nothing of the context is told, for a while or for ever.
+  /// From now on the context's events are not reported, for a while or for ever.
   virtual void left_out() noexcept {}
-  /// An actor has looked and found that the context is lost: it leaves what it was told alone.
+  /// An actor found that the context is lost, and ignores the message.
   virtual void finds_lost(ActorId /*by*/) noexcept {}
-  /// The operation of `ticket` failed, and the context's actor is not there any more to be told.
+  /// The operation of `ticket` failed after the context's actor had ended.
   virtual void unheard(ActorId /*lane*/, Ticket /*ticket*/, const Error& /*error*/) noexcept {}
-  /// A lane takes memory back that was lent by the operation of `ticket`, with what is in it now.
+  /// A lane takes back the memory that the operation of `ticket` lent, with its current content.
   virtual void takes_back(ActorId /*lane*/, Ticket /*ticket*/,
                           std::span<const std::byte> /*bytes*/) noexcept {}
-  /// It is over, or goes on as a lease does. Its message may have been moved from.
+  /// The operation is over, or goes on as a lease does. Its message may be moved-from.
   virtual void carried_out(ActorId /*lane*/, Ticket /*ticket*/) noexcept {}
-  /// Whether lanes should take the time of each step of a plan, and tell it before the end.
+  /// True if lanes should time each step of a plan, and report the times before the end.
   virtual bool wants_steps() const noexcept { return false; }
   virtual void steps_taken(ActorId /*lane*/, Ticket /*ticket*/, const GraphSlot& /*graph*/,
                            std::span<const double> /*seconds*/) noexcept {}

@@ -1,7 +1,7 @@
-// WHAT a lane of the device timeline is to do at a turn: an Operation. Never leaves the process.
+// Operations: the work of a lane of the device timeline at one turn. They never leave the process.
 //
-// Each alternative is described once, here: what it is called, its label, and its footprint, which
-// is what it touches and whether it changes it. Everything about order follows from footprints.
+// This is the one place that describes each operation: its name, its label, and its footprint. The
+// footprint is the set of objects that it reads or changes; all ordering follows from it.
 #pragma once
 
 #include <string>
@@ -35,7 +35,7 @@ struct Write {
     touch(tensor.get(), true);
   }
 };
-/// Answer the loan with a copy of the contents.
+/// Answer the loan with a copy of the tensor's contents.
 struct Read {
   static constexpr const char* name = "read";
   TensorRef tensor;
@@ -45,7 +45,8 @@ struct Read {
     touch(tensor.get(), false);
   }
 };
-/// Tell the tensor's actor that its turn has come: by then it has heard of every outcome before.
+/// Tell the tensor's actor that the query's turn has come. By then the actor knows all earlier
+/// outcomes.
 struct Query {
   static constexpr const char* name = "error";
   TensorRef tensor;
@@ -54,7 +55,7 @@ struct Query {
     touch(tensor.get(), false);
   }
 };
-/// Move the memory into the lease; under way until the lease ends.
+/// Move the memory into the lease; unfinished until the lease ends.
 struct Lend {
   static constexpr const char* name = "export";
   TensorRef tensor;
@@ -73,7 +74,7 @@ struct Release {
     touch(tensor.get(), true);
   }
 };
-/// Account for the plan of a graph that was compiled.
+/// Account for the memory of a compiled graph's plan.
 struct Load {
   static constexpr const char* name = "build";
   GraphRef graph;
@@ -108,7 +109,7 @@ struct Compute {
     touch(graph.get(), false);
   }
 };
-/// An operation that was refused when its outputs existed: they carry the error.
+/// Tag the outputs of a refused operation with its error.
 struct Fail {
   static constexpr const char* name = "failed operation";
   Tensors outputs;
@@ -127,7 +128,7 @@ struct Unload {
     touch(graph.get(), true);
   }
 };
-/// Tell the context when this lane has done the operations from ticket `first` to here. A lease
+/// Tell the context once this lane has done its operations from ticket `first` to here. A lease
 /// counts as done when it is granted.
 struct Fence {
   static constexpr const char* name = "fence";
@@ -150,24 +151,24 @@ constexpr auto names_of(std::type_identity<std::variant<Ops...>>) {
   return std::array<const char*, sizeof...(Ops)>{Ops::name...};
 }
 }  // namespace detail
-/// What each kind is called, for people; by the index of the alternative.
+/// The name of each kind, for people, by the index of the alternative.
 inline constexpr auto operation_names = detail::names_of(std::type_identity<Operation>{});
 
 inline const char* name_of(const Operation& operation) {
   return operation_names[operation.index()];
 }
 
-/// A stamp's weight: of a run of a graph, or of what is done in passing. `bytes`: of the tensor.
+/// A stamp's weight: of a graph run, or of a small operation. `bytes` is the tensor's size.
 inline constexpr std::uint64_t weight_of_run = 16;
 template <class O>
 constexpr std::uint64_t weight_of(std::size_t bytes = 0) {
   constexpr bool runs = std::is_same_v<O, op::Dispatch> || std::is_same_v<O, op::Compute>;
-  // A write hands its bytes over.
+  // A write moves its bytes, without a copy.
   constexpr bool copies = std::is_same_v<O, op::Allocate> || std::is_same_v<O, op::Read>;
   return runs || (copies && bytes > largest_brief) ? weight_of_run : 1;
 }
 
-/// The tensor or graph that it is about, or "".
+/// The tensor or graph concerned, or "".
 inline std::string object_of(const Operation& operation) {
   return std::visit(
       [](const auto& o) -> std::string {
@@ -181,7 +182,7 @@ inline std::string object_of(const Operation& operation) {
       operation);
 }
 
-/// Calls `touch(Object, bool changes)` for everything that it touches.
+/// Calls `touch(Object, bool changes)` for each object in the footprint.
 template <class F>
 void footprint_of(const Operation& operation, F touch) {
   std::visit([&](const auto& o) { o.touches(touch); }, operation);

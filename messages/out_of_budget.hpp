@@ -1,4 +1,4 @@
-// Taking bytes of a context's budget, or saying what is left of it.
+// Reserves bytes of a context's budget, with an error that says how much is left.
 #pragma once
 
 #include <algorithm>
@@ -17,13 +17,13 @@ inline Error out_of_budget(const Budget& budget, std::uint64_t bytes) {
                    " left of the context's " + describe_bytes(budget.limit()));
 }
 
-/// Takes `bytes`; else out_of_memory.
+/// Reserves `bytes`, or gives out_of_memory.
 inline Result<Reservation> reserve(const std::shared_ptr<Budget>& budget, std::uint64_t bytes) {
   if (auto reservation = Reservation::take(budget, bytes)) return std::move(*reservation);
   return out_of_budget(*budget, bytes);
 }
 
-/// Takes what `plan` keeps; else out_of_memory.
+/// Reserves what `plan` keeps, or gives out_of_memory.
 inline Result<ConstantsReservation> reserve_constants(const std::shared_ptr<Budget>& budget,
                                                       const kernels::Plan& plan) {
   const auto shared = plan.constants();

@@ -1,5 +1,5 @@
-// WHAT became of a tensor or graph: a lane tells the object's actor when a state changes, and only
-// then. An Outcome is a plain value, and can be written down.
+// Outcomes: the new state of a tensor or graph. A lane tells the object's actor when a state
+// changes, and only then. An Outcome is a plain value, which can be serialized.
 #pragma once
 
 #include <variant>
@@ -9,11 +9,12 @@
 
 namespace polychron::msg {
 
-/// The tensor holds what was called for; the graph's plan is there.
+/// The tensor has its contents; the graph's plan is loaded.
 struct Ready {
   static constexpr const char* name = "ready";
 };
-/// The tensor cannot be read as data, or never came to be; the graph's plan could not be loaded.
+/// The tensor's contents are errored, or its creation failed; or the graph's plan could not be
+/// loaded.
 struct Errored {
   static constexpr const char* name = "errored";
   Error error{ErrorKind::internal, ""};
@@ -23,7 +24,7 @@ struct Invalid {
   static constexpr const char* name = "invalid";
   Error error{ErrorKind::internal, ""};
 };
-/// The memory is back, and no lane will mention the object again.
+/// The memory is freed, and no lane will mention the object again.
 struct Released {
   static constexpr const char* name = "released";
 };

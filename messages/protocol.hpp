@@ -1,4 +1,4 @@
-// A protocol is a list of messages, and the type of the actors that understand exactly these.
+// A protocol is a list of messages, and the type of the actors that accept exactly these.
 #pragma once
 
 #include <caf/all.hpp>
@@ -13,8 +13,8 @@ using Protocol = caf::typed_actor<caf::reacts_to<Messages>...>;
 template <class... Messages>
 struct MessageList {};
 
-/// The messages of a protocol, as a list. Named by what CAF makes of it: not every compiler sees
-/// through the alias (clang 14 does not).
+/// The messages of a protocol, as a list. Specialized on CAF's type, because clang 14 does not see
+/// through the alias.
 template <class P>
 struct MessagesOf;
 template <class... Messages>
@@ -25,7 +25,7 @@ struct MessagesOf<caf::typed_actor<
 template <class P>
 using messages_of = typename MessagesOf<P>::type;
 
-/// What messages are: structs of this namespace that a protocol lists.
+/// A message: a struct of this namespace that a protocol lists.
 template <class T>
 concept Message = std::is_class_v<T> && requires(const T* x) {
   is_message(x);
@@ -36,7 +36,7 @@ void is_message(const T*);
 
 }  // namespace polychron::msg
 
-/// Messages are moved within the process and never leave it (calls and outcomes do:
-/// messages/wire.hpp), so CAF need not know how to write them.
+/// Messages never leave the process, so CAF need not serialize them. (Calls and outcomes do leave
+/// it: see messages/wire.hpp.)
 template <polychron::msg::Message T>
 struct caf::allowed_unsafe_message_type<T> : std::true_type {};

@@ -1,8 +1,8 @@
-// What lanes pass around instead of bytes: a tensor's slot and a graph's slot.
+// The slots of tensors and graphs, which operations carry instead of bytes.
 //
-// A slot is made by the context actor, travels in operations, and its contents are touched by lanes
-// only, one operation at a time in timeline order; that order, not a lock, is what makes them safe.
-// The last reference frees the memory.
+// The context actor makes a slot, and operations carry it. Only lanes touch its contents, one
+// operation at a time in timeline order; that order makes it safe without a lock. The last
+// reference frees the memory.
 #pragma once
 
 #include <cstdint>
@@ -24,15 +24,15 @@ namespace polychron::msg {
 
 /// A tensor on the device timeline.
 ///
-/// The tag stays beside the storage rather than in messages between lanes: a lane that needs a
-/// tensor which another finished long ago would have to wake it to ask.
+/// The error tag is here, not in messages between lanes: otherwise a lane would have to wake
+/// another one to ask about a tensor that was finished long ago.
 struct TensorSlot {
   TensorId id = 0;
   std::string label;
   std::size_t bytes = 0;
   std::optional<Memory> memory;  ///< none before allocate, after release, and while on lease
   PayloadRef constant;           ///< a constant tensor's bytes, else null
-  std::optional<Error> tag;      ///< errored: what a read of it reports
+  std::optional<Error> tag;      ///< the error that a read reports
   bool revoked = false;          ///< its memory went with a revoked lease
   tensor_actor actor;            ///< cleared by release, which breaks the cycle
 
@@ -55,10 +55,10 @@ struct GraphSlot {
   struct Instance {
     std::unique_ptr<kernels::PlanInstance> plan;
     Reservation arena;
-    Length length = Length::unknown;                ///< as its last two timed runs tell it
-    Clock::duration took = Clock::duration::max();  ///< the last of them
+    Length length = Length::unknown;                ///< from its last two timed runs
+    Clock::duration took = Clock::duration::max();  ///< the latest timed run
   };
-  std::vector<Instance> instances;  ///< one a lane; each lane opens its own only
+  std::vector<Instance> instances;  ///< one for each lane, which opens only its own
   graph_actor actor;                ///< cleared by release, which breaks the cycle
 
   std::string name() const { return describe_object("graph", label, id); }

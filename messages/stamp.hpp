@@ -1,4 +1,4 @@
-// The ticket that ties the two timelines together, for any number of lanes.
+// Stamps: they tie the content timeline to the lanes of the device timeline.
 #pragma once
 
 #include <boost/container/small_vector.hpp>
@@ -11,42 +11,40 @@
 
 namespace polychron::msg {
 
-/// A place on a lane: the turn-th operation of that lane's device actor.
+/// A position on a lane: the turn-th operation of that lane's device actor.
 struct LaneTurn {
   std::uint32_t lane = 0;
   Ticket turn = 0;
   friend bool operator==(const LaneTurn&, const LaneTurn&) = default;
 };
 
-/// What an operation touches: a tensor's or graph's slot. Compared, never opened.
+/// An object of a footprint: the slot of a tensor or graph. Only compared, never opened.
 using Object = const void*;
 
-/// What an operation waits for on another lane: whatever that lane does to `object` up to its turn.
+/// A wait for another lane: for all its operations on `object` up to the turn.
 struct Wait {
   LaneTurn at;
   Object object = nullptr;
   friend bool operator==(const Wait&, const Wait&) = default;
 };
 
-/// What the context gives to every operation with a device side. `ticket` is its place on the
-/// context's content timeline, for people; `at` is its lane and its turn there, and `waits` are
-/// what must be done before on other lanes, at most one a lane and object. Each turn of a lane
-/// reaches that lane's device actor exactly once. Waits point to earlier tickets only, so lanes
-/// cannot wait in a circle.
+/// The context gives one to every operation with a device side. `ticket` is its position on the
+/// content timeline, for people; `at` is its lane and turn. `waits` are the waits for other lanes,
+/// at most one for each lane and object. Each turn of a lane reaches that lane's device actor
+/// exactly once. Waits point only to earlier tickets, so lanes cannot wait in a circle.
 struct Stamp {
   Ticket ticket = 0;
   LaneTurn at;
   boost::container::small_vector<Wait, 2> waits;
-  std::uint64_t weight = 1;  ///< how much of its lane it takes, as far as the choice of lanes goes
+  std::uint64_t weight = 1;  ///< its load on the lane, for choosing lanes
 };
 
-/// Where an operation went, and what it waited for there, done or not. Both depend on how far the
-/// lanes had come.
+/// The lane and the waits of an operation. Both depend on the progress of the lanes at that time.
 struct Placed {
   std::uint32_t lane = 0;
   std::vector<LaneTurn> waits;
 };
-/// Of a replay: as an operation was placed before; null if that is not known.
+/// For a replay: the recorded placement of an operation; null if unknown.
 using Placement = std::function<const Placed*(Ticket)>;
 
 inline std::string describe(const Stamp& stamp) {

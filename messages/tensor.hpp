@@ -1,4 +1,4 @@
-// The tensor protocol: what a tensor actor may be told, by its context and by the lanes.
+// The tensor protocol: the messages to a tensor actor from its context and the lanes.
 #pragma once
 
 #include <string>
@@ -10,23 +10,23 @@
 
 namespace polychron::msg {
 
-/// From the context: the operation of `ticket` is on its way to a lane, and owes this reply: to a
+/// From the context: the operation of `ticket` is on its way to a lane and owes this reply, of a
 /// creation, a query, an export or a read.
 struct expect_of_tensor {
   Ticket ticket = 0;
   std::variant<Promise<void>, ErrorReply, Grant, ReadDebt> reply;
 };
-/// From the context: reject what is owed and revoke the leases that are out, at once.
+/// From the context: reject pending replies and revoke leases, at once.
 struct destroy_tensor {
-  std::string label;  ///< the tensor's, for what is rejected
+  std::string label;  ///< the tensor's, for the rejections
 };
 /// From a lane: the operation of `ticket` changed the tensor's state.
 struct tensor_became {
   Ticket ticket = 0;
   Outcome outcome;
 };
-/// From a lane: the operation of `ticket`, which owed a reply, was carried out. `error` is why it
-/// was not.
+/// From a lane: the operation of `ticket`, which owed a reply, was carried out, or failed with
+/// `error`.
 struct tensor_answered {
   Ticket ticket = 0;
   std::optional<Error> error;

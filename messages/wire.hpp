@@ -1,5 +1,5 @@
-// Calls and outcomes as bytes, for whatever leaves the process or stays on disk: recordings, other
-// processes. One generic walk over plain values; nobody lists fields.
+// Calls and outcomes as bytes, for recordings on disk and other processes. One generic walk
+// serializes all plain values; no code lists fields.
 #pragma once
 
 #include <bit>
@@ -23,12 +23,13 @@ namespace polychron::msg::wire {
 
 static_assert(std::endian::native == std::endian::little, "numbers are written as they lie");
 
-/// Types that are not plain values say here how they are written: `write(Writer&, const T&)` and
-/// `read(Reader&, T&)`.
+/// The codec of a type that is not a plain value: `write(Writer&, const T&)` and `read(Reader&,
+/// T&)`.
 template <class T>
 struct Codec;
 
-/// Every enumeration that is written has one of these: `count`, its values being 0 to count - 1.
+/// The number of values of an enumeration, `count`: its values are 0 to count - 1. Every serialized
+/// enumeration needs one.
 template <class E>
 struct Enumeration;
 
@@ -47,7 +48,7 @@ concept Sequence = requires(T& x) {
 class Writer {
  public:
   std::vector<std::byte> bytes;
-  bool contents = true;  ///< of tensors and constants; if not, how many bytes these are
+  bool contents = true;  ///< write the bytes of tensors and constants; false: only their number
 
   template <class T>
   void operator()(const T& value) {
@@ -88,11 +89,11 @@ class Writer {
   }
 };
 
-/// Reads what a Writer wrote. Throws Error (bad_data) for anything else, having allocated no more
-/// than the bytes that are there can fill.
+/// Reads the bytes of a Writer. Throws Error (bad_data) for any other bytes, and never allocates
+/// more than the given bytes can fill.
 class Reader {
  public:
-  /// `most_zeros`: bytes that may stand for contents of which only the number was written.
+  /// `most_zeros` bounds the zeros that stand for contents of which only the number was written.
   explicit Reader(std::span<const std::byte> bytes, std::uint64_t most_zeros = 0)
       : rest_(bytes), zeros_(most_zeros) {}
 
@@ -161,14 +162,14 @@ class Reader {
     rest_ = rest_.subspan(size);
     return taken;
   }
-  /// How many elements follow, each of at least a byte.
+  /// The number of elements that follow, each of at least one byte.
   std::size_t length() {
     std::uint64_t size = 0;
     (*this)(size);
     if (size > rest_.size()) malformed();
     return static_cast<std::size_t>(size);
   }
-  /// As many zeros as follow in number.
+  /// The number of zeros to stand for omitted contents.
   std::size_t zeros() {
     std::uint64_t size = 0;
     (*this)(size);
@@ -179,7 +180,8 @@ class Reader {
   bool done() const { return rest_.empty(); }
 
   [[noreturn]] static void malformed() {
-    throw Error(ErrorKind::bad_data, "these bytes are not what was written");
+    throw Error(ErrorKind::bad_data,
+                "the bytes are malformed: they were not written by this codec");
   }
 
  private:

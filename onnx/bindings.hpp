@@ -1,4 +1,4 @@
-// Which numbers the free dimensions of a model's inputs stand for.
+// The sizes of the free dimensions of a model's inputs.
 #pragma once
 
 #include <map>
@@ -9,7 +9,7 @@
 
 namespace polychron::onnx::detail {
 
-/// Symbols may be bound by name, or follow from an input's bound shape.
+/// A symbol is bound by name, or follows from an input's bound shape.
 class Bindings {
  public:
   /// Throws Error (type_error) if a binding names nothing or contradicts the model.

@@ -1,4 +1,4 @@
-// Lists of nodes: the main graph's, those of branches and loops, and those of functions.
+// Lists of nodes: of the main graph, of branches and loop bodies, and of functions.
 #pragma once
 
 #include <string>
@@ -14,13 +14,12 @@ struct Body {
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
   Constants constants;  ///< initializers, and the values of Constant nodes
-  /// The nodes on which the outputs depend, each behind those that it reads from, without those in
-  /// `constants`.
+  /// The nodes on which the outputs depend, each after its sources, without those in `constants`.
   std::vector<const proto::NodeProto*> nodes;
 };
 
-/// Takes the tensors out of the messages, which must outlive the body.
-/// Throws Error (bad_data, not_supported); bad_data also where nodes wait for each other.
+/// Takes the tensors out of the messages, which must outlive the body. Throws Error (bad_data,
+/// not_supported); bad_data also if nodes form a cycle.
 Body make_body(proto::GraphProto& graph, ExternalData& external);
 Body make_body(proto::FunctionProto& function, ExternalData& external);
 
@@ -41,7 +40,8 @@ void each_graph(Node& node, F&& f) {
   }
 }
 
-/// A Constant whose value stands in it, not in the attributes of a function's caller.
+/// True for a Constant that contains its value, instead of referring to an attribute of a
+/// function's caller.
 bool is_constant(const proto::NodeProto& node) noexcept;
 
 }  // namespace polychron::onnx::detail

@@ -83,7 +83,7 @@ std::optional<Literal> calculate(const Unary& function, const Literal* a) {
 std::optional<Literal> reduce(const Binary& function, const Literal* a,
                               const std::vector<std::uint32_t>& axes, bool keep) {
   if (!usable(a) || count(*a) == 0) return std::nullopt;
-  // The folded axes are brought to the end, so that each result has a row of its own.
+  // Moves the folded axes to the end, so that each result has its own row.
   const auto strides = strides_of(a->shape);
   Shape kept, folded, order;
   std::vector<std::int64_t> kept_strides, folded_strides;

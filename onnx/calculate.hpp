@@ -1,4 +1,4 @@
-// Arithmetic on literals: what models calculate from shapes, done at import.
+// Arithmetic on literals, for values that models calculate from shapes. It runs at import.
 //
 // Integers are calculated in 64 bits and wrap around, reals in double precision; the result is
 // rounded to the operands' type, which makes single operations in float32 exact to the last bit.
@@ -11,21 +11,21 @@
 
 namespace polychron::onnx::detail {
 
-/// A function of two numbers; either may be null, if there is none for that sort of number.
+/// A function of two numbers; a null pointer means no function for that kind of number.
 struct Binary {
   std::int64_t (*integer)(std::int64_t, std::int64_t) = nullptr;
   double (*real)(double, double) = nullptr;
   bool boolean_result = false;
 };
 
-/// A function of one number, likewise.
+/// A function of one number, with the same rule.
 struct Unary {
   std::int64_t (*integer)(std::int64_t) = nullptr;
   double (*real)(double) = nullptr;
 };
 
-/// The results with numpy's broadcasting. nullopt if an operand is null or not calculable, if there
-/// is no such function, or the result is too large. Throws if types or shapes do not fit together.
+/// The result, with numpy's broadcasting. nullopt if an operand is null or not calculable, if there
+/// is no such function, or if the result is too large. Throws if types or shapes do not match.
 std::optional<Literal> calculate(const Binary& function, const Literal* a, const Literal* b);
 std::optional<Literal> calculate(const Unary& function, const Literal* a);
 

@@ -1,4 +1,4 @@
-// Values that the model gives: initializers, and those of Constant nodes.
+// Values in the model: initializers, and values of Constant nodes.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +14,18 @@
 
 namespace polychron::onnx::detail {
 
-/// A literal that may still be in a file beside the model: then it is read when it is first asked
-/// for, and kept. Copies share it. Thread-safe.
+/// A literal that may still be in a file next to the model. The first use reads it, and keeps it.
+/// Copies share it. Thread-safe.
 class Constant {
  public:
   Constant(Literal literal) : size_(literal.bytes.size()), literal_(std::move(literal)) {}
-  /// `read` returns a literal of `size` bytes; it may throw, and is then called again next time.
+  /// `read` returns a literal of `size` bytes. If it throws, the next use calls it again.
   Constant(std::size_t size, std::function<Literal()> read)
       : size_(size), later_(std::make_shared<Later>(std::move(read))) {}
 
-  /// Of the literal, in bytes.
+  /// The size of the literal in bytes.
   std::size_t size() const noexcept { return size_; }
-  /// Throws what `read` throws: Error (bad_data, out_of_memory).
+  /// The literal. Throws what `read` throws: Error (bad_data, out_of_memory).
   Literal literal() const { return later_ ? later_->get() : literal_; }
 
  private:
@@ -45,8 +45,8 @@ class Constant {
   };
 
   std::size_t size_;
-  Literal literal_;               ///< unless later_ has it
-  std::shared_ptr<Later> later_;  ///< null: nothing has to be read
+  Literal literal_;               ///< used if later_ is null
+  std::shared_ptr<Later> later_;  ///< null: no file to read
 };
 
 using Constants = std::unordered_map<std::string, Constant>;

@@ -26,7 +26,7 @@ Constant take_constant(proto::AttributeProto& attribute, ExternalData& external)
         ElementType::int64, list_shape(attribute.ints_size()),
         std::vector<std::int64_t>(attribute.ints().begin(), attribute.ints().end()));
   if (name == "value_string" || name == "value_strings" || name == "sparse_value")
-    unsupported("attribute " + quote(name) + ": there are no strings and sparse tensors");
+    unsupported("attribute " + quote(name) + ": strings and sparse tensors are not supported");
   malformed("attribute " + quote(name) + " is not understood");
 }
 

@@ -1,4 +1,4 @@
-// The operator Constant, in all its forms: one attribute holds the value.
+// The operator Constant, in all its forms. One attribute holds the value.
 #pragma once
 
 #include "onnx/constant.hpp"

@@ -1,4 +1,4 @@
-// The dimensions of an operand, as operators of a model ask for them.
+// Checked access to the dimensions of an operand.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace polychron::onnx::detail {
 
-/// A view of a shape. Operators expect ranks, and a model gives what it likes: a dimension that is
-/// not there is malformed, wherever it is asked for. The shapes of operands and literals stay in
-/// place for as long as the call of a handler.
+/// A view of a shape. Handlers expect certain ranks, but a model may have any: access to a missing
+/// dimension throws bad_data. The shapes of operands and literals stay valid during the call of a
+/// handler.
 class Dimensions {
  public:
   explicit Dimensions(const Shape& shape) noexcept : shape_(&shape) {}

@@ -1,4 +1,4 @@
-// The element types of ONNX, and which of them WebNN and the importer's own arithmetic know.
+// The element types of ONNX, and their support in WebNN and in the importer's own arithmetic.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,8 @@ namespace polychron::onnx::detail {
 
 using polychron::to_string;
 
-/// The values are those of TensorProto.DataType. Any other number may occur in a file: such a type
-/// has no size and is refused when it is used.
+/// The values are those of TensorProto.DataType. A file may contain other numbers: such a type has
+/// no size, and is refused on use.
 enum class ElementType : std::int32_t {
   undefined = 0,
   float32 = 1,
@@ -38,20 +38,21 @@ enum class ElementType : std::int32_t {
 /// ONNX's spelling in lower case: "float", "int64", "bool"; "type 99" is "unknown".
 std::string_view to_string(ElementType type) noexcept;
 
-/// Bytes of an element; 0 for types that are not held on the host (strings, complex numbers, and
-/// floats of 8 bits or less). Integers of 4 bits have a byte each there.
+/// Bytes of an element on the host; 0 for types that are not kept there (strings, complex numbers,
+/// and floats of 8 bits or less). Integers of 4 bits take one byte each.
 std::size_t element_size(ElementType type) noexcept;
 
-/// The operand's type: bool is uint8, 16-bit integers are int32, those of 4 bits have 8, bfloat16
-/// is float32, which hold them exactly; double is float32, which does not.
+/// The operand's type. Exact: bool becomes uint8, 16-bit integers int32, 4-bit integers 8-bit ones,
+/// bfloat16 float32. Not exact: double becomes float32.
 std::optional<DataType> operand_type(ElementType type) noexcept;
-/// The type that is the operand's own.
+/// The ONNX type of an operand's type.
 ElementType element_type(DataType type) noexcept;
-/// The type of that spelling, or undefined.
+/// The type with that name, or undefined.
 ElementType element_type(std::string_view name) noexcept;
 
-/// Calls f(T{}) with the C++ type of `type` if the importer calculates with it; false if it does
-/// not (uint64, and what has no size). bool has the C++ type of its storage, std::uint8_t.
+/// Calls f(T{}) with the C++ type of `type`. Returns false for types with which the importer does
+/// not calculate (uint64, and types without a size). bool has the type of its storage,
+/// std::uint8_t.
 template <class F>
 bool visit_type(ElementType type, F&& f) {
   switch (type) {

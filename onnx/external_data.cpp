@@ -19,7 +19,7 @@ std::string range_text(std::uint64_t offset, std::uint64_t length) {
   return std::to_string(length) + " bytes at " + std::to_string(offset);
 }
 
-/// Where `location` really is. Throws if that is not in or below `directory`.
+/// The resolved path of `location`. Throws if it is not in or below `directory`.
 fs::path resolve(const fs::path& directory, const std::string& location) {
   const fs::path relative(location);
   const auto refuse = [&](const std::string& why) { refuse_file(location, why); };

@@ -1,4 +1,4 @@
-// Data of tensors that is not in the model's message.
+// Tensor data outside of the model's message.
 #pragma once
 
 #include <cstdint>
@@ -14,25 +14,25 @@
 
 namespace polychron::onnx::detail {
 
-/// The folder that `path` is in; empty if it names nothing.
+/// The folder of `path`; empty if it names nothing.
 std::filesystem::path folder_of(const std::filesystem::path& path);
 
-/// A file with data of tensors, as it was when the model was loaded.
+/// A file with tensor data, in its state when the model was loaded.
 struct DataFile {
-  std::string location;  ///< in the model
+  std::string location;  ///< as the model spells it
   std::filesystem::path path;
   std::uint64_t size = 0;
   std::filesystem::file_time_type time;
 };
 
-/// Bytes of a file beside the model. Thread-safe.
+/// A range of bytes of a file next to the model. Thread-safe.
 class ExternalRange {
  public:
   ExternalRange(std::shared_ptr<const DataFile> file, std::uint64_t offset, std::uint64_t length)
       : file_(std::move(file)), offset_(offset), length_(length) {}
 
-  /// Reads them, unless somebody has them still. Throws Error (bad_data): the file cannot be read,
-  /// or has changed since the model was loaded.
+  /// Reads the bytes, unless they are still in use elsewhere. Throws Error (bad_data) if the file
+  /// is unreadable, or has changed since the model was loaded.
   std::shared_ptr<const Buffer> bytes() const;
 
  private:
@@ -42,24 +42,23 @@ class ExternalRange {
   mutable std::weak_ptr<const Buffer> bytes_;
 };
 
-/// Has the data of one model's tensors while it is loaded, except what is in the message: what was
-/// parsed beside it, and ranges of files beside the model. A file name in a model is not to
-/// be trusted: absolute paths, "..", symbolic links that lead out of the model's folder, and
-/// anything but regular files are refused. Ranges are read rather than mapped: a mapped file that
-/// somebody shortens would end the process. Memory is bounded by the sizes of the files: a range
-/// that is asked for again is shared, and ranges that overlap are refused once they add up to more
-/// than the file.
+/// Holds the tensor data of one model while it is loaded, except data in the message: separately
+/// parsed raw data, and ranges of files next to the model. File names in a model are not trusted:
+/// absolute paths, "..", symbolic links out of the model's folder, and all but regular files are
+/// refused. Ranges are read, not mapped, as truncating a mapped file would end the process. Memory
+/// is bounded by the sizes of the files: repeated ranges are shared, and overlapping ranges are
+/// refused once they add up to more than the file.
 class ExternalData {
  public:
   /// `directory` may be empty: then every request is refused.
   explicit ExternalData(std::filesystem::path directory, RawData parsed = {})
       : directory_(std::move(directory)), parsed_(std::move(parsed)) {}
 
-  /// The raw data of `tensor` that was parsed beside its message; nullptr if it is in there.
+  /// The separately parsed raw data of `tensor`; nullptr if the message has the data.
   std::shared_ptr<const Buffer> take(const proto::TensorProto& tensor);
 
-  /// The `length` bytes at `offset` of the file at `location`, which are there; they are not read
-  /// yet. Throws Error (bad_data).
+  /// The `length` bytes at `offset` of the file at `location`. Checks that they exist, but does not
+  /// read them yet. Throws Error (bad_data).
   std::shared_ptr<const ExternalRange> range(const std::string& location, std::uint64_t offset,
                                              std::uint64_t length);
 

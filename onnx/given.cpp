@@ -113,7 +113,8 @@ void check_given(Side side, const NamedDescriptors& declared, const GivenValues&
 }
 
 void check_complete(Side side, const NamedDescriptors& declared, const GivenValues& given) {
-  if (given.size() == declared.size()) return;  // each is one of them, and another one
+  // Each given value is declared, and no two are the same.
+  if (given.size() == declared.size()) return;
   for (const auto& [name, descriptor] : declared)
     if (std::ranges::find(given, name, &Given::name) == given.end())
       wrong(side, name, "is not given: expected " + to_string(descriptor));

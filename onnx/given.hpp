@@ -1,4 +1,4 @@
-// What the caller of a session gives: names, and what is known of the bytes behind them.
+// The values that a session's caller gives: names, and the known properties of their bytes.
 #pragma once
 
 #include <boost/container/small_vector.hpp>
@@ -18,23 +18,23 @@ enum class Side : std::uint8_t { input, output };
 /// "input", "output".
 std::string_view to_string(Side side) noexcept;
 
-/// A value under a name, as far as it is checked.
+/// The checked properties of a named value.
 struct Given {
   std::string_view name;
   std::optional<std::size_t> bytes{};     ///< of a buffer or a view
   std::optional<DataType> view{};         ///< of a view
-  std::optional<std::string_view> why{};  ///< it cannot be used at all
+  std::optional<std::string_view> why{};  ///< the reason why it cannot be used
 };
 
-/// Few, at each run: no memory is asked for.
+/// Few values in each run: no allocation.
 using GivenValues = boost::container::small_vector<Given, 4>;
 
 /// The values of a braced list.
 struct GivenInputs {
   static GivenValues look(std::initializer_list<Input> inputs);
-  /// Copies views, then takes buffers: if it throws, none.
+  /// Copies views, then takes buffers. If it throws, it has taken no buffer.
   static NamedBuffers take(std::initializer_list<Input> inputs);
-  /// What take() took goes back to where it came from.
+  /// Gives the buffers back that take() took.
   static void give_back(std::initializer_list<Input> inputs, NamedBuffers& buffers) noexcept;
 };
 
@@ -48,7 +48,7 @@ void check_given(Side side, const NamedDescriptors& declared, const GivenValues&
 /// Throws type_error unless each of `declared` is among `given`.
 void check_complete(Side side, const NamedDescriptors& declared, const GivenValues& given);
 
-/// Where `name` is declared; nullopt if it is not.
+/// The index of `name` in the declaration; nullopt if it is not declared.
 std::optional<std::size_t> find(const NamedDescriptors& declared, std::string_view name) noexcept;
 
 }  // namespace polychron::onnx::detail

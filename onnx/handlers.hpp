@@ -8,8 +8,8 @@
 
 namespace polychron::onnx::detail {
 
-/// Reads the node's inputs and attributes, and sets its outputs: to operands, or to literals when
-/// all that matters is known. Differences between opsets are settled inside.
+/// Reads the node's inputs and attributes, and sets its outputs: to operands, or to literals if all
+/// relevant inputs are known. The handler itself deals with differences between opsets.
 using Handler = void (*)(Node& node);
 
 struct Row {
@@ -17,11 +17,11 @@ struct Row {
   Handler handle;
 };
 
-/// The handler of an operator, or nullptr. Rows of other domains than ONNX's own name it before the
-/// operator, with a colon.
+/// The handler of an operator, or nullptr. Rows of other domains than ONNX's own have the domain
+/// and a colon before the operator's name.
 Handler find_handler(const std::string& domain, const std::string& name);
 
-// The rows, by family: a file each in operators/.
+// The rows of each family: one file each in operators/.
 std::span<const Row> activation_rows() noexcept;
 std::span<const Row> attention_rows() noexcept;
 std::span<const Row> control_rows() noexcept;

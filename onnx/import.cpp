@@ -61,7 +61,7 @@ void make_inputs(const ModelState& model, Importer& importer, const ImportOption
     const auto shape = bindings.resolve(input);
     const auto type = element_type(input.type);
     if (count(shape) == 0) {
-      // WebNN has no empty tensors; what it has in it is known.
+      // WebNN has no empty tensors; the content of an empty one is known.
       scope.put(input.name, Tensor::of(make_literal(type, shape, Buffer())));
       continue;
     }
@@ -74,13 +74,14 @@ void make_inputs(const ModelState& model, Importer& importer, const ImportOption
   }
 }
 
-/// WebNN wants outputs to be results of operators: inputs, constants and second names are copied.
+/// WebNN requires outputs to be results of operators, so inputs, constants and second names are
+/// copied.
 NamedOperands make_outputs(const ModelState& model, Importer& importer, Scope& scope) {
   NamedOperands outputs;
   for (const auto& output : model.summary().outputs) {
     auto& tensor = scope.at(output.name);
     if (tensor.sequence) unsupported("output " + quote(output.name) + " is a sequence of tensors");
-    // A loop that never runs gives what its caller left out.
+    // A loop that never runs may return a value that its caller left out.
     if (!tensor.operand && !tensor.literal)
       malformed("output " + quote(output.name) + " has no value");
     if (!tensor.operand) tensor.operand = make_constant(importer, *tensor.literal);

@@ -46,8 +46,9 @@ std::vector<Tensor> Importer::add_body(const Body& body, const Frame& frame,
   return outputs;
 }
 
-/// Adds the node; tells about it when that fails. A builder that finds an argument wrong means that
-/// ONNX allows what WebNN does not: models that ONNX forbids are rare, and look the same from here.
+/// Adds the node, and names it in errors. If the builder refuses an argument, the importer reports
+/// not_supported: usually ONNX allows what WebNN does not. Models that ONNX forbids are rare, and
+/// look the same from here.
 void Importer::add_node(const proto::NodeProto& message, const Frame& frame) {
   Node node(message, frame, *this);
   const auto where = "operator " + quote(message.op_type()) + " (node " + quote(node.label()) +
@@ -80,8 +81,8 @@ void Importer::add_node(const proto::NodeProto& message, const Frame& frame) {
 void Importer::count_work(const Node& node, const proto::NodeProto& message, const Frame& frame) {
   if (builder.operator_count() - operators_before_ > max_operators)
     unsupported("the graph has more than " + std::to_string(max_operators) + " operators");
-  if (frame.depth == 0) return;  // as many as the file has
-  // What a node of many operands takes is theirs.
+  if (frame.depth == 0) return;  // nodes of the file itself do not count
+  // The work of a node with many operands counts once for each operand.
   const auto operands = static_cast<std::uint64_t>(message.input_size() + message.output_size());
   if (operands > 8) spend(operands / 4);
   const auto value_of = [&](const std::string& name) -> const Literal* {
@@ -97,7 +98,7 @@ void Importer::count_work(const Node& node, const proto::NodeProto& message, con
     });
     if (literal && !same) made += to_walk_through(*literal);
   }
-  if (made == 0) return;  // what was asked for was not calculated with
+  if (made == 0) return;  // it read values, but did not calculate with them
   elements_seen_ += made + node.elements_read();
   if (elements_seen_ > max_elements_seen)
     unsupported("in bodies and functions, more than " + std::to_string(max_elements_seen) +
@@ -118,7 +119,8 @@ void Importer::spend_bytes(std::uint64_t bytes) {
 }
 
 bool Importer::affords_bytes(std::uint64_t bytes) noexcept {
-  constexpr std::uint64_t most = max_calculated_bytes / 2;  // the rest is for what is needed
+  // The other half is for calculations that the import needs.
+  constexpr std::uint64_t most = max_calculated_bytes / 2;
   if (bytes_ >= most || bytes > most - bytes_) return false;
   bytes_ += bytes;
   return true;

@@ -1,4 +1,4 @@
-// One import: what its nodes share, and how lists of nodes are carried out.
+// One import: the state that its nodes share, and the processing of lists of nodes.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace polychron::onnx::detail {
 
 class Node;
 
-/// Where nodes stand: branches and bodies see the names around them, functions only their inputs
-/// and the attributes of the node that calls them.
+/// The environment of nodes. Branches and bodies see the names around them; functions see only
+/// their inputs and the attributes of the calling node.
 struct Frame {
   std::int64_t opset = 0;
   Scope* scope = nullptr;
@@ -23,10 +23,10 @@ struct Frame {
   std::size_t depth = 0;  ///< of branches, bodies and functions
 };
 
-/// Used by one thread, for one import. Work is bounded whatever the model says: branches, bodies
-/// and functions, entered again and again, may have so many nodes in all, the graph so many
-/// operators, and what is calculated on the host so many bytes and, in bodies and functions, so
-/// many elements that were looked at or made.
+/// One thread uses it, for one import. All work is bounded, also for hostile models. There are
+/// limits for the nodes that repeated branches, bodies and functions add in total, for the
+/// operators of the graph, and for the bytes calculated on the host. In bodies and functions there
+/// is also a limit for elements read or made.
 class Importer {
  public:
   static constexpr std::uint64_t max_steps = 200'000;
@@ -43,30 +43,30 @@ class Importer {
 
   GraphBuilder& builder;
 
-  /// Adds the nodes of the main graph, of which `scope` has the inputs.
+  /// Adds the nodes of the main graph, whose inputs are in `scope`.
   void add_main(Scope& scope);
   /// Adds the nodes of a branch or body; the outputs, in order. Throws if there are more inputs
-  /// than it has; missing ones may stand around it.
+  /// than it has; missing ones may come from the outer scope.
   std::vector<Tensor> add_graph(const proto::GraphProto& graph, const Frame& around,
                                 std::vector<Tensor> inputs);
   std::vector<Tensor> add_function(const Function& function, const Node& caller,
                                    const Frame& around, std::vector<Tensor> inputs);
 
-  /// Counts nodes that the file does not have as such: unrolled, inlined. Throws at the limit.
+  /// Counts nodes that the file does not contain: unrolled or inlined ones. Throws at the limit.
   void spend(std::uint64_t steps);
   void spend_bytes(std::uint64_t bytes);
-  /// Spends them if half of all is left after it: for what an import can do without.
+  /// Spends the bytes only if half of the budget remains afterwards: for optional calculations.
   bool affords_bytes(std::uint64_t bytes) noexcept;
   /// "calculated from input 'sr'": the model's inputs that tensor `name` of the main graph depends
-  /// on. Empty if it is one, or depends on none.
+  /// on. Empty if the tensor is an input itself, or depends on none.
   std::string origin_of(const std::string& name) const;
-  /// Tells about something that is not quite as the model says, once.
+  /// Warns of a deviation from the model, once for each text.
   void warn(const std::string& text);
 
  private:
   std::vector<Tensor> add_body(const Body& body, const Frame& frame, std::vector<Tensor> inputs);
   void add_node(const proto::NodeProto& message, const Frame& frame);
-  /// What a node's handler did. Throws at the limits.
+  /// Counts the work of a node's handler. Throws at the limits.
   void count_work(const Node& node, const proto::NodeProto& message, const Frame& frame);
 
   const ModelState& model_;

@@ -37,7 +37,8 @@ std::vector<To> elements(const Literal& literal) {
   return values;
 }
 
-/// Cast's conversions; where C++ leaves the result undefined, the nearest value that there is.
+/// The conversions of Cast. Where C++ leaves the result undefined, gives the nearest value of the
+/// type.
 template <class T, class From>
 T convert(From value) {
   if constexpr (std::is_floating_point_v<From> && std::is_integral_v<T>) {
@@ -54,7 +55,7 @@ T convert(From value) {
   }
 }
 
-/// As one of 4 bits: reals are rounded and saturate, integers keep their low bits.
+/// Converts to 4 bits: reals are rounded and saturate, integers keep their low bits.
 template <class From>
 From narrowed(ElementType type, From value) {
   const bool is_signed = type == ElementType::int4;

@@ -16,12 +16,12 @@ namespace detail {
 namespace {
 
 constexpr std::int64_t oldest_opset = 1;
-// Later ones may change what operators mean that there are handlers for.
+// Later opsets may change the meaning of operators that have handlers.
 constexpr std::int64_t newest_opset = 25;
 
 Dimension dimension_of(const proto::TensorShapeProto::Dimension& dimension) {
   if (!dimension.has_dim_value()) return {std::nullopt, dimension.dim_param()};
-  if (dimension.dim_value() == -1) return {};  // how some exporters say that it is free
+  if (dimension.dim_value() == -1) return {};  // some exporters mark a free dimension like this
   if (!std::in_range<std::uint32_t>(dimension.dim_value()))
     malformed("a dimension of " + std::to_string(dimension.dim_value()));
   return {static_cast<std::uint32_t>(dimension.dim_value()), {}};
@@ -43,7 +43,7 @@ ValueInfo describe(const proto::ValueInfoProto& value) {
 
 using OperatorCounts = std::map<std::pair<std::string, std::string>, std::size_t>;
 
-/// Also of the branches and bodies among them.
+/// Counts nodes in branches and bodies too.
 void count_nodes(const google::protobuf::RepeatedPtrField<proto::NodeProto>& nodes,
                  OperatorCounts& counts) {
   for (const auto& node : nodes) {
@@ -77,7 +77,7 @@ void ModelState::check_opset() {
   if (!message_->producer_version().empty())
     summary_.producer += " " + message_->producer_version();
   summary_.opset = own_opset(message_->opset_import());
-  // A model of other operators alone need not tell: it has none of ONNX's own.
+  // A model without ONNX's own operators need not declare their opset.
   const auto& imports = message_->opset_import();
   const bool others = std::none_of(imports.begin(), imports.end(),
                                    [](const auto& import) { return own_domain(import.domain()); });

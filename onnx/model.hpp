@@ -1,4 +1,4 @@
-// A loaded model: checked once, then only read.
+// A loaded model: checked once, then read-only.
 #pragma once
 
 #include <filesystem>
@@ -16,20 +16,19 @@
 
 namespace polychron::onnx::detail {
 
-/// A function of the model: an operator that the model defines by others.
+/// A function of the model: an operator that the model defines in terms of others.
 struct Function {
   Body body;
-  std::int64_t opset = 0;  ///< of ONNX's own operators in it
+  std::int64_t opset = 0;  ///< opset of ONNX's own operators in it
 };
 
-/// What onnx::Model holds. Immutable after make(), except that constants in files beside the model
-/// are read when an import first asks for them.
+/// The state of an onnx::Model. Immutable after make(), except that the first use reads constants
+/// from files next to the model.
 ///
 /// Invariants, established by make(): the opset is supported; every tensor name of the main graph
-/// is given a value once; every node reads only names that the graph's inputs, constants or nodes
-/// give a value; so do the outputs; nodes do not wait for each other. What branches, bodies and
-/// functions read is checked when they are imported. The messages hold no tensor data any more, but
-/// for attributes: it is in the bodies.
+/// gets a value exactly once; nodes and outputs read only names of the graph's inputs, constants or
+/// nodes; nodes form no cycle. The import checks the names that branches, bodies and functions
+/// read. The messages contain no tensor data except in attributes: the bodies have it.
 class ModelState {
  public:
   /// Checks `model` and takes its data; external data is below `directory` (see ExternalData).

@@ -16,7 +16,7 @@ namespace {
 
 namespace io = google::protobuf::io;
 
-// How protobuf writes a field (its guide "Encoding").
+// The wire types of protobuf's fields (its guide "Encoding").
 enum WireType : std::uint32_t { varint, fixed_64, delimited, group, end_of_group, fixed_32 };
 
 constexpr std::uint32_t tag_of(int field) {
@@ -27,8 +27,8 @@ constexpr auto graph_tag = tag_of(proto::ModelProto::kGraphFieldNumber);
 constexpr auto initializer_tag = tag_of(proto::GraphProto::kInitializerFieldNumber);
 constexpr auto data_tag = tag_of(proto::TensorProto::kRawDataFieldNumber);
 
-/// Writes to strings by itself: protobuf's output streams allocate in their destructors, which ends
-/// the process where there is no memory.
+/// Own encoder, as protobuf's output streams allocate in their destructors, which ends the process
+/// if memory runs out.
 void append_varint(std::uint64_t number, std::string& to) {
   std::array<std::uint8_t, 10> bytes;
   const std::uint8_t* const begin = bytes.data();
@@ -36,11 +36,11 @@ void append_varint(std::uint64_t number, std::string& to) {
   std::for_each(begin, end, [&](std::uint8_t byte) { to.push_back(static_cast<char>(byte)); });
 }
 
-/// In front of bytes that become a field of a field: two tags and two lengths of 5 bytes at most.
+/// Room before bytes that become a field of a field: two tags and two lengths of at most 5 bytes.
 constexpr std::size_t room = 20;
 
-/// The bytes behind the room become the field of the first of `tags`, that the field of the next,
-/// and so on.
+/// Wraps the bytes after the room into a field of the first of `tags`, that into a field of the
+/// next, and so on.
 void put_within(std::initializer_list<std::uint32_t> tags, std::string& bytes) {
   std::string front;
   for (const std::uint32_t tag : tags) {
@@ -68,12 +68,12 @@ class Reader {
     model_.message->mutable_graph();
     return each_field([&](std::uint32_t tag) {
       if (tag == initializer_tag) return message([&] { return read_initializer(); });
-      return merge(tag, {graph_tag});  // as deep as it lies: protobuf counts
+      return merge(tag, {graph_tag});  // at its real depth, which protobuf limits
     });
   }
 
-  /// Parses a field. It passes through the same memory as those before it: to have the system give
-  /// more for each, as weights in Constant nodes are one, takes longer than to copy it.
+  /// Parses a field. All fields pass through the same memory: allocating anew for each large one,
+  /// such as weights in Constant nodes, takes longer than copying.
   bool merge(std::uint32_t tag, std::initializer_list<std::uint32_t> tags) {
     field_.assign(room, '\0');
     if (!copy(tag, field_)) return false;
@@ -87,10 +87,10 @@ class Reader {
     bool has_data = false;
     const bool whole = each_field([&](std::uint32_t tag) {
       if (tag != data_tag) return copy(tag, rest);
-      has_data = true;  // of a field that occurs again the last one counts
+      has_data = true;  // the last one counts if a field is repeated
       return take(data);
     });
-    if (has_data) {  // its field is there, empty
+    if (has_data) {  // the field exists, but is empty
       append_varint(data_tag, rest);
       append_varint(0, rest);
     }
@@ -101,7 +101,7 @@ class Reader {
     return true;
   }
 
-  /// f(tag) for each field up to the limit. False if one is wrong.
+  /// Calls f(tag) for each field up to the limit. False if a field is malformed.
   template <class F>
   bool each_field(F&& f) {
     std::uint32_t tag = 0;
@@ -120,11 +120,11 @@ class Reader {
     return true;
   }
 
-  // protobuf's parser takes tags and lengths of 5 bytes at most, and lengths that leave it some
-  // room; its streams are not so strict.
+  // protobuf's parser accepts tags and lengths of at most 5 bytes, and lengths somewhat below its
+  // maximum; its streams are less strict.
   static constexpr int most_bytes = 5;
 
-  /// False at the end, where `tag` becomes 0, and where there is none.
+  /// False at the end, with `tag` 0, and if there is no valid tag.
   bool read_tag(std::uint32_t& tag) {
     const int begin = in_.CurrentPosition();
     tag = in_.ReadTag();
@@ -150,7 +150,7 @@ class Reader {
     return in_.ReadRaw(to.data() + at, length);
   }
 
-  /// The rest of a field, behind its tag.
+  /// Copies the rest of a field, after its tag.
   bool copy(std::uint32_t tag, std::string& to) {
     append_varint(tag, to);
     std::uint64_t number = 0;
@@ -175,7 +175,7 @@ class Reader {
     }
   }
 
-  /// ONNX has none; a later ONNX might.
+  /// ONNX has no groups yet; a later version might.
   bool copy_group(std::uint32_t end, std::string& to) {
     if (!in_.IncrementRecursionDepth()) return false;
     std::uint32_t tag = 0;

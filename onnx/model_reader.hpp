@@ -7,11 +7,11 @@
 
 namespace polychron::onnx::detail {
 
-/// The `size` bytes of a ModelProto. protobuf parses them a field at a time, but for the raw data
-/// of the main graph's initializers: for each it would fill a string with zeros and copy it there;
-/// here it is read once, to where it stays. Takes what protobuf takes of the whole, with the same
-/// meaning. Beside the model, memory holds a copy of the largest field. False if that is no model,
-/// or ends early. Throws Error (out_of_memory), std::bad_alloc.
+/// Reads the `size` bytes of a ModelProto. protobuf parses them one field at a time, except the raw
+/// data of the main graph's initializers. protobuf would fill a string with zeros and then copy the
+/// data there; this reader reads it once, to its final place. Accepts the same bytes as protobuf,
+/// with the same meaning. Besides the model, memory holds a copy of the largest field. False if the
+/// bytes are not a model, or end early. Throws Error (out_of_memory), std::bad_alloc.
 bool read_model(google::protobuf::io::ZeroCopyInputStream& stream, int size, ParsedModel& model);
 
 }  // namespace polychron::onnx::detail

@@ -146,7 +146,7 @@ const proto::AttributeProto* Node::find(const char* name) const {
   for (const auto& attribute : message_.attribute()) {
     if (attribute.name() != name) continue;
     if (attribute.ref_attr_name().empty()) return &attribute;
-    // In a function: what the caller has, or nothing.
+    // In a function: the attribute of the caller, or null.
     return frame_.caller ? frame_.caller->find(attribute.ref_attr_name().c_str()) : nullptr;
   }
   return nullptr;
@@ -220,7 +220,7 @@ std::optional<Literal> Node::tensor(const char* name) const {
 std::optional<std::vector<std::int64_t>> Node::list(const char* name, std::size_t input,
                                                     std::int64_t since) const {
   if (opset < since) return integer_list(name);
-  // Not to be passed over: without it the node would mean something else.
+  // Refuse it: without it the node would mean something else.
   if (has_attribute(name))
     malformed("attribute '" + std::string(name) + "' is an input since opset " +
               std::to_string(since));

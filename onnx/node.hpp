@@ -15,8 +15,8 @@
 
 namespace polychron::onnx::detail {
 
-/// A typed view of a NodeProto. Whatever it finds wrong it throws without saying which node: the
-/// importer adds that. Lives for one call of a handler.
+/// A typed view of a NodeProto. Its errors do not name the node; the importer adds that. Lives for
+/// one call of a handler.
 class Node {
  public:
   Node(const proto::NodeProto& message, const Frame& frame, Importer& importer);
@@ -42,33 +42,33 @@ class Node {
   }
   bool has_input(std::size_t i) const;
   const Tensor& input_tensor(std::size_t i) const { return input(i); }
-  /// All inputs, under other names; absent ones are empty.
+  /// All inputs, renamed; absent ones are empty.
   std::vector<Tensor> tensors() const;
   Dimensions shape(std::size_t i) const;
   std::size_t rank(std::size_t i) const { return shape(i).size(); }
-  /// Constants become operands when they are first asked for.
+  /// The operand of input `i`. A constant becomes an operand on first use.
   Operand operand(std::size_t i);
-  /// The operand of an input's value. In a body, which is entered again and again, what carries it
-  /// in another type is paid for.
+  /// The operand of an input's value. In a body, which may run many times, a conversion to another
+  /// type counts towards the limits.
   Operand constant_of(const Literal& literal);
   std::optional<Operand> optional_operand(std::size_t i);
   DataType data_type(std::size_t i);
-  /// The model's type, which the operand's may only carry.
+  /// The type in the model; the operand may carry it in another type.
   ElementType type(std::size_t i) const;
   /// The value if it is known, however large.
   const Literal* literal(std::size_t i) const;
   /// The value if it is known and small enough to calculate with.
   const Literal* calculable_literal(std::size_t i) const;
-  /// Says that input `i` must be known now.
+  /// Throws: input `i` must be known now.
   [[noreturn]] void want_value(std::size_t i) const;
-  /// "('shape', calculated from input 'x')": the name of input `i`, and where it comes from.
+  /// "('shape', calculated from input 'x')": the name of input `i`, and its origin.
   std::string name_and_origin(std::size_t i) const;
   /// A value that must be known now, such as a shape.
   std::vector<std::int64_t> integers(std::size_t i) const;
   std::optional<std::vector<std::int64_t>> optional_integers(std::size_t i) const;
   std::optional<double> optional_scalar(std::size_t i) const;
 
-  /// How many elements of known inputs its handler asked for so far, to calculate with them.
+  /// The number of elements of known inputs that the handler has read so far.
   std::uint64_t elements_read() const noexcept { return elements_read_; }
 
   // -- attributes: one of the wrong type is malformed --------------------------------------------
@@ -95,23 +95,24 @@ class Node {
   std::size_t output_count() const noexcept {
     return static_cast<std::size_t>(message_.output_size());
   }
-  /// Somebody named it.
+  /// True if the model names output `i`.
   bool wants_output(std::size_t i) const noexcept;
-  /// Throws if output `i` is wanted: WebNN has none such.
+  /// Throws if output `i` is wanted, because WebNN does not have it.
   void refuse_output(std::size_t i, const char* name) const;
-  /// If input 0's type is one that the operand's type carries, so is the output's.
+  /// Sets output `i`. It has input 0's type if the operand's type can carry that.
   void set(Operand operand, std::size_t i = 0);
   void set(Operand operand, std::size_t i, ElementType type);
-  /// What is small is paid for, and in bodies what is large and no input's in another shape; in the
-  /// main graph that is an initializer, or made once.
+  /// Sets output `i`. Small literals count towards the limits; large ones only in bodies, unless
+  /// they are an input in another shape. In the main graph a large one is an initializer, or made
+  /// once.
   void set(Literal literal, std::size_t i = 0);
   void set(Tensor tensor, std::size_t i);
-  /// All outputs, which came out of a body.
+  /// Sets all outputs, from the results of a body.
   void set_all(std::vector<Tensor> tensors);
   /// The output is input `i` itself.
   void forward(std::size_t i, std::size_t output = 0);
 
-  /// Adds the nodes of a branch or body that stands in an attribute.
+  /// Adds the nodes of a branch or body in an attribute.
   std::vector<Tensor> add_graph(const proto::GraphProto& graph, std::vector<Tensor> inputs = {}) {
     return importer.add_graph(graph, frame_, std::move(inputs));
   }

@@ -62,7 +62,7 @@ void NodeOrder::put(int node) {
   }
 }
 
-/// The visits from `node`'s on read from each other in a circle.
+/// The visits from `node`'s on form a cycle.
 void NodeOrder::refuse_cycle(int node) const {
   constexpr std::size_t most_named = 8;
   auto visit = std::ranges::find(visits_, node, &Visit::node);

@@ -1,5 +1,5 @@
-// The order in which nodes can be carried out. ONNX asks for a file in such an order, and some
-// converters do not keep to it.
+// Sorts nodes so that each follows its sources. ONNX requires this order in a file, but some
+// converters violate it.
 #pragma once
 
 #include <google/protobuf/repeated_field.h>
@@ -13,30 +13,30 @@
 
 namespace polychron::onnx::detail {
 
-/// Calls f(name) for all that a node reads: branches and bodies also read what is around them.
-/// Names that a branch or body makes itself are not among these.
+/// Calls f(name) for all names that a node reads. Its branches and bodies also read names of the
+/// outer scope; names that they define themselves are left out.
 void each_read(const proto::NodeProto& node, const std::function<void(const std::string&)>& f);
 
-/// The nodes of one list, each behind those that it reads from. As far as that leaves a choice, the
-/// file's order stays: nodes that are in order already are not moved.
+/// The nodes of one list, each after its sources. The sort keeps the file's order where it can:
+/// nodes that are in order already are not moved.
 class NodeOrder {
  public:
   using Nodes = google::protobuf::RepeatedPtrField<proto::NodeProto>;
-  /// Throws Error (bad_data) if nodes wait for each other, and names them.
+  /// Throws Error (bad_data) with the names if nodes form a cycle.
   explicit NodeOrder(const Nodes& nodes);
-  /// Of the nodes in the list.
+  /// The order, as indices into the list.
   const std::vector<int>& indices() const noexcept { return indices_; }
 
  private:
   enum class Stage : char { untouched, waiting, done };
-  /// A node whose sources are being put in order: `next` is the first that has not been.
+  /// A node whose sources are being sorted; `next` is the first unsorted source.
   struct Visit {
     int node;
     std::vector<int> sources;
     std::size_t next = 0;
   };
 
-  /// Puts a node and all that it reads from in order, without recursion: chains may be long.
+  /// Sorts a node and its sources, without recursion, because chains may be long.
   void put(int node);
   void begin(int node);
   [[noreturn]] void refuse_cycle(int node) const;

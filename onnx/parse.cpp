@@ -20,7 +20,8 @@ namespace {
 
 namespace io = google::protobuf::io;
 
-/// protobuf's own limit for a message; one byte less, for as much is no limit to its streams.
+/// protobuf's own limit for a message, less one byte: its streams treat the limit itself as no
+/// limit.
 constexpr auto largest_model = static_cast<std::uintmax_t>(std::numeric_limits<int>::max()) - 1;
 
 void check_size(std::uintmax_t size) {
@@ -48,7 +49,7 @@ ParsedModel parse_model(io::ZeroCopyInputStream& stream, int size) {
   return model;
 }
 
-/// parse(stream, size) of what the file holds.
+/// Calls parse(stream, size) on the content of the file.
 template <class F>
 auto parse_from(const std::filesystem::path& path, F&& parse) {
   std::error_code error;
@@ -58,7 +59,7 @@ auto parse_from(const std::filesystem::path& path, F&& parse) {
   check_size(size);
   std::ifstream file(path, std::ios::binary);
   if (!file) malformed(std::strerror(errno));
-  // As much at once as stays in a core's cache until it is copied from there.
+  // A block that stays in a core's cache until it is copied.
   io::IstreamInputStream stream(&file, 1 << 18);
   auto message = parse(stream, static_cast<int>(size));
   if (file.bad()) malformed("it cannot be read to its end");

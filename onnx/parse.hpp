@@ -13,7 +13,7 @@
 
 namespace polychron::onnx::detail {
 
-/// Raw data of tensors that stands beside their messages.
+/// Raw data of tensors, kept apart from their messages.
 using RawData = std::unordered_map<const proto::TensorProto*, Buffer>;
 
 /// A model, and the raw data of its main graph's initializers.
@@ -28,8 +28,8 @@ ParsedModel parse_file(const std::filesystem::path& path);
 std::unique_ptr<proto::TensorProto> parse_tensor_file(const std::filesystem::path& path);
 ParsedModel parse_bytes(std::span<const std::byte> bytes);
 
-/// Why nothing is read there: there is nothing, or a directory, a device or a pipe, whose other end
-/// opening would wait for. Empty for a regular file.
+/// The reason why `path` is not read: it is missing, or a directory, a device or a pipe (opening a
+/// pipe would wait for its other end). Empty for a regular file.
 std::string reason_not_a_file(const std::filesystem::path& path);
 
 }  // namespace polychron::onnx::detail

@@ -1,4 +1,4 @@
-// How the importer says no. Whoever knows more (the tensor, the node) adds it on the way out.
+// The importer's errors. Callers that know the tensor or the node add its name on the way out.
 #pragma once
 
 #include <string>
@@ -11,17 +11,17 @@ namespace polychron::onnx::detail {
 /// The model contradicts itself or the ONNX specification.
 [[noreturn]] void malformed(const std::string& why);
 
-/// The model may be right, but cannot be expressed.
+/// The model may be valid, but cannot be expressed.
 [[noreturn]] void unsupported(const std::string& why);
 
-/// A value would have to be known. `what` it is: "the scales".
+/// A value must be known at import. `what` names it: "the scales".
 [[noreturn]] void unknown_value(const std::string& what);
 
-/// `name` in quotation marks, fit for a one-line message: what is not printable ASCII is escaped,
-/// and long names are cut, for names come from files that may be hostile.
+/// `name` in quotation marks, safe for a one-line message: non-printable and non-ASCII bytes are
+/// escaped, and long names are cut, because hostile files may contain any name.
 std::string quote(std::string_view name);
 
-/// Runs `f`; what it throws gets a word about where.
+/// Runs `f`, and adds the place to its errors.
 template <class F>
 auto located(const std::string& where, F&& f) {
   try {

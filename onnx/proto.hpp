@@ -1,4 +1,4 @@
-// ONNX's generated messages, under one name. Only this folder sees them.
+// ONNX's generated messages, under one name. Only this folder includes them.
 #pragma once
 
 #include <onnx/onnx_pb.h>

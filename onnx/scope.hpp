@@ -18,13 +18,13 @@ namespace polychron::onnx::detail {
 struct Tensor {
   std::optional<Literal> literal;
   std::optional<Operand> operand;
-  bool result = false;  ///< `operand` is the output of an operator, and goes by this name only
-  ElementType type = ElementType::undefined;  ///< the model's, if `operand` has another
+  bool result = false;  ///< `operand` is the output of an operator, with this name only
+  ElementType type = ElementType::undefined;  ///< the model's type, if `operand` has another
   std::shared_ptr<const std::vector<Tensor>> sequence;
 
   static Tensor of(Literal literal) { return {std::move(literal), {}, false, {}, {}}; }
   static Tensor of(Operand operand) { return {{}, std::move(operand), false, {}, {}}; }
-  /// Another name for the same.
+  /// A copy for another name of the same tensor.
   Tensor renamed() const {
     auto copy = *this;
     copy.result = false;
@@ -32,18 +32,18 @@ struct Tensor {
   }
 };
 
-/// The names of one list of nodes. Branches and bodies also see the names around them; constants
-/// become tensors, and are read if they are in files, when they are first asked for.
+/// The names of one list of nodes. Branches and bodies also see the names around them; the first
+/// use turns a constant into a tensor, and reads it if it is in a file.
 class Scope {
  public:
   /// Both outlive the scope.
   explicit Scope(const Constants& constants, Scope* outer = nullptr)
       : constants_(constants), outer_(outer) {}
 
-  /// nullptr if nothing gave `name` a value. The address is good as long as the scope. Throws if
-  /// the value cannot be read.
+  /// nullptr if `name` has no value. The address is valid as long as the scope. Throws if the value
+  /// cannot be read.
   Tensor* find(const std::string& name);
-  /// Throws if nothing gave `name` a value.
+  /// Throws if `name` has no value.
   Tensor& at(const std::string& name);
   void put(const std::string& name, Tensor tensor) { tensors_[name] = std::move(tensor); }
 

@@ -1,4 +1,4 @@
-// Session's calls: each goes to the state that its copies share.
+// Session's calls: each forwards to the state that its copies share.
 #include "polychron/session.hpp"
 
 #include <utility>
@@ -13,19 +13,19 @@ using detail::SessionState;
 using detail::Side;
 using polychron::detail::with_errors;
 
-/// A file's model is called as the file is, unless it has a label.
+/// Without a label, a file's model gets the name of the file.
 SessionOptions labelled(SessionOptions options, const std::filesystem::path& model) {
   if (options.label.empty()) options.label = model.stem().string();
   return options;
 }
 
-/// The model is gone by the time that it is compiled, and its bytes as the plan has its own.
+/// Drops the model before its graph is compiled; its bytes go once the plan has its own copy.
 Future<Session> build_file(const Context& context, const std::filesystem::path& model,
                            const SessionOptions& options) {
   return Session::build(context, load(model), labelled(options, model));
 }
 
-/// A run of what a braced list gives; if it throws, buffers are where they were.
+/// A run with a braced list. If it throws, the caller keeps its buffers.
 template <class Answer>
 Future<Answer> run_list(SessionState& state, std::initializer_list<Input> inputs,
                         const RunOptions& options) {

@@ -31,7 +31,7 @@ Answer answer_of(NamedBuffers&& outputs, std::vector<StepProfile>&& steps) {
     return std::move(outputs);
 }
 
-/// What the callback captured must not go where a build ends, on a thread of the library.
+/// The callback's captures must not be destroyed at the end of a build, on a thread of the library.
 SessionOptions without_callback(SessionOptions options) {
   options.on_warning = nullptr;
   return options;
@@ -39,7 +39,7 @@ SessionOptions without_callback(SessionOptions options) {
 
 std::string object_of(const std::string& label) { return "model " + quote(label); }
 
-/// Says that it is about the model, unless `error` says what it is about.
+/// Names the model as the error's object, unless the error has one.
 Error about_model(const Error& error, const std::string& label) {
   return error.object().empty() ? error.with_object(object_of(label)) : error;
 }
@@ -64,7 +64,7 @@ Future<Session> SessionState::build(const Context& context, const Model& model,
     GraphBuilder builder(context);
     const auto outputs =
         import_model(model, builder, {options.bindings, options.constants, options.on_warning});
-    // The model is not kept, only what it tells: its bytes are in the graph by then.
+    // Keeps only the model's summary: the graph has its bytes by then.
     return FutureAccess::transform<Session>(
         builder.build(outputs, {label}), [context, label, kept = without_callback(options),
                                           summary = model.summary()](Result<Graph> graph) {
@@ -152,7 +152,7 @@ template <class Answer>
 Future<Answer> SessionState::send(NamedBuffers&& inputs, Places&& wanted,
                                   const DispatchOptions& options) {
   const auto& declared = graph_.outputs();
-  // What the answer needs is there before anything is sent: then only bytes have to move.
+  // Allocates the answer before anything is sent, so that later only bytes move.
   struct Asked {
     Places wanted;
     std::shared_ptr<SpareBuffers> spares;

@@ -1,4 +1,4 @@
-// What a Session refers to.
+// The state behind a Session.
 #pragma once
 
 #include <boost/container/small_vector.hpp>
@@ -16,12 +16,12 @@
 
 namespace polychron::onnx::detail {
 
-/// Written before it is shared, then only read; what changes is in the spare outputs.
+/// Written before it is shared, then read-only. Only the spare outputs change.
 class SessionState {
  public:
   SessionState(const Context& context, Summary summary, Graph graph, std::string label,
                const SessionOptions& options);
-  /// What the import and the build throw is about the model of this label.
+  /// Errors of the import and the build name the model of this label.
   static Future<Session> build(const Context& context, const Model& model,
                                const SessionOptions& options);
   static Session own(Model model, const SessionOptions& options, const ContextOptions& of_context,
@@ -32,11 +32,11 @@ class SessionState {
   const Summary& summary() const noexcept { return summary_; }
   const std::string& label() const noexcept { return label_; }
 
-  /// Throws type_error unless every input is given once, as it shall be, and nothing else.
+  /// Throws type_error unless exactly the model's inputs are given, each once and valid.
   void check_inputs(const GivenValues& given, const std::string& label) const;
-  /// Likewise for outputs; `all`: none may be missing.
+  /// The same for outputs; with `all` none may be missing.
   void check_outputs(const GivenValues& given, const std::string& label, bool all) const;
-  /// `inputs` were checked. Answer is NamedBuffers or Profile.
+  /// `inputs` are already checked. Answer is NamedBuffers or Profile.
   template <class Answer>
   Future<Answer> run(NamedBuffers&& inputs, const RunOptions& options);
   void dispatch(const NamedTensors& inputs, const NamedTensors& outputs,
@@ -46,22 +46,22 @@ class SessionState {
   void destroy() { graph_.destroy(); }
 
  private:
-  /// Places in the graph's outputs. Few, at each run: no memory is asked for.
+  /// Positions in the graph's outputs; few in each run, so no allocation.
   using Places = boost::container::small_vector<std::size_t, 8>;
 
-  /// Runs the graph; the answer has the outputs at `wanted`, in that order.
+  /// Runs the graph. The answer has the outputs at the positions `wanted`, in that order.
   template <class Answer>
   Future<Answer> send(NamedBuffers&& inputs, Places&& wanted, const DispatchOptions& options);
   Places wanted_outputs(const RunOptions& options) const;
   Error about(const Error& error, const std::string& label) const;
 
-  std::optional<Runtime> runtime_;  ///< of a session with a context of its own; ends last
+  std::optional<Runtime> runtime_;  ///< only of a session with a context of its own; destroyed last
   Context context_;
   const Summary summary_;
   Graph graph_;
   const std::string label_;
   std::set<std::string> constants_;  ///< inputs that were given a value at import
-  /// Runs that are on their way hold it, and nothing else of this.
+  /// Runs in flight hold only this part of the state.
   const std::shared_ptr<SpareBuffers> spare_buffers_;
   SpareTensors spare_tensors_;
 };

@@ -38,8 +38,8 @@ std::string text_of(const Shapes& bindings) {
 
 }  // namespace
 
-/// Invariant: at most SessionsOptions::most entries, the one that was asked for last in front.
-/// Nobody builds, imports or drops a session while holding `mutex_`.
+/// Invariant: at most SessionsOptions::most entries, the most recently used one first. No thread
+/// builds, imports or drops a session while it holds `mutex_`.
 class SessionsState {
  public:
   SessionsState(const Context& context, const Model& model, const SessionsOptions& options)
@@ -77,7 +77,7 @@ class SessionsState {
   Session at(const Shapes& bindings) {
     const auto entry = entry_of(rounded(bindings));
     try {
-      // Those who ask for the same one wait here for the first of them.
+      // Threads that want the same session wait here for the first one.
       const std::lock_guard lock(entry->mutex);
       begin(*entry);
       if (!entry->session) entry->session = entry->building.get();
@@ -91,7 +91,7 @@ class SessionsState {
   void prepare(const Shapes& bindings) {
     const auto entry = entry_of(rounded(bindings));
     const std::unique_lock lock(entry->mutex, std::try_to_lock);
-    if (lock) begin(*entry);  // else somebody is at it
+    if (lock) begin(*entry);  // otherwise another thread builds it
   }
 
  private:
@@ -114,7 +114,7 @@ class SessionsState {
   }
 
   EntryRef entry_of(Shapes bindings) {
-    std::list<EntryRef> dropped;  // goes after the lock
+    std::list<EntryRef> dropped;  // destroyed after the lock is released
     const std::lock_guard lock(mutex_);
     const auto known = std::ranges::find_if(
         entries_, [&](const EntryRef& entry) { return entry->bindings == bindings; });
@@ -147,7 +147,7 @@ class SessionsState {
   const Context context_;
   const Model model_;
   const SessionsOptions options_;
-  mutable std::mutex mutex_;  ///< of the list alone
+  mutable std::mutex mutex_;  ///< guards only the list
   std::list<EntryRef> entries_;
 };
 

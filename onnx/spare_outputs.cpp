@@ -23,7 +23,7 @@ void SpareBuffers::keep(std::size_t output, Buffer&& buffer) noexcept try {
   auto& kept = kept_[output];
   if (kept.size() < max_ && !buffer.detached()) kept.push_back(std::move(buffer));
 } catch (const std::bad_alloc&) {
-  // No room to remember it: it is freed, and the next run takes another.
+  // No memory to keep it: it is freed, and the next run allocates another.
 }
 
 std::size_t SpareBuffers::count() const {

@@ -1,4 +1,4 @@
-// Where a session puts outputs that nobody asked for: memory that is kept for the next run.
+// Spare memory for outputs that a run does not ask for, kept for later runs.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace polychron::onnx::detail {
 
-/// Buffers that runs take and give back; each is one run's at any time. Any thread takes and keeps;
-/// the lock is held for no longer than that.
+/// Buffers that runs take and give back; a buffer belongs to one run at a time. Thread-safe; the
+/// lock is held only briefly.
 class SpareBuffers {
  public:
   /// Keeps at most `max` for each of `outputs`.
@@ -19,7 +19,7 @@ class SpareBuffers {
   /// One of `bytes` for this output, of indeterminate content. Throws Error (out_of_memory).
   Buffer take(std::size_t output, std::size_t bytes);
   void keep(std::size_t output, Buffer&& buffer) noexcept;
-  /// How many there are that nobody uses.
+  /// The number of unused buffers.
   std::size_t count() const;
 
  private:
@@ -28,12 +28,13 @@ class SpareBuffers {
   const std::size_t max_;
 };
 
-/// Tensors that dispatches write in turn, and nobody reads. Any thread asks; the lock is held also
-/// while one is made, so that there are never more than `max`.
+/// Tensors that dispatches write in rotation and no one reads. Thread-safe; the lock is held while
+/// a tensor is made, so that there are never more than `max`.
 class SpareTensors {
  public:
   SpareTensors(std::size_t outputs, std::size_t max) : turns_(outputs), max_(max) {}
-  /// Waits for the tensor if it is made now. Throws what Context::create_tensor() rejects with.
+  /// The next tensor; waits if it must be made first. Throws what Context::create_tensor() rejects
+  /// with.
   polychron::Tensor next(Context context, std::size_t output, const TensorDescriptor& descriptor);
 
  private:

@@ -47,7 +47,7 @@ Literal adopt(ElementType type, const Shape& shape, std::shared_ptr<const T> own
   return {type, shape, std::move(owner), bytes};
 }
 
-/// A typed field whose elements have the tensor's width: moved.
+/// Moves a typed field whose elements have the tensor's width.
 template <class Field>
 Literal take_field(ElementType type, const Shape& shape, Field& field) {
   auto owner = std::make_shared<Field>();
@@ -55,7 +55,7 @@ Literal take_field(ElementType type, const Shape& shape, Field& field) {
   return adopt<Field>(type, shape, std::move(owner));
 }
 
-/// A typed field that holds narrow elements, one each: converted.
+/// Converts a typed field that has one narrow element in each entry.
 template <class T, class Field>
 Literal narrow_field(ElementType type, const Shape& shape, const Field& field) {
   auto bytes = Buffer::uninitialized(static_cast<std::size_t>(field.size()) * sizeof(T));
@@ -137,7 +137,7 @@ std::shared_ptr<const ExternalRange> external_range(const proto::TensorProto& te
   return external.range(location, offset, length);
 }
 
-/// As it is stored, in the message or beside it: `size` bytes.
+/// Takes the stored `size` bytes, from the message or from the data parsed apart.
 Literal take_stored(proto::TensorProto& tensor, ElementType type, const Shape& shape,
                     std::size_t size, ExternalData& external) {
   if (!tensor.has_raw_data()) return take_typed(tensor, type, shape, size / element_size(type));

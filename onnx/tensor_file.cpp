@@ -28,7 +28,7 @@ Literal literal_of(const TensorValue& value) {
 
 namespace {
 
-/// The same numbers. Throws if one has changed on the way, but for what float32 rounds.
+/// Converts, and throws if a number changes, except by rounding to float32.
 Literal convert(const Literal& from, ElementType to) {
   const auto check = [&](bool same) {
     if (!same) unsupported("a number is beyond the range of " + std::string(to_string(to)));

@@ -6,8 +6,8 @@
 
 namespace polychron::onnx::detail {
 
-/// Shares the bytes; without bytes if the type has none on the host. Throws Error (type_error) if
-/// they are not as many as type and shape say.
+/// Shares the bytes; has none if the type has none on the host. Throws Error (type_error) if their
+/// number does not match type and shape.
 Literal literal_of(const TensorValue& value);
 
 }  // namespace polychron::onnx::detail

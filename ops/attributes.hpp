@@ -1,5 +1,5 @@
 // The fields of the attribute structs under the specification's names, and the enumerations'
-// spellings: what validation, documentation and the conformance tests walk.
+// spellings: validation, documentation and the conformance tests walk over them.
 #pragma once
 
 #include <array>
@@ -48,7 +48,7 @@ inline constexpr auto spellings<DataType> = [] {
   return names;
 }();
 
-/// A member of attribute struct A and what the specification calls it.
+/// A member of attribute struct A and its name in the specification.
 template <class A, class T>
 struct Field {
   std::string_view name;
@@ -56,7 +56,7 @@ struct Field {
   bool required = false;  ///< an argument of the specification's method: it has no default
 };
 template <class A, class T>
-Field(std::string_view, T A::*, bool = false) -> Field<A, T>;  // clang 14 deduces no aggregates
+Field(std::string_view, T A::*, bool = false) -> Field<A, T>;  // clang 14 needs this guide
 
 /// The fields of attribute struct A.
 template <class A>

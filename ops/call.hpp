@@ -1,4 +1,5 @@
-// What a shape rule sees: an operator with its operands and attributes, and a way to refuse them.
+// The argument of a shape rule: an operator with its operands and attributes, and a way to refuse
+// them.
 #pragma once
 
 #include <string>
@@ -31,13 +32,13 @@ class Call {
   const OperandRule& rule(std::size_t index) const {
     return row_.operands()[row_.call.variadic() ? 0 : index];
   }
-  /// "operand 'filter'", "operand 'inputs[2]'"; also for an operand too many.
+  /// "operand 'filter'", "operand 'inputs[2]'"; also for a surplus operand.
   std::string name(std::size_t index) const;
 
   /// Throws Error (type_error): "[label] conv2d: <what>".
   [[noreturn]] void fail(const std::string& what) const;
 
-  // Checks that several families make; each throws as fail() does.
+  // Checks that several families share; each throws as fail() does.
   void expect_shape(std::size_t index, const Shape& expected) const;
   void expect_axis(std::uint32_t axis, std::size_t rank) const;
   void expect_axes(std::span<const std::uint32_t> axes, std::size_t rank,

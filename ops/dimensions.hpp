@@ -16,11 +16,11 @@ constexpr bool valid_dimension(std::uint64_t size) noexcept {
   return size > 0 && size <= std::uint64_t{std::numeric_limits<std::int32_t>::max()};
 }
 
-/// Most operands of concat and results of split ("valid tensor count").
+/// The most operands of concat and results of split ("valid tensor count").
 inline constexpr std::size_t max_tensor_count = 8192;
 
-/// "Checking dimensions": why no operand or tensor can have `descriptor`; nullopt if one can.
-/// `strict`: nor one of a type that the specification does not have.
+/// "Checking dimensions": the reason why `descriptor` is invalid, or nullopt. `strict` also refuses
+/// types that the specification does not have.
 std::optional<std::string> descriptor_problem(const OperandDescriptor& descriptor,
                                               bool strict = false);
 
@@ -34,7 +34,7 @@ bool broadcastable(const Shape& from, const Shape& to);
 /// `to`.
 bool blockwise_broadcastable(const Shape& from, const Shape& to);
 
-/// True if each axis is below `rank` and none occurs twice.
+/// True if each axis is less than `rank` and none occurs twice.
 bool valid_axes(std::span<const std::uint32_t> axes, std::size_t rank);
 
 }  // namespace polychron::ops

@@ -43,7 +43,7 @@ std::string value_text(const std::optional<T>& value) {
   return value ? value_text(*value) : "absent";
 }
 
-/// "axis = 1, epsilon = 1e-05" of the alternative of Attributes with number `index`.
+/// "axis = 1, epsilon = 1e-05" for the alternative of Attributes with number `index`.
 template <std::size_t I = 0>
 std::string options_text(std::size_t index) {
   if constexpr (I < std::variant_size_v<Attributes>) {

@@ -5,8 +5,8 @@
 
 namespace polychron::ops {
 
-/// Markdown: for each operator its signature, options with their defaults, and tolerance. What
-/// docs/operators.md holds; a test compares them.
+/// Markdown: for each operator its signature, options with their defaults, and tolerance. A test
+/// compares it with docs/operators.md.
 std::string markdown();
 
 }  // namespace polychron::ops

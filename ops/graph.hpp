@@ -1,4 +1,4 @@
-// The immutable description of a graph: what GraphBuilder collects and every backend compiles.
+// The immutable description of a graph, which GraphBuilder collects and backends compile.
 #pragma once
 
 #include <cstdint>
@@ -30,11 +30,11 @@ struct Value {
   Kind kind = Kind::result;
   OperandDescriptor descriptor;
   ConstantBytes constant;  ///< of a constant, else null
-  bool counted = false;    ///< the bytes are a constant tensor's: its context counts them
+  bool counted = false;    ///< bytes of a constant tensor, which its context counts
 };
 
-/// An operator applied. `inputs` has the row's operands in its order, `no_value` for absent ones;
-/// a variadic operator (concat) has as many as were given.
+/// An application of an operator. `inputs` has the operands in the row's order, `no_value` for
+/// absent ones; a variadic operator (concat) has all that were given.
 struct Node {
   OpId op{};
   std::vector<ValueId> inputs;
@@ -53,8 +53,8 @@ struct Graph {
   std::vector<std::pair<std::string, ValueId>> outputs;  ///< in the order given to build()
 };
 
-/// What inputs and outputs a graph has, by name, and of what types and shapes: all of its values'
-/// descriptors, no constants' bytes, no nodes.
+/// A copy with inputs, outputs and the descriptors of all values, without nodes and the bytes of
+/// constants.
 inline Graph outline_of(const Graph& graph) {
   Graph outline{graph.label, {}, {}, graph.inputs, graph.outputs};
   outline.values.reserve(graph.values.size());

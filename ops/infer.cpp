@@ -72,7 +72,7 @@ struct CheckField {
   void operator()(std::string_view name, const T& value) const {
     if constexpr (std::is_enum_v<T>)
       if (static_cast<std::size_t>(value) >= spellings<T>.size())
-        call.fail(std::string(name) + " is none of its enumeration's values");
+        call.fail(std::string(name) + " is not a value of its enumeration");
   }
 };
 

@@ -1,4 +1,4 @@
-// The one validator: checks an operator's operands and attributes and tells its results.
+// The one validator: it checks an operator's operands and attributes, and infers the results.
 #pragma once
 
 #include <span>
@@ -9,18 +9,18 @@
 
 namespace polychron::ops {
 
-/// The operands of one operator in the row's order: nullptr for an optional one that is absent; as
-/// many as were given for a variadic one.
+/// The operands of one operator in the row's order: nullptr for an optional one that is absent; a
+/// variadic operator has all that were given.
 using Operands = std::span<const OperandDescriptor* const>;
 
-/// Where an operator's options come from.
+/// The source of an operator's options.
 enum class OptionsAre : std::uint8_t {
-  given,  ///< by a caller: numbers are finite
-  cast,   ///< to the operand's type (cast_options()), which may have made them infinite
+  given,  ///< from a caller: numbers must be finite
+  cast,   ///< cast to the operand's type (cast_options()): numbers may be infinite
 };
 
 /// The results' descriptors. Throws Error (type_error) if the specification does not allow the
-/// call; the message has the operator's name, the operand's, what was expected, and `[label]`.
+/// call; the message names the label, the operator and the operand, and the expected value.
 std::vector<OperandDescriptor> infer(const Row& row, Operands operands,
                                      const Attributes& attributes, std::string_view label = {},
                                      OptionsAre options = OptionsAre::given);

@@ -1,5 +1,5 @@
-// Where the dimensions of pictures and filters are: the one place that knows layouts. Their
-// spellings tell: "hwio" has its height first.
+// The positions of dimensions in pictures and filters. Only this file knows layouts; it reads them
+// from their names: "hwio" has its height first.
 #pragma once
 
 #include <array>

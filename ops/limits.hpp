@@ -1,4 +1,4 @@
-// What the operators accept, derived from the table.
+// The limits of the operators, derived from the table.
 #pragma once
 
 #include "polychron/limits.hpp"

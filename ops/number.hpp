@@ -9,21 +9,21 @@
 
 namespace polychron::ops {
 
-/// `number` cast to `type`: floats are rounded (and held as a double), integers are clamped to the
-/// type's range, then rounded to nearest even; NaN gives 0 for integers.
+/// `number` cast to `type`: for a float type it is rounded (and held as a double); for an integer
+/// type it is clamped to the range, then rounded to nearest even, and NaN gives 0.
 Number cast(const Number& number, DataType type) noexcept;
 
-/// Casts the options that are numbers to `type`, their operand's. They may be infinite then.
+/// Casts the numeric options to `type`, the operand's type. They may become infinite.
 void cast_options(Attributes& attributes, DataType type) noexcept;
 
 /// The bytes of `number` cast to `type`: one element.
 std::vector<std::byte> element_bytes(const Number& number, DataType type);
 
-/// True if `a` is greater than `b`, exactly, whatever they hold; false if either is NaN.
+/// True if `a` is greater than `b`: exact for all types; false if either is NaN.
 bool greater(const Number& a, const Number& b) noexcept;
 
-/// Calls `f` with a value of the C++ type of `type`: for packed types the one that holds an element
-/// by itself.
+/// Calls `f` with a value of the C++ type of `type`: for packed types, the type that holds a single
+/// element.
 template <class F>
 auto with_element(DataType type, F&& f) {
   switch (type) {

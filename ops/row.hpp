@@ -1,4 +1,4 @@
-// A row of the operator table: all that is said about an operator, said once.
+// A row of the operator table: the one description of an operator.
 #pragma once
 
 #include <cstddef>
@@ -30,11 +30,12 @@ class TypeRule {
 
  private:
   Function function_ = nullptr;
-  bool given_ = false;  ///< g++ 12 compares no function with null at compile time under sanitizers
+  /// GCC 12 under sanitizers cannot compare a function with null at compile time.
+  bool given_ = false;
 };
 
-/// How far a result may be from the exact one. Integers are always exact. The figures are those of
-/// the public test suite.
+/// The allowed distance between a result and the exact one. Integers are always exact. The figures
+/// are those of the public test suite.
 struct Tolerance {
   enum class Metric : std::uint8_t {
     ulp,      ///< distance in representable values
@@ -43,7 +44,7 @@ struct Tolerance {
   Metric metric = Metric::ulp;
   double float32 = 0;
   double float16 = 0;
-  bool per_term = false;  ///< times the number of terms that are added for a result
+  bool per_term = false;  ///< multiplied by the number of summed terms
 };
 
 inline constexpr Tolerance exact{};
@@ -70,7 +71,7 @@ consteval std::size_t alternative() {
   (std::make_index_sequence<std::variant_size_v<Attributes>>{});
 }
 
-/// The vocabulary of families: files have these names in ops/, each kernel folder, onnx/, tests/.
+/// The families of operators. Files in ops/, each kernel folder, onnx/ and tests/ have these names.
 enum class Family : std::uint8_t {
   elementwise,
   activation,
@@ -86,26 +87,27 @@ enum class Family : std::uint8_t {
   recurrent
 };
 
-/// Whether the two operands of an operator may change places.
+/// An operator with two operands is commutative (free) or not (fixed).
 enum class Order : std::uint8_t { fixed, free };
 
 struct Row {
   std::string_view name;  ///< the specification's method, for instance "conv2d"
-  std::string_view line;  ///< what it computes, of an element x of its operand: documentation
+  std::string_view line;  ///< its formula for an element x, for the documentation
   Signature call;
   ShapeRule shape = nullptr;
-  std::size_t attributes = alternative<std::monostate>();  ///< which alternative of Attributes
-  TypeRule type{};  ///< none: the signature tells the results' type
+  /// Index of the alternative of Attributes.
+  std::size_t attributes = alternative<std::monostate>();
+  TypeRule type{};  ///< none: the signature gives the results' type
   Order order = Order::fixed;
   Family family{};  ///< set by the table
   Tolerance tolerance = exact;
-  std::string_view anchor;  ///< in https://www.w3.org/TR/webnn/; empty: of an extension
+  std::string_view anchor;  ///< in https://www.w3.org/TR/webnn/; empty: an extension
 
   constexpr std::span<const OperandRule> operands() const { return call.operands(); }
   constexpr std::span<const OperandRule> results() const { return call.results(); }
-  /// The specification does not have it: strict contexts refuse it.
+  /// True if the specification does not have it; strict contexts refuse it.
   constexpr bool is_extension() const { return anchor.empty(); }
-  /// The results have one data type, an operand's that is always given, or the type rule's.
+  /// True if the results' data type is that of an operand that is always given, or the type rule's.
   constexpr bool inferable() const {
     if (type) return true;
     for (const OperandRule& result : results())

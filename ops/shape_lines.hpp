@@ -1,4 +1,4 @@
-// The shape rules in words, for the documentation: a line for each rule of ops/shape_rules.hpp.
+// The shape rules in words, for the documentation: one line for each rule of ops/shape_rules.hpp.
 #pragma once
 
 #include <string_view>
@@ -7,8 +7,8 @@
 
 namespace polychron::ops {
 
-/// The shape of the results, and what is asked of the operands' for it. Empty for a rule that has
-/// no line, which a test does not let pass.
+/// The shape of the results, and the conditions on the operands' shapes. Empty for a rule without a
+/// line; a test refuses that.
 std::string_view shape_line(ShapeRule rule);
 
 }  // namespace polychron::ops

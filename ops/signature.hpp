@@ -8,7 +8,7 @@
 //                | a data type | an operand
 //   rank      := a number | "N" (max_rank)
 //
-// An operand's name as a kind says "same as": that operand's data type, and its ranks unless ranks
+// An operand's name as a kind means "same as": that operand's data type, and its ranks unless ranks
 // follow. Without ranks every rank is allowed. Example: conv2d is
 //   "input: floats[4], filter: input[4], bias?: input[1] -> input"
 // A mistake in a signature does not compile.
@@ -29,12 +29,12 @@ struct OperandRule {
   static constexpr std::uint8_t independent = 0xff;
 
   std::string_view name;
-  TypeSet types{};                     ///< of the operand that `same_as` names, if it names one
-  std::uint8_t same_as = independent;  ///< index of the operand whose data type this one has
+  TypeSet types{};                     ///< those of the operand that `same_as` names, if any
+  std::uint8_t same_as = independent;  ///< index of the operand with the same data type
   std::uint8_t rank_min = 0;
   std::uint8_t rank_max = max_rank;
   bool optional = false;
-  bool variadic = false;  ///< one or more; an operator with a variadic operand has no other
+  bool variadic = false;  ///< one or more; it is then the only operand
 };
 
 struct Signature {
@@ -55,12 +55,12 @@ struct Signature {
   constexpr bool variadic() const { return operand_count == 1 && operand_array[0].variadic; }
 };
 
-/// What a mistake in a signature throws; at compile time, that is an error message.
+/// The exception for a mistake in a signature; at compile time it is an error message.
 struct SignatureError {
   std::string_view expected;
 };
 
-/// Reads one signature. Usable at run time too, for the tests of its errors.
+/// Parses one signature. Works at run time too, for the tests of its errors.
 class SignatureParser {
  public:
   constexpr explicit SignatureParser(std::string_view text) : text_(text) {}

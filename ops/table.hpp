@@ -56,7 +56,7 @@ constexpr std::size_t row_count() {
 
 }  // namespace detail
 
-/// All rows; an OpId is an index into it. A description of the same binary only: ids change.
+/// All rows; an OpId is an index into it. Ids are valid within one binary only.
 inline constexpr auto table = [] {
   std::array<Row, detail::row_count()> rows;
   std::size_t count = 0;

@@ -1,4 +1,4 @@
-// Sets of data types: what an operand may hold.
+// Sets of data types, for the types of an operand.
 #pragma once
 
 #include <bit>

@@ -14,7 +14,7 @@ void add_field(std::string& line, std::string_view text) {
   for (const char c : text) line += c == '\t' || c == '\n' || c == '\r' ? ' ' : c;
 }
 
-/// What an operation touches, by its own account.
+/// The footprint of an operation.
 struct Touched {
   Footprint& footprint;
   void operator()(const msg::TensorSlot* tensor, bool changes) const {
@@ -42,7 +42,7 @@ void add_objects(const msg::Call& call, Footprint& footprint) {
 
 std::uint32_t counted_from_one(std::size_t index) { return static_cast<std::uint32_t>(index + 1); }
 
-/// What messages have in common is taken from any that has it.
+/// Takes each common field from every message that has it.
 struct Visitor {
   Description& to;
 

@@ -1,4 +1,4 @@
-// What there is to say of a message, taken from the message itself.
+// The description of a message, taken from the message itself.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace polychron::recording {
 
-/// An error with its causes, a line each, from itself to the root: ticket, kind, operation, label,
-/// object, "ran" or "not run", message; tabs between.
+/// An error with its causes, one line each, from the error to the root: ticket, kind, operation,
+/// label, object, "ran" or "not run", message; tabs between.
 std::string lines_of(const Error& error);
 
-/// `error_text` keeps what `about` only looks at. Labels are looked at in the message.
+/// `error_text` owns the text that `about` refers to. Labels refer to the message.
 struct Description {
   About about;
   Footprint footprint;

@@ -28,7 +28,7 @@ Called describe(const msg::submit& call, bool contents, CallBytes& bytes) {
   writer(call.call);
   Called called;
   if (const auto* const loan = std::get_if<msg::BatchRef>(&call.local.reply)) {
-    // Nobody else has it yet: it is on its way to a lane.
+    // No other thread uses it yet: it is on its way to a lane.
     const auto& batch = (*loan)->content;
     for (const auto& buffer : batch.inputs) {
       called.inputs.push_back(buffer.size());

@@ -1,5 +1,4 @@
-// What a recording keeps of calls and of their answers, so that they can be compared when the calls
-// are made again.
+// The calls and answers in a recording, so that a replay can repeat and compare them.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +13,19 @@
 
 namespace polychron::recording {
 
-/// Memory that is used again from call to call; a record's texts lie in it.
+/// Memory that calls reuse; the texts of a record refer to it.
 struct CallBytes {
   msg::wire::Writer writer;
   std::vector<std::byte> contents;
 };
-/// `contents`: the bytes of tensors, constants and buffers are kept. Sets all but context and time.
+/// `contents`: keep the bytes of tensors, constants and buffers. Sets all fields except context and
+/// time.
 Called describe(const msg::submit& call, bool contents, CallBytes& bytes);
 
 /// The bytes of tensors, constants and buffers in it.
 std::size_t content_bytes(const msg::submit& call) noexcept;
 
-/// Tells contents apart, on any machine; never 0.
+/// A hash of the contents, equal on all machines; never 0.
 std::uint64_t digest_of(std::span<const Buffer> buffers);
 
 }  // namespace polychron::recording

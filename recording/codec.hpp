@@ -1,6 +1,6 @@
 // Records as bytes: the number of its kind, then its fields one after the other, whole numbers as
-// LEB128 (seven bits a byte, the lowest first; signed ones zigzag), texts and lists with their
-// length before them. Nobody lists fields here: records are plain values.
+// LEB128 (seven bits a byte, the lowest first; signed ones zigzag), texts and lists after their
+// length. No code lists fields: records are plain values.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,7 @@ constexpr auto number_of =
 
 constexpr std::size_t longest_number = 10;
 
-/// At most this many bytes are written for it.
+/// The most bytes that it can take.
 template <class T>
 std::size_t most_bytes(const T& value) {
   if constexpr (std::is_same_v<T, std::string_view>) {
@@ -54,7 +54,7 @@ std::size_t most_bytes(const T& value) {
   }
 }
 
-/// Writes where there is room for most_bytes().
+/// Writes to memory with room for most_bytes().
 class Encoder {
  public:
   explicit Encoder(std::byte* at) noexcept : at_(at) {}
@@ -93,13 +93,13 @@ class Encoder {
   std::byte* at_;
 };
 
-/// Reads what an Encoder wrote, from anywhere: whatever bytes these are.
+/// Reads the records of an Encoder. The bytes may come from anywhere, and are checked.
 class Decoder {
  public:
   explicit Decoder(std::span<const std::byte> bytes) noexcept : left_(bytes) {}
 
   bool at_end() const noexcept { return left_.empty(); }
-  /// The next record, whose texts lie in the bytes. Nothing if they are not a record.
+  /// The next record, whose texts refer to the bytes; nullopt if they are not a record.
   std::optional<Record> record() {
     if (left_.empty()) return std::nullopt;
     const auto kind = static_cast<std::size_t>(left_.front());
@@ -116,7 +116,7 @@ class Decoder {
       return true;
     } else if constexpr (detail::is_list<T>) {
       std::uint64_t size = 0;
-      if (!number(size) || size > left_.size()) return false;  // an element is a byte at least
+      if (!number(size) || size > left_.size()) return false;  // an element takes at least one byte
       value.resize(static_cast<std::size_t>(size));
       for (auto& element : value)
         if (!read(element)) return false;

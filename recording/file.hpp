@@ -1,5 +1,5 @@
 // A recording as the bytes of a file: the magic and the version, a head with the tables of names,
-// then pieces to the end. All is written by codec.hpp. docs/tracing.md describes it to others.
+// then pieces to the end, all encoded by codec.hpp. docs/tracing.md specifies the format.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@ inline constexpr std::uint64_t version = 2;
 
 /// Tables of names, each ended by '\n' (see Names).
 struct FileHead {
-  std::uint64_t dropped = 0;  ///< records that there was no room for
-  Time taken = 0;             ///< when the recording was looked at
+  std::uint64_t dropped = 0;  ///< number of records dropped for want of room
+  Time taken = 0;             ///< time of this snapshot
   std::string_view messages, receivers, calls, operations, outcomes, operators;
 };
 struct FilePiece {
@@ -35,7 +35,7 @@ struct File {
   FileHead head;
   std::vector<FilePiece> pieces;
 };
-/// What is in a file; nothing if it is none of this version, or damaged. Looks at `bytes`.
+/// The content of a file, which refers to `bytes`; nullopt if it has another version or is damaged.
 std::optional<File> read_file(std::span<const std::byte> bytes);
 
 }  // namespace polychron::recording

@@ -1,5 +1,5 @@
-// What the numbers of messages, calls and operations in records are called. A file has these
-// tables in it, so that it can be read by a library in which they are others.
+// The names of the numbers of messages, calls and operations in records. A file contains these
+// tables, so that another version of the library with other numbers can read it.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@
 namespace polychron::recording {
 
 struct Names {
-  std::vector<std::string> messages;    ///< "carry_out", by the place in msg::MessageView
-  std::vector<std::string> receivers;   ///< the kind of actor that takes it: "device"
-  std::vector<std::string> calls;       ///< by the place in msg::Call
-  std::vector<std::string> operations;  ///< by the place in msg::Operation
-  std::vector<std::string> outcomes;    ///< by the place in msg::Outcome
+  std::vector<std::string> messages;    ///< "carry_out", by index in msg::MessageView
+  std::vector<std::string> receivers;   ///< the kind of actor that receives it: "device"
+  std::vector<std::string> calls;       ///< by index in msg::Call
+  std::vector<std::string> operations;  ///< by index in msg::Operation
+  std::vector<std::string> outcomes;    ///< by index in msg::Outcome
   std::vector<std::string> operators;   ///< by ops::OpId
 };
 
-/// This library's.
+/// The tables of this library.
 const Names& names();
 
 }  // namespace polychron::recording

@@ -1,4 +1,4 @@
-// Bytes of records that one thread wrote, one after the other.
+// A block of consecutive records of one thread.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace polychron::recording {
 
-/// Written by its thread alone; what is published, any thread may read meanwhile.
+/// Only its own thread writes; any thread may read the published part meanwhile.
 struct Piece {
   Piece(std::uint64_t of_thread, std::size_t bytes)
       : thread(of_thread), memory(std::make_unique<std::byte[]>(bytes)), size(bytes) {}
@@ -18,7 +18,7 @@ struct Piece {
     return {memory.get(), used.load(std::memory_order_acquire)};
   }
 
-  const std::uint64_t thread;  ///< 1, 2, ... in the order in which they were first heard of
+  const std::uint64_t thread;  ///< 1, 2, ... in order of first use
   const std::unique_ptr<std::byte[]> memory;
   const std::size_t size;
   std::atomic<std::size_t> used{0};

@@ -18,11 +18,11 @@ namespace {
 
 std::atomic<std::uint64_t> recorders{0};
 
-/// What a piece has said already, or nearly so: a place for each of some names. What is pushed out
-/// is said again.
+/// A small cache of the names that a piece has already. An evicted name is written again, which is
+/// harmless.
 class Said {
  public:
-  /// True the first time, or when it was forgotten.
+  /// True the first time, or after eviction.
   bool is_new(std::uint64_t kind, ContextNumber context, std::uint64_t id) noexcept {
     const auto key = (id * 4 + kind) * 0x9E3779B97F4A7C15U + context * 0xC2B2AE3D27D4EB4FU + 1;
     auto& place = places_[key >> 56];
@@ -39,8 +39,7 @@ Address address_of(const msg::MessageView& message) {
   return std::visit([](const auto* m) { return reinterpret_cast<std::uintptr_t>(m); }, message);
 }
 
-/// A handler that runs, and the operation that is carried out in it, if any. In a driven world one
-/// may run in the middle of another's.
+/// A running handler and the operation in it, if any. In a simulated world handlers can nest.
 struct Frame {
   std::uint64_t epoch = 0;  ///< of the recording that it belongs to
   Handled handling;
@@ -49,8 +48,8 @@ struct Frame {
 
 }  // namespace
 
-/// A thread's hand in one recorder's store. Hooks do not throw: what there is no memory for is
-/// dropped, and counted.
+/// The writer of one thread for one recorder. Hooks do not throw: records without memory are
+/// dropped and counted.
 struct Recorder::Writer {
   Writer(Recorder& of, std::weak_ptr<Recorder> weak)
       : recorder(&of), id(of.id_), alive(std::move(weak)) {}
@@ -69,7 +68,7 @@ struct Recorder::Writer {
            current.piece->size - current.piece->used.load(std::memory_order_relaxed) >= bytes;
   }
   void renew(std::size_t bytes) {
-    std::array<char, 16> name{};  // of a thread: at most 15 bytes
+    std::array<char, 16> name{};  // a thread's name has at most 15 bytes
     const bool named = pthread_getname_np(pthread_self(), name.data(), name.size()) == 0 &&
                        !std::string_view(program_invocation_short_name).starts_with(name.data());
     const ThreadNamed record{name.data()};
@@ -77,7 +76,7 @@ struct Recorder::Writer {
     if (named) put(record);
     said.forget();
   }
-  /// So that what is written next and what names it are in one piece.
+  /// Ensures that the next record and the names that it needs are in one piece.
   void make_room(std::size_t bytes) noexcept {
     try {
       if (!fits(bytes)) renew(bytes);
@@ -94,13 +93,13 @@ struct Recorder::Writer {
     piece.used.store(static_cast<std::size_t>(encoder.end() - piece.memory.get()),
                      std::memory_order_release);
   }
-  /// Memory for the bytes of tensors: the next such record may be a long time off.
+  /// Returns memory for tensors' bytes early: the next such record may come much later.
   void put_large_away() noexcept {
     if (!Store::large(current)) return;
     recorder->store_.leave(current);
     call_bytes = {};
   }
-  /// What an actor is at; nullptr if that is not known here.
+  /// The actor's innermost frame; nullptr if unknown.
   Frame* frame_of(msg::ActorId actor) noexcept {
     const auto frame = std::find_if(frames.rbegin(), frames.rend(), [&](const Frame& f) {
       return f.handling.by == actor && f.epoch == recorder->store_.epoch();
@@ -113,12 +112,12 @@ struct Recorder::Writer {
   std::weak_ptr<Recorder> alive;
   Store::Current current;
   Said said;
-  Description description;  ///< its memory is used again
-  CallBytes call_bytes;     ///< likewise
+  Description description;  ///< reused memory
+  CallBytes call_bytes;     ///< reused memory
   std::vector<Frame> frames;
 };
 
-/// Of a thread, one for each recorder that it has met and that is still there.
+/// The writers of a thread: one for each live recorder that it has used.
 struct Recorder::Writers {
   ~Writers() {
     for (auto& writer : all)
@@ -128,7 +127,7 @@ struct Recorder::Writers {
     gone = true;
   }
   std::vector<std::unique_ptr<Writer>> all;
-  static thread_local bool gone;  ///< messages are sent by what is destroyed even later
+  static thread_local bool gone;  ///< objects destroyed even later still send messages
 };
 thread_local bool Recorder::Writers::gone = false;
 
@@ -155,7 +154,7 @@ Recorder::Writer* Recorder::writer() noexcept {
   }
 }
 
-/// A context's.
+/// The observer of a context.
 class Recorder::Ear final : public msg::Observer {
  public:
   Ear(std::shared_ptr<Recorder> to, std::string label, std::size_t lanes)
@@ -192,7 +191,7 @@ class Recorder::Ear final : public msg::Observer {
       return recorder_->store_.count_dropped(1);
     }
     const auto at = recorder_->now();
-    // The record takes its lists along and gives them back, with their memory.
+    // Moves the lists into the record and back, to reuse their memory.
     Sent record{context_, at, from, to, address_of(message), described.about, std::move(footprint)};
     auto bytes = most_bytes(record);
     const auto objects = [&](const auto& each) {
@@ -214,7 +213,7 @@ class Recorder::Ear final : public msg::Observer {
     if (to == nullptr) return;
     end_handling(*to, by, false);
     try {
-      // Of a recording that ended in the middle of them.
+      // Frames of a recording that ended inside them.
       std::erase_if(to->frames,
                     [&](const Frame& f) { return f.epoch != recorder_->store_.epoch(); });
       auto& [epoch, handling, carried] = to->frames.emplace_back();
@@ -253,7 +252,7 @@ class Recorder::Ear final : public msg::Observer {
     const auto kept = recorder_->calls_.load(std::memory_order_relaxed);
     if (kept == TraceCalls::none) return;
     const bool contents = kept == TraceCalls::payloads;
-    // Not even copied: there would be no room for it.
+    // Do not even copy it: it would not fit.
     if (contents && content_bytes(call) > recorder_->store_.most_bytes())
       return recorder_->store_.count_dropped(1);
     tell([&](Writer& to) {
@@ -329,7 +328,7 @@ class Recorder::Ear final : public msg::Observer {
 
  private:
   Writer* writer() const noexcept { return recorder_->recording() ? recorder_->writer() : nullptr; }
-  /// Writes what `make(Writer&)` returns.
+  /// Writes the record that `make(Writer&)` returns.
   template <class Make>
   void tell(const Make& make) noexcept {
     auto* const to = writer();
@@ -346,8 +345,8 @@ class Recorder::Ear final : public msg::Observer {
   std::uint64_t since(Time begin) const {
     return static_cast<std::uint64_t>(std::max<Time>(0, recorder_->now() - begin));
   }
-  /// Of the last message that the actor was at: without `properly` its handler threw, which nobody
-  /// tells when it happens. Nothing if it was at none.
+  /// Ends the actor's last handler, if any. Without `properly` the handler threw, which no hook
+  /// reports at that time.
   void end_handling(Writer& to, msg::ActorId actor, bool properly) noexcept {
     auto* const frame = to.frame_of(actor);
     if (frame == nullptr) return;
@@ -358,7 +357,7 @@ class Recorder::Ear final : public msg::Observer {
     to.write(handling);
     to.frames.erase(to.frames.begin() + (frame - to.frames.data()));
   }
-  /// `bytes`: of what follows, and has to be in the same piece.
+  /// `bytes` is the size of the following records, which must be in the same piece.
   void say_context(Writer& to, std::size_t bytes) noexcept {
     const ContextNamed name{context_, label_, lanes_};
     to.make_room(most_bytes(name) + bytes);

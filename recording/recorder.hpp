@@ -1,4 +1,4 @@
-// Listens to the actors of a runtime's contexts, and keeps what it hears.
+// The recorder: it observes the actors of a runtime's contexts and keeps records.
 #pragma once
 
 #include <atomic>
@@ -14,11 +14,11 @@
 
 namespace polychron::recording {
 
-/// Each thread writes into memory of its own: on the path there is no lock, and no allocation but
-/// one piece of memory for some thousand records. Thread-safe.
+/// Each thread writes into memory of its own: without a lock, and with one allocation for some
+/// thousand records. Thread-safe.
 class Recorder : public std::enable_shared_from_this<Recorder> {
  public:
-  /// What time is; called by every thread.
+  /// The clock; every thread calls it.
   using Clock = std::function<Time()>;
   struct Settings {
     std::size_t max_bytes = std::size_t{64} << 20;
@@ -31,14 +31,14 @@ class Recorder : public std::enable_shared_from_this<Recorder> {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  /// Forgets what was recorded before.
+  /// Starts a recording; discards the previous one.
   void begin(const Settings& settings);
   void end() noexcept { store_.end(); }
-  /// Never in a process that was forked since: a lock may be held there for ever.
+  /// Always false in a child forked since: a lock may be held there for ever.
   bool recording() const noexcept {
     return store_.open() && generation_ == polychron::detail::fork_generation();
   }
-  /// Of a context, for its msg::Tap.
+  /// The observer of a context, for its msg::Tap.
   std::shared_ptr<msg::Observer> ear(std::string context_label, std::size_t lanes);
 
   Store::Contents contents() const { return store_.contents(); }
@@ -48,11 +48,11 @@ class Recorder : public std::enable_shared_from_this<Recorder> {
   class Ear;
   struct Writer;
   struct Writers;
-  /// This thread's.
+  /// The writer of this thread.
   Writer* writer() noexcept;
 
   const Clock clock_;
-  const std::uint64_t id_;  ///< of all recorders of the process
+  const std::uint64_t id_;  ///< unique among the recorders of the process
   const std::uint32_t generation_ = polychron::detail::fork_generation();
   Store store_;
   std::atomic<std::uint64_t> contexts_{0};

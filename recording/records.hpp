@@ -1,8 +1,8 @@
-// WHAT a recording is made of: one plain value for each thing that is seen. Written by the threads
-// that do it (recorder.hpp), kept as bytes (codec.hpp), read by trace/.
+// The records of a recording: one plain value for each event. The acting threads write them
+// (recorder.hpp); codec.hpp encodes them, and trace/ reads them.
 //
-// Each piece of a recording stands for itself, because the oldest are dropped: what a name or an
-// actor is, is said again in every piece that mentions it.
+// Each piece of a recording is self-contained, because the oldest pieces are dropped: every piece
+// defines the names and actors that it mentions.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,22 @@
 
 namespace polychron::recording {
 
-/// In nanoseconds of a steady clock; in a driven world, in whatever its clock counts.
+/// Nanoseconds of a steady clock; in a simulated world, ticks of its clock.
 using Time = std::int64_t;
-/// A context of the recorder's: 1, 2, ...
+/// The number of a context of this recorder: 1, 2, ...
 using ContextNumber = std::uint64_t;
 using ActorNumber = std::uint64_t;  ///< CAF's; 0 for a caller's thread
-/// Where a message lies while it is on its way: with its receiver it tells a message from all
-/// others that are on their way at the time.
+/// The address of a message in transit. Together with the receiver it is unique among all messages
+/// in transit.
 using Address = std::uint64_t;
 
-/// A context is meant by what follows in this piece.
+/// The following records of this piece are about this context.
 struct ContextNamed {
   ContextNumber context = 0;
   std::string_view label;
   std::uint32_t lanes = 1;
 };
-/// A tensor or a graph; `actor` is 0 if it has gone.
+/// The name of a tensor or a graph; `actor` is 0 if it has ended.
 struct ObjectNamed {
   ContextNumber context = 0;
   bool graph = false;
@@ -39,7 +39,7 @@ struct ObjectNamed {
   std::uint64_t bytes = 0;
   std::string_view label;
 };
-/// The steps of a graph's plan, a line each; said once a piece if their times are taken.
+/// The steps of a graph's plan, one line each; once in each piece if steps are timed.
 struct PlanNamed {
   ContextNumber context = 0;
   std::uint64_t graph = 0;
@@ -56,19 +56,19 @@ struct ActorEnded {
   ActorNumber actor = 0;
   Time at = 0;
 };
-/// What a message is about. Numbers of kinds are places in the tables of names.hpp.
+/// The content of a message. Numbers of kinds are indices in the tables of names.hpp.
 struct About {
-  std::uint32_t message = 0;  ///< which of all messages
-  std::uint32_t what = 0;     ///< of a call, operation or outcome: which, counted from 1
+  std::uint32_t message = 0;  ///< index of the message's kind
+  std::uint32_t what = 0;     ///< kind of the call, operation or outcome, counted from 1
   msg::Ticket ticket = 0;
   std::string_view label;
-  std::string_view error;  ///< with its causes, a line each
+  std::string_view error;  ///< with its causes, one line each
 };
-/// What it touches on the device timeline, and where it is to be carried out.
+/// The footprint of an operation, and its position on the device timeline.
 struct Footprint {
   std::uint32_t lane = 0;
   msg::Ticket turn = 0;
-  std::vector<std::uint64_t> waits;          ///< for other lanes: lane, turn, lane, turn, ...
+  std::vector<std::uint64_t> waits;          ///< waits for other lanes: lane, turn, lane, turn, ...
   std::vector<std::uint64_t> reads, writes;  ///< tensors
   std::uint64_t graph = 0;
 };
@@ -80,26 +80,26 @@ struct Sent {
   About about;
   Footprint footprint;
 };
-/// `ended` is false for a handler that threw, whose end nobody sees.
+/// `ended` is false for a handler that threw, whose end is not observed.
 struct Handled {
   ContextNumber context = 0;
   Time begin = 0;
   std::uint64_t duration = 0;
   ActorNumber by = 0;
   Address message = 0;
-  std::uint32_t kind = 0;  ///< which of all messages
+  std::uint32_t kind = 0;  ///< index of the message's kind
   bool ended = true;
 };
-/// A lane carried an operation out.
+/// A lane carried out an operation.
 struct Carried {
   ContextNumber context = 0;
   Time begin = 0;
   std::uint64_t duration = 0;
   ActorNumber lane = 0;
   msg::Ticket ticket = 0;
-  std::uint32_t operation = 0;  ///< which of all operations, counted from 1
+  std::uint32_t operation = 0;  ///< kind of the operation, counted from 1
 };
-/// How long each step of a plan took, in an operation that is about to end.
+/// The time of each step of a plan, in an operation that is about to end.
 struct StepsTaken {
   ContextNumber context = 0;
   ActorNumber lane = 0;
@@ -109,35 +109,35 @@ struct StepsTaken {
   std::vector<std::uint64_t> nanoseconds;
 };
 
-/// A context began to do what was called: the call as messages/wire.hpp writes it. What the caller
-/// brought with it: how many bytes each buffer has, and these, if they are kept.
+/// A context began a call, encoded as in messages/wire.hpp. It comes with the size of each of the
+/// caller's buffers, and their bytes if these are kept.
 struct Called {
   ContextNumber context = 0;
   Time at = 0;
   std::string_view call;
   std::vector<std::uint64_t> inputs, outputs;  ///< of a compute
-  std::string_view contents;                   ///< of the inputs, one after the other, or empty
+  std::string_view contents;                   ///< the bytes of the inputs in sequence, or empty
 };
-/// A lane answered a read or a compute. `digest`: of the bytes, if these are kept; else 0. Or it
-/// did not carry out a write whose caller waited, who had given up or hears why.
+/// A lane answered a read or a compute; `digest` is the hash of the bytes if these are kept, else
+/// 0. Or it skipped a write whose caller waited: the caller gave up, or gets the error.
 struct Answered {
   ContextNumber context = 0;
   Time at = 0;
   ActorNumber lane = 0;
   msg::Ticket ticket = 0;
   std::uint64_t digest = 0;
-  std::string_view error;  ///< with its causes, a line each
+  std::string_view error;  ///< with its causes, one line each
 };
-/// What was in the memory of a lease when that ended.
+/// The content of a lease's memory when the lease ended.
 struct GivenBack {
   ContextNumber context = 0;
   Time at = 0;
-  msg::Ticket ticket = 0;  ///< of the export
+  msg::Ticket ticket = 0;  ///< ticket of the export
   std::string_view contents;
 };
 
-/// The actor of a tensor that is destroyed rejected what it owed for an operation, unless a lane
-/// was at it.
+/// The actor of a destroyed tensor rejected its reply for an operation, unless a lane was working
+/// on it.
 struct Rejected {
   ContextNumber context = 0;
   Time at = 0;
@@ -145,8 +145,8 @@ struct Rejected {
   msg::Ticket ticket = 0;
 };
 
-/// A context was lost, as whoever was the first to say so saw it (`first`): a lane by an operation,
-/// the context's actor, or a caller's thread. Or an actor found that it is.
+/// A context was lost (`first`): a lane in an operation, the context's actor or a caller's thread
+/// reported it first. Otherwise an actor found that the context is lost.
 struct Lost {
   ContextNumber context = 0;
   Time at = 0;
@@ -154,27 +154,27 @@ struct Lost {
   msg::Ticket ticket = 0;
   bool first = false;
 };
-/// An operation failed, of which the context's actor was not told, because it had gone.
+/// An operation failed after the context's actor had ended.
 struct Unheard {
   ContextNumber context = 0;
   Time at = 0;
   ActorNumber lane = 0;
   msg::Ticket ticket = 0;
-  std::string_view error;  ///< with its causes, a line each
+  std::string_view error;  ///< with its causes, one line each
 };
 
-/// From here on a context was left out, for a while or to the end (Context::set_traced).
+/// From here on the context is left out, for a while or to the end (Context::set_traced).
 struct LeftOut {
   ContextNumber context = 0;
   Time at = 0;
 };
 
-/// What the thread that wrote this piece is called, unless that is the program's name.
+/// The name of the thread that wrote this piece, unless it is the program's name.
 struct ThreadNamed {
   std::string_view name;
 };
 
-/// In the order of their numbers in a file: new ones at the end.
+/// In the order of their numbers in a file: add new ones at the end.
 using Record = std::variant<ContextNamed, ObjectNamed, PlanNamed, ActorBegan, ActorEnded, Sent,
                             Handled, Carried, StepsTaken, Called, Answered, GivenBack, Rejected,
                             Lost, Unheard, LeftOut, ThreadNamed>;

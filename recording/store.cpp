@@ -38,14 +38,14 @@ void Store::leave(Current& current) noexcept {
   const auto records = piece->records.load(std::memory_order_relaxed);
   try {
     complete(std::move(piece));
-  } catch (...) {  // no memory: what it had is lost
+  } catch (...) {  // no memory: its records are lost
     count_dropped(records);
   }
 }
 
 void Store::complete(PieceRef piece) {
   std::erase(live_, piece);
-  // A thread that ends after a few records must not keep the room of many.
+  // A thread that ends after few records must not keep a whole piece.
   if (const auto used = piece->published(); used.size() < piece->size / 2) {
     const auto small = std::make_shared<Piece>(piece->thread, used.size());
     std::copy(used.begin(), used.end(), small->memory.get());

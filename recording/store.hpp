@@ -1,4 +1,4 @@
-// The memory of a recording: pieces that threads fill, and of which the oldest are dropped.
+// The memory of a recording: threads fill pieces, and the store drops the oldest.
 #pragma once
 
 #include <atomic>
@@ -12,31 +12,32 @@
 
 namespace polychron::recording {
 
-/// Thread-safe. Its lock is taken once a piece, not once a record.
+/// Thread-safe. Threads take its lock once for each piece, not for each record.
 class Store {
  public:
-  /// What a thread writes into at the moment. `epoch` tells recordings apart: with another one the
-  /// piece belongs to a recording that is over.
+  /// The piece that a thread writes to. `epoch` is the recording's number: a piece with another one
+  /// belongs to an earlier recording.
   struct Current {
     PieceRef piece;
     std::uint64_t epoch = 0;
-    std::uint64_t thread = 0;  ///< 0 until it has a number
+    std::uint64_t thread = 0;  ///< 0: no number yet
   };
 
-  /// Forgets what it has. At most `bytes` are kept; and a usual piece a thread.
+  /// Discards everything. Keeps at most `bytes` from now on, plus one usual piece for each thread.
   void begin(std::size_t bytes);
-  /// Drops nothing; what is written from now on has no piece.
+  /// Keeps everything; later records get no piece.
   void end() noexcept { open_.store(false, std::memory_order_release); }
   bool open() const noexcept { return open_.load(std::memory_order_relaxed); }
   std::uint64_t epoch() const noexcept { return epoch_.load(std::memory_order_acquire); }
 
-  /// The most bytes of a record: one that is larger is dropped.
+  /// The most bytes of a record; larger ones are dropped.
   std::size_t most_bytes() const noexcept { return most_bytes_.load(std::memory_order_relaxed); }
-  /// Gives a thread a piece with room for `bytes`, and takes the one that it had. Throws bad_alloc.
+  /// Gives a thread a new piece with room for `bytes`, and takes back its old one. Throws
+  /// bad_alloc.
   void renew(Current& current, std::size_t bytes);
-  /// Takes a thread's piece, because the thread has ended or the piece is `large`.
+  /// Takes back a thread's piece, because the thread has ended or the piece is `large`.
   void leave(Current& current) noexcept;
-  /// Not of the usual size: threads that idle must not keep such.
+  /// True if the piece is above the usual size: an idle thread must not keep it.
   static bool large(const Current& current) noexcept {
     return current.piece && current.piece->size > usual_piece;
   }
@@ -54,7 +55,7 @@ class Store {
   static constexpr std::size_t least_piece = std::size_t{4} << 10,
                                usual_piece = std::size_t{64} << 10;
   void complete(PieceRef piece);
-  /// Drops the oldest until what is left fits.
+  /// Drops the oldest pieces until the rest fits.
   void trim();
 
   mutable std::mutex mutex_;

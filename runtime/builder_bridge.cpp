@@ -19,13 +19,13 @@ ops::ConstantBytes constant_tensor_bytes(const Context& context, const Tensor& t
                 "create_constant_tensor()")
         .with_object(handle.name());
   if (auto bytes = handle.constant.lock()) return bytes;
-  handle.check_usable(ContextHandle::of(context));  // by another thread, since
+  handle.check_usable(ContextHandle::of(context));  // another thread may have destroyed it
   throw Error(ErrorKind::invalid_state, "the tensor is destroyed").with_object(handle.name());
 }
 
 namespace {
 
-/// The bytes that a description brings: a constant tensor's count already.
+/// The bytes that a description adds to the budget; those of constant tensors count already.
 std::uint64_t bytes_of(const ops::Graph& description) {
   std::set<const Buffer*> seen;
   std::uint64_t bytes = 0;

@@ -1,4 +1,4 @@
-// The bridge from GraphBuilder to the context it builds for.
+// The bridge from a GraphBuilder to its context.
 #pragma once
 
 #include <memory>
@@ -15,8 +15,8 @@ void check_context_alive(const Context& context);
 /// ContextOptions::strict.
 bool is_strict(const Context& context);
 
-/// The bytes of a constant tensor, shared. Throws type_error (another context's, not constant),
-/// invalid_state (destroyed).
+/// The bytes of a constant tensor, shared. Throws type_error (a tensor of another context, or not
+/// constant), invalid_state (destroyed).
 ops::ConstantBytes constant_tensor_bytes(const Context& context, const Tensor& tensor);
 
 /// Hands a finished description to the context's compiler. Never throws.

@@ -122,7 +122,7 @@ void BuilderState::check_outputs(const NamedOperands& outputs) const {
   }
 }
 
-/// The part of the graph that `outputs` need, with values numbered anew.
+/// The part of the graph that `outputs` need, with renumbered values.
 std::shared_ptr<const ops::Graph> BuilderState::describe(const NamedOperands& outputs,
                                                          const std::string& label) const {
   std::vector<bool> needed(values_.size(), false);
@@ -191,7 +191,7 @@ void BuilderState::close(Stage stage) {
 
 namespace polychron {
 
-// An operand that has been moved away has no owner.
+// A moved-from operand has no owner.
 const OperandDescriptor& Operand::descriptor() const {
   if (!owner_) throw Error(ErrorKind::type_error, "this operand has been moved away");
   return owner_->descriptor(value_);

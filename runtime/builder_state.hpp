@@ -1,4 +1,4 @@
-// What a GraphBuilder and its Operands share: the graph under construction.
+// The graph under construction, which a GraphBuilder and its Operands share.
 #pragma once
 
 #include <deque>
@@ -15,16 +15,15 @@
 
 namespace polychron::detail {
 
-/// Collects inputs, constants and operators until build() or destroy(). Owned jointly by the
-/// builder and its operands; used by one thread at a time. Values are never removed, so that
-/// operands can tell their descriptors for ever; constants' bytes go when the builder is built or
-/// destroyed.
+/// Collects inputs, constants and operators until build() or destroy(). The builder and its
+/// operands own it jointly; one thread at a time. Values are never removed, so that descriptors of
+/// operands stay valid; the bytes of constants are freed when the builder is built or destroyed.
 class BuilderState : public std::enable_shared_from_this<BuilderState> {
  public:
   /// Throws invalid_state if the context is not alive.
   explicit BuilderState(const Context& context);
 
-  /// Throws unless a constant of so many bytes may be added, so that nobody copies in vain.
+  /// Throws if a constant of so many bytes is refused, before the caller copies them.
   void check_constant(const OperandDescriptor& descriptor, std::size_t bytes) const;
 
   Operand add_input(std::string name, const OperandDescriptor& descriptor);
@@ -61,9 +60,8 @@ class BuilderState : public std::enable_shared_from_this<BuilderState> {
 
   Context context_;
   Stage stage_ = Stage::open;
-  std::deque<ops::Value> values_;  // a deque: descriptors that operands refer to stay in place
-  std::vector<ops::Node>
-      nodes_;  // in the order of the calls, so that each can run after those before
+  std::deque<ops::Value> values_;  // a deque, as operands refer to its descriptors
+  std::vector<ops::Node> nodes_;   // in call order: a node follows its inputs
   std::vector<std::pair<std::string, ops::ValueId>> inputs_;
 };
 

@@ -1,13 +1,13 @@
-// What the calls of Context have in common: how mistakes reach the caller and the error scopes.
+// Shared by all calls of Context: they pass errors to the caller and to the error scopes.
 #pragma once
 
 #include "runtime/handles.hpp"
 
 namespace polychron::detail {
 
-/// Runs `call`, which returns a Future; what it throws becomes the rejection: calls that promise a
-/// reply never throw for the caller's mistakes (Web IDL's rule for promises). `origin`: where that
-/// future's callbacks run.
+/// Runs `call`, which returns a Future, and turns an exception into a rejection: calls with a reply
+/// never throw for wrong arguments (Web IDL's rule for promises). `origin` runs the callbacks of
+/// the rejected future.
 template <class F>
 auto rejecting(const std::shared_ptr<const Origin>& origin, F call) -> decltype(call()) {
   try {
@@ -17,7 +17,7 @@ auto rejecting(const std::shared_ptr<const Origin>& origin, F call) -> decltype(
   }
 }
 
-/// Runs `call`, which has no reply; what it throws is reported to the error scopes as well.
+/// Runs `call`, which has no reply, and reports an exception to the error scopes as well.
 template <class F>
 void reporting(const std::shared_ptr<ContextHandle>& context, F call) {
   try {
@@ -28,8 +28,7 @@ void reporting(const std::shared_ptr<ContextHandle>& context, F call) {
   }
 }
 
-/// Whether an operation that was asked for with these options may still start, and from where its
-/// cancellation comes.
+/// The conditions under which an operation with these options may start.
 template <class Options>
 msg::Conditions conditions_of(const Options& options) {
   return {options.deadline,

@@ -46,7 +46,7 @@ Future<std::optional<Error>> Context::pop_error_scope() {
 
 void Context::on_uncaptured_error(std::function<void(const Error&)> handler) {
   const auto& context = ContextHandle::of(*this);
-  if (context->port->lost()) return;  // it will hear of nothing
+  if (context->port->lost()) return;  // no errors will come
   detail::with_errors([&] {
     auto place = context->port->enter(Port::Door::questions, {});
     msg::ErrorHandler told;

@@ -17,7 +17,7 @@ using detail::Port;
 using detail::reporting;
 using detail::TensorHandle;
 
-/// What errors tell of a call: the graph, "dispatch" or "compute", and its label.
+/// The parts of a call that errors name: the graph, "dispatch" or "compute", and the label.
 struct CallSite {
   const GraphHandle& graph;
   const char* operation;
@@ -42,7 +42,7 @@ msg::TensorIds bind(const std::shared_ptr<ContextHandle>& context, const CallSit
                      std::to_string(tensors.size()));
   msg::TensorIds ids;
   for (const auto& [name, descriptor] : declared) {
-    // Few names: a scan beats a table.
+    // With few names a scan is faster than a table.
     const auto named =
         std::find_if(tensors.begin(), tensors.end(),
                      [&name = name](const auto& entry) { return entry.first == name; });
@@ -70,10 +70,10 @@ CallSite check_graph(const std::shared_ptr<ContextHandle>& context, const Graph&
   return call;
 }
 
-/// Places in what a caller gives. Few, at each call: no memory is asked for.
+/// Positions in the caller's list; few, so that a call does not allocate for them.
 using Places = boost::container::small_vector<std::size_t, 8>;
 
-/// Which of `buffers` serves each input or output, in the graph's order.
+/// The position in `buffers` of each input or output, in the graph's order.
 Places match(const CallSite& call, const char* side, const NamedDescriptors& declared,
              const NamedBuffers& buffers) {
   if (buffers.size() != declared.size())
@@ -108,8 +108,7 @@ void fill(NamedBuffers& named, std::vector<Buffer>& buffers) noexcept {
   for (std::size_t i = 0; i < named.size(); ++i) named[i].second = std::move(buffers[i]);
 }
 
-/// The plan's steps, whose times are yet to come. A line of it is "implementation: [label]
-/// operation".
+/// The plan's steps, without times yet. A line of the plan is "implementation: [label] operation".
 std::vector<StepProfile> steps_of(const msg::Built& built) {
   std::vector<StepProfile> steps;
   for (const auto& line : built.plan) {
@@ -124,7 +123,8 @@ std::vector<StepProfile> steps_of(const msg::Built& built) {
   return steps;
 }
 
-/// What a caller calls the tensor: its own name, and the graph's for each place where it is given.
+/// The tensor's name in errors: its own, and the graph's name of each input or output that it is
+/// given for.
 std::string places_of(msg::TensorId id, const NamedTensors& inputs, const NamedTensors& outputs) {
   std::string tensor, places;
   const auto collect = [&](const char* side, const NamedTensors& given) {
@@ -139,8 +139,8 @@ std::string places_of(msg::TensorId id, const NamedTensors& inputs, const NamedT
   return tensor + " is given twice" + places;
 }
 
-/// What is written is nothing else in the same dispatch. What is only read may be several inputs,
-/// as in browsers; the specification's text refuses that, and so does a strict context.
+/// An output tensor may be nothing else in the same dispatch. One tensor may be several inputs, as
+/// in browsers; the specification's text refuses that, and so does a strict context.
 void check_distinct(const CallSite& call, const NamedTensors& named_inputs,
                     const NamedTensors& named_outputs, const msg::TensorIds& inputs,
                     const msg::TensorIds& outputs) {
@@ -201,7 +201,8 @@ Future<ComputeResult> Context::compute(const Graph& graph, NamedBuffers&& inputs
     auto& port = *context->port;
     const auto conditions = conditions_of(options);
     auto place = port.enter(Port::Door::operations, conditions);
-    // Everything that may fail comes first: then the buffers leave the caller, and will come back.
+    // Steps that may fail come first. After them the buffers leave the caller, and always come
+    // back.
     const auto promise = context->promise<ComputeResult>();
     future = promise.future();
     const auto result = std::make_shared<ComputeResult>(
@@ -216,10 +217,10 @@ Future<ComputeResult> Context::compute(const Graph& graph, NamedBuffers&& inputs
       result->profile = steps_of(handle.built);
       batch->content.seconds.resize(result->profile.size());
     }
-    // It holds the graph until then.
+    // The continuation keeps the graph alive until then.
     FutureAccess::relay(std::move(settled),
                         [promise, result, graph](Result<msg::BatchReply> answer) {
-                          auto& done = answer.value();  // a loan is always given back
+                          auto& done = answer.value();  // a loan always comes back
                           fill(result->inputs, done.inputs);
                           fill(result->outputs, done.outputs);
                           if (done.error) result->status = Result<void>(*done.error);

@@ -34,7 +34,7 @@ void check_length(const TensorHandle& tensor, std::size_t bytes) {
         .with_object(tensor.name());
 }
 
-/// Submits a creation: of zeros, or of constant bytes.
+/// Submits the creation of a tensor, of zeros or of constant bytes.
 Future<Tensor> create(const std::shared_ptr<ContextHandle>& context,
                       const TensorDescriptor& descriptor, const ops::ConstantBytes& constant,
                       msg::PayloadRef payload, msg::Place place) {
@@ -72,8 +72,8 @@ Future<Tensor> create_constant(const std::shared_ptr<ContextHandle>& context,
                                               " do not fit under the context's limit of " +
                                               describe_bytes(context->port->memory_limit()))
         .with_operation("create_constant_tensor", full.label);
-  // The bytes are the tensor's and, until they are compiled, the builders': whoever is last gives
-  // them back.
+  // The tensor owns the bytes, and so do builders until they have compiled; the last one frees
+  // them.
   const auto kept =
       std::make_shared<msg::CountedBytes>(msg::CountedBytes{Buffer(), std::move(*reservation)});
   const ops::ConstantBytes bytes(kept, &kept->bytes);
@@ -105,8 +105,8 @@ TensorHandle& check_readable(const std::shared_ptr<ContextHandle>& context, cons
   return handle;
 }
 
-/// Submits a write of `bytes`; `take` makes them the library's, by a copy or a move, once they have
-/// been admitted; `give_back` gets them if they cannot be submitted.
+/// Submits a write of `bytes`. Once admitted, `take` copies or moves them into the library;
+/// `give_back` returns them if the write cannot be submitted.
 void write(const std::shared_ptr<ContextHandle>& context, const TensorHandle& tensor,
            std::span<const std::byte> bytes, const WriteOptions& options, auto take,
            auto give_back) {
@@ -120,8 +120,8 @@ void write(const std::shared_ptr<ContextHandle>& context, const TensorHandle& te
     payload = std::make_shared<msg::Payload>(Buffer(), std::move(*reservation));
     payload->bytes = take();
   } else if (port.may_wait()) {
-    // A second copy does not fit: the device takes the bytes into the tensor's own memory, while
-    // the caller holds them.
+    // A copy does not fit the budget: the device copies the bytes directly into the tensor's
+    // memory, while the caller waits.
     rendezvous = std::make_shared<msg::Rendezvous>(bytes);
     payload = std::make_shared<msg::Payload>(rendezvous, port.origin());
   } else {
@@ -140,7 +140,7 @@ void write(const std::shared_ptr<ContextHandle>& context, const TensorHandle& te
     throw;
   }
   if (!rendezvous) return;
-  // From here on it is the message's alone: where that is dropped, the caller hears of it.
+  // From here on only the message owns it: dropping the message tells the caller.
   payload.reset();
   msg::count(port.counters().copies);
   msg::count(port.counters().copied_bytes, bytes.size());
@@ -148,13 +148,13 @@ void write(const std::shared_ptr<ContextHandle>& context, const TensorHandle& te
     throw error->with_operation("write", options.label).with_object(tensor.name());
 }
 
-/// Submits a read, whose reply goes to `relay`. `buffer`: where the bytes go; an empty one if the
-/// device is to make one.
+/// Submits a read, whose reply goes to `relay`. The bytes go to `buffer`; if it is empty, the
+/// device makes one.
 void submit_read(const std::shared_ptr<ContextHandle>& context, const TensorHandle& tensor,
                  Buffer& buffer, auto relay) {
   auto& port = *context->port;
   auto place = port.enter(Port::Door::operations, {});
-  // Everything that may fail while the buffer is still the caller's, who keeps it if this throws.
+  // Steps that may fail come first: if one throws, the caller keeps the buffer.
   auto reply = context->promise<msg::ReadReply>();
   auto settled = reply.future();
   const auto loan = std::make_shared<msg::ReadRef::element_type>(msg::ReadReply{}, std::move(reply),
@@ -204,7 +204,7 @@ Future<Tensor> Context::create_constant_tensor(const OperandDescriptor& descript
         [&](Buffer& back) {
           if (bytes.detached()) bytes = std::move(back);
         });
-    // Also when a copy was taken.
+    // Detach the buffer even if its bytes were copied.
     if (!bytes.detached()) static_cast<void>(Buffer(std::move(bytes)));
     return future;
   });
@@ -235,7 +235,7 @@ void Context::write_tensor(const Tensor& tensor, Buffer&& bytes, const WriteOpti
         [&](Buffer& back) {
           if (bytes.detached()) bytes = std::move(back);
         });
-    // Also when the device took the bytes from where they lay.
+    // Detach the buffer even if the device copied the bytes directly.
     if (!bytes.detached()) static_cast<void>(Buffer(std::move(bytes)));
   });
 }
@@ -248,7 +248,7 @@ Future<Buffer> Context::read_tensor(const Tensor& tensor) {
     auto future = promise.future();
     Buffer none;
     submit_read(context, handle, none, [promise](Result<msg::ReadReply> reply) {
-      auto& read = reply.value();  // a loan is always given back
+      auto& read = reply.value();  // a loan always comes back
       if (read.error)
         promise.reject(*read.error);
       else
@@ -268,7 +268,7 @@ Future<ReadResult> Context::read_tensor(const Tensor& tensor, Buffer&& buffer) {
       const auto& handle = check_readable(context, tensor);
       check_length(handle, buffer.size());
       submit_read(context, handle, buffer, [promise](Result<msg::ReadReply> reply) {
-        auto& read = reply.value();  // a loan is always given back
+        auto& read = reply.value();  // a loan always comes back
         promise.resolve(ReadResult{std::move(read.buffer),
                                    read.error ? Result<void>(*read.error) : Result<void>()});
       });
@@ -289,7 +289,7 @@ Future<void> Context::read_tensor(const Tensor& tensor, std::span<std::byte> des
     Buffer none;
     submit_read(context, handle, none,
                 [promise, destination, port = context->port](Result<msg::ReadReply> reply) {
-                  const auto& read = reply.value();  // a loan is always given back
+                  const auto& read = reply.value();  // a loan always comes back
                   if (read.error) {
                     promise.reject(*read.error);
                     return;
@@ -326,7 +326,7 @@ Future<TensorLease> Context::export_tensor(const Tensor& tensor, LeaseMode mode)
           if (result)
             reply.resolve(TensorLease(std::move(lease)));
           else
-            reply.reject(result.error());  // the handle goes, and with it the place in the timeline
+            reply.reject(result.error());  // dropping the handle ends the lease on the timeline
         });
     return future;
   });

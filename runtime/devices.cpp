@@ -1,4 +1,4 @@
-// The devices as an embedder sees them, and the backend that a context's options ask for.
+// The list of devices for embedders, and the backend for a context's options.
 #include "kernels/devices.hpp"
 
 #include "runtime/runtime_state.hpp"

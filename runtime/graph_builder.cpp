@@ -1,4 +1,4 @@
-// GraphBuilder: each call goes to the state that it shares with its operands.
+// GraphBuilder: each call forwards to the state that it shares with its operands.
 #include "polychron/graph_builder.hpp"
 
 #include "base/aligned.hpp"
@@ -13,7 +13,7 @@ using detail::with_errors;
 
 namespace {
 
-/// Throws invalid_state for a builder that has been moved away.
+/// Throws invalid_state for a moved-from builder.
 detail::BuilderState& state_of(const std::shared_ptr<detail::BuilderState>& state) {
   if (!state) throw Error(ErrorKind::invalid_state, "this graph builder has been moved away");
   return *state;
@@ -39,7 +39,8 @@ Operand GraphBuilder::constant(const OperandDescriptor& descriptor,
   return with_errors([&] {
     auto& state = state_of(state_);
     state.check_constant(descriptor, bytes.size());
-    // A buffer that was given is not shared: whoever adopted it knows when it goes.
+    // Only copies are shared between graphs: a given Buffer may have a deleter, whose time matters
+    // to its owner.
     return state.add_constant(descriptor,
                               kept_once(std::make_shared<const Buffer>(Buffer::copy_of(bytes))));
   });

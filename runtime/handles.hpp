@@ -1,7 +1,8 @@
-// What the public handles refer to: who they are and which port leads to their context.
+// The objects behind the public handles: identity, constant properties, and the port to the
+// context.
 //
-// A handle checks what never changes, throws for the caller's mistakes, and submits the rest. It
-// owns no bytes and no state of the device. Everything here is thread-safe: fields are written
+// A handle checks properties that never change, throws for wrong arguments, and submits the rest.
+// It owns no bytes and no state of the device. Everything here is thread-safe: fields are written
 // before the handle is shared.
 #pragma once
 
@@ -18,7 +19,7 @@
 namespace polychron::detail {
 
 struct ContextHandle {
-  /// `runtime`: kept alive as long as there is a handle.
+  /// A handle keeps the runtime's state alive.
   ContextHandle(std::shared_ptr<void> runtime_state, std::shared_ptr<Port> to_context,
                 bool is_strict)
       : runtime(std::move(runtime_state)), port(std::move(to_context)), strict(is_strict) {}
@@ -29,11 +30,11 @@ struct ContextHandle {
   static const std::shared_ptr<ContextHandle>& of(const Context& context);
   static Context wrap(std::shared_ptr<ContextHandle> handle) { return Context(std::move(handle)); }
 
-  /// Throws what calls on a destroyed or lost context report.
+  /// Throws the error of calls on a destroyed or lost context.
   void check_alive() const {
     if (port->lost()) throw Error(port->loss());
   }
-  /// A promise that is rejected with the loss of the context if that keeps it from being answered.
+  /// A promise that is rejected with the context's loss if it is never answered.
   template <class T>
   Promise<T> promise() const {
     return Promise<T>::make(port->origin());
@@ -72,7 +73,8 @@ struct TensorHandle {
   const std::shared_ptr<ContextHandle> context;
   const msg::TensorId id;
   const TensorDescriptor descriptor;
-  /// Its bytes, shared with the graphs that are built from it; gone when the tensor is.
+  /// The bytes of a constant tensor, shared with the graphs built from it; expired once the tensor
+  /// is gone.
   const std::weak_ptr<const Buffer> constant;
   const bool is_constant;
   msg::Once destroyed;
@@ -109,7 +111,7 @@ struct GraphHandle {
   const std::unique_ptr<Port::Ending> ending_;
 };
 
-/// What a TensorLease holds. Returns the memory when it goes.
+/// The state of a TensorLease. Its destructor returns the memory.
 struct LeaseHandle {
   LeaseHandle(std::shared_ptr<TensorHandle> owner, msg::LeaseRef rented)
       : tensor(std::move(owner)),
@@ -117,18 +119,18 @@ struct LeaseHandle {
         lease(std::move(rented)),
         ending_(tensor->context->port->prepare_end(msg::ReturnLease{tensor->id, id})) {}
   ~LeaseHandle() {
-    // In a forked child nobody is there to run what is posted.
+    // In a forked child no thread runs posted callbacks.
     if (!tensor->context->port->forked()) lease->on_revoked(nullptr);
     if (submitted) ending_->send();
   }
   LeaseHandle(const LeaseHandle&) = delete;
   LeaseHandle& operator=(const LeaseHandle&) = delete;
 
-  /// Keeps the tensor alive: a lease whose tensor went with its last handle would be revoked.
+  /// Keeps the tensor alive: dropping its last handle would revoke the lease.
   const std::shared_ptr<TensorHandle> tensor;
   const msg::LeaseId id;
   const msg::LeaseRef lease;
-  bool submitted = false;  ///< the context knows of it; written before the handle is shared
+  bool submitted = false;  ///< the context knows the object; written before the handle is shared
 
  private:
   const std::unique_ptr<Port::Ending> ending_;

@@ -7,7 +7,7 @@ namespace polychron {
 TensorLease::TensorLease(std::shared_ptr<detail::LeaseHandle> handle)
     : handle_(std::move(handle)) {}
 
-TensorLease::~TensorLease() = default;  // the handle gives the memory back
+TensorLease::~TensorLease() = default;  // the handle's destructor gives the memory back
 
 TensorLease& TensorLease::operator=(TensorLease&& other) noexcept = default;
 

@@ -5,8 +5,8 @@
 namespace polychron::detail {
 
 LocalPort::~LocalPort() {
-  // In a forked child its actors stay: their end would tell others by locks and conditions that
-  // threads which are not there may have been in.
+  // In a forked child the actors leak: ending them would use locks and conditions that threads of
+  // the parent may have held.
   if (forked()) caf::intrusive_ptr_add_ref(caf::actor_cast<caf::actor_control_block*>(actor_));
 }
 
@@ -32,7 +32,8 @@ class LocalPort::LocalEnding final : public Port::Ending {
           return msg::submit{std::move(call), {}};
         }) {}
   void send() noexcept override {
-    if (!port_.forked()) port_.send(std::move(letter_));  // else there is nobody to hear it
+    // In a forked child no actor can receive it.
+    if (!port_.forked()) port_.send(std::move(letter_));
   }
 
  private:
@@ -46,8 +47,8 @@ std::unique_ptr<Port::Ending> LocalPort::prepare_end(msg::Call&& call) {
 
 void LocalPort::end(LostReason reason, const char* message) noexcept {
   if (forked()) return;
-  // Resolved here, so that this thread's next call already sees it, and what is queued is not
-  // carried out.
+  // Lose it on this thread, so that its next call already sees the loss, and queued operations
+  // never run.
   environment_->lose(reason, message);
   if (said_goodbye_.claim()) goodbye_.send(actor_, {}, environment_->tap);
 }
@@ -56,7 +57,7 @@ void LocalPort::wait_for_callbacks(const msg::Conditions& conditions) {
   auto& backlog = environment_->lost->backlog();
   auto& admission = *environment_->admission;
   const auto most = admission.most();
-  // A callback that calls would wait for itself; a driven world has one thread.
+  // A callback must not wait for its own thread; a simulated world has only one thread.
   if (backlog.below(most) || msg::Callbacks::on_its_thread() || environment_->meanwhile) return;
   if (admission.policy() == AdmissionPolicy::block)
     return backlog.wait_below(most, conditions, environment_->now);
@@ -83,7 +84,7 @@ msg::Place LocalPort::enter(Door door, const msg::Conditions& conditions) {
 
 bool LocalPort::may_wait() const noexcept {
   auto& admission = *environment_->admission;
-  // One place is the caller's own.
+  // One permit is the caller's own.
   if (admission.policy() == AdmissionPolicy::block || admission.in_flight() <= 1) return true;
   admission.count_refusal();
   return false;
@@ -91,7 +92,8 @@ bool LocalPort::may_wait() const noexcept {
 
 void LocalPort::report(const Error& error) noexcept {
   if (lost()) return;
-  // A limit that is met is met again at once by whoever tries again: one such report says it all.
+  // At most one quota_exceeded report is queued at a time, so that a client retrying in a loop
+  // cannot flood the error scopes.
   auto& door =
       error.kind() == ErrorKind::quota_exceeded ? environment_->refusals : environment_->reports;
   auto place = door->try_enter_now();

@@ -20,7 +20,7 @@ class LocalPort final : public Port {
   ~LocalPort() override;
 
   const context_actor& actor() const { return actor_; }
-  /// For tests that look at what the actors share.
+  /// For tests that inspect the actors' shared state.
   const actors::EnvironmentRef& environment() const { return environment_; }
 
   const std::string& label() const override { return environment_->label; }
@@ -30,9 +30,9 @@ class LocalPort final : public Port {
   bool forked() const noexcept override { return fork_generation() != generation_; }
   Future<LostInfo> watch_loss() override { return environment_->lost->watch(environment_->lost); }
   void destroy() noexcept override { end(LostReason::destroyed, "the context was destroyed"); }
-  /// Likewise, for the reason that it names.
+  /// The same, for the given reason.
   void end(LostReason reason, const char* message) noexcept;
-  /// Has the context's observer listen, or nobody.
+  /// Switches the context's observer on or off.
   void listen(bool on) const noexcept { environment_->tap.listen(on); }
   void set_traced(bool on) noexcept override { environment_->tap.mute(!on); }
 

@@ -50,7 +50,7 @@ std::optional<std::string> wrong_options(const ContextOptions& options) {
 
 }  // namespace
 
-/// What stands behind a runtime's own promises.
+/// The origin of the runtime's own promises.
 class RuntimeState::Origin final : public detail::Origin {
  public:
   explicit Origin(std::shared_ptr<msg::Callbacks> callbacks) : callbacks_(std::move(callbacks)) {}
@@ -76,7 +76,7 @@ std::shared_ptr<RuntimeState> RuntimeState::create(const RuntimeOptions& options
     state->start(options);
   } catch (const std::system_error& error) {
     throw Error(ErrorKind::out_of_memory,
-                std::string("no thread could be had for a runtime: ") + error.what());
+                std::string("the system refused a thread of the runtime: ") + error.what());
   }
   return state;
 }
@@ -91,16 +91,16 @@ void RuntimeState::start(const RuntimeOptions& options) {
   make_recorder();
   obey_environment();
   auto& config = config_.emplace();
-  // Measured: with CAF's "stealing" a message to a sleeping worker costs ten times as much.
+  // With CAF's "stealing" policy a message to a sleeping worker costs ten times as much (measured).
   config.load<msg::Workers>();
   config.set("scheduler.max-threads", threads);
-  // A turn of this many messages, then it is the next actor's: a context with a backlog must not
-  // keep a thread from the others. Below it the changes of turn would cost more than the messages.
+  // After this many messages the next actor runs, so that a context with a backlog cannot keep a
+  // thread from the others. With fewer, switching would cost more than the messages.
   config.set("scheduler.max-throughput", std::size_t{64});
   config.set("logger.verbosity", caf::atom("quiet"));
   config.add_thread_hook<MarkThreads>();
   const auto force = std::make_shared<msg::Workforce>(threads);
-  // An executor is the user's code, and hears of callbacks on the library's own threads.
+  // No helping with an executor: callers must not run it, as only the library's threads call it.
   if (options.helping && !options.executor) helped_ = force;
   home_->run([this, &force] {
     msg::Workers::take_on(force);
@@ -109,7 +109,7 @@ void RuntimeState::start(const RuntimeOptions& options) {
 }
 
 void RuntimeState::start_callbacks(const RuntimeOptions& options) {
-  // The log needs the callbacks to be heard, and these the log to tell what is thrown.
+  // A cycle: the log uses the callbacks, and the callbacks log exceptions.
   const auto log = std::make_shared<std::weak_ptr<msg::Log>>();
   callbacks_ = msg::Callbacks::start(
       options.executor, [log, told = options.on_callback_exception](const std::exception_ptr& e) {
@@ -142,9 +142,9 @@ RuntimeState::~RuntimeState() {
 }
 
 void RuntimeState::end(RuntimeState* state) noexcept {
-  // In a forked child there is no thread of it that could end, and locks may be held for ever.
+  // A forked child has no threads to end, and locks may be held for ever.
   if (state->generation_ != fork_generation()) return;
-  // Threads of the library, its callback thread among them, are what the end waits for.
+  // The end waits for the library's threads, so one of them must not wait for it.
   const bool wait = !msg::carries_actors() && !msg::Callbacks::on_its_thread();
   if (auto home = std::move(state->home_))
     msg::HomeThread::end(
@@ -191,7 +191,7 @@ actors::EnvironmentRef RuntimeState::make_environment(
   environment->events = door(many, AdmissionPolicy::fail, "errors for the handler");
   environment->counters = std::make_shared<msg::Counters>();
   environment->tap.listen(observer_of_ || recorder_->recording());
-  // A driven world has one thread.
+  // A simulated world has one thread.
   if (options.threads > 1 && host_.detached)
     for (std::size_t i = 0; i < environment->lanes.size(); ++i)
       environment->teams.push_back(std::make_shared<kernels::Team>(options.threads));
@@ -214,12 +214,13 @@ Context RuntimeState::spawn(const actors::EnvironmentRef& environment, bool stri
   });
   auto context =
       ContextHandle::wrap(std::make_shared<ContextHandle>(shared_from_this(), port, strict));
-  // Known before it is looked at: a shutdown that comes now ends it.
+  // Register the context before using it, so that a concurrent shutdown ends it.
   ports_.with([&](auto& ports) {
     std::erase_if(ports, [](const auto& known) { return known.expired(); });
     ports.push_back(port);
   });
-  if (!observer_of_) port->listen(recorder_->recording());  // if that began or ended meanwhile
+  // A recording may have begun or ended meanwhile.
+  if (!observer_of_) port->listen(recorder_->recording());
   if (shut_down_.with([](bool down) { return down; })) throw Error(origin_->error());
   if (log_->takes(LogLevel::info)) {
     const auto& teams = environment->teams;
@@ -249,7 +250,7 @@ Future<Context> RuntimeState::create_context(const ContextOptions& options) {
     return refuse(error);
   } catch (const std::system_error& error) {
     return refuse({ErrorKind::out_of_memory,
-                   std::string("no thread could be had for its lanes: ") + error.what()});
+                   std::string("the system refused a thread of its lanes: ") + error.what()});
   } catch (const std::bad_alloc&) {
     return refuse(out_of_memory_error());
   }
@@ -270,13 +271,13 @@ std::vector<RemainingActor> RuntimeState::shutdown(std::chrono::nanoseconds pati
   for (const auto& weak : ports)
     if (const auto port = weak.lock())
       port->end(LostReason::runtime_shutdown, "the runtime was shut down");
-  // A driven world lets its actors end when it goes on; a thread of the library is one of those
-  // that would be waited for.
+  // Do not wait in a simulated world, whose actors end at its next steps, or on a thread of the
+  // library, which would wait for itself.
   if (!host_.detached || msg::carries_actors()) return census_->present();
   const auto begun = msg::Clock::now();
   census_->wait_until_empty(patience);
   auto remaining = census_->present();
-  // Then what fell due for callbacks, unless this is one.
+  // Then wait for pending callbacks, except inside a callback.
   if (msg::Callbacks::on_its_thread()) return remaining;
   const auto left =
       patience - std::min(patience, std::chrono::nanoseconds(msg::Clock::now() - begun));

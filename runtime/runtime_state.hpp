@@ -1,4 +1,4 @@
-// What a Runtime owns: an actor system, or a place in somebody else's, and the contexts in it.
+// The state of a Runtime: its own or a foreign actor system, and the contexts in it.
 #pragma once
 
 #include <caf/all.hpp>
@@ -17,7 +17,7 @@
 
 namespace polychron::detail {
 
-/// Makes the backend of a context, or says why there is none.
+/// Makes the backend of a context, or gives an error.
 using BackendFactory =
     std::function<Result<std::shared_ptr<kernels::Backend>>(const ContextOptions&)>;
 
@@ -26,22 +26,22 @@ Result<std::shared_ptr<kernels::Backend>> make_backend(const ContextOptions& opt
 
 class LocalPort;
 
-/// What drives a runtime that lives in somebody else's actor system.
+/// The settings of a runtime in a foreign actor system.
 struct Host {
-  /// Devices and compilers get threads of their own; false for a scheduler that a test drives.
+  /// Devices and compilers get threads of their own; false under a test's scheduler.
   bool detached = true;
-  msg::Now now{};              ///< where time comes from; the machine's clock by default
-  msg::Meanwhile meanwhile{};  ///< of a driven world: see messages/shared/waiting.hpp
-  RuntimeOptions options{};    ///< what a runtime of its own takes from here applies, too
+  msg::Now now{};              ///< the clock; the machine's by default
+  msg::Meanwhile meanwhile{};  ///< for a simulated world: see messages/shared/waiting.hpp
+  RuntimeOptions options{};    ///< the options that apply to a foreign system too
 };
 
 /// Thread-safe. Handles keep it alive; the actor system ends with it.
 class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
  public:
-  /// With an actor system of its own. Throws out_of_memory, type_error.
+  /// Makes a runtime with its own actor system. Throws out_of_memory, type_error.
   static std::shared_ptr<RuntimeState> create(const RuntimeOptions& options,
                                               BackendFactory factory = make_backend);
-  /// In `system`, which must outlive every handle.
+  /// Makes a runtime in `system`, which must outlive every handle.
   static std::shared_ptr<RuntimeState> embed(caf::actor_system& system, BackendFactory factory,
                                              Host host = {});
   ~RuntimeState();
@@ -50,24 +50,24 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   /// See Runtime::shutdown.
   std::vector<RemainingActor> shutdown(
       std::chrono::nanoseconds patience = std::chrono::nanoseconds::max());
-  /// Contexts that are made from now on report to `observer`, and to no recording of the runtime.
+  /// Contexts made from now on report to `observer` instead of the runtime's recording.
   void observe(std::shared_ptr<msg::Observer> observer);
-  /// Each context that is made from now on reports to what `make` returns for it.
+  /// Each context made from now on reports to the observer that `make` returns for it.
   using ObserverOf = std::function<std::shared_ptr<msg::Observer>(const ContextOptions&)>;
   void observe(ObserverOf make) { observer_of_ = std::move(make); }
-  /// Contexts that are made from now on put operations where `placement` says.
+  /// Contexts made from now on place operations as `placement` says.
   void place(msg::Placement placement) { placement_ = std::move(placement); }
-  /// From now on every context is recorded, and what was recorded before is forgotten.
+  /// Starts a recording of every context, and discards the previous one.
   void start_trace(const TraceOptions& options);
   void stop_trace() noexcept;
-  /// What has been recorded, as a file.
+  /// The recording, as the bytes of a file.
   std::vector<std::byte> trace() const;
 
   caf::actor_system& system() { return *system_; }
   msg::Census& census() { return *census_; }
   std::shared_ptr<const msg::Census> share_census() const { return census_; }
   const msg::Callbacks& callbacks() const { return *callbacks_; }
-  /// Contexts of which somebody still holds bytes: a tensor, a plan, a lease, a write under way.
+  /// The number of contexts with memory in use: by a tensor, a plan, a lease or a write in flight.
   std::size_t contexts_holding_memory();
 
  private:
@@ -76,9 +76,10 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   void start(const RuntimeOptions& options);
   void start_callbacks(const RuntimeOptions& options);
   void make_recorder();
-  /// Every context's observer.
+  /// Switches every context's observer on or off.
   void listen(bool on);
-  /// POLYCHRON_TRACE=FILE in the environment: records from the beginning, to be written at the end.
+  /// With POLYCHRON_TRACE=FILE in the environment: records from the start, and writes the file at
+  /// the end.
   void obey_environment();
   void write_for_environment() noexcept;
   static void end(RuntimeState* state) noexcept;
@@ -90,7 +91,8 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   std::optional<caf::actor_system_config> config_;
   std::optional<caf::actor_system> own_system_;  ///< destroyed before config_
   caf::actor_system* system_ = nullptr;
-  std::shared_ptr<msg::Workforce> helped_;  ///< the workers, if those who wait help them; else null
+  /// The thread pool, if waiting callers help it; else null.
+  std::shared_ptr<msg::Workforce> helped_;
   BackendFactory factory_;
   Host host_;
   std::shared_ptr<msg::Callbacks> callbacks_;
@@ -99,7 +101,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   ObserverOf observer_of_;
   msg::Placement placement_;
   std::shared_ptr<recording::Recorder> recorder_;
-  std::filesystem::path trace_file_;  ///< of the environment; empty: none
+  std::filesystem::path trace_file_;  ///< from the environment; empty: none
   const std::uint32_t generation_ = fork_generation();
   std::shared_ptr<msg::Census> census_ = std::make_shared<msg::Census>();
   msg::Guarded<bool> shut_down_{false};

@@ -1,4 +1,4 @@
-// Recordings of a runtime: on, off, and out.
+// Recordings of a runtime: start, stop and output.
 #include <cstdlib>
 #include <string>
 
@@ -33,7 +33,7 @@ void RuntimeState::make_recorder() {
 void RuntimeState::obey_environment() {
   const char* const path = std::getenv("POLYCHRON_TRACE");
   if (path == nullptr || *path == '\0') return;
-  // Runtimes of a process each have a file of their own: FILE, FILE.2, ...
+  // Each runtime of a process has its own file: FILE, FILE.2, ...
   static msg::Guarded<std::size_t> runtimes(0);
   const auto number = runtimes.with([](auto& count) { return ++count; });
   trace_file_ = path;

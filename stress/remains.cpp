@@ -8,7 +8,7 @@ std::optional<std::string> check(const Remains& remains) {
   // A lease has no permit: an operation is in flight only while it has something to do.
   if (stats.in_flight != 0) return std::to_string(stats.in_flight) + " places are taken at rest";
   if (places != 0) return std::to_string(places) + " places of questions or errors are taken";
-  if (waited_for) return "somebody waits at a door, and the world is at rest";
+  if (waited_for) return "a caller waits for admission, but the world is at rest";
   if (!lost && load != 0) return "a load of " + std::to_string(load) + " is left on the lanes";
   if (!lost && !stats.running.empty())
     return std::string("a lane says that it is at work, on: ") + stats.running.front().operation;

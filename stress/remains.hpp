@@ -24,9 +24,9 @@ struct Remains {
   bool lost = false;  ///< before this; the counts of objects mean nothing then
   /// Tensors and graphs: how many began, and how many ends the context heard of.
   std::size_t begun = 0, gone = 0;
-  std::uint64_t storage = 0;             ///< bytes that the backend has for tensors
-  std::uint64_t peak_storage = 0;        ///< the most bytes of its own that it had
-  std::uint64_t planned = 0;             ///< bytes of plans and of their arenas
+  std::uint64_t storage = 0;       ///< bytes that the backend has for tensors
+  std::uint64_t peak_storage = 0;  ///< the most bytes of its own that it had
+  std::uint64_t planned = 0;       ///< bytes of plans and of their arenas
   /// Everything that takes bytes is known here. False with constants or refused graphs.
   bool knows_bytes = false;
   std::uint64_t places = 0;  ///< permits taken of all classes, except those of open scopes

@@ -147,7 +147,7 @@ std::optional<std::string> look_at_accounts(const Board& board) {
 /// Checks that all who asked for the loss of a context were told the same, at the beginning and at
 /// the end. Unless it was `lost_before`, the context lived until the last call destroyed it.
 std::optional<std::string> look_at_loss(Board& board, bool lost_before) {
-  if (!board.lost.ready()) return "the context is gone, and who had asked was not told";
+  if (!board.lost.ready()) return "the context is gone, but its lost() did not resolve";
   const auto early = board.lost.take().value(), late = board.context.lost().take().value();
   if (early.reason != late.reason || early.message != late.message)
     return "the context was lost twice: " + early.message + "; " + late.message;

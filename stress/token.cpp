@@ -14,7 +14,7 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Program, backend, lanes, max_in_flight, spare
 
 namespace {
 
-Error no_token() { return Error(ErrorKind::bad_data, "this is no replay token"); }
+Error no_token() { return Error(ErrorKind::bad_data, "this is not a replay token"); }
 
 /// The version of tokens: a token with another number is refused.
 constexpr int version = 2;

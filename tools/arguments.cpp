@@ -33,7 +33,7 @@ CLI::Validator whole_number(std::uint64_t low, std::uint64_t high) {
   const auto range = std::to_string(low) + " to " + std::to_string(high);
   const auto check = [low, high, range](const std::string& text) {
     std::uint64_t value = 0;
-    // As it is written: CLI11 takes 010 for an octal number.
+    // Compares with the text as written: CLI11 reads 010 as an octal number.
     if (parse(text, value) && value >= low && value <= high && text == std::to_string(value))
       return std::string();
     return "expected a whole number, " + range + ", not '" + text + "'";

@@ -1,5 +1,4 @@
-// What options take, checked when the command line is read: CLI11's own checks let "nan" and ""
-// through, and numbers that do not fit become others.
+// Validators for options. CLI11's own checks accept "nan" and "", and wrap numbers that do not fit.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -20,20 +19,21 @@ CLI::Validator whole_number(std::uint64_t low = 0,
 /// One of several words.
 CLI::Validator one_of(const std::vector<std::string>& words);
 
-/// Anything but nothing. `what` was expected: "a file".
+/// Any text that is not empty. `what` names the expected thing: "a file".
 CLI::Validator not_empty(const std::string& what);
 
-/// Of `app` and its subcommands: CLI11 would ignore that of --version=3, and --json=false is off.
+/// Refuses values of flags in `app` and its subcommands. CLI11 would ignore the value in
+/// --version=3, and would take --json=false as off.
 void refuse_values_of_flags(CLI::App& app);
 
 /// "a, b or c"
 std::string either(const std::vector<std::string>& words);
 
-/// What is wrong with the command line `app` was given, in one wording whatever version CLI11 is:
-/// which option, what was given and what is expected.
+/// The message for a wrong command line: the option, the given value and the expected one. The
+/// wording does not depend on CLI11's version.
 std::string words_of(const CLI::ParseError& error, const CLI::App& app);
 
-/// The subcommand that is missing from what `app` has parsed, told; nothing if none is.
+/// The message for a missing subcommand; empty if none is missing.
 std::string missing_subcommand(const CLI::App& app);
 
 }  // namespace tool

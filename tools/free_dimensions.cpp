@@ -14,7 +14,7 @@ using polychron::onnx::ImportOptions;
 using polychron::onnx::Summary;
 using polychron::onnx::ValueInfo;
 
-/// As a shell takes it for one word.
+/// Quotes `text` for a shell, as one word.
 std::string word(const std::string& text) {
   constexpr std::string_view plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+.,:/=";
@@ -33,7 +33,7 @@ std::set<std::string> bound_symbols(const Summary& model, const ImportOptions& o
   std::set<std::string> symbols;
   for (const auto& [name, shape] : options.bindings) symbols.insert(name);
   for (const auto& input : model.inputs) {
-    symbols.erase(input.name);  // an input's name comes before a symbol's
+    symbols.erase(input.name);  // a name that is both means the input
     if (!input.dimensions || !has_shape(options, input.name)) continue;
     for (const auto& dimension : *input.dimensions) symbols.insert(dimension.symbol);
   }

@@ -1,4 +1,4 @@
-// The free dimensions of a model that nothing binds yet, as options that would.
+// The unbound free dimensions of a model, as options that would bind them.
 #pragma once
 
 #include <string>

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <system_error>
 
-#include "tools/command.hpp"
+#include "tools/program.hpp"
 
 namespace tool {
 
@@ -26,7 +26,7 @@ std::vector<std::byte> read_file(const std::string& path, const std::string& wha
   if (!fs::status_known(status)) refuse(error.message());
   if (!fs::exists(status)) refuse("there is no such file");
   if (fs::is_directory(status)) refuse("it is a directory");
-  // Before it is opened: that waits for a pipe's other end, and devices have no end.
+  // Check before opening: opening a pipe waits for its other end, and devices have no end.
   if (!fs::is_regular_file(status)) refuse("it is not a regular file");
   const auto size = fs::file_size(path, error);
   std::ifstream file(path, std::ios::binary);

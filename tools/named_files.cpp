@@ -3,15 +3,15 @@
 #include <filesystem>
 #include <system_error>
 
-#include "tools/command.hpp"
 #include "tools/input_file.hpp"
+#include "tools/program.hpp"
 
 namespace tool {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// One file, whatever it is called; also if it is yet to be made.
+/// True if both paths mean the same file, even if it does not exist yet.
 bool are_same(const fs::path& a, const fs::path& b) {
   std::error_code error;
   if (fs::equivalent(a, b, error)) return true;

@@ -1,4 +1,4 @@
-// The files that a command line names: which of them get into each other's way.
+// Checks the files that a command line names for conflicts.
 #pragma once
 
 #include <string>
@@ -6,13 +6,13 @@
 
 namespace tool {
 
-/// `what` it is on the command line: "MODEL", "--input x". An empty path: it was not given.
+/// `what` is its name on the command line: "MODEL", "--input x". An empty path: not given.
 struct NamedFile {
   std::string what, path;
 };
 
-/// Before any of them is opened: standard input is read at most once, and what is written is no
-/// file that is read, nor one that something else is written to. Throws UserError.
+/// Called before any of them is opened. Standard input may be read at most once; an output file
+/// must differ from all input files and other output files. Throws UserError.
 void check_files(const std::vector<NamedFile>& read, const std::vector<NamedFile>& written = {});
 
 }  // namespace tool

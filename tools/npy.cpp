@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "tools/command.hpp"
 #include "tools/input_file.hpp"
 #include "tools/npy_header.hpp"
+#include "tools/program.hpp"
 
 namespace tool {
 namespace {
@@ -58,7 +58,7 @@ std::string_view take_header(std::span<const std::byte>& file, const std::string
   return text.substr(start, length);
 }
 
-/// What NumPy can do about elements that tensors do not have; empty if nothing.
+/// The NumPy conversion of elements that tensors do not have; empty if there is none.
 std::string conversion_of(std::string_view descr) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 5> conversions{
       {{"f8", "<f8"}, {"f16", "float32"}, {"g", "float32"}, {"i2", "int32"}, {"u2", "int32"}}};
@@ -68,7 +68,7 @@ std::string conversion_of(std::string_view descr) {
   return {};
 }
 
-/// Elements of `size` bytes whose first dimension is the fastest, in C order.
+/// Converts elements of `size` bytes from Fortran order (first dimension fastest) to C order.
 polychron::Buffer from_fortran_order(std::span<const std::byte> elements,
                                      const polychron::Shape& shape, std::size_t size) {
   auto result = polychron::Buffer::uninitialized(elements.size());
@@ -77,7 +77,7 @@ polychron::Buffer from_fortran_order(std::span<const std::byte> elements,
   std::size_t from = 0;
   for (std::size_t to = 0; to < elements.size(); to += size) {
     std::memcpy(result.data() + to, elements.data() + from, size);
-    // The next index in C order, and where it stands.
+    // Advance to the next index in C order, and to its position.
     for (std::size_t k = shape.size(); k-- > 0;) {
       from += strides[k];
       if (++index[k] < shape[k]) break;

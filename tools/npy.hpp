@@ -1,10 +1,10 @@
 // NumPy's .npy files: a tensor with its type and shape.
 // Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 //
-// Read are versions 1.0, 2.0 and 3.0, little-endian, of WebNN's types, of bool, which becomes
-// uint8, and of float64, which is float32 in the descriptor; arrays in Fortran order become C
-// order. Everything else is refused with the reason. Headers are bounded, and no memory is taken
-// for elements that the file does not have.
+// Reads versions 1.0, 2.0 and 3.0, little-endian, with WebNN's types, bool (becomes uint8) and
+// float64 (float32 in the descriptor). Arrays in Fortran order become C order. Everything else is
+// refused with the reason. Headers are bounded, and memory is allocated only for elements that the
+// file has.
 #pragma once
 
 #include <cstddef>
@@ -20,25 +20,25 @@ namespace tool {
 struct NpyArray {
   polychron::OperandDescriptor descriptor;
   bool is_bool = false;    ///< uint8 values that are 0 or 1
-  bool is_double = false;  ///< `bytes` are float64 yet, which nothing has rounded to float32
+  bool is_double = false;  ///< `bytes` are still float64, not rounded to float32
   polychron::Buffer bytes;
 };
 
-/// "float32 [2, 4]", "bool [3]", "float64 [1]": what the file has.
+/// "float32 [2, 4]", "bool [3]", "float64 [1]": type and shape in the file.
 std::string to_string(const NpyArray& array);
 
-/// No file that is read is longer.
+/// The longest file that is accepted.
 inline constexpr std::size_t max_npy_bytes = polychron::max_tensor_byte_length + 64 * 1024;
 
-/// What they begin with.
+/// The first bytes of each file.
 inline constexpr std::string_view npy_magic = "\x93NUMPY";
 
 /// `name` is for messages. Throws UserError.
 NpyArray parse_npy(std::span<const std::byte> file, const std::string& name);
 NpyArray read_npy(const std::string& path);
 
-/// What comes before the elements in a file: version 1.0, a multiple of 64 bytes. Throws UserError
-/// for a type that such files do not have. `is_bool`: uint8 elements that are 0 or 1.
+/// The bytes of a file before its elements: version 1.0, a multiple of 64 bytes. `is_bool`: uint8
+/// elements that are 0 or 1. Throws UserError for a type that such files cannot have.
 std::string npy_header(const polychron::OperandDescriptor& descriptor, bool is_bool = false);
 
 }  // namespace tool

@@ -11,7 +11,7 @@ constexpr std::size_t max_dimensions = 32;
 constexpr std::size_t max_string = 64;
 
 /// Reads tokens of Python literals from the front of a text. Each method skips white space, and
-/// tells whether it found what it was asked for.
+/// returns a token only if it is of the requested kind.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : rest_(text) {}
@@ -28,7 +28,7 @@ class Scanner {
     return rest_.empty();
   }
 
-  /// A string as NumPy names types and keys: without escapes, short, printable ASCII. Messages
+  /// A string as in NumPy's types and keys: short printable ASCII without escapes, as messages
   /// repeat it.
   std::optional<std::string> string() {
     skip_space();

@@ -15,8 +15,8 @@ struct NpyHeader {
   polychron::Shape shape;
 };
 
-/// nullopt if `text` is anything but a dictionary of 'descr', 'fortran_order' and 'shape', each
-/// once, with a shape of at most 32 dimensions (NumPy's limit) that fit 32 bits.
+/// nullopt unless `text` is a dictionary of 'descr', 'fortran_order' and 'shape', each once. The
+/// shape has at most 32 dimensions (NumPy's limit), which fit 32 bits.
 std::optional<NpyHeader> parse_npy_header(std::string_view text);
 
 }  // namespace tool

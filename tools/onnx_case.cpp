@@ -16,10 +16,10 @@ using polychron::ErrorKind;
 
 namespace {
 
-/// So that no model takes the machine's memory.
+/// Keeps a model from taking all of the machine's memory.
 constexpr std::uint64_t memory_limit = 2ULL << 30;
 
-/// Why a test has not passed; what a stage throws to end it.
+/// The reason why a test has not passed. A stage throws it to end the test.
 struct Stopped {
   OnnxOutcome outcome;
   std::string reason;
@@ -59,14 +59,14 @@ void check_types(const onnx::Summary& summary) {
       throw Stopped{OnnxOutcome::refused, "output '" + output.name + "' is not a tensor"};
 }
 
-/// ONNX's own files up to 1.12 have bfloat16 numbers as their bits, in uint16.
+/// ONNX's own files up to 1.12 store the bits of bfloat16 numbers as uint16.
 void correct_types(std::vector<onnx::TensorValue>& tensors,
                    const std::vector<onnx::ValueInfo>& declared) {
   for (std::size_t i = 0; i < tensors.size(); ++i)
     if (declared[i].type == "bfloat16" && tensors[i].type == "uint16") tensors[i].type = "bfloat16";
 }
 
-/// As its own runner does, by position.
+/// Assigns tensors by position, as ONNX's own runner does.
 DataSet read_data(const fs::path& directory, const onnx::Summary& summary) {
   DataSet data{read_tensors(directory, "input_"), read_tensors(directory, "output_")};
   const auto check = [&](const char* what, std::size_t files, std::size_t values) {
@@ -82,8 +82,8 @@ DataSet read_data(const fs::path& directory, const onnx::Summary& summary) {
   return data;
 }
 
-/// Adds to `options` the input whose value an import needed: the one that its message names, else
-/// the last, for operands such as axes and shapes come late. False if there is none left.
+/// Adds to `options` the input whose value an import needed: the one that the message names, or
+/// else the last, as operands such as axes and shapes come late. False if none is left.
 bool give_constant(const std::string& message, const onnx::Summary& summary, const DataSet& data,
                    onnx::ImportOptions& options) {
   if (message.find(onnx::needs_value) == std::string::npos) return false;
@@ -100,8 +100,8 @@ bool give_constant(const std::string& message, const onnx::Summary& summary, con
   return true;
 }
 
-/// The shape that an input is bound to. In some tests an operand of which only the type matters has
-/// a single number for data (CastLike): that stands for each element of the declared shape.
+/// The shape that an input is bound to. In some tests an operand of which only the type matters
+/// (CastLike) has a single number as data, which stands for every element of the declared shape.
 polychron::Shape bound_shape(const onnx::ValueInfo& input, const onnx::TensorValue& value) {
   if (!input.dimensions || polychron::element_count(value.shape) != 1U) return value.shape;
   polychron::Shape declared;
@@ -112,7 +112,7 @@ polychron::Shape bound_shape(const onnx::ValueInfo& input, const onnx::TensorVal
   return declared;
 }
 
-/// Imports and compiles; inputs are inputs as far as possible.
+/// Imports and compiles; makes inputs constants only if the import needs their values.
 polychron::Graph build(const polychron::Context& context, const onnx::Model& model,
                        const DataSet& data, onnx::ImportOptions& options) {
   const auto& inputs = model.summary().inputs;
@@ -199,7 +199,7 @@ polychron::Context make_context(polychron::Runtime& runtime) {
   return runtime.create_context(options).get();
 }
 
-/// onnx::load(), without the path in what it throws: reasons are counted.
+/// onnx::load() without the path in the error, because equal reasons are counted.
 onnx::Model load(const fs::path& file) {
   try {
     return onnx::load(file);

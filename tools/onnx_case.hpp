@@ -19,7 +19,7 @@ struct OnnxVerdict {
   std::vector<std::string> constants;  ///< inputs whose values the import needed
 };
 
-/// Floating point numbers are compared as ONNX's own runner does: off by at most
+/// Floating point numbers are compared as in ONNX's own runner: they may differ by at most
 /// absolute_tolerance + relative_tolerance * |expected|. Integers must be equal.
 inline constexpr double relative_tolerance = 1e-3;
 inline constexpr double absolute_tolerance = 1e-7;
@@ -29,7 +29,7 @@ class OnnxRunner {
  public:
   OnnxRunner();
   /// `directory` has model.onnx, and input_K.pb and output_K.pb in each test_data_set_N. Never
-  /// throws because of what is in these.
+  /// throws because of the content of these files.
   OnnxVerdict run(const std::filesystem::path& directory);
 
  private:

@@ -4,9 +4,9 @@
 #include <system_error>
 
 #include "polychron/error.hpp"
-#include "tools/command.hpp"
 #include "tools/input_file.hpp"
 #include "tools/platform.hpp"
+#include "tools/program.hpp"
 
 namespace tool {
 
@@ -18,7 +18,7 @@ UserError refusal(const fs::path& path, const std::string& why) {
   return UserError("cannot write '" + path.string() + "': " + why);
 }
 
-/// Throws unless a file is there, or nothing: a rename would replace a device or a pipe.
+/// Throws unless the path is free or a regular file: a rename would replace a device or a pipe.
 void refuse_all_but_files(const fs::path& path) {
   std::error_code error;
   const auto status = fs::status(path, error);
@@ -29,7 +29,7 @@ void refuse_all_but_files(const fs::path& path) {
   if (is_standard_stream(path)) throw refusal(path, "standard output or standard error goes there");
 }
 
-/// Without slashes that say nothing: "out" of "out///".
+/// Removes empty parts: "out" for "out///".
 fs::path without_empty_parts(const fs::path& path) {
   fs::path result;
   for (const auto& part : path)
@@ -69,7 +69,7 @@ void OutputFiles::commit() {
 }
 
 OutputDirectory::OutputDirectory(const fs::path& path) : path_(without_empty_parts(path)) {
-  std::error_code ignored;  // if it fails, so does writing into it
+  std::error_code ignored;  // if it fails, a later write reports it
   is_new_ = fs::create_directory(path_, ignored);
 }
 
@@ -85,7 +85,7 @@ void require_output_file(const fs::path& path) {
   std::error_code error;
   const auto place = path.has_parent_path() ? path.parent_path() : fs::path(".");
   if (!fs::is_directory(place, error))
-    throw refusal(path, "'" + place.string() + "' is no directory");
+    throw refusal(path, "'" + place.string() + "' is not a directory");
   if (const auto reason = reason_not_writable(place); !reason.empty()) throw refusal(path, reason);
 }
 
@@ -102,7 +102,7 @@ void require_output_directory(const fs::path& given) {
   if (error) refuse("there is no working directory");
   const auto& place = exists ? directory : parent;
   if (!fs::is_directory(place, error))
-    refuse(exists ? "is no directory" : "'" + parent.string() + "' is no directory");
+    refuse(exists ? "is not a directory" : "'" + parent.string() + "' is not a directory");
   if (const auto reason = reason_not_writable(place); !reason.empty()) refuse(reason);
 }
 

@@ -10,8 +10,8 @@
 
 namespace tool {
 
-/// Collects files under temporary names beside their places; commit() puts them all there. Without
-/// commit() nothing is left, not even if the program is interrupted. Used by one thread.
+/// Collects files under temporary names next to their targets; commit() renames them all. Without
+/// commit() no file remains, even if the program is interrupted. Used by one thread.
 class OutputFiles {
  public:
   OutputFiles() = default;
@@ -19,9 +19,9 @@ class OutputFiles {
   OutputFiles(const OutputFiles&) = delete;
   OutputFiles& operator=(const OutputFiles&) = delete;
 
-  /// Writes `parts`, one after the other. Throws UserError when that is not possible.
+  /// Writes `parts` in sequence. Throws UserError if it cannot.
   void add(const std::filesystem::path& path, std::vector<std::span<const std::byte>> parts);
-  /// Renames what was added. Throws UserError.
+  /// Renames the files to their targets. Throws UserError.
   void commit();
 
  private:
@@ -32,8 +32,7 @@ class OutputFiles {
   std::vector<File> files_;
 };
 
-/// A directory that files are written to: made if it is not there, and removed again if nothing was
-/// put into it.
+/// An output directory: created if it is missing, and removed again if no file was put into it.
 class OutputDirectory {
  public:
   explicit OutputDirectory(const std::filesystem::path& path);
@@ -41,7 +40,7 @@ class OutputDirectory {
   OutputDirectory(const OutputDirectory&) = delete;
   OutputDirectory& operator=(const OutputDirectory&) = delete;
 
-  /// As it was given, without slashes at its end.
+  /// The given path, without trailing slashes.
   const std::filesystem::path& path() const { return path_; }
 
  private:
@@ -49,8 +48,8 @@ class OutputDirectory {
   bool is_new_ = false;
 };
 
-/// Make sure early, before long work, that `path` can be written, that files can be made in
-/// `directory` or that it can be made itself; make nothing. Throw UserError.
+/// Check before long work that `path` can be written, or that `directory` or files in it can be
+/// created. They create nothing. They throw UserError.
 void require_output_file(const std::filesystem::path& path);
 void require_output_directory(const std::filesystem::path& directory);
 

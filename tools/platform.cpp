@@ -29,7 +29,7 @@ static_assert(std::atomic<Doomed*>::is_always_lock_free && std::atomic<bool>::is
 void remove_doomed_files(int signal_number) {
   for (const auto* file = doomed_files.load(); file != nullptr; file = file->next)
     if (file->removed_by_signals.load()) unlink(file->path.c_str());
-  raise(signal_number);  // its action is the system's again: the end
+  raise(signal_number);  // the default action is restored: ends the process
 }
 
 void listen_to_signals() {
@@ -57,7 +57,7 @@ void keep_when_interrupted(const std::filesystem::path& file) {
 void take_precautions() {
   signal(SIGXFSZ, SIG_IGN);
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-    if (fcntl(stream, F_GETFD) == -1 && errno == EBADF)  // open() takes the lowest that is free
+    if (fcntl(stream, F_GETFD) == -1 && errno == EBADF)  // open() takes the lowest free descriptor
       static_cast<void>(open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
 }
 

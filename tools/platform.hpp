@@ -1,5 +1,4 @@
-// What the tool needs from the operating system, POSIX and Linux: nothing else in tools/ includes
-// their headers.
+// The tool's use of the operating system. Only this file's source includes POSIX and Linux headers.
 #pragma once
 
 #include <cstdint>
@@ -8,30 +7,28 @@
 
 namespace tool {
 
-/// First of all. Takes the places of standard streams that are closed, or the first files that are
-/// opened would get what is printed: reading and writing them fails, as it does when they are
-/// closed. And a file that grows beyond the limit (ulimit -f) is one that cannot be written, not
-/// the end.
+/// Call it first. Opens closed standard streams, or else the first opened files would receive the
+/// output; using these streams still fails, as if they were closed. Also makes a write beyond the
+/// size limit (ulimit -f) an error instead of the end of the process.
 void take_precautions();
 
-/// Standard error is a terminal.
+/// True if standard error is a terminal.
 bool stderr_is_terminal();
 
-/// Standard output is a terminal.
+/// True if standard output is a terminal.
 bool stdout_is_terminal();
 
-/// From now on `file` is removed when the program is ended by SIGINT, SIGTERM or SIGHUP; until
-/// keep_when_interrupted().
+/// Removes `file` if SIGINT, SIGTERM or SIGHUP ends the program, until keep_when_interrupted().
 void remove_when_interrupted(const std::filesystem::path& file);
 void keep_when_interrupted(const std::filesystem::path& file);
 
-/// It is the file that standard output or standard error goes to.
+/// True if standard output or standard error goes to this file.
 bool is_standard_stream(const std::filesystem::path& file);
 
-/// Why nothing can be made in `directory`; empty if it can.
+/// The reason why no file can be created in `directory`; empty if it can.
 std::string reason_not_writable(const std::filesystem::path& directory);
 
-/// The most memory that this process has had in use.
+/// The peak resident memory of this process.
 std::uint64_t peak_resident_bytes();
 
 }  // namespace tool

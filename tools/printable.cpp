@@ -9,10 +9,10 @@ namespace {
 
 struct CodePoint {
   std::uint32_t value = 0;
-  std::size_t length = 0;  ///< in bytes; 0: what stands there is no UTF-8
+  std::size_t length = 0;  ///< in bytes; 0: not valid UTF-8
 };
 
-/// The first one of `text`, which is not empty.
+/// The first code point of `text`, which must not be empty.
 CodePoint first_of(std::string_view text) {
   constexpr std::array<std::uint32_t, 5> smallest{0, 0, 0x80, 0x800, 0x10000};
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
@@ -29,7 +29,7 @@ CodePoint first_of(std::string_view text) {
   return {value, length};
 }
 
-/// A terminal would do something else than show it. All are below U+10000.
+/// True if a terminal would act on it instead of showing it. All are below U+10000.
 bool is_obeyed(std::uint32_t value) {
   const auto between = [value](std::uint32_t low, std::uint32_t high) {
     return value >= low && value <= high;
@@ -64,7 +64,7 @@ std::string printable(std::string_view text) {
 std::string to_text(const nlohmann::json& value) {
   const auto dump = value.dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
   std::string result;
-  // Line breaks are those of the indentation, and what is not ASCII stands within strings.
+  // Line breaks occur only between elements, and non-ASCII characters only inside strings.
   for (std::string_view rest = dump; !rest.empty();) {
     const auto [code, length] = first_of(rest);
     if (code >= 0x7f && is_obeyed(code))

@@ -1,5 +1,5 @@
-// Text as it may be shown: names, messages and paths come from files and from users, and a terminal
-// obeys some of what can stand in them. Whatever the tool prints of such things goes through here.
+// Makes text safe to show. Names, messages and paths come from files and users, and may contain
+// control sequences that a terminal obeys. The tool prints all such text through these functions.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,12 +8,11 @@
 
 namespace tool {
 
-/// `text` in one line that a terminal shows and does not obey: control characters, line breaks,
-/// marks that turn the direction of writing, and bytes that are no UTF-8 become "\x1b".
+/// `text` in one line without control sequences. Control characters, line breaks, bidirectional
+/// marks and invalid UTF-8 are escaped, for example as "\x1b".
 std::string printable(std::string_view text);
 
-/// `value` as indented JSON, likewise fit for a terminal. JSON is UTF-8: bytes that are not become
-/// U+FFFD.
+/// `value` as indented JSON, also safe for a terminal. JSON is UTF-8: invalid bytes become U+FFFD.
 std::string to_text(const nlohmann::json& value);
 
 }  // namespace tool

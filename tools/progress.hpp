@@ -1,4 +1,4 @@
-// Progress on standard error: one line that is overwritten on a terminal, a line each otherwise.
+// Progress on standard error: one overwritten line on a terminal, otherwise one line for each step.
 #pragma once
 
 #include <cstddef>

@@ -12,6 +12,8 @@
 namespace tool {
 namespace {
 
+std::string program_name = "polychron";
+
 ExitCode code_of(polychron::ErrorKind kind) {
   switch (kind) {
     case polychron::ErrorKind::type_error:
@@ -41,12 +43,14 @@ std::pair<std::string, ExitCode> describe_exception() {
 
 }  // namespace
 
+void name_program(const std::string& name) { program_name = name; }
+
 void warn(std::string message) {
   constexpr std::size_t longest = 800, kept = 300;
   std::replace(message.begin(), message.end(), '\n', ' ');
-  // It is the end that tells what is wrong with a very long name.
+  // Cut the middle: the end of the message says what is wrong.
   if (message.size() > longest) message.replace(kept, message.size() - 2 * kept, " [...] ");
-  std::cerr << "polychron: " << printable(message) << '\n';
+  std::cerr << program_name << ": " << printable(message) << '\n';
 }
 
 ExitCode report(std::string message, ExitCode code) {

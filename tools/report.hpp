@@ -1,23 +1,26 @@
-// How failures are told: a line on standard error, and an exit code.
+// Reports failures: one line on standard error, and an exit code.
 #pragma once
 
 #include <string>
 
-#include "tools/command.hpp"
+#include "tools/program.hpp"
 
 namespace tool {
 
-/// Something that went on all the same. One line, whatever `message` is.
+/// Messages begin with this name. Before the first of them; "polychron" unless it is set.
+void name_program(const std::string& name);
+
+/// Reports a problem after which the work went on. Always prints one line.
 void warn(std::string message);
 
-/// A failure; the code is given back.
+/// Reports a failure and returns `code`.
 ExitCode report(std::string message, ExitCode code);
 
-/// The exception that is being handled, and the code that it stands for. `about` comes before its
-/// message: "picture 'page.png': ", or nothing if the message says that itself.
+/// Reports the current exception and returns its exit code. `about` precedes the message: "picture
+/// 'page.png': "; leave it empty if the message names the object itself.
 ExitCode report_exception(const std::string& about = {});
 
-/// The message alone of the exception that is being handled.
+/// The message of the current exception.
 std::string message_of_exception();
 
 }  // namespace tool

@@ -4,9 +4,9 @@
 #include <limits>
 #include <optional>
 
-#include "tools/command.hpp"
 #include "tools/free_dimensions.hpp"
 #include "tools/input_file.hpp"
+#include "tools/program.hpp"
 #include "tools/report.hpp"
 
 namespace tool {
@@ -97,8 +97,8 @@ Constants read_constants(const std::vector<std::string>& arguments) {
 
 namespace {
 
-/// What went wrong with the import; says how a value is given that it needs, and what would bind
-/// free dimensions.
+/// Throws the import's error with a hint: the option that gives a needed value or binds a free
+/// dimension.
 [[noreturn]] void tell(const polychron::Error& error, const polychron::onnx::Summary& model,
                        const polychron::onnx::ImportOptions& options) {
   const auto missing = missing_bindings(model, options);

@@ -1,4 +1,4 @@
-// From the command line to a session: what `run`, `bench` and `inspect` share.
+// From the command line to a session, for `run`, `bench` and `inspect`.
 #pragma once
 
 #include <filesystem>
@@ -22,34 +22,34 @@ namespace tool {
 using Bindings = std::map<std::string, polychron::Shape>;
 using Constants = std::map<std::string, polychron::onnx::TensorValue>;
 
-/// What MODEL is told in --help.
+/// The help text of MODEL.
 inline constexpr const char* model_help = "ONNX file, opset 1 to 25; - is standard input";
 
 /// A model or an array, from a file or from standard input. Throws UserError and polychron::Error.
 polychron::onnx::Model load_model(const std::string& path);
 NpyArray load_array(const std::string& path);
 
-/// What graphs of the model are called.
+/// The label of the model's graphs.
 std::string label_of(const std::string& model_path);
 
-/// What --bind is told in --help.
+/// The help text of --bind.
 inline constexpr const char* bind_help =
     "Sizes of free dimensions, by input (x=1x3x48x320) or by symbol (batch=1); repeatable";
 
 /// "x=1x3x48x320", "batch=1". Throws UserError.
 Bindings parse_bindings(const std::vector<std::string>& arguments);
 
-/// "NAME=VALUE" at the first '='. Throws UserError, telling what `option` expects.
+/// Splits "NAME=VALUE" at the first '='. Throws UserError with the form that `option` expects.
 std::pair<std::string, std::string> split_assignment(const std::string& argument,
                                                      std::string_view option,
                                                      std::string_view expected);
 
-/// What NAME=FILE.npy options name, before any of them is read. Throws UserError.
+/// The files of NAME=FILE.npy options, before any of them is read. Throws UserError.
 std::vector<NamedFile> files_of(const std::vector<std::string>& arguments, std::string_view option);
 
-/// What --constant is told in --help.
+/// The help text of --constant.
 inline constexpr const char* constant_help =
-    "A value of an input that the import has to know, such as a shape; repeatable";
+    "A value of an input that the import needs, such as a shape; repeatable";
 
 /// "axes=axes.npy". Throws UserError.
 Constants read_constants(const std::vector<std::string>& arguments);
@@ -61,12 +61,12 @@ struct Opened {
   TraceFile recording;
   polychron::onnx::Session session;
 
-  /// Ends it, and writes the recording. Throws UserError if that cannot be written.
+  /// Ends the session, and writes the recording. Throws UserError if it cannot be written.
   void close();
 };
 
-/// Imports and compiles the model, which is not kept, and says so; recorded to `trace`, unless that
-/// is empty. Throws polychron::Error, and UserError where an option would help.
+/// Imports and compiles the model, shows progress, and then drops the model. Records to `trace`
+/// unless that is empty. Throws polychron::Error, and UserError if an option would help.
 std::unique_ptr<Opened> open_session(polychron::onnx::Model model,
                                      const polychron::onnx::ImportOptions& options,
                                      const Workers& workers, const std::string& label,

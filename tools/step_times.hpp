@@ -1,4 +1,4 @@
-// How long each step of a model's plan takes.
+// Times each step of a model's plan.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace tool {
 
-/// The steps in the plan's order, with the median of the times that each took, in runs on `inputs`
-/// one after the other for about `seconds`. Throws polychron::Error.
+/// The steps in the plan's order with their median times, from consecutive runs on `inputs` for
+/// about `seconds`. Throws polychron::Error.
 std::vector<polychron::StepProfile> step_times(const polychron::onnx::Session& session,
                                                const polychron::NamedBuffers& inputs,
                                                double seconds);

@@ -1,4 +1,4 @@
-// What became of cases: counted by operator, shown as a table, as JSON and as a closing line.
+// The outcomes of test cases: counted by operator, shown as a table, as JSON and as a closing line.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,14 @@ class Tally {
  public:
   explicit Tally(std::vector<std::string> outcomes) : outcomes_(std::move(outcomes)) {}
 
-  /// `outcome` is an index; `reason` is empty for what needs none.
+  /// `outcome` is an index; `reason` may be empty.
   void count(const std::string& operator_name, std::size_t outcome, const std::string& reason);
   std::size_t total(std::size_t outcome) const;
 
-  /// A line for each operator, its counts in columns.
+  /// One line for each operator, with its counts in columns.
   std::string table() const;
-  /// "14  argMax is not in the operator table": how often each reason was given for `outcome`,
-  /// most frequent first.
+  /// "14  argMax is not in the operator table": the count of each reason for `outcome`, most
+  /// frequent first.
   std::string reasons(std::size_t outcome) const;
   /// "1134 passed, 0 failed, 96 skipped".
   std::string closing_line() const;

@@ -15,9 +15,7 @@ void add_threads_option(CLI::App& command, int& threads) {
 
 void add_workers_options(CLI::App& command, Workers& workers) {
   add_threads_option(command, workers.threads);
-  command
-      .add_option("--lanes", workers.lanes,
-                  "Runs that may go on side by side, each with its own threads")
+  command.add_option("--lanes", workers.lanes, "Runs in parallel, each with its own threads")
       ->check(whole_number(1, 256))
       ->type_name("N")
       ->capture_default_str();

@@ -5,7 +5,7 @@
 
 namespace tool {
 
-/// How much of the processor a context may have.
+/// The share of the processor that a context may use.
 struct Workers {
   int threads = 1;  ///< for each lane
   int lanes = 1;

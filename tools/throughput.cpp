@@ -10,7 +10,8 @@
 namespace tool {
 namespace {
 
-/// One of those whom the others wait for; whoever fails is none any more.
+/// Membership of a client in the group whose members wait for each other. A client that fails
+/// leaves the group.
 class Among {
  public:
   explicit Among(std::atomic<int>& count) : count_(count) { ++count_; }
@@ -29,7 +30,7 @@ class Among {
   bool left_ = false;
 };
 
-/// How many have not come so far.
+/// The number of clients that have not reached each phase.
 struct Counts {
   std::atomic<int> starting = 0, counting = 0;
 };
@@ -62,7 +63,7 @@ class Client {
   }
 
  private:
-  /// When the oldest run had ended, with the others behind it.
+  /// The time at which the oldest run ended.
   double next_end() {
     while (on_their_way_.size() < runs_on_their_way) on_their_way_.push_back(send_());
     on_their_way_.front().get();
@@ -85,14 +86,15 @@ Throughput measure_throughput(const SendRun& send, int clients, double warm_up, 
                               const Seconds& now) {
   Counts counts;
   const double warm_until = now() + warm_up;
-  std::vector<std::future<Throughput>> others;  // whose destructors wait for them
+  std::vector<std::future<Throughput>> others;  // their destructors wait for the clients
   others.reserve(static_cast<std::size_t>(clients));
-  // After the vector: those in there wait for this one to end if a thread cannot be made.
+  // Declared after the vector: if a thread cannot be created, leaving this membership releases the
+  // clients in it.
   Membership own(counts);
   for (int i = 1; i < clients; ++i)
     others.push_back(std::async(
         std::launch::async, [&, membership = std::make_unique<Membership>(counts)]() mutable {
-          const auto mine = std::move(membership);  // ends with the call, also if that fails
+          const auto mine = std::move(membership);  // leaves with the call, even if it throws
           return Client(send, now).measure(*mine, warm_until, seconds);
         }));
   auto sum = Client(send, now).measure(own, warm_until, seconds);

@@ -32,7 +32,7 @@ TraceFile::~TraceFile() {
 void TraceFile::write() {
   if (path_.empty()) return;
   const auto path = std::exchange(path_, {});
-  // A lane writes down what it did after it has answered: first all of them end.
+  // A lane records an operation after it has answered, so end all lanes first.
   runtime_.shutdown();
   runtime_.stop_trace();
   const auto recording = runtime_.trace();

@@ -1,4 +1,4 @@
-// --trace FILE: a recording of what a command does.
+// --trace FILE: a recording of a command's run.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,13 +8,13 @@
 
 namespace tool {
 
-/// Adds --trace to a command. `what` it does.
+/// Adds --trace to a command. `what` is its help text.
 void add_trace_option(CLI::App& command, std::string& path,
                       const std::string& what = "Record the actors' messages");
 
-/// Records a runtime from its construction on. If it was not written when it goes, something has
-/// failed, and that is when one wants to see it: then it is written, or a warning. An empty path:
-/// nothing.
+/// Records a runtime from its construction on. If write() was not called, the command has failed
+/// and the recording is most useful: the destructor then writes it, or warns. Does nothing if the
+/// path is empty.
 class TraceFile {
  public:
   /// Throws UserError if `path` cannot be written.
@@ -23,12 +23,12 @@ class TraceFile {
   TraceFile(const TraceFile&) = delete;
   TraceFile& operator=(const TraceFile&) = delete;
 
-  /// Shuts the runtime down and writes what it did, once. Throws UserError.
+  /// Shuts the runtime down and writes the recording; does it once. Throws UserError.
   void write();
 
  private:
   polychron::Runtime& runtime_;
-  std::string path_;  ///< empty: nothing is to be written any more
+  std::string path_;  ///< empty: nothing left to write
 };
 
 }  // namespace tool

@@ -3,7 +3,7 @@
 namespace tool {
 
 const char* version() noexcept {
-  return "polychron " POLYCHRON_VERSION " (oneDNN " ONEDNN_VERSION ", CAF " CAF_VERSION_TEXT ")";
+  return POLYCHRON_VERSION " (oneDNN " ONEDNN_VERSION ", CAF " CAF_VERSION_TEXT ")";
 }
 
 }  // namespace tool

@@ -1,9 +1,9 @@
-// What this program is made of.
+// The versions in this program.
 #pragma once
 
 namespace tool {
 
-/// "polychron 0.1.0 (oneDNN 2.6.3, CAF 0.17.6)": what it was built with.
+/// "0.1.0 (oneDNN 2.6.3, CAF 0.17.6)": its version and those of its libraries.
 const char* version() noexcept;
 
 }  // namespace tool

@@ -1,6 +1,6 @@
-// Attributes of the operators: what an operator is, besides its operands. The graph's description,
-// shape rules and kernels see these; what a caller fills in is in polychron/options.hpp. Field
-// names and defaults are the specification's, in snake_case.
+// Attributes of the operators: the values that describe an operator besides its operands. Shape
+// rules and kernels read them; callers fill in the structs of polychron/options.hpp. Field names
+// and defaults are the specification's, in snake_case.
 #pragma once
 
 #include <cstdint>
@@ -34,22 +34,22 @@ enum class ConvTranspose2dFilterOperandLayout : std::uint8_t {
   hwoi,  ///< height, width, output channels of a group, input channels
   ohwi   ///< output channels of a group, height, width, input channels
 };
-/// WebNN's MLRoundingType: of a pooling's height and width.
+/// WebNN's MLRoundingType: how pooling rounds the height and width of its result.
 /// https://www.w3.org/TR/webnn/#enumdef-mlroundingtype
 enum class RoundingType : std::uint8_t {
   floor,  ///< down: every window lies within the padded input
-  ceil    ///< up: the last window may reach over it
+  ceil    ///< up: the last window may extend past the padded input
 };
 /// WebNN's MLInterpolationMode. https://www.w3.org/TR/webnn/#enumdef-mlinterpolationmode
 enum class InterpolationMode : std::uint8_t {
-  nearest_neighbor,  ///< the element whose center is nearest; of two the first
-  linear             ///< between the centers of two neighbors along each axis
+  nearest_neighbor,  ///< the element with the nearest center; on a tie the first
+  linear             ///< interpolates between the centers of two neighbors along each axis
 };
 /// WebNN's MLPaddingMode. https://www.w3.org/TR/webnn/#enumdef-mlpaddingmode
 enum class PaddingMode : std::uint8_t {
   constant,   ///< PadAttributes::value
-  edge,       ///< the nearest element of the input
-  reflection  ///< the input reflected at its edge, which is not repeated
+  edge,       ///< repeats the nearest element of the input
+  reflection  ///< mirrors the input at its edge, without repeating the edge itself
 };
 /// WebNN's MLGruWeightLayout: the order of the gates in weights and biases.
 /// https://www.w3.org/TR/webnn/#enumdef-mlgruweightlayout
@@ -84,14 +84,14 @@ using Number = std::variant<double, std::int64_t, std::uint64_t>;
 
 /// Attributes of GraphBuilder::arg_min() and GraphBuilder::arg_max().
 struct ArgMinMaxAttributes {
-  std::uint32_t axis = 0;                       ///< below the input's rank
+  std::uint32_t axis = 0;                       ///< less than the input's rank
   bool keep_dimensions = false;                 ///< the axis stays, with size 1
   DataType output_data_type = DataType::int32;  ///< or int64
 };
 /// Attributes of GraphBuilder::batch_normalization().
 struct BatchNormalizationAttributes {
-  std::uint32_t axis = 1;  ///< of the channels; below the input's rank
-  double epsilon = 1e-5;   ///< is added to the variance
+  std::uint32_t axis = 1;  ///< of the channels; less than the input's rank
+  double epsilon = 1e-5;   ///< added to the variance
 };
 /// Attributes of GraphBuilder::cast().
 struct CastAttributes {
@@ -104,33 +104,37 @@ struct ClampAttributes {
 };
 /// Attributes of GraphBuilder::concat().
 struct ConcatAttributes {
-  std::uint32_t axis = 0;  ///< below the inputs' rank
+  std::uint32_t axis = 0;  ///< less than the inputs' rank
 };
 /// Attributes of GraphBuilder::conv2d().
 struct Conv2dAttributes {
   std::vector<std::uint32_t> padding{0, 0, 0, 0};  ///< beginning and end of height, then of width
   std::vector<std::uint32_t> strides{1, 1};        ///< of height and width, above 0
-  std::vector<std::uint32_t> dilations{1, 1};      ///< of height and width, above 0; 1: none
+  /// Dilations of height and width, above 0; 1 means no dilation.
+  std::vector<std::uint32_t> dilations{1, 1};
   std::uint32_t groups = 1;  ///< divides the channels of the input and those of the output
   InputOperandLayout input_layout = InputOperandLayout::nchw;  ///< of input and result
   Conv2dFilterOperandLayout filter_layout = Conv2dFilterOperandLayout::oihw;  ///< of the filter
 };
 /// Attributes of GraphBuilder::conv_transpose2d().
 struct ConvTranspose2dAttributes {
-  std::vector<std::uint32_t> padding{0, 0, 0, 0};   ///< as of Conv2dAttributes; cut off the result
-  std::vector<std::uint32_t> strides{1, 1};         ///< of height and width, above 0
-  std::vector<std::uint32_t> dilations{1, 1};       ///< of height and width, above 0; 1: none
-  std::vector<std::uint32_t> output_padding{0, 0};  ///< at the end; each below its stride
-  std::vector<std::uint32_t> output_sizes;          ///< wins over output_padding; empty: calculated
-  std::uint32_t groups = 1;  ///< above 0; the result has as many times the filter's output channels
+  /// Padding as in Conv2dAttributes; removed from the result.
+  std::vector<std::uint32_t> padding{0, 0, 0, 0};
+  std::vector<std::uint32_t> strides{1, 1};  ///< of height and width, above 0
+  /// Dilations of height and width, above 0; 1 means no dilation.
+  std::vector<std::uint32_t> dilations{1, 1};
+  std::vector<std::uint32_t> output_padding{0, 0};  ///< at the end; each less than its stride
+  std::vector<std::uint32_t> output_sizes;          ///< replaces output_padding; empty: computed
+  /// Above 0; the result has groups * (the filter's output channels) channels.
+  std::uint32_t groups = 1;
   InputOperandLayout input_layout = InputOperandLayout::nchw;  ///< of input and result
-  /// Of the filter.
+  /// Layout of the filter.
   ConvTranspose2dFilterOperandLayout filter_layout = ConvTranspose2dFilterOperandLayout::iohw;
 };
 /// Attributes of GraphBuilder::cumulative_sum().
 struct CumulativeSumAttributes {
-  std::uint32_t axis = 0;  ///< below the input's rank
-  bool exclusive = false;  ///< sums are of what comes before an element, not with it
+  std::uint32_t axis = 0;  ///< less than the input's rank
+  bool exclusive = false;  ///< each sum excludes its own element
   bool reversed = false;   ///< from the end to the beginning
 };
 /// Attributes of GraphBuilder::elu().
@@ -139,41 +143,41 @@ struct EluAttributes {
 };
 /// Attributes of GraphBuilder::expand().
 struct ExpandAttributes {
-  Shape new_shape;  ///< the input's shape broadcasts to it
+  Shape new_shape;  ///< the input's shape must broadcast to this shape
 };
 /// Attributes of GraphBuilder::gather() and GraphBuilder::gather_elements().
 struct GatherAttributes {
-  std::uint32_t axis = 0;  ///< below the input's rank
+  std::uint32_t axis = 0;  ///< less than the input's rank
 };
 /// Attributes of GraphBuilder::gemm().
 struct GemmAttributes {
   double alpha = 1;          ///< factor of the product
   double beta = 1;           ///< factor of c
-  bool a_transpose = false;  ///< a is taken with rows and columns exchanged
-  bool b_transpose = false;  ///< b is taken with rows and columns exchanged
+  bool a_transpose = false;  ///< transpose a first
+  bool b_transpose = false;  ///< transpose b first
 };
-/// Attributes of GraphBuilder::gru_cell(), what a caller may choose.
+/// The optional attributes of GraphBuilder::gru_cell().
 struct GruCellChoices {
   bool reset_after =
-      true;  ///< the reset gate works on the product with the state, not on the state
+      true;  ///< apply the reset gate to the product with the state, not to the state
   GruWeightLayout layout = GruWeightLayout::zrn;  ///< of weights and biases
-  /// Of the update and reset gates, and of the new one. Absent: sigmoid, tanh.
+  /// Two: of the update and reset gates, and of the new gate. Absent: sigmoid, tanh.
   std::optional<std::vector<RecurrentNetworkActivation>> activations;
 };
 /// Attributes of GraphBuilder::gru_cell().
 struct GruCellAttributes : GruCellChoices {
-  std::uint32_t hidden_size = 0;  ///< elements of a state, above 0
+  std::uint32_t hidden_size = 0;  ///< number of elements of a state, above 0
 };
-/// Attributes of GraphBuilder::gru(), what a caller may choose.
+/// The optional attributes of GraphBuilder::gru().
 struct GruChoices : GruCellChoices {
-  bool return_sequence = false;  ///< the hidden states of all steps are a result, too
-  /// Of the steps.
+  bool return_sequence = false;  ///< also return the hidden states of all steps
+  /// The order in which the steps run.
   RecurrentNetworkDirection direction = RecurrentNetworkDirection::forward;
 };
 /// Attributes of GraphBuilder::gru().
 struct GruAttributes : GruChoices {
   std::uint32_t steps = 0;        ///< the input's first dimension, above 0
-  std::uint32_t hidden_size = 0;  ///< elements of a state, above 0
+  std::uint32_t hidden_size = 0;  ///< number of elements of a state, above 0
 };
 /// Attributes of GraphBuilder::hard_sigmoid().
 struct HardSigmoidAttributes {
@@ -182,13 +186,13 @@ struct HardSigmoidAttributes {
 };
 /// Attributes of GraphBuilder::instance_normalization().
 struct InstanceNormalizationAttributes {
-  double epsilon = 1e-5;                                 ///< is added to the variance
+  double epsilon = 1e-5;                                 ///< added to the variance
   InputOperandLayout layout = InputOperandLayout::nchw;  ///< of input and result
 };
 /// Attributes of GraphBuilder::layer_normalization().
 struct LayerNormalizationAttributes {
   std::optional<std::vector<std::uint32_t>> axes;  ///< absent: all but the first
-  double epsilon = 1e-5;                           ///< is added to the variance
+  double epsilon = 1e-5;                           ///< added to the variance
 };
 /// Attributes of GraphBuilder::leaky_relu().
 struct LeakyReluAttributes {
@@ -199,62 +203,66 @@ struct LinearAttributes {
   double alpha = 1;  ///< factor
   double beta = 0;   ///< summand
 };
-/// Attributes of GraphBuilder::lstm_cell(), what a caller may choose.
+/// The optional attributes of GraphBuilder::lstm_cell().
 struct LstmCellChoices {
   LstmWeightLayout layout = LstmWeightLayout::iofg;  ///< of weights and biases
-  /// Of the input, forget and output gates, of the cell gate, and of the cell state. Absent:
+  /// Three: of the input, forget and output gates, of the cell gate, and of the cell state. Absent:
   /// sigmoid, tanh, tanh.
   std::optional<std::vector<RecurrentNetworkActivation>> activations;
 };
 /// Attributes of GraphBuilder::lstm_cell().
 struct LstmCellAttributes : LstmCellChoices {
-  std::uint32_t hidden_size = 0;  ///< elements of a state, above 0
+  std::uint32_t hidden_size = 0;  ///< number of elements of a state, above 0
 };
-/// Attributes of GraphBuilder::lstm(), what a caller may choose.
+/// The optional attributes of GraphBuilder::lstm().
 struct LstmChoices : LstmCellChoices {
-  bool return_sequence = false;  ///< the hidden states of all steps are a result, too
-  /// Of the steps.
+  bool return_sequence = false;  ///< also return the hidden states of all steps
+  /// The order in which the steps run.
   RecurrentNetworkDirection direction = RecurrentNetworkDirection::forward;
 };
 /// Attributes of GraphBuilder::lstm().
 struct LstmAttributes : LstmChoices {
   std::uint32_t steps = 0;        ///< the input's first dimension, above 0
-  std::uint32_t hidden_size = 0;  ///< elements of a state, above 0
+  std::uint32_t hidden_size = 0;  ///< number of elements of a state, above 0
 };
 /// Attributes of GraphBuilder::pad().
 struct PadAttributes {
-  std::vector<std::uint32_t> beginning_padding;  ///< elements before each dimension's
-  std::vector<std::uint32_t> ending_padding;     ///< elements after each dimension's
-  PaddingMode mode = PaddingMode::constant;      ///< reflection: paddings are below the dimension
-  Number value = 0.0;                            ///< for PaddingMode::constant
+  std::vector<std::uint32_t> beginning_padding;  ///< elements added before each dimension
+  std::vector<std::uint32_t> ending_padding;     ///< elements added after each dimension
+  /// reflection: each padding is less than its dimension.
+  PaddingMode mode = PaddingMode::constant;
+  Number value = 0.0;  ///< for PaddingMode::constant
 };
 /// Attributes of GraphBuilder::average_pool2d(), GraphBuilder::l2_pool2d() and
 /// GraphBuilder::max_pool2d().
 struct Pool2dAttributes {
   std::optional<std::vector<std::uint32_t>> window_dimensions;  ///< absent: the whole input
-  std::vector<std::uint32_t> padding{0, 0, 0, 0};               ///< as of Conv2dAttributes
+  std::vector<std::uint32_t> padding{0, 0, 0, 0};               ///< as in Conv2dAttributes
   std::vector<std::uint32_t> strides{1, 1};                     ///< of height and width, above 0
-  std::vector<std::uint32_t> dilations{1, 1};            ///< of height and width, above 0; 1: none
-  InputOperandLayout layout = InputOperandLayout::nchw;  ///< of input and result
+  /// Dilations of height and width, above 0; 1 means no dilation.
+  std::vector<std::uint32_t> dilations{1, 1};
+  InputOperandLayout layout = InputOperandLayout::nchw;      ///< of input and result
   RoundingType output_shape_rounding = RoundingType::floor;  ///< of the result's height and width
-  /// Height and width as either rounding gives them; wins over output_shape_rounding.
+  /// Height and width of the result, each rounded down or up; replaces output_shape_rounding.
   std::optional<std::vector<std::uint32_t>> output_sizes;
 };
-/// Attributes of the reductions, GraphBuilder::reduce_sum() and its relatives.
+/// Attributes of the reductions: GraphBuilder::reduce_sum() and the other reduce_ methods.
 struct ReduceAttributes {
   std::optional<std::vector<std::uint32_t>> axes;  ///< absent: all; empty: none
   bool keep_dimensions = false;                    ///< the axes stay, with size 1
 };
 /// Attributes of GraphBuilder::resample2d().
 struct Resample2dAttributes {
-  InterpolationMode mode = InterpolationMode::nearest_neighbor;  ///< where no element falls
-  std::vector<float> scales{1, 1};                               ///< of each of the axes, above 0
-  std::optional<std::vector<std::uint32_t>> sizes;               ///< wins over the scales
-  std::vector<std::uint32_t> axes{2, 3};                         ///< two of the input's
+  /// The method that computes values between elements.
+  InterpolationMode mode = InterpolationMode::nearest_neighbor;
+  std::vector<float> scales{1, 1};  ///< of each of the axes, above 0
+  /// Sizes of each of the axes; replaces the scales.
+  std::optional<std::vector<std::uint32_t>> sizes;
+  std::vector<std::uint32_t> axes{2, 3};  ///< two of the input's
 };
 /// Attributes of GraphBuilder::reshape().
 struct ReshapeAttributes {
-  Shape new_shape;  ///< of as many elements as the input has
+  Shape new_shape;  ///< with the same number of elements as the input
 };
 /// Attributes of GraphBuilder::reverse().
 struct ReverseAttributes {
@@ -262,33 +270,34 @@ struct ReverseAttributes {
 };
 /// Attributes of GraphBuilder::scatter_elements().
 struct ScatterAttributes {
-  std::uint32_t axis = 0;  ///< below the input's rank
+  std::uint32_t axis = 0;  ///< less than the input's rank
 };
-/// Attributes of GraphBuilder::slice(). Each has a number for each of the input's dimensions.
+/// Attributes of GraphBuilder::slice(). Each vector has one number for each dimension of the input.
 struct SliceAttributes {
-  std::vector<std::uint32_t> starts;                  ///< first element
-  std::vector<std::uint32_t> sizes;                   ///< elements from there on, above 0
+  std::vector<std::uint32_t> starts;  ///< first element
+  /// Length of the range, above 0, before strides pick from it.
+  std::vector<std::uint32_t> sizes;
   std::optional<std::vector<std::uint32_t>> strides;  ///< absent: ones
 };
 /// Attributes of GraphBuilder::softmax().
 struct SoftmaxAttributes {
-  std::uint32_t axis = 0;  ///< below the input's rank
+  std::uint32_t axis = 0;  ///< less than the input's rank
 };
 /// Attributes of GraphBuilder::split().
 struct SplitAttributes {
-  /// One entry: that many equal parts, if `equal_parts`; else the size of each part.
+  /// With `equal_parts`: one entry, the number of equal parts. Otherwise the size of each part.
   std::vector<std::uint32_t> splits;
-  bool equal_parts = false;  ///< which of the two `splits` is
-  std::uint32_t axis = 0;    ///< below the input's rank
+  bool equal_parts = false;  ///< selects the meaning of `splits`
+  std::uint32_t axis = 0;    ///< less than the input's rank
 };
 /// Attributes of GraphBuilder::tile().
 struct TileAttributes {
   std::vector<std::uint32_t> repetitions;  ///< of each dimension, above 0
 };
-/// Attributes of GraphBuilder::top_k(), which WebNN does not have.
+/// Attributes of GraphBuilder::top_k(), which is not in WebNN.
 struct TopKAttributes {
-  std::uint32_t k = 1;     ///< indices in a line: 1 to the input's size along axis
-  std::uint32_t axis = 0;  ///< below the input's rank
+  std::uint32_t k = 1;     ///< number of indices along the axis: 1 to the input's size there
+  std::uint32_t axis = 0;  ///< less than the input's rank
   bool largest = true;     ///< false: the smallest
 };
 /// Attributes of GraphBuilder::transpose().
@@ -298,7 +307,7 @@ struct TransposeAttributes {
 /// Attributes of GraphBuilder::triangular().
 struct TriangularAttributes {
   bool upper = true;  ///< false: the lower triangle
-  /// The outermost that is kept: above the main one, or below it if < 0.
+  /// The outermost diagonal that is kept: above the main one, or below it if negative.
   std::int32_t diagonal = 0;
 };
 

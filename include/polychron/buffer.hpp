@@ -1,4 +1,5 @@
-// Bytes that are owned by one, moved or lent, and never shared by accident (WebNN issue 318).
+// A block of bytes with exactly one owner: moved or lent, never shared by accident (WebNN issue
+// 318).
 #pragma once
 
 #include <cstddef>
@@ -14,15 +15,16 @@
 namespace polychron {
 
 /// A block of bytes with one owner. Moving it *detaches* the source, as transferring detaches a
-/// JavaScript ArrayBuffer: whoever uses a detached Buffer gets an Error (type_error), never stale
-/// bytes. An empty Buffer (size 0) is not detached. Not thread-safe: it has one owner.
+/// JavaScript ArrayBuffer. Using a detached Buffer throws Error (type_error); it never yields stale
+/// bytes. An empty Buffer (size 0) is not detached. Not thread-safe: one thread at a time.
 class Buffer {
  public:
-  /// Alignment in bytes of buffers that the library allocates: a cache line, and AVX-512's.
+  /// Alignment in bytes of buffers that the library allocates: a cache line, and an AVX-512
+  /// register.
   static constexpr std::size_t alignment = 64;
 
-  /// Frees adopted memory; called once, on whichever thread drops the last owner, the library's own
-  /// among them: it must not throw, nor wait for anything of the library's.
+  /// Frees adopted memory. Called once, on the thread that drops the buffer, which may be one of
+  /// the library's. It must not throw, and must not wait for the library.
   using Deleter = std::function<void(std::byte*, std::size_t)>;
 
   /// An empty buffer, attached.
@@ -39,8 +41,8 @@ class Buffer {
   static Buffer copy_of(const R& values) {
     return copy_of(std::as_bytes(std::span(values)));
   }
-  /// Takes over `size` bytes at `data` without copying; `deleter` frees them, unless `data` is
-  /// null.
+  /// Takes over `size` bytes at `data` without copying. `deleter` frees them; it is not called if
+  /// `data` is null.
   static Buffer adopt(std::byte* data, std::size_t size, Deleter deleter);
 
   /// Takes the bytes; `other` is detached.
@@ -55,25 +57,25 @@ class Buffer {
   bool detached() const noexcept { return detached_; }
   /// Bytes in the buffer; 0 when detached.
   std::size_t size() const noexcept { return size_; }
-  /// The first byte. Throws Error (type_error) when detached. Not of a temporary Buffer, whose
-  /// bytes go with it: keep that in a variable, or take them away with to_vector().
+  /// The first byte. Throws Error (type_error) when detached. Deleted for a temporary Buffer, whose
+  /// bytes die with it: keep it in a variable, or copy the bytes with to_vector().
   std::byte* data() & { return check(), data_.get(); }
-  /// Likewise, to read.
+  /// The same, read-only.
   const std::byte* data() const& { return check(), data_.get(); }
   const std::byte* data() const&& = delete;
-  /// All of the bytes. As data().
+  /// All the bytes. Throws Error (type_error) when detached.
   std::span<std::byte> bytes() & { return {data(), size_}; }
-  /// Likewise, to read.
+  /// The same, read-only.
   std::span<const std::byte> bytes() const& { return {data(), size_}; }
   std::span<const std::byte> bytes() const&& = delete;
-  /// The bytes as elements. Throws Error (type_error) when detached, when the size is no multiple
-  /// of T's, or when adopted memory is not aligned for T.
+  /// The bytes as elements. Throws Error (type_error) when detached, when the size is not a
+  /// multiple of sizeof(T), or when adopted memory is not aligned for T.
   template <Element T>
   std::span<T> as() & {
     check_view(sizeof(T), alignof(T));
     return {reinterpret_cast<T*>(data_.get()), size_ / sizeof(T)};
   }
-  /// Likewise, to read.
+  /// The same, read-only.
   template <Element T>
   std::span<const T> as() const& {
     check_view(sizeof(T), alignof(T));
@@ -81,7 +83,7 @@ class Buffer {
   }
   template <Element T>
   std::span<const T> as() const&& = delete;
-  /// A copy of the elements. Throws as as() does, and std::bad_alloc.
+  /// A copy of the elements. Throws what as() throws, and std::bad_alloc.
   template <Element T>
   std::vector<T> to_vector() const {
     const auto elements = as<T>();
@@ -89,8 +91,8 @@ class Buffer {
   }
 
  private:
-  /// By the deleter that was given, or as uninitialized() had it allocated. A pointer's size: every
-  /// tensor holds one.
+  /// Calls the given deleter, or frees memory that uninitialized() allocated. One pointer wide,
+  /// because every tensor holds one.
   struct Free {
     std::unique_ptr<std::function<void(std::byte*)>> given;
     void operator()(std::byte* data) const;

@@ -1,5 +1,4 @@
-// For embedders who run CAF themselves. The only public header from which a CAF type can be
-// reached.
+// For embedders that run CAF themselves. This is the only public header that includes CAF.
 #pragma once
 
 #include <caf/actor.hpp>
@@ -10,14 +9,14 @@
 namespace polychron {
 
 /// A runtime whose actors live in `system`, which must outlive the runtime and every handle from
-/// it. The system's scheduler serves the actors; devices and compilers get threads of their own.
-/// Drop the runtime on another thread than the scheduler's, which the actors need to end. Bound the
-/// scheduler's turns (scheduler.max-throughput, such as 64): CAF's default lets an actor with a
-/// backlog keep its thread from all others. Callbacks run on a thread of the runtime's own.
+/// it. The system's scheduler serves the actors; devices, compilers and callbacks get threads of
+/// their own. Never drop the runtime on a scheduler thread: the actors need those threads to end.
+/// Set scheduler.max-throughput (64, for example): by default CAF lets an actor with a backlog
+/// occupy its thread indefinitely.
 Runtime make_runtime(caf::actor_system& system);
 
-/// The actor of a context, for monitoring and linking. Its protocol is internal. To tell those who
-/// monitor it of its end takes memory: where there is none just then, the process ends.
+/// The actor of a context, for monitoring and linking. Its protocol is internal. CAF allocates
+/// memory to notify monitors of its end: if that allocation fails, the process ends.
 caf::actor actor_of(const Context& context);
 
 }  // namespace polychron

@@ -10,12 +10,12 @@ namespace detail {
 class CancellationState;
 }
 
-/// Stops operations that have not started yet: they are skipped, and what they would have written
-/// is errored (aborted); a call that is blocked at an admission limit throws (aborted). Copies are
-/// handles to the same source. Thread-safe.
+/// Stops operations that have not started yet. The device skips them and marks the tensors that
+/// they would have written as errored (aborted). A call that is blocked at an admission limit
+/// throws (aborted). Copies are handles to the same source. Thread-safe.
 class Cancellation {
  public:
-  /// A source of its own, not cancelled.
+  /// A new source, not cancelled.
   Cancellation();
   // No moves: a handle always has a source.
   /// A handle to the same source.
@@ -23,8 +23,8 @@ class Cancellation {
   /// Becomes a handle to the same source.
   Cancellation& operator=(const Cancellation&) = default;
   ~Cancellation() = default;
-  /// For good: what has started goes on, whatever was given this source and has not is skipped,
-  /// and so is what gets it later. Idempotent.
+  /// Cancels permanently. Operations that have started go on; all others with this source are
+  /// skipped, including later ones. Idempotent. Safe on any thread.
   void cancel() noexcept;
   /// True once any handle to the source has called cancel().
   bool cancelled() const noexcept;

@@ -14,10 +14,10 @@
 
 namespace polychron {
 
-/// WebNN's MLOperandDataType, in the specification's order; then two that it has no more, and that
-/// quantized models need: two elements a byte, the first in the low bits, the last byte filled up
-/// with zeros. What is strict (ContextOptions::strict) does not have them.
-/// https://www.w3.org/TR/webnn/#enumdef-mloperanddatatype
+/// WebNN's MLOperandDataType, in the specification's order, then int4 and uint4. The specification
+/// has dropped these two, but quantized models need them. They hold two elements in a byte, the
+/// first in the low bits; zeros fill up the last byte. Strict contexts (ContextOptions::strict)
+/// refuse them. https://www.w3.org/TR/webnn/#enumdef-mloperanddatatype
 enum class DataType : std::uint8_t {
   float32,  ///< IEEE 754 binary32
   float16,  ///< IEEE 754 binary16: polychron::float16
@@ -36,12 +36,13 @@ inline constexpr std::array all_data_types{
     DataType::float32, DataType::float16, DataType::int32, DataType::uint32, DataType::int64,
     DataType::uint64,  DataType::int8,    DataType::uint8, DataType::int4,   DataType::uint4};
 
-/// True for the types that have two elements a byte.
+/// True for the types that hold two elements in a byte.
 constexpr bool is_packed(DataType type) noexcept {
   return type == DataType::int4 || type == DataType::uint4;
 }
 
-/// Size of one element in bytes; of a packed type, when it stands alone. Tensors: byte_length().
+/// Size in bytes of one element that stands alone. For whole tensors use byte_length(), which
+/// counts packed elements right.
 constexpr std::size_t byte_size(DataType type) noexcept {
   constexpr std::array<std::uint8_t, 10> sizes{4, 2, 4, 4, 8, 8, 1, 1, 1, 1};
   return sizes[static_cast<std::size_t>(type)];
@@ -54,7 +55,7 @@ constexpr std::string_view to_string(DataType type) noexcept {
   return names[static_cast<std::size_t>(type)];
 }
 
-/// The type that is spelled `name` in the specification, if there is one.
+/// The type that the specification spells `name`, or nullopt.
 constexpr std::optional<DataType> data_type_from_string(std::string_view name) noexcept {
   for (const auto type : all_data_types)
     if (to_string(type) == name) return type;
@@ -62,8 +63,8 @@ constexpr std::optional<DataType> data_type_from_string(std::string_view name) n
 }
 
 /// Maps a C++ element type to its DataType, as `value`: float, polychron::float16, and the integers
-/// of 32, 64 and 8 bits. Undefined for every other type. Packed types have none: their bytes are
-/// std::uint8_t.
+/// of 32, 64 and 8 bits. Undefined for every other type. Packed types have no C++ type: use
+/// std::uint8_t for their bytes.
 template <class T>
 struct data_type_of;
 template <>
@@ -109,14 +110,14 @@ concept Element = requires {
 template <Element T>
 inline constexpr DataType data_type_v = data_type_of<T>::value;
 
-/// Elements one after the other in memory, as arrays, vectors and spans have them.
+/// A contiguous range of elements, such as an array, a vector or a span.
 template <class R>
 concept Elements = requires(const R& values) {
   std::span(values);
   requires Element<std::remove_cv_t<typename decltype(std::span(values))::element_type>>;
 };
 
-/// The type of the elements.
+/// The element type of such a range.
 template <Elements R>
 using element_t =
     std::remove_cv_t<typename decltype(std::span(std::declval<const R&>()))::element_type>;

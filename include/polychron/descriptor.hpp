@@ -14,16 +14,17 @@ namespace polychron {
 /// wide.
 using Shape = std::vector<std::uint32_t>;
 
-/// Highest rank that operands and tensors may have.
+/// The highest rank of an operand or tensor.
 inline constexpr std::size_t max_rank = 8;
 
-/// Most bytes that one tensor or operand may have: 2^31 - 1, as browsers have it.
+/// The most bytes that one tensor or operand may have: 2^31 - 1, the limit that browsers use.
 inline constexpr std::uint64_t max_tensor_byte_length = 0x7fff'ffff;
 
 /// WebNN's MLOperandDescriptor. https://www.w3.org/TR/webnn/#dictdef-mloperanddescriptor
 struct OperandDescriptor {
   DataType data_type = DataType::float32;  ///< of every element
-  Shape shape{};                           ///< no dimension is 0, where one is used
+  /// A dimension of 0 is refused where the descriptor is used.
+  Shape shape{};
   /// The same type and shape.
   friend bool operator==(const OperandDescriptor&, const OperandDescriptor&) = default;
 };
@@ -33,10 +34,10 @@ struct OperandDescriptor {
 struct TensorDescriptor : OperandDescriptor {
   bool readable = false;  ///< read_tensor() and export_tensor() are allowed
   bool writable = false;  ///< write_tensor() is allowed
-  std::string label{};    ///< in messages about the tensor; empty: its number stands there
+  std::string label{};    ///< in messages about the tensor; empty: they show its number
 };
 
-/// What a TensorDescriptor says besides data type and shape, for calls that name it:
+/// The fields of a TensorDescriptor besides data type and shape, for calls such as
 /// `context.create_tensor(descriptor, {.readable = true, .label = "output"})`.
 struct TensorUsage {
   bool readable = false;  ///< TensorDescriptor::readable
@@ -44,10 +45,10 @@ struct TensorUsage {
   std::string label{};    ///< TensorDescriptor::label
 };
 
-/// Number of elements of `shape`; nullopt if it does not fit 64 bits.
+/// The number of elements of `shape`; nullopt if it does not fit 64 bits.
 std::optional<std::uint64_t> element_count(const Shape& shape) noexcept;
 
-/// Bytes that `descriptor` takes; nullopt if that does not fit 64 bits.
+/// The number of bytes of a tensor with this descriptor; nullopt if it does not fit 64 bits.
 std::optional<std::uint64_t> byte_length(const OperandDescriptor& descriptor) noexcept;
 
 /// "[2, 3]".

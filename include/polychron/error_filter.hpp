@@ -1,4 +1,4 @@
-// Error filters: which errors an error scope takes (as WebGPU's GPUErrorFilter).
+// Error filters: they select the errors that an error scope takes (WebGPU: GPUErrorFilter).
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace polychron {
 
-/// Which errors a scope takes, judged by the root of their chains: filter_of().
+/// The errors that a scope takes, by the kind of their root: see filter_of().
 enum class ErrorFilter : std::uint8_t {
   validation,     ///< type_error, invalid_state, not_supported, quota_exceeded, graph_invalid
   out_of_memory,  ///< out_of_memory
@@ -18,7 +18,7 @@ enum class ErrorFilter : std::uint8_t {
 /// "validation", "out_of_memory", "internal".
 std::string_view to_string(ErrorFilter filter) noexcept;
 
-/// The filter that takes errors like `error`, judged by the root of its chain.
+/// The filter that takes `error`, by the kind of the root of its chain.
 ErrorFilter filter_of(const Error& error) noexcept;
 
 }  // namespace polychron

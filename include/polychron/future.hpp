@@ -1,4 +1,4 @@
-// Replies: a Future can be waited on, chained with a callback, or co_awaited.
+// Replies: a caller can wait for a Future, chain a callback, or co_await it.
 #pragma once
 
 #include <atomic>
@@ -15,9 +15,10 @@
 
 #include "polychron/result.hpp"
 
-/// g++ 12, Debian 12's, makes wrong code of aggregates that are made within a co_await: the label
-/// of `co_await f({.label = "x"})` is destroyed twice. There such calls give a FutureOfBraces,
-/// which does not compile in that place; future_of() makes one that does. (g++ 13 was not tried.)
+/// GCC 12 (Debian 12) miscompiles braced arguments inside a `co_await` expression: the label of
+/// `co_await f({.label = "x"})` is destroyed twice. There such calls return a FutureOfBraces, which
+/// refuses to compile in a co_await; future_of() makes a future that compiles. (GCC 13 is
+/// untested.)
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 14
 #define POLYCHRON_NO_BRACES_IN_CO_AWAIT 1
 #endif
@@ -31,23 +32,23 @@ class Promise;
 
 namespace detail {
 
-/// Counts the forks between the start of the program and this process. A runtime's threads do not
-/// come along into a child: there, whatever was made before the fork must refuse, not wait.
+/// The number of forks between the start of the program and this process. A child process has none
+/// of the runtime's threads, so objects made before the fork must refuse calls, not wait.
 std::uint32_t fork_generation() noexcept;
-/// What calls on things from before a fork report.
+/// The error of calls on objects made before a fork.
 Error forked_error();
-/// Of a promise without a runtime that is dropped. Made early: that must not need memory.
+/// The error of a dropped promise without a runtime. Made early, as a drop must not allocate.
 const Error& dropped_error() noexcept;
 class Origin;
 
-/// User's code on its way to the thread that runs it. Linked by the queue that it waits in, so that
+/// A user's callback on its way to the thread that runs it. It carries the queue's link, so that
 /// handing it over cannot fail.
 class Deferred {
  public:
   virtual ~Deferred() = default;
-  /// Runs the user's code, once; what that throws comes out.
+  /// Runs the user's code, once; passes on what that throws.
   virtual void run() = 0;
-  /// Whose backlog it is part of while it waits for the thread that runs callbacks; null: nobody's.
+  /// The origin that counts it while it waits for the callback thread; null: none.
   virtual const Origin* origin_of_reply() const noexcept { return nullptr; }
 
  private:
@@ -55,42 +56,42 @@ class Deferred {
   std::shared_ptr<Deferred> next_;
 };
 
-/// What stands behind the promises of a context or a runtime.
+/// The context or runtime behind a promise.
 class Origin {
  public:
-  /// What an unanswered promise is rejected with.
+  /// The error that rejects an unanswered promise.
   virtual Error error() const noexcept = 0;
   /// Runs a callback where the runtime runs callbacks.
   virtual void post(std::shared_ptr<Deferred> callback) const noexcept = 0;
 
-  /// The callback of a reply begins to wait for the thread that runs callbacks, and has been taken.
+  /// A reply's callback begins to wait for the callback thread; that thread has taken it.
   virtual void waits() const noexcept {}
   virtual void taken() const noexcept {}
 
-  /// What a thread that is about to wait may do instead.
+  /// The outcome of help(), for a thread that is about to wait.
   enum class Help : std::uint8_t {
-    none,   ///< nothing: it sleeps until somebody settles
-    moved,  ///< it did something: it looks again
-    stuck   ///< it is the only one who could do anything, and there is nothing to do
+    none,   ///< nothing to do: the thread sleeps until the reply settles
+    moved,  ///< the thread did some work: it checks again
+    stuck   ///< no other thread can run, and there is nothing to do
   };
-  /// Works for whoever settles, until `settled` or until there is nothing to do; in a world that a
-  /// test drives, where there is one thread, makes a step of it.
+  /// Caller runs: executes pending jobs until `settled`, or until none is left. In a simulated
+  /// world, which has one thread, it makes one step.
   virtual Help help(const std::atomic<bool>& /*settled*/) const { return Help::none; }
 
  protected:
   ~Origin() = default;
 };
 
-/// What a Promise and a Future share. Settled exactly once; the value is taken exactly once, by the
-/// continuation or by get().
+/// The state that a Promise and a Future share. It is settled exactly once, and its value is taken
+/// exactly once: by the continuation or by get().
 template <class T>
 class FutureState final : public Deferred, public std::enable_shared_from_this<FutureState<T>> {
  public:
   using Continuation = std::function<void(Result<T>)>;
   explicit FutureState(std::shared_ptr<const Origin> origin) : origin_(std::move(origin)) {}
 
-  /// Settles; wakes the waiter, or sees to the continuation. False if it was settled. The library's
-  /// own continuations and those of promises without an origin run here; a user's go to the origin.
+  /// Settles; wakes the waiter or starts the continuation. False if already settled. Relays, and
+  /// the continuations of promises without an origin, run here; a user's go to the origin.
   bool settle(Result<T> result) {
     {
       const std::lock_guard lock(mutex_);
@@ -98,7 +99,7 @@ class FutureState final : public Deferred, public std::enable_shared_from_this<F
       result_.emplace(std::move(result));
       settled_ = true;
       if (!continuation_) {
-        // Under the lock: the waiter may free this state as soon as it has seen the result.
+        // Under the lock, as the waiter may free this state once it has seen the result.
         ready_.notify_all();
         return true;
       }
@@ -115,26 +116,27 @@ class FutureState final : public Deferred, public std::enable_shared_from_this<F
 
   void wait() const {
     check_process();
-    // Also if it is settled: somebody may want to know who waits, and when.
+    // Also if settled: the origin may record each wait.
     for (bool first = true; origin_ && (first || !settled_); first = false) {
       const auto help = origin_->help(settled_);
       if (help == Origin::Help::none) break;
       if (help == Origin::Help::stuck && !settled_)
-        throw Error(ErrorKind::invalid_state, "nothing in this world will ever settle it");
+        throw Error(ErrorKind::invalid_state,
+                    "this future can never be settled: no other thread can run");
     }
-    // In any case: whoever settles has let go of this state when it has let go of the lock.
+    // Always take the lock: the settling thread is done with this state once it unlocks.
     std::unique_lock lock(mutex_);
     ready_.wait(lock, [this] { return settled_.load(); });
   }
 
-  /// The result; waits for it.
+  /// Waits for the result.
   Result<T> take() {
     wait();
     return std::move(*result_);
   }
 
-  /// Runs `continuation` once this is settled. `relay`: the library's own, which runs at once on
-  /// the thread that settles and must not throw.
+  /// Runs `continuation` once this is settled. A `relay` is the library's own: it runs at once on
+  /// the settling thread and must not throw.
   void on_settled(Continuation continuation, bool relay = false) {
     check_process();
     {
@@ -150,7 +152,7 @@ class FutureState final : public Deferred, public std::enable_shared_from_this<F
   const Origin* origin_of_reply() const noexcept override { return origin_.get(); }
 
   const std::shared_ptr<const Origin>& origin() const noexcept { return origin_; }
-  /// Whether a continuation waits for this to be settled.
+  /// True if a continuation waits for the result.
   bool chained() const noexcept {
     const std::lock_guard lock(mutex_);
     return static_cast<bool>(continuation_);
@@ -181,25 +183,25 @@ struct FutureAccess;
 
 }  // namespace detail
 
-/// A reply that is on its way. Movable, used once: by get(), by then(), or by co_await. Dropping it
-/// is legal: the operation goes on and its reply is ignored. Always settles, whatever is destroyed,
-/// lost or shut down meanwhile. Thread-safety: one thread at a time. In a process that was forked
-/// from the runtime's, every use throws invalid_state.
+/// A pending reply. Movable; used once: by get(), take(), then() or co_await. Dropping it is legal:
+/// the operation goes on and its reply is ignored. It always settles, even if its object is
+/// destroyed or lost. Thread-safety: one thread at a time. In a forked child every use throws
+/// invalid_state.
 template <class T>
 class [[nodiscard]] Future {
  public:
-  using ValueType = T;             ///< what it gives
+  using ValueType = T;             ///< the type of the value
   using PromiseType = Promise<T>;  ///< the other end
-  /// Of no reply: every use throws invalid_state.
+  /// A future without a reply: every use throws invalid_state.
   Future() = default;
-  /// The library's own way to make one; others have Promise::future().
+  /// For the library only; callers use Promise::future().
   explicit Future(std::shared_ptr<detail::FutureState<T>> state) : state_(std::move(state)) {}
 
   /// False for a default-constructed, moved-from or used-up future.
   bool valid() const noexcept { return state_ != nullptr; }
   /// True once the reply is there: get() will not block.
   bool ready() const { return state().is_settled(); }
-  /// Blocks until the reply is there, and may do some of the work for it meanwhile
+  /// Blocks until the reply is there; may run some of the context's work meanwhile
   /// (RuntimeOptions::helping). Safe on any thread, also in a callback.
   void wait() const { state().wait(); }
   /// Waits for the value; throws Error if the call was rejected.
@@ -210,26 +212,25 @@ class [[nodiscard]] Future {
     return std::exchange(state_, nullptr)->take();
   }
 
-  /// Calls `continuation(Result<T>)` once, where the runtime runs callbacks (RuntimeOptions):
-  /// never in here, also if the reply is there, and never on a thread that the library's own work
-  /// needs. It may call the library, wait, and throw (RuntimeOptions::on_callback_exception). Only
-  /// a future without a running runtime (of a default-constructed handle, of a promise of one's
-  /// own, or of a runtime that has ended) runs it on the thread that settles it, or at once.
+  /// Calls `continuation(Result<T>)` once, where the runtime runs callbacks (RuntimeOptions): never
+  /// inside then(), never on a thread that the library's own work needs. It may call the library,
+  /// wait, and throw (RuntimeOptions::on_callback_exception). Without a running runtime (default-
+  /// constructed handle, own Promise, ended runtime) it runs at once, or on the settling thread.
   template <class F>
   void then(F&& continuation) {
     state();
     std::exchange(state_, nullptr)->on_settled(std::forward<F>(continuation));
   }
 
-  /// `co_await std::move(future)` gives the value or throws the Error; resumes like then(), or goes
-  /// on at once if the reply is there.
+  /// `co_await std::move(future)` gives the value or throws the Error. It resumes where then()
+  /// calls back, or goes on at once if the reply is there.
   auto operator co_await() && {
     struct Awaiter {
       std::shared_ptr<detail::FutureState<T>> state;
       bool await_ready() const { return state->is_settled(); }
       void await_suspend(std::coroutine_handle<> waiting) {
-        // A copy keeps the state alive: the coroutine frame, and with it this awaiter, may be gone
-        // before on_settled() returns.
+        // The copy keeps the state alive: the coroutine frame with this awaiter may be gone before
+        // on_settled() returns.
         const auto keep = state;
         keep->on_settled([this, waiting](Result<T> r) {
           result.emplace(std::move(r));
@@ -253,23 +254,23 @@ class [[nodiscard]] Future {
 };
 
 #ifdef POLYCHRON_NO_BRACES_IN_CO_AWAIT
-/// A Future whose call was given options or a descriptor in braces, or std::move()d. Everything
-/// that a Future is, but for `co_await call({...})`: write `co_await future_of([&] { return
-/// call({...}); })`, or give the braces a name.
+/// The Future of a call with braced or std::move()d options or descriptor. It is a Future in all
+/// respects, except that `co_await call({...})` does not compile: write `co_await future_of([&] {
+/// return call({...}); })`, or name the braced argument.
 template <class T>
 class [[nodiscard]] FutureOfBraces : public Future<T> {
  public:
   FutureOfBraces(Future<T>&& future) noexcept : Future<T>(std::move(future)) {}
-  /// This compiler would make wrong code of the braces in here: see future_of().
+  /// Deleted: this compiler miscompiles braces inside a co_await. Use future_of().
   void operator co_await() && = delete;
 };
 #endif
 
-/// The future that `call`, a lambda, returns: `co_await future_of([&] { return
-/// builder.build({{"y", builder.mul(x, x, {.label = "square"})}}, {.label = "graph"}); })`. Braces
-/// of any kind, also within arguments, are as good in there as outside of coroutines, with every
-/// compiler (g++ 12 makes wrong code of them in a co_await, or none). With g++ 12 a lambda that is
-/// written in the call holds references and plain values only. Throws what `call` throws.
+/// The future that `call`, a lambda, returns: `co_await future_of([&] { return builder.build({{"y",
+/// builder.mul(x, x, {.label = "square"})}}, {.label = "graph"}); })`. Braces inside the lambda are
+/// safe with every compiler (GCC 12 miscompiles or rejects them in a co_await). With GCC 12 a
+/// lambda written in the call may capture references and trivially destructible values only. Throws
+/// what `call` throws.
 template <class F>
 requires requires { typename std::remove_cvref_t<std::invoke_result_t<F>>::ValueType; }
 auto future_of(F&& call) {
@@ -281,41 +282,40 @@ auto future_of(F&& call) {
   return Future<typename decltype(future)::ValueType>(std::move(future));
 }
 
-/// The other end of a Future. Copyable, so that it can travel in messages; when the last copy goes
-/// without having settled, the future is rejected: no reply can be forgotten. Thread-safe.
+/// The producing end of a Future. Copyable, so that it can travel in messages. Dropping the last
+/// copy unsettled rejects the future, so that no reply is forgotten. Thread-safe.
 template <class T>
 class Promise {
  public:
-  /// A promise of one's own: its future is rejected with invalid_state if nobody answers.
+  /// A caller's own promise: its future is rejected with invalid_state if it is never settled.
   Promise() : Promise(make()) {}
-  /// Nobody waits: settling does nothing.
+  /// A promise without a future: settling does nothing.
   explicit Promise(std::nullptr_t) noexcept {}
-  /// The library's own. `origin`: what the future is rejected with if nobody answers, and where its
-  /// callbacks run.
+  /// For the library. `origin` supplies the error of an unanswered promise, and runs the callbacks.
   static Promise make(std::shared_ptr<const detail::Origin> origin = nullptr) {
     Promise promise(nullptr);
     promise.core_ = std::make_shared<Core>(std::move(origin));
     return promise;
   }
 
-  /// The one future of this promise: ask once. Throws invalid_state if there is none.
+  /// The future of this promise; call it once. Throws invalid_state if there is none.
   Future<T> future() const {
     if (!core_) throw Error(ErrorKind::invalid_state, "this promise was made without a future");
     return Future<T>(core_->state);
   }
-  /// False for one that was made of nullptr or moved from.
+  /// False for a promise made from nullptr or moved from.
   explicit operator bool() const noexcept { return core_ != nullptr; }
 
-  /// Settles with the value that is made of `value` (of nothing for void). True if this call did.
+  /// Settles with a value constructed from `value` (none for void). True if this call did it.
   template <class... V>
   bool resolve(V&&... value) const {
     return settle(Result<T>(std::forward<V>(value)...));
   }
-  /// Settles with an error. True if this call did.
+  /// Settles with an error. True if this call did it.
   bool reject(Error error) const { return settle(Result<T>(std::move(error))); }
-  /// Settles with a value or an error. True if this call did.
+  /// Settles with a value or an error. True if this call did it.
   bool settle(Result<T> result) const { return core_ && core_->state->settle(std::move(result)); }
-  /// True if nobody can hear the answer any more.
+  /// True if no future or continuation can receive the reply.
   bool unheard() const noexcept {
     return !core_ || (core_->state.use_count() == 1 && !core_->state->chained());
   }
@@ -326,7 +326,7 @@ class Promise {
         : state(std::make_shared<detail::FutureState<T>>(std::move(origin))) {}
     const std::shared_ptr<detail::FutureState<T>> state;
     ~Core() {
-      if (generation != detail::fork_generation()) return;  // nobody is there to hear it
+      if (generation != detail::fork_generation()) return;  // a forked child has no receiver
       const auto& origin = state->origin();
       if (state->is_settled()) return;
       state->settle(Result<T>(origin ? origin->error() : Error(detail::dropped_error())));
@@ -338,7 +338,7 @@ class Promise {
 
 namespace detail {
 
-/// For the library's own continuations, which only pass the result on.
+/// For the library's own continuations, which only pass on the result.
 struct FutureAccess {
   template <class T, class F>
   static void relay(Future<T> future, F&& continuation) {
@@ -346,8 +346,8 @@ struct FutureAccess {
     std::exchange(future.state_, nullptr)->on_settled(std::forward<F>(continuation), true);
   }
 
-  /// What `f` makes of the Result<T> of `future`: a U, or an Error that it throws. It runs at once,
-  /// on the thread that settles; callbacks of the new future run where those of `future` would.
+  /// A future of `f(Result<T>)`, or of the Error that `f` throws. `f` runs at once on the settling
+  /// thread; callbacks of the new future run where those of `future` would.
   template <class U, class T, class F>
   static Future<U> transform(Future<T> future, F f) {
     const auto promise = Promise<U>::make(future.state().origin());
@@ -358,14 +358,14 @@ struct FutureAccess {
       } catch (const Error& error) {
         promise.reject(error);
       } catch (...) {
-        // Without memory to say so: the promise is rejected when its last copy goes.
+        // No memory to report it: dropping the last copy of the promise rejects it.
       }
     });
     return made;
   }
 
-  /// Resolves when all of `futures` have, of which there is one at least; rejects with the first
-  /// error.
+  /// Resolves when all of `futures` have; rejects with the first error. `futures` must not be
+  /// empty.
   template <class T>
   static Future<void> all(std::vector<Future<T>> futures) {
     struct Joint {

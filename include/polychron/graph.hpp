@@ -14,26 +14,27 @@ namespace detail {
 struct GraphHandle;
 }
 
-/// A graph's inputs or outputs: name and descriptor, in the order in which they were declared.
+/// The inputs or outputs of a graph: name and descriptor, in order of declaration.
 using NamedDescriptors = std::vector<std::pair<std::string, OperandDescriptor>>;
 
-/// What a graph takes of the memory of its context's device, in bytes, and of
-/// ContextOptions::memory_limit: known when it is built, and exact.
+/// The device memory of a graph, in bytes. It counts towards ContextOptions::memory_limit. The
+/// numbers are exact, and known once the graph is built.
 struct GraphMemory {
-  /// Weights as kernels want them, and other constants: from the build on, for all lanes. Graphs of
-  /// this process whose weights are alike, those of other contexts too, have them in memory once;
-  /// each of them counts them.
+  /// Constants and weights, in the layout of the kernels: allocated by the build, shared by all
+  /// lanes. Graphs of this process with equal weights share one copy in memory, even across
+  /// contexts; each graph counts it in full.
   std::size_t constants = 0;
-  /// Of one lane, for what is between inputs and outputs, and scratch memory of kernels: from the
-  /// first dispatch on that the lane runs.
+  /// Intermediate values and kernel scratch memory of one lane. A lane allocates it when it first
+  /// runs the graph.
   std::size_t arena = 0;
-  std::size_t lanes = 0;  ///< of the context
-  /// When every lane has run it.
+  std::size_t lanes = 0;  ///< number of the context's lanes
+  /// The memory after every lane has run the graph.
   std::size_t total() const noexcept { return constants + lanes * arena; }
 };
 
 /// Handle to a compiled graph. Copies are handles to the same graph; dropping the last one destroys
-/// it. Thread-safe. A default-constructed handle refers to nothing and is refused by every call.
+/// it. Thread-safe. A default-constructed handle refers to nothing: every call refuses it
+/// (type_error).
 class Graph {
  public:
   /// A handle to nothing, which every call refuses (type_error).
@@ -43,19 +44,19 @@ class Graph {
 
   /// BuildOptions::label.
   const std::string& label() const;
-  /// What a dispatch has to give.
+  /// The inputs that a dispatch must provide.
   const NamedDescriptors& inputs() const;
-  /// What a dispatch has to take.
+  /// The outputs that a dispatch must provide tensors or buffers for.
   const NamedDescriptors& outputs() const;
-  /// One line a step of the compiled plan: operators, implementation, shapes.
+  /// The compiled plan, one line for each step: operators, implementation, shapes.
   const std::vector<std::string>& plan() const;
-  /// What it takes, before it has run.
+  /// The memory that the graph takes; known before it first runs.
   GraphMemory memory() const;
 
-  /// Refuses new dispatches; those called before still run. Idempotent.
+  /// Refuses new dispatches; earlier ones still run. Idempotent.
   void destroy();
 
-  /// True for handles to the same graph, and for two to nothing.
+  /// True for two handles to the same graph, and for two handles to nothing.
   friend bool operator==(const Graph&, const Graph&) = default;
 
  private:

@@ -1,4 +1,5 @@
-// Building graphs (WebNN: MLGraphBuilder). A plain value on the caller's side; nothing is shared.
+// Building graphs (WebNN: MLGraphBuilder). A builder is a plain value on the caller's side; it
+// shares nothing.
 #pragma once
 
 #include <cstdint>
@@ -34,30 +35,30 @@ class GraphBuilder {
   /// An empty builder. Throws type_error (a default-constructed context), invalid_state (one that
   /// is destroyed or lost).
   explicit GraphBuilder(const Context& context);
-  /// No copies, as one graph has one builder: what one adds, a copy would have added too. A builder
-  /// that was moved away throws invalid_state.
+  /// Movable only, as a graph has one builder. A moved-from builder throws invalid_state.
   GraphBuilder(GraphBuilder&&) = default;
-  /// Drops what it has, and takes the other's.
+  /// Drops its own graph, and takes over the other's.
   GraphBuilder& operator=(GraphBuilder&&) = default;
-  /// The one that it builds for.
+  /// The context that the graph is built for.
   Context context() const;
-  /// How many operators it has: a bound for what others say. 0 once built, destroyed, moved away.
+  /// The number of operators added so far, to bound untrusted input. 0 once built, destroyed or
+  /// moved from.
   std::size_t operator_count() const noexcept;
 
   // -- inputs and constants ----------------------------------------------------------------------
-  /// An input of the graph. Throws type_error for an empty name, one that is used, a descriptor as
-  /// create_tensor() refuses it. https://www.w3.org/TR/webnn/#api-mlgraphbuilder-input
+  /// An input of the graph. Throws type_error for an empty or repeated name, and for a descriptor
+  /// that create_tensor() refuses. https://www.w3.org/TR/webnn/#api-mlgraphbuilder-input
   Operand input(std::string name, const OperandDescriptor& descriptor);
   /// Copies `bytes`, which must be exactly the descriptor's byte length (else type_error).
   Operand constant(const OperandDescriptor& descriptor, std::span<const std::byte> bytes);
-  /// Takes `bytes`, without a copy unless their address is none for such elements; the caller's
-  /// Buffer is detached.
+  /// Takes over `bytes`; the caller's Buffer is detached. Copies only if the address is not aligned
+  /// for the elements.
   Operand constant(const OperandDescriptor& descriptor, Buffer&& bytes);
-  /// A scalar: the nearest number of that type.
+  /// A scalar: `value`, rounded to the nearest number of `type`.
   Operand constant(DataType type, Number value);
-  /// The contents of a constant tensor, shared, not copied.
+  /// The contents of a constant tensor, shared without a copy.
   Operand constant(const Tensor& constant_tensor);
-  /// Copies an array, a vector or a span of elements; type_error if they are neither of the
+  /// Copies an array, a vector or a span. Throws type_error if the elements are neither of the
   /// descriptor's type nor std::uint8_t.
   template <Elements R>
   Operand constant(const OperandDescriptor& descriptor, const R& values) {
@@ -66,13 +67,13 @@ class GraphBuilder {
   }
 
   // -- any operator, by name ----------------------------------------------------------------------
-  /// Adds the operator that the specification calls `name`: `operands` in its order, nullptr for an
-  /// optional one that is absent; `attributes` are the operator's own, or none for its defaults.
-  /// For importers and bindings; the methods below are each a line of it.
+  /// Adds the operator that the specification calls `name`. `operands` are in the specification's
+  /// order; nullptr stands for an absent optional one. `attributes` are the operator's own;
+  /// monostate means its defaults. For importers and bindings; each method below is one call of it.
   std::vector<Operand> apply(std::string_view name, std::span<const Operand* const> operands,
                              Attributes attributes = {}, const OperatorOptions& options = {});
 
-  /// Of operators without attributes: a label.
+  /// The options of operators without attributes: a label.
   using Plain = OperatorOptions;
 
   // -- element-wise -------------------------------------------------------------------------------
@@ -254,8 +255,8 @@ class GraphBuilder {
     return one("cumulativeSum", {&x}, CumulativeSumAttributes{axis, o.exclusive, o.reversed},
                {o.label});
   }
-  /// Not in WebNN: strict contexts refuse it, as op_support_limits() says. gather_elements() gives
-  /// the elements at these indices, which are int64.
+  /// Not in WebNN: strict contexts refuse it, and their op_support_limits() omit it. The result has
+  /// the indices, as int64; gather_elements() gives the elements at them.
   Operand top_k(const Operand& x, std::uint32_t k, std::uint32_t axis, const TopKOptions& o = {}) {
     return one("topK", {&x}, TopKAttributes{k, axis, o.largest}, {o.label});
   }
@@ -299,11 +300,11 @@ class GraphBuilder {
                 const std::vector<std::uint32_t>& sizes, const SliceOptions& o = {}) {
     return one("slice", {&x}, SliceAttributes{starts, sizes, o.strides}, {o.label});
   }
-  /// This one makes `parts` equal parts.
+  /// This overload makes `parts` equal parts.
   std::vector<Operand> split(const Operand& x, std::uint32_t parts, const SplitOptions& o = {}) {
     return apply("split", std::vector{&x}, SplitAttributes{{parts}, true, o.axis}, {o.label});
   }
-  /// This one makes a part of each of the sizes.
+  /// This overload makes one part of each given size.
   std::vector<Operand> split(const Operand& x, const std::vector<std::uint32_t>& sizes,
                              const SplitOptions& o = {}) {
     return apply("split", std::vector{&x}, SplitAttributes{sizes, false, o.axis}, {o.label});
@@ -365,14 +366,14 @@ class GraphBuilder {
                  o.attributes(hidden_size), {o.label});
   }
 
-  /// Compiles the graph up to `outputs`. Rejects with type_error (no outputs, an empty name, an
-  /// input or constant as output, a foreign operand) and leaves the builder usable; once it was
-  /// accepted, the builder is built and refuses every further call.
+  /// Compiles the graph that computes `outputs`. Rejects with type_error (no outputs, an empty
+  /// name, an input or constant as output, another builder's operand) and leaves the builder
+  /// usable. Once accepted, the builder refuses every further call.
   Future<Graph> build(const NamedOperands& outputs, const BuildOptions& options);
-  /// With BuildOptions as they are by default.
+  /// With default BuildOptions.
   Future<Graph> build(const NamedOperands& outputs);
 #ifdef POLYCHRON_NO_BRACES_IN_CO_AWAIT
-  /// Likewise: see FutureOfBraces.
+  /// The overload for braced arguments: see FutureOfBraces.
   FutureOfBraces<Graph> build(const NamedOperands& outputs, BuildOptions&& options) {
     return build(outputs, std::as_const(options));
   }
@@ -383,7 +384,7 @@ class GraphBuilder {
 
  private:
   using Operands = std::initializer_list<const Operand*>;
-  /// apply(), for operators of one result.
+  /// apply(), for operators with one result.
   Operand one(std::string_view name, Operands operands, Attributes attributes, const Plain& o) {
     const std::span<const Operand* const> span(operands.begin(), operands.size());
     return std::move(apply(name, span, std::move(attributes), o).front());

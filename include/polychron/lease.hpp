@@ -1,4 +1,4 @@
-// Renting a tensor's memory out: exclusive access without a copy, until the lease is returned.
+// Leases: exclusive access to a tensor's memory without a copy, until the lease is returned.
 #pragma once
 
 #include <cstddef>
@@ -13,38 +13,40 @@ namespace detail {
 struct LeaseHandle;
 }
 
-/// What operations on a leased tensor do until the lease is returned.
+/// The behaviour of operations on a leased tensor until the lease is returned.
 enum class LeaseMode : std::uint8_t {
-  wait,  ///< they wait, with all that depends on them, in order; the rest of the timeline goes on
-  fail,  ///< they fail with invalid_state, and leave the leased tensor alone; what else they would
-         ///< have written is errored
+  wait,  ///< they and their dependents wait, in order; other operations go on
+  /// They fail with invalid_state and leave the leased tensor alone; other tensors that they write
+  /// become errored.
+  fail,
 };
 
-/// Exclusive access to the bytes of a tensor, without a copy. Returned by return_now() or by the
-/// destructor: what was written is then the tensor's contents. Destroying the tensor or losing the
-/// context *revokes* the lease: the memory stays valid until the holder lets go, but nobody will
-/// ever see what is written to it. Movable; used by one thread at a time, but for revoked().
+/// Exclusive access to the bytes of a tensor, without a copy. return_now() or the destructor
+/// returns it: the bytes written are then the tensor's contents. Destroying the tensor or losing
+/// the context *revokes* the lease: the memory stays valid until the holder returns the lease, but
+/// its contents are then lost. Movable. One thread at a time, except revoked(), which any thread
+/// may call.
 class TensorLease {
  public:
-  /// Of nothing.
+  /// A lease of nothing.
   TensorLease() = default;
-  /// The library's own way to make one; others have Context::export_tensor().
+  /// For the library only; callers use Context::export_tensor().
   explicit TensorLease(std::shared_ptr<detail::LeaseHandle> handle);
   /// return_now()
   ~TensorLease();
-  /// The other has nothing then.
+  /// Leaves the other lease empty.
   TensorLease(TensorLease&&) noexcept = default;
-  /// Returns the lease that it has, if any; `other` has nothing then.
+  /// Returns the lease that it holds, if any, and leaves `other` empty.
   TensorLease& operator=(TensorLease&& other) noexcept;
 
   /// False for a default-constructed, moved-from or returned lease.
   explicit operator bool() const noexcept { return handle_ != nullptr; }
   /// The tensor's memory. Throws invalid_state after the lease was returned.
   std::span<std::byte> bytes() const;
-  /// True once the tensor was destroyed or its context lost; false after return_now(). Any thread.
+  /// True once the tensor is destroyed or its context lost; false after return_now(). Any thread.
   bool revoked() const;
-  /// Calls `callback` once when the lease is revoked, also if it is already; where the runtime runs
-  /// callbacks, never in here. One callback a lease: a later one replaces it.
+  /// Calls `callback` once when the lease is revoked, or soon if it already is. It runs where the
+  /// runtime runs callbacks, never inside this call. A later callback replaces an earlier one.
   void on_revoked(std::function<void()> callback);
   /// Gives the memory back to the tensor; frees it if the lease is revoked. Idempotent.
   void return_now();

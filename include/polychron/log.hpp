@@ -1,4 +1,4 @@
-// What the library has to tell besides the errors of calls: to one callback, and nowhere else.
+// Log records. The library passes them to one callback, RuntimeOptions::log, and prints nothing.
 #pragma once
 
 #include <cstdint>
@@ -7,17 +7,17 @@
 
 namespace polychron {
 
-/// How much a record matters; what RuntimeOptions::log_level compares.
+/// The severity of a record, in ascending order, for RuntimeOptions::log_level.
 enum class LogLevel : std::uint8_t {
   info,     ///< contexts come and go, graphs are compiled, operations miss their deadlines
-  warning,  ///< something is not quite as was asked: what the importer warns of; a callback threw
-  error     ///< a context is lost; an error that no error scope took
+  warning,  ///< a deviation: an importer's warning; a callback threw
+  error     ///< a context is lost; an error that no scope took
 };
 
 /// "info", "warning", "error".
 std::string_view to_string(LogLevel level) noexcept;
 
-/// One thing to tell, as RuntimeOptions::log hears it.
+/// One record, as RuntimeOptions::log receives it.
 struct LogRecord {
   LogLevel level = LogLevel::info;  ///< at least RuntimeOptions::log_level
   std::string source;               ///< "context 'main'", "runtime"

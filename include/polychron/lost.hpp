@@ -1,4 +1,4 @@
-// Why a context was lost (WebNN: MLContextLostInfo), with a reason that programs can test.
+// The loss of a context (WebNN: MLContextLostInfo), with a reason that programs can test.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace polychron {
 
-/// Why a context is gone.
+/// The reason why a context is gone.
 enum class LostReason : std::uint8_t {
-  destroyed,        ///< by the caller
-  device_failed,    ///< the device, or an actor of the context, is gone
-  out_of_memory,    ///< there was no memory to go on with
+  destroyed,        ///< the caller destroyed it
+  device_failed,    ///< the device or an actor of the context failed
+  out_of_memory,    ///< an allocation failed that the context needed
   runtime_shutdown  ///< the Runtime was dropped
 };
 

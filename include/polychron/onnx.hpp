@@ -25,60 +25,59 @@
 
 namespace polychron::onnx {
 
-/// A dimension of a model's input or output: a number, or free. A free one may have a symbol, which
-/// stands for the same number wherever it occurs.
+/// A dimension of a model's input or output: a number, or free. A free dimension may have a symbol;
+/// all dimensions with the same symbol have the same size.
 struct Dimension {
   std::optional<std::uint32_t> value;  ///< absent: free
-  std::string symbol;                  ///< of a free one, or empty
+  std::string symbol;                  ///< of a free dimension, or empty
 };
 
-/// An input or output as the model declares it.
+/// An input or output, as the model declares it.
 struct ValueInfo {
   std::string name;  ///< unique among the model's inputs, or its outputs
   std::string type;  ///< ONNX's spelling in lower case: "float", "int64", "bool", ...
-  /// The operand's type: bool is uint8, 0 or 1; int16 and uint16 are int32 and bfloat16 is float32,
-  /// which hold all their values; double is float32, which does not. Empty for types that WebNN
-  /// has none for.
+  /// The operand's type: bool becomes uint8 (0 or 1), int16 and uint16 become int32, bfloat16
+  /// becomes float32, all exact. double becomes float32 and loses precision. Empty for types
+  /// without a WebNN counterpart.
   std::optional<DataType> data_type;
-  /// Absent if the model does not even tell the rank, as is legal for outputs.
+  /// Absent if the model does not declare the rank, which is legal for outputs.
   std::optional<std::vector<Dimension>> dimensions;
 };
 
 /// "float [batch, 3, 224, 224]"; free dimensions without a symbol are "?".
 std::string to_string(const ValueInfo& info);
 
-/// How often a model applies an operator: in its main graph, in branches and bodies, and in its
-/// functions.
+/// The number of nodes that apply an operator, counted in the main graph, in branches and loop
+/// bodies, and in functions.
 struct OperatorCount {
   std::string domain;      ///< empty: ONNX's own operators
   std::string name;        ///< ONNX's: "Conv"
-  std::size_t count = 0;   ///< nodes that apply it, of the file
-  bool supported = false;  ///< there is a handler; its attributes may yet be refused by the import
+  std::size_t count = 0;   ///< nodes in the file that apply it
+  bool supported = false;  ///< the importer knows it, but may still refuse its attributes
 };
 
-/// What `polychron inspect` tells about a model.
+/// The summary of a model that `polychron inspect` prints.
 struct Summary {
   std::string graph_name;                ///< may be empty
   std::string producer;                  ///< name and version
   std::int64_t ir_version = 0;           ///< of ONNX's file format
-  std::int64_t opset = 0;                ///< of ONNX's own operators
-  std::vector<ValueInfo> inputs;         ///< without those that an initializer gives a value
+  std::int64_t opset = 0;                ///< opset version of ONNX's own operators
+  std::vector<ValueInfo> inputs;         ///< without those that have an initializer
   std::vector<ValueInfo> outputs;        ///< in the order in which they are declared
   std::vector<OperatorCount> operators;  ///< most frequent first, then by name
-  std::size_t initializers = 0;          ///< constants that the model brings along
-  std::uint64_t initializer_bytes = 0;   ///< and their bytes
+  std::size_t initializers = 0;          ///< number of the model's constants
+  std::uint64_t initializer_bytes = 0;   ///< their size in bytes
 };
 
 namespace detail {
 class ModelState;
 }
 
-/// A parsed and checked model. Copies share it; it is immutable, so any number of threads may
-/// import it at once. Constants that were made from it share its bytes with it: it can be dropped
-/// at any time.
+/// A parsed and checked model. Copies share it. It is immutable: any number of threads may import
+/// it at once. It may be dropped at any time, as constants made from it keep its bytes alive.
 class Model {
  public:
-  /// What the model has in it. Valid as long as the handle.
+  /// The model's summary. The reference is valid as long as this handle.
   const Summary& summary() const noexcept;
 
  private:
@@ -87,48 +86,48 @@ class Model {
   std::shared_ptr<const detail::ModelState> state_;
 };
 
-/// Reads and checks a model. External data is looked for beside the file, in its folder and below,
-/// and is read when an import first needs it: until then these files have to stay as they are.
-/// Throws Error: bad_data (the file is missing, unreadable, truncated or malformed: the message
-/// names what), not_supported (no ONNX opset, or one outside 1 to 25; data types that do not exist
-/// in WebNN are refused when they are imported), out_of_memory. Memory is bounded by the size of
-/// the files.
+/// Reads and checks a model. External data must be in the file's folder or below. The first import
+/// that needs it reads it: until then these files must not change. Throws Error: bad_data (the file
+/// is missing, unreadable, truncated or malformed; the message says which), not_supported (no ONNX
+/// opset, or one outside 1 to 25), out_of_memory. Data types that WebNN does not have are refused
+/// later, by the import. Memory use is bounded by the size of the files.
 Model load(const std::filesystem::path& path);
 
-/// Likewise from memory. External data is looked for in `base_directory`; refused if that is empty.
+/// The same, from memory. External data must be in `base_directory` or below, and is refused if
+/// that is empty.
 Model load(std::span<const std::byte> bytes, const std::filesystem::path& base_directory = {});
 
-/// What import_model() has to know, and whom it tells.
+/// Options of import_model().
 struct ImportOptions {
   /// Values of free dimensions: by the name of an input, all its dimensions ({"x", {1, 3, 48,
-  /// 320}}), or by symbol, one number ({"batch", {1}}). An input's name comes before a symbol's.
+  /// 320}}), or by symbol, one number ({"batch", {1}}). If a name is both, it means the input.
   std::map<std::string, Shape> bindings{};
-  /// Inputs whose values are known now: they become constants, and are no inputs of the graph. An
-  /// operator may need that of axes, shapes, scales and the like: the import then throws an Error
-  /// whose message has `needs_value` in it. Types are those that the model declares (uint8 serves
-  /// for bool); a shape counts as a binding.
+  /// Inputs whose values are known now: they become constants, not inputs of the graph. Some
+  /// operators need constant axes, shapes or scales; without them the import throws an Error whose
+  /// message contains `needs_value`. Types are those that the model declares (uint8 also serves for
+  /// bool); the shape also binds free dimensions.
   std::map<std::string, TensorValue> constants{};
-  /// Told, in a line each, what is not quite as the model says: values of type double are
-  /// calculated in float32. Called on the caller's thread during the import. The runtime's log
-  /// (RuntimeOptions::log) hears it too.
+  /// Receives one line for each deviation from the model, for example double values that are
+  /// computed in float32. Called on the caller's thread during the import. RuntimeOptions::log
+  /// receives the same lines.
   std::function<void(const std::string&)> on_warning{};
 };
 
-/// What an import says that failed for want of a value (of an input, or what is calculated from
-/// one): "operator 'Reshape' (...): input 1 ('shape') must be known when it is imported".
+/// Part of the message of an import that fails because an operator needs a value now: "operator
+/// 'Reshape' (...): input 1 ('shape') must be known when it is imported". Give it in
+/// ImportOptions::constants.
 inline constexpr std::string_view needs_value = "must be known when it is imported";
 
 /// Adds the model's graph to `builder` and returns its outputs, in the model's order, for build().
-/// Inputs get the model's names, but for those without elements, which are no inputs of the graph;
-/// what depends on shapes alone is calculated now and leaves no trace. Operators bear the names of
-/// their nodes as labels.
+/// Inputs get the model's names; inputs without elements are left out. Values that depend on shapes
+/// alone are computed now and add no operators. The names of nodes become the labels of operators.
 ///
-/// Throws Error: type_error (a free dimension is not bound, a binding names nothing or contradicts
-/// the model; a constant is no input's, or not of its type or shape), not_supported (an operator,
-/// attribute or type that cannot be expressed: the message tells the operator, the node, the opset
-/// and why), bad_data (the model contradicts itself, or a file with its external data cannot be
-/// read or has changed since it was loaded), out_of_memory. `builder` then holds a part of the
-/// graph, and should be dropped.
+/// Throws Error: type_error (an unbound free dimension; a binding that names nothing or contradicts
+/// the model; a constant for an unknown input, or of the wrong type or shape), not_supported (an
+/// operator, attribute or type that cannot be expressed; the message names operator, node and
+/// opset, and the reason), bad_data (the model contradicts itself, or an external data file is
+/// unreadable or has changed since load()), out_of_memory. `builder` then holds a part of the
+/// graph: drop it.
 NamedOperands import_model(const Model& model, GraphBuilder& builder,
                            const ImportOptions& options = {});
 

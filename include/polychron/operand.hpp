@@ -15,17 +15,17 @@ namespace detail {
 class BuilderState;
 }
 
-/// What GraphBuilder's methods take and return: a cheap handle to an input, a constant or a result.
-/// It belongs to the builder that made it; every other builder refuses it (type_error). Reading it
-/// is thread-safe while its builder is not being used.
+/// A cheap handle to an input, a constant or a result of GraphBuilder. It belongs to the builder
+/// that made it; every other builder refuses it (type_error). Reading it is thread-safe while its
+/// builder is not in use.
 class Operand {
  public:
-  /// As the operator table has it of the operands' types.
+  /// The data type, which the operator table derives from the operands' types.
   DataType data_type() const;
-  /// As the operator's shape rule has it of the operands' shapes.
+  /// The shape, which the operator's shape rule derives from the operands' shapes.
   const Shape& shape() const;
-  /// Data type and shape; stays in place as long as the builder or an operand of it is kept. Throws
-  /// type_error if the operand was moved away.
+  /// Data type and shape. The reference is valid while the builder or any of its operands exists.
+  /// Throws type_error if the operand was moved from.
   const OperandDescriptor& descriptor() const;
 
  private:
@@ -37,7 +37,7 @@ class Operand {
   std::uint32_t value_ = 0;
 };
 
-/// WebNN's MLNamedOperands: the outputs of a graph by name, in the order they shall have.
+/// WebNN's MLNamedOperands: the outputs of a graph by name, in order.
 using NamedOperands = std::vector<std::pair<std::string, Operand>>;
 
 }  // namespace polychron

@@ -1,4 +1,4 @@
-// Why is this still waiting? What Context::pending() answers, and what a lane is busy with.
+// Operations that are waiting or running, for Context::pending() and ContextStats::running.
 #pragma once
 
 #include <chrono>
@@ -13,16 +13,16 @@ struct PendingOperation {
   std::string operation;     ///< "dispatch", "read", ...
   std::string label;         ///< of the operation, or empty
   std::string object;        ///< the tensor or graph concerned
-  std::uint64_t ticket = 0;  ///< its place on the context's timeline
+  std::uint64_t ticket = 0;  ///< its position on the context's timeline
   std::uint32_t lane = 0;    ///< from 0, below ContextOptions::lanes
   std::string waits_for;  ///< "its turn: ticket 7 has not arrived", "the lease of tensor 'x'", ...
   std::chrono::steady_clock::time_point since;  ///< when it arrived at the device
 };
 
-/// What a lane is carrying out at this moment.
+/// The operation that a lane is running now.
 struct RunningOperation {
   std::string operation;     ///< "dispatch", "read", ...
-  std::uint64_t ticket = 0;  ///< its place on the context's timeline
+  std::uint64_t ticket = 0;  ///< its position on the context's timeline
   std::uint32_t lane = 0;    ///< from 0, below ContextOptions::lanes
 };
 

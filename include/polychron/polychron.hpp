@@ -1,4 +1,4 @@
-// Everything an embedder needs.
+// Includes all that an embedder needs; ONNX, CAF and stress have headers of their own.
 #pragma once
 
 #include "polychron/buffer.hpp"

@@ -1,4 +1,4 @@
-// A value or an Error: what callbacks get and what functions return that must not throw.
+// A value or an Error: the argument of callbacks, and the result of functions that must not throw.
 #pragma once
 
 #include <utility>
@@ -24,22 +24,22 @@ class [[nodiscard]] Result {
 
   /// The value; throws the Error if there is none.
   T& value() & { return check(), std::get<0>(data_); }
-  /// Likewise, to read.
+  /// The same, read-only.
   const T& value() const& { return check(), std::get<0>(data_); }
-  /// Likewise, to move it away.
+  /// The same, to move it out.
   T&& value() && { return check(), std::get<0>(std::move(data_)); }
-  /// value(): throws, too.
+  /// The same as value(); throws the Error if there is none.
   T& operator*() & { return value(); }
-  /// value(): throws, too.
+  /// The same as value(); throws the Error if there is none.
   const T& operator*() const& { return value(); }
-  /// value(): throws, too.
+  /// The same as value(); throws the Error if there is none.
   T&& operator*() && { return std::move(*this).value(); }
-  /// Of value(): throws, too.
+  /// A member of value(); throws the Error if there is none.
   T* operator->() { return &value(); }
-  /// Of value(): throws, too.
+  /// A member of value(); throws the Error if there is none.
   const T* operator->() const { return &value(); }
 
-  /// The error; only if !has_value(), else std::bad_variant_access.
+  /// The error. Throws std::bad_variant_access if has_value().
   const Error& error() const { return std::get<1>(data_); }
 
  private:
@@ -66,7 +66,7 @@ class [[nodiscard]] Result<void> {
   void value() const {
     if (!has_value()) throw Error(std::get<1>(data_));
   }
-  /// The error; only if !has_value(), else std::bad_variant_access.
+  /// The error. Throws std::bad_variant_access if has_value().
   const Error& error() const { return std::get<1>(data_); }
 
  private:

@@ -1,6 +1,6 @@
-// An embedder's own code under searched schedules: which of its clients makes the next call, which
-// actor handles a message, when a callback runs, and who comes between, is decided by a strategy.
-// What it finds can be replayed. See docs/stress.md; link polychron::stress.
+// Runs an embedder's own code under many schedules. A strategy decides which client makes the next
+// call, which actor handles a message, and when a callback runs. Findings can be replayed. See
+// docs/stress.md; link with polychron::stress.
 #pragma once
 
 #include <chrono>
@@ -16,88 +16,87 @@
 
 namespace polychron::stress {
 
-/// A world in one thread: a runtime whose time is simulated, and clients that use it. Made by
-/// search() and replay(), for one run. Used on the thread that they are called on.
+/// A simulated world in one thread: a runtime with simulated time, and clients that use it.
+/// search() and replay() make one for each run. Use it only on the thread that called them.
 class Simulation {
  public:
   struct State;  ///< the library's own
-  /// The library's own way to make one: search() and replay() do.
+  /// For the library only: search() and replay() make one.
   explicit Simulation(State& state) : state_(state) {}
   Simulation(const Simulation&) = delete;
   Simulation& operator=(const Simulation&) = delete;
 
-  /// Contexts made by it compute as ever ("cpu"); a finding has their recording, start_trace() has
-  /// none. get() and wait() on its futures let the world go
-  /// on until the reply is there, and throw invalid_state if it never can be.
+  /// The world's runtime. Its contexts compute as usual ("cpu"). get() and wait() on its futures
+  /// step the world until the reply is there, and throw invalid_state if it can never come. A
+  /// finding contains the recording; start_trace() records nothing.
   Runtime& runtime();
-  /// runtime().create_context(options).get()
+  /// Same as runtime().create_context(options).get().
   Context create_context(const ContextOptions& options = {});
 
-  /// Somebody who makes calls on a thread of its own, as far as others can tell. Its steps are made
-  /// one after the other; whatever the others do may come between them, and between the calls in
-  /// them. What a step throws is a finding.
+  /// Adds a client, which acts like a thread of its own. Its steps run in order; the work of others
+  /// may come between them, and between the calls inside a step. An exception from a step is a
+  /// finding.
   void client(std::string name, std::vector<std::function<void()>> steps);
-  /// Until all clients have made their steps, and nobody has anything left to do. Throws if a step
-  /// threw: then no other is made.
+  /// Runs until all clients have made all steps and no work is left. Throws if a step threw; the
+  /// steps after it do not run.
   void run();
 
-  /// The time that deadlines are held against. Begins with the clock's epoch; only advance() moves
-  /// it.
+  /// The simulated time, which decides deadlines. It starts at the clock's epoch; only advance()
+  /// moves it.
   std::chrono::steady_clock::time_point now() const;
-  /// Moves the time on.
+  /// Advances the simulated time.
   void advance(std::chrono::milliseconds by);
-  /// The `nth` dispatch or compute from here on (1: the next) that gets to its kernel fails.
+  /// Makes the `nth` dispatch or compute from now on (1: the next) that reaches its kernel fail.
   void fail_kernel(std::uint64_t nth, ErrorKind kind = ErrorKind::operation_error);
 
  private:
   State& state_;
 };
 
-/// What is searched: makes contexts and clients, calls run(), and throws (anything that is a
-/// std::exception) if what came of it is wrong. It is called once for each schedule and must do the
-/// same each time: it begins anew, and asks no clock, thread or random number of the outside. What
-/// it leaves pending still settles when it has returned: callbacks that refer to what is its own
-/// want a run() before.
+/// The code under test. It makes contexts and clients, calls run(), and throws any std::exception
+/// if the outcome is wrong. It is called once for each schedule and must be deterministic: no
+/// outside clock, thread, random number or leftover state. Pending replies settle after it has
+/// returned: call run() first if callbacks refer to its local variables.
 using Scenario = std::function<void(Simulation&)>;
 
 /// Options of search().
 struct SearchOptions {
-  std::uint64_t seed = 1;          ///< another one searches other schedules
-  std::uint64_t schedules = 1000;  ///< at most
+  std::uint64_t seed = 1;          ///< another seed searches other schedules
+  std::uint64_t schedules = 1000;  ///< the most schedules to try
   /// "random", "pct", "pos", "round-robin", or "mixed": the first three in turn.
   std::string strategy = "mixed";
-  /// A client's step may begin in the middle of another's. Those that wait for each other, for a
-  /// lease or a place, cannot go on there: switch it off for them.
+  /// A client's step may start in the middle of another one's. Switch this off if steps wait for
+  /// each other, for a lease or for admission: a step that waits inside another one cannot proceed.
   bool nested = true;
 };
 
-/// A run in which something went wrong.
+/// A run in which an error was found.
 struct SearchFinding {
-  std::string what;  ///< what was thrown, or what the world saw
-  /// That clients made, in the order in which they began: "reader, step 2", "loader, step 1 (in the
-  /// middle of reader, step 2)".
+  std::string what;  ///< the exception, or the fault that the world found
+  /// The clients' steps, in the order in which they started: "reader, step 2", "loader, step 1 (in
+  /// the middle of reader, step 2)".
   std::vector<std::string> steps;
-  std::uint64_t schedules = 0;  ///< that had been tried
-  std::string token;            ///< for replay() of the same scenario, with the same library
-  /// A recording of the run: of its contexts' actors, messages and operations, where whatever
-  /// happens takes one microsecond. For save_trace() and `polychron trace`.
+  std::uint64_t schedules = 0;  ///< number of schedules tried
+  std::string token;            ///< for replay() with the same scenario and the same library
+  /// A recording of the run, for save_trace() and `polychron trace`: actors, messages and
+  /// operations. Each event takes one microsecond of simulated time.
   std::vector<std::byte> trace;
 };
 
-/// What search() gives back.
+/// The result of search().
 struct SearchReport {
-  std::uint64_t schedules = 0;           ///< that were tried
-  std::optional<SearchFinding> finding;  ///< the first; the search ends there
+  std::uint64_t schedules = 0;           ///< number of schedules tried
+  std::optional<SearchFinding> finding;  ///< the first finding, which ends the search
 };
 
-/// Runs `scenario` under many schedules. Besides what it throws these are findings: a world that
-/// does not come to rest, an actor or a handle that stays when it has returned, a callback that
-/// throws, memory that two use at once. The schedule of a finding is as short as its end can be
-/// left out. Throws Error: type_error (no such strategy).
+/// Runs `scenario` under many schedules. Findings are: an exception from it, a world that never
+/// comes to rest, an actor or handle that outlives it, a callback that throws, and memory that two
+/// operations use at once. The search cuts a finding's schedule as short as it can. Throws Error:
+/// type_error (no such strategy).
 SearchReport search(const Scenario& scenario, const SearchOptions& options = {});
 
-/// Runs `scenario` once more as the token says. Nothing if nothing goes wrong now. Throws Error:
-/// bad_data (no token, or the scenario is not the one that it was made with).
+/// Runs `scenario` once more under the token's schedule. Gives nullopt if the run now succeeds.
+/// Throws Error: bad_data (not a token, or a token of another scenario).
 std::optional<SearchFinding> replay(const Scenario& scenario, const std::string& token);
 
 }  // namespace polychron::stress

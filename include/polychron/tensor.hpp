@@ -16,8 +16,8 @@ struct TensorHandle;
 }
 
 /// Handle to a tensor of a context. Copies are handles to the same tensor; dropping the last one
-/// destroys it. Thread-safe. A default-constructed handle refers to nothing and is refused by every
-/// call.
+/// destroys it. Thread-safe. A default-constructed handle refers to nothing: every call refuses it
+/// (type_error).
 class Tensor {
  public:
   /// A handle to nothing, which every call refuses (type_error).
@@ -25,37 +25,37 @@ class Tensor {
   /// False for a handle to nothing: default-constructed or moved away.
   explicit operator bool() const noexcept { return handle_ != nullptr; }
 
-  // Properties are constant for life, also after destroy(). Of a handle to nothing: type_error.
+  // Properties never change, even after destroy(). A handle to nothing throws type_error.
   /// descriptor().data_type
   DataType data_type() const;
   /// descriptor().shape
   const Shape& shape() const;
-  /// As it was created. Valid as long as the handle.
+  /// The descriptor that it was created with. The reference is valid as long as the handle.
   const OperandDescriptor& descriptor() const;
-  /// Bytes of its elements: what is written and read.
+  /// The size of its contents in bytes.
   std::uint64_t byte_length() const;
   /// TensorDescriptor::readable; false for a constant tensor.
   bool readable() const;
   /// TensorDescriptor::writable; false for a constant tensor.
   bool writable() const;
-  /// Made by create_constant_tensor().
+  /// True if create_constant_tensor() made it.
   bool constant() const;
   /// TensorDescriptor::label.
   const std::string& label() const;
-  /// Unique in its context; appears in messages about tensors without a label.
+  /// A number, unique in its context; messages show it if the tensor has no label.
   std::uint64_t id() const;
 
-  /// The tensor's error after everything called before, or nullopt if it is readable as data.
-  /// Never waits for admission: with max_in_flight such questions pending it rejects with
-  /// quota_exceeded. Rejects with invalid_state if the tensor was destroyed, or is meanwhile; on
-  /// lease in LeaseMode::fail.
+  /// The tensor's error after all earlier calls, or nullopt if its contents are good. Never waits
+  /// for admission: rejects with quota_exceeded if max_in_flight such calls are pending. Rejects
+  /// with invalid_state if the tensor was destroyed, is destroyed meanwhile, or is on lease in
+  /// LeaseMode::fail.
   Future<std::optional<Error>> error() const;
 
-  /// Rejects pending reads at once with invalid_state and refuses new work; memory is returned
-  /// after everything that was called before. Idempotent.
+  /// Rejects pending reads at once with invalid_state, and refuses new work. The memory is freed
+  /// after all earlier calls. Idempotent.
   void destroy();
 
-  /// True for handles to the same tensor, and for two to nothing.
+  /// True for two handles to the same tensor, and for two handles to nothing.
   friend bool operator==(const Tensor&, const Tensor&) = default;
 
  private:

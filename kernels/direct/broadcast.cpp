@@ -121,18 +121,24 @@ void rows(const Nest<2>& nest, const Arguments& arguments) {
   const auto& [count, steps] = nest.dimensions().front();
   with_vectors([&, n = count, steps = steps] {
     nest.each_row([&](const auto& offsets, std::int64_t first) {
-      with_row(a + offsets[0], steps[0], [&](auto left) {
-        with_row(b + offsets[1], steps[1], [&](auto right) {
-          R* const out = y + first;
-          const auto x1 = left;  // copies, which stores to bytes cannot change
-          const auto x2 = right;
-          const std::int64_t end = n;
-          // An operand may lie where the result does.
-          POLYCHRON_INDEPENDENT_STEPS
-          for (std::int64_t i = 0; i < end; ++i)
-            out[i] = stored<R>(F{}(computed(x1[i]), computed(x2[i])));
-        });
-      });
+      const auto row = [&](auto left, auto right) {
+        R* const out = y + first;
+        const auto x1 = left;  // copies, which stores to bytes cannot change
+        const auto x2 = right;
+        const std::int64_t end = n;
+        // An operand may lie where the result does.
+        POLYCHRON_INDEPENDENT_STEPS
+        for (std::int64_t i = 0; i < end; ++i)
+          out[i] = stored<R>(F{}(computed(x1[i]), computed(x2[i])));
+      };
+      const T *const left = a + offsets[0], *const right = b + offsets[1];
+      // If both broadcast, the row has one element.
+      if (steps[0] == 0)
+        row(Row<T, true>(left), Row<T, false>(right));
+      else if (steps[1] == 0)
+        row(Row<T, false>(left), Row<T, true>(right));
+      else
+        row(Row<T, false>(left), Row<T, false>(right));
     });
   });
 }

@@ -36,8 +36,8 @@ class Budget {
   }
   void release(std::uint64_t bytes) noexcept { used_ -= bytes; }
 
-  /// Takes `own` bytes, and those of the constants that nobody holds yet. Throws std::bad_alloc, and
-  /// then has taken nothing.
+  /// Takes `own` bytes, and those of the constants that nobody holds yet. Throws std::bad_alloc,
+  /// and then has taken nothing.
   bool reserve(std::uint64_t own, std::span<const ops::ConstantBytes> constants) {
     const std::lock_guard lock(mutex_);
     for (const auto& constant : constants) holders_.try_emplace(constant.get());
@@ -103,14 +103,14 @@ class Reservation {
   std::uint64_t bytes_ = 0;
 };
 
-/// What a plan's constants take of a budget until this goes: those that others of the budget hold as
-/// well are counted once. Movable; one owner.
+/// What a plan's constants take of a budget until this goes: those that others of the budget hold
+/// as well are counted once. Movable; one owner.
 class ConstantsReservation {
  public:
   ConstantsReservation() = default;
   /// `own` bytes, and `shared` constants. False if the budget has not so much left.
-  static std::optional<ConstantsReservation> take(std::shared_ptr<Budget> budget,
-                                                  std::uint64_t own, kernels::Constants shared) {
+  static std::optional<ConstantsReservation> take(std::shared_ptr<Budget> budget, std::uint64_t own,
+                                                  kernels::Constants shared) {
     if (!budget->reserve(own, shared)) return std::nullopt;
     ConstantsReservation taken;
     taken.budget_ = std::move(budget);

@@ -19,7 +19,7 @@ void plain(Node& node) {
   node.set((node.builder.*method)(node.operand(0), node.options()));
 }
 
-/// Shapes go through it in ONNX's own definition of Range.
+/// ONNX's own definition of Range passes shapes through it, so it also works on literals.
 void relu(Node& node) {
   static constexpr Unary host{[](std::int64_t a) { return std::max<std::int64_t>(a, 0); },
                               [](double a) { return a < 0 ? 0 : a; }};
@@ -48,7 +48,7 @@ void leaky_relu(Node& node) {
   node.set(node.builder.leaky_relu(node.operand(0), options));
 }
 
-/// Below opset 7 the slopes are of the channels.
+/// Before opset 7 there is one slope for each channel.
 void prelu(Node& node) {
   auto slope = term(node, 1);
   const auto rank = node.rank(0);
@@ -85,14 +85,14 @@ void gelu(Node& node) {
   node.set((approximate == "tanh" ? tanh_gelu(x) : exact_gelu(x)).operand());
 }
 
-/// Of the input with a bias, if there is one.
+/// Applies the function to the input plus its bias, if there is one.
 template <Term function(const Term&)>
 void gelu_of_sum(Node& node) {
   const auto x = term(node, 0);
   node.set(function(node.has_input(1) ? x + term(node, 1) : x).operand());
 }
 
-/// The bounds became inputs at opset 11. WebNN's are numbers; others are applied as operators.
+/// The bounds became inputs at opset 11. WebNN's clamp takes numbers; other bounds use min and max.
 void clip(Node& node) {
   const auto input = node.operand(0);
   auto options = node.options<ClampOptions>();
@@ -114,7 +114,7 @@ void clip(Node& node) {
   node.set(node.builder.clamp(input, options));
 }
 
-/// Up to opset 12 the dimensions from `axis` on are normalised together.
+/// Up to opset 12 all dimensions from `axis` on are normalised together.
 template <Term function(const Term&, std::uint32_t)>
 void normalized(Node& node) {
   const auto x = term(node, 0);

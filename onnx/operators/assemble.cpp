@@ -53,7 +53,7 @@ Tensor element_of(Node& node, const Tensor& tensor, std::uint32_t axis, std::uin
 }
 
 Tensor joined(Node& node, const std::vector<Tensor>& parts, std::uint32_t axis) {
-  if (parts.empty()) unsupported("an empty result, which WebNN has not");
+  if (parts.empty()) unsupported("an empty result, which WebNN does not have");
   if (parts.size() == 1) return parts.front().renamed();
   std::int64_t length = 0;
   auto shape = shape_of(parts.front());

@@ -1,4 +1,4 @@
-// Tensors taken apart and put together, on the host if they are known there.
+// Splits and joins tensors, on the host if their values are known.
 #pragma once
 
 #include <vector>
@@ -13,11 +13,11 @@ Term term_of(Node& node, const Tensor& tensor);
 /// Elements begin to end of an axis.
 Tensor part_of(Node& node, const Tensor& tensor, std::uint32_t axis, std::uint32_t begin,
                std::uint32_t end);
-/// One element of an axis, which goes.
+/// One element of an axis; the axis is removed.
 Tensor element_of(Node& node, const Tensor& tensor, std::uint32_t axis, std::uint32_t i);
-/// One after another along an axis. Throws if there are none.
+/// Concatenates along an axis. Throws if there are no parts.
 Tensor joined(Node& node, const std::vector<Tensor>& parts, std::uint32_t axis);
-/// Likewise along a new axis.
+/// Concatenates along a new axis.
 Tensor stacked(Node& node, const std::vector<Tensor>& parts, std::uint32_t axis);
 
 }  // namespace polychron::onnx::detail

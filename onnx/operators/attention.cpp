@@ -19,7 +19,7 @@ void refuse_input(const Node& node, std::size_t i, const char* name) {
   if (node.has_input(i)) unsupported("input '" + std::string(name) + "'");
 }
 
-/// Attributes of which only the default can be said.
+/// Refuses an attribute unless it has its default.
 void refuse_attribute(const Node& node, const char* name, std::int64_t expected = 0) {
   const auto value = node.integer(name, expected);
   if (value != expected)
@@ -36,7 +36,7 @@ double scale_of(const Node& node, const Term& query) {
   return given != 0 ? given : 1 / std::sqrt(static_cast<double>(query.shape().back()));
 }
 
-/// Keys up to the query's own position, of which the last query has the last.
+/// Keys up to the query's own position; the last query has the last position.
 Term causal_mask(const Term& like, std::uint32_t queries, std::uint32_t keys) {
   if (keys < queries) malformed(std::to_string(keys) + " keys for " + std::to_string(queries));
   auto& node = like.node();
@@ -44,8 +44,8 @@ Term causal_mask(const Term& like, std::uint32_t queries, std::uint32_t keys) {
   return mask_of(iota(node, DataType::int32, 4, 3, keys) <= row, lowest(like.data_type()), like);
 }
 
-/// Which keys count: the number of them in each sequence, and then where they begin, too; or 1 or 0
-/// for each key, or for each query and key.
+/// The mask of valid keys. The input has their number in each sequence, or also their starts, or 1
+/// or 0 for each key, or for each query and key.
 std::optional<Term> key_mask(Node& node, std::size_t i, const Term& like, std::uint32_t queries,
                              std::uint32_t keys) {
   if (!node.has_input(i)) return std::nullopt;
@@ -66,7 +66,7 @@ std::optional<Term> key_mask(Node& node, std::size_t i, const Term& like, std::u
   return mask_of(kept, value, like);
 }
 
-/// What came before, along the steps; nothing if it has none, or is not given.
+/// `now` appended to the past steps, if there are any.
 Term after(Node& node, std::size_t past, const Term& now) {
   if (!node.has_input(past) || node.shape(past)[2] == 0) return now;
   return concat({term(node, past), now}, 2);
@@ -131,7 +131,7 @@ Operands read_operands(Node& node, std::uint32_t heads) {
     return split_heads(x, heads);
   };
   if (key.rank() == 3) return {with_bias(query), with_bias(key), with_bias(term(node, 2))};
-  // Keys and values that were calculated before; the bias is in them.
+  // Keys and values are already calculated, and include the bias.
   return {with_bias(query), key, term(node, 2)};
 }
 
@@ -176,8 +176,8 @@ void rotary_embedding(Node& node) {
   node.set((input.rank() == 3 ? merge_heads(result) : result).operand());
 }
 
-/// What GroupQueryAttention knows of positions. Of the past, as many steps count as there are
-/// before the new ones; new ones have the positions from there on.
+/// The positions of GroupQueryAttention. The past steps before the new ones are valid; new steps
+/// have the positions after them.
 struct Positions {
   std::uint32_t past, queries;
   Term known;    ///< steps of the past that count: [batch, 1, 1, 1]
@@ -191,7 +191,7 @@ Positions read_positions(Node& node, std::uint32_t past, std::uint32_t queries) 
   return {past, queries, known, known + iota(node, DataType::int32, 4, 2, queries)};
 }
 
-/// Keys that queries see: those of the past that count, and new ones up to their own.
+/// The keys that a query sees: valid past ones, and new ones up to its own position.
 Term visible(Node& node, const Positions& p, const Term& like) {
   const auto place = iota(node, DataType::int32, 4, 3, p.past + p.queries);
   const auto is_past = place < static_cast<double>(p.past);
@@ -243,7 +243,7 @@ void group_query_attention(Node& node) {
   auto mask = visible(node, positions, o.query);
   if (node.has_input(10)) mask = mask + term(node, 10);
   if (node.real("softcap", 0) != 0) unsupported("attribute 'softcap'");
-  // The queries of a group meet its keys as the rows of one matrix.
+  // The queries of a group are the rows of one matrix, multiplied with its keys.
   const auto group = heads / groups, keys = past + queries;
   const auto rows = o.query.reshape({batch, groups, group * queries, features});
   const auto m = mask.shape();

@@ -1,16 +1,16 @@
-// Types that WebNN has not, carried in types that it has.
+// Types that WebNN does not have, carried in types that it has.
 #pragma once
 
 #include "onnx/operators/term.hpp"
 
 namespace polychron::onnx::detail {
 
-/// `x`, calculated in int32, as the integer of 16 or 4 bits that the model means: what does not fit
-/// wraps around. Other types are left alone.
+/// `x`, calculated in int32, as the 16-bit or 4-bit integer of the model: values that do not fit
+/// wrap around. Other types are unchanged.
 inline Term wrapped(const Term& x, ElementType type) {
   const bool wide = type == ElementType::int16 || type == ElementType::uint16;
   if (!wide && !is_packed(type)) return x;
-  const int count = wide ? 65536 : 16;      // of values that the type has
+  const int count = wide ? 65536 : 16;      // number of values of the type
   const auto rest = x - x / count * count;  // with the sign of x
   const bool is_signed = type == ElementType::int16 || type == ElementType::int4;
   const auto low = (rest < (is_signed ? -count / 2 : 0)).choose(rest + count, rest);

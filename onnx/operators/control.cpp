@@ -1,5 +1,5 @@
-// If, Loop, Scan: WebNN has no control flow. What is known at import is followed then; loops are
-// unrolled.
+// If, Loop, Scan: WebNN has no control flow. The importer follows known conditions, and unrolls
+// loops.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -18,8 +18,8 @@ std::optional<std::int64_t> known_number(const Tensor& tensor) {
   return integers(*tensor.literal).front();
 }
 
-/// Both branches are calculated, and one is chosen: they have no effects but their results, which
-/// must then have one shape.
+/// Calculates both branches and selects one result. Branches have no side effects; their results
+/// must have the same shape.
 void choose(Node& node, const std::vector<Tensor>& yes, const std::vector<Tensor>& no) {
   const auto condition = term(node, 0).reshape({});
   for (std::size_t i = 0; i < node.output_count(); ++i) {
@@ -37,7 +37,7 @@ void choose(Node& node, const std::vector<Tensor>& yes, const std::vector<Tensor
   }
 }
 
-/// A branch, of which nobody knows whether it will be chosen: it may not fit these inputs at all.
+/// A branch that may not be taken, and so may not fit these inputs at all.
 std::vector<Tensor> possible_branch(Node& node, const char* name) {
   try {
     return node.add_graph(node.graph(name));
@@ -94,7 +94,7 @@ void loop(Node& node) {
   node.set_all(std::move(outputs));
 }
 
-/// What the attributes of a Scan say.
+/// The attributes of a Scan.
 struct Walk {
   std::vector<std::int64_t> input_axes, output_axes, input_directions, output_directions;
 };

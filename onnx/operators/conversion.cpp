@@ -9,7 +9,7 @@ namespace polychron::onnx::detail {
 
 namespace {
 
-/// Opsets below 6 tell types by name.
+/// Opsets before 6 give types by name.
 ElementType named_type(const std::string& name) {
   for (std::int32_t i = 0; i <= static_cast<std::int32_t>(ElementType::bfloat16); ++i) {
     const auto type = static_cast<ElementType>(i);
@@ -27,7 +27,8 @@ Term nearest_bfloat(const Term& x) {
   return (x.abs() < 0x1p110).choose(scaled - (scaled - x), x);
 }
 
-/// Towards 0, as ONNX's data up to opset 18 have it: the one before, if the nearest lies beyond.
+/// Rounds towards 0, as ONNX's data up to opset 18 do: takes the previous value if the nearest one
+/// is beyond `x`.
 Term truncated_bfloat(const Term& x) {
   const auto nearest = nearest_bfloat(x);
   return (nearest.abs() > x.abs()).choose(nearest_bfloat(nearest * (1 - 0x1p-8)), nearest);
@@ -60,7 +61,7 @@ void cast_to(Node& node, ElementType to) {
   else
     x = wrapped(x.cast(*type), to);
   if (x.operand().data_type() == node.data_type(0) && *type == node.data_type(0)) {
-    // The operand may be the input itself: another name for it, of another type.
+    // The operand may be the input itself: make it another value, with another type.
     x = x.with(node.builder.identity(x.operand(), node.options()));
   }
   node.set(x.operand(), 0, to);

@@ -37,7 +37,7 @@ Term planes(const Term& x) {
   return x.transpose({0, 2, 1, 3, 4}).reshape({s[0] * s[2], s[1], s[3], s[4]});
 }
 
-/// Back from `count` planes a batch.
+/// The reverse, with `count` planes for each batch entry.
 Term volume(const Term& x, std::uint32_t count) {
   const auto s = x.shape();
   return x.reshape({s[0] / count, count, s[1], s[2], s[3]}).transpose({0, 2, 1, 3, 4});
@@ -77,7 +77,7 @@ Term convolved(Node& node) {
 
 void conv(Node& node) { node.set(convolved(node).operand()); }
 
-/// With a summand and an activation behind it.
+/// A convolution with a summand and an activation.
 void fused_conv(Node& node) {
   auto result = convolved(node);
   if (node.has_input(3)) result = result + term(node, 3);
@@ -85,9 +85,8 @@ void fused_conv(Node& node) {
   node.set(activated(result, node.text("activation", ""), parameters).operand());
 }
 
-/// Settles the padding so that the output has the size that output_shape or SAME asks for: ONNX's
-/// output is (input - 1) stride + output_padding + extent - padding. What is asked for beyond all
-/// that is calculated is 0.
+/// Chooses the padding that gives the size of output_shape or SAME: ONNX's output is (input - 1)
+/// stride + output_padding + extent - padding. Output beyond all calculated elements is 0.
 void pad_to(Window& window, Window::Pair& extra, const Window::Pair& output, bool upper) {
   for (std::size_t d = 0; d < 2; ++d) {
     const auto full = (window.input[d] - 1) * window.strides[d] + extra[d] + window.extent(d);
@@ -124,7 +123,7 @@ ConvTranspose2dOptions transpose_options(Node& node, const Window& window) {
   return options;
 }
 
-/// A sum of two-dimensional ones, each put at its planes among planes of 0.
+/// A sum of two-dimensional transposed convolutions, each at its planes among planes of 0.
 void deep_conv_transpose(Node& node) {
   if (node.has_attribute("output_shape") || node.text("auto_pad", "NOTSET") != "NOTSET")
     unsupported("three dimensions with a given output shape");
@@ -160,7 +159,8 @@ void deep_conv_transpose(Node& node) {
   node.set(result.operand());
 }
 
-/// WebNN's output padding is below the stride: what is more is added as zeros, and the bias then.
+/// WebNN's output padding must be less than the stride. The rest is added as zeros, and then the
+/// bias.
 void conv_transpose(Node& node) {
   if (node.rank(0) == 5 && node.rank(1) == 5) return deep_conv_transpose(node);
   auto window = filter_window(node);

@@ -16,7 +16,7 @@ bool has(const Labels& labels, int label) {
   return std::find(labels.begin(), labels.end(), label) != labels.end();
 }
 
-/// `rest` is how many dimensions "..." stands for.
+/// `rest` is the number of dimensions that "..." stands for.
 Labels parse_labels(const std::string& text, std::size_t rest) {
   Labels labels;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -53,7 +53,7 @@ Labelled without_repetition(Labelled a) {
     for (std::uint32_t j = i + 1; j < a.labels.size(); ++j) {
       if (a.labels[i] != a.labels[j]) continue;
       const auto n = a.x.shape()[i];
-      if (a.x.shape()[j] != n) malformed("a label of two lengths");
+      if (a.x.shape()[j] != n) malformed("a label with two different lengths");
       std::vector<std::uint32_t> order(a.labels.size());
       std::iota(order.begin(), order.end(), 0U);
       order.erase(order.begin() + j);
@@ -73,7 +73,7 @@ Labelled without_repetition(Labelled a) {
   return a;
 }
 
-/// Sums along the labels that nobody wants.
+/// Sums along the labels that are not wanted.
 Labelled summed(Labelled a, const Labels& wanted) {
   std::vector<std::uint32_t> axes;
   Labels kept;
@@ -87,7 +87,8 @@ Labelled summed(Labelled a, const Labels& wanted) {
   return axes.empty() ? a : Labelled{a.x.sum(axes), kept};
 }
 
-/// Dimensions in the order of `labels`, which has all of them, 1 for those that it lacks.
+/// Dimensions in the order of `labels`, with size 1 for missing ones. `labels` contains all of a's
+/// labels.
 Term arranged(const Labelled& a, const Labels& labels) {
   std::vector<std::uint32_t> order;
   Shape shape;
@@ -104,8 +105,8 @@ std::uint32_t product(const Labelled& a, const Labels& labels) {
   return size;
 }
 
-/// Labels of both that are still wanted are a batch; of those that are not, the product is summed:
-/// a product of matrices, for reals.
+/// Shared labels that are still wanted form the batch; the others are summed. For reals this is a
+/// product of matrices.
 Labelled contracted(const Labelled& a, const Labelled& b, const Labels& wanted) {
   Labels batch, inner, left, right;
   for (const auto label : a.labels) {
@@ -123,7 +124,7 @@ Labelled contracted(const Labelled& a, const Labelled& b, const Labels& wanted) 
   all.insert(all.end(), left.begin(), left.end());
   all.insert(all.end(), right.begin(), right.end());
   for (const auto label : inner)
-    if (a.length(label) != b.length(label)) malformed("a label of two lengths");
+    if (a.length(label) != b.length(label)) malformed("a label with two different lengths");
   Shape shape;
   for (const auto label : all) shape.push_back(std::max(a.length(label), b.length(label)));
   const auto join = [](Labels labels, const Labels& more, const Labels& most) {
@@ -201,7 +202,7 @@ Equation parse_equation(const std::string& text, const std::vector<std::size_t>&
   if (arrow != std::string::npos) {
     equation.output = parse_labels(clean.substr(arrow + 2), rest);
   } else {
-    // What occurs once, "..." first, then in the order of the alphabet.
+    // The labels that occur once: "..." first, then in alphabetical order.
     std::map<int, int> counts;
     for (const auto& labels : equation.inputs)
       for (const auto label : labels) ++counts[label];

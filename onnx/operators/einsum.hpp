@@ -6,8 +6,8 @@
 
 namespace polychron::onnx::detail {
 
-/// A label is a letter, or, of the dimensions that "..." stands for, their distance from the right
-/// as a negative number less one.
+/// A label is a letter. A dimension of "..." has a negative label: minus its distance from the
+/// right, minus one.
 using Labels = std::vector<int>;
 
 struct Equation {

@@ -71,7 +71,7 @@ using BinaryMethod = Operand (GraphBuilder::*)(const Operand&, const Operand&,
                                                const OperatorOptions&);
 using UnaryMethod = Operand (GraphBuilder::*)(const Operand&, const OperatorOptions&);
 
-/// The second operand. Below opset 7 it is broadcast along `axis`, not along the last dimensions.
+/// The second operand. Before opset 7 it is broadcast along `axis`, not along the last dimensions.
 Operand second(Node& node) {
   const auto b = node.operand(1);
   const auto rank = node.rank(0);
@@ -136,7 +136,7 @@ void mean(Node& node) {
   node.set(node.builder.linear(sum, options));
 }
 
-/// The exponent may be of another type than the base, which the result takes after.
+/// The exponent may have another type than the base; the result has the base's type.
 void pow(Node& node) {
   const auto* base = node.calculable_literal(0);
   const auto* exponent = node.calculable_literal(1);

@@ -17,7 +17,7 @@ std::vector<std::int64_t> known_sizes(Node& node, std::size_t weights, std::size
                                       bool zero_per_row) {
   const Literal* const known = node.literal(weights);
   const Literal* const points = node.has_input(zero) ? node.literal(zero) : nullptr;
-  // Many nodes may read the same weights: what is calculated for all of them is bounded.
+  // Many nodes may read the same weights, so this work is bounded in total.
   if (known == nullptr || !node.importer.affords_bytes(count(*known)) ||
       (node.has_input(zero) && points == nullptr))
     return {};

@@ -1,6 +1,6 @@
-// Sums of products of 8-bit integers that float32 holds exactly: those of at most 2^24. Where known
-// weights allow it a sum is one part; sums of unknown ones are cut every 256 products, as 256 times
-// 255 times 255 is below 2^24.
+// Sums of products of 8-bit integers that are exact in float32: those of at most 2^24. With small
+// known weights a sum is one part; otherwise it is cut every 256 products, as 256 * 255 * 255 is
+// below 2^24.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@ namespace polychron::onnx::detail {
 
 inline constexpr std::uint32_t exact_terms = 256;
 inline constexpr std::int64_t exact_sum = std::int64_t{1} << 24;
-inline constexpr std::int64_t largest_difference = 255;  // of a number of 8 bits and its zero point
+// Between an 8-bit number and its zero point.
+inline constexpr std::int64_t largest_difference = 255;
 
 /// The ends of the parts of a sum of `length` terms, each of which is exact in float32. Term i adds
 /// at most `largest_difference` times `weight(i, k)` to result k.
@@ -37,8 +38,8 @@ std::vector<std::uint32_t> exact_parts(std::uint32_t length, std::size_t results
 /// The ends of parts of `step` terms each.
 std::vector<std::uint32_t> equal_parts(std::uint32_t length, std::uint32_t step = exact_terms);
 
-/// |weight - zero point| of input `weights`, if both are known, else nothing; its first or its last
-/// dimension may have a zero point each.
+/// |weight - zero point| of input `weights` if both are known, else empty. There may be one zero
+/// point for each index of the first or last dimension.
 std::vector<std::int64_t> known_sizes(Node& node, std::size_t weights, std::size_t zero,
                                       bool zero_per_row);
 

@@ -1,7 +1,7 @@
 // Functions that WebNN lacks: hyperbolic ones, and the inverses of these and the circular ones.
 //
-// Where a plain formula would cancel, a polynomial takes over: those of Cephes (asinf, atanf,
-// asinhf, acoshf, atanhf), good to about one unit in the last place of float32.
+// A polynomial replaces a plain formula that would suffer cancellation: those of Cephes (asinf,
+// atanf, asinhf, acoshf, atanhf), good to about one unit in the last place of float32.
 #include <array>
 #include <initializer_list>
 #include <numbers>

@@ -1,4 +1,4 @@
-// The activation that ONNX Runtime's optimizer puts into another operator's attributes.
+// Activations that ONNX Runtime's optimizer fuses into the attributes of another operator.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace polychron::onnx::detail {
 
-/// The activation `name`, with its attributes in ONNX's order. Throws for one that is not known.
+/// The activation `name`, with its attributes in ONNX's order. Throws for an unknown one.
 inline Term activated(const Term& x, const std::string& name, const std::vector<double>& given) {
   auto& node = x.node();
   const auto parameter = [&](std::size_t i, double otherwise) {

@@ -1,4 +1,4 @@
-// Attention as a few operators: what the operators of several domains have in common.
+// Attention as a few operators, for the attention operators of several domains.
 #pragma once
 
 #include <optional>
@@ -8,9 +8,9 @@
 namespace polychron::onnx::detail {
 
 /// [batch, steps, heads * features] as [batch, heads, steps, features]. Throws if the last
-/// dimension is no multiple of `heads`.
+/// dimension is not a multiple of `heads`.
 Term split_heads(const Term& x, std::uint32_t heads);
-/// And back.
+/// The reverse of split_heads().
 Term merge_heads(const Term& x);
 
 /// softmax(scale * query key + mask) value: [batch, heads, queries, features], [..., keys,
@@ -20,7 +20,7 @@ Term attend(const Term& query, const Term& key, const Term& value, double scale,
 
 /// 0 where `kept` is not 0, else `otherwise`: a mask to be added, of `like`'s type.
 Term mask_of(const Term& kept, double otherwise, const Term& like);
-/// What keeps a softmax from an element, as a number that every float type has.
+/// A finite number, low enough to mask an element in a softmax.
 double lowest(DataType type) noexcept;
 /// Either mask, or the sum of both.
 std::optional<Term> both(const std::optional<Term>& a, const std::optional<Term>& b);

@@ -1,4 +1,4 @@
-// Operators that pick elements: Slice, Gather.
+// Slice and Gather.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -10,7 +10,7 @@ namespace polychron::onnx::detail {
 
 namespace {
 
-/// Which elements of one axis a Slice takes.
+/// The elements of one axis that a Slice takes.
 struct Cut {
   std::int64_t start = 0;
   std::int64_t step = 1;
@@ -21,7 +21,7 @@ struct Cut {
 Cut cut_axis(std::int64_t start, std::int64_t end, std::int64_t step, std::uint32_t length) {
   if (step == 0) malformed("a step of 0");
   const std::int64_t n = length;
-  // Larger steps take no more elements, and would overflow.
+  // Larger steps take the same elements, but would overflow.
   step = std::clamp<std::int64_t>(step, -n - 1, n + 1);
   const bool forward = step > 0;
   const auto place = [&](std::int64_t at) {
@@ -65,7 +65,7 @@ Operand index_constant(Node& node, const std::vector<std::int64_t>& values, cons
   return make_constant(node.importer, make_literal(ElementType::int32, shape, values));
 }
 
-/// WebNN's slice only goes forward: axes that are walked backwards are gathered.
+/// WebNN's slice only goes forward: backward axes use gather.
 Operand slice_operand(Node& node, const std::vector<Cut>& cuts) {
   auto input = node.operand(0);
   std::vector<std::uint32_t> starts, sizes, strides;
@@ -76,7 +76,7 @@ Operand slice_operand(Node& node, const std::vector<Cut>& cuts) {
     starts.push_back(forward ? static_cast<std::uint32_t>(cut.start) : 0);
     sizes.push_back(forward && cut.size > 0 ? static_cast<std::uint32_t>(span) : input.shape()[d]);
     strides.push_back(forward ? static_cast<std::uint32_t>(cut.step) : 1);
-    if (cut.size == 0) unsupported("an empty result, which WebNN has not");
+    if (cut.size == 0) unsupported("an empty result, which WebNN does not have");
   }
   if (sizes != input.shape() ||
       std::any_of(strides.begin(), strides.end(), [](auto stride) { return stride != 1; })) {
@@ -86,7 +86,8 @@ Operand slice_operand(Node& node, const std::vector<Cut>& cuts) {
   }
   for (std::size_t d = 0; d < cuts.size(); ++d) {
     if (cuts[d].step > 0) continue;
-    if (cuts[d].size > max_calculated) unsupported("so many elements backwards");
+    if (cuts[d].size > max_calculated)
+      unsupported("a backward slice of more than " + std::to_string(max_calculated) + " elements");
     std::vector<std::int64_t> at(cuts[d].size);
     for (std::size_t i = 0; i < at.size(); ++i)
       at[i] = cuts[d].start + static_cast<std::int64_t>(i) * cuts[d].step;
@@ -117,7 +118,7 @@ void slice(Node& node) {
   node.set(slice_operand(node, cuts));
 }
 
-/// Indices that are known, counted from the front. Throws if one is out of range.
+/// Known indices, counted from the front. Throws if one is out of range.
 std::vector<std::int64_t> checked_indices(const Literal& indices, std::uint32_t length) {
   auto values = integers(indices);
   for (auto& value : values) {

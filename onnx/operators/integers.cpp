@@ -24,8 +24,8 @@ Int truncated_rest(Int a, Int b) {
   return b == -1 ? 0 : a % b;
 }
 
-/// The rest of a division that truncates. Real quotients are rounded: where that went over the next
-/// integer, the rest is put right.
+/// The remainder of a truncating division. A rounded real quotient may be one too large; the
+/// remainder is then corrected.
 Term rest_of(const Term& a, const Term& b) {
   if (a.data_type() != DataType::float32 && a.data_type() != DataType::float16)
     return a - a / b * b;

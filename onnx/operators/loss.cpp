@@ -15,8 +15,8 @@ std::vector<std::uint32_t> all_axes(std::size_t rank) {
   return axes;
 }
 
-/// The classes are dimension 1 of `log_probabilities`; inputs 1 and 2 are the targets and, perhaps,
-/// the weights of the classes. Targets that are to be ignored weigh nothing.
+/// Dimension 1 of `log_probabilities` has the classes. Inputs 1 and 2 are the targets and,
+/// optionally, the weights of the classes. Ignored targets have weight 0.
 Term likelihood_loss(Node& node, const Term& log_probabilities) {
   const auto& shape = log_probabilities.shape();
   const auto target = term(node, 1);

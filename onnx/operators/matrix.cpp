@@ -10,11 +10,11 @@ namespace polychron::onnx::detail {
 
 namespace {
 
-/// Vectors take part as matrices of one row or column, which the result then loses.
+/// A vector counts as a matrix of one row or column, which the result drops.
 Term product(Node& node, Operand a, Operand b) {
   const bool row = a.shape().size() == 1;
   const bool column = b.shape().size() == 1;
-  if (a.shape().empty() || b.shape().empty()) malformed("a scalar is no matrix");
+  if (a.shape().empty() || b.shape().empty()) malformed("a scalar is not a matrix");
   if (row) a = node.builder.reshape(a, {1, a.shape()[0]}, node.options());
   if (column) b = node.builder.reshape(b, {b.shape()[0], 1}, node.options());
   auto result = node.builder.matmul(a, b, node.options());
@@ -29,8 +29,8 @@ Term product(Node& node, Operand a, Operand b) {
 
 void matmul(Node& node) { node.set(product(node, node.operand(0), node.operand(1)).operand()); }
 
-/// `batch`: the rows stand before the dimensions of the batch. `transposed`: the last two
-/// dimensions change places, once the batch is in front.
+/// `batch`: moves the rows behind the dimensions of the batch. `transposed`: then swaps the last
+/// two dimensions.
 Term turned(const Term& x, bool transposed, bool batch) {
   const auto rank = static_cast<std::uint32_t>(x.rank());
   if (rank < 2 || (!transposed && !batch)) return x;
@@ -62,7 +62,7 @@ Term general_product(Node& node) {
 
 void gemm(Node& node) { node.set(general_product(node).operand()); }
 
-/// With an activation behind it.
+/// A Gemm with an activation.
 void fused_gemm(Node& node) {
   std::vector<double> parameters;
   for (const char* name : {"activation_alpha", "activation_beta", "activation_gamma"})
@@ -71,7 +71,7 @@ void fused_gemm(Node& node) {
   node.set(activated(general_product(node), name, parameters).operand());
 }
 
-/// Along the first row, with what remains of the others: for small matrices.
+/// Expands along the first row (Laplace), for small matrices.
 Term determinant(const Term& x) {
   const auto row = static_cast<std::uint32_t>(x.rank() - 2);
   const auto n = x.shape().back();
@@ -93,7 +93,7 @@ void det(Node& node) {
   const auto x = term(node, 0);
   if (x.rank() < 2 || x.shape().back() != x.shape()[x.rank() - 2])
     malformed("a matrix of shape " + to_string(x.shape()));
-  if (x.shape().back() > 5) unsupported("the determinant of so large a matrix");
+  if (x.shape().back() > 5) unsupported("the determinant of a matrix larger than 5 x 5");
   node.set(determinant(x).operand());
 }
 

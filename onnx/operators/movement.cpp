@@ -1,4 +1,4 @@
-// Operators that move elements: Concat, Split, Transpose, Tile, Pad and their like.
+// Operators that move elements: Concat, Split, Transpose, Tile, Pad and others.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -11,7 +11,7 @@ namespace polychron::onnx::detail {
 
 namespace {
 
-/// The shape of the whole. Throws if the parts do not fit together.
+/// The shape of the result. Throws if the parts do not match.
 Shape concatenated_shape(const Node& node, std::uint32_t axis) {
   const auto shape = node.shape(0);
   std::uint64_t length = 0;
@@ -38,15 +38,15 @@ void concatenate(Node& node) {
       if (literal->type != literals.front()->type) malformed("the inputs' types differ");
     return node.set(concatenated(literals, axis, shape));
   }
-  // An empty part, such as a cache that holds nothing yet, adds nothing.
+  // Skip empty parts, such as a cache that is still empty.
   std::vector<Operand> parts;
   for (std::size_t i = 0; i < node.input_count(); ++i)
     if (node.shape(i)[axis] != 0) parts.push_back(node.operand(i));
   node.set(node.builder.concat(parts, axis, node.options()));
 }
 
-/// The sizes of the parts: an attribute until opset 12, then an input; by default equal ones, of
-/// which opset 18 lets the last be smaller.
+/// The sizes of the parts: an attribute until opset 12, then an input. By default they are equal;
+/// since opset 18 the last may be smaller.
 std::vector<std::uint32_t> split_sizes(const Node& node, std::uint32_t length) {
   if (const auto given = node.list("split", 1, 13)) {
     const auto sizes = unsigned_list(*given, "a part");
@@ -125,7 +125,7 @@ void tile(Node& node) {
   const auto& from = node.shape(0);
   auto repeats = node.integers(1);
   if (node.opset < 6) {
-    // One number, and the axis that it is for.
+    // One repetition, and its axis.
     const auto axis = node.integers(2);
     if (repeats.size() != 1 || axis.size() != 1) malformed("a repetition and an axis are expected");
     const auto all = repeats.front();
@@ -133,7 +133,7 @@ void tile(Node& node) {
     repeats[node.axis(axis.front(), from.size())] = all;
   }
   const auto times = unsigned_list(repeats, "a repetition");
-  if (times.size() != from.size()) malformed("there is not one repetition an axis");
+  if (times.size() != from.size()) malformed("expected one repetition for each axis");
   std::vector<std::int64_t> wanted;
   for (std::size_t d = 0; d < from.size(); ++d)
     wanted.push_back(to_shape({static_cast<std::int64_t>(from[d]) * times[d]}).front());
@@ -163,27 +163,27 @@ PaddingMode padding_mode(const std::string& mode) {
   malformed("attribute 'mode' is " + quote(mode));
 }
 
-/// What is added to each axis. Less than 0 takes away, and was cut off already.
+/// The padding of each axis. Negative padding crops, and is already done.
 struct Padding {
   std::vector<std::uint32_t> beginning, ending;
 };
 
-/// Cuts off what is negative in `pads`, beginnings and endings of `axes`.
+/// Crops by the negative entries of `pads`, at beginnings and endings of `axes`.
 Term cropped(Term x, const std::vector<std::int64_t>& pads,
              const std::vector<std::uint32_t>& axes) {
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const std::int64_t length = x.shape()[axes[i]];
-    // What is taken away is bounded first: the least of all numbers has no opposite.
+    // Clamp first: the smallest int64 has no negation.
     const auto taken = [&](std::int64_t pad) { return -std::clamp<std::int64_t>(pad, -length, 0); };
     const auto begin = taken(pads[i]);
     const auto end = length - taken(pads[axes.size() + i]);
-    if (begin >= end) unsupported("an empty result, which WebNN has not");
+    if (begin >= end) unsupported("an empty result, which WebNN does not have");
     x = x.slice(axes[i], static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end));
   }
   return x;
 }
 
-/// The tensor goes round: elements are gathered anew.
+/// Wraps the tensor around: gathers its elements.
 Term wrapped_around(Term x, const Padding& padding) {
   for (std::uint32_t d = 0; d < x.rank(); ++d) {
     if (padding.beginning[d] == 0 && padding.ending[d] == 0) continue;
@@ -199,7 +199,7 @@ Term wrapped_around(Term x, const Padding& padding) {
   return x;
 }
 
-/// A value that is not known stands where a padded mask is 0.
+/// An unknown value fills the places where a padded mask is 0.
 Term padded_with(const Term& x, const Padding& padding, const Term& value) {
   auto& node = x.node();
   const auto one = x.with(node.builder.constant(DataType::uint8, std::int64_t{1}));
@@ -221,7 +221,7 @@ void pad(Node& node) {
   std::iota(axes.begin(), axes.end(), 0U);
   if (const auto chosen = node.opset < 18 ? std::nullopt : node.optional_integers(3))
     axes = node.axes(*chosen, rank);
-  if (pads->size() != 2 * axes.size()) malformed("the padding has not two entries an axis");
+  if (pads->size() != 2 * axes.size()) malformed("expected two paddings for each axis");
   const auto x = cropped(term(node, 0), *pads, axes);
   Padding padding{std::vector<std::uint32_t>(rank, 0), std::vector<std::uint32_t>(rank, 0)};
   for (auto& size : *pads) size = std::max<std::int64_t>(size, 0);

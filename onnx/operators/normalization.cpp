@@ -1,4 +1,4 @@
-// Normalisation by statistics that are given (BatchNormalization) or taken from the input.
+// Normalisation by given statistics (BatchNormalization) or by statistics of the input.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -21,7 +21,7 @@ std::vector<std::uint32_t> all_but(std::size_t rank, std::uint32_t axis) {
   return axes;
 }
 
-/// With the statistics of this batch, and those so far brought nearer to it.
+/// Training: uses the statistics of this batch, and moves the running statistics towards them.
 void normalize_batch(Node& node, double epsilon) {
   const auto x = term(node, 0);
   const auto axes = all_but(x.rank(), 1);
@@ -38,8 +38,8 @@ void normalize_batch(Node& node, double epsilon) {
   if (node.wants_output(2)) node.set(moved(4, variance), 2);
 }
 
-/// Up to opset 13 the outputs tell whether it trains. Up to opset 8 the statistics may be of each
-/// element rather than of each channel.
+/// Up to opset 13 its outputs show if it trains. Up to opset 8 statistics may be per element
+/// instead of per channel.
 void batch_normalization(Node& node) {
   const auto epsilon = node.real("epsilon", default_epsilon);
   if (node.integer("training_mode", 0) != 0) return normalize_batch(node, epsilon);
@@ -59,7 +59,7 @@ void batch_normalization(Node& node) {
       node.builder.batch_normalization(node.operand(0), node.operand(3), node.operand(4), options));
 }
 
-/// A vector with an entry a channel, shaped to be broadcast over an input of `rank`.
+/// A vector with one entry for each channel, reshaped to broadcast over an input of `rank`.
 Term per_channel(Node& node, std::size_t i, std::size_t rank) {
   const auto vector = node.operand(i);
   Shape shape(rank, 1);
@@ -119,8 +119,8 @@ void layer_normalization(Node& node) {
   node.set(result);
 }
 
-/// By the mean square alone. In float32, as ONNX has it by default: the squares of float16 soon
-/// leave its range.
+/// By the mean square alone, in float32 as is ONNX's default: squares easily exceed float16's
+/// range.
 Term by_mean_square(const Term& input, std::uint32_t first, double epsilon, bool in_float32) {
   std::vector<std::uint32_t> axes(input.rank() - first);
   std::iota(axes.begin(), axes.end(), first);
@@ -138,7 +138,7 @@ void rms_normalization(Node& node) {
   node.set((scaled * term(node, 1)).operand());
 }
 
-/// Along the last axis, with a scale and perhaps a bias in the inputs from `scale` on.
+/// Along the last axis. Input `scale` has the scale, the next one the optional bias.
 Term by_moments(Node& node, const Term& x, std::size_t scale, double epsilon) {
   if (x.rank() == 0) malformed("a scalar has no axis");
   auto options = node.options<LayerNormalizationOptions>();
@@ -151,8 +151,8 @@ Term by_moments(Node& node, const Term& x, std::size_t scale, double epsilon) {
 
 constexpr double skip_epsilon = 1e-12F;
 
-/// Of the sum of input, skip and bias, which is the last output, too.
-/// input, skip, gamma, beta? (not if simplified), bias?
+/// Normalises the sum of input, skip and bias, which is also the last output. input, skip, gamma,
+/// beta? (not if simplified), bias?
 template <bool simplified>
 void skip_normalization(Node& node) {
   node.refuse_output(1, "mean");
@@ -219,7 +219,7 @@ void local_response(Node& node) {
   const auto channels = x.shape()[1];
   const auto before = std::min((size - 1) / 2, channels);
   const auto after = std::min(size - 1 - (size - 1) / 2, channels);
-  // The squares of the window's channels are a mean over a window in height, of channels as rows.
+  // With channels as rows, the sum over the window's channels is a mean over a window in height.
   std::uint64_t rest = 1;
   for (std::size_t d = 2; d < x.rank(); ++d) rest *= x.shape()[d];
   const auto squares = (x * x)

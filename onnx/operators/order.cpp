@@ -9,7 +9,7 @@ namespace polychron::onnx::detail {
 
 namespace {
 
-/// The triangle of the last two dimensions, the rest 0.
+/// Keeps a triangle of the last two dimensions; the rest is 0.
 void trilu(Node& node) {
   const auto& shape = node.shape(0);
   if (shape.size() < 2) malformed("a tensor of shape " + to_string(shape));
@@ -51,7 +51,7 @@ void cumulative_sum(Node& node) {
   node.set(node.builder.cumulative_sum(x.operand(), axis, options));
 }
 
-/// The first elements of each sequence, in reverse: all rows are gathered anew.
+/// Reverses the first elements of each sequence, by gathering all rows.
 void reverse_sequence(Node& node) {
   const auto x = term(node, 0);
   const auto time = node.axis(node.integer("time_axis", 0), x.rank());

@@ -13,8 +13,8 @@ namespace {
 using Pool = Operand (GraphBuilder::*)(const Operand&, const Pool2dOptions&);
 using Reduce = Operand (GraphBuilder::*)(const Operand&, const ReduceOptions&);
 
-/// ONNX's output size. With ceil_mode a last window that would begin in the padding at the end is
-/// dropped, which WebNN's rounding does not do: the sizes are given explicitly.
+/// ONNX's output size. With ceil_mode ONNX drops a last window that would begin in the padding at
+/// the end. WebNN's rounding keeps it, so the sizes are given explicitly.
 std::uint64_t output_size(const Window& window, std::size_t d, bool ceil_mode) {
   const auto padded = window.input[d] + window.pads_begin[d] + window.pads_end[d];
   if (window.extent(d) > padded) malformed("the window is larger than the padded input");
@@ -38,8 +38,8 @@ Pool2dOptions pool_options(Node& node, const Window& window) {
   return options;
 }
 
-/// Pools of three dimensions are pools of planes, and then of the planes: a mean of means, for each
-/// is over as many elements as its neighbours along the other axis.
+/// Pools over three dimensions by pooling each plane, and then across planes. The mean of means is
+/// right, because all windows have the same number of elements.
 Term pool_planes(const Term& x, const Pool2dOptions& plane, const Pool2dOptions& depth, Pool pool) {
   auto& builder = x.node().builder;
   const auto s = x.shape();
@@ -61,7 +61,7 @@ void deep_pool(Node& node, Pool pool, bool with_padding) {
   const auto [plane, depth] = read_deep_window(node, {});
   auto plane_options = pool_options(node, plane);
   auto depth_options = pool_options(node, depth);
-  // The planes' positions, of which there will be as many as the planes have elements.
+  // The depth pool sees each plane as a row of all its elements.
   if (depth_options.output_sizes && plane_options.output_sizes)
     (*depth_options.output_sizes)[1] =
         (*plane_options.output_sizes)[0] * (*plane_options.output_sizes)[1];
@@ -74,16 +74,16 @@ void deep_pool(Node& node, Pool pool, bool with_padding) {
   node.set(pool_planes(x, plane_options, depth_options, pool).operand());
 }
 
-/// Where in each window its largest element is, first of several. All the windows' elements are
-/// laid side by side, so it is for small windows.
+/// The position of the largest element in each window, the first of several. It lays out the
+/// elements of all windows, so it suits only small windows.
 Term largest_positions(Node& node, const Window& window, const Term& pooled) {
   const auto x = lifted(node, term(node, 0)).cast(DataType::float32);
   const auto elements = window.kernel[0] * window.kernel[1];
   if (elements > 1024 || elements * count(pooled.shape()) > (1U << 26))
-    unsupported("output 'Indices' of windows of so many elements");
+    unsupported("output 'Indices' of windows with too many elements");
   const auto u32 = [](std::uint64_t n) { return static_cast<std::uint32_t>(n); };
   const auto out = pooled.shape();
-  // Enough padding for every window: WebNN's pool may end before it.
+  // Enough padding for every window; WebNN's pool may end earlier.
   auto wide = x;
   for (std::uint32_t d = 0; d < 2; ++d) {
     const auto end = (out[2 + d] - 1) * window.strides[d] + window.extent(d);
@@ -100,7 +100,7 @@ Term largest_positions(Node& node, const Window& window, const Term& pooled) {
       part = part.slice(2 + d, u32(offset[d]),
                         u32(offset[d] + (out[2 + d] - 1) * window.strides[d] + 1),
                         u32(window.strides[d]));
-    // The place of this offset: row x width + column, or transposed, of the unpadded input.
+    // The position of this offset in the unpadded input: row x width + column, or transposed.
     const auto row =
         iota(node, DataType::int64, 4, 2, out[2]) * static_cast<double>(window.strides[0]) +
         (static_cast<double>(offset[0]) - static_cast<double>(window.pads_begin[0]));
@@ -137,7 +137,7 @@ void max_pool(Node& node) {
              ElementType::int64);
 }
 
-/// WebNN averages over what is not padding. To count the padding it is made part of the input.
+/// WebNN averages without the padding. To count it, make the padding part of the input.
 void average_pool(Node& node) {
   const bool with_padding = node.integer("count_include_pad", 0) != 0;
   if (node.rank(0) == 5) return deep_pool(node, &GraphBuilder::average_pool2d, with_padding);

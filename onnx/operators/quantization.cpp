@@ -1,4 +1,4 @@
-// Quantized tensors: QuantizeLinear and its kin, and products in integers.
+// Quantized tensors: QuantizeLinear and related operators, and products of integers.
 //
 // Products of 8-bit integers are calculated in float32, exactly, in parts (exact_sums.hpp) that are
 // added up in int32.
@@ -25,7 +25,7 @@ Term along(const Term& x, std::size_t rank, std::uint32_t axis) {
 
 // -- steps ----------------------------------------------------------------------------------------
 
-/// Scale or zero point as WebNN wants it: of the input's rank.
+/// Scale or zero point with the input's rank, as WebNN requires.
 Term of_rank(const Term& x, std::size_t rank, std::uint32_t axis) {
   if (x.rank() > 1) return x;
   Shape shape(rank, 1);
@@ -41,7 +41,7 @@ Term zero_point(const Term& scale, const std::optional<Term>& zero, std::uint32_
   return none.expand(scale.shape());
 }
 
-/// What a quantized type holds, if QuantizeLinear makes it of numbers that WebNN has.
+/// The range of a quantized type, for types that QuantizeLinear can make from WebNN's numbers.
 struct Range {
   double least, most;
 };
@@ -64,8 +64,8 @@ std::optional<Range> range_of(ElementType type) {
   }
 }
 
-/// The type that the division is made in: the scale's, or, since opset 23, one that the node names.
-/// Types that differ meet in float32.
+/// The type of the division: the scale's, or since opset 23 one that the node names. If types
+/// differ, it is float32.
 DataType precision_of(const Node& node, const Term& x, const Term& scale) {
   if (const auto named = node.integer("precision", 0)) {
     const auto type = static_cast<ElementType>(named);
@@ -78,8 +78,8 @@ DataType precision_of(const Node& node, const Term& x, const Term& scale) {
 
 }  // namespace
 
-// WebNN's own operator, for its division is one: another by a constant may become a product with
-// the reciprocal, which moves what lies in the middle of two steps.
+// Uses WebNN's own operator, which divides exactly. A plain division by a constant may become a
+// product with the reciprocal, which changes values in the middle between two steps.
 Term quantized(Term x, Term scale, const std::optional<Term>& zero, std::uint32_t axis,
                ElementType type) {
   const auto range = range_of(type);
@@ -115,13 +115,13 @@ DynamicSteps dynamic_steps(const Term& x) {
 
 namespace {
 
-/// The axis of a node's scale, and the elements that are missing in the last block along it.
+/// The axis of a node's scale, and the number of elements missing in its last block.
 struct Steps {
   std::uint32_t axis = 0;
   std::uint32_t missing = 0;
 };
 
-/// Checks the scale's shape: WebNN would take any that divides the input's for blocks.
+/// Checks the scale's shape: WebNN would accept any block shape that divides the input's.
 Steps read_steps(const Node& node) {
   const auto& shape = node.shape(0);
   const auto& scale = node.shape(1);
@@ -130,10 +130,10 @@ Steps read_steps(const Node& node) {
   if (shape.empty()) malformed("a scale of shape " + to_string(scale) + " for a scalar");
   if (shape.size() > 1) steps.axis = node.axis(node.integer("axis", 1), shape.size());
   const auto length = shape[steps.axis];
-  if (length == 0) unsupported("an empty input, which WebNN has not");
+  if (length == 0) unsupported("an empty input, which WebNN does not have");
   const auto block = node.integer("block_size", 0);
   if (block < 0) malformed("attribute 'block_size' is " + std::to_string(block));
-  // A block that is longer than the axis is all of it.
+  // A block that is longer than the axis covers all of it.
   const std::uint64_t size =
       block == 0 ? 1 : std::min<std::uint64_t>(static_cast<std::uint64_t>(block), length);
   const auto blocks = (length + (size - 1)) / size;
@@ -170,7 +170,7 @@ void dequantize(Node& node) {
   auto result = x.with(node.builder.dequantize_linear(input.operand(), scale.operand(),
                                                       zero.operand(), node.options()));
   if (steps.missing > 0) result = result.slice(steps.axis, 0, length);
-  // Since opset 23 the result may be of another type than the scale.
+  // Since opset 23 the result may have another type than the scale.
   auto type = node.type(1);
   if (const auto named = node.integer("output_dtype", 0)) {
     const auto wanted = static_cast<ElementType>(named);
@@ -211,7 +211,7 @@ std::optional<Term> matrix_zero(Node& node, std::size_t i, bool rows) {
   return zero ? std::optional(for_matrix(*zero, rows)) : std::nullopt;
 }
 
-/// The product of integers that float32 holds, in int32.
+/// The int32 product of integers held in float32.
 Term integer_product(const Term& a, const Term& b, const std::vector<std::uint32_t>& parts) {
   std::optional<Term> sum;
   std::uint32_t begin = 0;
@@ -229,8 +229,8 @@ Term integer_product(const Term& a, const Term& b, const std::vector<std::uint32
 }  // namespace
 
 Term matrix_product(Term left, Term right, const std::vector<std::uint32_t>& parts) {
-  if (left.rank() == 0 || right.rank() == 0) malformed("a scalar is no matrix");
-  // Vectors take part as matrices of one row or column, which the result then loses.
+  if (left.rank() == 0 || right.rank() == 0) malformed("a scalar is not a matrix");
+  // A vector counts as a matrix of one row or column, which the result drops.
   const bool row = left.rank() == 1, column = right.rank() == 1;
   if (row) left = left.unsqueeze(0);
   if (column) right = right.unsqueeze(1);
@@ -262,8 +262,8 @@ void matmul_integer(Node& node) {
   node.set(matrix_product(node, 0, 2, 1, 3).operand(), 0, ElementType::int32);
 }
 
-/// The result times the scales, in the steps of the output. What is above 2^24 is rounded as it
-/// becomes float32, as in other runtimes.
+/// The product times the scales, quantized for the output. Values above 2^24 are rounded to
+/// float32, as in other runtimes.
 void finish(Node& node, const Term& product, const Term& scale, std::size_t out_scale) {
   const auto real = product.cast(DataType::float32) * scale;
   const auto type = node.type(out_scale + 1);
@@ -286,8 +286,8 @@ Term channels_of(const Term& x, std::uint32_t groups, std::uint32_t begin, std::
       .reshape({s[0], groups * (end - begin), s[2], s[3]});
 }
 
-/// Calls f(part) with filters whose windows have few elements that are not 0, and whose sum is
-/// `filter`.
+/// Splits `filter` into a sum of filters with few nonzero elements in each window, and calls
+/// f(part) for each.
 template <class F>
 void each_window_part(const Term& filter, F&& f) {
   const auto height = filter.shape()[2], width = filter.shape()[3];
@@ -303,7 +303,7 @@ void each_window_part(const Term& filter, F&& f) {
     }
 }
 
-/// The convolution of integers that float32 holds, in int32: by input channels, few at a time.
+/// The int32 convolution of integers held in float32, by a few input channels at a time.
 Term integer_convolution(Node& node, std::size_t x, std::size_t x_zero, std::size_t w,
                          std::size_t w_zero) {
   auto zero = optional_term(node, w_zero);
@@ -323,12 +323,12 @@ Term integer_convolution(Node& node, std::size_t x, std::size_t x_zero, std::siz
     malformed("an input of shape " + to_string(node.shape(x)) + " for a filter of shape " +
               to_string(node.shape(w)) + " and " + std::to_string(options.groups) + " groups");
   const auto area = std::uint64_t{filter.shape()[2]} * filter.shape()[3];
-  // Windows of more than 256 elements are cut, too, where their weights are not known to be small.
+  // Also split windows of more than 256 elements, unless their weights are known to be small.
   const auto step = area > exact_terms ? 1 : static_cast<std::uint32_t>(exact_terms / area);
   auto parts = equal_parts(channels, step);
   bool whole_windows = area <= exact_terms;
   if (const auto sizes = known_sizes(node, w, w_zero, true); !sizes.empty()) {
-    std::vector<std::int64_t> sums(sizes.size() / area, 0);  // of a filter's window of a channel
+    std::vector<std::int64_t> sums(sizes.size() / area, 0);  // of one channel of a filter's window
     for (std::size_t i = 0; i < sizes.size(); ++i) sums[i / area] += sizes[i];
     if (std::ranges::max(sums) * largest_difference <= exact_sum) {
       whole_windows = true;

@@ -11,12 +11,12 @@ namespace polychron::onnx::detail {
 
 namespace {
 
-/// The value, its scale and its zero point in the inputs from `i` on.
+/// The real value of three inputs from `i` on: value, scale and zero point.
 Term real_input(Node& node, std::size_t i) {
   return dequantized(term(node, i), term(node, i + 1), optional_term(node, i + 2));
 }
 
-/// In the steps that the inputs from `scale` on tell, of the first operand's type.
+/// Quantizes with the scale and zero point from input `scale` on, to the first operand's type.
 void set_quantized(Node& node, const Term& x, std::size_t scale, std::size_t operand = 0) {
   const auto type = node.type(operand);
   node.set(quantized(x, term(node, scale), optional_term(node, scale + 1), 0, type).operand(), 0,
@@ -40,7 +40,7 @@ void qlinear_leaky_relu(Node& node) {
   set_quantized(node, x.with(node.builder.leaky_relu(x.operand(), options)), 3);
 }
 
-/// Channels stand behind the batch, or last.
+/// Channels are the second dimension, or the last.
 void qlinear_global_average(Node& node) {
   const auto x = real_input(node, 0);
   const auto rank = static_cast<std::uint32_t>(x.rank());
@@ -51,7 +51,7 @@ void qlinear_global_average(Node& node) {
   set_quantized(node, x.mean(axes, true), 3);
 }
 
-/// scale, zero point; then each part with its own.
+/// Inputs: scale, zero point; then each part with its own scale and zero point.
 void qlinear_concat(Node& node) {
   if (node.input_count() < 5 || node.input_count() % 3 != 2)
     malformed(std::to_string(node.input_count()) + " inputs");
@@ -84,7 +84,7 @@ void qgemm(Node& node) {
   node.set(real.operand(), 0, ElementType::float32);
 }
 
-/// The product of a's steps and b's, times both scales, and with a bias.
+/// The product of a and b, times both scales, plus a bias.
 void set_real(Node& node, const Term& a, const Term& a_scale, std::size_t b_input,
               std::size_t b_scale, std::size_t b_zero, std::size_t bias) {
   auto zero = optional_term(node, b_zero);
@@ -132,8 +132,8 @@ Term unpacked(Node& node, std::size_t input, std::uint32_t bits, const Shape& sh
   return {node, node.constant_of(bytes_of(*packed, bits, shape))};
 }
 
-/// A, B, scales, zero_points?, g_idx?, bias?: the columns of B stand in rows, in blocks that have a
-/// scale and a zero point each.
+/// A, B, scales, zero_points?, g_idx?, bias?: B is stored by columns, in blocks with one scale and
+/// one zero point each.
 void matmul_blocks(Node& node) {
   if (node.has_input(4)) unsupported("input 'g_idx'");
   const auto whole = [&](const char* name) {

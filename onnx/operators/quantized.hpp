@@ -1,4 +1,4 @@
-// Arithmetic on quantized tensors: what the operators of several domains have in common.
+// Arithmetic on quantized tensors, for the operators of several domains.
 #pragma once
 
 #include <optional>
@@ -12,13 +12,14 @@ inline std::optional<Term> optional_term(Node& node, std::size_t i) {
   return term(node, i);
 }
 
-/// round(x / scale) + zero point, kept within `type`. Throws for a type that has no such steps.
+/// round(x / scale) + zero point, clamped to the range of `type`. Throws for a type that cannot be
+/// quantized to.
 Term quantized(Term x, Term scale, const std::optional<Term>& zero, std::uint32_t axis,
                ElementType type);
-/// (x - zero point) * scale, which are one for all of x.
+/// (x - zero point) * scale, with one scale and zero point for all of x.
 Term dequantized(const Term& x, const Term& scale, const std::optional<Term>& zero);
 
-/// A tensor in uint8, with the steps that its range asks for: 0 is always one of them.
+/// A tensor in uint8, with scale and zero point from its range; 0 is always exact.
 struct DynamicSteps {
   Term values, scale, zero;
 };
@@ -28,9 +29,8 @@ DynamicSteps dynamic_steps(const Term& x);
 Term difference(const Term& x, const std::optional<Term>& zero);
 /// Scales or zero points of the rows of a first, or the columns of a second matrix.
 Term for_matrix(const Term& steps, bool rows);
-/// The product of integers that float32 holds, in int32: exact. Vectors take part as matrices.
-/// `parts` are the ends of the stretches of the inner dimension whose sums are exact in float32; if
-/// empty, stretches of 256.
+/// The exact int32 product of integers held in float32. Vectors count as matrices. `parts` are the
+/// ends of stretches of the inner dimension whose sums are exact in float32; if empty, of 256 each.
 Term matrix_product(Term left, Term right, const std::vector<std::uint32_t>& parts = {});
 
 }  // namespace polychron::onnx::detail

@@ -1,5 +1,5 @@
-// RNN, GRU and LSTM: as WebNN's networks where these can say it, else unrolled, a few operators a
-// step.
+// RNN, GRU and LSTM: as WebNN's networks where possible, otherwise unrolled, with a few operators
+// for each step.
 //
 // Dimensions: X [steps, batch, input], W [directions, gates x hidden, input], R likewise with
 // hidden, B [directions, 2 x gates x hidden]. With layout 1 the batch comes first.
@@ -21,7 +21,7 @@ Activation activation(const Node& node, std::size_t i, const std::vector<std::st
   if (names.empty()) names = defaults;
   const auto alphas = node.real_list("activation_alpha").value_or(std::vector<double>{});
   const auto betas = node.real_list("activation_beta").value_or(std::vector<double>{});
-  // The lists have an entry for each function that takes one.
+  // The lists have one entry for each function that takes the parameter.
   const auto before = [&](const std::set<std::string>& takers) {
     std::size_t entries = 0;
     for (std::size_t k = 0; k < i; ++k) entries += takers.count(names[k % names.size()]);
@@ -114,7 +114,7 @@ State lstm_step(const Cell& cell, const Term& x, const State& state) {
   return {o * cell.functions[2](c), c};
 }
 
-/// What a kind of network has.
+/// The properties of a kind of network.
 struct Kind {
   Step step;
   std::uint32_t gates;
@@ -139,7 +139,7 @@ Cell read_cell(Node& node, const Kind& kind, std::uint32_t direction, std::uint3
   return cell;
 }
 
-/// Steps beyond a sequence's length leave the state alone and have an output of 0.
+/// Steps beyond a sequence's length keep the state, and their output is 0.
 struct Lengths {
   std::optional<Term> lengths;  ///< [batch, 1]
 
@@ -169,7 +169,7 @@ std::pair<std::vector<Term>, State> walk(const Kind& kind, const Cell& cell, con
   for (std::uint32_t s = 0; s < steps; ++s) {
     const auto at = backwards ? steps - 1 - s : s;
     const auto input = products.slice(0, at * batch, (at + 1) * batch);
-    // Backwards, a shorter sequence begins at its own end: until then the state does not move.
+    // Backwards, a shorter sequence begins at its own end: until then the state stays unchanged.
     state = lengths.kept(kind.step(cell, input, state), state, at);
     outputs[at] = lengths.shown(state.h, at);
   }
@@ -187,8 +187,8 @@ Term initial(Node& node, std::size_t i, std::uint32_t direction, const Shape& sh
   return state;
 }
 
-/// WebNN's activations for all functions of a network, which its directions share; none if it has
-/// not got one of them.
+/// WebNN's activations for all functions of a network, which its directions must share; nullopt if
+/// WebNN lacks one of them.
 std::optional<std::vector<RecurrentNetworkActivation>> shared_activations(
     const Node& node, const Kind& kind, std::uint32_t directions) {
   auto names = node.text_list("activations");
@@ -208,8 +208,8 @@ std::optional<std::vector<RecurrentNetworkActivation>> shared_activations(
   return list;
 }
 
-/// As one of WebNN's networks; false if these cannot say it: they have no lengths of sequences, no
-/// clipping, no coupled gates, and their output gate peeps at the cell before the step.
+/// Adds one of WebNN's networks; false if that is not possible. WebNN has no sequence lengths, no
+/// clipping and no coupled gates, and its output gate uses the cell state before the step.
 bool direct(Node& node, const Kind& kind) {
   if (kind.gates == 1 || node.integer("layout", 0) != 0 || node.has_attribute("clip") ||
       node.has_input(4) || node.has_input(7) || node.integer("input_forget", 0) != 0)
@@ -219,7 +219,7 @@ bool direct(Node& node, const Kind& kind) {
   const auto hidden = node.shape(2)[2];
   const auto text = node.text("direction", "forward");
   if ((text == "bidirectional" ? 2U : 1U) != directions || node.shape(1)[1] != kind.gates * hidden)
-    return false;  // told by whoever unrolls it
+    return false;  // the unrolled form reports the error
   const auto activations = shared_activations(node, kind, directions);
   if (!activations) return false;
   const auto steps = node.shape(0)[0];

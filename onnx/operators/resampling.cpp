@@ -1,8 +1,9 @@
 // Resize, and Upsample, its predecessor up to opset 9.
 //
-// ONNX has many ways to map an output coordinate to the input, WebNN's resample2d has one. So the
-// map is worked out for each axis: where it is WebNN's, resample2d does it; any other nearest map
-// is a gather along its axis, any other linear or cubic map a product with a matrix of weights.
+// ONNX has many ways to map an output coordinate to the input; WebNN's resample2d has one. The
+// importer computes the map of each axis. If it is WebNN's, it uses resample2d; any other nearest
+// map becomes a gather along its axis, any other linear or cubic map a product with a matrix of
+// weights.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -21,7 +22,7 @@ namespace {
 using Axis = ResampledAxis;
 using Rules = ResamplingRules;
 
-/// An axis is walked through, position by position: what becomes of it is checked later only.
+/// Bounds the axis, because the import loops over its positions before later checks.
 void check_places(Node& node, const Axis& axis) {
   if (axis.output > max_calculated * 256)
     unsupported("resampling to an axis of " + std::to_string(axis.output) +
@@ -74,7 +75,7 @@ Operand interpolate_axis(Node& node, const Operand& input, const Rules& rules, c
                   shape);
 }
 
-/// What lies outside of the input has a value of its own.
+/// Positions outside of the input get the extrapolation value.
 Term extrapolated(Term x, const Rules& rules, const std::vector<Axis>& axes) {
   if (rules.coordinates != Coordinates::tf_crop_and_resize) return x;
   for (std::uint32_t d = 0; d < axes.size(); ++d) {
@@ -108,7 +109,7 @@ void resample(Node& node, const Rules& rules, const std::vector<Axis>& axes) {
   if (changed.empty()) return node.forward(0);
   const bool four = axes.size() == 4 && plain.size() == changed.size() && plain.size() <= 2;
   if (four) {
-    // resample2d takes two adjacent axes: the one that does not change is given with its own size.
+    // resample2d takes two adjacent axes: an unchanged one gets its own size.
     if (plain.size() == 1) plain.push_back(plain[0] == 3 ? 2 : plain[0] + 1);
     std::sort(plain.begin(), plain.end());
     if (plain[1] == plain[0] + 1) {
@@ -129,7 +130,7 @@ void resample(Node& node, const Rules& rules, const std::vector<Axis>& axes) {
 
 std::vector<Axis> scaled_axes(const Shape& shape, const std::vector<std::uint32_t>& chosen,
                               const std::vector<double>& scales) {
-  if (scales.size() != chosen.size()) malformed("there is not one scale an axis");
+  if (scales.size() != chosen.size()) malformed("expected one scale for each axis");
   std::vector<Axis> axes;
   for (const auto length : shape) axes.push_back({length, length, 1});
   for (std::size_t i = 0; i < scales.size(); ++i) {
@@ -147,7 +148,7 @@ std::vector<Axis> scaled_axes(const Shape& shape, const std::vector<std::uint32_
 std::vector<Axis> sized_axes(const Node& node, const Shape& shape,
                              const std::vector<std::uint32_t>& chosen,
                              const std::vector<std::int64_t>& sizes) {
-  if (sizes.size() != chosen.size()) malformed("there is not one size an axis");
+  if (sizes.size() != chosen.size()) malformed("expected one size for each axis");
   std::vector<Axis> axes;
   for (const auto length : shape) axes.push_back({length, length, 1});
   const auto outputs = to_shape(sizes);
@@ -208,7 +209,7 @@ T named(const Node& node, const char* attribute, const char* otherwise,
 }
 
 Rules read_rules(const Node& node) {
-  // Opset 10 and Upsample know one map only: asymmetric, rounded down.
+  // Opset 10 and Upsample have only one map: asymmetric, rounded down.
   Rules rules{Coordinates::asymmetric, Rounding::floor, named(node, "mode", "nearest", mode_names)};
   if (node.opset >= 11) {
     rules.coordinates =
@@ -242,10 +243,11 @@ void take_region(const Node& node, const std::vector<std::uint32_t>& chosen,
   const auto* known = node.literal(1);
   if (!known) unknown_value("the region");
   const auto region = reals(*known);
-  if (region.size() != 2 * chosen.size()) malformed("the region has not two entries an axis");
-  // Of the whole, which is 1: whatever comes of it is a place.
+  if (region.size() != 2 * chosen.size())
+    malformed("expected two entries of the region for each axis");
+  // Entries are fractions of the axis; bounded, so that every computed position is valid.
   if (!std::ranges::all_of(region, [](double part) { return std::abs(part) <= 1e9; }))
-    malformed("the region lies nowhere");
+    malformed("the region has entries out of range");
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     axes[chosen[i]].start = region[i];
     axes[chosen[i]].end = region[chosen.size() + i];
@@ -263,7 +265,7 @@ void resize(Node& node) {
     for (std::uint32_t d = 0; d < shape.size(); ++d) chosen.push_back(d);
   }
   for (const auto length : shape)
-    if (length == 0) unsupported("an empty input, which WebNN has not");
+    if (length == 0) unsupported("an empty input, which WebNN does not have");
   if (const auto given = attribute_scales(node))
     return resample(node, rules, scaled_axes(shape, chosen, *given));
   const std::size_t scales = node.opset >= 11 ? 2 : 1;

@@ -10,7 +10,7 @@ namespace {
 using Axis = ResampledAxis;
 using Rules = ResamplingRules;
 
-/// Where output coordinate `i` lies in the input.
+/// The input coordinate of output coordinate `i`.
 double coordinate(const Rules& rules, const Axis& axis, std::uint32_t i) {
   const double x = i;
   const double in = axis.input;
@@ -21,7 +21,7 @@ double coordinate(const Rules& rules, const Axis& axis, std::uint32_t i) {
     case Coordinates::tf_half_pixel_for_nn:
       return (x + 0.5) / axis.scale;
     case Coordinates::align_corners: {
-      // ONNX's own implementation takes the length before it is rounded down.
+      // ONNX's own implementation uses the length before it is rounded down.
       auto length = axis.scale * in;
       if (std::abs(length - std::round(length)) < 1e-4) length = std::round(length);
       return length == 1 || out == 1 ? 0 : x * (in - 1) / (length - 1);
@@ -77,7 +77,7 @@ double kernel(const Rules& rules, double x) {
 std::vector<Tap> taps(const Rules& rules, const Axis& axis, std::uint32_t i) {
   const auto position = coordinate(rules, axis, i);
   const auto low = std::floor(position);
-  // With antialias the kernel is as wide as the elements that become one.
+  // With antialias the kernel is as wide as the elements that merge into one.
   const auto squeeze = rules.antialias ? std::min(1.0, axis.scale) : 1.0;
   const auto reach = rules.mode == Interpolation::linear ? 1.0 : 2.0;
   const auto first = std::floor(-reach / squeeze) + 1;
@@ -114,7 +114,7 @@ bool has_webnn_rules(const Rules& rules, const Axis& axis) {
   if (rules.mode == Interpolation::cubic || rules.antialias || rules.exclude_outside) return false;
   const auto coordinates = rules.coordinates;
   if (coordinates == Coordinates::tf_crop_and_resize) return false;
-  if (axis.input == 1) return true;  // wherever a position is, it is that element
+  if (axis.input == 1) return true;  // every position is the one element
   if (axis.scale != scale_of_sizes(axis)) return false;
   const bool half_pixels = coordinates == Coordinates::half_pixel ||
                            coordinates == Coordinates::half_pixel_symmetric ||

@@ -1,4 +1,4 @@
-// Which elements of an axis a resampled one is made of: ONNX's many ways to map coordinates.
+// The coordinate maps of ONNX's Resize: the input elements for each output element of an axis.
 #pragma once
 
 #include <cstdint>
@@ -44,21 +44,21 @@ struct Tap {
   double weight = 0;
 };
 
-/// The elements of which output element `i` is made, by linear or cubic interpolation.
+/// The input elements and weights of output element `i`, for linear or cubic interpolation.
 std::vector<Tap> taps(const ResamplingRules& rules, const ResampledAxis& axis, std::uint32_t i);
 
-/// The element that output element `i` is, in mode nearest.
+/// The input element of output element `i`, in mode nearest.
 std::uint32_t nearest_index(const ResamplingRules& rules, const ResampledAxis& axis,
                             std::uint32_t i);
 
-/// It lies outside of the input, where tf_crop_and_resize has its extrapolation_value.
+/// True if it is outside of the input, where tf_crop_and_resize uses extrapolation_value.
 bool is_outside(const ResamplingRules& rules, const ResampledAxis& axis, std::uint32_t i);
 
-/// It is mapped as resample2d does by its rules alone: no position has to be looked at. Another may
-/// be, too (is_webnn_map), position by position.
+/// True if the rules alone show that the map is resample2d's, without a check of positions. Other
+/// axes may have that map too: see is_webnn_map().
 bool has_webnn_rules(const ResamplingRules& rules, const ResampledAxis& axis);
 
-/// The axis is mapped as resample2d does, which takes its scale from the sizes.
+/// True if the map is resample2d's, which takes its scale from the sizes.
 bool is_webnn_map(const ResamplingRules& rules, const ResampledAxis& axis);
 
 }  // namespace polychron::onnx::detail

@@ -5,7 +5,7 @@
 
 namespace polychron::onnx::detail {
 
-/// Sets the output to input 0 in another shape; nothing is copied if it is a literal.
+/// Sets the output to input 0 in another shape. A literal is not copied.
 void reshape_to(Node& node, const Shape& shape);
 
 /// Dimensions that a model calculated. Throws if one is negative or too large, or there are too

@@ -1,7 +1,7 @@
-// Pixels at positions that are values: GridSample and RoiAlign.
+// Sampling at positions given by tensors: GridSample and RoiAlign.
 //
-// The image becomes rows of channels, a row a pixel; each pixel that takes part in a result is
-// gathered for all results at once, and weighted.
+// The image becomes rows of channels, one row for each pixel. Each tap gathers its pixels for all
+// results at once, and weights them.
 #include <algorithm>
 #include <array>
 
@@ -25,7 +25,7 @@ Pixels pixels_of(const Term& image) {
           s[3]};
 }
 
-/// The pixels of image `batch` at whole `y` and `x` that lie in it, each [R, P]: [R, P, C].
+/// The pixels [R, P, C] of image `batch` at integers `y` and `x` inside of it, each [R, P].
 Term fetch(const Pixels& pixels, const Term& batch, const Term& y, const Term& x) {
   const auto row = y.cast(DataType::int32) * pixels.width + x.cast(DataType::int32) +
                    batch * (pixels.height * static_cast<double>(pixels.width));
@@ -49,7 +49,7 @@ Term denormalized(const Term& at, std::uint32_t length, bool align_corners) {
   return ((at + 1) * static_cast<double>(length) - 1) * 0.5;
 }
 
-/// A whole position, brought into the image as the padding says.
+/// An integer position, moved into the image as the padding mode says.
 Term inside(const Grid& grid, const Term& at, std::uint32_t length) {
   if (grid.padding != "reflection" || length == 1) return at.clamped(0, length - 1.0);
   const double period = grid.align_corners ? 2.0 * (length - 1) : 2.0 * length;
@@ -62,7 +62,7 @@ struct Tap {
   Term position, weight;
 };
 
-/// The whole positions along one axis that take part, with their weights.
+/// The integer positions along one axis and their weights.
 std::vector<Tap> taps_of(const Grid& grid, const std::string& mode, const Term& at,
                          std::uint32_t length) {
   std::vector<Tap> taps;
@@ -135,7 +135,7 @@ Term samples(const Term& begin, const Term& end, std::uint32_t bins, std::uint32
 }
 
 struct Ends {
-  Term low, high, share, valid;  ///< share of the high one
+  Term low, high, share, valid;  ///< weight of the high one
 };
 
 Ends ends_of(const Term& at, std::uint32_t length) {
@@ -145,7 +145,8 @@ Ends ends_of(const Term& at, std::uint32_t length) {
   return {low, (low + 1).min(length - 1.0), place - low, valid.cast(at.data_type())};
 }
 
-/// How many samples a bin has along an axis: 0 means as many as its pixels, which must be known.
+/// The number of samples of a bin along an axis. 0 means as many as its pixels, which must be
+/// known.
 std::uint32_t sampling_ratio(const Node& node) {
   const auto ratio = node.integer("sampling_ratio", 0);
   if (ratio < 0 || ratio > 64) malformed("attribute 'sampling_ratio' is " + std::to_string(ratio));

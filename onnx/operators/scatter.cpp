@@ -1,10 +1,10 @@
-// Elements picked and put at positions that are tensors: GatherElements, GatherND, ScatterElements,
-// ScatterND, and Scatter, its predecessor.
+// Gather and scatter by tensors of positions: GatherElements, GatherND, ScatterElements, ScatterND,
+// and Scatter, its predecessor.
 //
-// WebNN has these. What it has not, batches of positions, other shapes than the input's beside the
-// axis, and updates that are added up or compared, is said by rows: positions of several dimensions
-// become positions in one, a gather of rows is all it takes, and scattering compares each row's
-// position with those of all updates, of which any number may meet.
+// WebNN has these operators, except batches of positions, shapes that differ from the input's
+// beside the axis, and updates that are added or compared. The importer expresses those by rows: it
+// flattens positions to one dimension, gathers rows, and scatters by comparing each row's position
+// with the positions of all updates, any number of which may coincide.
 #include <array>
 
 #include "onnx/handlers.hpp"
@@ -19,7 +19,7 @@ Term from_front(const Term& at, std::uint32_t length) {
   return (at < 0).choose(at + static_cast<double>(length), at);
 }
 
-/// The positions that elements at `indices` along `axis` have in all of `shape`, flattened.
+/// The flat positions in `shape` of elements at `indices` along `axis`.
 Term flat_elements(const Term& indices, const Shape& shape, std::uint32_t axis) {
   if (indices.rank() != shape.size())
     malformed("indices of shape " + to_string(indices.shape()) + " for " + to_string(shape));
@@ -34,8 +34,8 @@ Term flat_elements(const Term& indices, const Shape& shape, std::uint32_t axis) 
   return flat;
 }
 
-/// Likewise of rows: the last dimension of `indices` has a position for each of the first
-/// dimensions of `shape` after `batch` ones that both share.
+/// The flat positions of rows: the last dimension of `indices` has one position for each of the
+/// first dimensions of `shape` after the `batch` dimensions that both share.
 Term flat_rows(const Term& indices, const Shape& shape, std::uint32_t batch) {
   const auto last = static_cast<std::uint32_t>(indices.rank() - 1);
   const auto depth = indices.shape()[last];
@@ -57,7 +57,7 @@ Term flat_rows(const Term& indices, const Shape& shape, std::uint32_t batch) {
 
 std::uint32_t elements(const Shape& shape) { return static_cast<std::uint32_t>(count(shape)); }
 
-/// Whether elements are picked as WebNN has it: all dimensions but the axis are the same.
+/// True if all dimensions except the axis are equal, as WebNN requires.
 bool same_beside(const Shape& a, const Shape& b, std::uint32_t axis) {
   if (a.size() != b.size()) return false;
   for (std::size_t d = 0; d < a.size(); ++d)
@@ -94,18 +94,16 @@ void gather_nd(Node& node) {
   node.set(x.reshape(shape).gather(flat, 0).operand());
 }
 
-/// `rows` [rows, rest], with `updates` [updates, rest] put at the rows `at` [updates].
+/// Writes `updates` [updates, rest] to the rows `at` [updates] of `rows` [rows, rest].
 Term scatter_rows(const Term& rows, const Term& at, const Term& updates,
                   const std::string& reduction) {
   const auto n = rows.shape()[0];
   const auto u = at.shape()[0];
   const auto rest = rows.shape()[1];
   if (std::uint64_t{n} * u * rest > (1U << 24) && reduction != "none")
-    unsupported(std::to_string(u) + " updates of " + std::to_string(n) +
-                " places: too many to say");
+    unsupported(std::to_string(u) + " updates of " + std::to_string(n) + " places are too many");
   if (std::uint64_t{n} * u > (1U << 26))
-    unsupported(std::to_string(u) + " updates of " + std::to_string(n) +
-                " places: too many to say");
+    unsupported(std::to_string(u) + " updates of " + std::to_string(n) + " places are too many");
   auto& node = rows.node();
   // [rows, updates]
   const auto hit = at.unsqueeze(0) == iota(node, at.data_type(), 2, 0, n);
@@ -176,7 +174,7 @@ void max_unpool(Node& node) {
   }
   if (from.size() < 3) malformed("the attributes do not fit shape " + to_string(from));
   const auto spatial = from.size() - 2;
-  // Numbers below 2^32, so that 64 bits hold what is calculated with them.
+  // Numbers below 2^32, so that 64-bit results do not overflow.
   const auto list = [&](const char* name, std::size_t length, std::int64_t otherwise) {
     return unsigned_list(
         node.integer_list(name).value_or(std::vector<std::int64_t>(length, otherwise)), name);
@@ -185,7 +183,7 @@ void max_unpool(Node& node) {
   const auto strides = list("strides", spatial, 1), pads = list("pads", 2 * spatial, 0);
   if (kernel.size() != spatial || strides.size() != spatial || pads.size() != 2 * spatial)
     malformed("the attributes do not fit shape " + to_string(from));
-  // The indices are those of the pool's own input, whatever shape is asked for.
+  // The indices refer to the pool's own input, whatever output shape is requested.
   Shape pooled(from.begin(), from.end());
   for (std::size_t d = 0; d < spatial; ++d)
     pooled[2 + d] = unsigned_list({(from[2 + d] - std::int64_t{1}) * strides[d] + kernel[d] -

@@ -33,13 +33,13 @@ void arg_extreme(Node& node) {
                             : node.builder.arg_min(x.operand(), axis, options);
     return node.set(at, 0, ElementType::int64);
   }
-  // WebNN's takes the first of several.
+  // WebNN's operator takes the first of several.
   auto result = extreme(x, axis, largest, true);
   if (node.integer("keepdims", 1) == 0) result = result.at(axis, 0);
   node.set(result.operand(), 0, ElementType::int64);
 }
 
-/// Up to opset 12 the dimensions from `axis` on are one.
+/// Up to opset 12 the dimensions from `axis` on count as one.
 void hardmax(Node& node) {
   auto x = term(node, 0);
   const auto shape = x.shape();
@@ -75,8 +75,8 @@ struct Best {
   Term values, positions;
 };
 
-/// Each element's rank follows from its comparison with all others, and says where it goes. Takes
-/// the square of the last axis' length, so it is for short axes.
+/// Comparing each element with all others gives its rank, and so its place. The cost is the square
+/// of the last axis' length, so it suits only short axes.
 Best by_comparison(const Term& x, std::uint32_t k, bool largest) {
   const auto last = static_cast<std::uint32_t>(x.rank() - 1);
   const auto length = x.shape()[last];

@@ -1,4 +1,4 @@
-// Sequences of tensors: lists that exist at import only. Positions must be known.
+// Sequences of tensors: lists that exist only at import. Positions must be known.
 #include <algorithm>
 #include <array>
 
@@ -17,8 +17,8 @@ void set_sequence(Node& node, Sequence sequence) {
   node.set(std::move(tensor), 0);
 }
 
-/// ONNX has no sequences of sequences; made in a loop, one within the other, no stack would end
-/// them.
+/// ONNX has no sequences of sequences. Nested in a loop, their destruction would overflow the
+/// stack.
 void check_element(const Tensor& tensor) {
   if (tensor.sequence) malformed("a sequence in a sequence");
 }
@@ -29,7 +29,7 @@ const Sequence& sequence_of(const Node& node, std::size_t i) {
   return *tensor.sequence;
 }
 
-/// A position among `size` elements, or, to insert, also after the last: from the front.
+/// A position among `size` elements, counted from the front; for an insertion also after the last.
 std::size_t position(const Node& node, std::size_t input, std::size_t size, bool inserts = false) {
   const auto values = node.integers(input);
   if (values.size() != 1) malformed("the position must be a scalar");
@@ -79,7 +79,7 @@ void length(Node& node) {
 
 void concat_from(Node& node) {
   const auto& sequence = sequence_of(node, 0);
-  if (sequence.empty()) unsupported("an empty result, which WebNN has not");
+  if (sequence.empty()) unsupported("an empty result, which WebNN does not have");
   const bool fresh = node.integer("new_axis", 0) != 0;
   const auto rank = shape_of(sequence.front()).size() + (fresh ? 1 : 0);
   const auto axis = node.axis(node.integer("axis", 0), rank);

@@ -1,4 +1,4 @@
-// Operators about shapes: they ask for them, change them, or make tensors of a given one.
+// Operators that read or change shapes, or make tensors of a given shape.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -40,7 +40,7 @@ void size(Node& node) {
   node.set(make_literal(ElementType::int64, {}, std::vector{elements}));
 }
 
-/// 0 copies the input's dimension unless allowzero says that it is meant, -1 is what remains.
+/// 0 copies the input's dimension unless allowzero is set; -1 stands for the remaining size.
 void reshape(Node& node) {
   auto wanted = node.list("shape", 1, 5).value_or(std::vector<std::int64_t>{});
   const auto& from = node.shape(0);
@@ -142,7 +142,7 @@ void range(Node& node) {
 
 void identity(Node& node) { node.forward(0); }
 
-/// Inference only: the input as it is, and a mask of ones. Opset 12 made the mode an input.
+/// Inference only: returns the input, and a mask of ones. Opset 12 made the mode an input.
 void dropout(Node& node) {
   const bool trains = node.opset >= 12 && node.optional_scalar(2).value_or(0) != 0;
   if (trains && node.optional_scalar(1).value_or(0.5) != 0) unsupported("training");
@@ -155,7 +155,7 @@ void dropout(Node& node) {
   node.forward(0);
 }
 
-/// Ones on a diagonal. Without a type it takes after the input.
+/// Ones on a diagonal. Without a type attribute it has the input's type.
 void eye_like(Node& node) {
   const auto& shape = node.shape(0);
   if (shape.size() != 2) malformed("a matrix is expected, not " + to_string(shape));

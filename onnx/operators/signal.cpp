@@ -39,7 +39,7 @@ void hann(Node& node) { cosine_window(node, 0.5, 0.5, 0); }
 void hamming(Node& node) { cosine_window(node, 25.0 / 46, 21.0 / 46, 0); }
 void blackman(Node& node) { cosine_window(node, 0.42, 0.5, 0.08); }
 
-/// What a Fourier transform does, as products with matrices of cosines and sines.
+/// A Fourier transform as products with matrices of cosines and sines.
 struct Transform {
   std::uint32_t length = 1;  ///< of the transform
   std::uint32_t bins = 1;
@@ -50,7 +50,7 @@ struct Transform {
 Term transformed(const Term& x, const Transform& plan) {
   const auto taken = x.shape()[1];
   if (std::uint64_t{taken} * plan.bins > max_calculated * 64)
-    unsupported("a transform of so many points");
+    unsupported("a transform of too many points");
   std::vector<double> cosines, sines;
   const auto unit = plan.inverse ? 1.0 / plan.length : 1.0;
   for (std::uint32_t n = 0; n < taken; ++n)
@@ -115,7 +115,8 @@ void stft(Node& node) {
   const std::int64_t length = x.shape()[1];
   if (size < 1 || size > length) malformed("frames of " + std::to_string(size));
   const auto frames = (length - size) / step + 1;
-  if (frames * size > static_cast<std::int64_t>(max_calculated) * 64) unsupported("so many frames");
+  if (frames * size > static_cast<std::int64_t>(max_calculated) * 64)
+    unsupported("too many frames");
   std::vector<std::int64_t> places;
   for (std::int64_t f = 0; f < frames; ++f)
     for (std::int64_t i = 0; i < size; ++i) places.push_back(f * step + i);
@@ -130,15 +131,16 @@ void stft(Node& node) {
   node.set(y.reshape({batch, f32, plan.bins, 2}).operand());
 }
 
-/// Triangles that are evenly spread on the mel scale, as the specification makes them.
+/// Triangles at equal distances on the mel scale, as in the specification.
 void mel_weight_matrix(Node& node) {
   const auto bins = known_size(node, 0, "a number of bins");
   const auto length = known_size(node, 1, "a length");
   const auto rate = known_size(node, 2, "a sample rate");
   const auto low = node.optional_scalar(3), high = node.optional_scalar(4);
   if (!low || !high) malformed("the edges are missing");
-  // Frequencies as there are: whatever comes of them is a place in a row.
-  if (!(*low >= 0 && *high >= *low && *high <= 1e9)) malformed("the edges are no frequencies");
+  // Plausible frequencies only, so that every computed position is valid.
+  if (!(*low >= 0 && *high >= *low && *high <= 1e9))
+    malformed("the edges are not valid frequencies");
   const auto spectrum = length / 2 + 1;
   if (bins * spectrum > static_cast<std::int64_t>(max_calculated) * 16) unsupported("such a size");
   node.importer.spend_bytes(static_cast<std::uint64_t>(bins * spectrum) * 8);

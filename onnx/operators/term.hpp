@@ -1,4 +1,4 @@
-// Arithmetic on operands: what decompositions are written in.
+// Arithmetic on operands, for writing decompositions.
 #pragma once
 
 #include <cmath>
@@ -8,8 +8,8 @@
 
 namespace polychron::onnx::detail {
 
-/// An operand in a formula. The operators that it adds bear the node's label; numbers become
-/// constants of the operand's type. Lives as long as the call of a handler.
+/// An operand in a formula. Its operators get the node's label; numbers become constants of the
+/// operand's type. Lives for one call of a handler.
 class Term {
  public:
   Term(Node& node, Operand operand) : node_(&node), operand_(std::move(operand)) {}
@@ -20,7 +20,7 @@ class Term {
   DataType data_type() const { return operand_.data_type(); }
   Node& node() const noexcept { return *node_; }
 
-  /// A scalar of this one's type.
+  /// A scalar of this operand's type.
   Term number(double value) const {
     const bool real = data_type() == DataType::float32 || data_type() == DataType::float16;
     const bool whole = value == std::floor(value) && std::abs(value) < 0x1p63;
@@ -81,7 +81,7 @@ class Term {
     if (type == data_type()) return *this;
     return with(builder().cast(operand_, type, node_->options()));
   }
-  /// Where this one, uint8, is not 0: `yes`, else `no`.
+  /// `yes` where this uint8 operand is not 0, else `no`.
   Term choose(const Term& yes, const Term& no) const {
     return with(builder().where(operand_, yes.operand_, no.operand_, node_->options()));
   }
@@ -100,7 +100,7 @@ class Term {
     options.permutation = order;
     return with(builder().transpose(operand_, options));
   }
-  /// Elements begin, begin + step, ... below `end` of an axis.
+  /// The elements begin, begin + step, ... before `end` of an axis.
   Term slice(std::uint32_t axis, std::uint32_t begin, std::uint32_t end,
              std::uint32_t step = 1) const {
     const auto size = shape()[axis];
@@ -115,14 +115,14 @@ class Term {
     options.strides = strides;
     return with(builder().slice(operand_, starts, sizes, options));
   }
-  /// One element of an axis, which goes.
+  /// One element of an axis; the axis is removed.
   Term at(std::uint32_t axis, std::uint32_t i) const {
     const auto one = slice(axis, i, i + 1);
     Shape to = shape();
     to.erase(to.begin() + axis);
     return one.reshape(to);
   }
-  /// Another dimension of 1.
+  /// Inserts a dimension of 1.
   Term unsqueeze(std::uint32_t axis) const {
     if (axis > rank()) malformed("rank " + std::to_string(rank()) + " is too small");
     Shape to = shape();
@@ -186,7 +186,7 @@ Term constant(Node& node, ElementType type, const Shape& shape, const std::vecto
 }
 
 inline Term concat(const std::vector<Term>& parts, std::uint32_t axis) {
-  if (parts.empty()) malformed("there is nothing to put together");
+  if (parts.empty()) malformed("there are no parts to join");
   if (parts.size() == 1) return parts.front();
   std::vector<Operand> operands;
   for (const auto& part : parts) operands.push_back(part.operand());

@@ -1,4 +1,4 @@
-// TfIdfVectorizer of numbers: how often each of a list of n-grams occurs.
+// TfIdfVectorizer of numbers: counts each n-gram of a list.
 #include <algorithm>
 #include <array>
 
@@ -37,8 +37,8 @@ std::vector<Grams> read_grams(const Node& node) {
   return list;
 }
 
-/// How often each gram begins in each row of `x` [rows, columns], with `skip` elements left out
-/// between its own: [rows, grams].
+/// The counts [rows, grams] of each gram in each row of `x` [rows, columns], with `skip` elements
+/// left out between those of the gram.
 Term occurrences(const Term& x, const Grams& grams, std::uint32_t skip) {
   auto& node = x.node();
   const auto reach = (grams.length - 1) * (skip + 1);
@@ -56,8 +56,8 @@ Term occurrences(const Term& x, const Grams& grams, std::uint32_t skip) {
   return all->cast(DataType::float32).sum({1});
 }
 
-/// Grams of each length that is asked for, with each number of skips, are counted; a product with a
-/// matrix puts the counts in their places. The others' places stay 0.
+/// Counts the grams of each requested length and number of skips. A product with a matrix moves the
+/// counts to their places; all other places stay 0.
 void tf_idf(Node& node) {
   auto x = term(node, 0);
   const bool single = x.rank() == 1;
@@ -85,7 +85,7 @@ void tf_idf(Node& node) {
     const bool wanted = grams.length >= node.integer("min_gram_length", 1) &&
                         grams.length <= node.integer("max_gram_length", 1);
     if (!wanted || grams.count == 0) continue;
-    if (std::uint64_t{grams.count} * count(x.shape()) > (1U << 24)) unsupported("so many n-grams");
+    if (std::uint64_t{grams.count} * count(x.shape()) > (1U << 24)) unsupported("too many n-grams");
     std::optional<Term> counts;
     for (std::uint32_t skip = 0; skip <= (grams.length == 1 ? 0 : skips); ++skip) {
       if (std::uint64_t{grams.length - 1} * (std::uint64_t{skip} + 1) >= x.shape()[1]) break;

@@ -1,4 +1,4 @@
-// The optimizers of ai.onnx.preview.training: formulas like any others.
+// The optimizers of ai.onnx.preview.training, as formulas.
 #include <array>
 
 #include "onnx/handlers.hpp"
@@ -8,7 +8,8 @@ namespace polychron::onnx::detail {
 
 namespace {
 
-/// Inputs are the rate, the number of updates so far, and then groups of as many tensors each.
+/// Inputs are the rate, the number of updates so far, and then groups with the same number of
+/// tensors each.
 struct TensorGroups {
   std::size_t size;
 
@@ -41,7 +42,7 @@ Term power(const Term& base, const Term& exponent) {
 
 void adam(Node& node) {
   const TensorGroups groups(node, 4);
-  // The specification's default is 1e-6, its own test data (adam_multiple) are made with 0.01.
+  // The specification's default is 1e-6, but its own test data (adam_multiple) uses 0.01.
   if (!node.has_attribute("epsilon"))
     unsupported("attribute 'epsilon' is missing, and ONNX has two minds about its default");
   const auto alpha = node.real("alpha", 0.9F);

@@ -1,4 +1,4 @@
-// Operators whose results' shapes depend on values: what is known at import is worked out then.
+// Operators whose result shapes depend on values, which must be known at import.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -15,7 +15,7 @@ using Ints = std::vector<std::int64_t>;
 
 const Literal& known_input(const Node& node, std::size_t i) {
   const auto* known = node.calculable_literal(i);
-  if (!known && node.literal(i)) unsupported("so many values of input " + std::to_string(i));
+  if (!known && node.literal(i)) unsupported("too many values of input " + std::to_string(i));
   if (!known) node.want_value(i);
   return *known;
 }
@@ -36,7 +36,7 @@ void non_zero(Node& node) {
   node.set(make_literal(ElementType::int64, {rank, hits}, found));
 }
 
-/// A gather of the positions at which the condition, which must be known, holds.
+/// Gathers the positions where the condition holds. The condition must be known.
 void compress(Node& node) {
   const auto condition = integers(known_input(node, 1));
   auto x = term(node, 0);
@@ -49,7 +49,7 @@ void compress(Node& node) {
   Ints places;
   for (std::size_t i = 0; i < condition.size() && i < x.shape()[axis]; ++i)
     if (condition[i]) places.push_back(static_cast<std::int64_t>(i));
-  if (places.empty()) unsupported("an empty result, which WebNN has not");
+  if (places.empty()) unsupported("an empty result, which WebNN does not have");
   const auto at = constant(node, ElementType::int32, {size32(places.size())}, places);
   node.set(x.gather(at, axis).operand());
 }
@@ -58,7 +58,7 @@ void compress(Node& node) {
 bool before(double a, double b) { return a < b || (std::isnan(b) && !std::isnan(a)); }
 bool before(std::int64_t a, std::int64_t b) { return a < b; }
 
-/// Slices that are alike. Groups are in the order of appearance.
+/// Groups of equal slices, in order of appearance.
 struct Groups {
   Ints first, counts;  ///< of each group: the first slice's number, and how many slices it has
   Ints inverse;        ///< each slice's group
@@ -71,7 +71,7 @@ Groups groups_of(const std::vector<std::vector<T>>& slices) {
     return std::ranges::lexicographical_compare(slices[a], slices[b],
                                                 [](T x, T y) { return before(x, y); });
   };
-  // Equal ones lie side by side then, the first of them in front.
+  // After sorting, equal slices are adjacent, the earliest first.
   std::vector<std::size_t> by_value(slices.size()), leaders(slices.size()), numbers(slices.size());
   std::iota(by_value.begin(), by_value.end(), std::size_t{0});
   std::ranges::stable_sort(by_value, is_less);

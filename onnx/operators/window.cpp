@@ -69,7 +69,7 @@ Numbers read_numbers(const Node& node, const Shape& kernel) {
   const auto given = node.integer_list("kernel_shape");
   if (!given && kernel.empty()) malformed("attribute 'kernel_shape' is missing");
   if (given && !kernel.empty() && *given != filter)
-    malformed("attribute 'kernel_shape' does not tell the filter's size");
+    malformed("attribute 'kernel_shape' differs from the filter's size");
   assign(window.kernel, given ? *given : filter, 1, "kernel_shape");
   if (const auto strides = node.integer_list("strides"))
     assign(window.strides, *strides, 1, "strides");

@@ -1,4 +1,4 @@
-// What convolution and pooling have in common: a window that is moved over one to three dimensions.
+// The window of convolution and pooling, over one to three dimensions.
 #pragma once
 
 #include <array>
@@ -9,10 +9,10 @@
 
 namespace polychron::onnx::detail {
 
-/// WebNN has two spatial dimensions. One dimension becomes the second of two (a height of 1). Of
-/// three, the first (the depth) is left to the operator, which says it by several of two; these
-/// windows hold the other two. Each number is at most 2^31 - 1, so that sums and products of two
-/// fit 64 bits.
+/// WebNN has two spatial dimensions. A single dimension becomes the second of two (with a height of
+/// 1). Of three dimensions, the operator itself handles the first (the depth) by several
+/// two-dimensional operations; the window has the other two. Each number is at most 2^31 - 1, so
+/// that sums and products of two fit 64 bits.
 struct Window {
   using Pair = std::array<std::uint64_t, 2>;
   Pair input{1, 1};
@@ -30,13 +30,13 @@ struct Window {
 
 std::vector<std::uint32_t> to_list(const Window::Pair& pair);
 
-/// Reads kernel_shape, strides, dilations and pads for input 0 of `node`; `kernel` is the size that
-/// the filter has (empty for pooling, where the attribute must tell). auto_pad SAME_UPPER and
-/// SAME_LOWER are worked out for an output of ceil(input / stride).
+/// Reads kernel_shape, strides, dilations and pads for input 0 of `node`; `kernel` is the size of
+/// the filter; it is empty for pooling, which needs the attribute. SAME_UPPER and SAME_LOWER give
+/// an output of ceil(input / stride).
 Window read_window(const Node& node, const Shape& kernel);
 
-/// Of a node with three spatial dimensions: the last two, and the first, as the height of a window
-/// whose width is 1.
+/// The windows of a node with three spatial dimensions: one of the last two, and one of the first,
+/// as the height of a window whose width is 1.
 struct DeepWindow {
   Window plane;
   Window depth;

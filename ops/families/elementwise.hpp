@@ -37,8 +37,9 @@ consteval Row logic(std::string_view name, std::string_view line) {
           .anchor = "api-mlgraphbuilder-logical"};
 }
 
-/// A uint8 of ones and zeros from one operand. The specification's table lets isNaN and isInfinite
-/// have any type, its text floats alone: the table is followed, integers are neither.
+/// A uint8 of ones and zeros from one operand. For isNaN and isInfinite the specification's table
+/// allows any type, its text only floats. This follows the table: integers are neither NaN nor
+/// infinite.
 consteval Row predicate(std::string_view name, std::string_view line, std::string_view call) {
   return {.name = name,
           .line = line,

@@ -1,7 +1,7 @@
 // Indexing: elements and slices picked or replaced by number. Every result is exact.
 //
-// Negative indices count from the end; what is out of range is brought to the nearest bound. Of
-// updates to one place the last counts, in the order of the indices.
+// Negative indices count from the end; indices out of range are clamped to the nearest bound. If
+// several updates hit one element, the last one in the order of the indices wins.
 #pragma once
 
 #include <array>

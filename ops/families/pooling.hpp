@@ -1,4 +1,4 @@
-// Pooling: a number from each window.
+// Pooling: computes one number from each window.
 #pragma once
 
 #include <array>

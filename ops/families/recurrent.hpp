@@ -7,7 +7,7 @@
 
 namespace polychron::ops {
 
-// Tolerances: the public suite's figures are for sums of a few terms.
+// The public suite's tolerances fit only sums of a few terms.
 inline constexpr std::array recurrent_rows{
     Row{.name = "gru",
         .line = "a gated recurrent unit over all steps: the last hidden state; with "

@@ -1,4 +1,4 @@
-// Reductions along axes, and sums along the way.
+// Reductions along axes, and cumulative sums.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ consteval Row reduction(std::string_view name, std::string_view line, std::strin
           .anchor = "api-mlgraphbuilder-reduce"};
 }
 
-/// The place of the smallest or largest number along an axis: of equals the first, and NaN is
+/// The index of the smallest or largest number along an axis: the first of equal ones. NaN is
 /// beyond every number, as in reduceMin and reduceMax.
 consteval Row arg_min_max(std::string_view name, std::string_view line) {
   return {.name = name,
@@ -60,7 +60,7 @@ inline constexpr std::array reduction_rows{
               ulp_per_term(1)),
     reduction("reduceSumSquare", "the sum of the squares; integers wrap around",
               "input: wide -> input", ulp_per_term(2)),
-    // WebNN has no such operator, and no few operators that say it: docs/onnx.md.
+    // WebNN has no such operator, and no short combination of operators computes it: docs/onnx.md.
     Row{.name = "topK",
         .line = "the indices of the k largest or smallest numbers along axis, the best first; of "
                 "equals the first, NaN before all",

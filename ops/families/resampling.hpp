@@ -1,4 +1,4 @@
-// Resampling: pictures of another size.
+// Resampling: changes the size of pictures.
 #pragma once
 
 #include <array>

@@ -6,7 +6,7 @@ namespace polychron::ops {
 
 namespace {
 
-/// A filter taken apart by its layout.
+/// The dimensions of a filter, by its layout.
 struct Filter {
   std::uint32_t output_channels, input_channels, height, width;
 
@@ -106,7 +106,7 @@ std::vector<Shape> conv_transpose2d_shape(const Call& call) {
   if (image.channels != filter.input_channels)
     call.fail("operand 'filter' has " + std::to_string(filter.input_channels) +
               " input channels, expected " + std::to_string(image.channels) + ", the input's");
-  // As the specification has it, the input's channels need not be a multiple of groups here.
+  // As in the specification, the input's channels need not be a multiple of groups here.
   const auto channels = call.expect_dimension(
       std::uint64_t{filter.output_channels} * attributes.groups, "the number of output channels");
   expect_bias(call, channels);

@@ -1,4 +1,4 @@
-// Elements and slices picked or replaced by number.
+// Gather and scatter: elements and slices picked or replaced by index.
 #include "ops/call.hpp"
 #include "ops/shape_rules.hpp"
 
@@ -17,7 +17,7 @@ std::vector<Shape> gather_shape(const Call& call) {
 
 namespace {
 
-/// Operand 1, the indices, has the input's shape but along the axis.
+/// Operand 1, the indices, must have the input's shape except along the axis.
 void expect_indices_along(const Call& call, std::uint32_t axis) {
   Shape expected = call.shape(0);
   const Shape& indices = call.shape(1);
@@ -29,8 +29,8 @@ void expect_indices_along(const Call& call, std::uint32_t axis) {
   call.expect_shape(1, expected);
 }
 
-/// The shape of what indices pick whose last dimension holds coordinates: a slice of the input for
-/// each.
+/// The result's shape for indices whose last dimension holds coordinates: each picks a slice of the
+/// input.
 Shape slices_shape(const Call& call) {
   const Shape& input = call.shape(0);
   const Shape& indices = call.shape(1);
@@ -46,8 +46,8 @@ Shape slices_shape(const Call& call) {
 
 }  // namespace
 
-// The specification's text lets the result have the input's shape; what it describes and its
-// examples have the indices'.
+// The specification's text gives the result the input's shape. Its description and its examples use
+// the indices' shape, and so does this.
 std::vector<Shape> gather_elements_shape(const Call& call) {
   expect_indices_along(call, call.attributes<GatherAttributes>().axis);
   return {call.shape(1)};

@@ -4,8 +4,8 @@
 
 namespace polychron::ops {
 
-// As the public test suite has it, padding counts also when outputSizes is given, and outputSizes
-// need not be below the strides.
+// As in the public test suite, padding counts also when outputSizes is given, and outputSizes need
+// not be less than the strides.
 std::vector<Shape> pool2d_shape(const Call& call) {
   const auto& attributes = call.attributes<Pool2dAttributes>();
   expect_window(call, attributes);

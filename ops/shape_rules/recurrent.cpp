@@ -1,5 +1,5 @@
-// gru, gruCell, lstm and lstmCell. Their operands come in four shapes, which differ in how many
-// vectors of the hidden size they hold; a sequence's have the directions before them.
+// gru, gruCell, lstm and lstmCell. Their operands have four shapes, which differ in the number of
+// vectors of the hidden size. Those of a sequence have the directions as first dimension.
 #include <string>
 
 #include "ops/call.hpp"
@@ -10,11 +10,12 @@ namespace polychron::ops {
 
 namespace {
 
-/// The extents of a network, and where its operands stand.
+/// The extents of a network, and the positions of its operands.
 struct Network {
   const Call& call;
   std::uint32_t gates, hidden_size;
-  Shape leading = {};  ///< of every operand but the input: the directions, or nothing
+  /// First dimensions of all operands except the input: the directions, or none.
+  Shape leading = {};
   std::uint32_t batch = 0, input_size = 0;
 
   Shape shape(std::initializer_list<std::uint32_t> dimensions) const {
@@ -24,7 +25,7 @@ struct Network {
   }
   Shape state() const { return shape({batch, hidden_size}); }
 
-  /// The sizes are checked first: only then can others be calculated from them.
+  /// Checked first, because other sizes are computed from this one.
   void expect_hidden_size() const {
     if (hidden_size == 0) call.fail("hiddenSize is 0, expected a number above 0");
     if (!valid_dimension(std::uint64_t{hidden_size} * 2 * gates))
@@ -39,7 +40,7 @@ struct Network {
   void expect_state(std::size_t index) const {
     if (call.has(index)) call.expect_shape(index, state());
   }
-  /// One vector of the hidden size for each of `count`.
+  /// Expects `count` vectors of the hidden size.
   void expect_vectors(std::size_t index, std::uint32_t count) const {
     if (call.has(index)) call.expect_shape(index, shape({count * hidden_size}));
   }
@@ -76,8 +77,8 @@ Network sequence(const Call& call, std::uint32_t gates, const A& attributes) {
   return network;
 }
 
-/// The last states, `count` of them, and the sequence if it is asked for. The sequence has to be a
-/// possible tensor in any case (webnn #955): backends may hold all of it.
+/// The `count` last states, and the sequence if requested. The sequence must be a valid tensor in
+/// any case (webnn #955), as backends may hold all of it.
 template <class A>
 std::vector<Shape> results(const Network& network, const A& attributes, std::size_t count) {
   std::vector<Shape> shapes(count, network.state());

@@ -1,4 +1,4 @@
-// Reductions, and sums along the way.
+// Reductions and cumulative sums.
 #include <algorithm>
 
 #include "ops/call.hpp"
@@ -21,7 +21,7 @@ std::vector<Shape> reduce_shape(const Call& call) {
   return {result};
 }
 
-// Every index fits: no dimension is beyond the range of int32.
+// Every index fits, as dimensions are in the range of int32.
 std::vector<Shape> arg_min_max_shape(const Call& call) {
   const auto& [axis, keep_dimensions, type] = call.attributes<ArgMinMaxAttributes>();
   Shape result = call.shape(0);

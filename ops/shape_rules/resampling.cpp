@@ -27,7 +27,7 @@ std::vector<Shape> resample2d_shape(const Call& call) {
       continue;
     }
     const double scaled = std::floor(size * static_cast<double>(attributes.scales[i]));
-    // Whatever is beyond 32 bits is too large; the cast of a double has to stay in range.
+    // Any size beyond 32 bits is too large; the minimum keeps the cast of the double in range.
     size = call.expect_dimension(static_cast<std::uint64_t>(std::min(scaled, 0x1p32)),
                                  "a dimension of the result");
   }

@@ -1,7 +1,7 @@
-// Windows that move over pictures: what convolution and pooling have in common.
+// Windows that move over pictures, for convolution and pooling.
 //
-// Sizes are calculated in 64 bits: every product of two 32-bit numbers fits, and sums that might
-// not are compared before they are made.
+// Sizes are computed in 64 bits: every product of two 32-bit numbers fits, and sums that might
+// overflow are compared first.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace polychron::ops {
 
 using Sizes = std::vector<std::uint32_t>;
 
-/// An input of rank 4, taken apart by its layout.
+/// The dimensions of an input of rank 4, by its layout.
 struct Image {
   std::uint32_t batches, channels, height, width;
 
@@ -46,7 +46,7 @@ void expect_window(const Call& call, const A& attributes) {
   call.expect_positive(attributes.dilations, "dilations");
 }
 
-/// How far a window of `size` reaches when it is dilated.
+/// The extent of a dilated window of `size`.
 inline std::uint64_t effective_size(std::uint32_t size, std::uint32_t dilation) {
   return (std::uint64_t{size} - 1) * dilation + 1;
 }
@@ -55,7 +55,7 @@ inline std::uint64_t both_paddings(const Sizes& padding, std::size_t axis) {
   return std::uint64_t{padding[axis * 2]} + padding[axis * 2 + 1];
 }
 
-/// How many places a window has along an axis beyond the first, times the stride.
+/// The number of window positions along an axis after the first, times the stride.
 template <class A>
 std::uint64_t window_range(const Call& call, const A& attributes, std::uint32_t input,
                            std::uint32_t window, std::size_t axis) {

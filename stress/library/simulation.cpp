@@ -55,7 +55,7 @@ struct Simulation::State {
       } catch (const std::exception& error) {
         state_.fail(what + ": " + error.what(), is_another_worlds(error));
       } catch (...) {
-        state_.fail(what + " threw what is no std::exception", false);
+        state_.fail(what + " threw something that is not a std::exception", false);
       }
       around.pop_back();
     }
@@ -103,8 +103,8 @@ struct Simulation::State {
   std::deque<Steps> clients;
   std::vector<std::string> trace;
   std::vector<std::string> under_way;  ///< steps, the innermost last
-  std::optional<std::string> failed;  ///< the first exception of a client
-  bool strange = false;               ///< the schedule is of another scenario
+  std::optional<std::string> failed;   ///< the first exception of a client
+  bool strange = false;                ///< the schedule is of another scenario
 };
 
 Runtime& Simulation::runtime() { return state_.world.runtime(); }
@@ -230,7 +230,7 @@ SearchReport search(const Scenario& scenario, const SearchOptions& options) {
 
 std::optional<SearchFinding> replay(const Scenario& scenario, const std::string& token) {
   if (token.empty() || (token.front() != 's' && token.front() != 't'))
-    throw Error(ErrorKind::bad_data, "this is no replay token");
+    throw Error(ErrorKind::bad_data, "this is not a replay token");
   ReplayStrategy strategy(schedule_from_string(token.substr(1)));
   RunRecording recording;
   auto found = run(scenario, strategy, token.front() == 's', &recording);

@@ -102,6 +102,7 @@ BOOST_AUTO_TEST_CASE(constants_go_one_by_one) {
     auto x = maker.input({4, size});
     for (std::uint32_t i = 0; i < count; ++i) {
       auto* const memory = new std::byte[bytes]();
+      memory[0] = static_cast<std::byte>(i);  // constants that are alike are kept once
       auto buffer = Buffer::adopt(memory, bytes, [&](std::byte* gone, std::size_t) {
         held.push_back(heap());
         delete[] gone;

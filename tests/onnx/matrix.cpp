@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(products_that_do_not_fit) {
   cannot(Model().node("MatMul", {"a", "b"}, {"y"}), {{"a", noise({2, 3})}, {"b", noise({2, 3})}},
          ErrorKind::not_supported, "operator 'MatMul' (node 'the_MatMul', opset 13)");
   cannot(Model().node("MatMul", {"a", "b"}, {"y"}), {{"a", noise({})}, {"b", noise({2, 3})}},
-         ErrorKind::bad_data, "a scalar is no matrix");
+         ErrorKind::bad_data, "a scalar is not a matrix");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

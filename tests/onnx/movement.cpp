@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(tiles) {
   check(model({2, 1}), {{"x", x}}, {{"y", floats({4, 2}, {1, 2, 3, 4, 1, 2, 3, 4})}});
   check(model({1, 2}), {{"x", x}}, {{"y", floats({2, 4}, {1, 2, 1, 2, 3, 4, 3, 4})}});
   check(model({1, 1}), {{"x", x}}, {{"y", x}});
-  cannot(model({2}), {{"x", x}}, ErrorKind::bad_data, "one repetition an axis");
+  cannot(model({2}), {{"x", x}}, ErrorKind::bad_data, "one repetition for each axis");
   cannot(model({-1, 1}), {{"x", x}}, ErrorKind::not_supported, "a repetition of -1");
 }
 

@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(nothing_of_different_types_put_together) {
              .initializer("b", floats({0}, {}))
              .node("SequenceConstruct", {"a", "b"}, {"parts"})
              .node("ConcatFromSequence", {"parts"}, {"y"}, {{"axis", 0}}),
-         {}, ErrorKind::bad_data, "nothing to put together");
+         {}, ErrorKind::bad_data, "no parts to join");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -211,7 +211,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_resized) {
          "'sideways'");
   cannot(Model().node("Resize", {"x"}, {"y"}), x, ErrorKind::bad_data, "neither scales nor sizes");
   cannot(sized({}, {1, 1, 0, 4}), x, ErrorKind::not_supported, "a size of 0");
-  cannot(sized({}, {1, 4}), x, ErrorKind::bad_data, "one size an axis");
+  cannot(sized({}, {1, 4}), x, ErrorKind::bad_data, "one size for each axis");
   cannot(sized({"half_pixel", "up"}, {1, 1, 4, 4}), x, ErrorKind::bad_data, "'up'");
   // A few bytes of a file ask for more positions than there is time or memory for.
   for (const std::int64_t far : {std::int64_t{1} << 25, std::int64_t{1} << 31, INT64_C(0x23000008)})

@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(mel_weights_want_frequencies) {
   const auto infinity = std::numeric_limits<double>::infinity();
   for (const auto& [low, high] : std::vector<std::pair<double, double>>{
            {std::nan(""), 4000}, {0, std::nan("")}, {-1, 4000}, {4000, 0}, {0, infinity}})
-    cannot(mel(low, high), {}, ErrorKind::bad_data, "the edges are no frequencies");
+    cannot(mel(low, high), {}, ErrorKind::bad_data, "the edges are not valid frequencies");
 }
 
 BOOST_AUTO_TEST_CASE(n_grams) {

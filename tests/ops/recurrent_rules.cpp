@@ -98,10 +98,10 @@ struct Network {
     }
     A with = attributes;
     with.activations = Activations(activations, RecurrentNetworkActivation(3));
-    refuses(with, "activations is none of");
+    refuses(with, "activations is not a value of");
     with = attributes;
     with.layout = decltype(with.layout)(2);
-    refuses(with, "layout is none of");
+    refuses(with, "layout is not a value of");
   }
 
   void refuses_wrong_sequences() const {
@@ -114,7 +114,7 @@ struct Network {
     with.direction = RecurrentNetworkDirection::both;  // weights of one direction
     refuses(with, "operand 'weight'");
     with.direction = RecurrentNetworkDirection(3);
-    refuses(with, "direction is none of");
+    refuses(with, "direction is not a value of");
   }
 };
 

@@ -225,11 +225,11 @@ BOOST_AUTO_TEST_CASE(what_the_world_itself_sees_is_a_finding) {
                const auto tensor = tensor_in(context);
                const auto lease = context.export_tensor(tensor).get();
                first_of(context, tensor);
-             }) == "nothing in this world will ever settle it");
+             }) == "this future can never be settled: no other thread can run");
   BOOST_TEST(found_in([](Simulation& world) {
                world.client("one", {[] { throw 1; }});
                world.run();
-             }) == "one, step 1 threw what is no std::exception");
+             }) == "one, step 1 threw something that is not a std::exception");
   // A handle that is still there when the scenario has returned.
   std::vector<Context> kept;
   const auto what = found_in([&](Simulation& world) { kept.push_back(world.create_context()); });

@@ -31,6 +31,8 @@ const std::map<std::string, std::set<std::string>> system_headers{
     {"base/kept_once.cpp", {"pthread.h"}},
     {"base/new_file.cpp", {"fcntl.h", "unistd.h"}},
     {"examples/asio/asio.cpp", {"boost"}},
+    {"examples/ocr/main.cpp", {"CLI", "tools"}},
+    {"examples/ocr/output.cpp", {"tools"}},
     {"examples/ocr/picture_jpeg.cpp", {"jpeglib.h"}},
     {"examples/ocr/picture_png.cpp", {"png.h"}},
     {"examples/ocr/picture_tiff.cpp", {"tiffio.h"}},

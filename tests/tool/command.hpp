@@ -117,6 +117,13 @@ inline Outcome run_tool(const std::vector<std::string>& arguments,
   return run_program("polychron", arguments, environment, input, stdout_file);
 }
 
+/// The page reader, a program of its own.
+inline Outcome run_ocr(const std::vector<std::string>& arguments,
+                       const std::vector<std::string>& environment = {},
+                       const std::string& input = "/dev/null") {
+  return run_program("polychron-ocr", arguments, environment, input);
+}
+
 /// The user's mistakes: exit code 2, nothing on standard output, one line on standard error that
 /// has `expected` in it.
 inline void check_mistake(const Outcome& outcome, const std::string& expected) {

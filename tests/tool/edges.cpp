@@ -6,12 +6,14 @@
 
 #include "tests/tool/small_files.hpp"
 #include "tests/tool/terminal.hpp"
-#include "tools/command.hpp"
 #include "tools/input_file.hpp"
+#include "tools/program.hpp"
 
 namespace {
 
 using test_tool::check_mistake;
+using test_tool::Outcome;
+using test_tool::run_ocr;
 using test_tool::run_tool;
 using Strings = std::vector<std::string>;
 
@@ -36,30 +38,30 @@ BOOST_AUTO_TEST_CASE(nothing_is_no_path) {
                                    run_with(model, "", outputs),
                                    {"inspect", ""},
                                    {"bench", ""},
-                                   {"ocr", ""},
-                                   {"ocr", "x.png", "--models", ""},
-                                   {"ocr", "x.png", "--boxes", ""},
                                    {"conformance", ""},
                                    {"onnx-tests", ""},
                                    {"stress", "--replay", ""},
                                    {"stress", "--trace", ""}})
     check_mistake(run_tool(arguments), "expected");
+  for (const Strings& arguments :
+       {Strings{""}, Strings{"x.png", "--models", ""}, Strings{"x.png", "--boxes", ""}})
+    check_mistake(run_ocr(arguments), "expected");
 }
 
 BOOST_AUTO_TEST_CASE(names_that_are_too_long_or_no_text_are_one_line) {
   for (const auto& name : {std::string(300, 'n'), std::string(5000, 'n'), hostile}) {
     const auto path = directory / name;
-    const auto has_reason = [&](const Strings& arguments) {
-      const auto outcome = run_tool(arguments);
+    const auto is_reason = [](const Outcome& outcome) {
       check_mistake(outcome, "");
       BOOST_TEST(outcome.errors.size() < 1000);
       BOOST_TEST(!test_tool::is_obeyed_by_terminals(outcome.errors), outcome.errors);
     };
+    const auto has_reason = [&](const Strings& arguments) { is_reason(run_tool(arguments)); };
     has_reason(run_with(path, array, outputs));
     has_reason(run_with(model, path, outputs));
     has_reason(run_with(model, array, path + "/" + path));
     has_reason({"bench", model, "--bind", name + "=1"});
-    has_reason({"ocr", path});
+    is_reason(run_ocr({path}));
     has_reason({"conformance", path});
     has_reason({"onnx-tests", path});
     has_reason({"stress", "--replay", name});
@@ -128,7 +130,7 @@ BOOST_AUTO_TEST_CASE(devices_and_pipes_are_not_read_for_ever) {
     check_mistake(run_tool(run_with(path, array, outputs)), "regular file");
     check_mistake(run_tool(run_with(model, path, outputs)), "regular file");
     check_mistake(run_tool({"inspect", model, "--constant", "x=" + path}), "regular file");
-    check_mistake(run_tool({"ocr", path}), "regular file");
+    check_mistake(run_ocr({path}), "regular file");
   }
   const auto suite = run_tool({"conformance", directory / ""});
   BOOST_TEST(suite.exit_code == 1);

@@ -6,8 +6,8 @@
 #include <random>
 #include <vector>
 
-#include "tools/command.hpp"
 #include "tools/npy_header.hpp"
+#include "tools/program.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-// polychron ocr, as a user types it: the sample page, other pictures, mistakes.
+// polychron-ocr, as a user types it: the sample page, other pictures, mistakes.
 #include <sys/stat.h>
 
 #include <boost/test/unit_test.hpp>
@@ -17,6 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using test_tool::check_mistake;
+using test_tool::run_ocr;
 using test_tool::run_tool;
 
 const std::string root = polychron::testing::source_directory();
@@ -60,7 +61,7 @@ BOOST_AUTO_TEST_SUITE(ocr_command)
 
 BOOST_AUTO_TEST_CASE(the_sample_page_is_read) {
   if (!assets_are_there()) return;
-  const auto outcome = run_tool({"ocr", page, "--models", models});
+  const auto outcome = run_ocr({page, "--models", models});
   BOOST_TEST(outcome.exit_code == 0);
   BOOST_TEST(outcome.errors == "");
   BOOST_TEST(outcome.output == sample_text);
@@ -70,8 +71,7 @@ BOOST_AUTO_TEST_CASE(lines_as_json_and_as_a_picture) {
   if (!assets_are_there()) return;
   const test_tool::TemporaryDirectory directory;
   const auto boxes = directory / "boxes.png";
-  const auto outcome =
-      run_tool({"ocr", page, "--json", "--boxes", boxes}, {"POLYCHRON_MODELS=" + models});
+  const auto outcome = run_ocr({page, "--json", "--boxes", boxes}, {"POLYCHRON_MODELS=" + models});
   BOOST_TEST(outcome.exit_code == 0);
   const auto result = nlohmann::json::parse(outcome.output);
   const auto picture = ocr::read_picture(boxes).pixels;
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(other_pictures) {
   const test_tool::TemporaryDirectory directory;
   const auto read = [&](const test_tool::FileBytes& bytes) {
     test_tool::write_file(directory / "picture", bytes);
-    const auto outcome = run_tool({"ocr", directory / "picture", "--models", models});
+    const auto outcome = run_ocr({directory / "picture", "--models", models});
     BOOST_TEST(outcome.exit_code == 0);
     BOOST_TEST(outcome.errors == "");
     return outcome.output;
@@ -110,18 +110,18 @@ BOOST_AUTO_TEST_CASE(several_pictures) {
   const auto one = directory / "one.png", two = directory / "two.png", none = directory / "none";
   test_tool::write_file(one, png(printed_page("first")));
   test_tool::write_file(two, png(printed_page("second")));
-  const auto text = run_tool({"ocr", one, none, two, "--models", models, "--progress"});
+  const auto text = run_ocr({one, none, two, "--models", models, "--progress"});
   BOOST_TEST(text.exit_code == 2);
   BOOST_TEST(text.output == "==> " + one + " <==\nfirst\n\n==> " + two + " <==\nsecond\n");
   const auto has = [&](const std::string& part) {
     BOOST_TEST((text.errors.find(part) != std::string::npos),
                "expected " << part << ", found " << text.errors);
   };
-  has("polychron: picture '" + none + "': there is no such file\n");
+  has("polychron-ocr: picture '" + none + "': there is no such file\n");
   has(two + " (3/3): reading lines 1/1 ...\n");
   BOOST_TEST(text.errors.find("loading models") == text.errors.rfind("loading models"));
 
-  const auto json = run_tool({"ocr", none, one, "-", "--json", "--models", models}, {}, two);
+  const auto json = run_ocr({none, one, "-", "--json", "--models", models}, {}, two);
   BOOST_TEST(json.exit_code == 2);
   BOOST_TEST(std::count(json.errors.begin(), json.errors.end(), '\n') == 1);
   const auto pages = nlohmann::json::parse(json.output);
@@ -132,11 +132,11 @@ BOOST_AUTO_TEST_CASE(several_pictures) {
   BOOST_TEST(pages[2]["picture"] == "standard input");
   BOOST_TEST(pages[2]["lines"][0]["text"] == "second");
 
-  const auto bad = run_tool({"ocr", none, none, "--models", models});
+  const auto bad = run_ocr({none, none, "--models", models});
   BOOST_TEST(bad.exit_code == 2);
   BOOST_TEST(bad.output == "");
   BOOST_TEST(std::count(bad.errors.begin(), bad.errors.end(), '\n') == 2);
-  const auto good = run_tool({"ocr", one, one, "--models", models});
+  const auto good = run_ocr({one, one, "--models", models});
   BOOST_TEST(good.exit_code == 0);
   BOOST_TEST(good.errors == "");
 }
@@ -147,13 +147,13 @@ BOOST_AUTO_TEST_CASE(what_is_left_of_a_damaged_picture_is_read_and_told) {
   auto bytes = test_tool::jpeg(printed_page("Polychron"));
   bytes.resize(bytes.size() * 9 / 10);
   test_tool::write_file(directory / "cut.jpg", bytes);
-  const auto text = run_tool({"ocr", directory / "cut.jpg", "--models", models});
+  const auto text = run_ocr({directory / "cut.jpg", "--models", models});
   BOOST_TEST(text.exit_code == 0);
   BOOST_TEST(text.output == "Polychron\n");
-  BOOST_TEST(text.errors == "polychron: picture '" + (directory / "cut.jpg") +
+  BOOST_TEST(text.errors == "polychron-ocr: picture '" + (directory / "cut.jpg") +
                                 "': it is damaged or cut off (Premature end of JPEG file); what is "
                                 "there was read\n");
-  const auto json = run_tool({"ocr", directory / "cut.jpg", "--models", models, "--json"});
+  const auto json = run_ocr({directory / "cut.jpg", "--models", models, "--json"});
   BOOST_TEST(nlohmann::json::parse(json.output)["damage"] ==
              "it is damaged or cut off (Premature end of JPEG file)");
 }
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(long_lines_are_read_to_their_end) {
     cv::Mat picture(100, size.width + 60, CV_8UC3, cv::Scalar::all(250));
     cv::putText(picture, text, {30, 60}, cv::FONT_HERSHEY_DUPLEX, 1, {}, 1, cv::LINE_AA);
     test_tool::write_file(directory / "long.png", png(picture));
-    const auto outcome = run_tool({"ocr", directory / "long.png", "--models", models});
+    const auto outcome = run_ocr({directory / "long.png", "--models", models});
     BOOST_TEST_CONTEXT(picture.size()) {
       BOOST_TEST(without_spaces(outcome.output) == without_spaces(text) + "\n");
       BOOST_TEST(outcome.errors == "");
@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(pages_on_a_side_and_on_their_head_are_read) {
   for (const int quarters : {1, 2, 3}) {
     const auto path = directory / "turned.png";
     test_tool::write_file(path, png(ocr::turned(upright, quarters)));
-    const auto outcome = run_tool({"ocr", path, "--models", models, "--json"});
+    const auto outcome = run_ocr({path, "--models", models, "--json"});
     BOOST_TEST_CONTEXT(quarters << " quarters") {
       BOOST_TEST(outcome.exit_code == 0);
       const auto result = nlohmann::json::parse(outcome.output);
@@ -220,7 +220,7 @@ BOOST_AUTO_TEST_CASE(a_page_reads_the_same_whichever_side_is_up) {
     for (const int quarters : {0, 1, 2, 3}) {
       const auto path = directory / "turned.png";
       test_tool::write_file(path, png(ocr::turned(picture, quarters)));
-      const auto outcome = run_tool({"ocr", path, "--models", models});
+      const auto outcome = run_ocr({path, "--models", models});
       BOOST_TEST(outcome.errors == "");
       readings.push_back(outcome.output);
     }
@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(two_columns_are_read_one_after_the_other) {
       expected += without_spaces(text) + '\n';
     }
   test_tool::write_file(directory / "columns.png", png(picture));
-  const auto outcome = run_tool({"ocr", directory / "columns.png", "--models", models});
+  const auto outcome = run_ocr({directory / "columns.png", "--models", models});
   BOOST_TEST(without_spaces(outcome.output) == expected);
 }
 
@@ -255,35 +255,33 @@ BOOST_AUTO_TEST_CASE(mistakes_are_named) {
   const auto text = directory / "text.png", picture = directory / "picture.png";
   test_tool::write_text(text, "this is no picture");
   test_tool::write_file(picture, png(cv::Mat(9, 9, CV_8UC3, cv::Scalar(9))));
-  check_mistake(run_tool({"ocr", directory / "none.png"}), "none.png': there is no such file");
-  check_mistake(run_tool({"ocr", directory / "."}), "it is a directory");
-  check_mistake(run_tool({"ocr", text}), "it cannot be decoded; expected a PNG");
-  check_mistake(run_tool({"ocr", picture, picture, "--boxes", text}), "expected one picture");
-  check_mistake(run_tool({"ocr", picture, "--boxes", directory / "boxes.jpg"}),
+  check_mistake(run_ocr({directory / "none.png"}), "none.png': there is no such file");
+  check_mistake(run_ocr({directory / "."}), "it is a directory");
+  check_mistake(run_ocr({text}), "it cannot be decoded; expected a PNG");
+  check_mistake(run_ocr({picture, picture, "--boxes", text}), "expected one picture");
+  check_mistake(run_ocr({picture, "--boxes", directory / "boxes.jpg"}),
                 "boxes.jpg': expected a name that ends with .png");
-  check_mistake(run_tool({"ocr", picture, "--models", directory / "none"}), "no such directory");
-  check_mistake(run_tool({"ocr", picture, "--models", directory / "."}), "alphabet");
-  check_mistake(run_tool({"ocr", ""}), "PICTURE: expected a file");
-  check_mistake(run_tool({"ocr", "/dev/zero"}), "it is not a regular file");
-  check_mistake(run_tool({"ocr", std::string(5000, 'p')}), "File name too long");
-  check_mistake(run_tool({"ocr", "-"}, {}, text), "standard input': it cannot be decoded");
+  check_mistake(run_ocr({picture, "--models", directory / "none"}), "no such directory");
+  check_mistake(run_ocr({picture, "--models", directory / "."}), "alphabet");
+  check_mistake(run_ocr({""}), "PICTURE: expected a file");
+  check_mistake(run_ocr({"/dev/zero"}), "it is not a regular file");
+  check_mistake(run_ocr({std::string(5000, 'p')}), "File name too long");
+  check_mistake(run_ocr({"-"}, {}, text), "standard input': it cannot be decoded");
   const auto whole = test_tool::read_text(picture);
   test_tool::write_text(text, whole.substr(0, 40));
-  check_mistake(run_tool({"ocr", text}), "it cannot be decoded (its end is missing); expected");
-  check_mistake(run_tool({"ocr", picture, "--models", std::string(5000, 'm')}),
-                "no such directory");
+  check_mistake(run_ocr({text}), "it cannot be decoded (its end is missing); expected");
+  check_mistake(run_ocr({picture, "--models", std::string(5000, 'm')}), "no such directory");
   const auto pipe = directory / "ppocr_keys_v1.txt";
   BOOST_REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
   BOOST_CHECK_THROW(ocr::Alphabet::load(pipe), polychron::Error);
   fs::remove(pipe);
   if (!assets_are_there()) return;
   for (const auto& [boxes, reason] : std::vector<std::pair<std::string, std::string>>{
-           {directory / "a/b.png", "a' is no directory"},
+           {directory / "a/b.png", "a' is not a directory"},
            {directory / "", "it is a directory"},
            {"", "expected a file"},
            {directory / std::string(300, 'b'), "File name too long"}}) {
-    const auto outcome =
-        run_tool({"ocr", page, "--models", models, "--boxes", boxes, "--progress"});
+    const auto outcome = run_ocr({page, "--models", models, "--boxes", boxes, "--progress"});
     check_mistake(outcome, reason);  // one line: nothing had been begun
   }
   BOOST_TEST((directory.files() == std::vector<std::string>{"picture.png", "text.png"}));

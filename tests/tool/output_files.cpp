@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tests/tool/command.hpp"
-#include "tools/command.hpp"
+#include "tools/program.hpp"
 
 namespace {
 

@@ -7,14 +7,15 @@
 #include "polychron/error.hpp"
 #include "polychron/trace.hpp"
 #include "tests/tool/small_files.hpp"
-#include "tools/command.hpp"
 #include "tools/output_files.hpp"
+#include "tools/program.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
 using test_tool::check_mistake;
 using test_tool::read_text;
+using test_tool::run_ocr;
 using test_tool::run_tool;
 using Strings = std::vector<std::string>;
 
@@ -79,8 +80,8 @@ BOOST_AUTO_TEST_CASE(nothing_that_is_named_is_overwritten) {
     check_mistake(run_tool(run({"--trace", same})), "--trace and --input x are the same file: '");
   check_mistake(run_tool(run({"--trace", model})), "--trace and MODEL are the same file: '");
   check_mistake(run_tool({"bench", model, "--trace", model}), "--trace and MODEL are the same");
-  check_mistake(run_tool({"ocr", array, "--boxes", array}), "--boxes and PICTURE are the same");
-  check_mistake(run_tool({"ocr", array, "--boxes", "new", "--trace", "./new"}),
+  check_mistake(run_ocr({array, "--boxes", array}), "--boxes and PICTURE are the same");
+  check_mistake(run_ocr({array, "--boxes", "new", "--trace", "./new"}),
                 "--trace and --boxes are the same file: './new'");
   for (const char* command : {"view", "chrome", "replay"})
     check_mistake(run_tool({"trace", command, array, "-o", array}),

@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(output_directories_that_cannot_be_used_are_named) {
   const auto with = [&](const std::string& path) {
     return run_tool({"run", model, "--input", "x=" + directory / "x.npy", "--output-dir", path});
   };
-  check_mistake(with(model), "is no directory");
+  check_mistake(with(model), "is not a directory");
   check_mistake(with(directory / "a/b/c"), "output directory '");
   check_mistake(with("/proc/self"), "/proc/self");
   // A directory is in the place of the file: nothing is written beside it.
@@ -252,7 +252,7 @@ BOOST_AUTO_TEST_CASE(devices_are_listed) {
 
 BOOST_AUTO_TEST_CASE(the_command_line_itself) {
   const std::string subcommands =
-      "expected a subcommand: ocr, run, bench, inspect, devices, conformance, onnx-tests, stress "
+      "expected a subcommand: run, bench, inspect, devices, conformance, onnx-tests, stress "
       "or trace";
   check_mistake(run_tool({}), subcommands);
   check_mistake(run_tool({""}), "'': " + subcommands);

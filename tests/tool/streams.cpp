@@ -6,6 +6,7 @@
 namespace {
 
 using test_tool::check_mistake;
+using test_tool::run_ocr;
 using test_tool::run_tool;
 using Strings = std::vector<std::string>;
 
@@ -51,7 +52,8 @@ BOOST_AUTO_TEST_CASE(standard_input_is_for_one) {
   is_told({"run", model, "--input", "x=-", "--constant", "y=-", "--output-dir", outputs},
           "--input x and --constant y");
   is_told({"inspect", "-", "--constant", "x=-"}, "MODEL and --constant x");
-  is_told({"ocr", "-", array, "-"}, "PICTURE 1 and PICTURE 3");
+  check_mistake(run_ocr({"-", array, "-"}, {}, "/dev/zero"),
+                "PICTURE 1 and PICTURE 3 cannot both be from standard input ('-')");
   is_told({"trace", "view", "-", "--with", "-"}, "RECORDING and --with");
   check_mistake(run_tool({"trace", "summary", "-"}), "recording 'standard input': ");
 }

@@ -101,7 +101,7 @@ test("the OCR demo's recording", async (t) => {
   const { url, data } = made(
     t,
     [picture, models],
-    () => view(record("ocr", "ocr", picture, "--models", models)),
+    () => view(record("ocr", "polychron-ocr", picture, "--models", models)),
     "ocr",
     () => serverTrace({ events: 6000 }),
   );

@@ -3,7 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { inflateSync } from "node:zlib";
 
@@ -24,8 +24,12 @@ export function missing(...files) {
   return [tool, ...files].find((file) => !existsSync(file)) ?? "";
 }
 
+/** The tool, or where the first word is "polychron-ocr", the page reader beside it. */
 export function run(...words) {
-  const { status, stdout, stderr } = spawnSync(tool, words, { encoding: "utf8", maxBuffer: 2 ** 28 });
+  const [first, ...others] = words;
+  const reads = first === "polychron-ocr";
+  const command = reads ? [join(dirname(tool), first), others] : [tool, words];
+  const { status, stdout, stderr } = spawnSync(...command, { encoding: "utf8", maxBuffer: 2 ** 28 });
   if (status !== 0) throw new Error(`polychron ${words.join(" ").slice(0, 200)}: ${stderr}`);
   return stdout;
 }

@@ -1,4 +1,4 @@
-// polychron trace: what a recording has to tell.
+// polychron trace: shows, checks and replays recordings.
 #include <functional>
 #include <iostream>
 #include <memory>
@@ -8,7 +8,7 @@
 #include "polychron/error.hpp"
 #include "replay/replay.hpp"
 #include "tools/arguments.hpp"
-#include "tools/command.hpp"
+#include "tools/commands/commands.hpp"
 #include "tools/input_file.hpp"
 #include "tools/named_files.hpp"
 #include "tools/output_files.hpp"
@@ -28,12 +28,12 @@ namespace trace = polychron::trace;
 struct TraceOptions {
   std::string recording, output;
   std::uint64_t schedules = 0, seed = 1;
-  std::string with;  ///< another recording, to view beside it
+  std::string with;  ///< another recording, shown beside it
 };
 
 constexpr const char* trace_footer =
     R"help(A recording tells what the actors of a runtime did. Four things make one:
-  polychron run, bench, ocr or stress with --trace FILE
+  polychron run, bench or stress, or polychron-ocr, with --trace FILE
   POLYCHRON_TRACE=FILE in the environment of any program that uses the library
   Runtime::start_trace() and Runtime::trace() in a program
   polychron::stress, as SearchFinding::trace of what it found
@@ -55,7 +55,7 @@ std::vector<std::byte> read_bytes(const std::string& path) {
   return read_file(path, "recording", max_recording);
 }
 
-/// What is wrong with what was read.
+/// The error for an unreadable recording.
 UserError refusal(const std::string& path, const polychron::Error& error) {
   return UserError("recording '" + name_of_input(path) + "': " + error.message());
 }
@@ -187,7 +187,7 @@ CLI::App* add(CLI::App& to, const char* name, const char* help,
 void add_output(CLI::App& command, const std::shared_ptr<TraceOptions>& options) {
   command
       .add_option("-o,--output", options->output,
-                  "Where the result goes; standard output if not given")
+                  "File for the result; standard output if not given")
       ->type_name("FILE")
       ->check(not_empty("a file"));
 }
@@ -198,9 +198,8 @@ void add_trace(CLI::App& app, const Globals& globals) {
   const auto options = std::make_shared<TraceOptions>();
   auto* command = app.add_subcommand("trace", "Look at a recording of a runtime's actors");
   command->footer(trace_footer);
-  command->require_subcommand(0, 1);  // main() tells of none
-  add(*command, "summary", "Tell in words what took the time, what waited and what failed", options,
-      summarize);
+  command->require_subcommand(0, 1);  // main() reports a missing one
+  add(*command, "summary", "Summarize times, waits and failures in words", options, summarize);
   auto* viewing =
       add(*command, "view", "Make one page for a browser, which shows the run step by step",
           options, view);
@@ -220,14 +219,14 @@ void add_trace(CLI::App& app, const Globals& globals) {
           options, [&globals](const TraceOptions& o) { replay_recording(o, globals.progress); });
   replay
       ->add_option("--schedules", options->schedules,
-                   "Try this many other orders of these calls instead, and report what must not be")
+                   "Try this many other orders of these calls instead, and report violations")
       ->check(whole_number());
   replay->add_option("--seed", options->seed, "Seed of the first of these orders")
       ->check(whole_number());
-  replay->add_option("-o,--output", options->output, "Where a recording of the repeated run goes")
+  replay->add_option("-o,--output", options->output, "File for a recording of the repeated run")
       ->type_name("FILE")
       ->check(not_empty("a file"));
-  add(*command, "check", "Check what must hold of every run", options, check);
+  add(*command, "check", "Check the rules that every run must keep", options, check);
 }
 
 }  // namespace tool

@@ -10,7 +10,7 @@
 #include "conformance/case.hpp"
 #include "conformance/values.hpp"
 #include "tools/arguments.hpp"
-#include "tools/command.hpp"
+#include "tools/commands/commands.hpp"
 #include "tools/printable.hpp"
 #include "tools/progress.hpp"
 #include "tools/tally.hpp"
@@ -162,7 +162,7 @@ void add_conformance(CLI::App& app, const Globals& globals) {
   command->add_option("--filter", options->filter, "Only cases with this operator")
       ->type_name("OP");
   command->add_flag("--signed-zeros", options->signed_zeros,
-                    "Tell 0 from -0: one is wrong where the other is expected");
+                    "Distinguish 0 from -0 when results are compared");
   command->add_flag("--json", options->json, "Print as JSON, each case's result in it");
   command->callback([options, &globals] { run_files(*options, globals.progress); });
 }

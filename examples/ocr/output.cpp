@@ -1,4 +1,4 @@
-#include "tools/ocr_output.hpp"
+#include "examples/ocr/output.hpp"
 
 #include <algorithm>
 #include <iostream>
@@ -34,7 +34,7 @@ std::string count_of(std::size_t count, const char* thing) {
   return std::to_string(count) + ' ' + thing + (count == 1 ? "" : "s");
 }
 
-/// "lines 2, 3 and 7 are uncertain", by their places in what is printed.
+/// "lines 2, 3 and 7 are uncertain", numbered as printed.
 std::string uncertain_lines(const ocr::Page& page) {
   std::vector<std::string> numbers;
   for (std::size_t i = 0; i < page.lines.size(); ++i)

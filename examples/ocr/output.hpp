@@ -1,5 +1,5 @@
-// How pages that were read are told: as text or as JSON on standard output, and what is to be
-// doubted on standard error.
+// The output of recognized pages: text or JSON on standard output, and uncertain lines on standard
+// error.
 #pragma once
 
 #include <cstddef>
@@ -10,19 +10,19 @@
 
 namespace tool {
 
-/// Lines that are read with less are called uncertain: most of them have a mistake.
+/// Lines with a lower confidence are called uncertain: most of them have a mistake.
 inline constexpr float certain = 0.87f;
 
-/// Tells each page as it comes: of one picture its text or object alone, of several with their
-/// names. Used by one thread.
+/// Prints each page when it is ready: for one picture only its text or object, for several with
+/// their names. Used by one thread.
 class OcrOutput {
  public:
   OcrOutput(bool json, std::size_t pictures) : json_(json), several_(pictures > 1) {}
 
   void add(const std::string& name, const ocr::Picture& picture, const ocr::Page& page);
-  /// A picture that could not be read, and was told about on standard error.
+  /// Adds a picture that failed and was reported on standard error.
   void add_failure(const std::string& name, const std::string& why);
-  /// After the last one.
+  /// Call it after the last picture.
   void end();
 
  private:

@@ -1,4 +1,4 @@
-#include "tools/stress_exhaustive.hpp"
+#include "tools/commands/stress_exhaustive.hpp"
 
 #include <chrono>
 #include <iostream>
@@ -8,10 +8,10 @@
 #include <thread>
 #include <vector>
 
-#include "tools/command.hpp"
+#include "tools/commands/stress_finding.hpp"
 #include "tools/printable.hpp"
+#include "tools/program.hpp"
 #include "tools/progress.hpp"
-#include "tools/stress_finding.hpp"
 
 namespace tool {
 namespace {

@@ -11,12 +11,12 @@
 
 #include "stress/explorer.hpp"
 #include "tools/arguments.hpp"
-#include "tools/command.hpp"
+#include "tools/commands/commands.hpp"
+#include "tools/commands/stress_exhaustive.hpp"
+#include "tools/commands/stress_finding.hpp"
 #include "tools/output_files.hpp"
 #include "tools/printable.hpp"
 #include "tools/progress.hpp"
-#include "tools/stress_exhaustive.hpp"
-#include "tools/stress_finding.hpp"
 #include "tools/trace_file.hpp"
 
 namespace tool {
@@ -220,7 +220,7 @@ void add_stress(CLI::App& app, const Globals& globals) {
   for (const auto search : stress::searches) names.emplace_back(to_string(search));
   auto& swarm = options->exploration.swarm;
   auto* const schedules =
-      command->add_option("--schedules", options->schedules, "How many schedules to try")
+      command->add_option("--schedules", options->schedules, "Number of schedules to try")
           ->check(whole_number(1))
           ->capture_default_str();
   command->add_option("--seconds", options->seconds, "Search for this long instead")
@@ -231,22 +231,22 @@ void add_stress(CLI::App& app, const Globals& globals) {
                    "Seed of the first program; drawn, and printed, if it is not given")
       ->check(whole_number());
   auto* const strategy =
-      command->add_option("--strategy", options->strategy, "How the next actor is chosen")
+      command->add_option("--strategy", options->strategy, "Strategy that chooses the next actor")
           ->check(one_of(names))
           ->capture_default_str();
   auto* const backend =
       command
           ->add_option("--backend", options->backend,
-                       "What computes: symbols, or the processor's kernels, which take longer")
+                       "Compute with symbols, or with the processor's kernels, which is slower")
           ->check(one_of({"symbolic", "real"}))
           ->capture_default_str();
-  command->add_option("--clients", swarm.clients, "Most clients at once")
+  command->add_option("--clients", swarm.clients, "The most clients at once")
       ->check(whole_number(1, 16))
       ->capture_default_str();
-  command->add_option("--calls", swarm.calls, "Most calls in a program")
+  command->add_option("--calls", swarm.calls, "The most calls in a program")
       ->check(whole_number(3, 1000))
       ->capture_default_str();
-  command->add_option("--lanes", swarm.lanes, "Most lanes of a context")
+  command->add_option("--lanes", swarm.lanes, "The most lanes of a context")
       ->check(whole_number(1, 16))
       ->capture_default_str();
   std::vector<std::string> points{"none"};
@@ -254,13 +254,13 @@ void add_stress(CLI::App& app, const Globals& globals) {
   auto* const faults =
       command
           ->add_option("--faults", options->faults,
-                       "What may fail on purpose, separated by commas; everything if not given")
+                       "Faults to inject, separated by commas; all of them if not given")
           ->delimiter(',')
           ->check(one_of(points));
   command->add_flag("--no-faults", options->no_faults, "The same as --faults none")
       ->excludes(faults);
   command->add_flag("--no-shrinking", options->no_shrinking, "Do not shorten a finding");
-  command->add_option("--jobs", options->jobs, "Threads that search side by side")
+  command->add_option("--jobs", options->jobs, "Threads that search in parallel")
       ->check(whole_number(1, 256))
       ->capture_default_str();
   command
@@ -273,7 +273,7 @@ void add_stress(CLI::App& app, const Globals& globals) {
       ->excludes(backend);
   command->add_option("--replay", options->replay, "Run a finding again, by its token")
       ->check(not_empty("a token"));
-  add_trace_option(*command, options->trace, "Record the run of what was found or replayed");
+  add_trace_option(*command, options->trace, "Record the run of the finding or the replay");
   command->add_flag("--json", options->json, "Print the report as JSON");
   command->callback([options, &globals] { run(*options, globals.progress); });
 }

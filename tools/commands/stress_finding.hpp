@@ -1,4 +1,4 @@
-// What polychron stress tells of a finding, however it was searched.
+// The output of polychron stress for a finding, for all kinds of search.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -10,11 +10,11 @@
 namespace tool {
 
 nlohmann::json finding_as_json(const polychron::stress::Finding& finding);
-/// The program, the schedule, and how to run it again.
+/// Prints the program, the schedule, and the command that replays it.
 void print_finding(const polychron::stress::Finding& finding);
-/// What the actors did in a run, for `polychron trace`. Throws UserError if it cannot be written.
+/// Writes the recording of a run, for `polychron trace`. Throws UserError if it cannot be written.
 void write_trace(const std::string& path, const polychron::stress::RunRecording& recording);
-/// The recording of a finding's run; nothing if `path` is empty.
+/// Writes the recording of a finding's run; does nothing if `path` is empty.
 void write_trace(const std::string& path, const polychron::stress::Finding& finding);
 
 }  // namespace tool

@@ -1,4 +1,4 @@
-#include "tools/stress_finding.hpp"
+#include "tools/commands/stress_finding.hpp"
 
 #include <iostream>
 #include <span>

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "tools/arguments.hpp"
-#include "tools/command.hpp"
+#include "tools/commands/commands.hpp"
 #include "tools/onnx_case.hpp"
 #include "tools/printable.hpp"
 #include "tools/progress.hpp"

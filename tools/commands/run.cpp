@@ -1,4 +1,4 @@
-// polychron run: a model on inputs from .npy files; its outputs become .npy files.
+// polychron run: runs a model on inputs from .npy files, and writes its outputs to .npy files.
 #include <algorithm>
 #include <iostream>
 #include <map>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tools/arguments.hpp"
-#include "tools/command.hpp"
+#include "tools/commands/commands.hpp"
 #include "tools/input_file.hpp"
 #include "tools/npy.hpp"
 #include "tools/output_files.hpp"
@@ -74,8 +74,8 @@ bool fits(const ValueInfo& info, const NpyArray& array) {
                     });
 }
 
-/// Every input of the model that is no constant is there, no other is, and each is of the declared
-/// type and shape.
+/// Checks that exactly the non-constant inputs of the model are given, each with the declared type
+/// and shape.
 void check_inputs(const Summary& model, const Inputs& inputs, const Constants& constants) {
   for (const auto& [name, array] : inputs) {
     const auto is_it = [&name = name](const auto& info) { return info.name == name; };
@@ -112,7 +112,7 @@ Bindings complete_bindings(Bindings bindings, const Summary& model, const Inputs
   return bindings;
 }
 
-/// What --bind says may differ from what the file has.
+/// Checks the files against --bind, which may give another shape.
 void check_shapes(const polychron::onnx::Session& session, const Inputs& inputs) {
   for (const auto& [name, descriptor] : session.inputs()) {
     const auto& given = inputs.at(name).descriptor;
@@ -123,14 +123,14 @@ void check_shapes(const polychron::onnx::Session& session, const Inputs& inputs)
 }
 
 std::string file_name(std::string output) {
-  constexpr std::size_t longest = 200;  // file systems take 255 bytes, some of which are ours
+  constexpr std::size_t longest = 200;  // file systems allow 255 bytes, some of which the tool adds
   if (output.size() > longest) output.resize(longest);
   const auto is_odd = [](char c) {
     return std::string_view("/\\:*?\"<>| ").find(c) != std::string_view::npos ||
            static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
   };
   std::replace_if(output.begin(), output.end(), is_odd, '_');
-  // What is no text, or would be obeyed by a terminal that lists the directory.
+  // Refuse names that are not text or that a terminal would obey when it lists the directory.
   if (printable(output) != output)
     std::replace_if(
         output.begin(), output.end(), [](char c) { return static_cast<unsigned char>(c) > 0x7e; },
@@ -138,7 +138,7 @@ std::string file_name(std::string output) {
   return output + ".npy";
 }
 
-/// A file for each output, of different names.
+/// One file name for each output, all different.
 std::vector<std::string> file_names(const std::vector<std::string>& outputs) {
   std::set<std::string> taken;
   std::vector<std::string> files;
@@ -150,7 +150,7 @@ std::vector<std::string> file_names(const std::vector<std::string>& outputs) {
   return files;
 }
 
-/// Doubles become what their operand has.
+/// Converts doubles to the type of their operand.
 void round_doubles(Inputs& inputs) {
   for (auto& [name, array] : inputs) {
     if (!array.is_double) continue;
@@ -173,7 +173,7 @@ std::set<std::string> bools_of(const Summary& model) {
   return names;
 }
 
-/// A .npy file's elements: those of a bool are 0 or 1, whatever passed through the model.
+/// Makes the elements of a bool output 0 or 1, whatever values passed through the model.
 void make_bools(polychron::Buffer& bytes) {
   for (auto& byte : bytes.as<std::uint8_t>()) byte = byte != 0 ? 1 : 0;
 }
@@ -200,7 +200,7 @@ void write_outputs(const RunOptions& options, const polychron::NamedDescriptors&
   std::cout << report;
 }
 
-/// Before the work: a place where the outputs can go.
+/// Checks before the work that the outputs can be written.
 void require_outputs_place(const RunOptions& options, const Summary& model) {
   if (options.output_directory != standard_stream) {
     require_output_directory(options.output_directory);
@@ -279,7 +279,9 @@ void add_run(CLI::App& app, const Globals& globals) {
   command->add_option("--constant", options->constants, constant_help)
       ->type_name("NAME=FILE.npy")
       ->allow_extra_args(false);
-  command->add_option("--output-dir", options->output_directory, "Where the outputs go")
+  command
+      ->add_option("--output-dir", options->output_directory,
+                   "Directory for the outputs; - for standard output")
       ->type_name("DIR")
       ->required()
       ->check(not_empty("a directory"));

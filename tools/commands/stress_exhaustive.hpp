@@ -9,13 +9,13 @@ namespace tool {
 
 struct ExhaustiveOptions {
   polychron::stress::SmallScope scope;
-  double seconds = 0;  ///< 0: all of it
+  double seconds = 0;  ///< 0: no limit
   unsigned jobs = 1;
   bool json = false, force_progress = false;
   std::string trace = {};  ///< the file for a finding's trace, or empty
 };
 
-/// Searches, prints what it did, and throws AlreadyTold if something was found.
+/// Searches, prints a report, and throws AlreadyTold if there is a finding.
 void search_exhaustively(const ExhaustiveOptions& options);
 
 }  // namespace tool

@@ -1,5 +1,4 @@
-// polychron bench: how fast a model runs, through the public interface, inputs and outputs
-// included.
+// polychron bench: measures a model through the public interface, inputs and outputs included.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -11,7 +10,7 @@
 #include <vector>
 
 #include "tools/arguments.hpp"
-#include "tools/command.hpp"
+#include "tools/commands/commands.hpp"
 #include "tools/platform.hpp"
 #include "tools/printable.hpp"
 #include "tools/progress.hpp"
@@ -53,11 +52,11 @@ Examples:
 
 struct Figures {
   double load_ms = 0, build_ms = 0;
-  double first_result_ms = 0;        ///< from the file to the first outputs
+  double first_result_ms = 0;        ///< time from the file to the first outputs
   std::vector<double> latencies_ms;  ///< sorted
   Throughput throughput;
-  std::vector<polychron::StepProfile> steps;  ///< each with its median, if they were asked for
-  double reference_share = 0;  ///< of the steps' time, what reference implementations take
+  std::vector<polychron::StepProfile> steps;  ///< with the median time of each, if requested
+  double reference_share = 0;  ///< share of the steps' time in reference implementations
 };
 
 double quantile(const std::vector<double>& sorted, double q) {
@@ -84,7 +83,7 @@ class Bench {
   std::vector<double> measure_latency(double seconds) {
     std::vector<double> latencies;
     for (const auto start = Clock::now(); since(start) < seconds * 1000 || latencies.empty();) {
-      auto inputs = copies_of(inputs_);  // the caller's own work, not the run's
+      auto inputs = copies_of(inputs_);  // the caller's work: not measured
       const auto run = Clock::now();
       finish(session_.run(std::move(inputs)));
       latencies.push_back(since(run));
@@ -161,13 +160,13 @@ void print(const Figures& figures, const BenchOptions& options) {
               << '\n';
 }
 
-/// The step runs in a reference implementation: a library's, or the plain loops that every operator
-/// has. Copies are as fast there as anywhere.
+/// True if the step runs in a reference implementation: a library's, or the plain loops of each
+/// operator. Copies do not count: they are as fast there as elsewhere.
 bool runs_reference(const polychron::StepProfile& step) {
   return step.implementation.ends_with("reference") && !step.operation.starts_with("copy ");
 }
 
-/// What such steps take, as a share of the time of all.
+/// The share of reference steps in the total time.
 double reference_share(const std::vector<polychron::StepProfile>& steps) {
   double all = 0, slow = 0;
   for (const auto& step : steps) {
@@ -177,7 +176,7 @@ double reference_share(const std::vector<polychron::StepProfile>& steps) {
   return all > 0 ? slow / all : 0;
 }
 
-/// Says on standard error if much of the time goes to reference implementations, and to which.
+/// Warns on standard error if reference implementations take much of the time, and names them.
 void warn_of_references(const std::vector<polychron::StepProfile>& steps) {
   constexpr double noticeable = 0.05;
   const double share = reference_share(steps);
@@ -250,7 +249,7 @@ void add_bench(CLI::App& app, const Globals& globals) {
       ->type_name("N")
       ->capture_default_str();
   add_trace_option(*command, options->trace);
-  command->add_option("--seconds", options->seconds, "How long to measure")
+  command->add_option("--seconds", options->seconds, "Duration of the measurement")
       ->check(between(0.01, 3600))
       ->type_name("S")
       ->capture_default_str();
