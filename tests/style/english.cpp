@@ -53,19 +53,11 @@ const std::vector<std::string> clause_openings{"What", "Who", "Whom", "Whether"}
 /// Comments still to be mended: the most banned phrases that a folder may have. Lower a figure as
 /// you mend; never raise one.
 const std::map<std::string, std::size_t> to_mend{
-    {"actors", 30},
-    {"base", 11},
-    {"include", 112},
     {"kernels", 113},
-    {"messages", 98},
-    {"onnx", 43},
-    {"ops", 5},
-    {"recording", 16},
+    {"messages", 78},
     {"replay", 47},
-    {"runtime", 24},
     {"tests/replay", 6},
     {"tests/trace", 3},
-    {"tools", 28},
     {"trace", 14},
 };
 
