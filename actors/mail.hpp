@@ -16,7 +16,7 @@ namespace polychron::actors {
 template <class Make>
 struct MadeInPlace {
   const Make& make;
-  // NOLINTNEXTLINE(google-explicit-constructor): that is what it is for
+  // NOLINTNEXTLINE(google-explicit-constructor): conversion is its purpose
   operator std::invoke_result_t<const Make&>() const { return make(); }
 };
 

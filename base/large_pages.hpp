@@ -32,7 +32,7 @@ class LargePages {
  public:
   /// A page that takes longer was not free: zeroing a free one takes 0.1 ms.
   static constexpr std::chrono::microseconds slow{1000};
-  /// After a slow page so many pieces use small pages: one slow page for 128 MiB does no harm.
+  /// After a slow page this many pieces use small pages: one slow page for 128 MiB does no harm.
   static constexpr int pause = 63;
 
   /// True if the next piece should be a large page.

@@ -1,5 +1,5 @@
-// What a dispatch of a tiny graph costs through the public API: pipelined, one at a time, and with
-// so many on their way, of which the oldest is waited for.
+// The cost of a dispatch of a tiny graph through the public API: pipelined, one at a time, and with
+// a fixed number of requests in flight.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// An item is a dispatch; the last one's end is waited for.
+/// An item is a dispatch. The benchmark waits for the end of the last one.
 void pipelined(benchmark::State& state) {
   constexpr benchmark::IterationCount batch = 10'000;
   bench::Tiny tiny;
@@ -23,7 +23,7 @@ void pipelined(benchmark::State& state) {
   }
 }
 
-/// Google Benchmark tells what a trip takes on average; the slow ones are in the counters.
+/// Google Benchmark gives the mean of the trips. The counters give the slow ones.
 void awaited(benchmark::State& state, bool with_write) {
   bench::Tiny tiny;
   const std::vector<float> values(4, 1);
@@ -40,15 +40,15 @@ void awaited(benchmark::State& state, bool with_write) {
   state.counters["p99_us"] = trips[trips.size() * 99 / 100];
 }
 
-/// What the clients of a run share, while it lasts.
+/// The objects that the clients of a run share, while it lasts.
 std::unique_ptr<bench::Tiny> shared;
 void begin_shared(const benchmark::State& state) {
   shared = std::make_unique<bench::Tiny>(state.threads());
 }
 void end_shared(const benchmark::State&) { shared.reset(); }
 
-/// Clients of one context with a lane for each: tensors of their own, range(0) requests on their
-/// way. An item is a request: both inputs written, a dispatch, a read.
+/// Clients of one context with a lane for each. Each client has tensors of its own and range(0)
+/// requests in flight. An item is a request: both inputs written, a dispatch, a read.
 void on_their_way(benchmark::State& state) {
   const std::vector<float> values(4, 1);
   struct Request {

@@ -1,6 +1,6 @@
 // A million dispatches and a hundred thousand live tensors: memory and time per operation as they
-// grow. Not by Google Benchmark, which repeats what it measures until it is sure: each row here
-// begins with all that the ones before it left behind, and happens once in a process.
+// grow. It does not use Google Benchmark, which repeats a measurement until it is sure. Here each
+// row begins with all that the rows before it left behind, and happens once in a process.
 #include <chrono>
 #include <fstream>
 #include <iomanip>

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The tests of what makes the benchmarks' table. Ends in a line that counts them; exits non-zero if any
-# failed. What needs a package that scripts/setup.sh installs for `peer` only is skipped without it, and
-# so is what needs the tool (../build/bin/polychron) where it is not built.
+# The tests of the programs that make the benchmarks' table. Ends in a line that counts them; exits non-zero
+# if any failed. A test is skipped without the package of `scripts/setup.sh peer` that it needs, or where the
+# tool (../build/bin/polychron) that it needs is not built.
 # Usage: test.sh [OPTION OF node --test...]
 set -eu
 cd "$(dirname "$0")"

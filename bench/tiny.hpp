@@ -1,4 +1,4 @@
-// What the benchmarks of small parts share: a graph that does next to nothing, and tensors for it.
+// Shared by the benchmarks of small parts: a graph that does next to nothing, and tensors for it.
 #pragma once
 
 #include "polychron/polychron.hpp"

@@ -1,6 +1,6 @@
-// What waits costs what does not wait next to nothing: an operation's way through the order of a
-// lane with up to a million others behind a lease, and dispatches through the public API beside a
-// lease that is out. With the number after the slash, none should grow by more than the depth of a
+// Waiting operations hardly slow others down. Measures an operation's way through the order of a
+// lane with up to a million others behind a lease, and dispatches through the public API while a
+// lease is out. With the number after the slash, no time should grow by more than the depth of a
 // tree.
 #include <benchmark/benchmark.h>
 
@@ -21,7 +21,8 @@ msg::TensorRef tensor() { return std::make_shared<msg::TensorSlot>(); }
 /// One lane's order, with a lease of one tensor out.
 class Lane {
  public:
-  /// So many wait behind the lease: half of them read what is on lease, half write it.
+  /// `waiting` operations wait behind the lease: half of them read the leased tensor, half write
+  /// it.
   explicit Lane(std::int64_t waiting) {
     timeline_.keep_running(arrival(msg::op::Lend{leased_, nullptr}), now_);
     for (std::int64_t i = 0; i < waiting; ++i)
@@ -30,12 +31,13 @@ class Lane {
                      now_);
     timeline_.next();
   }
-  /// As a device does with what can start when it arrives.
+  /// Handles an operation that can start when it arrives, as a device does.
   void pass() {
     const auto message = arrival(msg::op::Write{other_, nullptr, "", {}});
     if (timeline_.may_start(message)) timeline_.advance();
   }
-  /// As it does with what was ahead of its turn: two arrive in the wrong order.
+  /// Handles operations that come ahead of their turn, as a device does: two arrive in the wrong
+  /// order.
   void pass_two_by_the_waiting_room() {
     auto first = arrival(msg::op::Write{other_, nullptr, "", {}});
     timeline_.keep(arrival(msg::op::Read{other_, nullptr}), now_);
@@ -63,7 +65,7 @@ class Lane {
   Timeline timeline_{[](const msg::Wait&) { return true; }, [](const msg::Wait&) {}};
 };
 
-/// As many as range(0) arrive behind a lease, and it ends: an item is one of them.
+/// range(0) operations arrive behind a lease, and it ends. An item is one of them.
 void arriving_and_leaving(benchmark::State& state) {
   for (auto _ : state) {
     Lane lane(state.range(0));
@@ -78,7 +80,7 @@ void starting_at_once(benchmark::State& state) {
   for (auto _ : state) lane.pass();
 }
 
-/// An item is one of the two.
+/// An item is one of the two operations.
 void by_the_waiting_room(benchmark::State& state) {
   Lane lane(state.range(0));
   for (auto _ : state) lane.pass_two_by_the_waiting_room();
@@ -103,8 +105,8 @@ void dispatches_beside_a_lease(benchmark::State& state) {
 
 constexpr std::int64_t thousand = 1'000, million = 1'000'000;
 
-// The number of iterations is given where each makes a queue, or the making would be repeated for
-// every guess at how many it takes.
+// The number of iterations is fixed where each makes a queue. Otherwise the benchmark would make
+// one for every guess at the number that it needs.
 BENCHMARK(arriving_and_leaving)->Arg(thousand)->Arg(100 * thousand);
 BENCHMARK(arriving_and_leaving)->Arg(million)->Iterations(3);
 BENCHMARK(starting_at_once)

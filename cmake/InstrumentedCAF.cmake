@@ -1,6 +1,6 @@
-# ThreadSanitizer must see every lock and atomic, CAF's too: compiles CAF's core with the project's
-# sanitizers from the sources of Debian's package, which `setup.sh tsan` unpacks, and puts it in the
-# place of Debian's binary behind CAF::core. The headers stay the installed ones: same version.
+# ThreadSanitizer must see every lock and atomic, CAF's too. This compiles CAF's core with the project's
+# sanitizers from the sources of Debian's package, which `setup.sh tsan` unpacks. CAF::core then names it
+# instead of Debian's binary. The headers stay the installed ones: same version.
 set(caf_source ${PROJECT_SOURCE_DIR}/downloads/caf)
 if(NOT EXISTS ${caf_source}/libcaf_core/src)
   message(FATAL_ERROR "CAF's sources are not there: sh scripts/setup.sh tsan")
@@ -17,12 +17,12 @@ file(GLOB_RECURSE sources ${caf_source}/libcaf_core/src/*.cpp)
 add_library(caf_core SHARED ${sources})
 target_include_directories(caf_core PRIVATE ${CAF_INCLUDE_DIR})
 target_link_libraries(caf_core PRIVATE Threads::Threads)
-# As Debian compiles it but for the sanitizer; <limits> is what its patch for newer compilers adds.
+# As Debian compiles it, except for the sanitizer. Debian's patch for newer compilers adds <limits>.
 set_target_properties(caf_core PROPERTIES CXX_STANDARD 14)
 target_compile_options(caf_core PRIVATE -w -include limits -fsanitize=${POLYCHRON_SANITIZE}
   -fno-omit-frame-pointer)
 target_link_options(caf_core PRIVATE -fsanitize=${POLYCHRON_SANITIZE})
-# Most of the time goes to headers that every file includes: compiled several files at once.
+# Headers that every file includes take most of the time, so several files are compiled at once.
 set_target_properties(caf_core PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
 
 set_target_properties(CAF::core PROPERTIES

@@ -1,6 +1,6 @@
 # Warnings, sanitizers and ccache for every target, and polychron_objects(): a folder of the library.
 
-# Within another project the choice is ours alone: what the others are built as is not touched.
+# Within another project only our own targets have a build type of our choice.
 if(NOT CMAKE_BUILD_TYPE AND PROJECT_IS_TOP_LEVEL)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 elseif(NOT CMAKE_BUILD_TYPE)
@@ -9,16 +9,17 @@ endif()
 
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Precompiled headers need all of SLOPPINESS: see "Precompiled headers" in ccache's manual. No BASEDIR: another
-  # clone would get headers precompiled in this one, which name its files, and would include its own a second time.
+  # Precompiled headers need all of SLOPPINESS: see "Precompiled headers" in ccache's manual. No BASEDIR:
+  # another clone would get this clone's precompiled headers, which name this clone's files, and include its
+  # own a second time.
   set(CMAKE_CXX_COMPILER_LAUNCHER
     ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
 endif()
 
 add_library(polychron_flags INTERFACE)
-# g++ 12 doubts the lengths of std::string's own operator+ (GCC bug 105651 and its kin) and of small
-# vectors that are copied, and of headers that were precompiled it does not know that they are the
-# system's. The sanitizers look where these warnings would.
+# g++ 12 warns wrongly of the lengths in std::string's own operator+ (GCC bug 105651 and similar ones), and of
+# small vectors that are copied. It does not know that precompiled headers are the system's. The sanitizers
+# check the same places.
 set(doubts -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
 # In a unity build g++ takes a neighbour's file-local names for global ones, and a source file for a header.
 set(neighbours -Wno-shadow -Wno-subobject-linkage)
@@ -26,14 +27,14 @@ target_compile_options(polychron_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
   "$<$<CXX_COMPILER_ID:GNU>:${doubts}>" "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${POLYCHRON_UNITY}>>:${neighbours}>" $<$<BOOL:${POLYCHRON_WERROR}>:-Werror>)
 if(POLYCHRON_SANITIZE)
-  # -fno-sanitize=null: CAF 0.17.6 binds a null reference on each spawn of a function without arguments.
-  # vptr needs type information that CAF's internals hide. -Wmaybe-uninitialized knows nothing of the
-  # checks that sanitizers insert, and warns of them.
+  # -fno-sanitize=null: CAF 0.17.6 binds a null reference on each spawn of a function without arguments. vptr
+  # needs type information that CAF's internals hide. -Wmaybe-uninitialized does not know the checks that
+  # sanitizers insert, and warns of them.
   target_compile_options(polychron_flags INTERFACE
     -fsanitize=${POLYCHRON_SANITIZE} -fno-sanitize=null,vptr -fno-sanitize-recover=undefined
     -fno-omit-frame-pointer $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(polychron_flags INTERFACE -fsanitize=${POLYCHRON_SANITIZE})
-  # Clang has no macro that says so, as g++ has.
+  # g++ has a macro that says so, Clang has none.
   if(POLYCHRON_SANITIZE MATCHES address)
     target_compile_definitions(polychron_flags INTERFACE $<$<CXX_COMPILER_ID:Clang>:__SANITIZE_ADDRESS__=1>)
   endif()
@@ -41,21 +42,21 @@ if(POLYCHRON_SANITIZE)
   target_compile_definitions(polychron_flags INTERFACE _GLIBCXX_ASSERTIONS)
 endif()
 
-# The library is what is slow under sanitizers. Everything else compiles in half of the time without optimisation.
+# Only the library is slow under sanitizers. Everything else compiles in half the time without optimisation.
 add_library(polychron_library_flags INTERFACE)
 target_link_libraries(polychron_library_flags INTERFACE polychron_flags)
 if(POLYCHRON_SANITIZE)
   target_compile_options(polychron_library_flags INTERFACE -O1)
 endif()
 
-# Of what fuzz targets reach, libFuzzer has to know which branches are taken.
+# libFuzzer has to see which branches are taken in the code that fuzz targets reach.
 add_library(polychron_coverage INTERFACE)
 if(POLYCHRON_FUZZ)
   target_compile_options(polychron_coverage INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 
-# polychron_precompile(TARGET HEADER...): headers of the project that nearly every source of TARGET
-# includes by itself: a cold build is mostly parsing.
+# polychron_precompile(TARGET HEADER...): headers of the project that nearly every source of TARGET includes.
+# A cold build is mostly parsing.
 function(polychron_precompile target)
   list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/)
   target_precompile_headers(${target} PRIVATE ${ARGN})
@@ -85,7 +86,7 @@ function(polychron_objects name)
     Threads::Threads)
 endfunction()
 
-# polychron_exports(LIBRARY): shows nothing but what is the project's own.
+# polychron_exports(LIBRARY): exports only the project's own symbols.
 function(polychron_exports library)
   set(map ${PROJECT_SOURCE_DIR}/cmake/exports.map)
   target_link_options(${library} PRIVATE -Wl,--version-script=${map})

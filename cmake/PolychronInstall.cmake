@@ -1,11 +1,11 @@
 # Install and export: find_package(polychron) gives polychron::polychron, polychron::onnx and
-# polychron::stress, as add_subdirectory() does by aliases. What the libraries are made of (CAF,
-# oneDNN, Eigen, protobuf) stays inside: a consumer needs none of its headers, and finds its shared
-# libraries as the system does. tests/package tries it.
+# polychron::stress, as add_subdirectory() does by aliases. The libraries inside (CAF, oneDNN, Eigen,
+# protobuf) stay hidden: a consumer needs none of their headers, and finds their shared libraries as the
+# system does. tests/package tries it.
 include(CMakePackageConfigHelpers)
 set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/polychron)
 
-# Installed libraries and programs find each other wherever the prefix is moved to.
+# Installed libraries and programs find each other under any prefix.
 set_target_properties(polychron polychron_onnx polychron_simulation PROPERTIES INSTALL_RPATH "$ORIGIN")
 install(TARGETS polychron polychron_onnx polychron_simulation EXPORT polychron
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development)

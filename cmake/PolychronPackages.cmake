@@ -1,5 +1,5 @@
-# Debian packages: cpack makes them of what PolychronInstall installs, a component each. scripts/package.sh
-# is the way to call it; tests/package looks into them.
+# Debian packages: cpack makes them of the files that PolychronInstall installs, one for each component.
+# scripts/package.sh calls it; tests/package checks them.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME polychron)
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "native runtime of the W3C WebNN API")
@@ -10,15 +10,15 @@ if(POLYCHRON_TOOLS)
   list(APPEND CPACK_COMPONENTS_ALL tools)
 endif()
 set(CPACK_STRIP_FILES ON)
-set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)  # what is built is packed
+set(CMAKE_SKIP_INSTALL_ALL_DEPENDENCY ON)  # the present build is packed
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # what is linked to is depended on, in the versions that are here
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)  # packages depend on the linked libraries, in the installed versions
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
 # For programs that include <polychron/caf.hpp>.
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS libcaf-dev)
 
-# Debian looks for the history of a package in this place and form.
+# Debian expects the history of a package in this place and form.
 set(changes ${PROJECT_BINARY_DIR}/changelog.gz)
 configure_file(CHANGELOG.md ${PROJECT_BINARY_DIR}/CHANGELOG.md COPYONLY)  # configures anew when it changes
 execute_process(COMMAND gzip -9nc ${PROJECT_SOURCE_DIR}/CHANGELOG.md OUTPUT_FILE ${changes} COMMAND_ERROR_IS_FATAL ANY)
@@ -39,7 +39,7 @@ polychron_package(development libpolychron-dev libdevel
   "WebNN for server processes: headers, CMake and pkg-config files" "${same_version}")
 polychron_package(tools polychron utils
   "WebNN for server processes: the command polychron" "${same_version}")
-# What links to the libraries depends on this very version; and the linker's cache is made anew.
+# Packages that link to the libraries depend on this exact version, and the linker's cache is renewed.
 foreach(target polychron polychron_onnx polychron_simulation)
   string(APPEND shlibs "lib${target} 0 ${same_version}\n")
 endforeach()

@@ -13,10 +13,10 @@ namespace polychron::conformance {
 
 namespace {
 
-/// Deeper than any case is nested; JSON is walked recursively when it is shown.
+/// Deeper than the nesting of any case. JSON is walked recursively when it is shown.
 constexpr int deepest = 32;
 
-/// So that no case takes the machine's memory.
+/// A case must not take the machine's memory.
 constexpr std::uint64_t memory_limit = 2ULL << 30;
 
 Context make_context(Runtime& runtime) {
@@ -40,7 +40,7 @@ double excess(const Verdict::Worst& worst) {
   return worst.difference.distance / std::max(worst.allowed, 1e-300);
 }
 
-/// Output by output; the worst of all is told in full, the others are counted.
+/// Compares output by output. Describes the worst difference in full, and counts the others.
 void judge(const std::string& name, std::span<const std::byte> bytes, const json& test, Zeros zeros,
            Verdict& verdict) {
   const auto& tolerance = member(test, "tolerance");
@@ -64,7 +64,7 @@ Verdict run_case(Context& context, const json& test, Zeros zeros) {
   if (!expected.is_object() || expected.empty()) throw Malformed("'outputs' names no output");
   const auto graph = builder.build(expected);
   for (const auto& [name, descriptor] : graph.outputs()) {
-    bytes_of(expected.at(name));  // malformed: told as such
+    bytes_of(expected.at(name));  // reports malformed data
     if (const auto wanted = descriptor_of(expected.at(name)); wanted != descriptor)
       return {Outcome::failed,
               "output " + excerpt(name) + " is " + to_string(descriptor) + ", expected " +
@@ -149,7 +149,7 @@ std::vector<std::filesystem::path> files_of(const std::filesystem::path& directo
 }
 
 std::vector<json> cases_of(const std::filesystem::path& file) {
-  std::error_code unknown;  // looked at before it is opened: that waits for a pipe's other end
+  std::error_code unknown;  // before it is opened: opening a pipe waits for its other end
   if (!std::filesystem::is_regular_file(file, unknown)) throw Malformed("it is not a regular file");
   std::ifstream stream(file, std::ios::binary);
   if (!stream) throw Malformed("cannot be read");

@@ -1,4 +1,5 @@
-// Conformance cases: one is run through the public builder, on a context, and judged.
+// Conformance cases: a runner builds one with the public builder, runs it on a context, and judges
+// it.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +16,7 @@ namespace polychron::conformance {
 
 enum class Outcome { passed, failed, skipped };
 
-/// What became of a case.
+/// The result of a case.
 struct Verdict {
   Outcome outcome = Outcome::passed;
   std::string reason;  ///< one line; empty if it passed
@@ -33,8 +34,8 @@ struct Verdict {
 class Runner {
  public:
   explicit Runner(Zeros zeros = Zeros::alike);
-  /// Never throws because of the case: what is malformed has failed, with the reason. A case with
-  /// an operator that the operator table does not have is skipped.
+  /// Never throws because of the case: a malformed one has failed, with the reason. A case is
+  /// skipped if its operator is not in the operator table.
   Verdict run(const nlohmann::json& test);
 
  private:
@@ -43,16 +44,16 @@ class Runner {
   Zeros zeros_;
 };
 
-/// The operator of a case; "subgraph" if it has several, "" if that cannot be told.
+/// The operator of a case; "subgraph" if it has several, "" if it cannot be found.
 std::string operator_of(const nlohmann::json& test);
-/// `name` occurs in the case.
+/// True if `name` occurs in the case.
 bool has_operator(const nlohmann::json& test, const std::string& name);
 /// Its "name", or "".
 std::string name_of(const nlohmann::json& test);
 
 /// The .json files of `directory`, sorted. Throws std::filesystem::filesystem_error.
 std::vector<std::filesystem::path> files_of(const std::filesystem::path& directory);
-/// The cases of a file. Throws Malformed, in one line: it cannot be read, or is no JSON array.
+/// The cases of a file. Throws Malformed, in one line, if it cannot be read or is no JSON array.
 std::vector<nlohmann::json> cases_of(const std::filesystem::path& file);
 
 }  // namespace polychron::conformance

@@ -10,7 +10,7 @@ namespace polychron::conformance {
 
 namespace {
 
-/// `f`; what it finds malformed gets a word about where.
+/// Calls `f`. If it throws Malformed, adds the place to the message.
 template <class F>
 auto located(const std::string& where, F&& f) {
   try {
@@ -39,7 +39,7 @@ CaseBuilder::CaseBuilder(const Context& context, const json& test) : builder_(co
     located("input " + excerpt(name), [&, &name = name, &operand = operand] {
       const auto descriptor = descriptor_of(operand);
       const bool constant = operand.contains("constant") && flag_of(operand.at("constant"));
-      auto bytes = bytes_of(operand);  // of inputs too: what is wrong with them is told here
+      auto bytes = bytes_of(operand);  // of inputs too: errors in them are reported here
       operands_.emplace(name, constant ? builder_.constant(descriptor, std::move(bytes))
                                        : builder_.input(name, descriptor));
     });

@@ -22,7 +22,7 @@ json written(double value) {
 json written(float value) { return written(static_cast<double>(value)); }
 json written(float16 value) { return written(static_cast<double>(value)); }
 json written(bool value) { return value; }
-/// Integers of 64 bits are a BigInt each.
+/// Each 64-bit integer is a BigInt.
 template <std::integral T>
 json written(T value) {
   if constexpr (sizeof(T) == 8) return std::to_string(value) + "n";
@@ -41,7 +41,7 @@ json written(const std::vector<T>& list) {
   for (const auto& item : list) items.push_back(written(item));
   return items;
 }
-/// What is not given is null, and left out.
+/// A missing value is null, and left out.
 template <class T>
 json written(const std::optional<T>& value) {
   return value ? written(*value) : json();
@@ -59,7 +59,7 @@ std::vector<std::string> names_of(const ops::Graph& graph) {
   return names;
 }
 
-/// In the method's order: what it takes always, then the options.
+/// In the method's order: the required arguments, then the options.
 json call_of(const ops::Node& node, const std::vector<std::string>& names) {
   const ops::Row& row = ops::row(node.op);
   json arguments = json::array(), options = json::object();

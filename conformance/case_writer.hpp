@@ -1,4 +1,4 @@
-// Conformance cases from graphs: what the reader reads, written.
+// Writes conformance cases from graphs, in the form that the reader reads.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace polychron::conformance {
 
-/// What a case says besides its graph.
+/// The parts of a case besides its graph.
 struct CaseNotes {
   std::string name;
   std::string source;
@@ -18,8 +18,8 @@ struct CaseNotes {
   double tolerance = 0;
 };
 
-/// A case of `graph`. `inputs` and `outputs` are the bytes of its inputs and the bytes expected of
-/// its outputs, in the graph's order. Operands that have no name in the graph get one.
+/// A case of `graph`. `inputs` and `outputs` are the bytes of its inputs and of its expected
+/// outputs, in the graph's order. Operands that have no name in the graph get one.
 json case_of(const ops::Graph& graph, std::span<const std::span<const std::byte>> inputs,
              std::span<const std::span<const std::byte>> outputs, const CaseNotes& notes);
 

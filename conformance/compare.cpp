@@ -31,8 +31,7 @@ double real(T value) {
   return static_cast<double>(value);
 }
 
-/// The place of a value in the order of all values of its type; both zeros have the same. NaN:
-/// none.
+/// The rank of a value among all values of its type; both zeros have the same. NaN has none.
 template <class T>
 std::optional<WideInteger> place(T value) {
   if constexpr (std::is_integral_v<T>) {
@@ -91,7 +90,7 @@ Buffer unpacked(std::span<const std::byte> packed, const OperandDescriptor& desc
   return elements;
 }
 
-/// The worst of `count` elements; `distance` gives that of one.
+/// The worst of `count` elements. `distance` gives that of one.
 template <class Distance>
 Difference worst_of(std::size_t count, Distance distance) {
   Difference worst{-1, 0, {}, {}};

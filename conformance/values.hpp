@@ -1,5 +1,5 @@
-// Numbers of the conformance cases: JSON to numbers and bytes. Files may be anything: whatever is
-// not as the format has it is told as Malformed.
+// Numbers of the conformance cases: from JSON to numbers and bytes. A file may contain anything:
+// every deviation from the format is Malformed.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +16,17 @@ namespace polychron::conformance {
 
 using nlohmann::json;
 
-/// The case is not written as the format asks. One line.
+/// The case does not have the required form. One line.
 struct Malformed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// An operand of more bytes is refused: no case needs it, and a number in a file may say anything.
+/// A larger operand is refused. No case needs one, and a file may name any number of bytes.
 inline constexpr std::uint64_t largest_operand = 256U << 20;
 
 /// `value` in one short line, for messages.
 std::string excerpt(const json& value);
-/// What `object` has at `key`. Throws Malformed.
+/// The member `key` of `object`. Throws Malformed.
 const json& member(const json& object, const char* key);
 std::string text_of(const json& value);
 bool flag_of(const json& value);
@@ -34,14 +34,14 @@ bool flag_of(const json& value);
 /// A JSON number, or one of the strings that stand for numbers: "NaN", "-Infinity", "-0", "123n".
 /// Throws Malformed.
 Number number_of(const json& value);
-/// Likewise, as the nearest double.
+/// The number as the nearest double. Throws Malformed.
 double real_of(const json& value);
 /// A whole number from `least` to `most`.
 std::int64_t integer_of(const json& value, std::int64_t least, std::int64_t most);
 
 /// "dataType" and "shape" of an operand.
 OperandDescriptor descriptor_of(const json& operand);
-/// Number `index` of an operand's "data"; a single number stands for each.
+/// Number `index` of an operand's "data". A single number stands for every element.
 const json& datum(const json& operand, std::size_t index);
 /// The bytes of an operand's "data".
 Buffer bytes_of(const json& operand);

@@ -9,7 +9,7 @@
 
 namespace fuzz {
 
-/// A size: mostly small, so that calls often are right; now and then what arithmetic overflows on.
+/// A size: mostly small, so that calls often are right; now and then one that overflows arithmetic.
 inline std::uint32_t size(FuzzedDataProvider& data) {
   const auto choice = data.ConsumeIntegral<std::uint8_t>();
   constexpr std::uint32_t edges[]{0,          255,        256,       1024,       46341,
@@ -41,7 +41,7 @@ inline double real(FuzzedDataProvider& data) {
   return edges[data.ConsumeIntegral<std::uint8_t>() % std::size(edges)];
 }
 
-/// Sets a field to anything; with() is true where the fuzzer wants one that the field need not
+/// Sets a field to any value. with() is true where the fuzzer wants a value that the field need not
 /// have.
 class AnyField {
  public:

@@ -1,5 +1,5 @@
-// Random graphs: bytes are read as a program of calls of the builder, on every row of the operator
-// table. Wrong calls are refused, and leave the builder as it was; what is left is built and run.
+// Random graphs: the bytes are a program of calls of the builder, on every row of the operator
+// table. The builder refuses wrong calls, and stays as it was. The rest is built and run.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -63,7 +63,7 @@ class Program {
     const auto rules = row.operands();
     const std::size_t count =
         row.call.variadic() ? 1U + byte() % 5U : rules.size() + (byte() > 250);
-    operands_.reserve(operands_.size() + count);  // operands are pointed to
+    operands_.reserve(operands_.size() + count);  // other objects point to the operands
     for (std::size_t i = 0; i < count; ++i)
       operands.push_back(
           operand(row, row.call.variadic() ? 0 : std::min(i, rules.size() - 1), i, operands));
@@ -75,7 +75,7 @@ class Program {
     }
   }
 
-  /// One that there is, or a new one that the rule may take.
+  /// An existing operand, or a new one that the rule may take.
   const Operand* operand(const ops::Row& row, std::size_t rule_index, std::size_t index,
                          const std::vector<const Operand*>& before) {
     const auto& rule = row.operands()[rule_index];
@@ -84,7 +84,7 @@ class Program {
     if (choice % 4 < 2 && !operands_.empty()) return &operands_[byte() % operands_.size()];
     const auto types = rule.types.members();
     OperandDescriptor descriptor{types[byte() % types.size()], {}};
-    // Of no other: beyond any of them.
+    // `same_as` may lie beyond all of them: the same as no other.
     const auto like = static_cast<std::size_t>(row.call.variadic() && index > 0 ? 0 : rule.same_as);
     if (like < before.size() && before[like] != nullptr && byte() < 240)
       descriptor.data_type = before[like]->data_type();

@@ -1,5 +1,5 @@
-// Damaged .npy files through the tool's reader: an array of as many bytes as it says, or a reason.
-// What was read is written and read again, and is the same.
+// Damaged .npy files through the tool's reader: an array with as many bytes as it says, or a
+// reason. An array that was read is written and read again, and is the same.
 #include "tools/npy.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t cou
     const auto array = tool::parse_npy(std::as_bytes(std::span(bytes, count)), "fuzzed");
     if (byte_length(array.descriptor).value_or(0) * (array.is_double ? 2 : 1) != array.bytes.size())
       fuzz::finding("an array of another size than its descriptor's");
-    if (array.is_double) return 0;  // such files are read only
+    if (array.is_double) return 0;  // these files are only read
     const auto again = written_and_read(array);
     if (again.descriptor != array.descriptor ||
         !std::ranges::equal(again.bytes.bytes(), array.bytes.bytes()))

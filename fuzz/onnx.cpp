@@ -1,5 +1,5 @@
-// Damaged ONNX models: whatever the bytes are, the importer gives a graph or a reason in one line.
-// Graphs are built, and run if they are small. fuzz/onnx_mutator.cpp damages them.
+// Damaged ONNX models: for any bytes the importer gives a graph, or a reason in one line. Graphs
+// are built, and run if they are small. fuzz/onnx_mutator.cpp damages the models.
 #include <map>
 #include <string>
 
@@ -19,7 +19,7 @@ void check_line(const Error& error) {
   check_refusal(error);
 }
 
-/// What is free is 1, 2 or 3.
+/// A free dimension is 1, 2 or 3.
 Shape shape_of(const onnx::ValueInfo& input) {
   Shape shape;
   if (!input.dimensions) return {2, 3};
@@ -45,8 +45,8 @@ onnx::ImportOptions bindings(const onnx::Summary& summary) {
   return options;
 }
 
-/// The last input that is none yet becomes a constant of zeros and ones. False if there is none,
-/// or it is large.
+/// Turns the last input that is not yet a constant into one, of zeros and ones. False if there is
+/// none, or it is large.
 bool give_constant(const onnx::Summary& summary, onnx::ImportOptions& options) {
   constexpr std::uint8_t one[]{1, 0, 0, 0, 0, 0, 0, 0};
   if (options.constants.size() == most_constants) return false;

@@ -1,6 +1,6 @@
 // Damages ONNX models as messages, not as bytes: numbers, names, types and lists of any field,
-// found by protobuf's reflection. Most of what comes of it is still a model, so the importer's
-// handlers see it. What is no model is mutated as bytes.
+// found by protobuf's reflection. Most results are still models, so they reach the importer's
+// handlers. Bytes that are no model are mutated as bytes.
 #include <google/protobuf/stubs/logging.h>
 #include <onnx/onnx_pb.h>
 
@@ -20,7 +20,7 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
-/// A field that has a value; of a repeated one, all of it.
+/// A field that has a value. Of a repeated field it is the whole list.
 struct Place {
   Message* message;
   const FieldDescriptor* field;
@@ -52,7 +52,7 @@ class Mutator {
     }
   }
 
-  /// Names go to where other names are.
+  /// Remembers a name for other fields that take names.
   void remember(const Message& message, const FieldDescriptor* field) {
     if (field->type() != FieldDescriptor::TYPE_STRING) return;
     const auto* reflection = message.GetReflection();
@@ -275,8 +275,7 @@ extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* bytes, std::size_t 
   return LLVMFuzzerMutate(bytes, count, most);
 }
 
-/// The first model with what the second has in its graph behind it, so that nodes of one read what
-/// the other has.
+/// The first model with the second's graph appended, so that nodes of one read values of the other.
 extern "C" std::size_t LLVMFuzzerCustomCrossOver(const std::uint8_t* first, std::size_t first_count,
                                                  const std::uint8_t* second,
                                                  std::size_t second_count, std::uint8_t* bytes,

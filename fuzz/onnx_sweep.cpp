@@ -1,8 +1,7 @@
-// Damages ONNX models one place at a time, each place in the same ways: other ranks, lists that are
-// shorter or longer, inputs left out, numbers at the edges, other types and names. What it finds,
-// it finds each time.
-// Usage: fuzz_sweep SEEDS FINDINGS [EVERY [FIRST]]: each EVERY-th damage from the FIRST on; a model
-// that something is found with is written to FINDINGS.
+// Damages ONNX models one place at a time, each place in the same ways: other ranks, shorter or
+// longer lists, inputs left out, numbers at the edges, other types and names. Its findings are the
+// same each time. Usage: fuzz_sweep SEEDS FINDINGS [EVERY [FIRST]]: each EVERY-th damage from the
+// FIRST on. It writes a model with a finding to FINDINGS.
 #include <google/protobuf/stubs/logging.h>
 #include <onnx/onnx_pb.h>
 
@@ -28,8 +27,8 @@ using google::protobuf::Message;
 using Limits = std::numeric_limits<std::int64_t>;
 
 constexpr int most_dimensions = 6;
-constexpr std::size_t most_names = 4;  // that an input is exchanged for
-constexpr int element_types = 24;      // and one that is none
+constexpr std::size_t most_names = 4;  // that replace an input's name
+constexpr int element_types = 24;      // and one that does not exist
 constexpr std::int64_t edges[]{
     0, -1, 1, 2, 3, 7, 65536, 0x7fffffff, 1LL << 32, Limits::max(), Limits::min()};
 constexpr double real_edges[]{0,
@@ -39,8 +38,8 @@ constexpr double real_edges[]{0,
                               std::numeric_limits<double>::infinity(),
                               std::numeric_limits<double>::quiet_NaN()};
 
-std::string running;        ///< the model that runs just now
-std::uint64_t damages = 0;  ///< that were met so far
+std::string running;        ///< the model that runs now
+std::uint64_t damages = 0;  ///< number so far
 std::string findings;       ///< a directory
 
 void keep() {
@@ -64,7 +63,7 @@ class Sweep {
   std::uint64_t runs() const { return runs_; }
 
  private:
-  /// Damages the fields of a message, then what is in them.
+  /// Damages the fields of a message, then the messages in them.
   void message(Message& message) {
     const auto* r = message.GetReflection();
     std::vector<const FieldDescriptor*> fields;
@@ -136,7 +135,7 @@ class Sweep {
     for (int i = 0; i < std::min(count, 8); ++i) element(message, field, i, damaged);
   }
 
-  /// One more like the last.
+  /// Adds one more like the last.
   static void add(Message& message, const FieldDescriptor* field) {
     const auto* r = message.GetReflection();
     const int last = r->FieldSize(message, field) - 1;

@@ -1,6 +1,6 @@
-// Writes seeds that the corpora begin with. For fuzz_onnx: ONNX's node tests as they are, and with
-// their inputs as initializers, which leads through the importer's own arithmetic. For fuzz_npy:
-// a few headers. Usage: fuzz_seeds ONNX-DATA SEEDS
+// Writes seeds for the corpora. For fuzz_onnx: ONNX's node tests as they are, and with their inputs
+// as initializers, which leads through the importer's own arithmetic. For fuzz_npy: a few headers.
+// Usage: fuzz_seeds ONNX-DATA SEEDS
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::uintmax_t largest = 16U << 10;  // small ones run faster, and say as much
+constexpr std::uintmax_t largest = 16U << 10;  // small ones run faster, and show as much
 
 template <class Message>
 bool read(const fs::path& path, Message& message) {
@@ -26,7 +26,7 @@ void write(const fs::path& path, const onnx::ModelProto& model) {
   model.SerializeToOstream(&file);
 }
 
-/// Gives inputs the test's values, as far as it has any of moderate size; false if it has none.
+/// Gives inputs the test's values, if these have a moderate size; false if there is none.
 bool give_values(onnx::ModelProto& model, const fs::path& test) {
   bool any = false;
   auto& graph = *model.mutable_graph();

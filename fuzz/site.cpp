@@ -24,7 +24,7 @@ World& world() {
   return instance;
 }
 
-/// Every step of the plan and every tensor is small; a step's text tells its shapes.
+/// True if every step of the plan and every tensor is small. A step's text tells its shapes.
 bool is_small(const Graph& graph) {
   constexpr std::size_t most_bytes = small * 64;
   if (graph.plan().size() > 128) return false;
@@ -109,6 +109,6 @@ Buffer filled(std::size_t size, std::span<const std::uint8_t> pattern) {
 }  // namespace fuzz
 
 /// Under Clang oneDNN brings LLVM's OpenMP runtime, which looks for libraries that are not there,
-/// on a lane's thread. If that thread is just ending as the process does, LeakSanitizer does not
-/// look at it any more, and what glibc keeps for its dlerror() seems lost (one run of thirty).
+/// on a lane's thread. If that thread is ending as the process does, LeakSanitizer does not look at
+/// it any more. Then glibc's memory for its dlerror() seems lost (one run of thirty).
 extern "C" const char* __lsan_default_suppressions() { return "leak:_dlerror_run\n"; }

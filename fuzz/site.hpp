@@ -1,4 +1,4 @@
-// What the fuzz targets share: one context, what an Error may say, and running a small graph.
+// Shared by the fuzz targets: one context, a check of an Error, and running a small graph.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ namespace fuzz {
 /// A living context of the process's one runtime, which takes a few MiB for tensors and plans.
 polychron::Context& context();
 
-/// A refusal is of a kind that wrong arguments and bad files lead to; any other is a finding.
+/// A refusal must be of a kind that wrong arguments and bad files lead to. Any other is a finding.
 void check_refusal(const polychron::Error& error);
 
-/// Builds the graph, and runs it once if that costs little: inputs are filled from `pattern`.
-/// What comes back must be of the shapes that were promised.
+/// Builds the graph, and runs it once if that costs little: inputs are filled from `pattern`. The
+/// outputs must have the promised shapes.
 void build_and_run(polychron::GraphBuilder& builder, const polychron::NamedOperands& outputs,
                    std::span<const std::uint8_t> pattern);
 
-/// So many elements are small: an operator on them takes well under a second, sanitized.
+/// Operators on this many elements take well under a second, sanitized.
 inline constexpr std::uint64_t small = 1024;
 
 /// `size` bytes: `pattern` again and again, or zeros without one.

@@ -23,7 +23,7 @@ class BuilderState : public std::enable_shared_from_this<BuilderState> {
   /// Throws invalid_state if the context is not alive.
   explicit BuilderState(const Context& context);
 
-  /// Throws if a constant of so many bytes is refused, before the caller copies them.
+  /// Throws if a constant of this many bytes is refused, before the caller copies them.
   void check_constant(const OperandDescriptor& descriptor, std::size_t bytes) const;
 
   Operand add_input(std::string name, const OperandDescriptor& descriptor);

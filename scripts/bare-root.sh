@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2016,SC2154
-# Sourced, after common.sh and with $topic and $cases set, by what tries $cases things in a bare Debian root: makes
-# the root, runs commands in it and counts. Ends in "N passed, N failed, N skipped".
+# Sourced, after common.sh and with $topic and $cases set, by scripts that try $cases things in a bare Debian
+# root. Makes the root, runs commands in it and counts. Ends in "N passed, N failed, N skipped".
+#
 # Needs root, for debootstrap and for mounts, which end with the command that made them. The root is in TMPDIR
 # (/var/tmp if not set) while the script runs; everything comes from the mirror that apt has here.
 passed=0 failed=0
@@ -30,7 +31,7 @@ bare=$(mktemp -d "${TMPDIR:-/var/tmp}/polychron-$topic.XXXXXX")
 trap 'rm -rf --one-file-system "$bare"' EXIT
 trap 'exit 1' HUP INT TERM
 
-# inside COMMAND: in the root, with no more of the environment than the way to the network.
+# inside COMMAND: runs it in the root. Of the environment only the way to the network is passed on.
 inside() {
   env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
     ${http_proxy:+"http_proxy=$http_proxy"} ${https_proxy:+"https_proxy=$https_proxy"} \
@@ -40,7 +41,7 @@ inside() {
       exec chroot "$1" sh -ec "$2"' sh "$bare" "$1"
 }
 
-# copy PATH...: this machine's, to the same place in the root.
+# copy PATH...: copies this machine's files to the same places in the root.
 copy() {
   for path in "$@"; do
     [ -e "/$path" ] || continue
@@ -49,8 +50,8 @@ copy() {
   done
 }
 
-# bootstrap RELEASE: the root. How packages are reached and trusted is as here, and so are their sources if the
-# release is; another release's are the mirror.
+# bootstrap RELEASE: makes the root. Packages are reached and trusted as here. Their sources are this
+# machine's if the release is; for another release they are the mirror.
 bootstrap() {
   chmod 755 "$bare"
   unshare --mount debootstrap --variant=minbase "$1" "$bare" "$mirror"
@@ -65,7 +66,7 @@ bootstrap() {
   inside 'apt-get update -qq'
 }
 
-# logged FUNCTION: its output goes to a log; in a shell of its own, which ends where a command fails.
+# logged FUNCTION: its output goes to a log. It runs in a shell of its own, which ends where a command fails.
 logged() {
   log=$root/build/log/$topic-$1.log
   mkdir -p "$root/build/log"

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Side by side with ONNX Runtime, in turn, on models of true shapes: a table, a plot, and what grew since
-# the table that was kept; then the small parts. With --survey: single operators of many shapes, the worst first.
-# Installs and builds what that takes. Usage: bench.sh --help
+# Measures Polychron and ONNX Runtime in turn, on models of true shapes: a table, a plot, and the growth since
+# the kept table; then the small parts. With --survey: single operators of many shapes, the worst first.
+# Installs and builds what it needs. Usage: bench.sh --help
 set -eu
 . "$(dirname "$0")/common.sh"
 
-# A mistake is told before anything is built, and --help too.
+# Reports a mistake before anything is built, and so does --help.
 command -v node >/dev/null || sh scripts/setup.sh peer >&2
 case " $* " in *" --help "*) exec node bench/table/main.mjs --help ;; esac
 node bench/table/main.mjs --check "$@"

@@ -1,7 +1,10 @@
 #!/bin/sh
-# Builds what setup.sh made buildable. Usage: build.sh [PRESET] [TARGET...]
+# Builds the project, after setup.sh. Usage: build.sh [PRESET] [TARGET...]
+#
 # PRESET: release (the default), debug, asan or tsan.
-# TARGET: all for the tests too; if none is named, what others use: the libraries, the tool, examples, benchmarks.
+#
+# TARGET: all for the tests too; without one the libraries, the tool, examples and benchmarks.
+#
 # On a terminal Ninja shows its progress; otherwise the output is kept and shown only on failure.
 set -eu
 . "$(dirname "$0")/common.sh"

@@ -1,15 +1,16 @@
 #!/bin/sh
-# Takes the commit that is checked out to the release after the one that it is made on: in a bare root of Debian 13 it
-# is built by that release's compiler with that release's libraries, does the main job and runs the tests. Ends in
-# "N passed, N failed, N skipped": the tests' cases, and one for the job. Usage: check-debian13.sh
-# What it needs is said in bare-root.sh; the root takes 6 GB, and all of it an hour on two cores.
+# Checks the current commit on the next release: in a bare root of Debian 13 it is built by that release's
+# compiler with that release's libraries, does the main job and runs the tests. Ends in "N passed, N failed, N
+# skipped": the tests' cases, and one for the job. Usage: check-debian13.sh
+#
+# bare-root.sh lists its needs. The root takes 6 GB, and the whole takes an hour on two cores.
 set -eu
 . "$(dirname "$0")/common.sh"
 
 topic=debian13 cases=1
 . scripts/bare-root.sh
 
-# The models and the picture are this clone's.
+# The models and the picture are copied from this clone.
 make_root() {
   bootstrap trixie
   git clone -q . "$bare/srv/polychron"

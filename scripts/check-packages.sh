@@ -1,9 +1,10 @@
 #!/bin/sh
-# Installs the Debian packages in a bare root of this machine's own release, as apt does it: first what runs
-# (the libraries, the tool) and nothing else; then what compiles, with the newcomer's program built by
-# find_package and by pkg-config; and removes both, after which nothing may be left. Ends in "N passed, N failed,
-# N skipped", a case for each of the two. Usage: check-packages.sh
-# What it needs is said in bare-root.sh; the root takes 900 MB.
+# Installs the Debian packages in a bare root of this machine's own release, as apt does it. First only those
+# that run (the libraries, the tool). Then those that compile, with the newcomer's program built by
+# find_package and by pkg-config. Then it removes both, after which nothing may be left. Ends in "N passed, N
+# failed, N skipped", a case for each of the two. Usage: check-packages.sh
+#
+# bare-root.sh lists its needs. The root takes 900 MB.
 set -eu
 . "$(dirname "$0")/common.sh"
 
@@ -23,13 +24,13 @@ target_link_libraries(times_three PRIVATE polychron::polychron)
 CMAKE
 }
 
-# files: every path in the root but what apt, dpkg and the linker write about.
+# files: every path in the root, except those that apt, dpkg and the linker write.
 files() {
   (cd "$bare" && find . -xdev \( -path ./var/lib/apt -o -path ./var/lib/dpkg -o -path ./var/cache \
     -o -path ./var/log -o -path ./packages -o -path ./etc/ld.so.cache \) -prune -o -print) | LC_ALL=C sort
 }
 
-# nothing_left: of Polychron there is no file and no entry of dpkg's.
+# nothing_left: true if no file and no dpkg entry of Polychron is left.
 nothing_left() {
   left=$(files | grep -i polychron || true)
   left=$left$(inside "dpkg-query -W -f='\${Package} \${db:Status-Abbrev}\n' '*polychron*' 2>/dev/null || true")

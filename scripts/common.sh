@@ -1,13 +1,13 @@
 # shellcheck shell=sh disable=SC2034
-# Sourced by the other scripts: where the project is, how to report a phase, how to run one quietly.
+# Sourced by the other scripts: the project's folder, reports of phases, quiet commands.
 root=$(cd "$(dirname "$0")/.." && pwd)
 cd "$root" || exit 1
 
 say() { printf '%s\n' "$*"; }
 die() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 1; }
 
-# quietly NAME COMMAND...: runs a command with its output in build/log/NAME.log, and shows the end of
-# that only if the command fails. With VERBOSE=1 the output is shown as it comes.
+# quietly NAME COMMAND...: runs a command with its output in build/log/NAME.log, and shows the end of that
+# only if the command fails. With VERBOSE=1 the output is shown as it comes.
 quietly() {
   log=$root/build/log/$1.log
   shift

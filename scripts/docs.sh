@@ -9,14 +9,14 @@ set -eu
 POLYCHRON_VERSION=$(sed -n 's/^project(.* VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 export POLYCHRON_VERSION
 
-# run_doxygen [SETTING...]: the project's Doxyfile with other settings. Complaints name the file from
-# the project's root.
+# run_doxygen [SETTING...]: the project's Doxyfile with other settings. Complaints name the file from the
+# project's root.
 run_doxygen() {
   complaints=$({ cat docs/Doxyfile; printf '%s\n' "$@"; } | doxygen - 2>&1) ||
     die "$(printf '%s\n' "$complaints" | sed -e "s|^$root/||" -e 's/^error: //' | awk '!told[$0]++')"
 }
 
-# count_members FOLDER: "802 of 802", of all that is public.
+# count_members FOLDER: "802 of 802", documented among all that are public.
 count_members() {
   count=$(awk -f docs/doxygen/undocumented.awk "$1"/class*.xml "$1"/struct*.xml \
     "$1"/namespace*.xml "$1"/concept*.xml)

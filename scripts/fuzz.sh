@@ -33,7 +33,7 @@ fi
 # An allocation beyond 512 MiB is a finding: models and calls that ask for much are refused before.
 limits="-timeout=10 -rss_limit_mb=2560 -malloc_limit_mb=512"
 
-# report TARGET LOG: what went wrong, and how to see it again.
+# report TARGET LOG: prints the failure, and how to repeat it.
 report() {
   artifact=$(sed -n 's/.*Test unit written to //p' "$2" | tail -n 1)
   grep -E '^finding: |^==[0-9]+==ERROR: |runtime error: |^SUMMARY: ' "$2" | head -n 4 | grep . || tail -n 20 "$2"
@@ -47,7 +47,7 @@ report() {
   say "fuzz: $1: all of its output: ${2#"$root"/}"
 }
 
-# sweep: its last line tells how far it came.
+# sweep: its last line tells its progress.
 sweep() {
   UBSAN_OPTIONS=print_stacktrace=1 "$programs/fuzz_sweep" "$fuzz/seeds/onnx" "$fuzz/findings" $((2400 / (seconds + 1) + 1))
 }
@@ -72,7 +72,7 @@ start() {
   ) &
 }
 
-# ended TARGET: says how far it came, and counts it.
+# ended TARGET: prints its progress, and counts it.
 ended() {
   log=$root/build/log/fuzz-$1.log
   if [ "$1" = sweep ]; then

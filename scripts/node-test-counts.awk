@@ -1,5 +1,5 @@
-# Shows what `node --test --test-reporter=spec` prints, and ends it in the line that scripts/test.sh
-# counts: "N passed, N failed, N skipped". Exits non-zero if any failed, or if nothing was counted.
+# Shows the output of `node --test --test-reporter=spec`, and ends it in the line that scripts/test.sh counts:
+# "N passed, N failed, N skipped". Exits non-zero if any failed, or if nothing was counted.
 { print; fflush() }
 $2 == "pass" && NF == 3 { passed = $3 }
 $2 == "fail" && NF == 3 { failed += $3; counted = 1 }

@@ -1,9 +1,11 @@
 #!/bin/sh
-# Records runs of the soak, makes each of them again, and counts those that came again without a
-# difference. Usage: replays.sh [RUNS [SECONDS [SEED [DIRECTORY]]]]   (1000 1 1 build/replays)
-# Each run has the next seed. A recording that differs stays in DIRECTORY, with what was said of it.
-# Ends in a line that counts; exits non-zero unless all were equal. POLYCHRON_SOAK_PAYLOADS=1
-# records the bytes of tensors, too: then values are compared. Wants test_soak and polychron, built.
+# Records runs of the soak, makes each of them again, and counts those without a difference.
+#
+# Usage: replays.sh [RUNS [SECONDS [SEED [DIRECTORY]]]]   (1000 1 1 build/replays)
+#
+# Each run has the next seed. A recording that differs stays in DIRECTORY, with the differences. Ends in a
+# line that counts; exits non-zero unless all were equal. POLYCHRON_SOAK_PAYLOADS=1 records the bytes of
+# tensors, too, and compares values. Needs test_soak and polychron, built.
 set -eu
 . "$(dirname "$0")/common.sh"
 
@@ -25,7 +27,7 @@ while [ "$run" -lt "$runs" ]; do
     status=0
     "$programs/polychron" trace replay "$trace" > "$said" 2>&1 || status=$?
     count=$(sed -n 's/^\([0-9]*\) calls\{0,1\} on .*; \([0-9]*\) differences\{0,1\}$/\1 \2/p' "$said")
-    if [ -z "$count" ]; then  # such as one that lacks what there was no room for
+    if [ -z "$count" ]; then  # for instance one that lacks records that there was no room for
       others=$((others + 1))
       say "seed $seed: not compared: $(tail -n 1 "$said")"
     else

@@ -32,7 +32,7 @@ class Counts(NamedTuple):
 
 
 def count_suite(succeeded, output):
-    """The cases of one suite, by whether CTest calls it a success and by what it printed."""
+    """The counts of one suite's cases, from CTest's verdict and the suite's output."""
     passed = failed = 0
     reports = REPORT.findall(output)
     for number, result in reports:
@@ -49,7 +49,7 @@ def count_suite(succeeded, output):
 
 
 def summary(name, output):
-    """What a failed suite said: lines that name an error, and the last ones."""
+    """A summary of a failed suite: lines that name an error, and the last ones."""
     lines = output.splitlines()
     telling = [line for line in lines[:-20] if TELLING.search(line)][:40]
     return "\n".join([f"failed: {name}", *telling, *lines[-20:]])

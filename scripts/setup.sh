@@ -9,7 +9,7 @@
 #   tsan   also the sources of CAF, which the thread sanitizer has to see compiled
 #   asan   also Clang with its sanitizers, libFuzzer and OpenMP, to compile everything by it
 #   docs   only Doxygen, for docs.sh
-#   viewer also Chromium, in which viewer/test.sh opens trace pages, and what builds these
+# viewer also Chromium, in which viewer/test.sh opens trace pages, and the packages that build these
 set -eu
 . "$(dirname "$0")/common.sh"
 
@@ -79,7 +79,7 @@ install_models() {
   fi
 }
 
-# What viewer/package.json pins: only to build and test the page, which is checked in.
+# The versions that viewer/package.json pins: only to build and test the page, which is checked in.
 install_viewer() {
   (cd viewer && has_npm_package esbuild && has_npm_package typescript &&
     has_npm_package playwright-core) && return 0
@@ -87,7 +87,7 @@ install_viewer() {
   (cd viewer && quietly npm-viewer npm ci --ignore-scripts)
 }
 
-# One file of it, unpacked: neither its own dependencies are wanted nor the 29 MB of the rest.
+# One file of it, unpacked: neither its own dependencies nor the other 29 MB are needed.
 unpack_picture() {
   [ -f "$page" ] && return 0
   say "setup: fetching the sample picture (Debian's python3-skimage)"
@@ -107,8 +107,8 @@ unpack_picture() {
   say "setup: python3-skimage $(basename "$archive" .deb | cut -d_ -f2)"
 }
 
-# own_apt COMMAND...: an apt that knows the machine's package sources as sources of source packages,
-# which few machines list. All that it writes is in $apt: the machine's own lists stay as they are.
+# own_apt COMMAND...: an apt that uses the machine's package sources as sources of source packages, which few
+# machines list. It writes only in $apt: the machine's own lists stay as they are.
 own_apt() {
   apt-get -o APT::Sandbox::User=root -o Dir::Etc::sourcelist=/dev/null \
     -o Dir::Etc::sourceparts="$apt/sources" -o Dir::State::lists="$apt/lists" \
@@ -122,12 +122,12 @@ fetch_caf() {
     sed -e 's/^Types:.*/Types: deb-src/' -e 's/^deb[[:space:]]/deb-src /' "$list" \
       >"$apt/sources/$(basename "$list")"
   done
-  own_apt update || true  # some list may have no sources; whether CAF's are there shows next
+  own_apt update || true  # some lists may have no sources; the next command shows if CAF's are there
   cd "$apt" && own_apt source --download-only --tar-only "actor-framework=$1"
 }
 
-# The release that Debian packaged, without its patches: they concern streams, which are not used, and
-# an include, which cmake/InstrumentedCAF.cmake has.
+# The release that Debian packaged, without its patches: they concern streams, which are not used, and an
+# include, which cmake/InstrumentedCAF.cmake has.
 unpack_caf() {
   version=$(dpkg-query -W -f='${source:Version}' libcaf-dev)
   [ "$(cat downloads/caf/debian-version 2>/dev/null)" != "$version" ] || return 0

@@ -40,7 +40,8 @@ one() {
   if "$@"; then say "1 passed, 0 failed, 0 skipped"; else say "0 passed, 1 failed, 0 skipped"; fi
 }
 
-# ready SET [TARGET...]: installs and builds. What cannot be installed is skipped, what cannot be built has failed.
+# ready SET [TARGET...]: installs and builds. Without its packages SET is skipped; if the build fails, it has
+# failed.
 ready() {
   set_name=$1
   if ! answer=$(sh scripts/setup.sh "$set_name" 2>&1); then
@@ -77,8 +78,8 @@ test_quick() {
   run quick python3 scripts/run_ctest.py build -j 2 -LE slow
 }
 
-# The runtime of g++ 12's thread sanitizer fails where a newer kernel lays out the address space at
-# random with more than 28 bits. setarch -R has it laid out in order; some containers forbid that.
+# The runtime of g++ 12's thread sanitizer fails where a newer kernel lays out the address space at random
+# with more than 28 bits. setarch -R has it laid out in order; some containers forbid that.
 test_tsan() {
   fixed="setarch $(uname -m) -R"
   if ! $fixed true 2>/dev/null; then
@@ -96,7 +97,7 @@ test_tsan() {
     -L '^(api|protocol|replay|soak|teams)$'
 }
 
-# Without what compiles by itself or looks at sources only.
+# Without tests that compile by themselves or only look at sources.
 test_asan() {
   ready asan all || return 0
   run asan python3 scripts/run_ctest.py build/asan -j 2 -LE "^(package|style$1)\$"

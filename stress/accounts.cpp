@@ -8,20 +8,20 @@ namespace {
 
 constexpr std::uint64_t value_bytes = sizeof(std::uint64_t);
 
-/// Copies that there must have been, and such as there may have been besides.
+/// Copies that must have been made, and further ones that may have been.
 struct Copies {
   std::uint64_t least = 0, more = 0;
 };
 
 Copies copies_of(const Program& program, const Made& made) {
   if (made.call.kind == Kind::write) {
-    // What is moved is copied if the device has to take it from where it lies.
+    // A moved buffer is copied only if the device has to take it from where it lies.
     if (made.call.way == 0) return {1, 0};
     return {0, program.few_bytes() ? 1U : 0U};
   }
   if (made.call.kind != Kind::read) return {};
-  // Into a buffer, and from there into borrowed memory. The device may have copied what nobody
-  // gets.
+  // One copy into a buffer, and one from there into borrowed memory. The device may have made
+  // copies that no reader got.
   const std::uint64_t all = made.call.way == 2 ? 2 : 1;
   const bool answered = made.answer && made.answer->value;
   return answered ? Copies{all, 0} : Copies{0, all};
@@ -33,8 +33,8 @@ std::optional<std::string> differs(const char* what, std::uint64_t counted, std:
          std::to_string(made);
 }
 
-/// Operations that have ended one way or the other: a refused one may not have begun, and what only
-/// failed is counted of creations and builds.
+/// Operations that have ended, and further ones that may have. A refused one may not have begun. A
+/// creation or a build is counted only if it failed.
 struct Ends {
   std::uint64_t least = 0, more = 0;
 };

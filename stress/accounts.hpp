@@ -1,4 +1,4 @@
-// What a context counts, against what was called: see ContextStats.
+// Compares a context's counters (ContextStats) with the calls that were made.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace polychron::stress {
 
-/// The first number in `stats` that cannot be, or nullopt. Of a context that lives, at rest, on
-/// which nothing but `history` was called.
+/// The first number in `stats` that cannot be right, or nullopt. The context must live and be at
+/// rest, and only the calls of `history` may have been made on it.
 std::optional<std::string> check_accounts(const Program& program, const History& history,
                                           const ContextStats& stats);
 

@@ -15,8 +15,8 @@ void Board::collect(bool all) {
     if (entry.answer->error) slots[entry.call.tensor].failed = true;
     if (footprints != nullptr) footprints->touch(Part::slot, entry.call.tensor);
   }
-  // Half of the leases are held from now on, so that their holders are there to hear that they are
-  // revoked. The others are when they are returned: those holders ask late.
+  // Half of the leases are taken from their futures now, so that their holders hear of a
+  // revocation. The others are taken when they are returned: those holders ask late.
   for (auto& lent : lents)
     if (!lent.heard && lent.future && lent.future->ready()) {
       lent.heard = true;

@@ -1,4 +1,4 @@
-// What a context's clients share, and where all that comes of their calls is written down.
+// Objects that a context's clients share, and the record of what their calls led to.
 #pragma once
 
 #include <deque>
@@ -17,7 +17,7 @@
 
 namespace polychron::stress {
 
-/// A reply that will tell what came of a call.
+/// A reply that will tell the result of a call.
 class Reply {
  public:
   virtual ~Reply() = default;
@@ -27,15 +27,15 @@ class Reply {
 
 struct Board;
 
-/// What all contexts of a run share.
+/// State that all contexts of a run share.
 struct Session {
   World* world = nullptr;
-  RunRecording* recording = nullptr;  ///< null if nobody wants one
+  RunRecording* recording = nullptr;  ///< null without a recording
   std::vector<std::shared_ptr<Board>> boards = {};  ///< one for each context
   std::size_t callers = 0;  ///< numbers of clients, and of callbacks that call back in
   std::vector<std::size_t> calling_back = {};  ///< those under way, the innermost last
 
-  /// Who is in the middle of a call, if the innermost step is such.
+  /// The caller whose call is under way, if the innermost step is a call.
   std::optional<std::size_t> caller() const {
     if (const auto client = world->client_at_work()) return client;
     if (!world->callback_at_work() || calling_back.empty()) return std::nullopt;
@@ -54,27 +54,27 @@ struct Board {
     std::optional<Future<TensorLease>> future;
     std::optional<TensorLease> lease;
     bool ended = false, heard = false;
-    /// How often its holder was told that it is revoked.
+    /// How often the holder was told that the lease is revoked.
     std::shared_ptr<unsigned> told = std::make_shared<unsigned>(0);
   };
   struct Waiting {
     std::size_t made;
     std::unique_ptr<Reply> reply;
   };
-  /// A call that is being made, and its number in `history`, once it is there.
+  /// A call under way, and its index in `history` once it is there.
   struct Making {
     Made made;
     std::optional<std::size_t> at;
   };
 
   Session* session = nullptr;
-  Program program;                   ///< of the whole: what is about this context
-  Footprints* footprints = nullptr;  ///< null unless the search wants to know
+  Program program;                   ///< of the whole run: the part about this context
+  Footprints* footprints = nullptr;  ///< null unless the search needs them
   std::shared_ptr<Checks> checks = std::make_shared<Checks>();
   std::shared_ptr<FaultPlan> faults = std::make_shared<FaultPlan>();
   Context context;
-  actors::EnvironmentRef environment;  ///< what its actors share
-  Future<LostInfo> lost;  ///< asked for at the beginning
+  actors::EnvironmentRef environment;  ///< shared by its actors
+  Future<LostInfo> lost;  ///< requested at the beginning
   std::uint64_t memory_limit = enough_bytes;
   std::vector<Graph> graphs;
   std::vector<Slot> slots;
@@ -86,16 +86,16 @@ struct Board {
   std::set<MessagePair> pairs;
   std::vector<std::uint64_t> states;
   std::size_t messages = 0;
-  /// Tensors and graphs: how many began, and of how many the context heard that they have ended.
+  /// Tensors and graphs: how many began, and how many ends the context heard of.
   std::size_t created = 0, gone = 0;
   unsigned losses = 0;             ///< how often it was told that the context is lost
   std::uint64_t weight = 0;        ///< of all operations that lanes were sent
   std::set<msg::Ticket> failures;  ///< of operations whose failure the context was told
-  /// What calls brought along for actors to share: loans, leases, bytes.
+  /// Objects that calls share with actors: loans, leases, bytes.
   std::vector<std::weak_ptr<const void>> brought;
   std::map<std::size_t, Making> making;  ///< by caller
 
-  /// The present call of `caller`, on its place in the history from here on.
+  /// The current call of `caller`, which has its place in the history from here on.
   Made& enter(std::size_t caller) {
     auto& [made, at] = making[caller];
     if (!at) {
@@ -108,7 +108,7 @@ struct Board {
     enter(caller);
     return *making[caller].at;
   }
-  /// Notes the replies that have come: of tensors that were created, or `all`.
+  /// Notes the replies that have come: those of created tensors, or `all`.
   void collect(bool all);
 };
 }  // namespace polychron::stress

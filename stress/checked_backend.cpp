@@ -7,7 +7,7 @@ namespace polychron::stress {
 
 namespace {
 
-/// Readers share, a writer is alone.
+/// Checks that readers share a storage and that a writer is alone.
 class Watched final : public kernels::Storage {
  public:
   Watched(std::unique_ptr<kernels::Storage> of, std::shared_ptr<Checks> checks, bool adopted)
@@ -44,7 +44,7 @@ class Watched final : public kernels::Storage {
   mutable bool written_ = false;
 };
 
-/// Of a plan on one lane.
+/// An instance of a plan on one lane.
 class WatchedInstance final : public kernels::PlanInstance {
  public:
   WatchedInstance(std::unique_ptr<kernels::PlanInstance> of, std::uint64_t arena,
@@ -61,7 +61,7 @@ class WatchedInstance final : public kernels::PlanInstance {
   const std::shared_ptr<Checks> checks_;
 };
 
-/// The same plan; its constants are counted as long as somebody has it.
+/// The same plan. Its constants are counted while anybody holds it.
 std::shared_ptr<kernels::Plan> counted(std::shared_ptr<kernels::Plan> plan,
                                        const std::shared_ptr<Checks>& checks) {
   checks->planned += plan->constant_bytes();
@@ -75,7 +75,7 @@ const Watched& watch(const kernels::Storage& storage) {
   return dynamic_cast<const Watched&>(storage);
 }
 
-/// Storages in use while this lives; others come between at its beginning.
+/// Marks storages as used while it lives. At its beginning it lets other steps run.
 class Use {
  public:
   explicit Use(Checks& checks) : checks_(checks) {

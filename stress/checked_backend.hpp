@@ -1,4 +1,4 @@
-// A backend that looks at what the lanes do with storage, and lets others come between. Wraps any
+// A backend that checks how the lanes use storage, and lets other steps run in between. Wraps any
 // other backend.
 #pragma once
 
@@ -12,16 +12,17 @@
 
 namespace polychron::stress {
 
-/// What was seen, and who may come between. Used by one thread.
+/// Results of the checks, and the hook that lets other steps run. Used by one thread.
 struct Checks {
   /// Called where a kernel or a copy would take its time.
   std::function<void()> between;
-  bool ended = false;  ///< nothing may begin any more
-  /// The first thing that was wrong: storage that is used by two at once, or after it was freed, a
-  /// plan that runs again where it cannot succeed.
+  bool ended = false;  ///< nothing may begin from now on
+  /// The first error: two operations used a storage at once, a storage was used after it was freed,
+  /// or a plan ran again although it cannot succeed.
   std::optional<std::string> broken;
-  std::uint64_t bytes = 0;  ///< of storage that is there now
-  /// Of what was allocated, not adopted: what a compute is lent is its caller's, and not counted.
+  std::uint64_t bytes = 0;  ///< of all storage that is there now
+  /// Bytes that were allocated, without adopted ones: a compute's lent buffers belong to its
+  /// caller.
   std::uint64_t allocated = 0, peak_allocated = 0;
   std::uint64_t planned = 0;  ///< bytes of the plans' constants and of instances' arenas
 };

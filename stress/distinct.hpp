@@ -1,4 +1,4 @@
-// How many different things have been seen, without keeping them.
+// Counts different things without keeping them.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,8 @@
 namespace polychron::stress {
 
 /// Linear counting (Whang, Vander-Zanden, Taylor, TODS 1990): a bit for each remainder of a hash.
-/// By its analysis within a thousandth at ten millions, in 2 MiB; a test has it within a percent.
+/// Its analysis promises an error of a thousandth at ten million things in 2 MiB. A test requires
+/// one percent.
 class Distinct {
  public:
   void add(std::uint64_t hash) {

@@ -6,7 +6,7 @@ namespace polychron::stress {
 
 namespace {
 
-/// Labels of clients' calls; other errors say what they are about.
+/// Labels of clients' calls begin so. Other errors name the object that they are about.
 bool is_of_a_call(const std::string& label) { return label.starts_with('c'); }
 
 }  // namespace
@@ -41,12 +41,12 @@ void Evidence::foresee(const Program& program, const History& history) {
     points_.insert(fault.point);
     inherent_ |= fault.inherent;
     throws_ |= fault.throws;
-    // Which of them loses the context is up to the schedule, and so is what it meets.
+    // The schedule decides which of them loses the context, and so which operation meets the loss.
     if (fault.kind == ErrorKind::context_lost) may_be_lost_ = true;
   }
 }
 
-// Every operation that fails by itself is reported, to one.
+// Every operation that fails by itself is reported, to one listener.
 void Evidence::listen(const History& history) {
   for (const auto& made : history.calls) {
     const auto label = label_of(made.client, made.index);
@@ -72,7 +72,7 @@ void Evidence::listen(const History& history) {
     if (times > 1) fail("the error of " + label + " was heard " + std::to_string(times) + " times");
 }
 
-// A flood of refusals says the same, and is not told one by one.
+// Not every refusal is reported: at most one report of them is queued at a time.
 void Evidence::threw(const Made& made) {
   if (may_end() || made.thrown->root().kind() == ErrorKind::quota_exceeded) return;
   const auto innermost = std::find_if(open_.rbegin(), open_.rend(), [&](const Scope& scope) {
@@ -97,7 +97,7 @@ void Evidence::pop(const Made& made) {
     return;
   }
   hear(*found);
-  // It keeps the first: of others in it nobody hears.
+  // The scope keeps the first error. Nobody hears of the others in it.
   swallowed_.insert(scope.labels.begin(), scope.labels.end());
   if (filter_of(*found) != scope.filter)
     return fail(label + " found what its filter does not take: " + found->what());

@@ -1,5 +1,5 @@
-// What only the whole of a history tells: what will have been destroyed, cancelled or lost, who
-// heard of which failure, and whether it was theirs to hear.
+// Facts that only the whole history tells: what will have been destroyed, cancelled or lost, and
+// whether each failure was reported to the right listener.
 #pragma once
 
 #include <map>
@@ -17,30 +17,31 @@ class Evidence {
  public:
   Evidence(const Program& program, const History& history);
 
-  /// The context ends, or may be lost by a fault, at some time.
+  /// The context ends, or a fault may lose it at some time.
   bool may_end() const { return ended_at || may_be_lost_; }
   bool may_be_lost() const { return may_be_lost_; }
   bool faulty(FaultPoint point) const { return points_.contains(point); }
-  /// Some fault is inherent in its graph.
+  /// The graph of some fault always fails.
   bool inherent() const { return inherent_; }
-  /// `call` may be refused memory: all that the program makes does not fit.
+  /// `call` may be refused memory, since not all that the program makes fits.
   bool lacks_bytes(const Call& call) const;
-  /// There may be no place for it, or no bytes for a write's copy, and it does not wait for them;
-  /// or nobody in the world could let it in: who has the lease that all wait for.
+  /// The call may be refused. There may be no permit for it, or no bytes for a write's copy, and it
+  /// does not wait for them. Or nobody in the world can admit it: its caller holds the lease that
+  /// all wait for.
   bool may_be_turned_away(const Call& call) const;
   bool is_constant(std::size_t tensor) const { return constants_.contains(tensor); }
   bool destroys_graph(std::size_t graph) const { return graphs_.contains(graph); }
   bool cancels(unsigned cancellation) const { return cancelled_.contains(cancellation); }
-  /// It may be skipped: late, or cancelled.
+  /// The call may be skipped: it is late, or cancelled.
   bool may_be_skipped(const Call& call) const;
-  /// Whether an operation failed by itself, if that can be known: who was told says it.
+  /// True if an operation failed by itself; nullopt if the reports do not tell.
   std::optional<bool> failed(const std::string& label) const;
 
-  /// Places in the history: of each destroyed tensor's destroy(), of each export's return, of the
+  /// Indices in the history: of each destroyed tensor's destroy(), of each export's return, of the
   /// end of the context.
   std::map<std::size_t, std::size_t> destroyed_at, returned;
   std::optional<std::size_t> ended_at;
-  /// What is wrong with what was heard, whatever else happened.
+  /// An error in what listeners heard that no other event can excuse.
   std::optional<std::string> wrong;
 
  private:
@@ -48,7 +49,7 @@ class Evidence {
     ErrorFilter filter;
     std::set<std::string> labels = {};  ///< of the calls in it
     std::size_t number = 0;
-    bool thrown = false;  ///< one of them threw what is this scope's to have
+    bool thrown = false;  ///< a call threw an error that belongs to this scope
   };
 
   void foresee(const Program& program, const History& history);
@@ -60,10 +61,10 @@ class Evidence {
 
   std::vector<Scope> open_;
   std::size_t scopes_ = 0;
-  /// By label: of each filter the innermost scope around the call.
+  /// By label: the innermost scope of each filter around the call.
   std::map<std::string, std::map<ErrorFilter, std::size_t>> around_;
   std::map<std::string, int> heard_;
-  std::set<std::string> swallowed_;  ///< labels of which a scope may have kept an error to itself
+  std::set<std::string> swallowed_;  ///< labels whose error a scope may have dropped
   std::set<std::size_t> constants_, graphs_;
   std::set<unsigned> cancelled_;
   std::set<FaultPoint> points_;

@@ -11,9 +11,9 @@ namespace polychron::stress {
 namespace {
 
 constexpr std::uint64_t runs_per_program = 3;
-constexpr std::uint64_t check_every = 1024;  ///< schedules: one of them is run twice
+constexpr std::uint64_t check_every = 1024;  ///< one schedule in this many is run twice
 
-/// What a search keeps from one run to the next.
+/// State that a search keeps from one run to the next.
 class Explorer {
  public:
   explicit Explorer(const Exploration& exploration) : exploration_(exploration) {}
@@ -35,7 +35,7 @@ class Explorer {
     for (std::uint64_t run = 0; run < runs_per_program; ++run) {
       auto search = exploration_.search;
       if (search == Search::mixed) search = searches[1 + (seed + run) % (searches.size() - 2)];
-      // Its first run is one at random, which may show something new.
+      // A program's first run is random, which may show something new.
       if (search == Search::coverage && run > 0 && !corpus_.empty()) {
         const auto& [known, schedule] = corpus_[(seed * 31 + run) % corpus_.size()];
         auto prefix = schedule;
@@ -103,7 +103,8 @@ class Explorer {
     return true;
   }
 
-  /// A run is nothing but its program and schedule; or none of this could be believed.
+  /// Checks that a run depends only on its program and schedule. Otherwise no finding could be
+  /// trusted.
   void check_again(const Program& program, RunResult& result) {
     ReplayStrategy strategy(result.schedule);
     const auto again = stress::run(program, strategy, &stage_);

@@ -1,5 +1,5 @@
-// A backend that fails on purpose: the n-th allocation, copy, kernel or compilation, once or for
-// good, or at random from a seed. Wraps any other backend.
+// A backend that fails on purpose: the n-th allocation, copy, kernel or compilation, once or
+// permanently, or at random from a seed. Wraps any other backend.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,20 @@
 
 namespace polychron::stress {
 
-/// What can be made to fail.
+/// Operations of a backend that can be made to fail.
 enum class FaultPoint : std::uint8_t { allocate, adopt, read, compile, instantiate, execute };
 
-/// How it fails.
+/// The way in which an operation fails.
 struct Fault {
   ErrorKind kind = ErrorKind::out_of_memory;
-  bool permanent = false;  ///< every later time as well
-  bool inherent = false;   ///< of execute: the graph would always fail
-  bool throws = false;     ///< as an exception, which no backend should let out
-  /// Not before this latch opens: a kernel that takes its time.
+  bool permanent = false;  ///< every later call fails as well
+  bool inherent = false;   ///< of execute: the graph always fails
+  bool throws = false;     ///< as an exception, which a backend must not let out
+  /// Not before this latch opens, as for a kernel that takes long.
   std::shared_ptr<std::latch> until = nullptr;
 };
 
-/// Which calls fail. Thread-safe; shared by the test and the backends it made.
+/// Says which calls fail. Thread-safe; a test shares it with the backends that it made.
 class FaultPlan {
  public:
   /// The `nth` call from now (1 is the next) of `point` fails.
@@ -36,9 +36,9 @@ class FaultPlan {
   /// From now on, each call of `point` fails once in `one_in` times, with a transient fault.
   void fail_randomly(FaultPoint point, std::uint64_t seed, std::uint64_t one_in, Fault fault);
   void clear();
-  /// Called by the backend: whether this call fails.
+  /// Called by the backend: the fault of this call, if it fails.
   std::optional<Fault> next(FaultPoint point);
-  /// Likewise: with which team it makes an instance.
+  /// Called by the backend: the team with which it makes an instance.
   void note(const std::shared_ptr<kernels::Team>& team);
   std::uint64_t injected() const;
   /// How often `point` was called, since the plan was made or cleared.
@@ -46,7 +46,7 @@ class FaultPlan {
   /// The threads that have called `point` since then, and the one that did last.
   std::set<std::thread::id> threads(FaultPoint point) const;
   std::thread::id last_thread(FaultPoint point) const;
-  /// Of the instance that was made last, while its lane lives; null where one thread is to do it.
+  /// The team of the last instance, while its lane lives; null for a single thread.
   std::shared_ptr<kernels::Team> last_team() const;
 
  private:
@@ -96,7 +96,7 @@ class FaultBackend : public kernels::Backend {
                                  std::span<double> seconds) override;
 
  private:
-  /// The error of a fault that is due at `point`, if one is.
+  /// The error of a fault that is due at `point`, if any.
   std::optional<Error> strike(FaultPoint point, bool* inherent = nullptr);
 
   std::shared_ptr<kernels::Backend> inner_;

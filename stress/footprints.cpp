@@ -33,7 +33,7 @@ void Footprints::begin(Name name) {
   if (!recording_) return;
   last_ = {name, {}, std::nullopt};
   ++steps_;
-  // What an actor does to its object, it does in each of its steps.
+  // Every step of an actor changes the actor's object.
   touch(Part::object, name);
 }
 
@@ -62,7 +62,7 @@ void Footprints::sent(msg::ActorId receiver, const msg::MessageView& message) {
   if (const auto* const m = std::get_if<const msg::carry_out*>(&message)) {
     learn((*m)->operation);
     lanes_[to] = (*m)->stamp.at.lane;
-    // The stamp says what was done when it was made.
+    // The stamp lists the work that it has to wait for.
     for (const auto& wait : (*m)->stamp.waits) waits_[to].insert(wait.at.lane);
     for (const auto& [lane, number] : lanes_) touch(Part::progress, number, false);
   }
@@ -77,7 +77,7 @@ void Footprints::received(msg::ActorId receiver, const msg::MessageView& message
   if (std::holds_alternative<const msg::actor_failed*>(message)) touch(Part::everything, 0);
   if (std::holds_alternative<const msg::survey_lane*>(message)) {
     touch(Part::survey, 0);
-    touch(Part::mail, by);  // it tells what waits there, too
+    touch(Part::mail, by);  // it also tells the messages that wait there
   }
   if (lends_ && (std::holds_alternative<const msg::destroy_tensor*>(message) ||
                  std::holds_alternative<const msg::tensor_answered*>(message)))

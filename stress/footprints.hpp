@@ -1,5 +1,5 @@
-// What each step of a World touches, so that a search can leave out orders that nobody can tell
-// apart: two steps that touch nothing in common can be exchanged.
+// The parts of a World that each step touches. Two steps that touch nothing in common can be
+// exchanged, so a search can leave out one of their orders.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace polychron::stress {
 
-/// A part of a world that two steps may both touch. `everything` is touched by whoever ends a
-/// context.
+/// A part of a world that two steps may both touch. A step that ends a context touches
+/// `everything`.
 enum class Part : std::uint8_t {
   actor,
   mail,
@@ -36,40 +36,40 @@ struct Touch {
   friend auto operator<=>(const Touch&, const Touch&) = default;
 };
 
-/// Of one step.
+/// The footprint of one step.
 struct Footprint {
   Name name = 0;
   std::vector<Touch> touches;
-  /// The step, counted from the first that was recorded, that sent the message which this one
-  /// handled: it cannot come before that.
+  /// The step that sent the handled message, counted from the first recorded step. This step cannot
+  /// come before it.
   std::optional<std::size_t> cause;
 };
 
-/// Whether the order of two steps may matter.
+/// True if the order of two steps may matter.
 bool dependent(const Footprint& a, const Footprint& b);
 
-/// Records footprints while it is told to. Errs towards more: what is touched twice without being
-/// changed, or might be touched, is taken for touched. Told by a World and by who observes it.
+/// Records footprints while recording is on. Where in doubt it records more: a part that is touched
+/// without a change, or that might be touched, counts as touched. A World and its observer feed it.
 class Footprints {
  public:
   void record(bool on) { recording_ = on; }
   bool recording() const { return recording_; }
-  /// A new run, of a world whose actors are numbered from `first_id` + 1.
+  /// Begins a new run, of a world whose actors are numbered from `first_id` + 1.
   void restart(msg::ActorId first_id = 0);
-  /// Of the latest step.
+  /// The footprint of the latest step.
   const Footprint& last() const { return last_; }
 
   void begin(Name name);
   void touch(Part part, std::uint64_t id, bool writes = true);
-  /// Something that `to` can handle from now on, in its turn.
+  /// `to` can handle a further message from now on, in its turn.
   void sent(Name to);
   void received(Name by);
   void sent(msg::ActorId to, const msg::MessageView& message);
   void received(msg::ActorId by, const msg::MessageView& message);
   void carries_out(msg::ActorId by, const msg::Operation& operation);
-  /// Faults are counted, so that it matters which operation comes first.
+  /// Faults are counted, so the order of the operations matters.
   void count_faults(bool counted) { faults_ = counted; }
-  /// Tensors are lent: holders see when a lease is revoked.
+  /// Tensors are lent, so holders see when a lease is revoked.
   void lends(bool lends) { lends_ = lends; }
 
  private:
@@ -79,7 +79,7 @@ class Footprints {
   Footprint last_;
   std::size_t steps_ = 0;
   msg::ActorId first_id_ = 0;
-  std::map<Name, std::deque<std::optional<std::size_t>>> mail_;  ///< who sent what waits there
+  std::map<Name, std::deque<std::optional<std::size_t>>> mail_;  ///< senders of what waits there
   std::map<msg::Object, Name> owners_;                           ///< the actors of slots
   std::map<Name, std::set<std::uint32_t>> waits_;  ///< lanes that a lane may have to wait for
   std::map<Name, std::uint32_t> lanes_;

@@ -7,7 +7,7 @@ namespace polychron::stress {
 
 namespace {
 
-/// What lanes were sent and have not done.
+/// The weight of the work that lanes were sent and have not done.
 std::uint64_t load_of(const Board& board) {
   auto load = board.weight;
   for (const auto& lane : board.environment->lanes) load -= lane.done;

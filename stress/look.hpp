@@ -1,4 +1,4 @@
-// A look at what the actors of a context share.
+// Looks at what the actors of a context share.
 #pragma once
 
 #include "stress/board.hpp"
@@ -7,7 +7,7 @@
 namespace polychron::stress {
 
 actors::EnvironmentRef environment_of(const Context& context);
-/// What is to be seen of a world at rest.
+/// Describes what is left of a world at rest.
 Remains remains_of(const Board& board, Rest rest);
 
 }  // namespace polychron::stress

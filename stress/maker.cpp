@@ -17,7 +17,7 @@ Answer answer_of(Result<T>& result, Tell& tell) {
     tell(result, answer);
   else
     answer.error = result.error();
-  // What these lend comes back with their results, and with nothing else.
+  // These bring lent buffers back with their results, and in no other way.
   if constexpr (std::is_same_v<T, ReadResult> || std::is_same_v<T, ComputeResult>)
     answer.kept |= !result;
   return answer;
@@ -38,7 +38,7 @@ class ReplyOf final : public Reply {
   Tell tell_;
 };
 
-/// What a callback has heard.
+/// Keeps what a callback has heard.
 template <class T, class Tell>
 class ReplyHeard final : public Reply {
  public:
@@ -61,7 +61,7 @@ std::uint64_t value_in(const Buffer& bytes) { return bytes.as<std::uint64_t>()[0
 bool is_whole(const Buffer& bytes) {
   return !bytes.detached() && bytes.size() == sizeof(std::uint64_t);
 }
-/// What a compute was lent, or would have been: nobody has taken or changed it.
+/// Checks buffers that a compute was lent, or would have been: nobody has taken or changed them.
 bool are_whole(const NamedBuffers& inputs, const NamedBuffers& outputs, std::uint64_t value) {
   return std::ranges::all_of(inputs,
                              [&](const auto& input) {
@@ -135,7 +135,7 @@ void Maker::make(std::function<void()> next) {
   } catch (const Error& error) {
     board_.enter(caller_).thrown = error;
     const auto& program = board_.program;
-    // Who is refused reports it, where others may come between and end operations.
+    // A refused caller reports the refusal. Meanwhile other steps may run and end operations.
     const bool at_once = program.blocks || !program.interrupts;
     if (error.root().kind() == ErrorKind::quota_exceeded && at_once && !program.few_bytes() &&
         board_.context.stats().in_flight < program.max_in_flight)
@@ -188,7 +188,7 @@ Board& Maker::other() const {
 }
 
 const Tensor& Maker::tensor(std::size_t slot, bool foreign) const {
-  // Those that a context begins with are there, whoever destroyed them.
+  // The tensors that a context begins with exist, even if somebody destroyed them.
   if (foreign) return *other().slots[slot % other().program.tensors].tensor;
   return *board_.slots[slot].tensor;
 }

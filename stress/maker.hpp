@@ -14,7 +14,7 @@ std::shared_ptr<const ops::Graph> graph_for(const Program& program, const std::s
 
 class Maker {
  public:
-  /// The call number `index` of `client`, made by that or by a callback: `caller`.
+  /// Makes the call number `index` of `client`. `caller` is the client or a callback.
   Maker(Session& session, std::size_t client, std::size_t caller, std::size_t index,
         const Call& call)
       : session_(session),
@@ -24,12 +24,12 @@ class Maker {
         index_(index),
         call_(call) {}
 
-  /// What the call needs is there, or never will be.
+  /// The objects that the call needs exist, or never will.
   bool ready() const;
-  /// Makes the call, and notes what it throws. Not if what it needs is not there. `next`, if it is
-  /// not empty, is run by a callback of the reply.
+  /// Makes the call, and notes an exception. Makes none if its objects do not exist. A callback of
+  /// the reply runs `next`, if it is not empty.
   void make(std::function<void()> next = {});
-  /// Notes what came of an export that is settled.
+  /// Notes the result of an export that is settled.
   static void settle(Board& board, Board::Lent& lent);
 
  private:
@@ -43,15 +43,15 @@ class Maker {
   void expect(Future<T> future, Tell tell);
   template <class Options>
   Options conditions() const;
-  /// The tensor in `slot`; of another context, if the call takes one for its own.
+  /// The tensor in `slot`, or the next context's if the call uses a foreign one.
   const Tensor& tensor(std::size_t slot, bool foreign) const;
   const Graph& graph(bool foreign) const;
-  /// The context that its foreign operand is of.
+  /// The context of the call's foreign operand.
   Board& other() const;
   void carry_out();
-  /// A tensor that will be in the call's slot.
+  /// Notes a tensor that will be in the call's slot.
   void create(Future<Tensor> future);
-  /// A write of a buffer that is moved.
+  /// Writes a buffer by a move.
   void move_in(const Tensor& target, const WriteOptions& options);
   void dispatch();
   void compute();
@@ -62,7 +62,7 @@ class Maker {
   Board& board_;
   const std::size_t client_, caller_, index_;
   const Call& call_;
-  std::string label_;  ///< once it is made
+  std::string label_;  ///< set when the call is made
   std::function<void()> next_;
 };
 

@@ -9,16 +9,16 @@ namespace polychron::stress {
 
 namespace {
 
-/// What a tensor may hold: a value, or an error whose chain has this label.
+/// A possible content of a tensor: a value, or an error whose chain has this label.
 struct Content {
   std::uint64_t value = 0;
-  std::string errored_by;  ///< empty: it is ready
+  std::string errored_by;  ///< empty: the tensor is ready
   friend auto operator<=>(const Content&, const Content&) = default;
 };
 using Contents = std::set<Content>;
 
 const std::string anybody = "*";
-/// Some link of the chain is of the operation with this label.
+/// True if a link of the chain is of the operation with this label.
 bool names(const Error& error, const std::string& label) {
   if (label == anybody) return true;
   for (const Error* link = &error; link != nullptr; link = link->cause())
@@ -47,14 +47,14 @@ class Model {
   struct Tensor {
     Contents contents;
     bool destroyed = false;
-    /// On a lease in LeaseMode::fail: its export's place in the history.
+    /// Set during a lease in LeaseMode::fail: its export's index in the history.
     std::optional<std::size_t> refused_by;
-    /// An export in LeaseMode::wait that is never returned: what comes after waits for its end.
+    /// An export in LeaseMode::wait is never returned: later operations wait for the tensor's end.
     bool waits = false;
   };
 
   bool ended() const { return told_.ended_at && *told_.ended_at <= at_; }
-  /// Late, or cancelled before: certainly skipped.
+  /// The call was late or cancelled before it began, so it is certainly skipped.
   bool must_be_skipped(const Made& made) const {
     return (made.call.deadline != 0 && made.time > made.call.deadline) ||
            already_cancelled_.contains(made.call.cancellation);
@@ -77,7 +77,7 @@ class Model {
     if (ended() && made.answer && !made.answer->error)
       return fail(made, "was answered after the end");
     const auto& call = made.call;
-    // Refused on the spot, and nothing came of it.
+    // The context refused it at once, and it had no effect.
     if (made.has_reply && !made.submitted) return answered(made, {}, false);
     switch (call.kind) {
       case Kind::create:
@@ -124,14 +124,14 @@ class Model {
     }
   }
 
-  /// No call is refused because of the context, if that is there.
+  /// Checks that no call is refused because of a context that lives.
   void speaks_of_the_end(const Made& made, const Error& error) {
     if (told_.may_end() || error.root().kind() != ErrorKind::invalid_state) return;
     if (std::string_view(error.what()).find("the context") != std::string_view::npos)
       fail(made, std::string("was refused, and the context lives: ") + error.what());
   }
 
-  /// Something is there for which the call may be refused with invalid_state.
+  /// An object of the call may be refused with invalid_state.
   bool may_be_refused(const Call& call) const {
     const auto unusable = [&](std::size_t slot) {
       return told_.destroyed_at.contains(slot) || tensors_.at(slot).refused_by;
@@ -151,7 +151,7 @@ class Model {
         return false;
     }
   }
-  /// Constant tensors are for builders alone, and every object for its context.
+  /// Checks that constant tensors are used by builders alone, and objects with their own context.
   bool of_constant(const Call& call) const {
     const auto constant = [&](std::size_t slot) { return told_.is_constant(slot); };
     return call.foreign || constant(call.tensor) || std::ranges::any_of(call.inputs, constant);
@@ -176,8 +176,8 @@ class Model {
     }
   }
 
-  /// Checks a reply: one of these values, or an error that one of them is, or that is allowed
-  /// anyhow.
+  /// Checks a reply. It must be one of these values, an error that one of them is, or an error that
+  /// is always allowed.
   void answered(const Made& made, const Contents& contents, bool may_fail) {
     const auto& error = made.answer.value().error;
     const auto& value = made.answer->value;
@@ -243,7 +243,8 @@ class Model {
     combine(made.call, values, next);
     const bool skipped = bad || told_.may_be_skipped(made.call) || told_.lacks_bytes(made.call) ||
                          told_.faulty(FaultPoint::execute) || told_.faulty(FaultPoint::instantiate);
-    // Behind a lease of a tensor that is destroyed: nobody is told, as of any errored input.
+    // It waits for a lease of a tensor that is destroyed. Nobody is told, as with any errored
+    // input.
     bool stranded = out.waits;
     for (const auto input : made.call.inputs) stranded |= tensors_[input].waits;
     if (told_.inherent()) next.insert({0, anybody});
@@ -260,7 +261,7 @@ class Model {
     out.contents = std::move(next);
   }
 
-  /// Every choice of what the inputs hold.
+  /// Computes the results of every combination of the inputs' possible contents.
   void combine(const Call& call, std::vector<std::uint64_t>& values, Contents& next) {
     if (values.size() == call.inputs.size()) {
       next.insert({symbolic_result("g" + std::to_string(call.graph), 0, values), ""});
@@ -328,11 +329,11 @@ class Model {
       return fail(made, "was not revoked, and its tensor is destroyed");
     if (made.revoked == true && !gone && !told_.may_end())
       return fail(made, "was revoked, and its tensor lives");
-    // Its holder, or nobody who has heard of it yet, keeps the memory.
+    // The holder keeps the memory, or the actors that have not heard of the lease yet.
     if (gone) tensor.waits = true;
     if (made.call.way == 1) {
       tensor.refused_by = at_;
-      // From the call on; and for ever if it was refused itself, which comes to the same here.
+      // From the call on. If the call itself was refused, for ever, which has the same effect here.
       unsure_ |= !granted || told_.may_end() || destroyed != told_.destroyed_at.end();
     }
     if (!granted) {
@@ -359,9 +360,9 @@ class Model {
   std::optional<std::string> wrong_;
   std::map<std::size_t, Tensor> tensors_;
   std::set<std::size_t> destroyed_graphs_;
-  std::size_t scopes_ = 0;  ///< that are open
+  std::size_t scopes_ = 0;  ///< number of open scopes
   std::set<unsigned> already_cancelled_;
-  bool unsure_ = false;  ///< whether a lease that refuses is out
+  bool unsure_ = false;  ///< a lease that refuses operations may be out
 };
 
 }  // namespace

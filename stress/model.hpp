@@ -1,4 +1,4 @@
-// The contract as a sequential model (docs/contract.md): which answers a history may have.
+// The contract as a sequential model (docs/contract.md): the answers that a history may have.
 #pragma once
 
 #include <optional>
@@ -8,10 +8,10 @@
 
 namespace polychron::stress {
 
-/// The first answer in `history` that the contract does not allow, or nullopt. The calls are
-/// carried out one after the other, as they reached the context. Where the contract leaves it open
-/// what happens (a deadline, a cancellation, a planned fault, the moment of an end), every
-/// possibility is followed.
+/// The first answer in `history` that the contract does not allow, or nullopt. The model carries
+/// the calls out one after the other, in the order in which they reached the context. Some outcomes
+/// are open in the contract: those of deadlines, cancellations, planned faults and the moment of an
+/// end. The model follows every possibility.
 std::optional<std::string> check(const Program& program, const History& history);
 
 }  // namespace polychron::stress

@@ -14,7 +14,7 @@ bool may_be_foreign(Kind kind) {
          kind == Kind::read || kind == Kind::lend;
 }
 
-/// Its reply is a future.
+/// Calls of this kind have a future as their reply.
 bool may_be_chained(Kind kind) {
   return kind == Kind::create || kind == Kind::constant || kind == Kind::compute ||
          kind == Kind::read || kind == Kind::query || kind == Kind::pop_scope ||
@@ -52,14 +52,15 @@ class Drawing {
  private:
   std::size_t below(std::size_t n) { return static_cast<std::size_t>(random_() % n); }
 
-  /// What few programs have, drawn last: the others stay as they were.
+  /// Draws the rare options, last, so that older programs stay as they were.
   void widen(Program& program) {
     if (below(6) == 0) program.spare_bytes = 8 * below(12);
     if (below(6) == 0) spread(program);
     if (below(6) == 0) chain(program);
   }
 
-  /// Callbacks that call back in. What a lease ends waits for it, and no callback does.
+  /// Lets callbacks make calls, except returns of leases: these wait for the lease, and a callback
+  /// cannot wait.
   void chain(Program& program) {
     for (auto& client : program.clients)
       for (std::size_t i = 0; i + 1 < client.size(); ++i)
@@ -67,7 +68,7 @@ class Drawing {
                          below(2) == 0;
   }
 
-  /// Over two contexts. What is created stays where it is.
+  /// Distributes the calls over two contexts. Creations stay where they are.
   void spread(Program& program) {
     program.contexts = 2;
     for (auto& fault : program.faults) fault.context = below(2);
@@ -87,7 +88,7 @@ class Drawing {
       }
   }
 
-  /// Half of the kinds, and the common ones more often.
+  /// Draws half of the kinds, the common ones more often.
   void choose_kinds() {
     constexpr std::array<std::pair<Kind, int>, kinds> weights{{{Kind::create, 2},
                                                                {Kind::constant, 1},
@@ -110,7 +111,7 @@ class Drawing {
       const bool always = kind == Kind::write || kind == Kind::dispatch || kind == Kind::read;
       if (!always && below(2) == 0) continue;
       for (int i = 0; i < weight; ++i) choices_.push_back(kind);
-      // What belongs together comes together.
+      // Kinds that belong together come together.
       if (kind == Kind::lend) choices_.insert(choices_.end(), 3, Kind::give_back);
       if (kind == Kind::push_scope) choices_.insert(choices_.end(), 2, Kind::pop_scope);
     }
@@ -222,14 +223,14 @@ std::size_t Program::calls() const {
 
 bool Program::may_lack_bytes() const {
   if (!few_bytes()) return false;
-  // How much the plans of real kernels take is theirs to say.
+  // Only real kernels know how many bytes their plans take.
   if (backend == Computes::real) return true;
   constexpr std::uint64_t value = 8, plan = 16;
-  // Each lane has an arena of each of the two graphs.
+  // Each lane has an arena for each of the two graphs.
   auto bytes = 2 * plan * static_cast<std::uint64_t>(lanes);
   for (const auto& client : clients)
     for (const auto& call : client) {
-      // What a revoked lease keeps is allocated again.
+      // The memory that a revoked lease keeps is allocated again.
       if (call.kind == Kind::create || call.kind == Kind::constant || call.kind == Kind::write ||
           call.kind == Kind::lend)
         bytes += value;

@@ -1,4 +1,4 @@
-// Passes on to another observer what it is told.
+// Passes messages on to another observer.
 #pragma once
 
 #include <memory>
@@ -8,10 +8,11 @@
 
 namespace polychron::stress {
 
-/// Of a context; those who watch one derive from it, and what they override tells a recording too.
+/// An observer of a context that passes everything on. Observers derive from it, so that a
+/// recording hears what they override, too.
 class Relay : public msg::Observer {
  public:
-  /// `also` may be null: nobody else listens.
+  /// `also` may be null.
   explicit Relay(std::shared_ptr<msg::Observer> also) : also_(std::move(also)) {}
 
   void started(msg::ActorId actor, const char* kind) noexcept override {

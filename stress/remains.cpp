@@ -5,7 +5,7 @@ namespace polychron::stress {
 std::optional<std::string> check(const Remains& remains) {
   const auto& [rest, stats, lost, begun, gone, storage, peak_storage, planned, knows_bytes, places,
                scopes, waited_for, load, brought, losses, actors] = remains;
-  // Whoever has a lease has no place: an operation in flight is one that has something to do.
+  // A lease has no permit: an operation is in flight only while it has something to do.
   if (stats.in_flight != 0) return std::to_string(stats.in_flight) + " places are taken at rest";
   if (places != 0) return std::to_string(places) + " places of questions or errors are taken";
   if (waited_for) return "a caller waits for admission, but the world is at rest";

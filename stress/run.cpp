@@ -25,7 +25,7 @@ void prepare(Footprints& footprints, const Program& program, const World& world)
   footprints.lends(program.has(Kind::lend));
 }
 
-/// Numbers of calls that no program has.
+/// A number of a call that no program has.
 constexpr std::size_t after_all = 1'000'000;
 
 /// More than the constants of a graph that is being built.
@@ -36,7 +36,7 @@ std::shared_ptr<kernels::Backend> backend_for(const Program& program) {
   return std::make_shared<SymbolicBackend>(16);
 }
 
-/// What the plans of g0 and g1 keep.
+/// Bytes that the plans of g0 and g1 keep.
 std::uint64_t plan_bytes(const Program& program) {
   std::uint64_t bytes = 0;
   const auto backend = backend_for(program);
@@ -47,7 +47,7 @@ std::uint64_t plan_bytes(const Program& program) {
   return bytes;
 }
 
-/// Of the memory limit: what prepare() takes.
+/// The part of the memory limit that prepare() takes.
 std::uint64_t bytes_at_first(const Program& program) {
   static const std::uint64_t symbolic = plan_bytes({.backend = Computes::symbolic}),
                              real = plan_bytes({.backend = Computes::real}) + room_to_build;
@@ -55,7 +55,7 @@ std::uint64_t bytes_at_first(const Program& program) {
          (program.backend == Computes::real ? real : symbolic);
 }
 
-/// Simulated time moves when the strategy says so.
+/// A client that moves the simulated time, when the strategy picks it.
 class ClockHand final : public Client {
  public:
   ClockHand(World& world, unsigned steps) : world_(world), left_(steps) {}
@@ -77,7 +77,7 @@ unsigned latest_deadline(const Program& program) {
   return latest;
 }
 
-/// How many tensors the calls speak of.
+/// The number of tensors that the calls name.
 std::size_t tensors_of(const Program& program) {
   std::size_t count = program.tensors;
   for (const auto& client : program.clients)
@@ -114,7 +114,7 @@ void prepare(Board& board, World& world, std::size_t slots) {
   world.run();
 }
 
-/// What scopes that are still open have heard.
+/// Closes the scopes that are still open, and notes what they have heard.
 void close_scopes(Board& board, World& world) {
   while (!board.context.lost().ready()) {
     auto popped = board.context.pop_error_scope();
@@ -126,12 +126,12 @@ void close_scopes(Board& board, World& world) {
   }
 }
 
-/// Whether what is to be seen may be there.
+/// Checks what is left.
 std::optional<std::string> look(const Board& board, Rest rest) {
   return check(remains_of(board, rest));
 }
 
-/// Whether a context that lives has counted what was called.
+/// Checks the counters of a context that lives.
 std::optional<std::string> look_at_accounts(const Board& board) {
   const auto stats = board.context.stats();
   if (stats.peak_bytes > board.memory_limit)
@@ -144,8 +144,8 @@ std::optional<std::string> look_at_accounts(const Board& board) {
   return check_accounts(board.program, board.history, stats);
 }
 
-/// Whether those who asked at the beginning and at the end were told the same of a context that is
-/// gone, which was alive before the last call destroyed it unless it was `lost_before`.
+/// Checks that all who asked for the loss of a context were told the same, at the beginning and at
+/// the end. Unless it was `lost_before`, the context lived until the last call destroyed it.
 std::optional<std::string> look_at_loss(Board& board, bool lost_before) {
   if (!board.lost.ready()) return "the context is gone, but its lost() did not resolve";
   const auto early = board.lost.take().value(), late = board.context.lost().take().value();
@@ -156,7 +156,7 @@ std::optional<std::string> look_at_loss(Board& board, bool lost_before) {
   return std::nullopt;
 }
 
-/// Destroys everything, and looks at what is left.
+/// Destroys everything, and checks what is left.
 std::optional<std::string> end(Board& board, World& world) {
   for (auto& slot : board.slots) slot.tensor.reset();
   board.graphs.clear();
@@ -169,14 +169,14 @@ std::optional<std::string> end(Board& board, World& world) {
   auto remains = remains_of(board, Rest::ended);
   board.context = {};
   world.run();
-  // Of other contexts that are there some stay.
+  // Some objects of other contexts stay.
   if (&board == board.session->boards.back().get())
     for (const auto& remaining : world.census().present())
       remains.actors.push_back(remaining.actor);
   return check(remains);
 }
 
-/// Every operation that is pending is a lease.
+/// True if every pending operation is a lease.
 bool nothing_but_leases(Future<std::vector<PendingOperation>> pending) {
   const auto list = pending.take();
   return list && std::ranges::all_of(list.value(), [](const auto& operation) {
@@ -201,7 +201,7 @@ void make_calls(std::deque<Script>& scripts, Session& session, const Program& pr
   if (footprints != nullptr) footprints->record(true);
   go_on();
   if (footprints != nullptr) footprints->record(false);
-  // Whoever waits for what nobody makes goes without.
+  // A client that waits for an object which nobody makes skips the call.
   for (auto& script : scripts)
     while (!script.done()) {
       script.skip();
@@ -211,7 +211,7 @@ void make_calls(std::deque<Script>& scripts, Session& session, const Program& pr
   world.set_clients({});
 }
 
-/// Looks at a context that has nothing to do but to wait for leases, if it has not.
+/// Checks what is left of a context, if it has nothing to do but wait for leases.
 std::optional<std::string> without_work(Board& board, World& world) {
   const bool all_answered =
       std::ranges::all_of(board.replies,
@@ -224,11 +224,11 @@ std::optional<std::string> without_work(Board& board, World& world) {
   return idle ? look(board, Rest::lent) : std::nullopt;
 }
 
-/// Gives back leases that are still out, one after the other: another may wait for each. Whether
-/// there were some.
+/// Gives back the leases that are still out, one after the other, since another may wait for each.
+/// Returns whether there were some.
 bool give_back(Board& board, World& world) {
   bool some = false;
-  // Callbacks may make more.
+  // Callbacks may make further leases.
   for (std::size_t i = 0; i < board.lents.size(); ++i) {
     auto& lent = board.lents[i];
     if (lent.future && lent.future->ready()) {
@@ -245,7 +245,7 @@ bool give_back(Board& board, World& world) {
                                " was " + (lent.lease->revoked() ? "" : "not ") +
                                "revoked, and its holder heard of it " + std::to_string(*lent.told) +
                                " times";
-      // A call like others: what comes of it may make callbacks call.
+      // The return is a call like others: its results may make callbacks call.
       Made made;
       made.client = lent.client, made.index = after_all + lent.made;
       made.call = {.kind = Kind::give_back, .tensor = lent.tensor};
@@ -260,7 +260,7 @@ bool give_back(Board& board, World& world) {
   return some;
 }
 
-/// Whether what came of a context's calls is right, and it is at rest.
+/// Checks that the results of a context's calls are right, and that it is at rest.
 std::optional<std::string> judge(Board& board, World& world) {
   board.collect(true);
   close_scopes(board, world);
@@ -271,7 +271,7 @@ std::optional<std::string> judge(Board& board, World& world) {
   return look_at_accounts(board);
 }
 
-/// Makes all calls, and returns the first thing that is wrong.
+/// Makes all calls, and returns the first error.
 std::optional<std::string> carry_out(Session& session, const Program& program,
                                      Footprints* footprints) {
   auto& world = *session.world;
@@ -307,7 +307,7 @@ std::shared_ptr<Board> open(Session& session, const Program& program, std::size_
   return board;
 }
 
-/// The watcher has the board, and the context the watcher.
+/// Parts the watcher and the board: the watcher has the board, and the context has the watcher.
 void close(Board& board) {
   board.lents.clear();
   board.replies.clear();
@@ -319,7 +319,7 @@ void close(Board& board) {
   board.checks->between = nullptr;
 }
 
-/// Closes a session's boards, whatever became of its calls, before their world goes.
+/// Closes a session's boards before their world goes, even after an exception.
 class AtLast {
  public:
   explicit AtLast(Session& session) : session_(session) {}
@@ -365,7 +365,7 @@ RunResult run(const Program& program, Strategy& strategy, Stage* stage, RunRecor
     }
     result.finding = carry_out(session, program, footprints);
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::bad_data) throw;  // the schedule is another world's
+    if (error.kind() == ErrorKind::bad_data) throw;  // the schedule is of another world
     result.finding = error.what();
   } catch (const std::logic_error& nobody_answers) {
     result.finding = nobody_answers.what();

@@ -9,7 +9,7 @@ namespace polychron::stress {
 RunRecording::RunRecording(TraceCalls calls)
     : recorder_(std::make_shared<recording::Recorder>(
           [now = recording::Time{0}]() mutable { return now += 1000; })) {
-  // All of it: a world makes so many steps at most.
+  // No limit: a world's number of steps is bounded.
   recorder_->begin({.max_bytes = std::numeric_limits<std::size_t>::max(), .calls = calls});
 }
 

@@ -1,4 +1,4 @@
-// What the actors did in a run, as a recording: `polychron trace` tells of it.
+// A recording of what the actors did in a run, for `polychron trace`.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@
 
 namespace polychron::stress {
 
-/// Records the actors of a World, in its thread. Time is logical: whatever happens takes one
+/// Records the actors of a World, in its thread. Time is logical: every event takes one
 /// microsecond.
 class RunRecording {
  public:
   explicit RunRecording(TraceCalls calls = TraceCalls::sizes);
 
-  /// What listens to a context.
+  /// The observer of a context.
   std::shared_ptr<msg::Observer> ear(std::string label, int lanes) {
     return recorder_->ear(std::move(label), static_cast<std::size_t>(lanes));
   }
-  /// As Runtime::trace() gives it.
+  /// The bytes, in the form of Runtime::trace().
   std::vector<std::byte> file() const;
 
  private:

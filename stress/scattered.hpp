@@ -7,9 +7,9 @@
 
 namespace polychron::stress {
 
-/// Production keeps what belongs together on one lane, where lanes seldom wait for each other. Any
-/// lane is as right, and that they wait is what has to be searched: so half of the operations go
-/// where their tickets say, and half where production puts them.
+/// Production keeps dependent operations on one lane, so lanes seldom wait for each other. Any lane
+/// is as right, and the search needs lanes that wait. So half of the operations go where their
+/// tickets say, and half where production puts them.
 msg::Placement scattered(std::uint32_t lanes);
 
 }  // namespace polychron::stress

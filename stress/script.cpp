@@ -16,7 +16,7 @@ void Script::make(std::size_t index, std::size_t caller) {
 }
 
 void Script::call_back(std::size_t index) {
-  // A tensor that its callback hears of can be used in there.
+  // A callback can use the tensor that it hears of.
   for (const auto& board : session_.boards) board->collect(false);
   const auto caller = session_.callers++;
   session_.calling_back.push_back(caller);

@@ -1,4 +1,4 @@
-// Clients that make a program's calls, step by step, and callbacks that call back in.
+// Clients that make a program's calls, step by step, and callbacks that make calls.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace polychron::stress {
 
-/// A client.
+/// A client that makes its calls in order.
 class Script final : public Client {
  public:
   Script(Session& session, std::size_t number, const std::vector<Call>& calls)
@@ -16,18 +16,18 @@ class Script final : public Client {
   bool done() const { return at_ == calls_.size(); }
   bool ready() const override { return !done() && maker(at_, number_).ready(); }
   void step() override;
-  /// Nobody will make what it waits for.
+  /// Skips a call that waits for an object which nobody will make.
   void skip() { to_next(); }
 
  private:
   Maker maker(std::size_t index, std::size_t caller) const {
     return {session_, number_, caller, index, calls_[index]};
   }
-  /// A callback of the call before makes this one.
+  /// A callback of the previous call makes this one.
   bool is_chained(std::size_t index) const {
     return index > 0 && index < calls_.size() && calls_[index - 1].then;
   }
-  /// Over those that callbacks make.
+  /// Skips the calls that callbacks make.
   void to_next() {
     do ++at_;
     while (is_chained(at_));
@@ -39,7 +39,7 @@ class Script final : public Client {
   const std::size_t number_;
   const std::vector<Call>& calls_;
   std::size_t at_ = 0;
-  /// Callbacks may run when this is gone.
+  /// Holds null when this is gone; callbacks may still run then.
   const std::shared_ptr<Script*> self_ = std::make_shared<Script*>(this);
 };
 

@@ -1,4 +1,4 @@
-// Shrinking: a finding that is as small as taking things away one by one makes it.
+// Shrinking: removes things from a finding one by one, for as long as it still shows the same.
 #include <algorithm>
 
 #include "stress/explorer.hpp"
@@ -8,12 +8,12 @@ namespace polychron::stress {
 
 namespace {
 
-/// What a finding is about, without the names and numbers that change as it shrinks.
+/// The essence of a finding, without the names and numbers that change as it shrinks.
 std::string gist(const std::string& what) {
   std::string text;
   for (const char c : what)
     if (std::isdigit(static_cast<unsigned char>(c)) == 0) text += c;
-  // Who and what it was that "gave" or "was rejected" may change, too.
+  // The subject of "gave" or "was rejected" may change, too.
   const auto end = text.find(") ");
   return text.substr(end == std::string::npos ? 0 : end, 40);
 }
@@ -97,8 +97,8 @@ class Shrinker {
     return smaller;
   }
 
-  /// The same program, with choices of the schedule replaced by the first possible ones: from some
-  /// place on, and then one by one.
+  /// The same program, with choices of the schedule replaced by the first possible ones: all from
+  /// some place on, and then one by one.
   bool with_a_plainer_schedule() {
     bool smaller = false;
     for (std::size_t keep = 0; keep < best_.schedule.size();
@@ -119,7 +119,8 @@ class Shrinker {
     return smaller;
   }
 
-  /// Under the schedule that there is, as far as it goes, or under some others.
+  /// True if `program` still shows the finding, under the schedule as far as it goes, or under some
+  /// others.
   bool still_found(const Program& program) {
     if (found(program, best_.schedule)) return true;
     for (std::uint64_t seed = 0; seed < 30 && tries_ < most; ++seed) {
@@ -131,7 +132,7 @@ class Shrinker {
     return false;
   }
   bool found(const Program& program, const Schedule& schedule) {
-    // Picks that are not possible become others; after the end it is always the first.
+    // An impossible pick becomes another one. After the schedule's end it is always the first.
     class Leniently final : public Strategy {
      public:
       explicit Leniently(const Schedule& schedule)

@@ -24,7 +24,7 @@ class Enumeration {
   }
 
  private:
-  /// So many calls for the clients from `client` on: none has more than the one before.
+  /// Gives `calls` calls to the clients from `client` on: none gets more than the one before.
   void split(std::size_t client, std::size_t calls) {
     const auto others = program_.clients.size() - client - 1;
     if (others == 0) {
@@ -76,7 +76,7 @@ class Enumeration {
     }
   }
 
-  /// Tensors get their numbers as they are first used.
+  /// Numbers tensors in the order of their first use.
   template <class F>
   void each_call(std::size_t client, F&& f) {
     const auto tensors = std::min(used_ + 1, scope_.tensors);
@@ -121,7 +121,7 @@ class Enumeration {
     return count;
   }
   std::uint64_t next_value() const { return program_.calls() + 1; }
-  /// The client has lent it, more often than it gave it back.
+  /// True if the client has lent it more often than it gave it back.
   bool lent(std::size_t client, std::size_t tensor) const {
     int out = 0;
     for (const auto& call : program_.clients[client]) {
@@ -204,7 +204,7 @@ SmallReport explore_small(const SmallScope& scope,
     ++report.of_programs;
     return true;
   });
-  // Neighbours are alike: from one to the next it goes far.
+  // Neighbouring programs are alike, so it takes far steps from one to the next.
   const auto passes = std::min<std::uint64_t>(report.of_programs, 256);
   bool ended = false;
   for (std::uint64_t pass = 0; pass < passes && !ended; ++pass) {

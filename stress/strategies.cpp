@@ -10,7 +10,7 @@ std::pair<std::string_view, std::uint64_t> key_of(const Runnable& runnable) {
   return {runnable.actor(), runnable.id()};
 }
 
-/// How often a walk lets somebody interrupt.
+/// A walk allows one interruption in this many steps.
 constexpr std::uint64_t seldom = 8;
 
 }  // namespace
@@ -38,7 +38,7 @@ std::size_t PctStrategy::pick(std::span<const Runnable> runnables) {
   auto chosen = best(runnables);
   ++step_;
   while (!changes_.empty() && changes_.back() < step_) {
-    // Below all others; of several the later one lowest.
+    // Below all others. Of several lowered ones, the latest is the lowest.
     priority(runnables[chosen]) = changes_.size();
     changes_.pop_back();
     chosen = best(runnables);
@@ -69,7 +69,7 @@ std::size_t PosStrategy::pick(std::span<const Runnable> runnables) {
       best = i;
     }
   }
-  // Its next event is another one; and so are, to it, those that touch what this one touches.
+  // Its next event is a new one. So are, for it, events that touch what this one touches.
   const auto footprint = runnables[best].footprint();
   for (std::size_t i = 0; i < runnables.size(); ++i) {
     const auto meets = [&] {

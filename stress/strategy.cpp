@@ -10,7 +10,7 @@ namespace polychron::stress {
 
 namespace {
 
-/// The message in `element`, of whatever protocol it is.
+/// The message in `element`, of any protocol.
 template <class... Messages>
 std::optional<msg::MessageView> view_of(const caf::mailbox_element& element,
                                         std::type_identity<std::variant<const Messages*...>>) {
@@ -24,7 +24,8 @@ std::optional<msg::MessageView> view_of(const caf::mailbox_element& element,
 }  // namespace
 
 Runnable::Runnable(caf::resumable& job, caf::actor_id first_id)
-    // All that this scheduler runs are such actors, and a dynamic_cast costs as much as some steps.
+    // All actors of this scheduler are of that type, and a dynamic_cast costs as much as some
+    // steps.
     : actor_(static_cast<msg::MailboxActor*>(&job)),
       kind_(actor_->kind()),
       name_(actor_->id() - first_id) {}

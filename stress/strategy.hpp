@@ -1,4 +1,4 @@
-// Who goes next in a World: what a strategy can see, and what it decides.
+// The view that a strategy has of a World, and its decision: who goes next.
 #pragma once
 
 #include <caf/all.hpp>
@@ -16,12 +16,13 @@
 
 namespace polychron::stress {
 
-/// Who makes a step: an actor by its number, 0 for the callbacks, clients from `first_client` on.
+/// The maker of a step: an actor by its number, 0 for the callbacks, clients from `first_client`
+/// on.
 using Name = std::uint64_t;
 inline constexpr Name callbacks_name = 0;
 inline constexpr Name first_client = Name{1} << 32U;
 
-/// Somebody who could make the next step: an actor with mail, the thread that runs callbacks, or a
+/// A possible maker of the next step: an actor with mail, the thread that runs callbacks, or a
 /// client. Valid until that step.
 class Runnable {
  public:
@@ -34,19 +35,19 @@ class Runnable {
 
   /// "context", "device", "tensor", "callbacks", "client", ...
   const char* actor() const { return kind_; }
-  /// Tells actors of a kind apart: in the order in which they were made; 0 for the callbacks.
+  /// Tells actors of a kind apart: a number in the order of their creation; 0 for the callbacks.
   std::uint64_t id() const { return is_client() ? name_ - first_client : name_; }
   bool is_client() const { return name_ >= first_client; }
   bool is_callbacks() const { return name_ == callbacks_name; }
-  /// Tells everybody apart, those of other kinds too.
+  /// Tells all runnables apart, also those of other kinds.
   Name name() const { return name_; }
-  /// What kind of message it would handle: "carry_out"; empty if it only has to begin or end.
+  /// The kind of message that it would handle: "carry_out"; empty if it only has to begin or end.
   std::string message() const;
-  /// What the operation in that message touches, and whether it changes it; empty for other
-  /// messages. Steps of different lanes whose footprints do not meet can be exchanged.
+  /// Objects that the operation in that message touches, and whether it changes them; empty for
+  /// other messages. Steps of different lanes whose footprints do not meet can be exchanged.
   std::vector<std::pair<msg::Object, bool>> footprint() const;
-  /// Has it handle the first message next that `wanted` is true of, whatever came before, urgently
-  /// or not. False if there is none.
+  /// Makes it handle next the first message for which `wanted` is true, urgent or not. False if
+  /// there is none.
   bool prefer(const std::function<bool(const msg::MessageView&)>& wanted) const;
 
  private:
@@ -62,15 +63,15 @@ class Footprints;
 class Strategy {
  public:
   virtual ~Strategy() = default;
-  /// Where to tell what each step touches, if anybody wants to know.
+  /// Where to tell what each step touches; null if the strategy does not need it.
   virtual Footprints* footprints() { return nullptr; }
   virtual std::size_t pick(std::span<const Runnable> runnables) = 0;
-  /// Likewise; nullopt: none of them, the world rests.
+  /// As pick(), but may answer nullopt: none of them, the world rests.
   virtual std::optional<std::size_t> choose(std::span<const Runnable> runnables) {
     return pick(runnables);
   }
-  /// `running` is in the middle of a step: which of `runnables` makes one before it goes on, if
-  /// any.
+  /// `running` is in the middle of a step. Returns which of `runnables` makes one before it goes
+  /// on, if any.
   virtual std::optional<std::size_t> interrupt(const Runnable& running,
                                                std::span<const Runnable> runnables) {
     static_cast<void>(running), static_cast<void>(runnables);
@@ -85,7 +86,7 @@ class RandomStrategy : public Strategy {
   std::size_t pick(std::span<const Runnable> runnables) override {
     return static_cast<std::size_t>(random_() % runnables.size());
   }
-  /// Once in eight times.
+  /// Interrupts one time in eight.
   std::optional<std::size_t> interrupt(const Runnable&,
                                        std::span<const Runnable> runnables) override {
     if (random_() % 8 != 0) return std::nullopt;
@@ -96,19 +97,19 @@ class RandomStrategy : public Strategy {
   std::mt19937_64 random_;
 };
 
-/// The picks of a run, one after the other, and where a step could be interrupted 0 or the number
-/// after the pick: enough to run it again.
+/// The picks of a run, one after the other. After a pick that could be interrupted comes 0 or the
+/// number of the interrupter. Enough to run it again.
 using Schedule = std::vector<std::uint32_t>;
 /// "0.2.1"; nothing for a schedule without picks.
 std::string to_string(const Schedule& schedule);
-/// Throws Error (bad_data) for anything else.
+/// Throws Error (bad_data) for any other text.
 Schedule schedule_from_string(const std::string& text);
 
-/// Runs a schedule again; where it ends, always the first.
+/// Runs a schedule again. After its end it always picks the first.
 class ReplayStrategy : public Strategy {
  public:
   explicit ReplayStrategy(Schedule schedule) : schedule_(std::move(schedule)) {}
-  /// Throws Error (bad_data) where the world is not the one that was recorded.
+  /// Throws Error (bad_data) where the world is not the recorded one.
   std::size_t pick(std::span<const Runnable> runnables) override;
   std::optional<std::size_t> interrupt(const Runnable&,
                                        std::span<const Runnable> runnables) override;

@@ -1,5 +1,5 @@
-// A backend without kernels: a tensor is one 64-bit value, and a graph's outputs are what
-// symbolic_result() says of its label.
+// A backend without kernels: a tensor is one 64-bit value, and symbolic_result() gives a graph's
+// outputs from its label.
 #pragma once
 
 #include "kernels/backend.hpp"
@@ -7,10 +7,10 @@
 
 namespace polychron::stress {
 
-/// Tensors must have at least 8 bytes; the first 8 are the value. A graph is known by its label.
+/// Tensors must have at least 8 bytes; the first 8 are the value. A graph's label identifies it.
 class SymbolicBackend : public kernels::Backend {
  public:
-  /// Of `plan_bytes` are every plan's constants, and every instance's arena.
+  /// Every plan's constants take `plan_bytes`, and so does every instance's arena.
   explicit SymbolicBackend(std::size_t plan_bytes = 0) : plan_bytes_(plan_bytes) {}
   std::string name() const override { return "symbolic"; }
   Result<std::unique_ptr<kernels::Storage>> allocate(std::size_t bytes) override;

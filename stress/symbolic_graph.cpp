@@ -6,7 +6,8 @@ namespace polychron::stress {
 
 namespace {
 
-// SplitMix64's finalizer (Steele, Lea, Flood 2014): every bit of the input moves every bit out.
+// SplitMix64's finalizer (Steele, Lea, Flood 2014): every bit of the input affects every bit of the
+// result.
 std::uint64_t mix(std::uint64_t x) {
   x += 0x9e3779b97f4a7c15U;
   x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
@@ -14,14 +15,14 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31U);
 }
 
-/// The numbers of one output of a graph.
+/// The coefficients of one output of a graph.
 class Affine {
  public:
   Affine(std::string_view graph, std::size_t output) : addend_(mix(output + 1)) {
     for (const auto c : graph) addend_ = mix(addend_ ^ static_cast<unsigned char>(c));
   }
   std::uint64_t addend() const { return addend_; }
-  /// Odd: no two values of an input give the same.
+  /// Odd, so that different values of an input give different results.
   std::uint64_t multiplier(std::size_t input) const { return mix(addend_ + input + 1) | 1U; }
 
  private:

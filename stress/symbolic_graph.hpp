@@ -1,5 +1,5 @@
-// The graphs of programs, and what they make of their inputs: numbers that tell which graph it was,
-// and which operand stood where. Any backend can compute them exactly.
+// The graphs of programs. They compute numbers that tell which graph it was, and which operand
+// stood where. Any backend can compute them exactly.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ namespace polychron::stress {
 
 inline const TensorDescriptor value_descriptor{{DataType::uint64, {1}}, true, true, {}};
 
-/// What output `output` of the graph labelled `graph` is, given its inputs; the oracle's rule too.
-/// Modulo 2^64 the sum of each input times a number of its own, and another number; all of them
-/// drawn from the label, so that two runs gave the same values only if every operation saw the same
-/// operands.
+/// The value of output `output` of the graph labelled `graph`, given its inputs; the oracle uses
+/// the same rule. It is the sum of each input times a coefficient of its own, and a constant,
+/// modulo 2^64. The coefficients are drawn from the label. So two runs give the same values only if
+/// every operation saw the same operands.
 std::uint64_t symbolic_result(std::string_view graph, std::size_t output,
                               std::span<const std::uint64_t> inputs);
 

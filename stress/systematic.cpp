@@ -72,7 +72,7 @@ void SystematicStrategy::find_races(std::size_t at) {
   }
 }
 
-/// The step `later` shall be made instead of the one at `at`, or what leads to it.
+/// The step `later`, or a step that leads to it, shall be tried instead of the one at `at`.
 void SystematicStrategy::want_before(std::size_t at, std::size_t later) {
   auto& node = path_[at];
   const auto leads = [&](std::size_t i) { return i == later || path_[later].after[i]; };

@@ -1,4 +1,4 @@
-// Every schedule of a program, up to those that nobody can tell apart.
+// Every schedule of a program, without those that differ only by the order of independent steps.
 #pragma once
 
 #include "stress/footprints.hpp"
@@ -7,43 +7,43 @@
 namespace polychron::stress {
 
 /// Depth first search with dynamic partial-order reduction (Flanagan, Godefroid, POPL 2005) and
-/// sleep sets (Godefroid 1996): `do run(program, strategy); while (strategy.next())` meets every
-/// order of dependent steps, and few of those orders twice. Only what the clients do is searched:
-/// what comes before and after has one order. Footprints do not tell what deadlines, cancellations,
-/// few places, few bytes and interrupted handlers depend on: of programs with such, orders are
-/// lost.
+/// sleep sets (Godefroid 1996). `do run(program, strategy); while (strategy.next())` meets every
+/// order of dependent steps, and few of those orders twice. Only the clients' part is searched: the
+/// steps before and after it have one order. Footprints do not include the dependencies of
+/// deadlines, cancellations, few permits, few bytes and interrupted handlers. In programs with
+/// these, some orders are lost.
 class SystematicStrategy final : public Strategy {
  public:
   enum class Reduction : std::uint8_t {
-    none,  ///< every order, to compare with
+    none,  ///< every order, for comparison
     partial_order,
   };
   explicit SystematicStrategy(Reduction reduction = Reduction::partial_order)
       : reduction_(reduction) {}
-  /// Throws logic_error if the world does not do the same as before on the way.
+  /// Throws logic_error if the world differs from the run before on the way.
   std::size_t pick(std::span<const Runnable> runnables) override;
   Footprints* footprints() override { return &footprints_; }
 
   /// Goes on to the next schedule; false if all have been tried.
   bool next();
-  /// This run came to where every step leads to what has been seen: its end shows nothing new.
+  /// Every further step of this run leads to a known state: its end shows nothing new.
   bool redundant() const { return blocked_; }
   /// Steps that were looked at, each after a different beginning.
   std::uint64_t states() const { return states_; }
 
  private:
-  /// A step that was made, and those that could have been made instead.
+  /// A step that was made, and the steps that could have been made instead.
   struct Node {
     std::vector<Name> enabled;
     Name chosen = 0;
     Footprint made;                 ///< of the chosen step, once it was made
-    std::vector<Footprint> asleep;  ///< steps that lead to what has been seen already
+    std::vector<Footprint> asleep;  ///< steps that lead to known states
     std::vector<Name> wanted;       ///< steps that must be tried here
-    std::vector<bool> after;        ///< of which earlier steps it comes after
+    std::vector<bool> after;        ///< which earlier steps it comes after
   };
   static bool contains(const std::vector<Name>& names, Name name);
   static bool sleeps(const Node& node, Name name);
-  /// The step before has been made: what did it touch, and what does it race with?
+  /// Notes what the step before touched, and which steps it races with.
   void look_back();
   void find_races(std::size_t at);
   void want_before(std::size_t at, std::size_t later);

@@ -16,7 +16,7 @@ namespace {
 
 Error no_token() { return Error(ErrorKind::bad_data, "this is not a replay token"); }
 
-/// Of tokens: another number is another version's.
+/// The version of tokens: a token with another number is refused.
 constexpr int version = 2;
 constexpr std::string_view letters =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -50,7 +50,7 @@ std::vector<std::uint8_t> from_letters(const std::string& text) {
   return bytes;
 }
 
-/// What a world has no room for, whoever made the token.
+/// Checks sizes that a world has no room for. The token may come from anywhere.
 void check_sizes(const Program& program) {
   const auto most = [](bool fits) {
     if (!fits) throw Error(ErrorKind::bad_data, "this replay token asks for what no program has");

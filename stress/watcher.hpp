@@ -10,7 +10,7 @@
 
 namespace polychron::stress {
 
-/// Sees every message, and lets others come between.
+/// Sees every message, and lets other steps run in between.
 class Watcher final : public Relay {
  public:
   explicit Watcher(std::shared_ptr<Board> board)
@@ -97,7 +97,7 @@ class Watcher final : public Relay {
 
   const std::shared_ptr<Board> board_;
   Footprints* const footprints_;
-  /// What an actor is, and handled last.
+  /// An actor's kind, and the message that it handled last.
   struct Last {
     std::uint64_t kind = 0;
     std::uint32_t message = 0;
@@ -109,7 +109,7 @@ class Watcher final : public Relay {
     }
   };
   std::map<msg::ActorId, Last> last_;
-  std::set<msg::ActorId> device_lost_;  ///< lanes that have told so
+  std::set<msg::ActorId> device_lost_;  ///< lanes that have reported the loss
   std::uint64_t state_ = 0;
 };
 

@@ -57,7 +57,7 @@ World::~World() {
   runtime_.reset();
   state_.reset();
   run();
-  // Somebody who stays is what a test may be about; the system would wait for him for ever.
+  // A test may be about an actor that stays. The system would wait for it for ever.
   if (!exhausted() && census->present().empty()) return;
   system_.await_actors_before_shutdown(false);
   stage_.system_.reset();
@@ -75,7 +75,7 @@ void World::collect() {
     return !runnable.is_client() && !runnable.is_callbacks();
   };
   if (spares_actors_ && std::ranges::any_of(running_, is_actor)) return;
-  // Whoever may have to wait does not stand in the way of the one whose step this is.
+  // A client that may have to wait must not block the actor whose step this is.
   const bool outside = running_.empty() || !clients_block_;
   if (!callbacks_.empty() && outside && !callbacks_held_) runnables_.emplace_back();
   if (!outside) return;

@@ -1,4 +1,4 @@
-// How much memory the program has from malloc.
+// The memory that the program has from malloc.
 #pragma once
 
 #include <malloc.h>
@@ -12,7 +12,7 @@
 
 namespace polychron::testing {
 
-/// Says so where it cannot be told.
+/// False where it cannot be told, with a message.
 inline bool can_tell_allocated() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   std::cout << "skipped: a sanitizer's malloc does not say what it gave\n";

@@ -1,5 +1,5 @@
-// Where the project and its build are. In one file's definitions, not in those of all: what a folder's
-// name changes has to be compiled for each clone.
+// The paths of the project and of its build. Only one file has them as definitions, since a file
+// that depends on the folder's name has to be compiled for each clone.
 #pragma once
 
 #include <string>

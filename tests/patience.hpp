@@ -1,4 +1,4 @@
-// Waiting in tests on real threads: for what must come, without a hang if it does not.
+// Waiting in tests on real threads: for an event that must come, without a hang if it does not.
 #pragma once
 
 #include <boost/test/unit_test.hpp>
@@ -42,7 +42,7 @@ void refuses(ErrorKind kind, Future<T> future) {
                         "expected " << to_string(kind) << ", got " << result.error().what());
 }
 
-/// What a callback or a fault waits for; opened by the test, at the latest when that ends.
+/// Callbacks or faults wait for it. The test opens it, at the latest when the gate goes.
 class Gate {
  public:
   Gate() = default;

@@ -1,4 +1,4 @@
-// A runtime on the processor's real kernels, with faults to order.
+// A runtime on the processor's real kernels, with planned faults.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace polychron::testing {
 
-/// The state of a runtime all of whose contexts take their faults from `faults`.
+/// The state of a runtime whose contexts all take their faults from `faults`.
 inline std::shared_ptr<detail::RuntimeState> faulty_runtime(
     const std::shared_ptr<stress::FaultPlan>& faults, const RuntimeOptions& options = {}) {
   return detail::RuntimeState::create(

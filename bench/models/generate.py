@@ -1,6 +1,6 @@
 """Writes the models that the benchmarks run: true shapes, random weights. Needs Debian's python3-onnx.
 
-Usage: generate.py DIRECTORY [NAME...]   (all of networks.py if none is named; what is up to date stays)
+Usage: generate.py DIRECTORY [NAME...]   (all of networks.py if none is named; current files stay)
 """
 import os
 import sys
@@ -13,7 +13,7 @@ SEED = 1
 
 
 def last_change():
-    """Of what says how models are made."""
+    """The time of the latest change to the sources that make the models."""
     folder = os.path.dirname(os.path.abspath(__file__))
     return max(os.path.getmtime(os.path.join(folder, name)) for name in os.listdir(folder) if name.endswith(".py"))
 
@@ -27,7 +27,7 @@ def main(directory, *names):
         path = os.path.join(directory, name + ".onnx")
         if os.path.exists(path) and os.path.getmtime(path) > last_change():
             continue
-        part = path + ".part"  # what is interrupted is written anew
+        part = path + ".part"  # an interrupted file is written anew
         onnx.save(NETWORKS[name](SEED), part)
         onnx.checker.check_model(part, full_check=True)
         os.replace(part, path)

@@ -1,6 +1,6 @@
-"""What the generated models share: a graph that is written down layer by layer, as exporters do.
+"""Shared by the generated models: a graph that is written layer by layer, as exporters do.
 
-Weights are random, from a seed, and scaled such that activations neither grow nor vanish with depth.
+Weights are random, from a seed, and scaled so that activations neither grow nor vanish with depth.
 """
 import math
 
@@ -54,7 +54,7 @@ class Graph:
         return self.add("Gemm", x, weights, self.normal(outputs, 0.1), transB=1)
 
     def model(self, output, name, shape):
-        """The whole, with `output` under the name that callers see."""
+        """The whole model, with `output` under the name that callers see."""
         for node in self.nodes:
             node.output[:] = [name if o == output else o for o in node.output]
             node.input[:] = [name if i == output else i for i in node.input]

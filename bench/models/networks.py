@@ -13,7 +13,7 @@ def resnet50(seed):
     def bottleneck(x, channels, width, stride):
         y = g.add("Relu", g.conv(x, channels, width, 1))
         y = g.add("Relu", g.conv(y, width, width, 3, stride))
-        # What a block adds is small beside what it adds it to: 16 of them would double it 16 times.
+        # A block adds little to its input: otherwise 16 of them would double it 16 times.
         y = g.conv(y, width, 4 * width, 1, gain=0.5)
         if channels != 4 * width:
             x = g.conv(x, channels, 4 * width, 1, stride, gain=1.0)
@@ -57,7 +57,7 @@ def mobilenet_v2(seed):
 
 
 def encoder(name, seed, layers, hidden, heads, inner, opset, tokens=128):
-    """A BERT encoder after its embedding, which is a table to look up in and no work to measure."""
+    """A BERT encoder after its embedding, which is a table lookup and no work to measure."""
     g = Graph(name, opset, seed)
 
     def dense(x, inputs, outputs):

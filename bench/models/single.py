@@ -51,7 +51,7 @@ class Single:
         self.operands.append(name)
 
     def weights(self, shape, data_type="float32", terms=1):
-        """Random ones, such that a sum of so many products is around 1."""
+        """Random weights, scaled so that the sum of products is around 1."""
         self.bound(elements=math.prod(shape))
         if data_type in ("uint8", "int8"):
             self.constant(self.numbers.integers(0, 100, shape), data_type)
@@ -81,7 +81,7 @@ class Single:
         return self.random.choices(["float32", "float16", "int64", "int32", "uint8"], [78, 6, 6, 5, 5])[0]
 
     def channels(self):
-        """Few, from 1 to 33, in two of five cases."""
+        """In two of five cases few, from 1 to 33."""
         return self.random.randint(1, 33) if self.chance(0.4) else self.choice(CHANNELS)
 
     def batch(self):
@@ -107,7 +107,7 @@ class Single:
         return shape
 
     def tensor(self, least=1):
-        """Of any network, with at least so many dimensions."""
+        """The shape of any network's tensor, with at least this many dimensions."""
         draws = [(5, self.image), (4, self.tokens), (2, self.scores),
                  (1, lambda: self.image(1)), (1, lambda: self.image(3)),
                  (2, lambda: [self.choice([1, 16, 100, 512, 1000]), self.choice([10, 80, 85, 512, 1000, 4096])]),
@@ -122,7 +122,7 @@ class Single:
     def axis(self, shape):
         return self.random.randrange(len(shape))
 
-    # What becomes of it.
+    # The results.
 
     def model(self):
         outputs = [f"y{i}" if i else "y" for i in range(self.results)]
@@ -149,7 +149,7 @@ class Single:
 
 
 def shape_of(tensor_type):
-    """0 for a dimension that shape inference does not tell."""
+    """The dimensions, with 0 for one that shape inference does not find."""
     return [dimension.dim_value for dimension in tensor_type.tensor_type.shape.dim]
 
 

@@ -1,7 +1,7 @@
 """Draws the survey's models by a seed: one operator each. Needs Debian's python3-onnx.
 
 Usage: survey.py DIRECTORY SEED COUNT [FAMILY,...] [--only INDEX,...]
-Writes INDEX-OPERATOR.onnx for each case, then manifest.json. Case I of a seed is the same, however many are drawn.
+Writes INDEX-OPERATOR.onnx for each case, then manifest.json. Case I of a seed is the same for every COUNT.
 """
 import itertools
 import json
@@ -21,7 +21,7 @@ FAMILIES = list(dict.fromkeys(row[0] for row in ROWS))
 
 
 def rows(seed):
-    """The rows of cases 0, 1 and so on: a shuffled deck that has each row as often as it says, then another deck."""
+    """The rows of cases 0, 1 and so on: a shuffled deck with each row as often as it says, then another deck."""
     cards = [row for row in ROWS for _ in range(row[2])]
     for turn in itertools.count():
         deck = list(cards)
@@ -46,7 +46,7 @@ def draw(seed, index, row):
 
 
 def baseline():
-    """What a call costs by itself: one sum."""
+    """The cost of a call by itself: one sum."""
     values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1]) for name in "xay"]
     graph = helper.make_graph([helper.make_node("Add", ["x", "a"], ["y"])], "baseline", values[:2], values[2:])
     return helper.make_model(graph, producer_name="polychron-survey", ir_version=IR_VERSION,

@@ -24,7 +24,7 @@ def logical_not(s):
 
 
 def other_shape(s, shape):
-    """One that broadcasts with it: the same, of channels, of a row, a scalar, or with any dimensions of 1."""
+    """A shape that broadcasts with it: the same, of channels, of a row, a scalar, or with some dimensions of 1."""
     rank = len(shape)
     channels = [shape[1], *[1] * (rank - 2)] if rank > 1 else shape
     some = [n if s.chance(0.5) else 1 for n in shape]
@@ -58,7 +58,7 @@ def logical(s):
 def modulo(s):
     data_type = s.choice(["int32", "int64"])
     s.input(s.tensor(), data_type)
-    s.constant(7, data_type)  # inputs are 0 and 1: nothing may be divided by them
+    s.constant(7, data_type)  # inputs are 0 and 1: no division by them
 
 
 def power(s):

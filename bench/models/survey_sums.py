@@ -26,7 +26,7 @@ def conv_operands(s, data_type, shape, filters, kernel, groups, bias):
 
 
 def slide(s, shape, kernel, dilate=True):
-    """Draws stride, padding and dilation as attributes; gives the output's sides."""
+    """Draws stride, padding and dilation as attributes; returns the output's sides."""
     spatial = len(kernel)
     dilation = s.choice([2, 3]) if dilate and max(kernel) in (2, 3, 5) and s.chance(0.12) else 1
     stride = s.random.choices([1, 2, 3, 4], [66, 26, 3, 5])[0]
@@ -147,7 +147,7 @@ def einsum(s):
     s.input(y)
 
 
-# Quantized. A scale is such that results are spread over the 256 steps.
+# Quantized. Scales spread the results over the 256 steps.
 
 def scale_and_zero(s, data_type, scale=0.02, channels=None):
     s.constant(scale if channels is None else [scale] * channels, "float32")
@@ -225,7 +225,7 @@ def dynamic_quantize(s):
     s.results = 3
 
 
-# Reductions, and what looks along an axis.
+# Reductions, and other operators along an axis.
 
 def reduce(s):
     shape = s.tensor()
@@ -235,7 +235,7 @@ def reduce(s):
             "one": [s.axis(shape)], "several": sorted(s.random.sample(range(rank), s.random.randint(1, rank))),
             "all": list(range(rank))}[kind]
     if s.operator == "ReduceProd" and math.prod(shape[a] for a in axes) > 64:
-        raise TooLarge  # products of numbers below 1 would be no normal numbers
+        raise TooLarge  # products of numbers below 1 would be subnormal
     data_type = s.float_type()
     if s.operator in ("ReduceSum", "ReduceMax", "ReduceMin") and s.chance(0.15):
         data_type = s.choice(["int32", "int64"])

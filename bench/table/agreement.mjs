@@ -1,4 +1,4 @@
-// Whether both give the same outputs for the same inputs.
+// Compares the outputs of both sides for the same inputs.
 import fs from "node:fs";
 import path from "node:path";
 import * as npy from "./npy.mjs";
@@ -15,7 +15,7 @@ export function randomNumbers(seed) {
   };
 }
 
-/** NAME.npy for each input, of `polychron inspect --json`'s descriptions. */
+/** Writes NAME.npy for each input, from the descriptions of `polychron inspect --json`. */
 export function writeInputs(folder, inputs, bind) {
   const next = randomNumbers(1);
   fs.mkdirSync(folder, { recursive: true });
@@ -29,8 +29,9 @@ export function writeInputs(folder, inputs, bind) {
 }
 
 /**
- * Of arrays in turn: the largest difference, and what it is of the largest of `theirs`. What is small may be the
- * difference of numbers around 1, such as a sigmoid's: it is as exact as these.
+ * Compares pairs of arrays. Gives the largest difference, and its share of the largest of `theirs`. A small
+ * output may come from a difference of numbers around 1, as a sigmoid's does: it is as exact as these
+ * numbers.
  */
 export function difference(ours, theirs) {
   let max_abs = 0;

@@ -1,8 +1,8 @@
-// The command line of scripts/bench.sh: what may be said, and what is wrong with what was.
+// The command line of scripts/bench.sh: its options, and the errors in a wrong one.
 import { parseArgs } from "node:util";
 import { models } from "./models.mjs";
 
-/** Of the survey's operators (bench/models/survey_*.py). */
+/** The families of the survey's operators (bench/models/survey_*.py). */
 export const families = [
   "convolution",
   "product",
@@ -81,7 +81,7 @@ function chosenFamilies(text) {
   });
 }
 
-/** What --survey asks for. */
+/** The request in --survey. */
 function parseSurvey(values) {
   for (const name of ["models", "clients", "against", "parts", "keep"])
     if (values[name]) throw new UsageError(`--${name}: not with --survey`);
@@ -99,7 +99,7 @@ function parseSurvey(values) {
   return { survey, threads, seconds, pairs: number(values.pairs ?? "2", "--pairs", 1, 99, true), help: values.help };
 }
 
-/** What the table asks for. */
+/** The request for a table. */
 function parseTable(values) {
   for (const name of ["seed", "cases", "family", "only"])
     if (values[name] !== undefined) throw new UsageError(`--${name}: only with --survey`);
@@ -123,7 +123,7 @@ function parseTable(values) {
 const optionNames = ["models", "threads", "clients", "seconds", "pairs", "out", "against", "seed", "cases", "family", "only"];
 const flagNames = ["parts", "keep", "survey", "help"];
 
-/** What `words` ask for. Throws UsageError, which says what was expected. */
+/** The request in `words`. Throws UsageError with the expected form. */
 export function parse(words) {
   const options = {
     ...Object.fromEntries(optionNames.map((name) => [name, { type: "string" }])),

@@ -1,20 +1,20 @@
-// What grew since the table that was kept: figures of models, and single steps of their plans.
+// The growth since the kept table: figures of models, and single steps of their plans.
 import { isDisturbed, kindsOf, median, nameOf } from "./figures.mjs";
 
-/** What is named grew by more than a tenth; a step also by more than what a clock can tell. */
+/** A figure has grown above a tenth. A step must also grow by more than a clock can tell. */
 const limit = 1.1;
 const leastGrowthUs = 0.5;
 
 /**
- * By what factor something grew whose values, a pair each, were `before` and are `now`; 1 if they overlap: the
- * machine alone makes as much difference.
+ * The factor by which something grew. Its values, one for each pair, were `before` and are `now`. 1 if they
+ * overlap: the machine alone makes as much difference.
  */
 function growth(before, now) {
   const factor = median(now) / median(before);
   return factor > limit && Math.min(...now) > Math.max(...before) ? factor : 1;
 }
 
-/** Steps by name; of the same name the second is "... #2". */
+/** Steps by name; the second of the same name is "... #2". */
 function byName(steps) {
   const named = new Map();
   for (const step of steps) {
@@ -26,14 +26,14 @@ function byName(steps) {
   return named;
 }
 
-/** Of several steps, what they take together in each pair. */
+/** The total time of several steps in each pair. */
 function together(steps, setting) {
   return setting.pairs.map((_, i) => steps.reduce((sum, [, pairs_us]) => sum + pairs_us[i], 0));
 }
 
 /**
- * Steps of `now` that take longer than in `kept`. The machine may be slower today: the other side ran the
- * same model each time, and so times are taken as shares of its time in the same pair.
+ * Steps of `now` that take longer than in `kept`. The machine may be slower today. The other side ran the
+ * same model each time, so times are taken as shares of its time in the same pair.
  */
 function grownSteps(kept, now) {
   const before = byName(kept.steps ?? []);
@@ -46,7 +46,7 @@ function grownSteps(kept, now) {
     if (is - was > leastGrowthUs) grown.push({ what, before: was, now: is, unit: "us" });
   };
   for (const [step, pairs_us] of after) if (before.has(step)) look(step, before.get(step), pairs_us);
-  // A plan of other steps has none to compare with: what came is held against what went.
+  // A plan of other steps has none to compare with: the new steps are compared with the removed ones.
   const came = [...after].filter(([step]) => !before.has(step));
   const went = [...before].filter(([step]) => !after.has(step));
   if (came.length > 0 && went.length > 0)
@@ -57,12 +57,12 @@ function grownSteps(kept, now) {
 function grownFigures(kept, now) {
   const ratios = (setting, kind) => setting.pairs.map(({ ours, theirs }) => ours[kind] / theirs[kind]);
   return kindsOf(now)
-    .filter((kind) => kind !== "p99_ms") // of few runs, it is the one that was disturbed
+    .filter((kind) => kind !== "p99_ms") // of few runs, it is the disturbed one
     .filter((kind) => growth(ratios(kept, kind), ratios(now, kind)) > 1)
     .map((kind) => ({ what: kind, before: kept.ratios[kind], now: now.ratios[kind], unit: "of ONNX Runtime's" }));
 }
 
-/** All that grew, the most costly first; and what of the two tables could not be compared. */
+/** All figures that grew, the most costly first, and the parts of the two tables that cannot be compared. */
 export function compare(kept, now) {
   const grown = [];
   let compared = 0;

@@ -1,4 +1,4 @@
-// From the figures of single runs to those of the table: medians over pairs, and ratios.
+// Turns the figures of single runs into those of the table: medians over pairs, and ratios.
 
 /** Of an odd number the middle one, of an even number the mean of the two. */
 export function median(values) {
@@ -13,23 +13,23 @@ export function quantile(sorted, q) {
   return sorted[Math.max(Math.ceil(q * sorted.length), 1) - 1];
 }
 
-// What is compared, each such that less is better.
+// The figures to compare. For each of them less is better.
 const kinds = {
   median_ms: (run) => run.median_ms,
   p99_ms: (run) => run.p99_ms,
   pipelined_ms: (run) => 1000 / run.throughput_per_second,
-  // From the file to what can run: the peer has one name for it.
+  // From the file to a graph that can run. The peer has one figure for it.
   loaded_ms: (run) => run.loaded_ms ?? run.load_ms + run.build_ms,
   first_result_ms: (run) => run.first_result_ms,
   peak_mib: (run) => run.peak_resident_bytes / 2 ** 20,
 };
 
-/** The kinds of figures that a setting has: with clients only the throughput is looked at. */
+/** The kinds of figures that a setting has: with clients it is the throughput alone. */
 export function kindsOf(setting) {
   return setting.clients === undefined ? Object.keys(kinds) : ["pipelined_ms"];
 }
 
-/** What runs say of each step of the plan: each run's median, and the median of these. */
+/** The time of each step of the plan: the median of the runs' medians. */
 function stepsOf(runs) {
   return (runs[0].steps ?? []).map((step, i) => {
     const pairs_us = runs.map((run) => run.steps[i].median_us);
@@ -38,9 +38,9 @@ function stepsOf(runs) {
 }
 
 /**
- * `pairs` are what the two said, in turn. A ratio is the median of the pairs' own ratios: what slows the
- * machine down for a while slows both of a pair down. With clients, a pair may have the peer's one session of
- * as many threads as well.
+ * `pairs` are the figures of both sides, in turn. A ratio is the median of the pairs' own ratios, since a
+ * slow spell of the machine slows down both sides of a pair. With clients, a pair may also have the peer's
+ * one session with as many threads.
  */
 export function summarize(setting, pairs) {
   const result = { ...setting, ours: {}, theirs: {}, ratios: {}, pairs: [] };
@@ -55,7 +55,8 @@ export function summarize(setting, pairs) {
     result.theirs.session_ms = median(pairs.map(({ session }) => of(session)));
     result.ratios.session_ms = median(pairs.map(({ ours, session }) => of(ours) / of(session)));
   }
-  // How busy the machine was with other things: 1 if not at all. Of several threads some may rest.
+  // The share of the processor that the process got: 1 if it was never disturbed. Of several threads some may
+  // rest.
   if (setting.threads === 1) result.processor_share = median(pairs.map(({ theirs }) => theirs.processor_share ?? 1));
   const each = (run) => Object.fromEntries(kindsOf(setting).map((kind) => [kind, kinds[kind](run)]));
   result.pairs = pairs.map(({ ours, theirs }) => ({ ours: each(ours), theirs: each(theirs) }));
@@ -64,7 +65,7 @@ export function summarize(setting, pairs) {
   return result;
 }
 
-/** Whether the peer had less of the processor than it asked for: then its times, and ours, are others' doing. */
+/** True if the peer got less of the processor than it asked for. Then its times and ours are disturbed. */
 export const isDisturbed = ({ processor_share }) => processor_share < 0.9;
 
 /** "2 threads", "1 client". */

@@ -1,4 +1,4 @@
-// What the programs here write.
+// Writes files for the programs here.
 import fs from "node:fs";
 
 /** A file appears whole or not at all. */

@@ -1,5 +1,5 @@
-// scripts/bench.sh's second half: makes the models, measures, prints the table and keeps it.
-// With --check before the options it only says what is wrong with them. The survey is survey.mjs's.
+// The second half of scripts/bench.sh: makes the models, measures, prints the table and keeps it. With
+// --check before the options it only prints the errors in them. survey.mjs makes the survey.
 import { execFileSync, spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";

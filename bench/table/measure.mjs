@@ -1,4 +1,4 @@
-// Runs the two, each in a process of its own, in turn.
+// Runs the two sides in turn, each in a process of its own.
 import { execFile } from "node:child_process";
 import fs from "node:fs";
 import { createRequire } from "node:module";
@@ -14,7 +14,7 @@ const execute = promisify(execFile);
 const tool = path.join(root, "build/bin/polychron");
 const peer = path.join(root, "bench/table/peer.mjs");
 
-/** What a program prints; its complaint, in a line, is the Error's. */
+/** The output of a program. If it fails, the Error has its complaint, in a line. */
 async function output(program, words) {
   try {
     return (await execute(program, words, { maxBuffer: 1 << 28 })).stdout;
@@ -55,7 +55,7 @@ function theirs(model, { threads, clients }, seconds) {
   return onnxruntime({ model: model.file, bind: model.bind, ...width, seconds });
 }
 
-/** Whether both give the same on the same inputs, which stay in `folder`; `ask` is how the peer is asked. */
+/** Compares the outputs of both on the same inputs, which stay in `folder`. `ask` asks the peer. */
 export async function agreement(model, folder, ask = onnxruntime) {
   const at = (name) => path.join(folder, name);
   fs.rmSync(folder, { recursive: true, force: true });
@@ -77,12 +77,12 @@ export async function agreement(model, folder, ask = onnxruntime) {
   );
 }
 
-/** A setting's figures. `report` hears of each pair. */
+/** A setting's figures. Calls `report` after each pair. */
 async function measureSetting(model, setting, { pairs, seconds }, report) {
   const measured = [];
   for (let pair = 1; pair <= pairs; ++pair) {
     const sides = { ours: await ours(model, setting, seconds), theirs: await theirs(model, setting, seconds) };
-    // So many lanes of a thread, against what the same threads do together.
+    // As many lanes of one thread as clients, against the same number of threads together.
     if (setting.clients > 1) sides.session = await theirs(model, { threads: setting.clients }, seconds);
     measured.push(sides);
     report(`${model.name}, ${nameOf(setting)}: ${pair} of ${pairs}`);
@@ -90,7 +90,7 @@ async function measureSetting(model, setting, { pairs, seconds }, report) {
   return summarize(setting, measured);
 }
 
-/** A model's part of the table. What goes wrong with it is in `error`: the other models are measured. */
+/** A model's part of the table. If it fails, the reason is in `error`, and the other models are measured. */
 export async function measureModel(model, asked, report) {
   const result = { name: model.name, settings: [] };
   const settings = [...asked.threads.map((threads) => ({ threads })), ...asked.clients.map((clients) => ({ clients }))];
@@ -103,7 +103,7 @@ export async function measureModel(model, asked, report) {
   return result;
 }
 
-/** When and where something is measured, with which versions. */
+/** The time, the machine and the versions of a measurement. */
 export async function about({ seconds, pairs }) {
   return {
     when: new Date().toISOString(),

@@ -3,7 +3,7 @@ import path from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
-/** Debian's python3-onnx is Debian's python3's: another one before it in PATH has none. */
+/** Debian's python3-onnx belongs to Debian's python3. Another one before it in PATH does not have it. */
 export const python = "/usr/bin/python3";
 export const generatedFolder = path.join(root, "build/models");
 
@@ -27,7 +27,7 @@ export const models = [
   },
 ];
 
-/** As `polychron` takes it: ["--bind", "x=1x3x48x320"]. */
+/** The arguments for `polychron`: ["--bind", "x=1x3x48x320"]. */
 export function bindArguments(model) {
   return Object.entries(model.bind).flatMap(([name, shape]) => ["--bind", `${name}=${shape.join("x")}`]);
 }

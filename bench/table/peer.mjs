@@ -1,10 +1,10 @@
-// The peer: measures a model with ONNX Runtime as `polychron bench --json` does, with the same names.
-// Usage: node peer.mjs '{"model": FILE, "bind": {}, "threads": 1, "clients": 1, "seconds": 3}'; with
-// "inputs" and "outputs", folders of .npy files, it runs once and writes what comes out. Or: node peer.mjs --serve;
-// then each line of standard input is such a task (one client), and has a line of JSON for an answer.
+// The peer: measures a model with ONNX Runtime as `polychron bench --json` does, with the same names. Usage:
+// node peer.mjs '{"model": FILE, "bind": {}, "threads": 1, "clients": 1, "seconds": 3}'. With "inputs" and
+// "outputs", folders of .npy files, it runs once and writes the outputs. Or: node peer.mjs --serve. Then each
+// line of standard input is such a task (one client), and its answer is a line of JSON.
 //
-// Calls go to the package's native binding: the package itself puts each one off to a later turn of
-// Node's event loop, which costs more than a small model. What remains is the peer at its best.
+// Calls go to the package's native binding. The package itself puts each call off to a later turn of Node's
+// event loop, which costs more than a small model. So the peer is measured at its best.
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
@@ -44,7 +44,7 @@ function readFeed(task, input) {
   return new Tensor(typeOf(input).name, data, shape);
 }
 
-/** A call that runs the model, and what it took until there was one: in ms, inputs not counted. */
+/** A call that runs the model, and the time in ms until there was one, without the inputs. */
 function open(task, makeFeed) {
   const start = performance.now();
   initOrt();
@@ -57,8 +57,8 @@ function open(task, makeFeed) {
 }
 
 /**
- * Runs for so long, at least once; gives the time of each in ms, and of all together; and what time of processors it
- * had in that, as a share: one thread computes all the time, unless others do.
+ * Runs for `seconds`, at least once. Gives the time of each run and of all together, in ms, and the share of
+ * the processor in that time: one thread computes all the time, unless it is disturbed.
  */
 function runFor(seconds, run) {
   const times = [];
@@ -105,12 +105,12 @@ function measureOne(task) {
     runs: times.length,
     processor_share: share,
     throughput_per_second: perSecond,
-    // Of Node's own, which a service in C++ would not have, nothing is counted.
+    // Node's own memory is not counted: a service in C++ would not have it.
     peak_resident_bytes: peakBytes() - nodeItself,
   };
 }
 
-/** Each client has a thread and, as Node's threads share no objects, a session of its own. */
+/** Each client has a thread, and a session of its own, since Node's threads share no objects. */
 async function measureClients(task) {
   const workers = Array.from(
     { length: task.clients },
@@ -124,10 +124,10 @@ async function measureClients(task) {
   return { throughput_per_second: rates.reduce((a, b) => a + b, 0) };
 }
 
-/** What a task asks for. */
+/** Carries out a task. */
 const perform = (task) => (task.outputs ? writeOutputs(task) : task.clients > 1 ? measureClients(task) : measureOne(task));
 
-/** A task that fails has its complaint for an answer: others follow. */
+/** The answer to a task that fails is its complaint. The next tasks follow. */
 async function serve() {
   for await (const line of readline.createInterface({ input: process.stdin })) {
     let answer;

@@ -1,4 +1,4 @@
-// The table as a picture: how the times compare, model by model. By Apache ECharts, without a browser.
+// The table as a picture: the ratios of the times, model by model. By Apache ECharts, without a browser.
 import { createRequire } from "node:module";
 import { nameOf } from "./figures.mjs";
 
@@ -40,7 +40,7 @@ export function plot(table) {
   if (names.length === 0) return null;
   return render(240 + 140 * names.length, 480, {
     title: { text: "Time of Polychron / time of ONNX Runtime", subtext: "below 1 is faster", left: "center" },
-    legend: { bottom: 0, itemGap: 40 }, // without a browser widths of texts are guessed, and too small
+    legend: { bottom: 0, itemGap: 40 }, // without a browser the widths of texts are guessed, and too small
     grid: { top: 80, bottom: 70, left: 60, right: 30 },
     xAxis: { type: "category", data: names },
     yAxis: { type: "value", min: 0 },

@@ -1,4 +1,5 @@
-// A peer (peer.mjs --serve) that stays: a task more costs no new process. If it ends, the next task has a new one.
+// A peer (peer.mjs --serve) that stays: a further task needs no new process. If it ends, the next task has a
+// new one.
 import { spawn } from "node:child_process";
 import path from "node:path";
 import readline from "node:readline";
@@ -8,7 +9,7 @@ const peer = path.join(root, "bench/table/peer.mjs");
 
 export class Served {
   #process;
-  #waiting; // the one task that is on its way: { resolve, reject }
+  #waiting; // the one task in flight: { resolve, reject }
 
   #start() {
     const started = spawn(process.execPath, [peer, "--serve"], { stdio: ["pipe", "pipe", "ignore"] });
@@ -20,7 +21,7 @@ export class Served {
     readline.createInterface({ input: started.stdout }).on("line", (line) => {
       if (line.startsWith("{")) finish(({ resolve }) => resolve(JSON.parse(line)));
     });
-    started.stdin.on("error", () => {}); // it has ended, and says so below
+    started.stdin.on("error", () => {}); // it has ended; "close" reports that
     started.on("close", (code, signal) => {
       if (this.#process === started) this.#process = undefined;
       finish(({ reject }) => reject(new Error(`ONNX Runtime: its process ended (${signal ?? `exit code ${code}`})`)));
@@ -28,7 +29,7 @@ export class Served {
     this.#process = started;
   }
 
-  /** The answer to a task. One at a time. Rejects if it fails, or has none after so many seconds. */
+  /** The answer to a task. One at a time. Rejects if it fails, or has no answer after `limit` seconds. */
   async ask(task, limit = 60) {
     if (!this.#process) this.#start();
     const { stdin } = this.#process;

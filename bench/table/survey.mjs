@@ -13,7 +13,7 @@ import { surveyText } from "./survey_text.mjs";
 
 const format = 1;
 
-/** Writes the models to `folder`, and gives the manifest. */
+/** Writes the models to `folder`, and returns the manifest. */
 export function drawCases({ seed, cases, families, only }, folder) {
   fs.rmSync(folder, { recursive: true, force: true });
   const words = [path.join(root, "bench/models/survey.py"), folder, `${seed}`, `${cases}`, families.join(",")];
@@ -22,7 +22,7 @@ export function drawCases({ seed, cases, families, only }, folder) {
   return JSON.parse(fs.readFileSync(path.join(folder, "manifest.json"), "utf8"));
 }
 
-/** Of runs in turn, each side's best: what others do to the machine only adds. */
+/** Each side's best of several runs, since disturbances only add time. */
 export function best(pairs) {
   const least = (side) => pairs.map((pair) => pair[side]).reduce((a, b) => (b.median_ms < a.median_ms ? b : a));
   const [our, their] = [least("ours"), least("theirs")];
@@ -36,13 +36,13 @@ export function best(pairs) {
   };
 }
 
-/** A run of so many ms is slow: more pairs would make a wait of minutes of it, and tell nothing more. */
+/** A run of this many ms is slow: more pairs would take minutes, and tell nothing more. */
 const slowMs = 300;
 
-/** A ratio beyond this is measured as often again: most such are the machine's doing where others use it. */
+/** A ratio beyond this is measured as often again: on a busy machine most of these are disturbances. */
 const badRatio = 2;
 
-/** The best of `pairs` that `measurePair` measures, or of more or fewer: see above. */
+/** The best of `pairs` pairs by `measurePair`: of fewer if it is slow, of more if the ratio is bad. */
 export async function measurePairs(pairs, measurePair) {
   const measured = [];
   for (let wanted = pairs; measured.length < wanted; ) {
@@ -54,7 +54,7 @@ export async function measurePairs(pairs, measurePair) {
   return best(measured);
 }
 
-/** Both sides in turn: ours a process each time, the peer's a task. */
+/** Measures both sides in turn: ours in a process each time, the peer by a task. */
 function measure(model, { threads, pairs, seconds }, peer) {
   return measurePairs(pairs, async () => ({
     ours: await ours(model, { threads }, seconds),
@@ -62,7 +62,7 @@ function measure(model, { threads, pairs, seconds }, peer) {
   }));
 }
 
-/** A case's part of the survey. What goes wrong with it is in `error`: the other cases are measured. */
+/** A case's part of the survey. If it fails, the reason is in `error`, and the other cases are measured. */
 async function measureCase(found, setting, { models, outputs }, peer) {
   const model = { file: path.join(models, found.file), bind: {} };
   const result = { ...found };
@@ -75,10 +75,10 @@ async function measureCase(found, setting, { models, outputs }, peer) {
   return result;
 }
 
-/** The largest ratios first; then what has none. */
+/** The largest ratios first, then cases without one. */
 export const worstFirst = (cases) => [...cases].sort((a, b) => (b.ratio ?? -1) - (a.ratio ?? -1));
 
-/** Whose failure an error is: of the peer's there is nothing to mend here. */
+/** True for an error of the peer, which cannot be mended here. */
 export const isTheirs = ({ error }) => error?.startsWith("ONNX Runtime:") ?? false;
 
 export function summary(cases) {
@@ -101,7 +101,7 @@ function keep(out, survey, say) {
   say(`in ${out}: survey.json${svg ? ", survey.svg" : ""}, and the models in survey/`);
 }
 
-/** Measures, prints and keeps the survey. Whether all ran here, and agreed. */
+/** Measures, prints and keeps the survey. Returns whether all cases ran here, and agreed. */
 export async function runSurvey(asked, say) {
   const seed = asked.survey.seed ?? randomInt(2 ** 31);
   const setting = { threads: asked.threads[0], pairs: asked.pairs, seconds: asked.seconds };

@@ -1,7 +1,7 @@
 // The survey as a picture: each case's ratio, the worst first, coloured by its family. By Apache ECharts.
 import { render } from "./plot.mjs";
 
-/** [family, [[place, ratio], ...]] of what was measured; the first place is 1. */
+/** [family, [[place, ratio], ...]] of the measured cases; the first place is 1. */
 export function points(survey) {
   const families = new Map();
   for (const [i, { family, ratio }] of survey.cases.filter(({ ratio }) => ratio !== undefined).entries())

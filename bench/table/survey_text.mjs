@@ -1,8 +1,8 @@
-// The survey as a terminal shows it.
+// The survey as text for a terminal.
 import { median } from "./figures.mjs";
 import { columns, digits } from "./text.mjs";
 
-/** What ran: "onednn: conv2d", the most costly steps first, such as are alike in one. */
+/** The kernels that ran: "onednn: conv2d", the most costly steps first, equal ones merged. */
 export function kernelsOf(steps) {
   const kinds = new Map();
   for (const { implementation, operation, median_us } of steps) {
@@ -60,7 +60,7 @@ function totals({ seed, baseline, summary }) {
   return lines;
 }
 
-/** The worst first, then families and totals; at the end what failed or disagreed. */
+/** The worst first, then families and totals, then the cases that failed or disagreed. */
 export function surveyText(survey) {
   const failures = survey.cases
     .filter(({ error }) => error !== undefined)

@@ -1,7 +1,7 @@
-// The table as a terminal shows it.
+// The table as text for a terminal.
 import { isDisturbed, nameOf } from "./figures.mjs";
 
-/** Three digits that count: 0.00312, 3.12, 312. */
+/** Three significant digits: 0.00312, 3.12, 312. */
 export function digits(value) {
   if (value === 0 || !Number.isFinite(value)) return String(value);
   const places = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))));
@@ -10,7 +10,7 @@ export function digits(value) {
 
 const ratio = (value) => (value === undefined ? "" : value.toFixed(2));
 
-/** Rows under a heading, the first `words` columns to the left, numbers to the right. */
+/** Rows under a heading: the first `words` columns are aligned left, numbers right. */
 export function columns(heading, rows, words) {
   const lines = [heading, ...rows];
   const widths = heading.map((_, i) => Math.max(...lines.map((line) => line[i].length)));
@@ -89,7 +89,7 @@ function agreements(table) {
   return ["Outputs on the same inputs", columns(heading, rows, 1)];
 }
 
-/** How much of what grew is shown; the file has all of it. */
+/** The most grown figures that are shown. The file has all of them. */
 const mostNamed = 20;
 
 export function comparisonText({ compared, otherMachine, busy, kept, grown }) {

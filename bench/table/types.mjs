@@ -1,7 +1,8 @@
-// The types of elements that models have: ONNX's number, NumPy's letters, and what holds them here.
-// Both sides' inputs are 0 to 1 for floating point types, 0 or 1 for integers, as `polychron bench` makes them.
+// The types of elements that models have: ONNX's number, NumPy's letters, and the JavaScript array for them.
+// Both sides' inputs are 0 to 1 for floating point types, 0 or 1 for integers, as `polychron bench` makes
+// them.
 
-/** The number that a float16's 16 bits say. */
+/** The number with a float16's 16 bits. */
 export function fromHalf(bits) {
   const exponent = (bits >> 10) & 31;
   const fraction = bits & 1023;
@@ -21,8 +22,9 @@ function halfFraction(k) {
 const bit = (x) => (x < 0.5 ? 0 : 1);
 
 /**
- * `make` turns a number from 0 to 1 into an element, `value` an element into a number. Results agree within the
- * share `relative` of the largest and `absolute`: a quantized one may be a step off, as a half is rounded either way.
+ * `make` turns a number from 0 to 1 into an element, and `value` an element into a number. Results agree
+ * within the share `relative` of the largest and `absolute`. A quantized one may be a step off, as a half is
+ * rounded either way.
  */
 const all = [
   { name: "float32", onnx: 1, npy: "<f4", Elements: Float32Array, make: (x) => x, relative: 1e-3, absolute: 1e-6 },
@@ -45,14 +47,14 @@ const all = [
 
 const find = (property) => (wanted) => all.find((type) => type[property] === wanted);
 
-// Each by one of its names; undefined if there is none.
+// Finds a type by one of its names; undefined if there is none.
 export const typeNamed = find("name");
 export const typeNumbered = find("onnx");
 export const typeOfNpy = find("npy");
 
 export const typeNames = all.map(({ name }) => name);
 
-/** So many elements of what `next`, numbers from 0 to 1, gives. */
+/** `length` elements from `next`, which gives numbers from 0 to 1. */
 export function fill(type, length, next) {
   const data = new type.Elements(length);
   for (let i = 0; i < length; ++i) data[i] = type.make(next());

@@ -1,5 +1,5 @@
-// A program on Boost.Asio: a coroutine of its own kind awaits Polychron's replies. `async_get` is
-// all that is needed between the two; docs/embedding.md shows it. Prints what the graph computed.
+// A program on Boost.Asio: one of its own coroutines awaits Polychron's replies. `async_get` is the
+// only link between the two; docs/embedding.md shows it. Prints the results of the graph.
 #include <cstdio>
 #include <exception>
 #include <memory>
@@ -49,7 +49,7 @@ void async_get(FutureOfBraces<T>, Token&&...) = delete;  // future_of() makes on
 
 const OperandDescriptor four{DataType::float32, {4}};
 
-/// y = x + x, for numbers that came from wherever a server has them from.
+/// y = x + x, for numbers from anywhere in a server.
 asio::awaitable<void> serve(Context context) {
   GraphBuilder builder(context);
   const auto x = builder.input("x", four);
@@ -63,7 +63,7 @@ asio::awaitable<void> serve(Context context) {
   const Buffer numbers = (co_await async_get(context.read_tensor(output))).value();
   for (const float number : numbers.as<float>()) std::printf("%g ", static_cast<double>(number));
 
-  // An error is a value, which value() would throw.
+  // An error is a value. value() would throw it.
   context.destroy();
   const auto refused = co_await async_get(context.create_tensor(in));
   std::printf("\n%s\n", refused ? "not refused" : to_string(refused.error().kind()).data());

@@ -14,7 +14,7 @@ namespace {
 constexpr int small_page = 736;
 constexpr int side_multiple = 32;
 constexpr float max_strip = 8192;
-/// Heights of lines, with what they are grown by, in pixels of the map.
+/// Heights of grown lines, in pixels of the map.
 constexpr float large_type = 56, good_type = 45;
 constexpr std::size_t max_regions = 1000;
 /// In pixels of the map: thinner regions are noise, before and after growing.
@@ -36,8 +36,8 @@ Corners corners_of(const cv::RotatedRect& rect) {
   return {corners[0], corners[2], corners[3], corners[1]};
 }
 
-/// Mean of `map` inside the outline of a region: not inside its rectangle, of which a line on a
-/// bent page fills only a part (PP-OCR has both, as "slow" and "fast" score).
+/// Mean of `map` inside the outline of a region. A line on a bent page fills only a part of its
+/// rectangle (PP-OCR has both scores, as "slow" and "fast").
 float mean_inside(const cv::Mat& map, const std::vector<cv::Point>& outline) {
   const auto bounds = cv::boundingRect(outline);
   cv::Mat mask = cv::Mat::zeros(bounds.size(), CV_8UC1);
@@ -45,8 +45,8 @@ float mean_inside(const cv::Mat& map, const std::vector<cv::Point>& outline) {
   return static_cast<float>(cv::mean(map(bounds), mask)[0]);
 }
 
-/// The detector is trained on shrunken lines; this grows them back. Offsetting a polygon by a
-/// distance and taking the smallest rectangle around it, as PP-OCR does, is this for rectangles.
+/// The detector is trained on shrunken lines, and this grows them back. PP-OCR offsets a polygon by
+/// a distance and takes the smallest rectangle around it. For rectangles this is the same.
 cv::RotatedRect grown(cv::RotatedRect rect, float ratio) {
   const auto& [width, height] = rect.size;
   const float distance = width * height * ratio / (2 * (width + height));
@@ -54,7 +54,7 @@ cv::RotatedRect grown(cv::RotatedRect rect, float ratio) {
   return rect;
 }
 
-/// Of several points, how far they reach along a direction.
+/// The reach of several points along a direction.
 struct Extent {
   float low, high;
 
@@ -73,8 +73,8 @@ Extent extent(const Corners& corners, cv::Point2f direction) {
 
 float length(cv::Point2f vector) { return std::hypot(vector.x, vector.y); }
 
-/// The line that two make, `longer` and what follows or precedes it without a gap; nothing if they
-/// are not parts of one.
+/// The line that two lines make: `longer`, and a line that follows or precedes it without a gap.
+/// Nothing if they are not parts of one.
 std::optional<Corners> joined(const Corners& longer, const Corners& shorter) {
   const auto side = longer[1] - longer[0];
   const cv::Point2f along = side / length(side), down(-along.y, along.x);
@@ -92,8 +92,8 @@ std::optional<Corners> joined(const Corners& longer, const Corners& shorter) {
       along * whole.high + down * whole_down.high, along * whole.low + down * whole_down.high};
 }
 
-/// Large type comes apart into words and letters, whose boxes overlap when they are grown: what is
-/// in two of them would be read twice.
+/// Large type comes apart into words and letters, whose boxes overlap when they are grown. Text in
+/// two of them would be read twice.
 void join_overlapping(std::vector<Corners>& lines) {
   const auto is_longer = [](const Corners& a, const Corners& b) {
     return length(a[1] - a[0]) > length(b[1] - b[0]);
@@ -109,7 +109,7 @@ void join_overlapping(std::vector<Corners>& lines) {
       ++i;
       continue;
     }
-    // What is longer now may reach lines that were looked at before.
+    // A longer line may now reach lines that were compared before.
     lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(i));
     lines.insert(lines.begin(), *both);
     i = 0;
@@ -129,7 +129,7 @@ cv::Size detector_size(cv::Size picture, const DetectionOptions& options) {
   const auto side = static_cast<float>(options.largest_side);
   const auto largest = static_cast<float>(std::max(picture.width, picture.height));
   const auto smallest = static_cast<float>(std::min(picture.width, picture.height));
-  // A strip with a long line: shrunk to the largest side nothing of it would be left.
+  // A strip with a long line would vanish if it were shrunk to the largest side.
   const float strip = std::min(max_strip / largest, side / 2 / std::sqrt(largest * smallest));
   const float scale = std::min(1.0f, std::max(side / largest, strip));
   return {round_side(static_cast<float>(picture.width) * scale),
@@ -141,7 +141,7 @@ cv::Size size_for_large_type(const std::vector<Corners>& lines, cv::Size picture
   std::vector<float> heights;
   for (const auto& corners : lines)
     heights.push_back(std::min(length(corners[1] - corners[0]), length(corners[3] - corners[0])));
-  // Not the median: what is small on the page has to stay readable.
+  // Not the median: small type on the page has to stay readable.
   const auto quartile = heights.begin() + static_cast<std::ptrdiff_t>(heights.size() / 4);
   std::nth_element(heights.begin(), quartile, heights.end());
   const float shown = static_cast<float>(size.height) / static_cast<float>(picture.height);
@@ -152,8 +152,8 @@ cv::Size size_for_large_type(const std::vector<Corners>& lines, cv::Size picture
 }
 
 void fill_detector_input(const cv::Mat& picture, cv::Size size, std::span<float> input) {
-  // ImageNet's means and deviations, of red, green and blue; PP-OCR applies them to blue, green
-  // and red, so that is what the model has learned.
+  // ImageNet's means and deviations, of red, green and blue. PP-OCR applies them to blue, green and
+  // red, and the model was trained so.
   static const cv::Scalar mean(0.485, 0.456, 0.406), deviation(0.229, 0.224, 0.225);
   cv::Mat resized;
   cv::resize(picture, resized, size, 0, 0, cv::INTER_LINEAR);

@@ -1,7 +1,7 @@
-// Finding lines of text: what goes into PP-OCR's detector, and what its answer means.
+// Finding lines of text: the input of PP-OCR's detector, and the meaning of its answer.
 //
 // The detector ("differentiable binarization", Liao et al., AAAI 2020) gives for each pixel the
-// probability that it belongs to the core of a line of text. Pure functions, no model in sight.
+// probability that it belongs to the core of a line of text. Pure functions, without a model.
 #pragma once
 
 #include <cstddef>
@@ -14,25 +14,25 @@
 namespace ocr {
 
 struct DetectionOptions {
-  /// Pictures are shrunk to it for the detector; strips to the area of a page with a side of that
-  /// and one of a quarter.
+  /// Pictures are shrunk to this side for the detector. A strip is shrunk to the area of a page
+  /// with one side of this length and one of a quarter.
   int largest_side = 1920;
-  float pixel_threshold = 0.3f;  ///< a pixel belongs to text from here on
+  float pixel_threshold = 0.3f;  ///< a pixel with at least this belongs to text
   float line_threshold = 0.6f;   ///< a region is a line if its mean probability is above
-  /// Lines are grown by area * ratio / circumference. PP-OCR's own pipeline has 1.5; the recogniser
-  /// reads bent lines and faint signs at their ends better with more of the page around them.
+  /// Lines are grown by area * ratio / circumference. PP-OCR's own pipeline has 1.5. With more of
+  /// the page around them, the recogniser reads the ends of bent lines and of faint signs better.
   float unclip_ratio = 2.0f;
 };
 
-/// Small print is unreadable to the models: pages below 736 pixels are enlarged twice, before
-/// anything else.
+/// The models cannot read small print: pages below 736 pixels are enlarged to twice their size
+/// first.
 cv::Mat enlarge_small_page(const cv::Mat& picture);
 
 /// Size of the detector's input for `picture`: multiples of 32, about the same proportions.
 cv::Size detector_size(cv::Size picture, const DetectionOptions& options);
 
-/// `size`, in which `lines` of a picture of size `picture` were found; or less, if nearly all of
-/// them are so large in it that the detector takes them apart into words and letters.
+/// `size`, in which `lines` of a picture of size `picture` were found. A smaller size if nearly all
+/// lines are so large in it that the detector takes them apart into words and letters.
 cv::Size size_for_large_type(const std::vector<Corners>& lines, cv::Size picture, cv::Size size);
 
 /// Fills `input`, [1, 3, size.height, size.width], with the picture, resized and normalised.

@@ -19,7 +19,7 @@ std::vector<char> read_file(const std::filesystem::path& path, const std::string
   if (!std::filesystem::status_known(status)) refuse(error.message());
   if (!std::filesystem::exists(status)) refuse("there is no such file");
   if (std::filesystem::is_directory(status)) refuse("it is a directory");
-  // Before it is opened: that waits for a pipe's other end, and devices have no end.
+  // Before it is opened: opening a pipe waits for its other end, and devices have no end.
   if (!std::filesystem::is_regular_file(status)) refuse("it is not a regular file");
   if (std::filesystem::file_size(path, error) > max_bytes && !error)
     refuse("it is larger than " + std::to_string(max_bytes >> 20) + " MiB");

@@ -1,4 +1,4 @@
-// Files that are read whole.
+// Reads whole files.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,9 @@
 
 namespace ocr {
 
-/// All of a regular file. `what` it is: "picture". Throws polychron::Error (bad_data) that names
-/// it: missing, a directory, a pipe or a device, more than `max_bytes`, unreadable.
+/// All bytes of a regular file. `what` names its kind: "picture". Throws polychron::Error
+/// (bad_data) that names the file: missing, a directory, a pipe or a device, more than `max_bytes`,
+/// unreadable.
 std::vector<char> read_file(const std::filesystem::path& path, const std::string& what,
                             std::size_t max_bytes);
 

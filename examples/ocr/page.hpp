@@ -1,4 +1,4 @@
-// What is read from a page.
+// The text of a page.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace ocr {
 /// Corners of a line of text in pixels of the picture: clockwise from the one where reading starts.
 using Corners = std::array<cv::Point2f, 4>;
 
-/// Between two points, in pixels.
+/// The distance between two points, in pixels.
 inline float distance(cv::Point2f a, cv::Point2f b) { return std::hypot(a.x - b.x, a.y - b.y); }
 
 struct Line {
@@ -26,8 +26,8 @@ struct Line {
 struct Page {
   cv::Size size;
   std::vector<Line> lines;
-  std::size_t unreadable = 0;  ///< lines that were found, and of which too little is certain
-  int rotation = 0;            ///< how far the picture was turned to be read: degrees, clockwise
+  std::size_t unreadable = 0;  ///< lines that were found, but read with too little certainty
+  int rotation = 0;            ///< the turn of the picture before it was read: degrees, clockwise
 };
 
 }  // namespace ocr

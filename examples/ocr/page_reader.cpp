@@ -20,10 +20,10 @@ using polychron::onnx::Session;
 using polychron::onnx::Sessions;
 using Bindings = std::map<std::string, Shape>;
 
-/// Pages of at most four sizes are served without building; lines have twelve widths.
+/// Up to four page sizes are kept built; lines have twelve widths.
 constexpr std::size_t max_detector_sessions = 4;
 constexpr std::size_t max_recognizer_sessions = 12;
-/// Lines on their way at a time: enough to keep the device busy, and a bound for memory.
+/// Lines in flight at a time: enough to keep the device busy, with a bound for memory.
 constexpr std::size_t max_in_flight = 16;
 
 Buffer input_buffer(cv::Size size) {
@@ -48,14 +48,14 @@ Bindings of_size(const Sessions& sessions, cv::Size size) {
   return {{sessions.summary().inputs.front().name, input_shape(size)}};
 }
 
-/// Returns without waiting for the result; any number of runs may be on their way.
+/// Returns without waiting for the result. Any number of runs may be in flight.
 polychron::Future<polychron::NamedBuffers> run(const Session& session, Buffer&& input) {
   polychron::NamedBuffers inputs;
   inputs.emplace_back(session.inputs().front().first, std::move(input));
   return session.run(std::move(inputs));
 }
 
-/// A model of the wrong kind would otherwise be read as nonsense.
+/// Refuses a model of the wrong kind, whose output would be read as nonsense.
 void expect_output(const Shape& actual, const Shape& expected, const char* model) {
   if (actual != expected)
     throw Error(ErrorKind::bad_data, "its output has the shape " + polychron::to_string(actual) +
@@ -75,7 +75,7 @@ PageReader::PageReader(polychron::Context context, const ModelFiles& files, Read
       alphabet_(Alphabet::load(files.alphabet)),
       detector_(load(context, files.detector, "detector", max_detector_sessions)),
       recognizer_(load(context, files.recognizer, "recognizer", max_recognizer_sessions)) {
-  cv::setNumThreads(1);  // the processors are Polychron's
+  cv::setNumThreads(1);  // the processors belong to Polychron
 }
 
 Page PageReader::read(const cv::Mat& picture, const Progress& progress) {
@@ -112,7 +112,7 @@ PageReader::Attempt PageReader::best_attempt(const cv::Mat& picture, const Progr
   int quarters = 0;
   auto lines = find(upright, progress);
   if (lies_on_a_side(lines)) {
-    quarters = 3;  // as good as one: what is on its head then is found out below
+    quarters = 3;  // a quarter would do as well: the code below finds out if it is upside down
     upright = turned(picture, quarters);
     lines = find(upright, progress);
   }
@@ -120,7 +120,7 @@ PageReader::Attempt PageReader::best_attempt(const cv::Mat& picture, const Progr
   const auto certainty_of_first = certainty(first.lines, first.readings);
   if (lines.empty() || certainty_of_first >= options_.min_certainty) return first;
 
-  // On its head, a line may be found without its ends, or as two.
+  // Upside down, a line may be found without its ends, or as two.
   const auto turned_over = turned(upright, 2);
   auto second = attempt(turned_over, (quarters + 2) % 4, find(turned_over, progress), progress);
   return certainty(second.lines, second.readings) > certainty_of_first ? second : first;
@@ -178,7 +178,8 @@ std::vector<Reading> PageReader::recognize(const cv::Mat& picture,
     in_flight.pop_front();
     const auto& [line, part, pixels] = parts[finished++];
     auto path = best_path(probabilities.as<float>(), alphabet_.classes());
-    // Steps to pixels, as this model has them; what follows a part that others follow is padding.
+    // Converts pixels to steps, as this model has them. The rest of a part that others follow is
+    // padding.
     const auto pixels_wide = static_cast<std::size_t>(width_bucket(part.width));
     const auto steps_before = [&](int pixel) {
       return static_cast<std::size_t>(pixel) * path.size() / pixels_wide;

@@ -32,28 +32,28 @@ ModelFiles models_in(const std::filesystem::path& directory);
 struct ReaderOptions {
   DetectionOptions detection;
   float min_confidence = 0.5f;  ///< lines that are read with less are left out
-  /// Pages that are read with less certainty are tried upside down too.
+  /// A page that is read with less certainty is tried upside down too.
   float min_certainty = 0.85f;
 };
 
-/// Tells how far read() is: "finding lines" or "reading lines", so many of so many.
+/// Reports the progress of read(): "finding lines" or "reading lines", `done` of `total`.
 using Progress = std::function<void(std::string_view what, std::size_t done, std::size_t total)>;
 
-/// Keeps the models, and sessions for the sizes that were used last, from page to page.
-/// Reads one page at a time; readers that share a context, each on its own thread, are fine.
+/// Keeps the models, and sessions for the latest sizes, from page to page. Reads one page at a
+/// time. Several readers may share a context, each on its own thread.
 class PageReader {
  public:
-  /// Throws polychron::Error when a file is missing or not what it should be.
+  /// Throws polychron::Error if a file is missing or of the wrong kind.
   PageReader(polychron::Context context, const ModelFiles& files, ReaderOptions options = {});
 
-  /// Throws polychron::Error, for instance when the context is destroyed meanwhile.
+  /// Throws polychron::Error, for instance if the context is destroyed meanwhile.
   Page read(const cv::Mat& picture, const Progress& progress = {});
 
  private:
   /// A page as it was read one way up.
   struct Attempt {
     cv::Mat picture;
-    int quarters;  ///< clockwise, from how it was given
+    int quarters;  ///< clockwise, from the given picture
     std::vector<Corners> lines;
     std::vector<Reading> readings;
   };

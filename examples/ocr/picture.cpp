@@ -24,7 +24,7 @@ Error refusal(const std::string& name, const std::string& why) {
   return Error(ErrorKind::bad_data, why).with_object("picture '" + name + "'");
 }
 
-/// By what the file begins with; names tell nothing.
+/// Picks the format by the first bytes of the file. Names tell nothing.
 Decoded decode(Bytes file) {
   using namespace std::string_view_literals;
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
@@ -38,7 +38,7 @@ Decoded decode(Bytes file) {
   return {};
 }
 
-/// Lays blue, green, red, alpha on white.
+/// Draws a picture of blue, green, red and alpha on white.
 cv::Mat on_white(const cv::Mat& picture) {
   cv::Mat result(picture.size(), CV_8UC3);
   for (int y = 0; y < picture.rows; ++y) {
@@ -51,10 +51,10 @@ cv::Mat on_white(const cv::Mat& picture) {
   return result;
 }
 
-/// The file's first row is the picture's top and its first column the left side: 1; what 2 to 8
-/// say, EXIF's table of "Orientation" has.
+/// Orientation 1: the file's first row is the picture's top, and its first column the left side.
+/// EXIF's table of "Orientation" defines 2 to 8.
 cv::Mat upright(const cv::Mat& picture, int orientation) {
-  constexpr int upside_down = 0, mirrored = 1, half_turn = -1;  // as cv::flip() has them
+  constexpr int upside_down = 0, mirrored = 1, half_turn = -1;  // codes of cv::flip()
   cv::Mat result = picture;
   if (orientation >= 5) result = result.t();
   switch (orientation) {
@@ -80,7 +80,7 @@ bool is_of_one_colour(const cv::Mat& picture) {
   const auto bytes_per_row = static_cast<std::size_t>(picture.cols) * picture.elemSize();
   const auto pixel = picture.elemSize();
   for (int y = 0; y < picture.rows; ++y) {
-    // Each pixel is like the one before it, and the first of the row like the first of all.
+    // Each pixel equals the one before it, and the first of the row equals the first of all.
     const auto* row = picture.ptr(y);
     if (std::memcmp(row, picture.ptr(), pixel) != 0) return false;
     if (std::memcmp(row, row + pixel, bytes_per_row - pixel) != 0) return false;
@@ -107,7 +107,7 @@ Picture decode_picture(std::span<const std::byte> bytes, const std::string& name
     throw error.with_object("picture '" + name + "'");
   }
   auto& [pixels, damage, orientation] = decoded;
-  // After damage the rest is blank: a picture without any contrast has nothing else.
+  // After damage the rest is blank. A picture without any contrast has nothing else.
   if (pixels.empty() || (!damage.empty() && is_of_one_colour(pixels)))
     throw refusal(name,
                   "it cannot be decoded" + (damage.empty() ? "" : " (" + damage + ")") + formats);

@@ -1,4 +1,4 @@
-// Pictures: reading them from files, and drawing on them what was found.
+// Reads pictures from files, and draws the found lines on them.
 //
 // Functions here are thread-safe and print nothing.
 #pragma once
@@ -16,15 +16,15 @@ namespace ocr {
 
 struct Picture {
   cv::Mat pixels;      ///< 8-bit blue, green, red
-  std::string damage;  ///< why only a part of it could be read; empty for whole pictures
+  std::string damage;  ///< the reason why only a part was read; empty for whole pictures
 };
 
-/// Reads PNG, JPEG, WebP, TIFF, BMP and PNM, whatever their depth and colours; turns the picture
-/// upright as its EXIF data say; lays what is transparent on white. Throws polychron::Error
-/// (bad_data): missing, no regular file, no picture or nothing left of it, more than 2^28 pixels.
+/// Reads PNG, JPEG, WebP, TIFF, BMP and PNM of any depth and colours. Turns the picture upright as
+/// its EXIF data say, and draws transparent parts on white. Throws polychron::Error (bad_data):
+/// missing, no regular file, no picture or nothing left of it, more than 2^28 pixels.
 Picture read_picture(const std::filesystem::path& path);
 
-/// Likewise from memory; `name` is for messages.
+/// The same from memory; `name` is for messages.
 Picture decode_picture(std::span<const std::byte> bytes, const std::string& name);
 
 /// The picture with the outlines of `lines` drawn on it, as the bytes of a PNG file.

@@ -1,5 +1,5 @@
-// BMP, of Windows and of OS/2: palettes, 16 to 32 bits with or without masks. Not the compressed
-// kinds, which are rare and hardly smaller.
+// BMP, of Windows and of OS/2: palettes, 16 to 32 bits with or without masks. It does not read the
+// compressed kinds, which are rare and hardly smaller.
 #include <bit>
 #include <cstdlib>
 
@@ -21,7 +21,7 @@ std::uint32_t little_endian(Bytes bytes, std::size_t offset, std::size_t size) {
   return value;
 }
 
-/// What the headers say. Whether the file is as long as that needs was checked.
+/// The layout in the headers. The file was checked to be long enough for it.
 struct Layout {
   std::uint64_t width, height;
   bool from_top = false;
@@ -81,7 +81,7 @@ Layout read_os2_header(Bytes file, std::size_t header) {
   return layout;
 }
 
-/// The bits of `mask`, as a value up to 255. No mask at all is `otherwise`.
+/// The bits of `mask`, scaled to a value up to 255. Without a mask: `otherwise`.
 unsigned char masked(std::uint32_t pixel, std::uint32_t mask, unsigned char otherwise) {
   if (mask == 0) return otherwise;
   const std::uint64_t largest = mask >> std::countr_zero(mask);

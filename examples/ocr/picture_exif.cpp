@@ -1,4 +1,4 @@
-// How a camera was held: the one thing that is read from EXIF data.
+// The orientation of the camera, which is all that is read from EXIF data.
 #include <cstring>
 #include <optional>
 
@@ -7,7 +7,8 @@
 namespace ocr {
 namespace {
 
-/// Numbers in EXIF data, in the order of bytes that these begin with; none beyond their end.
+/// Numbers in EXIF data. The data begin with the order of their bytes. Beyond the end there is no
+/// number.
 struct Numbers {
   Bytes data;
   bool big_endian;

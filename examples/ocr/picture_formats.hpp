@@ -1,5 +1,5 @@
-// The formats of picture files: a source file each, on the format's own library or by hand. OpenCV
-// would read them all, but its module for that loads more than a hundred libraries.
+// The formats of picture files: a source file for each, on the format's own library or by hand.
+// OpenCV would read them all, but its module for that loads more than a hundred libraries.
 //
 // Decoders take a file's bytes and print nothing. They throw polychron::Error (bad_data) when the
 // picture has too many pixels, or is of a kind that is not read.
@@ -18,7 +18,7 @@ using Bytes = std::span<const std::byte>;
 
 struct Decoded {
   cv::Mat pixels;       ///< blue, green, red, and alpha if there are four; empty: not even a header
-  std::string damage;   ///< what was wrong on the way; the pixels after that are not there
+  std::string damage;   ///< an error on the way; the pixels after it are missing
   int orientation = 1;  ///< as in EXIF, 1 to 8
 };
 
@@ -32,10 +32,10 @@ Decoded decode_pnm(Bytes file);
 /// `picture` is 8-bit blue, green, red.
 std::vector<unsigned char> encode_png(const cv::Mat& picture);
 
-/// Nothing: white, or transparent if there is alpha (`type` CV_8UC3 or CV_8UC4).
+/// An empty picture: white, or transparent if there is alpha (`type` CV_8UC3 or CV_8UC4).
 cv::Mat blank_picture(std::uint64_t width, std::uint64_t height, int type);
 
-/// The orientation that EXIF data (a TIFF header and what follows) tell; 1 if they tell none.
+/// The orientation in EXIF data (a TIFF header and what follows); 1 if they have none.
 int exif_orientation(Bytes exif);
 
 }  // namespace ocr

@@ -12,8 +12,8 @@ namespace {
 
 constexpr int app1 = JPEG_APP0 + 1;
 
-/// How libjpeg tells that something is wrong. It gives up by longjmp(), which runs no destructors:
-/// nothing that has one may be alive in what runs between here and there.
+/// libjpeg's reports of errors. It gives up by longjmp(), which runs no destructors. So no object
+/// with a destructor may be alive between setjmp() and there.
 struct Problems {
   jpeg_error_mgr manager{};  ///< first: libjpeg hands out its address
   std::jmp_buf given_up{};
@@ -32,7 +32,7 @@ void note(j_common_ptr jpeg) {
   std::longjmp(problems_of(jpeg).given_up, 1);
 }
 
-/// Below 0 are warnings: the data are wrong, and libjpeg goes on as well as it can.
+/// Levels below 0 are warnings: the data are wrong, and libjpeg goes on as well as it can.
 void take_message(j_common_ptr jpeg, int level) {
   if (level < 0) note(jpeg);
 }
@@ -58,7 +58,7 @@ int orientation_of(const jpeg_decompress_struct& jpeg) {
   return 1;
 }
 
-/// Adobe's programs store inks as light, 255 for none, and everybody else has followed.
+/// Adobe's programs store inks as light, 255 for none, and all others have followed.
 cv::Mat from_inks(const cv::Mat& picture) {
   cv::Mat result(picture.size(), CV_8UC3);
   for (int y = 0; y < picture.rows; ++y) {

@@ -11,8 +11,8 @@
 namespace ocr {
 namespace {
 
-/// What libpng's callbacks know. It gives up by longjmp(), which runs no destructors: nothing that
-/// has one may be alive in what runs between here and there.
+/// The state of libpng's callbacks. It gives up by longjmp(), which runs no destructors. So no
+/// object with a destructor may be alive between setjmp() and there.
 struct State {
   cv::Mat* canvas = nullptr;
   std::vector<unsigned char>* written = nullptr;
@@ -108,7 +108,7 @@ std::vector<unsigned char> encode_png(const cv::Mat& picture) {
     png_set_IHDR(png, info, static_cast<png_uint_32>(picture.cols),
                  static_cast<png_uint_32>(picture.rows), 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-    png_set_compression_level(png, 3);  // drawings are looked at once
+    png_set_compression_level(png, 3);  // level 3 is fast, and drawings are looked at once
     png_write_info(png, info);
     png_set_bgr(png);
     for (int y = 0; y < picture.rows; ++y) png_write_row(png, picture.ptr(y));

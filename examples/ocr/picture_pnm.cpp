@@ -32,7 +32,7 @@ class Scanner {
     return any ? std::optional(value) : std::nullopt;
   }
 
-  /// '0' or '1', which need no space between them.
+  /// '0' or '1'. No space is needed between them.
   std::optional<std::uint32_t> bit() {
     const auto c = first_after_space();
     return c == '0' || c == '1' ? std::optional(*c - '0') : std::nullopt;
@@ -55,7 +55,7 @@ class Scanner {
   Bytes rest_;
 };
 
-/// What a file's samples look like.
+/// The format of a file's samples.
 struct Format {
   int channels;
   bool text, bits;
@@ -75,7 +75,7 @@ struct Format {
     }
     if (!value) return std::nullopt;
     const auto light = (std::min(*value, max) * 255 + max / 2) / max;
-    return static_cast<unsigned char>(bits ? 255 - light : light);  // of bits, 1 is ink
+    return static_cast<unsigned char>(bits ? 255 - light : light);  // a bit of 1 is ink
   }
 };
 

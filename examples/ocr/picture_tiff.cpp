@@ -1,4 +1,4 @@
-// TIFF, by libtiff: the first picture of a file, whatever its compression and colours.
+// TIFF, by libtiff: the first picture of a file, of any compression and colours.
 #include <tiffio.h>
 
 #include <algorithm>
@@ -42,7 +42,7 @@ toff_t seek(thandle_t handle, toff_t offset, int whence) {
 int close(thandle_t) { return 0; }
 toff_t size(thandle_t handle) { return Source::of(handle).file.size(); }
 
-/// libtiff gives colours that are multiplied by alpha already.
+/// libtiff gives colours that are already multiplied by alpha.
 cv::Vec3b on_white(std::uint32_t pixel) {
   const auto white = 255 - TIFFGetA(pixel);
   const auto laid = [&](std::uint32_t colour) {
@@ -67,7 +67,7 @@ Decoded decode_tiff(Bytes file) {
   TIFFGetField(tiff.get(), TIFFTAG_IMAGELENGTH, &height);
   std::uint16_t orientation = ORIENTATION_TOPLEFT;
   TIFFGetField(tiff.get(), TIFFTAG_ORIENTATION, &orientation);
-  // libtiff turns and mirrors too, but not where height and width change places.
+  // libtiff turns and mirrors too, except where height and width change places.
   TIFFSetField(tiff.get(), TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
   Decoded decoded;
   decoded.orientation = orientation;

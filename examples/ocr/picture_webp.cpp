@@ -1,4 +1,4 @@
-// WebP, by libwebp. Of an animation nothing is read: which picture of it would it be?
+// WebP, by libwebp. Animations are refused: none of their pictures is the obvious one.
 #include <webp/decode.h>
 
 #include <memory>
@@ -18,7 +18,7 @@ Decoded decode_webp(Bytes file) {
   Decoded decoded;
   decoded.pixels = blank_picture(static_cast<std::uint64_t>(features.width),
                                  static_cast<std::uint64_t>(features.height), CV_8UC4);
-  // The decoder for files that come in pieces: it keeps what it has when the rest never comes.
+  // The incremental decoder: it keeps the part that it has if the rest never comes.
   auto& pixels = decoded.pixels;
   const std::unique_ptr<WebPIDecoder, void (*)(WebPIDecoder*)> decoder(
       WebPINewRGB(MODE_BGRA, pixels.data, pixels.total() * pixels.elemSize(),

@@ -1,4 +1,4 @@
-// From interleaved pixels to the planes that models take.
+// Turns interleaved pixels into the planes that models take.
 #pragma once
 
 #include <cassert>
@@ -7,8 +7,8 @@
 
 namespace ocr {
 
-/// Fills `planes`, [3, size.height, size.width], with `(pixel / 255 - mean) / deviation` of a
-/// picture that is as high and at most as wide; the rest of each row is zero. Pure.
+/// Fills `planes`, [3, size.height, size.width], with `(pixel / 255 - mean) / deviation`. The
+/// picture has this height, and at most this width; the rest of each row is zero. Pure.
 inline void fill_planes(const cv::Mat& picture, const cv::Scalar& mean, const cv::Scalar& deviation,
                         cv::Size size, std::span<float> planes) {
   const auto plane_size = static_cast<std::size_t>(size.area());

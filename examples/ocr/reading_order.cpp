@@ -11,16 +11,16 @@
 namespace ocr {
 namespace {
 
-/// What tells columns of text from what only looks like them: cells of a table, labels and values,
-/// code and its comments. All of these are read row by row.
-constexpr std::size_t min_column_lines = 3;  ///< side by side with the other column's
+/// These limits tell columns of text from similar shapes: cells of a table, labels and values, code
+/// and its comments. Those are read row by row.
+constexpr std::size_t min_column_lines = 3;  ///< beside the other column's lines
 constexpr float min_column_width = 8;        ///< of the median line, in heights of a line
 constexpr float max_ragged = 0.35f;          ///< white before the gutter, as a share of the column
 constexpr float min_gutter = 0.2f;           ///< in heights of a line; boxes are grown into it
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-/// A line, straightened: the box that it fills on a page that stands straight.
+/// A straightened line: the box that it fills on a page that stands straight.
 struct Box {
   float left, right, top, bottom;
   std::size_t line;
@@ -47,8 +47,8 @@ float median_of(std::span<const Box> boxes, Property property) {
   return median(values);
 }
 
-/// How far the page is turned, in radians: as far as most of its lines. Not those that run up or
-/// down, and not far: pages that lie on their side are turned before this.
+/// The angle of the page, in radians: that of most of its lines, without those that run up or down.
+/// The angle is small: pages that lie on their side are turned before this.
 float skew_of(const std::vector<Corners>& lines) {
   constexpr float most = 0.5f;
   std::vector<float> angles;
@@ -72,7 +72,7 @@ Box straightened(const Corners& corners, float skew, std::size_t line) {
   return {x - half_width, x + half_width, y - half_height, y + half_height, line};
 }
 
-/// White space from the top to the bottom of some boxes; at its sides there may be none.
+/// White space from the top to the bottom of some boxes. On either side there may be no boxes.
 struct Gap {
   float left, right;
 
@@ -115,7 +115,7 @@ struct Columns {
   Gap gutter;
 };
 
-/// Takes boxes as long as there is a gap that none of them is in. `boxes` are sorted by height.
+/// Takes boxes while there is a gap that none of them crosses. `boxes` are sorted by height.
 std::optional<Columns> columns_from_top(std::span<const Box> boxes) {
   const float min_width =
       min_gutter * median_of(boxes, [](const Box& box) { return box.height(); });
@@ -143,7 +143,7 @@ std::optional<Columns> columns_from_top(std::span<const Box> boxes) {
   return best;
 }
 
-/// Boxes whose middles are within half a line's height of the row's first stand side by side.
+/// Boxes stand side by side if their middles are within half a line's height of the row's first.
 void append_rows(Boxes boxes, Boxes& ordered) {
   for (auto row = boxes.begin(); row != boxes.end();) {
     const auto end = std::find_if(row + 1, boxes.end(), [&](const Box& box) {

@@ -17,7 +17,7 @@ constexpr int bucket_width = 160;
 constexpr int max_part_width = 12 * bucket_width;
 constexpr int max_width = 16 * max_part_width;
 constexpr int overlap = 4 * line_height;
-/// The recogniser makes a step each 8 pixels.
+/// The recogniser makes a step every 8 pixels.
 constexpr int step_width = 8;
 constexpr std::size_t blank = 0;
 /// Lines at least this much taller than wide run upwards or downwards.
@@ -99,7 +99,7 @@ std::vector<Step> best_path(std::span<const float> probabilities, std::size_t cl
 }
 
 void join_paths(std::vector<Step>& path, std::span<const Step> next, std::size_t start) {
-  // A gap is as good as it is sure and wide: both see nothing at a step and around it.
+  // A good gap is certain and wide: both parts see nothing at a step and around it.
   constexpr std::ptrdiff_t reach = 3;
   const auto first = static_cast<std::ptrdiff_t>(start);
   const auto last = std::min<std::ptrdiff_t>(std::ssize(path), first + std::ssize(next));
@@ -119,7 +119,7 @@ void join_paths(std::vector<Step>& path, std::span<const Step> next, std::size_t
       width += emptiness(near);
     for (auto near = at - 1; near >= at - reach && emptiness(near) != 0; --near)
       width += emptiness(near);
-    // The parts' ends know less of what surrounds them.
+    // The parts' ends know less of their surroundings.
     width -= 0.01f * static_cast<float>(std::abs(at - middle));
     if (width > widest) {
       widest = width;

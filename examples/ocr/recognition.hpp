@@ -1,5 +1,5 @@
-// Reading a line of text: cutting it out, what goes into PP-OCR's recogniser, and what its answer
-// means. Pure functions and an immutable alphabet.
+// Reading a line of text: cutting it out, the input of PP-OCR's recogniser, and the meaning of its
+// answer. Pure functions and an immutable alphabet.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace ocr {
 
-/// Lines are brought to this height.
+/// Lines are scaled to this height.
 inline constexpr int line_height = 48;
 
 /// The characters that the recogniser tells apart. Class 0 is "nothing here", the classes after it
@@ -31,24 +31,24 @@ class Alphabet {
   std::vector<std::string> characters_;  ///< by class
 };
 
-/// Cuts a line out of the picture, turned so that it runs from left to right. Tall lines are taken
-/// to run upwards or downwards, and turned to the left.
+/// Cuts a line out of the picture, turned so that it runs from left to right. A tall line is taken
+/// to run upwards or downwards, and is turned to the left.
 cv::Mat cut_line(const cv::Mat& picture, const Corners& corners);
 
-/// The line at line_height, as wide as that makes it; squeezed if it is more than 640 times as long
-/// as it is high.
+/// The line scaled to line_height, with its proportions. It is squeezed if it is more than 640
+/// times as long as it is high.
 cv::Mat scaled_line(const cv::Mat& line);
 
-/// Where a part of a scaled line begins, and how wide it is.
+/// The beginning and the width of a part of a scaled line.
 struct Part {
   int start, width;
 };
 
-/// Long lines are read in parts, which overlap by four times their height: the recogniser was made
-/// for short ones. They begin where the recogniser makes a step.
+/// Long lines are read in parts, which overlap by four times their height, since the recogniser was
+/// made for short ones. Parts begin where the recogniser makes a step.
 std::vector<Part> parts_of_line(int width);
 
-/// The width that the recogniser's input gets for a part: one of a few, so that parts share graphs.
+/// The width of the recogniser's input for a part: one of a few, so that parts share graphs.
 int width_bucket(int width);
 
 /// Fills `input`, [1, 3, line_height, width], with a part of a scaled line, normalised and padded.
@@ -63,8 +63,8 @@ struct Step {
 /// `probabilities` is [steps, classes]. Precondition: its size is a multiple of `classes`.
 std::vector<Step> best_path(std::span<const float> probabilities, std::size_t classes);
 
-/// Joins `next`, whose first step is step `start` of the line, to `path`: where they overlap, in
-/// the middle of a gap between characters that both see.
+/// Joins `next`, whose first step is step `start` of the line, to `path`. The seam lies where they
+/// overlap, in the middle of a gap between characters that both see.
 void join_paths(std::vector<Step>& path, std::span<const Step> next, std::size_t start);
 
 struct Reading {

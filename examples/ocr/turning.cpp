@@ -7,7 +7,7 @@
 namespace ocr {
 
 cv::Mat turned(const cv::Mat& picture, int quarters) {
-  cv::Mat result;  // of its own: OpenCV would turn upside down in place
+  cv::Mat result;  // a new picture, since OpenCV would turn upside down in place
   switch (quarters % 4) {
     case 1:
       cv::rotate(picture, result, cv::ROTATE_90_CLOCKWISE);

@@ -1,4 +1,4 @@
-// Pages that were photographed or scanned lying on a side, or standing on their head.
+// Turns pages that were photographed or scanned on their side or upside down.
 #pragma once
 
 #include <opencv2/core.hpp>
@@ -13,15 +13,14 @@ namespace ocr {
 /// `picture`, turned clockwise.
 cv::Mat turned(const cv::Mat& picture, int quarters);
 
-/// A line of a picture of `size`, where it is after the picture is turned clockwise. Reading starts
-/// at the same corner of it as before.
+/// A line of a picture of `size`, after the picture is turned clockwise. Reading starts at the same
+/// corner of it as before.
 Corners turned(const Corners& line, cv::Size size, int quarters);
 
-/// Most of what is written runs up or down.
+/// True if most lines run up or down.
 bool lies_on_a_side(const std::vector<Corners>& lines);
 
-/// The mean confidence of all that was found on a page, unreadable lines too: long lines weigh
-/// more.
+/// The mean confidence of all lines of a page, unreadable ones too. Long lines weigh more.
 float certainty(const std::vector<Corners>& lines, std::span<const Reading> readings);
 
 }  // namespace ocr

@@ -1,5 +1,5 @@
-// A server in small: one graph, many requests at once, limits, deadlines, errors and the end.
-// docs/embedding.md and docs/getting-started.md show its parts. Prints what became of the requests.
+// A small server: one graph, many requests at once, limits, deadlines, errors and a shutdown.
+// docs/embedding.md and docs/getting-started.md show its parts. Prints the results of the requests.
 #include <chrono>
 #include <coroutine>
 #include <cstdio>
@@ -25,13 +25,13 @@ Context make_context(Runtime& runtime) {
   ContextOptions options;
   options.label = "server";
   options.lanes = 2;                              // requests that run side by side
-  options.max_in_flight = 64;                     // then callers wait,
-  options.admission = AdmissionPolicy::block;     // who came first is let in first
+  options.max_in_flight = 64;                     // then callers wait
+  options.admission = AdmissionPolicy::block;     // first come, first admitted
   options.memory_limit = std::uint64_t{1} << 30;  // of tensors, plans and writes in flight
   return runtime.create_context(options).get();
 }
 
-// y = 1 / (x + x), with names for what errors should name.
+// y = 1 / (x + x), with names for the errors.
 Graph build(Context& context) {
   GraphBuilder builder(context);
   const auto x = builder.input("x", four);
@@ -40,8 +40,8 @@ Graph build(Context& context) {
   return builder.build({{"y", y}}, {.label = "model"}).get();
 }
 
-// Buffers move in and come back, the same memory: nothing is copied, and nothing is lost when it
-// fails.
+// Buffers move in and come back with the same memory. Nothing is copied, and nothing is lost if a
+// request fails.
 void serve(Context& context, const Graph& graph, int& served) {
   NamedBuffers inputs, outputs;
   inputs.emplace_back("x", Buffer::copy_of(std::vector<float>{1, 2, 4, 8}));
@@ -56,7 +56,7 @@ void serve(Context& context, const Graph& graph, int& served) {
       });
 }
 
-// A coroutine that nobody waits for; what it throws ends up where it is told.
+// A coroutine that nobody waits for. Its errors reject its promise.
 struct Detached {
   struct promise_type {
     Detached get_return_object() { return {}; }
@@ -98,14 +98,14 @@ int main() try {
   chain(context, graph, std::move(reply));
   std::printf("chained: %g\n", static_cast<double>(chained.get()));
 
-  // What is destroyed is refused by name; nothing else is affected.
+  // A destroyed tensor is refused by name. Nothing else is affected.
   auto tensor = context.create_tensor({four, true, true, "scratch"}).get();
   tensor.destroy();
   const auto refused = context.read_tensor(tensor).take();
   if (!refused) std::printf("refused: %s\n", refused.error().what());
 
-  // Callbacks that fell due are waited for, kernels that run too; what is queued is not.
-  const auto error = context.pop_error_scope().get();  // all that was called since the push is done
+  // Waits for pending callbacks and for running kernels, not for queued work.
+  const auto error = context.pop_error_scope().get();  // every call since the push is done
   for (const auto& actor : runtime.shutdown(10s))
     std::printf("still there: %s, %s\n", actor.actor.c_str(), actor.holds.c_str());
   std::printf("served: %d of 100, %s\n", served, error ? error->what() : "no error");

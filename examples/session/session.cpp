@@ -1,5 +1,5 @@
-// What users of ONNX Runtime know, said with Polychron. docs/coming-from-onnxruntime.md quotes it,
-// and a test runs it on y = x + {1, 2, 3, 4}, where x is float [batch, 4].
+// The habits of users of ONNX Runtime, in Polychron. docs/coming-from-onnxruntime.md quotes it, and
+// a test runs it on y = x + {1, 2, 3, 4}, where x is float [batch, 4].
 #include <cstdio>
 #include <filesystem>
 #include <polychron/polychron.hpp>

@@ -1,6 +1,7 @@
 // An embedder's own code under searched schedules: one thread loads a table, another answers from
-// it. The first version announces the table before it is written. That is found, and found again
-// from its token; of the second, which announces it afterwards, nothing is.
+// it. The first version announces the table before it writes it. The search finds that, and finds
+// it again from its token. The second version announces the table afterwards, and the search finds
+// nothing.
 #include <cstdio>
 #include <polychron/polychron.hpp>
 #include <polychron/stress.hpp>

@@ -1,4 +1,4 @@
-// What docs/tracing.md shows: a recording of a few dispatches, and which bytes it has.
+// The example of docs/tracing.md: a recording of a few dispatches, with a bound on its bytes.
 #include <cstdio>
 #include <polychron/polychron.hpp>
 #include <vector>

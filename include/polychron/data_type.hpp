@@ -117,7 +117,7 @@ concept Elements = requires(const R& values) {
   requires Element<std::remove_cv_t<typename decltype(std::span(values))::element_type>>;
 };
 
-/// The element type of such a range.
+/// The element type of a range of elements.
 template <Elements R>
 using element_t =
     std::remove_cv_t<typename decltype(std::span(std::declval<const R&>()))::element_type>;

@@ -1,8 +1,8 @@
 // RNN, GRU and LSTM: as WebNN's networks where possible, otherwise unrolled, with a few operators
 // for each step.
 //
-// Dimensions: X [steps, batch, input], W [directions, gates x hidden, input], R likewise with
-// hidden, B [directions, 2 x gates x hidden]. With layout 1 the batch comes first.
+// Dimensions: X [steps, batch, input], W [directions, gates x hidden, input], R the same
+// with hidden, B [directions, 2 x gates x hidden]. With layout 1 the batch comes first.
 #include <array>
 #include <functional>
 #include <set>

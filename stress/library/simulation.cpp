@@ -13,8 +13,8 @@ namespace polychron::stress {
 
 namespace {
 
-/// Lets others come between what a client, or an actor, sends. An embedder's handle may outlive the
-/// world and send its own end then.
+/// Lets other steps run between the sends of a client or an actor. An embedder's handle may outlive
+/// the world and send its own end then.
 class Between final : public Relay {
  public:
   Between(std::shared_ptr<World*> world, std::shared_ptr<msg::Observer> recording)
@@ -25,10 +25,10 @@ class Between final : public Relay {
   }
 
  private:
-  const std::shared_ptr<World*> world_;  ///< null in it: the world is gone
+  const std::shared_ptr<World*> world_;  ///< holds null when the world is gone
 };
 
-/// Not the scenario's fault: a schedule was replayed on another one.
+/// The scenario did not fail: the schedule belongs to another one.
 bool is_another_worlds(const std::exception& error) {
   const auto* const typed = dynamic_cast<const Error*>(&error);
   return typed != nullptr && typed->kind() == ErrorKind::bad_data &&
@@ -67,7 +67,7 @@ struct Simulation::State {
     std::size_t at_ = 0;
   };
 
-  /// `recording`: null if nobody wants one.
+  /// `recording`: null without a recording.
   State(Strategy& strategy, bool may_nest, RunRecording* recording)
       : world(strategy,
               [this](const ContextOptions& options) -> Result<std::shared_ptr<kernels::Backend>> {
@@ -103,7 +103,7 @@ struct Simulation::State {
   std::deque<Steps> clients;
   std::vector<std::string> trace;
   std::vector<std::string> under_way;  ///< steps, the innermost last
-  std::optional<std::string> failed;   ///< the first thing that a client threw
+  std::optional<std::string> failed;   ///< the first exception of a client
   bool strange = false;                ///< the schedule is of another scenario
 };
 
@@ -141,10 +141,10 @@ struct Run {
   Schedule schedule;
 };
 
-/// What a world shows when the scenario has returned and let go of everything.
+/// Checks the world when the scenario has returned and released everything.
 std::optional<std::string> look(Simulation::State& state) {
   state.world.set_clients({});
-  state.clients.clear();  // what they hold goes, too
+  state.clients.clear();  // releases what they hold, too
   state.world.run();
   if (state.failed) return state.failed;
   if (state.world.exhausted()) return "it goes on for ever";
@@ -183,12 +183,13 @@ std::unique_ptr<Strategy> strategy_of(const std::string& name, std::uint64_t see
   throw Error(ErrorKind::type_error, "there is no strategy '" + name + "'");
 }
 
-/// Of `nested` it says what the search did, too.
+/// The token also says whether the search was `nested`.
 std::string token_of(const Schedule& schedule, bool nested) {
   return (nested ? "s" : "t") + to_string(schedule);
 }
 
-/// The same finding under the shortest part of its schedule after which always the first goes on.
+/// Finds the shortest part of the schedule that shows the same finding if always the first goes on
+/// after it.
 Run shortened(const Scenario& scenario, Run found, bool nested) {
   const auto whole = found.schedule;
   for (std::size_t keep = 0; keep < whole.size(); keep += 1 + whole.size() / 100) {

@@ -1,5 +1,5 @@
-// Who is blocked at an admission limit, and how that ends: clauses "load" of docs/contract.md, on
-// real threads. Kernels that a test holds up keep the places.
+// Callers that are blocked at an admission limit, and how that ends: clauses "load" of
+// docs/contract.md, on real threads. Kernels that a test holds up keep the permits.
 #include <algorithm>
 #include <atomic>
 #include <thread>
@@ -22,7 +22,7 @@ ContextOptions places(std::uint64_t most, AdmissionPolicy policy = AdmissionPoli
   return options;
 }
 
-/// A context whose only place is taken by a kernel that the test holds up.
+/// A context whose only permit is taken by a kernel that the test holds up.
 struct Full : Rig {
   explicit Full(const ContextOptions& options, ErrorKind fault = ErrorKind::out_of_memory)
       : Rig(options) {
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(who_is_blocked_first_is_let_in_first) {
       BOOST_REQUIRE(error.has_value());
       tickets.push_back(error->ticket());
     }
-    // With several places, those let in together may overtake each other on their way.
+    // With several permits, calls that are admitted together may overtake each other.
     if (most == 1) BOOST_TEST(std::is_sorted(tickets.begin(), tickets.end()));
     BOOST_TEST(*std::min_element(tickets.begin(), tickets.end()) != tickets[5],
                "a newcomer overtook all who were blocked");
@@ -240,7 +240,7 @@ BOOST_AUTO_TEST_CASE(a_tensor_of_more_than_half_of_the_limit_can_be_written) {
 
 BOOST_AUTO_TEST_CASE(writers_who_race_for_bytes_are_not_refused) {
   ContextOptions options;
-  options.memory_limit = 48;  // two tensors, and one write on its way
+  options.memory_limit = 48;  // two tensors, and one write in flight
   Rig rig(options);
   const auto a = rig.tensor(), b = rig.tensor();
   std::atomic<int> refused{0};

@@ -1,6 +1,6 @@
-// Every reply, awaited in a coroutine: calls with named arguments, without options, and with braces
-// in future_of() work with every compiler; from braces in the co_await itself g++ 12, which would
-// make wrong code of them, is kept.
+// Every reply, awaited in a coroutine. Calls with named arguments, without options, and with braces
+// in future_of() work with every compiler. Braces in the co_await itself do not compile with g++
+// 12, which would miscompile them.
 #include <string>
 #include <vector>
 
@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_CASE(braces_in_place) {
   BOOST_TEST(results.at(0) == static_cast<float>(long_label.size()));
 }
 
-// What is wrong is told as it is without the lambda: by a rejection, or thrown at once.
+// Errors are as they are without the lambda: a rejection, or thrown at once.
 BOOST_AUTO_TEST_CASE(errors_in_braces) {
   Runtime runtime;
   auto context = runtime.create_context().get();
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(errors_in_braces) {
                     std::logic_error);
 }
 
-// What a lambda with a name holds is destroyed where the name ends.
+// A named lambda's captures are destroyed where the name ends.
 BOOST_AUTO_TEST_CASE(a_named_lambda_may_hold_what_it_likes) {
   Runtime runtime;
   const auto create = [](Runtime& of) -> Task {
@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(a_named_lambda_may_hold_what_it_likes) {
   create(runtime).end.get();
 }
 
-// What the one says about reading, writing and the label would be lost beside the other.
+// A descriptor with a usage, and options with a usage: one of the two would be lost.
 BOOST_AUTO_TEST_CASE(a_tensor_is_described_once) {
   static_assert(described_with_usage<OperandDescriptor>);
   static_assert(!described_with_usage<TensorDescriptor>);

@@ -1,4 +1,4 @@
-// A context's actor, as an embedder who runs CAF sees it: monitored, linked, asked.
+// A context's actor, as an embedder on CAF uses it: monitored, linked, asked.
 #include <caf/all.hpp>
 #include <chrono>
 
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(who_asks_is_told_that_nobody_answers) {
     return answer;
   };
   BOOST_TEST((ask() == caf::sec::unexpected_message));
-  h.self->send(actor, 42);  // and who does not ask is not heard
+  h.self->send(actor, 42);  // a message without a request is ignored
   const auto t = context.create_tensor({{DataType::float32, {1}}, true, true, {}}).get();
   context.write_tensor(t, std::vector<float>{7});
   BOOST_TEST(context.read_tensor(t).get().to_vector<float>()[0] == 7.0F);

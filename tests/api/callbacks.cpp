@@ -1,5 +1,5 @@
-// User's code in callbacks: it stays off the library's own threads, may wait, may take its time and
-// may throw; clauses "lifetimes" of docs/contract.md.
+// User code in callbacks: it stays off the library's own threads, may wait, may take its time and
+// may throw. Clauses "lifetimes" of docs/contract.md.
 #include <atomic>
 #include <coroutine>
 #include <optional>
@@ -16,7 +16,7 @@ using stress::FaultPoint;
 
 namespace {
 
-/// Who waits for callbacks to have run.
+/// Waits until callbacks have run.
 struct Counter {
   void count() { ++*number; }
   bool reaches(int n) const {

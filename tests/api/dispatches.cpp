@@ -1,4 +1,4 @@
-// What the public suite checks of dispatch (behaviour.md, section 3: tensor, parallel-dispatch,
+// The public suite's checks of dispatch (behaviour.md, section 3: tensor, parallel-dispatch,
 // inputs-are-not-modified, scalars, graphs without inputs).
 #include <array>
 #include <cmath>

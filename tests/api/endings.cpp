@@ -1,5 +1,5 @@
-// The end is the end, on real threads: what is queued when a context or its runtime goes is not
-// carried out, only what runs is waited for; and what is asked meanwhile does not wait behind it.
+// Endings on real threads. When a context or its runtime goes, queued work is not carried out, and
+// only running work is awaited. Questions that are asked meanwhile do not wait behind it.
 #include "tests/api/fixture.hpp"
 #include "tests/patience.hpp"
 #include "tests/rig.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t queued = 400;
 
-/// A context whose first kernel is under way until the gate opens, with a queue behind it.
+/// A context whose first kernel runs until the gate opens, with a queue behind it.
 struct Stalled : Rig {
   explicit Stalled(const ContextOptions& options = {}) : Rig(options) {
     graph = twice();

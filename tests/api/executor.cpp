@@ -1,5 +1,5 @@
-// Where callbacks run: on the runtime's callback thread in order, or where the embedder says; and
-// who hears what they throw.
+// Threads of callbacks: the runtime's callback thread in order, or the embedder's executor. And the
+// handling of their exceptions.
 #include <atomic>
 #include <deque>
 #include <mutex>
@@ -15,7 +15,7 @@ using namespace polychron::testing;
 
 namespace {
 
-/// An embedder's executor: keeps what it is given until it is told to run it.
+/// An embedder's executor: keeps callbacks until it is told to run them.
 struct Shelf {
   struct Content {
     std::mutex mutex;
@@ -98,10 +98,10 @@ BOOST_AUTO_TEST_CASE(every_callback_goes_to_the_embedders_executor) {
   BOOST_TEST(ran == 0);
   shelf.run();
   BOOST_TEST(ran == 4);
-  // What waits for nobody's callbacks goes on.
+  // Work that waits for no callback goes on.
   BOOST_TEST(rig.read(rig.tensor()) == 0.0F);
   made.reset();
-  shelf.run();  // the handler of errors has come to be dropped: it holds who holds the shelf
+  shelf.run();  // now the error handler is dropped; it holds an object that holds the shelf
 }
 
 BOOST_AUTO_TEST_CASE(an_executor_that_runs_nothing_holds_up_nobody_but_callbacks) {

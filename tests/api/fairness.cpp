@@ -10,7 +10,7 @@ using namespace polychron::testing;
 
 namespace {
 
-/// Clients who give a context more to do than it can carry out, up to a number of calls that takes
+/// Clients that give a context more to do than it can carry out, up to a number of calls that takes
 /// them a while.
 class Flood {
  public:

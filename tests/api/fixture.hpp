@@ -1,4 +1,4 @@
-// A runtime, a context and small graphs, as an embedder has them.
+// A runtime, a context and small graphs, as an embedder makes them.
 #pragma once
 
 #include <boost/test/unit_test.hpp>

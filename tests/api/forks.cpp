@@ -1,5 +1,5 @@
-// A process that forks with a live runtime: the child has none of its threads. There every call is
-// refused, nothing waits, and the end of the runtime is an end; the parent goes on.
+// A process that forks with a live runtime. The child has none of its threads: every call there is
+// refused, nothing waits, and the runtime can be destroyed. The parent goes on.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,8 +26,8 @@ using namespace polychron::testing;
 
 namespace {
 
-/// Runs `child` in a forked process, which says by its number whether it went well: 0, the number
-/// of the check that failed, or -1 if it had to be ended because it hung.
+/// Runs `child` in a forked process. Its exit code is 0, the number of the check that failed, or -1
+/// if it hung and had to be ended.
 int in_child(const std::function<int()>& child) {
   const auto process = fork();
   BOOST_REQUIRE(process >= 0);
@@ -45,7 +45,7 @@ int in_child(const std::function<int()>& child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/// Whether `call` throws invalid_state, or gives a reply that is rejected so.
+/// True if `call` throws invalid_state, or gives a reply that is rejected so.
 template <class Call>
 bool refused(Call call) {
   try {

@@ -1,4 +1,4 @@
-// What Graph::memory() says is what a context holds, and what its limit lets through.
+// Graph::memory() equals the bytes that a context holds, and that its limit admits.
 #include "tests/allocated.hpp"
 #include "tests/api/fixture.hpp"
 #include "tests/patience.hpp"

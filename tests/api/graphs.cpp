@@ -1,5 +1,5 @@
-// What the public suite checks of builders and graphs through to the results (behaviour.md, section
-// 4); what needs no dispatch is in tests/ops/builder.cpp.
+// The public suite's checks of builders and graphs through to the results (behaviour.md, section
+// 4). Checks without a dispatch are in tests/ops/builder.cpp.
 #include "tests/api/fixture.hpp"
 #include "tests/rig.hpp"
 

@@ -1,6 +1,6 @@
-// Who waits for a reply helps: which thread runs what, and what that must not change. A backend
-// notes the threads that run kernels; nothing here depends on who wins a race, only on that both
-// win now and then.
+// A caller that waits for a reply helps: which thread runs which work, and what that must not
+// change. A backend notes the threads that run kernels. No test depends on the winner of a race,
+// only on each side winning now and then.
 #include <omp.h>
 #include <xmmintrin.h>
 
@@ -50,7 +50,7 @@ struct Awaited : Rig {
   Tensor in = tensor(), out = tensor();
 };
 
-/// A client who is in a kernel of its own context's, which does not end before `gate` opens.
+/// A client inside a kernel of its own context, which does not end before `gate` opens.
 class StuckHelper {
  public:
   explicit StuckHelper(Awaited& rig) : rig_(rig) {
@@ -195,8 +195,8 @@ BOOST_AUTO_TEST_CASE(nobody_runs_kernels_of_a_context_that_it_does_not_wait_for)
   BOOST_TEST(rig.faults->threads(FaultPoint::execute).size() <= 2U);
 }
 
-// Subnormal numbers as zeros, and rounding upwards: what a kernel computes does not depend on who
-// runs it, nor on who made its thread.
+// Subnormal numbers as zeros, and rounding upwards: a kernel's results depend neither on the thread
+// that runs it, nor on that thread's creator.
 BOOST_AUTO_TEST_CASE(a_callers_floating_point_mode_stays_its_own) {
   constexpr unsigned modes = 0xFFC0U, flush_and_round_up = 0x8040U | 0x4000U;
   const unsigned before = _mm_getcsr();
@@ -296,8 +296,8 @@ BOOST_AUTO_TEST_CASE(many_wait_for_one_context) {
   BOOST_TEST(rig.runtime.shutdown().empty());
 }
 
-/// Calls with so many on their way: waits for the oldest before each one. How often the last kernel
-/// had run on another thread when it had waited.
+/// Makes calls with `most` in flight, and waits for the oldest before each one. Returns how often
+/// the last kernel had run on another thread when the wait was over.
 int windowed_calls(Awaited& rig, int count, std::size_t most = 8) {
   std::deque<Future<Buffer>> window;
   int elsewhere = 0;
@@ -336,7 +336,7 @@ BOOST_AUTO_TEST_CASE(who_has_its_reply_does_what_is_left_as_well) {
     return there;
   };
   BOOST_TEST(comes([&] {
-    // So often by chance they are not.
+    // By chance they would not be there so often.
     for (int i = 0; i < 100; ++i)
       if (!others_are_there()) return false;
     return true;
@@ -344,8 +344,7 @@ BOOST_AUTO_TEST_CASE(who_has_its_reply_does_what_is_left_as_well) {
 #endif
 }
 
-// With few on their way and with many: three threads that pass them to and fro take ten times as
-// long.
+// With few in flight and with many: three threads that pass them to and fro take ten times as long.
 BOOST_AUTO_TEST_CASE(calls_on_their_way_stay_with_who_waits) {
 #if !defined(__OPTIMIZE__) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   std::cout << "skipped: only what takes some microseconds is done so, and nothing does here\n";
@@ -391,7 +390,7 @@ BOOST_AUTO_TEST_CASE(a_run_that_failed_tells_nothing_of_its_length) {
   }
 }
 
-// What is left when a thread has done enough for others, or does not come back, is the lane's.
+// The lane does the rest when a thread has done enough for others, or does not come back.
 BOOST_AUTO_TEST_CASE(what_a_helper_leaves_is_done_without_it) {
   Awaited rig;
   for (int i = 0; i < 20; ++i) {
@@ -404,7 +403,8 @@ BOOST_AUTO_TEST_CASE(what_a_helper_leaves_is_done_without_it) {
   }
 }
 
-// Who waits regularly leaves its context's job for itself, and others have called meanwhile.
+// A thread that waits regularly keeps its context's job for itself, and others have called
+// meanwhile.
 BOOST_AUTO_TEST_CASE(callbacks_of_others_come_without_who_helps) {
   Awaited rig;
   std::atomic<int> answered{0};
@@ -422,7 +422,7 @@ BOOST_AUTO_TEST_CASE(callbacks_of_others_come_without_who_helps) {
   }
 }
 
-// Who computes what changes no result.
+// The thread that computes does not change a result.
 BOOST_AUTO_TEST_CASE(several_clients_with_calls_on_their_way) {
   for (const int lanes : {1, 2, 3}) {
     Awaited rig({.lanes = lanes});

@@ -1,4 +1,4 @@
-// The one callback that hears what there is to tell besides the errors of calls.
+// The log callback, which hears events besides the errors of calls.
 #include <mutex>
 #include <stdexcept>
 
@@ -11,7 +11,7 @@ BOOST_AUTO_TEST_SUITE(log_records)
 
 namespace {
 
-/// What was logged, in order, as "level source: message"; of callbacks that ran.
+/// The logged records in order, as "level source: message"; of callbacks that ran.
 class Records {
  public:
   RuntimeOptions options(LogLevel least) {

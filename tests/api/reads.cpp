@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(a_detached_buffer_is_a_type_error) {
   status_is(ErrorKind::type_error, e.context.read_tensor(e.tensor_, std::move(buffer)).get());
 }
 
-// What was handed over cannot be taken back, or used, while the read is in progress.
+// While the read is in progress, the buffer cannot be taken back or used.
 BOOST_AUTO_TEST_CASE(a_buffer_is_detached_while_its_read_is_in_progress) {
   Eight e;
   Buffer buffer(32);

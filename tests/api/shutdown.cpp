@@ -15,7 +15,7 @@ using stress::FaultPoint;
 
 namespace {
 
-/// A context called 'main' whose next call of a fault point takes until let_go(), then fails.
+/// A context named 'main'. Its next call of a fault point waits until let_go(), then fails.
 struct StalledAt {
   explicit StalledAt(FaultPoint point) : point_(point) {}
   ~StalledAt() { let_go(); }
@@ -32,7 +32,7 @@ struct StalledAt {
   void let_go() {
     if (!latch_->try_wait()) latch_->count_down();
   }
-  /// What holds the actor of this name, among those that stay.
+  /// The things that the actor of this name holds, among the remaining actors.
   std::string holds(const std::string& actor) {
     for (const auto& remaining : runtime.shutdown(std::chrono::nanoseconds(0)))
       if (remaining.actor == actor) return remaining.holds;
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(a_running_kernel_is_named_and_waited_for) {
   BOOST_TEST(running[0].operation == "dispatch");
   const auto holds = s.holds("device of context 'main'");
   BOOST_TEST(holds == "dispatch (ticket " + std::to_string(running[0].ticket) + ")");
-  // What is pending does not wait for the kernel.
+  // Pending calls do not wait for the kernel.
   const auto result = read.take();
   BOOST_REQUIRE(!result);
   BOOST_TEST((result.error().kind() == ErrorKind::invalid_state));

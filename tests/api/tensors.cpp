@@ -1,4 +1,4 @@
-// What the public suite checks of tensors (behaviour.md, section 3).
+// The public suite's checks of tensors (behaviour.md, section 3).
 #include <array>
 #include <cstring>
 

@@ -1,4 +1,4 @@
-// Threads that share the work of a dispatch: they change how long it takes, and nothing else.
+// Threads that share the work of a dispatch change its duration, and nothing else.
 #include <cstring>
 
 #include "kernels/team.hpp"

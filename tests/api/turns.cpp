@@ -1,5 +1,5 @@
-// Who gets a place that is free while others wait: clauses "load" of docs/contract.md, on real
-// threads. Kernels that a test holds up, and leases, keep the places.
+// The order in which waiting callers get a free permit: clauses "load" of docs/contract.md, on real
+// threads. Kernels that a test holds up, and leases, keep the permits.
 #include <array>
 #include <atomic>
 #include <thread>
@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(nobody_passes_those_who_wait) {
     in = true;
   });
   BOOST_REQUIRE(comes([&] { return s.context.stats().blocked == 1; }));
-  // One place is free, and the lane too busy to see who waits.
+  // One permit is free, and the lane is too busy to see the waiting callers.
   s.first.open();
   BOOST_REQUIRE(comes([&] { return s.faults->calls(FaultPoint::execute) == 2; }));
   throws(ErrorKind::timed_out, [&] {

@@ -1,4 +1,4 @@
-// What elements are given as, and taken out as: arrays, vectors, spans, Buffers; float16; Results.
+// Elements go in and out as arrays, vectors, spans, Buffers; float16; Results.
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
 #endif

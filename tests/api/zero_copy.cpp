@@ -47,8 +47,8 @@ BOOST_AUTO_TEST_CASE(a_lease_writes_what_the_next_dispatch_reads) {
   BOOST_TEST(e.read(out) == std::vector<float>{30});
 }
 
-// What an embedder hands over was made by any allocator: a result is computed where it lies, be it
-// aligned for vectors or not; a constant is copied where its elements may not lie.
+// An embedder's memory may be of any allocator. A result is computed in it, aligned for vectors or
+// not. A constant is copied if its elements may not lie there.
 BOOST_AUTO_TEST_CASE(memory_that_was_handed_over_lies_anywhere) {
   alignas(64) std::array<std::byte, 1024> memory{};
   const auto at = [&](std::size_t offset, std::size_t bytes) {

@@ -1,7 +1,7 @@
-// Numeric cases through builder, compiler and device: the project's own (cases/), which are made
-// from the specification without any of this code, and the public suite's beside the project, if
-// they are there. Generic over the operator table: operators that it does not have yet are counted
-// and named.
+// Numeric cases through builder, compiler and device. The project's own (cases/) are made from the
+// specification without any of this code. The public suite's run too, if they are beside the
+// project. Generic over the operator table: operators that it does not have yet are counted and
+// named.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <filesystem>
@@ -80,8 +80,8 @@ BOOST_AUTO_TEST_CASE(every_operator_has_cases) {
   }
 }
 
-// Each output's last element is expected to be another number: a runner that does not look at an
-// output, or a tolerance that allows anything, would pass.
+// Each output's last element is expected to be another number. A runner that does not look at an
+// output would pass, and so would a tolerance that allows anything.
 BOOST_AUTO_TEST_CASE(every_case_can_fail) {
   Runner runner;
   for (const auto& file : files_of(own))

@@ -1,4 +1,4 @@
-// Counts calls of operator new, but for those that oneDNN makes.
+// Counts calls of operator new, except oneDNN's.
 #pragma once
 
 #include <cstddef>

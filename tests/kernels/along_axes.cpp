@@ -1,5 +1,5 @@
 // Loops of our own along axes, against the reference: reductions and softmax over any of them, and
-// normalizations, of shapes on both sides of what fits a vector or a block.
+// normalizations. The shapes lie on both sides of the size of a vector or a block.
 #include <boost/test/unit_test.hpp>
 
 #include "ops/layouts.hpp"

@@ -62,8 +62,8 @@ std::vector<float> numbers(Random& random, const Shape& shape, float range = 2) 
   return all;
 }
 
-/// Where a slot's elements lie, those of a matrix for each head, in order, broadcast to heads of
-/// this shape and so many rows and columns.
+/// The places of a slot's elements: those of a matrix for each head, in order, broadcast to heads
+/// of this shape with `rows` rows and `columns` columns.
 std::vector<std::size_t> places(const Slot& slot, Shape shape, std::uint32_t rows,
                                 std::uint32_t columns) {
   shape.insert(shape.end(), {rows, columns});
@@ -128,7 +128,7 @@ std::unique_ptr<kernels::Kernel> kernel_of(const Attention& attention) {
   return kernel;
 }
 
-/// What `run` leaves, in memory beside which nothing can be touched.
+/// The output of `run`, in memory with protected pages around it.
 template <class Run>
 std::vector<float> computed(const Attention& attention, const Run& run, bool at_end = true) {
   const auto kernel = kernel_of(attention);
@@ -203,7 +203,7 @@ Attention random_attention(std::uint32_t seed) {
   return made;
 }
 
-/// So many heads, nothing transposed, and a mask.
+/// Attention with this number of heads, nothing transposed, and a mask.
 Attention plain_attention(std::uint32_t heads, std::uint32_t queries, std::uint32_t keys,
                           std::uint32_t features, std::uint32_t seed = 1) {
   Random random(seed);
@@ -256,7 +256,7 @@ BOOST_AUTO_TEST_CASE(keys_and_features_of_any_number) {
     }
 }
 
-// Of a score and 0, one weight is 1 / (1 + e^x), and nothing below 2e-32.
+// With a score and 0, one weight is 1 / (1 + e^x), and 0 below 2e-32.
 BOOST_AUTO_TEST_CASE(weights_are_exact_to_some_units) {
   if (!tests::has_wide_loops()) return;
   constexpr std::uint32_t queries = 4000;
@@ -327,7 +327,7 @@ BOOST_AUTO_TEST_CASE(parts_share_no_memory) {
   });
 }
 
-// As masks have them, and as numbers that have gone wrong.
+// As in masks, and as numbers that have gone wrong.
 BOOST_AUTO_TEST_CASE(what_is_infinite_or_not_a_number) {
   if (!tests::has_wide_loops()) return;
   constexpr std::uint32_t queries = 20, keys = 37, features = 5;
@@ -338,12 +338,12 @@ BOOST_AUTO_TEST_CASE(what_is_infinite_or_not_a_number) {
     const auto right = expected(attention);
     for (std::size_t i = 0; i < result.size(); ++i)
       BOOST_TEST(std::fabs(result[i] - right[i]) < 2e-5);
-    // What is masked has no share: not even of the largest numbers.
+    // Masked elements have no share, even among the largest numbers.
     auto large = attention;
     for (std::size_t f = 0; f < features; ++f) large.inputs[2][features + f] = 3e38F;
     BOOST_TEST(tests::unlike(computed(large), result) == 0U);
   }
-  // What is far below others' scores in all keys of a row is not below its own.
+  // If all scores of a row are very low, none is low beside the others.
   auto low = attention;
   std::ranges::fill(low.inputs[3], -500.0F);
   auto level = attention;

@@ -1,4 +1,4 @@
-// Convolutions in bands: that they are the whole's, whoever computes which, and which are.
+// Convolutions in bands: their results equal the whole's on any thread, and the right ones are cut.
 #include "kernels/cpu/bands.hpp"
 
 #include <algorithm>
@@ -398,7 +398,8 @@ BOOST_AUTO_TEST_CASE(chains_are_found_and_are_what_they_were) {
   }
 }
 
-// What somebody else reads has to be there as a whole; pictures of a batch are parts already.
+// A result that another step reads has to be there as a whole; pictures of a batch are parts
+// already.
 BOOST_AUTO_TEST_CASE(what_is_read_elsewhere_is_not_between) {
   if (!has_bands()) return;
   BOOST_TEST(steps_in_bands(blocks(1, 1)) == 0U);

@@ -1,5 +1,5 @@
-// What the libraries refuse, in loops of our own: operands that broadcast, copies with strides,
-// padding and casts, of every type and of shapes that fill no vector and no square.
+// Loops of our own for calls that the libraries refuse: operands that broadcast, copies with
+// strides, padding and casts, of every type and of shapes that fill no vector and no square.
 #include "tests/kernels/random.hpp"
 
 namespace polychron {

@@ -1,4 +1,4 @@
-// How much a generator does: a number of rounds, or rounds for as long as it is told.
+// The amount of a generator's work: a number of rounds, or rounds for a given time.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,8 @@
 namespace polychron::tests {
 
 /// A round is a call of each row. By default their number is fixed, so that the verdict does not
-/// depend on the machine's speed; time is measured to be told, or where somebody asks for it.
+/// depend on the machine's speed. Time is measured for the report, or if the environment asks for
+/// it.
 class Budget {
  public:
   explicit Budget(std::uint64_t rounds)
@@ -28,7 +29,7 @@ class Budget {
   bool takes(const ops::Row& row) const { return operator_.empty() || operator_ == row.name; }
   /// Enough rounds for all types of every row.
   bool whole() const { return operator_.empty() && round_ >= 64; }
-  /// How many of `count` in a second of processor time.
+  /// The rate of `count` in a second of processor time.
   std::uint64_t rate(std::uint64_t count) const {
     const auto spent = static_cast<double>(std::clock() - spent_before_ + 1) / CLOCKS_PER_SEC;
     return static_cast<std::uint64_t>(static_cast<double>(count) / spent);

@@ -1,4 +1,4 @@
-// The checks of compiled graphs: each way of breaking one is seen, in every build.
+// The checks of compiled graphs find each way of breaking one, in every build.
 #include "kernels/cpu/check.hpp"
 
 #include <boost/test/unit_test.hpp>

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double infinitely_far = std::numeric_limits<double>::infinity();
 
-/// What the numbers of a type are like.
+/// Properties of the numbers of a type.
 template <class T>
 struct Format {
   static constexpr int mantissa = 23, least = -126, beyond = 128;
@@ -30,8 +30,8 @@ struct Format<float16> {
   static double real(float16 value) { return static_cast<double>(value); }
 };
 
-/// How far a float is off, as a part of the scale. An infinity counts as the number that would
-/// follow the largest.
+/// The error of a float, as a part of the scale. An infinity counts as the number that would follow
+/// the largest.
 template <class T>
 double off(T actual, T expected, const Allowed& allowed) {
   double a = Format<T>::real(actual), e = Format<T>::real(expected);
@@ -51,7 +51,7 @@ bool is_half(const Problem& problem) {
   return problem.outputs[0].descriptor.data_type == DataType::float16;
 }
 
-/// How far a result of 1 may be off, by the row.
+/// The allowed error of a result of 1, by the row.
 double tolerance_of(ops::OpId op, double term_count, bool half) {
   if (op == kernels::op_swish) return 2 * tolerance_of(ops::op("sigmoid"), 1, false);
   if (kernels::is_internal(op)) return 0;
@@ -97,7 +97,7 @@ bool may_be_blocked(const Problem& problem) {
       problem.attributes);
 }
 
-/// What is wrong with `outcome`, in words; empty: nothing.
+/// The error in `outcome`, in words; empty without one.
 std::string complaint_about(const Outcome& outcome, const Problem& problem,
                             const std::vector<Buffer>& expected, const Allowed& allowed) {
   if (outcome.overran) return " writes beyond its result";
@@ -160,7 +160,7 @@ Allowed allowed_of(const Problem& problem) {
     allowed.tolerance = 2 * allowed.tolerance + tolerance_of(post_op.op, 1, false);
   if (kernels::is_internal(problem.op)) return allowed;
   const auto& row = ops::row(problem.op);
-  // Where nothing is added that may cancel out.
+  // Without sums that may cancel out.
   const bool simple = row.family == ops::Family::elementwise || row.name == "softsign" ||
                       row.name == "leakyRelu" || row.name == "prelu" || row.name == "relu";
   allowed.own_scale =

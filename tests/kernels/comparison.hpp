@@ -1,4 +1,4 @@
-// How far results of kernels may be from the reference's, by the operator table.
+// The allowed differences between kernels' results and the reference's, by the operator table.
 #pragma once
 
 #include <limits>
@@ -9,24 +9,24 @@
 
 namespace polychron::tests {
 
-/// What a result is held to.
+/// The limits for a result.
 struct Allowed {
-  /// How far a result may be off, as a part of its scale; 0: it is exact.
+  /// The allowed error of a result, as a part of its scale; 0: it is exact.
   double tolerance = 0;
-  /// The scale is the expected number's own place in the order of numbers (its ULP, times
-  /// 2^mantissa bits); otherwise it is that number, or 1 if that is more: of sums that cancel out,
-  /// little is left that is right.
+  /// True: the scale is the expected number's own place in the order of numbers (its ULP, times
+  /// 2^mantissa bits). False: it is that number, or 1 if that is more, since sums that cancel out
+  /// keep few right digits.
   bool own_scale = false;
   /// Elements are copied: a zero keeps its sign.
   bool copies = false;
-  /// How far integers may be off: quantizing divides in float32, and may meet a tie so.
+  /// The allowed error of integers: quantizing divides in float32, and may meet a tie so.
   double integers = 0;
 };
 
 /// By the row of the problem's operator, its post-operations, and the numbers that are added up.
 Allowed allowed_of(const kernels::Problem& problem);
 
-/// How many numbers are added up for an element of the result.
+/// The number of terms that are added up for an element of the result.
 double terms_of(const kernels::Problem& problem);
 
 /// The largest difference of two tensors of `descriptor`, as `allowed` measures it: at most its
@@ -51,14 +51,14 @@ struct Run {
   bool overran = false;   ///< it wrote beyond them
 };
 
-/// Runs every implementation besides the reference, in every layout that it takes of those that the
-/// planner might choose. What refuses the problem is not in the list. `expected`: what the
-/// reference computes.
+/// Runs every implementation except the reference, in every layout that it takes among those that
+/// the planner might choose. An implementation that refuses the problem is not in the list.
+/// `expected`: the reference's results.
 std::vector<Run> run_implementations(const kernels::Problem& problem,
                                      const std::vector<Buffer>& values,
                                      const std::vector<Buffer>& expected);
 
-/// What the reference computes.
+/// The reference's results.
 std::vector<Buffer> reference_results(const kernels::Problem& problem,
                                       const std::vector<Buffer>& values);
 

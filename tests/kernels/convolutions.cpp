@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t block = 16;
 
-/// Where an element of a picture in blocks of channels is.
+/// The place of an element of a picture in blocks of channels.
 std::size_t place_of(const Shape& shape, std::size_t n, std::size_t c, std::size_t y,
                      std::size_t x) {
   const std::size_t blocks = (shape[1] + block - 1) / block;

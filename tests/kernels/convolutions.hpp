@@ -1,5 +1,5 @@
-// Convolutions of pictures in blocks of 16 channels, in loops of our own: which kernel takes one,
-// random ones, and running it on memory as it lies.
+// Convolutions of pictures in blocks of 16 channels, in loops of our own: the kernel that takes
+// one, random ones, and runs on memory in any place.
 #pragma once
 
 #include <functional>
@@ -18,10 +18,10 @@ kernels::Problem in_blocks(kernels::Problem problem);
 /// The kernel of the first implementation that takes this in blocks of channels, or null.
 std::unique_ptr<kernels::Kernel> first_kernel(const kernels::Problem& problem);
 
-/// Whether it multiplies with panels of the filter.
+/// True if it multiplies with panels of the filter.
 bool takes_panels(const kernels::Problem& problem);
 
-/// Whether its loops are those for depthwise convolutions.
+/// True if its loops are those for depthwise convolutions.
 bool takes_depthwise(const kernels::Problem& problem);
 
 /// Copies, to change some.
@@ -32,7 +32,7 @@ std::vector<Buffer> copies_of(const ProblemMaker& maker);
 std::vector<double> results_of(const ProblemMaker& maker, const std::vector<Buffer>& values,
                                bool reference = false);
 
-/// A plain picture's bytes in blocks of 16 channels. What fills the last block is zero.
+/// A plain picture's bytes in blocks of 16 channels. The rest of the last block is zero.
 Buffer blocked(const Shape& shape, const Buffer& plain);
 
 /// A convolution's sizes and how it is computed.
@@ -54,11 +54,11 @@ struct Convolution {
 Convolution depthwise(std::uint32_t channels, std::uint32_t height, std::uint32_t width,
                       std::uint32_t window = 3, std::uint32_t stride = 1);
 
-/// A small one that panels of the filter are for: windows, steps, dilations and paddings unlike
-/// each other, channels that fill no block, with or without bias and post-operations.
+/// A small convolution for panels of the filter: different windows, steps, dilations and paddings,
+/// channels that fill no block, with or without bias and post-operations.
 ProblemMaker random_convolution(std::uint32_t seed);
 
-/// A small depthwise one that our own loops are for, likewise.
+/// A small depthwise convolution for our own loops, just as random.
 ProblemMaker random_depthwise(std::uint32_t seed);
 
 /// A function that bounds results, of those that are computed as they are stored.
@@ -80,9 +80,9 @@ struct Prepared {
   std::vector<Buffer> inputs;
 };
 
-/// What our own loops say they compute, number by number: sums begin with the bias and go on in the
-/// order of taps and channels, each product added without rounding it first. Taps outside of the
-/// picture are left out.
+/// The results that our own loops promise, number by number. Sums begin with the bias and go on in
+/// the order of taps and channels. Each product is added without rounding it first. Taps outside of
+/// the picture are left out.
 Buffer expected_by_sums(const Prepared& prepared, const ProblemMaker& maker);
 
 }  // namespace polychron::tests

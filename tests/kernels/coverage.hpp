@@ -1,4 +1,4 @@
-// What generated calls have met: operator x type x implementation.
+// The coverage of generated calls: operator x type x implementation.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class Coverage {
   /// A line for each implementation of each operator, and one for what only the reference takes;
   /// a column for each type. "-": the row does not allow the type.
   std::string table() const;
-  /// What the row allows and was not called, "add of int8".
+  /// Calls that the row allows and that were not made, "add of int8".
   std::vector<std::string> missing() const;
   std::uint64_t calls() const { return calls_; }
   /// Runs of implementations besides the reference, in all layouts.

@@ -1,5 +1,5 @@
-// Depthwise convolutions in loops of our own: what they compute, in which parts and from which
-// rows, and which are computed so.
+// Depthwise convolutions in loops of our own: their results, parts and rows, and the convolutions
+// that they take.
 #include <algorithm>
 #include <bit>
 #include <boost/test/unit_test.hpp>
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(sums_are_in_the_order_of_taps) {
     const std::size_t large = prepared.problem.inputs[1].descriptor.shape[height] == 5 ? 1 : 0;
     ++ways[large * 4 + (a.strides[0] - 1) * 2 + a.strides[1] - 1];
   }
-  // What the seeds are for.
+  // The seeds must have made enough of each.
   for (const std::size_t count : {added, biased, clamped}) BOOST_TEST(count > 200U);
   for (const std::size_t count : layouts) BOOST_TEST(count > 100U);
   for (const std::size_t count : ways) BOOST_TEST(count > 40U);
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(what_fills_a_block_stays_zero) {
       auto maker = c.maker(6, true);
       maker.then_with(op("add"), c.result()).then(op("clamp"), ClampAttributes{0.5, {}});
       Prepared prepared(maker);
-      // All of the memory: who wrote it may have done worse.
+      // All of the memory: its writer may have done worse.
       for (const std::size_t i : {0U, 3U})
         std::ranges::fill(prepared.inputs[i].as<float>(), special);
       const auto result = prepared.result();

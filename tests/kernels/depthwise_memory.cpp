@@ -1,5 +1,5 @@
-// Depthwise convolutions in loops of our own: what they read and write, in which parts and from
-// which rows.
+// Depthwise convolutions in loops of our own: the memory that they read and write, in which parts
+// and from which rows.
 #include <algorithm>
 #include <array>
 #include <boost/test/unit_test.hpp>
@@ -30,8 +30,8 @@ using tests::takes_depthwise;
 
 BOOST_AUTO_TEST_SUITE(depthwise_memory)
 
-// Rows of all blocks are shared, so that parts are alike; what is small stays whole. Nothing is
-// computed twice, and whoever computes which parts makes the whole.
+// Rows of all blocks are shared, so that parts are alike. Small ones stay whole. No row is computed
+// twice, and the parts of any threads make the whole.
 BOOST_AUTO_TEST_CASE(parts_in_any_order_make_the_whole) {
   if (!tests::has_wide_loops()) return;
   for (const auto& cut :

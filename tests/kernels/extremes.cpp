@@ -1,6 +1,6 @@
-// Calls that are right and mean to break something: windows, padding, strides and dilations of
-// billions on a picture of a few pixels. They end, as fast as other pictures of that size, and
-// every implementation that takes them agrees.
+// Right calls that try to break something: windows, padding, strides and dilations of billions on a
+// picture of a few pixels. They end, as fast as other pictures of that size, and every
+// implementation that takes them agrees.
 #include <boost/test/unit_test.hpp>
 
 #include "ops/infer.hpp"

@@ -1,4 +1,4 @@
-// Memory beside which nothing can be touched.
+// Memory with protected pages around it.
 #pragma once
 
 #include <sys/mman.h>
@@ -11,8 +11,8 @@
 
 namespace polychron::tests {
 
-/// Bytes at the end of some pages, or at their beginning. Who touches the page behind these, or the
-/// one before them, is stopped.
+/// Bytes at the end of some pages, or at their beginning. A touch of the page behind these, or of
+/// the one before them, ends the program.
 class Fenced {
  public:
   Fenced(std::span<const std::byte> bytes, bool at_end)
@@ -33,7 +33,7 @@ class Fenced {
 
   std::byte* data() const { return data_; }
   std::span<const std::byte> bytes() const { return {data_, size_}; }
-  /// Whether what these leave of the pages is untouched.
+  /// True if the rest of the pages is untouched.
   bool rest_is_untouched() const {
     std::byte* const begin = all_ + page_;
     const auto untouched = [](std::byte b) { return b == std::byte{mark}; };

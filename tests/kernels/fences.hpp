@@ -1,4 +1,4 @@
-// Convolutions in memory of all kinds: between pages that nobody may touch, unaligned, moved.
+// Convolutions in memory of all kinds: between protected pages, unaligned, moved.
 #pragma once
 
 #include <span>
@@ -13,8 +13,8 @@ bool same(std::span<const std::byte> bytes, const Buffer& others);
 /// holds the result against the usual. Operands lie at the end of their pages, or at the beginning.
 void run_between_fences(const ProblemMaker& maker, bool at_end);
 
-/// Likewise where what it takes and gives lies four bytes from where a plan's memory would: what a
-/// caller gives may lie anywhere.
+/// The same, with inputs and results four bytes from where a plan's memory would be: a caller's
+/// memory may lie anywhere.
 void run_misaligned(const ProblemMaker& maker);
 
 /// Runs it, then with operands and result that are elsewhere.

@@ -1,5 +1,5 @@
 // Graphs in float16: computed in float32 where that is faster, converted at their ends only, and
-// never where nothing is computed.
+// never where elements are only moved.
 #include <array>
 #include <boost/test/unit_test.hpp>
 #include <cmath>

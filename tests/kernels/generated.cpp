@@ -1,11 +1,11 @@
-// For every row: calls that the specification allows, with all types that it allows, and shapes,
-// options, left out operands, constants and numbers (special ones too) that a seed picks, on every
-// implementation that takes them, against the reference at the row's tolerance. What fails is
-// shrunk and printed as a conformance case, which `polychron conformance` reads.
+// For every row: calls that the specification allows, with all types that it allows. A seed picks
+// shapes, options, omitted operands, constants and numbers (special ones too). Every implementation
+// that takes a call is compared with the reference at the row's tolerance. A failure is shrunk and
+// printed as a conformance case, which `polychron conformance` reads.
 //
-// POLYCHRON_SEED: the first seed. POLYCHRON_CALLS: how many calls a row. POLYCHRON_SECONDS: for so
-// long instead. POLYCHRON_OPERATOR: of this row only. What ran where is printed as a table with
-// --log_level=message.
+// POLYCHRON_SEED: the first seed. POLYCHRON_CALLS: the number of calls for each row.
+// POLYCHRON_SECONDS: the duration instead. POLYCHRON_OPERATOR: only this row. With
+// --log_level=message a table shows what ran where.
 #include <boost/test/unit_test.hpp>
 #include <set>
 

@@ -1,5 +1,5 @@
-// A call of one operator with all that it is given: what the generator makes, tests, shrinks and
-// prints.
+// A call of one operator with all its operands, attributes and numbers, which the generator makes,
+// tests, shrinks and prints.
 #pragma once
 
 #include <cstdint>
@@ -41,10 +41,11 @@ struct GeneratedCall {
 };
 
 /// The types that a call's operands may have, one list of types for each choice: every combination
-/// that the row allows. An operator whose attributes name a type (cast) has it as the last one.
+/// that the row allows. If the operator's attributes name a type (cast), the list has it as the
+/// last one.
 std::vector<std::vector<DataType>> type_choices(const ops::Row& row);
 
-/// The operand whose type says most about a call: the first of those that may have most types.
+/// The operand whose type says most about a call: the first of those that allow most types.
 std::size_t telling_operand(const ops::Row& row);
 
 /// A call with these types: shapes, attributes, what is left out, what is constant and the values

@@ -1,6 +1,6 @@
 // Generated calls as plans: each alone, and inside a small random graph, compiled with passes and
-// without, against the same graph on reference kernels, at the row's tolerance. What fails is
-// shrunk and printed as a conformance case. The environment is that of generated.cpp.
+// without. They are compared with the same graph on reference kernels, at the row's tolerance. A
+// failure is shrunk and printed as a conformance case. The environment is that of generated.cpp.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <set>
@@ -54,7 +54,7 @@ Allowed allowed_in(const SurroundedCall& made, const GeneratedCall& call) {
   return allowed;
 }
 
-/// What is wrong with the plans of `made`; empty: nothing.
+/// The error in the plans of `made`; empty without one.
 std::string complaint_about(const SurroundedCall& made, const GeneratedCall& call) {
   const auto inputs = inputs_of(call);
   const auto expected = planned({.optimize = false, .reference_only = true}, made.graph, inputs);

@@ -59,7 +59,7 @@ double ordinary(const Range& range, Random& random) {
   return std::clamp(std::round(2 * number) / 2, range.low, range.high);
 }
 
-/// What is special about a number.
+/// The special property of a number.
 template <class T>
 unsigned kind_of(T value) {
   if constexpr (std::is_integral_v<T>) {
@@ -190,7 +190,7 @@ std::vector<std::byte> number_bytes(const OperandDescriptor& descriptor, const R
         value = special<T>(specials, value, random);
       store(bytes, i, value);
     }
-    // Of an odd number of nibbles, the last one is 0.
+    // With an odd number of nibbles, the last one is 0.
     if (is_packed(descriptor.data_type) && *element_count(descriptor.shape) % 2 != 0)
       bytes.back() &= std::byte{0x0f};
   });

@@ -1,5 +1,5 @@
-// The numbers that generated calls are given: ordinary ones in the operator's range, and special
-// ones (NaN, infinities, -0, subnormal numbers, the ends of an integer's range).
+// The numbers of generated calls: ordinary ones in the operator's range, and special ones (NaN,
+// infinities, -0, subnormal numbers, the ends of an integer's range).
 #pragma once
 
 #include <string>
@@ -30,8 +30,8 @@ std::string names_of(unsigned specials);
 /// The special numbers that occur in an operand.
 unsigned specials_in(const OperandDescriptor& descriptor, const std::vector<std::byte>& bytes);
 
-/// An implementation whose results with these special numbers are not compared, and why. It runs
-/// with them all the same. Nothing is left out but by a line of this kind.
+/// An implementation whose results with these special numbers are not compared, and the reason. It
+/// runs with them all the same. Every exception needs a line of this kind.
 struct Exemption {
   std::string_view row;
   std::string_view implementation;
@@ -42,7 +42,7 @@ const std::vector<Exemption>& exemptions();
 /// The special numbers with which `implementation` is not compared; "": with which any is not.
 unsigned exempt(const ops::Row& row, std::string_view implementation = {});
 
-/// Where the ordinary numbers of operand `index` lie.
+/// The range of the ordinary numbers of operand `index`.
 struct Range {
   double low = -2, high = 2;
 };

@@ -13,7 +13,7 @@
 
 namespace polychron::tests {
 
-/// An operator whose name is known when a test runs.
+/// An operator whose name is known only when a test runs.
 inline ops::OpId op_named(std::string_view name) { return ops::id(*ops::find(name)); }
 
 /// Collects an ops::Graph. No validation: shapes are the caller's business.

@@ -1,5 +1,5 @@
-// Every implementation that an operator has, in every layout that it takes, against the reference,
-// over random shapes and attributes. Each case prints its seed when it fails.
+// Every implementation of an operator, in every layout that it takes, against the reference, over
+// random shapes and attributes. Each case prints its seed when it fails.
 #include <array>
 #include <boost/test/unit_test.hpp>
 #include <iostream>
@@ -160,8 +160,8 @@ BOOST_AUTO_TEST_CASE(gemms) {
   BOOST_TEST(ran > 10);
 }
 
-// As a part of a transposed matrix or of a result's columns may lie. (oneDNN 3.7 takes both as if
-// their elements were neighbours.)
+// As in a part of a transposed matrix or of a result's columns. (oneDNN 3.7 takes both as if their
+// elements were neighbours.)
 BOOST_AUTO_TEST_CASE(a_single_row_or_column_in_steps) {
   constexpr std::uint32_t step = 3, k = 4;
   kernels::use_one_thread();
@@ -370,7 +370,7 @@ BOOST_AUTO_TEST_CASE(movements) {
   BOOST_TEST(ran > 60);
 }
 
-// What recurrent operators and quantization will need of the reference.
+// Recurrent operators and quantization will need this of the reference.
 BOOST_AUTO_TEST_CASE(references_have_scratch_memory) {
   namespace reference = kernels::reference;
   static constexpr reference::Entry backwards{

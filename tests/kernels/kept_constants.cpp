@@ -1,5 +1,4 @@
-// Constants that are alike are in memory once, and such as differ anywhere are not taken for
-// another.
+// Equal constants are in memory once, and constants that differ anywhere are not taken for another.
 #include "base/kept_once.hpp"
 
 #include <sys/wait.h>

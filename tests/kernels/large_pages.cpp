@@ -1,4 +1,4 @@
-// When the system is asked for large pages, and for which memory.
+// The system is asked for large pages at the right time, for the right memory.
 #include "base/large_pages.hpp"
 
 #include <sys/mman.h>
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(pieces_are_all_whole_pages_and_no_others) {
     }
 }
 
-// What nobody has touched yet: a buffer that is filled by reading a file.
+// Untouched memory: a buffer that is filled by reading a file.
 BOOST_AUTO_TEST_CASE(a_large_buffer_is_in_memory_from_the_start) {
 #ifdef MADV_POPULATE_WRITE
   alignas(4096) static std::byte own[4096];

@@ -37,7 +37,7 @@ std::unique_ptr<kernels::Kernel> kernel_of(const kernels::Problem& problem) {
   return nullptr;
 }
 
-/// A matmul of so many rows.
+/// A matmul with `rows` rows.
 ProblemMaker product(std::uint32_t rows, std::uint32_t elements, std::uint32_t columns,
                      std::uint32_t seed = 1) {
   ProblemMaker maker(op("matmul"), seed);
@@ -83,8 +83,8 @@ ProblemMaker random_product(std::uint32_t seed) {
   return maker;
 }
 
-/// What panels say they compute, number by number: sums begin with the vector and go on in the
-/// order of elements, each product added without rounding it first.
+/// The results that panels promise, number by number. Sums begin with the vector and go on in the
+/// order of elements. Each product is added without rounding it first.
 std::vector<float> expected_by_sums(const ProblemMaker& maker) {
   const auto problem = maker.problem();
   const auto epilogue = *kernels::product_epilogue_of(problem);
@@ -109,7 +109,7 @@ std::vector<float> expected_by_sums(const ProblemMaker& maker) {
   return result;
 }
 
-/// What it computes in memory beside which nothing can be touched.
+/// Its result in memory with protected pages around it.
 std::vector<float> between_fences(const ProblemMaker& maker, bool at_end) {
   auto problem = maker.problem();
   const Fenced matrix(maker.values()[1].bytes(), at_end);
@@ -134,7 +134,7 @@ std::vector<float> between_fences(const ProblemMaker& maker, bool at_end) {
   return all_nan;
 }
 
-/// What `run` computes of it, in memory that is all NaN before.
+/// The result of `run`, in memory that is all NaN before.
 template <class Run>
 std::vector<float> computed(const ProblemMaker& maker, const kernels::Kernel& kernel,
                             const Run& run) {
@@ -206,7 +206,7 @@ BOOST_AUTO_TEST_CASE(sums_are_in_the_order_of_elements) {
     const auto* const gemm = std::get_if<GemmAttributes>(&problem.attributes);
     transposed += gemm != nullptr && gemm->b_transpose ? 1U : 0U;
   }
-  // What the seeds are for.
+  // The seeds must have made enough of each.
   for (const std::size_t count : {added, biased, bounded, transposed}) BOOST_TEST(count > 30U);
   BOOST_TEST(in_stretches > 10U);
 }
@@ -221,7 +221,7 @@ BOOST_AUTO_TEST_CASE(rows_and_columns_of_any_number) {
     }
 }
 
-// So many that a core's own cache does not hold them: then in rounds, with all panels in each.
+// More rows than a core's own cache holds: then in rounds, with all panels in each.
 BOOST_AUTO_TEST_CASE(many_rows) {
   if (!tests::has_wide_loops()) return;
   for (const auto& maker :
@@ -232,8 +232,8 @@ BOOST_AUTO_TEST_CASE(many_rows) {
   }
 }
 
-// Of rows where there are more of them than columns. What is small stays whole; nothing is computed
-// twice, whatever the order, and whoever computes it.
+// Parts are of rows where there are more of them than columns. Small products stay whole. No
+// element is computed twice, in any order and on any thread.
 BOOST_AUTO_TEST_CASE(parts_make_the_whole) {
   if (!tests::has_wide_loops()) return;
   for (const Cut& cut : cuts) {
@@ -268,7 +268,7 @@ BOOST_AUTO_TEST_CASE(parts_make_the_whole) {
   }
 }
 
-// What the next step reads first is fetched; what this one does is told within its panels.
+// The next step's first reads are fetched. Those of this step are fetched within its panels.
 BOOST_AUTO_TEST_CASE(parts_tell_what_they_read_first) {
   if (!tests::has_wide_loops()) return;
   for (const Cut& cut : cuts) {
@@ -317,7 +317,7 @@ BOOST_AUTO_TEST_CASE(special_values_stay_in_their_rows_and_columns) {
   }
 }
 
-// As exact as a float is, but for what is left of negative numbers: that is off by less than 2e-8.
+// As exact as a float, except for negative numbers: there the error is below 2e-8.
 BOOST_AUTO_TEST_CASE(gelu_is_near_its_formula) {
   if (!tests::has_wide_loops()) return;
   std::vector<float> numbers;
@@ -339,7 +339,7 @@ BOOST_AUTO_TEST_CASE(gelu_is_near_its_formula) {
   BOOST_TEST(special[4] == 0.0F);
 }
 
-// Of the whole sum, not of what a stretch of elements adds to it.
+// gelu is taken of the whole sum, not of the share that a stretch of elements adds to it.
 BOOST_AUTO_TEST_CASE(gelu_follows_the_whole_sum) {
   if (!tests::has_wide_loops()) return;
   auto maker = product(11, 3100, 50);

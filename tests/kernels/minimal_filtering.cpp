@@ -83,7 +83,8 @@ BOOST_AUTO_TEST_CASE(errors_are_small) {
   }
 }
 
-// Sums and differences of such values would be NaN where the plain way has infinity, or nothing.
+// Sums and differences of these values would be NaN where the plain way has infinity, or no such
+// value.
 BOOST_AUTO_TEST_CASE(special_values_stay_where_they_belong) {
   if (!tests::has_wide_loops()) return;
   constexpr float infinity = std::numeric_limits<float>::infinity();

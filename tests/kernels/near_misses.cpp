@@ -1,5 +1,5 @@
-// What looks nearly like what a pass looks for: each pattern with one thing changed, for every
-// thing that can be. The passes must leave it alone, or make of it what computes the same.
+// Near misses of the passes' patterns: each pattern with one thing changed, for every thing that
+// can be. The passes must leave it alone, or turn it into something that computes the same.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -249,7 +249,7 @@ void layer_normalization(GraphMaker& m, const ReduceAttributes& over, const Shap
   m.output(m.node(op("add"), {scaled, m.random({6})}, square));
 }
 
-/// What scales and shifts the channels behind a convolution.
+/// An operator that scales and shifts the channels behind a convolution.
 void affine(GraphMaker& m, ValueId y) {
   const Shape shape{1, 6, 6, 6};
   const auto n = m.node(op("batchNormalization"),

@@ -1,5 +1,5 @@
-// Graphs of quantized products and recurrent networks: plans, with passes and fast kernels, compute
-// what the reference computes without any.
+// Graphs of quantized products and recurrent networks: plans with passes and fast kernels compute
+// the same as the reference without any.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 

@@ -1,4 +1,5 @@
-// Convolutions as products with panels of the filter: what they compute, and which are computed so.
+// Convolutions as products with panels of the filter: their results, and the convolutions they
+// take.
 #include <algorithm>
 #include <bit>
 #include <boost/test/unit_test.hpp>
@@ -75,7 +76,7 @@ BOOST_AUTO_TEST_CASE(sums_are_in_the_order_of_taps_and_channels) {
     const auto height = filter[ops::filter_axes(a.filter_layout)[2]];
     without_taps += a.padding[0] > (height - 1) * a.dilations[0] ? 1U : 0U;
   }
-  // What the seeds are for.
+  // The seeds must have made enough of each.
   for (const std::size_t count : {added, biased, clamped, without_taps}) BOOST_TEST(count > 40U);
   for (const std::size_t count : layouts) BOOST_TEST(count > 40U);
 }
@@ -100,7 +101,7 @@ BOOST_AUTO_TEST_CASE(rows_of_any_length) {
   }
 }
 
-// So many pixels that a part goes through them in rounds, with all panels in each: there the ends
+// So large that a part goes through its pixels in rounds, with all panels in each: there the ends
 // of rounds meet the ends of rows and pictures.
 BOOST_AUTO_TEST_CASE(pictures_larger_than_a_cache) {
   if (!tests::has_wide_loops()) return;
@@ -119,7 +120,7 @@ BOOST_AUTO_TEST_CASE(pictures_larger_than_a_cache) {
   }
 }
 
-// Who compares two pictures' results, or two pixels', counts on it.
+// Users who compare two pictures' results, or two pixels', count on it.
 BOOST_AUTO_TEST_CASE(a_result_does_not_depend_on_its_place_in_a_group) {
   if (!tests::has_wide_loops()) return;
   for (const bool pointwise : {true, false}) {
@@ -241,7 +242,7 @@ BOOST_AUTO_TEST_CASE(what_fills_a_block_stays_zero) {
         maker.then_with(op("add"), c.result()).then(op("clamp"), ClampAttributes{0.5, {}});
         Prepared prepared(maker);
         BOOST_TEST_REQUIRE(takes_panels(maker.problem()));
-        // All of the memory: who wrote it may have done worse.
+        // All of the memory: its writer may have done worse.
         for (const std::size_t i : {0U, 3U})
           std::ranges::fill(prepared.inputs[i].as<float>(), special);
         const auto result = prepared.result();

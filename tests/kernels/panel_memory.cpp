@@ -1,4 +1,4 @@
-// Convolutions as products with panels of the filter: what they read and write, and in which parts.
+// Convolutions as products with panels of the filter: the memory they touch, and their parts.
 #include <algorithm>
 #include <array>
 #include <boost/test/unit_test.hpp>
@@ -45,8 +45,8 @@ std::vector<PanelCut> panel_cuts() {
 
 BOOST_AUTO_TEST_SUITE(panel_memory)
 
-// Groups go to parts where there are many, as the filter is read by all of them; channels where the
-// filter is more than the picture. What is small stays whole. Nothing is computed twice.
+// Parts are groups where there are many, since every part reads the filter. They are channels where
+// the filter is larger than the picture. Small ones stay whole. No element is computed twice.
 BOOST_AUTO_TEST_CASE(parts_by_shape) {
   if (!tests::has_wide_loops()) return;
   for (const auto& [convolution, parts, by_pixels] : panel_cuts()) {
@@ -58,8 +58,8 @@ BOOST_AUTO_TEST_CASE(parts_by_shape) {
     BOOST_TEST(kernel->parts() == parts, text);
     BOOST_TEST(text.starts_with("direct: "), text);
     BOOST_TEST(text.ends_with(", " + std::to_string(parts) + " parts") == (parts > 1), text);
-    // What each part writes alone; the first one leaves the last pixel to others, or the last
-    // channel.
+    // The share that each part writes alone. The first one leaves the last pixel, or the last
+    // channel, to others.
     const Shape out = convolution.result();
     const std::size_t plane = std::size_t{out[2]} * out[3] * 16;
     std::size_t written = 0, all = 0;
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(parts_by_shape) {
   }
 }
 
-// Whatever their order, and whoever computes them.
+// In any order, on any threads.
 BOOST_AUTO_TEST_CASE(parts_in_any_order_make_the_whole) {
   if (!tests::has_wide_loops()) return;
   for (const auto& cut : panel_cuts()) {
@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(parts_in_any_order_make_the_whole) {
   }
 }
 
-/// A step behind it, of so many parts, and which of them were asked what they read first.
+/// The step behind it with its parts. Notes which of them were asked for their first reads.
 class NextStep final : public kernels::Bound {
  public:
   explicit NextStep(std::size_t parts) : parts_(parts) {}
@@ -167,8 +167,8 @@ BOOST_AUTO_TEST_CASE(parts_tell_what_they_read_first) {
   }
 }
 
-// Loops fetch ahead what is not theirs, but read and write nothing of it: also the last pixel's
-// last channels, and where windows begin before the picture.
+// Loops fetch ahead beyond their operands, but read and write nothing there: also at the last
+// pixel's last channels, and where windows begin before the picture.
 BOOST_AUTO_TEST_CASE(nothing_beside_the_operands_is_touched) {
   if (!tests::has_wide_loops()) return;
   for (const bool at_end : {true, false}) {
@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(operands_that_moved_are_found) {
   tests::run_elsewhere({1, 24, 40, 6, 17});
 }
 
-// The filter as it came is needed no more, and its panels are counted for once.
+// The original filter is needed no more, and its panels are counted once.
 BOOST_AUTO_TEST_CASE(the_filter_is_kept_in_panels_alone) {
   if (!tests::has_wide_loops()) return;
   Convolution c{1, 18, 40, 6, 17, 2, 3};

@@ -1,4 +1,4 @@
-// Steps in parts: which are, and that their results do not depend on who computes them.
+// Steps in parts: the steps that are cut, and results that do not depend on the threads.
 #include <boost/test/unit_test.hpp>
 #include <string>
 
@@ -18,8 +18,8 @@ using tests::GraphMaker;
 using tests::ProblemMaker;
 using tests::Runner;
 
-/// A convolution, a depthwise one, attention with its heads side by side in memory, what follows
-/// it in a transformer, and a classifier: steps that are cut along each dimension that there is.
+/// A convolution, a depthwise one, attention with its heads side by side in memory and the steps
+/// behind it in a transformer, and a classifier: steps that are cut along each dimension.
 std::shared_ptr<const ops::Graph> network() {
   GraphMaker maker;
   const auto picture = maker.input({1, 24, 40, 40});
@@ -153,8 +153,8 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_cut_is_whole) {
   BOOST_TEST(kernels::cut(channels.output({1, 16, 64, 64}).problem()).empty());
 }
 
-// Kernels compute two blocks of channels together, where there is an even number of pairs; what
-// steps over pixels collects them first, and in each part again.
+// Kernels compute two blocks of channels together, where there is an even number of pairs. A kernel
+// with steps over pixels collects them first, and in each part again.
 BOOST_AUTO_TEST_CASE(parts_of_convolutions_are_as_wide_as_kernels_like_them) {
   struct {
     std::uint32_t in, out, size, stride;

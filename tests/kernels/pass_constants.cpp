@@ -1,5 +1,5 @@
-// Passes do not change a result, whatever the constants are: those that other tests draw are not
-// like 0, infinity, NaN, subnormal numbers, and 1.5 * 2^23, which rounds what is added to it.
+// Passes do not change a result, with any constants. Other tests' random ones never include 0,
+// infinity, NaN, subnormal numbers, and 1.5 * 2^23, which rounds a number that is added to it.
 //
 // POLYCHRON_SEED: which constants are drawn.
 #include <array>

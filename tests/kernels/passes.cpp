@@ -1,4 +1,4 @@
-// What passes make of small graphs, and that the result computes the same as the unfused reference.
+// The results of passes on small graphs, which compute the same as the unfused reference.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <limits>
@@ -65,7 +65,7 @@ struct AttentionMaker {
   double offset = 0;  ///< added to all scores
   bool masked = true;
   bool keeps_weights = false;    ///< they are an output as well
-  bool keeps_scores = false;     ///< likewise, what they are made of
+  bool keeps_scores = false;     ///< the scores are an output as well
   bool softens_queries = false;  ///< the softmax is not over keys
 
   void make() {
@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(constants_are_folded) {
   BOOST_TEST(steps.size() == 1U);
 }
 
-// What a few bytes ask for is not all made, nor calculated, while a graph is built.
+// A few bytes may ask for much. Not all of it is made or computed while a graph is built.
 BOOST_AUTO_TEST_CASE(folding_has_bounds) {
   GraphMaker large;
   const Shape shape{1 << 21};
@@ -128,8 +128,8 @@ BOOST_AUTO_TEST_CASE(folding_has_bounds) {
   BOOST_TEST(count(slow.plan().describe(), "matmul") == 6);
 }
 
-// A filter that many read is there once more for each that has a factor of its own: 64 MiB and the
-// graph's own constants, here 1 MiB and some.
+// A filter with many readers is copied for each reader that has a factor of its own. The bound is
+// 64 MiB and the graph's own constants, here 1 MiB and some.
 BOOST_AUTO_TEST_CASE(scaling_filters_has_a_bound) {
   GraphMaker maker;
   const auto filter = maker.random({512, 512}), factor = maker.constant<float>({1}, {1.5F});
@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(swish_and_gelu_are_recognised) {
   BOOST_TEST(mentions(steps.back(), "gelu"));
 }
 
-// An activation whose parts are also wanted elsewhere keeps them.
+// An activation whose parts are also used elsewhere keeps them.
 BOOST_AUTO_TEST_CASE(shared_parts_stay) {
   GraphMaker maker;
   const Shape shape{4, 8};
@@ -298,7 +298,7 @@ BOOST_AUTO_TEST_CASE(attention_is_one_step) {
     if (!kernels::has_avx512()) continue;
     BOOST_TEST(steps.size() == 4U);
     BOOST_TEST(count(steps, "] attention float32") == 1);
-    // Whoever looks for one of the three finds it.
+    // A search for any of the three finds it.
     BOOST_TEST(count(steps, masked ? "[n14, n17, n18] attention" : "[n14, n16, n17] attention") ==
                1);
   }
@@ -339,7 +339,7 @@ BOOST_AUTO_TEST_CASE(parts_that_lie_together_are_views) {
   BOOST_TEST(count(steps, "slice") == 0);
 }
 
-// As masks have them: no attribute can hold them.
+// As in masks: no attribute can hold them.
 BOOST_AUTO_TEST_CASE(infinite_scalars_stay_operands) {
   const float infinity = std::numeric_limits<float>::infinity();
   GraphMaker maker;

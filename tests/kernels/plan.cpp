@@ -1,4 +1,4 @@
-// Plans: what runs, where results lie, and what execution must not do.
+// Plans: the steps that run, the places of results, and rules of execution.
 #include "kernels/cpu/cpu_backend.hpp"
 
 #include <malloc.h>
@@ -90,7 +90,8 @@ BOOST_AUTO_TEST_CASE(executing_allocates_nothing) {
     BOOST_TEST_MESSAGE("skipped: a sanitizer has operator new");
 }
 
-// What kernels have in their own form goes as they get it: no two of all weights at a time.
+// Weights that kernels keep in their own form are freed one by one: two copies of all never exist
+// at once.
 BOOST_AUTO_TEST_CASE(constants_go_one_by_one) {
   constexpr std::uint32_t count = 8, size = 1024;  // of 4 MiB each
   constexpr std::size_t bytes = std::size_t{size} * size * sizeof(float);

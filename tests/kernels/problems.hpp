@@ -1,4 +1,4 @@
-// Problems for kernels, random and by hand, and running them on any implementation.
+// Problems for kernels, random and by hand, and runs of them on any implementation.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ class ProblemMaker {
   ProblemMaker& then_with(ops::OpId op, Shape shape, bool constant = false);
   /// Numbers of the following inputs lie between these.
   ProblemMaker& range(float low, float high);
-  /// The following inputs have, here and there, what is unlike other numbers: NaN, infinities, -0,
-  /// subnormal numbers, the ends of an integer's range; and equal ones.
+  /// The following inputs have some special numbers: NaN, infinities, -0, subnormal numbers, the
+  /// ends of an integer's range; and equal ones.
   ProblemMaker& specials() {
     specials_ = true;
     return *this;
@@ -51,7 +51,7 @@ class ProblemMaker {
   bool specials_ = false;
 };
 
-/// What became of a problem.
+/// The results of a problem.
 struct Outcome {
   std::vector<Buffer> outputs;
   std::vector<Buffer> in_place;  ///< the first output again, for each input that it may overwrite
@@ -71,9 +71,9 @@ std::vector<kernels::Implementation> ways_of(ops::OpId op);
 /// The elements of a tensor's bytes as numbers.
 std::vector<double> numbers_of(const OperandDescriptor& descriptor, const Buffer& bytes);
 
-/// Checks every implementation of the problem's operator, in every layout that it takes of those
-/// that the planner might choose, against the reference, within the tolerances of the rows
-/// concerned. Returns how many combinations ran besides the reference.
+/// Compares every implementation of the problem's operator with the reference, within the
+/// tolerances of the rows concerned, in every layout that it takes among those that the planner
+/// might choose. Returns how many combinations ran besides the reference.
 int check_implementations(const ProblemMaker& maker, const std::string& what);
 
 }  // namespace polychron::tests

@@ -17,7 +17,7 @@ class Random {
     return std::uniform_int_distribution<std::uint32_t>(low, high)(generator_);
   }
   bool chance() { return pick(0, 1) == 1; }
-  /// A shape of so many dimensions, of which one may be long, and at most so many elements.
+  /// A shape of `low` to `high` dimensions with at most `most` elements. One dimension may be long.
   Shape shape(std::uint32_t low, std::uint32_t high, std::uint32_t most = 20000) {
     const std::uint32_t rank = pick(low, high);
     Shape shape;

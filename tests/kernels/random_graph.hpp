@@ -365,7 +365,7 @@ class RandomGraph {
         return add(builder_.cumulative_sum(
             x, axis, {.exclusive = below(2) == 0, .reversed = below(2) == 0, .label = {}}));
       case 1: {
-        // Of an input: what was computed has nearly equal numbers, which kernels order differently.
+        // Of an input: computed values have nearly equal numbers, which kernels order differently.
         const Operand& input = pool_[below(2)];
         const auto along = pick(input.shape().size());
         const Operand place =

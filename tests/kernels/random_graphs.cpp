@@ -1,5 +1,5 @@
 // Random graphs through the public interface: plans with passes, fusion, views and shared memory
-// against the same graphs on reference kernels, step by step. POLYCHRON_GRAPHS: how many, from
+// against the same graphs on reference kernels, step by step. POLYCHRON_GRAPHS: their number, from
 // POLYCHRON_SEED on.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -54,8 +54,8 @@ struct Engine {
   std::vector<std::string> plan;
 };
 
-/// What a sum in another order may make of rows that nearly cancel (1 graph in 150,000 was off by
-/// 2e-4); mistakes were off by 0.1 and more.
+/// The effect of another order of sums on rows that nearly cancel (1 graph in 150,000 was off by
+/// 2e-4). Mistakes were off by 0.1 and more.
 constexpr double tolerance = 1e-3;
 
 /// The largest difference, as a part of the largest value or of 1.

@@ -1,5 +1,5 @@
-// gru, gruCell, lstm and lstmCell: every implementation against the reference, over types, choices
-// and which operands are there or known.
+// gru, gruCell, lstm and lstmCell: every implementation against the reference, over types, choices,
+// and operands that are there or known.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
@@ -152,7 +152,7 @@ class Maker {
   DataType type_;
 };
 
-/// How often each implementation, by its place in the list, has run.
+/// The number of runs of each implementation, by its place in the list.
 using Runs = std::map<std::pair<std::string_view, std::size_t>, int>;
 
 void check_recurrent(const ProblemMaker& maker, double terms, Runs& runs) {

@@ -42,7 +42,7 @@ void each_row(const std::vector<float>& in, std::uint32_t to, InterpolationMode 
 
 BOOST_AUTO_TEST_SUITE(resampling)
 
-// Of two elements that are as near, the lower one: element `at` lies at (2 at + 1) in / (2 out).
+// The lower of two equally near elements: element `at` lies at (2 at + 1) in / (2 out).
 BOOST_AUTO_TEST_CASE(nearest_takes_the_lower_of_two) {
   for (std::uint32_t from = 1; from <= 24; ++from)
     for (std::uint32_t to = 1; to <= 40; ++to) {
@@ -106,7 +106,8 @@ struct Follower {
   Shape shape;
 };
 
-/// What may follow a convolution whose result is [1, 20, 7, 9], and reads it in its blocks.
+/// Operators that may follow a convolution whose result is [1, 20, 7, 9], and read it in its
+/// blocks.
 std::vector<Follower> followers() {
   std::vector<Follower> list;
   for (const auto mode : {InterpolationMode::nearest_neighbor, InterpolationMode::linear})

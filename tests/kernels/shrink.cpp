@@ -46,7 +46,7 @@ template <class V>
 void each_field(Attributes& attributes, V visit) {
   std::visit([&](auto& alternative) { ops::for_each_field(alternative, visit); }, attributes);
 }
-/// Likewise for each list of numbers: sizes, paddings, axes, ...
+/// The same for each list of numbers: sizes, paddings, axes, ...
 template <class V>
 void each_list(Attributes& attributes, V visit) {
   each_field(attributes, [&](std::string_view name, auto& field) {

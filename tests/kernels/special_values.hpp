@@ -1,4 +1,4 @@
-// The numbers that ordinary ones are not like.
+// The special numbers.
 #pragma once
 
 #include <limits>

@@ -1,5 +1,5 @@
-// Small random graphs around one call: what it is given comes out of other operators, and others
-// take what it makes, so that passes find something to fuse, fold, turn and share.
+// Small random graphs around one call: its operands come out of other operators, and others take
+// its results, so that passes find something to fuse, fold, turn and share.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace polychron::tests {
 
-/// Steps by their numbers; a step that a value's type or shape does not allow does nothing, so that
-/// a call can be shrunk within its surroundings.
+/// Steps by their numbers. A step does nothing if a value's type or shape does not allow it, so
+/// that a call can be shrunk within its surroundings.
 struct Surroundings {
   std::vector<std::vector<unsigned>> before;  ///< on each operand: they give back what they take
   std::vector<unsigned> after;                ///< on each result

@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(a_column_is_the_same_bits_in_any_panel) {
     }
 }
 
-// Of a long row each number is small beside the sum.
+// In a long row each number is small beside the sum.
 BOOST_AUTO_TEST_CASE(errors_do_not_grow_with_the_row) {
   if (!has_vectors()) return;
   for (const std::uint32_t rows : {4096U, 65536U, 1U << 20U}) {

@@ -1,4 +1,4 @@
-// Kernels in vectors of AVX-512: whether there are any here, and results to the last bit.
+// Kernels in vectors of AVX-512: the processor's support, and results to the last bit.
 #pragma once
 
 #include <span>
@@ -7,10 +7,10 @@
 
 namespace polychron::tests {
 
-/// Whether this processor has what they are compiled for; says so where it has not.
+/// True if this processor supports them; otherwise prints that it does not.
 bool has_wide_loops();
 
-/// Where numbers differ; zeros are alike, and so are NaN. All of them if there are not as many.
+/// The number of elements that differ. Zeros are alike, and so are NaN. All if the counts differ.
 std::size_t unlike(std::span<const float> a, std::span<const float> b);
 std::size_t unlike(const Buffer& a, const Buffer& b);
 

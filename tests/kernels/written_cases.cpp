@@ -1,5 +1,5 @@
-// Conformance cases that are written read back as the same: for each row, generated calls with
-// special numbers, through the public builder to the graph that a backend is given.
+// Written conformance cases read back as the same: for each row, generated calls with special
+// numbers, through the public builder to the graph that a backend gets.
 #include <boost/test/unit_test.hpp>
 
 #include "conformance/case_builder.hpp"

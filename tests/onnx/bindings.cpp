@@ -1,4 +1,4 @@
-// Free dimensions and how they are bound; names and types of inputs.
+// Free dimensions and their bindings; names and types of inputs.
 #include "tests/onnx/fixture.hpp"
 
 using namespace onnx_tests;

@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(a_branch_that_does_not_fit_needs_the_condition) {
 }
 
 BOOST_AUTO_TEST_CASE(what_a_condition_is_calculated_from_is_told) {
-  // As a speech detector's: its branches are for one rate each.
+  // As in a speech detector: its branches are for one rate each.
   Model model;
   model.node("Equal", {"rate", "high"}, {"c"}).initializer("high", longs({}, {16000}));
   model.node("If", {"c"}, {"y"});

@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(is_read_from_its_place) {
   const auto loaded = polychron::onnx::load(folder.root / "model/m.onnx");
   BOOST_TEST(loaded.summary().initializer_bytes == 16U);
   compare(build(loaded), {{"x", ramp({4})}}, expected, 0);
-  // From memory, with the folder told.
+  // From memory, with the folder given.
   const auto bytes = whole.bytes();
   const auto again = polychron::onnx::load(std::as_bytes(std::span(bytes)), folder.root / "model");
   compare(build(again), {{"x", ramp({4})}}, expected, 0);

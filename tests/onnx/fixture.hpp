@@ -150,7 +150,7 @@ class Model {
     for (const auto& [name, value] : attributes) set(*node.add_attribute(), name, value);
     return *this;
   }
-  /// Its last node gets `body`'s graph, whose inputs and outputs need no types.
+  /// Gives its last node `body`'s graph, whose inputs and outputs need no types.
   Model& with_body(const Model& body) {
     auto& node = *graph().mutable_node(graph().node_size() - 1);
     auto& attribute = *node.add_attribute();
@@ -317,8 +317,8 @@ inline void compare(const polychron::Graph& graph, const Values& inputs, const V
   }
 }
 
-/// The model on `inputs` gives `expected`, twice: with the values as inputs of the graph, and,
-/// which leads through the importer's own arithmetic, with the values as initializers.
+/// The model on `inputs` gives `expected`, twice: with the values as inputs of the graph, and with
+/// the values as initializers. The latter leads through the importer's own arithmetic.
 inline void check(const Model& model, const Values& inputs, const Values& expected,
                   double tolerance = 1e-5) {
   for (const bool known : {false, true}) {

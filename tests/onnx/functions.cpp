@@ -1,4 +1,4 @@
-// Functions that are said by formulas, against the C library's; and activations of their kind.
+// Functions that are written as formulas, against the C library's; and activations of their kind.
 #include <limits>
 
 #include "tests/onnx/fixture.hpp"

@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(the_sample_itself) {
 
 BOOST_AUTO_TEST_CASE(truncated_anywhere) {
   const auto whole = sample();
-  // What is left of the last fields is a model of its own only where whole fields are cut off.
+  // The rest after a cut is a model of its own only where whole fields are cut off.
   std::size_t taken = 0;
   for (std::size_t size = 0; size < whole.size(); ++size) taken += survives(whole.substr(0, size));
   BOOST_TEST_MESSAGE(whole.size() << " truncations, " << taken << " of them models");

@@ -17,7 +17,7 @@ Model slice(const Ints& starts, const Ints& ends, const Ints& axes, const Ints& 
       .initializer("steps", list(steps));
 }
 
-// As far as a double tells exactly, which the fixture holds numbers in.
+// Within the integers that a double holds exactly, since the fixture keeps numbers in doubles.
 constexpr auto far = std::int64_t{1} << 60;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What is checked when a model is loaded, and what its summary tells.
+// The checks when a model is loaded, and its summary.
 #include "tests/onnx/fixture.hpp"
 #include "tests/paths.hpp"
 

@@ -1,5 +1,5 @@
-// ONNX Runtime's own operators, of the domain com.microsoft: calls with the results that it gives
-// (version 1.30), which cases/make_cases.py wrote down; and what cannot be said.
+// ONNX Runtime's own operators, of the domain com.microsoft: calls with its results (version 1.30),
+// which cases/make_cases.py wrote down; and calls that cannot be expressed.
 #include <fstream>
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,5 @@
 // A model's bytes, which protobuf may write in several ways, and its weights, which are read apart
-// from it: what protobuf takes is taken, and means the same.
+// from it. Models that protobuf takes are taken, and mean the same.
 #include <google/protobuf/stubs/logging.h>
 
 #include <cstdlib>
@@ -38,7 +38,7 @@ std::string tensor_of(const std::string& data) {
   return field(initializer_tag, head() + field(data_tag, data));
 }
 
-/// y = x + w, but for w.
+/// y = x + w, without w.
 Model sum() {
   Model model;
   model.node("Add", {"x", "w"}, {"y"}).input("x", floats({2}, {0, 0})).output("y");
@@ -115,8 +115,7 @@ BOOST_AUTO_TEST_CASE(lengths_that_lie) {
   };
   for (const auto more : {std::size_t{1}, std::size_t{1} << 20U, (std::size_t{1} << 31U) - 1,
                           std::size_t{1} << 31U, (std::size_t{1} << 32U) + 1}) {
-    // Of the data, beyond its tensor, of the tensor, beyond the graph, and of that, beyond the
-    // file.
+    // Data that reach beyond their tensor, a tensor beyond the graph, and a graph beyond the file.
     damaged(sum_with(
         field(initializer_tag, head() + with_length(data_tag, 8 + more, numbers(2, 3))) + whole));
     damaged(sum_with(with_length(initializer_tag, tensor.size() + more, tensor)));

@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(where_the_largest_are_in_the_whole_tensor) {
   check(places({{"kernel_shape", Ints{1, 2}}, {"dilations", Ints{1, 3}}}),
         {{"x", floats({1, 1, 1, 5}, {9, 1, 2, 8, 3})}},
         {{"y", floats({1, 1, 1, 2}, {9, 3})}, {"at", longs({1, 1, 1, 2}, {0, 4})}});
-  // Of equal ones the first.
+  // The first of equal ones.
   check(places({{"kernel_shape", Ints{2, 2}}}), {{"x", floats({1, 1, 2, 2}, {1, 2, 2, 2})}},
         {{"y", floats({1, 1, 1, 1}, {2})}, {"at", longs({1, 1, 1, 1}, {1})}});
   // Down the columns: place 5 is the second row's third.

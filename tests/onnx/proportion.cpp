@@ -1,5 +1,5 @@
-// Files of some hundred bytes that asked for any time or memory: they are refused, or built as fast
-// as others. A case that fails takes minutes or gigabytes, or does not end.
+// Files of some hundred bytes that asked for unlimited time or memory. They are refused, or built
+// as fast as others. A case that fails takes minutes or gigabytes, or does not end.
 #include "tests/onnx/fixture.hpp"
 
 using namespace onnx_tests;
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t huge = 4294967295;
 
-/// Whether the graph was built; any Error but one about the model fails.
+/// True if the graph was built. Any Error except one about the model fails.
 bool is_built(const Model& model) {
   try {
     build(load(model.bytes()));
@@ -41,7 +41,7 @@ Model body(const std::vector<std::string>& inputs) {
   return model;
 }
 
-/// "y" is what becomes of "x" in a loop of so many turns, whose body takes "i", "c" and "v".
+/// "y" is the result of "x" after a loop of `turns` turns, whose body takes "i", "c" and "v".
 Model looped(std::int64_t turns, Model inside, const std::vector<std::string>& results,
              std::int64_t opset = 13) {
   inside.output("c");
@@ -234,8 +234,8 @@ BOOST_AUTO_TEST_CASE(bodies_that_add_to_the_graph) {
   BOOST_TEST(costs(60'000, wide, ramp({1}), {"q"}));
 }
 
-// As large as an importer lets a graph be: passes look at each of its operators, not at all of them
-// for each.
+// As large as an importer lets a graph be: passes look at each of its operators once, not at all of
+// them for each.
 BOOST_AUTO_TEST_CASE(graphs_of_many_operators) {
   const auto long_one = [](Model inside) {
     return is_built(looped(60'000, std::move(inside), {"q"}).input("x", ramp({1})));
@@ -249,7 +249,7 @@ BOOST_AUTO_TEST_CASE(graphs_of_many_operators) {
                           .node("Exp", {"m"}, {"q"})));
 }
 
-// What bodies look up, and what stands beside it, is not calculated with.
+// Tables that bodies look up, and values beside them, are no arithmetic at import.
 BOOST_AUTO_TEST_CASE(bodies_that_look_up) {
   auto inside = body({"i", "c", "v"});
   inside.initializer("table", ramp({4096, 16}))

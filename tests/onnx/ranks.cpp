@@ -1,5 +1,6 @@
-// Inputs of ranks that an operator does not expect, inputs left out, and numbers at the edges: the
-// model is malformed, and is told so. `fuzz_sweep` tries such things on all node tests of ONNX.
+// Inputs of ranks that an operator does not expect, omitted inputs, and numbers at the edges: the
+// error says that the model is malformed. `fuzz_sweep` tries such changes on all node tests of
+// ONNX.
 #include <limits>
 
 #include "tests/onnx/fixture.hpp"

@@ -1,4 +1,4 @@
-// What opsets 22 to 25 brought: types where there were operators, a few new operators, attributes.
+// News of opsets 22 to 25: more types for old operators, a few new operators, attributes.
 #include "tests/onnx/fixture.hpp"
 
 using namespace onnx_tests;

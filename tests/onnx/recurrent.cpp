@@ -88,8 +88,8 @@ BOOST_AUTO_TEST_CASE(with_a_memory) {
          {"cell", floats({1, 1, 1}, {c})}});
 }
 
-// What WebNN's networks cannot say, such as a clip, is unrolled: with one that clips nothing both
-// ways must agree.
+// A network that WebNN's operators cannot express, such as one with a clip, is unrolled. With a
+// clip that clips nothing both ways must agree.
 BOOST_AUTO_TEST_CASE(at_once_and_step_by_step) {
   constexpr std::uint32_t steps = 5, batch = 2, width = 3, hidden = 4;
   for (const std::string op : {"GRU", "LSTM"})

@@ -1,4 +1,4 @@
-// Reductions, in the forms that the opsets gave them.
+// Reductions, in the forms of the different opsets.
 #include "tests/onnx/fixture.hpp"
 
 using namespace onnx_tests;

@@ -13,7 +13,7 @@ struct Mode {
   bool linear = false;
 };
 
-/// Where output coordinate i of `out` lies on an axis of `in`, as ONNX's documentation has it.
+/// The position of output coordinate i of `out` on an axis of `in`, by ONNX's documentation.
 double position(const Mode& mode, double i, double in, double out, double scale) {
   if (mode.coordinates == "asymmetric") return i / scale;
   if (mode.coordinates == "align_corners") return out == 1 ? 0 : i * (in - 1) / (out - 1);
@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_resized) {
   cannot(sized({}, {1, 1, 0, 4}), x, ErrorKind::not_supported, "a size of 0");
   cannot(sized({}, {1, 4}), x, ErrorKind::bad_data, "one size for each axis");
   cannot(sized({"half_pixel", "up"}, {1, 1, 4, 4}), x, ErrorKind::bad_data, "'up'");
-  // A few bytes of a file ask for more positions than anybody waits for, or there is memory for.
+  // A few bytes of a file ask for more positions than there is time or memory for.
   for (const std::int64_t far : {std::int64_t{1} << 25, std::int64_t{1} << 31, INT64_C(0x23000008)})
     for (const bool linear : {false, true})
       cannot(sized({"align_corners", "floor", linear}, {1, 1, 4, far - 1}), x,

@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(the_best_of_long_rows) {
     return Model(11).node("TopK", {"x", "k"}, {"y", "at"}).initializer("k", longs({1}, {k}));
   };
   check(model(2), {{"x", x}}, {{"y", floats({1, 2}, {7, 6})}, {"at", longs({1, 2}, {4321, 17})}});
-  // As YOLOv10 and RT-DETR have it. Fewer than k are above -infinity: each place comes once.
+  // As in YOLOv10 and RT-DETR. Fewer than k are above -infinity: each place comes once.
   constexpr double infinity = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < x.data.size(); ++i)
     if (i != 17 && i != 4321) x.data[i] = -infinity;

@@ -1,4 +1,4 @@
-// Sessions of small models, as an embedder has them.
+// Sessions of small models, as an embedder makes them.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a session refuses before anything is sent, and how the errors name it.
+// The refusals of a session before anything is sent, and the names in its errors.
 #include "tests/onnx/session_fixture.hpp"
 
 using namespace onnx_tests;

@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(the_one_that_was_asked_for_longest_ago_goes) {
   BOOST_TEST(builds() == before);
   all.at({{"n", {2}}});
   BOOST_TEST(builds() - before == 1U);
-  // One that went serves those who have it.
+  // A removed one still serves its holders.
   all.at({{"n", {5}}});
   BOOST_TEST(one.run({{"a", Floats{1, 2}}, {"b", Floats{3, 4}}}).get().size() == 3U);
 }

@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(one_value_under_two_names) {
         {{"y", floats({2}, {0, 0})}, {"z", floats({2}, {0, 0})}});
 }
 
-// How PyTorch writes the heads of an attention: the batch and the length are taken from the input.
+// PyTorch's form of the heads of an attention: batch and length are taken from the input.
 BOOST_AUTO_TEST_CASE(shape_arithmetic_leaves_no_trace) {
   Model model;
   model.node("Shape", {"x"}, {"s"})
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(shape_arithmetic_leaves_no_trace) {
   BOOST_TEST(graph.plan().size() <= 2U);  // the reshape may be free, the transposition may not
 }
 
-// How Paddle writes it, at opset 9: through int32 and slices.
+// Paddle's form, at opset 9: through int32 and slices.
 BOOST_AUTO_TEST_CASE(shape_arithmetic_of_opset_9) {
   Model model(9);
   model.node("Shape", {"x"}, {"s"})

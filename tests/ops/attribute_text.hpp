@@ -1,4 +1,4 @@
-// Attributes of the operator table's rows as text: what tests compare with the specification's.
+// Attributes of the operator table's rows as text, which tests compare with the specification's.
 #pragma once
 
 #include <map>

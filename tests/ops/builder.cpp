@@ -1,4 +1,4 @@
-// GraphBuilder but for its operators: inputs, constants, states, what build() accepts.
+// GraphBuilder without its operators: inputs, constants, states, and the rules of build().
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <string>

@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(f_operands_are_the_builders_own) {
   }
 }
 
-// Where the methods put their operands.
+// The methods keep the order of their operands.
 BOOST_AUTO_TEST_CASE(f_methods_keep_the_order_of_their_operands) {
   GraphBuilder builder(context);
   GraphBuilder stranger(context);

@@ -1,4 +1,4 @@
-// Options as a caller writes them: by name, each of them, and what is not named is the default of
+// Options as a caller writes them: each by its name. An option that is not named has the default of
 // the operator's attributes.
 #include <boost/test/unit_test.hpp>
 #include <tuple>
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(each_by_its_name) {
   same(TriangularOptions{.upper = false, .diagonal = -2, .label = "l"}.attributes(), {false, -2});
 }
 
-// Where the call expects them, with operands among them.
+// In the call's place for them, with operands among them.
 BOOST_AUTO_TEST_CASE(in_the_calls_braces) {
   Runtime runtime;
   auto context = runtime.create_context({.label = "here"}).get();

@@ -1,5 +1,5 @@
-// What the tests of operator rules say: this call is accepted with that result, that one is
-// refused.
+// The statements of the tests of operator rules: this call is accepted with that result, that one
+// is refused.
 #pragma once
 
 #include <boost/test/unit_test.hpp>
@@ -54,7 +54,7 @@ inline std::string show(const Descriptors& operands) {
   return text;
 }
 
-/// How messages begin to name an operand.
+/// The beginning of messages that name an operand.
 inline std::string operand_text(const ops::OperandRule& rule) {
   std::string text = "operand '";
   text += rule.name;

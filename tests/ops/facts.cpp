@@ -1,6 +1,6 @@
-// The operator table against facts.txt, which was written down from the specification apart from
-// it: each operator's operands with their data types and ranks, its attributes and their defaults.
-// The suites table and idl compare with the specification's own files, where they are.
+// The operator table against facts.txt, which was written from the specification apart from it.
+// Compares each operator's operands with their data types and ranks, its attributes and their
+// defaults. The suites table and idl compare with the specification's own files, where they are.
 #include <boost/test/unit_test.hpp>
 #include <fstream>
 #include <map>

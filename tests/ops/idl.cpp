@@ -1,4 +1,4 @@
-// The rows' attributes against the specification's IDL: names, which are required, and defaults.
+// The rows' attributes against the specification's IDL: names, required ones, and defaults.
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <fstream>
@@ -49,7 +49,7 @@ bool is_operand(const std::string& declaration) {
 
 std::string last_word(const std::string& text) { return text.substr(text.find_last_of(" \n") + 1); }
 
-/// The members of dictionary `name`, but for operands.
+/// The members of dictionary `name`, without operands.
 Defaults members(const std::string& idl, const std::string& name) {
   Defaults members;
   const auto start = idl.find("dictionary " + name + " ");
@@ -65,7 +65,7 @@ Defaults members(const std::string& idl, const std::string& name) {
   return members;
 }
 
-/// What the method of that name takes besides operands.
+/// The arguments of that method, without operands.
 Defaults arguments(const std::string& idl, const std::string& name) {
   std::smatch method;
   BOOST_REQUIRE_MESSAGE(

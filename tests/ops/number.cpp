@@ -24,7 +24,7 @@ double as_float(const Number& value, DataType type) {
   return std::get<double>(ops::cast(value, type));
 }
 float16 half(std::uint32_t bits) { return float16::from_bits(static_cast<std::uint16_t>(bits)); }
-/// What the bits of a half of finite size mean (IEEE 754, 3.4), written down once more.
+/// The value of a finite half's bits (IEEE 754, 3.4), written again independently.
 double meaning(std::uint32_t bits) {
   const int exponent = static_cast<int>(bits >> 10 & 31),
             significand = static_cast<int>(bits & 1023);

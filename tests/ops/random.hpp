@@ -1,4 +1,4 @@
-// Random calls for tests of operators, and the arithmetic that their expected shapes come from.
+// Random calls for tests of operators, and the arithmetic of their expected shapes.
 #pragma once
 
 #include <algorithm>
@@ -91,7 +91,7 @@ inline Shape largest(const std::vector<Shape>& shapes) {
   return result;
 }
 
-/// `shape`, whose dimensions are in the order of the letters of `from`, in that of `to`.
+/// `shape` with its dimensions reordered: from the order of the letters of `from` to that of `to`.
 inline Shape ordered(const Shape& shape, std::string_view from, std::string_view to) {
   Shape result;
   for (const char letter : to) result.push_back(shape[from.find(letter)]);
@@ -102,7 +102,7 @@ inline std::string_view text(InputOperandLayout layout) {
   return layout == InputOperandLayout::nchw ? "nchw" : "nhwc";
 }
 
-/// How often a window that reaches over `reach` fits, moved along by `stride`.
+/// The number of positions of a window that reaches over `reach`, moved along by `stride`.
 inline Size windows(Size size, Size padding, Size reach, Size stride) {
   Size count = 0;
   for (Size start = 0; start + reach <= size + padding; start += stride) ++count;

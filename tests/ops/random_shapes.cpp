@@ -1,5 +1,5 @@
-// For every row: random calls that the specification allows are accepted, and their results have
-// the shapes that simple, separate reasoning gives (counting windows one by one, and the like).
+// For every row: random calls that the specification allows are accepted. Their results have the
+// shapes that simple, separate arithmetic gives, such as counting windows one by one.
 #include <cstdlib>
 #include <random>
 

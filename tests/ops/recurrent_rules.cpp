@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(sizes_that_overflow) {
   lstm_cell.refuses(lstm_attributes, "hiddenSize");
   lstm_attributes.hidden_size = most_lstm;
   lstm_cell.refuses(lstm_attributes, "operand 'weight'");
-  // 8 units of float32 a step: so many steps take 2^31 bytes, one less fits.
+  // 8 units of float32 a step: this many steps take 2^31 bytes, one less fits.
   constexpr std::uint32_t many = 0x2000'0000 / 8;
   for (const bool whole : {false, true})
     for (const std::uint32_t count : {many - 1, many}) {

@@ -1,4 +1,4 @@
-// The signature parser: what rows are written in.
+// The signature parser, which reads the rows.
 #include <boost/test/unit_test.hpp>
 
 #include "ops/row.hpp"
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(says_what_it_expected) {
                          "-> a") == "fewer operands");
 }
 
-// What could be read, but says nothing that could be inferred from.
+// Signatures that could be parsed, but from which nothing could be inferred.
 BOOST_AUTO_TEST_CASE(refuses_what_cannot_be_inferred) {
   BOOST_TEST(expected_by("a...: any, b: a -> a") == "a variadic operand alone");
   BOOST_TEST(expected_by("a: any, b...: a -> a") == "a variadic operand alone");

@@ -9,7 +9,7 @@ function(run_step name)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
-# compile PROGRAM SOURCE PACKAGE: as a makefile would, with what pkg-config says.
+# compile PROGRAM SOURCE PACKAGE: as a makefile would, with the flags of pkg-config.
 function(compile program source package)
   run_step("pkg-config ${package}" ${CMAKE_COMMAND} -E env
     PKG_CONFIG_PATH=${WORK}/prefix/${LIBDIR}/pkgconfig pkg-config --cflags --libs ${package})
@@ -48,7 +48,7 @@ compile(plain_consumer ${CMAKE_CURRENT_LIST_DIR}/main.cpp polychron-onnx)
 run_step(plain_consumer ${WORK}/plain_consumer)
 compile(plain_stress ${SOURCE}/examples/stress/early_announcement.cpp polychron-stress)
 
-# Programs that another compiler has made: the libraries are g++'s.
+# Programs by another compiler, with the libraries by g++.
 find_program(CLANG NAMES clang++-14 clang++)
 if(CLANG AND NOT FLAGS)
   run_step("configure for Clang" ${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${WORK}/clang -G Ninja
@@ -65,7 +65,7 @@ elseif(NOT FLAGS)
   message("There is no Clang: its programs were not tried")
 endif()
 
-# As Debian packages: what they depend on, and that programs find in them what they need.
+# As Debian packages: their dependencies, and programs that find their needs in them.
 if(NOT FLAGS)
   run_step(packages ${CPACK} --config ${BUILD}/CPackConfig.cmake -B ${WORK}/packages)
   file(GLOB packages ${WORK}/packages/*.deb)

@@ -1,4 +1,4 @@
-// Polychron in an actor system that the program owns already.
+// Polychron in an actor system that the program already owns.
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
 #include <cstdio>

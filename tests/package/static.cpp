@@ -1,4 +1,4 @@
-// A runtime and what it made as static variables: they go after main, in whatever order.
+// A runtime and its objects as static variables: they go after main, in any order.
 #include <iostream>
 #include <vector>
 

@@ -77,7 +77,7 @@ plant("what arrives at a lane is carried out after the end" actors/device.cpp
   [[  if (!BUG && finds_lost()) return;
   const auto turn = m.stamp]])
 
-# -- what the operations do
+# -- operations
 plant("the tag of a written tensor stays" actors/device_operations.cpp
   [[    clear_tag(slot, ticket);
     completed();]]
@@ -129,7 +129,7 @@ plant("an idle lane wakes nobody" actors/device.cpp
   [[if (!BUG && environment().admission->anybody_waits() && !has_mail())
     environment().admission->settle();]])
 
-# -- what callers are told, and get back
+# -- answers to callers, and returned memory
 plant("the callback of a revoked lease does not run" messages/shared/lease.cpp
   [[if (callback) origin_->post(std::move(callback));]]
   [[if (callback && !BUG) origin_->post(std::move(callback));]])
@@ -165,7 +165,7 @@ plant("half of a tensor's bytes are counted" actors/device_operations.cpp
   [[msg::reserve(environment().budget, bytes);]]
   [[msg::reserve(environment().budget, BUG ? bytes / 2 : bytes);]])
 
-# -- what must fall back to zero, and what is told once
+# -- counts that must fall back to zero, and news that come once
 plant("a tensor keeps the leases that came back" actors/tensor.cpp
   [[{ std::erase(out_, m.lease); }]]
   [[{ if (!BUG) std::erase(out_, m.lease); }]])

@@ -1,7 +1,7 @@
 // The proof that the stress tool finds defects: each of those in defects.cmake, by every strategy,
 // in how many schedules. POLYCHRON_SEED: the first seed. POLYCHRON_DEFECT: only that one, by
 // number. POLYCHRON_NIGHTLY: also by the other strategies and by small programs, for the table of
-// docs/stress.md; nothing is asserted of these.
+// docs/stress.md. The test requires nothing of these.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,8 +53,8 @@ std::uint64_t search_small_programs(std::uint64_t most) {
   return 0;
 }
 
-/// What `search()` gives: after how many schedules the defect that is switched on is found; 0 if it
-/// is not. In a process of its own, because some defects end theirs.
+/// The result of `search()`: the number of schedules after which it finds the defect that is
+/// switched on; 0 if it does not. In a process of its own, because some defects end theirs.
 template <class F>
 std::uint64_t schedules_until_found(F search) {
   std::array<int, 2> ends{};

@@ -1,4 +1,4 @@
-// Which of the planted defects is switched on. See defects.cmake.
+// Tells which of the planted defects is switched on. See defects.cmake.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@ namespace polychron::planted {
 
 /// 0: none. Read by the actors, set by the test between its runs.
 inline std::size_t defect = 0;
-/// What the defects are called, from 1 on, and nullptr after the last.
+/// The names of the defects, from 1 on, and nullptr after the last.
 extern const char* const names[];
 
 }  // namespace polychron::planted

@@ -1,5 +1,5 @@
-// Admission by itself: what becomes of a place when something ends at the wrong moment, and that
-// whoever waits is woken.
+// Admission by itself: a permit when something ends at the wrong moment, and the waking of every
+// waiting caller.
 #include "messages/shared/admission.hpp"
 
 #include <atomic>
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(a_place_that_goes_back_and_forth_is_always_found) {
           if (turn % 2 != 0) admission->settle();
         }
         ++done;
-      } catch (const Error&) {  // closed: somebody was not woken
+      } catch (const Error&) {  // closed: a waiting caller was not woken
       }
     });
   const bool all = testing::comes([&] { return done == threads; });

@@ -1,6 +1,6 @@
-// Bounded for real: every call that sends something takes a place, and what has no place has a
-// bound of its own: clauses "load" of docs/contract.md. Nothing is let run between the calls, so
-// that all of them are under way at once.
+// Bounds: every call that sends something takes a permit, and a call without a permit has a bound
+// of its own. Clauses "load" of docs/contract.md. No actor runs between the calls, so that all of
+// them are in flight at once.
 #include "runtime/handles.hpp"
 #include "runtime/local_port.hpp"
 #include "tests/protocol/fixture.hpp"
@@ -235,8 +235,8 @@ BOOST_AUTO_TEST_CASE(reports_of_mistakes_are_bounded) {
   BOOST_TEST(told <= control_calls);
 }
 
-// The embedder's executor takes callbacks and runs none: errors for the handler wait there, so many
-// and no more.
+// The embedder's executor takes callbacks and runs none. Errors for the handler wait there, up to
+// the bound.
 BOOST_AUTO_TEST_CASE(errors_on_their_way_to_the_handler_are_bounded) {
   Server s;
   std::uint64_t heard = 0;

@@ -1,4 +1,4 @@
-// The thread that runs callbacks: who waits for it, and what it holds meanwhile.
+// The thread that runs callbacks: its waiters, and the objects that it holds meanwhile.
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <memory>
@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(what_was_posted_runs_before_the_end) {
   BOOST_TEST(runs == 101);
 }
 
-// What a callback captured is the user's: its destructor may wait for a thread that posts.
+// A callback's captures are the user's: their destructor may wait for a thread that posts.
 BOOST_AUTO_TEST_CASE(captures_go_while_others_may_post) {
   struct Capture {
     Capture(std::atomic<bool>& goes, std::atomic<bool>& is_posted, bool& is_found)

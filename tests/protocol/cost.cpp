@@ -1,6 +1,6 @@
-// What waits costs what does not wait nothing: operations behind a lease are found by what they
-// wait for. Measured as time of this thread's, in which the whole world runs; what is compared
-// differs by a hundred times and more if all that waits is looked at.
+// Waiting operations do not slow others down: operations behind a lease are indexed by what they
+// wait for. Measures the time of this thread, in which the whole world runs. If all waiting
+// operations were looked at, the compared times would differ by a hundred times and more.
 #include <ctime>
 
 #include "tests/protocol/fixture.hpp"
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(dispatches_behind_a_lease_do_not_either) {
   }
 }
 
-// What a lease has held up once must leave nothing behind that later operations look at.
+// After a lease, no later operation may have to look at what it held up.
 BOOST_AUTO_TEST_CASE(dispatches_do_not_become_dearer_with_time) {
   Server s(roomy(2));
   const auto g = s.graph("g");

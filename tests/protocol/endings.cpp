@@ -1,6 +1,6 @@
-// The end is the end, and control messages do not stand behind bulk: clauses "lifetimes" and "load"
-// of docs/contract.md. In the driven world nothing runs between the steps: what has not been
-// carried out when the context goes, never is.
+// The end, and control messages, do not queue behind bulk work: clauses "lifetimes" and "load" of
+// docs/contract.md. In the driven world nothing runs between the steps. An operation that has not
+// been carried out when the context goes never is.
 #include "tests/protocol/fixture.hpp"
 
 using namespace polychron;
@@ -23,7 +23,7 @@ struct Busy : Server {
     options.lanes = lanes;
     return options;
   }
-  /// What the backend was asked to do, in all.
+  /// The number of requests to the backend.
   std::uint64_t work() const {
     std::uint64_t calls = 0;
     for (const auto point : {FaultPoint::allocate, FaultPoint::adopt, FaultPoint::read,
@@ -47,7 +47,7 @@ void on_all_schedules(const std::function<void(Busy&, std::uint64_t seed)>& test
 
 namespace {
 
-/// The context's actor has sent all calls on before anybody else moves.
+/// The context's actor sends all calls on before any other actor moves.
 class ContextFirst : public stress::Strategy {
  public:
   std::size_t pick(std::span<const stress::Runnable> runnables) override {
@@ -57,7 +57,7 @@ class ContextFirst : public stress::Strategy {
   }
 };
 
-/// At random; once asked, no lane moves as long as anybody else can, and `stalled` is called when
+/// Picks at random. Once asked, no lane moves while another actor can, and `stalled` is called when
 /// only lanes are left.
 class LanesStall : public stress::RandomStrategy {
  public:

@@ -1,4 +1,4 @@
-// A small server's worth of objects on a driven world, with faults to order.
+// A small server's objects on a driven world, with planned faults.
 #pragma once
 
 #include <boost/test/unit_test.hpp>
@@ -52,7 +52,7 @@ struct Server {
                 const DispatchOptions& options = {}) {
     context.dispatch(graph, {{"in0", in}}, {{"out", out}}, options);
   }
-  /// What `graph` makes of `value`.
+  /// The result of `graph` for `value`.
   static std::uint64_t result(const std::string& graph, std::uint64_t value) {
     return stress::symbolic_result(graph, 0, std::vector{value});
   }

@@ -1,5 +1,4 @@
-// Where jobs wait for a thread: those that were pushed quietly, and those that are left to whoever
-// looks.
+// Jobs that wait for a thread: deferred ones, and jobs left to threads that look for work.
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <caf/all.hpp>
@@ -32,7 +31,7 @@ struct Job final : caf::resumable {
   void intrusive_ptr_release_impl() override { ++released; }
 };
 
-/// A system of CAF's own, whose workers these are not.
+/// A CAF system whose workers are not the tested ones.
 struct Jobs {
   caf::actor_system_config config;
   caf::actor_system system{config};
@@ -71,7 +70,7 @@ BOOST_AUTO_TEST_CASE(it_runs_beside_others_that_never_end) {
   BOOST_TEST(comes([&] { return other.released == 1; }));
 }
 
-// Whoever takes it has it alone. Others, of which there are more than have a place, run.
+// The thread that takes the job has it alone. More others run than there are places.
 BOOST_AUTO_TEST_CASE(what_is_taken_does_not_run) {
   Working working;
   int taken = 0;
@@ -173,8 +172,8 @@ BOOST_AUTO_TEST_CASE(what_nobody_takes_runs_though_all_before_were_taken) {
   }
 }
 
-// Nobody knows how soon a thread would wake: but that the job is still there when another thread
-// has been woken a hundred times since says that this one was not. It may have been awake, though.
+// No one knows how soon a thread would wake. But if the job is still there after another thread has
+// been woken a hundred times, then this thread was not woken. It may have been awake, though.
 BOOST_AUTO_TEST_CASE(a_post_that_is_looked_into_wakes_nobody) {
   Jobs in;
   const auto lookers = std::make_shared<std::atomic<int>>(0);
@@ -195,7 +194,7 @@ BOOST_AUTO_TEST_CASE(a_post_that_is_looked_into_wakes_nobody) {
     thread.post()->put(&left);
     others_run();
     stayed = thread.post()->try_take() == &left;
-    // What was not taken is seen to.
+    // A job that was not taken is run.
     Job last;
     if (stayed) thread.post()->put(&last);
     lookers->store(0);
@@ -205,7 +204,7 @@ BOOST_AUTO_TEST_CASE(a_post_that_is_looked_into_wakes_nobody) {
   BOOST_TEST(stayed);
 }
 
-// Who waits for what a thread does carries on itself, if that is little.
+// A thread that waits for another's job carries it out itself, if it is short.
 BOOST_AUTO_TEST_CASE(a_thread_gives_way_to_who_looks) {
   Jobs in;
   const auto lookers = std::make_shared<std::atomic<int>>(0);
@@ -237,7 +236,7 @@ BOOST_AUTO_TEST_CASE(a_thread_gives_way_to_who_looks) {
     caf::resumable* found = nullptr;
     BOOST_TEST_REQUIRE(comes([&] { return (found = post->try_take()) != nullptr; }));
     BOOST_TEST((found == &job));
-    // What it gets back it leaves again, and has it when nobody looks any more.
+    // The thread leaves the job that came back, and takes it when no other thread looks any more.
     post->put(&job);
     lookers->store(0);
     post->see_to_rest();
@@ -247,7 +246,8 @@ BOOST_AUTO_TEST_CASE(a_thread_gives_way_to_who_looks) {
   }
 }
 
-// A looker who leaves, while another puts: one of them wakes the thread, or the job is taken.
+// One thread stops looking while another puts a job. Either the job wakes the thread, or it is
+// taken.
 BOOST_AUTO_TEST_CASE(nothing_is_forgotten_as_a_looker_leaves) {
   Jobs in;
   const auto lookers = std::make_shared<std::atomic<int>>(0);

@@ -1,4 +1,4 @@
-// Which lane an operation is for: no actor runs here, a test says what lanes have done.
+// The choice of the lane for an operation. No actor runs here: a test says what lanes have done.
 #include "actors/lane_order.hpp"
 
 #include <boost/test/unit_test.hpp>
@@ -59,7 +59,7 @@ class Lanes {
   bool waits_ = false;
 };
 
-/// What one client has, and a call with all of it.
+/// A client's objects, and a call with all of them.
 struct Client {
   Uses a, b, sum;
   /// The lane, if it was one for all of it; and nothing waited for another.

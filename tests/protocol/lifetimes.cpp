@@ -5,8 +5,8 @@ using namespace polychron;
 using namespace polychron::testing;
 
 namespace {
-/// A reply that a destruction races with: a value, if the schedule let it come first, or
-/// invalid_state; but there must be one.
+/// A reply that races with a destruction. It must come: a value, if the schedule let it come first,
+/// or invalid_state.
 template <class T>
 void settled(Future<T>& future) {
   BOOST_REQUIRE(future.ready());

@@ -1,4 +1,4 @@
-// The mailbox of an actor: order, who must wake its reader, and what goes when it closes.
+// The mailbox of an actor: its order, the waking of its reader, and its contents when it closes.
 #include "messages/shared/mailbox.hpp"
 
 #include <atomic>

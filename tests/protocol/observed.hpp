@@ -1,4 +1,4 @@
-// Work of many kinds on a runtime in a driven world, for those who listen to it.
+// Work of many kinds on a runtime in a driven world, for observers.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace polychron::testing {
 
-/// A runtime in a world's system, beside the world's own: one whose state a test can reach.
+/// A runtime in a world's system, beside the world's own. A test can reach its state.
 struct Observed {
   Observed(stress::World& of, const std::shared_ptr<msg::Observer>& observer)
       : world(of),

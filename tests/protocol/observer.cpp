@@ -95,7 +95,7 @@ BOOST_AUTO_TEST_CASE(what_is_sent_is_received_and_finished_once) {
     {
       Observed observed(world, counter);
       work(observed, lanes);
-      // Handles are gone, the context's among them: what was on its way to who ended is dropped.
+      // All handles are gone, the context's too. Messages to actors that ended are dropped.
       world.run();
     }
     world.run();

@@ -1,5 +1,5 @@
-// Leases and constants have one owner: what is returned is the tensor's only memory, what is
-// refused leaves the tensor alone, and constant tensors are tensors: clauses "renting" of
+// Leases and constants have one owner. Returned memory is the tensor's only memory, a refused
+// return leaves the tensor alone, and constant tensors are tensors: clauses "renting" of
 // docs/contract.md.
 #include <cstring>
 
@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(a_returned_lease_leaves_one_tensors_bytes) {
 }
 
 BOOST_AUTO_TEST_CASE(under_a_limit_writes_go_on_after_a_lease) {
-  Server s(limited(20));  // a tensor and a write on its way, and a bit
+  Server s(limited(20));  // a tensor and a write in flight, and a little more
   const auto t = s.tensor();
   rent(s, t).return_now();
   for (std::uint64_t i = 1; i <= 5; ++i) {

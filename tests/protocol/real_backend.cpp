@@ -12,7 +12,7 @@ using namespace polychron::testing;
 
 namespace {
 
-/// What the processor makes of a graph of `inputs.size()` inputs.
+/// The processor's result of a graph of `inputs.size()` inputs.
 std::uint64_t computed(const std::string& label, const std::vector<std::uint64_t>& inputs) {
   const auto backend = kernels::make_cpu_backend();
   const auto storage = [&](std::uint64_t value) {

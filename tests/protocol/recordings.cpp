@@ -1,4 +1,4 @@
-// A recording of a driven world tells what happened there, whatever the schedule was.
+// A recording of a driven world tells what happened there, under every schedule.
 #include <algorithm>
 
 #include "tests/protocol/observed.hpp"

@@ -1,4 +1,4 @@
-// Renting a tensor's memory out in the driven world, and what is in it.
+// Leases in the driven world, and the values in them.
 #pragma once
 
 #include <cstring>

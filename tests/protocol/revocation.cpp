@@ -1,5 +1,5 @@
-// Who owns the memory of a revoked lease: clauses "renting" of docs/contract.md. The holder, and
-// nobody else: it goes on writing while the world goes on, and neither is seen by the other.
+// The owner of a revoked lease's memory: clauses "renting" of docs/contract.md. It is the holder
+// alone. It goes on writing while the world goes on, and neither sees the other.
 #include <cstring>
 
 #include "tests/protocol/rent.hpp"

@@ -1,5 +1,5 @@
-// One program, any schedule, one outcome: the production actors under a seeded scheduler, held
-// against the model of the contract.
+// One program, any schedule, one outcome: the production actors under a seeded scheduler, compared
+// with the model of the contract.
 #include <boost/test/unit_test.hpp>
 #include <cstdlib>
 #include <string>
@@ -12,7 +12,7 @@ using stress::RandomStrategy;
 
 namespace {
 
-/// Which seeds to try: one, from POLYCHRON_SEED, to see a failure again; else the first `count`.
+/// The seeds to try: one, from POLYCHRON_SEED, to repeat a failure; else the first `count`.
 std::pair<std::uint64_t, std::uint64_t> seeds(std::uint64_t count) {
   if (const char* seed = std::getenv("POLYCHRON_SEED")) {
     const auto one = std::stoull(seed);

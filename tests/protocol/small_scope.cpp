@@ -22,7 +22,7 @@ using Outcomes = std::set<std::string>;
 
 std::string text_of(const std::optional<Error>& error) { return error ? error->what() : "nothing"; }
 
-/// What every call was told, and in which order the context heard of them.
+/// The answer to every call, and the order in which the context heard of them.
 std::string outcome_of(const stress::History& history) {
   std::vector<std::string> told;
   std::string order;
@@ -55,7 +55,7 @@ bool collect(const Program& program, SystematicStrategy::Reduction reduction, st
   return false;
 }
 
-/// One program in so many.
+/// Runs one program in this many.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::size_t thinned = 40;
 #else

@@ -1,4 +1,4 @@
-// What a strategy sees of a world, and how a schedule is written down and run again.
+// A strategy's view of a world, and schedules that are written down and run again.
 #include <map>
 #include <set>
 
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(a_runnable_tells_who_it_is_and_what_it_would_handle) {
     BOOST_TEST(witness.messages["compiler"].contains("compile"));
     BOOST_TEST(witness.messages["tensor"].contains("expect_of_tensor"));
     BOOST_TEST((witness.messages["callbacks"] == std::set<std::string>{""}));
-    // Kinds of actors are told apart by name, actors of a kind by number.
+    // Names tell kinds of actors apart, numbers tell actors of a kind apart.
     BOOST_TEST(witness.ids["context"].size() == 1U);
     BOOST_TEST(witness.ids["device"].size() == 2U);
     BOOST_TEST(witness.ids["tensor"].size() == 2U);
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(a_footprint_is_what_the_operation_touches_and_no_other_mess
   }
   BOOST_TEST(!witness.others_touch_something);
   using Footprint = std::vector<std::pair<msg::Object, bool>>;
-  // Arrivals of one lane may be handled in any order: they are told apart by what they touch.
+  // Arrivals of one lane may be handled in any order: their footprints tell them apart.
   std::size_t dispatches = 0, writers = 0, readers = 0;
   for (const auto& footprint : witness.footprints) {
     if (footprint.size() == 3) {
@@ -254,7 +254,7 @@ BOOST_AUTO_TEST_CASE(every_callback_is_a_step_of_its_own) {
   }
   BOOST_TEST(called == reads);
   BOOST_TEST(callbacks() - before == reads);
-  // Of a future that is settled already, too: then() itself calls nobody.
+  // Also for a future that is already settled: then() itself calls nobody.
   auto settled = context.read_tensor(tensor);
   world.run();
   BOOST_TEST(settled.ready());

@@ -13,7 +13,7 @@ namespace {
 
 const msg::Clock::time_point noon{std::chrono::hours(12)};
 
-/// A timeline under a device that carries out what it is given at once, but for what goes on.
+/// A timeline under a device that carries out operations at once, except those that go on.
 struct Lane {
   void arrive(msg::carry_out message) {
     if (timeline.may_start(message)) {
@@ -48,7 +48,7 @@ struct Lane {
     started.push_back(turn);
     return goes_on.contains(turn);
   }
-  /// What has started since the last question.
+  /// Operations that have started since the last question.
   Turns heard() { return std::exchange(started, {}); }
 
   std::set<Ticket> goes_on;  ///< turns that do not end at once
@@ -64,7 +64,7 @@ op::Read read(const msg::TensorRef& tensor) { return {tensor, nullptr}; }
 op::Write write(const msg::TensorRef& tensor) { return {tensor, nullptr, "w", {}}; }
 op::Lend lend(const msg::TensorRef& tensor) { return {tensor, nullptr}; }
 
-/// What the operations of `lane` wait for, in the order of their turns.
+/// The waits of `lane`'s operations, in the order of their turns.
 std::vector<std::string> waits_of(const Lane& lane) {
   std::vector<std::string> texts;
   for (const auto& pending : lane.timeline.pending()) texts.push_back(pending.waits_for);

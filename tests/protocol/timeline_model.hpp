@@ -1,5 +1,5 @@
-// What a lane's order must be, said by looking at everything each time: the model that Timeline is
-// held against. A device of paper drives both.
+// The required order of a lane, by looking at everything each time: the model that Timeline is
+// compared with. A simulated device drives both.
 #pragma once
 
 #include <algorithm>
@@ -100,7 +100,7 @@ class TimelineModel {
       if (may_start(one)) return turn;
     return std::nullopt;
   }
-  /// Whether the lane has done to the object what it does up to the turn.
+  /// True if the lane has done its work on the object up to the turn.
   bool over(const msg::Wait& wait) const {
     if (wait.at.turn >= next()) return false;
     return std::all_of(all_.begin(), all_.end(), [&](const auto& entry) {

@@ -1,5 +1,5 @@
 // Bytes are copied, moved or lent, never shared by accident (WebNN issue 318): clauses "transfer"
-// of docs/contract.md. What needs real memory is in tests/api/zero_copy.cpp.
+// of docs/contract.md. Tests that need real memory are in tests/api/zero_copy.cpp.
 #include "tests/protocol/fixture.hpp"
 
 using namespace polychron;

@@ -1,5 +1,5 @@
-// What only a part of the stress tool's programs have: few bytes, several contexts, callbacks that
-// call back in, faults by name.
+// Features that only some of the stress tool's programs have: few bytes, several contexts,
+// callbacks that make calls, faults by name.
 #include <boost/test/unit_test.hpp>
 #include <set>
 

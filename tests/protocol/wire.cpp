@@ -1,6 +1,6 @@
-// Calls and outcomes as bytes: every alternative comes back with all its fields, and bytes that
-// nobody wrote give an Error or a value, never more. An alternative without a sample here does not
-// compile; a field that its sample leaves at its default fails.
+// Calls and outcomes as bytes: every alternative comes back with all its fields, and arbitrary
+// bytes give an Error or a value, never more. An alternative without a sample here does not
+// compile. A field that its sample leaves at its default fails.
 #include <sys/resource.h>
 
 #include <fstream>
@@ -196,7 +196,7 @@ std::vector<Bytes> all_samples() {
   return written;
 }
 
-/// What is wrong with how V is read from these bytes: it is either what they say or bad_data.
+/// The error in reading V from these bytes: the result must be what they say, or bad_data.
 template <class V>
 std::string fault_of(const Bytes& bytes) {
   try {

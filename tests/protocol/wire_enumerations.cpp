@@ -1,4 +1,5 @@
-// Not built: these fail. Enumerations of calls are read unchecked (ErrorKind alone is checked).
+// Enumerations of calls, which are read unchecked (only ErrorKind is checked). Not built: these
+// fail.
 #include "messages/call_codec.hpp"
 #include "tests/protocol/fixture.hpp"
 

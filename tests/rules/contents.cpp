@@ -1,12 +1,12 @@
-// Rules of what tensors hold, and what calls are therefore told (docs/contract.md: order, errors,
-// conditions).
+// Rules of the contents of tensors, and of the answers that follow from them (docs/contract.md:
+// order, errors, conditions).
 #include "tests/rules/story.hpp"
 
 namespace polychron::rules {
 
 namespace {
 
-/// A dispatch or write that may fail by a fault, and whether somebody heard that it did.
+/// A dispatch or write that may fail by a fault, and whether the failure was reported.
 void heard(Story& s, const std::string& label) { s.history.uncaptured.push_back(failure(label)); }
 
 void add_order(std::vector<Case>& cases) {

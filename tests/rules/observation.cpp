@@ -1,4 +1,4 @@
-// Rules of who hears of a failure (docs/contract.md: observation).
+// Rules of the reports of failures (docs/contract.md: observation).
 #include "tests/rules/story.hpp"
 
 namespace polychron::rules {
@@ -14,7 +14,7 @@ std::string fail(Story& s) {
   s.dispatch(0, 1);
   return label;
 }
-/// A call that throws invalid_state, to which whoever listens for validation has a right.
+/// A call that throws invalid_state. A scope for validation errors has a right to it.
 Error throws(Story& s) {
   s.destroy(Kind::destroy_tensor, 2);
   const auto error = refusal().with_operation("write", s.next());

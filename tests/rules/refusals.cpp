@@ -1,5 +1,5 @@
-// Rules of what calls may throw, or be rejected with, and of what must be refused
-// (docs/contract.md: lifetimes, endings, load, call by call).
+// Rules of the errors that calls may throw or be rejected with, and of the calls that must be
+// refused (docs/contract.md: lifetimes, endings, load, call by call).
 #include "tests/rules/story.hpp"
 
 namespace polychron::rules {
@@ -20,7 +20,7 @@ Case thrown_only(const std::string& rule, ErrorKind kind, stress::Call call, Cha
     made.submitted = false;
   });
 }
-/// A read of tensor 0 that is rejected likewise.
+/// A read of tensor 0 that is rejected with the same.
 Case rejected_only(const std::string& rule, const Error& error, stress::Call call, Change excuse) {
   return told(rule, "was rejected", [=](Story& s, bool broken) {
     if (!broken) excuse(s);

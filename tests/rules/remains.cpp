@@ -1,4 +1,4 @@
-// Rules of what may be left of a world (docs/contract.md: lifetimes, load).
+// Rules of the things that may be left of a world (docs/contract.md: lifetimes, load).
 #include "tests/rules/story.hpp"
 
 namespace polychron::rules {

@@ -1,6 +1,6 @@
 // Every rule of the stress tool's model has histories that only it refuses, and that only it lets
 // pass: with any part of it switched off, one of them is judged differently. The cases are in the
-// other files here; switches/make_switches.cpp says what can be switched off.
+// other files here. switches/make_switches.cpp defines the parts that can be switched off.
 #include <sys/wait.h>
 #include <unistd.h>
 

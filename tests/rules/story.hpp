@@ -1,4 +1,4 @@
-// Histories told by hand, for the model to judge: what calls were made, and what they were told.
+// Histories written by hand, for the model to judge: calls with their answers.
 #pragma once
 
 #include <functional>
@@ -17,8 +17,8 @@ using stress::FaultPoint;
 using stress::Kind;
 using stress::Made;
 
-/// A program, and what came of it: each call is made when it is told, by client 0 unless it is
-/// said.
+/// A program with its results. Each call is made when it is written, by client 0 unless another one
+/// is given.
 struct Story {
   stress::Program program;
   stress::History history;
@@ -32,7 +32,7 @@ struct Story {
     made.submitted = true;
     return history.calls.emplace_back(std::move(made));
   }
-  /// Of a call with a reply.
+  /// Makes a call with a reply.
   Made& ask(stress::Call call, Answer answer = {}) {
     auto& made = make(std::move(call));
     made.has_reply = true;
@@ -82,7 +82,7 @@ struct Story {
   Made& destroy(Kind kind, std::size_t object = 0) {
     return make({.kind = kind, .tensor = object, .graph = object});
   }
-  /// Which the context hears nothing of.
+  /// The context does not hear of it.
   Made& cancel(unsigned number) {
     auto& made = make({.kind = Kind::cancel, .cancellation = number});
     made.submitted = false;
@@ -98,7 +98,7 @@ inline Answer gives(std::uint64_t value) { return {.error = {}, .value = value, 
 inline Answer rejects(Error error) { return {.error = std::move(error), .value = {}, .found = {}}; }
 inline Answer finds(Error error) { return {.error = {}, .value = {}, .found = std::move(error)}; }
 
-/// What the graph g0 makes of `value`.
+/// The result of graph g0 for `value`.
 inline std::uint64_t g0(std::uint64_t value) {
   return stress::symbolic_result("g0", 0, std::vector{value});
 }

@@ -1,4 +1,4 @@
-// Rules of what only a part of the programs have: a limit of bytes, and other contexts
+// Rules of features that only some programs have: a limit of bytes, and other contexts
 // (docs/contract.md: load, call by call).
 #include "tests/rules/story.hpp"
 

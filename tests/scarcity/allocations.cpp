@@ -1,5 +1,5 @@
-// Allocations that fail, one by one: on the library's threads, and in the caller's own calls.
-// Whatever fails, every reply settles, no place is lost, and every runtime ends.
+// Allocations that fail, one by one: on the library's threads, and in the caller's own calls. After
+// every failure all replies settle, no permit is lost, and every runtime ends.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <functional>
@@ -44,7 +44,7 @@ class Replies {
   std::vector<std::pair<std::string, std::function<bool()>>> ready_;
 };
 
-/// What of a context's places is taken, at all of its doors, and whether somebody waits at one.
+/// The permits of a context that are taken, in all classes, and whether a caller waits for one.
 std::uint64_t places_of(const Context& context) {
   const auto& port = *detail::ContextHandle::of(context)->port;
   std::uint64_t taken = 0;
@@ -60,7 +60,7 @@ ContextOptions two_lanes() {
   return options;
 }
 
-/// What a client of the library does in a minute, on a rig of its own.
+/// A typical client's work, on a rig of its own.
 struct Client : Rig {
   Client() : Rig(two_lanes()) {
     graph = twice();
@@ -97,7 +97,7 @@ struct Client : Rig {
   TensorLease lease;
 };
 
-/// What is wrong after the `nth` allocation has failed, or nothing. `happened`: it came to that.
+/// The error after the `nth` allocation has failed, or nothing. `happened`: it was reached.
 std::string after_failure(std::int64_t nth, bool& happened) {
   auto client = std::make_unique<Client>();
   Replies replies;
@@ -108,7 +108,7 @@ std::string after_failure(std::int64_t nth, bool& happened) {
     // The context may be lost already.
     if (error.kind() == ErrorKind::type_error) return error.what();
   }
-  // But for the read of what is on lease, and the scope in which somebody waits for that.
+  // Except the read of the leased tensor, and the scope in which a caller waits for that.
   comes([&] { return failing.happened() || replies.left() <= 2; });
   client->lease.return_now();
   const bool settled = replies.all_come();
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_SUITE(allocations)
 BOOST_AUTO_TEST_CASE(on_a_thread_of_the_library) {
   int misses = 0, wrongs = 0;
   std::int64_t nth = 1;
-  // The number of allocations varies with the threads: ends when several rounds had not so many.
+  // The number of allocations varies with the threads. Ends when several rounds had fewer.
   for (; misses < 5 && nth < 400; ++nth) {
     bool happened = false;
     const auto wrong = after_failure(nth, happened);
@@ -230,7 +230,7 @@ BOOST_AUTO_TEST_CASE(in_a_call_no_place_is_lost) {
   BOOST_TEST(rig.read(t) == 2.0F);
 }
 
-// The only place is taken by a kernel that does not end; who waits for it has given up already.
+// A kernel that does not end has the only permit. The caller that waited for it has given up.
 BOOST_AUTO_TEST_CASE(at_the_limit_nobody_is_left_waiting) {
   ContextOptions options;
   options.max_in_flight = 1;

@@ -1,4 +1,4 @@
-// Allocations that fail while something ends: a context with all sorts of work, a runtime.
+// Allocations that fail while something ends: a context with work of all kinds, a runtime.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(of_a_context) {
       static_cast<void>(busy.release());  // its end would not end
       return;
     }
-    // What was lent is back, whatever failed.
+    // All lent buffers are back, after any failure.
     for (auto& compute : busy->computes) {
       auto result = compute.take();
       BOOST_REQUIRE(result);

@@ -1,5 +1,5 @@
-// What is done again and again leaves nothing behind: after as many rounds more the program holds
-// no more memory, whichever list it is that nobody would have taken something off.
+// Repetition leaves nothing behind: after as many more rounds the program holds no more memory. So
+// no list keeps entries that nobody takes off.
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <functional>
@@ -29,7 +29,7 @@ std::int64_t held_at_rest() {
 /// Futures of the loss that were dropped go when there are 16: the rounds are a multiple of that.
 /// `round` is done until it has what it keeps, and then as often again.
 void leaves_nothing(const char* what, const std::function<void()>& round, int rounds = 192) {
-  // The least that a list takes for what it was not told to forget is a pointer.
+  // A list that forgets to remove an entry takes at least a pointer for it.
   const std::int64_t growth = rounds * 8;
   for (int i = 0; i < rounds; ++i) round();
   const auto before = held_at_rest();
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(of_questions_and_errors) {
   });
 }
 
-// The same Cancellation each time: who waits for a place listens to it.
+// The same Cancellation each time: a call that waits for a permit listens to it.
 BOOST_AUTO_TEST_CASE(of_waits_for_a_place) {
   ContextOptions options;
   options.max_in_flight = 1;

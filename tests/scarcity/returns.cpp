@@ -1,5 +1,5 @@
-// What a call that finds no memory leaves behind: an Error that says so, and what was lent or moved
-// with the caller again.
+// A call that finds no memory gives an Error that says so, and the caller has its lent or moved
+// buffers again.
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
 #include <functional>
@@ -14,8 +14,8 @@ using namespace polychron::testing;
 
 namespace {
 
-/// Runs `call` with its first allocation failing, then its second, until it has not so many. What
-/// it throws must be an Error; `after(threw)` looks at what is left.
+/// Runs `call` with its first allocation failing, then its second, until it has fewer. It must
+/// throw an Error; `after(threw)` checks what is left.
 void each_allocation(const std::function<void()>& prepare, const std::function<void()>& call,
                      const std::function<void(bool threw)>& after) {
   bool happened = true;
@@ -182,8 +182,8 @@ BOOST_AUTO_TEST_CASE(a_caller_that_is_let_in_and_cannot_listen_gives_the_place_b
     for (int i = 0; i < 8; ++i) rig.dispatch(graph, in, out);
     std::jthread waiter([&] { rig.write(other, 1); });
     BOOST_REQUIRE(comes([&] { return rig.context.stats().blocked == 1; }));
-    // Two places are free, and the lane too busy to see who waits: the next caller does, and finds
-    // one for itself.
+    // Two permits are free, and the lane is too busy to see the waiting callers. The next caller
+    // sees them, and finds a permit for itself.
     first.open();
     BOOST_REQUIRE(comes([&] { return rig.faults->calls(stress::FaultPoint::execute) == 3; }));
     WriteOptions cancellable;

@@ -1,12 +1,12 @@
-// Memory and threads that cannot be had, to order: this program's operator new and pthread_create
-// fail when a test says so.
+// Failing allocations and threads, on request: this program's operator new and pthread_create fail
+// when a test says so.
 #pragma once
 
 #include <cstdint>
 
 namespace polychron::testing {
 
-/// What operator new has given and nobody has given back, on all threads.
+/// Bytes that operator new has given and that were not given back, on all threads.
 std::int64_t held_bytes() noexcept;
 
 /// The `nth` allocation from now (1 is the next) on a thread of the library fails, once. The thread
@@ -19,11 +19,11 @@ class LibraryAllocationFails {
   LibraryAllocationFails& operator=(const LibraryAllocationFails&) = delete;
   /// From here on nothing fails.
   void end();
-  /// Whether it came to that.
+  /// True if the failure happened.
   bool happened() const;
 };
 
-/// Likewise on this thread, as long as this lives.
+/// The same on this thread, while this lives.
 class OwnAllocationFails {
  public:
   explicit OwnAllocationFails(std::int64_t nth);
@@ -33,7 +33,7 @@ class OwnAllocationFails {
   bool happened() const;
 };
 
-/// From the `nth` creation of a thread on, by whomever, all fail, as long as this lives.
+/// From the `nth` creation of a thread on, on any thread, all fail, while this lives.
 class ThreadsRunOut {
  public:
   explicit ThreadsRunOut(std::int64_t nth);

@@ -1,4 +1,4 @@
-// Threads that cannot be had, as in a container with a limit: a context that needs them is
+// Threads that cannot be started, as in a container with a limit: a context that needs them is
 // rejected, and the rest lives on.
 #include <boost/test/unit_test.hpp>
 

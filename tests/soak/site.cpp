@@ -42,7 +42,7 @@ void Site::check_limits(Tally& tally) const {
 
 namespace {
 
-/// What is not as it has to be at rest; empty if all is.
+/// The first value that is wrong at rest; empty if all are right.
 std::string unrest(const ContextStats& stats, const Ledger& ledger) {
   std::ostringstream text;
   const auto tensors = static_cast<std::uint64_t>(ledger.tensors.load());

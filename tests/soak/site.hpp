@@ -1,5 +1,5 @@
-// A context of the soak and what is known of it: who works there, what lives there, and what its
-// statistics must say when it is at rest, and at any time.
+// A context of the soak with its workers and objects, and the statistics that it must have at rest,
+// and at any time.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 namespace polychron::soak {
 
-/// What should be alive in a context, by the handles to it.
+/// Objects that should live in a context, by the handles to them.
 struct Ledger {
   std::atomic<std::int64_t> tensors{0}, graphs{0};
   std::atomic<std::int64_t> bytes{0};   ///< of tensors and of plans' constants
@@ -57,8 +57,8 @@ class Entry {
   std::int64_t tensors_ = 0, graphs_ = 0, bytes_ = 0, arenas_ = 0;
 };
 
-/// A context that one worker has, or several. A worker takes a step with a Visit; who needs the
-/// context at rest keeps the others out.
+/// A context of one worker, or of several. A worker takes a step with a Visit. A worker that needs
+/// the context at rest keeps the others out.
 class Site {
  public:
   Site(Context of, const ContextOptions& with) : context(std::move(of)), options(with) {}
@@ -76,7 +76,7 @@ class Site {
     const std::lock_guard turn(turnstile_);
     return std::shared_lock(traffic_);
   }
-  /// Alone. Whoever wants in waits behind this, so that it does come to be alone.
+  /// Alone. Workers that want in wait behind this, so that it does come to be alone.
   std::unique_lock<std::shared_mutex> close_off() {
     const std::lock_guard turn(turnstile_);
     return std::unique_lock(traffic_);
@@ -84,7 +84,7 @@ class Site {
 
   bool gone() const { return context.lost().ready(); }
 
-  /// What its limits say of it at any time.
+  /// Checks the limits, which hold at any time.
   void check_limits(Tally& tally) const;
   /// Alone there: waits for every reply, then until statistics say what the ledger says. False if
   /// they never do, or if the context went meanwhile.

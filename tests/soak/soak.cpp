@@ -1,10 +1,10 @@
 // Threads that create, write, dispatch, compute, read, rent, destroy and lose contexts at random,
 // on real kernels with faults injected. All the time, every reply is what the calls before it made,
-// or an error that something explains; now and then, and at the end, statistics agree with what
-// there is; at the end every reply was settled exactly once, and bytes, threads and actors are back
-// at the start. Runs POLYCHRON_SOAK_SECONDS (default 5) with POLYCHRON_SEED (default 1); prints its
-// counts. What POLYCHRON_TRACE records of it has the bytes as well if POLYCHRON_SOAK_PAYLOADS is
-// set (scripts/replays.sh makes such recordings, and runs them again).
+// or an error with a cause. Now and then, and at the end, statistics agree with the objects. At the
+// end every reply was settled exactly once, and bytes, threads and actors are back at the start.
+// Runs POLYCHRON_SOAK_SECONDS (default 5) with POLYCHRON_SEED (default 1); prints its counts. A
+// recording by POLYCHRON_TRACE has the bytes as well if POLYCHRON_SOAK_PAYLOADS is set
+// (scripts/replays.sh makes these recordings, and runs them again).
 #include <boost/test/unit_test.hpp>
 #include <condition_variable>
 #include <cstdlib>
@@ -32,7 +32,7 @@ std::size_t threads_of_process() {
   return count;
 }
 
-/// Of work: "5", "0.2".
+/// The duration of the work: "5", "0.2".
 std::chrono::milliseconds time_from_environment() {
   const char* text = std::getenv("POLYCHRON_SOAK_SECONDS");
   const std::chrono::duration<double> seconds(text == nullptr ? 5 : std::stod(text));
@@ -42,7 +42,7 @@ std::chrono::milliseconds time_from_environment() {
 /// Far longer than anything takes: what is not done by then is blocked for ever.
 constexpr std::chrono::seconds patience(120);
 
-/// Nothing can be unwound: says who is blocked, and ends the process.
+/// Nothing can be unwound: prints the blocked threads, and ends the process.
 [[noreturn]] void blocked_for_ever(const soak::Tally& tally, const std::vector<std::string>& who) {
   for (const auto& complaint : tally.complaints()) std::cerr << complaint << '\n';
   for (const auto& one : who) std::cerr << "seed " << tally.seed << ": blocked: " << one << '\n';
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(everything_at_random_for_a_while) {
     for (const auto& remaining : runtime.shutdown(patience))
       who.push_back(remaining.actor + ": " + remaining.holds);
     if (!who.empty()) blocked_for_ever(tally, who);
-    // The last replies may be on their way to their callbacks.
+    // The last replies may not have reached their callbacks yet.
     polychron::soak::comes_true([&] { return tally.asked == tally.resolved + tally.rejected; });
     for (const auto& site : world.graveyard) site->check_end(tally);
   }
@@ -132,8 +132,8 @@ BOOST_AUTO_TEST_CASE(everything_at_random_for_a_while) {
   BOOST_TEST(state->census().present().empty());
   // It goes with what an actor held, which is a moment after the actor has left the census.
   BOOST_TEST(polychron::soak::comes_true([&] { return state->contexts_holding_memory() == 0U; }));
-  // The scheduler's threads end with the last handle to the runtime; a thread that has been joined
-  // is still listed until the kernel has seen to it.
+  // The scheduler's threads end with the last handle to the runtime. A joined thread is still
+  // listed until the kernel has removed it.
   state.reset();
   BOOST_TEST(polychron::soak::comes_true([&] { return threads_of_process() <= threads_before; }));
 }

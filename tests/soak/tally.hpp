@@ -1,5 +1,5 @@
-// What the soak counts, and what it has to complain of: each wrong reply with what was expected and
-// what came, as many as somebody may want to read.
+// The counts and complaints of the soak: each wrong reply with the expected and the actual value,
+// up to a readable number.
 #pragma once
 
 #include <atomic>
@@ -15,15 +15,15 @@
 
 namespace polychron::soak {
 
-/// Whether the library at hand lets callbacks wait, gives leases one owner, counts constants and
-/// holds callers to their limits exactly: told by what came with that.
+/// True if the library under test lets callbacks wait, gives leases one owner, counts constants and
+/// keeps its limits exactly. WriteOptions::deadline came with all of that.
 template <class Options>
 concept BlockedCallsEnd = requires(Options options) {
   options.deadline;
 };
 inline constexpr bool rebuilt = BlockedCallsEnd<WriteOptions>;
 
-/// What happened, counted by all threads. Outlives the runtime.
+/// Counts by all threads. Outlives the runtime.
 struct Tally {
   explicit Tally(std::uint64_t of_run) : seed(of_run) {}
 
@@ -66,7 +66,7 @@ struct Tally {
   std::vector<std::string> complaints_;
 };
 
-/// Replies that are on their way, of a context or of all.
+/// Replies in flight, of a context or of all.
 using Open = std::atomic<std::int64_t>;
 
 /// Notes that a reply is expected, and that it came, and how. `open` counts it meanwhile; `check`

@@ -13,7 +13,7 @@ void fill(const TensorLease& lease, float value) {
   std::memcpy(lease.bytes().data(), values.data(), 16);
 }
 
-/// Replies that must be rejected: bytes would be somebody else's.
+/// Replies that must be rejected: their bytes would belong to others.
 template <class T>
 std::string refused(const Result<T>& result) {
   return result ? "expected a rejection, got a value" : std::string();
@@ -88,7 +88,7 @@ void Worker::rent_alone(Held& held) {
   if (!complaint.empty()) tally_.complain("a lease in mode fail: " + complaint);
   expect(tally_, site_->open, context().read_tensor(held.tensor), "read of what is on lease",
          [](const Result<Buffer>& bytes) { return refused(bytes); });
-  // What is refused leaves the tensor alone: the model does not note this.
+  // A refused write leaves the tensor alone: the model does not note it.
   context().write_tensor(held.tensor, std::vector<float>(4, -3.0F), {label_});
   if (&out != &held && sum_.shift) {
     context().dispatch(sum_.graph, {{"a", held.tensor}}, {{"out", out.tensor}}, {.label = label_});

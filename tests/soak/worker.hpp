@@ -1,11 +1,11 @@
-// One thread of the soak: makes calls at random, and knows what each must come to.
+// One thread of the soak: makes calls at random, and knows the right result of each.
 //
-// The model. A worker's tensors are its own, and its calls keep their order; so the calls that
-// wrote a tensor are known, whatever others do in the same context. A tensor's content is noted
-// when the call that makes it has returned: a call that throws has changed nothing. What it notes
-// is what a read may give, if it gives bytes at all; or that no read may give bytes, because the
-// last call that would have written the tensor certainly did not run. A fault may always come
-// between; what a rejection may say is judged apart.
+// The model. A worker's tensors are its own, and its calls keep their order. So the calls that
+// wrote a tensor are known, in spite of others in the same context. A tensor's content is noted
+// when the call that makes it has returned: a call that throws has changed nothing. The note is the
+// value that a read may give, if it gives bytes at all. Or it says that no read may give bytes,
+// because the last call that would have written the tensor certainly did not run. A fault may
+// always come between; rejections are judged apart.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@
 
 namespace polychron::soak {
 
-/// What all workers share.
+/// The objects that all workers share.
 struct World {
   World(Runtime& r, stress::FaultPlan& f, Tally& t) : runtime(r), faults(f), tally(t) {}
 
@@ -59,7 +59,7 @@ class Worker {
 
   void run(std::chrono::steady_clock::time_point until);
 
-  /// What it is doing: for whoever finds that it does not end.
+  /// Its current action, for the report if it does not end.
   const char* doing() const noexcept { return doing_; }
 
  private:
@@ -109,7 +109,7 @@ class Worker {
   const OperandDescriptor four_{DataType::float32, {4}};
 };
 
-/// What is wrong with `bytes`, if they should be four times `value`; nothing: should not be.
+/// The error in `bytes`: they should be four times `value`. Without a value there should be none.
 std::string compare(std::span<const std::byte> bytes, std::optional<float> value);
 
 }  // namespace polychron::soak

@@ -28,7 +28,7 @@ void expect(bool holds, const char* otherwise) {
   if (!holds) throw std::runtime_error(otherwise);
 }
 
-/// What is found; "nothing" otherwise.
+/// The finding; "nothing" without one.
 std::string found_in(const Scenario& scenario, const SearchOptions& options = {}) {
   const auto report = stress::search(scenario, options);
   return report.finding ? report.finding->what : "nothing";

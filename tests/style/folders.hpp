@@ -1,4 +1,4 @@
-// Who may depend on whom: the table that includes and linked symbols are held against.
+// The allowed dependencies between folders: includes and linked symbols are checked against them.
 #pragma once
 
 #include <map>
@@ -7,7 +7,7 @@
 
 namespace style {
 
-/// Folder -> the folders and libraries whose headers it may include, besides its own and the
+/// For each folder the folders and libraries whose headers it may include, besides its own and the
 /// standard library's. "include" is include/polychron.
 inline const std::map<std::string, std::set<std::string>> allowed{
     {"include", {}},

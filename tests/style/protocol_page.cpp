@@ -1,4 +1,4 @@
-// docs/protocol.md tells every message of the protocols, every call, operation and outcome of
+// docs/protocol.md lists every message of the protocols, and every call, operation and outcome of
 // messages/, each in its section, and no other.
 #include <boost/test/unit_test.hpp>
 #include <filesystem>

@@ -1,5 +1,5 @@
-// The pages' examples are those of programs that are compiled and run, in examples/; and the pages'
-// links and the tests that they name are there.
+// The pages' examples are parts of programs in examples/, which are compiled and run. The pages'
+// links and the tests that they name exist.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cctype>
@@ -44,8 +44,8 @@ std::vector<std::string> examples_of(const std::string& page) {
   return examples;
 }
 
-/// What links to the page's headings end in, as it is usual for pages of repositories: lower case,
-/// letters, digits and hyphens only, a hyphen for a space.
+/// The anchors of a page's headings, in the usual form of repositories: lower case, letters, digits
+/// and hyphens only, a hyphen for a space.
 std::set<std::string> anchors_of(const std::string& page) {
   std::set<std::string> anchors;
   std::istringstream lines(text_of(page));

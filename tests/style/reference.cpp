@@ -1,5 +1,5 @@
-// The API reference: every public member has documentation, and every operator's method what the
-// operator table says of it. What Doxygen is given is looked at here, the pages by scripts/docs.sh.
+// The API reference: every public member has documentation, and every operator's method has the row
+// of the operator table. These tests check Doxygen's input; scripts/docs.sh checks the pages.
 #include <sys/wait.h>
 
 #include <boost/test/unit_test.hpp>
@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(methods_get_what_the_table_says_of_their_operators) {
   BOOST_TEST(calls == count_of(header.output, "<table class=\"operator\">"));
 }
 
-// What Doxygen complains of has the line that it has in the header.
+// Doxygen's complaints name the line in the header.
 BOOST_AUTO_TEST_CASE(the_filter_keeps_lines_in_their_places) {
   for (const std::string name : {"graph_builder.hpp", "error.hpp", "onnx.hpp", "session.hpp"}) {
     const auto filtered = run(filter + name);

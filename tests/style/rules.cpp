@@ -1,4 +1,4 @@
-// Style is a test: who may include whom, sizes, and calls that have a better replacement.
+// Style is a test: allowed includes, sizes, and calls that have a better replacement.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
@@ -20,11 +20,11 @@ using style::root;
 
 namespace {
 
-/// Headers that are the exception: an embedder who asks for CAF types gets them here.
+/// The only exceptions: an embedder gets CAF types by including these.
 const std::set<std::string> may_include_caf{"include/polychron/caf.hpp"};
 
-/// What is needed of the operating system itself stands in one file, and so does each format of
-/// pictures, the processor's own instructions, Boost.Asio and what a sanitizer is told.
+/// One file each for the needs of the operating system, for each format of pictures, the
+/// processor's own instructions, Boost.Asio, and hints to a sanitizer.
 const std::map<std::string, std::set<std::string>> system_headers{
     {"base/buffer.cpp", {"sys", "sanitizer"}},
     {"base/fork.cpp", {"pthread.h"}},
@@ -41,8 +41,8 @@ const std::map<std::string, std::set<std::string>> system_headers{
     {"recording/recorder.cpp", {"errno.h", "pthread.h"}},
     {"tools/platform.cpp", {"fcntl.h", "signal.h", "unistd.h", "sys"}}};
 
-/// Where threads may meet: everything with a lock or an atomic, and every thread that is started.
-/// What a path begins with.
+/// Places where threads may meet: everything with a lock or an atomic, and every thread that is
+/// started. Each entry is the beginning of a path.
 const std::vector<std::string> places_of_locks{
     "messages/shared/",
     "recording/",                    // written by every thread, each in its own piece
@@ -52,8 +52,8 @@ const std::vector<std::string> places_of_locks{
     "base/kept_once.cpp",            // a table of constants that all contexts share
     "base/large_pages.hpp",          // whether large pages come fast, of all buffers
     "base/fork.cpp",                 // a number that a forked child raises
-    "onnx/constant.hpp",             // a constant in a file, read by the first who asks
-    "onnx/external_data",            // likewise: the bytes of constants that share them
+    "onnx/constant.hpp",             // a constant in a file, which its first user reads
+    "onnx/external_data",            // the bytes of constants that share them
     "onnx/sessions.cpp",             // a table of sessions that callers share
     "base/new_file.cpp",             // a number in the names of temporary files
     "onnx/spare_outputs",            // memory that a session's runs take and give back
@@ -145,8 +145,8 @@ BOOST_AUTO_TEST_CASE(kernels_do_not_know_their_compiler) {
   }
 }
 
-// Actors have no locks: what threads share is in one folder, each piece saying who writes and who
-// reads it.
+// Actors have no locks. Threads share state only in one folder, where each piece names its writers
+// and readers.
 BOOST_AUTO_TEST_CASE(locks_and_atomics_have_their_places) {
   const std::regex shared(
       R"(\bstd::(atomic\w*|(shared_|recursive_|timed_)*mutex|condition_variable\w*|jthread)"
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(every_file_says_what_it_is_for) {
 }
 
 BOOST_AUTO_TEST_CASE(banned_calls_are_not_used) {
-  // What must not be used in the library's folders, and what to use instead.
+  // Calls that must not be used in the library's folders, and their replacements.
   const std::vector<std::pair<std::regex, std::string>> banned{
       {std::regex(R"(\bstd::(cout|cerr|clog)\b)"), "return an Error: the library never prints"},
       {std::regex(R"(\b(printf|fprintf|puts)\s*\()"), "return an Error: the library never prints"},

@@ -1,5 +1,5 @@
-// What the folders of the library link to: an include is not the only way to depend on a folder. A
-// function that is declared where everybody may look, and defined where not, is another.
+// The links between the library's folders. An include is not the only way to depend on a folder: a
+// function may be declared where everyone may look, and defined in a folder that is not allowed.
 #include <cxxabi.h>
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
@@ -68,7 +68,7 @@ Symbols symbols_of(const std::string& folder) {
     std::string name, kind;
     if (!(words >> name >> kind) || name.find("9polychron") == std::string::npos) continue;
     if (kind == "U") symbols.undefined.insert(name);
-    // Weak ones too: a vtable with a home is one. What is inline everybody defines for himself.
+    // Weak ones too: a vtable with a home is one. Inline functions are defined by each user itself.
     if (std::string("TDBRVW").find(kind) != std::string::npos) symbols.defined.insert(name);
   }
   return symbols;

@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(parts_run_at_the_same_time) {
   }
 }
 
-// So that step after step the same core has the same share of a picture.
+// Then in each step the same core has the same share of a picture.
 BOOST_AUTO_TEST_CASE(each_thread_begins_with_its_own_share) {
   kernels::Team team(2);
   const auto caller = std::this_thread::get_id();

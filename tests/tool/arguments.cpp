@@ -1,4 +1,4 @@
-// What CLI11 and the tool say of options, in one wording: which, what was given, what is expected.
+// The messages of CLI11 and the tool about options, in one wording: which, the given, the expected.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 

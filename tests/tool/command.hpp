@@ -68,8 +68,8 @@ inline void has(const Outcome& outcome, const std::string& part) {
   BOOST_TEST((outcome.output.find(part) != std::string::npos), part << " in: " << outcome.output);
 }
 
-/// A program that this build made, with `arguments`; `environment` is added: "NAME=value"; `input`
-/// is the file that it finds as its standard input, `stdout_file` as its standard output; empty:
+/// Runs a program of this build with `arguments`. `environment` is added: "NAME=value". `input` is
+/// the file that it finds as its standard input, `stdout_file` as its standard output; empty:
 /// closed.
 inline Outcome run_program(const std::string& program, const std::vector<std::string>& arguments,
                            const std::vector<std::string>& environment = {},

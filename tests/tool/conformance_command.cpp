@@ -1,5 +1,5 @@
-// polychron conformance, as a user types it: cases that pass, fail and are skipped, and files that
-// are anything else.
+// polychron conformance, as a user types it: cases that pass, fail and are skipped, and files of
+// other kinds.
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
 
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(zeros_have_signs_on_request) {
   has(run_tool({"conformance", "--help"}), "--signed-zeros");
 }
 
-// Each is told in a line of its own, with file and case, and the case after it is run.
+// Each has a line of its own, with file and case, and the case after it is run.
 BOOST_AUTO_TEST_CASE(what_is_malformed_fails_alone) {
   const auto with = [](const char* pointer, const json& value) {
     auto test = relu_case("odd", {0, 2});

@@ -1,4 +1,4 @@
-// OpenCL's drivers are loaded for those who ask for a GPU: they take memory, time and threads.
+// OpenCL's drivers are loaded only by commands that use a GPU: they take memory, time and threads.
 #include <sys/inotify.h>
 #include <unistd.h>
 
@@ -11,7 +11,7 @@ namespace {
 
 using test_tool::run_tool;
 
-/// Where OpenCL looks for its drivers, and whether it did.
+/// The folder in which OpenCL looks for its drivers. Tells if it did.
 class Drivers {
  public:
   Drivers() {
@@ -45,7 +45,7 @@ BOOST_AUTO_TEST_CASE(a_cpu_context_looks_for_none) {
   const auto outcome = run_tool(run(), drivers.environment());
   BOOST_TEST(outcome.exit_code == 0, outcome.errors);
   BOOST_TEST(!drivers.looked_for());
-  // Those who ask for a GPU do, unless oneDNN was built without.
+  // Commands that use a GPU do, unless oneDNN was built without.
   const auto list = run_tool({"devices"}, drivers.environment());
   if (list.output.find("no GPU runtime") == std::string::npos)
     BOOST_TEST(drivers.looked_for());

@@ -1,4 +1,4 @@
-// What a stranger types: odd paths, names and numbers, pipes and devices; each is one line.
+// A stranger's input: odd paths, names and numbers, pipes and devices; each is one line.
 #include <sys/stat.h>
 
 #include <boost/test/unit_test.hpp>
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(names_that_are_too_long_or_no_text_are_one_line) {
   }
 }
 
-// Of a model: everything that it may name.
+// A model with all the names that it may have.
 BOOST_AUTO_TEST_CASE(names_in_models_are_not_obeyed) {
   test_tool::write_model(model, "Add", [](onnx::ModelProto& odd) {
     auto& graph = *odd.mutable_graph();

@@ -9,8 +9,8 @@
 
 namespace test_tool {
 
-/// y = x OP b, where x is float [batch, 4] with a free dimension and b is 1, 2, 3, 4; as `edit`
-/// then leaves it.
+/// y = x OP b, where x is float [batch, 4] with a free dimension and b is 1, 2, 3, 4. `edit` may
+/// change it before it is written.
 inline void write_model(const std::string& path, const std::string& operator_name = "Add",
                         const std::function<void(onnx::ModelProto&)>& edit = {}) {
   onnx::ModelProto model;

@@ -1,4 +1,4 @@
-// .npy files: what is read comes back, what is not understood is refused with the reason.
+// .npy files: arrays survive writing and reading, and other files are refused with the reason.
 #include "tools/npy.hpp"
 
 #include <boost/test/unit_test.hpp>

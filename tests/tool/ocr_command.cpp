@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(pages_on_a_side_and_on_their_head_are_read) {
       for (const auto& line : result["lines"]) text += line["text"].get<std::string>() + '\n';
       BOOST_TEST(without_spaces(text) == without_spaces(sample_text));
       BOOST_TEST(result["rotation"] == 360 - quarters * 90);
-      // Where the first line stands in the picture as it was given: beside its own upper edge.
+      // The first line's place in the given picture: beside its own upper edge.
       const auto corner = result["lines"][0]["corners"][0];
       const auto x = corner[0].get<double>() / result["width"].get<double>();
       const auto y = corner[1].get<double>() / result["height"].get<double>();

@@ -75,7 +75,7 @@ struct Suite {
     write_tensor(data + "output_0.pb", real, {2}, {first, 2});
   }
 
-  /// Reshape, whose second input the import has to know.
+  /// Reshape, whose second input must be known at import.
   void make_reshape(const std::string& name) {
     const auto data = make(name, "Reshape", {{real, {2}}, {whole, {2}}}, {2, 1});
     write_tensor(data + "input_0.pb", real, {2}, {3, 4});
@@ -169,7 +169,7 @@ BOOST_AUTO_TEST_CASE(directories_that_are_none) {
   check_mistake(run({"--filter", "b"}), "--filter b: no test has this name");
 }
 
-// What the import has to know, `run` and `inspect` take as a constant.
+// `run` and `inspect` take values that must be known at import as constants.
 BOOST_AUTO_TEST_CASE(constants_are_given_to_run_and_inspect) {
   make_reshape("reshape");
   const auto model = directory / "reshape/model.onnx", outputs = directory / "outputs";
@@ -214,8 +214,8 @@ BOOST_AUTO_TEST_CASE(the_onnx_projects_own) {
     return;
   }
   constexpr int least_passed = 1007;  // as many as once
-  // What 1.17 (Debian 13) expects and should not: means over what is beyond the padding
-  // (mended in 1.18); bfloat16 that is cut off; 0 but for 2e-7; int8 that wraps around.
+  // 1.17 (Debian 13) expects these results, and should not: means over elements beyond the padding
+  // (mended in 1.18); bfloat16 that is cut off; 0 with an error of 2e-7; int8 that wraps around.
   const std::set<std::string> wrong{
       "node/test_averagepool_3d_dilations_large_count_include_pad_is_1_ceil_mode_is_True",
       "node/test_cast_FLOAT_to_BFLOAT16",

@@ -1,4 +1,4 @@
-// Files that appear whole or not at all, however the program ends.
+// Files that appear whole or not at all, in whatever way the program ends.
 #include "tools/output_files.hpp"
 
 #include <signal.h>
@@ -20,7 +20,7 @@ const std::string content = "content";
 
 std::vector<std::span<const std::byte>> parts() { return {std::as_bytes(std::span(content))}; }
 
-/// How a process ended that ran `f` with `action` for `signal_number`: 128 + signal, or the code
+/// The exit of a process that ran `f` with `action` for `signal_number`: 128 + signal, or the code
 /// that f returned.
 template <class F>
 int ending_of(int signal_number, void (*action)(int), F f) {

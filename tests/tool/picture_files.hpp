@@ -1,4 +1,4 @@
-// Makes files of pictures, of kinds that the tool itself never writes.
+// Makes picture files of kinds that the tool itself never writes.
 #pragma once
 
 #include <opencv2/core.hpp>

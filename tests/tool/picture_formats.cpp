@@ -217,7 +217,7 @@ BOOST_AUTO_TEST_CASE(bmp_is_read) {
   BOOST_CHECK_THROW(decoded(std::string_view(run_length)), polychron::Error);
 }
 
-// Up to where they are damaged, pictures are as they were; that they are not whole is told.
+// A damaged picture is right up to the damage, and the tool says that it is not whole.
 BOOST_AUTO_TEST_CASE(the_first_part_of_a_picture_is_read_and_the_rest_missed) {
   const auto whole = colourful_page();
   cv::Mat grey;

@@ -1,4 +1,4 @@
-// Where output goes: devices and pipes, links, slashes, and files that are needed.
+// Places of output: devices and pipes, links, slashes, and files that are needed.
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -31,7 +31,7 @@ void write(const std::string& path) {
 
 BOOST_FIXTURE_TEST_SUITE(places, test_tool::SmallFiles)
 
-// A file is renamed to its place: that would be the end of /dev/null for whoever may do so.
+// A file is renamed to its place. With enough rights that would be the end of /dev/null.
 BOOST_AUTO_TEST_CASE(devices_and_pipes_are_not_replaced) {
   const auto pipe = directory / "pipe", link = directory / "link";
   BOOST_REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(links_stay_and_what_they_lead_to_is_written) {
   BOOST_TEST(read_text(file) == written);
 }
 
-// What was printed would go to a file that is replaced.
+// The printed text would go to a file that is replaced.
 BOOST_AUTO_TEST_CASE(standard_output_is_no_file_to_write) {
   const auto log = directory / "log";
   for (const auto& path : {log, std::string("/dev/stdout")}) {
@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(a_limit_of_size_is_a_file_that_cannot_be_written) {
 #endif
   rlimit before{};
   BOOST_REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
-  const rlimit small{100, before.rlim_max};  // bytes: the children's, whose messages are shorter
+  const rlimit small{100, before.rlim_max};  // bytes; the children's messages are shorter
   BOOST_REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
   const auto outcome = run_tool(run());
   BOOST_REQUIRE(setrlimit(RLIMIT_FSIZE, &before) == 0);

@@ -1,4 +1,4 @@
-// What the tool prints of names and messages that others have made.
+// The tool's printing of names and messages that others have made.
 #include "tools/printable.hpp"
 
 #include <boost/test/unit_test.hpp>

@@ -1,4 +1,4 @@
-// The program that docs/coming-from-onnxruntime.md quotes: that what is quoted works.
+// The program that docs/coming-from-onnxruntime.md quotes works.
 #include "tests/tool/command.hpp"
 #include "tests/tool/models.hpp"
 

@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_CASE(output_that_cannot_be_written_is_a_failure) {
                                      run_with(model, array, "-")})
       BOOST_TEST_CONTEXT(arguments.front() << " to '" << stdout_file << "'")
   check_mistake(run_tool(arguments, {}, "/dev/null", stdout_file), "standard output: cannot write");
-  // What failed for another reason says both.
+  // A command that failed for another reason reports both.
   const auto suite = run_tool({"conformance", directory / ""}, {}, "/dev/null", "/dev/full");
   BOOST_TEST(suite.exit_code == 1);
   BOOST_TEST(suite.errors == "polychron: standard output: cannot write\n");

@@ -1,4 +1,4 @@
-// What must not be printed.
+// Characters that must not be printed.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// How polychron bench counts the runs of many clients: in a time of the test's own.
+// polychron bench's count of the runs of many clients, in a simulated time.
 #include "tools/throughput.hpp"
 
 #include <atomic>
@@ -18,9 +18,9 @@ namespace {
 
 using Reply = polychron::Promise<NamedBuffers>;
 
-/// Makes runs one after the other, each as long as the test says, and one only when all clients
-/// have sent theirs: so clients take turns. Once somebody waits who sends no more, runs take no
-/// time.
+/// Makes runs one after the other. The test gives the time of each. It makes one only when all
+/// clients have sent theirs, so that clients take turns. Once a client waits that sends no more,
+/// runs take no time.
 class Server final : public polychron::detail::Origin, public std::enable_shared_from_this<Server> {
  public:
   Server(int clients, std::function<double(int)> length)
@@ -29,7 +29,7 @@ class Server final : public polychron::detail::Origin, public std::enable_shared
 
   /// This run is refused; from then on they are made when they are sent.
   int refused = -1;
-  /// So many runs are made of whoever comes first before anybody else comes.
+  /// The number of runs of the first client before any other comes.
   int alone = 0;
 
   tool::Throughput measure(int clients, double warm_up, double seconds) {
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(a_run_is_counted_however_long_it_takes) {
 }
 
 BOOST_AUTO_TEST_CASE(clients_count_while_all_of_them_send) {
-  // Whoever begins, each has 32 of 128 runs that take 16 seconds.
+  // In any order, each has 32 of 128 runs that take 16 seconds.
   const auto counted = server(4, always(0.125))->measure(4, 1, 16);
   BOOST_TEST(counted.per_second == 8);
   BOOST_TEST(counted.runs == 4U * 32U);

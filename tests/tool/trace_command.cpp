@@ -61,7 +61,7 @@ BOOST_AUTO_TEST_CASE(a_run_is_run_again) {
   BOOST_TEST(replayed.exit_code == 0, replayed.output << replayed.errors);
   BOOST_TEST(has(replayed.output, "1 context made again"), replayed.output);
   BOOST_TEST(has(replayed.output, "0 differences"), replayed.output);
-  // What is written is a recording as well, and can be run again itself.
+  // The written file is a recording as well, and can be run again itself.
   BOOST_TEST(run_tool({"trace", "check", again}).exit_code == 0);
   BOOST_TEST(run_tool({"trace", "replay", again}).exit_code == 0);
   const auto varied = run_tool({"trace", "replay", recording, "--schedules", "8", "--seed", "3"});
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(the_environment_has_any_program_recorded) {
              0);
   const auto summary = run_tool({"trace", "summary", recording});
   BOOST_TEST(has(summary.output, "dispatch of graph 'times three'"), summary.output);
-  // What cannot be written is no reason to fail.
+  // A recording that cannot be written is no reason to fail.
   const auto nowhere = run_program("polychron_quickstart", {},
                                    {"POLYCHRON_TRACE=" + directory / "none/quickstart.trace"});
   BOOST_TEST(nowhere.exit_code == 0);

@@ -1,6 +1,6 @@
-// What is selected, followed, searched and stepped to, and the one loop that draws it. The parts of
-// the page ask it for changes and are told to show them; none of them draws or keeps state of its
-// own.
+// The selection, the followed ticket, the search and the current step, and the one loop that draws them. The
+// parts of the page ask it for changes, and it tells them to show these. None of them draws or keeps state of
+// its own.
 import { Frames } from "./frames";
 import { firstDifference } from "./data/schedule";
 import { search } from "./data/search";
@@ -25,11 +25,11 @@ export class App {
   readonly frames = new Frames();
   readonly panel: Panel;
   readonly overview: Overview;
-  active = 0; // the pane that keys go to
-  /** What a held key does in each frame; true: it goes on. */
+  active = 0; // the pane that gets the keys
+  /** The action of a held key in each frame; true: it goes on. */
   held: ((elapsed: number) => boolean) | null = null;
   query = "";
-  hit = -1; // which of all hits is selected
+  hit = -1; // the selected one of all hits
   private labels: Labels[];
   private asked = false;
   private announcer = find<HTMLElement>("#announcer");
@@ -68,7 +68,7 @@ export class App {
     this.panel = new Panel(this);
     new ResizeObserver(() => this.measure()).observe(find("#panes"));
     this.measure();
-    // Of a schedule as many steps as can be read, of anything else all.
+    // Of a schedule as many steps as can be read, of other traces all.
     const readable = Math.max(8, Math.floor(this.panes[0].width / 60));
     if (trace.clock === "step" && last - first > readable)
       this.view.set(first - 0.5, first - 0.5 + readable);
@@ -197,7 +197,7 @@ export class App {
     this.selectEvent(active, this.panes[active].steps.event(this.scene.step));
   }
 
-  /** Of two runs a step stands at the same place, whatever its time was in either. */
+  /** With two runs a step stands at the same place, whatever its time was in either. */
   private align(step: number): void {
     const [a, b] = this.panes;
     if (!b) return;
@@ -254,7 +254,7 @@ export class App {
     view.reveal(begin - pane.shift, end - pane.shift, air);
   }
 
-  /** What has to be in sight of an item: all of it; of a moment, what it happened in. */
+  /** The range that must be in sight for an item: all of it; for a moment, the event around it. */
   around({ pane, item }: { pane: number; item: number }): [number, number] {
     const { items, trace } = this.panes[pane];
     const begin = items.begin[item];
@@ -264,7 +264,7 @@ export class App {
     const holder = items.holder(item);
     const length = holder >= 0 ? items.end[holder] - items.begin[holder] : 0;
     const air = Math.max(length, (trace.last - trace.first) / 1e5, 100);
-    // Of a failure also that from which it follows, unless it is far away.
+    // For a failure also its cause, unless it is far away.
     const failed = trace.events.kind[item] === Kind.failure && cause >= 0;
     const from = failed
       ? items.begin[items.holder(cause) >= 0 ? items.holder(cause) : cause]

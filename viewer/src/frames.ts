@@ -1,14 +1,14 @@
-// How long frames take, so that "without stutter" is a number: the last 600 of each of two times.
+// The times of frames, so that "without stutter" is a number: the last 600 of each of two times.
 const kept = 600;
 
 export class Frames {
-  /** From one frame to the next while something moves, ms: what is seen. */
+  /** From one frame to the next while something moves, ms: the visible time. */
   readonly between: number[] = [];
-  /** Of our own in a frame, ms. */
+  /** Our own time in a frame, ms. */
   readonly drawing: number[] = [];
   private last = NaN;
 
-  /** A frame begins; returns how long after the one before, ms (a usual frame's, if none was). */
+  /** A frame begins; returns the time since the one before, ms (a usual frame's, if there was none). */
   next(now: number): number {
     const elapsed = now - this.last;
     this.last = now;
@@ -21,7 +21,7 @@ export class Frames {
     keep(this.drawing, took);
   }
 
-  /** Nothing moves any more: the time until the next frame is nobody's. */
+  /** Nothing moves any more: the time until the next frame does not count. */
   rest(): void {
     this.last = NaN;
   }

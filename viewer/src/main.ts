@@ -1,5 +1,4 @@
-// The page's start: reads the trace that was put into it, and shows it, or one line that says why
-// not.
+// The page's start: reads the trace in it, and shows it, or one line with the reason why not.
 import { App } from "./app";
 import { Damaged, decode, unpack } from "./data/decode";
 import { find } from "./ui/dom";
@@ -11,7 +10,7 @@ import { Toolbar } from "./ui/toolbar";
 async function start(): Promise<void> {
   const source = find<HTMLElement>("#trace");
   const trace = decode(await unpack(source.textContent ?? ""));
-  source.remove(); // its memory is of no more use
+  source.remove(); // its memory is not needed any more
   document.title = `${trace.title} · Polychron`;
   const wanted = (["webgl", "canvas"] as const).find((one) => location.hash === `#${one}`);
   const app = new App(trace, wanted ?? "auto");
@@ -21,7 +20,7 @@ async function start(): Promise<void> {
   preparePrinting(app);
   document.body.classList.add("ready");
   app.measure();
-  // For tests and for those who script the page in their browser's console.
+  // For tests, and for scripts in the browser's console.
   Object.assign(window, {
     polychron: {
       app,

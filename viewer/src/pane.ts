@@ -22,12 +22,12 @@ import { arrange } from "./layout/tracks";
 import { el } from "./ui/dom";
 import type { View } from "./view";
 
-/** What draws rectangles: the better one, or one in particular. */
+/** The renderer of rectangles: the better one, or one in particular. */
 export type Renderer = "auto" | "webgl" | "canvas";
 
 export type Selection = { pane: number; item: number } | { pane: number; message: number };
 
-/** A ticket that is followed: all else is dimmed. */
+/** A followed ticket: all else is dimmed. */
 export interface Followed {
   pane: number;
   context: number;
@@ -39,17 +39,17 @@ export interface Followed {
 
 export interface Scene {
   view: View;
-  axis: Trace; // whose times the axis shows
+  axis: Trace; // its times are on the axis
   theme: Theme;
   selection: Selection | null;
   followed: Followed | null;
   hits: Int32Array[]; // per pane
   step: number; // -1: none
-  stepping: boolean; // the step is shown: its column, and what is on its way after it
+  stepping: boolean; // the step is shown: its column, and the messages in flight after it
   difference: number;
   arrows: "auto" | "all" | "none";
   paper: boolean;
-  pointer: number; // where on the time axis the pointer is, NaN: elsewhere
+  pointer: number; // place of the pointer on the time axis, NaN: elsewhere
 }
 
 const pendingDrawn = 300; // the last that were sent
@@ -65,7 +65,7 @@ export class Pane {
   readonly stage: HTMLElement;
   readonly top: Surface;
   scroll = 0;
-  shift = 0; // how much later than in sight's time is what stands there: of two, the second's
+  shift = 0; // how much later than its time on the axis a thing is: for the second of two traces
   column = 0; // the width of the names
   width = 0;
   height = 0;
@@ -141,7 +141,7 @@ export class Pane {
     return this.top.canvas;
   }
 
-  /** Says which of two traces this is, and how it stands against the other. */
+  /** Says which of two traces this is, and how it compares with the other. */
   name(): void {
     const way = this.shift > 0 ? "earlier" : "later";
     const by = durationText(this.trace, Math.abs(this.shift));
@@ -217,7 +217,7 @@ export class Pane {
     }
   }
 
-  /** What is at a point of the pane: an item, a message, or nothing. */
+  /** The thing at a point of the pane: an item, a message, or nothing. */
   hit(x: number, y: number, touch: boolean): Selection | null {
     const frame = this.frame;
     if (!frame) return null;
@@ -243,7 +243,7 @@ export class Pane {
       return items.at(items.firstRow[index] + depth, time, near);
     }
     if (kind !== "group" || sheet.tracks.groups[index].open) return -1;
-    // Collapsed: the deepest and shortest of all that is there.
+    // Collapsed: the deepest and shortest of all items there.
     let best = -1;
     for (const track of sheet.tracks.groups[index].tracks)
       for (let row = items.firstRow[track]; row < items.firstRow[track + 1]; ++row) {
@@ -301,7 +301,7 @@ export class Pane {
     this.drawn = this.drawn.concat(strong);
   }
 
-  /** Failures in sight and those that they follow from. */
+  /** Failures in sight and their causes. */
   private errorLinks(frame: Frame, followed: Followed | null): [number, number][] {
     const { cause, kind, begin: at } = this.trace.events;
     const links: [number, number][] = [];

@@ -1,4 +1,4 @@
-// What part of time is in sight, for all panes at once, and how it moves. Knows no canvas.
+// The part of time in sight, for all panes at once, and its movement. Knows no canvas.
 export class View {
   t0: number;
   t1: number;
@@ -32,7 +32,7 @@ export class View {
     this.set(at - span * part, at + span * (1 - part));
   }
 
-  /** By a part of what is in sight. */
+  /** By a share of the part in sight. */
   pan(part: number): void {
     this.set(this.t0 + part * this.span, this.t1 + part * this.span);
   }
@@ -49,8 +49,8 @@ export class View {
   }
 
   /**
-   * Shows a stretch of time in the middle; zooms only if it would else be too small or too large.
-   * What takes no time is as large at any zoom.
+   * Shows a stretch of time in the middle. Zooms only if it would otherwise be too small or too large. A
+   * moment is as large at any zoom.
    */
   reveal(begin: number, end: number, air = 16): void {
     const length = end - begin;
@@ -79,7 +79,7 @@ export class View {
     return this.last - this.first;
   }
 
-  /** Some of the trace stays in sight, whatever is asked for. */
+  /** Some of the trace always stays in sight. */
   private put(t0: number, t1: number): void {
     let span = Math.max(this.least, Math.min(this.whole * 1.5, t1 - t0));
     if (!(span > 0)) span = this.least;

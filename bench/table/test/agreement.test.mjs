@@ -1,4 +1,4 @@
-// Arrays in files, and whether two of them agree.
+// Arrays in files, and comparisons of two of them.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { difference, randomNumbers } from "../agreement.mjs";
@@ -19,7 +19,7 @@ test("an array comes out of a file as it went in", () => {
     ["bool", Uint8Array.of(0, 1), [2]],
   ]) {
     const bytes = npy.encode(data, shape, type);
-    assert.equal(bytes.indexOf("\n") % 64, 63); // what follows is aligned, as NumPy has it
+    assert.equal(bytes.indexOf("\n") % 64, 63); // the data are aligned, as in NumPy
     assert.deepEqual(npy.decode(bytes), { data, shape, type });
   }
 });

@@ -1,4 +1,4 @@
-// What grew against the table that was kept.
+// Growth against the kept table.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { compare } from "../compare.mjs";
@@ -46,7 +46,7 @@ test("each pair has its own speed", () => {
   assert.deepEqual(
     grown.map(({ now }) => Math.round(now)),
     [180],
-  ); // of 150, the median
+  ); // the median of 150
 });
 
 test("less than a clock can tell is not growth", () => {

@@ -1,4 +1,4 @@
-// Medians, ratios, and what the terminal shows of them.
+// Medians, ratios, and their text for the terminal.
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { median, nameOf, quantile, summarize } from "../figures.mjs";

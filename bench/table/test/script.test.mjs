@@ -1,4 +1,4 @@
-// The whole: main.mjs as scripts/bench.sh starts it.
+// The whole program: main.mjs as scripts/bench.sh starts it.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";

@@ -1,4 +1,4 @@
-// The survey of single operators: what is drawn, what is made of the figures, and the whole.
+// The survey of single operators: the drawn cases, the figures, and the whole program.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
@@ -52,7 +52,7 @@ test("a case is the same alone, in its family and among others", { skip: noOnnx 
   );
 });
 
-/** Python that draws from every row, and says what is amiss; models are checked as they are drawn. */
+/** Python that draws from every row, and prints errors. Models are checked as they are drawn. */
 const everyRow = `
 import random, sys
 sys.path.insert(0, "${path.join(root, "bench/models")}")

@@ -1,7 +1,7 @@
 // Made-up measurements, for the tests.
 import { summarize } from "../figures.mjs";
 
-/** What a side says of a run that took so many ms. */
+/** The figures of a side's run that took `ms`. */
 export function run(ms, rest = {}) {
   return {
     median_ms: ms,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes microsoft.json: calls of ONNX Runtime's own operators, with the results that it gives.
+"""Writes microsoft.json: calls of ONNX Runtime's own operators, with its results.
 
 Needs the Python package onnx (Debian: python3-onnx) and, in node_modules, onnxruntime-node.
 """
@@ -54,7 +54,7 @@ def scalar(kind, value):
 
 
 def case(op, name, inputs, outputs=1, **attributes):
-    """`inputs` by position, None for one that is left out; `outputs`: how many, or which."""
+    """`inputs` by position, None for an omitted one; `outputs`: their number, or their indices."""
     wanted = range(outputs) if isinstance(outputs, int) else outputs
     CASES.append((op, name, inputs, sorted(wanted), attributes))
 

@@ -1,7 +1,7 @@
-// Writes copies of sources in which every statement that may be left out, and every operand of &&
-// and
-// ||, has a switch that takes it away: make_switches FROM TO FILE... They are found from the text,
-// which is clang-format's: a new rule has its switches without anybody's doing.
+// Writes copies of sources with switches: make_switches FROM TO FILE... Every statement that may be
+// left out, and every operand of a conjunction or disjunction, has a switch that takes it away. The
+// text, which is clang-format's, shows where they are: a new rule has its switches without further
+// work.
 #include <fstream>
 #include <iostream>
 #include <map>
@@ -88,8 +88,8 @@ class Copy {
     }
   }
 
-  /// Where the first operand of the conjunction or disjunction begins whose operator is at `place`,
-  /// or npos if another operator comes before.
+  /// The place where the first operand of a conjunction or disjunction begins, whose operator is at
+  /// `place`; npos if another operator comes before.
   std::size_t first_operand(std::size_t place) const {
     int depth = 0;
     std::size_t i = place;
@@ -121,7 +121,7 @@ class Copy {
       take_away(second, two);
       const auto first = first_operand(i);
       if (first == std::string::npos) continue;
-      // What is looked at in the second is there only because of the first.
+      // The second operand relies on the first.
       const auto name = code_.substr(first, i - 1 - first);
       const auto rest = code_.substr(i, code_.find(';', i) - i);
       if (rest.find(name + "->") == std::string::npos && rest.find("*" + name) == std::string::npos)

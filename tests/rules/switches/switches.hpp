@@ -1,4 +1,4 @@
-// Which part of the model is switched off. See make_switches.cpp, which writes its uses.
+// Tells which part of the model is switched off. See make_switches.cpp, which writes its uses.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@ namespace polychron::rules {
 
 /// 0: none. Read by the copy of the model, set by the test between its checks.
 inline std::size_t off = 0;
-/// Of each switch, from 1 on, where it is and what it takes away; nullptr after the last.
+/// The place of each switch, from 1 on, and the part that it takes away; nullptr after the last.
 extern const char* const switches[];
 
 /// `TrueIf{off == n} | operand`, in a conjunction: switched off, the operand is true.
@@ -18,7 +18,7 @@ struct TrueIf {
     return self.off || static_cast<bool>(operand);
   }
 };
-/// Likewise in a disjunction: `FalseIf{off == n} & operand`.
+/// The same in a disjunction: `FalseIf{off == n} & operand`.
 struct FalseIf {
   bool off;
   template <class T>

@@ -1,5 +1,5 @@
-// From the text in the page to a Trace. What is in it was written by others: every index is checked
-// once, here, so that nothing after it has to. What is wrong is said in one line.
+// From the text in the page to a Trace. Others wrote the text: every index is checked once, here, and later
+// code relies on that. Errors are one line.
 import type { Actor, Band, Counter, Events, Lint, Messages, Schedule, Trace, Waits } from "./trace";
 import { bands, short } from "./trace";
 
@@ -106,7 +106,7 @@ function number(value: unknown, what: string, missing?: number): number {
   return value;
 }
 
-const textAtMost = 20000; // letters: what is longer takes a browser seconds to lay out
+const textAtMost = 20000; // letters: a browser takes seconds to lay out a longer text
 
 function texts(value: unknown): string[] {
   const all = list(value, "strings");
@@ -202,7 +202,7 @@ function decodeEvents(raw: Fields, strings: number, actors: number, step: boolea
       begin[i] += begin[i - 1];
     }
     if (end[i] < 0) damaged(`events.duration[${i}] is ${end[i]}`);
-    // In a driven world whatever is done takes the step in which it is done.
+    // In a driven world an event takes the step in which it happens.
     if (step && kind[i] <= 3 && end[i] === 0) end[i] = 1;
     end[i] += begin[i];
   }
@@ -295,7 +295,7 @@ function schedule(raw: unknown, strings: string[], events: number): Schedule | n
   };
 }
 
-/** Tickets count per context, and a caller has none of its own: its calls are whose it calls. */
+/** Tickets count per context. A caller has none of its own: its calls belong to the context that it calls. */
 function contextsOfCalls(trace: Trace): void {
   const { events, messages, actors } = trace;
   for (let i = 0; i < events.count; ++i) events.context[i] = actors[events.actor[i]].context;

@@ -1,5 +1,5 @@
-// What hangs together: causes and effects, messages of an event, waits, tickets, failures. Built
-// once, so that a click is answered at once in a trace of any size.
+// Relations: causes and effects, messages of an event, waits, tickets, failures. Built once, so that a click
+// is answered at once in a trace of any size.
 import { Kind, isError } from "./trace";
 import type { Trace } from "./trace";
 
@@ -59,7 +59,7 @@ export class Links {
     this.errors = Int32Array.from(errors);
   }
 
-  /** The event and what it follows from, up to the root. A circle, which would be damage, ends. */
+  /** The event and its causes, up to the root. A circle, which would be damage, ends. */
   chain(event: number): number[] {
     const { cause } = this.trace.events;
     const path: number[] = [];
@@ -72,7 +72,7 @@ export class Links {
   }
 
   /**
-   * The failure of an event's operation and those upstream that led to it; empty: it did not fail.
+   * The failure of an event's operation and those upstream that led to it; empty if it did not fail.
    */
   errorPath(event: number): number[] {
     const { kind, ticket } = this.trace.events;
@@ -83,7 +83,7 @@ export class Links {
     return this.chain(failure).filter((one) => kind[one] === Kind.failure);
   }
 
-  /** All that was done under a ticket of a context, by anyone, in time order. */
+  /** All events under a ticket of a context, by any actor, in time order. */
   ticketEvents(context: number, ticket: number): number[] {
     const { events } = this.trace;
     const found: number[] = [];

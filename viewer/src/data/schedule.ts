@@ -1,5 +1,5 @@
-// A run, step by step: what a step does, what is then still on its way, and where two runs part.
-// Steps are those of the stress tool's world, or of any other run what its actors did in order.
+// A run, step by step: the event of a step, the messages then in flight, and the first difference of two
+// runs. Steps are those of the stress tool's world. In any other run they are the actors' events in order.
 import { actorTitle, eventTitle } from "./trace";
 import type { Trace } from "./trace";
 import type { Links } from "./links";
@@ -8,7 +8,7 @@ export class Steps {
   readonly count: number;
   readonly verdict: string;
   private stepOf = new Map<number, number>();
-  private callers = new Map<number, number>(); // which caller an actor is, from 1
+  private callers = new Map<number, number>(); // number of the caller that an actor is, from 1
   private pending: { step: number; messages: number[] } = { step: -1, messages: [] };
 
   constructor(
@@ -28,7 +28,7 @@ export class Steps {
     return this.trace.schedule!.events[step];
   }
 
-  /** Its number for people: that on the axis of time, if it counts steps. */
+  /** Its number for people: the one on the axis of time, if that counts steps. */
   number(step: number): number {
     return this.trace.clock === "step" ? this.begin(step) : step + 1;
   }
@@ -37,7 +37,7 @@ export class Steps {
     return this.trace.events.begin[this.event(step)];
   }
 
-  /** The step in which an event came about; -1: not of the schedule. */
+  /** The step in which an event happened; -1: not of the schedule. */
   of(event: number): number {
     for (const at of this.links.chain(event)) {
       const step = this.stepOf.get(at);
@@ -66,12 +66,12 @@ export class Steps {
     return pending;
   }
 
-  /** What a step does, in one line. */
+  /** The event of a step, in one line. */
   text(step: number): string {
     return this.line(step, actorTitle(this.trace, this.trace.events.actor[this.event(step)]));
   }
 
-  /** Equal ones are the same choice: threads have other numbers in each process. */
+  /** Equal texts are the same choice: threads have other numbers in each process. */
   choice(step: number): string {
     const actor = this.trace.events.actor[this.event(step)];
     const thread = /^thread \d+$/.test(this.trace.actors[actor].label);
@@ -86,7 +86,7 @@ export class Steps {
   }
 }
 
-/** The first step that differs; -1: none does. One that is longer differs where the other ends. */
+/** The first step that differs; -1: none does. If one run is longer, it differs where the other ends. */
 export function firstDifference(a: Steps, b: Steps): number {
   const both = Math.min(a.count, b.count);
   for (let i = 0; i < both; ++i) if (a.choice(i) !== b.choice(i)) return i;

@@ -1,9 +1,9 @@
-// Search by label, actor, ticket and the text of errors. The text is looked for in the strings, of
-// which there are few, and the events are then asked for numbers only: 200,000 take milliseconds.
+// Search by label, actor, ticket and the text of errors. The text is sought in the strings, of which there
+// are few. The events are then compared by numbers only: 200,000 take milliseconds.
 import { actorTitle } from "./trace";
 import type { Trace } from "./trace";
 
-/** Events that match, in time order. "t:12" is a ticket; several words have all to be found. */
+/** Events that match, in time order. "t:12" is a ticket. With several words all must be found. */
 export function search(trace: Trace, query: string): Int32Array {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return new Int32Array(0);

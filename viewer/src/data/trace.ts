@@ -1,7 +1,7 @@
-// A trace in memory: the columns of the page's data (README.md) as typed arrays, times absolute.
-// Nothing here knows how it is drawn.
+// A trace in memory: the columns of the page's data (README.md) as typed arrays, times absolute. Drawing is
+// no concern of this file.
 
-/** What an event is; the numbers are those of the format. */
+/** Kinds of events; the numbers are those of the format. */
 export const Kind = {
   call: 0,
   handling: 1,
@@ -14,7 +14,7 @@ export const Kind = {
 
 export const kindNames = ["call", "handling", "operation", "step", "outcome", "failure", "lint"];
 
-/** What became of an operation. */
+/** The end of an operation. */
 export const State = { done: 0, failed: 1, notRun: 2 } as const;
 
 export type Band = "callers" | "content" | "device";
@@ -44,7 +44,7 @@ export interface Events {
   ticket: Int32Array;
   state: Uint8Array;
   cause: Int32Array;
-  context: Int32Array; // whose ticket it is: the actor's, for a caller that of whom it calls
+  context: Int32Array; // the context of the ticket: the actor's, or for a caller the called actor's
 }
 
 export interface Messages {
@@ -103,17 +103,17 @@ export interface Trace {
   lints: Lint[];
   schedule: Schedule | null;
   other: Trace | null;
-  first: number; // the first and the last moment of all that is in it
+  first: number; // the first and the last moment of all its contents
   last: number;
 }
 
-/** Whether an event is shown in the colour of errors. */
+/** True if an event is shown in the colour of errors. */
 export function isError(trace: Trace, event: number): boolean {
   const { kind, state, error } = trace.events;
   return kind[event] === Kind.failure || state[event] !== State.done || error[event] !== 0;
 }
 
-const titleAtMost = 200; // letters: a title is for one line, all of a text is in the details
+const titleAtMost = 200; // letters: a title is for one line, and the details have all of a text
 
 /** The beginning of a text that may have any length. */
 export function short(text: string): string {
@@ -122,7 +122,7 @@ export function short(text: string): string {
 
 const quoted = (text: string): string => (text ? ` '${short(text)}'` : "");
 
-/** "dispatch 'foo'": what an event is called in slices and lists. */
+/** "dispatch 'foo'": the name of an event in slices and lists. */
 export function eventTitle(trace: Trace, event: number): string {
   const { name, label, object, kind } = trace.events;
   const text = short(trace.strings[name[event]]) || kindNames[kind[event]];
@@ -137,7 +137,7 @@ export function actorTitle(trace: Trace, actor: number): string {
   const one = trace.actors[actor];
   if (!one) return "unknown";
   if (one.kind === "device") return `lane ${one.lane}${quoted(one.label)}`;
-  // What nobody gave a name has a number.
+  // An actor without a name has a number.
   const numbered = one.kind === "caller" ? /^thread \d+$/ : /^#\d+$/;
   return short(one.kind) + (numbered.test(one.label) ? ` ${one.label}` : quoted(one.label));
 }

@@ -1,5 +1,5 @@
-// Messages and paths of errors as arrows. Thousands of arrows tell nothing: when more are in sight
-// than can be told apart, only those of what is selected or followed are drawn.
+// Messages and paths of errors as arrows. Thousands of arrows tell nothing: if more are in sight than can be
+// told apart, only those of the selection or of the followed ticket are drawn.
 import type { Trace } from "../data/trace";
 import type { Items } from "../layout/items";
 import type { Sheet } from "../layout/sheet";
@@ -42,7 +42,7 @@ export class Arrows {
     }
   }
 
-  /** Those in sight, or null: too many to be read. */
+  /** Those in sight, or null if there are too many to be read. */
   inSight(sheet: Sheet, frame: Frame, atMost: number): number[] | null {
     const found: number[] = [];
     const t1 = frame.t0 + frame.width / frame.scale;
@@ -95,7 +95,7 @@ export class Arrows {
     arrow(context, { x0, y0, x1: b.x, y1 }, frame.theme.error, 1.75, 1, false);
   }
 
-  /** The message whose arrow is at a point, of those given; -1: none. */
+  /** The message whose arrow is at a point, among the given ones; -1: none. */
   hit(messages: number[], x: number, y: number, sheet: Sheet, frame: Frame): number {
     let best = -1;
     let nearest = 5;
@@ -159,7 +159,7 @@ interface Ends {
   y1: number;
 }
 
-const flat = 12; // less of a difference in height is none: the arrow goes below
+const flat = 12; // a smaller difference in height is none: the arrow goes below
 
 function bendOf(y0: number, y1: number): number {
   return Math.abs(y1 - y0) < flat ? 30 : (y1 - y0) * 0.45;

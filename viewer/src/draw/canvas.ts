@@ -1,5 +1,4 @@
-// The same rectangles on the 2D canvas: where WebGL2 is missing, and for paper, which keeps no
-// WebGL.
+// The same rectangles on the 2D canvas, for browsers without WebGL2, and for paper, which keeps no WebGL.
 import type { Level } from "../layout/levels";
 import { visibleRuns } from "../layout/levels";
 import type { Place } from "../layout/sheet";
@@ -47,7 +46,7 @@ function drawLevel(
         context.fillStyle = frame.theme.shades[(shade = level.shade[i])];
       const strong = level.shade[i] >= firstError;
       let part = strong ? 1 : level.cover[i] / 255;
-      // Of a collapsed group many share a pixel: each counts as much as it covers.
+      // In a collapsed group many share a pixel: each counts as much as it covers.
       if (place.step === 0 && !strong) part *= Math.min(1, Math.max(place.least, right - left));
       if (part !== cover) context.globalAlpha = (cover = part) * dim;
       if (level.moment[i]) context.fillRect(left - 1.5, top, 3, height);

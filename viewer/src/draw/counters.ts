@@ -1,5 +1,5 @@
-// Counters as steps over the same axis as the tracks. A library for charts would bring an axis of
-// its own; what is needed is a line, its highest value and the value under the pointer.
+// Counters as steps over the same axis as the tracks. A library for charts would bring an axis of its own.
+// The page needs a line, its highest value and the value under the pointer.
 import type { Counter } from "../data/trace";
 import type { Frame } from "./gl";
 import { smallFont } from "./surface";
@@ -18,7 +18,7 @@ export function valueText(counter: Counter, value: number): string {
   return `${Number(size.toPrecision(4))} ${units[unit]}`;
 }
 
-/** Where the last value is that was told at or before a time; -1: none yet. */
+/** The index of the last value at or before a time; -1: none yet. */
 export function valueAt(counter: Counter, time: number): number {
   let low = 0;
   let high = counter.time.length;
@@ -47,7 +47,7 @@ function peaksOf(counter: Counter): Float64Array {
   return known;
 }
 
-/** The highest value from one on, of all that are told before a time; and the first after these. */
+/** The highest value from one on before a time, and the index of the first value after these. */
 function highest(counter: Counter, from: number, time: number): [number, number] {
   const { time: times, value: values } = counter;
   const blocks = peaksOf(counter);
@@ -62,7 +62,7 @@ function highest(counter: Counter, from: number, time: number): [number, number]
   return [value, next];
 }
 
-/** Of rectangles: to stroke a line of a thousand corners takes a browser longer than all the rest. */
+/** Drawn as rectangles: a browser strokes a line of a thousand corners more slowly than all the rest. */
 export function drawCounter(
   context: CanvasRenderingContext2D,
   counter: Counter,
@@ -80,7 +80,7 @@ export function drawCounter(
   const columns: [number, number, number][] = []; // from, to, y
   let i = Math.max(0, valueAt(counter, frame.t0));
   let x = Math.max(0, xOf(i));
-  // Of what is in a pixel, the highest; then the last of these until there is another.
+  // Of the values in a pixel, the highest; then the last of these until there is another.
   while (i < counter.time.length && x < frame.width) {
     const column = Math.floor(x) + 1;
     const [value, next] = highest(counter, i, frame.t0 + column / frame.scale);

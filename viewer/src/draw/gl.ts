@@ -1,6 +1,6 @@
-// Rectangles by WebGL2: all levels are uploaded once, a frame sets a few uniforms and draws the
-// runs in sight. Where a track stands is in a small texture. Times are pairs of floats (high and
-// low part), as one has 24 bits and nanoseconds of an hour need 42.
+// Rectangles by WebGL2: all levels are uploaded once. A frame sets a few uniforms and draws the runs in
+// sight. A small texture has the places of tracks. Times are pairs of floats (high and low part): one float
+// has 24 bits, and nanoseconds of an hour need 42.
 import type { Level } from "../layout/levels";
 import { visibleRuns } from "../layout/levels";
 import type { Place } from "../layout/sheet";
@@ -78,7 +78,7 @@ const uniformNames = [
 
 export interface Frame {
   t0: number;
-  shift: number; // how much earlier the axis of time says that this is
+  shift: number; // how much earlier it is shown on the axis of time
   scale: number; // pixels a unit of time
   width: number;
   height: number;
@@ -87,7 +87,7 @@ export interface Frame {
   theme: Theme;
 }
 
-/** Instances of a level as the shader reads them; `first` is what times are relative to. */
+/** Instances of a level as the shader reads them. Times are relative to `first`. */
 export function instances(level: Level, first: number): ArrayBuffer {
   const buffer = new ArrayBuffer(level.count * stride);
   const floats = new Float32Array(buffer);
@@ -118,9 +118,8 @@ export class Rectangles {
   private chosenLevel: Level | null = null;
 
   /**
-   * Null where there is no WebGL2, or only one in software, which is slower than the 2D canvas (200
-   * ms a frame where that takes 33); the caller draws on that then. `anyway` takes one in software,
-   * too.
+   * Null without WebGL2, or with one in software only, which is slower than the 2D canvas (200 ms a frame,
+   * where the canvas takes 33). The caller draws on the canvas then. `anyway` takes one in software, too.
    */
   static on(
     canvas: HTMLCanvasElement,
@@ -250,7 +249,7 @@ export class Rectangles {
   }
 }
 
-/** Browsers do not always admit it when they are asked: the name of what draws tells. */
+/** Browsers do not always say so when they are asked: the renderer's name tells. */
 function inSoftware(gl: WebGL2RenderingContext): boolean {
   const names = gl.getExtension("WEBGL_debug_renderer_info");
   const name = gl.getParameter(names ? names.UNMASKED_RENDERER_WEBGL : gl.RENDERER);

@@ -1,5 +1,5 @@
-// The colours of slices, as indexes that are the same in light and dark; and which a slice has.
-// Colour tells what a thing is; only errors are red and only waits are yellow.
+// The colours of slices, as indexes that are the same in light and dark, and the choice for each slice.
+// Colour tells the kind of a thing; only errors are red and only waits are yellow.
 import { Kind, State } from "../data/trace";
 import type { Trace } from "../data/trace";
 
@@ -21,7 +21,7 @@ export const Shade = {
 } as const;
 
 export const shades = 23;
-/** From here on a shade wins where several things share a pixel, and is drawn last. */
+/** From here on a shade wins if several things share a pixel, and is drawn last. */
 export const firstError = Shade.notRun;
 
 const light = [
@@ -78,7 +78,7 @@ const dark = [
 export interface Theme {
   dark: boolean;
   shades: string[];
-  ink: string[]; // what is legible on the shade
+  ink: string[]; // legible on the shade
   background: string;
   text: string;
   dim: string;

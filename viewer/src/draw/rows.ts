@@ -1,5 +1,4 @@
-// What lies under the slices: the grid of time, bands, lines between tracks, lives of actors,
-// counters.
+// The parts under the slices: the grid of time, bands, lines between tracks, lives of actors, counters.
 import type { Trace } from "../data/trace";
 import type { Sheet } from "../layout/sheet";
 import { drawCounter } from "./counters";
@@ -8,7 +7,7 @@ import { ticks } from "./surface";
 
 type Context = CanvasRenderingContext2D;
 
-/** `axis`: the trace whose times the axis shows, of two the first. */
+/** `axis`: the trace whose times the axis shows; of two the first. */
 export function drawRows(
   context: Context,
   trace: Trace,

@@ -1,5 +1,5 @@
-// What is written and marked on the rectangles: titles, the diamonds of outcomes and failures,
-// outlines of what is selected or found. Only what is in sight and large enough to read.
+// Text and marks on the rectangles: titles, the diamonds of outcomes and failures, outlines of selected or
+// found ones. Only those in sight and large enough to read.
 import { Kind, durationText, eventTitle, short } from "../data/trace";
 import type { Trace } from "../data/trace";
 import type { Items } from "../layout/items";
@@ -16,7 +16,7 @@ type Context = CanvasRenderingContext2D;
 
 const marksAtMost = 1500;
 
-/** Where an item is in the pane; null: its group is collapsed, or it has no row. */
+/** The place of an item in the pane; null: its group is collapsed, or it has no row. */
 export function boxOf(items: Items, sheet: Sheet, frame: Frame, item: number): Box | null {
   const place = sheet.places[items.track[item]];
   if (items.depth[item] === 255) return null;
@@ -68,8 +68,8 @@ export function drawTitles(
 }
 
 /**
- * The rectangles of a level that are in sight, or no farther from it than `margin` pixels, on tracks
- * whose depths can be told apart; of what is followed, only that.
+ * The rectangles of a level that are in sight, or no farther from it than `margin` pixels, on tracks whose
+ * depths can be told apart. While a ticket is followed, only its rectangles.
  */
 function eachInSight(
   sheet: Sheet,
@@ -92,7 +92,7 @@ function eachInSight(
     }
 }
 
-/** Outcomes and lints as diamonds, failures larger: found with one look, whatever the zoom. */
+/** Outcomes and lints as diamonds, failures larger: easily found at any zoom. */
 export function drawMarks(
   context: Context,
   items: Items,

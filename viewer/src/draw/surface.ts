@@ -1,4 +1,4 @@
-// A canvas in device pixels that is drawn on in CSS pixels, and what every drawing needs to know.
+// A canvas in device pixels that is drawn on in CSS pixels, and the values that every drawing needs.
 export interface Surface {
   canvas: HTMLCanvasElement;
   context: CanvasRenderingContext2D;
@@ -49,7 +49,7 @@ export function begin(target: Surface): CanvasRenderingContext2D {
 
 const widths = new Map<string, number>();
 
-/** As much of a text as fits; empty if that says nothing. */
+/** As much of a text as fits; empty if too little fits. */
 export function fitted(context: CanvasRenderingContext2D, text: string, room: number): string {
   let width = widths.get(text);
   if (width === undefined) {
@@ -58,7 +58,7 @@ export function fitted(context: CanvasRenderingContext2D, text: string, room: nu
   }
   if (width <= room) return text;
   const letters = Math.floor((room - 11) / (width / text.length));
-  // A whole first word, which is what is done, says more than a part of it and dots.
+  // A whole first word, which names the action, says more than a part of it and dots.
   const word = text.indexOf(" ");
   if (word > 0 && letters <= word + 2) {
     const short = text.slice(0, word);

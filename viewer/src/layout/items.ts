@@ -1,6 +1,6 @@
-// All that is drawn as a rectangle, events and waits alike, as columns: when, on which track, in
-// which row of it, in which shade. Rows are numbered through all tracks; what is in a row is in
-// time order and does not overlap, which is what hits, neighbours and merging rely on.
+// All rectangles, events and waits alike, as columns: time, track, row of the track, shade. Rows are numbered
+// through all tracks. The items of a row are in time order and do not overlap. Hits, neighbours and merging
+// rely on that.
 import type { Trace } from "../data/trace";
 import { Shade, shadesOf } from "../draw/palette";
 import { isMoment, nest } from "./nesting";
@@ -82,7 +82,7 @@ export class Items {
     return this.members.subarray(this.starts[row], this.starts[row + 1]);
   }
 
-  /** Where in a row the first item is that begins after a time. */
+  /** The index in a row of the first item that begins after a time. */
   after(row: number, time: number): number {
     const list = this.inRow(row);
     let low = 0;
@@ -95,7 +95,7 @@ export class Items {
     return low;
   }
 
-  /** What is at a time in a row, or so near that one means it; -1: nothing. */
+  /** The item at a time in a row, or close enough to be meant; -1: none. */
   at(row: number, time: number, tolerance: number): number {
     const list = this.inRow(row);
     const after = this.after(row, time);

@@ -1,12 +1,11 @@
-// The same picture in coarser and coarser grains: in each level what is smaller than a grain is
-// merged with its neighbours of the same row, so that a frame draws about one rectangle a pixel and
-// row, whatever is in the trace. Errors are never merged away: a merged rectangle with one is an
-// error.
+// The same picture in coarser and coarser grains. In each level items smaller than a grain are merged with
+// their neighbours of the same row. So a frame draws about one rectangle for each pixel and row of any trace.
+// Errors are never merged away: a merged rectangle with one is an error.
 import { firstError, shades } from "../draw/palette";
 import type { Items } from "./items";
 
 export interface Level {
-  grain: number; // nothing that is merged is longer; 0: nothing is
+  grain: number; // no merged item is longer; 0: nothing is merged
   count: number;
   begin: Float64Array;
   end: Float64Array;
@@ -14,13 +13,13 @@ export interface Level {
   track: Int32Array;
   depth: Uint8Array;
   shade: Uint8Array;
-  cover: Uint8Array; // how much of a merged rectangle is covered, 255: all
+  cover: Uint8Array; // the covered part of a merged rectangle, 255: all
   moment: Uint8Array;
   blocks: Block[];
 }
 
 /**
- * Rectangles from..to of a level lie between two times: what is out of sight is skipped by these.
+ * Rectangles from..to of a level lie between two times, so that those out of sight can be skipped.
  */
 export interface Block {
   from: number;
@@ -69,7 +68,7 @@ function plain(items: Items): Level {
   return merge(items, 0);
 }
 
-/** An item as a rectangle of its own; where it stands. */
+/** Adds an item as a rectangle of its own; returns its index. */
 function add(out: Level, items: Items, item: number): number {
   const at = out.count++;
   out.begin[at] = items.begin[item];
@@ -122,9 +121,8 @@ function merge(items: Items, grain: number): Level {
 }
 
 /**
- * Sorts by time, roughly, and by shade within a stretch of it, as a change of colour costs the 2D
- * canvas more than a rectangle; errors and marks come last and so on top. Notes what is where in
- * blocks.
+ * Sorts by time, roughly, and by shade within a stretch of it, since a change of colour costs the 2D canvas
+ * more than a rectangle. Errors and marks come last and so on top. Notes in blocks what is where.
  */
 function finish(level: Level, first: number, last: number): Level {
   const bins = Math.max(1, Math.ceil(level.count / 512));
@@ -176,12 +174,12 @@ export function visibleRuns(level: Level, begin: number, end: number): [number, 
   return runs;
 }
 
-/** How many rectangles a frame of a level draws. */
+/** The number of rectangles that a frame of a level draws. */
 export function visibleCount(level: Level, begin: number, end: number): number {
   return visibleRuns(level, begin, end).reduce((sum, [from, to]) => sum + to - from, 0);
 }
 
-/** A level of a few items only: what is followed, drawn over the rest. */
+/** A level of a few items only: the followed ones, drawn over the rest. */
 export function levelOf(items: Items, chosen: number[]): Level {
   const out = empty(0, chosen.length);
   for (const item of chosen) {

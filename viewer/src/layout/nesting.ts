@@ -1,11 +1,11 @@
-// How deep an event stands on its track: steps in operations, operations in handlings. Found from
-// the times, so that a trace with records missing still draws without overlaps.
+// The depth of an event on its track: steps in operations, operations in handlings. It is found from the
+// times, so that a trace with records missing still draws without overlaps.
 import type { Trace } from "../data/trace";
 import { Kind } from "../data/trace";
 
 export interface Nesting {
   depth: Uint16Array; // per event
-  depths: Uint16Array; // per track: how many levels it has
+  depths: Uint16Array; // per track: its number of levels
 }
 
 export function nest(trace: Trace, trackOf: Int32Array, tracks: number): Nesting {
@@ -28,7 +28,7 @@ export function nest(trace: Trace, trackOf: Int32Array, tracks: number): Nesting
   return { depth, depths };
 }
 
-/** Drawn as a mark on what it happened in, not as a slice of its own. */
+/** Drawn as a mark on the event around it, not as a slice of its own. */
 export function isMoment(trace: Trace, event: number): boolean {
   return (
     trace.events.kind[event] >= Kind.outcome &&

@@ -1,6 +1,6 @@
-// Where tracks stand on the sheet that is scrolled: bands, groups and their tracks from top to
-// bottom, then counters. Opening a group changes the numbers per track and nothing else, so that
-// rectangles, which look their track up, need not be touched.
+// The places of tracks on the sheet that is scrolled: bands, groups and their tracks from top to bottom, then
+// counters. Opening a group changes only the numbers per track. Rectangles look their track up, so they stay
+// as they are.
 import { bands, short } from "../data/trace";
 import type { Band, Trace } from "../data/trace";
 import type { Items } from "./items";
@@ -18,14 +18,14 @@ export interface SheetRow {
 }
 
 /**
- * How tracks are drawn: a slice's y is y + depth * step; step 0 draws all depths as one density.
+ * The drawing of tracks: a slice's y is y + depth * step; step 0 draws all depths as one density.
  */
 export interface Place {
   y: number;
   step: number;
   height: number;
   shown: boolean;
-  least: number; // of a collapsed group: how faint what covers next to nothing may be
+  least: number; // of a collapsed group: the least strength of a rectangle that covers almost nothing
 }
 
 export interface Metrics {

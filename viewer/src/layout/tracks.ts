@@ -1,7 +1,6 @@
-// Which actor is on which track, and which tracks are a group: one per band, context and kind.
-// Actors of a large group that lived one after another share tracks, so that ten thousand
-// short-lived tensors stay a screen. Actors of which nothing was recorded are together at the end
-// of their band.
+// The track of each actor, and the groups of tracks: one per band, context and kind. Actors of a large group
+// that lived one after another share tracks, so that ten thousand short-lived tensors fit a screen. Actors
+// without any record are together at the end of their band.
 import { actorTitle, bands } from "../data/trace";
 import type { Band, Trace } from "../data/trace";
 
@@ -30,7 +29,7 @@ export interface Tracks {
 const order = ["caller", "thread", "context", "compiler", "device", "graph", "tensor"];
 const flatUpTo = 4;
 const openUpTo = 12; // larger groups begin collapsed, those of tensors and graphs always
-const shareFrom = 32; // from so many actors on they share tracks
+const shareFrom = 32; // this many actors and more share tracks
 
 export function arrange(trace: Trace): Tracks {
   const keyed = new Map<string, number[]>();
@@ -106,7 +105,7 @@ function shared(trace: Trace, sorted: number[]): number[][] {
   return rows;
 }
 
-/** An actor may be heard of after its end (a release under way): its track is free only then. */
+/** A release under way may follow an actor's end: its track is free only after that. */
 function lastActivity(trace: Trace): Float64Array {
   const last = new Float64Array(trace.actors.length);
   const { actor, end, count } = trace.events;

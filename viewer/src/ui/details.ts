@@ -1,5 +1,5 @@
-// The details of what is selected: what it is, why it waited, its error, and its whole chain of
-// causes, each link of which is a button that goes there.
+// The details of the selection: its kind, why it waited, its error, and its whole chain of causes. Each link
+// of the chain is a button that goes there.
 import type { App } from "../app";
 import {
   Kind,

@@ -1,5 +1,4 @@
-// The one way to make elements: texts become text nodes, so that no label of a trace is ever
-// markup.
+// The one way to make elements: texts become text nodes, so that no label of a trace becomes markup.
 type Child = Node | string | null | undefined | false;
 
 export function el<K extends keyof HTMLElementTagNameMap>(

@@ -1,4 +1,4 @@
-// The help on keys and pointers, made from the table that the keys themselves are made from.
+// The help on keys and pointers, made from the keys' own table.
 import { button, el, find } from "./dom";
 
 interface Entry {

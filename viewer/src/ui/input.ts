@@ -32,7 +32,7 @@ export class Input {
     stage.addEventListener("pointerleave", () => this.leave());
     stage.addEventListener("dblclick", (event) => this.zoomTo(event));
     stage.addEventListener("wheel", (event) => this.wheel(event), { passive: false });
-    document.addEventListener("keydown", () => tip.hide()); // what is under it may move
+    document.addEventListener("keydown", () => tip.hide()); // the thing under it may move
     stage.addEventListener("focus", () => (app.active = pane.index));
     labels.addEventListener(
       "wheel",

@@ -1,4 +1,4 @@
-// The keyboard: everything that a pointer can do. One table, from which the help is made.
+// The keyboard: every action of a pointer. One table, from which the help is made.
 import type { App } from "../app";
 import { find } from "./dom";
 
@@ -129,7 +129,7 @@ function scroll(app: App, by: number): void {
   app.invalidate();
 }
 
-/** The selected event, or the first in sight for those who begin with the keyboard. */
+/** The selected event, or the first in sight for users who begin with the keyboard. */
 function selected(app: App): { pane: number; item: number } | null {
   const { selection } = app.scene;
   return selection && "item" in selection ? selection : null;

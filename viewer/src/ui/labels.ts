@@ -33,7 +33,7 @@ export class Labels {
       focused ||= element === document.activeElement;
       element.remove();
     }
-    // In the order of the page, which is that of the Tab key; what stays is not moved and keeps its
+    // In the order of the page, which is that of the Tab key. Labels that stay are not moved and keep their
     // focus.
     let next = pane.labels.firstChild;
     for (const element of this.shown.values())

@@ -1,5 +1,5 @@
-// A list of any length of which only the rows in sight are in the page. Rows are buttons of one
-// height; arrow keys move within the list.
+// A list of any length. Only the rows in sight are in the page. Rows are buttons of one height; arrow keys
+// move within the list.
 import { el } from "./dom";
 
 export interface ListRow {

@@ -1,5 +1,4 @@
-// The strip above the tracks: all of the trace with the part that is in sight, and the axis of
-// time.
+// The strip above the tracks: all of the trace with the part in sight, and the axis of time.
 import type { App } from "../app";
 import { Kind, bands, markText, momentText, nanoseconds } from "../data/trace";
 import { begin, fitTo, smallFont, surface } from "../draw/surface";

@@ -42,7 +42,7 @@ export class Panel {
       row.append(one);
     }
     this.element.append(row, ...this.tabs.map((tab) => tab.body));
-    // Of the stress tool's runs, and of two, one wants to know in what order things happened.
+    // With a run of the stress tool, and with two runs, the order of events is of interest.
     const ordered = app.trace.clock === "step" || app.panes.length > 1;
     this.show(ordered && this.steps ? "steps" : "details", false);
     this.select();
@@ -71,7 +71,7 @@ export class Panel {
     this.raise(!document.body.classList.contains("raised"));
   }
 
-  /** The selection, what is followed or the step have changed. */
+  /** The selection, the followed ticket or the step have changed. */
   select(): void {
     const { selection } = this.app.scene;
     const focused = this.body.contains(document.activeElement);

@@ -1,5 +1,5 @@
-// For paper: what is in sight as one picture, which fits any sheet, in light colours and with the
-// names of the tracks; then all errors and lints as text. A WebGL canvas would come out empty.
+// For paper: the part in sight as one picture, which fits any sheet, in light colours and with the names of
+// the tracks. Then all errors and lints as text. A WebGL canvas would come out empty.
 import type { App } from "../app";
 import { actorTitle, eventTitle, momentText } from "../data/trace";
 import { themes } from "../draw/palette";

@@ -1,5 +1,5 @@
-// A run, step by step: where it is, the message that the step handles, what is still on its way; of
-// two runs both, side by side, with the first difference.
+// A run, step by step: the current step, the message that it handles, and the messages in flight. Two runs
+// stand side by side, with the first difference.
 import type { App } from "../app";
 import { actorTitle, momentText, short } from "../data/trace";
 import type { Pane } from "../pane";

@@ -1,5 +1,5 @@
-// What is under the pointer, in a few words beside it. All of it is in the details, for those
-// without one.
+// The thing under the pointer, in a few words beside it. The details have all of it, for users without a
+// pointer.
 import type { App } from "../app";
 import { actorTitle, short, ticketTitle } from "../data/trace";
 import type { Selection } from "../pane";

@@ -116,7 +116,7 @@ def plain():
 
 
 def with_options():
-    # Away from where positive and negative terms cancel each other.
+    # Without numbers whose positive and negative terms cancel each other.
     ranges = {"elu": (-4, 4), "hardSigmoid": (-4, 4), "leakyRelu": (-4, 4), "linear": (0.25, 4)}
     options = {
         "elu": [{"alpha": 0.5}, {"alpha": 3.75}, {"alpha": 0.0}, {"alpha": 0.1}],

@@ -6,7 +6,7 @@ import numpy as np
 
 from .core import Numbers, Tensor, case, formula, ulp
 
-# To oihw and iohw from the layouts, as numpy.transpose takes it.
+# From the layouts to oihw and iohw, for numpy.transpose.
 CONV_FILTERS = {"oihw": (0, 1, 2, 3), "hwio": (3, 2, 0, 1), "ohwi": (0, 3, 1, 2),
                 "ihwo": (3, 0, 1, 2)}
 TRANSPOSE_FILTERS = {"iohw": (0, 1, 2, 3), "hwoi": (3, 2, 0, 1), "ohwi": (3, 0, 1, 2)}

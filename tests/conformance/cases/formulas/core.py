@@ -79,7 +79,7 @@ class Tensor:
 
 
 def number(value, kind="float64"):
-    """A number as the format has it: the shortest decimal that is rounded to it."""
+    """A number in the format: the shortest decimal that is rounded to it."""
     if kind in ("int64", "uint64"):
         return f"{value}n"
     if not isinstance(value, float):
@@ -122,7 +122,7 @@ class Numbers:
         return self._fill(kind, shape, draw)
 
     def distinct(self, kind, shape):
-        """Every element another, in a random order: what is moved wrongly is seen."""
+        """All elements different, in a random order: a wrong move shows."""
         count = math.prod(shape)
         low, high = (0, 1 << 11) if kind in FLOATS else RANGES[kind]
         low, high = max(low, -500), min(high, 500)
@@ -152,7 +152,7 @@ class Numbers:
         return Tensor(kind, values if shape else values[0], shape)
 
 
-# What the formulas' modules fill: by operator its formula and tolerance, and its cases.
+# Filled by the formulas' modules: by operator its formula and tolerance, and its cases.
 FORMULAS = {}
 TOLERANCES = {}
 CASES = {}
@@ -205,7 +205,7 @@ class Graph:
         self.numbers = Numbers(f"{op} {name}")
         self.inputs, self.operators, self.outputs = {}, [], {}
         self.names = {}  # by a tensor's identity
-        self.kept = []  # so that no identity is given twice
+        self.kept = []  # so that each identity is unique
         self.metric, self.allowed = None, 0
 
     def input(self, name, tensor):

@@ -57,7 +57,7 @@ def where(condition, trueValue, falseValue):
 
 
 def operands(op, numbers, kind, shape_a, shape_b):
-    """Two tensors whose result is defined, in the type's range, and not all but cancelled."""
+    """Two tensors whose result is defined, in the type's range, and does not nearly cancel."""
     if kind in FLOATS:
         low = 0.25 if op in ("div", "pow", "add") else -4
         a = numbers.decimals(low, 4, kind, shape_a)
@@ -142,7 +142,7 @@ def of_two(op):
         case(op, f"{kind} {name}", a=a, b=b)
 
     main = "uint8" if op in LOGIC else "float32"
-    few = op not in ("add", "sub", "mul", "div", "pow")  # share their ways of spreading
+    few = op not in ("add", "sub", "mul", "div", "pow")  # have the same ways to broadcast
     for name, shape_a, shape_b in SHAPES[::2] if few else SHAPES:
         kind = "float16" if name in ("both are spread",) and op not in LOGIC else main
         numbers = Numbers(f"{op} {name}")
@@ -157,7 +157,7 @@ def of_two(op):
         add("both are constant", main, a.as_constant(), b.as_constant())
     same = draw(op, numbers, main, (7,), (7,))[1]
     add("the same operand twice", main, same, same)
-    if op in ("mul", "div"):  # nearly nothing happens, and more than the tolerance
+    if op in ("mul", "div"):  # a small change, but more than the tolerance
         near = Tensor("float32", [1.000001], constant=True)
         add("b is a constant close to 1", main, numbers.decimals(1, 8, main, (5,)), near)
     if op in LOGIC:

@@ -1,4 +1,4 @@
-"""Elements and slices picked and replaced by number. No place is written twice: what comes of that
+"""Elements and slices picked and replaced by number. No place is written twice: its result
 is not specified."""
 import itertools
 
@@ -11,7 +11,7 @@ MOVED_TYPES = ("int64", "uint32", "uint8")  # one of each size; of 2 bytes is fl
 
 
 def place(index, size):
-    """Negative ones count from the end; what is out of range is brought to the nearest."""
+    """Negative ones count from the end; those out of range are clamped."""
     index = index + size if index < 0 else index
     return min(max(index, 0), size - 1)
 

@@ -1,4 +1,4 @@
-"""Shapes changed and elements moved. All elements differ, so that one moved wrongly is seen."""
+"""Shapes changed and elements moved. All elements differ, so that a wrong move shows."""
 import numpy as np
 
 from .core import INF, NAN, RANGES, Numbers, Tensor, case, cast_number, formula

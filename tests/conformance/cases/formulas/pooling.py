@@ -1,4 +1,4 @@
-"""Pooling: each window's elements that lie in the picture, without what padding adds.
+"""Pooling: each window's elements that lie in the picture, without padding.
 
 Padding counts also where output sizes are given, as the specification's conformance tests have it;
 its text would leave padding out then.

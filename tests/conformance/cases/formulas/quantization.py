@@ -1,5 +1,5 @@
 """Floats as integers with a scale and a zero point, of the tensor or of blocks of it. Integers of 4
-bits, which the specification had before, are as it had them."""
+bits follow an earlier version of the specification, which had them."""
 from fractions import Fraction
 
 import numpy as np

@@ -158,7 +158,7 @@ def adder(op, gate_count, states):
 
 
 def common(add, biases, activations, layout, other_activations, cell=False):
-    """What cells and networks of both kinds have."""
+    """Cases of cells and networks of both kinds."""
     add("plain")
     add("weights are inputs", constant=False)
     if cell:

@@ -1,4 +1,4 @@
-"""Graphs of several operators: what passes fuse, fold and share must not change a number."""
+"""Graphs of several operators: passes fuse, fold and share, and must not change a number."""
 from .core import NAN, Graph, Numbers, Tensor
 
 
@@ -30,7 +30,7 @@ class Chain:
 
 
 def activations_after():
-    """A convolution or product, and what may be done in its own loop."""
+    """A convolution or product, and operators that may run in its own loop."""
     for kind in ("float32", "float16"):
         for op, options in (("relu", {}), ("clamp", {"minValue": -1.5, "maxValue": 2.5}),
                             ("leakyRelu", {"alpha": 0.25}), ("hardSwish", {})):
