@@ -79,10 +79,6 @@ class Kernel {
   }
   /// Of how many parts its Bounds are.
   virtual std::size_t parts() const noexcept { return 1; }
-  /// It cuts its work better than a cut by its operands' shapes would.
-  virtual bool parts_are_own() const noexcept { return false; }
-  /// It is a convolution by minimal filtering: see kernels/convolution_ways.hpp.
-  virtual bool filters_minimally() const noexcept { return false; }
   /// A library computes it by its reference implementation: right, and much slower than its other
   /// ones.
   virtual bool runs_reference() const noexcept { return false; }
@@ -102,16 +98,29 @@ using KernelResult = Result<std::unique_ptr<Kernel>>;
 /// Refuses with an Error of kind not_supported whose message is the reason.
 using Prepare = KernelResult (*)(const Problem& problem);
 
-/// A way to compute an operator.
-struct Implementation {
-  std::string_view name;  ///< "onednn", "eigen", "reference", ...
-  Prepare prepare;
-};
+/// Why an implementation does not take a problem; nullopt: it does.
+using Refusal = std::optional<std::string>;
 
-/// A line of a folder's tables: which operator, and how. Those of one operator stand best first.
+/// A row of a folder's tables: one implementation of an operator. Those of one operator stand best
+/// first. Passes, cuts and layouts ask these rows; nobody else knows which kernel takes what.
 struct Entry {
   ops::OpId op;
   Prepare prepare;
+  std::string_view way{};  ///< names it beside others of its folder
+  /// Says why the implementation refuses a problem, and prepares nothing. Null if only prepare()
+  /// knows.
+  Refusal (*refusal)(const Problem& problem) = nullptr;
+  /// Its kernels divide their work into parts themselves, better than by the operands' shapes.
+  bool cuts_itself = false;
+};
+
+/// Names of ways that others ask for.
+inline constexpr std::string_view by_panels = "panels";
+inline constexpr std::string_view by_minimal_filtering = "minimal filtering";  ///< Winograd's
+
+/// A row with the name of its folder: "onednn", "eigen", "reference", ...
+struct Implementation : Entry {
+  std::string_view name;
 };
 
 /// The entries of a table whose lines have an `op` and more, for one function that prepares them.
@@ -135,6 +144,10 @@ constexpr std::array<Entry, (N + ...)> joined(const std::array<Entry, N>&... par
 
 /// The implementations of an operator, best first; empty for an operator that has none.
 std::vector<Implementation> implementations(ops::OpId op);
+
+/// The way of the first row whose refusal() takes `problem`, in the layouts that it has; empty if
+/// there is none.
+std::string_view way_of(const Problem& problem);
 
 /// What prepare() returns to decline a problem.
 inline KernelResult refuse(std::string reason) {

@@ -42,9 +42,15 @@ std::vector<Implementation> implementations(ops::OpId id) {
   for (const Folder& folder : folders())
     for (const auto entries : folder.families)
       for (const Entry& entry : entries)
-        if (entry.op == id) list.push_back({folder.name, entry.prepare});
-  if (reference::find(id) != nullptr) list.push_back({"reference", reference::prepare});
+        if (entry.op == id) list.push_back({entry, folder.name});
+  if (reference::find(id) != nullptr) list.push_back({{id, reference::prepare}, "reference"});
   return list;
+}
+
+std::string_view way_of(const Problem& problem) {
+  for (const Implementation& row : implementations(problem.op))
+    if (row.refusal != nullptr && !row.refusal(problem)) return row.way;
+  return {};
 }
 
 }  // namespace polychron::kernels

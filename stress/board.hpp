@@ -30,7 +30,7 @@ struct Board;
 /// State that all contexts of a run share.
 struct Session {
   World* world = nullptr;
-  RunRecording* recording = nullptr;  ///< null without a recording
+  RunRecording* recording = nullptr;                ///< null without a recording
   std::vector<std::shared_ptr<Board>> boards = {};  ///< one for each context
   std::size_t callers = 0;  ///< numbers of clients, and of callbacks that call back in
   std::vector<std::size_t> calling_back = {};  ///< those under way, the innermost last
@@ -74,7 +74,7 @@ struct Board {
   std::shared_ptr<FaultPlan> faults = std::make_shared<FaultPlan>();
   Context context;
   actors::EnvironmentRef environment;  ///< shared by its actors
-  Future<LostInfo> lost;  ///< requested at the beginning
+  Future<LostInfo> lost;               ///< requested at the beginning
   std::uint64_t memory_limit = enough_bytes;
   std::vector<Graph> graphs;
   std::vector<Slot> slots;

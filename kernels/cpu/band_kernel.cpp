@@ -245,9 +245,10 @@ std::unique_ptr<BandKernel> BandKernel::prepare(std::span<const Problem> links,
       if (way == ways.end()) {
         std::string text;
         auto own = prepare_kernel(share.problem, text);
-        // Some bands in loops of our own and others not would round unlike each other.
-        if (text.starts_with("reference") || own->filters_minimally() ||
-            (!link.ways.empty() && own->parts_are_own() != link.ways[0]->parts_are_own()))
+        // Some bands in loops of our own and others not would round unlike each other. Of these,
+        // minimal filtering takes no rows: its tiles would lie elsewhere in a band.
+        if (text.starts_with("reference") || (text.starts_with("direct") && !own->takes_rows()) ||
+            (!link.ways.empty() && own->takes_rows() != link.takes_rows))
           return nullptr;
         scratch = std::max(scratch, aligned(own->scratch_bytes()));
         link.takes_rows = own->takes_rows();

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "kernels/convolution_ways.hpp"
 #include "kernels/cpu/band_kernel.hpp"
 #include "kernels/cpu/bands.hpp"
+#include "kernels/kernel.hpp"
 #include "ops/layouts.hpp"
 
 namespace polychron::kernels {
@@ -65,7 +65,7 @@ class Banding {
     const std::size_t before = uses_.producer[picture];
     const auto* const a = convolution(before);
     if (a != nullptr && a->groups == 1 && only_consumer(graph_, uses_, picture) == depthwise &&
-        !suits_minimal_filtering(problem_of(graph_, graph_.nodes[before])))
+        way_of(problem_of(graph_, graph_.nodes[before])) != by_minimal_filtering)
       chain.insert(chain.begin(), before);
     const ValueId made = graph_.nodes[depthwise].outputs[0];
     const std::size_t behind = only_consumer(graph_, uses_, made);

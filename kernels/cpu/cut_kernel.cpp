@@ -3,10 +3,8 @@
 #include <algorithm>
 
 #include "base/invariant.hpp"
-#include "kernels/convolution_ways.hpp"
 #include "kernels/cpu/memory_plan.hpp"
 #include "kernels/cpu/plan.hpp"
-#include "kernels/product_ways.hpp"
 
 namespace polychron::kernels {
 
@@ -136,17 +134,13 @@ std::unique_ptr<Kernel> prepare_parts(const Problem& problem, std::string& text,
 }  // namespace
 
 std::unique_ptr<Kernel> prepare_in_parts(const Problem& problem, std::string& text, double least) {
-  // Convolutions and products in loops of our own are cut as these like it; they are the first ways
-  // that take such.
-  if (suits_minimal_filtering(problem) || suits_panels(problem) || suits_depthwise(problem) ||
-      suits_matrix_panels(problem) || problem.op == op_attention)
-    for (const Implementation& way : implementations(problem.op)) {
-      auto kernel = way.prepare(problem);
-      if (!kernel) continue;
-      if (!(*kernel)->parts_are_own()) break;
-      text = described(way.name, problem, (*kernel)->parts());
-      return std::move(*kernel);
-    }
+  for (const Implementation& row : implementations(problem.op)) {
+    if (!row.cuts_itself) continue;
+    auto kernel = row.prepare(problem);
+    if (!kernel) continue;
+    text = described(row.name, problem, (*kernel)->parts());
+    return std::move(*kernel);
+  }
   return prepare_parts(problem, text, least);
 }
 

@@ -45,7 +45,6 @@ class Attention final : public Kernel {
   }
 
   std::size_t parts() const noexcept override { return shares_.size(); }
-  bool parts_are_own() const noexcept override { return true; }
   std::size_t scratch_bytes() const noexcept override {
     return parts() * worker_floats_ * sizeof(float);
   }

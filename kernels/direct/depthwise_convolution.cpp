@@ -5,7 +5,6 @@
 #include <array>
 
 #include "base/kept_once.hpp"
-#include "kernels/convolution_ways.hpp"
 #include "kernels/direct/depthwise_rows.hpp"
 #include "kernels/direct/direct.hpp"
 #include "kernels/direct/picture_operands.hpp"
@@ -101,10 +100,7 @@ class DepthwiseConvolution final : public Kernel {
         parts_(parts_of(geometry_.work(), geometry_.rows())) {}
 
   std::size_t parts() const noexcept override { return parts_; }
-  bool parts_are_own() const noexcept override { return true; }
-  void add_constants(Constants& constants) const override {
-    constants.push_back(weights_);
-  }
+  void add_constants(Constants& constants) const override { constants.push_back(weights_); }
   bool keeps_constant(std::size_t index) const noexcept override { return index == 1; }
   std::unique_ptr<Bound> bind(const Arguments& arguments) const override {
     return bind_rows(arguments, {});
@@ -186,10 +182,7 @@ class DepthwiseConvolution final : public Kernel {
 }  // namespace
 
 KernelResult prepare_depthwise(const Problem& problem) {
-  if (!suits_depthwise(problem)) return refuse("not a depthwise convolution as our loops take it");
-  if (problem.inputs[0].layout != Layout::blocked16 ||
-      problem.outputs[0].layout != Layout::blocked16)
-    return refuse("blocks of 16 channels only");
+  if (auto why = refuse_depthwise(problem)) return refuse(*std::move(why));
   return KernelResult(std::make_unique<DepthwiseConvolution>(problem, *epilogue_of(problem)));
 }
 

@@ -26,6 +26,12 @@ std::span<const Entry> normalization_entries() noexcept;
 std::span<const Entry> copy_entries() noexcept;
 
 // What the tables list, a file each or a few.
+// Why they refuse a problem, if they do.
+Refusal refuse_depthwise(const Problem& problem);
+Refusal refuse_matrix_product(const Problem& problem);
+Refusal refuse_minimal_filtering(const Problem& problem);
+Refusal refuse_panels(const Problem& problem);
+
 KernelResult prepare_arg_min_max(const Problem& problem);
 KernelResult prepare_attention(const Problem& problem);
 KernelResult prepare_concat(const Problem& problem);

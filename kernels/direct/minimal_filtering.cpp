@@ -7,7 +7,6 @@
 // largest number of its window, or with F(4x4, 3x3) of its tile, times the largest of the filter,
 // even if these two never meet; and of infinities the differences are NaN. Tiles with larger
 // numbers than that allows are computed the plain way.
-#include "kernels/convolution_ways.hpp"
 
 #include "kernels/direct/direct.hpp"
 #include "kernels/direct/filtered_tiles.hpp"
@@ -71,11 +70,7 @@ class MinimalFiltering final : public Kernel {
 
   std::size_t parts() const noexcept override { return shares_.size(); }
   std::size_t scratch_bytes() const noexcept override { return scratch_floats_ * sizeof(float); }
-  void add_constants(Constants& constants) const override {
-    constants.push_back(panels_);
-  }
-  bool parts_are_own() const noexcept override { return true; }
-  bool filters_minimally() const noexcept override { return true; }
+  void add_constants(Constants& constants) const override { constants.push_back(panels_); }
   std::unique_ptr<Bound> bind(const Arguments& arguments) const override {
     return std::make_unique<FilteringBound>(*this, arguments);
   }
@@ -215,10 +210,7 @@ KernelResult make(const Problem& problem, const FilteredPicture& picture,
 }  // namespace
 
 KernelResult prepare_minimal_filtering(const Problem& problem) {
-  if (!suits_minimal_filtering(problem)) return refuse("too little to gain by minimal filtering");
-  if (problem.inputs[0].layout != Layout::blocked16 ||
-      problem.outputs[0].layout != Layout::blocked16)
-    return refuse("blocks of 16 channels only");
+  if (auto why = refuse_minimal_filtering(problem)) return refuse(*std::move(why));
   if (!is_ordinary(problem.inputs[1])) return refuse("filters of ordinary values only");
   const auto epilogue = epilogue_of(problem);
   const auto picture = FilteredPicture::of(problem);

@@ -9,7 +9,6 @@
 #include <cmath>
 
 #include "base/invariant.hpp"
-#include "kernels/convolution_ways.hpp"
 #include "kernels/direct/direct.hpp"
 #include "kernels/direct/parts_bound.hpp"
 #include "kernels/direct/picture_operands.hpp"
@@ -129,10 +128,7 @@ class PanelConvolution final : public Kernel {
   }
 
   std::size_t parts() const noexcept override { return shares_.size(); }
-  bool parts_are_own() const noexcept override { return true; }
-  void add_constants(Constants& constants) const override {
-    constants.push_back(panels_);
-  }
+  void add_constants(Constants& constants) const override { constants.push_back(panels_); }
   bool keeps_constant(std::size_t index) const noexcept override { return index == 1; }
   std::unique_ptr<Bound> bind(const Arguments& arguments) const override {
     return bind_rows(arguments, {});
@@ -268,10 +264,7 @@ bool is_finite(const Slot& filter) {
 }  // namespace
 
 KernelResult prepare_panels(const Problem& problem) {
-  if (!suits_panels(problem)) return refuse("not a convolution as our own loops take it");
-  if (problem.inputs[0].layout != Layout::blocked16 ||
-      problem.outputs[0].layout != Layout::blocked16)
-    return refuse("blocks of 16 channels only");
+  if (auto why = refuse_panels(problem)) return refuse(*std::move(why));
   const auto& a = std::get<Conv2dAttributes>(problem.attributes);
   const bool padded = std::ranges::any_of(a.padding, [](std::uint32_t p) { return p != 0; });
   if (padded && !is_finite(problem.inputs[1]))

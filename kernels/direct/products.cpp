@@ -5,16 +5,14 @@
 #include "ops/table.hpp"
 
 namespace polychron::kernels::direct {
-namespace {
-
-}  // namespace
-
 std::span<const Entry> matrix_entries() noexcept {
   static constexpr Entry entries[] = {
-      {ops::op("gemm"), prepare_vector_product}, {ops::op("matmul"), prepare_vector_product},
+      {ops::op("gemm"), prepare_vector_product},
+      {ops::op("matmul"), prepare_vector_product},
 #ifdef POLYCHRON_WIDE
-      {ops::op("gemm"), prepare_matrix_product}, {ops::op("matmul"), prepare_matrix_product},
-      {op_attention, prepare_attention},
+      {ops::op("gemm"), prepare_matrix_product, by_panels, refuse_matrix_product, true},
+      {ops::op("matmul"), prepare_matrix_product, by_panels, refuse_matrix_product, true},
+      {op_attention, prepare_attention, "attention", nullptr, true},
 #endif
   };
   return entries;

@@ -104,9 +104,7 @@ class VectorProduct final : public Kernel {
  public:
   VectorProduct(const Panels& matrix, KeptBytes packed, std::vector<Finish> finishes)
       : matrix_(matrix), packed_(std::move(packed)), finishes_(std::move(finishes)) {}
-  void add_constants(Constants& constants) const override {
-    constants.push_back(packed_);
-  }
+  void add_constants(Constants& constants) const override { constants.push_back(packed_); }
   bool keeps_constant(std::size_t index) const noexcept override { return index == 1; }
   std::unique_ptr<Bound> bind(const Arguments& arguments) const override {
     return std::make_unique<VectorBound>(*this, arguments);

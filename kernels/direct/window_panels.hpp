@@ -10,6 +10,9 @@
 
 namespace polychron::kernels::direct {
 
+/// Taps of a window that panels are made for, at most.
+inline constexpr std::size_t most_panel_taps = 128;
+
 /// Sizes of panels.
 struct WindowPanels {
   std::size_t taps, inputs, outputs;

@@ -1,14 +1,12 @@
 // conv2d and convTranspose2d. The filter is reordered once, to whatever order the library likes
 // best for the layouts of input and result; bias and post-operations are part of the primitive.
-#include "kernels/convolution_ways.hpp"
 #include "kernels/onednn/guarded.hpp"
 #include "kernels/onednn/onednn.hpp"
 #include "kernels/onednn/post_ops.hpp"
 #include "kernels/taps.hpp"
 #include "ops/layouts.hpp"
 
-namespace polychron::kernels {
-namespace onednn {
+namespace polychron::kernels::onednn {
 namespace {
 
 /// For a transposed convolution it is the result that is padded.
@@ -150,24 +148,27 @@ bool is_real(const Problem& problem, const Geometry& g, dnnl::algorithm algorith
   }
 }
 
+/// Only its reference implementation takes them in these layouts. Post-operations do not count.
+Refusal refuse_reference(const Problem& problem) {
+  const auto* const a = std::get_if<Conv2dAttributes>(&problem.attributes);
+  const bool real =
+      a != nullptr
+          ? is_real<dnnl::convolution_forward>(problem, geometry_of(*a),
+                                               dnnl::algorithm::convolution_direct, false)
+          : is_real<dnnl::deconvolution_forward>(
+                problem, geometry_of(std::get<ConvTranspose2dAttributes>(problem.attributes)),
+                dnnl::algorithm::deconvolution_direct, true);
+  return real ? std::nullopt : Refusal("a reference implementation only");
+}
+
 }  // namespace
 
 std::span<const Entry> convolution_entries() noexcept {
-  static constexpr Entry entries[] = {{ops::op("conv2d"), prepare_pixel},
-                                      {ops::op("conv2d"), prepare_convolution},
-                                      {ops::op("convTranspose2d"), prepare_convolution}};
+  static constexpr Entry entries[] = {
+      {ops::op("conv2d"), prepare_pixel},
+      {ops::op("conv2d"), prepare_convolution, "library", refuse_reference},
+      {ops::op("convTranspose2d"), prepare_convolution, "library", refuse_reference}};
   return entries;
 }
 
-}  // namespace onednn
-
-bool library_convolves(const Problem& problem) {
-  if (const auto* a = std::get_if<Conv2dAttributes>(&problem.attributes))
-    return onednn::is_real<dnnl::convolution_forward>(problem, onednn::geometry_of(*a),
-                                                      dnnl::algorithm::convolution_direct, false);
-  return onednn::is_real<dnnl::deconvolution_forward>(
-      problem, onednn::geometry_of(std::get<ConvTranspose2dAttributes>(problem.attributes)),
-      dnnl::algorithm::deconvolution_direct, true);
-}
-
-}  // namespace polychron::kernels
+}  // namespace polychron::kernels::onednn

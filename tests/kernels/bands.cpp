@@ -471,7 +471,7 @@ BOOST_AUTO_TEST_CASE(what_is_filtered_minimally_is_not_in_bands) {
   links[1].outputs[0].descriptor.shape[2] = 57;
   std::string text;
   const bool within =
-      kernels::prepare_kernel(kernels::bands_of(links, 4)[1][0].problem, text)->filters_minimally();
+      kernels::way_of(kernels::bands_of(links, 4)[1][0].problem) == kernels::by_minimal_filtering;
   BOOST_TEST((kernels::prepare_in_bands(links, text, 4) == nullptr) == within);
 }
 
@@ -493,7 +493,8 @@ BOOST_AUTO_TEST_CASE(bands_are_all_in_loops_of_our_own_or_none) {
     std::string text;
     const auto bands = kernels::bands_of(links, 4);
     const auto own = [&](std::size_t band) {
-      return kernels::prepare_kernel(bands[band][0].problem, text)->parts_are_own();
+      kernels::prepare_kernel(bands[band][0].problem, text);
+      return text.starts_with("direct");
     };
     BOOST_TEST((kernels::prepare_in_bands(links, text, 4) != nullptr) == (own(0) == own(1)));
     BOOST_TEST((own(0) == own(1)) == (weight == 0 || !kernels::has_avx512()));

@@ -47,16 +47,15 @@ std::unique_ptr<kernels::Kernel> first_kernel(const Problem& problem) {
   return nullptr;
 }
 
-bool takes_panels(const Problem& problem) {
-  const auto kernel = first_kernel(problem);
-  return kernel != nullptr && kernel->parts_are_own() && !kernel->filters_minimally();
+std::string_view first_way(const Problem& problem) {
+  for (const auto& row : kernels::implementations(problem.op))
+    if (row.prepare(in_blocks(problem))) return row.way;
+  return {};
 }
 
-bool takes_depthwise(const Problem& problem) {
-  const auto kernel = first_kernel(problem);
-  return std::get<Conv2dAttributes>(problem.attributes).groups > 1 && kernel != nullptr &&
-         kernel->parts_are_own();
-}
+bool takes_panels(const Problem& problem) { return first_way(problem) == kernels::by_panels; }
+
+bool takes_depthwise(const Problem& problem) { return first_way(problem) == "depthwise"; }
 
 std::vector<Buffer> copies_of(const ProblemMaker& maker) {
   std::vector<Buffer> values;

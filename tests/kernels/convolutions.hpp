@@ -17,6 +17,8 @@ kernels::Problem in_blocks(kernels::Problem problem);
 
 /// The kernel of the first implementation that takes this in blocks of channels, or null.
 std::unique_ptr<kernels::Kernel> first_kernel(const kernels::Problem& problem);
+/// The way of the row that gives it; empty: a library's, or there is none.
+std::string_view first_way(const kernels::Problem& problem);
 
 /// True if it multiplies with panels of the filter.
 bool takes_panels(const kernels::Problem& problem);

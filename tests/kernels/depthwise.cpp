@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_such_convolution_is_refused) {
 
   const auto own = [](const kernels::Problem& problem) {
     for (const auto& way : kernels::implementations(problem.op))
-      if (auto kernel = way.prepare(problem)) return (*kernel)->parts_are_own();
+      if (way.prepare(problem)) return way.cuts_itself;
     return false;
   };
   const auto usual = tests::in_blocks(c.maker(1).problem());

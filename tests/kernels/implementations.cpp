@@ -385,9 +385,10 @@ BOOST_AUTO_TEST_CASE(references_have_scratch_memory) {
       }};
   ProblemMaker maker(op("identity"), 1);
   maker.input({4}).output({4});
-  const kernels::Implementation implementation{"backwards", [](const kernels::Problem& problem) {
-                                                 return reference::prepare_with(backwards, problem);
-                                               }};
+  const auto prepare = [](const kernels::Problem& problem) {
+    return reference::prepare_with(backwards, problem);
+  };
+  const kernels::Implementation implementation{{op("identity"), prepare}, "backwards"};
   const auto outcome = tests::run_kernel(implementation, maker.problem(), maker.values());
   BOOST_TEST(!outcome.overran);
   const auto in = maker.values()[0].as<float>(), out = outcome.outputs.at(0).as<float>();

@@ -9,7 +9,6 @@
 #include "kernels/cpu/cut_kernel.hpp"
 #include "kernels/direct/matrix_panels.hpp"
 #include "kernels/epilogue.hpp"
-#include "kernels/product_ways.hpp"
 #include "kernels/vectors.hpp"
 #include "tests/kernels/fenced.hpp"
 #include "tests/kernels/problems.hpp"
@@ -20,7 +19,6 @@
 namespace polychron {
 namespace {
 
-using kernels::suits_matrix_panels;
 using ops::op;
 using tests::Fenced;
 using tests::ProblemMaker;
@@ -29,10 +27,14 @@ using tests::Random;
 using tests::floats::infinity;
 using tests::floats::nan;
 
+bool suits_panels(const kernels::Problem& problem) {
+  return kernels::way_of(problem) == kernels::by_panels;
+}
+
 std::unique_ptr<kernels::Kernel> kernel_of(const kernels::Problem& problem) {
   for (const auto& way : kernels::implementations(problem.op))
-    if (auto kernel = way.prepare(problem); kernel && (*kernel)->parts_are_own())
-      return std::move(*kernel);
+    if (way.cuts_itself)
+      if (auto kernel = way.prepare(problem)) return std::move(*kernel);
   BOOST_FAIL("no panels for " << to_string(problem));
   return nullptr;
 }
@@ -181,7 +183,7 @@ BOOST_AUTO_TEST_CASE(near_the_reference) {
   if (!tests::has_wide_loops()) return;
   for (std::uint32_t seed = 0; seed < 60; ++seed) {
     const auto maker = random_product(seed);
-    BOOST_TEST(suits_matrix_panels(maker.problem()), tests::name_of("product", seed));
+    BOOST_TEST(suits_panels(maker.problem()), tests::name_of("product", seed));
     tests::check_implementations(maker, tests::name_of("product", seed));
   }
 }
@@ -376,7 +378,7 @@ BOOST_AUTO_TEST_CASE(panels_are_written_whole) {
 
 BOOST_AUTO_TEST_CASE(what_they_are_not_for) {
   if (!tests::has_wide_loops()) return;
-  const auto suits = [](const ProblemMaker& maker) { return suits_matrix_panels(maker.problem()); };
+  const auto suits = [](const ProblemMaker& maker) { return suits_panels(maker.problem()); };
   BOOST_TEST(suits(product(2, 64, 7)));
   BOOST_TEST(!suits(product(1, 64, 7)));  // a vector
   BOOST_TEST(!suits(product(2, 63, 7)));
@@ -410,7 +412,7 @@ BOOST_AUTO_TEST_CASE(what_may_follow) {
   const auto with = [](const auto& add) {
     auto maker = product(4, 64, 7);
     add(maker);
-    return suits_matrix_panels(maker.problem());
+    return suits_panels(maker.problem());
   };
   const Shape vector{7}, matrix{4, 7};
   BOOST_TEST(with([&](auto& m) { m.then_with(op("add"), vector).then_with(op("add"), matrix); }));
@@ -434,8 +436,8 @@ BOOST_AUTO_TEST_CASE(how_operands_lie) {
     auto& in_steps = i == 2 ? sliced.outputs[0] : sliced.inputs[i];
     in_order.order = {1, 0};
     in_steps.strides = {1, 64};
-    BOOST_TEST(suits_matrix_panels(ordered) == (i == 1));
-    BOOST_TEST(suits_matrix_panels(sliced) == (i == 1));
+    BOOST_TEST(suits_panels(ordered) == (i == 1));
+    BOOST_TEST(suits_panels(sliced) == (i == 1));
     if (i != 1) continue;
     const auto usual = computed(maker, *kernel_of(ordered), [](auto& bound) { bound.run(); });
     const auto steps = computed(maker, *kernel_of(sliced), [](auto& bound) { bound.run(); });

@@ -18,6 +18,7 @@ using kernels::Layout;
 using ops::op;
 using tests::copies_of;
 using tests::first_kernel;
+using tests::first_way;
 using tests::ProblemMaker;
 using tests::Random;
 using tests::results_of;
@@ -61,7 +62,7 @@ BOOST_AUTO_TEST_CASE(near_the_reference) {
     if (random.chance()) maker.then_with(op("add"), out);
     if (random.chance()) tests::add_bounds(maker, random);
     const std::string what = "convolution " + std::to_string(seed);
-    BOOST_TEST(first_kernel(maker.problem())->filters_minimally(), what);
+    BOOST_TEST(first_way(maker.problem()) == kernels::by_minimal_filtering, what);
     tests::check_implementations(maker, what);
   }
 }
@@ -195,9 +196,8 @@ BOOST_AUTO_TEST_CASE(operands_that_moved_are_found) {
 BOOST_AUTO_TEST_CASE(what_gains_nothing_or_is_no_such_convolution_is_computed_plainly) {
   if (!tests::has_wide_loops()) return;
   const auto plain = [](const ProblemMaker& maker, const std::string& what) {
-    const auto kernel = first_kernel(maker.problem());
-    BOOST_REQUIRE_MESSAGE(kernel != nullptr, what);
-    BOOST_TEST(!kernel->filters_minimally(), what);
+    BOOST_REQUIRE_MESSAGE(first_kernel(maker.problem()) != nullptr, what);
+    BOOST_TEST(first_way(maker.problem()) != kernels::by_minimal_filtering, what);
   };
   plain(convolution(1, {1, 32, 48, 6, 6}, 1), "few pixels");
   plain(convolution(1, {1, 32, 48, 1, 80}, 1), "one row");
@@ -211,14 +211,14 @@ BOOST_AUTO_TEST_CASE(what_gains_nothing_or_is_no_such_convolution_is_computed_pl
   auto weights = Buffer::copy_of(infinite.inputs[1].constant->bytes());
   weights.as<float>()[100] = std::numeric_limits<float>::infinity();
   infinite.inputs[1].constant = std::make_shared<const Buffer>(std::move(weights));
-  BOOST_TEST(!first_kernel(infinite)->filters_minimally());
+  BOOST_TEST(first_way(infinite) != kernels::by_minimal_filtering);
   auto strided = convolution(1, usual, 1);
   Conv2dAttributes a;
   a.strides = {2, 2};
   strided.attributes(a);
   auto problem = strided.problem();
   problem.outputs[0].descriptor.shape = {1, 48, 6, 7};
-  BOOST_TEST(!first_kernel(problem)->filters_minimally());
+  BOOST_TEST(first_way(problem) != kernels::by_minimal_filtering);
 }
 
 // Along tiles where there are many, along channels where the filter is most of what is read.
@@ -229,7 +229,7 @@ BOOST_AUTO_TEST_CASE(parts_by_shape) {
     std::string text;
     const auto kernel = kernels::prepare_in_parts(problem, text);
     BOOST_REQUIRE(kernel != nullptr);
-    BOOST_TEST(kernel->filters_minimally() == text.starts_with("direct"));
+    BOOST_TEST((first_way(problem) == kernels::by_minimal_filtering) == text.starts_with("direct"));
     return text.substr(text.rfind(", ") + 2);
   };
   BOOST_TEST(text_of(convolution(1, {1, 128, 160, 28, 28}, 1).problem()) == "4 parts");

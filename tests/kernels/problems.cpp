@@ -256,7 +256,7 @@ std::vector<kernels::Implementation> ways_of(ops::OpId op) {
     if (!kernel) return kernels::refuse("whole");
     return kernels::KernelResult(std::move(kernel));
   };
-  list.insert(list.end() - 1, {"parts", in_parts});
+  list.insert(list.end() - 1, {{op, in_parts}, "parts"});
   return list;
 }
 

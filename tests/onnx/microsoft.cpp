@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(query_key_and_value_may_be_packed) {
   const auto bias = floats({3 * width}, {0.5, -1, 0, 0.25, 1, -0.5, 0, 2, 0.125, 0, -2, 1});
   const auto of = [&](const std::vector<std::string>& names, const Values& inputs) {
     auto model = one("MultiHeadAttention", names, {"y"}, {{"num_heads", 2}});
-    for (const auto& [name, value] : inputs) model.input(name, value.type, {value.shape});
+    for (const auto& [name, value] : inputs) model.input(name, value);
     model.output("y");
     return run(build(load(model.bytes())), inputs).front().second;
   };

@@ -7,8 +7,8 @@
 
 #include "runtime/builder_bridge.hpp"
 #include "stress/fault_backend.hpp"
-#include "stress/world.hpp"
 #include "stress/symbolic_backend.hpp"
+#include "stress/world.hpp"
 
 namespace polychron::testing {
 

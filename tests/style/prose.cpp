@@ -149,8 +149,8 @@ std::vector<std::span<const Word>> sentences_of(const Prose& prose) {
     const bool ends = i + 1 == prose.words.size();
     const char next = ends ? 'A' : prose.words[i + 1].text.front();
     const bool begins = std::isupper(static_cast<unsigned char>(next)) != 0 ||
-                        std::isdigit(static_cast<unsigned char>(next)) != 0 ||
-                        next == '"' || next == '(' || next == '`';
+                        std::isdigit(static_cast<unsigned char>(next)) != 0 || next == '"' ||
+                        next == '(' || next == '`';
     if (!ends && !(stops && begins)) continue;
     sentences.push_back(std::span(prose.words).subspan(begin, i + 1 - begin));
     begin = i + 1;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 
-#include "kernels/convolution_ways.hpp"
 #include "kernels/cpu/passes/match.hpp"
 #include "kernels/cpu/passes/passes.hpp"
 #include "kernels/fusion.hpp"
@@ -85,11 +84,7 @@ class LayoutChooser {
   }
 
   /// True if the convolution has more in blocks than the library's reference implementation.
-  bool has_real_kernel(const PlanNode& node) const {
-    const Problem problem = in_blocks(node);
-    return suits_minimal_filtering(problem) || suits_panels(problem) || suits_depthwise(problem) ||
-           library_convolves(problem);
-  }
+  bool has_real_kernel(const PlanNode& node) const { return !way_of(in_blocks(node)).empty(); }
 
   /// True if the channels of each tap fill whole blocks.
   bool whole_taps(const PlanNode& node) const {
@@ -128,7 +123,9 @@ class LayoutChooser {
     const auto* const a = std::get_if<Conv2dAttributes>(&node.attributes);
     if (a == nullptr || a->groups != 1) return true;
     if (shape(node.inputs[0])[1] >= channel_block(blocked_)) return true;
-    return suits_panels(problem_of(graph_, node));
+    Problem problem = problem_of(graph_, node);
+    problem.inputs[0].layout = problem.outputs[0].layout = blocked_;
+    return way_of(problem) == by_panels;
   }
 
   /// True if the node would best be computed in blocks, because its picture already comes so.
