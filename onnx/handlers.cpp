@@ -15,9 +15,9 @@ Handler find_handler(const std::string& domain, const std::string& name) {
           loss_rows(),        matrix_rows(),       movement_rows(),   normalization_rows(),
           pooling_rows(),     quantization_rows(), recurrent_rows(),  reduction_rows(),
           resampling_rows(),  sampling_rows(),     selection_rows(),  sequence_rows(),
-          shape_rows(),       signal_rows(),       training_rows(),   text_rows(),
-          value_rows(),       einsum_rows(),       order_rows(),      scatter_rows(),
-          attention_rows(),   quantized_rows()})
+          shape_rows(),       signal_rows(),       text_rows(),       value_rows(),
+          einsum_rows(),      order_rows(),        scatter_rows(),    attention_rows(),
+          quantized_rows()})
       for (const auto& row : rows) handlers.emplace(row.name, row.handle);
     return handlers;
   }();

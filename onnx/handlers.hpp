@@ -50,7 +50,6 @@ std::span<const Row> sequence_rows() noexcept;
 std::span<const Row> shape_rows() noexcept;
 std::span<const Row> signal_rows() noexcept;
 std::span<const Row> text_rows() noexcept;
-std::span<const Row> training_rows() noexcept;
 std::span<const Row> value_rows() noexcept;
 
 }  // namespace polychron::onnx::detail

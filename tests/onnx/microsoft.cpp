@@ -84,7 +84,8 @@ BOOST_AUTO_TEST_CASE(query_key_and_value_may_be_packed) {
   constexpr std::uint32_t batch = 2, steps = 3, heads = 2, features = 2, width = heads * features;
   const auto separate = [](double first) {
     Reals data(batch * steps * width);
-    for (std::size_t i = 0; i < data.size(); ++i) data[i] = first + (i * 7 % 11) / 8.0;
+    for (std::size_t i = 0; i < data.size(); ++i)
+      data[i] = first + static_cast<double>(i * 7 % 11) / 8;
     return data;
   };
   const std::vector<Reals> parts{separate(-0.5), separate(0.25), separate(-1)};
