@@ -23,8 +23,8 @@ inline Taps taps_within(std::int64_t start, std::int64_t size, std::int64_t dila
 }
 
 /// True if the windows of the convolution or pooling `a` stay near a picture of this height and
-/// width: padding is little larger than the picture, and strides and dilations are of usual sizes.
-/// With other windows a library may walk through all the padding, or overflow 32 bits.
+/// width. Their padding is little larger than the picture, and strides and dilations are of usual
+/// sizes. With other windows a library may walk through all the padding, or overflow 32 bits.
 template <class A>
 bool windows_stay_near(const A& a, std::uint32_t height, std::uint32_t width) {
   constexpr std::uint32_t margin = 64, largest_step = 1U << 16;
