@@ -7,15 +7,15 @@
 namespace polychron::kernels {
 namespace {
 
-/// Of fewer, panels of keys and values would be most of the work.
+/// With fewer queries, packing the keys and values into panels would be most of the work.
 constexpr std::uint32_t least_queries = 8;
 
-/// The steps of a slot that is broadcast to heads of `head_shape`, of so many rows and columns.
+/// The steps of a slot that is broadcast to heads of `head_shape`, each of `rows` x `columns`.
 HeadSteps steps_for(const Slot& slot, const Shape& head_shape, std::uint32_t rows,
                     std::uint32_t columns) {
   const Shape& shape = slot.descriptor.shape;
   const auto own = steps_of(slot);
-  // From the last dimension on; one that is not there is broadcast, too.
+  // Counts dimensions from the last one. A missing dimension is broadcast, too.
   const auto step = [&](std::size_t from_last, std::uint32_t extent) -> std::int64_t {
     if (from_last >= shape.size()) return 0;
     const std::size_t i = shape.size() - 1 - from_last;

@@ -1,4 +1,4 @@
-// An attention that is one step (op_attention), and where its operands lie.
+// An attention that is one step (op_attention), and where its operands lie in memory.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace polychron::kernels {
 
-/// Elements from one to the next; 0: it is the same for all.
+/// Elements from one head, row or column to the next; 0 if all share the same elements.
 struct HeadSteps {
-  std::vector<std::int64_t> heads;  ///< for each dimension in front of the last two
+  std::vector<std::int64_t> heads;  ///< one for each dimension in front of the last two
   std::int64_t row = 0, column = 0;
 };
 
-/// softmax(scale * query x key + mask) x value, of each head.
+/// Computes softmax(scale * query x key + mask) x value for each head.
 struct AttentionOperands {
-  std::size_t heads = 1;  ///< of all dimensions in front of the last two
+  std::size_t heads = 1;  ///< product of all dimensions in front of the last two
   Shape head_shape;
   std::size_t queries, features, keys, value_features;
   float scale;
@@ -28,13 +28,14 @@ struct AttentionOperands {
   HeadSteps mask;    ///< queries x keys
   HeadSteps result;  ///< queries x value features
 
-  /// Elements from an operand's first to the first of this head's.
+  /// Elements from an operand's first element to the first one of head number `head`.
   std::int64_t offset(const HeadSteps& steps, std::size_t head) const;
 };
 
-/// Of a problem of op_attention, whose inputs are the two operands of the first matmul, the right
-/// one of the second, and perhaps the mask. nullopt where it is not for loops of our own: on
-/// processors without AVX-512, of a few queries only, or where what they read lies scattered.
+/// Reads a problem of op_attention. Its inputs are the two operands of the first matmul, the right
+/// operand of the second one, and optionally the mask. Returns nullopt if our own loops do not take
+/// it: on processors without AVX-512, with few queries, or with operands whose elements are
+/// scattered.
 std::optional<AttentionOperands> attention_operands(const Problem& problem);
 
 }  // namespace polychron::kernels

@@ -1,8 +1,9 @@
-// The seam between actors and devices: the few calls a device actor and a compiler actor make.
+// The interface between actors and devices: the few calls that a device actor and a compiler actor
+// make.
 //
-// Implementations: cpu (cpu/cpu_backend: passes, plan, oneDNN and Eigen kernels), a symbolic
-// one for schedule exploration and a decorator that injects faults (stress/). A backend never
-// throws into an actor: failures are Results.
+// Implementations: the CPU backend (cpu/cpu_backend: passes, plan, oneDNN and Eigen kernels). In
+// stress/ there are a symbolic one for schedule exploration and a decorator that injects faults. A
+// backend returns failures as Results. It never throws into an actor.
 #pragma once
 
 #include <cstddef>
@@ -21,70 +22,71 @@ namespace polychron::kernels {
 
 class Team;
 
-/// A tensor's memory on a device. Owned by the device actor; used by one thread at a time.
+/// A tensor's memory on a device. The device actor owns it; one thread at a time uses it.
 class Storage {
  public:
   virtual ~Storage() = default;
   virtual std::size_t bytes() const noexcept = 0;
 };
 
-/// A compiled graph: the steps and the prepared constants. Immutable and shared by all lanes.
+/// A compiled graph: the steps and the prepared constants. Immutable; all lanes share it.
 class Plan {
  public:
   virtual ~Plan() = default;
-  /// Bytes of scratch memory that each instance takes.
+  /// Bytes of scratch memory that each instance allocates.
   virtual std::size_t arena_bytes() const noexcept = 0;
-  /// The prepared constants that the plan keeps, each once. Other plans may keep the same.
+  /// The prepared constants that the plan keeps, each listed once. Other plans may share them.
   virtual std::span<const ops::ConstantBytes> constants() const noexcept { return {}; }
   /// Bytes of all constants that the plan keeps.
   virtual std::size_t constant_bytes() const noexcept { return total_bytes(constants()); }
-  /// One line a step: operator(s), implementation, shapes; for `polychron inspect` and for tests.
+  /// One line per step: operators, implementation, shapes. `polychron inspect` and tests read it.
   virtual std::vector<std::string> describe() const = 0;
-  /// Of each step's operator; none if the backend has no such.
+  /// The label of each step's operator. Empty if the backend keeps no labels.
   virtual std::vector<std::string> labels() const { return {}; }
 };
 
-/// A plan made ready for one lane: its arena and the arguments bound to it. Owned by that lane's
-/// device actor and executed by it, one dispatch at a time.
+/// A plan made ready for one lane: its arena and the arguments bound to it. That lane's device
+/// actor owns it and executes one dispatch at a time.
 class PlanInstance {
  public:
   virtual ~PlanInstance() = default;
 };
 
-/// A failed execution: `inherent` if every later dispatch of this plan would fail the same way.
+/// A failed execution. `inherent` is true if every later dispatch of this plan would fail the same
+/// way.
 struct ExecuteStatus {
   Result<void> result;
   bool inherent = false;
 };
 
-/// Thread-safety: compile() may run on another thread than the rest; all other calls come from one
-/// device actor, one at a time.
+/// Thread-safety: compile() may run on another thread than the other calls. One device actor makes
+/// all other calls, one at a time.
 class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string name() const = 0;
-  /// `bytes` zeroed bytes (WebNN: a tensor that was never written reads as zeros).
+  /// Allocates `bytes` zeroed bytes. (WebNN: a tensor that was never written reads as zeros.)
   virtual Result<std::unique_ptr<Storage>> allocate(std::size_t bytes) = 0;
-  /// Turns host memory into storage: without a copy where the device can use it in place. Takes the
-  /// bytes only if it succeeds.
+  /// Turns host memory into storage, in place if the device can use it there, otherwise by a copy.
+  /// Takes the bytes only if it succeeds.
   virtual Result<std::unique_ptr<Storage>> adopt(Buffer&& bytes) = 0;
-  /// The storage as host memory, in place; not_supported where the host cannot reach it.
+  /// The storage as host memory, in place. Returns not_supported if the host cannot reach it.
   virtual Result<std::span<std::byte>> map(Storage& storage) = 0;
-  /// Takes adopted memory back out, without a copy where adopt() made none.
+  /// Takes adopted memory back out, without a copy if adopt() made none.
   virtual Result<Buffer> surrender(std::unique_ptr<Storage> storage) = 0;
   virtual Result<void> write(Storage& storage, std::span<const std::byte> bytes) = 0;
   virtual Result<void> read(const Storage& storage, std::span<std::byte> bytes) = 0;
   virtual Result<std::shared_ptr<Plan>> compile(std::shared_ptr<const ops::Graph> graph) = 0;
-  /// Allocates the arena of one lane and binds the steps to it. `team` is the lane's, or null: it
-  /// shares the steps' work, and changes no result.
+  /// Allocates the arena of one lane and binds the steps to it. `team` is the lane's, or null. It
+  /// shares the work of the steps and changes no result.
   virtual Result<std::unique_ptr<PlanInstance>> instantiate(std::shared_ptr<const Plan> plan,
                                                             std::shared_ptr<Team> team) = 0;
-  /// Runs `plan`. Inputs and outputs are in the order of the graph's; no storage occurs twice.
-  /// Allocates nothing.
+  /// Runs `plan`. Inputs and outputs are in the graph's order; no storage occurs twice. Allocates
+  /// nothing.
   virtual ExecuteStatus execute(PlanInstance& plan, std::span<Storage* const> inputs,
                                 std::span<Storage* const> outputs) = 0;
-  /// Likewise, and tells how long each step took, in the order of Plan::describe(). A backend that
-  /// has no steps leaves `seconds` as they are.
+  /// Runs `plan` as execute() does and measures each step, in the order of Plan::describe(). A
+  /// backend without steps leaves `seconds` unchanged.
   virtual ExecuteStatus profile(PlanInstance& plan, std::span<Storage* const> inputs,
                                 std::span<Storage* const> outputs,
                                 [[maybe_unused]] std::span<double> seconds) {

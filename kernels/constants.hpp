@@ -1,4 +1,5 @@
-// The constants that kernels and plans keep. Several may keep one: memory has it once.
+// The constants that kernels and plans keep. Several of them may share one constant, which memory
+// holds once.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Which devices this machine has, and the backend of each.
+// The devices of this machine, and the backend of each.
 #pragma once
 
 #include <memory>
@@ -13,14 +13,14 @@ namespace polychron::kernels {
 struct Device {
   std::string name;                ///< "cpu", "gpu"
   std::string description;         ///< library, instruction set
-  std::string unavailable_reason;  ///< empty: it can be used
+  std::string unavailable_reason;  ///< empty if the device can be used
 };
 
-/// The devices that are known, also those that cannot be used. Looks for GPUs: see
+/// All known devices, including those that cannot be used. Searches for GPUs: see
 /// onednn::gpu_problem().
 std::vector<Device> find_devices();
 
-/// The backend of the device of that name; not_supported, with the reason, if it has none.
+/// The backend of the named device. Returns not_supported, with the reason, if there is none.
 Result<std::shared_ptr<Backend>> make_backend(std::string_view device);
 
 }  // namespace polychron::kernels

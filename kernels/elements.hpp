@@ -1,4 +1,4 @@
-// Elements as bits and as indices: what the kernels that move and pick them have in common.
+// Elements as bits and as indices: shared by the kernels that move and select elements.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ void with_size(DataType type, F&& f) {
   }
 }
 
-/// Calls `f` with a value of `type`, which is one that indices may have.
+/// Calls `f` with a value of `type`, which must be a type that indices may have.
 template <class F>
 void with_index(DataType type, F&& f) {
   if (type == DataType::int64) return f(std::int64_t{});
@@ -32,14 +32,14 @@ void with_index(DataType type, F&& f) {
   f(std::int32_t{});
 }
 
-/// Negative indices count from the end; what is out of range is brought to the nearest bound.
+/// Negative indices count from the end. An index out of range becomes the nearest bound.
 template <class I>
 std::int64_t bounded(I index, std::int64_t extent) {
   const auto wide = static_cast<std::int64_t>(index);
   return std::clamp<std::int64_t>(wide < 0 ? wide + extent : wide, 0, extent - 1);
 }
 
-/// A tensor seen around one of its axes: how many elements lie before it, along it and behind it.
+/// A tensor seen around one axis: the number of elements before it, along it and behind it.
 struct Around {
   std::size_t outer = 1, extent = 1, inner = 1;
 };

@@ -19,14 +19,14 @@ bool adds(const Posts& posts) {
   return !posts.empty() && posts[0].op == ops::op("add") && posts[0].operands.size() == 1;
 }
 
-/// A number for each of the result's, where these are.
+/// True if the input has the result's shape and lies in memory as the result does.
 bool is_alike(const Problem& problem, std::size_t input) {
   const Slot &slot = problem.inputs[input], &result = problem.outputs[0];
   return slot.descriptor == result.descriptor && slot.layout == result.layout &&
          slot.order.empty() && slot.strides.empty();
 }
 
-/// A number for each column.
+/// True if the input has one number for each column.
 bool is_vector(const Problem& problem, std::size_t input) {
   const Slot& slot = problem.inputs[input];
   const Shape& shape = slot.descriptor.shape;
@@ -35,7 +35,7 @@ bool is_vector(const Problem& problem, std::size_t input) {
          slot.lies_plain();
 }
 
-/// Takes bounds from `posts`, if these begin with some.
+/// Takes the bounds from the front of `posts`, if it begins with a relu or a clamp.
 void take_bounds(Posts& posts, Epilogue& epilogue) {
   if (posts.empty()) return;
   if (posts[0].op == ops::op("relu")) {
@@ -50,11 +50,12 @@ void take_bounds(Posts& posts, Epilogue& epilogue) {
   posts = posts.subspan(1);
 }
 
-/// Takes a vector or a matrix to add.
+/// Takes a vector or a matrix to add; false if the epilogue has no place for it.
 bool take_summand(const Problem& problem, std::size_t input, Epilogue& epilogue) {
   const bool vector = is_vector(problem, input);
   if (!vector && !is_alike(problem, input)) return false;
-  // A vector that follows a matrix is added after it.
+  // A vector that follows a matrix would have to be added after the matrix; the epilogue adds it
+  // before.
   if (epilogue.added != 0 || (vector && epilogue.bias != 0)) return false;
   (vector ? epilogue.bias : epilogue.added) = input;
   return true;

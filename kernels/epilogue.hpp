@@ -1,5 +1,5 @@
-// What becomes of the sums of a convolution or product as they are stored, where loops of our own
-// compute it.
+// The epilogue of a convolution or product in our own loops: the operations on each sum before it
+// is stored.
 #pragma once
 
 #include <limits>
@@ -9,25 +9,25 @@
 
 namespace polychron::kernels {
 
-/// Of inputs 0 means that there is none. A bound that is NaN is none; NaN itself stays NaN.
+/// An input of 0 is absent. A bound that is NaN is absent. NaN in the result stays NaN.
 struct Epilogue {
-  std::size_t bias = 0;   ///< the input of a number for each channel, or column
-  std::size_t added = 0;  ///< the input of a number for each of the result's, in its layout
+  std::size_t bias = 0;   ///< the input with one number for each channel or column
+  std::size_t added = 0;  ///< the input of the result's shape and layout
   float lowest = -std::numeric_limits<float>::infinity();
   float highest = std::numeric_limits<float>::infinity();
-  bool gelu = false;  ///< instead of bounds
+  bool gelu = false;  ///< replaces the bounds
 };
 
-/// A clamp's bound as a float.
+/// A clamp's bound as a float; `otherwise` if it is absent.
 float bound_of(const std::optional<Number>& number, float otherwise);
 
-/// Of a conv2d's bias and post-operations: an `add` of the result's shape, then a `relu` or a
-/// `clamp`; or one of them, or none. nullopt if there are others.
+/// The epilogue of a conv2d: its bias and its post-operations. These are an `add` of the result's
+/// shape, then a `relu` or a `clamp`; each is optional. nullopt if there are other post-operations.
 std::optional<Epilogue> epilogue_of(const Problem& problem);
 
-/// Of a gemm's third operand and post-operations, or a matmul's: a vector or a matrix of the
-/// result's shape to add, or both; then a `relu`, a `clamp` or a `gelu`. nullopt if there are
-/// others.
+/// The epilogue of a gemm or matmul: the gemm's third operand and the post-operations. It adds a
+/// vector, a matrix of the result's shape, or both. One `relu`, `clamp` or `gelu` may follow.
+/// nullopt if there are other post-operations.
 std::optional<Epilogue> product_epilogue_of(const Problem& problem);
 
 }  // namespace polychron::kernels

@@ -5,11 +5,11 @@
 
 namespace polychron::kernels {
 
-/// Of kernels that may not write over any input.
+/// The `in_place` of kernels that must not overwrite any input.
 inline constexpr std::size_t no_input = ~std::size_t{0};
 
-/// A kernel that is a function of its arguments, F(const Arguments&), without state of its own.
-/// It may write over input `in_place`, and is given `scratch` bytes.
+/// A stateless kernel: a function F(const Arguments&). It may overwrite input `in_place` and gets
+/// `scratch` bytes of scratch memory.
 template <class F>
 class FunctionKernel final : public Kernel {
  public:

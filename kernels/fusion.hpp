@@ -1,4 +1,4 @@
-// What may be fused: asked by the passes, answered by the implementations.
+// The rules of fusion: passes ask, implementations answer.
 #pragma once
 
 #include <span>
@@ -8,11 +8,11 @@
 namespace polychron::kernels {
 
 /// True if the best implementation of `problem` can also apply `op` to the result before it stores
-/// it. `operands` are the operator's but the first.
+/// it. `operands` are the operands of `op` after the first.
 bool can_follow(const Problem& problem, ops::OpId op, const Attributes& attributes,
                 std::span<const Slot> operands);
 
-/// The layout in which pictures are computed fastest on this processor.
+/// The layout in which this processor computes pictures fastest.
 Layout picture_layout() noexcept;
 
 }  // namespace polychron::kernels

@@ -1,4 +1,4 @@
-// Around calls into a backend, and in one: what they throw is an error like any other.
+// A wrapper around calls into a backend and inside it: exceptions become errors like any other.
 #pragma once
 
 #include <exception>
@@ -9,8 +9,8 @@
 
 namespace polychron::kernels {
 
-/// Runs `call`; an exception (bad_alloc, a library's own) becomes a Result like any other failure.
-/// All but a broken invariant, which is no failure of the call: it goes on to whoever runs this.
+/// Runs `call`. Turns an exception (bad_alloc, a library's own) into a Result. Rethrows only
+/// BrokenInvariant, because a bug in this library is not a failure of the call.
 template <class F>
 auto guarded(F call) -> decltype(call()) {
   try {

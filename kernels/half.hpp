@@ -1,4 +1,4 @@
-// Loops over elements that are float16 or float32: conversions by the element's type.
+// Loops over elements that are float16 or float32, with conversions chosen by the element's type.
 #pragma once
 
 #include <type_traits>

@@ -1,5 +1,5 @@
-// Operators that only passes make: they are not in the specification's table, and no builder has
-// them. Their ids lie behind the table's.
+// Operators that only passes make. The specification does not have them, and neither does a
+// builder. Their ids follow those of the specification's table.
 #pragma once
 
 #include "ops/table.hpp"
@@ -12,8 +12,8 @@ inline constexpr std::array<std::string_view, 7> internal_operators{
     "depth_to_space",  // channels, tap by tap, become pixels
     "copy",            // the same bytes elsewhere
     "view",            // the same bytes under another shape; has no kernel
-    "bands",           // convolutions one after the other, row by row: kernels/cpu/bands.hpp
-    "attention",       // two products and a softmax between: kernels/attention_operands.hpp
+    "bands",           // successive convolutions, row by row: kernels/cpu/bands.hpp
+    "attention",       // two products with a softmax between: kernels/attention_operands.hpp
 };
 
 consteval ops::OpId internal(std::string_view name) {

@@ -1,7 +1,8 @@
-// The kernel interface: per operator a list of implementations, best first, the reference last.
+// The kernel interface: each operator has a list of implementations, best first, the reference
+// last.
 //
-// An implementation either prepares a kernel for a problem or refuses it with a reason. A prepared
-// kernel is immutable and shared by all lanes; binding it to memory gives a lane its own executable
+// An implementation either prepares a kernel for a problem or refuses it with a reason. All lanes
+// share a prepared kernel, which is immutable. Binding it to memory gives a lane its own executable
 // step. Preparing and binding may allocate and throw; run() allocates nothing.
 #pragma once
 
@@ -17,57 +18,60 @@
 
 namespace polychron::kernels {
 
-/// Where a step finds its operands. Absent operands, and constants that the kernel has taken over
-/// (Kernel::keeps_constant), are null. Owned by the plan instance; outlives the Bound.
+/// Where a step finds its operands. Absent operands are null, and so are constants of which the
+/// kernel keeps its own copy (Kernel::keeps_constant). The plan instance owns this; it outlives the
+/// Bound.
 struct Arguments {
   std::span<const std::byte* const> inputs;
   std::span<std::byte* const> outputs;
   std::byte* scratch = nullptr;  ///< Kernel::scratch_bytes() bytes, aligned to 64
 };
 
-/// Bytes from one plane of channels to the next where a picture is some rows of a larger one; 0:
-/// planes follow each other.
+/// Bytes from one plane of channels to the next if a picture is some rows of a larger one. 0 if
+/// planes follow each other without a gap.
 struct Planes {
   std::size_t in = 0;   ///< of input 0
-  std::size_t out = 0;  ///< of the result, and of what is added to it
+  std::size_t out = 0;  ///< of the result, and of the operand that is added to it
 };
 
-/// A kernel with its arguments. Used by one thread, or by those of one team.
+/// A kernel with its arguments. One thread uses it, or the threads of one team.
 class Bound {
  public:
   virtual ~Bound() = default;
-  /// The pointers in the Arguments have changed.
+  /// Reads the pointers in the Arguments again, after they have changed.
   virtual void rebind() {}
   /// Computes. Throws Error or dnnl::error; allocates nothing unless it throws.
   virtual void run() = 0;
-  /// Of how many parts run() consists: each may run on another thread, at the same time.
+  /// The number of parts of run(). Each part may run on another thread, at the same time.
   virtual std::size_t parts() const noexcept { return 1; }
-  /// Computes one of them.
+  /// Computes one part.
   virtual void run_part([[maybe_unused]] std::size_t part) { run(); }
-  /// The constants that a part reads first, or run(), which begins as part 0 does: a step
-  /// before it may fetch them as it ends. Empty where that gains nothing.
+  /// The constants that a part reads first. For run() they are those of part 0. The step before may
+  /// prefetch them as it ends. Empty if prefetching gains nothing.
   virtual std::span<const std::byte> reads_first([[maybe_unused]] std::size_t part) const noexcept {
     return {};
   }
-  /// `next`, perhaps some steps on, is the first that has such; it stays as long as this does.
+  /// `next` is the first later step with constants to prefetch. It lives as long as this Bound
+  /// does.
   virtual void precedes([[maybe_unused]] const Bound& next) {}
 };
 
-/// A kernel prepared for one problem. Immutable, thread-safe.
+/// A kernel prepared for one problem. Immutable and thread-safe.
 class Kernel {
  public:
   virtual ~Kernel() = default;
   virtual std::size_t scratch_bytes() const noexcept { return 0; }
-  /// Adds the constants that the kernel has transformed and keeps. Other kernels may hold the same.
+  /// Adds the constants that the kernel has transformed and keeps. Other kernels may share them.
   virtual void add_constants([[maybe_unused]] Constants& constants) const {}
-  /// Bytes of these together.
+  /// The bytes of all constants that the kernel keeps.
   std::size_t constant_bytes() const {
     Constants constants;
     add_constants(constants);
     keep_each_once(constants);
     return total_bytes(constants);
   }
-  /// True if the kernel has its own copy of constant input `index` and needs the original no more.
+  /// True if the kernel has its own copy of constant input `index` and no longer needs the
+  /// original.
   virtual bool keeps_constant(std::size_t index) const noexcept {
     static_cast<void>(index);
     return false;
@@ -77,16 +81,15 @@ class Kernel {
     static_cast<void>(index);
     return false;
   }
-  /// Of how many parts its Bounds are.
+  /// The number of parts of its Bounds.
   virtual std::size_t parts() const noexcept { return 1; }
-  /// A library computes it by its reference implementation: right, and much slower than its other
-  /// ones.
+  /// True if a library computes it by its reference implementation, which is correct and slow.
   virtual bool runs_reference() const noexcept { return false; }
-  /// `arguments` must stay where it is as long as the Bound lives.
+  /// The Bound keeps a reference to `arguments`, which must outlive it.
   virtual std::unique_ptr<Bound> bind(const Arguments& arguments) const = 0;
-  /// Whether it computes rows of larger pictures where they lie, of one picture.
+  /// True if the kernel can compute some rows of one larger picture where they lie.
   virtual bool takes_rows() const noexcept { return false; }
-  /// Binds it to such; only if it takes them.
+  /// Binds it to rows of a larger picture. Call it only if takes_rows().
   virtual std::unique_ptr<Bound> bind_rows(const Arguments& arguments,
                                            [[maybe_unused]] const Planes& planes) const {
     return bind(arguments);
@@ -98,23 +101,25 @@ using KernelResult = Result<std::unique_ptr<Kernel>>;
 /// Refuses with an Error of kind not_supported whose message is the reason.
 using Prepare = KernelResult (*)(const Problem& problem);
 
-/// Why an implementation does not take a problem; nullopt: it does.
+/// The reason why an implementation refuses a problem; nullopt if it takes it.
 using Refusal = std::optional<std::string>;
 
-/// A row of a folder's tables: one implementation of an operator. Those of one operator stand best
-/// first. Passes, cuts and layouts ask these rows; nobody else knows which kernel takes what.
+/// A row of a folder's table: one implementation of an operator. The rows of one operator stand
+/// best first. Passes, cuts and layouts ask these rows, so that only the rows know which kernel
+/// takes a problem.
 struct Entry {
   ops::OpId op;
   Prepare prepare;
-  std::string_view way{};  ///< names it beside others of its folder
+  std::string_view way{};  ///< distinguishes rows of one folder
   /// Says why the implementation refuses a problem, and prepares nothing. Null if only prepare()
   /// knows.
   Refusal (*refusal)(const Problem& problem) = nullptr;
-  /// Its kernels divide their work into parts themselves, better than by the operands' shapes.
+  /// True if its kernels divide their work into parts themselves, better than by the operands'
+  /// shapes.
   bool cuts_itself = false;
 };
 
-/// Names of ways that others ask for.
+/// Names of ways that callers compare with.
 inline constexpr std::string_view by_panels = "panels";
 inline constexpr std::string_view by_minimal_filtering = "minimal filtering";  ///< Winograd's
 
@@ -123,7 +128,8 @@ struct Implementation : Entry {
   std::string_view name;
 };
 
-/// The entries of a table whose lines have an `op` and more, for one function that prepares them.
+/// Makes one entry for each line of `table`. Lines have an `op` and further fields; `prepare`
+/// serves them all.
 template <class Line, std::size_t N>
 constexpr std::array<Entry, N> entries_of(const Line (&table)[N], Prepare prepare) {
   std::array<Entry, N> entries{};
@@ -142,14 +148,14 @@ constexpr std::array<Entry, (N + ...)> joined(const std::array<Entry, N>&... par
   return all;
 }
 
-/// The implementations of an operator, best first; empty for an operator that has none.
+/// The implementations of an operator, best first. Empty if it has none.
 std::vector<Implementation> implementations(ops::OpId op);
 
-/// The way of the first row whose refusal() takes `problem`, in the layouts that it has; empty if
-/// there is none.
+/// The way of the first row whose refusal() takes `problem` in its present layouts. Empty if no row
+/// takes it.
 std::string_view way_of(const Problem& problem);
 
-/// What prepare() returns to decline a problem.
+/// The value that prepare() returns to decline a problem.
 inline KernelResult refuse(std::string reason) {
   return Error(ErrorKind::not_supported, std::move(reason));
 }

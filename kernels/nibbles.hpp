@@ -1,5 +1,5 @@
-// Integers of 4 bits, two a byte, the first in the low bits: as kernels compute with them, a byte
-// each.
+// 4-bit integers, packed two to a byte, the first one in the low bits. Kernels unpack them to one
+// byte each.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@
 
 namespace polychron::kernels {
 
-/// What stands for the packed types where kernels name element types.
+/// Stand for the packed types where kernels name element types.
 struct Int4 {};
 struct Uint4 {};
 
-/// An integer type: the C++ type that holds a value of it, and its range.
+/// Traits of an integer type: the C++ type that holds a value of it, and its range.
 template <class Q>
 struct IntegerTraits {
   using Value = Q;
@@ -36,7 +36,7 @@ struct IntegerTraits<Uint4> {
   static constexpr Value least = 0, most = 15;
 };
 
-/// The lowest 4 bits as a value, with their sign if V has one.
+/// The lowest 4 bits as a value, sign-extended if V is signed.
 template <class V>
 V from_nibble(unsigned bits) noexcept {
   const unsigned low = bits & 0x0fU;
@@ -50,7 +50,7 @@ V nibble(const std::uint8_t* bytes, std::size_t index) noexcept {
   return from_nibble<V>(static_cast<unsigned>(bytes[index / 2]) >> index % 2 * 4);
 }
 
-/// Elements [first, first + count) of packed bytes.
+/// Unpacks elements [first, first + count) from packed bytes.
 template <class V>
 void unpack(const std::uint8_t* bytes, std::size_t first, std::size_t count, V* values) noexcept {
   if (first % 2 != 0 && count > 0) {
@@ -65,7 +65,8 @@ void unpack(const std::uint8_t* bytes, std::size_t first, std::size_t count, V* 
   if (count % 2 != 0) values[count - 1] = from_nibble<V>(bytes[count / 2]);
 }
 
-/// Likewise back. The elements before `first` stay; those behind the last are to come, or zeros.
+/// Packs elements [first, first + count). Keeps the elements before `first`. Zeroes the rest of the
+/// last byte, so pack later elements afterwards.
 template <class V>
 void pack(const V* values, std::size_t first, std::size_t count, std::uint8_t* bytes) noexcept {
   const auto low = [](V value) { return static_cast<unsigned>(value) & 0x0fU; };
@@ -80,7 +81,7 @@ void pack(const V* values, std::size_t first, std::size_t count, std::uint8_t* b
   if (count % 2 != 0) bytes[count / 2] = static_cast<std::uint8_t>(low(values[count - 1]));
 }
 
-/// Calls `f` with an integer type, or what stands for it; `otherwise` for any other type.
+/// Calls `f` with a value of the integer type or its stand-in; `otherwise` for any other type.
 template <class F, class Otherwise>
 auto with_integer(DataType type, const F& f, const Otherwise& otherwise) {
   switch (type) {

@@ -58,7 +58,7 @@ Recurrence::Recurrence(const Problem& problem) {
   } else {
     choose_lstm(std::get<LstmCellAttributes>(problem.attributes));
   }
-  // A cell's states stand before its biases; of a sequence they are optional, and last.
+  // A cell's states precede its biases. A sequence's states are optional and come last.
   const std::size_t biases = !cell ? 3 : is_lstm ? 5 : 4;
   bias = operand(biases);
   recurrent_bias = operand(biases + 1);

@@ -1,4 +1,4 @@
-// Which implementations an operator has, best first: what the folders' tables say, folder by
+// The implementations of an operator, best first: the entries of the folders' tables, folder by
 // folder.
 #include "kernels/direct/direct.hpp"
 #include "kernels/eigen/eigen.hpp"
@@ -9,8 +9,9 @@
 namespace polychron::kernels {
 namespace {
 
-/// A folder and the families that it has a table of. Eigen's and our own kernels are listed first
-/// for what they compute faster than oneDNN, and refuse the rest; and last for what it refuses.
+/// A folder and its tables, one for each family. Eigen's kernels and our own come first: they take
+/// only the problems that they compute faster than oneDNN. The second entry of our own folder comes
+/// last and takes problems that oneDNN refuses.
 struct Folder {
   std::string_view name;
   std::vector<std::span<const Entry>> families;

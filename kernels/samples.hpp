@@ -1,24 +1,25 @@
-// Where a resampled element comes from along an axis, worked out in whole numbers: a double would
-// put some of the halves on the wrong side.
+// Where a resampled element comes from along an axis. The arithmetic uses integers, because a
+// double would round some of the halves to the wrong side.
 #pragma once
 
 #include <cstdint>
 
 namespace polychron::kernels {
 
-/// `fraction` of the way from element `low` to element `high`; 0 where they are one.
+/// A point at `fraction` of the way from element `low` to element `high`; 0 if they are the same.
 struct Sample {
   std::uint32_t low = 0, high = 0;
   double fraction = 0;
 };
 
 /// The centre of element `at` of `out` lies at ((2 * at + 1) * in - out) / (2 * out) among the `in`
-/// elements. This is its numerator. Tensors are so small that it fits.
+/// elements. This is the numerator. The extents of tensors are small enough that it cannot
+/// overflow.
 constexpr std::int64_t centre(std::int64_t at, std::int64_t in, std::int64_t out) {
   return (2 * at + 1) * in - out;
 }
 
-/// The element nearest to the centre; of two that are as near, the lower one.
+/// The element nearest to the centre. Of two equally near ones it is the lower.
 constexpr std::uint32_t nearest_sample(std::int64_t at, std::int64_t in, std::int64_t out) {
   const std::int64_t beyond_half = centre(at, in, out) - out;
   if (beyond_half <= 0) return 0;

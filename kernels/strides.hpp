@@ -1,4 +1,4 @@
-// Row-major tensors seen with the strides of others: what walks over them counts with.
+// Strides of row-major tensors, also when they are broadcast to the shape of another one.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace polychron::kernels {
 
-/// Elements between neighbours along each dimension; 0 repeats.
+/// Elements between neighbours along each dimension; 0 repeats the same element.
 using Strides = std::array<std::int64_t, max_rank>;
 
 /// Row-major strides of `shape`.

@@ -7,14 +7,14 @@
 
 namespace polychron::kernels {
 
-/// Elements of a window along an axis, as [first, last); empty if first is not below last.
+/// Elements of a window along an axis, as [first, last). Empty unless first is below last.
 struct Taps {
   std::int64_t first, last;
 };
 
-/// Those of a window of `size` elements, `dilation` apart from `start` on, that are within
-/// [0, extent). Windows and their padding may be of billions of elements where pictures are small:
-/// who walks through these alone is done as soon as the picture is.
+/// The elements within [0, extent) of a window with `size` elements, `dilation` apart, from `start`
+/// on. A window and its padding may have billions of elements around a small picture. A loop over
+/// these elements alone takes time in proportion to the picture.
 inline Taps taps_within(std::int64_t start, std::int64_t size, std::int64_t dilation,
                         std::int64_t extent) {
   const std::int64_t first = start >= 0 ? 0 : (dilation - 1 - start) / dilation;
@@ -22,9 +22,9 @@ inline Taps taps_within(std::int64_t start, std::int64_t size, std::int64_t dila
   return {first, std::min(size, last)};
 }
 
-/// The windows of convolution or pooling `a` stay near a picture of this height and width: padding
-/// is hardly larger than it, and steps are such as any picture has. Of others a library may walk
-/// through all the padding, or calculate in 32 bits.
+/// True if the windows of the convolution or pooling `a` stay near a picture of this height and
+/// width. Their padding is little larger than the picture, and strides and dilations are of usual
+/// sizes. With other windows a library may walk through all the padding, or overflow 32 bits.
 template <class A>
 bool windows_stay_near(const A& a, std::uint32_t height, std::uint32_t width) {
   constexpr std::uint32_t margin = 64, largest_step = 1U << 16;

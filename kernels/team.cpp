@@ -8,12 +8,12 @@
 namespace polychron::kernels {
 namespace {
 
-// Some 100 us in all. First looks of 25 ns, which are done with when work comes at once; then such
-// of 0.4 us that let others have the processor, who may need it more.
+// About 100 us in all. A thread first spins, 25 ns a look, which serves work that comes at once. It
+// then yields, 0.4 us a look, so that other threads can have the processor.
 constexpr int looks = 1000;
 constexpr int polite_looks = 200;
 
-/// True as soon as `done` is, false if it is not after a while.
+/// Spins, then yields, until `done` is true. Returns false if it gives up.
 bool soon(auto done) noexcept {
   for (int i = 0; i < looks + polite_looks; ++i) {
     if (done()) return true;
@@ -51,7 +51,8 @@ void Team::run(Bound& step, std::size_t parts) {
   step_ = &step;
   parts_.store(parts, std::memory_order_relaxed);
   running_.store(static_cast<int>(parts), std::memory_order_relaxed);
-  // In one order for all: who is about to sleep sees the parts, or is seen to be asleep.
+  // Sequentially consistent: a thread about to sleep either sees the parts or is counted in
+  // asleep_.
   untaken_.store(word(++number_, parts), std::memory_order_seq_cst);
   if (asleep_.load(std::memory_order_seq_cst) > 0) {
     calls_.fetch_add(1);
@@ -60,7 +61,7 @@ void Team::run(Bound& step, std::size_t parts) {
   work(0);
   const auto done = [&] { return running_.load(std::memory_order_acquire) == 0; };
   while (!soon(done)) {
-    // Whoever has the last part lost the processor.
+    // The thread with the last part was preempted. Blocks until it ends.
     const int left = running_.load(std::memory_order_acquire);
     if (left != 0) running_.wait(left, std::memory_order_acquire);
   }
@@ -84,7 +85,7 @@ std::optional<std::size_t> Team::take(std::size_t thread) noexcept {
 
 void Team::work(std::size_t thread) noexcept {
   while (const auto part = take(thread)) {
-    // From here to the end of the part run() cannot return: the step stays what it is.
+    // run() cannot return before this part ends, so `step_` stays the same.
     try {
       step_->run_part(*part);
     } catch (...) {

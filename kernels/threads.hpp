@@ -1,19 +1,19 @@
-// What a thread has set that kernels depend on.
+// The state of a thread that kernels depend on.
 #pragma once
 
 #include <cfenv>
 
 namespace polychron::kernels {
 
-/// The libraries' kernels stay on the calling thread from here on: a lane has a team of its own
-/// (team.hpp), and OpenMP makes none. Cheap enough for each execution.
+/// Keeps the libraries' kernels on the calling thread from here on. A lane has a team of its own
+/// (team.hpp), so OpenMP should start no threads. Cheap enough to call before each execution.
 void use_one_thread() noexcept;
 
-/// The calling thread computes as the standard says from here on: a thread begins with the mode of
-/// the one that made it (rounding, what becomes of subnormal numbers, traps).
+/// Gives the calling thread standard floating-point arithmetic from here on. A new thread inherits
+/// the mode of its creator: rounding, subnormal numbers, traps.
 void use_standard_arithmetic() noexcept;
 
-/// Between two looks of a thread for what is about to come: some 25 ns.
+/// A pause between two looks of a spinning thread: about 25 ns.
 inline void breathe() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -22,9 +22,9 @@ inline void breathe() noexcept {
 #endif
 }
 
-/// While this lives kernels that run on this thread, which is not the library's, find what they
-/// find on one that is; and from then on its owner finds what it had set: the floating-point mode
-/// and flags, the number of OpenMP's threads.
+/// Lets kernels run on a user's thread. Gives it standard floating-point arithmetic, which the
+/// library's own threads have. Its destructor restores the floating-point mode and flags, and the
+/// number of OpenMP threads, which kernels change.
 class OnCallersThread {
  public:
   OnCallersThread() noexcept;

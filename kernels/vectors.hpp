@@ -1,16 +1,15 @@
-// Loops compiled for the vectors that processors have: once for the widest, once for the usual,
-// once for all.
+// Loops compiled for several instruction sets: AVX-512, AVX2, and the baseline.
 #pragma once
 
-/// Before a loop: no step reads what another one writes, whatever the pointers look like. (Clang
-/// looks when it runs, and would warn of loops that it is told of and does not make vectors of.)
+/// Before a loop whose steps are independent: no step reads a value that another one writes. (Clang
+/// checks this at run time, and would warn about marked loops that it does not vectorize.)
 #if defined(__clang__)
 #define POLYCHRON_INDEPENDENT_STEPS
 #else
 #define POLYCHRON_INDEPENDENT_STEPS _Pragma("GCC ivdep")
 #endif
 
-/// Before a loop of a constant number of steps, at most 32, within one over elements.
+/// Before a loop with a constant number of steps, at most 32, inside a loop over elements.
 #if defined(__clang__)
 #define POLYCHRON_UNROLLED_LOOP _Pragma("unroll")
 #else
@@ -21,13 +20,13 @@ namespace polychron::kernels {
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
-/// Whether the processor has AVX-512, and multiplication and addition in one.
+/// True if the processor has AVX-512 and FMA instructions.
 inline bool has_avx512() {
   return __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
          __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("fma") != 0;
 }
 
-/// Everything that `f` calls and can be inlined is compiled along, for these instructions.
+/// Compiles `f`, and everything inlined into it, for these instructions.
 template <class F>
 [[gnu::flatten, gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]] void with_avx512(const F& f) {
   f();
@@ -37,8 +36,8 @@ template <class F>
   f();
 }
 
-/// Calls `f`, a function of loops, compiled for this processor's vectors. With the widest ones the
-/// compiler may make one instruction, with one rounding, of a multiplication and an addition.
+/// Calls `f`, a function of loops, compiled for this processor's vectors. With AVX-512 the compiler
+/// may fuse a multiplication and an addition into one instruction with one rounding.
 template <class F>
 void with_vectors(const F& f) {
   if (has_avx512())
@@ -59,12 +58,12 @@ template <class F>
   f();
 }
 
-/// Whether std::fma() is an instruction of this processor's, and one of vectors.
+/// True if std::fma() is an instruction of this processor, also on vectors.
 inline bool has_fused_vectors() {
   return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
 }
 
-/// Calls `f`, a function of loops with std::fma(), where has_fused_vectors().
+/// Calls `f`, a function of loops with std::fma(). Needs has_fused_vectors().
 template <class F>
 void with_fused_vectors(const F& f) {
   if (has_avx512())

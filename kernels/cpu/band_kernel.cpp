@@ -30,7 +30,7 @@ struct Picture {
   }
 };
 
-/// Rows of a picture, from it into dense memory or back.
+/// Copies rows of a picture into dense memory or back.
 template <class From, class To>
 void copy_rows(const Picture& picture, Rows rows, From* from, To* to, std::size_t from_plane,
                std::size_t to_plane) {
@@ -51,7 +51,7 @@ void put_rows(const Picture& picture, Rows rows, const std::byte* dense, std::by
 /// Immutable, as the kernels of its links are.
 class BandKernel final : public Kernel {
  public:
-  /// Null where a library lacks a kernel.
+  /// Null if a library lacks a kernel.
   static std::unique_ptr<BandKernel> prepare(std::span<const Problem> links,
                                              const std::vector<Band>& bands);
 
@@ -74,14 +74,14 @@ class BandKernel final : public Kernel {
  private:
   friend class BandBound;
   struct Input {
-    std::size_t from = chained;      ///< of the whole's inputs
-    std::size_t scratch = 0;         ///< where its rows are put
-    std::optional<Picture> picture;  ///< if its rows are
+    std::size_t from = chained;      ///< number of the input of the whole
+    std::size_t scratch = 0;         ///< where its rows are copied to
+    std::optional<Picture> picture;  ///< if only the band's rows are read
   };
   struct Link {
-    std::vector<std::unique_ptr<Kernel>> ways;  ///< one for each height and edge
+    std::vector<std::unique_ptr<Kernel>> ways;  ///< one for each height and padding
     std::vector<Input> inputs;
-    std::size_t result = 0, scratch = 0;  ///< where its result and its kernels' scratch are
+    std::size_t result = 0, scratch = 0;  ///< places of its result and of its kernels' scratch
     bool takes_rows = false;              ///< its kernels do
   };
   struct Share {
@@ -89,8 +89,8 @@ class BandKernel final : public Kernel {
     Rows in, out;
   };
 
-  /// Whether a link's kernels find the rows of an operand in the whole of it, though it has several
-  /// planes: the first picture, and what is added to the last result.
+  /// True if a link's kernels read the rows of an operand in the whole of it, although it has
+  /// several planes. Only for the first picture, and the operand that is added to the last result.
   bool lies_as_rows(const Link& link, std::size_t input) const {
     return link.takes_rows && &link == (input == 0 ? &links_.front() : &links_.back());
   }
@@ -104,10 +104,11 @@ class BandKernel final : public Kernel {
   std::vector<Link> links_;
   std::vector<std::vector<Share>> bands_;  ///< a share for each link
   std::optional<Picture> result_;
-  std::size_t worker_bytes_ = 0;  ///< scratch of one part
+  std::size_t worker_bytes_ = 0;  ///< scratch memory of one part
 };
 
-/// The bands of a lane. Each part has memory for one band, and goes through its own.
+/// The bands, bound for one lane. Each part has memory for one band and computes its share of them
+/// in turn.
 class BandBound final : public Bound {
  public:
   BandBound(const BandKernel& kernel, const Arguments& arguments)
@@ -142,7 +143,7 @@ class BandBound final : public Bound {
   };
   struct Worker {
     std::byte* scratch = nullptr;
-    std::vector<std::vector<std::unique_ptr<Piece>>> links;  ///< a piece for each of its ways
+    std::vector<std::vector<std::unique_ptr<Piece>>> links;  ///< a piece for each way of a link
   };
 
   void bind(Worker& worker) const {
@@ -161,7 +162,7 @@ class BandBound final : public Bound {
     }
   }
 
-  /// Puts the addresses of operands that are used where they lie. True if one has changed.
+  /// Sets the addresses of operands that are read in place. True if one has changed.
   bool place(Piece& piece) const {
     bool changed = false;
     for (std::size_t i = 0; i < piece.inputs.size(); ++i) {
@@ -222,7 +223,7 @@ std::unique_ptr<BandKernel> BandKernel::prepare(std::span<const Problem> links,
   auto kernel = std::make_unique<BandKernel>();
   kernel->bands_.resize(bands.size());
   kernel->result_.emplace(links.back().outputs[0]);
-  // A result lies where the picture before the last was: two places are enough for all.
+  // Two places are enough for all pictures: a result overwrites the picture before its own picture.
   std::array<std::size_t, 2> pictures{};
   std::size_t operands = 0, scratch = 0, next = 0;
   const auto holds = [](std::size_t& place, const Slot& slot) {
@@ -245,8 +246,9 @@ std::unique_ptr<BandKernel> BandKernel::prepare(std::span<const Problem> links,
       if (way == ways.end()) {
         std::string text;
         auto own = prepare_kernel(share.problem, text);
-        // Some bands in loops of our own and others not would round unlike each other. Of these,
-        // minimal filtering takes no rows: its tiles would lie elsewhere in a band.
+        // All bands of a link use our own loops, or none does: the two round differently. Our own
+        // kernels must take rows. Minimal filtering does not, because its tiles would lie elsewhere
+        // in a band.
         if (text.starts_with("reference") || (text.starts_with("direct") && !own->takes_rows()) ||
             (!link.ways.empty() && own->takes_rows() != link.takes_rows))
           return nullptr;
@@ -270,7 +272,7 @@ std::unique_ptr<BandKernel> BandKernel::prepare(std::span<const Problem> links,
       const Slot& slot = whole.inputs[i];
       if (i > 0 && !(i >= whole.own_inputs && follows_rows(whole, i))) continue;
       input.picture.emplace(slot);
-      input.scratch = operands;  // behind the pictures, which the first one is among
+      input.scratch = operands;  // behind the pictures; the first operand is one of them
       if (i > 0) operands += rows[i];
     }
   }

@@ -1,4 +1,4 @@
-// A kernel that computes convolutions one after the other in bands: see kernels/cpu/bands.hpp.
+// A kernel that computes successive convolutions in bands: see kernels/cpu/bands.hpp.
 #pragma once
 
 #include <memory>
@@ -9,10 +9,10 @@
 
 namespace polychron::kernels {
 
-/// A kernel for the convolutions `links`, of which each result is the next one's picture. Its
-/// inputs are theirs in turn, without these; its output is the last one's. Its parts are some bands
-/// each. Null if bands gain nothing or a library does not have them. `count`: of bands; 0: as many
-/// as are best. `text` describes it.
+/// A kernel for the convolutions `links`, in which each result is the next one's picture. Its
+/// inputs are the inputs of all links in turn, without these pictures. Its output is the last one's
+/// output. Each part computes some bands. `count` is the number of bands; 0 chooses the best one.
+/// `text` describes the kernel. Null if bands gain nothing or a library lacks a kernel.
 std::unique_ptr<Kernel> prepare_in_bands(std::span<const Problem> links, std::string& text,
                                          std::size_t count = 0);
 

@@ -33,7 +33,8 @@ class Banding {
   }
 
  private:
-  /// The node's attributes, if it is a convolution of rows that nothing was made of yet; else null.
+  /// The node's attributes if it is a convolution that can be computed row by row and is not yet
+  /// part of a chain; else null.
   const Conv2dAttributes* convolution(std::size_t node) const {
     if (node == Uses::none || graph_.nodes[node].removed) return nullptr;
     const PlanNode& found = graph_.nodes[node];
@@ -58,7 +59,7 @@ class Banding {
     return filter[order[2]] == 1 && filter[order[3]] == 1;
   }
 
-  /// The one before it, itself, the one behind it.
+  /// The convolution before the depthwise one, the depthwise one, and the one behind it.
   std::vector<std::size_t> chain_around(std::size_t depthwise) const {
     std::vector<std::size_t> chain{depthwise};
     const ValueId picture = graph_.nodes[depthwise].inputs[0];
@@ -73,7 +74,7 @@ class Banding {
     return chain;
   }
 
-  /// Puts one node where the last was. Gives its result.
+  /// Replaces the chain by one node, in the place of the last one. Returns its result.
   ValueId join(const std::vector<std::size_t>& chain) {
     PlanNode joined;
     joined.op = op_bands;
@@ -92,7 +93,7 @@ class Banding {
   }
 
   PlanGraph& graph_;
-  const Uses uses_;  ///< nodes keep their places until all is done
+  const Uses uses_;  ///< nodes keep their places until sweep()
 };
 
 }  // namespace

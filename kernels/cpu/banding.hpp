@@ -1,4 +1,4 @@
-// Which convolutions of a graph are computed in bands: see kernels/cpu/bands.hpp.
+// The choice of the convolutions that are computed in bands: see kernels/cpu/bands.hpp.
 #pragma once
 
 #include <map>
@@ -12,12 +12,12 @@ namespace polychron::kernels {
 
 struct Banded {
   std::unique_ptr<Kernel> kernel;
-  std::string text;  ///< describes it
+  std::string text;  ///< describes the kernel
 };
 
-/// Makes one node (op_bands) of a depthwise convolution with the one before it and the 1x1 one
-/// behind it, where bands gain by it; its label is theirs. Gives the kernels, by the nodes'
-/// results.
+/// Joins each depthwise convolution with the convolution before it and the 1x1 one behind it into
+/// one node (op_bands), if bands gain by it. The node's label names all of them. Returns the
+/// kernels by the nodes' results.
 std::map<ops::ValueId, Banded> compute_in_bands(PlanGraph& graph);
 
 }  // namespace polychron::kernels

@@ -22,7 +22,7 @@ std::int64_t window(const Problem& problem) {
   return (std::int64_t{problem.inputs[1].descriptor.shape[axis]} - 1) * a.dilations[0] + 1;
 }
 
-/// What computes rows `out` of the result; nullopt if that takes no row of the picture.
+/// The problem that computes rows `out` of the result; nullopt if it reads no row of the picture.
 std::optional<BandLink> link_of(const Problem& whole, Rows out) {
   const auto& a = attributes(whole);
   const std::int64_t first = std::int64_t{out.begin} * a.strides[0] - a.padding[0];
@@ -51,7 +51,7 @@ double operations(const Problem& problem) {
 
 std::size_t bytes(const Slot& slot) { return storage_bytes(slot.descriptor, slot.layout); }
 
-/// Of the pictures whose rows are not used where they lie.
+/// The bytes of the pictures that bands have to copy, because their rows cannot be used in place.
 double copied_bytes(std::span<const Problem> links) {
   std::size_t sum = 0;
   const auto add = [&](const Slot& slot) {
@@ -108,10 +108,10 @@ std::vector<Band> bands_of(std::span<const Problem> links, std::size_t count) {
 }
 
 std::size_t best_count(std::span<const Problem> links) {
-  constexpr std::size_t least_between = 1024 * 1024;  // what a core has to itself, about
+  constexpr std::size_t least_between = 1024 * 1024;  // about a core's own cache
   constexpr std::size_t enough = 512 * 1024;
-  constexpr double most_repeated = 0.08;  // of the operations
-  // That move in the time of a multiplication and addition.
+  constexpr double most_repeated = 0.08;  // share of the operations
+  // Bytes that move in the time of one multiplication and addition.
   constexpr double bytes_an_operation = 1;
   constexpr std::size_t most = 32;
   std::size_t between = 0;
@@ -139,7 +139,7 @@ std::size_t best_count(std::span<const Problem> links) {
     }
     const double repeated = computed - total;
     if (repeated > total * most_repeated) break;
-    // What lies between is neither written far away nor read from there.
+    // In bands the pictures between are neither written to memory nor read from it.
     if (2 * copied + repeated * bytes_an_operation >= 2 * static_cast<double>(between)) break;
     best = count;
     if (held <= enough && count >= usual_parts) break;

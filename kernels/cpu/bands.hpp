@@ -1,10 +1,11 @@
-// Convolutions one after the other in bands of rows: what one leaves the next finds in the cache.
+// Successive convolutions computed in bands of rows, so that each finds the previous result in the
+// cache.
 //
-// A depthwise convolution reads as much as it computes, and what it reads has just been written by
-// the one before it. Computed whole, large pictures go to memory, or to another core, and come back
-// between two of them. In bands each convolution computes only the rows that the next one needs for
-// a band of the last one's result; rows at the edge of a band are computed for both its neighbours.
-// (Fused layers: Alwani et al. 2016, Fused-Layer CNN Accelerators.)
+// A depthwise convolution reads as much as it computes, and the convolution before it has just
+// written what it reads. Computed whole, a large picture goes to memory, or to another core, and
+// comes back. In bands each convolution computes only the rows that the next one needs for a band
+// of the last result. Rows at the edge of a band are computed for both neighbours. (Fused layers:
+// Alwani et al. 2016, Fused-Layer CNN Accelerators.)
 #pragma once
 
 #include <optional>
@@ -15,7 +16,7 @@
 
 namespace polychron::kernels {
 
-/// Rows `begin` to `end`, without the last.
+/// Rows [begin, end).
 struct Rows {
   std::uint32_t begin = 0, end = 0;
   std::uint32_t count() const noexcept { return end - begin; }
@@ -25,29 +26,30 @@ struct Rows {
 /// A convolution's share of a band.
 struct BandLink {
   Rows in, out;     ///< of its picture and of its result
-  Problem problem;  ///< what computes them, dense: the picture's edge is padded, no other one
+  Problem problem;  ///< computes them, dense; padded only at the picture's edge
 };
 
-/// The shares of all convolutions, in their order.
+/// The shares of all convolutions, in order.
 using Band = std::vector<BandLink>;
 
-/// Whether a convolution's result can be computed row by row: of one picture, its channels in
-/// front, with a constant filter; what post-operations add has its rows, or the same for all.
+/// True if a convolution's result can be computed row by row. It has one picture, with the channels
+/// in front, and a constant filter. Operands of post-operations have the result's rows, or are the
+/// same for all rows.
 bool has_rows(const Problem& problem);
 
-/// Whether the operand `input` of a post-operation has its own elements for each row.
+/// True if the operand `input` of a post-operation has its own elements for each row.
 bool follows_rows(const Problem& problem, std::size_t input);
 
-/// Whether a picture's rows lie one after the other: it has one plane of channels, which is full.
+/// True if a picture's rows are contiguous: it has one plane of channels, without padding.
 bool has_dense_rows(const Slot& slot);
 
-/// The convolutions `links`, each with rows and each the next one's picture, in `count` bands of
-/// the last one's result, which has as many rows. Empty if some band needs no row of a picture.
+/// Divides the convolutions `links` into `count` bands of rows of the last result. Each link has
+/// rows, and its result is the next one's picture. `count` is at most the number of these rows.
+/// Empty if a band needs no row of a picture.
 std::vector<Band> bands_of(std::span<const Problem> links, std::size_t count);
 
-/// In how many bands they are best computed, by their shapes alone: 0 if together they gain
-/// nothing, because little lies between them, or because the edges of bands and the way of rows
-/// into bands and out of them would be much of the work.
+/// The best number of bands, by the shapes alone. 0 if bands gain nothing: the pictures between are
+/// small, or the repeated rows and the copying of rows would be much of the work.
 std::size_t best_count(std::span<const Problem> links);
 
 }  // namespace polychron::kernels

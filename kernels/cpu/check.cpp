@@ -68,7 +68,7 @@ class GraphCheck {
     node_ = nullptr;
   }
 
-  /// The operator allows its operands, and makes results of these shapes.
+  /// The operator accepts its operands and infers the shapes of its results.
   void check_operator(const PlanNode& node) {
     if (is_internal(node.op)) return check_internal(node);
     const Problem problem = problem_of(graph_, node);
@@ -92,8 +92,8 @@ class GraphCheck {
       expect(in.descriptor == out.descriptor, "a pass's operator keeps shape and type");
   }
 
-  /// Its first two operands make scores, which the mask broadcasts to, and these with the third its
-  /// result.
+  /// The first two operands make the scores, to which the mask broadcasts. The scores and the third
+  /// operand make the result.
   void check_attention(const PlanNode& node) const {
     expect((node.own_inputs == 3 || node.own_inputs == 4) && node.outputs.size() == 1 &&
                node.inputs.size() == node.own_inputs && node.post_ops.empty(),
@@ -119,7 +119,7 @@ class GraphCheck {
     for (const std::uint32_t operand : post_op.operands) {
       expect(operand >= node.own_inputs && operand < node.inputs.size(),
              "a post-operation's operand is behind the operator's own");
-      // An order of the result is for products, whose post-operations then have no operands.
+      // Only products have an order of the result. Their post-operations then have no operands.
       expect(node.output_order.empty(), "a post-operation sees its result as it lies");
       const PlanValue& value = graph_.values[node.inputs[operand]];
       expect(ops::broadcastable(value.descriptor.shape, result.shape),
@@ -140,7 +140,7 @@ class GraphCheck {
 
   const PlanGraph& graph_;
   std::string_view pass_;
-  std::vector<bool> known_;  ///< per value: it can be read by now
+  std::vector<bool> known_;  ///< per value: true once it can be read
   const PlanNode* node_ = nullptr;
 };
 

@@ -13,7 +13,7 @@
 namespace polychron::kernels {
 namespace {
 
-/// Runs what makes a plan: an invariant that breaks there costs that plan and nothing else.
+/// Runs code that makes a plan. A broken invariant becomes an error of that plan alone.
 template <class F>
 auto at_its_cost(F make) -> decltype(make()) {
   try {
@@ -34,9 +34,9 @@ class CpuBackend final : public Backend {
   Result<std::unique_ptr<Storage>> adopt(Buffer&& bytes) override {
     const auto address = reinterpret_cast<std::uintptr_t>(bytes.data());
     const bool usable =
-        address % alignof(std::max_align_t) == 0;  // adopted memory may lie anywhere
+        address % alignof(std::max_align_t) == 0;  // adopted memory may have any address
     if (!usable) return adopt_new([&] { return Buffer::copy_of(bytes.bytes()); });
-    // They move once there is memory for the storage: until then they are the caller's.
+    // Moves the bytes only after the storage is allocated; until then the caller keeps them.
     return guarded([&]() -> Result<std::unique_ptr<Storage>> {
       return std::unique_ptr<Storage>(std::make_unique<HostStorage>(std::move(bytes)));
     });

@@ -1,4 +1,4 @@
-// The backend that computes on the processor: oneDNN and Eigen kernels, the reference for the rest.
+// The backend that computes on the processor, with oneDNN, Eigen, our own loops and the reference.
 #pragma once
 
 #include <memory>
@@ -7,11 +7,11 @@
 
 namespace polychron::kernels {
 
-/// How plans are made. Anything but the default is for tests and measurements.
+/// Options for making plans. Everything except the defaults is for tests and measurements.
 struct PlanSettings {
   bool optimize = true;         ///< run the passes
-  bool reference_only = false;  ///< reference kernels only
-  bool cut = true;              ///< large steps in parts
+  bool reference_only = false;  ///< use only reference kernels
+  bool cut = true;              ///< divide large steps into parts
 };
 
 /// Stateless: any number of device actors may share one.

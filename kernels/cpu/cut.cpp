@@ -9,10 +9,10 @@
 namespace polychron::kernels {
 namespace {
 
-/// A stretch of the cut dimension, of `extent` elements in the result.
+/// A range of the cut dimension, which has `extent` elements in the result.
 struct UnitRange {
   std::size_t begin, end, extent;
-  /// Where it begins and ends in an operand that has `dim` elements for these.
+  /// Where the range begins and ends in an operand whose dimension has `dim` elements.
   std::size_t first(std::size_t dim) const { return begin * dim / extent; }
   std::size_t last(std::size_t dim) const { return end * dim / extent; }
 };
@@ -22,14 +22,14 @@ bool is_outermost(const Shape& shape, std::size_t axis) {
                      [](std::uint32_t dim) { return dim == 1; });
 }
 
-/// The bytes of a constant from `offset` on, where they lie.
+/// The bytes of a constant from `offset` on, in place.
 ops::ConstantBytes rest_of(const ops::ConstantBytes& whole, std::size_t offset) {
   auto* const begin = const_cast<std::byte*>(whole->data()) + offset;
   return std::make_shared<const Buffer>(
       Buffer::adopt(begin, whole->size() - offset, [whole](std::byte*, std::size_t) {}));
 }
 
-/// A copy of elements `first` to `last` along `axis`.
+/// A copy of elements [first, last) along `axis`.
 ops::ConstantBytes picked(const Slot& slot, std::size_t axis, std::size_t first, std::size_t last) {
   const Shape& shape = slot.descriptor.shape;
   std::size_t rows = 1, row = byte_size(slot.descriptor.data_type);
@@ -42,8 +42,8 @@ ops::ConstantBytes picked(const Slot& slot, std::size_t axis, std::size_t first,
   return std::make_shared<const Buffer>(std::move(copy));
 }
 
-/// Makes `slot` the stretch of itself along `axis`; gives where that begins, in bytes. nullopt if
-/// it does not lie in memory as its kernels need it.
+/// Makes `slot` a slice of itself along `axis`. Returns the byte offset of the slice. nullopt if
+/// its kernels cannot read it in place.
 std::optional<std::size_t> slice(Slot& slot, std::size_t axis, const UnitRange& stretch,
                                  bool may_stride) {
   Shape& shape = slot.descriptor.shape;
@@ -51,7 +51,7 @@ std::optional<std::size_t> slice(Slot& slot, std::size_t axis, const UnitRange& 
   const std::size_t first = stretch.first(dim), last = stretch.last(dim);
   const auto size = static_cast<std::uint32_t>(last - first);
   if (is_outermost(shape, axis) && slot.order.empty()) {
-    // Blocks of channels lie one after the other, the last one padded.
+    // Blocks of channels are contiguous; the last one is padded.
     const std::size_t block = axis == 1 ? channel_block(slot.layout) : 1;
     OperandDescriptor before = slot.descriptor;
     before.shape[axis] = static_cast<std::uint32_t>(first);
@@ -92,7 +92,7 @@ std::optional<Part> part_of(const Problem& problem, const Cut& cut, const UnitRa
   return part;
 }
 
-/// Whether the parts differ in what they compute with, not only in where it lies.
+/// True if the parts have different constants, so that each needs a kernel of its own.
 bool slices_constants(const Problem& problem, const Cut& cut) {
   for (std::size_t i = 0; i < problem.inputs.size(); ++i)
     if (cut.inputs[i] && problem.inputs[i].constant) return true;

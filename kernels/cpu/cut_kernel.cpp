@@ -8,7 +8,7 @@
 
 namespace polychron::kernels {
 
-/// The parts of a step, bound to what they take of its operands.
+/// The parts of a step, bound to their slices of its operands.
 class CutBound final : public Bound {
  public:
   CutBound(const CutKernel& kernel, const Arguments& arguments)

@@ -1,4 +1,4 @@
-// A kernel made of kernels: one for each part of a step.
+// A kernel made of one kernel for each part of a step.
 #pragma once
 
 #include <memory>
@@ -10,14 +10,14 @@
 
 namespace polychron::kernels {
 
-/// Immutable as its parts' kernels are. Its Bound has parts that may run at the same time.
+/// Immutable, as its parts' kernels are. The parts of its Bound may run at the same time.
 class CutKernel final : public Kernel {
  public:
-  /// `kernels`: one a part; null where the part has a twin.
+  /// `kernels` has one for each part, or null if the part has a twin.
   CutKernel(const Problem& whole, std::vector<Part> parts,
             std::vector<std::unique_ptr<Kernel>> kernels);
 
-  /// Whether the kernels find what they need in the operands of the whole.
+  /// True if the kernels find all their operands in those of the whole.
   bool fits() const noexcept;
 
   std::size_t scratch_bytes() const noexcept override { return scratch_bytes_; }
@@ -34,10 +34,10 @@ class CutKernel final : public Kernel {
   struct Place {
     std::shared_ptr<const Kernel> kernel;
     std::vector<std::size_t> inputs;
-    std::size_t output, scratch;  ///< where they begin
+    std::size_t output, scratch;  ///< byte offsets
   };
   std::vector<Place> places_;
-  std::vector<bool> alike_;  ///< inputs that are cut as the result is
+  std::vector<bool> alike_;  ///< inputs that are cut like the result
   std::size_t scratch_bytes_ = 0;
 };
 

@@ -24,8 +24,8 @@ double bytes_moved(const Problem& problem) {
   return sum;
 }
 
-/// The dimension of an operand that broadcasts to the result where the result is cut; none where
-/// it has one element for all, or nothing.
+/// The dimension of an operand, broadcast to the result, that is cut with the result's `axis`. None
+/// if the operand is absent or has one element for all.
 std::optional<std::size_t> meets(const Problem& problem, std::size_t input, std::size_t axis) {
   const Slot& slot = problem.inputs[input];
   if (!slot.present) return std::nullopt;
@@ -35,8 +35,8 @@ std::optional<std::size_t> meets(const Problem& problem, std::size_t input, std:
   return axis - missing;
 }
 
-/// A cut along `axis` of the result, with the operands of post-operations; what the operator's own
-/// are cut along is the caller's to say.
+/// A cut along `axis` of the result and of the operands of post-operations. The caller sets the
+/// dimensions of the operator's own operands.
 Cut along(const Problem& problem, std::size_t axis, std::size_t unit, double work) {
   Cut cut{axis, problem.outputs[0].descriptor.shape[axis], unit, {}, false, false, work};
   for (std::size_t i = 0; i < problem.inputs.size(); ++i)
@@ -51,7 +51,7 @@ std::optional<std::size_t> outermost(const Shape& shape) {
   return static_cast<std::size_t>(found - shape.begin());
 }
 
-/// Channels that a picture's layout keeps together, where it is cut along them.
+/// The number of channels that a picture's layout keeps together, if `axis` is the channels.
 std::size_t unit_of(const Problem& problem, std::size_t axis) {
   std::size_t unit = 1;
   if (axis != 1) return unit;
@@ -60,7 +60,7 @@ std::size_t unit_of(const Problem& problem, std::size_t axis) {
   return unit;
 }
 
-/// Each element of the result takes one of each operand.
+/// A cut of an operator that computes each element from one element of each operand.
 std::optional<Cut> elementwise(const Problem& problem, double work) {
   const auto axis = outermost(problem.outputs[0].descriptor.shape);
   if (!axis) return std::nullopt;
@@ -69,7 +69,7 @@ std::optional<Cut> elementwise(const Problem& problem, double work) {
   return cut;
 }
 
-/// What happens along some dimensions, for all that is outside of them.
+/// A cut along a dimension outside of those that the operator works along.
 std::optional<Cut> outside(const Problem& problem, std::size_t innermost, double work) {
   const auto axis = outermost(problem.outputs[0].descriptor.shape);
   if (!axis || *axis >= innermost) return std::nullopt;
@@ -94,9 +94,9 @@ std::optional<Cut> convolution(const Problem& problem, const Conv2dAttributes& a
     cut.inputs[0] = 0;
     return cut;
   }
-  // Kernels compute blocks of channels, in whatever layout these lie, and two blocks in up
-  // to a fifth less time than one and one. Those that step over pixels first collect them, each
-  // part for itself (256 channels of 56 x 56 to 512: 0.88 ms in one part or two, 0.96 in four).
+  // Kernels compute blocks of channels in any layout, and two blocks together up to a fifth faster
+  // than one at a time. Kernels with strides first collect the pixels, once for each part. (256
+  // channels of 56 x 56 to 512: 0.88 ms in one part or two, 0.96 in four.)
   const bool collects = filter[order[2]] == 1 && filter[order[3]] == 1 && a.strides[0] > 1;
   std::size_t unit = std::max<std::size_t>(unit_of(problem, 1), out[1] % 64 == 0 ? 32 : 16);
   if (collects && out[1] % 64 == 0) unit = std::max<std::size_t>(unit, out[1] / 2);
@@ -113,7 +113,7 @@ std::optional<Cut> convolution(const Problem& problem, const Conv2dAttributes& a
   return cut;
 }
 
-/// Where rows and columns of the two factors are.
+/// The dimensions of the first factor's rows and of the second factor's columns.
 struct Factors {
   std::size_t a_rows, b_columns;
 };
@@ -139,7 +139,8 @@ std::optional<Cut> product(const Problem& problem) {
   const std::size_t rows = out.size() - 2, columns = out.size() - 1;
   const auto axis = outermost(out);
   if (!axis) return std::nullopt;
-  // A matrix of weights is read once, each column by one part; what it is multiplied by is small.
+  // Cuts a weight matrix by columns, so that one part reads each column once. The other factor is
+  // small.
   constexpr std::size_t panel = 64;  // columns that kernels compute at once
   const bool weights = b.constant && elements(b) == double{inner} * out[columns];
   Cut cut;

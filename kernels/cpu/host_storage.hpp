@@ -11,7 +11,7 @@ class HostStorage final : public Storage {
   std::size_t bytes() const noexcept override { return buffer_.size(); }
   std::byte* data() { return buffer_.data(); }
   const std::byte* data() const { return buffer_.data(); }
-  /// The memory, for whoever gave it.
+  /// Gives the memory back to the owner of the tensor.
   Buffer take() && { return std::move(buffer_); }
 
  private:

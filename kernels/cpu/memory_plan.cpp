@@ -7,7 +7,8 @@
 namespace polychron::kernels {
 namespace {
 
-/// The start of the smallest gap of `bytes` between `placed` (ordered by offset), or their end.
+/// The start of the smallest gap of at least `bytes` between `placed` (ordered by offset), or their
+/// end.
 std::size_t best_gap(const std::vector<std::pair<std::size_t, std::size_t>>& placed,
                      std::size_t bytes) {
   std::size_t end = 0, best = 0, best_size = std::numeric_limits<std::size_t>::max();

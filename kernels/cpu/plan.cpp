@@ -30,7 +30,8 @@ PlanLane::PlanLane(std::shared_ptr<const CpuPlan> plan, std::shared_ptr<Team> te
       steps_(plan_->steps.size()),
       tensors_(plan_->input_count + plan_->output_count) {
   for (std::size_t i = 0; i < steps_.size(); ++i) bind_step(i);
-  // What is fetched before a step with many constants of its own is gone after it.
+  // A step with this many bytes of constants of its own evicts anything that was prefetched before
+  // it.
   constexpr std::size_t many = 256 * 1024;
   const Bound* next = nullptr;
   for (std::size_t i = steps_.size(); i-- > 0;) {
@@ -100,7 +101,7 @@ void PlanLane::run_step(std::size_t index) {
     step.bound->run();
 }
 
-/// `step` is what runs, also when that throws.
+/// `step` points to the running step, also when it throws.
 void PlanLane::run_steps(const Step*& step) {
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     step = &plan_->steps[i];

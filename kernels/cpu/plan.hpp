@@ -1,8 +1,8 @@
-// The CPU backend's plan: a flat list of prepared steps and where their operands lie.
+// The CPU backend's plan: a flat list of prepared steps and the places of their operands.
 //
-// A plan is immutable and shared by lanes; PlanLane is one lane's arena with the steps bound to it.
-// Executing a lane allocates nothing and decides nothing: it puts the tensors' addresses where the
-// bound steps look for them and runs the steps.
+// Lanes share a plan, which is immutable. PlanLane is one lane's arena with the steps bound to it.
+// Executing a lane allocates nothing and decides nothing: it sets the tensors' addresses and runs
+// the steps.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@
 
 namespace polychron::kernels {
 
-/// Where an operand lies.
+/// The place of an operand.
 struct Location {
   enum class Kind : std::uint8_t { none, arena, constant, input, output };
   Kind kind = Kind::none;
@@ -41,20 +41,21 @@ class CpuPlan final : public Plan {
   std::vector<std::string> labels() const override;
 
   std::vector<Step> steps;
-  Constants operands;  ///< constants that steps read as they came
-  Constants held;      ///< those, and what kernels made of others: each once
+  Constants operands;  ///< constants that steps read unchanged
+  Constants held;      ///< these and the kernels' transformed constants, each once
   std::size_t arena = 0;
   std::size_t input_count = 0;
   std::size_t output_count = 0;
 };
 
-/// The first implementation's kernel that takes `problem`; `text` describes it. Throws Error
+/// The kernel of the first implementation that takes `problem`. `text` describes it. Throws Error
 /// (not_supported) with all refusals.
 std::unique_ptr<Kernel> prepare_kernel(const Problem& problem, std::string& text,
                                        bool reference_only = false);
 
-/// Turns a graph into a plan: passes, kernels, memory. What nobody else holds of its constants goes
-/// as soon as a kernel has it in its own form: there are never two of all.
+/// Turns a graph into a plan: passes, kernels, memory. As soon as a kernel has a constant in its
+/// own form, the compiler frees the original unless someone else holds it. Memory therefore never
+/// holds all constants twice.
 Result<std::shared_ptr<Plan>> compile_plan(std::shared_ptr<const ops::Graph> graph,
                                            const PlanSettings& settings);
 
@@ -62,8 +63,8 @@ class PlanLane final : public PlanInstance {
  public:
   PlanLane(std::shared_ptr<const CpuPlan> plan, std::shared_ptr<Team> team);
   const CpuPlan& plan() const noexcept { return *plan_; }
-  /// `inputs` and `outputs` are HostStorage, in the graph's order. `seconds`: empty, or an entry a
-  /// step.
+  /// `inputs` and `outputs` are HostStorage, in the graph's order. `seconds` is empty, or has one
+  /// entry for each step.
   ExecuteStatus execute(std::span<Storage* const> inputs, std::span<Storage* const> outputs,
                         std::span<double> seconds = {});
 
@@ -80,7 +81,7 @@ class PlanLane final : public PlanInstance {
     std::size_t step;
     std::size_t operand;
     bool is_output_operand;
-    std::size_t tensor;  ///< number of the input, or of inputs plus the number of the output
+    std::size_t tensor;  ///< an input's number, or the number of inputs plus an output's
     std::size_t offset;  ///< from the tensor's address
   };
 

@@ -1,4 +1,5 @@
-// From graph to plan: passes, a kernel for every node, a place for every value.
+// From graph to plan: runs the passes, prepares a kernel for each node and places each value in
+// memory.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -21,12 +22,12 @@ using ops::ValueId;
 
 constexpr std::size_t forever = std::numeric_limits<std::size_t>::max();
 
-/// Memory that one or several values (views, values computed in place) share.
+/// Memory of one value, or of several: views and values computed in place share it.
 struct PlanBuffer {
   Location location;
   std::size_t bytes = 0;
-  std::size_t first = 0;  ///< step that writes it
-  std::size_t last = 0;   ///< last step that reads it; `forever` for graph outputs
+  std::size_t first = 0;  ///< the step that writes it
+  std::size_t last = 0;   ///< the last step that reads it; `forever` for graph outputs
 };
 
 class PlanCompiler {
@@ -84,7 +85,7 @@ class PlanCompiler {
     plan_->steps.push_back(std::move(step));
   }
 
-  /// What passes have left behind goes.
+  /// Counts the uses of each value, and frees constants that the passes have left without a use.
   void count_uses() {
     uses_.assign(graph_.values.size(), 0);
     for (const PlanNode& node : graph_.nodes)
@@ -95,7 +96,7 @@ class PlanCompiler {
       if (uses_[i] == 0) graph_.values[i].constant.reset();
   }
 
-  /// Those that are a kernel's own by now, and were nobody else's.
+  /// Frees the constants that the kernel keeps in its own form and that nobody else uses.
   void release_constants(std::size_t index) {
     const auto& kernel = plan_->steps[index].kernel;
     if (!kernel) return;
@@ -151,7 +152,7 @@ class PlanCompiler {
     }
   }
 
-  /// The buffer of an input that dies here and that the kernel may overwrite, or `forever`.
+  /// The buffer of an input that is last used here and that the kernel may overwrite, or `forever`.
   std::size_t reusable(std::size_t index, std::size_t bytes) const {
     const PlanNode& node = graph_.nodes[index];
     const PlanValue& result = graph_.values[node.outputs[0]];
@@ -170,7 +171,8 @@ class PlanCompiler {
     return forever;
   }
 
-  /// Results that are graph outputs are written where they belong; what cannot be is copied there.
+  /// Lets steps write graph outputs directly into the tensors; adds a copy where that is
+  /// impossible.
   void place_outputs() {
     for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
       const ValueId value = graph_.outputs[i];
@@ -217,8 +219,8 @@ class PlanCompiler {
     plan_->arena = memory.bytes;
   }
 
-  /// Runs through the steps: each reads what was written for it, whatever lifetimes and offsets
-  /// say.
+  /// Follows the steps and checks that each reads the bytes written for it. Independent of the
+  /// lifetimes and offsets that were computed.
   void check_arena() const {
     ArenaCheck check;
     const auto stretch = [&](ValueId value) {
@@ -228,7 +230,7 @@ class PlanCompiler {
       const std::size_t begin = buffer.location.index + offset_of_[value];
       return Stretch{begin, begin + storage_bytes(held.descriptor, held.layout)};
     };
-    std::vector<ValueId> content(graph_.values.size());  // what a view is of, at last
+    std::vector<ValueId> content(graph_.values.size());  // the value behind a chain of views
     std::iota(content.begin(), content.end(), ValueId{0});
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       const PlanNode& node = graph_.nodes[i];
@@ -283,7 +285,7 @@ class PlanCompiler {
   PlanSettings settings_;
   std::shared_ptr<CpuPlan> plan_;
   std::map<ValueId, Banded> banded_;  ///< kernels of nodes that are computed in bands
-  std::vector<std::size_t> uses_;  ///< per value: by nodes without an own form of it, and outputs
+  std::vector<std::size_t> uses_;     ///< per value: readers that need the original, and outputs
   std::vector<PlanBuffer> buffers_;
   std::vector<std::size_t> buffer_of_;  ///< per value
   std::vector<std::size_t> offset_of_;  ///< per value: where it begins in its buffer
@@ -297,7 +299,7 @@ std::unique_ptr<Kernel> prepare_kernel(const Problem& problem, std::string& text
   ensure(!problem.outputs.empty() && problem.own_inputs <= problem.inputs.size(),
          "a problem has a result, and its own operands");
   std::string reasons;
-  std::unique_ptr<Kernel> slow;  // a library's reference implementation: if no other takes it
+  std::unique_ptr<Kernel> slow;  // a library's reference implementation, used if no other takes it
   for (const Implementation& implementation : implementations(problem.op)) {
     const bool last = implementation.name == "reference";
     if (reference_only && !last) continue;

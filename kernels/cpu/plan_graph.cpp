@@ -16,7 +16,7 @@ PlanGraph::PlanGraph(const ops::Graph& graph) : label(graph.label) {
   for (const ops::Node& node : graph.nodes) {
     nodes.push_back(
         {node.op, node.inputs, node.outputs, node.attributes, node.label, {}, node.inputs.size()});
-    // As the specification does: an option counts as a number of its operand's type.
+    // As in the specification, an option is a number of its operand's type.
     if (!node.inputs.empty() && node.inputs[0] != ops::no_value)
       ops::cast_options(nodes.back().attributes, values[node.inputs[0]].descriptor.data_type);
   }
@@ -99,7 +99,7 @@ std::uint64_t most_bytes_added(const PlanGraph& graph) {
 
 namespace {
 
-/// A value's descriptor says what lies in memory; the operator sees its dimensions in this order.
+/// A value's descriptor gives the dimensions in memory; `order` gives those that the operator sees.
 void set_order(Slot& slot, const std::vector<std::uint32_t>& order) {
   if (order.empty()) return;
   const Shape lies = slot.descriptor.shape;

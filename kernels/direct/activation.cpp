@@ -1,5 +1,5 @@
-// Functions of each element that oneDNN computes less exactly than WebNN asks, or without NaN. In
-// any layout: a block's padding stays 0.
+// Functions of each element that oneDNN computes less exactly than WebNN asks, or without NaN. They
+// work in any layout and keep a block's padding 0.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -20,19 +20,19 @@ using ops::op;
 /// 2^n for n from -126 to 127.
 float power_of_two(std::uint32_t n) { return std::bit_cast<float>((n + 127) << 23); }
 
-/// e^x as (1 + rest) * low * high, of which the last two are powers of two: one float would not
-/// have their exponents. By Taylor's polynomial of the seventh degree in what is left of x, |r| <=
-/// ln(2) / 2, where the next power is 6e-9. No comparison with NaN is true: it stays, in `rest`.
+/// e^x as (1 + rest) * low * high. The last two are powers of two, because one float cannot hold
+/// every exponent. The rest r of x, |r| <= ln(2) / 2, goes through Taylor's polynomial of the
+/// seventh degree; the next power is 6e-9. Comparisons with NaN are false, so NaN stays, in `rest`.
 struct Exponent {
   float rest, low, high;
 };
 
 Exponent exponent_of(float x) {
-  constexpr float rounding = 0x1.8p23F;    // a float of this size is a whole number
+  constexpr float rounding = 0x1.8p23F;    // a float of this size is an integer
   constexpr float ln2_high = 0x1.62ep-1F;  // so few bits that n times it is exact
   constexpr auto ln2_low = static_cast<float>(std::numbers::ln2 - double{ln2_high});
-  x = x < -104.0F ? -104.0F : x;  // 0 from there on
-  x = x > 89.0F ? 89.0F : x;      // infinity
+  x = x < -104.0F ? -104.0F : x;  // e^x is 0 below this
+  x = x > 89.0F ? 89.0F : x;      // e^x is infinity above this
   const float shifted = x * std::numbers::log2e_v<float> + rounding;
   const float n = shifted - rounding;
   const float r = (x - n * ln2_high) - n * ln2_low;
@@ -49,13 +49,13 @@ Exponent exponent_of(float x) {
   return {power * r, power_of_two(half), power_of_two(bits - half)};
 }
 
-/// e^x, off by less than 2 units in the last place.
+/// e^x with an error below 2 units in the last place.
 float exponential(float x) {
   const Exponent e = exponent_of(x);
   return (1.0F + e.rest) * e.low * e.high;
 }
 
-/// Eigen's (3.4) gives 0 for what is between -1 and 0, where -0 is right.
+/// Eigen's (3.4) returns 0 for numbers between -1 and 0. The correct result is -0.
 struct Ceil {
   explicit Ceil(const Attributes&) {}
   float operator()(float x) const { return std::ceil(x); }
@@ -114,7 +114,7 @@ struct Linear {
   float alpha, beta;
 };
 
-/// A bound that is NaN is none.
+/// A bound that is NaN is absent.
 struct Clamp {
   explicit Clamp(const Attributes& attributes) {
     const auto& a = std::get<ClampAttributes>(attributes);
@@ -146,7 +146,7 @@ struct Softplus {
   }
 };
 
-/// Sets the channels that a picture does not have to 0, in its last blocks.
+/// Clears the channels that pad a picture's last blocks.
 void clear_padding(const Slot& slot, float* picture) {
   const Shape& shape = slot.descriptor.shape;
   const std::size_t block = channel_block(slot.layout), rest = shape[1] % block;

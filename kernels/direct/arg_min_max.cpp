@@ -1,4 +1,4 @@
-// argMin and argMax, of the numbers' keys.
+// argMin and argMax, computed with integer keys of the numbers.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -14,7 +14,7 @@
 namespace polychron::kernels::direct {
 namespace {
 
-/// The largest key of a few numbers, side by side.
+/// The largest key of a few numbers, computed in vector lanes.
 template <bool largest, class Key, class T>
 Key largest_key(const T* in, std::size_t count) {
   constexpr std::size_t lanes = 64;
@@ -32,8 +32,8 @@ Key largest_key(const T* in, std::size_t count) {
   return *std::max_element(most.begin(), most.end());
 }
 
-/// The first of the largest keys of a line. Block by block: only one that has a larger key than
-/// those before it is looked at again.
+/// The first of the largest keys of a line. Only searches a block if its largest key is above those
+/// of all blocks before it.
 template <bool largest, class T>
 std::size_t first_in_line(const T* in, std::size_t count) {
   using Key = decltype(key<largest>(T{}));

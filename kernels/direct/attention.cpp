@@ -1,6 +1,6 @@
-// softmax(scale * Q K + mask) V of each head in one step: the weights of eight queries at a time
-// stay in a core's nearest cache between the two products. A head's keys and values are made panels
-// of, once for all of its queries.
+// softmax(scale * Q K + mask) V of each head in one step. The weights of eight queries at a time
+// stay in a core's first-level cache between the two products. A head's keys and values are packed
+// into panels once for all of its queries.
 #include <algorithm>
 
 #include "kernels/attention_operands.hpp"
@@ -16,7 +16,8 @@
 namespace polychron::kernels::direct {
 namespace {
 
-/// A part: some of the units, which are each a head or, of few heads, a block of its queries.
+/// A part: a range of units. Each unit is a head or, if there are few heads, a block of its
+/// queries.
 struct HeadShare {
   std::size_t first, last;
   std::size_t worker;
@@ -27,11 +28,11 @@ class Attention final : public Kernel {
   explicit Attention(AttentionOperands operands)
       : operands_(std::move(operands)), keys_{operands_.keys}, features_{operands_.value_features} {
     const auto& o = operands_;
-    constexpr std::size_t least_block = 32;  // queries that are worth making panels for
+    constexpr std::size_t least_block = 32;  // fewest queries that are worth packing panels for
     blocks_ = o.heads >= usual_parts
                   ? 1
                   : std::clamp<std::size_t>(o.queries / least_block, 1, usual_parts);
-    // An exponential and what is around it take some 16 operations.
+    // An exponential and the work around it count as 16 operations.
     const double operations =
         static_cast<double>(o.heads * o.queries) *
         static_cast<double>(o.keys * (2 * o.features + 2 * o.value_features + 16));
@@ -137,7 +138,7 @@ class Attention final : public Kernel {
   const ColumnPanels keys_, features_;
   std::size_t blocks_ = 1;  ///< of each head's queries
   std::vector<HeadShare> shares_;
-  /// Where these begin in a worker's scratch memory, behind the panels of keys.
+  /// Offsets in a worker's scratch memory, behind the panels of keys.
   std::size_t value_panels_ = 0, scores_ = 0, worker_floats_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// Element-wise operators of two operands and of three, of every type, broadcast: what oneDNN
-// refuses. Floats are computed in float32, integers wrap around.
+// Element-wise operators of two or three operands, of every type and with broadcasting, that oneDNN
+// refuses. Floats are computed in float32; integers wrap around.
 #include <cmath>
 
 #include "kernels/direct/direct.hpp"
@@ -32,7 +32,7 @@ R stored(C value) {
     return static_cast<R>(value);
 }
 
-/// Integers in two's complement, of which the highest bits are lost.
+/// Integers in two's complement; the highest bits are lost.
 template <class C, class F>
 C wrapping(C a, C b, F f) {
   if constexpr (std::is_integral_v<C>) {
@@ -61,7 +61,7 @@ struct Mul {
     return wrapping(a, b, [](auto x, auto y) { return x * y; });
   }
 };
-/// By 0 integers give 0.
+/// Integer division by 0 gives 0.
 struct Div {
   template <class C>
   C operator()(C a, C b) const {
@@ -73,7 +73,7 @@ struct Div {
     return static_cast<C>(a / b);
   }
 };
-/// Either is NaN: so is the result.
+/// NaN if either operand is NaN.
 struct Max {
   template <class C>
   C operator()(C a, C b) const {
@@ -89,7 +89,7 @@ struct Min {
 struct Pow {
   float operator()(float a, float b) const { return std::pow(a, b); }
 };
-/// By the exponents that models have.
+/// Powers with the constant exponents that models have.
 template <int exponent>
 struct Power {
   float operator()(float x, float) const {
@@ -123,16 +123,16 @@ void rows(const Nest<2>& nest, const Arguments& arguments) {
     nest.each_row([&](const auto& offsets, std::int64_t first) {
       const auto row = [&](auto left, auto right) {
         R* const out = y + first;
-        const auto x1 = left;  // copies, which stores to bytes cannot change
+        const auto x1 = left;  // copies, which stores through byte pointers cannot change
         const auto x2 = right;
         const std::int64_t end = n;
-        // An operand may lie where the result does.
+        // An operand may be in the result's memory.
         POLYCHRON_INDEPENDENT_STEPS
         for (std::int64_t i = 0; i < end; ++i)
           out[i] = stored<R>(F{}(computed(x1[i]), computed(x2[i])));
       };
       const T *const left = a + offsets[0], *const right = b + offsets[1];
-      // If both broadcast, the row has one element.
+      // If both operands broadcast, the row has one element.
       if (steps[0] == 0)
         row(Row<T, true>(left), Row<T, false>(right));
       else if (steps[1] == 0)
@@ -145,7 +145,7 @@ void rows(const Nest<2>& nest, const Arguments& arguments) {
 
 using Compute = void (*)(const Nest<2>&, const Arguments&);
 
-/// For operators of every type; Out is the type of the result, or void for the operands'.
+/// For operators of every type. Out is the type of the result, or void for the operands' type.
 template <class F, class Out = void>
 Compute any_type(DataType type) {
   Compute compute = nullptr;
@@ -197,7 +197,7 @@ constexpr Line lines[] = {
      logic<[](auto a, auto b) { return static_cast<int>(a != 0) ^ static_cast<int>(b != 0); }>},
 };
 
-/// The loops for a power of which the exponent is known.
+/// The loops for a power with a known exponent.
 Compute known_power(const Slot& exponent) {
   if (!exponent.constant || *element_count(exponent.descriptor.shape) != 1) return nullptr;
   const std::byte* const bytes = exponent.constant->data();
@@ -240,7 +240,7 @@ void choose(const Nest<3>& nest, const Arguments& arguments) {
             T* const out = y + first;
             POLYCHRON_INDEPENDENT_STEPS
             for (std::int64_t i = 0; i < n; ++i) {
-              const T a = left[i], b = right[i];  // both, so that nothing branches
+              const T a = left[i], b = right[i];  // reads both, to avoid branches
               out[i] = which[i] != 0 ? a : b;
             }
           });

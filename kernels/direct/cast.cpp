@@ -1,4 +1,4 @@
-// cast, and functions of one operand that oneDNN does not have or has for float32 only.
+// cast, and functions of one operand that oneDNN has for float32 only or not at all.
 #include <array>
 #include <cmath>
 #include <limits>
@@ -16,8 +16,8 @@ namespace {
 
 using ops::op;
 
-/// Floats are truncated towards zero; what is out of range is brought to the nearest bound, NaN to
-/// 0. Integers keep their lowest bits.
+/// Truncates floats towards zero. A float out of range becomes the nearest bound, NaN becomes 0.
+/// Integers keep their lowest bits.
 template <class To, class From>
 To converted(From value) {
   if constexpr (std::is_same_v<From, float16>) {
@@ -25,8 +25,8 @@ To converted(From value) {
   } else if constexpr (std::is_same_v<To, float16>) {
     return float16(static_cast<float>(value));
   } else if constexpr (std::is_integral_v<To> && std::is_same_v<From, float>) {
-    // Exact bounds: float32 holds those of 8 bits, double those of 32; the upper ones of 64 bits
-    // are beyond by one.
+    // Float32 holds the bounds of 8 bits exactly, double those of 32 bits. The upper bounds of 64
+    // bits round up by one.
     using Wide = std::conditional_t<sizeof(To) == 1, float, double>;
     constexpr auto least = static_cast<Wide>(std::numeric_limits<To>::min());
     constexpr auto most = static_cast<Wide>(std::numeric_limits<To>::max());
@@ -45,7 +45,7 @@ void each(const Arguments& arguments, std::int64_t count, const F& f) {
   const auto* x = reinterpret_cast<const From*>(arguments.inputs[0]);
   auto* y = reinterpret_cast<To*>(arguments.outputs[0]);
   with_vectors([&] {
-    const From* const in = x;  // copies, which stores to bytes cannot change
+    const From* const in = x;  // copies, which stores through byte pointers cannot change
     To* const out = y;
     const std::int64_t end = count;
     POLYCHRON_INDEPENDENT_STEPS
@@ -75,7 +75,7 @@ KernelResult prepare_cast(const Problem& problem) {
                      byte_size(from) == byte_size(to) ? 0 : no_input);
 }
 
-/// A function of float32 for both floats.
+/// A function of float32, applied to float16 and float32.
 template <class F>
 KernelResult prepare_floats(const Problem& problem, F f) {
   if (const auto reason = not_plain(problem)) return refuse(*reason);
@@ -93,8 +93,8 @@ KernelResult prepare_floats(const Problem& problem, F f) {
 
 KernelResult prepare_hard_sigmoid(const Problem& problem) {
   const auto& a = std::get<HardSigmoidAttributes>(problem.attributes);
-  // In double, where the product is exact: near 0 a float's rounding is many of the sum's, unless
-  // the compiler makes one instruction of the two.
+  // In double the product is exact. In float32 its rounding error would be large beside a sum near
+  // 0, unless the compiler fuses the two operations.
   return prepare_floats(problem, [alpha = double{static_cast<float>(a.alpha)},
                                   beta = double{static_cast<float>(a.beta)}](float x) {
     const auto y = static_cast<float>(alpha * x + beta);
@@ -103,10 +103,10 @@ KernelResult prepare_hard_sigmoid(const Problem& problem) {
   });
 }
 
-/// erf(x) / x for x of [0, reach], as a sum of Chebyshev's polynomials: beyond, erf(x) is 1 in
-/// float32. The coefficients are those of interpolation at Chebyshev's points (Trefethen,
-/// "Approximation Theory and Approximation Practice", 2013, chapter 3); the first that is left out
-/// is below 1e-11.
+/// erf(x) / x for x in [0, reach], as a sum of Chebyshev polynomials; above, erf(x) is 1 in
+/// float32. The coefficients come from interpolation at Chebyshev points (Trefethen, "Approximation
+/// Theory and Approximation Practice", 2013, chapter 3). The first omitted coefficient is below
+/// 1e-11.
 struct ErrorFunction {
   static constexpr std::size_t terms = 24;
   static constexpr double reach = 4;
@@ -122,7 +122,7 @@ struct ErrorFunction {
     factors[0] /= 2;
   }
 
-  /// By Clenshaw's recurrence.
+  /// Uses Clenshaw's recurrence.
   float operator()(float x) const {
     const double size = std::abs(double{x});
     const double t = (size < reach ? size : reach) * (2 / reach) - 1;

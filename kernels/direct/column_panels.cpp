@@ -7,13 +7,13 @@
 namespace polychron::kernels::direct {
 namespace {
 
-/// Lanes 0 and 2, or 1 and 3, of both.
+/// Lanes 0 and 2, or 1 and 3, of both vectors.
 template <int Lanes>
 [[gnu::always_inline, POLYCHRON_WIDE]] inline Wide lanes_of(Wide a, Wide b) {
   return _mm512_shuffle_f32x4(a, b, Lanes);
 }
 
-/// 16 columns of up to 16 elements, `step` floats from one to the next, become rows of a panel.
+/// Transposes 16 columns of up to 16 elements, `step` floats apart, into rows of a panel.
 [[POLYCHRON_WIDE]] void transpose(const float* from, std::int64_t step, std::size_t columns,
                                   std::size_t rows, float* panel, std::size_t width) {
   constexpr int even = 0x88, odd = 0xdd;
@@ -24,7 +24,7 @@ template <int Lanes>
     in[c] = c < columns
                 ? _mm512_maskz_loadu_ps(elements, from + static_cast<std::int64_t>(c) * step)
                 : _mm512_setzero_ps();
-  // Of four columns, in each quarter of a vector: the same element of all four.
+  // For four columns, each quarter of a vector has the same element of all four.
   POLYCHRON_UNROLLED
   for (std::size_t c = 0; c < 16; c += 4) {
     const __m512d a = _mm512_castps_pd(_mm512_unpacklo_ps(in[c], in[c + 1]));
@@ -36,7 +36,8 @@ template <int Lanes>
     fours[c + 2] = _mm512_castpd_ps(_mm512_unpacklo_pd(b, e));
     fours[c + 3] = _mm512_castpd_ps(_mm512_unpackhi_pd(b, e));
   }
-  // Element i is in quarter i / 4 of fours[i % 4], of the next four columns in fours[4 + i % 4].
+  // Element i is in quarter i / 4 of fours[i % 4]; that of the next four columns in fours[4 + i %
+  // 4].
   POLYCHRON_UNROLLED
   for (std::size_t k = 0; k < 4; ++k) {
     const Wide a = lanes_of<even>(fours[k], fours[4 + k]);
@@ -68,7 +69,7 @@ void fill_panels(const RightMatrix& matrix, const ColumnPanels& panels, float* t
       fill_panel(matrix, first, count, width, own);
       continue;
     }
-    // Columns lie together, as an attention's keys do.
+    // Each column is contiguous, as in an attention's keys.
     for (std::size_t column = 0; column < width; column += wide_floats)
       for (std::size_t row = 0; row < matrix.rows; row += wide_floats)
         transpose(column_at(first + column) + row, matrix.column_step,

@@ -1,4 +1,4 @@
-// The panels that rows are multiplied with by multiply_rows().
+// The panels that multiply_rows() multiplies rows with.
 #pragma once
 
 #include "kernels/direct/matrix_panels.hpp"
@@ -8,7 +8,7 @@
 
 namespace polychron::kernels::direct {
 
-/// A matrix's columns in panels: as few as hold them, of about as many vectors each.
+/// Divides a matrix's columns into the fewest panels that hold them, with nearly equal widths.
 struct ColumnPanels {
   std::size_t columns;
 
@@ -23,8 +23,8 @@ struct ColumnPanels {
   std::size_t first_column(std::size_t panel) const { return first_vector(panel) * wide_floats; }
 };
 
-/// All panels of a matrix with these columns, one behind the other; at `to` are as many floats as
-/// its rows and whole vectors of its columns have.
+/// Packs all panels of a matrix with these columns, one behind the other. `to` has room for the
+/// matrix's rows times its columns, rounded up to whole vectors.
 void fill_panels(const RightMatrix& matrix, const ColumnPanels& panels, float* to);
 
 }  // namespace polychron::kernels::direct

@@ -1,4 +1,4 @@
-// Concatenation of channels in blocks, also where a picture's channels do not fill its last block.
+// Concatenation of blocked pictures along channels, also if a picture's last block is padded.
 #include <algorithm>
 
 #include "kernels/direct/direct.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 struct Part {
   std::size_t channels;  ///< of this input
-  std::size_t first;     ///< channel of the result where it begins
+  std::size_t first;     ///< channel of the result where the input begins
 };
 
 struct Extents {
@@ -17,7 +17,7 @@ struct Extents {
   std::size_t blocks() const { return (channels + block - 1) / block; }
 };
 
-/// Copies the lanes [lane, lane + count) of every pixel from one block to another.
+/// Copies lanes [lane, lane + count) of every pixel from one block to another.
 void copy_lanes(const float* from, float* to, std::size_t pixels, std::size_t block,
                 std::size_t count) {
   for (std::size_t i = 0; i < pixels; ++i) std::copy_n(from + i * block, count, to + i * block);
@@ -40,7 +40,7 @@ void copy_part(const Extents& e, const Part& part, const float* in, float* out) 
     }
 }
 
-/// The lanes behind the last channel stay 0 in every blocked picture.
+/// Clears the lanes behind the last channel, which are 0 in every blocked picture.
 void clear_padding(const Extents& e, float* out) {
   const std::size_t used = e.channels % e.block;
   if (used == 0) return;

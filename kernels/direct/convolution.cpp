@@ -1,5 +1,5 @@
-// Convolutions in loops of our own, in vectors of AVX-512: which they take, and why they refuse
-// others. Pictures lie in blocks of 16 channels.
+// The rows of convolutions in our own AVX-512 loops: which problems each takes, and why it refuses
+// others. Pictures are in blocks of 16 channels.
 #include <algorithm>
 
 #include "kernels/direct/direct.hpp"
@@ -23,7 +23,7 @@ bool all_at_most(std::span<const std::uint32_t> numbers, std::uint32_t most) {
   return std::ranges::all_of(numbers, [most](std::uint32_t n) { return n <= most; });
 }
 
-/// What all of them need.
+/// The reason why all of these loops refuse a problem; nullopt if there is none.
 Refusal common_refusal(const Problem& problem, const Conv2dAttributes& a) {
   if (!has_avx512()) return "AVX-512 only";
   if (a.input_layout != InputOperandLayout::nchw) return "nchw only";
@@ -51,7 +51,7 @@ Refusal refuse_minimal_filtering(const Problem& problem) {
   if (!all_at_most(a.padding, 1)) return "padding of at most 1 only";
   if (filter[0] < block || filter[1] < block)
     return "16 channels or more only: of fewer, the tiles are most of the work";
-  // In one row or column most of a tile is padding.
+  // In a single row or column most of a tile would be padding.
   if (out[2] < 2 || out[3] < 2 || std::size_t{out[2]} * out[3] < 49)
     return "49 pixels or more only: for fewer, it takes longer to read the filters";
   return std::nullopt;

@@ -1,4 +1,4 @@
-// transpose, slice, split and expand: elements are read with strides and written one after another.
+// transpose, slice, split and expand: read elements with strides and write them contiguously.
 #include <cstring>
 
 #include "kernels/direct/direct.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 using ops::op;
 
-/// Where a result's elements are in the input.
+/// The places of a result's elements in the input.
 struct View {
   std::int64_t offset = 0;
   Strides strides{};
@@ -51,20 +51,21 @@ View expanded(const Problem& problem, std::size_t) {
                                problem.outputs[0].descriptor.shape)};
 }
 
-/// Elements of a cache line, or a few: squares of so many are turned at once.
+/// The side of the squares that are transposed at once: the elements of one or a few cache lines.
 constexpr std::int64_t square = 16;
 
-/// Reads along dimension `across`, where neighbours lie side by side, as well as along the rows.
+/// Copies squares, so that both the reads along `across`, where elements are contiguous, and the
+/// writes along rows use whole cache lines.
 template <class T>
 void copy_turned(const Nest<1>& nest, std::size_t across, const T* in, T* out) {
   const auto& dimensions = nest.dimensions();
   const auto [columns, row_steps] = dimensions.front();
   const auto rows = dimensions[across].count;
-  std::int64_t pitch = 1;  // of the result, along `across`
+  std::int64_t pitch = 1;  // elements of the result from one place along `across` to the next
   for (std::size_t i = 0; i < across; ++i) pitch *= dimensions[i].count;
   const std::int64_t step = row_steps[0];
   nest.each(1, [&, columns = columns](const auto& offsets, std::int64_t row) {
-    // Once for all rows of a square: at the first of them.
+    // The first row of a square copies the whole square.
     const std::int64_t at = row / (pitch / columns) % rows;
     if (at % square != 0) return;
     const T* const from = in + offsets[0];

@@ -1,4 +1,4 @@
-// cumulativeSum. Floats are added in double: a float32 sum of float16 drifts along a long line.
+// cumulativeSum. Adds floats in double: a float32 sum of float16 drifts along a long line.
 #include <algorithm>
 #include <array>
 
@@ -14,7 +14,7 @@ namespace {
 
 double widened(float value) { return static_cast<double>(value); }
 double widened(float16 value) { return static_cast<double>(to_float(value)); }
-/// Without a sign, so that sums wrap around.
+/// Unsigned, so that sums wrap around.
 template <std::integral T>
 auto widened(T value) {
   return static_cast<std::make_unsigned_t<T>>(value);
@@ -28,14 +28,14 @@ T narrowed(W value) {
     return static_cast<T>(value);
 }
 
-/// How the sum walks: `step` elements from one along the axis to the next, which may be backwards.
+/// `step` elements from one to the next along the axis; negative for a reversed sum.
 struct Walk {
   std::ptrdiff_t step;
   std::size_t extent;
   bool exclusive;
 };
 
-/// Adds element `in` to `sum` and writes the one before or after it.
+/// Adds `in` to `sum`, and writes the sum with it, or without it if `exclusive`.
 template <class T, class W>
 void advance(W& sum, const T& in, T& out, bool exclusive) {
   const W before = sum;
@@ -43,8 +43,8 @@ void advance(W& sum, const T& in, T& out, bool exclusive) {
   out = narrowed<T>(exclusive ? before : sum);
 }
 
-/// One line, a block at a time: the block's parts are first summed up, so that they can then be
-/// walked through side by side, and no addition waits for the one before it.
+/// Sums one line in blocks. Adds up the parts of each block first. The parts then advance side by
+/// side, so that no addition waits for the one before it.
 template <class T>
 void sum_line(const T* in, T* out, const Walk& walk) {
   using W = decltype(widened(T{}));
@@ -71,7 +71,7 @@ void sum_line(const T* in, T* out, const Walk& walk) {
     advance(total, *in, *out, walk.exclusive);
 }
 
-/// `width` lines side by side.
+/// Sums `width` lines side by side.
 template <class T>
 void sum_columns(const T* in, T* out, const Walk& walk, std::size_t width) {
   using W = decltype(widened(T{}));

@@ -1,5 +1,5 @@
-// Channels become pixels: what is left of a transposed convolution whose stride is its window,
-// after a 1x1 convolution has computed all taps as channels.
+// Turns channels into pixels. It follows the 1x1 convolution that replaces a transposed convolution
+// whose stride equals its window, with one group of channels for each tap.
 #include <algorithm>
 
 #include "kernels/direct/direct.hpp"
@@ -8,7 +8,7 @@
 namespace polychron::kernels::direct {
 namespace {
 
-/// The extents as the loops need them. The input has taps * stride_c channels in blocks.
+/// The extents that the loops need. The input has taps * stride_c channels in blocks.
 struct BlockExtents {
   std::size_t batch, channels, height, width;  ///< of the result
   std::size_t rows, columns;                   ///< pixels that one input pixel becomes

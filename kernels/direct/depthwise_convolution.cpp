@@ -1,6 +1,7 @@
 // Depthwise convolutions of pictures in blocks of 16 channels: block by block, row by row.
 //
-// They read as much as they compute: the filter is little, and a block's picture passes by once.
+// They read as much as they compute: the filter is small, and each block of the picture is read
+// once.
 #include <algorithm>
 #include <array>
 
@@ -22,11 +23,11 @@ constexpr std::size_t blocks_of(std::size_t channels) {
   return (channels + wide_floats - 1) / wide_floats;
 }
 
-/// Along one dimension.
+/// Extents along one dimension.
 struct Extent {
   std::size_t in, out, stride, padding;
 
-  /// Where a window begins, perhaps before the picture.
+  /// The first position of a window; negative in the padding.
   std::ptrdiff_t begin(std::size_t at) const {
     return static_cast<std::ptrdiff_t>(at * stride) - static_cast<std::ptrdiff_t>(padding);
   }
@@ -50,9 +51,9 @@ struct Geometry {
   std::size_t in_plane() const { return y.in * x.in * wide_floats; }
   std::size_t out_plane() const { return y.out * x.out * wide_floats; }
   std::size_t planes() const { return batch * blocks_of(channels); }
-  /// Of the result, those of all planes.
+  /// The rows of the result, in all planes.
   std::size_t rows() const { return planes() * y.out; }
-  /// In ns on one thread, as a cut by the operands' shapes would have it.
+  /// In ns on one thread, as estimated for a cut by the operands' shapes.
   double work() const {
     const auto floats = static_cast<double>(planes() * (in_plane() + out_plane()));
     const auto products = static_cast<double>(planes() * out_plane() * taps());
@@ -60,8 +61,8 @@ struct Geometry {
   }
 };
 
-/// For each block of channels, for each tap, their weights. What fills blocks up is zero. In memory
-/// once if it is alike.
+/// The weights of each tap, for each block of channels. Padding is zero. Equal weights share
+/// memory.
 KeptBytes weights_of(const Geometry& geometry, const Problem& problem) {
   const Slot& filter = problem.inputs[1];
   const auto order = ops::filter_axes(std::get<Conv2dAttributes>(problem.attributes).filter_layout);
@@ -78,12 +79,13 @@ KeptBytes weights_of(const Geometry& geometry, const Problem& problem) {
   return kept_once(std::make_shared<const Buffer>(std::move(bytes)));
 }
 
-/// Groups of as many pixels of a row, one after the other.
+/// Groups of `pixels` pixels of a row, one after the other.
 struct Groups {
   std::size_t first, pixels, count;
 };
 
-/// A row's pixels in as few groups as can be, which differ by one at most: the longer ones first.
+/// Divides a row's pixels into the fewest groups. Their sizes differ by one at most; the longer
+/// groups come first.
 std::array<Groups, 2> groups_of(std::size_t pixels) {
   const std::size_t groups = (pixels + most_depthwise_pixels - 1) / most_depthwise_pixels;
   const std::size_t length = pixels / groups, longer = pixels % groups;
@@ -129,7 +131,7 @@ class DepthwiseConvolution final : public Kernel {
     const PictureOperands operands_;
   };
 
-  /// Rows of the result, those of all planes counted.
+  /// Computes rows [first, last) of the result, counted through all planes.
   void compute(std::size_t first, std::size_t last, const PictureOperands& operands) const {
     while (first < last) {
       const std::size_t plane = first / geometry_.y.out, y = first % geometry_.y.out;

@@ -26,7 +26,7 @@ template <bool Adds, std::size_t Rows, std::size_t Pixels>
     for (std::size_t p = 0; p < Pixels; ++p) {
       Wide sum = sums[y][p];
       if constexpr (Adds) sum = _mm512_add_ps(sum, _mm512_loadu_ps(added + p * wide_floats));
-      // NaN stays, but for channels that are not there.
+      // NaN stays; channels of padding become 0.
       sum = _mm512_maskz_min_ps(channels, highest, _mm512_max_ps(lowest, sum));
       _mm512_storeu_ps(result + p * wide_floats, sum);
     }
@@ -34,16 +34,17 @@ template <bool Adds, std::size_t Rows, std::size_t Pixels>
   }
 }
 
-/// The picture passes by row by row and column by column: for each sum that is the order of taps.
-/// All loops but the one over groups are unrolled, and what is asked of their counters is known
-/// then. That asks for each column whether it is in the picture costs nothing beside the products.
+/// Walks through the picture row by row and column by column, which is the order of taps in each
+/// sum. All loops are unrolled except the one over groups, so that conditions on their counters are
+/// constant. The tests of rows and columns against the picture's edge are cheap beside the
+/// products.
 template <std::size_t Window, std::size_t StrideY, std::size_t StrideX, std::size_t Rows,
           std::size_t Pixels>
 [[POLYCHRON_WIDE]] void multiply(const DepthwiseRows& rows) {
   constexpr std::size_t seen_rows = (Rows - 1) * StrideY + Window;
   constexpr std::size_t seen_columns = (Pixels - 1) * StrideX + Window;
   const float* const filter = rows.filter;
-  constexpr bool held = Window == 3;  // the filter in registers; of a larger one what a row needs
+  constexpr bool held = Window == 3;  // keeps the filter in registers; else loads it by rows
   Wide all_weights[held ? Window * Window : 1];
   if constexpr (held) {
     POLYCHRON_UNROLLED

@@ -1,11 +1,12 @@
-// Rows of a depthwise convolution's result, of one block of 16 channels: each pixel is a vector,
+// Rows of a depthwise convolution's result, for one block of 16 channels. Each pixel is a vector,
 // and each tap of the window a vector of weights.
 //
-// Some pixels of one or two rows are computed at a time. Their sums stay in registers, and each of
-// the picture's pixels is read once for all of them that see it. A sum begins with the bias and
-// goes on tap by tap, row by row of the window, each product added without rounding it first; taps
-// outside of the picture are left out. So it is the same wherever a pixel is among those that are
-// computed together, and no weight meets padding.
+// Some pixels of one or two rows are computed at a time. Their sums stay in registers, and each
+// pixel of the picture is read once for all sums that need it.
+//
+// A sum begins with the bias and adds tap by tap, row by row of the window, with fused
+// multiplications. It skips taps outside of the picture. A sum therefore does not depend on the
+// pixels computed beside it, and no weight is multiplied with padding.
 #pragma once
 
 #include "kernels/direct/wide.hpp"
@@ -16,30 +17,30 @@
 
 namespace polychron::kernels::direct {
 
-/// Rows of results that are computed at once, and pixels of each, at most: more sums than that do
-/// not fit into registers beside a filter of 3x3.
+/// The most rows and pixels of each row that are computed at once. More sums do not fit into
+/// registers beside a filter of 3x3.
 inline constexpr std::size_t most_depthwise_rows = 2;
 inline constexpr std::size_t most_depthwise_pixels = 7;
 
-/// Windows of 3 by 3 or 5 by 5 pixels, and their steps, 1 or 2.
+/// Windows of 3 by 3 or 5 by 5 pixels, with strides of 1 or 2.
 struct DepthwiseWindow {
   std::size_t size, stride_y, stride_x;
 };
 
-/// Pixels of one or two rows of the result, wherever they lie, in groups of as many, one after the
-/// other.
+/// Pixels of one or two rows of the result, anywhere in memory, in groups of equal size, one after
+/// the other.
 struct DepthwiseRows {
-  const float* picture;  ///< where the first pixel's window begins, perhaps outside of the picture
-  std::size_t picture_row;                   ///< floats from row to row
-  std::ptrdiff_t first_row, last_row;        ///< the picture's, counted from there
-  std::ptrdiff_t first_column, last_column;  ///< likewise
+  const float* picture;     ///< where the first window begins; may be outside of the picture
+  std::size_t picture_row;  ///< floats from row to row
+  std::ptrdiff_t first_row, last_row;        ///< of the picture, counted from there
+  std::ptrdiff_t first_column, last_column;  ///< of the picture, counted from there
   const float* filter;                       ///< a vector for each tap
   const float* bias;                         ///< null if there is none
   float* result;
-  const float* added;      ///< lies as the result does; null if there is none
+  const float* added;      ///< laid out like the result; null if there is none
   std::size_t result_row;  ///< floats from row to row
   std::size_t groups;
-  std::uint32_t channels;  ///< a bit for each that there is: the others' results are zero
+  std::uint32_t channels;  ///< a bit for each channel that exists; results of others are zero
   float lowest, highest;   ///< bounds of results
 };
 

@@ -1,7 +1,7 @@
-// Kernels in loops of our own that the compiler vectorizes, where neither library has a fast one:
-// elements that are moved, picked, replaced and compared, sums along an axis, products with
-// constants, quantization, what pictures in blocked layouts need, and convolutions. Types are each
-// kernel's own; those of blocked layouts are float32.
+// Our own kernels: loops that the compiler vectorizes, for operators that neither library computes
+// fast. They move, pick, replace and compare elements, sum along an axis, multiply with constants,
+// quantize, convolve, and serve blocked layouts. Each kernel lists its types; blocked layouts are
+// float32.
 #pragma once
 
 #include "kernels/kernel.hpp"
@@ -18,15 +18,14 @@ std::span<const Entry> indexing_entries() noexcept;
 std::span<const Entry> quantization_entries() noexcept;
 std::span<const Entry> matrix_entries() noexcept;
 std::span<const Entry> convolution_entries() noexcept;
-// What is left by the libraries.
+// Rows for problems that the libraries refuse.
 std::span<const Entry> activation_entries() noexcept;
 std::span<const Entry> broadcast_entries() noexcept;
 std::span<const Entry> cast_entries() noexcept;
 std::span<const Entry> normalization_entries() noexcept;
 std::span<const Entry> copy_entries() noexcept;
 
-// What the tables list, a file each or a few.
-// Why they refuse a problem, if they do.
+// The functions of the tables' rows. A refusal returns the reason why its row refuses a problem.
 Refusal refuse_depthwise(const Problem& problem);
 Refusal refuse_matrix_product(const Problem& problem);
 Refusal refuse_minimal_filtering(const Problem& problem);
@@ -48,7 +47,8 @@ KernelResult prepare_top_k(const Problem& problem);
 KernelResult prepare_triangular(const Problem& problem);
 KernelResult prepare_vector_product(const Problem& problem);
 
-/// Why kernels of plain layouts without post-operations refuse `problem`, if they do.
+/// The reason why kernels of plain layouts without post-operations refuse `problem`; nullopt if
+/// they take it.
 std::optional<std::string> not_plain(const Problem& problem);
 
 }  // namespace polychron::kernels::direct

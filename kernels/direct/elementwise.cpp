@@ -1,4 +1,4 @@
-// isNaN and isInfinite: the bits tell.
+// isNaN and isInfinite, read from the bits.
 #include <limits>
 
 #include "kernels/direct/direct.hpp"
@@ -9,7 +9,7 @@
 namespace polychron::kernels::direct {
 namespace {
 
-/// Whether the bits without the sign are beyond infinity's, or those.
+/// Compares the bits without the sign: above `infinity` for NaN, equal for infinity.
 template <class U>
 void classify(const std::byte* in, std::byte* out, std::size_t count, U infinity, bool nan) {
   const auto* bits = reinterpret_cast<const U*>(in);

@@ -1,4 +1,4 @@
-// e^x in vectors, for what is computed by loops of our own.
+// e^x in vectors, for our own loops.
 #pragma once
 
 #include <numbers>
@@ -9,11 +9,10 @@
 
 namespace polychron::kernels::direct {
 
-/// e^x of numbers that are at most 0, off by less than 2 units in the last place; below -73, where
-/// it is 2e-32, it is 0: as a weight among others that is nothing, and products with subnormal
-/// numbers, which processors may take long over, do not come of it. NaN stays. As 2^n times
-/// Taylor's polynomial of the seventh degree in what is left, |r| <= ln(2) / 2, where the next
-/// power is 6e-9.
+/// e^x of numbers that are at most 0, with an error below 2 units in the last place. NaN stays.
+/// Below -73, where e^x is 2e-32, the result is 0. Such a weight adds nothing to a softmax, and
+/// subnormal products would be slow on some processors. Computed as 2^n times Taylor's polynomial
+/// of the seventh degree in the rest r, |r| <= ln(2) / 2; the next power is 6e-9.
 [[gnu::always_inline, POLYCHRON_WIDE]] inline Wide exponential_below_one(Wide x) {
   constexpr float lowest = -73;
   constexpr float ln2_high = 0x1.62ep-1F;  // so few bits that n times it is exact

@@ -9,7 +9,7 @@
 namespace polychron::kernels::direct {
 namespace {
 
-/// A window of the filter, row by row, along both dimensions.
+/// Transforms a window of the filter along both dimensions.
 template <class Transform>
 void transform(const float* window, double* to) {
   constexpr std::size_t size = Transform::size;
@@ -32,8 +32,8 @@ KeptBytes filter_panels(const FilteredPicture& picture, const Buffer& filter) {
   const std::span<float> panels = bytes.as<float>();
   const std::size_t matrix = panels.size() / elements;
   const float* const windows = filter.as<float>().data();
-  // A block by a block at a time: the matrices' like elements lie at powers of two, which a cache
-  // has few places for.
+  // Transforms a block of outputs by a block of inputs at a time. The same element of different
+  // matrices lies at strides of powers of two, which would conflict in the cache.
   std::array<std::array<std::array<float, wide_floats>, wide_floats>, elements> block;
   for (std::size_t out = 0; out < picture.out_blocks(); ++out)
     for (std::size_t in = 0; in < picture.in_blocks(); ++in) {

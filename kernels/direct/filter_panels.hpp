@@ -1,5 +1,5 @@
-// Filters of 3x3, transformed for minimal filtering: for each element of a tile a matrix, in
-// panels.
+// Filters of 3x3, transformed for minimal filtering: one matrix for each element of a tile, packed
+// in panels.
 #pragma once
 
 #include "base/kept_once.hpp"
@@ -9,13 +9,13 @@
 
 namespace polychron::kernels::direct {
 
-/// Floats of all panels, padding of channels included.
+/// Floats of all panels, including the padding of channels.
 inline std::size_t panel_floats(const FilteredPicture& picture, std::size_t elements) {
   return elements * picture.in_blocks() * picture.out_blocks() * wide_floats * wide_floats;
 }
 
-/// Where the panel for an element of the tile begins that has the result's block `block`: an even
-/// one, with its successor beside it if there is one.
+/// The panel for an element of the tile and the result's block `block`, which is even. The next
+/// block, if there is one, is beside it in the panel.
 inline const float* panel_of(const FilteredPicture& picture, std::size_t elements,
                              const float* panels, std::size_t element, std::size_t block) {
   const std::size_t matrix = panel_floats(picture, elements) / elements;
@@ -23,7 +23,7 @@ inline const float* panel_of(const FilteredPicture& picture, std::size_t element
   return panels + element * matrix + block * column;
 }
 
-/// Of a filter that lies as outputs, inputs, height, width. In memory once if it is alike.
+/// Packs a filter with the dimensions outputs, inputs, height, width. Equal filters share memory.
 template <std::size_t Results>
 KeptBytes filter_panels(const FilteredPicture& picture, const Buffer& filter);
 

@@ -23,7 +23,7 @@ typename TileWork<Results>::Place TileWork<Results>::place_of(std::size_t tile) 
           static_cast<std::ptrdiff_t>(number % columns * Results)};
 }
 
-/// The numbers that a tile's results take; zeros beyond the picture.
+/// Loads the numbers that a tile's results read; zeros outside of the picture.
 template <std::size_t Results>
 void TileWork<Results>::load(const Place& place, std::size_t block, Wide* values) const {
   const auto height = static_cast<std::ptrdiff_t>(picture.height),
@@ -54,7 +54,7 @@ void TileWork<Results>::transform_tiles() {
     for (std::size_t i = 0; i < count; ++i) {
       Wide values[elements], columns[elements];
       load(place_of(i), block, values);
-      // The largest number, NaN and infinity above all, as their bits tell.
+      // The largest magnitude, compared as bits. NaN and infinity are above every number.
       __m512i largest = _mm512_setzero_si512();
       for (const Wide& value : values)
         largest =
@@ -69,7 +69,7 @@ void TileWork<Results>::transform_tiles() {
     }
 }
 
-/// Adds what is added, and writes those that are in the picture.
+/// Applies the epilogue and writes the results that lie in the picture.
 template <std::size_t Results>
 void TileWork<Results>::store(const Place& place, std::size_t block, const Wide* values) const {
   const std::size_t y = static_cast<std::size_t>(place.y), x = static_cast<std::size_t>(place.x);
@@ -119,9 +119,9 @@ void TileWork<Results>::finish() const {
   }
 }
 
-/// Tiles of a block of the result's channels, in vectors of the picture's channels: what is read of
-/// the filter for a channel serves all of them. A tile has no products; there are its sums, and the
-/// channels' results behind them.
+/// Computes tiles of one block of the result's channels directly, in vectors of the picture's
+/// channels. All tiles share each load of the filter. These tiles need no products, so that memory
+/// holds their sums, and behind them the results of each channel.
 template <std::size_t Results>
 void TileWork<Results>::convolve_plainly(std::span<const Place> places, std::size_t block) const {
   constexpr std::size_t own = Results * Results;
@@ -160,7 +160,7 @@ void TileWork<Results>::convolve_plainly(std::span<const Place> places, std::siz
   }
 }
 
-/// To a tile's sums what a block of the picture's channels adds.
+/// Adds the products of one block of the picture's channels to a tile's sums.
 template <std::size_t Results>
 void TileWork<Results>::add_windows(const Place& place, std::size_t block, std::size_t in_block,
                                     const Wide* weights) const {

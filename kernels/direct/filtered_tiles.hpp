@@ -1,4 +1,4 @@
-// The tiles of a picture in blocks of 16 channels, on the way there and back: see
+// The transforms of a picture's tiles, in blocks of 16 channels, to the products and back: see
 // kernels/direct/minimal_filtering.cpp.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace polychron::kernels::direct {
 
-/// Tiles that are computed together, at most.
+/// The most tiles that are computed together.
 inline constexpr std::size_t most_tiles = 4 * most_rows;
 
 /// A convolution's sizes.
@@ -36,7 +36,7 @@ inline std::size_t tiles_of(const FilteredPicture& picture, std::size_t results)
   return picture.batch * along(picture.out_height) * along(picture.out_width);
 }
 
-/// Some tiles on their way, for some blocks of the result's channels.
+/// The work on some tiles, for some blocks of the result's channels.
 template <std::size_t Results>
 struct TileWork {
   using Transform = TileTransform<Results>;
@@ -45,26 +45,26 @@ struct TileWork {
   const FilteredPicture& picture;
   const Epilogue& epilogue;
   const float* input;
-  const float* filter;  ///< as it came: outputs, inputs, height, width
-  const float* bias;    ///< null: none
-  const float* added;   ///< null: none
+  const float* filter;  ///< untransformed: outputs, inputs, height, width
+  const float* bias;    ///< null if there is none
+  const float* added;   ///< null if there is none
   float* output;
   std::size_t first_tile, count;  ///< at most most_tiles
   std::size_t first_block, last_block;
   float* tiles;                          ///< vectors by element, block of channels, tile
-  float* products;                       ///< likewise, of the result's blocks
-  std::array<bool, most_tiles> special;  ///< tiles with numbers that are not ordinary
+  float* products;                       ///< the same for blocks of the result's channels
+  std::array<bool, most_tiles> special;  ///< tiles with numbers too large to transform
 
-  /// From the picture to `tiles`, and `special`.
+  /// Fills `tiles` from the picture, and sets `special`.
   [[POLYCHRON_WIDE]] void transform_tiles();
-  /// Whether there are others than special ones, which are not multiplied.
+  /// True if any tile is not special. Special tiles need no products.
   bool any_ordinary() const;
-  /// From `products` to the result; of special tiles from the picture, the plain way.
+  /// Transforms `products` into the result. Computes special tiles directly from the picture.
   [[POLYCHRON_WIDE]] void finish() const;
 
  private:
   struct Place {
-    std::size_t tile;  ///< among those that are computed together
+    std::size_t tile;  ///< number among those computed together
     std::size_t picture;
     std::ptrdiff_t y, x;  ///< of its first result
   };

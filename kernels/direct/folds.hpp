@@ -1,8 +1,8 @@
-// What reductions and pooling do to many elements: a fold has an accumulator, what it begins with,
-// how an element joins it, how two of them merge, and how the result comes of it.
+// The folds of reductions and pooling. A fold has an accumulator with an initial value and three
+// functions. They join an element, merge two accumulators, and make the result.
 //
-// Floats are float32 here, and add and multiply in double: nothing overflows on the way to a result
-// that fits. Integers wrap around; signed ones add and multiply as unsigned ones do.
+// Floats are float32, and are added and multiplied in double, so that nothing overflows before a
+// result that fits. Integers wrap around; signed ones are added and multiplied as unsigned ones.
 #pragma once
 
 #include <cmath>
@@ -24,7 +24,7 @@ struct Sum {
   static Accumulator merge(Accumulator a, Accumulator b) { return a + b; }
   static void finish(Accumulator sum, std::int64_t, T& out) { out = static_cast<T>(sum); }
 };
-/// Signed integers are read as unsigned ones, whose highest bit tells the sign.
+/// Reads signed integers as unsigned ones; the highest bit is the sign.
 template <class T>
 struct Magnitudes : Sum<T> {
   using A = Summed<T>;
@@ -64,7 +64,7 @@ struct Product {
   static void finish(Accumulator product, std::int64_t, T& out) { out = static_cast<T>(product); }
 };
 
-/// The largest or the smallest. NaN is beyond every number and stays.
+/// The largest or the smallest element. NaN wins over every number.
 template <class T, bool largest>
 struct Extreme {
   using Accumulator = T;

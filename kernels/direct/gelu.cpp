@@ -10,8 +10,8 @@ namespace {
 
 using Powers = std::array<double, NormalTail::powers>;
 
-/// The polynomial in t that is `f` at Chebyshev's points of [0, 1]: Newton's divided differences,
-/// multiplied out.
+/// The polynomial in t that interpolates `f` at Chebyshev points of [0, 1]: Newton's divided
+/// differences, multiplied out.
 template <class F>
 Powers interpolated(const F& f) {
   constexpr std::size_t count = NormalTail::powers;
@@ -24,7 +24,7 @@ Powers interpolated(const F& f) {
     for (std::size_t i = count; i-- > order;)
       differences[i] = (differences[i] - differences[i - 1]) / (at[i] - at[i - order]);
   Powers powers{};
-  for (std::size_t i = count; i-- > 0;) {  // Horner's, by (t - at[i])
+  for (std::size_t i = count; i-- > 0;) {  // Horner's scheme with (t - at[i])
     for (std::size_t k = count; k-- > 0;)
       powers[k] = (k > 0 ? powers[k - 1] : 0.0) - at[i] * powers[k];
     powers[0] += differences[i];

@@ -1,4 +1,4 @@
-// gelu in vectors, for what is stored by loops of our own.
+// gelu in vectors, for the epilogues of our own loops.
 #pragma once
 
 #include <array>
@@ -9,19 +9,19 @@
 
 namespace polychron::kernels::direct {
 
-/// The normal distribution's tail, 1 - cdf(x) for x >= 0, as a polynomial of the fifth degree in
-/// each of 16 stretches: the factors of a power in all stretches are one vector. Off by at most
-/// 4.1e-8, which is what floats round; 0 from `end` on, where it is 1e-9.
+/// The normal distribution's tail, 1 - cdf(x) for x >= 0, as polynomials of the fifth degree on 16
+/// intervals. One vector has the coefficients of a power for all intervals. The error is at most
+/// 4.1e-8, as large as the rounding of floats. 0 from `end` on, where the tail is 1e-9.
 struct NormalTail {
   static constexpr float end = 6;
   static constexpr std::size_t stretches = wide_floats, powers = 6;
   alignas(64) std::array<std::array<float, stretches>, powers> factors;
 
-  /// Made when it is first asked for. Thread-safe.
+  /// Computed on first use. Thread-safe.
   static const NormalTail& get();
 };
 
-/// x * cdf(x): 0.5 * x * (1 + erf(x / sqrt(2))). -infinity becomes NaN, as in that formula.
+/// x * cdf(x) = 0.5 * x * (1 + erf(x / sqrt(2))). -infinity becomes NaN, as in that formula.
 [[gnu::always_inline, POLYCHRON_WIDE]] inline Wide gelu(const NormalTail& tail, Wide x) {
   constexpr float per_stretch = NormalTail::stretches / NormalTail::end;
   const Wide at = _mm512_mul_ps(_mm512_abs_ps(x), _mm512_set1_ps(per_stretch));

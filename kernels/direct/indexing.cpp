@@ -1,5 +1,5 @@
-// Elements and slices picked or replaced by number: what each index stands for is found without
-// walking through coordinates, and slices of an element's size are moved as one.
+// gather and scatter of elements and slices. Finds the place of each index without walking through
+// coordinates, and moves small slices as one integer.
 #include <array>
 #include <cstring>
 
@@ -11,14 +11,15 @@
 namespace polychron::kernels::direct {
 namespace {
 
-/// Some elements as one integer, aligned as one of them is.
+/// Some elements as one integer, aligned like a single element.
 template <class T>
 struct [[gnu::packed]] Slice {
   T elements;
 };
 
-/// Calls `f(indices, move)` with operand 1's elements as they are. `move(i, k)` makes slice i of
-/// the result slice k of `from`, both of `bytes` bytes: as one integer where there is such a one.
+/// Calls `f(indices, move)` with the elements of operand 1. `move(i, k)` copies slice k of `from`
+/// to slice i of the result, each of `bytes` bytes. It uses one integer if there is one of that
+/// size.
 template <class F>
 void with_indices(DataType type, std::size_t bytes, const std::byte* from,
                   const Arguments& arguments, F&& f) {
@@ -39,19 +40,19 @@ void with_indices(DataType type, std::size_t bytes, const std::byte* from,
   });
 }
 
-/// A result begins as its input, unless it is in the same memory.
+/// Copies the input to the result, unless they share memory.
 void begin_with_input(const Arguments& arguments, std::size_t bytes) {
   if (arguments.inputs[0] != arguments.outputs[0])
     std::memcpy(arguments.outputs[0], arguments.inputs[0], bytes);
 }
 
-/// What index `index` stands for, along an axis of `extent`.
+/// The place that `index` means, along an axis of `extent` elements.
 template <class I>
 std::size_t place_of(I index, std::size_t extent) {
   return static_cast<std::size_t>(bounded(index, static_cast<std::int64_t>(extent)));
 }
 
-/// A few indices at a time: what they stand for is found once for all that lies before the axis.
+/// Takes a few indices at a time, and finds their places once for all dimensions before the axis.
 template <class I, class Move>
 void gather(const Around& seen, std::size_t count, const I* indices, Move move) {
   constexpr std::size_t few = 4096;
@@ -78,7 +79,7 @@ KernelResult prepare_gather(const Problem& problem) {
   });
 }
 
-/// Indices that stand for elements along an axis, `count` of them for the input's extent.
+/// Indices of elements along an axis: `count` of them along it, where the input has `seen.extent`.
 struct Elements {
   Around seen;
   std::size_t count;
@@ -93,8 +94,8 @@ struct Elements {
 
   std::size_t whole() const { return seen.outer * seen.extent * seen.inner * bytes; }
 
-  /// Calls `f(number, place)` for each index: which one it is, and where in the input its element
-  /// lies.
+  /// Calls `f(number, place)` for each index: its number, and the place of its element in the
+  /// input.
   template <class I, class F>
   void for_each(const I* indices, F f) const {
     const auto [outer, extent, inner] = seen;
@@ -138,13 +139,13 @@ KernelResult prepare_scatter_elements(const Problem& problem) {
       0);
 }
 
-/// Coordinates that stand for slices.
+/// Coordinates that select slices.
 struct Slices {
-  std::size_t count = 1;                                 ///< of coordinates
-  std::size_t coordinates;                               ///< how many numbers each has
+  std::size_t count = 1;                                 ///< number of coordinates
+  std::size_t coordinates;                               ///< indices in each coordinate
   std::size_t bytes;                                     ///< of a slice
   std::size_t whole;                                     ///< bytes of the input
-  std::array<std::size_t, max_rank> extents{}, steps{};  ///< of a coordinate's numbers, in slices
+  std::array<std::size_t, max_rank> extents{}, steps{};  ///< by index, in slices
   DataType index_type;
 
   explicit Slices(const Problem& problem)
@@ -163,7 +164,7 @@ struct Slices {
     }
   }
 
-  /// Calls `f(number, place)` for each coordinate: which one it is, and which slice.
+  /// Calls `f(number, place)` for each coordinate: its number, and the number of its slice.
   template <class I, class F>
   void for_each(const I* indices, F f) const {
     if (coordinates == 1) return walk<1>(indices, f);
@@ -173,7 +174,7 @@ struct Slices {
   }
 
  private:
-  /// N numbers a coordinate, or any number.
+  /// For coordinates of N indices; 0: of any number.
   template <std::size_t N, class I, class F>
   void walk(const I* indices, F f) const {
     const auto extent = extents, step = steps;

@@ -17,7 +17,7 @@ RightMatrix RightMatrix::of(const Problem& problem) {
 
 void fill_panel(const RightMatrix& matrix, std::size_t first, std::size_t count, std::size_t width,
                 float* panel) {
-  // So many rows at a time that a line of memory is read once, whichever way these lie.
+  // Rows per block: a cache line is then read once, in either order of the elements.
   constexpr std::size_t together = 16;
   const float* const from = matrix.elements + static_cast<std::int64_t>(first) * matrix.column_step;
   for (std::size_t begin = 0; begin < matrix.rows; begin += together) {

@@ -1,6 +1,5 @@
-// Products of several rows with a constant matrix, in panels of its columns: what lies behind each
-// other in memory is read so, and comes ahead of its use. Sums stay in registers while a stretch of
-// elements passes by.
+// Products of several rows with a constant matrix, packed in panels of its columns. Panels are read
+// from one end to the other, and prefetched. Sums stay in registers during a stretch of elements.
 #include <algorithm>
 
 #include "base/kept_once.hpp"
@@ -17,7 +16,7 @@
 namespace polychron::kernels::direct {
 namespace {
 
-/// Elements that rows are multiplied with before the next ones: so much of a panel stays in a
+/// The elements of a stretch, after which the next rows follow. That much of a panel stays in a
 /// core's own cache.
 constexpr std::size_t stretch_elements = 1536;
 
@@ -39,7 +38,7 @@ class MatrixProduct final : public Kernel {
       : sizes_(sizes), epilogue_(epilogue), panels_(std::move(panels)) {
     const double operations =
         2.0 * static_cast<double>(sizes.rows * sizes.elements) * static_cast<double>(sizes.columns);
-    // What parts share each of them reads: the matrix, or the rows.
+    // Every part reads all of one operand: the matrix, or the rows.
     const std::size_t groups = sizes.groups(), panel_count = sizes.panels();
     const bool by_groups = sizes.columns <= sizes.rows && groups >= 2 * usual_parts;
     const std::size_t parts =
@@ -67,7 +66,7 @@ class MatrixProduct final : public Kernel {
                   std::min(most_read_first / sizeof(float), floats_of(share.first_panel))));
   }
 
-  /// So many rows at a time that a stretch of them stays in near caches while all panels pass by.
+  /// Takes a number of rows at a time of which one stretch stays in the near caches for all panels.
   void compute(const Share& share, const Arguments& operands,
                std::span<const std::byte> read_next) const {
     constexpr std::size_t own = 2048 * 1024;
@@ -92,11 +91,11 @@ class MatrixProduct final : public Kernel {
     return sizes_.floats_before(panel + 1) - sizes_.floats_before(panel);
   }
 
-  /// Stretch by stretch, that of the rows stays near while all panels pass by.
+  /// Computes stretch by stretch. A stretch of the rows stays in cache for all panels.
   void compute_round(const Share& share, const Arguments& operands,
                      std::span<const std::byte> read_next) const {
     const std::size_t stretches = (sizes_.elements + stretch_elements - 1) / stretch_elements;
-    // A single group reads everything once, from one end to the other: processors foresee that.
+    // A single group reads panels in sequence, which the hardware prefetcher foresees.
     const bool many = share.last_group - share.first_group > 1;
     const auto begin_of = [&](std::size_t i) { return sizes_.elements * i / stretches; };
     for (std::size_t i = 0; i < stretches; ++i) {
@@ -120,7 +119,7 @@ class MatrixProduct final : public Kernel {
       }
     }
   }
-  /// Where a panel's elements begin from `first` on.
+  /// A panel's elements from `first` on.
   const float* stretch_of(std::size_t panel, std::size_t first) const {
     return panel_at(panel) + first * sizes_.vectors_of(panel) * wide_floats;
   }
@@ -181,8 +180,8 @@ Refusal refuse_matrix_product(const Problem& problem) {
   const Shape &matrix = b.descriptor.shape, &out = result.descriptor.shape;
   if (!std::all_of(matrix.begin(), matrix.end() - 2, [](std::uint32_t n) { return n == 1; }))
     return "one matrix only";
-  // Of short sums the rest is most of the work: 100,000 rows of 32 by 32 take a third longer. Where
-  // between 32 and 64 that ends was not measured.
+  // With shorter sums the work around them dominates: 100,000 rows of 32 by 32 take a third longer.
+  // The limit lies between 32 and 64; its exact place was not measured.
   if (a.descriptor.shape.back() < 64) return "sums of 64 elements or more only";
   if (*element_count(out) / out.back() < 2) return "two rows or more only";
   if (!product_epilogue_of(problem)) return "behind it additions and one function only";

@@ -1,12 +1,13 @@
-// Convolutions of 3x3 by minimal filtering (Winograd 1980; Lavin and Gray 2015), of pictures in
-// blocks of 16 channels: tiles of the picture and the filters are transformed, multiplied element
-// by element, which is a matrix product for each element, and transformed back. F(4x4, 3x3) takes
-// 36 products for 16 results instead of 144, F(2x2, 3x3) 16 for 4 instead of 36.
+// 3x3 convolutions by minimal filtering (Winograd 1980; Lavin and Gray 2015), of pictures in blocks
+// of 16 channels. Tiles of the picture and the filters are transformed, multiplied element by
+// element, and transformed back. The multiplication is one matrix product for each element of the
+// tile. F(4x4, 3x3) takes 36 products for 16 results instead of 144, F(2x2, 3x3) 16 for 4 instead
+// of 36.
 //
-// A tile is summed up and down before it is multiplied: the error of a result is relative to the
-// largest number of its window, or with F(4x4, 3x3) of its tile, times the largest of the filter,
-// even if these two never meet; and of infinities the differences are NaN. Tiles with larger
-// numbers than that allows are computed the plain way.
+// The transform sums a tile's numbers before it multiplies them. The error of a result is therefore
+// relative to the largest number of its window times the largest of the filter, even if these two
+// are never multiplied. With F(4x4, 3x3) it is relative to the largest number of the tile.
+// Differences of infinities are NaN. Tiles with numbers too large for this are convolved directly.
 
 #include "kernels/direct/direct.hpp"
 #include "kernels/direct/filtered_tiles.hpp"
@@ -23,14 +24,14 @@
 namespace polychron::kernels::direct {
 namespace {
 
-/// Bytes of transformed filters that several readings find in the processor's cache.
+/// Bytes of transformed filters that stay in the processor's cache between several passes.
 constexpr std::size_t near_filter = 8U * 1024 * 1024;
 
-/// A part: some tiles' results for some of their channels.
+/// A part: the results of some tiles for some of their channels.
 struct TileShare {
   std::size_t first_tile, last_tile;
   std::size_t first_block, last_block;
-  std::size_t at_once;  ///< tiles, so that what they become stays near
+  std::size_t at_once;  ///< tiles whose transforms stay in cache together
   std::size_t scratch;  ///< where its memory begins, in floats
 };
 
@@ -45,8 +46,8 @@ class MinimalFiltering final : public Kernel {
     const std::size_t tiles = tiles_of(picture, Results), blocks = picture.out_blocks();
     const double operations = 2.0 * static_cast<double>(elements * tiles * picture.in_channels) *
                               static_cast<double>(picture.out_channels);
-    // Tiles, if a part has enough of them for each reading of the filter; else channels, so that a
-    // larger one, which comes from memory, is read once.
+    // Divides the tiles if each part then has enough of them for each pass over the filter.
+    // Otherwise divides the channels, so that a larger filter comes from memory only once.
     const bool near = panels_->size() <= near_filter;
     const bool by_tiles = tiles >= usual_parts * (near ? most_rows * 3 / 4 : most_tiles);
     const std::size_t pairs = (blocks + most_columns - 1) / most_columns;
@@ -91,13 +92,13 @@ class MinimalFiltering final : public Kernel {
     const Arguments& arguments_;
   };
 
-  /// What a tile and its results' transforms take in a part.
+  /// Floats for a tile's transform and its products, in one part.
   std::size_t tile_floats(const TileShare& share) const {
     return elements * wide_floats * (picture_.in_blocks() + share.last_block - share.first_block);
   }
 
-  /// So many that what they become stays in a core's own cache, or all that one reading of a filter
-  /// that is far away serves.
+  /// The tiles whose transforms fit into a core's own cache together. If the filter is not in
+  /// cache, as many tiles as one pass over it can serve.
   std::size_t tiles_at_once(const TileShare& share, bool filter_is_near) const {
     constexpr std::size_t own = 800 * 1024 / sizeof(float);
     const std::size_t count = share.last_tile - share.first_tile;
@@ -165,7 +166,7 @@ class MinimalFiltering final : public Kernel {
     }
   }
 
-  /// The panel that is multiplied with behind this one; nothing behind the last.
+  /// The panel that is multiplied after this one; nothing after the last.
   PanelAhead ahead_of(const TileWork<Results>& work, std::size_t element, std::size_t block) const {
     block += most_columns;
     if (block >= work.last_block) {
@@ -191,10 +192,10 @@ bool is_ordinary(const Slot& filter) {
       floats, [](float x) { return std::abs(x) < TileTransform<2>::ordinary_limit; });
 }
 
-/// Whether tiles of 4x4 results are better. What they read of the filter is 36/16 of what those of
-/// 2x2 read: that is far away if it is much, and worth little where there are few tiles. Their
-/// errors are larger: they grow less than what a row's tolerance allows for each number of a sum,
-/// and of fewer than 64 channels some are beyond it.
+/// True if tiles of 4x4 results are better than those of 2x2. Their filters are 36/16 as large,
+/// which costs time unless they stay in cache, and gains little if there are few tiles. Their
+/// errors are larger, but grow more slowly with a sum's length than the tolerance does. With fewer
+/// than 64 channels some errors exceed it.
 bool gains_by_large_tiles(const FilteredPicture& picture) {
   return picture.in_channels >= 64 && tiles_of(picture, 4) >= 16 &&
          panel_floats(picture, 36) * sizeof(float) <= near_filter;

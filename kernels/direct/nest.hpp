@@ -1,5 +1,5 @@
-// Loops over a result and the operands that it is made of: rows, as long as they can be, and what
-// lies around them.
+// Loops over a result and its operands: over rows, made as long as possible, and the dimensions
+// around them.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace polychron::kernels::direct {
 
-/// The dimensions of a result with the strides of N operands along them. Neighbouring dimensions
-/// that all operands go through evenly are one; those of extent 1 are none.
+/// The dimensions of a result, with the strides of N operands along them. Merges neighbouring
+/// dimensions along which all operands advance evenly, and drops those of extent 1.
 template <std::size_t N>
 class Nest {
  public:
@@ -37,8 +37,8 @@ class Nest {
   /// Innermost first; at least one.
   const std::vector<Dimension>& dimensions() const { return dimensions_; }
 
-  /// Calls f(offsets, out) for each index of the dimensions from number `first` on: where that
-  /// index is in the operands, and how many there were before it.
+  /// Calls f(offsets, out) for each index of the dimensions from number `first` on. `offsets` are
+  /// those of the index in the operands; `out` is the number of indices before it.
   template <class F>
   void each(std::size_t first, const F& f) const {
     std::array<std::int64_t, max_rank> at{};
@@ -56,8 +56,8 @@ class Nest {
       if (i >= dimensions_.size()) return;
     }
   }
-  /// Calls f(offsets, out) for each row, the innermost dimension: where it begins in the operands
-  /// and in the result.
+  /// Calls f(offsets, out) for each row of the innermost dimension, with its offsets in the
+  /// operands and in the result.
   template <class F>
   void each_row(const F& f) const {
     const std::int64_t length = dimensions_.front().count;
@@ -74,7 +74,7 @@ class Nest {
   std::vector<Dimension> dimensions_;
 };
 
-/// A row of an operand that broadcasts: its elements one after the other, or one for all.
+/// A row of an operand that broadcasts: contiguous elements, or one element for all.
 template <class T, bool Same>
 class Row {
  public:
@@ -83,10 +83,10 @@ class Row {
 
  private:
   const T* elements_;
-  T first_;  ///< read before anything is written
+  T first_;  ///< read before the loop writes anything
 };
 
-/// Calls f(Row) for the row at `elements`, of which a neighbour is `step` away: 0 or 1.
+/// Calls f(Row) for the row at `elements`, with a stride of `step`: 0 or 1.
 template <class T, class F>
 void with_row(const T* elements, std::int64_t step, const F& f) {
   if (step == 0)

@@ -1,5 +1,5 @@
 // batchNormalization and instanceNormalization of float32 in any layout, and layerNormalization
-// over axes that oneDNN has no kernel for. Sums are in double, and so is x - mean.
+// over axes for which oneDNN has no kernel. Sums are in double, and so is x - mean.
 #include <array>
 #include <cmath>
 
@@ -18,7 +18,7 @@ const float* floats(const Arguments& arguments, std::size_t index) {
                                          : nullptr;
 }
 
-/// Scale and bias of a channel, if they are given.
+/// Scale and bias of a channel; 1 and 0 if absent.
 struct Affine {
   const float* scales;
   const float* biases;
@@ -34,7 +34,7 @@ void normalize(const float* in, float* out, std::size_t count, double mean, doub
     out[i] = static_cast<float>((double{in[i]} - mean) * factor + bias);
 }
 
-/// `channels` at a time that lie side by side: what each is normalised by.
+/// Mean, factor and bias of up to `size` neighbouring channels.
 struct Tile {
   static constexpr std::size_t size = 64;
   std::array<double, size> mean, factor, bias;
@@ -74,7 +74,7 @@ void batch_normalize(const Around& seen, double epsilon, const Arguments& argume
   }
 }
 
-/// The sum of f(x) of a line, side by side.
+/// The sum of f(x) of a line, in several accumulators.
 template <class F>
 double sum_of(const float* in, std::size_t count, const F& f) {
   constexpr std::size_t lanes = 32;
@@ -88,8 +88,9 @@ double sum_of(const float* in, std::size_t count, const F& f) {
   return sum;
 }
 
-/// What is normalised together lies along `along.extent`. Scale and bias are of this number, of the
-/// outer index within `channels`, of the inner one, or of the place along.
+/// The dimension of scale and bias. Elements that are normalised together lie along `along.extent`.
+/// Scale and bias are indexed by the outer index within `channels`, by the inner one, or by the
+/// place along the extent.
 enum class Scaled : std::uint8_t { outer, inner, along };
 struct Moments {
   Around along;
@@ -128,7 +129,7 @@ void normalize_columns(const Moments& m, const Affine& affine, const float* in, 
       const double off = double{in[e * inner + k]} - tile.mean[k];
       squares[k] += off * off;
     }
-  const bool own = m.scaled == Scaled::inner;  // of each column
+  const bool own = m.scaled == Scaled::inner;  // true: each column has its own
   for (std::size_t k = 0; k < columns; ++k) {
     const double factor = 1 / std::sqrt(squares[k] / static_cast<double>(extent) + m.epsilon);
     tile.factor[k] = own ? factor * affine.scale(start + k) : factor;

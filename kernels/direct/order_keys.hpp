@@ -1,5 +1,6 @@
-// Numbers as signed integers in the same order, which compare without exceptions: two zeros are
-// equal, NaN is beyond everything, and the smallest number has the largest key of the inverse.
+// Numbers as signed integer keys in the same order, so that comparisons need no special cases. The
+// two zeros are equal, and NaN is above everything. Unless `largest`, the smallest number has the
+// largest key.
 #pragma once
 
 #include <bit>
@@ -12,8 +13,8 @@
 
 namespace polychron::kernels::direct {
 
-/// A float of the bits `bits`, of which NaN are those above `infinity` without their sign. Without
-/// branches: masks are all ones or all zeros.
+/// The key of a float with the bits `bits`. NaN has bits above `infinity`, without the sign. The
+/// function has no branches: masks are all ones or all zeros.
 template <bool largest, class S>
 S float_key(S bits, S infinity) {
   constexpr S most = std::numeric_limits<S>::max();

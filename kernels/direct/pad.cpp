@@ -1,4 +1,4 @@
-// pad: where each coordinate of the result comes from is known before; rows are copied whole.
+// pad: finds the source of each coordinate in advance, and copies whole rows.
 #include <cstring>
 
 #include "kernels/direct/direct.hpp"
@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::int64_t filler = -1;
 
-/// A dimension of the result: for each coordinate how far into the input it reaches, or `filler`.
+/// A dimension of the result: the input offset of each coordinate, or `filler`.
 struct Dimension {
   std::vector<std::int64_t> source;
-  std::int64_t before = 0, inside = 0;  ///< how many are in front of the input's own, and these
+  std::int64_t before = 0, inside = 0;  ///< elements in front of the input's own, and these
 };
 
 std::int64_t source_of(std::int64_t x, std::int64_t extent, PaddingMode mode) {

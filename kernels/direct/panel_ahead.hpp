@@ -1,4 +1,4 @@
-// A panel on its way from memory while products with the one before it are computed.
+// Prefetches a panel from memory during the products with the panel before it.
 #pragma once
 
 #include <algorithm>
@@ -12,34 +12,34 @@
 
 namespace polychron::kernels::direct {
 
-/// Elements that are multiplied between two looks at what is to be fetched.
+/// The elements that are multiplied between two prefetches.
 inline constexpr std::size_t elements_at_once = 4;
 
-/// What a step reads first of its panels, at most. Chosen, not tuned, as is the number of lines
-/// below.
+/// The most bytes that a step declares as read first of its panels. Chosen, not tuned, as is the
+/// number of lines below.
 inline constexpr std::size_t most_read_first = 64 * 1024;
 
-/// What a product has on its way from memory while it is computed: no processor guesses these.
+/// Memory to prefetch during a product, because hardware prefetchers do not foresee it.
 struct Fetch {
-  const float* from = nullptr;  ///< up to ...
+  const float* from = nullptr;  ///< the lines in [from, end)
   const float* end = nullptr;
-  std::size_t lines = 0;  ///< ... so many lines for each elements_at_once
+  std::size_t lines = 0;  ///< lines for each elements_at_once
 };
 
-/// Hands out a panel's lines to the products that are computed before it is needed.
+/// Distributes the prefetches of a panel's lines over the products before it.
 class PanelAhead {
  public:
   PanelAhead(const float* panel, std::size_t floats) : panel_(panel), end_(panel + floats) {}
-  /// What the next step reads first (Bound::reads_first). That step's panels have another size: not
-  /// more than some lines at once, whatever is left then.
+  /// Takes the memory that the next step reads first (Bound::reads_first). That step's panels have
+  /// another size, so the lines at once are limited, even if some are left over.
   explicit PanelAhead(std::span<const std::byte> of_next_step)
       : PanelAhead(reinterpret_cast<const float*>(of_next_step.data()),
                    of_next_step.size() / sizeof(float)) {
     most_lines_ = 4;
   }
 
-  /// The share of `times` products of so many fours of elements, where `left` products like them
-  /// are left to be computed, these among them.
+  /// The share of `times` products, each of `fours` groups of four elements. `left` such products
+  /// remain, including these.
   Fetch share(std::size_t fours, std::size_t times, std::size_t left) {
     const auto lines = static_cast<std::size_t>(end_ - panel_) / wide_floats;
     if (lines == 0 || fours == 0) return {};
@@ -55,7 +55,7 @@ class PanelAhead {
   std::size_t most_lines_ = std::numeric_limits<std::size_t>::max();
 };
 
-/// Once for each elements_at_once: fetches so many lines from `next` on.
+/// Prefetches fetch.lines lines from `next` on. Call it once for each elements_at_once.
 [[gnu::always_inline]] inline void fetch_lines(const float*& next, const Fetch& fetch) {
   for (std::size_t i = fetch.lines; i > 0 && next < fetch.end; --i, next += wide_floats)
     _mm_prefetch(reinterpret_cast<const char*>(next), _MM_HINT_T1);

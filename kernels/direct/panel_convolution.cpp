@@ -1,9 +1,9 @@
-// Convolutions of pictures in blocks of 16 channels as products: some pixels of a row of the
-// result, for some of its channels, are a sum of products, one for each tap of the window, of the
-// pixels that the tap sees with a panel of the filter. Sums stay in registers until they are whole.
+// Convolutions as matrix products, of pictures in blocks of 16 channels. Each tap of the window
+// multiplies pixels of a row with a panel of the filter. The sum of these products is a group of
+// pixels of the result. Sums stay in registers until they are complete.
 //
-// What is multiplied lies in lines that are far from each other, which no processor foresees:
-// fetching it ahead is worth a third of the time of what comes from beyond a core's own caches.
+// The operands lie in distant cache lines, which no hardware prefetcher foresees. Prefetching them
+// saves a third of the time when they come from beyond a core's own caches.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -23,11 +23,12 @@
 namespace polychron::kernels::direct {
 namespace {
 
-/// Along one dimension.
+/// Extents along one dimension.
 struct PanelExtent {
   std::size_t in, out, window, stride, dilation, padding;
 
-  /// Where a window's tap is that gives a result at `at`: outside of the picture if not below `in`.
+  /// The position that a window's tap reads for the result at `at`; outside of the picture unless
+  /// it is in [0, in).
   std::ptrdiff_t place(std::size_t at, std::size_t tap) const {
     return static_cast<std::ptrdiff_t>(at * stride + tap * dilation) -
            static_cast<std::ptrdiff_t>(padding);
@@ -49,7 +50,7 @@ struct PanelGeometry {
     y = {in[2], out[2], filter[order[2]], a.strides[0], a.dilations[0], a.padding[0]};
     x = {in[3], out[3], filter[order[3]], a.strides[1], a.dilations[1], a.padding[2]};
     if (!is_flat()) return;
-    x.in = x.out = y.in * x.in;  // rows that follow each other are one
+    x.in = x.out = y.in * x.in;  // contiguous rows are one
     y.in = y.out = 1;
   }
 
@@ -59,18 +60,18 @@ struct PanelGeometry {
   std::size_t in_plane() const { return y.in * x.in * wide_floats; }
   std::size_t out_plane() const { return y.out * x.out * wide_floats; }
   std::size_t in_bytes() const { return batch * blocks(in_channels) * in_plane() * sizeof(float); }
-  /// Pixels of a row are computed in groups, of which the first are as long as can be.
+  /// The groups of a row. The first ones have the most pixels that are possible.
   std::size_t groups_of_row() const { return (x.out + most_rows - 1) / most_rows; }
   std::size_t long_groups_of_row() const {
     const std::size_t rest = x.out % most_rows, groups = x.out / most_rows;
     return rest > 0 && rest < most_rows / 2 && groups > 0 ? groups - 1 : groups;
   }
   std::size_t groups() const { return batch * y.out * groups_of_row(); }
-  /// A tap is a picture's whole row, in which groups follow each other.
+  /// True if a tap reads a picture as one contiguous row, in which groups follow each other.
   bool is_flat() const { return y.is_pointwise() && x.is_pointwise(); }
 };
 
-/// A group: pixels of a picture's row; and how many there are of as many, from it on.
+/// A group: pixels of a picture's row. `alike` is the number of equally long groups from it on.
 struct Pixels {
   std::size_t picture, y, x, count, alike;
 
@@ -79,7 +80,7 @@ struct Pixels {
     const std::size_t at = group % groups, many = geometry.long_groups_of_row();
     picture = row / geometry.y.out;
     y = row % geometry.y.out;
-    // What the long ones leave are one or two.
+    // The last one or two groups share the remaining pixels.
     const std::size_t rest = geometry.x.out - many * most_rows, short_ones = groups - many;
     const auto begin = [&](std::size_t i) {
       return i <= many ? i * most_rows : many * most_rows + rest * (i - many) / short_ones;
@@ -90,7 +91,7 @@ struct Pixels {
   }
 };
 
-/// A part: some groups' results for some of their channels.
+/// A part: the results of some groups for some of their channels.
 struct BlockShare {
   std::size_t first_group, last_group;
   std::size_t first_block, last_block;
@@ -110,7 +111,7 @@ class PanelConvolution final : public Kernel {
     const double operations =
         2.0 * static_cast<double>(sizes_.taps * sizes_.inputs * sizes_.outputs) *
         static_cast<double>(geometry_.batch * geometry_.y.out * geometry_.x.out);
-    // What parts share each of them reads: the filter, or the picture.
+    // Every part reads all of one operand: the filter, or the picture.
     const bool by_groups = panels_->size() <= geometry_.in_bytes() && groups >= 2 * usual_parts;
     const std::size_t parts = parts_of(operations / operations_per_ns, by_groups ? groups : pairs);
     for (std::size_t i = 0; i < parts; ++i) {
@@ -149,8 +150,8 @@ class PanelConvolution final : public Kernel {
             std::min(columns * column, most_read_first)};
   }
 
-  /// So many groups at a time that what they see of the picture stays in a core's own cache while
-  /// all panels pass by.
+  /// Takes a number of groups at a time whose part of the picture stays in a core's own cache for
+  /// all panels.
   void compute(const BlockShare& share, const PictureOperands& operands,
                std::span<const std::byte> read_next) const {
     constexpr std::size_t own = 640 * 1024;
@@ -165,14 +166,14 @@ class PanelConvolution final : public Kernel {
   }
 
  private:
-  /// `first`: panels come from far away. `read_next`: what is read after all of them.
+  /// `first`: panels come from outside of the cache. `read_next`: read after all of them.
   void compute(const BlockShare& share, const PictureOperands& operands, bool first,
                std::span<const std::byte> read_next) const {
     constexpr std::size_t near = 512 * 1024;
     const std::size_t blocks = share.last_block - share.first_block;
     const bool far = first || blocks * sizes_.column() * sizeof(float) > near;
     const auto* const panels = reinterpret_cast<const float*>(panels_->data());
-    std::array<Tap, most_panel_taps> taps;  // of one group after the other
+    std::array<Tap, most_panel_taps> taps;  // for one group at a time
     for (std::size_t block = share.first_block; block < share.last_block; block += most_columns) {
       const auto columns_at = [&](std::size_t at) {
         return std::min(most_columns, sizes_.blocks() - at);
@@ -197,7 +198,7 @@ class PanelConvolution final : public Kernel {
     }
   }
 
-  /// Where a group's pixels begin for some tap.
+  /// Where a group's pixels begin for a tap.
   const float* left_of(const Pixels& pixels, const PictureOperands& operands) const {
     return operands.input(0) +
            pixels.picture * PanelGeometry::blocks(geometry_.in_channels) * operands.in_plane +

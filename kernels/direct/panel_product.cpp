@@ -9,7 +9,7 @@
 namespace polychron::kernels::direct {
 namespace {
 
-/// Blocks of elements from one that is multiplied to the one that is fetched: some 600 cycles.
+/// The distance of prefetches, in blocks of elements: about 600 cycles.
 constexpr std::size_t ahead = 3;
 
 alignas(64) constexpr std::array<float, wide_floats> zeros{};
@@ -17,7 +17,8 @@ alignas(64) constexpr std::array<float, wide_floats> zeros{};
 template <std::size_t Rows, std::size_t Columns>
 using Sums = Wide[Rows][Columns];
 
-/// Adds the products of so many fours of elements. `row(r)`: where those of a row are.
+/// Adds the products of `fours` groups of four elements. `row(r)` is where the elements of row r
+/// begin.
 template <std::size_t Rows, std::size_t Columns, class Row>
 [[gnu::always_inline, POLYCHRON_WIDE]] inline void add_block(Sums<Rows, Columns>& sums,
                                                              const Row& row, const float*& panel,
@@ -28,7 +29,7 @@ template <std::size_t Rows, std::size_t Columns, class Row>
     fetch_lines(next_panel, product.fetch);
     POLYCHRON_NOT_UNROLLED
     for (std::size_t k = 0; k < elements_at_once; ++k, panel += Columns * wide_floats) {
-      Wide factors[Columns];  // constants that are alike lie where somebody has put them
+      Wide factors[Columns];  // unaligned: equal constants share one owner's memory
       POLYCHRON_UNROLLED
       for (std::size_t c = 0; c < Columns; ++c)
         factors[c] = _mm512_loadu_ps(panel + c * wide_floats);
@@ -43,7 +44,7 @@ template <std::size_t Rows, std::size_t Columns, class Row>
   }
 }
 
-/// Goes through what is multiplied, block by block, ahead of the multiplication.
+/// Walks through the left operands, block by block, ahead of the multiplication.
 template <std::size_t Rows, std::size_t Step>
 class Lookahead {
  public:
@@ -96,7 +97,7 @@ template <std::size_t Rows, std::size_t Columns>
     for (std::size_t r = 0; r < Rows; ++r) {
       Wide sum = sums[r][c];
       if (added != nullptr) sum = _mm512_add_ps(sum, _mm512_loadu_ps(added + r * wide_floats));
-      // NaN stays, but for channels that are not there.
+      // NaN stays; channels of padding become 0.
       sum = _mm512_maskz_min_ps(channels, highest, _mm512_max_ps(lowest, sum));
       _mm512_storeu_ps(result + r * wide_floats, sum);
     }
@@ -172,8 +173,8 @@ constexpr std::array<ForRows, most_columns> for_step() {
 constexpr std::array<std::array<ForRows, most_columns>, 2> ways{for_step<wide_floats>(),
                                                                 for_step<2 * wide_floats>()};
 
-/// A product without taps, such as of a window that is all padding: one tap of no elements is as
-/// good.
+/// Replaces a product without taps, for example of a window entirely in padding. The replacement
+/// has one tap of no elements.
 PanelProduct nothing_of(const PanelProduct& product) {
   static const Tap none{zeros.data(), zeros.data()};
   PanelProduct other = product;

@@ -1,4 +1,5 @@
-// The Bound of a kernel that computes its parts itself, and fetches what the next step reads first.
+// The Bound of a kernel that computes its parts itself, and prefetches what the next step reads
+// first.
 #pragma once
 
 #include <utility>
@@ -7,9 +8,9 @@
 
 namespace polychron::kernels::direct {
 
-/// `Own` is a Kernel with whole() and share(part), what there is to compute,
-/// compute(that, operands, read_next), and read_first(that); `Operands` what it wants to know of
-/// where it is bound, or a reference to the Arguments, which stay as long as this does.
+/// `Own` is a Kernel with whole() and share(part), which return the work to compute, with
+/// compute(work, operands, read_next) and with read_first(work). `Operands` describes the memory
+/// that it is bound to. It may be a reference to the Arguments, which outlive this object.
 template <class Own, class Operands>
 class PartsBound final : public Bound {
  public:

@@ -1,17 +1,17 @@
-// What convolutions in loops of our own are bound to: pictures in blocks of channels, or rows of
-// larger ones.
+// The operands of convolutions in our own loops: pictures in blocks of channels, or rows of larger
+// ones.
 #pragma once
 
 #include "kernels/kernel.hpp"
 
 namespace polychron::kernels::direct {
 
-/// Arguments, which stay as long as this does, and floats between the planes of channels.
+/// The Arguments, which outlive this object, and the floats between planes of channels.
 struct PictureOperands {
   const Arguments& arguments;
   std::size_t in_plane, out_plane;
 
-  /// `planes` where they say something, else these floats.
+  /// Uses the distances in `planes` that are not 0; otherwise `in` and `out`.
   static PictureOperands of(const Arguments& arguments, const Planes& planes, std::size_t in,
                             std::size_t out) {
     return {arguments, planes.in == 0 ? in : planes.in / sizeof(float),
@@ -21,7 +21,7 @@ struct PictureOperands {
   const float* input(std::size_t index) const {
     return reinterpret_cast<const float*>(arguments.inputs[index]);
   }
-  /// An operand of an Epilogue, from `offset` on; null for input 0, which stands for none.
+  /// An operand of an Epilogue, from `offset` on. Null for input 0, which means that it is absent.
   const float* other(std::size_t index, std::size_t offset) const {
     return index == 0 ? nullptr : input(index) + offset;
   }

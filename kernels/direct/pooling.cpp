@@ -1,10 +1,10 @@
-// averagePool2d, l2Pool2d and maxPool2d, except averages of float32 pictures whose channels lie
-// together, in blocks or in layout nhwc: oneDNN is faster at these. (Its largest numbers drop a NaN
-// and begin with the lowest finite number.)
+// averagePool2d, l2Pool2d and maxPool2d. oneDNN computes averages of float32 pictures with
+// contiguous channels (in blocks or in layout nhwc) faster, and keeps these. (oneDNN's maximum
+// drops NaN and begins with the lowest finite number.)
 //
-// A plane is pooled in two steps: the rows of a window are folded into one line, and then elements
-// of that line into the numbers of a row of the result. So a window of 13x13 costs 26 steps a
-// number, all of them vectors.
+// A plane is pooled in two steps. The rows of a window are folded into one line, and then elements
+// of that line into the numbers of a row of the result. A window of 13x13 costs 26 steps for a
+// number, all of them in vectors.
 #include <algorithm>
 #include <array>
 
@@ -31,7 +31,7 @@ struct Axis {
   }
   /// The elements of the window at `place` that are within the picture.
   Taps taps(std::int64_t place) const { return taps_within(input(place, 0), window, dilation, in); }
-  /// The same, of all places.
+  /// The same for all places.
   std::vector<Taps> all_taps() const {
     std::vector<Taps> list;
     for (std::int64_t place = 0; place < out; ++place) list.push_back(taps(place));
@@ -39,21 +39,21 @@ struct Axis {
   }
 };
 
-/// Elements of a line that are joined at once. Lines have that much room behind them, and what is
-/// calculated there is nobody's: rows of a few elements need no loop for their ends.
+/// Elements of a line that are joined at once. Lines have room for a whole block at their end,
+/// whose extra results are ignored. Short rows therefore need no loop for the tail.
 constexpr std::int64_t block = 16;
 constexpr std::int64_t whole_blocks(std::int64_t count) {
   return (count + block - 1) / block * block;
 }
 
 struct Pool {
-  std::int64_t pictures;  ///< planes, or pictures whose channels lie together
-  std::int64_t channels;  ///< that lie together
+  std::int64_t pictures;  ///< planes, or pictures with contiguous channels
+  std::int64_t channels;  ///< contiguous ones
   Axis height, width;
-  // Calculated once, as each takes divisions.
-  std::vector<Taps> rows, columns;  ///< of each place's window
+  // Computed once, because each takes divisions.
+  std::vector<Taps> rows, columns;  ///< for the window at each place
 
-  /// Elements of a padded row, and of what is read behind it.
+  /// Elements of a padded row, including the room behind it that is read.
   std::int64_t line() const {
     const std::int64_t read =
         (whole_blocks(width.out) - 1) * width.stride + (width.window - 1) * width.dilation + 1;
@@ -79,7 +79,8 @@ void join_line(A* to, const A* from, std::int64_t step, std::int64_t count, Join
   }
 }
 
-/// A row of the result of a plane. `line` is the padded row of the picture, and `row` the result's.
+/// Computes a row of a plane's result. `line` holds the padded row of the picture, `row` the row of
+/// the result.
 template <class F, class T>
 void pool_row(const Pool& pool, const T* in, T* out, std::int64_t place,
               typename F::Accumulator* line, typename F::Accumulator* row) {
@@ -105,7 +106,7 @@ void pool_row(const Pool& pool, const T* in, T* out, std::int64_t place,
   }
 }
 
-/// All channels of a place, which lie together: `lanes` of them, or any number if that is 0.
+/// Pools all contiguous channels of a place: `lanes` of them, or any number if that is 0.
 template <class F, std::int64_t lanes, class T>
 void pool_channels(const Pool& pool, const T* in, T* out, std::int64_t row, std::int64_t column) {
   constexpr std::int64_t tile = lanes > 0 ? lanes : 128;
@@ -153,7 +154,7 @@ void compute(const Pool& pool, const Arguments& arguments) {
   });
 }
 
-/// Windows that are the whole picture.
+/// Pools windows that cover the whole picture.
 template <class F, class T>
 void compute_whole(const Reduction& reduction, const Arguments& arguments) {
   with_vectors([&] {
@@ -188,7 +189,7 @@ constexpr Line lines[] = {{op("averagePool2d"), floats<Mean>},
                           {op("l2Pool2d"), floats<Norm>},
                           {op("maxPool2d"), largest}};
 
-/// What the problem asks for. Pictures in blocks are such whose channels lie together.
+/// The pool of a problem. Pictures in blocks have contiguous channels.
 Pool pool_of(const Problem& problem) {
   const auto& a = std::get<Pool2dAttributes>(problem.attributes);
   const auto [n, c, h, w] = ops::picture_axes(a.layout);
@@ -196,7 +197,7 @@ Pool pool_of(const Problem& problem) {
   const Shape& to = problem.outputs[0].descriptor.shape;
   const auto axis = [&](std::size_t place, std::size_t at) {
     const std::uint32_t window = a.window_dimensions ? (*a.window_dimensions)[at] : from[place];
-    const std::uint32_t stride = to[place] == 1 ? 1 : a.strides[at];  // one place has no next
+    const std::uint32_t stride = to[place] == 1 ? 1 : a.strides[at];  // one place needs no step
     return Axis{from[place], to[place], window, stride, a.dilations[at], a.padding[2 * at]};
   };
   const std::uint32_t lanes = channel_block(problem.inputs[0].layout), channels = from[c];
@@ -212,8 +213,8 @@ Pool pool_of(const Problem& problem) {
   return pool;
 }
 
-/// Windows, steps and padding are such as pictures have: rows are padded, and windows walked
-/// through.
+/// True if windows, strides and padding have usual sizes: the loops pad rows and walk through
+/// windows.
 bool are_usual(const Problem& problem) {
   const auto& a = std::get<Pool2dAttributes>(problem.attributes);
   const auto [n, c, h, w] = ops::picture_axes(a.layout);
@@ -223,7 +224,7 @@ bool are_usual(const Problem& problem) {
   return (window - 1) * a.dilations[1] < std::uint64_t{shape[w]} + a.padding[2] + a.padding[3];
 }
 
-/// One window, which is all of the picture.
+/// True if there is one window, which covers the whole picture.
 bool covers(const Pool& pool) {
   const auto all = [](const Axis& axis) {
     const Taps taps = axis.taps(0);

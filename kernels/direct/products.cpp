@@ -1,5 +1,5 @@
-// Products with a constant matrix: of one row, and of several where the compiler makes vectors of
-// AVX-512; there attention, too.
+// The rows of products with a constant matrix: of one row, and of several rows with AVX-512. With
+// AVX-512 there is attention, too.
 #include "kernels/direct/direct.hpp"
 #include "kernels/direct/wide.hpp"
 #include "ops/table.hpp"

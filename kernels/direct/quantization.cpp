@@ -1,6 +1,6 @@
-// quantizeLinear and dequantizeLinear in loops that vectorize. Neighbouring axes that blocks cover
-// alike are joined first, so that the innermost loop is as long as it can be: over the elements of
-// a block, or over elements that each have a scale of their own.
+// quantizeLinear and dequantizeLinear in loops that vectorize. They first merge neighbouring axes
+// that blocks cover in the same way, to make the innermost loop as long as possible. It runs over
+// the elements of a block, or over elements that each have a scale of their own.
 #include <algorithm>
 #include <array>
 #include <tuple>
@@ -15,7 +15,7 @@
 namespace polychron::kernels::direct {
 namespace {
 
-/// An axis of the input: so many blocks, each of so many elements.
+/// An axis of the input: `blocks` blocks of `length` elements.
 struct Axis {
   std::size_t blocks = 1, length = 1;
 };
@@ -58,17 +58,17 @@ void each_run(const Axes& axes, const F& f) {
   walk(walk, 0, 0);
 }
 
-/// What is exact for the integers: differences of 8 bits in float32, of 32 bits in double.
+/// The type that is exact for the integers: float32 for differences of 8 bits, double for 32 bits.
 template <class Q>
 using Exact = std::conditional_t<sizeof(typename IntegerTraits<Q>::Value) == 1, float, double>;
 
-/// Numbers as integers. Beyond what a zero point can bring back they saturate anyway.
+/// Converts numbers to integers. Numbers beyond `reach` saturate, whatever the zero point.
 template <class Q>
 struct Quantizer {
   using Value = typename IntegerTraits<Q>::Value;
   using Wide = Exact<Q>;
   static constexpr Wide least = IntegerTraits<Q>::least, most = IntegerTraits<Q>::most;
-  /// Adding and taking away this one rounds to nearest even: no fraction fits beside it.
+  /// Adding and subtracting this number rounds to nearest even: it leaves no bits for a fraction.
   static constexpr Wide rounder = sizeof(Value) == 1 ? Wide{0x1.8p23} : Wide{0x1.8p52};
   static constexpr Wide reach = sizeof(Value) == 1 ? Wide{0x1p20} : Wide{0x1p40};
 
@@ -79,17 +79,17 @@ struct Quantizer {
     const Wide shifted = ((bounded + rounder) - rounder) + zero_point;
     const Wide above = shifted > least ? shifted : least;
     const Wide result = above < most ? above : most;
-    // What vectors can be converted to; unsigned ones of 32 bits need more.
+    // A type that vectors can be converted to. Unsigned 32-bit values need a wider one.
     using Integer =
         std::conditional_t<std::is_same_v<Value, std::uint32_t>, std::int64_t, std::int32_t>;
     return static_cast<Value>(static_cast<Integer>(steps == steps ? result : Wide{0}));
   }
 };
 
-/// Loops take so many elements at a time: packed ones are unpacked into a buffer of this size.
+/// The elements that loops take at a time. Packed ones are unpacked into a buffer of this size.
 constexpr std::size_t chunk = 512;
 
-/// Integers that are read, a stretch at a time.
+/// Reads integers, a stretch at a time.
 template <class Q>
 class Source {
  public:
@@ -106,7 +106,7 @@ class Source {
   std::array<Value, IntegerTraits<Q>::packed ? chunk : 1> buffer_;
 };
 
-/// Integers that are written, from first to last: space for a stretch of them, and then its end.
+/// Writes integers from first to last: space() returns room for a stretch, done() stores it.
 template <class Q>
 class Sink {
  public:
@@ -137,14 +137,14 @@ template <class Q, class T>
 void quantize_run(const T* from, typename Quantizer<Q>::Value* to, std::size_t count,
                   Exact<Q> scale, Exact<Q> zero_point) {
   with_vectors([=] {
-    // Copies, which stores to bytes cannot change.
+    // Copies, which stores through byte pointers cannot change.
     const auto [x, y, end, s, z] = std::tuple(from, to, count, scale, zero_point);
     POLYCHRON_INDEPENDENT_STEPS
     for (std::size_t i = 0; i < end; ++i)
       y[i] = Quantizer<Q>::apply(Exact<Q>{to_float(x[i])}, s, z);
   });
 }
-/// Elements that have one each.
+/// Elements that each have a scale and a zero point.
 template <class Q, class T>
 void quantize_each(const T* from, typename Quantizer<Q>::Value* to, std::size_t count,
                    const T* scales, const typename Quantizer<Q>::Value* zero_points) {

@@ -1,10 +1,11 @@
 // The loops of reductions: one algorithm for every choice of axes.
 //
-// Neighbouring dimensions that both stay or both go are merged, and those of extent 1 are dropped.
-// If the last dimension goes, a line of neighbours becomes one number. If it stays, rows of `inner`
-// elements become one row; short rows that follow each other without a gap are taken several at a
-// time. Accumulators side by side let an addition not wait for the one before it; those of one
-// result are merged at the end.
+// Neighbouring dimensions that are both reduced, or both kept, are merged. Those of extent 1 are
+// dropped. If the last dimension is reduced, a line of neighbours becomes one number. If it is
+// kept, rows of `inner` elements become one row; contiguous short rows are taken several at a time.
+//
+// Several accumulators work side by side, so that no addition waits for the one before it. Those of
+// one result are merged at the end.
 #pragma once
 
 #include <algorithm>
@@ -20,10 +21,10 @@ namespace polychron::kernels::direct {
 class Reduction {
  public:
   static constexpr std::int64_t width = 128;  ///< accumulators side by side
-  static constexpr std::int64_t lanes = 32;   ///< of a line: as many as stay in registers
-  static constexpr std::int64_t few = 8;      ///< for the end of a line
+  static constexpr std::int64_t lanes = 32;   ///< of a line: as many as fit into registers
+  static constexpr std::int64_t few = 8;      ///< for the tail of a line
 
-  /// Without `axes` all dimensions go.
+  /// Reduces all dimensions if `axes` is absent.
   Reduction(const Shape& shape, const std::optional<std::vector<std::uint32_t>>& axes) {
     Shape kept, gone;
     Strides kept_steps{}, gone_steps{};
@@ -38,7 +39,7 @@ class Reduction {
     count_ = count_of(gone);
   }
 
-  /// Elements that become one.
+  /// The number of elements that become one.
   std::int64_t count() const noexcept { return count_; }
 
   /// Reduces `in` into `out` by `F`: F::Accumulator, F::first(), join(accumulator, element),
@@ -71,7 +72,7 @@ class Reduction {
 
   template <class F, class T>
   void line(const T* in, T& out) const {
-    // Eight more, and one, for the ends of lines: what was stored is read again in the same size.
+    // Eight more, and one, for the tails of lines: stored values are read again in the same size.
     std::array<typename F::Accumulator, lanes> accumulators;
     std::array<typename F::Accumulator, few> ends;
     accumulators.fill(F::first());
@@ -92,7 +93,7 @@ class Reduction {
     F::finish(F::merge(ends.front(), rest), count_, out);
   }
 
-  /// `count` neighbouring results, of rows that are `pitch` elements long.
+  /// Computes `count` neighbouring results, of rows that are `pitch` elements apart.
   template <class F, class T>
   void columns(const T* in, T* out, std::int64_t pitch, std::int64_t count) const {
     std::array<typename F::Accumulator, width> accumulators;

@@ -1,5 +1,5 @@
-// Reductions along any axes, of every type except float16, which becomes float32 before; and the
-// table of all operators that look along an axis.
+// Reductions along any axes, of every type except float16, which a pass widens before. Also the
+// table of all operators that work along an axis.
 #include <algorithm>
 
 #include "kernels/direct/direct.hpp"
@@ -28,7 +28,7 @@ template <class F>
 Compute floats(DataType type) {
   return type == DataType::float32 ? reduce<F, float> : nullptr;
 }
-/// Integers of 32 and 64 bits, without their sign.
+/// Integers of 32 and 64 bits, as unsigned ones.
 template <template <class> class F>
 Compute wide(DataType type) {
   if (type == DataType::float32) return reduce<F<float>, float>;

@@ -1,6 +1,6 @@
-// resample2d along any two axes, of plain and of blocked pictures. oneDNN's (2.6.3) calculates
-// places in float32: among hundreds of elements its weights are off by thousands of ULP, and halves
-// go the other way.
+// resample2d along any two axes, of plain and of blocked pictures. oneDNN (2.6.3) computes places
+// in float32. Among hundreds of elements its weights are off by thousands of ULP, and halves round
+// to the other side.
 #include <algorithm>
 #include <cstring>
 
@@ -14,7 +14,7 @@
 namespace polychron::kernels::direct {
 namespace {
 
-/// The elements of a value as [outer][rows][middle][columns][inner]: rows and columns are
+/// The elements of a value as [outer][rows][middle][columns][inner]. Rows and columns are
 /// resampled.
 struct Picture {
   std::size_t outer = 1, rows = 1, middle = 1, columns = 1, inner = 1;
@@ -22,7 +22,7 @@ struct Picture {
   std::size_t row() const { return middle * columns * inner; }
 };
 
-/// Blocks of channels are innermost: axes 2 and 3 are then the rows and columns.
+/// In blocks the channels are innermost, and axes 2 and 3 are the rows and columns.
 Picture picture_of(const Slot& slot, std::size_t rows, std::size_t columns) {
   const Shape& shape = slot.descriptor.shape;
   if (slot.layout != Layout::plain) {
@@ -40,12 +40,12 @@ Picture picture_of(const Slot& slot, std::size_t rows, std::size_t columns) {
   return picture;
 }
 
-/// Both pictures, and the axes that change.
+/// Both pictures, and the two axes that change.
 struct Resampling {
   Picture in, out;
 
-  /// Calls f(source, result, row) for each row of the result: the whole picture that it is made
-  /// of, and where the row goes.
+  /// Calls f(source, result, row) for each row of the result, with the picture that it comes from
+  /// and the row's place in the result.
   template <class T, class F>
   void each_row(const T* source, T* result, const F& f) const {
     for (std::size_t i = 0; i < out.outer; ++i, source += in.rows * in.row())
@@ -71,7 +71,7 @@ class Nearest {
   template <class T>
   void compute(const T* source, T* result) const {
     r_.each_row(source, result, [&](const T* picture, T* row, std::size_t y) {
-      if (y > 0 && rows_[y] == rows_[y - 1])  // the row before is the same
+      if (y > 0 && rows_[y] == rows_[y - 1])  // same as the row before
         std::memcpy(row, row - r_.out.row(), r_.out.row() * sizeof(T));
       else
         pick(picture + rows_[y] * r_.in.row(), row);
@@ -96,8 +96,8 @@ class Nearest {
   std::vector<std::uint32_t> rows_, columns_;
 };
 
-/// Two neighbours' places and weights. Of one element alone, `high` weighs nothing: it is left out,
-/// as it may be infinite.
+/// The places and weights of two neighbours. `high` is skipped if its weight is 0, because its
+/// element may be infinite.
 struct Blend {
   std::uint32_t low, high;
   float low_weight, high_weight;
@@ -182,7 +182,7 @@ KernelResult prepare_resample(const Problem& problem) {
   const Slot& out = problem.outputs[0];
   const DataType type = in.descriptor.data_type;
   const bool nearest = a.mode == InterpolationMode::nearest_neighbor;
-  // float16 is computed in float32: what is around it may have more than its precision.
+  // A pass widens float16 to float32, because operators around it may need more precision.
   if (type == DataType::float16) return refuse("not in float16");
   if (type != DataType::float32 && !nearest) return refuse("linear in float32 only");
   if (!problem.post_ops.empty()) return refuse("no post-operations");

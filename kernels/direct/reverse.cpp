@@ -1,4 +1,4 @@
-// reverse. Neighbouring dimensions that are all turned round, or all not, are one.
+// reverse. Merges neighbouring dimensions that are all reversed, or all not.
 #include <algorithm>
 #include <cstring>
 

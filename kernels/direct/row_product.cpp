@@ -12,8 +12,8 @@ namespace {
 template <std::size_t Rows, std::size_t Vectors>
 using Sums = Wide[Rows][Vectors];
 
-/// Multiples of the step between rows: with an index of 1, 2, 4 or 8 of these every row of eight is
-/// an address of an instruction.
+/// Multiples of the stride between rows. An instruction can add one of these, times 1, 2, 4 or 8,
+/// to an address, which reaches every one of eight rows.
 struct Steps {
   std::size_t one, three, five, seven;
   explicit Steps(std::size_t step) : one(step), three(3 * step), five(5 * step), seven(7 * step) {}
@@ -90,7 +90,8 @@ template <std::size_t Rows, std::size_t Vectors>
   }
 }
 
-/// Of what has just been stored: once in this program, not for each sum.
+/// Applies gelu to results that were just stored. The program has this code once, not in each
+/// instance of the product.
 [[POLYCHRON_WIDE]] void apply_gelu(const RowProduct& product, std::size_t rows) {
   for (std::size_t v = 0; v < product.vectors; ++v) {
     const __mmask16 columns = present(product.columns, v);

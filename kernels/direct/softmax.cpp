@@ -1,6 +1,6 @@
 // softmax along an axis that is not the last, and reduceLogSumExp over neighbouring axes, of
-// float32. Written with Highway, which compiles this file once for each kind of vector and chooses
-// the processor's when it runs.
+// float32. Written with Highway, which compiles this file once for each instruction set and chooses
+// the processor's at run time.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/direct/softmax.cpp"
 #include <hwy/foreach_target.h>
@@ -20,14 +20,15 @@ HWY_BEFORE_NAMESPACE();
 namespace polychron::kernels::direct::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// e^x. Highway's gives 0 for NaN, and is not defined far above the largest x that has a result.
+/// e^x. Highway's Exp returns 0 for NaN, and is undefined far above the largest x with a finite
+/// result.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V exponential(D d, V x) {
   const V power = hn::Exp(d, hn::Min(x, hn::Set(d, 89.0F)));
   return hn::IfThenElse(hn::IsNaN(x), x, power);
 }
 
-/// The largest of `extent` vectors, `step` floats from one to the next. It may drop a NaN.
+/// The largest of `extent` vectors, `step` floats apart. It may drop a NaN.
 template <class D>
 HWY_INLINE hn::Vec<D> largest(D d, const float* in, std::size_t extent, std::size_t step) {
   auto most = hn::LoadU(d, in);
@@ -35,13 +36,13 @@ HWY_INLINE hn::Vec<D> largest(D d, const float* in, std::size_t extent, std::siz
   return most;
 }
 
-/// What is taken away from numbers of which `most` is the largest, so that none overflows.
+/// The number to subtract so that nothing overflows; `most` is the largest number.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V shift_of(D d, V most) {
   return hn::IfThenElse(hn::IsInf(most), hn::Zero(d), most);
 }
 
-/// As many columns side by side as `d` has lanes.
+/// Computes as many columns side by side as `d` has lanes.
 template <class D>
 HWY_INLINE void soften(D d, const float* in, float* out, std::size_t extent, std::size_t step) {
   const auto most = largest(d, in, extent, step);
@@ -69,7 +70,7 @@ HWY_INLINE void add_exponentials(D d, const float* in, std::size_t extent, std::
   hn::StoreU(sum, d, sums);
 }
 
-/// Calls f(d, column) for all of `columns`: as wide as vectors are, then one by one.
+/// Calls f(d, column) for all of `columns`: in whole vectors, then one by one for the tail.
 template <class F>
 HWY_INLINE void each_column(std::size_t columns, const F& f) {
   const hn::ScalableTag<float> wide;
@@ -98,7 +99,7 @@ void log_sum_columns(const float* in, float* out, std::size_t extent, std::size_
   });
 }
 
-/// A line is first seen as columns, a vector wide, and then the columns' results are joined.
+/// Treats a line as columns, one for each lane, and then joins the columns' results.
 void log_sum_line(const float* in, float* out, std::size_t extent, std::size_t /*inner*/) {
   const hn::ScalableTag<float> d;
   const std::size_t lanes = hn::Lanes(d), whole = extent / lanes;

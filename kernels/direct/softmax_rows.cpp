@@ -9,7 +9,7 @@
 namespace polychron::kernels::direct {
 namespace {
 
-/// Gives the largest of the row.
+/// Returns the largest number of the row.
 [[POLYCHRON_WIDE]] float scale_and_mask(float* row, std::size_t count, float scale,
                                         const float* mask, bool each_key) {
   const Wide factor = _mm512_set1_ps(scale);

@@ -1,4 +1,4 @@
-// Rows of an attention's scores, made weights of.
+// Turns rows of an attention's scores into weights.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,15 @@
 
 namespace polychron::kernels::direct {
 
-/// What is added to scores before they are weights.
+/// The numbers to add to scores before the softmax.
 struct Mask {
-  const float* numbers = nullptr;  ///< or none
-  std::size_t row_step = 0;        ///< floats from a row to the next; 0: all have the same
-  bool each_key = false;           ///< a number for each key, one after the other; else one for all
+  const float* numbers = nullptr;  ///< null if there is no mask
+  std::size_t row_step = 0;        ///< floats from a row to the next; 0: all rows share one
+  bool each_key = false;           ///< true: a number for each key; false: one for all
 };
 
-/// softmax(scale * scores + mask) of `rows` rows of `count` numbers, `step` floats from one to the
-/// next, where they are. Each row is computed alike, whichever are with it.
+/// Computes softmax(scale * scores + mask) in place, of `rows` rows of `count` numbers, `step`
+/// floats apart. A row's result does not depend on the rows computed with it.
 void soften_rows(float* scores, std::size_t step, std::size_t rows, std::size_t count, float scale,
                  const Mask& mask);
 

@@ -1,5 +1,5 @@
-// tile. What is not repeated within is one run of bytes; each level above copies its items one by
-// one and then doubles what it has.
+// tile. A run of bytes that is not repeated within is copied as one. Each level above copies its
+// items one by one and then doubles what it has written.
 #include <algorithm>
 #include <cstring>
 
@@ -10,14 +10,14 @@
 namespace polychron::kernels::direct {
 namespace {
 
-/// A repeated dimension, with those within it that are not repeated themselves.
+/// A repeated dimension, with the unrepeated dimensions within it.
 struct Repetition {
   std::size_t count, repetitions;
   std::size_t in_step, out_step;  ///< bytes from item to item
 };
 
-/// Writes `times` copies of the `bytes` bytes at `out` one after another, of which the first is
-/// there.
+/// Writes `times` copies of the `bytes` bytes at `out`, one after the other. The first one is
+/// already there.
 void repeat(std::byte* out, std::size_t bytes, std::size_t times) {
   const std::size_t all = bytes * times;
   for (std::size_t there = bytes; there < all;) {
@@ -27,7 +27,7 @@ void repeat(std::byte* out, std::size_t bytes, std::size_t times) {
   }
 }
 
-/// The innermost level's single elements, each repeated.
+/// The innermost level, if its items are single elements.
 template <class T>
 void repeat_elements(const std::byte* in, std::byte* out, std::size_t count, std::size_t times) {
   const auto* from = reinterpret_cast<const T*>(in);
@@ -42,7 +42,7 @@ class Tiler {
     std::size_t in_bytes = size_, out_bytes = size_;
     for (std::size_t i = input.shape.size(); i-- > 0;) {
       const std::size_t count = input.shape[i], times = repetitions[i];
-      // Without repetitions of its own a dimension joins the one that it is in.
+      // A dimension that is not repeated joins the next outer one.
       if (times == 1 && levels_.empty())
         run_ *= count;
       else if (open_)
@@ -80,7 +80,7 @@ class Tiler {
   DataType element_;
   std::size_t size_, run_;
   std::vector<Repetition> levels_;  ///< outermost first
-  bool open_ = false;          ///< the level last added has no repetitions yet
+  bool open_ = false;               ///< true: the level last added has no repetitions yet
 };
 
 }  // namespace

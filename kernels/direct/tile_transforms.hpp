@@ -1,10 +1,11 @@
-// The transforms of minimal filtering (Winograd 1980; Lavin and Gray 2015) for windows of 3: of a
-// tile's numbers, of the filter's, and back, along one dimension.
+// The transforms of minimal filtering (Winograd 1980; Lavin and Gray 2015) for windows of 3, along
+// one dimension: of a tile's numbers, of the filter's, and back.
 //
 // F(2x2, 3x3) evaluates at 0, 1, -1 and infinity; F(4x4, 3x3) at 0, +-11/16, +-11/8 and infinity.
-// With the usual 1 and 2 the latter's rounding errors are three to five times as large: the farther
-// the points are from 1, the more sizes the numbers of a tile have. All constants of these points
-// are exact in float32, but for those of the filter, which is transformed in double precision.
+// With the usual points 1 and 2 the rounding errors of the latter are three to five times as large.
+// The reason is that points far from 1 spread the magnitudes of a tile's numbers. All constants of
+// these points are exact in float32, except those of the filter, which is transformed in double
+// precision.
 #pragma once
 
 #include <array>
@@ -15,18 +16,18 @@
 
 namespace polychron::kernels::direct {
 
-/// Results of a tile, along one dimension.
+/// The transform of a tile with `Results` results along one dimension.
 template <std::size_t Results>
 struct TileTransform;
 
 template <>
 struct TileTransform<2> {
   static constexpr std::size_t size = 4;
-  /// Numbers below it are so small that sums of products of them, transformed, are finite. No
-  /// result takes what is outside of its window.
+  /// Below this, sums of transformed products stay finite. No result depends on numbers outside of
+  /// its window.
   static constexpr float ordinary_limit = 0x1p48F;
 
-  /// From each `step`-th of `from`.
+  /// Reads each `step`-th vector from `from`.
   [[POLYCHRON_WIDE]] static void input(const Wide* from, Wide* to, std::size_t step) {
     const Wide d0 = from[0], d1 = from[step], d2 = from[2 * step], d3 = from[3 * step];
     to[0] = _mm512_sub_ps(d2, d0);
@@ -50,9 +51,9 @@ struct TileTransform<2> {
 template <>
 struct TileTransform<4> {
   static constexpr std::size_t size = 6;
-  /// Each result takes all of the tile, and what is outside of its window cancels out but for the
-  /// rounding: beside a number of 10,000 results of 0.3 were off by 6e-4, beside one of 10^9 by
-  /// 20.
+  /// Each result depends on the whole tile. Numbers outside of its window cancel out except for
+  /// their rounding. Beside a number of 10,000, results of 0.3 were off by 6e-4; beside one of
+  /// 10^9, by 20.
   static constexpr float ordinary_limit = 0x1p12F;
   static constexpr double a = 11.0 / 16, b = 11.0 / 8;
   static constexpr double a2 = a * a, b2 = b * b;
@@ -63,7 +64,7 @@ struct TileTransform<4> {
     // The coefficients of (x^2 - a^2)(x^2 - b^2), once without and once with a factor x.
     to[0] = plus(a2 * b2, d0, plus(-(a2 + b2), d2, d4));
     to[5 * step] = plus(a2 * b2, d1, plus(-(a2 + b2), d3, d5));
-    // Those without a root are sums of an even and an odd part, and their differences.
+    // The polynomials without one root are the sums and differences of an even and an odd part.
     const Wide even_a = plus(-b2, d2, d4), odd_a = times(a, plus(-b2, d1, d3));
     to[step] = _mm512_add_ps(even_a, odd_a);
     to[2 * step] = _mm512_sub_ps(even_a, odd_a);

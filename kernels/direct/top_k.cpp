@@ -1,6 +1,6 @@
-// topK: a line is walked through once, and the best so far are kept. When twice as many as wanted
-// are there, selection (std::nth_element) leaves the better half, whose last one is the bar for
-// those that follow.
+// topK walks through a line once and keeps the best candidates. When it has twice as many as
+// wanted, selection (std::nth_element) keeps the better half. The last of these is the bar for the
+// elements that follow.
 #include <algorithm>
 
 #include "kernels/direct/direct.hpp"
@@ -19,16 +19,16 @@ struct Candidate {
   std::uint32_t place;
 };
 
-/// Of equals the first: a total order, so that results do not depend on the library's selection.
+/// Of equal keys the first is better. The total order makes results independent of the library.
 template <class Key>
 bool is_better(const Candidate<Key>& a, const Candidate<Key>& b) {
   return a.key != b.key ? a.key > b.key : a.place < b.place;
 }
 
-/// What topK does along its axis: `step` elements lie from one of a line to the next.
+/// The selection along an axis. Elements of a line lie `step` apart.
 struct Selection {
   Around seen;
-  std::size_t k, room;  ///< `room` candidates are kept
+  std::size_t k, room;  ///< `room` candidates fit into memory
 };
 
 /// Neighbours that are compared with the bar in one step.
@@ -53,7 +53,7 @@ void select(const Selection& s, const T* in, Candidate<Key>* kept, std::int64_t*
   bool has_bar = false;
   const auto look_at = [&](std::size_t i) {
     const Key next = key<largest>(in[i * step]);
-    if (has_bar && next <= bar) return;  // of equals those before it stay
+    if (has_bar && next <= bar) return;  // among equals the earlier ones stay
     kept[count++] = {next, static_cast<std::uint32_t>(i)};
     if (count < s.room) return;
     std::nth_element(kept, kept + s.k - 1, kept + count, is_better<Key>);
@@ -63,7 +63,7 @@ void select(const Selection& s, const T* in, Candidate<Key>* kept, std::int64_t*
   };
   for (std::size_t begin = 0; begin < s.seen.extent; begin += at_once) {
     const std::size_t end = std::min(begin + at_once, s.seen.extent);
-    // Most of what follows is below the bar: neighbours are skipped in one step.
+    // Most later elements are below the bar, so that whole steps are skipped.
     if (has_bar && step == 1 && end - begin == at_once && !any_above<largest>(in + begin, bar))
       continue;
     for (std::size_t i = begin; i < end; ++i) look_at(i);
@@ -95,7 +95,7 @@ KernelResult prepare_top_k(const Problem& problem) {
   if (const auto reason = not_plain(problem)) return refuse(*reason);
   const auto& a = std::get<TopKAttributes>(problem.attributes);
   const Around seen = around(problem.inputs[0].descriptor.shape, a.axis);
-  constexpr std::size_t least_room = 64;  // few are wanted: the bar rises fast enough
+  constexpr std::size_t least_room = 64;  // for small k: the bar still rises fast enough
   const std::size_t room = std::min(seen.extent, std::max(2 * std::size_t{a.k}, least_room));
   const Selection s{seen, a.k, room};
   return ops::with_element(problem.inputs[0].descriptor.data_type, [&]<class T>(T) {

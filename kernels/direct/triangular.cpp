@@ -1,4 +1,4 @@
-// triangular: of each row one end is kept and the other cleared.
+// triangular: keeps one end of each row and clears the other.
 #include <algorithm>
 #include <cstring>
 
@@ -21,7 +21,7 @@ KernelResult prepare_triangular(const Problem& problem) {
         const std::size_t bytes = seen.inner * size;
         for (std::size_t i = 0; i < seen.outer; ++i)
           for (std::size_t row = 0; row < seen.extent; ++row, in += bytes, out += bytes) {
-            // The first column that is kept, or the first that is not.
+            // The first column that is kept, or the first that is cleared.
             const std::int64_t edge =
                 static_cast<std::int64_t>(row) + a.diagonal + (a.upper ? 0 : 1);
             const auto columns = static_cast<std::int64_t>(seen.inner);

@@ -1,5 +1,6 @@
-// Products of one row with a constant matrix, such as a classifier's: bound by the matrix's way
-// from memory. It is packed in panels of columns that are read from one end to the other.
+// Products of one row with a constant matrix, for example of a classifier. Their limit is the
+// memory bandwidth for the matrix. It is packed in panels of columns, which are read from one end
+// to the other.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,20 +17,21 @@ namespace {
 
 using ops::op;
 
-constexpr std::size_t wide = 64, narrow = 16;  // columns of a panel: so many, or some of these
-constexpr std::size_t summed_rows = 256;  // rows that are summed up on their own: errors stay small
+constexpr std::size_t wide = 64, narrow = 16;  // columns of a panel: `wide`, or fewer at the end
+constexpr std::size_t summed_rows = 256;  // rows that are summed separately, to keep errors small
 
-/// What the matrix looks like: wide panels, and a last one of what is left, filled up by zeros.
+/// The layout of the matrix: wide panels, and a last one for the remaining columns, padded with
+/// zeros.
 struct Panels {
   std::size_t rows, columns;
   std::size_t floats() const { return rows * ((columns + narrow - 1) / narrow * narrow); }
-  /// How many bytes ahead a panel is fetched. The second-level cache gives 240 GB/s so, 200 without
-  /// and 212 with 1 KiB; what is further away takes longer to come.
+  /// The distance of prefetches, in bytes. From the second-level cache it gives 240 GB/s, against
+  /// 200 without prefetching and 212 with 1 KiB. Memory needs a longer distance.
   std::size_t ahead() const {
-    constexpr std::size_t near = 512U << 10U;  // what fits well into a core's own caches
+    constexpr std::size_t near = 512U << 10U;  // fits well into a core's own caches
     return floats() * sizeof(float) <= near ? 2048 : 16384;
   }
-  /// Calls f(first column, columns that are there, columns of the panel) for each.
+  /// Calls f(first column, columns that exist, columns of the panel) for each panel.
   template <class F>
   void each(F&& f) const {
     for (std::size_t at = 0; at < columns; at += wide) {
@@ -39,8 +41,8 @@ struct Panels {
   }
 };
 
-/// Adds a row of a panel, times x, to its sums, and fetches what lies so many bytes ahead, in the
-/// panel or behind it.
+/// Adds a row of a panel, times x, to its sums. Prefetches `ahead` bytes ahead, in the panel or
+/// behind it.
 template <std::size_t Width>
 void add_row(float x, const float* row, std::size_t ahead, float* sums) {
   for (std::size_t column = 0; column < Width; column += narrow)
@@ -51,9 +53,8 @@ void add_row(float x, const float* row, std::size_t ahead, float* sums) {
     sums[column] = std::fma(x, row[column], sums[column]);
 }
 
-/// In the rows' order, so that a column is the same bits in whatever panel it is. The sums stay in
-/// registers where one row follows the other: of several rows at once the compiler made longer
-/// ways.
+/// Adds in the rows' order, so that a column's result does not depend on its panel. The sums stay
+/// in registers. With several rows at once the compiler made worse code.
 template <std::size_t Width>
 void multiply_panel(const float* x, const float* panel, std::size_t rows, std::size_t ahead,
                     float* sums) {
@@ -85,9 +86,9 @@ void multiply(const float* x, const float* packed, const Panels& matrix, float* 
   });
 }
 
-/// What is done to the result: a vector is added, or what is negative becomes 0.
+/// The epilogue: adds a vector, or replaces negative numbers by 0.
 struct Finish {
-  std::size_t vector = 0;  ///< the input; 0: none
+  std::size_t vector = 0;  ///< number of the input; 0: none
 };
 
 void finish(const Finish& how, const std::byte* input, float* result, std::size_t count) {
@@ -136,7 +137,7 @@ class VectorProduct final : public Kernel {
   std::vector<Finish> finishes_;
 };
 
-/// The matrix in panels.
+/// Packs the matrix into panels.
 KeptBytes pack(const Panels& panels, const RightMatrix& matrix) {
   auto bytes = Buffer::uninitialized(panels.floats() * sizeof(float));
   float* to = bytes.as<float>().data();
@@ -147,7 +148,7 @@ KeptBytes pack(const Panels& panels, const RightMatrix& matrix) {
   return kept_once(std::make_shared<const Buffer>(std::move(bytes)));
 }
 
-/// The vector that is added to the result: input `index`.
+/// The epilogue that adds input `index`, if it is a vector for the result.
 std::optional<Finish> vector(const Problem& problem, std::size_t index) {
   const Slot& slot = problem.inputs[index];
   const std::size_t columns = problem.outputs[0].descriptor.shape.back();
@@ -188,7 +189,7 @@ bool is_row(const Slot& slot) {
 }  // namespace
 
 KernelResult prepare_vector_product(const Problem& problem) {
-  // A product that is rounded on its own may be infinite where the sum is not.
+  // A product that is rounded on its own may be infinite although the sum is finite.
   if (!has_fused_vectors()) return refuse("no multiplication and addition in one");
   for (std::size_t i = 0; i < 2; ++i)
     if (problem.inputs[i].descriptor.data_type != DataType::float32) return refuse("float32 only");

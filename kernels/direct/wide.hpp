@@ -1,6 +1,6 @@
-// Functions of AVX-512's vectors, for kernels whose loops no compiler makes vectors of as they
-// should be. A function is marked by POLYCHRON_WIDE and calls none of other instructions in its
-// loops; who calls it has asked has_avx512().
+// AVX-512 intrinsics for kernels whose loops no compiler vectorizes well. POLYCHRON_WIDE marks a
+// function. Its loops may call only functions that it marks, too. A caller must have asked
+// has_avx512().
 #pragma once
 
 #include "kernels/vectors.hpp"
@@ -10,8 +10,8 @@
 #include <immintrin.h>
 
 #define POLYCHRON_WIDE gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")
-/// Before a loop of a constant number of steps, at most 32: no loop is left of it; or all of it is,
-/// where the compiler would keep more of several steps than there are registers for.
+/// Before a loop with a constant number of steps, at most 32. UNROLLED removes the loop.
+/// NOT_UNROLLED keeps it, where several steps at once would need more registers than there are.
 #if defined(__clang__)
 #define POLYCHRON_UNROLLED _Pragma("unroll")
 #define POLYCHRON_NOT_UNROLLED _Pragma("nounroll")
@@ -25,8 +25,7 @@ namespace polychron::kernels::direct {
 using Wide = __m512;
 inline constexpr std::size_t wide_floats = 16;
 
-/// Of a row's vectors the one of this number: a bit for each of its elements that is one of the
-/// first `count` of the row.
+/// The mask of vector number `vector` of a row: a bit for each element among the first `count`.
 [[gnu::always_inline]] inline __mmask16 present(std::size_t count, std::size_t vector) {
   const std::size_t before = vector * wide_floats;
   const std::size_t rest = count > before ? count - before : 0;

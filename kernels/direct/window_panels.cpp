@@ -13,7 +13,7 @@ namespace polychron::kernels::direct {
 
 namespace {
 
-/// Where the weights of an output, an input and a tap are, in floats.
+/// The weights, and their strides by output, input and tap, in floats.
 struct Weights {
   const float* at;
   std::size_t output, input;
@@ -32,7 +32,7 @@ Weights weights_of(const WindowPanels& sizes, const Problem& problem) {
   return weights;
 }
 
-/// A block of outputs, from `first` on, of a panel of so many columns.
+/// Packs a block of outputs, from `first` on, into a panel.
 [[POLYCHRON_WIDE]] void fill(const WindowPanels& sizes, const Weights& weights, std::size_t first,
                              std::size_t columns, float* panel) {
   const std::size_t outputs = std::min(wide_floats, sizes.outputs - first);

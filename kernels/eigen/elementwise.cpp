@@ -1,5 +1,5 @@
-// Eigen arrays over the operands, function by function: unary, and binary of equal or single-number
-// operands.
+// Eigen arrays over the operands, function by function. Binary operators take operands of equal
+// size, or one operand of a single number.
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
@@ -16,21 +16,21 @@ using ops::op;
 using In = Eigen::Map<const Eigen::ArrayXf>;
 using Out = Eigen::Map<Eigen::ArrayXf>;
 
-/// Up to here Eigen was faster than oneDNN (Xeon with AVX-512, one thread): an add of so many takes
-/// 0.08 us against 0.29, of which calling the library is 0.27.
+/// Up to this size Eigen is faster than oneDNN (Xeon with AVX-512, one thread). An add takes 0.08
+/// us instead of 0.29, of which 0.27 are the call to the library.
 constexpr std::uint64_t small = 1024;
 
 struct Unary {
   ops::OpId op;
   void (*compute)(const In& x, Out& y);
-  std::uint64_t most = ~std::uint64_t{0};  ///< elements; oneDNN is better at more
+  std::uint64_t most = ~std::uint64_t{0};  ///< elements; oneDNN is faster for more
 };
 
 constexpr Unary unaries[] = {
     {op("abs"), [](const In& x, Out& y) { y = x.abs(); }, small},
     {op("cos"), [](const In& x, Out& y) { y = x.cos(); }},
     {op("floor"), [](const In& x, Out& y) { y = x.floor(); }},
-    // oneDNN's is off by 1.4e-6 at 1. Eigen's takes subnormal numbers for the smallest normal one.
+    // oneDNN's error at 1 is 1.4e-6. Eigen's treats subnormal numbers as the smallest normal one.
     {op("log"),
      [](const In& x, Out& y) {
        if (((x > 0.0F) && (x < std::numeric_limits<float>::min())).any())
@@ -44,7 +44,7 @@ constexpr Unary unaries[] = {
     {op("roundEven"), [](const In& x, Out& y) { y = x.rint(); }},
     {op("sin"), [](const In& x, Out& y) { y = x.sin(); }},
     {op("softsign"), [](const In& x, Out& y) { y = x / (1.0F + x.abs()); }},
-    // Eigen's own is off by 2 places (3.4); the row allows 1.
+    // The error of Eigen's own is 2 units in the last place (3.4); the row allows 1.
     {op("sqrt"),
      [](const In& x, Out& y) { y = x.unaryExpr([](float value) { return std::sqrt(value); }); },
      small},
@@ -88,7 +88,7 @@ std::optional<std::string> unsupported(const Problem& problem) {
   return std::nullopt;
 }
 
-/// A kernel that may work in place on the operands of the result's size.
+/// A kernel that may work in place on operands of the result's size.
 template <class F>
 KernelResult in_place_kernel(F function, bool first, bool second) {
   class InPlace final : public Kernel {

@@ -16,7 +16,7 @@ Eltwise with(algorithm algorithm, double alpha = 0, double beta = 0) {
   return {algorithm, static_cast<float>(alpha), static_cast<float>(beta)};
 }
 
-/// Alpha and perhaps beta of A are the function's.
+/// A function that takes alpha, and beta if there is one, from A.
 template <class A, algorithm algorithm>
 std::vector<Eltwise> parametrized(const Attributes& attributes) {
   const A& a = std::get<A>(attributes);
@@ -33,7 +33,7 @@ std::vector<Eltwise> clamp(const Attributes& attributes) {
       {algorithm::eltwise_clip, bound_of(a.min_value, -infinity), bound_of(a.max_value, infinity)}};
 }
 
-/// With a factor of 0 the library gives the summand alone, of infinity and NaN, too (2.6.3).
+/// With a factor of 0 the library returns the summand alone, also for infinity and NaN (2.6.3).
 std::vector<Eltwise> linear(const Attributes& attributes) {
   const auto& a = std::get<LinearAttributes>(attributes);
   if (static_cast<float>(a.alpha) == 0) return {};
@@ -45,7 +45,7 @@ std::vector<Eltwise> hard_sigmoid(const Attributes& attributes) {
   return {with(algorithm::eltwise_linear, a.alpha, a.beta), with(algorithm::eltwise_clip, 0, 1)};
 }
 
-// Not softplus: the library's is off by 8e-7, more than there is of it below -14 (2.6.3, 3.7.2).
+// Without softplus: the library's error is 8e-7, more than its value below -14 (2.6.3, 3.7.2).
 constexpr Function functions[] = {
     {op("clamp"), clamp},
     {op("elu"), parametrized<EluAttributes, algorithm::eltwise_elu>},

@@ -1,5 +1,5 @@
-// conv2d and convTranspose2d. The filter is reordered once, to whatever order the library likes
-// best for the layouts of input and result; bias and post-operations are part of the primitive.
+// conv2d and convTranspose2d. The filter is reordered once, into the order that the library chooses
+// for the layouts of input and result. Bias and post-operations are part of the primitive.
 #include "kernels/onednn/guarded.hpp"
 #include "kernels/onednn/onednn.hpp"
 #include "kernels/onednn/post_ops.hpp"
@@ -9,22 +9,22 @@
 namespace polychron::kernels::onednn {
 namespace {
 
-/// For a transposed convolution it is the result that is padded.
+/// In a transposed convolution the result has the padding.
 template <class A>
 bool near(const A& a, const Slot& picture) {
   const auto [n, c, h, w] = ops::picture_axes(a.input_layout);
   return windows_stay_near(a, picture.descriptor.shape[h], picture.descriptor.shape[w]);
 }
 
-/// What both operators' attributes come down to.
+/// The attributes that both operators share.
 struct Geometry {
   memory::dims strides, dilations, padding_begin, padding_end;
   memory::dim groups = 1;
-  ops::Axes filter_order{};  ///< where outputs, inputs, height and width are
+  ops::Axes filter_order{};  ///< positions of outputs, inputs, height and width
   InputOperandLayout layout = InputOperandLayout::nchw;
 };
 
-/// The library counts dilation 0 where WebNN counts 1.
+/// The library's dilation is WebNN's minus 1.
 template <class A>
 Geometry geometry_of(const A& a) {
   return {{a.strides[0], a.strides[1]},
@@ -36,8 +36,8 @@ Geometry geometry_of(const A& a) {
           a.input_layout};
 }
 
-/// The filter as it lies in memory, as [groups,] outputs, inputs, height, width. For a transposed
-/// convolution the inputs' dimension holds all groups, for a convolution the outputs' does.
+/// The filter in memory, as [groups,] outputs, inputs, height, width. In a transposed convolution
+/// the inputs' dimension holds all groups; in a convolution the outputs' dimension does.
 memory::desc filter_desc(const Slot& slot, const Geometry& g, bool transposed) {
   const memory::dims shape = to_dims(slot.descriptor.shape);
   const memory::dims steps = row_major(shape);
@@ -111,7 +111,7 @@ KernelResult prepare_convolution(const Problem& problem) {
   });
 }
 
-/// A picture of one pixel is a vector, and its convolution a product.
+/// A picture of one pixel is a vector, so its convolution is a product.
 KernelResult prepare_pixel(const Problem& problem) {
   const auto& a = std::get<Conv2dAttributes>(problem.attributes);
   const Shape& in = problem.inputs[0].descriptor.shape;
@@ -148,7 +148,8 @@ bool is_real(const Problem& problem, const Geometry& g, dnnl::algorithm algorith
   }
 }
 
-/// Only its reference implementation takes them in these layouts. Post-operations do not count.
+/// Refuses problems for which the library has only its reference implementation in these layouts.
+/// Ignores post-operations.
 Refusal refuse_reference(const Problem& problem) {
   const auto* const a = std::get_if<Conv2dAttributes>(&problem.attributes);
   const bool real =

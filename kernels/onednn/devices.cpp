@@ -12,7 +12,7 @@ Layout picture_layout() noexcept {
       return (isa & needed) == needed;
     };
     if (has(dnnl::cpu_isa::avx512_core)) return Layout::blocked16;
-    // On older processors the library's element-wise code writes beyond blocks (2.6.3).
+    // On processors without AVX2 the library's element-wise code writes beyond blocks (2.6.3).
     return has(dnnl::cpu_isa::avx2) ? Layout::blocked8 : Layout::plain;
   }();
   return layout;

@@ -1,4 +1,4 @@
-// Element-wise operators of one and of two operands, in any layout.
+// Element-wise operators of one or two operands, in any layout.
 #include "kernels/fusion.hpp"
 #include "kernels/onednn/guarded.hpp"
 #include "kernels/onednn/onednn.hpp"
@@ -10,13 +10,13 @@ namespace {
 using dnnl::algorithm;
 using ops::op;
 
-// Not exp, which makes infinity of NaN, nor log, which takes subnormal numbers for the smallest
-// normal one (2.6.3).
+// Without exp, which turns NaN into infinity, and log, which treats subnormal numbers as the
+// smallest normal one (2.6.3).
 constexpr Function plain_functions[] = {
     {op("abs"), function<algorithm::eltwise_abs>},
     {op("neg"),
      [](const Attributes&) {
-       // -0 is added: with 0 the negative of 0 would be 0.
+       // Adds -0, because adding 0 would turn the negative of 0 into 0.
        return std::vector<Eltwise>{{algorithm::eltwise_linear, -1, -0.0F}};
      }},
     {op("sqrt"), function<algorithm::eltwise_sqrt>},
@@ -28,13 +28,14 @@ constexpr Operation operations[] = {
     {op("mul"), algorithm::binary_mul}, {op("sub"), algorithm::binary_sub},
 };
 
-/// All elements of a value, padding of blocks included, as one row: functions need no shape.
+/// All elements of a value as one row, including the padding of blocks. Functions need no shape.
 memory::desc row_of(const Slot& slot) {
   const std::size_t bytes = storage_bytes(slot.descriptor, slot.layout);
   return plain({static_cast<memory::dim>(bytes / sizeof(float))});
 }
 
-/// The second operand of a binary primitive: its rank is the first's, its layout plain or the same.
+/// The second operand of a binary primitive. It has the first one's rank; its layout is plain or
+/// the same.
 std::optional<memory::desc> broadcast_desc(const Slot& slot, const Slot& result) {
   if (slot.layout == result.layout && slot.layout != Layout::plain) return describe(slot);
   if (slot.layout != Layout::plain) return std::nullopt;
@@ -57,7 +58,7 @@ KernelResult prepare_function(const Problem& problem) {
   const auto chain = eltwise_of(problem.op, problem.attributes);
   if (chain.size() != 1) return refuse("not one of oneDNN's functions");
   if (!exact_alone(chain[0])) return refuse("oneDNN's function is not exact enough, or drops NaN");
-  // A function that does not keep 0 would spoil the padding of blocks, which has to stay 0.
+  // A function that changes 0 would spoil the padding of blocks, which has to stay 0.
   const bool padded =
       storage_bytes(in.descriptor, in.layout) != storage_bytes(in.descriptor, Layout::plain);
   return guarded([&]() -> KernelResult {
@@ -78,7 +79,7 @@ KernelResult prepare_operation(const Problem& problem) {
   const auto operation = binary_of(problem.op);
   if (!is_float32(problem.inputs[0]) || !is_float32(problem.inputs[1]))
     return refuse("float32 only");
-  // Only the second operand may broadcast; operands of commutative operators may change places.
+  // Only the second operand may broadcast. Commutative operators may swap their operands.
   const Slot& out = problem.outputs[0];
   const bool swap =
       commutes(problem.op) && problem.inputs[0].descriptor.shape != out.descriptor.shape;
@@ -102,8 +103,8 @@ KernelResult prepare_operation(const Problem& problem) {
     kernel->add_input(DNNL_ARG_SRC_1, *second, swap ? 0 : 1);
     kernel->add_output(DNNL_ARG_DST, desc);
     post_ops->add_to(*kernel);
-    // Where channels do not fill the last block, the library's code for post-operations and for
-    // operands without channels clears that block's result before it reads the operand (2.6.3).
+    // If channels do not fill the last block, the library clears that block's result before it
+    // reads the operand. It does so for post-operations and for operands without channels (2.6.3).
     if (out.layout == Layout::plain || out.descriptor.shape[1] % channel_block(out.layout) == 0)
       kernel->allow_in_place(swap ? 1 : 0);
     return KernelResult(std::move(kernel));

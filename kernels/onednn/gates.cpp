@@ -7,7 +7,7 @@ namespace polychron::kernels::onednn {
 
 namespace {
 
-/// e to the x, for |x| up to 88: 2^n times a polynomial of what is left (Cephes, expf).
+/// e to the x, for |x| up to 88: 2^n times a polynomial of the rest (Cephes, expf).
 inline float exponential(float x) {
   constexpr float rounder = 0x1.8p23F;  // the sum's last bits are the nearest integer
   const float shifted = x * 1.44269504F + rounder;
@@ -37,7 +37,7 @@ inline float sigmoid(float x) {
   return x == x ? known : x;
 }
 
-/// A polynomial near zero, where the exponential's form cancels (Cephes, tanhf).
+/// Uses a polynomial near zero, where the formula with the exponential cancels (Cephes, tanhf).
 inline float tangent(float x) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(x);
   const float magnitude = std::bit_cast<float>(bits & 0x7fff'ffffU);

@@ -1,4 +1,4 @@
-// What recurrent networks do to the sums of their gates, in loops that vectorize.
+// The loops over the gates of recurrent networks, which vectorize.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,8 @@
 
 namespace polychron::kernels::onednn {
 
-/// Replaces each of `count` values by the activation's. Off by at most 3 places.
+/// Applies the activation to each of `count` values. The error is at most 3 units in the last
+/// place.
 void activate(RecurrentNetworkActivation activation, float* values, std::size_t count) noexcept;
 
 /// a += b.

@@ -1,4 +1,4 @@
-// Kernels within a kernel, and the scratch memory that they and their owner share.
+// Kernels within a kernel, and the scratch memory that they share with their owner.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace polychron::kernels::onednn {
 
-/// A kernel bound to memory that its owner places. Stays where it is once it is bound.
+/// A kernel bound to memory that its owner provides. It must not move after bind().
 struct Inner {
   std::vector<const std::byte*> inputs;
   std::vector<std::byte*> outputs;
@@ -26,7 +26,7 @@ struct Inner {
   }
 };
 
-/// Shares out scratch memory: places in bytes, aligned as the whole is.
+/// Divides scratch memory: returns offsets in bytes, aligned as the whole is.
 class ScratchPlan {
  public:
   std::size_t take(std::size_t bytes) {

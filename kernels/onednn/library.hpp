@@ -1,6 +1,6 @@
-// oneDNN, one place for what its versions 2 and 3 say differently.
+// oneDNN: hides the differences between its versions 2 and 3.
 //
-// Everything else in this folder is written against these few functions.
+// The rest of this folder calls these few functions.
 #pragma once
 
 #include <cmath>
@@ -14,11 +14,11 @@ namespace polychron::kernels::onednn {
 
 using dnnl::memory;
 
-/// The processor as an engine; lives as long as the process.
+/// The processor as an engine. It lives as long as the process.
 const dnnl::engine& engine();
 
-/// The descriptor of a primitive P, from the arguments that both versions have in the same order.
-/// Throws dnnl::error if the library has no implementation.
+/// The descriptor of a primitive P. Both versions have the arguments in the same order. Throws
+/// dnnl::error if the library has no implementation.
 template <class P, class... Arguments>
 typename P::primitive_desc describe_primitive(const dnnl::primitive_attr& attributes,
                                               const Arguments&... arguments) {
@@ -77,14 +77,14 @@ inline void append_eltwise(dnnl::post_ops& post_ops, const Eltwise& eltwise) {
 #endif
 }
 
-/// hardSwish takes its constants from version 3 on.
+/// hardSwish takes its constants as parameters since version 3.
 inline constexpr Eltwise hard_swish() {
   return {dnnl::algorithm::eltwise_hardswish, 1.0F / 6, 0.5F};
 }
-/// False if the function is right only behind a sum. Alone, some make a number of NaN, as they
-/// compare with instructions that drop it, or bring an exponent into range first (2.6.3, 3.7.2).
-/// Others lose what is nearly 0: elu next to 0, and in version 3 hardSwish, whose sixth costs
-/// thousands of ULP next to -3. A sum is off by more itself.
+/// False if the function is exact enough only after a sum. Some turn NaN into a number, because
+/// their comparisons drop it or they limit the exponent first (2.6.3, 3.7.2). Others lose precision
+/// near 0: elu, and in version 3 hardSwish, whose rounded 1/6 costs thousands of ULP next to -3.
+/// The rounding of a sum is larger than these errors.
 inline bool exact_alone(const Eltwise& eltwise) {
   switch (eltwise.algorithm) {
     case dnnl::algorithm::eltwise_clip:
@@ -102,7 +102,7 @@ inline bool exact_alone(const Eltwise& eltwise) {
       return true;
   }
 }
-/// gelu; of version 3 it is not taken: infinity becomes NaN, and at -5 a fifth is missing (3.7.2).
+/// gelu. Empty in version 3, where infinity becomes NaN and the error at -5 is a fifth (3.7.2).
 inline std::vector<Eltwise> gelu() {
 #if DNNL_VERSION_MAJOR >= 3
   return {};
@@ -128,14 +128,14 @@ inline memory::dims dims_of(const memory::desc& desc) {
 #endif
 }
 
-/// Whether a product is computed as its operands lie. Version 3 (3.7.2, with AVX-512) takes a
-/// single row of the left one as if its elements were neighbours, and writes a single column of the
-/// result so, whatever their descriptions say.
+/// True if the library respects the operands' strides in a product. With AVX-512, version 3 (3.7.2)
+/// ignores two of them. It reads a left operand of one row, and writes a result of one column, as
+/// if their elements were contiguous.
 inline bool keeps_to_strides(const memory::desc& left, const memory::desc& result) {
 #if DNNL_VERSION_MAJOR >= 3
   const memory::dims from = left.get_dims(), from_strides = left.get_strides();
   const memory::dims to = result.get_dims(), to_strides = result.get_strides();
-  const std::size_t column = from.size() - 1, row = column - 1;  // both have one rank
+  const std::size_t column = from.size() - 1, row = column - 1;  // both have the same rank
   const bool row_in_steps = from[row] == 1 && from[column] > 1 && from_strides[column] != 1;
   const bool column_in_steps = to[column] == 1 && to[row] > 1 && to_strides[row] != 1;
   return !row_in_steps && !column_in_steps;
@@ -146,13 +146,13 @@ inline bool keeps_to_strides(const memory::desc& left, const memory::desc& resul
 #endif
 }
 
-/// A slot as the library sees it: float32, in the slot's layout.
+/// A slot's description for the library: float32, in the slot's layout.
 memory::desc describe(const Slot& slot);
 memory::desc plain(const memory::dims& dims);
-/// A picture by its attribute's layout: an nhwc one is the same dimensions with other strides.
+/// A picture in its attribute's layout. An nhwc one has the same dimensions with other strides.
 memory::desc picture(const Slot& slot, InputOperandLayout layout);
 
-/// The concatenation of `sources` to `target`.
+/// The concatenation of `sources` into `target`.
 inline dnnl::concat::primitive_desc describe_concat(const dnnl::primitive_attr& attributes,
                                                     const memory::desc& target, int axis,
                                                     const std::vector<memory::desc>& sources) {
@@ -163,7 +163,7 @@ inline dnnl::concat::primitive_desc describe_concat(const dnnl::primitive_attr& 
 #endif
 }
 
-/// The error as this library's own: an unimplemented primitive is not_supported.
+/// The library's error as an Error: an unimplemented primitive is not_supported.
 Error to_error(const dnnl::error& error);
 
 }  // namespace polychron::kernels::onednn

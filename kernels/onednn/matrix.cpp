@@ -1,6 +1,6 @@
-// matmul, gemm, and convolutions of pictures of one pixel. A matmul by a matrix is one product of
-// all rows of the batch; the matrix, if constant, is packed once. A vector added afterwards is the
-// primitive's bias.
+// matmul, gemm, and convolutions of pictures of one pixel. A matmul with one matrix is one product
+// of all rows of the batch. A constant matrix is packed once. A vector that is added afterwards
+// becomes the primitive's bias.
 #include <algorithm>
 
 #include "kernels/onednn/guarded.hpp"
@@ -14,14 +14,14 @@ namespace {
 /// The operands as the primitive sees them.
 struct Product {
   memory::desc a, b, c;
-  bool flat = false;  ///< rows of the batch in one, two dimensions
+  bool flat = false;  ///< true: all rows of the batch, in two dimensions
 };
 
 memory::desc strided(const memory::dims& dims, const memory::dims& strides) {
   return {dims, memory::data_type::f32, strides};
 }
 
-/// The slot with ones before its shape, as its dimensions lie in memory.
+/// The slot with dimensions of 1 before its shape, and with its strides in memory.
 memory::desc batched(const Slot& slot, std::size_t rank) {
   memory::dims dims = to_dims(slot.descriptor.shape);
   memory::dims strides = steps_of(slot);
@@ -31,7 +31,7 @@ memory::desc batched(const Slot& slot, std::size_t rank) {
   return strided(dims, strides);
 }
 
-/// A matrix, with rows and columns exchanged if it is taken so.
+/// A matrix, with rows and columns swapped if `transposed`.
 memory::desc matrix(const Slot& slot, bool transposed) {
   memory::dims dims = to_dims(slot.descriptor.shape);
   memory::dims strides = steps_of(slot);
@@ -42,8 +42,8 @@ memory::desc matrix(const Slot& slot, bool transposed) {
   return strided(dims, strides);
 }
 
-/// All rows of a batch one after the other. They are equally far from each other: where a part has
-/// but some of the columns, it has them of all rows.
+/// All rows of a batch as one matrix. Their stride is uniform, because a part with some of the
+/// columns has these columns in every row.
 memory::desc flattened(const Slot& slot) {
   const Shape& shape = slot.descriptor.shape;
   const auto steps = steps_of(slot);
@@ -68,7 +68,7 @@ Product product_of(const Problem& problem) {
           batched(problem.outputs[0], rank), false};
 }
 
-/// The vector that the first post-operation adds to every row, if that is what it does.
+/// The vector that the first post-operation adds to every row; null if it does something else.
 const Slot* bias_of(const Problem& problem, const Product& product) {
   if (!product.flat || problem.post_ops.empty()) return nullptr;
   const PostOp& first = problem.post_ops[0];
@@ -94,7 +94,8 @@ KernelResult prepare(const Problem& problem) {
   if (b_slot.constant && product.flat) {
     const auto packed =
         describe({dims_of(product.b), memory::data_type::f32, memory::format_tag::any});
-    // In an order of its own the library has no real kernel for some (2.6.3: a transposed).
+    // With a packed operand the library has only its reference for some products (2.6.3: a
+    // transposed one).
     if (!is_reference(packed.impl_info_str()) || is_reference(pd.impl_info_str())) pd = packed;
   }
   auto kernel = std::make_unique<PrimitiveKernel>(dnnl::matmul(pd), pd.scratchpad_desc());

@@ -10,7 +10,7 @@ KernelResult prepare_layer_normalization(const Problem& problem) {
   if (const auto reason = not_plain(problem)) return refuse(*reason);
   const auto& a = std::get<LayerNormalizationAttributes>(problem.attributes);
   const Shape& shape = problem.inputs[0].descriptor.shape;
-  // The library normalises the last dimension; several last dimensions are one to it.
+  // The library normalises the last dimension. Several last dimensions become one.
   memory::dim rows = 1, columns = 1;
   const std::size_t first = a.axes ? shape.size() - a.axes->size() : 1;
   for (std::size_t i = 0; a.axes && i < a.axes->size(); ++i)

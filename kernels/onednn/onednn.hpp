@@ -1,4 +1,4 @@
-// The implementations that oneDNN has: a table a family, in the family's file.
+// The implementations with oneDNN: one table for each family, in the family's file.
 #pragma once
 
 #include "kernels/kernel.hpp"
@@ -14,7 +14,7 @@ std::span<const Entry> normalization_entries() noexcept;
 std::span<const Entry> movement_entries() noexcept;
 std::span<const Entry> recurrent_entries() noexcept;
 
-/// Recurrent networks as products of matrices: what the library's primitives do not take.
+/// Recurrent networks as matrix products, for problems that the library's primitives do not take.
 KernelResult prepare_recurrent_products(const Problem& problem);
 
 }  // namespace polychron::kernels::onednn

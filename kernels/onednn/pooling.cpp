@@ -9,12 +9,12 @@ namespace {
 
 using ops::op;
 
-/// Along one dimension of the picture, every window has an element of the input.
+/// True if every window along one dimension of the picture covers an element of the input.
 bool reach_the_input(memory::dim from, memory::dim windows, memory::dim stride, memory::dim before,
                      memory::dim window, memory::dim dilation) {
   for (memory::dim i = 0; i < windows; ++i) {
     const memory::dim first = i * stride - before;
-    // The first element that is not before the input.
+    // The first element of the window that is not before the input.
     const memory::dim skipped = first < 0 ? (-first + dilation - 1) / dilation : 0;
     if (skipped >= window || first + skipped * dilation >= from) return false;
   }
@@ -39,7 +39,8 @@ KernelResult prepare_pool(const Problem& problem) {
     strides.push_back(a.strides[i]);
     dilations.push_back(memory::dim{a.dilations[i]} - 1);
     before.push_back(a.padding[2 * i]);
-    // Rounding up reads beyond the padding, output sizes given may leave some of it out.
+    // Windows may read beyond the padding if the output size is rounded up. A given output size may
+    // also leave out some of the padding.
     const memory::dim extent = (window[i] - 1) * a.dilations[i] + 1;
     after.push_back((to[2 + i] - 1) * strides[i] + extent - from[2 + i] - before[i]);
     // oneDNN refuses these.

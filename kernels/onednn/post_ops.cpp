@@ -29,8 +29,8 @@ std::optional<dnnl::algorithm> binary_of(ops::OpId id) noexcept {
 
 namespace {
 
-/// After element-wise operators, vectors along channels of one pixel are taken for whole operands
-/// from the second picture on (2.6.3).
+/// True if the library reads vectors along channels as whole operands from the second picture on.
+/// It does so after element-wise operators on pictures of one pixel (2.6.3).
 bool loses_vectors(const Problem& problem) {
   const Shape& shape = problem.outputs[0].descriptor.shape;
   return binary_of(problem.op) && shape.size() > 2 && shape[0] > 1 &&
@@ -54,8 +54,8 @@ Broadcast broadcast_of(const Problem& problem, const Shape& operand) {
   return Broadcast::channel;
 }
 
-/// oneDNN's generated code keeps one set of parameters for each function (seen in 2.6.3): a second
-/// linear, clip or leaky relu with other parameters than the first is computed with the first's.
+/// oneDNN's generated code keeps one set of parameters for each function (seen in 2.6.3). A second
+/// linear, clip or leaky relu with other parameters would use those of the first.
 bool can_join(const Problem& problem, std::size_t count, ops::OpId id,
               const Attributes& attributes) {
   const auto functions = eltwise_of(id, attributes);
@@ -83,7 +83,7 @@ std::optional<PostOps> translate(const Problem& problem, const memory::desc& des
   dnnl::post_ops list;
   const memory::dims dims = dims_of(desc);
   const bool product = is_product(problem.op);
-  // Of the dimensions that the primitive sees, which may be fewer than the operator's.
+  // The primitive may have fewer dimensions than the operator.
   const std::size_t channels = product ? dims.size() - 1 : 1;
   for (std::size_t i = first; i < problem.post_ops.size(); ++i) {
     const PostOp& post_op = problem.post_ops[i];
@@ -113,7 +113,7 @@ std::optional<PostOps> translate(const Problem& problem, const memory::desc& des
     }
     const bool whole = broadcast == Broadcast::none;
     if (!whole && slot.layout != Layout::plain) return std::nullopt;
-    // A part of a product's rows has its operand's part of these, as far from each other.
+    // For a part of a product's rows, the operand is the same part with the same strides.
     const memory::desc operand = whole && !product                ? describe(slot)
                                  : whole && !slot.strides.empty() ? desc
                                                                   : plain(operand_dims);

@@ -8,8 +8,8 @@
 
 namespace polychron::kernels::onednn {
 
-/// One lane's arguments of a primitive, in the form in which the library's C interface takes them:
-/// its C++ interface would build a list on each call.
+/// One lane's arguments of a primitive, as the library's C interface takes them. Its C++ interface
+/// would build a list on each call.
 class PrimitiveBound final : public Bound {
  public:
   PrimitiveBound(const PrimitiveKernel& kernel, const Arguments& arguments)

@@ -1,4 +1,4 @@
-// A kernel that is one oneDNN primitive: its arguments, its weights in the order it likes.
+// A kernel that is one oneDNN primitive, with its arguments and its reordered weights.
 #pragma once
 
 #include <vector>
@@ -8,20 +8,21 @@
 
 namespace polychron::kernels::onednn {
 
-/// Put together while preparing, immutable afterwards. Scratch memory is the caller's (the arena).
+/// Built during preparation, immutable afterwards. The caller provides scratch memory, from the
+/// arena.
 class PrimitiveKernel final : public Kernel {
  public:
   /// `scratch` is the primitive descriptor's scratchpad_desc().
   PrimitiveKernel(dnnl::primitive primitive, const memory::desc& scratch);
 
-  /// Argument `arg` is the step's input or output `index`, as `desc` says.
+  /// Argument `arg` is the step's input or output `index`, described by `desc`.
   void add_input(int arg, const memory::desc& desc, std::size_t index);
   void add_output(int arg, const memory::desc& desc, std::size_t index = 0);
-  /// Argument `arg` is constant input `index`, which lies as `from`, reordered to `to` once and for
-  /// all. The original is not needed any more.
+  /// Argument `arg` is constant input `index`, reordered once from `from` to `to`. The kernel no
+  /// longer needs the original.
   void add_constant(int arg, const memory::desc& to, const memory::desc& from,
                     const Buffer& constant, std::size_t index);
-  /// add_constant() if the slot has one, else add_input().
+  /// Calls add_constant() if the slot has a constant, otherwise add_input().
   void add_operand(int arg, const memory::desc& to, const memory::desc& from, const Slot& slot,
                    std::size_t index);
   void allow_in_place(std::size_t index) { in_place_ = index; }
@@ -38,7 +39,7 @@ class PrimitiveKernel final : public Kernel {
     int arg;
     memory::desc desc;
     Source source;
-    std::size_t index;  ///< of the input, the output, or in `own_`
+    std::size_t index;  ///< number of the input or output, or place in `own_`
   };
 
  private:
@@ -49,7 +50,7 @@ class PrimitiveKernel final : public Kernel {
   std::vector<Argument> arguments_;
   struct Own {
     dnnl::memory memory;
-    ops::ConstantBytes bytes;  ///< where it is
+    ops::ConstantBytes bytes;  ///< the memory's bytes
   };
   std::vector<Own> own_;
   std::vector<std::size_t> kept_;
@@ -57,12 +58,12 @@ class PrimitiveKernel final : public Kernel {
   bool reference_;
 };
 
-/// What the library calls its reference implementations begins so: "ref:any".
+/// The library's names of reference implementations begin with "ref": "ref:any".
 inline bool is_reference(std::string_view implementation) {
   return implementation.starts_with("ref");
 }
 
-/// Attributes with the caller's scratchpad.
+/// Attributes that let the caller provide scratch memory.
 dnnl::primitive_attr caller_scratch();
 
 }  // namespace polychron::kernels::onednn

@@ -1,6 +1,6 @@
-// gru, gruCell, lstm and lstmCell by the library's own primitives, one a direction: the usual
-// activations, no peephole, and weights and biases that are known, whose gates are put into the
-// library's order once. Where the library cannot, products of matrices do.
+// gru, gruCell, lstm and lstmCell with one of the library's own primitives for each direction. They
+// need the usual activations, no peephole, and constant weights and biases, whose gates are
+// reordered once. Matrix products serve everything else.
 #include "kernels/onednn/guarded.hpp"
 #include "kernels/onednn/inner.hpp"
 #include "kernels/onednn/onednn.hpp"
@@ -17,12 +17,12 @@ memory::desc described(const memory::dims& dims, tag format) {
   return {dims, memory::data_type::f32, format};
 }
 
-/// The operands of a direction's primitive, in the order in which the Inner has them.
+/// The operands of a direction's primitive, in the order of its Inner.
 enum Input : std::size_t { layer, weights, recurrent_weights, biases, hidden_state, cell_state };
 enum Output : std::size_t { sequence, last_hidden, last_cell };
 
-/// Constant operands of a direction in the library's order: gates input, forget, cell, output, or
-/// update, reset, new, and four biases of a GRU that resets after its product.
+/// Constant operands of a direction, with gates in the library's order: input, forget, cell,
+/// output, or update, reset, new. A GRU that resets after its product has four biases.
 struct Constants {
   Buffer weights, recurrent_weights, biases;
 };
@@ -32,7 +32,7 @@ std::span<const float> floats_of(const Slot& slot, std::size_t direction, std::s
   return {all + direction * count, count};
 }
 
-/// [gates * hidden, columns] with its gates in the library's order.
+/// [gates * hidden, columns], with the gates in the library's order.
 Buffer in_order(const Recurrence& r, const Slot& slot, std::size_t direction) {
   const std::size_t gate = r.hidden * slot.descriptor.shape.back();
   const auto from = floats_of(slot, direction, r.gates * gate);
@@ -60,7 +60,7 @@ Buffer joined_biases(const Recurrence& r, const Problem& problem, std::size_t di
   return joined;
 }
 
-/// What a primitive is described by: those of the library's descriptors that all kinds share.
+/// The descriptions of a primitive's memory that all kinds share.
 struct Descriptors {
   memory::desc layer, states, weights, recurrent_weights, biases, sequence;
 };
@@ -131,8 +131,9 @@ std::unique_ptr<PrimitiveKernel> recurrent_kernel(const Recurrence& r, const Pro
   return kernel_of(r, d, pd, dnnl::gru_forward(pd), constants);
 }
 
-/// A primitive a direction. The sequence of one direction alone is the result itself; else it goes
-/// to scratch memory, and from there to its places.
+/// One primitive for each direction. The sequence of a single direction is the result itself. With
+/// two directions each writes its sequence to scratch memory, from which it is copied to its
+/// places.
 class RecurrentKernel final : public Kernel {
  public:
   RecurrentKernel(const Recurrence& recurrence, const Problem& problem) : r(recurrence) {
@@ -149,7 +150,7 @@ class RecurrentKernel final : public Kernel {
     inner = scratch.take(largest);
   }
 
-  /// The library writes the sequence where it belongs.
+  /// True if the library writes the sequence into the result.
   bool sequence_in_place() const { return r.sequence && r.directions == 1; }
   std::size_t scratch_bytes() const noexcept override { return scratch.size(); }
   void add_constants(kernels::Constants& constants) const override {
@@ -164,7 +165,7 @@ class RecurrentKernel final : public Kernel {
   std::vector<std::unique_ptr<PrimitiveKernel>> directions;
   ScratchPlan scratch;
   std::size_t sequence_place = 0, zeros = 0, inner = 0;
-  bool one_is_zero = false;  ///< the library wants both states of an LSTM, or none
+  bool one_is_zero = false;  ///< the library takes both states of an LSTM, or none
 
  private:
   std::vector<std::size_t> kept_;
@@ -204,7 +205,7 @@ class RecurrentBound final : public Bound {
  private:
   void place(std::size_t d) {
     const std::size_t offset = d * r_.states() * sizeof(float);
-    // A caller's tensors have no place before the first run.
+    // Tensors have no address before the first run.
     const auto beyond = [&](auto* start) { return start == nullptr ? nullptr : start + offset; };
     const auto state = [&](std::size_t index) -> const std::byte* {
       if (index == Recurrence::absent) return arguments_.scratch + k_.zeros;

@@ -1,6 +1,6 @@
-// Recurrent networks as products of matrices and loops over their gates: one product for the inputs
-// of all steps, then one a step for the state (two, for a GRU that resets before it multiplies).
-// Takes every choice that there is, and float16, which is computed in float32.
+// Recurrent networks as matrix products and loops over their gates. One product serves the inputs
+// of all steps. Each step has one more for its state, or two in a GRU that resets before it
+// multiplies. Takes all options, and float16, which it computes in float32.
 #include <array>
 
 #include "base/kept_once.hpp"
@@ -15,16 +15,16 @@
 namespace polychron::kernels::onednn {
 namespace {
 
-/// A product with the transposed rows of a weight; `kept` if the weight is a constant that the
-/// product reads as it is.
+/// A product with the transposed rows of a weight. `kept` is set if the weight is a constant that
+/// the product reads unchanged.
 struct GateProduct {
   std::unique_ptr<Kernel> kernel;
   ops::ConstantBytes kept;
-  std::size_t weight = 0;  ///< the operand
-  std::size_t first = 0;   ///< element of it with which the rows begin
+  std::size_t weight = 0;  ///< number of the operand
+  std::size_t first = 0;   ///< the first element of its rows
 };
 
-/// The products of one direction: the last is only for a GRU that resets before.
+/// The products of one direction. Only a GRU that resets before its product has the last.
 enum Stage : std::size_t { from_input, from_state, from_reset };
 using Products = std::array<GateProduct, 3>;
 
@@ -53,7 +53,7 @@ class ProductsKernel final : public Kernel {
       if (problem.inputs[index].constant) kept_.push_back(index);
   }
 
-  /// Why it cannot be made, or nothing.
+  /// Returns an error if the kernel cannot be made.
   std::optional<Error> prepare(const Problem& problem) {
     const std::size_t first_rows = r.is_lstm || r.reset_after ? r.gate_rows() : 2 * r.hidden;
     for (std::size_t d = 0; d < r.directions; ++d) {
@@ -92,8 +92,8 @@ class ProductsKernel final : public Kernel {
   std::vector<std::size_t> counts;  ///< elements of each operand
   std::array<Products, 2> products;
   ScratchPlan scratch;
-  /// Places in the scratch memory.
-  std::vector<std::size_t> converted;  ///< of each operand, as float32; only of float16
+  /// Offsets in scratch memory.
+  std::vector<std::size_t> converted;  ///< of each float16 operand, as float32
   std::size_t gates_x = 0, gates_h = 0, reset = 0, fresh = 0, hidden = 0, cell = 0, bias = 0,
               recurrent_bias = 0, inner = 0;
 
@@ -191,7 +191,7 @@ class BoundProducts final : public Bound {
   float* floats(std::size_t place) const {
     return reinterpret_cast<float*>(arguments_.scratch + place);
   }
-  /// Elements of an operand, as float32; nothing if it has no place yet, as before a dispatch.
+  /// Elements of an operand, as float32. Null if it has no address yet, before the first run.
   const float* operand(std::size_t index, std::size_t first) const {
     const float* all = k_.half ? floats(k_.converted[index])
                                : reinterpret_cast<const float*>(arguments_.inputs[index]);
@@ -236,8 +236,8 @@ class BoundProducts final : public Bound {
       std::copy_n(operand(index, d * r_.states()), r_.states(), floats(state));
   }
 
-  /// Both biases as one, but for those of a new gate that is reset after the product: its own then
-  /// stays with the product.
+  /// Adds both biases. A GRU that resets after its product keeps the new gate's recurrent bias
+  /// apart, because the reset multiplies it with the product.
   void load_biases(std::size_t d) const {
     float* sum = floats(k_.bias);
     float* apart = floats(k_.recurrent_bias);

@@ -26,13 +26,13 @@ struct Prelu {
   }
 };
 
-/// As the specification casts an option to its operand's type.
+/// Casts an option to its operand's type, as the specification does.
 template <class T>
 T from_number(const Number& number, DataType type) {
   return std::visit([](auto value) { return narrow<T>(value); }, ops::cast(number, type));
 }
 
-/// A NaN as a bound means that there is no bound.
+/// True unless the bound is absent or NaN, which means the same.
 bool bounds(const std::optional<Number>& number) {
   if (!number) return false;
   const auto* value = std::get_if<double>(&*number);

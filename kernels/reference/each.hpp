@@ -1,4 +1,5 @@
-// Functions of each element, of one operand or of two that broadcast, in the wide type.
+// Functions of each element, computed in the wide type. They have one operand, or two that
+// broadcast.
 #pragma once
 
 #include "kernels/reference/reference.hpp"
@@ -7,7 +8,7 @@
 
 namespace polychron::kernels::reference {
 
-/// The numbers that an activation's attributes hold.
+/// The numbers in an activation's attributes.
 struct Parameters {
   double alpha = 0;
   double beta = 0;
@@ -23,7 +24,7 @@ inline Parameters parameters_of(const Attributes& attributes) {
 
 using FloatFunction = double (*)(double, Parameters);
 
-/// For types of which only floats are allowed.
+/// For operators that take only floats.
 template <FloatFunction f>
 void floats(const Call& call) {
   const Parameters parameters = parameters_of(call.problem.attributes);
@@ -51,7 +52,7 @@ void numbers(const Call& call) {
 template <class W>
 inline constexpr bool is_signed_integer = std::is_same_v<W, std::int64_t>;
 
-/// Integers wrap around, in two's complement.
+/// Integers wrap around in two's complement.
 template <class W, class F>
 W wrapping(W a, W b, F f) {
   if constexpr (is_signed_integer<W>)

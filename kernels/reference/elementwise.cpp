@@ -1,5 +1,5 @@
-// Element-wise operators: arithmetic, comparisons, logic and where, which broadcast; functions of
-// one operand, and cast.
+// Element-wise operators: arithmetic, comparisons, logic and where, which broadcast; also functions
+// of one operand, and cast.
 #include <algorithm>
 
 #include "kernels/reference/each.hpp"
@@ -46,7 +46,7 @@ struct Pow {
   double operator()(double a, double b) const { return std::pow(a, b); }
   template <std::integral W>
   W operator()(W base, W exponent) const {
-    if (exponent < W{}) {  // a fraction, but for 1 and -1; of 0 as a division by 0
+    if (exponent < W{}) {  // a fraction, except for 1 and -1; of 0 like a division by 0
       if (base != W{1} && base != Sub{}(W{}, W{1})) return W{};
       return exponent % 2 == W{} ? W{1} : base;
     }
@@ -96,7 +96,7 @@ struct Neg {
   std::int64_t operator()(std::int64_t x) const { return Abs::Neg(x); }
   std::uint64_t operator()(std::uint64_t x) const { return 0 - x; }
 };
-/// 0 of NaN, as the specification has it.
+/// 0 for NaN, as the specification says.
 struct Sign {
   template <class W>
   W operator()(W x) const {

@@ -1,4 +1,4 @@
-// The dimensions of pictures and filters, whatever their layout attribute says.
+// The dimensions of pictures and filters, independent of their layout attributes.
 #pragma once
 
 #include "kernels/reference/walk.hpp"
@@ -6,8 +6,8 @@
 
 namespace polychron::kernels::reference {
 
-/// A tensor of rank 4 seen as four named dimensions with their extents and strides. For pictures
-/// the first two are batch and channels, for filters outputs and inputs.
+/// A tensor of rank 4 with four named dimensions, their extents and strides. In pictures the first
+/// two are batch and channels, in filters outputs and inputs.
 struct Image {
   std::int64_t n = 0, c = 0, h = 0, w = 0;
   std::int64_t n_step = 0, c_step = 0, h_step = 0, w_step = 0;
@@ -32,7 +32,7 @@ inline Image image_of(const Shape& shape, Conv2dFilterOperandLayout layout) {
   return image_of(shape, ops::filter_axes(layout));
 }
 
-/// `n` are the inputs and `c` the outputs of a group.
+/// `n` is the inputs, and `c` the outputs of a group.
 inline Image image_of(const Shape& shape, ConvTranspose2dFilterOperandLayout layout) {
   const auto [o, i, h, w] = ops::filter_axes(layout);
   return image_of(shape, ops::Axes{i, o, h, w});

@@ -1,4 +1,4 @@
-// Elements and slices picked or replaced by number.
+// gather and scatter of elements and slices.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -30,8 +30,8 @@ void gather(const Call& call) {
   });
 }
 
-/// Calls `f(number, place)` for each index of operand 1, in order: which one it is, and where in
-/// the input the element lies that it stands for.
+/// Calls `f(number, place)` for each index of operand 1, in order: its number, and the place of its
+/// element in the input.
 template <class F>
 void for_each_element(const Call& call, std::uint32_t axis, F&& f) {
   const Shape& shape = call.in_shape(0);
@@ -47,7 +47,7 @@ void for_each_element(const Call& call, std::uint32_t axis, F&& f) {
   });
 }
 
-/// The same for slices: the last dimension of operand 1 holds coordinates.
+/// The same for slices. The last dimension of operand 1 holds coordinates.
 template <class F>
 void for_each_slice(const Call& call, F&& f) {
   const Shape& shape = call.in_shape(0);
@@ -66,7 +66,7 @@ void for_each_slice(const Call& call, F&& f) {
   });
 }
 
-/// Elements of a slice.
+/// The number of elements in a slice.
 std::int64_t slice_size(const Call& call) {
   return strides_of(call.in_shape(0))[call.in_shape(1).back() - 1];
 }

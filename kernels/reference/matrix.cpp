@@ -14,7 +14,7 @@ void matmul(const Call& call) {
   const Shape& shape = call.out_shape();
   const std::size_t rank = shape.size();
   const std::int64_t inner = a_shape.back();
-  // Rows and columns are walked like the batch: an operand does not move along the other's
+  // Rows and columns are walked like the batch. An operand has stride 0 along the other one's
   // dimension.
   std::array strides{broadcast_strides(a_shape, shape), broadcast_strides(call.in_shape(1), shape)};
   strides[0][rank - 1] = 0;

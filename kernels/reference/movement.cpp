@@ -73,7 +73,7 @@ void concat(const Call& call) {
     }
 }
 
-/// Where coordinate `at` of the padded dimension comes from, or -1 for the constant.
+/// The source of coordinate `at` of the padded dimension, or -1 for the constant.
 std::int64_t padded_source(std::int64_t at, std::int64_t before, std::int64_t extent,
                            PaddingMode mode) {
   const std::int64_t x = at - before;

@@ -30,7 +30,7 @@ void batch_normalization(const Call& call) {
   });
 }
 
-/// Mean and reciprocal deviation of what `each` hands out.
+/// Mean and reciprocal deviation of the numbers that `each` passes on.
 template <class Each>
 std::pair<double, double> moments(std::int64_t count, double epsilon, Each&& each) {
   const auto n = static_cast<double>(count);
@@ -70,7 +70,7 @@ void layer_normalization(const Call& call) {
   Strides kept_strides{}, gone_strides{}, scale_strides{};
   std::size_t kept_rank = 0, gone_rank = 0;
   std::int64_t count = 1;
-  // Scale and bias have the axes' dimensions in the order in which the axes are given.
+  // Scale and bias have the axes' dimensions, in the order of the axes.
   const std::size_t first = a.axes ? 0 : 1;
   const std::size_t axes =
       a.axes ? a.axes->size() : shape.size() - std::min<std::size_t>(1, shape.size());

@@ -12,7 +12,7 @@ namespace {
 
 using ops::op;
 
-/// Padding takes no part: the average is over the elements of the input that the window covers.
+/// Ignores padding: averages the elements of the input that the window covers.
 struct Average {
   double sum = 0;
   std::int64_t count = 0;
@@ -27,7 +27,7 @@ struct Norm {
   void take(double value) { squares += value * value; }
   double result() const { return std::sqrt(squares); }
 };
-/// Of a window without any element it is the smallest number that T has.
+/// A window without any element gives the lowest value of T.
 template <class T>
 struct Largest {
   using W = Wide<T>;

@@ -64,7 +64,7 @@ void dequantize_as(const Call& call) {
   });
 }
 
-/// Integers of other types are never asked for (the operator table says so).
+/// The operator table allows no other integer types.
 void quantize(const Call& call) {
   with_float(call.in_type(), [&]<class T>(T) {
     with_integer(

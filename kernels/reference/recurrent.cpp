@@ -1,5 +1,5 @@
-// gru, gruCell, lstm and lstmCell, as the specification's decompositions have them: gate by gate
-// and step by step; states stay in double precision from step to step.
+// gru, gruCell, lstm and lstmCell, as the specification decomposes them: gate by gate and step by
+// step. States stay in double precision from step to step.
 #include <algorithm>
 #include <cmath>
 
@@ -32,7 +32,7 @@ struct Direction {
   const Recurrence& r;
   std::size_t direction;
   double *hidden, *cell;    ///< states of the whole batch
-  double *next, *reset;     ///< of one sequence of the batch: its next state; a GRU's reset state
+  double *next, *reset;     ///< of one sequence: next state; a GRU's reset state
   double *from_x, *from_h;  ///< by gate and unit
 
   const T* operand(std::size_t index, std::size_t size) const {
@@ -54,7 +54,7 @@ struct Direction {
     for (std::size_t k = 0; k < r.hidden; ++k) sum += widen(weight[k]) * state[k];
     return sum;
   }
-  /// A gate's sum of unit `j`.
+  /// The sum of a gate for unit `j`.
   double both(std::size_t gate, std::size_t j) const {
     const std::size_t row = r.at[gate] * r.hidden + j;
     return from_x[row] + from_h[row];

@@ -1,5 +1,5 @@
-// Reductions. A reducer is what is done to each element, how two results join, and the last touch.
-// And what else looks along an axis: argMin and argMax, cumulative sums.
+// Reductions. A reducer starts with an element, joins further ones, and makes the result. Also
+// other operators that work along an axis: argMin, argMax, topK and cumulativeSum.
 #include <algorithm>
 
 #include "kernels/reference/reference.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 using ops::op;
 
-/// The two halves of a reduction's index space: the dimensions that stay and those that go.
+/// The two halves of a reduction's index space: the kept dimensions and the reduced ones.
 struct Split {
   std::array<std::uint32_t, max_rank> kept{}, gone{};
   std::size_t kept_rank = 0, gone_rank = 0;
@@ -36,7 +36,7 @@ Split split_axes(const Shape& shape, const std::optional<std::vector<std::uint32
   return split;
 }
 
-/// R{}.start<W>(first element), join(accumulator, element), finish(accumulator, count).
+/// Calls R{}.start(first element), join(accumulator, element), finish(accumulator, count).
 template <class R>
 void reduce(const Call& call) {
   const auto& attributes = std::get<ReduceAttributes>(call.problem.attributes);
@@ -114,8 +114,8 @@ struct Folding {
   }
 };
 
-/// log(sum(exp(x))) without overflow: the largest element so far is kept aside (Milakov and
-/// Gimelshein, "Online normalizer calculation for softmax", 2018).
+/// log(sum(exp(x))) without overflow: tracks the largest element so far (Milakov and Gimelshein,
+/// "Online normalizer calculation for softmax", 2018).
 struct LogSumExp {
   static constexpr bool counts_first = true;
   static constexpr bool floats_only = true;
@@ -163,7 +163,8 @@ void arg(const Call& call) {
   });
 }
 
-/// The k most extreme numbers along the axis, one after the other: of those behind the one before.
+/// The k most extreme numbers along the axis. Each is the most extreme of those after the one
+/// before.
 template <bool largest>
 void most(const Call& call, const TopKAttributes& a) {
   const auto [outer, extent, inner] = around(call.in_shape(0), a.axis);

@@ -8,7 +8,7 @@
 namespace polychron::kernels::reference {
 namespace {
 
-/// An operator with its problem, and where its further operands are among the step's arguments.
+/// An operator with its problem, and the numbers of its further operands in the step's arguments.
 struct Stage {
   const Entry* entry;
   Problem problem;
@@ -19,7 +19,7 @@ struct Stage {
   }
 };
 
-/// A post-operation as a problem of its own, that works on the result in place.
+/// A post-operation as a problem of its own, which works on the result in place.
 Problem post_problem(const Problem& problem, const PostOp& post_op) {
   Problem stage;
   stage.op = post_op.op;
@@ -61,7 +61,7 @@ class ReferenceBound final : public Bound {
  private:
   const std::vector<Stage>& stages_;
   const Arguments& arguments_;
-  std::vector<std::vector<const std::byte*>> inputs_;  ///< per stage but the first
+  std::vector<std::vector<const std::byte*>> inputs_;  ///< for each stage except the first
 };
 
 class ReferenceKernel final : public Kernel {

@@ -1,12 +1,13 @@
-// The reference: every operator in plain loops and double precision. It serves what the others
-// refuse and checks them in the tests. Plain layouts only; post-operations one after the other.
+// The reference: every operator in plain loops and double precision. It takes the problems that
+// other implementations refuse, and tests compare these with it. It has only plain layouts, and
+// applies post-operations one after the other.
 #pragma once
 
 #include "kernels/kernel.hpp"
 
 namespace polychron::kernels::reference {
 
-/// What a reference function computes from. Functions allocate nothing.
+/// The arguments of a reference function. Functions allocate nothing.
 struct Call {
   const Problem& problem;
   std::span<const std::byte* const> inputs;
@@ -36,7 +37,7 @@ struct Call {
 
 using Function = void (*)(const Call&);
 
-/// How an operator is computed.
+/// An operator and the function that computes it.
 struct Entry {
   ops::OpId op;
   Function function;
@@ -44,17 +45,17 @@ struct Entry {
   std::size_t (*scratch)(const Problem& problem) = nullptr;
 };
 
-/// The operator's entry, or nullptr.
+/// The operator's entry; null if it has none.
 const Entry* find(ops::OpId op) noexcept;
 
 KernelResult prepare(const Problem& problem);
-/// Likewise by an entry of one's own.
+/// The same with an entry of the caller's.
 KernelResult prepare_with(const Entry& entry, const Problem& problem);
 
 /// Copies input 0's bytes.
 void copy(const Call& call);
 
-// The families: what each file of this folder offers.
+// The families: the tables of this folder's files.
 std::span<const Entry> elementwise_entries() noexcept;
 std::span<const Entry> activation_entries() noexcept;
 std::span<const Entry> matrix_entries() noexcept;

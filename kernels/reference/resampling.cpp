@@ -8,7 +8,7 @@
 namespace polychron::kernels::reference {
 namespace {
 
-/// Between two neighbours; what does not count is not even looked at.
+/// Blends two neighbours. An element of weight 0 is not read into the sum.
 double blend(double low, double high, double fraction) {
   return fraction == 0 ? low : low * (1 - fraction) + high * fraction;
 }

@@ -1,4 +1,4 @@
-// Element types of the reference kernels: floats are computed in double precision, integers exactly
+// Element types of the reference kernels. Floats are computed in double precision, integers exactly
 // in 64 bits of their signedness.
 #pragma once
 
@@ -37,8 +37,8 @@ Wide<T> widen(T value) {
   return static_cast<Wide<T>>(value);
 }
 
-/// Rounds to the nearest value of T; integers are truncated towards zero, with values out of range
-/// brought to the nearest bound and NaN to 0.
+/// Rounds to the nearest value of T. Integers are truncated towards zero; values out of range
+/// become the nearest bound, and NaN becomes 0.
 template <class T>
 T narrow(double value) {
   if constexpr (std::is_same_v<T, float>) {
@@ -54,7 +54,7 @@ T narrow(double value) {
     return static_cast<T>(value);
   }
 }
-/// Integers keep their lowest bits, floats take the nearest value.
+/// Integers keep their lowest bits; floats take the nearest value.
 template <class T, std::integral V>
 T narrow(V value) {
   if constexpr (is_float<T>)
@@ -63,7 +63,7 @@ T narrow(V value) {
     return static_cast<T>(value);
 }
 
-/// Calls `f` with float or float16; other types are never asked for (the operator table says so).
+/// Calls `f` with float or float16. The operator table allows no other types.
 template <class F>
 void with_float(DataType type, F&& f) {
   if (type == DataType::float16) return f(float16{});

@@ -1,12 +1,12 @@
-// Walking over tensors of any rank, one element at a time, without allocating: an odometer.
+// Walks over tensors of any rank, one element at a time, without allocating: an odometer.
 #pragma once
 
 #include "kernels/strides.hpp"
 
 namespace polychron::kernels::reference {
 
-/// Calls `f(offsets, coordinates)` for each index of `shape` in row-major order; offsets[k] is
-/// the sum of coordinates times strides[k].
+/// Calls `f(offsets, coordinates)` for each index of `shape` in row-major order; offsets[k] is the
+/// sum of coordinates times strides[k].
 template <std::size_t N, class F>
 void for_each(std::span<const std::uint32_t> shape, const std::array<Strides, N>& strides, F&& f) {
   std::array<std::int64_t, N> offsets{};

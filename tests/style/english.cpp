@@ -53,7 +53,7 @@ const std::vector<std::string> clause_openings{"What", "Who", "Whom", "Whether"}
 /// Comments still to be mended: the most banned phrases that a folder may have. Lower a figure as
 /// you mend; never raise one.
 const std::map<std::string, std::size_t> to_mend{
-    {"kernels", 113},    {"messages", 78},   {"replay", 47},
+    {"kernels", 0},      {"messages", 78},   {"replay", 47},
     {"tests/replay", 6}, {"tests/trace", 3}, {"trace", 14},
 };
 

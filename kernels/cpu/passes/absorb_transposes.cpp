@@ -1,5 +1,5 @@
-// The transposes around the products of an attention move nothing: oneDNN reads and writes strided
-// operands as fast as packed ones, as long as one of the last two dimensions lies together.
+// Removes the transposes around an attention's products. oneDNN reads and writes strided operands
+// as fast as packed ones, if one of the last two dimensions is contiguous.
 #include "kernels/cpu/passes/match.hpp"
 #include "kernels/cpu/passes/passes.hpp"
 
@@ -19,7 +19,7 @@ Order order_of(const PlanGraph& graph, const PlanNode& transpose) {
   return order;
 }
 
-/// A batched product, as the library computes it with strides.
+/// True for a batched product that the library can compute with strides.
 bool is_batched(const PlanGraph& graph, const Matcher& match, const PlanNode& node) {
   if (node.op != op("matmul") || !match.is_float32(node.outputs[0])) return false;
   const auto rank = [&](ops::ValueId value) { return graph.values[value].descriptor.shape.size(); };
@@ -42,7 +42,7 @@ void absorb_inputs(PlanGraph& graph, const Matcher& match, PlanNode& node) {
   }
 }
 
-/// The transpose that alone reads the result, if that is one, is gone then.
+/// Absorbs the transpose that reads the result, if it is the only reader.
 void absorb_output(PlanGraph& graph, Matcher& match, PlanNode& node) {
   const std::size_t next = only_consumer(graph, match.uses(), node.outputs[0]);
   if (next == Uses::none || graph.nodes[next].op != op("transpose")) return;

@@ -1,6 +1,6 @@
-// Pictures between convolutions stay in blocks of channels, which is how oneDNN computes fastest;
-// reorders stand only where a plain and a blocked world meet: at inputs, outputs and operators that
-// know plain layouts only.
+// Keeps pictures between convolutions in blocked layouts, which oneDNN computes fastest. Reorders
+// stand only where a plain and a blocked layout meet: at inputs, at outputs and at operators that
+// take only plain layouts.
 #include <algorithm>
 #include <map>
 
@@ -60,7 +60,7 @@ class LayoutChooser {
     return follows(node) && is_computed_in_blocks(node) ? blocked_ : Layout::plain;
   }
 
-  /// The node with its result in blocks.
+  /// The node's problem with its result in blocks.
   Problem in_blocks(const PlanNode& node) const {
     Problem problem = problem_of(graph_, node);
     const Shape& result = shape(node.outputs[0]);
@@ -69,7 +69,7 @@ class LayoutChooser {
       Slot& slot = problem.inputs[i];
       if (!slot.present) continue;
       const Layout layout = operand_layout(node, i, blocked_, result);
-      if (layout != slot.layout) slot.constant.reset();  // it will be reordered
+      if (layout != slot.layout) slot.constant.reset();  // a reorder will replace it
       slot.layout = layout;
     }
     return problem;
@@ -83,7 +83,8 @@ class LayoutChooser {
     });
   }
 
-  /// True if the convolution has more in blocks than the library's reference implementation.
+  /// True if the convolution has a kernel in blocks other than the library's reference
+  /// implementation.
   bool has_real_kernel(const PlanNode& node) const { return !way_of(in_blocks(node)).empty(); }
 
   /// True if the channels of each tap fill whole blocks.
@@ -95,7 +96,7 @@ class LayoutChooser {
 
   bool convolves_in_blocks(const PlanNode& node) const {
     if (!graph_.is_constant(node.inputs[1])) return false;
-    // A picture of one pixel is a vector, and its convolution a product.
+    // A picture of one pixel is a vector, so its convolution is a product.
     if (shape(node.inputs[0])[2] == 1 && shape(node.inputs[0])[3] == 1) return false;
     const std::uint32_t in = shape(node.inputs[0])[1], out = shape(node.outputs[0])[1];
     const auto fits = [&](std::uint32_t groups, InputOperandLayout layout) {
@@ -103,22 +104,23 @@ class LayoutChooser {
       return groups == 1 || (groups == in && groups == out) ||
              (whole_blocks(in / groups) && whole_blocks(out / groups));
     };
-    // The library refuses windows far beyond the picture, and no other kernel takes all of those.
+    // The library refuses windows far outside of the picture, and no other kernel takes all of
+    // these.
     const auto near = [&](const auto& a, ValueId picture) {
       return windows_stay_near(a, shape(picture)[2], shape(picture)[3]);
     };
     if (const auto* a = std::get_if<Conv2dAttributes>(&node.attributes))
       return near(*a, node.inputs[0]) && fits(a->groups, a->input_layout);
     const auto& a = std::get<ConvTranspose2dAttributes>(node.attributes);
-    // In blocks the library would compute a block of channels for the few that there are.
+    // With fewer channels the library would compute a block that is mostly padding.
     return near(a, node.outputs[0]) && a.groups == 1 && out >= channel_block(blocked_) / 2 &&
            fits(1, a.input_layout);
   }
 
-  /// True if a convolution with its result in blocks takes its picture in blocks, too. oneDNN
-  /// (2.6.3) has a real kernel from a plain picture of less than a block of channels to blocks. If
-  /// such a picture comes in blocks, it has only its reference implementation, which is 20 to 3,000
-  /// times slower. A transposed convolution has a real kernel only where both have one layout.
+  /// True if a convolution with its result in blocks also takes its picture in blocks. oneDNN
+  /// (2.6.3) has a fast kernel from a plain picture with less than a block of channels to blocks.
+  /// For the same picture in blocks it has only its reference implementation, 20 to 3,000 times
+  /// slower. A transposed convolution has a fast kernel only if both pictures have the same layout.
   bool reads_blocks(const PlanNode& node) const {
     const auto* const a = std::get_if<Conv2dAttributes>(&node.attributes);
     if (a == nullptr || a->groups != 1) return true;
@@ -128,7 +130,7 @@ class LayoutChooser {
     return way_of(problem) == by_panels;
   }
 
-  /// True if the node would best be computed in blocks, because its picture already comes so.
+  /// True if the node is best computed in blocks because its picture already comes in blocks.
   bool follows(const PlanNode& node) const {
     const auto blocked = [&](ValueId value) { return value != ops::no_value && is_blocked(value); };
     if (std::none_of(node.inputs.begin(), node.inputs.end(), blocked)) return false;
@@ -148,8 +150,8 @@ class LayoutChooser {
            node.op == op_swish;
   }
 
-  /// True if the operand that has the result's shape comes in blocks: a small one alone is no
-  /// reason, and in blocks the operand that is not whole must come second.
+  /// True if an operand of the result's shape comes in blocks. A small blocked operand alone is no
+  /// reason. In blocks a broadcast operand must come second.
   bool is_whole_and_blocked(const PlanNode& node) const {
     const Shape& result = shape(node.outputs[0]);
     const std::size_t count = commutes(node.op) ? node.own_inputs : 1;
@@ -167,11 +169,11 @@ class LayoutChooser {
     if (is(node.op, ops::Family::convolution))
       return index == 0 && reads_blocks(node) ? result_layout : Layout::plain;
     if (!elementwise(node)) return result_layout;
-    // A vector of channels comes in the picture's layout, a scalar as it is.
+    // A vector of channels takes the picture's layout; a scalar stays plain.
     return own.size() == 4 && own[1] == result[1] ? result_layout : Layout::plain;
   }
 
-  /// `value` in `layout`: itself, or the result of a reorder, made once.
+  /// `value` in `layout`: itself, or the result of a reorder, which is made once.
   ValueId in_layout(ValueId value, Layout layout) {
     if (graph_.values[value].layout == layout) return value;
     const auto [known, added] = reordered_.try_emplace({value, layout}, ops::no_value);
@@ -180,7 +182,7 @@ class LayoutChooser {
     result.kind = ops::Value::Kind::result;
     result.layout = layout;
     result.constant.reset();
-    // Pixels of whole blocks lie the same way in either layout.
+    // A pixel of whole blocks has the same bytes in either layout.
     const Shape& own = result.descriptor.shape;
     const bool same_bytes = own[2] == 1 && own[3] == 1 && whole_blocks(own[1]);
     PlanNode reorder;

@@ -1,5 +1,6 @@
-// What scales and shifts each output channel of a convolution or product goes into its constant
-// weights and bias: batchNormalization, linear, and arithmetic with a constant vector.
+// Folds the scale and shift of each output channel into the constant weights and bias of the
+// convolution or product before it. Takes batchNormalization, linear, and arithmetic with a
+// constant vector.
 #include <algorithm>
 #include <cmath>
 
@@ -12,11 +13,11 @@ namespace {
 
 using ops::op;
 
-/// y = scale * x + shift, a number per channel.
+/// y = scale * x + shift, with one number per channel.
 struct ChannelAffine {
   std::vector<float> scale, shift;
-  /// It is a batchNormalization's: channels that a network does not use have scales of any size,
-  /// and weights that may as well be 0.
+  /// True for a batchNormalization. Channels that a network does not use may have any scale, and
+  /// weights that may as well be 0.
   bool normalizes = false;
 };
 
@@ -40,7 +41,7 @@ std::optional<ChannelAffine> batch_normalization(const PlanGraph& graph, const P
   return affine;
 }
 
-/// `node` as a function of its operand `x`, along dimension `axis`.
+/// `node` as an affine function of its operand `x`, along dimension `axis`.
 std::optional<ChannelAffine> affine_of(const PlanGraph& graph, const Matcher& match,
                                        const PlanNode& node, ops::ValueId x, std::size_t axis) {
   const Shape& shape = match.descriptor(x).shape;
@@ -65,7 +66,7 @@ std::optional<ChannelAffine> affine_of(const PlanGraph& graph, const Matcher& ma
   return affine;
 }
 
-/// Where the outputs are among a filter's dimensions, and the groups that share that dimension.
+/// The filter's dimension of output channels, and the result's dimension of channels.
 struct FilterAxis {
   std::size_t axis = 0;
   std::size_t channel_axis = 1;  ///< of the result
@@ -85,7 +86,8 @@ std::optional<FilterAxis> filter_axis(const PlanNode& node, const Shape& result)
   return FilterAxis{~std::size_t{0}, result.size() - 1};  // matmul: the last dimension
 }
 
-/// A weight and what it becomes: finite, and as precise as before. `lenient`: or nearly 0.
+/// True if the scaled weight is finite and has the precision of `weight`. `lenient` also accepts
+/// values near 0.
 bool keeps_precision(float weight, float scaled, bool lenient) {
   if (!std::isfinite(scaled)) return false;
   return lenient || std::isnormal(scaled) || !std::isnormal(weight);
@@ -97,7 +99,7 @@ std::optional<ops::ValueId> scaled_filter(PlanGraph& graph, ops::ValueId filter,
   PlanValue scaled = graph.values[filter];
   const Shape& shape = scaled.descriptor.shape;
   const auto floats = floats_of(graph.values[filter]);
-  // Written once, to where it stays: filters are most of a model.
+  // Written once, in its final place: filters are most of a model.
   auto bytes = Buffer::uninitialized(floats.size_bytes());
   std::size_t inner = 1;
   for (std::size_t i = axis + 1; i < shape.size(); ++i) inner *= shape[i];
@@ -115,8 +117,8 @@ std::optional<ops::ValueId> scaled_filter(PlanGraph& graph, ops::ValueId filter,
   return graph.add_value(std::move(scaled));
 }
 
-/// The bias scaled and shifted. nullopt if it leaves float32's range, or if large numbers cancel
-/// out, which may be there to round what is added to them.
+/// The bias scaled and shifted. nullopt if it leaves float32's range. nullopt also if large numbers
+/// cancel out, because a model may use them to round the sum.
 std::optional<std::vector<float>> shifted_bias(const PlanGraph& graph, const PlanNode& node,
                                                const ChannelAffine& affine) {
   constexpr float large = 1024, most_lost = 0x1p-10F;
@@ -134,7 +136,7 @@ std::optional<std::vector<float>> shifted_bias(const PlanGraph& graph, const Pla
   return bias;
 }
 
-/// Convolutions have a bias operand; products get theirs from fuse_post_ops.
+/// Convolutions have a bias operand; products get a bias from fuse_post_ops.
 bool has_bias_operand(const PlanNode& node) { return is(node.op, ops::Family::convolution); }
 
 bool is_target(const PlanGraph& graph, const PlanNode& node) {
@@ -148,7 +150,7 @@ bool is_target(const PlanGraph& graph, const PlanNode& node) {
          graph.is_constant(node.inputs[2]);
 }
 
-/// A filter that others read, too, is there once more then: so many bytes may be added.
+/// Scaling a filter that other nodes also read makes a copy. `bytes` is what copies may still add.
 bool absorb(PlanGraph& graph, const Matcher& match, PlanNode& node, const FilterAxis& where,
             const ChannelAffine& affine, std::uint64_t& bytes) {
   const bool scales = std::ranges::any_of(affine.scale, [](float value) { return value != 1; });

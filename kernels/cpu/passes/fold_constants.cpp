@@ -1,4 +1,4 @@
-// Constant folding: the kernels themselves compute what is known at build time.
+// Constant folding: the kernels themselves compute values that are known at build time.
 #include <algorithm>
 
 #include "kernels/cpu/passes/passes.hpp"
@@ -8,10 +8,11 @@
 namespace polychron::kernels {
 namespace {
 
-/// Results larger than this are computed each time: a plan should not grow by what it can make.
+/// Larger results are computed in each execution: a plan should not grow by values that it can
+/// make.
 constexpr std::size_t largest_folded = std::size_t{16} << 20;
-/// All results together may take so many multiplications, or the like: a second or two at worst. A
-/// model of few bytes may ask for any amount, as it may of bytes.
+/// A limit on the multiplications of all results together: a second or two at worst. A model of few
+/// bytes could otherwise ask for any amount of time.
 constexpr std::uint64_t most_work = 1'000'000'000;
 
 std::uint64_t saturating_product(std::uint64_t a, std::uint64_t b) {
@@ -23,9 +24,10 @@ std::uint64_t elements(const PlanGraph& graph, ops::ValueId value) {
   return value == ops::no_value ? 0 : *element_count(graph.values[value].descriptor.shape);
 }
 
-/// About how many steps the kernel takes: at least as many as it has elements to look at; for each
-/// result of a product or window, as many as its second operand or its longest dimension has; a
-/// recurrent network's step takes longer than a product, however small it is.
+/// A rough lower bound of the kernel's work: at least one step for each element that it reads or
+/// writes. A result of a product or window takes as many steps as the longest dimension or the
+/// second operand has elements. A step of a recurrent network costs more than a product, even a
+/// small one.
 std::uint64_t work_of(const PlanGraph& graph, const PlanNode& node) {
   std::uint64_t results = 0, operands = 0, longest = 1;
   for (const auto value : node.outputs) results += elements(graph, value);

@@ -1,5 +1,5 @@
-// Element-wise operators go into the node whose result they take. The fused node takes the
-// follower's place in the order, where all its operands exist.
+// Fuses element-wise operators, as post-operations, into the node whose result they take. The fused
+// node takes the follower's place in the order, where all its operands exist.
 #include <algorithm>
 
 #include "kernels/cpu/passes/match.hpp"
@@ -9,7 +9,7 @@
 namespace polychron::kernels {
 namespace {
 
-/// Longer chains are rare and oneDNN takes no more than 32.
+/// Longer chains are rare, and oneDNN takes no more than 32.
 constexpr std::size_t most_post_ops = 8;
 
 Slot slot_of(const PlanGraph& graph, ops::ValueId id) {
@@ -17,7 +17,8 @@ Slot slot_of(const PlanGraph& graph, ops::ValueId id) {
   return {value.descriptor, value.layout, value.constant, true, {}};
 }
 
-/// The operands of `follower` but `value`, if that can be its first and is read once.
+/// The operands of `follower` except `value`. nullopt unless `value` can be the first operand and
+/// occurs once.
 std::optional<std::vector<ops::ValueId>> other_operands(const PlanNode& follower,
                                                         ops::ValueId value) {
   std::vector<ops::ValueId> operands = follower.inputs;

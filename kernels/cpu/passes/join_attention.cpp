@@ -1,5 +1,5 @@
-// softmax(scale * Q K + mask) V is one step: what lies between its products is as large as all
-// pairs of queries and keys.
+// Joins softmax(scale * Q K + mask) V into one step. The scores between its products are as large
+// as all pairs of queries and keys, so they should stay in the cache.
 #include "kernels/attention_operands.hpp"
 #include "kernels/cpu/passes/match.hpp"
 #include "kernels/cpu/passes/passes.hpp"
@@ -10,13 +10,13 @@ namespace {
 using ops::op;
 using ops::ValueId;
 
-/// What becomes of the scores before the softmax: a factor, then a mask.
+/// The operations on the scores before the softmax: a factor, then a mask.
 struct Scaling {
   double scale = 1;
   std::optional<ValueId> mask;
 };
 
-/// Of the first product's post-operations; nullopt if there are others.
+/// Reads the first product's post-operations; nullopt if there are others.
 std::optional<Scaling> scaling_of(const PlanNode& product) {
   Scaling found;
   auto next = product.post_ops.begin();
@@ -38,7 +38,7 @@ std::vector<std::uint32_t> order_of(const PlanNode& node, std::size_t input) {
   return input < node.input_orders.size() ? node.input_orders[input] : std::vector<std::uint32_t>{};
 }
 
-/// The matmul that makes `value`, with what was fused into it, if nobody else reads that.
+/// The matmul that makes `value`, with its post-operations; null if `value` has other readers.
 PlanNode* only_product_of(PlanGraph& graph, const Uses& uses, ValueId value) {
   const std::size_t producer = uses.producer[value];
   if (producer == Uses::none || only_consumer(graph, uses, value) == Uses::none) return nullptr;
@@ -46,7 +46,7 @@ PlanNode* only_product_of(PlanGraph& graph, const Uses& uses, ValueId value) {
   return node.op == op("matmul") ? &node : nullptr;
 }
 
-/// The nodes of an attention, by its last.
+/// The nodes of an attention, found from the last product.
 struct Attention {
   PlanNode *scores, *softmax, *product;
   Scaling scaling;

@@ -1,4 +1,4 @@
-// Operators that only rename bytes become views, which cost nothing: no step runs for them.
+// Turns operators that move no bytes into views, for which no step runs.
 #include <iterator>
 #include <optional>
 
@@ -37,8 +37,8 @@ bool moves_nothing(const PlanGraph& graph, const PlanNode& node) {
   return false;
 }
 
-/// Where the bytes of a part of `whole` begin, if they lie together: `shape` elements from
-/// `starts`.
+/// The byte offset of a part of `whole`: `shape` elements from `starts`. nullopt if its bytes are
+/// not contiguous.
 std::optional<std::size_t> offset_of_part(const OperandDescriptor& whole, const Shape& shape,
                                           const std::vector<std::uint32_t>& starts) {
   std::size_t step = byte_size(whole.data_type), offset = 0;
@@ -66,7 +66,7 @@ PlanNode view(ops::ValueId input, ops::ValueId output, std::string label, std::s
   return node;
 }
 
-/// The views that a split comes down to; empty if its parts do not lie together.
+/// The views that replace a split; empty if its parts are not contiguous.
 std::vector<PlanNode> split_views(const PlanGraph& graph, const PlanNode& node) {
   const std::uint32_t axis = std::get<SplitAttributes>(node.attributes).axis;
   const OperandDescriptor& whole = graph.values[node.inputs[0]].descriptor;

@@ -1,4 +1,4 @@
-// What passes look for in a graph.
+// Searches for patterns in a graph, for passes.
 #pragma once
 
 #include <optional>
@@ -10,28 +10,28 @@
 
 namespace polychron::kernels {
 
-/// A look at a graph while a pass walks over it. What is about to change it forgets and learns
-/// again; or it refreshes, which is a walk over the whole graph.
+/// A view of a graph while a pass walks over it. Before the pass changes a node it calls forget(),
+/// and afterwards learn(). Or it calls refresh(), which walks over the whole graph.
 class Matcher {
  public:
   explicit Matcher(PlanGraph& graph) : graph_(graph), uses_(graph) {}
   void refresh() { uses_ = Uses(graph_); }
   const Uses& uses() const { return uses_; }
-  /// That node reads and makes nothing: before it is changed or taken out, and after those that
-  /// read what it makes, if they are to be, too. (Who reads a constant or an input, as all of a
-  /// graph may, stays as it was when this was refreshed.)
+  /// Forgets the values that the node reads and makes. Call it before changing or removing the
+  /// node. If readers of its results change, too, forget them first. (Readers of constants and
+  /// inputs may be the whole graph, so their lists keep the state of the last refresh.)
   void forget(std::size_t node);
-  /// What that node reads and makes, which had been forgotten, and its values, which may be new.
+  /// Learns what a forgotten node now reads and makes. Its values may be new.
   void learn(std::size_t node);
 
-  /// The node that makes `value`, if it is `op`.
+  /// The node that makes `value`, if its operator is `op`; else null.
   PlanNode* made_by(ops::ValueId value, ops::OpId op) const;
-  /// Likewise, if nobody else reads the value.
+  /// The node that made_by() finds, if `value` has only one reader; else null.
   PlanNode* only_made_by(ops::ValueId value, ops::OpId op) const;
-  /// The value is a float32 constant of one element.
+  /// The element of `value`, if it is a float32 constant of one element.
   std::optional<float> scalar(ops::ValueId value) const;
-  /// The value is float32 and a constant that broadcasts to `shape` along `axis` only: its
-  /// elements, as many as the dimension has.
+  /// The elements of `value` along `axis`, if it is a float32 constant that broadcasts to `shape`
+  /// along this axis only. There are as many as the dimension has.
   std::optional<std::vector<float>> vector(ops::ValueId value, const Shape& shape,
                                            std::size_t axis) const;
   const OperandDescriptor& descriptor(ops::ValueId value) const {
@@ -52,14 +52,14 @@ std::span<const float> floats_of(const PlanValue& constant);
 /// The two orders of a binary node's operands.
 inline constexpr std::array<std::array<std::size_t, 2>, 2> both_orders{{{0, 1}, {1, 0}}};
 
-/// `value` is `expected`, up to two roundings to float32, as constants of models are.
+/// True if `value` equals `expected` up to two roundings to float32, as constants of models do.
 bool nearly(double value, double expected);
 
-/// What linear() adds where nothing is: 0 would take the sign of a product that is -0.
+/// The beta of a linear() that adds nothing: +0 would change the sign of a product that is -0.
 inline constexpr double nothing = -0.0;
-/// It multiplies and does not add.
+/// True if it multiplies and does not add.
 bool is_product(const LinearAttributes& linear);
-/// `factor`, or its float32, keeps the precision of what it is multiplied with.
+/// True if multiplying with `factor`, as a float32, keeps the precision of the other operand.
 bool is_normal(double factor);
 
 }  // namespace polychron::kernels

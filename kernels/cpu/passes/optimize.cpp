@@ -1,4 +1,4 @@
-// The order of the passes: what one leaves behind is what the next looks for.
+// The order of the passes: each prepares patterns for the next one.
 #include "kernels/cpu/check.hpp"
 #include "kernels/cpu/passes/passes.hpp"
 

@@ -1,60 +1,61 @@
-// The passes over a plan's graph, in the order in which optimize() runs them; a file each.
+// The passes over a plan's graph, in the order in which optimize() runs them. Each has a file.
 //
-// A pass looks for patterns and rewrites them in place, in float32 only: float16 becomes that
-// first, integers stay as they are.
+// A pass looks for patterns in float32 and rewrites them in place. widen_float16 turns float16 into
+// float32 first; integers stay unchanged.
 //
-// The rule: a pass does not change a result by more than the operators' tolerance, for any input
-// and any constant, NaN, infinities and subnormal numbers included. So it does not add constants to
-// each other, and does not add to a product before that is rounded. It has one freedom: a number on
-// the way to a result may be kept where it would overflow or underflow in float32.
+// The rule: a pass changes a result by no more than the operators' tolerance, for any input and any
+// constant, including NaN, infinities and subnormal numbers. It therefore does not add constants to
+// each other, and does not add to a product before rounding it. It has one freedom: it may keep an
+// intermediate number that would overflow or underflow in float32.
 #pragma once
 
 #include "kernels/cpu/plan_graph.hpp"
 
 namespace polychron::kernels {
 
-/// All passes, each as often as it is useful.
+/// Runs all passes, each as often as it is useful.
 void optimize(PlanGraph& graph);
 
 /// Computes nodes whose inputs are all constant.
 void fold_constants(PlanGraph& graph);
 
-/// What is slow in float16 is computed in float32.
+/// Computes operators in float32 that are slow in float16.
 void widen_float16(PlanGraph& graph);
 
-/// Scalar arithmetic becomes linear(alpha, beta); products join; those that change nothing go.
+/// Turns scalar arithmetic into linear(alpha, beta), joins products, and drops those without
+/// effect.
 void simplify_scalars(PlanGraph& graph);
 
-/// A gemm becomes a product and an addition where no kernel does both.
+/// Splits a gemm into a product and an addition if no kernel does both.
 void split_gemm(PlanGraph& graph);
 
-/// Decomposed hardSigmoid, hardSwish, swish and gelu become one operator.
+/// Turns decomposed hardSigmoid, hardSwish, swish and gelu into one operator.
 void recognise_activations(PlanGraph& graph);
 
-/// Decomposed layerNormalization becomes one operator.
+/// Turns a decomposed layerNormalization into one operator.
 void recognise_layer_normalization(PlanGraph& graph);
 
-/// batchNormalization, linear and per-channel arithmetic after a convolution or product with
-/// constant weights go into the weights and the bias.
+/// Folds batchNormalization, linear and per-channel arithmetic into the constant weights and bias
+/// of the convolution or product before it.
 void fold_affine(PlanGraph& graph);
 
-/// Element-wise operators go into the node whose result they take, as post-operations.
+/// Fuses element-wise operators, as post-operations, into the node whose result they take.
 void fuse_post_ops(PlanGraph& graph);
 
-/// Transposed convolutions without overlap become 1x1 convolutions and a depth-to-space.
+/// Turns transposed convolutions without overlap into 1x1 convolutions and a depth-to-space.
 void split_transposed_convolutions(PlanGraph& graph);
 
-/// Products read and write transposed values where they lie.
+/// Lets products read and write transposed values where they lie.
 void absorb_transposes(PlanGraph& graph);
 
-/// Two products and the softmax between become one step, where loops of our own compute it: no
-/// operator of another implementation, so not a pass of optimize().
+/// Joins two products and the softmax between them into one step, if our own loops compute it. Not
+/// part of optimize(), because no other implementation has such an operator.
 void join_attention(PlanGraph& graph);
 
-/// Chooses the layout of pictures and puts reorders where layouts meet.
+/// Chooses the layout of pictures, and inserts reorders where layouts meet.
 void choose_layouts(PlanGraph& graph);
 
-/// reshape, identity and other operators that move nothing become views.
+/// Turns reshape, identity and other operators that move nothing into views.
 void make_views(PlanGraph& graph);
 
 }  // namespace polychron::kernels

@@ -1,5 +1,5 @@
-// Activations that exporters wrote as several operators. Runs after simplify_scalars, on whose form
-// of scalar arithmetic it relies.
+// Finds activations that exporters wrote as several operators. Runs after simplify_scalars, and
+// relies on its form of scalar arithmetic.
 #include <cmath>
 #include <numbers>
 
@@ -23,8 +23,8 @@ struct Line {
   double alpha, beta;
 };
 
-/// Of the linear operators that make `value` one at most adds: of two, the numbers that they add
-/// might cancel out.
+/// Follows the linear operators that make `value`. At most one of them may add: two summands might
+/// cancel out.
 std::optional<Line> line_of(const Matcher& match, ValueId value) {
   Line line{value, 1, nothing};
   int sums = 0;
@@ -38,10 +38,10 @@ std::optional<Line> line_of(const Matcher& match, ValueId value) {
   return line.x == value ? std::nullopt : std::optional(line);
 }
 
-/// A number that is multiplied with another one does not bring it near the ends of float32's range.
+/// True if multiplying with `factor` does not bring a number near the ends of float32's range.
 bool is_moderate(double factor) { return std::fabs(factor) >= 1.0 / 16 && std::fabs(factor) <= 16; }
 
-/// clamp(alpha * x + beta, 0, h): the input x, and what it is as h * hardSigmoid(x).
+/// clamp(alpha * x + beta, 0, h): the input x, and the same function as h * hardSigmoid(x).
 struct Clipped {
   ValueId x;
   HardSigmoidAttributes sigmoid;
@@ -56,7 +56,7 @@ std::optional<Clipped> clipped(const Matcher& match, ValueId value) {
   if (number(bounds.min_value) != 0 || !(height > 0)) return std::nullopt;
   const auto line = line_of(match, clamp->inputs[0]);
   if (!line) return std::nullopt;
-  // What is added would be rounded otherwise if it were larger than the result.
+  // A beta larger than the result would be rounded differently.
   if (!is_normal(line->alpha / height) || std::fabs(line->beta) > height) return std::nullopt;
   if (line->beta != 0 && !is_normal(line->beta / height)) return std::nullopt;
   return Clipped{line->x, {line->alpha / height, line->beta / height}, height};
@@ -66,7 +66,7 @@ bool is_hard_swish(const HardSigmoidAttributes& a) {
   return nearly(a.alpha, 1.0 / 6) && nearly(a.beta, 0.5);
 }
 
-/// What multiplied by x makes an activation of x: the operator, and the factor that is left over.
+/// A factor that turns x into an activation of x: the operator, and a remaining factor.
 struct Gate {
   ValueId x;
   ops::OpId op;
@@ -74,7 +74,7 @@ struct Gate {
   double factor;
 };
 
-/// erf(x / sqrt(2)) + 1, times a factor.
+/// Matches erf(x / sqrt(2)) + 1, times a factor.
 std::optional<Gate> gelu_gate(const Matcher& match, ValueId value) {
   const auto outer = line_of(match, value);
   if (!outer || !nearly(outer->alpha, outer->beta)) return std::nullopt;
@@ -101,7 +101,7 @@ std::optional<Gate> gate_of(const Matcher& match, ValueId value) {
   return gelu_gate(match, value);
 }
 
-/// x * gate(x), where x may come with a factor of its own.
+/// Matches x * gate(x), in which x may have a factor of its own.
 void rewrite_gated(PlanGraph& graph, Matcher& match, std::size_t index) {
   const PlanNode node = graph.nodes[index];
   for (const auto& [x_at, gate_at] : both_orders) {
@@ -127,13 +127,13 @@ void rewrite_gated(PlanGraph& graph, Matcher& match, std::size_t index) {
       graph.nodes.insert(graph.nodes.begin() + static_cast<std::ptrdiff_t>(index) + 1,
                          unary_node(op("linear"), LinearAttributes{gate->factor, nothing},
                                     activated, node.outputs[0], node.label));
-      match.refresh();  // what comes behind has moved
+      match.refresh();  // later nodes have moved
     }
     return;
   }
 }
 
-/// clamp(alpha * x + beta, 0, h) / h.
+/// Matches clamp(alpha * x + beta, 0, h) / h.
 void rewrite_hard_sigmoid(PlanGraph& graph, Matcher& match, std::size_t index) {
   PlanNode& node = graph.nodes[index];
   const auto& a = std::get<LinearAttributes>(node.attributes);

@@ -1,5 +1,5 @@
-// (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon) * scale + bias, over the last dimension, as
-// exporters write it.
+// Finds (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon) * scale + bias, over the last
+// dimension, as exporters write it.
 #include "kernels/cpu/passes/match.hpp"
 #include "kernels/cpu/passes/passes.hpp"
 
@@ -8,7 +8,7 @@ namespace {
 
 using ops::op;
 
-/// The operand of a mean over the last dimension that keeps it.
+/// The operand of a mean over the last dimension that keeps this dimension.
 std::optional<ops::ValueId> mean_of(const Matcher& match, ops::ValueId value) {
   const PlanNode* mean = match.only_made_by(value, op("reduceMean"));
   if (mean == nullptr) return std::nullopt;
@@ -48,8 +48,8 @@ std::optional<Normalized> normalized_by(const Matcher& match, const PlanNode& di
   return Normalized{*x, epsilon.beta};
 }
 
-/// The reader of `value`, if it is the only one, is `id`, and its other operand is a constant
-/// vector along the last dimension; that constant as [columns].
+/// The only reader of `value`, if it is `id` and its other operand is a constant vector along the
+/// last dimension. Returns the reader and that constant with the shape [columns].
 std::optional<std::pair<std::size_t, ops::ValueId>> scaled_by(PlanGraph& graph,
                                                               const Matcher& match,
                                                               ops::ValueId value, ops::OpId id) {

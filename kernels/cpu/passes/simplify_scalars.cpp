@@ -1,4 +1,5 @@
-// Arithmetic with a scalar constant becomes linear(alpha, beta), so that other passes see one form.
+// Turns arithmetic with a scalar constant into linear(alpha, beta), so that other passes see one
+// form.
 #include <cmath>
 #include <numeric>
 
@@ -33,14 +34,14 @@ std::optional<Affine> affine_of(const Matcher& match, const PlanNode& node) {
     if (right) return Affine{0, {1, -static_cast<double>(*right)}};
     if (left) return Affine{1, {-1, *left}};
   }
-  // The reciprocal of a number that is subnormal, or near the largest one, is no float32.
+  // The reciprocal of a subnormal number, or of one near the largest, is not a normal float32.
   if (node.op == op("div") && right && is_normal(*right) && is_normal(1.0 / *right))
     return Affine{0, {1.0 / *right, nothing}};
   return std::nullopt;
 }
 
-/// A mask of infinities stays an addition. So do a product with 0, which infinity makes NaN of, and
-/// a sum with 0, which makes 0 of -0: implementations of linear leave such out.
+/// Infinite masks stay additions. So do products with 0 (infinity * 0 is NaN) and sums with 0 (-0 +
+/// 0 is 0), because implementations of linear skip these.
 bool suits_linear(const LinearAttributes& a) {
   const bool adds_zero = a.beta == 0 && !is_product(a);
   return a.alpha != 0 && !adds_zero && std::isfinite(a.alpha) && std::isfinite(a.beta);
@@ -50,7 +51,7 @@ void to_linear(PlanGraph& graph, const Matcher& match, PlanNode& node) {
   if (!match.is_float32(node.outputs[0])) return;
   const auto affine = affine_of(match, node);
   if (!affine || !suits_linear(affine->linear)) return;
-  // The scalar may have more dimensions than the operand: then the operator also reshapes.
+  // A scalar of higher rank than the operand also reshapes it.
   const ops::ValueId operand = node.inputs[affine->operand];
   if (graph.values[operand].descriptor != graph.values[node.outputs[0]].descriptor) return;
   node.op = op("linear");
@@ -59,14 +60,14 @@ void to_linear(PlanGraph& graph, const Matcher& match, PlanNode& node) {
   node.own_inputs = 1;
 }
 
-/// A product with it is exact.
+/// True if multiplying with the factor is exact.
 bool is_power_of_two(double factor) {
   int exponent = 0;
   return std::fabs(std::frexp(factor, &exponent)) == 0.5;
 }
 
-/// linear after linear is one, where the first only multiplies: a sum is rounded before it is
-/// multiplied or added to, and so is a product before it is added to.
+/// Joins two linear operators, if the first only multiplies. If the second adds, the first must be
+/// exact, because it rounds its product before the addition.
 bool join(PlanGraph& graph, Matcher& match, std::size_t index) {
   PlanNode& node = graph.nodes[index];
   PlanNode* before = match.only_made_by(node.inputs[0], op("linear"));
@@ -107,7 +108,7 @@ void simplify_scalars(PlanGraph& graph) {
     node.op = op("identity");
     node.attributes = {};
   }
-  // What each value is another name of; who reads a value comes after who makes it.
+  // The value that each value is another name of. Nodes stand behind those that make their inputs.
   std::vector<ops::ValueId> same(graph.values.size());
   std::iota(same.begin(), same.end(), ops::ValueId{0});
   for (PlanNode& node : graph.nodes) {

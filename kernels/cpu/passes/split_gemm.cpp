@@ -1,6 +1,6 @@
-// Splits a gemm that no kernel computes fast in one step. A third operand that is a column, or that
-// has a factor, is added by a node of its own. A first operand that is taken transposed is
-// transposed by a node of its own, which takes little time beside the product.
+// Splits a gemm that no kernel computes fast in one step. A node of its own adds a third operand
+// that is a column or that has a factor. A node of its own transposes a transposed first operand,
+// which takes little time beside the product.
 #include "kernels/cpu/passes/match.hpp"
 #include "kernels/cpu/passes/passes.hpp"
 

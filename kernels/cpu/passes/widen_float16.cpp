@@ -1,5 +1,5 @@
-// float16 is computed in float32 where no kernel of its own is fast: results keep that precision
-// until a node that reads float16, or the end, takes them.
+// Computes float16 in float32 if no float16 kernel is fast. Results keep that precision until a
+// node that reads float16, or the graph's end, takes them.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -15,7 +15,7 @@ namespace {
 using ops::op;
 using ops::ValueId;
 
-/// Only the reference computes `problem`.
+/// True if only the reference computes `problem`.
 bool is_slow(const Problem& problem) {
   for (const Implementation& implementation : implementations(problem.op))
     if (implementation.prepare(problem)) return implementation.name == "reference";
@@ -48,8 +48,8 @@ class Widener {
     return value != ops::no_value && graph_.values[value].descriptor.data_type == DataType::float16;
   }
 
-  /// It has float16, is slow in it, and is not in float32. What only moves elements goes where they
-  /// are.
+  /// True if the node has float16, is slow in it, and is not slow in float32. A node that only
+  /// moves elements keeps the type of its inputs.
   bool is_to_be_widened(const PlanNode& node) const {
     const bool takes = std::ranges::any_of(node.inputs, [&](auto v) { return is_float16(v); });
     const bool makes = std::ranges::all_of(node.outputs, [&](auto v) { return is_float16(v); });
@@ -69,7 +69,7 @@ class Widener {
     return !is_slow(problem);
   }
 
-  /// A value of float32 beside `value`.
+  /// The float32 twin of `value`.
   ValueId twin(ValueId value) {
     const auto [at, added] = wide_.try_emplace(value, ops::no_value);
     if (added) {
@@ -104,7 +104,7 @@ class Widener {
     return graph_.add_constant(Shape(constant.descriptor.shape), floats);
   }
 
-  /// The value itself, which is made of its twin if that is all that there is.
+  /// The float16 value itself. Casts it from its twin if only the twin exists.
   ValueId original(ValueId value) {
     if (wide_.contains(value) && !graph_.is_constant(value) && narrow_.insert(value).second)
       add_cast(wide_[value], value);
@@ -112,8 +112,8 @@ class Widener {
   }
 
   PlanGraph& graph_;
-  std::map<ValueId, ValueId> wide_;  ///< the twins
-  std::set<ValueId> narrow_;         ///< those with a twin that are there themselves, too
+  std::map<ValueId, ValueId> wide_;  ///< the float32 twins
+  std::set<ValueId> narrow_;         ///< values that have a twin and also exist themselves
 };
 
 }  // namespace
