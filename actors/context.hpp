@@ -35,7 +35,7 @@ context_actor spawn_context(caf::actor_system& system, const EnvironmentRef& env
 class ContextState : public State<ContextState, context_actor> {
  public:
   static inline const char* name = "context";
-  using address = msg::PublicAddress;
+  using address = engine::PublicAddress;
   using State::State;
   /// However this actor ended, nobody may wait for ever.
   ~ContextState();

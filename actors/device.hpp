@@ -43,7 +43,7 @@ class DeviceState : public Member<DeviceState, device_actor> {
   bool has_mail() const;
   /// Of the next message, if that is an operation which starts as soon as it arrives: a caller that
   /// waits may run what is brief instead of this lane's thread.
-  msg::Length next_length();
+  msg::DurationClass next_duration();
   bool lost() const { return gone_ || environment().lost->lost(); }
   /// Likewise, where something is left undone for it.
   bool finds_lost() const {

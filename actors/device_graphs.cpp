@@ -84,13 +84,13 @@ Result<void> DeviceState::instantiate(msg::GraphSlot& graph) {
 
 namespace {
 
-void note_length(msg::GraphSlot::Instance& instance, msg::Clock::duration took, bool succeeded) {
-  if (!succeeded && took <= msg::longest_brief) return;  // it ended early
+void note_duration(msg::GraphSlot::Instance& instance, msg::Clock::duration took, bool succeeded) {
+  if (!succeeded && took <= msg::longest_short) return;  // it ended early
   // A single run that took longer is chance: an interrupt takes as much.
   const auto usual = std::min(took, std::exchange(instance.took, took));
-  instance.length = took > msg::longest_brief     ? msg::Length::unknown
-                    : usual > msg::longest_little ? msg::Length::brief
-                                                  : msg::Length::little;
+  instance.duration = took > msg::longest_short   ? msg::DurationClass::unknown
+                      : usual > msg::longest_tiny ? msg::DurationClass::short_
+                                                  : msg::DurationClass::tiny;
 }
 
 }  // namespace
@@ -107,8 +107,8 @@ kernels::ExecuteStatus DeviceState::run(msg::GraphSlot& graph, std::span<double>
   std::vector<double> for_observer;
   // It is what it was the last time that somebody looked: as long as it is not brief, and whenever
   // a caller runs it who waits.
-  const bool timed =
-      environment().helping && (mine.length == msg::Length::unknown || msg::Helping::here());
+  const bool timed = environment().caller_runs &&
+                     (mine.duration == msg::DurationClass::unknown || engine::CallerRuns::here());
   const auto begun = timed ? msg::Clock::now() : msg::Clock::time_point();
   const auto result = guarded([&]() -> Result<void> {
     if (listened_to && seconds.empty()) {
@@ -122,7 +122,7 @@ kernels::ExecuteStatus DeviceState::run(msg::GraphSlot& graph, std::span<double>
     inherent = status.inherent;
     return status.result;
   });
-  if (timed) note_length(mine, msg::Clock::now() - begun, result.has_value());
+  if (timed) note_duration(mine, msg::Clock::now() - begun, result.has_value());
   if (listened_to && result)
     observer->steps_taken(self().id(), in_hand_->stamp.ticket, graph, seconds);
   return {result, inherent};

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "messages/conditions.hpp"
+#include "messages/duration_class.hpp"
 #include "messages/graph.hpp"
-#include "messages/length.hpp"
 #include "messages/memory.hpp"
 #include "messages/shared/invalidity.hpp"
 #include "messages/tensor.hpp"
@@ -55,8 +55,8 @@ struct GraphSlot {
   struct Instance {
     std::unique_ptr<kernels::PlanInstance> plan;
     Reservation arena;
-    Length length = Length::unknown;                ///< as its last two timed runs tell it
-    Clock::duration took = Clock::duration::max();  ///< the last of them
+    DurationClass duration = DurationClass::unknown;  ///< as its last two timed runs tell it
+    Clock::duration took = Clock::duration::max();    ///< the last of them
   };
   std::vector<Instance> instances;  ///< one a lane; each lane opens its own only
   graph_actor actor;                ///< cleared by release, which breaks the cycle
