@@ -13,11 +13,12 @@
 
 namespace polychron::engine {
 
-/// After this time a worker runs a deferred job that no caller has taken.
-inline constexpr auto poll_interval = std::chrono::microseconds(200);
-/// So many intervals without a deferred job pass before the poller sleeps until it is woken.
+/// After this time a worker runs a deferred job that no caller has taken. A shorter interval costs
+/// a busy client more interruptions: each poll takes a core from whoever computes there.
+inline constexpr auto poll_interval = std::chrono::microseconds(400);
+/// The poller sleeps after so many intervals without a deferred job.
 inline constexpr int idle_polls = 2;
-/// A caller looks for its jobs only among the first of a long queue: a worker comes to them soon.
+/// A caller searches only this much of a long queue: workers come to the first jobs soon.
 inline constexpr std::size_t search_depth = 64;
 
 /// First come, first served. A job is either *ready*, and a worker is woken for it, or *deferred*:
