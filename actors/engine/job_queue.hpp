@@ -135,6 +135,7 @@ class JobQueue {
     std::unique_lock lock(mutex_);
     for (;;) {
       if (const auto entry = take_due()) {
+        called_ = false;
         call_poller();
         return entry;
       }
@@ -149,7 +150,6 @@ class JobQueue {
       if (at(place).due <= now) return remove(place);
     return {};
   }
-  /// A worker that is called and finds a ready job instead leaves another: each push wakes one.
   void call_poller() noexcept {
     if (deferred_ == 0 || polling_ || called_ || waiting_ == 0) return;
     called_ = true;
@@ -157,9 +157,9 @@ class JobQueue {
   }
   void wait(std::unique_lock<typename P::Mutex>& lock) {
     ++waiting_;
+    called_ = false;
     if (!polling_ && (deferred_ > 0 || polls_left_ > 0)) {
       polling_ = true;
-      called_ = false;
       polls_left_ = std::max(0, polls_left_ - 1);
       changed_.wait_until(lock, next_poll());
       polling_ = false;
@@ -184,7 +184,7 @@ class JobQueue {
   std::size_t deferred_ = 0;  ///< of these
   std::size_t waiting_ = 0;   ///< workers
   bool polling_ = false;      ///< one of them polls
-  bool called_ = false;       ///< one of them was woken to poll
+  bool called_ = false;       ///< one was woken to poll, and none has come by since
   int polls_left_ = 0;        ///< before the poller sleeps
   bool closed_ = false;
 };

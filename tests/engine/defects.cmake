@@ -32,11 +32,11 @@ plant_in_engine("no worker is woken for a ready job" job_queue.hpp
 plant_in_engine("a job is deferred though nobody polls" job_queue.hpp
   "polls_left_ = idle_polls;\n    call_poller();" "polls_left_ = idle_polls;\n    if (!BUG) call_poller();")
 plant_in_engine("the poller runs a job and leaves nobody to poll" job_queue.hpp
-  "{\n        call_poller();" "{\n        if (!BUG) call_poller();")
+  "        called_ = false;\n        call_poller();" "        called_ = false;\n        if (!BUG) call_poller();")
 plant_in_engine("a poller that has a job is still taken for one" job_queue.hpp
   "polling_ = false;\n    }" "polling_ = BUG;\n    }")
-plant_in_engine("a worker that polls is still expected to come" job_queue.hpp
-  "polling_ = true;\n      called_ = false;" "polling_ = true;\n      called_ = BUG;")
+plant_in_engine("a worker that was called to poll and finds nothing is still expected to come" job_queue.hpp
+  "    called_ = false;\n    if (!polling_" "    if (!BUG || deferred_ > 0 || polls_left_ > 0) called_ = false;\n    if (!polling_")
 plant_in_engine("the poller sleeps while a job is deferred" job_queue.hpp
   "(deferred_ > 0 || polls_left_ > 0)" "((deferred_ > 0 && !BUG) || polls_left_ > 0)")
 plant_in_engine("the poller waits for a whole interval whatever is due before" job_queue.hpp

@@ -247,6 +247,27 @@ std::vector<Scenario> scenarios() {
          }
          world.finish();
        }},
+      {"a worker that is called to poll finds nothing, and the next call wakes it again", 1,
+       [](Explorer& explorer) {
+         W world(explorer, 2, W::interval);
+         Actor a{"a"}, b{"b"}, c{"c"};
+         Reply reply;
+         world.send(
+             a, [&] { W::settle(reply); }, true);
+         for (int i = 0; i < 3; ++i) {
+           bool done = false;
+           world.send(b, [&] {
+             done = true;
+             explorer.wake_all(&done);
+           });
+           while (!done) explorer.block(&done);
+         }
+         world.await(reply, a, true);
+         explorer.block(&c, explorer.now() + W::interval);  // until all others sleep
+         world.send(
+             c, [] {}, true);
+         world.finish();
+       }},
       {"deferred jobs are run at the end", 2,
        [](Explorer& explorer) {
          W world(explorer, 1, W::interval);
