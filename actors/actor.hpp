@@ -11,11 +11,11 @@
 #include <thread>
 #include <utility>
 
+#include "actors/engine/mailbox_actor.hpp"
 #include "actors/environment.hpp"
 #include "actors/mail.hpp"
 #include "base/invariant.hpp"
 #include "messages/context.hpp"
-#include "messages/shared/mailbox_actor.hpp"
 
 namespace polychron::actors {
 
@@ -45,10 +45,10 @@ void end_actor(const Handle& actor) noexcept {
   });
 }
 
-/// The part of an actor without its address type and its state.
-class Body : public msg::MailboxActor {
+/// An actor, without its address and its state.
+class Body : public engine::MailboxActor {
  public:
-  Body(std::unique_ptr<msg::OwnThread> thread, EnvironmentRef environment,
+  Body(std::unique_ptr<engine::OwnThread> thread, EnvironmentRef environment,
        const msg::Census::Entry& entry)
       : MailboxActor(std::move(thread)), environment_(std::move(environment)), entry_(entry) {}
 
@@ -76,8 +76,8 @@ template <class Derived, class Interface>
 class State {
  public:
   using interface = Interface;
-  /// The kind of address of its actor.
-  using address = msg::PrivateAddress;
+  /// Which kind of address its actor has.
+  using address = engine::PrivateAddress;
 
   explicit State(Body& self) : self_(self) {}
   State(const State&) = delete;
@@ -187,7 +187,7 @@ struct BeginningWith final : Beginning<S> {
 template <class S>
 class ActorWith final : public S::address, public Body {
  public:
-  ActorWith(caf::actor_config& config, std::unique_ptr<msg::OwnThread> thread,
+  ActorWith(caf::actor_config& config, std::unique_ptr<engine::OwnThread> thread,
             EnvironmentRef environment, const msg::Census::Entry& entry,
             std::unique_ptr<Beginning<S>> beginning)
       : S::address(config),
@@ -234,7 +234,7 @@ class ActorWith final : public S::address, public Body {
 template <class S, class... Args>
 typename S::interface spawn_in(caf::actor_system& system, caf::execution_unit* unit,
                                const EnvironmentRef& environment, msg::Census::Doing doing,
-                               std::unique_ptr<msg::OwnThread> thread, Args... args) {
+                               std::unique_ptr<engine::OwnThread> thread, Args... args) {
   using Actor = ActorWith<S>;
   std::unique_ptr<Beginning<S>> beginning =
       std::make_unique<BeginningWith<S, Args...>>(std::move(args)...);
@@ -259,9 +259,10 @@ typename S::interface spawn_in(caf::actor_system& system, caf::execution_unit* u
 template <class S, class... Args>
 typename S::interface spawn_on_thread(caf::actor_system& system, const EnvironmentRef& environment,
                                       msg::Census::Doing doing, Args... args) {
-  auto thread = environment->detached ? std::make_unique<msg::OwnThread>(system) : nullptr;
+  auto thread = environment->detached ? std::make_unique<engine::OwnThread>(system) : nullptr;
   if constexpr (S::may_be_helped)
-    if (thread && environment->helping) environment->helping->add_lane(thread->post());
+    if (thread && environment->caller_runs)
+      thread->slot()->set_context(environment->caller_runs.get());
   return spawn_in<S>(system, nullptr, environment, std::move(doing), std::move(thread),
                      std::move(args)...);
 }

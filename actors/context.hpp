@@ -36,7 +36,7 @@ context_actor spawn_context(caf::actor_system& system, const EnvironmentRef& env
 class ContextState : public State<ContextState, context_actor> {
  public:
   static inline const char* name = "context";
-  using address = msg::PublicAddress;
+  using address = engine::PublicAddress;
   using State::State;
   /// However this actor ends, it rejects all pending replies, so that no caller waits for ever.
   ~ContextState();

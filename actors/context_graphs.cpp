@@ -282,8 +282,8 @@ context_actor spawn_context(caf::actor_system& system, const EnvironmentRef& env
   const auto crew = spawn_crew(system, environment);
   try {
     auto context = spawn_in<ContextState>(system, nullptr, environment, {}, nullptr, crew);
-    if (environment->helping)
-      environment->helping->set_context(caf::actor_cast<caf::actor_addr>(context));
+    if (environment->caller_runs)
+      environment->caller_runs->set_context(caf::actor_cast<caf::actor_addr>(context));
     return context;
   } catch (...) {
     for (const auto& lane : crew.lanes) end_actor(lane);

@@ -17,8 +17,7 @@ DeviceState::DeviceState(Body& self)
 
 void DeviceState::start(std::uint32_t lane) {
   lane_ = lane;
-  if (environment().helping)
-    environment().helping->set_lane(lane, [this] { return next_length(); });
+  self().set_next_duration([this] { return next_duration(); });
 }
 
 void DeviceState::receive(const msg::meet& m) { lanes_ = m.lanes; }
@@ -86,21 +85,26 @@ void DeviceState::rest() {
 
 namespace {
 
-struct LengthOf {
+struct DurationOf {
   std::uint32_t lane;
 
-  msg::Length operator()(const msg::TensorSlot& slot) const {
-    if (slot.bytes <= msg::largest_little) return msg::Length::little;
-    return slot.bytes <= msg::largest_brief ? msg::Length::brief : msg::Length::unknown;
+  msg::DurationClass operator()(const msg::TensorSlot& slot) const {
+    if (slot.bytes <= msg::largest_tiny) return msg::DurationClass::tiny;
+    return slot.bytes <= msg::largest_short ? msg::DurationClass::short_
+                                            : msg::DurationClass::unknown;
   }
-  msg::Length operator()(const msg::GraphSlot& slot) const { return slot.instances[lane].length; }
-  msg::Length operator()(const msg::op::Query&) const { return msg::Length::little; }
-  msg::Length operator()(const msg::op::Fail&) const { return msg::Length::little; }
-  msg::Length operator()(const msg::op::Fence&) const { return msg::Length::little; }
-  msg::Length operator()(const msg::op::Load&) const { return msg::Length::little; }
-  msg::Length operator()(const msg::op::Unload&) const { return msg::Length::unknown; }
+  msg::DurationClass operator()(const msg::GraphSlot& slot) const {
+    return slot.instances[lane].duration;
+  }
+  msg::DurationClass operator()(const msg::op::Query&) const { return msg::DurationClass::tiny; }
+  msg::DurationClass operator()(const msg::op::Fail&) const { return msg::DurationClass::tiny; }
+  msg::DurationClass operator()(const msg::op::Fence&) const { return msg::DurationClass::tiny; }
+  msg::DurationClass operator()(const msg::op::Load&) const { return msg::DurationClass::tiny; }
+  msg::DurationClass operator()(const msg::op::Unload&) const {
+    return msg::DurationClass::unknown;
+  }
   template <class O>
-  msg::Length operator()(const O& operation) const {
+  msg::DurationClass operator()(const O& operation) const {
     if constexpr (requires { operation.graph; })
       return (*this)(*operation.graph);
     else
@@ -110,18 +114,18 @@ struct LengthOf {
 
 }  // namespace
 
-msg::Length DeviceState::next_length() {
-  // The next message might let waiting operations run, which may take long.
-  if (!timeline_.idle() || lost()) return msg::Length::unknown;
+msg::DurationClass DeviceState::next_duration() {
+  // What waits here might come to run behind it, however long that takes.
+  if (!timeline_.idle() || lost()) return msg::DurationClass::unknown;
   auto& mailbox = self().mailbox();
   mailbox.fetch();
   const auto* const next = mailbox.normal().first();
-  if (next == nullptr || !mailbox.urgent().empty()) return msg::Length::unknown;
+  if (next == nullptr || !mailbox.urgent().empty()) return msg::DurationClass::unknown;
   const auto& content = next->content();
-  if (!content.match_elements<msg::carry_out>()) return msg::Length::unknown;
+  if (!content.match_elements<msg::carry_out>()) return msg::DurationClass::unknown;
   const auto& message = content.get_as<msg::carry_out>(0);
-  return timeline_.may_start(message) ? std::visit(LengthOf{lane_}, message.operation)
-                                      : msg::Length::unknown;
+  return timeline_.may_start(message) ? std::visit(DurationOf{lane_}, message.operation)
+                                      : msg::DurationClass::unknown;
 }
 
 bool DeviceState::has_mail() const { return !self().mailbox().empty(); }

@@ -41,9 +41,9 @@ class DeviceState : public Member<DeviceState, device_actor> {
   /// Called at the end of every message: an idle lane lets waiting callers in.
   void rest();
   bool has_mail() const;
-  /// The duration class of the next message, if it is an operation that can start at once. A
-  /// waiting caller may run a brief one instead of this lane's thread.
-  msg::Length next_length();
+  /// Of the next message, if that is an operation which starts as soon as it arrives: a caller that
+  /// waits may run what is brief instead of this lane's thread.
+  msg::DurationClass next_duration();
   bool lost() const { return gone_ || environment().lost->lost(); }
   /// True if the context is lost; tells the observer that the lane skips work for it.
   bool finds_lost() const {

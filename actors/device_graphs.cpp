@@ -85,13 +85,13 @@ Result<void> DeviceState::instantiate(msg::GraphSlot& graph) {
 
 namespace {
 
-void note_length(msg::GraphSlot::Instance& instance, msg::Clock::duration took, bool succeeded) {
-  if (!succeeded && took <= msg::longest_brief) return;  // it ended early
-  // Ignore a single slow run: an interrupt takes as long.
+void note_duration(msg::GraphSlot::Instance& instance, msg::Clock::duration took, bool succeeded) {
+  if (!succeeded && took <= msg::longest_short) return;  // it ended early
+  // A single run that took longer is chance: an interrupt takes as much.
   const auto usual = std::min(took, std::exchange(instance.took, took));
-  instance.length = took > msg::longest_brief     ? msg::Length::unknown
-                    : usual > msg::longest_little ? msg::Length::brief
-                                                  : msg::Length::little;
+  instance.duration = took > msg::longest_short   ? msg::DurationClass::unknown
+                      : usual > msg::longest_tiny ? msg::DurationClass::short_
+                                                  : msg::DurationClass::tiny;
 }
 
 }  // namespace
@@ -106,10 +106,10 @@ kernels::ExecuteStatus DeviceState::run(msg::GraphSlot& graph, std::span<double>
   auto* const observer = environment().tap.observer();
   const bool listened_to = observer != nullptr && observer->wants_steps();
   std::vector<double> for_observer;
-  // Time the run while the graph is not known to be brief, and whenever a waiting caller runs it;
-  // otherwise the last duration class stands.
-  const bool timed =
-      environment().helping && (mine.length == msg::Length::unknown || msg::Helping::here());
+  // It is what it was the last time that somebody looked: as long as it is not brief, and whenever
+  // a caller runs it who waits.
+  const bool timed = environment().caller_runs &&
+                     (mine.duration == msg::DurationClass::unknown || engine::CallerRuns::here());
   const auto begun = timed ? msg::Clock::now() : msg::Clock::time_point();
   const auto result = guarded([&]() -> Result<void> {
     if (listened_to && seconds.empty()) {
@@ -123,7 +123,7 @@ kernels::ExecuteStatus DeviceState::run(msg::GraphSlot& graph, std::span<double>
     inherent = status.inherent;
     return status.result;
   });
-  if (timed) note_length(mine, msg::Clock::now() - begun, result.has_value());
+  if (timed) note_duration(mine, msg::Clock::now() - begun, result.has_value());
   if (listened_to && result)
     observer->steps_taken(self().id(), in_hand_->stamp.ticket, graph, seconds);
   return {result, inherent};

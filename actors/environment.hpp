@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "actors/engine/caller_runs.hpp"
 #include "kernels/backend.hpp"
 #include "kernels/team.hpp"
 #include "messages/conditions.hpp"
@@ -15,7 +16,6 @@
 #include "messages/shared/budget.hpp"
 #include "messages/shared/census.hpp"
 #include "messages/shared/counters.hpp"
-#include "messages/shared/helping.hpp"
 #include "messages/shared/log.hpp"
 #include "messages/shared/lost.hpp"
 #include "messages/shared/progress.hpp"
@@ -65,7 +65,7 @@ struct Environment {
   std::shared_ptr<msg::Census> census;
   std::shared_ptr<msg::LostSignal> lost;
   std::shared_ptr<msg::Callbacks> callbacks;
-  std::shared_ptr<msg::Helping> helping;  ///< null if callers do not help
+  std::shared_ptr<engine::CallerRuns> caller_runs;  ///< null: those who wait only wait
   std::shared_ptr<msg::Budget> budget;
   std::shared_ptr<msg::Admission> admission;  ///< of operations
   std::shared_ptr<msg::Admission> queries;    ///< of queries of a tensor's error

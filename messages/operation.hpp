@@ -165,7 +165,7 @@ constexpr std::uint64_t weight_of(std::size_t bytes = 0) {
   constexpr bool runs = std::is_same_v<O, op::Dispatch> || std::is_same_v<O, op::Compute>;
   // A write moves its bytes, without a copy.
   constexpr bool copies = std::is_same_v<O, op::Allocate> || std::is_same_v<O, op::Read>;
-  return runs || (copies && bytes > largest_brief) ? weight_of_run : 1;
+  return runs || (copies && bytes > largest_short) ? weight_of_run : 1;
 }
 
 /// The tensor or graph concerned, or "".

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "messages/conditions.hpp"
+#include "messages/duration_class.hpp"
 #include "messages/graph.hpp"
-#include "messages/length.hpp"
 #include "messages/memory.hpp"
 #include "messages/shared/invalidity.hpp"
 #include "messages/tensor.hpp"
@@ -55,8 +55,8 @@ struct GraphSlot {
   struct Instance {
     std::unique_ptr<kernels::PlanInstance> plan;
     Reservation arena;
-    Length length = Length::unknown;                ///< from its last two timed runs
-    Clock::duration took = Clock::duration::max();  ///< the latest timed run
+    DurationClass duration = DurationClass::unknown;  ///< as its last two timed runs tell it
+    Clock::duration took = Clock::duration::max();    ///< the last of them
   };
   std::vector<Instance> instances;  ///< one for each lane, which opens only its own
   graph_actor actor;                ///< cleared by release, which breaks the cycle

@@ -11,9 +11,9 @@ LocalPort::~LocalPort() {
 }
 
 void LocalPort::send(actors::Letter<msg::submit>&& letter) const {
-  auto* const door =
-      environment_->helping && !msg::carries_actors() ? environment_->helping->door() : nullptr;
-  letter.send(actor_, {0, door}, environment_->tap);
+  const auto& callers = environment_->caller_runs;
+  auto* const unit = callers && !msg::carries_actors() ? callers->calls() : nullptr;
+  letter.send(actor_, {0, unit}, environment_->tap);
 }
 
 void LocalPort::submit(msg::Call&& call, msg::LocalPart&& local) {

@@ -90,22 +90,17 @@ void RuntimeState::start(const RuntimeOptions& options) {
   start_callbacks(options);
   make_recorder();
   obey_environment();
-  auto& config = config_.emplace();
-  // With CAF's "stealing" policy a message to a sleeping worker costs ten times as much (measured).
-  config.load<msg::Workers>();
+  const auto pool = std::make_shared<engine::ThreadPool>(threads);
+  auto& config = config_.emplace(pool);
   config.set("scheduler.max-threads", threads);
   // After this many messages the next actor runs, so that a context with a backlog cannot keep a
   // thread from the others. With fewer, switching would cost more than the messages.
   config.set("scheduler.max-throughput", std::size_t{64});
   config.set("logger.verbosity", caf::atom("quiet"));
   config.add_thread_hook<MarkThreads>();
-  const auto force = std::make_shared<msg::Workforce>(threads);
-  // No helping with an executor: callers must not run it, as only the library's threads call it.
-  if (options.helping && !options.executor) helped_ = force;
-  home_->run([this, &force] {
-    msg::Workers::take_on(force);
-    system_ = &own_system_.emplace(*config_);
-  });
+  // An executor is the user's code, and hears of callbacks on the library's own threads.
+  if (options.helping && !options.executor) shared_pool_ = pool;
+  home_->run([this] { system_ = &own_system_.emplace(*config_); });
 }
 
 void RuntimeState::start_callbacks(const RuntimeOptions& options) {
@@ -167,11 +162,10 @@ actors::EnvironmentRef RuntimeState::make_environment(
   environment->census = census_;
   environment->callbacks = callbacks_;
   environment->log = log_;
-  if (helped_)
-    environment->helping =
-        std::make_shared<msg::Helping>(*system_, helped_, environment->lanes.size());
+  if (shared_pool_)
+    environment->caller_runs = std::make_shared<engine::CallerRuns>(*system_, shared_pool_);
   environment->lost = std::make_shared<msg::LostSignal>(environment->source, callbacks_,
-                                                        host_.meanwhile, environment->helping);
+                                                        host_.meanwhile, environment->caller_runs);
   environment->budget = std::make_shared<msg::Budget>(options.memory_limit);
   environment->now = host_.now ? host_.now : [] { return msg::Clock::now(); };
   environment->meanwhile = host_.meanwhile;

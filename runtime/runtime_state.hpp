@@ -8,10 +8,10 @@
 #include <optional>
 #include <vector>
 
+#include "actors/engine/thread_pool.hpp"
 #include "actors/environment.hpp"
 #include "messages/shared/guarded.hpp"
 #include "messages/shared/home_thread.hpp"
-#include "messages/shared/workers.hpp"
 #include "polychron/runtime.hpp"
 #include "recording/recorder.hpp"
 
@@ -88,11 +88,10 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   Context spawn(const actors::EnvironmentRef& environment, bool strict);
 
   std::unique_ptr<msg::HomeThread> home_;
-  std::optional<caf::actor_system_config> config_;
+  std::optional<engine::PoolConfig> config_;
   std::optional<caf::actor_system> own_system_;  ///< destroyed before config_
   caf::actor_system* system_ = nullptr;
-  /// The thread pool, if waiting callers help it; else null.
-  std::shared_ptr<msg::Workforce> helped_;
+  std::shared_ptr<engine::ThreadPool> shared_pool_;  ///< null if callers run nothing
   BackendFactory factory_;
   Host host_;
   std::shared_ptr<msg::Callbacks> callbacks_;

@@ -24,9 +24,8 @@ std::optional<msg::MessageView> view_of(const caf::mailbox_element& element,
 }  // namespace
 
 Runnable::Runnable(caf::resumable& job, caf::actor_id first_id)
-    // All actors of this scheduler are of that type, and a dynamic_cast costs as much as some
-    // steps.
-    : actor_(static_cast<msg::MailboxActor*>(&job)),
+    // All that this scheduler runs are such actors, and a dynamic_cast costs as much as some steps.
+    : actor_(static_cast<engine::MailboxActor*>(&job)),
       kind_(actor_->kind()),
       name_(actor_->id() - first_id) {}
 
@@ -53,7 +52,7 @@ std::vector<std::pair<msg::Object, bool>> Runnable::footprint() const {
 
 bool Runnable::prefer(const std::function<bool(const msg::MessageView&)>& wanted) const {
   if (next() == nullptr) return false;
-  const auto find_in = [&](const msg::Mail& mail) {
+  const auto find_in = [&](const engine::Mail& mail) {
     const caf::mailbox_element* found = nullptr;
     mail.for_each([&](const caf::mailbox_element& element) {
       if (found != nullptr) return;

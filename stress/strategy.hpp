@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "messages/observer.hpp"
-#include "messages/shared/mailbox_actor.hpp"
+#include "actors/engine/mailbox_actor.hpp"
 
 namespace polychron::stress {
 
@@ -52,7 +52,7 @@ class Runnable {
 
  private:
   const caf::mailbox_element* next() const;
-  msg::MailboxActor* actor_ = nullptr;
+  engine::MailboxActor* actor_ = nullptr;
   const char* kind_ = "callbacks";
   Name name_ = callbacks_name;
 };

@@ -3,16 +3,14 @@
 #include <algorithm>
 #include <iterator>
 
-#include "messages/shared/helping.hpp"
-
 namespace polychron::msg {
 
 LostSignal::LostSignal(std::string context, std::shared_ptr<Callbacks> callbacks,
-                       Meanwhile meanwhile, std::shared_ptr<Helping> helping)
+                       Meanwhile meanwhile, std::shared_ptr<CallerWork> caller_work)
     : context_(std::move(context)),
       callbacks_(std::move(callbacks)),
       meanwhile_(std::move(meanwhile)),
-      helping_(std::move(helping)),
+      caller_work_(std::move(caller_work)),
       no_memory_error_(describe(LostReason::out_of_memory, no_memory_.message)),
       error_(describe(LostReason::destroyed, "the context is being destroyed")) {}
 
@@ -76,7 +74,7 @@ Future<LostInfo> LostSignal::watch(const std::shared_ptr<const LostSignal>& self
 
 LostSignal::Help LostSignal::help(const std::atomic<bool>& settled) const {
   if (meanwhile_) return settled ? Help::none : meanwhile_() ? Help::moved : Help::stuck;
-  if (helping_) helping_->help(settled);
+  if (caller_work_) caller_work_->work_until(settled);
   return Help::none;
 }
 

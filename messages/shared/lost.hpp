@@ -11,22 +11,22 @@
 
 #include "messages/shared/backlog.hpp"
 #include "messages/shared/callbacks.hpp"
+#include "messages/shared/caller_work.hpp"
 #include "messages/shared/waiting.hpp"
 #include "polychron/future.hpp"
 #include "polychron/lost.hpp"
 
 namespace polychron::msg {
 
-class Helping;
-
 /// Shared by a context's actors and its handles: whether it is lost, why, and what stands behind
 /// its promises. Resolved once, by whoever is first; read by every call and every operation.
 /// Thread-safe.
 class LostSignal final : public polychron::detail::Origin {
  public:
-  /// `meanwhile`: of a driven world, else empty. `helping`: null where those who wait do not help.
+  /// `meanwhile`: of a driven world, else empty. `caller_work`: null where
+  /// callers run nothing while they wait.
   LostSignal(std::string context, std::shared_ptr<Callbacks> callbacks, Meanwhile meanwhile,
-             std::shared_ptr<Helping> helping = nullptr);
+             std::shared_ptr<CallerWork> caller_work = nullptr);
 
   /// True once resolved, and in a forked child. Cheap: asked by every call and every operation.
   bool lost() const noexcept {
@@ -55,7 +55,7 @@ class LostSignal final : public polychron::detail::Origin {
   const std::string context_;
   const std::shared_ptr<Callbacks> callbacks_;
   const Meanwhile meanwhile_;
-  const std::shared_ptr<Helping> helping_;
+  const std::shared_ptr<CallerWork> caller_work_;
   const std::uint32_t generation_ = polychron::detail::fork_generation();
   const Error forked_ = polychron::detail::forked_error();
   const LostInfo no_memory_{LostReason::out_of_memory, "out of memory"};

@@ -1,5 +1,5 @@
-// The mailbox of an actor: its order, the waking of its reader, and its contents when it closes.
-#include "messages/shared/mailbox.hpp"
+// The mailbox of an actor: order, who must wake its reader, and what goes when it closes.
+#include "actors/engine/mailbox.hpp"
 
 #include <atomic>
 #include <boost/test/unit_test.hpp>
@@ -8,7 +8,7 @@
 #include <vector>
 
 using namespace polychron;
-using msg::Mailbox;
+using engine::Mailbox;
 
 namespace {
 

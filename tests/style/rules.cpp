@@ -44,6 +44,7 @@ const std::map<std::string, std::set<std::string>> system_headers{
 /// Places where threads may meet: everything with a lock or an atomic, and every thread that is
 /// started. Each entry is the beginning of a path.
 const std::vector<std::string> places_of_locks{
+    "actors/engine/",
     "messages/shared/",
     "recording/",                    // written by every thread, each in its own piece
     "include/polychron/future.hpp",  // what callers wait on

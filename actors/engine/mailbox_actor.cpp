@@ -1,4 +1,4 @@
-#include "messages/shared/mailbox_actor.hpp"
+#include "actors/engine/mailbox_actor.hpp"
 
 #include <new>
 #include <thread>
@@ -6,7 +6,7 @@
 
 #include "base/invariant.hpp"
 
-namespace polychron::msg {
+namespace polychron::engine {
 
 namespace {
 
@@ -138,4 +138,4 @@ void MailboxActor::abandon() noexcept {
 void MailboxActor::intrusive_ptr_add_ref_impl() { caf::intrusive_ptr_add_ref(address().ctrl()); }
 void MailboxActor::intrusive_ptr_release_impl() { caf::intrusive_ptr_release(address().ctrl()); }
 
-}  // namespace polychron::msg
+}  // namespace polychron::engine

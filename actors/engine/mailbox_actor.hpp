@@ -6,12 +6,14 @@
 #include <caf/all.hpp>
 #include <cstddef>
 #include <exception>
+#include <functional>
 #include <memory>
+#include <utility>
 
-#include "messages/shared/mailbox.hpp"
-#include "messages/shared/own_thread.hpp"
+#include "actors/engine/mailbox.hpp"
+#include "actors/engine/own_thread.hpp"
 
-namespace polychron::msg {
+namespace polychron::engine {
 
 /// An address that nobody outside of the runtime has: nobody monitors it or links to it.
 class PrivateAddress : public caf::abstract_actor {
@@ -58,6 +60,10 @@ class MailboxActor : public caf::resumable {
   /// Ends it after what it is doing.
   void quit() noexcept { quitting_ = true; }
   Mailbox& mailbox() noexcept { return mailbox_; }
+  /// How it classifies its next message, for callers that may run it instead of its thread.
+  void set_next_duration(std::function<msg::DurationClass()> next) {
+    if (thread_) thread_->slot()->set_next_duration(std::move(next));
+  }
 
   // -- by CAF
   resume_result resume(caf::execution_unit* unit, std::size_t most_messages) override;
@@ -96,4 +102,4 @@ class MailboxActor : public caf::resumable {
   bool begun_ = false, quitting_ = false;
 };
 
-}  // namespace polychron::msg
+}  // namespace polychron::engine

@@ -6,7 +6,7 @@
 #include <caf/intrusive/lifo_inbox.hpp>
 #include <utility>
 
-namespace polychron::msg {
+namespace polychron::engine {
 
 /// Elements that link themselves; CAF's queues count and weigh theirs, which takes three times the
 /// space. Not thread-safe.
@@ -152,4 +152,4 @@ class Mailbox {
   Mail urgent_, normal_;
 };
 
-}  // namespace polychron::msg
+}  // namespace polychron::engine
