@@ -8,8 +8,7 @@ DeviceState::DeviceState(Body& self)
     : Member(self),
       timeline_(
           [this](const msg::Wait& wait) {
-            return environment().lanes[wait.at.lane].done_below.load(std::memory_order_acquire) >
-                   wait.at.turn;
+            return environment().lanes[wait.at.lane].sees_done(wait.at.turn);
           },
           [this](const msg::Wait& wait) {
             tell(lanes_[wait.at.lane], msg::await_turn{wait, lane_});
@@ -74,7 +73,7 @@ void DeviceState::carry_out_ready() {
 }
 
 void DeviceState::publish() {
-  environment().lanes[lane_].done_below.store(timeline_.done_below(), std::memory_order_release);
+  environment().lanes[lane_].publish(timeline_.done_below());
   rest();
 }
 

@@ -12,6 +12,7 @@
 #include "messages/context.hpp"
 #include "messages/device.hpp"
 #include "messages/graph.hpp"
+#include "messages/shared/logical_clock.hpp"
 #include "messages/tensor.hpp"
 
 namespace polychron::msg {
@@ -46,8 +47,9 @@ class Observer {
   virtual void ended(ActorId actor) noexcept = 0;
   /// Before the receiver can have it.
   virtual void sent(ActorId from, ActorId to, const MessageView& message) noexcept = 0;
-  /// Before its handler runs, and after. A handler may have moved from the message by then.
-  virtual void received(ActorId by, const MessageView& message) noexcept = 0;
+  /// Before its handler runs, and after. A handler may have moved from the message by then. `sent`:
+  /// the sender's logical time, after that of sent(); 0 if nobody listened to that.
+  virtual void received(ActorId by, const MessageView& message, LogicalTime sent) noexcept = 0;
   virtual void finished(ActorId by, const MessageView& message) noexcept = 0;
   /// A lane's operation has its turn: now it is carried out, or not run for a reason.
   virtual void has_turn(ActorId lane, const carry_out& operation) noexcept = 0;
@@ -65,8 +67,6 @@ class Observer {
   virtual void loses(ActorId /*by*/, Ticket /*ticket*/) noexcept {}
   /// From now on nothing of the context is told, for a while or for ever.
   virtual void left_out() noexcept {}
-  /// An actor has looked and found that the context is lost: it leaves what it was told alone.
-  virtual void finds_lost(ActorId /*by*/) noexcept {}
   /// The operation of `ticket` failed, and the context's actor is not there any more to be told.
   virtual void unheard(ActorId /*lane*/, Ticket /*ticket*/, const Error& /*error*/) noexcept {}
   /// A lane takes memory back that was lent by the operation of `ticket`, with what is in it now.

@@ -12,16 +12,20 @@
 #include <vector>
 
 #include "messages/ids.hpp"
+#include "messages/shared/logical_clock.hpp"
 
 namespace polychron::recording {
 
 /// In nanoseconds of a steady clock; in a driven world, in whatever its clock counts.
 using Time = std::int64_t;
+/// The order of a recording: if one event led to another, its time is lower. An event that found
+/// what another thread had done to a shared flag has a later time than that.
+using msg::LogicalTime;
 /// A context of the recorder's: 1, 2, ...
 using ContextNumber = std::uint64_t;
 using ActorNumber = std::uint64_t;  ///< CAF's; 0 for a caller's thread
-/// Where a message lies while it is on its way: with its receiver it tells a message from all
-/// others that are on their way at the time.
+/// Where a message lies while it is on its way. With its receiver and the logical time of its
+/// sending this tells a message from all others.
 using Address = std::uint64_t;
 
 /// A context is meant by what follows in this piece.
@@ -55,6 +59,7 @@ struct ActorEnded {
   ContextNumber context = 0;
   ActorNumber actor = 0;
   Time at = 0;
+  LogicalTime clock = 0;
 };
 /// What a message is about. Numbers of kinds are places in the tables of names.hpp.
 struct About {
@@ -75,26 +80,30 @@ struct Footprint {
 struct Sent {
   ContextNumber context = 0;
   Time at = 0;
+  LogicalTime clock = 0;
   ActorNumber from = 0, to = 0;
   Address message = 0;
   About about;
   Footprint footprint;
 };
-/// `ended` is false for a handler that threw, whose end nobody sees.
+/// `ended` is false for a handler that threw, whose end nobody sees. `clock`: after the handler
+/// looked at what other threads change, and before the first event that it caused.
 struct Handled {
   ContextNumber context = 0;
   Time begin = 0;
   std::uint64_t duration = 0;
+  LogicalTime clock = 0, sent = 0;
   ActorNumber by = 0;
   Address message = 0;
   std::uint32_t kind = 0;  ///< which of all messages
   bool ended = true;
 };
-/// A lane carried an operation out.
+/// A lane carried an operation out. `clock`: as Handled has it; `end_clock`: of its end.
 struct Carried {
   ContextNumber context = 0;
   Time begin = 0;
   std::uint64_t duration = 0;
+  LogicalTime clock = 0, end_clock = 0;
   ActorNumber lane = 0;
   msg::Ticket ticket = 0;
   std::uint32_t operation = 0;  ///< which of all operations, counted from 1
@@ -114,6 +123,7 @@ struct StepsTaken {
 struct Called {
   ContextNumber context = 0;
   Time at = 0;
+  LogicalTime clock = 0;
   std::string_view call;
   std::vector<std::uint64_t> inputs, outputs;  ///< of a compute
   std::string_view contents;                   ///< of the inputs, one after the other, or empty
@@ -141,18 +151,19 @@ struct GivenBack {
 struct Rejected {
   ContextNumber context = 0;
   Time at = 0;
+  LogicalTime clock = 0;
   ActorNumber by = 0;
   msg::Ticket ticket = 0;
 };
 
-/// A context was lost, as whoever was the first to say so saw it (`first`): a lane by an operation,
-/// the context's actor, or a caller's thread. Or an actor found that it is.
+/// A context was lost, by who was the first to say so: a lane by the operation of `ticket`, the
+/// context's actor, or a caller's thread.
 struct Lost {
   ContextNumber context = 0;
   Time at = 0;
+  LogicalTime clock = 0;
   ActorNumber by = 0;
   msg::Ticket ticket = 0;
-  bool first = false;
 };
 /// An operation failed, of which the context's actor was not told, because it had gone.
 struct Unheard {

@@ -18,9 +18,11 @@ bool is_question(const msg::MessageView& message) {
 }  // namespace
 
 RecordedOrder::RecordedOrder(const Script& script) : script_(script) {
-  for (const auto& turn : script.order)
+  for (const auto& turn : script.order) {
+    if (turn.kind == Turn::Kind::leaving) leaving_.insert(turn.role);
     if (turn.message == "await_turn" || turn.message == "reached")
       ++questions_[{turn.role, turn.message, turn.ticket}];
+  }
 }
 
 void RecordedOrder::run(stress::World& world, std::vector<const Listener*> listeners) {
@@ -33,6 +35,7 @@ void RecordedOrder::run(stress::World& world, std::vector<const Listener*> liste
 void RecordedOrder::next() {
   if (turn().message == "await_turn" || turn().message == "reached")
     --questions_[{turn().role, turn().message, turn().ticket}];
+  if (turn().kind == Turn::Kind::leaving) leaving_.erase(turn().role);
   ++at_;
   called_ = false;
 }
@@ -72,14 +75,26 @@ bool RecordedOrder::is_late(msg::ActorId actor, const msg::MessageView& message)
   return true;
 }
 
+bool RecordedOrder::leaves_later(const char* kind, msg::ActorId actor) const {
+  return begun_.contains(actor) && std::ranges::any_of(listeners_, [&](const Listener* listener) {
+           const auto role = listener->role_of(kind, actor);
+           return role && leaving_.contains(*role);
+         });
+}
+
 std::optional<std::size_t> RecordedOrder::idle(Runnables runnables) const {
   for (std::size_t i = 0; i < runnables.size(); ++i) {
     const auto& runnable = runnables[i];
     if (runnable.is_client() || runnable.is_callbacks()) continue;
-    if (runnable.message().empty()) return i;
-    const bool asks = runnable.actor() == std::string_view("device");
-    if (ended() || (late_ == 0 && !asks)) continue;
+    const bool nothing_to_handle = runnable.message().empty();
+    if (ended()) {
+      if (nothing_to_handle) return i;
+      continue;
+    }
     const auto actor = runnable.name() + world_->first_id();
+    if (nothing_to_handle && !leaves_later(runnable.actor(), actor)) return i;
+    const bool asks = runnable.actor() == std::string_view("device");
+    if (late_ == 0 && !asks) continue;
     if (runnable.prefer([&](const msg::MessageView& m) { return is_late(actor, m); })) return i;
   }
   return std::nullopt;
@@ -111,8 +126,12 @@ std::optional<std::size_t> RecordedOrder::find(Runnables runnables) {
       // It has stopped at what comes later, and gets to this after that.
     } else if (actor && !in_the_middle) {
       const auto place = place_of(*actor - world_->first_id());
-      if (place && runnables[*place].prefer([&](const auto& message) { return is_next(message); }))
+      if (place && kind == Turn::Kind::leaving) {
+        if (runnables[*place].message().empty() && begun_.contains(*actor)) return place;
+      } else if (place && runnables[*place].prefer(
+                              [&](const auto& message) { return is_next(message); })) {
         return place;
+      }
     }
     if (in_the_middle) {
       past_.insert(stop);
@@ -148,6 +167,7 @@ void RecordedOrder::took(std::size_t call) {
 
 void RecordedOrder::left(msg::ActorId actor) {
   left_.insert(actor);
+  if (!ended() && turn().kind == Turn::Kind::leaving && wanted() == actor) next();
   auto early = early_.lower_bound({actor, "", 0});
   while (early != early_.end() && std::get<0>(early->first) == actor) {
     late_ += std::min(early->second, 0);

@@ -33,6 +33,7 @@ class RecordedOrder final : public stress::Strategy, public Progress {
   std::size_t pick(std::span<const stress::Runnable> runnables) override;
   std::optional<std::size_t> choose(std::span<const stress::Runnable> runnables) override;
   void took(std::size_t call) override;
+  void began(msg::ActorId actor) override { begun_.insert(actor); }
   void left(msg::ActorId actor) override;
   void handled(msg::ActorId by, std::string_view message, msg::Ticket ticket) override;
   void reaches(Turn::Kind kind, std::size_t context, msg::ActorId actor,
@@ -45,7 +46,9 @@ class RecordedOrder final : public stress::Strategy, public Progress {
   std::optional<msg::ActorId> wanted() const;
   /// The message of this turn has been handled.
   bool was_early(msg::ActorId actor);
-  /// Somebody who has only to begin or to end, or has a message that is late, or lanes that ask
+  /// Whether an actor that has been told to end does so at a turn that is to come.
+  bool leaves_later(const char* kind, msg::ActorId actor) const;
+  /// Somebody who has only to begin, or to end in no turn, or has a message that is late, or lanes that ask
   /// each other how far they are where they did not then: does so as soon as it can.
   std::optional<std::size_t> idle(Runnables runnables) const;
   /// Whether this turn is about it.
@@ -71,9 +74,10 @@ class RecordedOrder final : public stress::Strategy, public Progress {
   /// passed over, and their messages come later.
   std::map<Handling, int> early_;
   int late_ = 0;  ///< of those
-  std::set<msg::ActorId> left_;
+  std::set<msg::ActorId> begun_, left_;
   /// How often lanes are yet to ask each other.
   std::map<std::tuple<Role, std::string, msg::Ticket>, int> questions_;
+  std::set<Role> leaving_;  ///< whose ends are yet to come
   std::size_t at_ = 0;
   bool called_ = false;  ///< the call of this turn is on its way
 };

@@ -37,9 +37,9 @@ class Writer {
     find_roles();
     add_calls();
     add_outcomes();
-    add_untaken();
+    add_losses();
     add_unheard();
-    script_.order = order_of(records_, matches_, roles_, calls_, script_.calls);
+    script_.order = order_of(records_, matches_, roles_, script_.calls);
     return std::move(script_);
   }
 
@@ -97,6 +97,7 @@ class Writer {
       Call call;
       call.context = context(r.context);
       call.bytes = r.call;
+      call.clock = r.clock;
       call.inputs = r.inputs, call.outputs = r.outputs;
       call.contents = r.contents;
       const auto by = threads.upper_bound({r.context, r.at});
@@ -114,18 +115,30 @@ class Writer {
     }
   }
 
-  /// What destroyed a context although its actor never came to it.
-  void add_untaken() {
-    for (const auto& r : records_.lost) {
-      const auto number = context(r.context);
-      const auto destroys = [&](const Call& call) { return call.ends && call.context == number; };
-      if (!r.first || r.ticket != 0 || std::ranges::any_of(script_.calls, destroys)) continue;
-      Call call;
-      call.context = number;
-      call.ends = call.untaken = true;
-      calls_[{r.context, r.at}] = script_.calls.size();
-      script_.calls.push_back(std::move(call));
+  /// When the calls that destroy contexts were made: the context was lost by that, unless it was
+  /// before. One whose actor never came to that call has none yet.
+  void add_losses() {
+    for (const auto& [thread, r] : records_.sent) {
+      if (message(r.about.message) != "submit") continue;
+      if (name_in(records_.calls, r.about.what) != msg::DestroyContext::name) continue;
+      if (auto* const call = end_of(context(r.context))) call->lost_clock = r.clock;
     }
+    for (const auto& r : records_.lost) {
+      if (r.ticket != 0) continue;  // by an operation
+      auto* call = end_of(context(r.context));
+      if (call == nullptr) {
+        call = &script_.calls.emplace_back();
+        call->context = context(r.context);
+        call->ends = call->untaken = true;
+      }
+      call->lost_clock = r.clock;
+    }
+  }
+  Call* end_of(std::size_t number) {
+    const auto call = std::ranges::find_if(script_.calls, [&](const Call& c) {
+      return c.ends && c.context == number;
+    });
+    return call == script_.calls.end() ? nullptr : &*call;
   }
 
   /// The call that an operation was issued for, which was when it was taken.

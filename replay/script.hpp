@@ -22,6 +22,8 @@ namespace polychron::replay {
 struct Call {
   std::size_t context = 0;
   std::uint64_t thread = 0;                    ///< who called
+  recording::LogicalTime clock = 0;            ///< when it was taken
+  recording::LogicalTime lost_clock = 0;       ///< of one that ends its context: when it did
   std::string_view bytes;                      ///< as messages/wire.hpp writes a msg::Call
   std::vector<std::size_t> needs;              ///< calls that made what it uses
   std::optional<std::size_t> returns;          ///< the export that it ends
@@ -53,6 +55,7 @@ struct Turn {
     end,        ///< it was done with it, but for letting others know
     rejection,  ///< or a tensor's actor came to what it owed for one, to reject it
     going,      ///< a context's actor handled the call that destroys the context
+    leaving,    ///< an actor ended
   };
   Kind kind = Kind::message;
   std::size_t call = 0;

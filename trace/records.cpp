@@ -93,9 +93,14 @@ std::int64_t sort_by_time(auto&... lists) {
 }  // namespace
 
 Records read_records(std::span<const std::byte> bytes) {
+  const auto version = recording::version_of(bytes);
+  if (!version) bad("this is no recording of Polychron's");
+  if (*version != recording::version)
+    bad("this recording has version " + std::to_string(*version) +
+        " of the format, and this library reads version " + std::to_string(recording::version) +
+        ": record it again, or use the library that wrote it");
   const auto file = recording::read_file(bytes);
-  if (!file)
-    bad("this is no recording of Polychron's, or of another version, or its end is missing");
+  if (!file) bad("the recording is damaged, or its end is missing");
   Records records;
   records.messages = lines(file->head.messages);
   records.receivers = lines(file->head.receivers);

@@ -8,6 +8,7 @@
 
 #include "polychron/trace.hpp"
 #include "recording/codec.hpp"
+#include "recording/file.hpp"
 #include "tests/paths.hpp"
 #include "tests/trace/recorded.hpp"
 #include "trace/chrome.hpp"
@@ -66,6 +67,19 @@ BOOST_AUTO_TEST_CASE(what_is_no_recording_is_refused) {
   refused(std::span(whole).first(whole.size() / 2));
 }
 
+BOOST_AUTO_TEST_CASE(a_recording_of_another_version_is_refused_by_its_number) {
+  auto bytes = some_recording();
+  bytes[recording::magic.size()] = std::byte{2};
+  try {
+    trace::tell(bytes);
+    BOOST_ERROR("expected bad_data");
+  } catch (const Error& error) {
+    BOOST_TEST((error.kind() == ErrorKind::bad_data), error.what());
+    BOOST_TEST(error.message().find("version 2") != std::string::npos, error.message());
+    BOOST_TEST(error.message().find("version 3") != std::string::npos, error.message());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(damaged_recordings_are_told_or_refused) {
   const auto whole = some_recording();
   const auto seed = std::random_device()();
@@ -88,6 +102,7 @@ BOOST_AUTO_TEST_CASE(every_record_is_read_as_it_was_written) {
   using namespace polychron::recording;
   const Sent sent{7,
                   -5,
+                  11,
                   1,
                   std::uint64_t{1} << 63,
                   0xFFFFFFFFFFFFFFFF,
@@ -104,6 +119,7 @@ BOOST_AUTO_TEST_CASE(every_record_is_read_as_it_was_written) {
   const auto& read = std::get<Sent>(*record);
   BOOST_TEST(read.context == 7U);
   BOOST_TEST(read.at == -5);
+  BOOST_TEST(read.clock == 11U);
   BOOST_TEST(read.to == std::uint64_t{1} << 63);
   BOOST_TEST(read.message == 0xFFFFFFFFFFFFFFFF);
   BOOST_TEST(read.about.label == "label");
