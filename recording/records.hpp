@@ -25,7 +25,7 @@ using msg::LogicalTime;
 using ContextNumber = std::uint64_t;
 using ActorNumber = std::uint64_t;  ///< CAF's; 0 for a caller's thread
 /// Where a message lies while it is on its way. With its receiver and the logical time of its
-/// sending this tells a message from all others.
+/// sending this tells a message from all others that are on their way.
 using Address = std::uint64_t;
 
 /// A context is meant by what follows in this piece.

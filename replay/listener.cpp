@@ -87,6 +87,13 @@ void Listener::has_turn(msg::ActorId lane, const msg::carry_out& operation) noex
   also_->has_turn(lane, operation);
   if (progress_ != nullptr)
     progress_->reaches(Turn::Kind::operation, context_, lane, operation.stamp.ticket);
+  // The object's actor ended meanwhile, or its mail did: no turn of the order stands for that.
+  if (progress_ != nullptr && script_.answered_before.contains({context_, operation.stamp.ticket})) {
+    if (const auto* const read = std::get_if<msg::op::Read>(&operation.operation))
+      read->loan->give_up();
+    if (const auto* const compute = std::get_if<msg::op::Compute>(&operation.operation))
+      compute->batch->give_up();
+  }
   const auto known = operations_.find(operation.stamp.ticket);
   at_->call = known == operations_.end() ? nullptr : known->second;
 }

@@ -180,6 +180,12 @@ class Writer {
       if (issued != issued_.end() && issued->second.write)
         if (auto* const call = call_of(r.context, r.ticket)) call->given_up = true;
     }
+    for (const auto& r : records_.carried)
+      if (const auto& name = name_in(records_.operations, r.operation);
+          name == "read" || name == "compute")
+        script_.answered_before.emplace(context(r.context), r.ticket);
+    for (const auto& r : records_.answered)
+      script_.answered_before.erase({context(r.context), r.ticket});
     for (const auto& r : records_.given_back)
       if (auto* const call = call_of(r.context, r.ticket)) call->given_back = r.contents;
   }

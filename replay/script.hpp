@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "messages/call.hpp"
@@ -85,6 +87,8 @@ struct Script {
   /// What lanes were asked or told by others, and had not heard when they ended: by who should
   /// have, which message, and its number; how often.
   std::map<std::tuple<Role, std::string, msg::Ticket>, int> unheard;
+  /// Reads and computes that a lane came to after the object's side had answered, by context.
+  std::set<std::pair<std::size_t, msg::Ticket>> answered_before;
   std::vector<std::string> operators;  ///< by their numbers in the calls
   bool contents = false;               ///< the bytes of tensors and constants are there
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <mutex>
 #include <optional>
 
 #include "messages/operation.hpp"
@@ -23,12 +24,20 @@ class LaneProgress {
     published_.store(logical_clock(), std::memory_order_relaxed);
     done_below.store(below, std::memory_order_release);
   }
-  /// By another lane: whether the operation at `turn` is done. If it is, the caller's logical time
-  /// is after that.
+  /// Whether the operation at `turn` is done. If it is, the caller's logical time is after that.
   bool sees_done(Ticket turn) const noexcept {
     if (done_below.load(std::memory_order_acquire) <= turn) return false;
     comes_after(published_.load(std::memory_order_relaxed));
     return true;
+  }
+  /// Does `access`, one of the above, while somebody records: accesses have an order then, and who
+  /// finds that an operation is not done has an earlier time than who publishes that it is.
+  template <class Access>
+  auto in_order(const Access& access) noexcept {
+    const std::lock_guard lock(mutex_);
+    comes_after(accessed_);
+    accessed_ = tick();
+    return access();
   }
 
   void begin(Ticket ticket, std::size_t kind) noexcept {
@@ -54,6 +63,8 @@ class LaneProgress {
   static constexpr int kind_bits = 8;
   /// Before done_below: a later time than that of its value does no harm.
   std::atomic<LogicalTime> published_{0};
+  std::mutex mutex_;
+  LogicalTime accessed_ = 0;  ///< under the lock
   /// In one word, so that a look at it costs the lane nothing: ticket and kind + 1; 0 for nothing.
   std::atomic<std::uint64_t> running_{0};
 };

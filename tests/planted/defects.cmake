@@ -57,8 +57,8 @@ plant("a lane forgets that it was read since" actors/lane_order.cpp
   [[*same = mine;]]
   [[if (!BUG) *same = mine;]])
 plant("a lane says done too early" actors/device.cpp
-  [[lanes[lane_].publish(timeline_.done_below());]]
-  [[lanes[lane_].publish(timeline_.done_below() + (BUG ? 1 : 0));]])
+  [[progress.publish(timeline_.done_below());]]
+  [[progress.publish(timeline_.done_below() + (BUG ? 1 : 0));]])
 plant("an operation starts although another has the object" actors/timeline.cpp
   [[free = free && free_for(object, exclusive);]]
   [[free = BUG || (free && free_for(object, exclusive));]])
