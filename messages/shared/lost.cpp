@@ -26,7 +26,7 @@ bool LostSignal::resolve(LostReason reason, std::string_view message) noexcept {
   std::vector<Promise<LostInfo>> watchers;
   {
     const std::lock_guard lock(mutex_);
-    if (lost_.is_set()) return false;
+    if (lost_.look()) return false;
     try {
       LostInfo info{reason, std::string(message)};
       error_ = describe(reason, info.message);

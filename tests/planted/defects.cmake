@@ -192,8 +192,8 @@ plant("callers are let in after the device was lost" actors/device_operations.cp
   [[  environment().lose(LostReason::device_failed, why, self().id(), ticket);]]
   [[  if (!BUG) environment().lose(LostReason::device_failed, why, self().id(), ticket);]])
 plant("a loss is told twice" messages/shared/lost.cpp
-  [[if (lost_.is_set()) return false;]]
-  [[if (lost_.is_set()) return BUG;]])
+  [[if (lost_.look()) return false;]]
+  [[if (lost_.look()) return BUG;]])
 plant("a scope stays when it has answered" actors/error_scopes.cpp
   [[  scopes_.erase(scope);]]
   [[  if (!BUG) scopes_.erase(scope);]])
