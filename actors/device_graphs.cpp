@@ -43,9 +43,9 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Load& o, msg::Ticket t
   return Course::over;
 }
 
-std::optional<Error> DeviceState::refusal(msg::GraphSlot& graph,
-                                          const msg::Conditions& conditions, const char* operation,
-                                          const std::string& label, msg::Ticket ticket) const {
+std::optional<Error> DeviceState::refusal(msg::GraphSlot& graph, const msg::Conditions& conditions,
+                                          const char* operation, const std::string& label,
+                                          msg::Ticket ticket) const {
   const bool recorded = environment().tap.observer() != nullptr;
   const Error* const cause = recorded ? graph.invalid.look() : graph.invalid.get();
   if (cause != nullptr)

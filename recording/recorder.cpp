@@ -198,8 +198,14 @@ class Recorder::Ear final : public msg::Observer {
     const auto at = recorder_->now();
     if (auto* const frame = from == 0 ? nullptr : writer->frame_of(from)) settle(*writer, *frame);
     // The record takes its lists along and gives them back, with their memory.
-    Sent record{context_,        at, msg::tick(), from, to, address_of(message),
-                described.about, std::move(footprint)};
+    Sent record{context_,
+                at,
+                msg::tick(),
+                from,
+                to,
+                address_of(message),
+                described.about,
+                std::move(footprint)};
     auto bytes = most_bytes(record);
     const auto objects = [&](const auto& each) {
       if (const auto* const* m = std::get_if<const msg::carry_out*>(&message))

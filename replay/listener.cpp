@@ -75,7 +75,7 @@ void Listener::received(msg::ActorId by, const msg::MessageView& message,
   if (const auto* const* m = std::get_if<const msg::compile*>(&message))
     at_->graph = (*m)->call.graph;
   if (progress_ == nullptr) return;
-  progress_->handled(by, msg::name_of(message), ticket_of(message));
+  progress_->handled(by, static_cast<std::uint32_t>(message.index()), ticket_of(message));
 }
 
 void Listener::finished(msg::ActorId by, const msg::MessageView& message) noexcept {
@@ -88,7 +88,8 @@ void Listener::has_turn(msg::ActorId lane, const msg::carry_out& operation) noex
   if (progress_ != nullptr)
     progress_->reaches(Turn::Kind::operation, context_, lane, operation.stamp.ticket);
   // The object's actor ended meanwhile, or its mail did: no turn of the order stands for that.
-  if (progress_ != nullptr && script_.answered_before.contains({context_, operation.stamp.ticket})) {
+  if (progress_ != nullptr &&
+      script_.answered_before.contains({context_, operation.stamp.ticket})) {
     if (const auto* const read = std::get_if<msg::op::Read>(&operation.operation))
       read->loan->give_up();
     if (const auto* const compute = std::get_if<msg::op::Compute>(&operation.operation))

@@ -26,7 +26,7 @@ class Progress {
   virtual void began(msg::ActorId actor) = 0;
   /// An actor has ended, and its mail went with it.
   virtual void left(msg::ActorId actor) = 0;
-  virtual void handled(msg::ActorId by, std::string_view message, msg::Ticket ticket) = 0;
+  virtual void handled(msg::ActorId by, std::uint32_t message, msg::Ticket ticket) = 0;
   /// An actor in the middle of a step has come to an operation: others may come before it goes on.
   virtual void reaches(Turn::Kind kind, std::size_t context, msg::ActorId actor,
                        msg::Ticket ticket) = 0;

@@ -3,16 +3,17 @@
 #include <algorithm>
 #include <system_error>
 
-#include "messages/names.hpp"
-
 namespace polychron::replay {
 
 namespace {
 
+std::uint32_t number_of(const msg::MessageView& message) {
+  return static_cast<std::uint32_t>(message.index());
+}
 /// Between lanes.
-bool is_question(const msg::MessageView& message) {
-  return std::holds_alternative<const msg::await_turn*>(message) ||
-         std::holds_alternative<const msg::reached*>(message);
+bool is_question(std::uint32_t message) {
+  return message == recording::message_number<msg::await_turn> ||
+         message == recording::message_number<msg::reached>;
 }
 
 }  // namespace
@@ -20,8 +21,7 @@ bool is_question(const msg::MessageView& message) {
 RecordedOrder::RecordedOrder(const Script& script) : script_(script) {
   for (const auto& turn : script.order) {
     if (turn.kind == Turn::Kind::leaving) leaving_.insert(turn.role);
-    if (turn.message == "await_turn" || turn.message == "reached")
-      ++questions_[{turn.role, turn.message, turn.ticket}];
+    if (is_question(turn.message)) ++questions_[{turn.role, turn.message, turn.ticket}];
   }
 }
 
@@ -33,8 +33,7 @@ void RecordedOrder::run(stress::World& world, std::vector<const Listener*> liste
 }
 
 void RecordedOrder::next() {
-  if (turn().message == "await_turn" || turn().message == "reached")
-    --questions_[{turn().role, turn().message, turn().ticket}];
+  if (is_question(turn().message)) --questions_[{turn().role, turn().message, turn().ticket}];
   if (turn().kind == Turn::Kind::leaving) leaving_.erase(turn().role);
   ++at_;
   called_ = false;
@@ -56,11 +55,11 @@ bool RecordedOrder::was_early(msg::ActorId actor) {
 
 bool RecordedOrder::is_late(msg::ActorId actor, const msg::MessageView& message) const {
   if (ended()) return false;
-  const bool question = is_question(message);
+  const auto number = number_of(message);
+  const bool question = is_question(number);
   if (late_ == 0 && !question) return false;
-  const auto name = msg::name_of(message);
   const auto ticket = ticket_of(message);
-  if (const auto early = early_.find({actor, name, ticket});
+  if (const auto early = early_.find({actor, number, ticket});
       early != early_.end() && early->second < 0)
     return true;
   if (!question) return false;
@@ -68,9 +67,9 @@ bool RecordedOrder::is_late(msg::ActorId actor, const msg::MessageView& message)
     for (std::size_t lane = 0; lane < script_.contexts[context].lanes; ++lane) {
       const Role role{context, "device", lane};
       if (listeners_[context]->actor_of(role) != actor) continue;
-      const auto due = questions_.find({role, name, ticket});
+      const auto due = questions_.find({role, number, ticket});
       if (due != questions_.end() && due->second > 0) return false;
-      return !script_.unheard.contains({role, name, ticket});
+      return !script_.unheard.contains({role, number, ticket});
     }
   return true;
 }
@@ -128,8 +127,8 @@ std::optional<std::size_t> RecordedOrder::find(Runnables runnables) {
       const auto place = place_of(*actor - world_->first_id());
       if (place && kind == Turn::Kind::leaving) {
         if (runnables[*place].message().empty() && begun_.contains(*actor)) return place;
-      } else if (place && runnables[*place].prefer(
-                              [&](const auto& message) { return is_next(message); })) {
+      } else if (place &&
+                 runnables[*place].prefer([&](const auto& message) { return is_next(message); })) {
         return place;
       }
     }
@@ -145,7 +144,7 @@ std::optional<std::size_t> RecordedOrder::find(Runnables runnables) {
 
 bool RecordedOrder::is_next(const msg::MessageView& message) const {
   if (turn().kind == Turn::Kind::message)
-    return ticket_of(message) == turn().ticket && msg::name_of(message) == turn().message;
+    return ticket_of(message) == turn().ticket && number_of(message) == turn().message;
   const auto* const* const submit = std::get_if<const msg::submit*>(&message);
   return submit != nullptr && std::holds_alternative<msg::DestroyContext>((*submit)->call) ==
                                   (turn().kind == Turn::Kind::going);
@@ -168,19 +167,19 @@ void RecordedOrder::took(std::size_t call) {
 void RecordedOrder::left(msg::ActorId actor) {
   left_.insert(actor);
   if (!ended() && turn().kind == Turn::Kind::leaving && wanted() == actor) next();
-  auto early = early_.lower_bound({actor, "", 0});
+  auto early = early_.lower_bound({actor, 0, 0});
   while (early != early_.end() && std::get<0>(early->first) == actor) {
     late_ += std::min(early->second, 0);
     early = early_.erase(early);
   }
 }
 
-void RecordedOrder::handled(msg::ActorId by, std::string_view message, msg::Ticket ticket) {
+void RecordedOrder::handled(msg::ActorId by, std::uint32_t message, msg::Ticket ticket) {
   if (ended()) return;
   if (turn().kind == Turn::Kind::message && turn().message == message && turn().ticket == ticket &&
       wanted() == by)
     return next();
-  auto& early = early_[{by, std::string(message), ticket}];
+  auto& early = early_[{by, message, ticket}];
   if (early++ < 0) --late_;
 }
 

@@ -15,7 +15,8 @@
 
 #include "messages/call.hpp"
 #include "messages/stamp.hpp"
-#include "trace/records.hpp"
+#include "recording/kinds.hpp"
+#include "trace/joined_trace.hpp"
 
 namespace polychron::replay {
 
@@ -48,6 +49,8 @@ struct Role {
   auto operator<=>(const Role&) const = default;
 };
 
+constexpr std::uint32_t no_message = ~std::uint32_t{0};
+
 /// Something that happened.
 struct Turn {
   enum class Kind : std::uint8_t {
@@ -61,9 +64,9 @@ struct Turn {
   };
   Kind kind = Kind::message;
   std::size_t call = 0;
-  Role role;               ///< of the others
-  std::string message;     ///< "carry_out"
-  msg::Ticket ticket = 0;  ///< or number of a question
+  Role role;                           ///< of the others
+  std::uint32_t message = no_message;  ///< as recording/kinds.hpp counts them
+  msg::Ticket ticket = 0;              ///< or number of a question
 };
 
 /// The number of what lanes ask and tell each other: by the turn that one waits for, and by who
@@ -86,7 +89,7 @@ struct Script {
   std::vector<Turn> order;
   /// What lanes were asked or told by others, and had not heard when they ended: by who should
   /// have, which message, and its number; how often.
-  std::map<std::tuple<Role, std::string, msg::Ticket>, int> unheard;
+  std::map<std::tuple<Role, std::uint32_t, msg::Ticket>, int> unheard;
   /// Reads and computes that a lane came to after the object's side had answered, by context.
   std::set<std::pair<std::size_t, msg::Ticket>> answered_before;
   std::vector<std::string> operators;  ///< by their numbers in the calls
@@ -95,7 +98,7 @@ struct Script {
 
 /// Throws bad_data for what cannot be run again: a recording without calls, or without its
 /// beginning, or with calls that nobody could have made.
-Script script_of(const trace::Records& records);
+Script script_of(const trace::JoinedTrace& joined);
 
 /// The call that `bytes` are, its graph checked and, if it is to be run, its operators numbered as
 /// here. Throws bad_data.

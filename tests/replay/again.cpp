@@ -16,7 +16,7 @@ namespace {
 void comes_again(std::span<const std::byte> recording) {
   const auto replayed = replay::replay(recording);
   for (const auto& difference : replayed.differences) BOOST_ERROR(difference);
-  const auto verdict = trace::check(trace::tell(replayed.recording));
+  const auto verdict = trace::check(trace::join(replayed.recording));
   for (const auto& broken : verdict.broken) BOOST_ERROR(broken);
 }
 

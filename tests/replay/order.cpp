@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "messages/shared/logical_clock.hpp"
+#include "recording/names.hpp"
 #include "replay/listener.hpp"
 #include "replay/turns.hpp"
 #include "tests/trace/recorded.hpp"
@@ -21,7 +22,6 @@ constexpr std::uint64_t the_context = 1, lane = 2, other_lane = 3, tensor = 4;
 struct Made {
   Made() {
     records.contexts[1] = {"", 2};
-    records.messages = {"carry_out", "destroy_tensor", "end_lease"};
     for (const auto& [actor, kind] : std::map<std::uint64_t, std::string>{{the_context, "context"},
                                                                           {lane, "device"},
                                                                           {other_lane, "device"},
@@ -32,6 +32,7 @@ struct Made {
     recording::Handled handled;
     handled.context = 1, handled.clock = clock, handled.by = by, handled.kind = message;
     records.handled.push_back(handled);
+    joined.sent_of_handled.emplace_back();
   }
   void carries_out(LogicalTime begin, LogicalTime end, std::uint64_t by, msg::Ticket ticket) {
     recording::Carried carried;
@@ -46,20 +47,21 @@ struct Made {
   /// "operation 7", "carry_out 0", "call 0", ...: in their order.
   std::vector<std::string> order() const {
     std::vector<std::string> names;
-    for (const auto& turn :
-         replay::order_of(records, trace::sent_of_handled(records), roles, made)) {
+    for (const auto& turn : replay::order_of(joined, roles, made)) {
       constexpr const char* kinds[] = {"call",      "",      "operation", "end",
                                        "rejection", "going", "leaving"};
       const bool of_call = turn.kind == Turn::Kind::call || turn.kind == Turn::Kind::going;
       const auto number = of_call ? turn.call : turn.ticket;
-      names.push_back(
-          (turn.kind == Turn::Kind::message ? turn.message : kinds[static_cast<int>(turn.kind)]) +
-          " " + std::to_string(number));
+      names.push_back((turn.kind == Turn::Kind::message
+                           ? recording::names().messages.at(turn.message)
+                           : kinds[static_cast<int>(turn.kind)]) +
+                      " " + std::to_string(number));
     }
     return names;
   }
 
-  trace::Records records;
+  trace::JoinedTrace joined;
+  trace::Records& records = joined.records;
   std::map<replay::ContextAndActor, replay::Role> roles;
   std::vector<replay::Call> made;
 };
@@ -72,16 +74,15 @@ BOOST_AUTO_TEST_CASE(turns_are_in_the_order_of_their_logical_times) {
   Made recording;
   recording.takes(2);
   recording.takes(9, 6);  // lost at 6, by the call that its actor takes at 9
-  recording.handles(3, lane, 0);
+  recording.handles(3, lane, polychron::recording::message_number<msg::carry_out>);
   recording.carries_out(4, 8, lane, 7);
-  recording.handles(5, other_lane, 2);
-  recording.handles(7, tensor, 1);
+  recording.handles(5, other_lane, polychron::recording::message_number<msg::end_lease>);
+  recording.handles(7, tensor, polychron::recording::message_number<msg::destroy_tensor>);
   recording.records.rejected.push_back({1, 0, 10, tensor, 8});
   recording.records.ended.push_back({1, tensor, 0, 11});
-  const std::vector<std::string> expected{"call 0",    "carry_out 0",      "operation 7",
-                                          "end_lease 0", "call 1",         "destroy_tensor 0",
-                                          "end 7",     "going 1",          "rejection 8",
-                                          "leaving 0"};
+  const std::vector<std::string> expected{
+      "call 0",           "carry_out 0", "operation 7", "end_lease 0", "call 1",
+      "destroy_tensor 0", "end 7",       "going 1",     "rejection 8", "leaving 0"};
   BOOST_TEST(recording.order() == expected, boost::test_tools::per_element());
 }
 
