@@ -2,6 +2,7 @@
 // protocol. A message that has none does not compile.
 #pragma once
 
+#include <algorithm>
 #include <caf/all.hpp>
 #include <memory>
 #include <new>
@@ -38,10 +39,10 @@ void end_actor(const Handle& actor) noexcept {
   until_there_is_memory([&] {
     const auto target = caf::actor_cast<caf::strong_actor_ptr>(actor);
     if (target == nullptr) return;
-    target->enqueue(
-        caf::make_mailbox_element(nullptr, caf::make_message_id(caf::message_priority::high), {},
-                                  caf::exit_msg{nullptr, caf::exit_reason::user_shutdown}),
-        nullptr);
+    const auto end = [] { return caf::exit_msg{nullptr, caf::exit_reason::user_shutdown}; };
+    auto envelope = std::make_unique<Envelope<caf::exit_msg>>(caf::message_priority::high, end);
+    envelope->time = msg::logical_clock();
+    target->enqueue(caf::mailbox_element_ptr(envelope.release()), nullptr);
   });
 }
 
@@ -53,11 +54,15 @@ class Body : public engine::MailboxActor {
       : MailboxActor(std::move(thread)), environment_(std::move(environment)), entry_(entry) {}
 
   const EnvironmentRef& environment() const { return environment_; }
+  /// When it handled its last message, for the next thread that runs it; kept for an observer.
+  msg::LogicalTime last_handled = 0;
 
  protected:
   void leave() noexcept {
-    if (auto* const observer = environment_->tap.observer(); observer != nullptr && begun())
+    if (auto* const observer = environment_->tap.observer(); observer != nullptr && begun()) {
+      msg::comes_after(last_handled);
       observer->ended(id());
+    }
     environment_->census->leave(entry_);
   }
 
@@ -139,18 +144,24 @@ class State {
   bool take_one_of(caf::type_erased_tuple& message, msg::MessageList<Messages...>) {
     if (message.size() != 1) return false;
     const auto* const type = message.type(0).second;
-    return ((type == &typeid(Messages) && route(message.get_mutable_as<Messages>(0))) || ...) ||
-           ((message.match_elements<Messages>() && route(message.get_mutable_as<Messages>(0))) ||
-            ...);
+    return ((type == &typeid(Messages) && route<Messages>(message)) || ...) ||
+           ((message.match_elements<Messages>() && route<Messages>(message)) || ...);
   }
   template <class Message>
-  bool route(Message& message) {
+  bool route(caf::type_erased_tuple& content) {
+    auto& message = content.get_mutable_as<Message>(0);
     auto* const observer = environment().tap.observer();
-    if (observer != nullptr) [[unlikely]]
-      observer->received(self_.id(), &std::as_const(message));
+    if (observer == nullptr) [[likely]] {
+      static_cast<Derived*>(this)->receive(message);
+      return true;
+    }
+    const auto sent = Envelope<Message>::sent(content);
+    msg::comes_after(std::max(sent, self_.last_handled));
+    observer->received(self_.id(), &std::as_const(message), sent);
+    self_.last_handled = msg::logical_clock();
     static_cast<Derived*>(this)->receive(message);
-    if (observer != nullptr) [[unlikely]]
-      observer->finished(self_.id(), &std::as_const(message));
+    observer->finished(self_.id(), &std::as_const(message));
+    self_.last_handled = msg::logical_clock();
     return true;
   }
 
@@ -211,7 +222,11 @@ class ActorWith final : public S::address, public Body {
     const auto beginning = std::move(beginning_);
     beginning->start(*state_);
   }
-  bool handle(caf::type_erased_tuple& message) override { return state_->take(message); }
+  bool handle(caf::type_erased_tuple& message) override {
+    if (state_->take(message)) return true;
+    msg::comes_after(Envelope<caf::exit_msg>::sent(message));
+    return false;
+  }
   void told_to_end(const caf::error& reason) override { state_->told_to_end(reason); }
   void failed(const std::exception_ptr& thrown) noexcept override {
     if (state_) state_->threw(thrown);

@@ -30,8 +30,8 @@ void ContextState::start(Crew&& crew) {
 }
 
 void ContextState::receive(msg::submit& m) {
-  // A lost context carries nothing out, although calls may still be in its mail.
-  if (environment().lost->lost() && !std::holds_alternative<msg::DestroyContext>(m.call)) return;
+  // What was called is still in the mail when its context has gone: nobody carries it out.
+  if (environment().find_lost() && !std::holds_alternative<msg::DestroyContext>(m.call)) return;
   if (auto* const observer = environment().tap.observer()) observer->takes(self().id(), m);
   std::visit([&](auto& c) { call(c, m.local); }, m.call);
 }

@@ -92,10 +92,7 @@ std::string describe_compiled(const msg::GraphSlot& slot) {
 }  // namespace
 
 void ContextState::receive(msg::compiled& m) {
-  if (environment().lost->lost()) {
-    if (auto* const observer = environment().tap.observer()) observer->finds_lost(self().id());
-    return;
-  }
+  if (environment().find_lost()) return;
   ensure(!builds_.empty(), "what was compiled was asked for");
   builds_.pop_front();
   if (!builds_.empty()) compile_next();

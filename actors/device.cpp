@@ -8,8 +8,9 @@ DeviceState::DeviceState(Body& self)
     : Member(self),
       timeline_(
           [this](const msg::Wait& wait) {
-            return environment().lanes[wait.at.lane].done_below.load(std::memory_order_acquire) >
-                   wait.at.turn;
+            auto& lane = environment().lanes[wait.at.lane];
+            const auto look = [&] { return lane.sees_done(wait.at.turn); };
+            return environment().tap.observer() == nullptr ? look() : lane.in_order(look);
           },
           [this](const msg::Wait& wait) {
             tell(lanes_[wait.at.lane], msg::await_turn{wait, lane_});
@@ -73,7 +74,9 @@ void DeviceState::carry_out_ready() {
 }
 
 void DeviceState::publish() {
-  environment().lanes[lane_].done_below.store(timeline_.done_below(), std::memory_order_release);
+  auto& progress = environment().lanes[lane_];
+  const auto publish = [&] { progress.publish(timeline_.done_below()); };
+  environment().tap.observer() == nullptr ? publish() : progress.in_order(publish);
   rest();
 }
 

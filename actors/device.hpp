@@ -45,15 +45,9 @@ class DeviceState : public Member<DeviceState, device_actor> {
   /// waits may run what is brief instead of this lane's thread.
   msg::DurationClass next_duration();
   bool lost() const { return gone_ || environment().lost->lost(); }
-  /// True if the context is lost; tells the observer that the lane skips work for it.
-  bool finds_lost() const {
-    if (!lost()) [[likely]]
-      return false;
-    if (auto* const observer = environment().tap.observer()) observer->finds_lost(self().id());
-    return true;
-  }
-  /// Gives back the permit of the operation in hand before it is reported as over, so that the
-  /// caller then finds it free.
+  /// Does the same where something is left undone for it: a recording shows who was first.
+  bool finds_lost() const { return environment().find_lost() || gone_; }
+  /// The operation in hand is over, but for telling so: whoever hears of it finds its place free.
   void leave();
   /// Answers the loan of a finished operation; with the loss, if the context was lost meanwhile.
   template <class Content>
@@ -84,7 +78,7 @@ class DeviceState : public Member<DeviceState, device_actor> {
   Result<void> store(msg::TensorSlot& slot, msg::Payload& payload);
   Result<void> fill(const msg::TensorSlot& slot, Buffer& target);
   void take_back(msg::TensorSlot& slot, msg::Lease& lease, bool revoked, msg::Ticket ticket);
-  std::optional<Error> refusal(const msg::GraphSlot& graph, const msg::Conditions& conditions,
+  std::optional<Error> refusal(msg::GraphSlot& graph, const msg::Conditions& conditions,
                                const char* operation, const std::string& label,
                                msg::Ticket ticket) const;
   /// The first errored input as an error of this dispatch, or nullopt.

@@ -43,10 +43,12 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Load& o, msg::Ticket t
   return Course::over;
 }
 
-std::optional<Error> DeviceState::refusal(const msg::GraphSlot& graph,
-                                          const msg::Conditions& conditions, const char* operation,
-                                          const std::string& label, msg::Ticket ticket) const {
-  if (const Error* const cause = graph.invalid.get())
+std::optional<Error> DeviceState::refusal(msg::GraphSlot& graph, const msg::Conditions& conditions,
+                                          const char* operation, const std::string& label,
+                                          msg::Ticket ticket) const {
+  const bool recorded = environment().tap.observer() != nullptr;
+  const Error* const cause = recorded ? graph.invalid.look() : graph.invalid.get();
+  if (cause != nullptr)
     return Error(ErrorKind::graph_invalid, graph.name() + " is invalid since")
         .with_operation(operation, label, ticket)
         .caused_by(*cause)
@@ -167,8 +169,9 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Dispatch& o, msg::Tick
     return Course::over;
   }
   const auto reason = failure("dispatch", o.label, ticket, status.result.error());
-  set_tags(o.outputs, reason, ticket);
+  // Before others hear of it: a recording has this operation at the time of that.
   if (status.inherent) found_invalid(graph, reason, ticket);
+  set_tags(o.outputs, reason, ticket);
   failed(reason, ticket);
   return Course::over;
 }

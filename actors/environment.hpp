@@ -49,6 +49,12 @@ struct Environment {
     if (first) tell(ended ? LogLevel::info : LogLevel::error, message);
   }
 
+  /// Whether it is gone, where an actor leaves something undone for that: while somebody listens,
+  /// this look and the loss get an order.
+  bool find_lost() const noexcept {
+    return tap.observer() == nullptr ? lost->lost() : lost->look();
+  }
+
   void tell(LogLevel level, std::string_view message) const noexcept {
     if (log->takes(level)) log->tell(level, source, message);
   }

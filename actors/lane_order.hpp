@@ -61,8 +61,7 @@ class LaneOrder {
 
  private:
   bool done(const Uses::Use& use) const {
-    return use.ticket == 0 || environment_->lanes[use.at.lane].done_below.load(
-                                  std::memory_order_acquire) > use.at.turn;
+    return use.ticket == 0 || environment_->lanes[use.at.lane].sees_done(use.at.turn);
   }
   msg::Stamp weighed(const Touched& reads, const Touched& writes, std::uint64_t weight);
   /// Chooses among the lanes that are little more loaded than the least loaded one: the lane of

@@ -28,12 +28,12 @@ constexpr std::size_t arity() {
 
 }  // namespace detail
 
-/// Calls `f(field...)` with all fields of `value`: a plain aggregate of up to eight fields, or an
-/// operator's attributes with a base class, whose fields are in a table.
+/// Calls `f(field...)` with all fields of `value`: a plain aggregate of up to nine, or the
+/// attributes of an operator with a base, whose fields are in a table.
 template <class T, class F>
 decltype(auto) with_fields(T& value, F&& f) {
   constexpr auto n = detail::arity<std::remove_const_t<T>>();
-  static_assert(n <= 8, "extend the ladder");
+  static_assert(n <= 9, "extend the ladder");
   constexpr const auto& table = ops::fields<std::remove_const_t<T>>;
   if constexpr (std::tuple_size_v < std::remove_cvref_t < decltype(table) >>> n) {
     return std::apply(
@@ -61,9 +61,12 @@ decltype(auto) with_fields(T& value, F&& f) {
   } else if constexpr (n == 7) {
     auto& [a, b, c, d, e, g, h] = value;
     return f(a, b, c, d, e, g, h);
-  } else {
+  } else if constexpr (n == 8) {
     auto& [a, b, c, d, e, g, h, i] = value;
     return f(a, b, c, d, e, g, h, i);
+  } else {
+    auto& [a, b, c, d, e, g, h, i, j] = value;
+    return f(a, b, c, d, e, g, h, i, j);
   }
 }
 

@@ -12,6 +12,7 @@
 #include "messages/context.hpp"
 #include "messages/device.hpp"
 #include "messages/graph.hpp"
+#include "messages/shared/logical_clock.hpp"
 #include "messages/tensor.hpp"
 
 namespace polychron::msg {
@@ -46,9 +47,9 @@ class Observer {
   virtual void ended(ActorId actor) noexcept = 0;
   /// Called before the receiver can have it.
   virtual void sent(ActorId from, ActorId to, const MessageView& message) noexcept = 0;
-  /// Called before the handler runs, and after it. The handler may have moved from the message by
-  /// then.
-  virtual void received(ActorId by, const MessageView& message) noexcept = 0;
+  /// Before its handler runs, and after. A handler may have moved from the message by then. `sent`:
+  /// the sender's logical time, after that of sent(); 0 if nobody listened to that.
+  virtual void received(ActorId by, const MessageView& message, LogicalTime sent) noexcept = 0;
   virtual void finished(ActorId by, const MessageView& message) noexcept = 0;
   /// A lane's operation has its turn: the lane now carries it out, or skips it for a reason.
   virtual void has_turn(ActorId lane, const carry_out& operation) noexcept = 0;
@@ -66,9 +67,7 @@ class Observer {
   virtual void loses(ActorId /*by*/, Ticket /*ticket*/) noexcept {}
   /// From now on the context's events are not reported, for a while or for ever.
   virtual void left_out() noexcept {}
-  /// An actor found that the context is lost, and ignores the message.
-  virtual void finds_lost(ActorId /*by*/) noexcept {}
-  /// The operation of `ticket` failed after the context's actor had ended.
+  /// The operation of `ticket` failed, and the context's actor is not there any more to be told.
   virtual void unheard(ActorId /*lane*/, Ticket /*ticket*/, const Error& /*error*/) noexcept {}
   /// A lane takes back the memory that the operation of `ticket` lent, with its current content.
   virtual void takes_back(ActorId /*lane*/, Ticket /*ticket*/,

@@ -1,5 +1,6 @@
-// Calls and outcomes as bytes, for recordings on disk and other processes. One generic walk
-// serializes all plain values; no code lists fields.
+// Values as bytes, for whatever leaves the process or stays on disk: records, calls, outcomes. One
+// generic walk over plain values; nobody lists fields. Whole numbers are LEB128 (seven bits a byte,
+// the lowest first; signed ones zigzag), texts and lists have their length before them.
 #pragma once
 
 #include <bit>
@@ -11,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -45,19 +47,35 @@ concept Sequence = requires(T& x) {
   x.size();
 };
 
-class Writer {
- public:
-  std::vector<std::byte> bytes;
-  bool contents = true;  ///< write the bytes of tensors and constants; false: only their number
+/// Texts and other bytes in one piece.
+template <class T>
+concept Bytes = Sequence<T> && std::same_as<typename T::value_type, char>;
 
+constexpr std::size_t longest_number = 10;
+
+/// The walk that writes. `Out` is derived from it, and takes what is written: `byte(std::byte)`,
+/// `raw(const void*, std::size_t)`.
+template <class Out>
+class Writing {
+ public:
   template <class T>
   void operator()(const T& value) {
     if constexpr (Coded<T>) {
-      Codec<T>::write(*this, value);
-    } else if constexpr (Scalar<T>) {
-      raw(&value, sizeof value);
+      Codec<T>::write(out(), value);
+    } else if constexpr (std::is_enum_v<T>) {
+      number(static_cast<std::uint64_t>(value));
+    } else if constexpr (std::is_floating_point_v<T>) {
+      out().raw(&value, sizeof value);
+    } else if constexpr (std::is_signed_v<T>) {
+      const auto bits = static_cast<std::uint64_t>(value);
+      number((bits << 1U) ^ (value < 0 ? ~std::uint64_t{0} : 0));
+    } else if constexpr (std::is_integral_v<T>) {
+      number(value);
+    } else if constexpr (Bytes<T> || std::same_as<T, std::string_view>) {
+      number(value.size());
+      out().raw(value.data(), value.size());
     } else if constexpr (Sequence<T>) {
-      (*this)(std::uint64_t{value.size()});
+      number(value.size());
       for (const auto& element : value) (*this)(element);
     } else {
       with_fields(value, [this](const auto&... fields) { ((*this)(fields), ...); });
@@ -75,7 +93,7 @@ class Writer {
   }
   template <class... Ts>
   void operator()(const std::variant<Ts...>& value) {
-    (*this)(static_cast<std::uint16_t>(value.index()));
+    number(value.index());
     std::visit([this](const auto& alternative) { (*this)(alternative); }, value);
   }
   void operator()(std::monostate) {}
@@ -83,6 +101,21 @@ class Writer {
   void operator()(const std::chrono::time_point<Clock, Duration>& time) {
     (*this)(static_cast<std::int64_t>(time.time_since_epoch().count()));
   }
+
+ private:
+  Out& out() { return static_cast<Out&>(*this); }
+  void number(std::uint64_t value) {
+    for (; value >= 0x80; value >>= 7U) out().byte(static_cast<std::byte>(value | 0x80U));
+    out().byte(static_cast<std::byte>(value));
+  }
+};
+
+class Writer : public Writing<Writer> {
+ public:
+  std::vector<std::byte> bytes;
+  bool contents = true;  ///< of tensors and constants; if not, how many bytes these are
+
+  void byte(std::byte byte) { bytes.push_back(byte); }
   void raw(const void* data, std::size_t size) {
     const auto* const first = static_cast<const std::byte*>(data);
     bytes.insert(bytes.end(), first, first + size);
@@ -102,17 +135,23 @@ class Reader {
     if constexpr (Coded<T>) {
       Codec<T>::read(*this, value);
     } else if constexpr (std::same_as<T, bool>) {
-      std::uint8_t byte = 0;
-      (*this)(byte);
-      if (byte > 1) malformed();
-      value = byte != 0;
+      const auto bit = number();
+      if (bit > 1) malformed();
+      value = bit != 0;
     } else if constexpr (std::is_enum_v<T>) {
-      std::underlying_type_t<T> number{};
-      (*this)(number);
-      if (number >= Enumeration<T>::count) malformed();
-      value = static_cast<T>(number);
-    } else if constexpr (Scalar<T>) {
+      const auto which = number();
+      if (which >= Enumeration<T>::count) malformed();
+      value = static_cast<T>(which);
+    } else if constexpr (std::is_floating_point_v<T>) {
       std::memcpy(&value, raw(sizeof value).data(), sizeof value);
+    } else if constexpr (std::is_integral_v<T>) {
+      const auto bits = number();
+      const auto whole = std::is_signed_v<T> ? (bits >> 1U) ^ (~(bits & 1U) + 1) : bits;
+      value = static_cast<T>(whole);
+      if (static_cast<std::uint64_t>(value) != whole) malformed();
+    } else if constexpr (Bytes<T> || std::same_as<T, std::string_view>) {
+      const auto text = raw(length());
+      value = T(reinterpret_cast<const char*>(text.data()), text.size());
     } else if constexpr (Sequence<T>) {
       value.clear();
       for (auto left = length(); left > 0; --left) {
@@ -178,6 +217,17 @@ class Reader {
     return static_cast<std::size_t>(size);
   }
   bool done() const { return rest_.empty(); }
+  /// A whole number, in the fewest bytes that it fits into.
+  std::uint64_t number() {
+    std::uint64_t value = 0;
+    for (std::size_t i = 0; i < longest_number; ++i) {
+      const auto byte = static_cast<std::uint64_t>(raw(1).front());
+      if (i > 0 && (byte == 0 || (i == longest_number - 1 && byte > 1))) malformed();
+      value |= (byte & 0x7FU) << (7 * i);
+      if (byte < 0x80) return value;
+    }
+    malformed();
+  }
 
   [[noreturn]] static void malformed() {
     throw Error(ErrorKind::bad_data,

@@ -46,14 +46,20 @@ std::vector<std::byte> file_of(const Store::Contents& contents, Time taken) {
   return bytes;
 }
 
-std::optional<File> read_file(std::span<const std::byte> bytes) {
+std::optional<std::uint64_t> version_of(std::span<const std::byte> bytes) {
   if (bytes.size() < magic.size() || text_of(bytes.first(magic.size())) != magic)
     return std::nullopt;
   Decoder decoder(bytes.subspan(magic.size()));
   std::uint64_t its_version = 0;
+  return decoder.read(its_version) ? std::optional(its_version) : std::nullopt;
+}
+
+std::optional<File> read_file(std::span<const std::byte> bytes) {
+  if (version_of(bytes) != version) return std::nullopt;
+  Decoder decoder(bytes.subspan(magic.size()));
+  std::uint64_t its_version = 0;
   File file;
-  if (!decoder.read(its_version) || its_version != version || !decoder.read(file.head))
-    return std::nullopt;
+  if (!decoder.read(its_version) || !decoder.read(file.head)) return std::nullopt;
   while (!decoder.at_end())
     if (!decoder.read(file.pieces.emplace_back())) return std::nullopt;
   return file;

@@ -16,7 +16,7 @@
 namespace polychron::recording {
 
 inline constexpr std::string_view magic = "POLYTRC\n";
-inline constexpr std::uint64_t version = 2;
+inline constexpr std::uint64_t version = 3;
 
 /// Tables of names, each ended by '\n' (see Names).
 struct FileHead {
@@ -35,7 +35,9 @@ struct File {
   FileHead head;
   std::vector<FilePiece> pieces;
 };
-/// The content of a file, which refers to `bytes`; nullopt if it has another version or is damaged.
+/// The version of a file; nothing if it is no recording.
+std::optional<std::uint64_t> version_of(std::span<const std::byte> bytes);
+/// What is in a file; nothing if it is none of this version, or damaged. Looks at `bytes`.
 std::optional<File> read_file(std::span<const std::byte> bytes);
 
 }  // namespace polychron::recording

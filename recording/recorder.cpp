@@ -44,6 +44,10 @@ struct Frame {
   std::uint64_t epoch = 0;  ///< of the recording that it belongs to
   Handled handling;
   Carried carried;
+  Rejected rejected;
+  /// Which record's logical time is not known yet: what the actor looks at until its next event may
+  /// move it.
+  enum class Open : std::uint8_t { none, handling, operation, end, rejection } open = Open::none;
 };
 
 }  // namespace
@@ -174,7 +178,7 @@ class Recorder::Ear final : public msg::Observer {
     auto* const to = writer();
     if (to == nullptr) return;
     end_handling(*to, actor, false);
-    to->write(ActorEnded{context_, actor, recorder_->now()});
+    to->write(ActorEnded{context_, actor, recorder_->now(), msg::tick()});
   }
   void sent(msg::ActorId from, msg::ActorId to, const msg::MessageView& message) noexcept override {
     auto* const writer = this->writer();
@@ -191,8 +195,16 @@ class Recorder::Ear final : public msg::Observer {
       return recorder_->store_.count_dropped(1);
     }
     const auto at = recorder_->now();
-    // Moves the lists into the record and back, to reuse their memory.
-    Sent record{context_, at, from, to, address_of(message), described.about, std::move(footprint)};
+    if (auto* const frame = from == 0 ? nullptr : writer->frame_of(from)) settle(*writer, *frame);
+    // The record takes its lists along and gives them back, with their memory.
+    Sent record{context_,
+                at,
+                msg::tick(),
+                from,
+                to,
+                address_of(message),
+                described.about,
+                std::move(footprint)};
     auto bytes = most_bytes(record);
     const auto objects = [&](const auto& each) {
       if (const auto* const* m = std::get_if<const msg::carry_out*>(&message))
@@ -208,7 +220,8 @@ class Recorder::Ear final : public msg::Observer {
     writer->write(record);
     footprint = std::move(record.footprint);
   }
-  void received(msg::ActorId by, const msg::MessageView& message) noexcept override {
+  void received(msg::ActorId by, const msg::MessageView& message,
+                msg::LogicalTime sent) noexcept override {
     auto* const to = writer();
     if (to == nullptr) return;
     end_handling(*to, by, false);
@@ -216,13 +229,17 @@ class Recorder::Ear final : public msg::Observer {
       // Frames of a recording that ended inside them.
       std::erase_if(to->frames,
                     [&](const Frame& f) { return f.epoch != recorder_->store_.epoch(); });
-      auto& [epoch, handling, carried] = to->frames.emplace_back();
-      epoch = recorder_->store_.epoch();
+      auto& frame = to->frames.emplace_back();
+      frame.epoch = recorder_->store_.epoch();
+      frame.open = Frame::Open::handling;
+      auto& handling = frame.handling;
       handling.context = context_;
       handling.begin = recorder_->now();
       handling.by = by;
       handling.message = address_of(message);
+      handling.sent = sent;
       handling.kind = static_cast<std::uint32_t>(message.index());
+      msg::tick();
     } catch (...) {
       recorder_->store_.count_dropped(1);
     }
@@ -234,6 +251,9 @@ class Recorder::Ear final : public msg::Observer {
     auto* const to = writer();
     auto* const frame = to == nullptr ? nullptr : to->frame_of(lane);
     if (frame == nullptr) return;
+    settle(*to, *frame);
+    msg::tick();
+    frame->open = Frame::Open::operation;
     frame->carried.context = context_;
     frame->carried.begin = recorder_->now();
     frame->carried.lane = lane;
@@ -244,9 +264,10 @@ class Recorder::Ear final : public msg::Observer {
     auto* const to = writer();
     auto* const frame = to == nullptr ? nullptr : to->frame_of(lane);
     if (frame == nullptr || frame->carried.ticket != ticket) return;
+    settle(*to, *frame);
+    msg::tick();
+    frame->open = Frame::Open::end;
     frame->carried.duration = since(frame->carried.begin);
-    say_context(*to, most_bytes(frame->carried));
-    to->write(frame->carried);
   }
   void takes(msg::ActorId, const msg::submit& call) noexcept override {
     const auto kept = recorder_->calls_.load(std::memory_order_relaxed);
@@ -259,6 +280,7 @@ class Recorder::Ear final : public msg::Observer {
       auto record = describe(call, contents, to.call_bytes);
       record.context = context_;
       record.at = recorder_->now();
+      record.clock = msg::logical_clock();
       return record;
     });
   }
@@ -275,13 +297,21 @@ class Recorder::Ear final : public msg::Observer {
     });
   }
   void rejects(msg::ActorId tensor, msg::Ticket ticket) noexcept override {
-    tell([&](Writer&) { return Rejected{context_, recorder_->now(), tensor, ticket}; });
+    auto* const to = writer();
+    auto* const frame = to == nullptr ? nullptr : to->frame_of(tensor);
+    if (frame == nullptr) return;
+    settle(*to, *frame);
+    msg::tick();
+    frame->open = Frame::Open::rejection;
+    frame->rejected = {context_, recorder_->now(), 0, tensor, ticket};
   }
   void loses(msg::ActorId by, msg::Ticket ticket) noexcept override {
-    tell([&](Writer&) { return Lost{context_, recorder_->now(), by, ticket, true}; });
-  }
-  void finds_lost(msg::ActorId by) noexcept override {
-    tell([&](Writer&) { return Lost{context_, recorder_->now(), by, 0, false}; });
+    tell([&](Writer& to) {
+      // Whoever looked while the operation failed did so before it ended the context.
+      if (auto* const frame = ticket == 0 ? nullptr : to.frame_of(by))
+        frame->carried.clock = msg::logical_clock();
+      return Lost{context_, recorder_->now(), msg::logical_clock(), by, ticket};
+    });
   }
   void left_out() noexcept override {
     tell([&](Writer&) { return LeftOut{context_, recorder_->now()}; });
@@ -350,6 +380,7 @@ class Recorder::Ear final : public msg::Observer {
   void end_handling(Writer& to, msg::ActorId actor, bool properly) noexcept {
     auto* const frame = to.frame_of(actor);
     if (frame == nullptr) return;
+    settle(to, *frame);
     auto& handling = frame->handling;
     handling.duration = since(handling.begin);
     handling.ended = properly;
@@ -357,7 +388,33 @@ class Recorder::Ear final : public msg::Observer {
     to.write(handling);
     to.frames.erase(to.frames.begin() + (frame - to.frames.data()));
   }
-  /// `bytes` is the size of the following records, which must be in the same piece.
+  /// Before the actor's next event: what it did before has its logical time.
+  void settle(Writer& to, Frame& frame) noexcept {
+    const auto write = [&](const auto& record) {
+      say_context(to, most_bytes(record));
+      to.write(record);
+    };
+    const auto now = msg::logical_clock();
+    switch (std::exchange(frame.open, Frame::Open::none)) {
+      case Frame::Open::none:
+        break;
+      case Frame::Open::handling:
+        frame.handling.clock = now;
+        break;
+      case Frame::Open::operation:
+        frame.carried.clock = now;
+        break;
+      case Frame::Open::end:
+        frame.carried.end_clock = now;
+        write(frame.carried);
+        break;
+      case Frame::Open::rejection:
+        frame.rejected.clock = now;
+        write(frame.rejected);
+        break;
+    }
+  }
+  /// `bytes`: of what follows, and has to be in the same piece.
   void say_context(Writer& to, std::size_t bytes) noexcept {
     const ContextNamed name{context_, label_, lanes_};
     to.make_room(most_bytes(name) + bytes);

@@ -12,16 +12,20 @@
 #include <vector>
 
 #include "messages/ids.hpp"
+#include "messages/shared/logical_clock.hpp"
 
 namespace polychron::recording {
 
 /// Nanoseconds of a steady clock; in a simulated world, ticks of its clock.
 using Time = std::int64_t;
-/// The number of a context of this recorder: 1, 2, ...
+/// The order of a recording: if one event led to another, its time is lower. An event that found
+/// what another thread had done to a shared flag has a later time than that.
+using msg::LogicalTime;
+/// A context of the recorder's: 1, 2, ...
 using ContextNumber = std::uint64_t;
 using ActorNumber = std::uint64_t;  ///< CAF's; 0 for a caller's thread
-/// The address of a message in transit. Together with the receiver it is unique among all messages
-/// in transit.
+/// Where a message lies while it is on its way. With its receiver and the logical time of its
+/// sending this tells a message from all others that are on their way.
 using Address = std::uint64_t;
 
 /// The following records of this piece are about this context.
@@ -55,6 +59,7 @@ struct ActorEnded {
   ContextNumber context = 0;
   ActorNumber actor = 0;
   Time at = 0;
+  LogicalTime clock = 0;
 };
 /// The content of a message. Numbers of kinds are indices in the tables of names.hpp.
 struct About {
@@ -75,26 +80,30 @@ struct Footprint {
 struct Sent {
   ContextNumber context = 0;
   Time at = 0;
+  LogicalTime clock = 0;
   ActorNumber from = 0, to = 0;
   Address message = 0;
   About about;
   Footprint footprint;
 };
-/// `ended` is false for a handler that threw, whose end is not observed.
+/// `ended` is false for a handler that threw, whose end nobody sees. `clock`: after the handler
+/// looked at what other threads change, and before the first event that it caused.
 struct Handled {
   ContextNumber context = 0;
   Time begin = 0;
   std::uint64_t duration = 0;
+  LogicalTime clock = 0, sent = 0;
   ActorNumber by = 0;
   Address message = 0;
   std::uint32_t kind = 0;  ///< index of the message's kind
   bool ended = true;
 };
-/// A lane carried out an operation.
+/// A lane carried an operation out. `clock`: as Handled has it; `end_clock`: of its end.
 struct Carried {
   ContextNumber context = 0;
   Time begin = 0;
   std::uint64_t duration = 0;
+  LogicalTime clock = 0, end_clock = 0;
   ActorNumber lane = 0;
   msg::Ticket ticket = 0;
   std::uint32_t operation = 0;  ///< kind of the operation, counted from 1
@@ -114,6 +123,7 @@ struct StepsTaken {
 struct Called {
   ContextNumber context = 0;
   Time at = 0;
+  LogicalTime clock = 0;
   std::string_view call;
   std::vector<std::uint64_t> inputs, outputs;  ///< of a compute
   std::string_view contents;                   ///< the bytes of the inputs in sequence, or empty
@@ -141,18 +151,19 @@ struct GivenBack {
 struct Rejected {
   ContextNumber context = 0;
   Time at = 0;
+  LogicalTime clock = 0;
   ActorNumber by = 0;
   msg::Ticket ticket = 0;
 };
 
-/// A context was lost (`first`): a lane in an operation, the context's actor or a caller's thread
-/// reported it first. Otherwise an actor found that the context is lost.
+/// A context was lost, by who was the first to say so: a lane by the operation of `ticket`, the
+/// context's actor, or a caller's thread.
 struct Lost {
   ContextNumber context = 0;
   Time at = 0;
+  LogicalTime clock = 0;
   ActorNumber by = 0;
   msg::Ticket ticket = 0;
-  bool first = false;
 };
 /// An operation failed after the context's actor had ended.
 struct Unheard {

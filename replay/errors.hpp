@@ -2,7 +2,7 @@
 #pragma once
 
 #include "polychron/error.hpp"
-#include "trace/story.hpp"
+#include "trace/joined_trace.hpp"
 
 namespace polychron::replay {
 

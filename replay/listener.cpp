@@ -40,8 +40,17 @@ std::optional<msg::ActorId> Listener::actor_of(const Role& role) const {
   return kind->second[role.number];
 }
 
+std::optional<Role> Listener::role_of(std::string_view kind, msg::ActorId actor) const {
+  const auto all = cast_.find(kind);
+  if (all == cast_.end()) return std::nullopt;
+  const auto place = std::ranges::lower_bound(all->second, actor);
+  if (place == all->second.end() || *place != actor) return std::nullopt;
+  return Role{context_, all->first, static_cast<std::size_t>(place - all->second.begin())};
+}
+
 void Listener::started(msg::ActorId actor, const char* kind) noexcept {
   also_->started(actor, kind);
+  if (progress_ != nullptr) progress_->began(actor);
   const std::string_view name(kind);
   if (name == "tensor" || name == "graph") return;  // these have mail before they begin
   auto& actors = cast_[std::string(name)];
@@ -60,12 +69,13 @@ void Listener::sent(msg::ActorId from, msg::ActorId to, const msg::MessageView& 
     cast_["graph"].push_back(made->graph->actor->id());
 }
 
-void Listener::received(msg::ActorId by, const msg::MessageView& message) noexcept {
-  also_->received(by, message);
+void Listener::received(msg::ActorId by, const msg::MessageView& message,
+                        msg::LogicalTime sent) noexcept {
+  also_->received(by, message, sent);
   if (const auto* const* m = std::get_if<const msg::compile*>(&message))
     at_->graph = (*m)->call.graph;
   if (progress_ == nullptr) return;
-  progress_->handled(by, msg::name_of(message), ticket_of(message));
+  progress_->handled(by, static_cast<std::uint32_t>(message.index()), ticket_of(message));
 }
 
 void Listener::finished(msg::ActorId by, const msg::MessageView& message) noexcept {
@@ -77,6 +87,14 @@ void Listener::has_turn(msg::ActorId lane, const msg::carry_out& operation) noex
   also_->has_turn(lane, operation);
   if (progress_ != nullptr)
     progress_->reaches(Turn::Kind::operation, context_, lane, operation.stamp.ticket);
+  // The object's actor ended meanwhile, or its mail did: no turn of the order stands for that.
+  if (progress_ != nullptr &&
+      script_.answered_before.contains({context_, operation.stamp.ticket})) {
+    if (const auto* const read = std::get_if<msg::op::Read>(&operation.operation))
+      read->loan->give_up();
+    if (const auto* const compute = std::get_if<msg::op::Compute>(&operation.operation))
+      compute->batch->give_up();
+  }
   const auto known = operations_.find(operation.stamp.ticket);
   at_->call = known == operations_.end() ? nullptr : known->second;
 }

@@ -23,9 +23,10 @@ class Progress {
   virtual ~Progress() = default;
   /// A context began with a call.
   virtual void took(std::size_t call) = 0;
+  virtual void began(msg::ActorId actor) = 0;
   /// An actor has ended, and its mail went with it.
   virtual void left(msg::ActorId actor) = 0;
-  virtual void handled(msg::ActorId by, std::string_view message, msg::Ticket ticket) = 0;
+  virtual void handled(msg::ActorId by, std::uint32_t message, msg::Ticket ticket) = 0;
   /// An actor in the middle of a step has come to an operation: others may come before it goes on.
   virtual void reaches(Turn::Kind kind, std::size_t context, msg::ActorId actor,
                        msg::Ticket ticket) = 0;
@@ -42,6 +43,8 @@ class Listener final : public msg::Observer {
 
   /// Who plays a role, if he is there yet.
   std::optional<msg::ActorId> actor_of(const Role& role) const;
+  /// Of an actor of this kind; nullopt if it is another context's.
+  std::optional<Role> role_of(std::string_view kind, msg::ActorId actor) const;
 
   void started(msg::ActorId actor, const char* kind) noexcept override;
   void ended(msg::ActorId actor) noexcept override {
@@ -49,7 +52,8 @@ class Listener final : public msg::Observer {
     if (progress_ != nullptr) progress_->left(actor);
   }
   void sent(msg::ActorId from, msg::ActorId to, const msg::MessageView& message) noexcept override;
-  void received(msg::ActorId by, const msg::MessageView& message) noexcept override;
+  void received(msg::ActorId by, const msg::MessageView& message,
+                msg::LogicalTime sent) noexcept override;
   void finished(msg::ActorId by, const msg::MessageView& message) noexcept override;
   void has_turn(msg::ActorId lane, const msg::carry_out& operation) noexcept override;
   void takes(msg::ActorId context, const msg::submit& call) noexcept override;
@@ -62,7 +66,6 @@ class Listener final : public msg::Observer {
     if (progress_ != nullptr) progress_->reaches(Turn::Kind::rejection, context_, tensor, ticket);
   }
   void loses(msg::ActorId by, msg::Ticket ticket) noexcept override { also_->loses(by, ticket); }
-  void finds_lost(msg::ActorId by) noexcept override { also_->finds_lost(by); }
   void unheard(msg::ActorId lane, msg::Ticket ticket, const Error& error) noexcept override {
     also_->unheard(lane, ticket, error);
   }

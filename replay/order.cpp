@@ -3,24 +3,26 @@
 #include <algorithm>
 #include <system_error>
 
-#include "messages/names.hpp"
-
 namespace polychron::replay {
 
 namespace {
 
+std::uint32_t number_of(const msg::MessageView& message) {
+  return static_cast<std::uint32_t>(message.index());
+}
 /// Between lanes.
-bool is_question(const msg::MessageView& message) {
-  return std::holds_alternative<const msg::await_turn*>(message) ||
-         std::holds_alternative<const msg::reached*>(message);
+bool is_question(std::uint32_t message) {
+  return message == recording::message_number<msg::await_turn> ||
+         message == recording::message_number<msg::reached>;
 }
 
 }  // namespace
 
 RecordedOrder::RecordedOrder(const Script& script) : script_(script) {
-  for (const auto& turn : script.order)
-    if (turn.message == "await_turn" || turn.message == "reached")
-      ++questions_[{turn.role, turn.message, turn.ticket}];
+  for (const auto& turn : script.order) {
+    if (turn.kind == Turn::Kind::leaving) leaving_.insert(turn.role);
+    if (is_question(turn.message)) ++questions_[{turn.role, turn.message, turn.ticket}];
+  }
 }
 
 void RecordedOrder::run(stress::World& world, std::vector<const Listener*> listeners) {
@@ -31,8 +33,8 @@ void RecordedOrder::run(stress::World& world, std::vector<const Listener*> liste
 }
 
 void RecordedOrder::next() {
-  if (turn().message == "await_turn" || turn().message == "reached")
-    --questions_[{turn().role, turn().message, turn().ticket}];
+  if (is_question(turn().message)) --questions_[{turn().role, turn().message, turn().ticket}];
+  if (turn().kind == Turn::Kind::leaving) leaving_.erase(turn().role);
   ++at_;
   called_ = false;
 }
@@ -53,11 +55,11 @@ bool RecordedOrder::was_early(msg::ActorId actor) {
 
 bool RecordedOrder::is_late(msg::ActorId actor, const msg::MessageView& message) const {
   if (ended()) return false;
-  const bool question = is_question(message);
+  const auto number = number_of(message);
+  const bool question = is_question(number);
   if (late_ == 0 && !question) return false;
-  const auto name = msg::name_of(message);
   const auto ticket = ticket_of(message);
-  if (const auto early = early_.find({actor, name, ticket});
+  if (const auto early = early_.find({actor, number, ticket});
       early != early_.end() && early->second < 0)
     return true;
   if (!question) return false;
@@ -65,21 +67,33 @@ bool RecordedOrder::is_late(msg::ActorId actor, const msg::MessageView& message)
     for (std::size_t lane = 0; lane < script_.contexts[context].lanes; ++lane) {
       const Role role{context, "device", lane};
       if (listeners_[context]->actor_of(role) != actor) continue;
-      const auto due = questions_.find({role, name, ticket});
+      const auto due = questions_.find({role, number, ticket});
       if (due != questions_.end() && due->second > 0) return false;
-      return !script_.unheard.contains({role, name, ticket});
+      return !script_.unheard.contains({role, number, ticket});
     }
   return true;
+}
+
+bool RecordedOrder::leaves_later(const char* kind, msg::ActorId actor) const {
+  return begun_.contains(actor) && std::ranges::any_of(listeners_, [&](const Listener* listener) {
+           const auto role = listener->role_of(kind, actor);
+           return role && leaving_.contains(*role);
+         });
 }
 
 std::optional<std::size_t> RecordedOrder::idle(Runnables runnables) const {
   for (std::size_t i = 0; i < runnables.size(); ++i) {
     const auto& runnable = runnables[i];
     if (runnable.is_client() || runnable.is_callbacks()) continue;
-    if (runnable.message().empty()) return i;
-    const bool asks = runnable.actor() == std::string_view("device");
-    if (ended() || (late_ == 0 && !asks)) continue;
+    const bool nothing_to_handle = runnable.message().empty();
+    if (ended()) {
+      if (nothing_to_handle) return i;
+      continue;
+    }
     const auto actor = runnable.name() + world_->first_id();
+    if (nothing_to_handle && !leaves_later(runnable.actor(), actor)) return i;
+    const bool asks = runnable.actor() == std::string_view("device");
+    if (late_ == 0 && !asks) continue;
     if (runnable.prefer([&](const msg::MessageView& m) { return is_late(actor, m); })) return i;
   }
   return std::nullopt;
@@ -111,8 +125,12 @@ std::optional<std::size_t> RecordedOrder::find(Runnables runnables) {
       // It has stopped at what comes later, and gets to this after that.
     } else if (actor && !in_the_middle) {
       const auto place = place_of(*actor - world_->first_id());
-      if (place && runnables[*place].prefer([&](const auto& message) { return is_next(message); }))
+      if (place && kind == Turn::Kind::leaving) {
+        if (runnables[*place].message().empty() && begun_.contains(*actor)) return place;
+      } else if (place &&
+                 runnables[*place].prefer([&](const auto& message) { return is_next(message); })) {
         return place;
+      }
     }
     if (in_the_middle) {
       past_.insert(stop);
@@ -126,7 +144,7 @@ std::optional<std::size_t> RecordedOrder::find(Runnables runnables) {
 
 bool RecordedOrder::is_next(const msg::MessageView& message) const {
   if (turn().kind == Turn::Kind::message)
-    return ticket_of(message) == turn().ticket && msg::name_of(message) == turn().message;
+    return ticket_of(message) == turn().ticket && number_of(message) == turn().message;
   const auto* const* const submit = std::get_if<const msg::submit*>(&message);
   return submit != nullptr && std::holds_alternative<msg::DestroyContext>((*submit)->call) ==
                                   (turn().kind == Turn::Kind::going);
@@ -148,19 +166,20 @@ void RecordedOrder::took(std::size_t call) {
 
 void RecordedOrder::left(msg::ActorId actor) {
   left_.insert(actor);
-  auto early = early_.lower_bound({actor, "", 0});
+  if (!ended() && turn().kind == Turn::Kind::leaving && wanted() == actor) next();
+  auto early = early_.lower_bound({actor, 0, 0});
   while (early != early_.end() && std::get<0>(early->first) == actor) {
     late_ += std::min(early->second, 0);
     early = early_.erase(early);
   }
 }
 
-void RecordedOrder::handled(msg::ActorId by, std::string_view message, msg::Ticket ticket) {
+void RecordedOrder::handled(msg::ActorId by, std::uint32_t message, msg::Ticket ticket) {
   if (ended()) return;
   if (turn().kind == Turn::Kind::message && turn().message == message && turn().ticket == ticket &&
       wanted() == by)
     return next();
-  auto& early = early_[{by, std::string(message), ticket}];
+  auto& early = early_[{by, message, ticket}];
   if (early++ < 0) --late_;
 }
 

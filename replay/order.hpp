@@ -33,8 +33,9 @@ class RecordedOrder final : public stress::Strategy, public Progress {
   std::size_t pick(std::span<const stress::Runnable> runnables) override;
   std::optional<std::size_t> choose(std::span<const stress::Runnable> runnables) override;
   void took(std::size_t call) override;
+  void began(msg::ActorId actor) override { begun_.insert(actor); }
   void left(msg::ActorId actor) override;
-  void handled(msg::ActorId by, std::string_view message, msg::Ticket ticket) override;
+  void handled(msg::ActorId by, std::uint32_t message, msg::Ticket ticket) override;
   void reaches(Turn::Kind kind, std::size_t context, msg::ActorId actor,
                msg::Ticket ticket) override;
 
@@ -45,8 +46,10 @@ class RecordedOrder final : public stress::Strategy, public Progress {
   std::optional<msg::ActorId> wanted() const;
   /// The message of this turn has been handled.
   bool was_early(msg::ActorId actor);
-  /// Somebody who has only to begin or to end, or has a message that is late, or lanes that ask
-  /// each other how far they are where they did not then: does so as soon as it can.
+  /// Whether an actor that has been told to end does so at a turn that is to come.
+  bool leaves_later(const char* kind, msg::ActorId actor) const;
+  /// Somebody who has only to begin, or to end in no turn, or has a message that is late, or lanes
+  /// that ask each other how far they are where they did not then: does so as soon as it can.
   std::optional<std::size_t> idle(Runnables runnables) const;
   /// Whether this turn is about it.
   bool is_next(const msg::MessageView& message) const;
@@ -66,14 +69,15 @@ class RecordedOrder final : public stress::Strategy, public Progress {
   using Stop = std::tuple<Turn::Kind, std::size_t, msg::Ticket>;
   std::map<msg::ActorId, Stop> stopped_;
   std::set<Stop> past_;  ///< reached, or passed over
-  using Handling = std::tuple<msg::ActorId, std::string, msg::Ticket>;
+  using Handling = std::tuple<msg::ActorId, std::uint32_t, msg::Ticket>;
   /// How many messages of a kind an actor handled before their turn; negative: so many turns were
   /// passed over, and their messages come later.
   std::map<Handling, int> early_;
   int late_ = 0;  ///< of those
-  std::set<msg::ActorId> left_;
+  std::set<msg::ActorId> begun_, left_;
   /// How often lanes are yet to ask each other.
-  std::map<std::tuple<Role, std::string, msg::Ticket>, int> questions_;
+  std::map<std::tuple<Role, std::uint32_t, msg::Ticket>, int> questions_;
+  std::set<Role> leaving_;  ///< whose ends are yet to come
   std::size_t at_ = 0;
   bool called_ = false;  ///< the call of this turn is on its way
 };

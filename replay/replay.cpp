@@ -97,8 +97,8 @@ class Theatre {
 }  // namespace
 
 Replayed replay(std::span<const std::byte> recording) {
-  const auto records = trace::read_records(recording);
-  const auto script = script_of(records);
+  const auto joined = trace::join(recording);
+  const auto script = script_of(joined);
   RecordedOrder order(script);
   Replayed result;
   {
@@ -112,7 +112,7 @@ Replayed replay(std::span<const std::byte> recording) {
     theatre.world().set_clients({});
     result.recording = theatre.recording().file();
   }
-  const auto recorded = transcript_of(records);
+  const auto recorded = transcript_of(joined.records);
   result.differences = differences(recorded, transcript_of(trace::read_records(result.recording)));
   result.contexts = script.contexts.size();
   result.calls = script.calls.size();
@@ -159,7 +159,7 @@ std::optional<std::string> run_once(const Script& script, std::uint64_t seed,
   const auto left = theatre.end();
   if (!left.empty()) return left.front() + " stayed behind";
   if (auto broken = theatre.broken()) return broken;
-  const auto verdict = trace::check(trace::tell(recording));
+  const auto verdict = trace::check(trace::join(recording));
   if (!verdict.broken.empty()) return verdict.broken.front();
   return std::nullopt;
 }
@@ -168,8 +168,7 @@ std::optional<std::string> run_once(const Script& script, std::uint64_t seed,
 
 Varied vary(std::span<const std::byte> recording, const Variation& variation,
             const std::function<bool(std::uint64_t)>& go_on) {
-  const auto records = trace::read_records(recording);
-  const auto script = script_of(records);
+  const auto script = script_of(trace::join(recording));
   Varied result;
   while (result.schedules < variation.schedules) {
     const auto seed = variation.seed + result.schedules;

@@ -8,20 +8,19 @@
 #include "replay/known_objects.hpp"
 #include "replay/turns.hpp"
 #include "trace/errors.hpp"
-#include "trace/matches.hpp"
 
 namespace polychron::replay {
 
 namespace {
 
-using trace::name_in;
-
 class Writer {
  public:
-  explicit Writer(const trace::Records& records)
-      : records_(records), matches_(trace::sent_of_handled(records)) {}
+  explicit Writer(const trace::JoinedTrace& joined) : joined_(joined), records_(joined.records) {}
 
   Script write() {
+    if (!records_.unknown.empty())
+      refuse("another version of the library made it, which has '" + records_.unknown.front() +
+             "'");
     if (records_.gaps) refuse("a context was left out of it at times (set_traced)");
     if (records_.dropped != 0)
       refuse("it lacks " + std::to_string(records_.dropped) +
@@ -37,9 +36,9 @@ class Writer {
     find_roles();
     add_calls();
     add_outcomes();
-    add_untaken();
+    add_losses();
     add_unheard();
-    script_.order = order_of(records_, matches_, roles_, calls_, script_.calls);
+    script_.order = order_of(joined_, roles_, script_.calls);
     return std::move(script_);
   }
 
@@ -49,8 +48,9 @@ class Writer {
   [[noreturn]] static void refuse(const std::string& why) {
     throw Error(ErrorKind::bad_data, "it cannot be run again: " + why).with_operation("replay");
   }
-  const std::string& message(std::uint32_t number) const {
-    return name_in(records_.messages, std::size_t{number} + 1);
+  template <class Message>
+  static bool is(const recording::Sent& sent) {
+    return sent.about.message == recording::message_number<Message>;
   }
 
   void add_contexts() {
@@ -79,13 +79,14 @@ class Writer {
     }
   }
 
-  /// A context's handlings of submits, by their beginnings: who called.
-  std::map<std::pair<std::uint64_t, std::int64_t>, std::uint64_t> callers() const {
-    std::map<std::pair<std::uint64_t, std::int64_t>, std::uint64_t> threads;
-    for (std::size_t i = 0; i < matches_.size(); ++i) {
-      const auto& handled = records_.handled[i];
-      if (matches_[i] && message(handled.kind) == "submit")
-        threads[{handled.context, handled.begin}] = records_.sent[*matches_[i]].thread;
+  /// Who called: of each context's handlings of submits, by their logical times.
+  std::map<Key, std::uint64_t> callers() const {
+    std::map<Key, std::uint64_t> threads;
+    for (std::size_t i = 0; i < records_.handled.size(); ++i) {
+      const auto& r = records_.handled[i];
+      const auto sent = joined_.sent_of_handled[i];
+      if (sent && r.kind == recording::message_number<msg::submit>)
+        threads[{r.context, r.clock}] = records_.sent[*sent].thread;
     }
     return threads;
   }
@@ -97,12 +98,12 @@ class Writer {
       Call call;
       call.context = context(r.context);
       call.bytes = r.call;
+      call.clock = r.clock;
       call.inputs = r.inputs, call.outputs = r.outputs;
       call.contents = r.contents;
-      const auto by = threads.upper_bound({r.context, r.at});
-      if (by != threads.begin() && std::prev(by)->first.first == r.context)
-        call.thread = std::prev(by)->second;
-      calls_[{r.context, r.at}] = script_.calls.size();
+      const auto by = threads.lower_bound({r.context, r.clock});
+      if (by != threads.end() && by->first.first == r.context) call.thread = by->second;
+      calls_[{r.context, r.clock}] = script_.calls.size();
       try {
         const auto made = decoded(call.bytes, script_);
         known[call.context].check(made, call, script_.calls.size());
@@ -114,72 +115,93 @@ class Writer {
     }
   }
 
-  /// What destroyed a context although its actor never came to it.
-  void add_untaken() {
+  /// When the calls that destroy contexts were made: the context was lost by that, unless it was
+  /// before. One whose actor never came to that call has none yet.
+  void add_losses() {
+    for (const auto& [thread, r] : records_.sent) {
+      if (!is<msg::submit>(r)) continue;
+      if (r.about.what != recording::call_number<msg::DestroyContext>) continue;
+      if (auto* const call = end_of(context(r.context))) call->lost_clock = r.clock;
+    }
     for (const auto& r : records_.lost) {
-      const auto number = context(r.context);
-      const auto destroys = [&](const Call& call) { return call.ends && call.context == number; };
-      if (!r.first || r.ticket != 0 || std::ranges::any_of(script_.calls, destroys)) continue;
-      Call call;
-      call.context = number;
-      call.ends = call.untaken = true;
-      calls_[{r.context, r.at}] = script_.calls.size();
-      script_.calls.push_back(std::move(call));
+      if (r.ticket != 0) continue;  // by an operation
+      auto* call = end_of(context(r.context));
+      if (call == nullptr) {
+        call = &script_.calls.emplace_back();
+        call->context = context(r.context);
+        call->ends = call->untaken = true;
+      }
+      call->lost_clock = r.clock;
     }
   }
+  Call* end_of(std::size_t number) {
+    const auto call = std::ranges::find_if(
+        script_.calls, [&](const Call& c) { return c.ends && c.context == number; });
+    return call == script_.calls.end() ? nullptr : &*call;
+  }
 
-  /// The call that an operation was issued for, which was when it was taken.
+  /// The message by which an operation was issued; nullptr if it was not seen.
+  const recording::Sent* issued(std::uint64_t context, std::uint64_t ticket) const {
+    const auto known = joined_.issued.find({context, ticket});
+    return known == joined_.issued.end() ? nullptr : &records_.sent[known->second].record;
+  }
+  template <class O>
+  static bool issues(const recording::Sent* sent) {
+    return sent != nullptr && sent->about.what == recording::operation_number<O>;
+  }
+  /// The call that an operation was issued for, which was when it was taken. A plan is loaded when
+  /// it is compiled, not when that was called.
   Call* call_of(std::uint64_t context, std::uint64_t ticket) {
-    const auto issued = issued_.find({context, ticket});
-    if (issued == issued_.end() || issued->second.graph != 0) return nullptr;
-    const auto after = calls_.upper_bound({context, issued->second.at});
+    const auto* const sent = issued(context, ticket);
+    if (sent == nullptr || issues<msg::op::Load>(sent)) return nullptr;
+    const auto after = calls_.upper_bound({context, sent->clock});
     if (after == calls_.begin() || std::prev(after)->first.first != context) return nullptr;
     return &script_.calls[std::prev(after)->second];
   }
 
   void add_outcomes() {
-    for (const auto& [thread, r] : records_.sent)
-      if (message(r.about.message) == "carry_out") {
-        auto& placed = script_.contexts[context(r.context)].placement[r.about.ticket];
-        placed.lane = r.footprint.lane;
-        const auto& waits = r.footprint.waits;
-        for (std::size_t i = 0; i + 1 < waits.size(); i += 2)
-          placed.waits.push_back({static_cast<std::uint32_t>(waits[i]), waits[i + 1]});
-        // A plan is loaded when it is compiled, not when that was called.
-        const auto& operation = name_in(records_.operations, r.about.what);
-        issued_[{r.context, r.about.ticket}] = {r.at, operation == "build" ? r.footprint.graph : 0,
-                                                operation == "write"};
-      }
+    for (const auto& [key, index] : joined_.issued) {
+      const auto& r = records_.sent[index].record;
+      auto& placed = script_.contexts[context(r.context)].placement[r.about.ticket];
+      placed.lane = r.footprint.lane;
+      const auto& waits = r.footprint.waits;
+      for (std::size_t i = 0; i + 1 < waits.size(); i += 2)
+        placed.waits.push_back({static_cast<std::uint32_t>(waits[i]), waits[i + 1]});
+    }
     for (const auto& [thread, r] : records_.sent) {
-      const auto& name = message(r.about.message);
-      if (r.about.error.empty() || name == "carry_out" || name == "submit") continue;
-      if (name == "compiled") {
+      if (r.about.error.empty() || is<msg::carry_out>(r) || is<msg::submit>(r)) continue;
+      if (is<msg::compiled>(r)) {
         script_.contexts[context(r.context)].not_built.try_emplace(
             r.footprint.graph, inner_error(trace::errors_in(r.about.error)));
         continue;
       }
-      const bool invalid = name_in(records_.outcomes, r.about.what) == "invalid";
+      const bool invalid =
+          is<msg::graph_became>(r) && r.about.what == recording::outcome_number<msg::Invalid>;
       add_error(r.context, r.about.ticket, r.about.error, invalid);
     }
     for (const auto& r : records_.answered) {
       add_error(r.context, r.ticket, r.error, false);
-      const auto issued = issued_.find({r.context, r.ticket});
-      if (issued != issued_.end() && issued->second.write)
+      if (issues<msg::op::Write>(issued(r.context, r.ticket)))
         if (auto* const call = call_of(r.context, r.ticket)) call->given_up = true;
     }
+    for (const auto& r : records_.carried)
+      if (r.operation == recording::operation_number<msg::op::Read> ||
+          r.operation == recording::operation_number<msg::op::Compute>)
+        script_.answered_before.emplace(context(r.context), r.ticket);
+    for (const auto& r : records_.answered)
+      script_.answered_before.erase({context(r.context), r.ticket});
     for (const auto& r : records_.given_back)
       if (auto* const call = call_of(r.context, r.ticket)) call->given_back = r.contents;
   }
 
   void add_unheard() {
     const auto count = [this](const recording::Sent& r, int by) {
-      const auto& name = message(r.about.message);
       const auto to = roles_.find({r.context, r.to});
-      if ((name == "await_turn" || name == "reached") && to != roles_.end())
-        script_.unheard[{to->second, name, ticket_of(records_, r, roles_)}] += by;
+      if ((is<msg::await_turn>(r) || is<msg::reached>(r)) && to != roles_.end())
+        script_.unheard[{to->second, r.about.message, ticket_of(r, roles_)}] += by;
     };
     for (const auto& [thread, r] : records_.sent) count(r, 1);
-    for (const auto& match : matches_)
+    for (const auto& match : joined_.sent_of_handled)
       if (match) count(records_.sent[*match].record, -1);
     std::erase_if(script_.unheard, [](const auto& entry) { return entry.second == 0; });
   }
@@ -189,9 +211,8 @@ class Writer {
     // What names no operation is no failure: a lease that was revoked left its tensor without
     // bytes.
     if (chain.empty() || chain.front().operation.empty()) return;
-    const auto issued = issued_.find({in, ticket});
-    if (issued != issued_.end() && issued->second.graph != 0) {
-      script_.contexts[context(in)].not_loaded.try_emplace(issued->second.graph,
+    if (const auto* const sent = issued(in, ticket); issues<msg::op::Load>(sent)) {
+      script_.contexts[context(in)].not_loaded.try_emplace(sent->footprint.graph,
                                                            inner_error(chain));
       return;
     }
@@ -207,22 +228,16 @@ class Writer {
     if (!call->fault && !call->expired && !call->cancelled) call->fault = inner_error(chain);
   }
 
-  struct Issued {
-    std::int64_t at = 0;
-    std::uint64_t graph = 0;  ///< that is loaded
-    bool write = false;
-  };
+  const trace::JoinedTrace& joined_;
   const trace::Records& records_;
-  const std::vector<std::optional<std::size_t>> matches_;
   Script script_;
   std::map<std::uint64_t, std::size_t> contexts_;
   std::map<Key, Role> roles_;
-  std::map<std::pair<std::uint64_t, std::int64_t>, std::size_t> calls_;  ///< by context and time
-  std::map<Key, Issued> issued_;                                         ///< by context and ticket
+  std::map<Key, std::size_t> calls_;  ///< by context and logical time
 };
 
 }  // namespace
 
-Script script_of(const trace::Records& records) { return Writer(records).write(); }
+Script script_of(const trace::JoinedTrace& joined) { return Writer(joined).write(); }
 
 }  // namespace polychron::replay

@@ -6,14 +6,17 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "messages/call.hpp"
 #include "messages/stamp.hpp"
-#include "trace/records.hpp"
+#include "recording/kinds.hpp"
+#include "trace/joined_trace.hpp"
 
 namespace polychron::replay {
 
@@ -22,6 +25,8 @@ namespace polychron::replay {
 struct Call {
   std::size_t context = 0;
   std::uint64_t thread = 0;                    ///< who called
+  recording::LogicalTime clock = 0;            ///< when it was taken
+  recording::LogicalTime lost_clock = 0;       ///< of one that ends its context: when it did
   std::string_view bytes;                      ///< as messages/wire.hpp writes a msg::Call
   std::vector<std::size_t> needs;              ///< calls that made what it uses
   std::optional<std::size_t> returns;          ///< the export that it ends
@@ -44,6 +49,8 @@ struct Role {
   auto operator<=>(const Role&) const = default;
 };
 
+constexpr std::uint32_t no_message = ~std::uint32_t{0};
+
 /// Something that happened.
 struct Turn {
   enum class Kind : std::uint8_t {
@@ -53,12 +60,13 @@ struct Turn {
     end,        ///< it was done with it, but for letting others know
     rejection,  ///< or a tensor's actor came to what it owed for one, to reject it
     going,      ///< a context's actor handled the call that destroys the context
+    leaving,    ///< an actor ended
   };
   Kind kind = Kind::message;
   std::size_t call = 0;
-  Role role;               ///< of the others
-  std::string message;     ///< "carry_out"
-  msg::Ticket ticket = 0;  ///< or number of a question
+  Role role;                           ///< of the others
+  std::uint32_t message = no_message;  ///< as recording/kinds.hpp counts them
+  msg::Ticket ticket = 0;              ///< or number of a question
 };
 
 /// The number of what lanes ask and tell each other: by the turn that one waits for, and by who
@@ -81,14 +89,16 @@ struct Script {
   std::vector<Turn> order;
   /// What lanes were asked or told by others, and had not heard when they ended: by who should
   /// have, which message, and its number; how often.
-  std::map<std::tuple<Role, std::string, msg::Ticket>, int> unheard;
+  std::map<std::tuple<Role, std::uint32_t, msg::Ticket>, int> unheard;
+  /// Reads and computes that a lane came to after the object's side had answered, by context.
+  std::set<std::pair<std::size_t, msg::Ticket>> answered_before;
   std::vector<std::string> operators;  ///< by their numbers in the calls
   bool contents = false;               ///< the bytes of tensors and constants are there
 };
 
 /// Throws bad_data for what cannot be run again: a recording without calls, or without its
 /// beginning, or with calls that nobody could have made.
-Script script_of(const trace::Records& records);
+Script script_of(const trace::JoinedTrace& joined);
 
 /// The call that `bytes` are, its graph checked and, if it is to be run, its operators numbered as
 /// here. Throws bad_data.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "recording/kinds.hpp"
 #include "trace/errors.hpp"
 
 namespace polychron::replay {
@@ -49,8 +50,11 @@ Transcript transcript_of(const trace::Records& records) {
   for (const auto& [thread, r] : records.sent) {
     auto* const at = entry(r.context, r.about.ticket);
     const auto& message = name_in(records.messages, std::size_t{r.about.message} + 1);
-    if (at == nullptr || message.starts_with("expect_")) continue;
-    if (message == "carry_out") {
+    const auto number = r.about.message;
+    if (at == nullptr || number == recording::message_number<msg::expect_of_tensor> ||
+        number == recording::message_number<msg::expect_of_graph>)
+      continue;
+    if (number == recording::message_number<msg::carry_out>) {
       at->what = name_in(records.operations, r.about.what);
       if (!r.about.label.empty()) at->what += " '" + std::string(r.about.label) + "'";
       if (r.footprint.graph != 0) at->what += " of graph " + std::to_string(r.footprint.graph);

@@ -1,9 +1,8 @@
-// Who did something after whom, in a recording of many threads.
+// Who did something after whom, in a recording of many threads: by its logical times.
 #pragma once
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -12,17 +11,13 @@
 namespace polychron::replay {
 
 using ContextAndActor = std::pair<std::uint64_t, std::uint64_t>;
-using ContextAndTime = std::pair<std::uint64_t, std::int64_t>;
 
 /// What replays know a message by, among those of its kind to the same actor; see ticket_of().
-msg::Ticket ticket_of(const trace::Records& records, const recording::Sent& sent,
-                      const std::map<ContextAndActor, Role>& roles);
+msg::Ticket ticket_of(const recording::Sent& sent, const std::map<ContextAndActor, Role>& roles);
 
-/// `matches`: trace::sent_of_handled(records). `calls`: the places in `made` of what was called.
-std::vector<Turn> order_of(const trace::Records& records,
-                           const std::vector<std::optional<std::size_t>>& matches,
+/// `made`: the calls, with the numbers and the logical times that the recording has of them.
+std::vector<Turn> order_of(const trace::JoinedTrace& joined,
                            const std::map<ContextAndActor, Role>& roles,
-                           const std::map<ContextAndTime, std::size_t>& calls,
                            const std::vector<Call>& made);
 
 }  // namespace polychron::replay

@@ -24,8 +24,9 @@ class Relay : public msg::Observer {
   void sent(msg::ActorId from, msg::ActorId to, const msg::MessageView& message) noexcept override {
     if (also_) also_->sent(from, to, message);
   }
-  void received(msg::ActorId by, const msg::MessageView& message) noexcept override {
-    if (also_) also_->received(by, message);
+  void received(msg::ActorId by, const msg::MessageView& message,
+                msg::LogicalTime sent) noexcept override {
+    if (also_) also_->received(by, message, sent);
   }
   void finished(msg::ActorId by, const msg::MessageView& message) noexcept override {
     if (also_) also_->finished(by, message);
@@ -48,9 +49,6 @@ class Relay : public msg::Observer {
   }
   void left_out() noexcept override {
     if (also_) also_->left_out();
-  }
-  void finds_lost(msg::ActorId by) noexcept override {
-    if (also_) also_->finds_lost(by);
   }
   void unheard(msg::ActorId lane, msg::Ticket ticket, const Error& error) noexcept override {
     if (also_) also_->unheard(lane, ticket, error);

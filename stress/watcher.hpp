@@ -49,10 +49,11 @@ class Watcher final : public Relay {
         std::chrono::duration_cast<std::chrono::milliseconds>(world.now().time_since_epoch())
             .count());
   }
-  void received(msg::ActorId by, const msg::MessageView& message) noexcept override {
+  void received(msg::ActorId by, const msg::MessageView& message,
+                msg::LogicalTime sent) noexcept override {
     ++board_->messages;
     if (footprints_) footprints_->received(by, message);
-    Relay::received(by, message);
+    Relay::received(by, message, sent);
     if (const auto* const* failure = std::get_if<const msg::operation_failed*>(&message);
         failure && !board_->failures.insert((*failure)->ticket).second)
       board_->history.broken = std::string("a failure was told twice: ") + (*failure)->error.what();

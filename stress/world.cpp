@@ -108,7 +108,11 @@ void World::interrupt() noexcept {
     if (runnables_.empty()) return;
     const auto pick = strategy_.interrupt(running_.back(), runnables_);
     schedule_.push_back(pick ? static_cast<std::uint32_t>(*pick + 1) : 0);
-    if (pick) go(*pick);
+    if (!pick) return;
+    // To whom it comes between, this is another thread.
+    const auto time = msg::logical_clock();
+    go(*pick);
+    msg::logical_clock() = time;
   } catch (...) {
     interrupted_by_ = std::current_exception();
   }

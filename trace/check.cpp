@@ -5,13 +5,15 @@
 #include <tuple>
 #include <utility>
 
+#include "recording/kinds.hpp"
+
 namespace polychron::trace {
 
 namespace {
 
 class Checker {
  public:
-  explicit Checker(const Story& story) : story_(story) {}
+  explicit Checker(const JoinedTrace& joined) : joined_(joined) {}
 
   Verdict run() {
     handlings_follow_each_other();
@@ -29,26 +31,26 @@ class Checker {
     if (!fact && verdict_.broken.size() < most) verdict_.broken.push_back(sentence());
   }
   std::string name_of(Index actor) const {
-    const auto& a = story_.actors[actor];
+    const auto& a = joined_.actors[actor];
     return "the " + a.kind + (a.label.empty() ? "" : " " + a.label);
   }
-  std::string title(Index event) const { return title_of(story_.events[event]); }
+  std::string title(Index event) const { return title_of(joined_.events[event]); }
 
   void handlings_follow_each_other() {
     std::map<Index, Index> before;  // of an actor: its last handling
-    for (Index i = 0; i < story_.events.size(); ++i) {
-      const auto& event = story_.events[i];
+    for (Index i = 0; i < joined_.events.size(); ++i) {
+      const auto& event = joined_.events[i];
       if (event.kind == Event::Kind::call || event.kind == Event::Kind::step) continue;
       if (event.kind == Event::Kind::operation) {
-        const bool within = event.cause && story_.events[*event.cause].begin <= event.begin;
-        if (story_.complete())
+        const bool within = event.cause && joined_.events[*event.cause].begin <= event.begin;
+        if (joined_.complete())
           holds(within, [&] { return title(i) + " was carried out when nothing was handled"; });
         continue;
       }
       const auto [last, first] = before.try_emplace(event.actor, i);
       if (first) continue;
       const auto previous = std::exchange(last->second, i);
-      holds(story_.events[previous].end() <= event.begin, [&] {
+      holds(joined_.events[previous].end() <= event.begin, [&] {
         return name_of(event.actor) + " handled " + title(i) + " before it was done with " +
                title(previous);
       });
@@ -57,7 +59,7 @@ class Checker {
 
   void messages_are_handled_once() {
     std::map<Index, std::size_t> handled;
-    for (const auto& message : story_.messages) {
+    for (const auto& message : joined_.messages) {
       if (message.to) {
         holds(++handled[*message.to] == 1,
               [&] { return title(*message.to) + " was the handling of two messages"; });
@@ -65,9 +67,9 @@ class Checker {
               [&] { return message.name + " was handled before it was sent"; });
         continue;
       }
-      if (!story_.complete()) continue;
+      if (!joined_.complete()) continue;
       // Whoever ended did not read its last mail; who was still at it had not come so far.
-      const auto& to = story_.actors[*message.to_actor];
+      const auto& to = joined_.actors[*message.to_actor];
       const auto later = last_sent_of_handled().find(way_of(message));
       const bool overtaken = later != last_sent_of_handled().end() && later->second > *message.sent;
       holds(to.end || !overtaken, [&] {
@@ -85,7 +87,7 @@ class Checker {
   /// When the last message that was handled was sent, of each way.
   const std::map<Way, Time>& last_sent_of_handled() {
     if (last_.empty())
-      for (const auto& message : story_.messages)
+      for (const auto& message : joined_.messages)
         if (message.to) {
           auto& last = last_[way_of(message)];
           last = std::max(last, *message.sent);
@@ -96,8 +98,8 @@ class Checker {
   void lanes_keep_their_turns() {
     std::map<std::pair<Index, std::uint64_t>, Index> tickets;
     std::map<std::tuple<Index, std::uint32_t, std::uint64_t>, Index> turns;
-    for (const auto& operation : story_.operations) {
-      const auto& event = story_.events[operation.event];
+    for (const auto& operation : joined_.operations) {
+      const auto& event = joined_.events[operation.event];
       const auto [ticket, is_new] =
           tickets.try_emplace({operation.context, event.ticket}, operation.event);
       holds(is_new, [&] { return title(operation.event) + " was carried out twice"; });
@@ -114,8 +116,8 @@ class Checker {
       MaybeIndex writer, reader, release;
     };
     std::map<std::pair<Index, std::uint64_t>, Seen> tensors;
-    for (const auto& operation : story_.operations) {
-      const auto& event = story_.events[operation.event];
+    for (const auto& operation : joined_.operations) {
+      const auto& event = joined_.events[operation.event];
       const auto touch = [&](std::uint64_t id, bool writes) {
         auto& seen = tensors[{operation.context, id}];
         const auto tensor = [&] { return " of tensor #" + std::to_string(id); };
@@ -131,20 +133,21 @@ class Checker {
         auto& latest = writes ? seen.write : seen.read;
         latest = std::max(latest, event.ticket);
         (writes ? seen.writer : seen.reader) = operation.event;
-        if (event.name == "release") seen.release = operation.event;
+        if (event.operation == recording::operation_number<msg::op::Release>)
+          seen.release = operation.event;
       };
       for (const auto id : operation.reads) touch(id, false);
       for (const auto id : operation.writes) touch(id, true);
     }
   }
 
-  const Story& story_;
+  const JoinedTrace& joined_;
   std::map<Way, Time> last_;
   Verdict verdict_;
 };
 
 }  // namespace
 
-Verdict check(const Story& story) { return Checker(story).run(); }
+Verdict check(const JoinedTrace& joined) { return Checker(joined).run(); }
 
 }  // namespace polychron::trace

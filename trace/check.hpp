@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/story.hpp"
+#include "trace/joined_trace.hpp"
 
 namespace polychron::trace {
 
@@ -18,6 +18,6 @@ struct Verdict {
 /// one of them writing, in the order of their tickets; nothing touches a tensor after its release;
 /// what was sent is handled, unless its receiver ended or the recording did. Of a recording that
 /// had to drop records, or left a context out at times, only what these cannot have made is told.
-Verdict check(const Story& story);
+Verdict check(const JoinedTrace& joined);
 
 }  // namespace polychron::trace

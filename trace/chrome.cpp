@@ -15,27 +15,27 @@ std::string dump(const Json& json) {
 
 class Writer {
  public:
-  explicit Writer(const Story& story) : story_(story) {}
+  explicit Writer(const JoinedTrace& joined) : joined_(joined) {}
 
   std::string write(const std::string& title) {
     name_tracks();
-    for (Index i = 0; i < story_.events.size(); ++i) slice(i);
-    for (Index i = 0; i < story_.messages.size(); ++i) flow(i);
-    for (const auto& counter : story_.counters)
+    for (Index i = 0; i < joined_.events.size(); ++i) slice(i);
+    for (Index i = 0; i < joined_.messages.size(); ++i) flow(i);
+    for (const auto& counter : joined_.counters)
       for (const auto& [at, value] : counter.values) {
         auto& event = add("C", micro(at), Pid{counter.context + 2}, 0, counter.name);
         event["args"] = {{counter.unit.empty() ? "count" : counter.unit, value}};
       }
     return dump({{"traceEvents", std::move(events_)},
                  {"displayTimeUnit", "ns"},
-                 {"otherData", {{"title", title}, {"dropped", story_.dropped}}}});
+                 {"otherData", {{"title", title}, {"dropped", joined_.dropped}}}});
   }
 
  private:
   using Pid = std::size_t;
   static double micro(Time time) { return static_cast<double>(time) / 1000; }
   Pid process_of(Index actor) const {
-    const auto& context = story_.actors[actor].context;
+    const auto& context = joined_.actors[actor].context;
     return context ? *context + 2 : 1;
   }
   Json& add(const char* phase, double at, Pid process, Index thread, const std::string& name) {
@@ -49,13 +49,13 @@ class Writer {
   }
   void name_tracks() {
     name("process_name", 1, 0, "callers");
-    for (Index i = 0; i < story_.contexts.size(); ++i) {
-      const auto& label = story_.contexts[i].label;
+    for (Index i = 0; i < joined_.contexts.size(); ++i) {
+      const auto& label = joined_.contexts[i].label;
       name("process_name", i + 2, 0,
            label.empty() ? "context " + std::to_string(i + 1) : "context '" + label + "'");
     }
-    for (Index i = 0; i < story_.actors.size(); ++i) {
-      const auto& actor = story_.actors[i];
+    for (Index i = 0; i < joined_.actors.size(); ++i) {
+      const auto& actor = joined_.actors[i];
       name("thread_name", process_of(i), i + 1,
            actor.label.empty() ? actor.kind : actor.kind + " " + actor.label);
     }
@@ -63,7 +63,7 @@ class Writer {
   void slice(Index index) {
     static constexpr const char* categories[] = {"call", "message", "operation",
                                                  "step", "outcome", "failure"};
-    const auto& e = story_.events[index];
+    const auto& e = joined_.events[index];
     auto& event = add("X", micro(e.begin), process_of(e.actor), e.actor + 1, e.name);
     event["dur"] = micro(e.duration);
     event["cat"] = categories[static_cast<std::size_t>(e.kind)];
@@ -81,10 +81,10 @@ class Writer {
     if (!e.error.empty()) event["cname"] = "terrible";
   }
   void flow(Index index) {
-    const auto& m = story_.messages[index];
+    const auto& m = joined_.messages[index];
     if (!m.from || !m.to || !m.sent || !m.received) return;
-    const auto& from = story_.events[*m.from];
-    const auto& to = story_.events[*m.to];
+    const auto& from = joined_.events[*m.from];
+    const auto& to = joined_.events[*m.to];
     auto& begin = add("s", micro(*m.sent), process_of(from.actor), from.actor + 1, m.name);
     begin["id"] = index;
     begin["cat"] = "message";
@@ -94,14 +94,14 @@ class Writer {
     end["bp"] = "e";
   }
 
-  const Story& story_;
+  const JoinedTrace& joined_;
   Json events_ = Json::array();
 };
 
 }  // namespace
 
-std::string chrome_json(const Story& story, const std::string& title) {
-  return Writer(story).write(title);
+std::string chrome_json(const JoinedTrace& joined, const std::string& title) {
+  return Writer(joined).write(title);
 }
 
 }  // namespace polychron::trace

@@ -3,13 +3,13 @@
 
 #include <string>
 
-#include "trace/story.hpp"
+#include "trace/joined_trace.hpp"
 
 namespace polychron::trace {
 
 /// A process for each context and one for the callers, a thread for each actor, a slice for what it
 /// did, a flow for each message, a counter. `title` is told in the metadata. Times in microseconds;
 /// of a driven world, a step is one.
-std::string chrome_json(const Story& story, const std::string& title);
+std::string chrome_json(const JoinedTrace& joined, const std::string& title);
 
 }  // namespace polychron::trace

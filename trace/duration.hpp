@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <string>
 
-#include "trace/story.hpp"
+#include "trace/joined_trace.hpp"
 
 namespace polychron::trace {
 

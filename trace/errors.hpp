@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "trace/story.hpp"
+#include "trace/joined_trace.hpp"
 
 namespace polychron::trace {
 

@@ -3,13 +3,13 @@
 
 #include <vector>
 
-#include "trace/story.hpp"
+#include "trace/joined_trace.hpp"
 
 namespace polychron::trace {
 
 /// A queue that only grows, a tensor that is written and never read, an actor that keeps a worker
 /// from others, operations that wait longer than they take, reads of errored tensors, tensors alive
 /// at the end. Of each kind one, which counts them and points to the worst.
-std::vector<Lint> lints_of(const Story& story);
+std::vector<Lint> lints_of(const JoinedTrace& joined);
 
 }  // namespace polychron::trace

@@ -6,22 +6,22 @@
 namespace polychron::trace {
 
 std::vector<std::optional<std::size_t>> sent_of_handled(const Records& records) {
-  // What lay at an address was handled before anything else came to lie there.
-  std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, std::size_t> on_the_way;
-  const auto& sent = records.sent;
-  const auto& handled = records.handled;
-  std::vector<std::optional<std::size_t>> result(handled.size());
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < handled.size(); ++i) {
-    for (; next < sent.size() && sent[next].record.at <= handled[i].begin; ++next) {
-      const auto& r = sent[next].record;
-      on_the_way[{r.context, r.to, r.message}] = next;
-    }
-    const auto there = on_the_way.find({handled[i].context, handled[i].by, handled[i].message});
-    if (there == on_the_way.end()) continue;
-    const auto match = there->second;
-    on_the_way.erase(there);
-    if (sent[match].record.about.message == handled[i].kind) result[i] = match;
+  using Message = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, recording::LogicalTime>;
+  // By context, receiver, address, logical time. Two threads may send at one logical time, the
+  // second after the first's message has gone: then the first that was sent was handled first.
+  std::multimap<Message, std::size_t> sent;
+  for (std::size_t i = 0; i < records.sent.size(); ++i) {
+    const auto& r = records.sent[i].record;
+    sent.emplace(Message{r.context, r.to, r.message, r.clock}, i);
+  }
+  std::vector<std::optional<std::size_t>> result(records.handled.size());
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    const auto& r = records.handled[i];
+    const Message message{r.context, r.by, r.message, r.sent};
+    const auto match = sent.lower_bound(message);
+    if (match == sent.end() || match->first != message) continue;
+    if (records.sent[match->second].record.about.message == r.kind) result[i] = match->second;
+    sent.erase(match);
   }
   return result;
 }

@@ -1,15 +1,15 @@
-// A story, or two beside each other, as one page for a browser, which needs nothing but itself.
+// A joined, or two beside each other, as one page for a browser, which needs nothing but itself.
 #pragma once
 
 #include <string>
 
-#include "trace/story.hpp"
+#include "trace/joined_trace.hpp"
 
 namespace polychron::trace {
 
 /// `title` is shown.
 struct Titled {
-  const Story& story;
+  const JoinedTrace& joined;
   std::string title;
 };
 

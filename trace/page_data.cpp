@@ -56,10 +56,10 @@ std::string label_on_page(const Actor& actor) {
   return quoted ? label.substr(1, label.size() - 2) : label;
 }
 
-Json actors_of(const Story& story, Texts& text) {
+Json actors_of(const JoinedTrace& joined, Texts& text) {
   static constexpr const char* bands[] = {"callers", "content", "device"};
   auto all = Json::array();
-  for (const auto& actor : story.actors)
+  for (const auto& actor : joined.actors)
     all.push_back({{"kind", text(actor.kind)},
                    {"label", text(label_on_page(actor))},
                    {"context", or_none(actor.context)},
@@ -70,11 +70,11 @@ Json actors_of(const Story& story, Texts& text) {
   return all;
 }
 
-Json events_of(const Story& story, Texts& text) {
+Json events_of(const JoinedTrace& joined, Texts& text) {
   const auto column = [&](auto of) {
     Column values;
-    values.reserve(story.events.size());
-    for (const auto& event : story.events) values.push_back(static_cast<std::int64_t>(of(event)));
+    values.reserve(joined.events.size());
+    for (const auto& event : joined.events) values.push_back(static_cast<std::int64_t>(of(event)));
     return values;
   };
   Time last = 0;
@@ -93,10 +93,10 @@ Json events_of(const Story& story, Texts& text) {
           {"cause", column([](const Event& e) { return or_none(e.cause); })}};
 }
 
-Json messages_of(const Story& story, Texts& text) {
+Json messages_of(const JoinedTrace& joined, Texts& text) {
   const auto column = [&](auto of) {
     Column values;
-    for (const auto& message : story.messages)
+    for (const auto& message : joined.messages)
       values.push_back(static_cast<std::int64_t>(of(message)));
     return values;
   };
@@ -110,13 +110,13 @@ Json messages_of(const Story& story, Texts& text) {
           {"ticket", column([](const Message& m) { return m.ticket; })}};
 }
 
-Json waits_of(const Story& story, Texts& text) {
+Json waits_of(const JoinedTrace& joined, Texts& text) {
   Column actor, begin, end, ticket, texts, event, on;
-  for (const auto& wait : story.waits) {
+  for (const auto& wait : joined.waits) {
     actor.push_back(static_cast<std::int64_t>(wait.actor));
     begin.push_back(wait.begin);
     end.push_back(wait.end);
-    ticket.push_back(static_cast<std::int64_t>(story.events[wait.event].ticket));
+    ticket.push_back(static_cast<std::int64_t>(joined.events[wait.event].ticket));
     texts.push_back(text(wait.text));
     event.push_back(static_cast<std::int64_t>(wait.event));
     on.push_back(or_none(wait.on));
@@ -127,15 +127,15 @@ Json waits_of(const Story& story, Texts& text) {
 
 /// What was done, one after the other: calls and handlings, by their begin. In a driven world that
 /// is its schedule; what ran at the same time elsewhere is in it as well.
-Json schedule_of(const Story& story, Texts& text) {
+Json schedule_of(const JoinedTrace& joined, Texts& text) {
   Column steps;
-  for (Index i = 0; i < story.events.size(); ++i) {
-    const auto kind = story.events[i].kind;
+  for (Index i = 0; i < joined.events.size(); ++i) {
+    const auto kind = joined.events[i].kind;
     if (kind != Event::Kind::operation && kind != Event::Kind::step)
       steps.push_back(static_cast<std::int64_t>(i));
   }
   constexpr std::size_t told = 3;
-  const auto broken = check(story).broken;
+  const auto broken = check(joined).broken;
   std::string verdict;
   for (std::size_t i = 0; i < std::min(told, broken.size()); ++i)
     verdict += (i == 0 ? "" : "\n") + broken[i];
@@ -145,23 +145,23 @@ Json schedule_of(const Story& story, Texts& text) {
 }
 
 Json data_of(const Titled& shown) {
-  const auto& story = shown.story;
+  const auto& joined = shown.joined;
   Texts text;
   Json data = {{"format", "polychron-trace-page"},
                {"version", 1},
                {"title", shown.title},
                {"clock", "ns"},
-               {"dropped", story.dropped},
-               {"schedule", schedule_of(story, text)},
+               {"dropped", joined.dropped},
+               {"schedule", schedule_of(joined, text)},
                {"other", nullptr}};
   auto& contexts = data["contexts"] = Json::array();
-  for (const auto& context : story.contexts) contexts.push_back({{"label", text(context.label)}});
-  data["actors"] = actors_of(story, text);
-  data["events"] = events_of(story, text);
-  data["messages"] = messages_of(story, text);
-  data["waits"] = waits_of(story, text);
+  for (const auto& context : joined.contexts) contexts.push_back({{"label", text(context.label)}});
+  data["actors"] = actors_of(joined, text);
+  data["events"] = events_of(joined, text);
+  data["messages"] = messages_of(joined, text);
+  data["waits"] = waits_of(joined, text);
   auto& counters = data["counters"] = Json::array();
-  for (const auto& counter : story.counters) {
+  for (const auto& counter : joined.counters) {
     Column time, value;
     for (const auto& [at, reached] : counter.values) {
       time.push_back(at);
@@ -174,7 +174,7 @@ Json data_of(const Titled& shown) {
                         {"value", value}});
   }
   auto& lints = data["lints"] = Json::array();
-  for (const auto& lint : story.lints)
+  for (const auto& lint : joined.lints)
     lints.push_back({{"text", text(lint.text)}, {"event", or_none(lint.event)}});
   data["strings"] = text.all();
   return data;

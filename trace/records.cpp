@@ -6,6 +6,8 @@
 
 #include "polychron/error.hpp"
 #include "recording/codec.hpp"
+#include "recording/kinds.hpp"
+#include "recording/names.hpp"
 
 namespace polychron::trace {
 
@@ -22,6 +24,53 @@ std::vector<std::string> lines(std::string_view text) {
     result.emplace_back(text.substr(0, end));
   return result;
 }
+
+/// A file's numbers of kinds, as this library's.
+class Numbers {
+ public:
+  /// `theirs`: the file's table. `names`: this library's, to which the others are added.
+  Numbers(const std::vector<std::string>& theirs, std::vector<std::string>& names,
+          std::vector<std::string>& unknown) {
+    for (const auto& name : theirs) {
+      const auto known = std::ranges::find(names, name);
+      ours_.push_back(static_cast<std::uint32_t>(known - names.begin()));
+      if (known != names.end()) continue;
+      names.push_back(name);
+      unknown.push_back(name);
+    }
+  }
+  std::uint32_t operator()(std::uint32_t theirs) const {
+    return theirs < ours_.size() ? ours_[theirs] : none;
+  }
+  std::uint32_t counted_from_one(std::uint32_t theirs) const {
+    return theirs == 0 ? 0 : (*this)(theirs - 1) + 1;
+  }
+
+ private:
+  static constexpr std::uint32_t none = 1U << 30U;  ///< of a damaged file
+  std::vector<std::uint32_t> ours_;
+};
+
+/// Of all kinds.
+struct Tables {
+  Numbers messages, calls, operations, outcomes;
+
+  void renumber(recording::Sent& r) const {
+    auto& about = r.about;
+    about.message = messages(about.message);
+    if (about.message == recording::message_number<msg::submit>)
+      about.what = calls.counted_from_one(about.what);
+    else if (about.message == recording::message_number<msg::carry_out>)
+      about.what = operations.counted_from_one(about.what);
+    else
+      about.what = outcomes.counted_from_one(about.what);
+  }
+  void renumber(recording::Handled& r) const { r.kind = messages(r.kind); }
+  void renumber(recording::Carried& r) const {
+    r.operation = operations.counted_from_one(r.operation);
+  }
+  void renumber(auto&) const {}
+};
 
 void add(Records& to, std::uint64_t thread, const recording::Record& record) {
   std::visit(
@@ -93,23 +142,35 @@ std::int64_t sort_by_time(auto&... lists) {
 }  // namespace
 
 Records read_records(std::span<const std::byte> bytes) {
+  const auto version = recording::version_of(bytes);
+  if (!version) bad("this is no recording of Polychron's");
+  if (*version != recording::version)
+    bad("this recording has version " + std::to_string(*version) +
+        " of the format, and this library reads version " + std::to_string(recording::version) +
+        ": record it again, or use the library that wrote it");
   const auto file = recording::read_file(bytes);
-  if (!file)
-    bad("this is no recording of Polychron's, or of another version, or its end is missing");
+  if (!file) bad("the recording is damaged, or its end is missing");
   Records records;
-  records.messages = lines(file->head.messages);
-  records.receivers = lines(file->head.receivers);
-  records.calls = lines(file->head.calls);
-  records.operations = lines(file->head.operations);
-  records.outcomes = lines(file->head.outcomes);
+  const auto& ours = recording::names();
+  records.messages = ours.messages, records.receivers = ours.receivers;
+  records.calls = ours.calls, records.operations = ours.operations;
+  records.outcomes = ours.outcomes;
+  const auto table = [&](std::string_view theirs, std::vector<std::string>& names) {
+    return Numbers(lines(theirs), names, records.unknown);
+  };
+  const Tables tables{table(file->head.messages, records.messages),
+                      table(file->head.calls, records.calls),
+                      table(file->head.operations, records.operations),
+                      table(file->head.outcomes, records.outcomes)};
   records.operators = lines(file->head.operators);
   records.dropped = file->head.dropped;
   records.taken = file->head.taken;
   for (const auto& piece : file->pieces) {
     recording::Decoder decoder(std::as_bytes(std::span(piece.bytes)));
     while (!decoder.at_end()) {
-      const auto record = decoder.record();
+      auto record = decoder.record();
       if (!record) bad("the recording is damaged");
+      std::visit([&](auto& r) { tables.renumber(r); }, *record);
       add(records, piece.thread, *record);
     }
   }

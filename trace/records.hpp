@@ -49,7 +49,10 @@ struct Records {
   std::vector<recording::Rejected> rejected;
   std::vector<recording::Lost> lost;
   std::vector<recording::Unheard> unheard;
-  std::vector<std::string> messages, receivers, calls, operations, outcomes, operators;
+  /// By this library's numbers (recording/kinds.hpp); behind its own what only the file has.
+  std::vector<std::string> messages, receivers, calls, operations, outcomes;
+  std::vector<std::string> operators;  ///< by the file's numbers
+  std::vector<std::string> unknown;    ///< kinds that this library does not have
   std::uint64_t dropped = 0;
   bool gaps = false;  ///< a context was left out at times
   std::int64_t first = 0, taken = 0;

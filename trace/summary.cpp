@@ -24,28 +24,28 @@ constexpr std::size_t most_lines = 10;
   return {text.data(), std::min(text.size() - 1, static_cast<std::size_t>(std::max(0, written)))};
 }
 
-std::string head(const Story& story) {
+std::string head(const JoinedTrace& joined) {
   std::size_t callers = 0;
-  for (const auto& actor : story.actors) callers += actor.band == Band::callers;
+  for (const auto& actor : joined.actors) callers += actor.band == Band::callers;
   auto text =
       line("%zu contexts, %zu threads that called, %zu actors; %zu events, %zu messages in %s\n",
-           story.contexts.size(), callers, story.actors.size() - callers, story.events.size(),
-           story.messages.size(), in_words(story.length).c_str());
-  if (story.dropped != 0)
+           joined.contexts.size(), callers, joined.actors.size() - callers, joined.events.size(),
+           joined.messages.size(), in_words(joined.length).c_str());
+  if (joined.dropped != 0)
     text += line("%llu records had no room and are missing, the oldest\n",
-                 static_cast<unsigned long long>(story.dropped));
+                 static_cast<unsigned long long>(joined.dropped));
   return text;
 }
 
 /// Operations and steps by their name and label, those that took the most first.
-std::string costs(const Story& story, Event::Kind kind, const char* headline) {
+std::string costs(const JoinedTrace& joined, Event::Kind kind, const char* headline) {
   struct Cost {
     std::size_t count = 0;
     Time total = 0, longest = 0;
   };
   std::map<std::string, Cost> costs;
   Time all = 0;
-  for (const auto& event : story.events) {
+  for (const auto& event : joined.events) {
     if (event.kind != kind) continue;
     auto name = event.name;
     if (!event.label.empty()) name += " '" + event.label + "'";
@@ -72,9 +72,9 @@ std::string costs(const Story& story, Event::Kind kind, const char* headline) {
   return text;
 }
 
-std::string longest_waits(const Story& story) {
+std::string longest_waits(const JoinedTrace& joined) {
   std::vector<const Wait*> waits;
-  for (const auto& wait : story.waits) waits.push_back(&wait);
+  for (const auto& wait : joined.waits) waits.push_back(&wait);
   std::ranges::stable_sort(
       waits, [](const Wait* a, const Wait* b) { return a->end - a->begin > b->end - b->begin; });
   if (waits.empty()) return "";
@@ -86,9 +86,9 @@ std::string longest_waits(const Story& story) {
 }
 
 /// An event, in a line.
-std::string link_of(const Story& story, Index event) {
-  const auto& e = story.events[event];
-  const auto& actor = story.actors[e.actor];
+std::string link_of(const JoinedTrace& joined, Index event) {
+  const auto& e = joined.events[event];
+  const auto& actor = joined.actors[e.actor];
   static constexpr std::array doing{"calls ", "handles ", "carries out ",
                                     "runs ",  "becomes ", "hears of "};
   return line("  %9s  ", in_words(e.begin).c_str()) + actor.kind +
@@ -99,46 +99,46 @@ std::string link_of(const Story& story, Index event) {
 
 /// What led to the operation: where it was sent to its lane, which is not where it was carried out
 /// if it had to wait.
-MaybeIndex origin_of(const Story& story, const Operation& operation) {
-  return operation.message ? story.messages[*operation.message].from : std::nullopt;
+MaybeIndex origin_of(const JoinedTrace& joined, const Operation& operation) {
+  return operation.message ? joined.messages[*operation.message].from : std::nullopt;
 }
 
 /// From the call to the end of the operation.
-Time latency(const Story& story, const Operation& operation) {
-  const auto& event = story.events[operation.event];
+Time latency(const JoinedTrace& joined, const Operation& operation) {
+  const auto& event = joined.events[operation.event];
   auto first = event.begin;
-  auto at = origin_of(story, operation);
+  auto at = origin_of(joined, operation);
   for (std::size_t depth = 0; depth < 64 && at; ++depth) {
-    first = std::min(first, story.events[*at].begin);
-    at = story.events[*at].cause;
+    first = std::min(first, joined.events[*at].begin);
+    at = joined.events[*at].cause;
   }
   return event.end() - first;
 }
 
-std::string slowest_ticket(const Story& story) {
+std::string slowest_ticket(const JoinedTrace& joined) {
   const Operation* slowest = nullptr;
   Time longest = -1;
-  for (const auto& operation : story.operations) {
-    const auto time = latency(story, operation);
+  for (const auto& operation : joined.operations) {
+    const auto time = latency(joined, operation);
     if (time <= longest) continue;
     longest = time;
     slowest = &operation;
   }
   if (slowest == nullptr) return "";
   auto text = "\nThe slowest ticket, " + in_words(longest) + " from its call to its end\n";
-  if (const auto origin = origin_of(story, *slowest)) text += chain_of(story, *origin);
-  for (const auto& wait : story.waits)
+  if (const auto origin = origin_of(joined, *slowest)) text += chain_of(joined, *origin);
+  for (const auto& wait : joined.waits)
     if (!wait.lease && wait.event == slowest->event)
       text += line("  %9s  ", in_words(wait.begin).c_str()) + wait.text + ", " +
               in_words(wait.end - wait.begin) + '\n';
-  return text + link_of(story, slowest->event);
+  return text + link_of(joined, slowest->event);
 }
 
-std::string errors(const Story& story) {
+std::string errors(const JoinedTrace& joined) {
   std::string text;
   std::size_t count = 0;
-  for (Index i = 0; i < story.events.size(); ++i) {
-    const auto& event = story.events[i];
+  for (Index i = 0; i < joined.events.size(); ++i) {
+    const auto& event = joined.events[i];
     if (event.kind != Event::Kind::operation || event.error.empty()) continue;
     if (++count > most_lines) continue;
     text += line("  %9s  ", in_words(event.begin).c_str()) + title_of(event) +
@@ -162,25 +162,25 @@ std::string errors(const Story& story) {
 
 }  // namespace
 
-std::string chain_of(const Story& story, Index event) {
+std::string chain_of(const JoinedTrace& joined, Index event) {
   std::vector<Index> chain{event};
   std::set<Index> known{event};
-  while (const auto cause = story.events[chain.back()].cause) {
+  while (const auto cause = joined.events[chain.back()].cause) {
     if (!known.insert(*cause).second) break;
     chain.push_back(*cause);
   }
   std::string text;
-  for (auto at = chain.rbegin(); at != chain.rend(); ++at) text += link_of(story, *at);
+  for (auto at = chain.rbegin(); at != chain.rend(); ++at) text += link_of(joined, *at);
   return text;
 }
 
-std::string summary(const Story& story) {
-  auto text = head(story) + costs(story, Event::Kind::operation, "What the lanes did") +
-              costs(story, Event::Kind::step, "Steps of plans") + longest_waits(story) +
-              slowest_ticket(story) + errors(story);
-  if (!story.lints.empty()) {
+std::string summary(const JoinedTrace& joined) {
+  auto text = head(joined) + costs(joined, Event::Kind::operation, "What the lanes did") +
+              costs(joined, Event::Kind::step, "Steps of plans") + longest_waits(joined) +
+              slowest_ticket(joined) + errors(joined);
+  if (!joined.lints.empty()) {
     text += "\nWhat looks wrong\n";
-    for (const auto& lint : story.lints) text += "  " + lint.text + '\n';
+    for (const auto& lint : joined.lints) text += "  " + lint.text + '\n';
   }
   return text;
 }

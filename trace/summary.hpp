@@ -3,15 +3,15 @@
 
 #include <string>
 
-#include "trace/story.hpp"
+#include "trace/joined_trace.hpp"
 
 namespace polychron::trace {
 
 /// What took the time, the longest waits with what they were for, the slowest ticket's whole chain,
 /// errors from where they began, lints. Sections with a headline each, of some lines.
-std::string summary(const Story& story);
+std::string summary(const JoinedTrace& joined);
 
 /// An event and everything that it follows from, back to a call: a line each, the call first.
-std::string chain_of(const Story& story, Index event);
+std::string chain_of(const JoinedTrace& joined, Index event);
 
 }  // namespace polychron::trace

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 
+#include "messages/shared/logical_clock.hpp"
 #include "polychron/error.hpp"
 
 namespace polychron::msg {
@@ -22,13 +23,17 @@ class Invalidity {
     const Error* none = nullptr;
     if (!why_.compare_exchange_strong(none, why.get())) return false;
     static_cast<void>(why.release());
+    known_.set();
     return true;
   }
   /// Null as long as the graph is fine.
   const Error* get() const noexcept { return why_.load(std::memory_order_acquire); }
+  /// Does the same while somebody records: the look and set() get an order.
+  const Error* look() noexcept { return known_.look() ? get() : nullptr; }
 
  private:
   std::atomic<const Error*> why_{nullptr};
+  RacedFlag known_;
 };
 
 }  // namespace polychron::msg

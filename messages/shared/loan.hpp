@@ -1,13 +1,13 @@
 // What a caller lends to an operation, and gets back with the answer.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "base/invariant.hpp"
+#include "messages/shared/logical_clock.hpp"
 #include "polychron/buffer.hpp"
 #include "polychron/future.hpp"
 
@@ -32,7 +32,7 @@ class Loan {
   }
 
   /// True for the first who asks. Thread-safe.
-  bool claim() noexcept { return !claimed_.exchange(true); }
+  bool claim() noexcept { return claimed_.set(); }
   /// By the claimant, once: gives the content back, as it is.
   void answer() {
     ensure(!answered_, "a loan is given back once");
@@ -52,7 +52,7 @@ class Loan {
   Content content;  ///< touched by the claimant only
 
  private:
-  std::atomic<bool> claimed_{false};
+  RacedFlag claimed_;
   bool answered_ = false;
   const Promise<Content> reply_;
   const std::shared_ptr<const polychron::detail::Origin> origin_;

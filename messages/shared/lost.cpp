@@ -24,7 +24,7 @@ bool LostSignal::resolve(LostReason reason, std::string_view message) noexcept {
   std::vector<Promise<LostInfo>> watchers;
   {
     const std::lock_guard lock(mutex_);
-    if (lost_.load(std::memory_order_relaxed)) return false;
+    if (lost_.look()) return false;
     try {
       LostInfo info{reason, std::string(message)};
       error_ = describe(reason, info.message);
@@ -34,7 +34,7 @@ bool LostSignal::resolve(LostReason reason, std::string_view message) noexcept {
       info_.reason = LostReason::out_of_memory;
     }
     watchers.swap(watchers_);
-    lost_.store(true, std::memory_order_release);
+    lost_.set();
   }
   backlog_.close();
   for (const auto& watcher : watchers) {
@@ -56,7 +56,7 @@ Future<LostInfo> LostSignal::watch(const std::shared_ptr<const LostSignal>& self
   }
   std::vector<Promise<LostInfo>> unheard;  // go after the lock: a dropped promise asks for error()
   const std::lock_guard lock(mutex_);
-  if (lost_.load(std::memory_order_relaxed)) {
+  if (lost_.is_set()) {
     promise.resolve(info_);  // nobody can have chained a callback yet
     return future;
   }

@@ -1,7 +1,6 @@
 // How a context tells everybody, once, that it is gone.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -11,7 +10,7 @@
 
 #include "messages/shared/backlog.hpp"
 #include "messages/shared/callbacks.hpp"
-#include "messages/shared/caller_work.hpp"
+#include "messages/shared/logical_clock.hpp"
 #include "messages/shared/waiting.hpp"
 #include "polychron/future.hpp"
 #include "polychron/lost.hpp"
@@ -30,9 +29,10 @@ class LostSignal final : public polychron::detail::Origin {
 
   /// True once resolved, and in a forked child. Cheap: asked by every call and every operation.
   bool lost() const noexcept {
-    return lost_.load(std::memory_order_acquire) ||
-           generation_ != polychron::detail::fork_generation();
+    return lost_.is_set() || generation_ != polychron::detail::fork_generation();
   }
+  /// Does the same while somebody records: the look and the loss get an order.
+  bool look() noexcept { return lost_.look(); }
 
   /// The first call settles every future of watch(), and gives true; later ones do nothing. Never
   /// fails: without memory for the message it says just that.
@@ -61,7 +61,7 @@ class LostSignal final : public polychron::detail::Origin {
   const LostInfo no_memory_{LostReason::out_of_memory, "out of memory"};
   const Error no_memory_error_;
   mutable Backlog backlog_;
-  std::atomic<bool> lost_{false};
+  RacedFlag lost_;
   mutable std::mutex mutex_;
   LostInfo info_;
   Error error_;  ///< made ahead: whoever drops a promise must not need memory to say why

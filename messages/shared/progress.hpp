@@ -2,9 +2,11 @@
 #pragma once
 
 #include <atomic>
+#include <mutex>
 #include <optional>
 
 #include "messages/operation.hpp"
+#include "messages/shared/logical_clock.hpp"
 
 namespace polychron::msg {
 
@@ -17,6 +19,26 @@ class LaneProgress {
   /// The weight of the operations that are done: unlike the above, a lease that is out does not
   /// hold it up.
   std::atomic<std::uint64_t> done{0};
+
+  void publish(Ticket below) noexcept {
+    published_.store(logical_clock(), std::memory_order_relaxed);
+    done_below.store(below, std::memory_order_release);
+  }
+  /// Whether the operation at `turn` is done. If it is, the caller's logical time is after that.
+  bool sees_done(Ticket turn) const noexcept {
+    if (done_below.load(std::memory_order_acquire) <= turn) return false;
+    comes_after(published_.load(std::memory_order_relaxed));
+    return true;
+  }
+  /// Does `access`, one of the above, while somebody records: accesses have an order then, and who
+  /// finds that an operation is not done has an earlier time than who publishes that it is.
+  template <class Access>
+  auto in_order(const Access& access) noexcept {
+    const std::lock_guard lock(mutex_);
+    comes_after(accessed_);
+    accessed_ = tick();
+    return access();
+  }
 
   void begin(Ticket ticket, std::size_t kind) noexcept {
     running_.store(ticket << kind_bits | (kind + 1), std::memory_order_relaxed);
@@ -39,6 +61,10 @@ class LaneProgress {
 
  private:
   static constexpr int kind_bits = 8;
+  /// Before done_below: a later time than that of its value does no harm.
+  std::atomic<LogicalTime> published_{0};
+  std::mutex mutex_;
+  LogicalTime accessed_ = 0;  ///< under the lock
   /// In one word, so that a look at it costs the lane nothing: ticket and kind + 1; 0 for nothing.
   std::atomic<std::uint64_t> running_{0};
 };

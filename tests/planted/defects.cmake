@@ -57,8 +57,8 @@ plant("a lane forgets that it was read since" actors/lane_order.cpp
   [[*same = mine;]]
   [[if (!BUG) *same = mine;]])
 plant("a lane says done too early" actors/device.cpp
-  [[done_below.store(timeline_.done_below(), std::memory_order_release);]]
-  [[done_below.store(timeline_.done_below() + (BUG ? 1 : 0), std::memory_order_release);]])
+  [[progress.publish(timeline_.done_below());]]
+  [[progress.publish(timeline_.done_below() + (BUG ? 1 : 0));]])
 plant("an operation starts although another has the object" actors/timeline.cpp
   [[free = free && free_for(object, exclusive);]]
   [[free = BUG || (free && free_for(object, exclusive));]])
@@ -157,9 +157,9 @@ plant("a place too few" messages/shared/admission.cpp
   [[if (BUG && settings_.most > 1 && entered + 1 >= settings_.most + left) return false;
       if (entered >= left && entered - left]])
 plant("an invalid graph runs again" actors/device_graphs.cpp
-  [[  if (const Error* const cause = graph.invalid.get())
+  [[  if (cause != nullptr)
     return Error(ErrorKind::graph_invalid]]
-  [[  if (const Error* const cause = BUG ? nullptr : graph.invalid.get())
+  [[  if (!BUG && cause != nullptr)
     return Error(ErrorKind::graph_invalid]])
 plant("half of a tensor's bytes are counted" actors/device_operations.cpp
   [[msg::reserve(environment().budget, bytes);]]
@@ -192,8 +192,8 @@ plant("callers are let in after the device was lost" actors/device_operations.cp
   [[  environment().lose(LostReason::device_failed, why, self().id(), ticket);]]
   [[  if (!BUG) environment().lose(LostReason::device_failed, why, self().id(), ticket);]])
 plant("a loss is told twice" messages/shared/lost.cpp
-  [[if (lost_.load(std::memory_order_relaxed)) return false;]]
-  [[if (lost_.load(std::memory_order_relaxed)) return BUG;]])
+  [[if (lost_.look()) return false;]]
+  [[if (lost_.look()) return BUG;]])
 plant("a scope stays when it has answered" actors/error_scopes.cpp
   [[  scopes_.erase(scope);]]
   [[  if (!BUG) scopes_.erase(scope);]])

@@ -33,7 +33,8 @@ class Counter : public msg::Observer {
     ++counts_[message.index()].sent;
     ++on_the_way_[{to, message.index()}];
   }
-  void received(msg::ActorId by, const msg::MessageView& message) noexcept override {
+  void received(msg::ActorId by, const msg::MessageView& message,
+                msg::LogicalTime) noexcept override {
     const std::lock_guard lock(mutex_);
     if (!alive_.contains(by)) fault_ = "somebody receives who is not alive";
     if (!in_hand_.emplace(by, message.index()).second) fault_ = "two messages at once";

@@ -4,7 +4,7 @@
 #include "tests/protocol/observed.hpp"
 #include "tests/recorded_program.hpp"
 #include "trace/check.hpp"
-#include "trace/story.hpp"
+#include "trace/joined_trace.hpp"
 
 using namespace polychron;
 using namespace polychron::testing;
@@ -14,7 +14,7 @@ using trace::Event;
 namespace {
 
 struct Steps : stress::RunRecording {
-  trace::Story story() const { return trace::tell(file()); }
+  trace::JoinedTrace story() const { return trace::join(file()); }
 };
 
 }  // namespace
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(what_must_hold_of_every_run_holds_of_its_recording) {
 BOOST_AUTO_TEST_CASE(what_holds_of_every_run_holds_of_random_programs) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     const auto [program, result, recording] = recorded_program(seed);
-    const auto story = trace::tell(recording);
+    const auto story = trace::join(recording);
     BOOST_TEST_CONTEXT("seed " << seed) {
       BOOST_TEST(!result.finding.has_value());
       for (const auto& broken : trace::check(story).broken) BOOST_ERROR(broken);
@@ -101,39 +101,39 @@ BOOST_AUTO_TEST_CASE(a_broken_run_is_told) {
     damage(story);
     BOOST_TEST(!trace::check(story).broken.empty(), "nothing was said of " << what);
   };
-  const auto operation = [](trace::Story& story, const std::string& name) -> trace::Operation& {
+  const auto operation = [](trace::JoinedTrace& story, const std::string& name) -> trace::Operation& {
     return *std::ranges::find_if(story.operations, [&](const trace::Operation& o) {
       return story.events[o.event].name == name;
     });
   };
-  breaks("a ticket that is carried out twice", [&](trace::Story& story) {
+  breaks("a ticket that is carried out twice", [&](trace::JoinedTrace& story) {
     const auto write = operation(story, "write");
     story.operations.push_back(write);
   });
-  breaks("writes in the wrong order", [&](trace::Story& story) {
+  breaks("writes in the wrong order", [&](trace::JoinedTrace& story) {
     std::vector<trace::Index> writes;
     for (const auto& o : story.operations)
       if (story.events[o.event].name == "write") writes.push_back(o.event);
     std::swap(story.events[writes[0]].ticket, story.events[writes[1]].ticket);
   });
-  breaks("a use after the release", [&](trace::Story& story) {
+  breaks("a use after the release", [&](trace::JoinedTrace& story) {
     auto& release = operation(story, "release");
     const auto id = release.writes.at(0);
     story.operations.back().reads.push_back(id);
   });
-  breaks("two messages at once", [&](trace::Story& story) {
+  breaks("two messages at once", [&](trace::JoinedTrace& story) {
     const auto handling = std::ranges::find(story.events, Event::Kind::handling, &Event::kind);
     handling->duration += good.length;
   });
-  breaks("an operation in no handling", [&](trace::Story& story) {
+  breaks("an operation in no handling", [&](trace::JoinedTrace& story) {
     story.events[operation(story, "dispatch").event].cause.reset();
   });
-  breaks("a message that is handled twice", [&](trace::Story& story) {
+  breaks("a message that is handled twice", [&](trace::JoinedTrace& story) {
     const auto handled =
         std::ranges::find_if(story.messages, [](const auto& m) { return m.to.has_value(); });
     story.messages.push_back(*handled);
   });
-  breaks("a message that is lost", [&](trace::Story& story) {
+  breaks("a message that is lost", [&](trace::JoinedTrace& story) {
     const auto handled = std::ranges::find_if(story.messages, [&](const trace::Message& m) {
       return m.to && m.name == "write";  // more of them follow
     });

@@ -7,7 +7,7 @@
 #include "polychron/polychron.hpp"
 #include "polychron/stress.hpp"
 #include "trace/check.hpp"
-#include "trace/story.hpp"
+#include "trace/joined_trace.hpp"
 
 using namespace polychron;
 using stress::Scenario;
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(every_strategy_finds_a_lost_update_and_replays_it) {
 BOOST_AUTO_TEST_CASE(a_finding_can_be_looked_at) {
   const auto finding = stress::search(lost_update, {.strategy = "random"}).finding;
   BOOST_REQUIRE(finding.has_value());
-  const auto story = trace::tell(finding->trace);
+  const auto story = trace::join(finding->trace);
   std::set<std::string> seen;
   for (const auto& event : story.events)
     if (event.kind == trace::Event::Kind::operation) seen.insert(event.name + " " + event.label);
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(a_finding_can_be_looked_at) {
   BOOST_TEST(trace::check(story).broken.empty());
   const auto again = stress::replay(lost_update, finding->token);
   BOOST_REQUIRE(again.has_value());
-  BOOST_TEST(trace::tell(again->trace).events.size() == story.events.size());
+  BOOST_TEST(trace::join(again->trace).events.size() == story.events.size());
   // Each context has a recording of its own.
   const auto two_contexts = stress::search([](Simulation& world) {
     auto one = world.create_context({.label = "one"});
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(a_finding_can_be_looked_at) {
     expect(false, "looked for");
   });
   BOOST_REQUIRE(two_contexts.finding.has_value());
-  const auto both = trace::tell(two_contexts.finding->trace);
+  const auto both = trace::join(two_contexts.finding->trace);
   BOOST_TEST(both.contexts.size() == 2U);
 }
 

@@ -8,6 +8,7 @@
 
 #include "polychron/trace.hpp"
 #include "recording/codec.hpp"
+#include "recording/file.hpp"
 #include "tests/paths.hpp"
 #include "tests/trace/recorded.hpp"
 #include "trace/chrome.hpp"
@@ -33,7 +34,7 @@ std::vector<std::byte> some_recording() {
 /// Everything that is made of a story; an Error is an answer as well.
 void tell_everything(std::span<const std::byte> bytes) {
   try {
-    const auto story = trace::tell(bytes);
+    const auto story = trace::join(bytes);
     trace::summary(story);
     trace::check(story);
     trace::chrome_json(story, "damaged");
@@ -50,7 +51,7 @@ BOOST_AUTO_TEST_SUITE(files)
 BOOST_AUTO_TEST_CASE(what_is_no_recording_is_refused) {
   const auto refused = [](std::span<const std::byte> bytes) {
     try {
-      trace::tell(bytes);
+      trace::join(bytes);
       BOOST_ERROR("expected bad_data of " << bytes.size() << " bytes");
     } catch (const Error& error) {
       BOOST_TEST((error.kind() == ErrorKind::bad_data), error.what());
@@ -62,8 +63,21 @@ BOOST_AUTO_TEST_CASE(what_is_no_recording_is_refused) {
   const std::string other = "%PDF-1.7 and so on";
   refused(std::as_bytes(std::span(other)));
   const auto whole = some_recording();
-  BOOST_CHECK_NO_THROW(trace::tell(whole));
+  BOOST_CHECK_NO_THROW(trace::join(whole));
   refused(std::span(whole).first(whole.size() / 2));
+}
+
+BOOST_AUTO_TEST_CASE(a_recording_of_another_version_is_refused_by_its_number) {
+  auto bytes = some_recording();
+  bytes[recording::magic.size()] = std::byte{2};
+  try {
+    trace::join(bytes);
+    BOOST_ERROR("expected bad_data");
+  } catch (const Error& error) {
+    BOOST_TEST((error.kind() == ErrorKind::bad_data), error.what());
+    BOOST_TEST(error.message().find("version 2") != std::string::npos, error.message());
+    BOOST_TEST(error.message().find("version 3") != std::string::npos, error.message());
+  }
 }
 
 BOOST_AUTO_TEST_CASE(damaged_recordings_are_told_or_refused) {
@@ -88,6 +102,7 @@ BOOST_AUTO_TEST_CASE(every_record_is_read_as_it_was_written) {
   using namespace polychron::recording;
   const Sent sent{7,
                   -5,
+                  11,
                   1,
                   std::uint64_t{1} << 63,
                   0xFFFFFFFFFFFFFFFF,
@@ -104,6 +119,7 @@ BOOST_AUTO_TEST_CASE(every_record_is_read_as_it_was_written) {
   const auto& read = std::get<Sent>(*record);
   BOOST_TEST(read.context == 7U);
   BOOST_TEST(read.at == -5);
+  BOOST_TEST(read.clock == 11U);
   BOOST_TEST(read.to == std::uint64_t{1} << 63);
   BOOST_TEST(read.message == 0xFFFFFFFFFFFFFFFF);
   BOOST_TEST(read.about.label == "label");
@@ -116,7 +132,7 @@ BOOST_AUTO_TEST_CASE(every_record_is_read_as_it_was_written) {
 }
 
 BOOST_AUTO_TEST_CASE(chrome_events_keep_what_they_promise) {
-  const auto story = trace::tell(some_recording());
+  const auto story = trace::join(some_recording());
   const auto json = nlohmann::json::parse(trace::chrome_json(story, "title"));
   std::set<std::size_t> begun, ended;
   std::set<std::pair<std::size_t, std::size_t>> named;
@@ -142,7 +158,7 @@ BOOST_AUTO_TEST_CASE(chrome_events_keep_what_they_promise) {
 }
 
 BOOST_AUTO_TEST_CASE(a_summary_names_what_took_the_time) {
-  const auto text = trace::summary(trace::tell(some_recording()));
+  const auto text = trace::summary(trace::join(some_recording()));
   for (const auto* part : {"1 contexts", "What the lanes did", "dispatch", "The slowest ticket",
                            "No operation failed", " calls "})
     BOOST_TEST(text.find(part) != std::string::npos, part << " is missing in\n" << text);

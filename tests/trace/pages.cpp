@@ -12,7 +12,7 @@ using Json = nlohmann::json;
 
 namespace {
 
-trace::Story some_story(const std::string& label, int dispatches = 5) {
+trace::JoinedTrace some_story(const std::string& label, int dispatches = 5) {
   Recorded recorded({.steps = true}, {.lanes = 2});
   const auto a = recorded.tensor("a"), b = recorded.tensor(label);
   const auto graph = recorded.graph("g");
@@ -56,7 +56,7 @@ std::string unpacked(const std::string& page, std::size_t size) {
   return result;
 }
 
-void check_columns(const Json& data, const trace::Story& story) {
+void check_columns(const Json& data, const trace::JoinedTrace& story) {
   const auto& events = data["events"];
   for (const auto& [name, column] : events.items())
     BOOST_TEST(column.size() == story.events.size(), name);
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(two_stories_are_in_one_page) {
 BOOST_AUTO_TEST_CASE(of_nothing_there_is_a_page_as_well) {
   Runtime runtime;
   runtime.start_trace();
-  const auto story = trace::tell(runtime.trace());
+  const auto story = trace::join(runtime.trace());
   BOOST_TEST(story.events.empty());
   const auto data = Json::parse(trace::page_data({story, ""}));
   BOOST_TEST(data["events"]["kind"].empty());

@@ -8,7 +8,7 @@
 
 #include "polychron/polychron.hpp"
 #include "trace/check.hpp"
-#include "trace/story.hpp"
+#include "trace/joined_trace.hpp"
 
 namespace polychron::testing {
 
@@ -36,7 +36,7 @@ struct Recorded {
     const auto out = builder.add(builder.mul(builder.input("in", one_number), two), one);
     return builder.build({{"out", out}}, {label}).get();
   }
-  trace::Story story() { return trace::tell(runtime.trace()); }
+  trace::JoinedTrace story() { return trace::join(runtime.trace()); }
 
   Runtime runtime;
   Context context;
@@ -44,21 +44,21 @@ struct Recorded {
 
 /// The events that `holds` is true of.
 template <class F>
-std::vector<trace::Index> events_where(const trace::Story& story, F holds) {
+std::vector<trace::Index> events_where(const trace::JoinedTrace& story, F holds) {
   std::vector<trace::Index> found;
   for (trace::Index i = 0; i < story.events.size(); ++i)
     if (holds(story.events[i])) found.push_back(i);
   return found;
 }
 
-inline std::vector<trace::Index> operations(const trace::Story& story, const std::string& name) {
+inline std::vector<trace::Index> operations(const trace::JoinedTrace& story, const std::string& name) {
   return events_where(story, [&](const trace::Event& event) {
     return event.kind == trace::Event::Kind::operation && event.name == name;
   });
 }
 
 /// What a recording promises whatever was done: indexes resolve, times nest, causes are earlier.
-inline void check_promises(const trace::Story& story) {
+inline void check_promises(const trace::JoinedTrace& story) {
   using trace::Event;
   for (trace::Index i = 0; i < story.events.size(); ++i) {
     const auto& event = story.events[i];

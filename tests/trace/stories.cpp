@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE(what_is_oldest_is_dropped_and_counted) {
   recorded.runtime.shutdown();
   const auto bytes = recorded.runtime.trace();
   BOOST_TEST(bytes.size() < 256U << 10);
-  const auto story = trace::tell(bytes);
+  const auto story = trace::join(bytes);
   BOOST_TEST(story.dropped > 1000U);
   testing::check_promises(story);
   const auto dispatches = operations(story, "dispatch");
@@ -243,7 +243,7 @@ BOOST_AUTO_TEST_CASE(threads_that_end_leave_what_they_did) {
   recorded.runtime.shutdown();
   const auto bytes = recorded.runtime.trace();
   BOOST_TEST(bytes.size() < 128U << 10, bytes.size() << " bytes");
-  const auto story = trace::tell(bytes);
+  const auto story = trace::join(bytes);
   BOOST_TEST(operations(story, "write").size() == 50U);
   BOOST_TEST(std::ranges::count(story.actors, "caller", &trace::Actor::kind) == 51);
 }
@@ -290,7 +290,7 @@ BOOST_AUTO_TEST_CASE(a_gap_is_no_sign_of_a_defect) {
     after.wait();
   }
   runtime.shutdown();
-  const auto story = trace::tell(runtime.trace());
+  const auto story = trace::join(runtime.trace());
   BOOST_TEST(story.gaps);
   for (const auto& broken : trace::check(story).broken) BOOST_ERROR(broken);
 }

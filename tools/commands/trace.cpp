@@ -60,10 +60,10 @@ UserError refusal(const std::string& path, const polychron::Error& error) {
   return UserError("recording '" + name_of_input(path) + "': " + error.message());
 }
 
-trace::Story read_story(const std::string& path) {
+trace::JoinedTrace read_story(const std::string& path) {
   const auto bytes = read_bytes(path);
   try {
-    return trace::tell(bytes);
+    return trace::join(bytes);
   } catch (const polychron::Error& error) {
     throw refusal(path, error);
   }

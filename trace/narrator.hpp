@@ -5,16 +5,17 @@
 #include <map>
 #include <utility>
 
+#include "recording/kinds.hpp"
+#include "trace/joined_trace.hpp"
 #include "trace/records.hpp"
-#include "trace/story.hpp"
 
 namespace polychron::trace {
 
 /// One use. Nothing is assumed of the records but that they are such: numbers may be any.
-class Teller {
+class Narrator {
  public:
-  explicit Teller(Records records) : records_(std::move(records)) {}
-  Story tell();
+  explicit Narrator(Records records) { joined_.records = std::move(records); }
+  JoinedTrace narrate();
 
  private:
   using Key = std::pair<std::uint64_t, std::uint64_t>;  ///< context, and a number in it
@@ -56,21 +57,20 @@ class Teller {
   void find_waits();
   void count();
 
-  const Records records_;
-  Story story_;
+  JoinedTrace joined_;
+  const Records& records_ = joined_.records;
   std::map<std::uint64_t, Index> contexts_;
   std::map<Key, Index> actors_;
   std::map<std::uint64_t, Index> callers_;  ///< by thread
-  std::vector<MaybeIndex> sent_of_handled_, handled_of_sent_;
+  std::vector<MaybeIndex> handled_of_sent_;
   std::vector<Index> actor_of_handled_, sender_of_sent_, receiver_of_sent_;
   std::vector<MaybeIndex> event_of_handled_, call_of_sent_;
   std::vector<Index> event_of_carried_;
-  std::map<Key, Index> sent_operations_;     ///< context and ticket: the carry_out
-  std::map<Key, Index> carried_operations_;  ///< likewise: the event
+  std::map<Key, Index> carried_operations_;  ///< by context and ticket: the event
   /// Of exports, by context and tensor: in the order of their begin.
   std::map<Key, std::vector<Index>> exports_;
-  std::map<Index, Time> lease_ends_;         ///< of exports whose lease has ended
-  std::vector<std::vector<Span>> tracks_;    ///< handlings and operations of each actor
+  std::map<Index, Time> lease_ends_;       ///< of exports whose lease has ended
+  std::vector<std::vector<Span>> tracks_;  ///< handlings and operations of each actor
 };
 
 }  // namespace polychron::trace

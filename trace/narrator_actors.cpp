@@ -1,6 +1,6 @@
 // Who there is in a recording: contexts and actors, and what they are called.
 #include "polychron/error.hpp"
-#include "trace/teller.hpp"
+#include "trace/narrator.hpp"
 
 namespace polychron::trace {
 
@@ -13,24 +13,24 @@ Band band_of(const std::string& kind) {
 
 }  // namespace
 
-Time Teller::time_of(std::int64_t at) const {
+Time Narrator::time_of(std::int64_t at) const {
   constexpr std::uint64_t latest = std::uint64_t{1} << 61;
   if (at < records_.first) return 0;
   const auto since = static_cast<std::uint64_t>(at) - static_cast<std::uint64_t>(records_.first);
   return static_cast<Time>(std::min(since, latest));
 }
 
-Time Teller::duration_of(std::uint64_t duration) {
+Time Narrator::duration_of(std::uint64_t duration) {
   constexpr std::uint64_t longest = std::uint64_t{1} << 61;
   return static_cast<Time>(std::min(duration, longest));
 }
 
-void Teller::find_contexts() {
+void Narrator::find_contexts() {
   const auto add = [&](std::uint64_t number) {
     if (number == 0 || contexts_.contains(number)) return;
-    contexts_[number] = story_.contexts.size();
+    contexts_[number] = joined_.contexts.size();
     const auto named = records_.contexts.find(number);
-    story_.contexts.push_back({named == records_.contexts.end() ? "" : named->second.label, {}});
+    joined_.contexts.push_back({named == records_.contexts.end() ? "" : named->second.label, {}});
   };
   for (const auto& [number, context] : records_.contexts) add(number);
   for (const auto& r : records_.began) add(r.context);
@@ -39,20 +39,20 @@ void Teller::find_contexts() {
   for (const auto& r : records_.carried) add(r.context);
   for (const auto& [key, name] : records_.objects)
     if (const auto context = context_of(key.context); context && !key.graph)
-      story_.contexts[*context].tensors[key.id] = describe_object("tensor", name.label, key.id);
+      joined_.contexts[*context].tensors[key.id] = describe_object("tensor", name.label, key.id);
 }
 
-MaybeIndex Teller::context_of(std::uint64_t number) const {
+MaybeIndex Narrator::context_of(std::uint64_t number) const {
   const auto known = contexts_.find(number);
   return known == contexts_.end() ? MaybeIndex{} : known->second;
 }
 
-Index Teller::actor_of(std::uint64_t context, std::uint64_t number, const std::string& kind,
-                       Time seen) {
-  const auto [place, is_new] = actors_.try_emplace({context, number}, story_.actors.size());
+Index Narrator::actor_of(std::uint64_t context, std::uint64_t number, const std::string& kind,
+                         Time seen) {
+  const auto [place, is_new] = actors_.try_emplace({context, number}, joined_.actors.size());
   if (is_new)
-    story_.actors.push_back({kind, "", context_of(context), band_of(kind), 0, seen, std::nullopt});
-  auto& actor = story_.actors[place->second];
+    joined_.actors.push_back({kind, "", context_of(context), band_of(kind), 0, seen, std::nullopt});
+  auto& actor = joined_.actors[place->second];
   actor.start = std::min(actor.start, seen);
   if (actor.kind.empty()) {
     actor.kind = kind;
@@ -61,19 +61,19 @@ Index Teller::actor_of(std::uint64_t context, std::uint64_t number, const std::s
   return place->second;
 }
 
-Index Teller::caller_of(std::uint64_t thread, Time seen) {
-  const auto [place, is_new] = callers_.try_emplace(thread, story_.actors.size());
+Index Narrator::caller_of(std::uint64_t thread, Time seen) {
+  const auto [place, is_new] = callers_.try_emplace(thread, joined_.actors.size());
   if (is_new) {
     auto label = "thread " + std::to_string(thread);
     if (const auto named = records_.threads.find(thread); named != records_.threads.end())
       label += " '" + named->second + "'";
-    story_.actors.push_back(
+    joined_.actors.push_back(
         {"caller", std::move(label), std::nullopt, Band::callers, 0, seen, std::nullopt});
   }
   return place->second;
 }
 
-void Teller::find_actors() {
+void Narrator::find_actors() {
   for (const auto& r : records_.began)
     actor_of(r.context, r.actor, std::string(r.kind), time_of(r.at));
   for (const auto& [thread, r] : records_.sent) {
@@ -89,28 +89,27 @@ void Teller::find_actors() {
   for (const auto& r : records_.carried) actor_of(r.context, r.lane, "device", time_of(r.begin));
   for (const auto& r : records_.ended)
     if (const auto known = actors_.find({r.context, r.actor}); known != actors_.end())
-      story_.actors[known->second].end = time_of(r.at);
+      joined_.actors[known->second].end = time_of(r.at);
 }
 
-void Teller::label_actors() {
+void Narrator::label_actors() {
   for (const auto& [key, name] : records_.objects) {
     const auto known = actors_.find({key.context, name.actor});
     if (name.actor == 0 || known == actors_.end()) continue;
-    auto& actor = story_.actors[known->second];
+    auto& actor = joined_.actors[known->second];
     actor.label = name.label.empty() ? "#" + std::to_string(key.id) : "'" + name.label + "'";
   }
   for (Index i = 0; i < records_.sent.size(); ++i) {
-    auto& to = story_.actors[receiver_of_sent_[i]];
+    auto& to = joined_.actors[receiver_of_sent_[i]];
     const auto& sent = records_.sent[i].record;
     // Of lanes, by what they are to carry out: other messages name the lanes that they are about.
-    const bool operation =
-        name_in(records_.messages, std::size_t{sent.about.message} + 1) == "carry_out";
+    const bool operation = sent.about.message == recording::message_number<msg::carry_out>;
     if (to.kind == "device" && operation) {
       to.lane = sent.footprint.lane;
       to.label = "lane " + std::to_string(to.lane);
     } else if (to.kind == "context" && to.label.empty() && to.context &&
-               !story_.contexts[*to.context].label.empty()) {
-      to.label = "'" + story_.contexts[*to.context].label + "'";
+               !joined_.contexts[*to.context].label.empty()) {
+      to.label = "'" + joined_.contexts[*to.context].label + "'";
     }
   }
 }

@@ -1,5 +1,5 @@
-// A recording, told: what happened on each actor's track, which message led to it, and why it
-// waited. Plain data, from which pictures, summaries and checks are made.
+// A recording, joined: what happened on each actor's track, which message led to it, and why it
+// waited. Plain data, from which pictures, summaries, checks and replays are made.
 #pragma once
 
 #include <cstddef>
@@ -9,6 +9,8 @@
 #include <span>
 #include <string>
 #include <vector>
+
+#include "trace/records.hpp"
 
 namespace polychron::trace {
 
@@ -58,6 +60,7 @@ struct Event {
   Time begin = 0;
   Time duration = 0;
   std::string name, label, object, detail;
+  std::uint32_t operation = 0;  ///< which, as recording/kinds.hpp counts them; 0 for other events
   std::uint64_t ticket = 0;
   ErrorChain error;
   State state = State::done;
@@ -107,7 +110,7 @@ struct Lint {
   MaybeIndex event;
 };
 
-struct Story {
+struct JoinedTrace {
   std::vector<Context> contexts;
   std::vector<Actor> actors;
   std::vector<Event> events;          ///< by begin; what is within another comes after it
@@ -120,12 +123,18 @@ struct Story {
   bool gaps = false;          ///< a context was left out at times (Context::set_traced)
   Time length = 0;            ///< until the recording was looked at
 
+  Records records;  ///< texts in them lie in the file
+  /// Of each of Records::handled: its place in Records::sent, which is that in `messages`.
+  std::vector<MaybeIndex> sent_of_handled;
+  /// By context and ticket: the message that sent the operation to its lane.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Index> issued;
+
   /// Otherwise what is missing proves nothing.
   bool complete() const noexcept { return dropped == 0 && !gaps; }
 };
 
 /// Reads what Runtime::trace() gave. Throws bad_data.
-Story tell(std::span<const std::byte> file);
+JoinedTrace join(std::span<const std::byte> file);
 
 /// "dispatch 'conv' (ticket 12)".
 std::string title_of(const Event& event);

@@ -5,7 +5,7 @@
 #include "polychron/error.hpp"
 #include "trace/errors.hpp"
 #include "trace/matches.hpp"
-#include "trace/teller.hpp"
+#include "trace/narrator.hpp"
 
 namespace polychron::trace {
 
@@ -19,6 +19,11 @@ void split(std::string_view text, char at, Part part) {
     if (end == std::string_view::npos) return;
     text.remove_prefix(end + 1);
   }
+}
+
+template <class Message>
+bool is(const recording::About& about) {
+  return about.message == recording::message_number<Message>;
 }
 
 }  // namespace
@@ -37,14 +42,14 @@ ErrorChain errors_in(std::string_view lines) {
   return chain;
 }
 
-const std::string& Teller::message_name(const recording::About& about) const {
-  const auto& name = name_in(records_.messages, std::size_t{about.message} + 1);
-  if (name == "submit") return name_in(records_.calls, about.what);
-  if (name == "carry_out") return name_in(records_.operations, about.what);
-  return name;
+const std::string& Narrator::message_name(const recording::About& about) const {
+  if (is<msg::submit>(about)) return name_in(records_.calls, about.what);
+  if (is<msg::carry_out>(about)) return name_in(records_.operations, about.what);
+  return name_in(records_.messages, std::size_t{about.message} + 1);
 }
 
-std::string Teller::object_of(std::uint64_t context, const recording::Footprint& footprint) const {
+std::string Narrator::object_of(std::uint64_t context,
+                                const recording::Footprint& footprint) const {
   const bool graph = footprint.graph != 0;
   const auto& tensors = footprint.writes.empty() ? footprint.reads : footprint.writes;
   if (!graph && tensors.size() != 1) return "";
@@ -54,19 +59,18 @@ std::string Teller::object_of(std::uint64_t context, const recording::Footprint&
                          named == records_.objects.end() ? "" : named->second.label, id);
 }
 
-void Teller::match_messages() {
-  sent_of_handled_ = sent_of_handled(records_);
+void Narrator::match_messages() {
+  joined_.sent_of_handled = sent_of_handled(records_);
   handled_of_sent_.resize(records_.sent.size());
-  for (Index i = 0; i < sent_of_handled_.size(); ++i)
-    if (const auto match = sent_of_handled_[i]) handled_of_sent_[*match] = i;
+  for (Index i = 0; i < joined_.sent_of_handled.size(); ++i)
+    if (const auto match = joined_.sent_of_handled[i]) handled_of_sent_[*match] = i;
 }
 
-void Teller::add_calls() {
+void Narrator::add_calls() {
   call_of_sent_.resize(records_.sent.size());
   for (Index i = 0; i < records_.sent.size(); ++i) {
     const auto& r = records_.sent[i].record;
-    const auto& message = name_in(records_.messages, std::size_t{r.about.message} + 1);
-    if (message == "carry_out") sent_operations_.try_emplace({r.context, r.about.ticket}, i);
+    if (is<msg::carry_out>(r.about)) joined_.issued.try_emplace({r.context, r.about.ticket}, i);
     if (r.from != 0) continue;
     Event event;
     event.kind = Event::Kind::call;
@@ -76,12 +80,12 @@ void Teller::add_calls() {
     event.label = r.about.label;
     event.object = object_of(r.context, r.footprint);
     event.error = errors_in(r.about.error);
-    call_of_sent_[i] = story_.events.size();
-    story_.events.push_back(std::move(event));
+    call_of_sent_[i] = joined_.events.size();
+    joined_.events.push_back(std::move(event));
   }
 }
 
-void Teller::add_handlings() {
+void Narrator::add_handlings() {
   event_of_handled_.resize(records_.handled.size());
   for (Index i = 0; i < records_.handled.size(); ++i) {
     const auto& r = records_.handled[i];
@@ -91,11 +95,11 @@ void Teller::add_handlings() {
     event.duration = duration_of(r.duration);
     event.threw = !r.ended;
     event.name = name_in(records_.messages, std::size_t{r.kind} + 1);
-    if (const auto source = sent_of_handled_[i]) {
+    if (const auto source = joined_.sent_of_handled[i]) {
       const auto& sent = records_.sent[*source].record;
       const auto& about = sent.about;
-      if (event.name == "operation_failed") event.kind = Event::Kind::failure;
-      if (event.name.ends_with("_became")) {
+      if (is<msg::operation_failed>(about)) event.kind = Event::Kind::failure;
+      if (is<msg::tensor_became>(about) || is<msg::graph_became>(about)) {
         event.kind = Event::Kind::outcome;
         event.name = name_in(records_.outcomes, about.what);
       } else {
@@ -106,12 +110,12 @@ void Teller::add_handlings() {
       event.error = errors_in(about.error);
       event.object = object_of(sent.context, sent.footprint);
     }
-    event_of_handled_[i] = story_.events.size();
-    story_.events.push_back(std::move(event));
+    event_of_handled_[i] = joined_.events.size();
+    joined_.events.push_back(std::move(event));
   }
 }
 
-void Teller::add_operations() {
+void Narrator::add_operations() {
   for (const auto& r : records_.carried) {
     Event event;
     event.kind = Event::Kind::operation;
@@ -119,19 +123,20 @@ void Teller::add_operations() {
     event.begin = time_of(r.begin);
     event.duration = duration_of(r.duration);
     event.name = name_in(records_.operations, r.operation);
+    event.operation = r.operation;
     event.ticket = r.ticket;
-    if (const auto sent = sent_operations_.find({r.context, r.ticket});
-        sent != sent_operations_.end()) {
+    if (const auto sent = joined_.issued.find({r.context, r.ticket});
+        sent != joined_.issued.end()) {
       const auto& source = records_.sent[sent->second].record;
       event.label = source.about.label;
       event.object = object_of(r.context, source.footprint);
     }
-    event_of_carried_.push_back(story_.events.size());
-    story_.events.push_back(std::move(event));
+    event_of_carried_.push_back(joined_.events.size());
+    joined_.events.push_back(std::move(event));
   }
 }
 
-void Teller::add_steps() {
+void Narrator::add_steps() {
   for (const auto& r : records_.steps) {
     const auto lane = actors_.find({r.context, r.lane});
     if (lane == actors_.end()) continue;
@@ -158,13 +163,13 @@ void Teller::add_steps() {
         event.name = name.substr(0, name.find_first_of(" ("));
       }
       begin = std::min(event.end(), Time{1} << 61);
-      story_.events.push_back(std::move(event));
+      joined_.events.push_back(std::move(event));
     }
   }
 }
 
-void Teller::order_events() {
-  auto& events = story_.events;
+void Narrator::order_events() {
+  auto& events = joined_.events;
   std::vector<Index> order(events.size()), place(events.size());
   std::iota(order.begin(), order.end(), Index{0});
   std::ranges::stable_sort(order, [&](Index a, Index b) {
@@ -188,7 +193,7 @@ void Teller::order_events() {
   std::ranges::for_each(event_of_handled_, moved);
   std::ranges::for_each(call_of_sent_, moved);
   for (auto& index : event_of_carried_) index = place[index];
-  tracks_.resize(story_.actors.size());
+  tracks_.resize(joined_.actors.size());
   for (Index i = 0; i < events.size(); ++i)
     if (events[i].kind != Event::Kind::call && events[i].kind != Event::Kind::step)
       tracks_[events[i].actor].push_back({events[i].begin, events[i].end(), i});
@@ -197,7 +202,7 @@ void Teller::order_events() {
         event_of_carried_[i];
 }
 
-MaybeIndex Teller::event_at(Index actor, Time at) const {
+MaybeIndex Narrator::event_at(Index actor, Time at) const {
   const auto& track = tracks_[actor];
   auto after = std::ranges::upper_bound(track, at, {}, &Span::begin);
   // Handlings of an actor follow each other, and operations lie in one: few are looked at.
@@ -206,8 +211,8 @@ MaybeIndex Teller::event_at(Index actor, Time at) const {
   return std::nullopt;
 }
 
-void Teller::find_causes() {
-  auto& story = story_;
+void Narrator::find_causes() {
+  auto& joined = joined_;
   std::vector<MaybeIndex> origin(records_.sent.size());
   for (Index i = 0; i < records_.sent.size(); ++i) {
     const auto& r = records_.sent[i].record;
@@ -223,26 +228,26 @@ void Teller::find_causes() {
     if (const auto handled = handled_of_sent_[i]) {
       message.to = event_of_handled_[*handled];
       message.received = time_of(records_.handled[*handled].begin);
-      story.events[*message.to].message = story.messages.size();
-      story.events[*message.to].cause = origin[i];
+      joined.events[*message.to].message = joined.messages.size();
+      joined.events[*message.to].cause = origin[i];
     }
-    story.messages.push_back(std::move(message));
+    joined.messages.push_back(std::move(message));
   }
   for (Index i = 0; i < event_of_carried_.size(); ++i) {
-    auto& operation = story.events[event_of_carried_[i]];
+    auto& operation = joined.events[event_of_carried_[i]];
     // The handling in which it was carried out.
     const auto& track = tracks_[operation.actor];
     auto around = std::ranges::upper_bound(track, operation.begin, {}, &Span::begin);
     for (int looked_at = 0; around != track.begin() && looked_at < 64; ++looked_at) {
       --around;
       if (around->event == event_of_carried_[i] || around->end < operation.end() ||
-          story.events[around->event].kind == Event::Kind::operation)
+          joined.events[around->event].kind == Event::Kind::operation)
         continue;
       operation.cause = around->event;
       break;
     }
   }
-  for (auto& event : story.events)
+  for (auto& event : joined.events)
     if (event.kind == Event::Kind::step) event.cause = event_at(event.actor, event.begin);
 }
 

@@ -1,7 +1,7 @@
 // What follows from what happened in a recording: states, waits, counters.
 #include "trace/errors.hpp"
 #include "trace/lints.hpp"
-#include "trace/teller.hpp"
+#include "trace/narrator.hpp"
 
 namespace polychron::trace {
 
@@ -13,13 +13,13 @@ std::string title_of(const Event& event) {
   return title;
 }
 
-void Teller::find_states() {
+void Narrator::find_states() {
   const auto tell = [&](std::uint64_t context, std::uint64_t ticket, std::int64_t at,
                         std::string_view error) {
     if (error.empty() || ticket == 0) return;
     const auto operation = carried_operations_.find({context, ticket});
     if (operation == carried_operations_.end()) return;
-    auto& event = story_.events[operation->second];
+    auto& event = joined_.events[operation->second];
     if (time_of(at) < event.begin) return;  // a refusal's outputs
     if (!event.error.empty()) return;
     event.error = errors_in(error);
@@ -29,7 +29,7 @@ void Teller::find_states() {
       const auto upstream = carried_operations_.find({context, event.error[i].ticket});
       if (event.error[i].ticket == 0 || event.error[i].ticket == ticket) continue;
       if (upstream == carried_operations_.end() || upstream->second == operation->second) continue;
-      if (story_.events[upstream->second].begin > event.begin) continue;
+      if (joined_.events[upstream->second].begin > event.begin) continue;
       event.cause = upstream->second;
       break;
     }
@@ -41,58 +41,59 @@ void Teller::find_states() {
   for (const auto& r : records_.answered) tell(r.context, r.ticket, r.at, r.error);
 }
 
-void Teller::find_leases() {
+void Narrator::find_leases() {
   // Of each lane, by the turn of the export: when it heard that the lease is over.
   std::map<std::pair<Index, std::uint64_t>, Time> ends;
   for (Index i = 0; i < records_.sent.size(); ++i) {
     const auto& sent = records_.sent[i].record;
     const auto handled = handled_of_sent_[i];
-    if (!handled || name_in(records_.messages, std::size_t{sent.about.message} + 1) != "end_lease")
-      continue;
-    const auto& hearing = story_.events[*event_of_handled_[*handled]];
+    if (!handled || sent.about.message != recording::message_number<msg::end_lease>) continue;
+    const auto& hearing = joined_.events[*event_of_handled_[*handled]];
     ends.try_emplace({hearing.actor, sent.footprint.turn}, hearing.begin);
   }
-  for (const auto& operation : story_.operations) {
-    const auto& event = story_.events[operation.event];
-    if (event.name != "export" || event.state != Event::State::done) continue;
+  for (const auto& operation : joined_.operations) {
+    const auto& event = joined_.events[operation.event];
+    if (event.operation != recording::operation_number<msg::op::Lend> ||
+        event.state != Event::State::done)
+      continue;
     for (const auto tensor : operation.writes)
       exports_[{operation.context, tensor}].push_back(operation.event);
     const auto end = ends.find({event.actor, operation.turn});
     if (end == ends.end() || end->second < event.end()) continue;
     lease_ends_[operation.event] = end->second;
-    story_.waits.push_back(
+    joined_.waits.push_back(
         {event.actor, event.end(), end->second, operation.event, std::nullopt,
          event.object + " is on lease (ticket " + std::to_string(event.ticket) + ")", true});
   }
 }
 
-Time Teller::over(Index event) const {
+Time Narrator::over(Index event) const {
   const auto lease = lease_ends_.find(event);
-  return lease == lease_ends_.end() ? story_.events[event].end() : lease->second;
+  return lease == lease_ends_.end() ? joined_.events[event].end() : lease->second;
 }
 
-void Teller::find_waits() {
+void Narrator::find_waits() {
   // Of each lane, its operations in the order in which they were carried out.
   std::map<Index, std::vector<Index>> lanes;
   std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, Index> turns;
   for (Index i = 0; i < event_of_carried_.size(); ++i) {
     const auto& r = records_.carried[i];
-    lanes[story_.events[event_of_carried_[i]].actor].push_back(event_of_carried_[i]);
-    const auto sent = sent_operations_.find({r.context, r.ticket});
+    lanes[joined_.events[event_of_carried_[i]].actor].push_back(event_of_carried_[i]);
+    const auto sent = joined_.issued.find({r.context, r.ticket});
     const auto context = context_of(r.context);
-    if (sent == sent_operations_.end() || !context) continue;
+    if (sent == joined_.issued.end() || !context) continue;
     const auto& at = records_.sent[sent->second].record.footprint;
     turns[{r.context, at.lane, at.turn}] = event_of_carried_[i];
-    story_.operations.push_back(
+    joined_.operations.push_back(
         {event_of_carried_[i], *context, at.lane, at.turn, at.reads, at.writes, sent->second});
   }
   find_leases();
   std::map<Index, std::size_t> position;
   for (const auto& [lane, events] : lanes)
     for (std::size_t i = 0; i < events.size(); ++i) position[events[i]] = i;
-  for (const auto& operation : story_.operations) {
+  for (const auto& operation : joined_.operations) {
     const auto index = operation.event;
-    const auto& event = story_.events[index];
+    const auto& event = joined_.events[index];
     const auto& sent = records_.sent[*operation.message].record;
     const auto arrived = time_of(sent.at);
     if (arrived >= event.begin) continue;
@@ -112,7 +113,7 @@ void Teller::find_waits() {
         if (const auto exported = exports_.find({operation.context, tensor});
             exported != exports_.end())
           for (const auto other : exported->second)
-            if (story_.events[other].ticket < event.ticket) consider(other);
+            if (joined_.events[other].ticket < event.ticket) consider(other);
     for (std::size_t k = 0; k + 1 < sent.footprint.waits.size(); k += 2)
       if (const auto other =
               turns.find({sent.context, sent.footprint.waits[k], sent.footprint.waits[k + 1]});
@@ -122,37 +123,38 @@ void Teller::find_waits() {
     if (!wait.on)
       wait.text += "its lane's thread";
     else if (lease_ends_.contains(*wait.on))
-      wait.text += "the end of a lease: " + title_of(story_.events[*wait.on]);
+      wait.text += "the end of a lease: " + title_of(joined_.events[*wait.on]);
     else
-      wait.text += title_of(story_.events[*wait.on]);
-    story_.waits.push_back(std::move(wait));
+      wait.text += title_of(joined_.events[*wait.on]);
+    joined_.waits.push_back(std::move(wait));
   }
 }
 
-void Teller::count() {
+void Narrator::count() {
   struct Change {
     Time at;
     std::int64_t by;
   };
   std::map<Index, std::vector<Change>> waiting, bytes;
-  for (const auto& [key, sent] : sent_operations_)
+  for (const auto& [key, sent] : joined_.issued)
     if (const auto context = context_of(key.first))
       waiting[*context].push_back({time_of(records_.sent[sent].record.at), 1});
   for (Index i = 0; i < records_.carried.size(); ++i) {
     const auto& r = records_.carried[i];
     const auto context = context_of(r.context);
-    const auto sent = sent_operations_.find({r.context, r.ticket});
-    if (!context || sent == sent_operations_.end()) continue;
-    const auto end = story_.events[event_of_carried_[i]].end();
+    const auto sent = joined_.issued.find({r.context, r.ticket});
+    if (!context || sent == joined_.issued.end()) continue;
+    const auto end = joined_.events[event_of_carried_[i]].end();
     waiting[*context].push_back({end, -1});
-    const auto& name = name_in(records_.operations, r.operation);
+    constexpr auto allocate = recording::operation_number<msg::op::Allocate>;
+    const bool released = r.operation == recording::operation_number<msg::op::Release>;
     const auto& writes = records_.sent[sent->second].record.footprint.writes;
-    if (writes.size() != 1 || (name != "create_tensor" && name != "release")) continue;
+    if (writes.size() != 1 || (r.operation != allocate && !released)) continue;
     const auto object = records_.objects.find({r.context, false, writes.front()});
     if (object == records_.objects.end()) continue;
     const auto size = static_cast<std::int64_t>(
         std::min<std::uint64_t>(object->second.bytes, std::uint64_t{1} << 48));
-    bytes[*context].push_back({end, name == "release" ? -size : size});
+    bytes[*context].push_back({end, released ? -size : size});
   }
   const auto add = [&](const char* name, const char* unit, auto& all) {
     for (auto& [context, changes] : all) {
@@ -166,17 +168,17 @@ void Teller::count() {
         else
           counter.values.emplace_back(change.at, value);
       }
-      story_.counters.push_back(std::move(counter));
+      joined_.counters.push_back(std::move(counter));
     }
   };
   add("operations that wait or run", "", waiting);
   add("bytes of tensors", "bytes", bytes);
 }
 
-Story Teller::tell() {
-  story_.dropped = records_.dropped;
-  story_.gaps = records_.gaps;
-  story_.length = time_of(records_.taken);
+JoinedTrace Narrator::narrate() {
+  joined_.dropped = records_.dropped;
+  joined_.gaps = records_.gaps;
+  joined_.length = time_of(records_.taken);
   find_contexts();
   find_actors();
   label_actors();
@@ -190,11 +192,11 @@ Story Teller::tell() {
   find_states();
   find_waits();
   count();
-  for (const auto& event : story_.events) story_.length = std::max(story_.length, event.end());
-  story_.lints = lints_of(story_);
-  return std::move(story_);
+  for (const auto& event : joined_.events) joined_.length = std::max(joined_.length, event.end());
+  joined_.lints = lints_of(joined_);
+  return std::move(joined_);
 }
 
-Story tell(std::span<const std::byte> file) { return Teller(read_records(file)).tell(); }
+JoinedTrace join(std::span<const std::byte> file) { return Narrator(read_records(file)).narrate(); }
 
 }  // namespace polychron::trace
