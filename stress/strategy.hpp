@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "messages/observer.hpp"
 #include "actors/engine/mailbox_actor.hpp"
+#include "messages/observer.hpp"
 
 namespace polychron::stress {
 

@@ -27,16 +27,20 @@ std::int64_t held_at_rest() {
 }
 
 /// Futures of the loss that were dropped go when there are 16: the rounds are a multiple of that.
-/// `round` is done until it has what it keeps, and then as often again.
+/// `round` is done until it has what it keeps, and then as often again. A queue may grow once under
+/// load, so one batch of several that leaves nothing is enough: a list that forgets grows in each.
 void leaves_nothing(const char* what, const std::function<void()>& round, int rounds = 192) {
   // A list that forgets to remove an entry takes at least a pointer for it.
   const std::int64_t growth = rounds * 8;
   for (int i = 0; i < rounds; ++i) round();
-  const auto before = held_at_rest();
-  for (int i = 0; i < rounds; ++i) round();
-  BOOST_TEST(comes([&] { return held_bytes() < before + growth; }),
-             what << ": " << held_bytes() - before << " bytes more are held after " << rounds
-                  << " rounds");
+  std::int64_t more = growth;
+  for (int batch = 0; batch < 5 && more >= growth; ++batch) {
+    const auto before = held_at_rest();
+    for (int i = 0; i < rounds; ++i) round();
+    more = held_at_rest() - before;
+  }
+  BOOST_TEST(more < growth,
+             what << ": " << more << " bytes more are held after " << rounds << " rounds");
 }
 
 ContextOptions pair_of_lanes() {
