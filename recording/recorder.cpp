@@ -8,9 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "recording/about.hpp"
-#include "recording/called.hpp"
-#include "recording/codec.hpp"
+#include "recording/writer.hpp"
 
 namespace polychron::recording {
 
@@ -18,108 +16,21 @@ namespace {
 
 std::atomic<std::uint64_t> recorders{0};
 
-/// A small cache of the names that a piece has already. An evicted name is written again, which is
-/// harmless.
-class Said {
- public:
-  /// True the first time, or after eviction.
-  bool is_new(std::uint64_t kind, ContextNumber context, std::uint64_t id) noexcept {
-    const auto key = (id * 4 + kind) * 0x9E3779B97F4A7C15U + context * 0xC2B2AE3D27D4EB4FU + 1;
-    auto& place = places_[key >> 56];
-    return std::exchange(place, key) != key;
-  }
-  void forget() noexcept { places_.fill(0); }
-
- private:
-  std::array<std::uint64_t, 256> places_{};
-};
-constexpr std::uint64_t a_tensor = 0, a_graph = 1, a_context = 2, a_plan = 3;
-
 Address address_of(const msg::MessageView& message) {
   return std::visit([](const auto* m) { return reinterpret_cast<std::uintptr_t>(m); }, message);
 }
 
-/// A running handler and the operation in it, if any. In a simulated world handlers can nest.
-struct Frame {
-  std::uint64_t epoch = 0;  ///< of the recording that it belongs to
-  Handled handling;
-  Carried carried;
-  Rejected rejected;
-  /// Which record's logical time is not known yet: what the actor looks at until its next event may
-  /// move it.
-  enum class Open : std::uint8_t { none, handling, operation, end, rejection } open = Open::none;
-};
-
 }  // namespace
 
-/// The writer of one thread for one recorder. Hooks do not throw: records without memory are
-/// dropped and counted.
-struct Recorder::Writer {
-  Writer(Recorder& of, std::weak_ptr<Recorder> weak)
-      : recorder(&of), id(of.id_), alive(std::move(weak)) {}
-
-  template <class R>
-  void write(const R& record) noexcept {
-    try {
-      if (const auto bytes = most_bytes(record); !fits(bytes)) renew(bytes);
-      put(record);
-    } catch (...) {
-      recorder->store_.count_dropped(1);
-    }
-  }
-  bool fits(std::size_t bytes) const noexcept {
-    return current.piece && current.epoch == recorder->store_.epoch() &&
-           current.piece->size - current.piece->used.load(std::memory_order_relaxed) >= bytes;
-  }
-  void renew(std::size_t bytes) {
-    std::array<char, 16> name{};  // a thread's name has at most 15 bytes
-    const bool named = pthread_getname_np(pthread_self(), name.data(), name.size()) == 0 &&
-                       !std::string_view(program_invocation_short_name).starts_with(name.data());
-    const ThreadNamed record{name.data()};
-    recorder->store_.renew(current, bytes + (named ? most_bytes(record) : 0));
-    if (named) put(record);
-    said.forget();
-  }
-  /// Ensures that the next record and the names that it needs are in one piece.
-  void make_room(std::size_t bytes) noexcept {
-    try {
-      if (!fits(bytes)) renew(bytes);
-    } catch (...) {  // write() tries again
-    }
-  }
-  template <class R>
-  void put(const R& record) noexcept {
-    auto& piece = *current.piece;
-    Encoder encoder(piece.memory.get() + piece.used.load(std::memory_order_relaxed));
-    encoder.record(record);
-    piece.records.store(piece.records.load(std::memory_order_relaxed) + 1,
-                        std::memory_order_relaxed);
-    piece.used.store(static_cast<std::size_t>(encoder.end() - piece.memory.get()),
-                     std::memory_order_release);
-  }
-  /// Returns memory for tensors' bytes early: the next such record may come much later.
-  void put_large_away() noexcept {
-    if (!Store::large(current)) return;
-    recorder->store_.leave(current);
-    call_bytes = {};
-  }
-  /// The actor's innermost frame; nullptr if unknown.
-  Frame* frame_of(msg::ActorId actor) noexcept {
-    const auto frame = std::find_if(frames.rbegin(), frames.rend(), [&](const Frame& f) {
-      return f.handling.by == actor && f.epoch == recorder->store_.epoch();
-    });
-    return frame == frames.rend() ? nullptr : &*frame;
-  }
-
-  Recorder* recorder;
-  std::uint64_t id;
-  std::weak_ptr<Recorder> alive;
-  Store::Current current;
-  Said said;
-  Description description;  ///< reused memory
-  CallBytes call_bytes;     ///< reused memory
-  std::vector<Frame> frames;
-};
+void Recorder::Writer::renew(std::size_t bytes) {
+  std::array<char, 16> name{};  // of a thread: at most 15 bytes
+  const bool named = pthread_getname_np(pthread_self(), name.data(), name.size()) == 0 &&
+                     !std::string_view(program_invocation_short_name).starts_with(name.data());
+  const ThreadNamed record{name.data()};
+  recorder->store_.renew(current, bytes + (named ? most_bytes(record) : 0));
+  if (named) put(record);
+  said.forget();
+}
 
 /// The writers of a thread: one for each live recorder that it has used.
 struct Recorder::Writers {

@@ -1,4 +1,4 @@
-// A story as Chromium's trace events (the "Trace Event Format" in JSON), which Perfetto opens.
+// A joined trace as Chromium's trace events (the "Trace Event Format" in JSON), for Perfetto.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What looks wrong in a story although nothing failed.
+// What looks wrong in a joined trace although nothing failed.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Makes a story of records: in parts, each of which adds to what those before it found.
+// Joins records into a trace: in parts, each of which adds to what those before it found.
 #pragma once
 
 #include <algorithm>

@@ -13,7 +13,7 @@ struct Titled {
   std::string title;
 };
 
-/// The page of viewer/, with the story in it, and another that it is compared with, if there is
+/// The page of viewer/, with the trace in it, and another that it is compared with, if there is
 /// one.
 std::string page(const Titled& shown, const Titled* other = nullptr);
 

@@ -1,4 +1,4 @@
-// A story in words, for those who read and those who grep.
+// A joined trace in words, for those who read and those who grep.
 #pragma once
 
 #include <string>

@@ -60,7 +60,7 @@ UserError refusal(const std::string& path, const polychron::Error& error) {
   return UserError("recording '" + name_of_input(path) + "': " + error.message());
 }
 
-trace::JoinedTrace read_story(const std::string& path) {
+trace::JoinedTrace read_joined(const std::string& path) {
   const auto bytes = read_bytes(path);
   try {
     return trace::join(bytes);
@@ -84,7 +84,7 @@ void write(const TraceOptions& options, const std::string& text) {
 }
 
 void summarize(const TraceOptions& options) {
-  const auto text = trace::summary(read_story(options.recording));
+  const auto text = trace::summary(read_joined(options.recording));
   // Labels are the callers', and must not reach a terminal as they are; lines must.
   for (std::size_t begin = 0; begin < text.size();) {
     const auto end = std::min(text.find('\n', begin), text.size());
@@ -94,10 +94,10 @@ void summarize(const TraceOptions& options) {
 }
 
 void view(const TraceOptions& options) {
-  const auto story = read_story(options.recording);
-  trace::Titled shown{story, title_of(options.recording)};
+  const auto joined = read_joined(options.recording);
+  trace::Titled shown{joined, title_of(options.recording)};
   if (options.with.empty()) return write(options, trace::page(shown));
-  const auto second = read_story(options.with);
+  const auto second = read_joined(options.with);
   trace::Titled other{second, title_of(options.with)};
   if (shown.title == other.title) {
     shown.title = options.recording;
@@ -107,8 +107,8 @@ void view(const TraceOptions& options) {
 }
 
 void check(const TraceOptions& options) {
-  const auto story = read_story(options.recording);
-  const auto verdict = trace::check(story);
+  const auto joined = read_joined(options.recording);
+  const auto verdict = trace::check(joined);
   for (const auto& sentence : verdict.broken) std::cout << printable(sentence) << '\n';
   std::cout << verdict.checked << " facts checked, " << verdict.broken.size() << " broken\n";
   if (!verdict.broken.empty()) throw AlreadyTold();
@@ -211,7 +211,7 @@ void add_trace(CLI::App& app, const Globals& globals) {
       ->check(not_empty("a file"));
   add_output(*add(*command, "chrome", "Make JSON of Chrome's trace events, for Perfetto", options,
                   [](const TraceOptions& o) {
-                    write(o, trace::chrome_json(read_story(o.recording), title_of(o.recording)));
+                    write(o, trace::chrome_json(read_joined(o.recording), title_of(o.recording)));
                   }),
              options);
   auto* replay =
