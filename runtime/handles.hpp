@@ -119,7 +119,9 @@ struct LeaseHandle {
   ~LeaseHandle() {
     // In a forked child nobody is there to run what is posted.
     if (!tensor->context->port->forked()) lease->on_revoked(nullptr);
-    if (submitted) ending_->send();
+    if (!submitted) return;
+    msg::comes_after(lease->granted.load(std::memory_order_relaxed));
+    ending_->send();
   }
   LeaseHandle(const LeaseHandle&) = delete;
   LeaseHandle& operator=(const LeaseHandle&) = delete;
