@@ -140,6 +140,7 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Lend& o, msg::Ticket t
     if (!bytes) return bytes.error();
     lease.memory = std::exchange(slot.memory, std::nullopt);
     lease.bytes = *bytes;
+    lease.granted.store(msg::logical_clock(), std::memory_order_relaxed);
     return {};
   });
   std::optional<Error> error;

@@ -121,7 +121,9 @@ struct LeaseHandle {
   ~LeaseHandle() {
     // In a forked child no thread runs posted callbacks.
     if (!tensor->context->port->forked()) lease->on_revoked(nullptr);
-    if (submitted) ending_->send();
+    if (!submitted) return;
+    msg::comes_after(lease->granted.load(std::memory_order_relaxed));
+    ending_->send();
   }
   LeaseHandle(const LeaseHandle&) = delete;
   LeaseHandle& operator=(const LeaseHandle&) = delete;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "messages/memory.hpp"
+#include "messages/shared/logical_clock.hpp"
 #include "polychron/future.hpp"
 #include "polychron/lease.hpp"
 
@@ -29,6 +30,8 @@ class Lease {
   const LeaseMode mode;
   std::optional<Memory> memory;
   std::span<std::byte> bytes;
+  /// When the device put them in, which is before the holder gives them back. Any thread.
+  std::atomic<LogicalTime> granted{0};
 
   /// Any thread.
   bool revoked() const noexcept { return revoked_.load(std::memory_order_acquire); }
