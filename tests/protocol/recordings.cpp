@@ -101,7 +101,8 @@ BOOST_AUTO_TEST_CASE(a_broken_run_is_told) {
     damage(story);
     BOOST_TEST(!trace::check(story).broken.empty(), "nothing was said of " << what);
   };
-  const auto operation = [](trace::JoinedTrace& story, const std::string& name) -> trace::Operation& {
+  const auto operation = [](trace::JoinedTrace& story,
+                            const std::string& name) -> trace::Operation& {
     return *std::ranges::find_if(story.operations, [&](const trace::Operation& o) {
       return story.events[o.event].name == name;
     });

@@ -51,7 +51,8 @@ std::vector<trace::Index> events_where(const trace::JoinedTrace& story, F holds)
   return found;
 }
 
-inline std::vector<trace::Index> operations(const trace::JoinedTrace& story, const std::string& name) {
+inline std::vector<trace::Index> operations(const trace::JoinedTrace& story,
+                                            const std::string& name) {
   return events_where(story, [&](const trace::Event& event) {
     return event.kind == trace::Event::Kind::operation && event.name == name;
   });
