@@ -62,8 +62,8 @@ class LostSignal final : public polychron::detail::Origin {
   const LostInfo no_memory_{LostReason::out_of_memory, "out of memory"};
   const Error no_memory_error_;
   mutable Backlog backlog_;
-  RacedFlag lost_;
-  mutable std::mutex mutex_;
+  alignas(64) RacedFlag lost_;  ///< every look writes here while somebody records
+  alignas(64) mutable std::mutex mutex_;
   LostInfo info_;
   Error error_;  ///< made ahead: whoever drops a promise must not need memory to say why
   std::vector<Promise<LostInfo>> watchers_;
