@@ -27,7 +27,7 @@ std::vector<Case> remains_cases() {
                          [](Remains& r, bool broken) { r.stats.in_flight = broken; }));
   cases.push_back(left("at rest no question has a place", "2 places of questions", Rest::lent,
                        [](Remains& r, bool broken) { r.places = broken ? 2 : 0; }));
-  cases.push_back(left("at rest nobody waits", "somebody waits", Rest::lent,
+  cases.push_back(left("at rest nobody waits", "a caller waits for admission", Rest::lent,
                        [](Remains& r, bool broken) { r.waited_for = broken; }));
   cases.push_back(left("what lanes have done is no load", "a load of 3", Rest::lent,
                        [](Remains& r, bool broken) { r.load = broken ? 3 : 0; }));
