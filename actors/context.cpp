@@ -30,7 +30,7 @@ void ContextState::start(Crew&& crew) {
 }
 
 void ContextState::receive(msg::submit& m) {
-  // What was called is still in the mail when its context has gone: nobody carries it out.
+  // A call may still be in the mail when its context has gone: it is not carried out.
   if (environment().find_lost() && !std::holds_alternative<msg::DestroyContext>(m.call)) return;
   if (auto* const observer = environment().tap.observer()) observer->takes(self().id(), m);
   std::visit([&](auto& c) { call(c, m.local); }, m.call);

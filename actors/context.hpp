@@ -2,11 +2,11 @@
 //
 // Owns the tickets, the tables of live tensors and graphs, and the error scopes. Every call comes
 // here first; the order in which calls leave the mailbox is the content timeline. The context
-// stamps an operation with a device side and sends it to its lane; before that, it tells the
-// object's actor of the reply that is owed. Invariants: tickets and turns have no gaps, and each is
-// sent on in exactly one message; an object that is not in a table is destroyed. Never touches
-// bytes, never blocks. When any actor of the context fails, this one included, `lost` resolves and
-// all others end.
+// stamps an operation with a device side and sends it to its lane. Before that, it tells the
+// object's actor of the reply that is owed.
+// Invariants: tickets and turns have no gaps, and each is sent on in exactly one message; an object
+// that is not in a table is destroyed. Never touches bytes, never blocks. When any actor of the
+// context fails, this one included, `lost` resolves and all others end.
 #pragma once
 
 #include <deque>

@@ -81,7 +81,7 @@ void DeviceState::publish() {
 }
 
 void DeviceState::rest() {
-  // A caller that waits for a permit may hold up the operation that this lane waits for, so an idle
+  // A caller that waits for a permit may hold up the operation that this lane waits for. So an idle
   // lane hands out even a few permits. A lane with mail gets here again after the next message.
   if (environment().admission->anybody_waits() && !has_mail()) environment().admission->settle();
 }
@@ -118,7 +118,7 @@ struct DurationOf {
 }  // namespace
 
 msg::DurationClass DeviceState::next_duration() {
-  // What waits here might come to run behind it, however long that takes.
+  // An operation that waits here might run after the next one, however long that takes.
   if (!timeline_.idle() || lost()) return msg::DurationClass::unknown;
   auto& mailbox = self().mailbox();
   mailbox.fetch();

@@ -1,12 +1,12 @@
 // The device actor: a lane of a context's device timeline.
 //
 // Carries operations out, one at a time, in the order that its Timeline gives. Only lanes open the
-// slots of tensors and graphs. Errors follow the data: a failed operation tags its outputs; an
-// operation with a tagged input does not run and tags its own outputs; a successful overwrite
-// clears the tag. The device tells an object's actor when its state changes, and answers loans. It
-// runs on a thread of its own, because kernels block it; it never waits for a reply. Once the
-// context is lost it carries out nothing more. When the device itself fails it tells the context,
-// which ends.
+// slots of tensors and graphs. The device tells an object's actor when its state changes, and
+// answers loans. It runs on a thread of its own, because kernels block it; it never waits for a
+// reply.
+// Errors follow the data. A failed operation tags its outputs. An operation with a tagged input
+// does not run and tags its own outputs. A successful overwrite clears the tag. Once the context is
+// lost it carries out nothing more. When the device itself fails it tells the context, which ends.
 #pragma once
 
 #include <vector>
@@ -41,13 +41,14 @@ class DeviceState : public Member<DeviceState, device_actor> {
   /// Called at the end of every message: an idle lane lets waiting callers in.
   void rest();
   bool has_mail() const;
-  /// Of the next message, if that is an operation which starts as soon as it arrives: a caller that
-  /// waits may run what is brief instead of this lane's thread.
+  /// The duration of the next message, if that is an operation which starts as soon as it arrives.
+  /// A caller that waits may run a brief one instead of this lane's thread.
   msg::DurationClass next_duration();
   bool lost() const { return gone_ || environment().lost->lost(); }
   /// Does the same where something is left undone for it: a recording shows who was first.
   bool finds_lost() const { return environment().find_lost() || gone_; }
-  /// The operation in hand is over, but for telling so: whoever hears of it finds its place free.
+  /// Ends the operation in hand, before anybody is told. A thread that is told finds its place
+  /// free.
   void leave();
   /// Answers the loan of a finished operation; with the loss, if the context was lost meanwhile.
   template <class Content>

@@ -33,8 +33,8 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Load& o, msg::Ticket t
     slot.constants = std::move(*reservation);
   } else {
     const auto error = reservation.error().with_operation("build", slot.label, ticket);
-    // The build's future reports this, not an error scope, as with a failed compilation: the ticket
-    // is from the end of the build, when other scopes may be open than at the call.
+    // The build's future reports this, as with a failed compilation. An error scope does not: the
+    // ticket is from the end of the build, when other scopes may be open than at the call.
     count(environment().counters->failed);
     outcome = msg::Errored{error};
   }
@@ -108,8 +108,8 @@ kernels::ExecuteStatus DeviceState::run(msg::GraphSlot& graph, std::span<double>
   auto* const observer = environment().tap.observer();
   const bool listened_to = observer != nullptr && observer->wants_steps();
   std::vector<double> for_observer;
-  // It is what it was the last time that somebody looked: as long as it is not brief, and whenever
-  // a caller runs it who waits.
+  // The duration is from the last timed run. A run is timed while its duration is unknown, and
+  // whenever a caller runs it.
   const bool timed = environment().caller_runs &&
                      (mine.duration == msg::DurationClass::unknown || engine::CallerRuns::here());
   const auto begun = timed ? msg::Clock::now() : msg::Clock::time_point();

@@ -49,8 +49,8 @@ struct Environment {
     if (first) tell(ended ? LogLevel::info : LogLevel::error, message);
   }
 
-  /// Whether it is gone, where an actor leaves something undone for that: while somebody listens,
-  /// this look and the loss get an order.
+  /// True if the context is gone, where an actor leaves something undone for that. While somebody
+  /// listens, this look and the loss get an order.
   bool find_lost() const noexcept {
     return tap.observer() == nullptr ? lost->lost() : lost->look();
   }

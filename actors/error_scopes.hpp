@@ -25,8 +25,8 @@ class ErrorScopes {
   std::optional<msg::Ticket> pop(msg::Ticket last_ticket, std::uint64_t fence, std::size_t lanes,
                                  Promise<std::optional<Error>> reply);
   void passed(std::uint64_t fence);
-  /// Gives an error of an operation, or of a call without one (ticket 0), to the innermost scope
-  /// that contains it and whose filter takes it. False if there is none.
+  /// Gives an error to the innermost scope that contains it and whose filter takes it. The error is
+  /// of an operation, or of a call without one (ticket 0). False if there is no scope for it.
   bool take(const Error& error, msg::Ticket ticket);
 
  private:

@@ -1,10 +1,10 @@
 // Stamping: chooses the lane of an operation, and its waits for other lanes.
 //
 // Dependent work keeps its order: an operation goes to the lane of the latest unfinished operation
-// that it depends on, and waits for the others. Independent work goes to the least loaded lane, and
-// if loads are close to the lane that last used its tensors, so that a request stays on one lane.
-// With one lane this costs one comparison. The state for each tensor is bounded by the number of
-// lanes.
+// that it depends on, and waits for the others. Independent work goes to the least loaded lane. If
+// loads are close, it goes to the lane that last used its tensors, so that a request stays on one
+// lane. With one lane this costs one comparison. The state for each tensor is bounded by the number
+// of lanes.
 #pragma once
 
 #include <algorithm>

@@ -27,8 +27,8 @@ struct Sender {
   caf::execution_unit* host = nullptr;
 };
 
-/// What lies in a mailbox: CAF's mailbox_element_vals, and the logical time of its sending, which
-/// is 0 if nobody recorded that.
+/// An entry of a mailbox: CAF's mailbox_element_vals, and the logical time of its sending, which is
+/// 0 if nobody recorded that.
 template <class Message>
 class Envelope final : public caf::mailbox_element,
                        public caf::detail::tuple_vals_impl<caf::type_erased_tuple, Message> {

@@ -2,9 +2,9 @@
 //
 // Owns the life cycle of a tensor: its destruction, the pending replies, the lease that is out, and
 // the error of its contents, which lanes report. Never touches the bytes: they live in the slot,
-// which only lanes open. Invariants: a destroyed tensor has no pending reply, and all its leases
-// are revoked; a query's answer is the error state at the query's turn. Ends when a lane has
-// released the memory.
+// which only lanes open.
+// Invariants: a destroyed tensor has no pending reply, and all its leases are revoked; a query's
+// answer is the error state at the query's turn. Ends when a lane has released the memory.
 #pragma once
 
 #include <list>

@@ -2,12 +2,12 @@
 //
 // Operations arrive in any order. Each waits for its turn (a resequencer). At its turn it starts,
 // unless it must wait: for an operation of another lane (Stamp::waits), or for an unfinished
-// earlier one of this lane on the same tensor or graph. Only a lease, which lasts until it ends, or
-// a wait for another lane keeps an operation unfinished for longer than it runs; independent
+// earlier one of this lane on the same tensor or graph. Two things keep an operation unfinished for
+// longer than it runs: a lease, which lasts until it ends, and a wait for another lane. Independent
 // operations go on (the table of Tomasulo 1967, with tensors as registers).
 //
-// Waiting operations are indexed by the thing that they wait for. An arrival, a start or an end
-// costs time in proportion to the operation's footprint, not to the number of waiting operations.
+// Waiting operations are indexed by the thing that they wait for. So the time of an arrival, a
+// start or an end depends on the operation's footprint, not on the number of waiting operations.
 //
 // Invariants: operations that share a tensor, at least one of them writing, are carried out in
 // order of their turns; an operation is done exactly once.

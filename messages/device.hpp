@@ -1,7 +1,7 @@
 // The protocol of a lane's device actor. Never leaves the process.
 //
-// Every turn of a lane reaches its device actor exactly once, in a carry_out; the device carries
-// operations out in order of their turns, whatever their order of arrival. It handles all other
+// Every turn of a lane reaches its device actor exactly once, in a carry_out. The device carries
+// operations out in order of their turns, in whatever order they arrive. It handles all other
 // messages as they arrive.
 #pragma once
 

@@ -28,7 +28,7 @@ constexpr std::size_t arity() {
 
 }  // namespace detail
 
-/// Calls `f(field...)` with all fields of `value`: a plain aggregate of up to nine, or the
+/// Calls `f(field...)` with all fields of `value`. That is a plain aggregate of up to nine, or the
 /// attributes of an operator with a base, whose fields are in a table.
 template <class T, class F>
 decltype(auto) with_fields(T& value, F&& f) {

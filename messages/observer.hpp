@@ -55,8 +55,8 @@ class Observer {
   virtual void has_turn(ActorId lane, const carry_out& operation) noexcept = 0;
   /// A context is about to carry out a call, which it does only while it is not lost.
   virtual void takes(ActorId /*context*/, const submit& /*call*/) noexcept {}
-  /// A lane is about to answer a read or a compute with these bytes or this error; or a write whose
-  /// caller waited and that leaves the tensor as it was.
+  /// A lane is about to answer with these bytes or this error. It answers a read or a compute, or a
+  /// write whose caller waited and that leaves the tensor as it was.
   virtual void answers(ActorId /*lane*/, Ticket /*ticket*/, const std::optional<Error>& /*error*/,
                        std::span<const Buffer> /*results*/) noexcept {}
   /// The actor of a destroyed tensor is about to reject its reply for the operation of `ticket`,

@@ -24,7 +24,7 @@ namespace polychron::msg {
 
 /// A tensor on the device timeline.
 ///
-/// The error tag is here, not in messages between lanes: otherwise a lane would have to wake
+/// The error tag is here, not in messages between lanes. Otherwise a lane would have to wake
 /// another one to ask about a tensor that was finished long ago.
 struct TensorSlot {
   TensorId id = 0;

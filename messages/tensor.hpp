@@ -10,7 +10,7 @@
 
 namespace polychron::msg {
 
-/// From the context: the operation of `ticket` is on its way to a lane and owes this reply, of a
+/// From the context: the operation of `ticket` is on its way to a lane and owes this reply. It is a
 /// creation, a query, an export or a read.
 struct expect_of_tensor {
   Ticket ticket = 0;

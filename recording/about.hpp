@@ -8,8 +8,8 @@
 
 namespace polychron::recording {
 
-/// An error with its causes, one line each, from the error to the root: ticket, kind, operation,
-/// label, object, "ran" or "not run", message; tabs between.
+/// An error with its causes, one line each, from the error to the root. A line has ticket, kind,
+/// operation, label, object, "ran" or "not run", and message, with tabs between them.
 std::string lines_of(const Error& error);
 
 /// `error_text` owns the text that `about` refers to. Labels refer to the message.

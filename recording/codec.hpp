@@ -36,7 +36,7 @@ class Encoder : public msg::wire::Writing<Encoder> {
  public:
   explicit Encoder(std::byte* at) noexcept : at_(at) {}
 
-  /// What a Record is written as that holds it.
+  /// Writes the encoding of a Record that holds `record`.
   template <class R>
   void record(const R& record) {
     constexpr auto kind = detail::index_in<R>(std::type_identity<Record>{});

@@ -1,5 +1,6 @@
-// A recording as the bytes of a file: the magic and the version, a head with the tables of names,
-// then pieces to the end, all encoded by codec.hpp. docs/tracing.md specifies the format.
+// A recording as the bytes of a file. First come the magic and the version, then a head with the
+// tables of names, then pieces to the end. codec.hpp encodes them; docs/tracing.md specifies the
+// format.
 #pragma once
 
 #include <array>
@@ -37,7 +38,7 @@ struct File {
 };
 /// The version of a file; nothing if it is no recording.
 std::optional<std::uint64_t> version_of(std::span<const std::byte> bytes);
-/// What is in a file; nothing if it is none of this version, or damaged. Looks at `bytes`.
+/// The contents of a file; nothing if it is none of this version, or damaged. Looks at `bytes`.
 std::optional<File> read_file(std::span<const std::byte> bytes);
 
 }  // namespace polychron::recording

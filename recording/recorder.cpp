@@ -218,7 +218,7 @@ class Recorder::Ear final : public msg::Observer {
   }
   void loses(msg::ActorId by, msg::Ticket ticket) noexcept override {
     tell([&](Writer& to) {
-      // Whoever looked while the operation failed did so before it ended the context.
+      // An actor that looked while the operation failed did so before the context ended.
       if (auto* const frame = ticket == 0 ? nullptr : to.frame_of(by))
         frame->carried.clock = msg::logical_clock();
       return Lost{context_, recorder_->now(), msg::logical_clock(), by, ticket};

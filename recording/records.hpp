@@ -156,7 +156,7 @@ struct Rejected {
   msg::Ticket ticket = 0;
 };
 
-/// A context was lost, by who was the first to say so: a lane by the operation of `ticket`, the
+/// A context was lost. `by` was the first to say so: a lane by the operation of `ticket`, the
 /// context's actor, or a caller's thread.
 struct Lost {
   ContextNumber context = 0;

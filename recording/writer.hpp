@@ -15,8 +15,8 @@
 
 namespace polychron::recording {
 
-/// What a piece has said already, or nearly so: a place for each of some names. What is pushed out
-/// is said again.
+/// The names that a piece has said already, or nearly so: it has one place for each of some names.
+/// A name that another one pushes out is said again.
 class Said {
  public:
   /// True the first time, or when it was forgotten.
@@ -87,7 +87,7 @@ struct Recorder::Writer {
     recorder->store_.leave(current);
     call_bytes = {};
   }
-  /// What an actor is at; nullptr if that is not known here.
+  /// The handler that this actor is in; nullptr if that is not known here.
   Frame* frame_of(msg::ActorId actor) noexcept {
     const auto frame = std::find_if(frames.rbegin(), frames.rend(), [&](const Frame& f) {
       return f.handling.by == actor && f.epoch == recorder->store_.epoch();
@@ -101,7 +101,7 @@ struct Recorder::Writer {
   Store::Current current;
   Said said;
   Description description;  ///< its memory is used again
-  CallBytes call_bytes;     ///< likewise
+  CallBytes call_bytes;     ///< its memory is used again
   std::vector<Frame> frames;
 };
 

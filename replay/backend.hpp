@@ -9,7 +9,7 @@
 
 namespace polychron::replay {
 
-/// What a context's device is at. Used by one thread.
+/// The work that a context's device is at. Used by one thread.
 struct AtWork {
   const Context* context = nullptr;
   const Call* call = nullptr;  ///< whose operation a lane carries out; null if that is not known

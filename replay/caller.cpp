@@ -36,7 +36,7 @@ msg::BatchReply buffers_of(const Call& recorded) {
 
 bool Stage::may_make(std::size_t index) const {
   const auto& call = script.calls[index];
-  // Whoever does not wait for a lease gives it back before it comes.
+  // Without this wait, a caller would give a lease back before it comes.
   if (call.returns && !answers.contains(*call.returns)) return false;
   return std::ranges::all_of(call.needs, [&](std::size_t needed) {
     const auto answer = answers.find(needed);

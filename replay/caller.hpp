@@ -18,7 +18,7 @@ namespace polychron::replay {
 struct Site {
   std::shared_ptr<detail::Port> port;
   std::shared_ptr<Listener> listener;
-  /// What was lent to callers, and what they gave back. By LeaseId.
+  /// A lease that callers were granted, and the bytes that they gave back. By LeaseId.
   struct Out {
     msg::TensorId tensor = 0;
     msg::LeaseRef lease;
@@ -27,14 +27,14 @@ struct Site {
   std::map<msg::LeaseId, Out> leases;
 };
 
-/// What all callers share.
+/// The state that all callers share.
 struct Stage {
   const Script& script;
   std::vector<Site> sites;
   /// Of each call that is to be answered: whether it has been.
   std::map<std::size_t, std::function<bool()>> answers;
 
-  /// Whether what this call needs is there.
+  /// True if all that this call needs is there.
   bool may_make(std::size_t index) const;
   /// Ends the leases that nobody ended.
   void end_leases();

@@ -1,5 +1,5 @@
-// Lets steps of a driven world stop in their middle for others, and go on in any order: each that
-// stopped has a thread, and one of all threads runs at a time.
+// Lets steps of a driven world stop in their middle for others, and go on in any order. Each step
+// that has stopped has a thread, and only one of all threads runs at a time.
 #pragma once
 
 #include <condition_variable>
@@ -15,15 +15,15 @@
 
 namespace polychron::replay {
 
-/// Only one thread is ever awake, so what the world is made of needs no locks: handing over makes
-/// what one wrote known to the next.
+/// Only one thread is ever awake, so the objects of the world need no locks. The hand-over to the
+/// next thread makes known to it what the last one wrote.
 class Drivers {
  public:
-  /// Of whoever stops, while he does.
+  /// Names a step that has stopped, until it goes on.
   using Name = std::uint64_t;
 
-  /// Calls `step` until it returns false and nobody is left who stopped. `next` is asked for one of
-  /// those who is to go on when `step` returned false; nullopt: whoever stopped first.
+  /// Calls `step` until it returns false and no step is stopped. When `step` returns false, `next`
+  /// names the stopped step that goes on; nullopt: the one that stopped first.
   void run(std::function<bool()> step, std::function<std::optional<Name>()> next);
   /// In a step: stops here until it is to go on. Throws std::system_error if there is no thread for
   /// the others.

@@ -28,7 +28,7 @@ Error error_of(const trace::ErrorChain& chain, std::size_t at, bool bare) {
 
 Error inner_error(const trace::ErrorChain& chain) {
   const auto& first = chain.front();
-  // What has a name of its own, such as an operator, was made a cause.
+  // An error with a name of its own, such as an operator's, was made a cause.
   const bool wrapped = chain.size() > 1 && first.message.empty() && first.kind == "operation_error";
   return wrapped ? error_of(chain, 1, false) : error_of(chain, 0, true);
 }

@@ -6,8 +6,8 @@
 
 namespace polychron::replay {
 
-/// What the backend, the compiler or the budget said, of an error as it was told of an operation:
-/// without what the lane added.
+/// The part of an operation's error that the backend, the compiler or the budget said: without what
+/// the lane added.
 Error inner_error(const trace::ErrorChain& chain);
 
 }  // namespace polychron::replay

@@ -1,4 +1,4 @@
-// Whether calls could have been made: by the API, one after the other.
+// Checks whether calls could have been made through the API, one after the other.
 #pragma once
 
 #include <map>

@@ -13,11 +13,11 @@
 
 namespace polychron::replay {
 
-/// What tells a message from others of its kind: the ticket that it is about, the number of what
-/// lanes ask each other, or 0.
+/// The number that tells a message from others of its kind: the ticket that it is about, the number
+/// of a question between lanes, or 0.
 msg::Ticket ticket_of(const msg::MessageView& message);
 
-/// Who hears of what the order waits for.
+/// Hears of the steps that the order waits for.
 class Progress {
  public:
   virtual ~Progress() = default;
@@ -41,7 +41,7 @@ class Listener final : public msg::Observer {
   /// The next call of this context that arrives is this one.
   void expect(std::size_t call) { submitted_.push_back(call); }
 
-  /// Who plays a role, if he is there yet.
+  /// The actor that plays a role, if it is there yet.
   std::optional<msg::ActorId> actor_of(const Role& role) const;
   /// Of an actor of this kind; nullopt if it is another context's.
   std::optional<Role> role_of(std::string_view kind, msg::ActorId actor) const;

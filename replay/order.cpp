@@ -111,7 +111,7 @@ std::optional<std::size_t> RecordedOrder::find(Runnables runnables) {
       called_ = true;
       if (const auto client = place_of(stress::first_client)) return client;
     }
-    // A context is lost as soon as that is called, and its actor hears of it later.
+    // This call loses its context at once; the context's actor hears of it later.
     if (kind == Turn::Kind::call && script_.calls[turn().call].ends) continue;
     const auto actor = wanted();
     const Stop stop{kind, turn().role.context, turn().ticket};

@@ -18,16 +18,16 @@
 
 namespace polychron::replay {
 
-/// Lets everybody do what he did in the recording, in that order, and stop where others came
-/// between. Each takes the message out of his mail that it is about. Who cannot is passed over: his
-/// message is none of this world's, or comes later, and then is handled as soon as it is there.
-/// When the order has ended, the others go on until all is done.
+/// Lets actors and callers act in the recorded order, and stop where others came between. An actor
+/// takes the message of its turn out of its mail. A turn that cannot be made is passed over. Its
+/// message is none of this world's, or comes later and then is handled as soon as it is there. When
+/// the order has ended, the others go on until all is done.
 class RecordedOrder final : public stress::Strategy, public Progress {
  public:
   explicit RecordedOrder(const Script& script);
 
-  /// Lets the world run to its end. The contexts' listeners, in their order; before this, everybody
-  /// goes on as he comes.
+  /// Lets the world run to its end. `listeners` are the contexts', in their order. Before this call
+  /// the order holds nobody back.
   void run(stress::World& world, std::vector<const Listener*> listeners);
 
   std::size_t pick(std::span<const stress::Runnable> runnables) override;
@@ -46,17 +46,18 @@ class RecordedOrder final : public stress::Strategy, public Progress {
   std::optional<msg::ActorId> wanted() const;
   /// The message of this turn has been handled.
   bool was_early(msg::ActorId actor);
-  /// Whether an actor that has been told to end does so at a turn that is to come.
+  /// True if an actor that has been told to end does so at a turn that is to come.
   bool leaves_later(const char* kind, msg::ActorId actor) const;
-  /// Somebody who has only to begin, or to end in no turn, or has a message that is late, or lanes
-  /// that ask each other how far they are where they did not then: does so as soon as it can.
+  /// An actor that acts as soon as it can, outside the order. It has only to begin, or to end in no
+  /// turn, or has a message that is late. Or it is a lane that asks another how far it is, where it
+  /// did not in the recording.
   std::optional<std::size_t> idle(Runnables runnables) const;
-  /// Whether this turn is about it.
+  /// True if this turn is about the message.
   bool is_next(const msg::MessageView& message) const;
-  /// Whether it should be handled at once: its turn has gone, or it has none.
+  /// True if the message should be handled at once: its turn has gone, or it has none.
   bool is_late(msg::ActorId actor, const msg::MessageView& message) const;
-  /// Who makes the next turn; passes over those that nobody can make. nullopt: all has been made,
-  /// or the next is that of somebody who has stopped.
+  /// Finds the actor or caller that makes the next turn. Passes over turns that nobody can make.
+  /// Returns nullopt if all turns are made, or the next is that of an actor that has stopped.
   std::optional<std::size_t> find(Runnables runnables);
   /// The turn is made, or cannot be.
   void next();
@@ -65,15 +66,15 @@ class RecordedOrder final : public stress::Strategy, public Progress {
   stress::World* world_ = nullptr;
   std::vector<const Listener*> listeners_;
   Drivers drivers_;
-  /// Where somebody stops in the middle of a step: for which context's operation.
+  /// Where an actor stops in the middle of a step: for which context's operation.
   using Stop = std::tuple<Turn::Kind, std::size_t, msg::Ticket>;
   std::map<msg::ActorId, Stop> stopped_;
   std::set<Stop> past_;  ///< reached, or passed over
   using Handling = std::tuple<msg::ActorId, std::uint32_t, msg::Ticket>;
-  /// How many messages of a kind an actor handled before their turn; negative: so many turns were
-  /// passed over, and their messages come later.
+  /// How many messages of a kind an actor handled before their turn. Negative: the number of turns
+  /// that were passed over, and whose messages come later.
   std::map<Handling, int> early_;
-  int late_ = 0;  ///< of those
+  int late_ = 0;  ///< messages that come later
   std::set<msg::ActorId> begun_, left_;
   /// How often lanes are yet to ask each other.
   std::map<std::tuple<Role, std::uint32_t, msg::Ticket>, int> questions_;

@@ -40,13 +40,13 @@ class Theatre {
     for (const auto& site : stage_.sites) all.push_back(site.listener.get());
     return all;
   }
-  /// What lanes did with storage that they must not.
+  /// Says what lanes did with storage that they must not.
   std::optional<std::string> broken() const {
     for (const auto& checks : checks_)
       if (checks->broken) return checks->broken;
     return std::nullopt;
   }
-  /// Ends all contexts. Who is left then, if anybody.
+  /// Ends all contexts. Returns the actors that are left then, if any.
   std::vector<std::string> end() {
     stage_.answers.clear();
     stage_.sites.clear();
@@ -73,7 +73,7 @@ class Theatre {
     ContextOptions options;
     options.label = context.label;
     options.lanes = lanes;
-    // Room for all but for what had none (backend.cpp).
+    // Room for everything except what had none in the recording (backend.cpp).
     options.memory_limit = std::numeric_limits<std::uint64_t>::max() - 1;
     contexts_.push_back(world_.settle(world_.runtime().create_context(options)).value());
     stage_.sites.push_back({detail::ContextHandle::of(contexts_.back())->port, listener, {}});

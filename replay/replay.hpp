@@ -1,5 +1,5 @@
-// Runs a recording again, in a world of one thread: the same calls in the same order, the same
-// failures, and who did what after whom; or other schedules of the same calls.
+// Runs a recording again, in a world of one thread: the same calls and failures, in the same order
+// of all that happened. Or runs other schedules of the same calls.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct Replayed {
   bool contents = false;       ///< the bytes were recorded, too, and the answers' compared
   /// Where they differ, a sentence each; none: everything came as recorded.
   std::vector<std::string> differences;
-  /// What is recorded of the replay, as Runtime::trace() gives it; time is logical.
+  /// The recording of the replay, as Runtime::trace() gives it; time is logical.
   std::vector<std::byte> recording;
 };
 
@@ -33,14 +33,14 @@ struct Variation {
 };
 struct Varied {
   std::uint64_t schedules = 0;
-  /// What the first schedule that broke the contract came to, and which it was.
+  /// The finding in the first schedule that broke the contract, and the seed of that schedule.
   std::optional<std::string> finding;
   std::uint64_t seed = 0;
   std::vector<std::byte> recording;  ///< of that
 };
-/// Makes the recorded calls under other schedules, each thread's in their order, and holds each run
-/// against what must hold of all: every call is answered, trace::check, storage is used by one at a
-/// time, nobody stays behind. `go_on(schedules)` is called after each; false ends it. Throws as
+/// Makes the recorded calls under other schedules, each thread's in their order. Checks the rules
+/// of all runs in each: every call is answered, trace::check, storage has one user at a time,
+/// nobody stays behind. `go_on(schedules)` is called after each schedule; false ends it. Throws as
 /// replay() does.
 Varied vary(std::span<const std::byte> recording, const Variation& variation,
             const std::function<bool(std::uint64_t)>& go_on = {});

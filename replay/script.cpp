@@ -79,7 +79,7 @@ class Writer {
     }
   }
 
-  /// Who called: of each context's handlings of submits, by their logical times.
+  /// The callers: of each context's handlings of submits, by their logical times.
   std::map<Key, std::uint64_t> callers() const {
     std::map<Key, std::uint64_t> threads;
     for (std::size_t i = 0; i < records_.handled.size(); ++i) {
@@ -208,8 +208,8 @@ class Writer {
 
   void add_error(std::uint64_t in, std::uint64_t ticket, std::string_view lines, bool invalid) {
     const auto chain = trace::errors_in(lines);
-    // What names no operation is no failure: a lease that was revoked left its tensor without
-    // bytes.
+    // An error that names no operation is no failure: a lease that was revoked left its tensor
+    // without bytes.
     if (chain.empty() || chain.front().operation.empty()) return;
     if (const auto* const sent = issued(in, ticket); issues<msg::op::Load>(sent)) {
       script_.contexts[context(in)].not_loaded.try_emplace(sent->footprint.graph,
@@ -224,7 +224,7 @@ class Writer {
     const bool not_started = !first.ran && chain.size() == 1;
     if (not_started && first.kind == "timed_out") call->expired = true;
     if (not_started && first.kind == "aborted") call->cancelled = true;
-    // What was inherited strikes nothing: nothing was tried.
+    // An inherited error strikes nothing: nothing was tried.
     if (!call->fault && !call->expired && !call->cancelled) call->fault = inner_error(chain);
   }
 

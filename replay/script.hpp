@@ -1,5 +1,5 @@
-// What a recording says is to be done again: the calls, in their order, what came of them, and who
-// did something after whom.
+// The part of a recording that a replay does again: the calls in their order, what came of them,
+// and which action came after which.
 #pragma once
 
 #include <cstddef>
@@ -57,7 +57,7 @@ struct Turn {
     call,       ///< a call was taken; or made, if it destroys the context
     message,    ///< an actor handled a message
     operation,  ///< in the middle of that a lane began with an operation
-    end,        ///< it was done with it, but for letting others know
+    end,        ///< it was done with it, and had yet to let others know
     rejection,  ///< or a tensor's actor came to what it owed for one, to reject it
     going,      ///< a context's actor handled the call that destroys the context
     leaving,    ///< an actor ended
@@ -69,8 +69,8 @@ struct Turn {
   msg::Ticket ticket = 0;              ///< or number of a question
 };
 
-/// The number of what lanes ask and tell each other: by the turn that one waits for, and by who
-/// else it is about: the lane that asks, or the one that has reached it.
+/// The number of a question between lanes, or of its answer. It tells the turn that one lane waits
+/// for, and the other lane. That is the lane that asks, or the one that has reached the turn.
 constexpr msg::Ticket number_of_question(msg::Ticket turn, std::uint64_t lane) {
   return turn * 256 + lane;  // a script has no more lanes
 }
@@ -87,8 +87,8 @@ struct Script {
   std::vector<Context> contexts;
   std::vector<Call> calls;
   std::vector<Turn> order;
-  /// What lanes were asked or told by others, and had not heard when they ended: by who should
-  /// have, which message, and its number; how often.
+  /// Questions and answers between lanes that a lane had not heard when it ended: the lane, the
+  /// message and its number; how often.
   std::map<std::tuple<Role, std::uint32_t, msg::Ticket>, int> unheard;
   /// Reads and computes that a lane came to after the object's side had answered, by context.
   std::set<std::pair<std::size_t, msg::Ticket>> answered_before;

@@ -66,7 +66,7 @@ Transcript transcript_of(const trace::Records& records) {
                       (r.about.error.empty() ? "" : ": " + text_of(r.about.error)));
     }
   }
-  // Whether the context's actor was there yet is its handles' matter.
+  // These count as told: whether the context's actor was there yet is its handles' matter.
   for (const auto& r : records.unheard)
     if (auto* const at = entry(r.context, r.ticket))
       at->told.insert("operation_failed: " + text_of(r.error));

@@ -1,5 +1,5 @@
-// What came of the calls in a recording, so that two can be held against each other: by tickets, as
-// those are the same whenever the same is called in the same order.
+// The results of the calls in a recording, so that two recordings can be compared. They go by
+// tickets, which are the same whenever the same is called in the same order.
 #pragma once
 
 #include <cstdint>

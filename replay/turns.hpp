@@ -1,4 +1,4 @@
-// Who did something after whom, in a recording of many threads: by its logical times.
+// The order of actions in a recording of many threads: by its logical times.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace polychron::replay {
 
 using ContextAndActor = std::pair<std::uint64_t, std::uint64_t>;
 
-/// What replays know a message by, among those of its kind to the same actor; see ticket_of().
+/// The number that tells a message from others of its kind to the same actor; see ticket_of().
 msg::Ticket ticket_of(const recording::Sent& sent, const std::map<ContextAndActor, Role>& roles);
 
 /// `made`: the calls, with the numbers and the logical times that the recording has of them.

@@ -68,7 +68,7 @@ class Checker {
         continue;
       }
       if (!joined_.complete()) continue;
-      // Whoever ended did not read its last mail; who was still at it had not come so far.
+      // An actor that ended did not read its last mail; any other had not come so far.
       const auto& to = joined_.actors[*message.to_actor];
       const auto later = last_sent_of_handled().find(way_of(message));
       const bool overtaken = later != last_sent_of_handled().end() && later->second > *message.sent;

@@ -1,4 +1,4 @@
-// What must hold of every run, looked for in a recording of one.
+// The rules that hold for every run, checked in a recording of one.
 #pragma once
 
 #include <string>
@@ -13,11 +13,15 @@ struct Verdict {
   std::size_t checked = 0;          ///< facts that were looked at
 };
 
-/// An actor handles one message at a time, each once; a lane's turns come once, its
-/// operations within its handlings; a ticket is carried out once; operations that share a tensor,
-/// one of them writing, in the order of their tickets; nothing touches a tensor after its release;
-/// what was sent is handled, unless its receiver ended or the recording did. Of a recording that
-/// had to drop records, or left a context out at times, only what these cannot have made is told.
+/// The rules:
+/// - An actor handles one message at a time, each once.
+/// - A lane's turns come once, its operations within its handlings.
+/// - A ticket is carried out once. Operations that share a tensor, one of them writing, are carried
+///   out in the order of their tickets.
+/// - Nothing touches a tensor after its release.
+/// - A message that was sent is handled, unless its receiver ended or the recording did.
+/// A recording may have dropped records, or left a context out at times. Then only faults are told
+/// that these gaps cannot have made.
 Verdict check(const JoinedTrace& joined);
 
 }  // namespace polychron::trace

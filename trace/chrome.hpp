@@ -7,9 +7,9 @@
 
 namespace polychron::trace {
 
-/// A process for each context and one for the callers, a thread for each actor, a slice for what it
-/// did, a flow for each message, a counter. `title` is told in the metadata. Times in microseconds;
-/// of a driven world, a step is one.
+/// A process for each context and one for the callers. A thread for each actor, a slice for what it
+/// did, a flow for each message, a counter. The metadata tell `title`. Times are in microseconds; a
+/// step of a driven world takes one.
 std::string chrome_json(const JoinedTrace& joined, const std::string& title);
 
 }  // namespace polychron::trace

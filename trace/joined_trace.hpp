@@ -88,7 +88,7 @@ struct Wait {
   bool lease = false;  ///< from the grant of a lease to its end
 };
 
-/// What an operation that was carried out touches, and its place among the others.
+/// An operation that was carried out: what it touches, and its place among the others.
 struct Operation {
   Index event = 0;
   Index context = 0;

@@ -1,4 +1,4 @@
-// What looks wrong in a joined trace although nothing failed.
+// Things that look wrong in a joined trace although nothing failed.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,10 @@
 
 namespace polychron::trace {
 
-/// A queue that only grows, a tensor that is written and never read, an actor that keeps a worker
-/// from others, operations that wait longer than they take, reads of errored tensors, tensors alive
-/// at the end. Of each kind one, which counts them and points to the worst.
+/// Finds a queue that only grows, a tensor that is written and never read, an actor that keeps a
+/// worker from others. Finds operations that wait longer than they take, reads of errored tensors,
+/// and tensors alive at the end. There is one lint of each kind: it counts them and points to the
+/// worst.
 std::vector<Lint> lints_of(const JoinedTrace& joined);
 
 }  // namespace polychron::trace

@@ -1,4 +1,4 @@
-// Who there is in a recording: contexts and actors, and what they are called.
+// The contexts and actors of a recording, and what they are called.
 #include "polychron/error.hpp"
 #include "trace/narrator.hpp"
 

@@ -1,4 +1,4 @@
-// What happened in a recording: events, in order, each with what led to it.
+// The events of a recording, in order, each with what led to it.
 #include <charconv>
 #include <numeric>
 

@@ -1,4 +1,4 @@
-// What follows from what happened in a recording: states, waits, counters.
+// The states, waits and counters that follow from the events of a recording.
 #include "trace/errors.hpp"
 #include "trace/lints.hpp"
 #include "trace/narrator.hpp"
@@ -34,8 +34,8 @@ void Narrator::find_states() {
       break;
     }
   };
-  // What a lane tells of an operation: the context, that it failed; a tensor, with which error it
-  // was tagged; a caller, why there are no bytes.
+  // A lane tells the context that an operation failed, a tensor with which error it was tagged, and
+  // a caller why there are no bytes.
   for (const auto& [thread, r] : records_.sent)
     tell(r.context, r.about.ticket, r.at, r.about.error);
   for (const auto& r : records_.answered) tell(r.context, r.ticket, r.at, r.error);
@@ -98,8 +98,8 @@ void Narrator::find_waits() {
     const auto arrived = time_of(sent.at);
     if (arrived >= event.begin) continue;
     Wait wait{event.actor, arrived, event.begin, index, std::nullopt, ""};
-    // Whatever was over last before it began: what was ahead of it on its lane, a lease of what it
-    // touches, or what it needs of another lane.
+    // The wait was for the last of these to end: the operation ahead on this lane, a lease of a
+    // tensor, or an operation of another lane.
     Time latest = arrived;
     const auto consider = [&](Index other) {
       const auto end = over(other);

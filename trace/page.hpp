@@ -17,7 +17,7 @@ struct Titled {
 /// one.
 std::string page(const Titled& shown, const Titled* other = nullptr);
 
-/// What the page is given: viewer/README.md describes it.
+/// The data of the page: viewer/README.md describes them.
 std::string page_data(const Titled& shown, const Titled* other = nullptr);
 
 }  // namespace polychron::trace

@@ -125,8 +125,8 @@ Json waits_of(const JoinedTrace& joined, Texts& text) {
           {"text", texts},  {"event", event}, {"on", on}};
 }
 
-/// What was done, one after the other: calls and handlings, by their begin. In a driven world that
-/// is its schedule; what ran at the same time elsewhere is in it as well.
+/// The calls and handlings, one after the other, by their begin. In a driven world that is its
+/// schedule. Calls and handlings that ran at the same time elsewhere are in it as well.
 Json schedule_of(const JoinedTrace& joined, Texts& text) {
   Column steps;
   for (Index i = 0; i < joined.events.size(); ++i) {

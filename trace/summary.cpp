@@ -97,7 +97,7 @@ std::string link_of(const JoinedTrace& joined, Index event) {
          (e.duration == 0 ? "" : ", " + in_words(e.duration)) + '\n';
 }
 
-/// What led to the operation: where it was sent to its lane, which is not where it was carried out
+/// The origin of an operation: where it was sent to its lane. That is not where it was carried out
 /// if it had to wait.
 MaybeIndex origin_of(const JoinedTrace& joined, const Operation& operation) {
   return operation.message ? joined.messages[*operation.message].from : std::nullopt;

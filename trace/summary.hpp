@@ -7,8 +7,8 @@
 
 namespace polychron::trace {
 
-/// What took the time, the longest waits with what they were for, the slowest ticket's whole chain,
-/// errors from where they began, lints. Sections with a headline each, of some lines.
+/// Sections with a headline each, of some lines. They tell what took the time, the longest waits
+/// with their reasons, the slowest ticket's whole chain, errors from where they began, and lints.
 std::string summary(const JoinedTrace& joined);
 
 /// An event and everything that it follows from, back to a call: a line each, the call first.

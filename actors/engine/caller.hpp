@@ -7,8 +7,8 @@
 
 namespace polychron::engine {
 
-/// A thread that waits for something rare, such as the loss of a context, blocks after so many
-/// jobs.
+/// A thread that waits for something rare, such as the loss of a context, blocks after this number
+/// of jobs.
 inline constexpr int most_jobs = 256;
 
 /// Holds a job only while it runs it: the others, those that it makes runnable among them, are in

@@ -22,7 +22,7 @@ thread_local LastWait last_wait;
 
 }  // namespace
 
-/// What a job sees of the caller that runs it.
+/// The execution unit of a job that a caller runs.
 class CallerRuns::Unit final : public caf::execution_unit {
  public:
   Unit(CallerRuns& of, Caller<Machine>& caller)

@@ -1,5 +1,5 @@
-// A thread that waits for a reply runs what the reply depends on: to wake other threads, and to be
-// woken by them, takes many times as long as a small operation.
+// A thread that waits for a reply runs the jobs that the reply depends on. To wake other threads,
+// and to be woken by them, takes many times as long as a small operation.
 #pragma once
 
 #include <atomic>
@@ -12,8 +12,9 @@
 
 namespace polychron::engine {
 
-/// What callers that wait for replies of one context may run: its actor, its tensors' and graphs',
-/// and operations of its lanes that are known to be short. Invariants:
+/// The jobs that a caller may run while it waits for a reply of a context. They are those of the
+/// context's actor, of its tensors' and graphs' actors, and operations of its lanes that are known
+/// to be short. Invariants:
 /// - An actor is run by the one thread that holds its job. So results do not depend on who runs it.
 /// - A caller touches one context.
 /// - The actor system waits for a caller that holds a job as for a thread of its own.
@@ -37,11 +38,11 @@ class CallerRuns final : public msg::CallerWork {
   /// thread that carries actors, of this or of another system.
   void work_until(const std::atomic<bool>& settled) override;
 
-  /// What a caller's thread passes as its execution unit with each call. The context's job is
-  /// deferred if this thread waited after its last call.
+  /// The execution unit that a caller's thread passes with each call. The context's job is deferred
+  /// if this thread waited after its last call.
   caf::execution_unit* calls() noexcept { return &calls_; }
 
-  /// Whether this thread is a caller that runs a job.
+  /// True if this thread is a caller that runs a job.
   static bool here() noexcept;
   /// True if this thread is a caller that keeps the lane's job for itself.
   static bool keeps(Slot& slot, caf::resumable* job) noexcept;

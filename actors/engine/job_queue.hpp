@@ -14,15 +14,15 @@
 namespace polychron::engine {
 
 /// After this time a worker runs a deferred job that no caller has taken. A shorter interval costs
-/// a busy client more interruptions: each poll takes a core from whoever computes there.
+/// a busy client more interruptions: each poll takes a core from a thread that computes.
 inline constexpr auto poll_interval = std::chrono::microseconds(400);
-/// The poller sleeps after so many intervals without a deferred job.
+/// The poller sleeps after this number of intervals without a deferred job.
 inline constexpr int idle_polls = 2;
 /// A caller searches only this much of a long queue: workers come to the first jobs soon.
 inline constexpr std::size_t search_depth = 64;
 
-/// First come, first served. A job is either *ready*, and a worker is woken for it, or *deferred*:
-/// a caller will probably take it, and a worker runs it only when it is due. Invariants:
+/// First come, first served. A job is *ready* or *deferred*. For a ready job a worker is woken. A
+/// caller will probably take a deferred job; a worker runs it only when it is due. Invariants:
 /// - While a job is deferred and a worker waits, one worker polls: its wait ends when the first
 ///   deferred job is due. Deferring wakes a worker only if none polls.
 /// - A worker that takes a job leaves another to poll, if one waits.
@@ -74,7 +74,7 @@ class JobQueue {
     }
     return found == count_ ? Entry() : remove(found);
   }
-  /// What was deferred for `context` is ready: its callers may not come back.
+  /// Jobs deferred for `context` become ready: its callers may not come back.
   void expedite(const void* context) noexcept {
     if (!something_.load(std::memory_order_relaxed)) return;
     const std::lock_guard lock(mutex_);
@@ -177,7 +177,7 @@ class JobQueue {
 
   typename P::Mutex mutex_;
   typename P::Condition changed_, room_;
-  /// Whether there is an entry, as it was a moment ago.
+  /// True if there was an entry a moment ago.
   typename P::Flag something_{false};
   std::vector<Entry> ring_;  ///< `count_` entries from `first_` on
   std::size_t first_ = 0, count_ = 0;

@@ -1,5 +1,5 @@
-// The mail of one actor: many write, one reads. What is urgent comes first; else in the order in
-// which it came.
+// The mail of one actor: many write, one reads. Urgent messages come first, in the order in which
+// they came; then the others, in theirs.
 #pragma once
 
 #include <caf/all.hpp>
@@ -50,7 +50,7 @@ class Mail {
     std::swap(last_, before.last_);
     return found;
   }
-  /// What is in `other`, behind what is here.
+  /// Moves the messages of `other` behind those here.
   void append(Mail& other) noexcept {
     if (other.empty()) return;
     if (last_ == nullptr)
@@ -102,7 +102,7 @@ class Mailbox {
   caf::mailbox_element_ptr pop() noexcept {
     return (urgent_.empty() ? normal_ : urgent_).pop_front();
   }
-  /// What comes next, if the reader is run.
+  /// The next message, if the reader is run.
   const caf::mailbox_element* peek() noexcept {
     if (!closed() && !inbox_.blocked()) fetch();
     return (urgent_.empty() ? normal_ : urgent_).first();
@@ -111,7 +111,7 @@ class Mailbox {
   bool empty() const noexcept { return !fetched() && inbox_.empty(); }
   /// True if nothing is there: then the reader is through, and the next push() says so.
   bool try_block() noexcept { return !fetched() && inbox_.try_block(); }
-  /// What has been fetched.
+  /// The messages that have been fetched.
   const Mail& urgent() const noexcept { return urgent_; }
   const Mail& normal() const noexcept { return normal_; }
   /// `element` was fetched: it is next from here on, whatever came before.

@@ -10,11 +10,11 @@ namespace polychron::engine {
 
 namespace {
 
-/// So often a reader looks whether something urgent has come, or there is more: each look takes a
-/// cache line from those who write.
+/// After this number of messages a reader looks whether something urgent has come, or more: each
+/// look takes a cache line from those who write.
 constexpr std::size_t messages_a_look = 4;
 
-/// Whoever asked hears `reason`, as soon as there is memory to say so: he waits for it.
+/// Answers the asker, which waits, with `reason`: as soon as there is memory to say so.
 void answer(const caf::strong_actor_ptr& asker, const caf::message_id& mid,
             caf::sec reason) noexcept {
   while (asker != nullptr) try {
@@ -46,7 +46,7 @@ void MailboxActor::launch(caf::execution_unit* unit) {
 }
 
 void MailboxActor::wake(caf::execution_unit* unit) {
-  caf::intrusive_ptr_add_ref(address().ctrl());  // whoever runs it lets go of this share
+  caf::intrusive_ptr_add_ref(address().ctrl());  // the thread that runs it lets go of this share
   try {
     if (thread_)
       thread_->resume(this);
@@ -112,7 +112,7 @@ caf::resumable::resume_result MailboxActor::resume(caf::execution_unit* unit,
       continue;
     }
     ++handled;
-    // What the message holds does not outlive the actor.
+    // The contents of the message do not outlive the actor.
     attempt([&] { receive(*std::exchange(element, nullptr)); });
   }
   if (quitting_) {

@@ -1,6 +1,6 @@
-// What all actors of the runtime are to CAF: an address, a mailbox, and somebody to run. Of what
-// CAF's own actors can do besides (change behaviour, ask and be answered, time out, stream) nothing
-// is used here, and it takes a kilobyte of each.
+// The side of the runtime's actors that CAF sees: an address, a mailbox, and a job to run. CAF's
+// own actors can also change behaviour, ask and be answered, time out and stream. Nothing here uses
+// that, and it takes a kilobyte in each actor.
 #pragma once
 
 #include <caf/all.hpp>
@@ -26,16 +26,16 @@ class PrivateAddress : public caf::abstract_actor {
   void remove_link(caf::abstract_actor*) override {}
   bool add_backlink(caf::abstract_actor*) override { return false; }
   bool remove_backlink(caf::abstract_actor*) override { return false; }
-  /// What CAF's own do for those who monitor them.
+  /// Nobody monitors this. CAF's own addresses tell their monitors here.
   void cleanup(caf::error&&, caf::execution_unit*) {}
 };
 
 /// One that embedders have: as every actor of CAF it can be monitored and linked to.
 using PublicAddress = caf::monitorable_actor;
 
-/// An actor but for its address. A request gets the answer that nobody answers requests. Ends by
-/// quit(), by a message of CAF's that says so (caf::exit_msg), when one of its handlers throws, or
-/// when nobody holds it; what is in its mailbox goes then.
+/// All of an actor except its address. A request gets the answer that nobody answers requests. An
+/// actor ends by quit(), by a message of CAF's that says so (caf::exit_msg), when one of its
+/// handlers throws, or when nobody holds it. Its mailbox is emptied then.
 class MailboxActor : public caf::resumable {
  public:
   /// `thread`: its own; without one the scheduler runs it.
@@ -86,7 +86,7 @@ class MailboxActor : public caf::resumable {
   virtual void end() noexcept = 0;
   /// After that, and after what was in its mailbox has gone: those who monitor it hear of it.
   virtual void ended(caf::execution_unit* unit) noexcept = 0;
-  /// Whether it has.
+  /// True if it has begun.
   bool begun() const noexcept { return begun_; }
 
  private:

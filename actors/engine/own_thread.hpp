@@ -9,8 +9,8 @@
 
 namespace polychron::engine {
 
-/// The thread exists before the actor does. CAF's own way (caf::detached) makes it while the actor
-/// is launched, and does not survive it if memory or a thread cannot be had (0.17.6,
+/// The thread exists before the actor does. CAF's own way (caf::detached) makes the thread while
+/// the actor is launched. It does not survive a lack of memory or threads then (0.17.6,
 /// private_thread.cpp, scheduled_actor.cpp: launch, cleanup). The actor system waits for these
 /// threads as it does for its own.
 class OwnThread {
@@ -24,8 +24,9 @@ class OwnThread {
   /// The thread ends, once it has let go of its actor.
   ~OwnThread();
 
-  /// For whoever makes the actor runnable, which CAF tells once until it has run. Takes over the
-  /// caller's share of `job`. A caller that runs jobs of the actor's context keeps it for itself.
+  /// For the thread that makes the actor runnable; CAF tells one until the actor has run. Takes
+  /// over the caller's share of `job`. A caller that runs jobs of the actor's context keeps the job
+  /// for itself.
   void resume(caf::resumable* job) noexcept;
   const std::shared_ptr<Slot>& slot() const noexcept { return slot_; }
 

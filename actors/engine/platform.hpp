@@ -1,4 +1,4 @@
-// What the engine's core needs of a machine. A test puts a deterministic scheduler in its place.
+// The engine's core needs this of a machine. A test puts a deterministic scheduler in its place.
 #pragma once
 
 #include <atomic>
@@ -21,8 +21,8 @@ struct Machine {
   using Time = std::chrono::steady_clock::time_point;
   static Time now() noexcept { return std::chrono::steady_clock::now(); }
 
-  /// How a caller with nothing to do waits before it blocks: others may settle its reply, or leave
-  /// it a job, sooner than a blocked thread can be woken.
+  /// The way in which a caller with nothing to do waits before it blocks. Others may settle its
+  /// reply, or leave it a job, sooner than a blocked thread can be woken.
   class Spin {
    public:
     /// Waits for a moment. False once the caller should block.

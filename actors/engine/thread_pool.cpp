@@ -5,7 +5,7 @@
 
 namespace polychron::engine {
 
-/// What a job sees of the worker that runs it.
+/// The execution unit of a job that a worker runs.
 class ThreadPool::Unit final : public caf::execution_unit {
  public:
   Unit(Queue& queue, caf::actor_system& system) : caf::execution_unit(&system), queue_(queue) {

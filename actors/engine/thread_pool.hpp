@@ -43,7 +43,7 @@ class ThreadPool {
   std::vector<std::thread> threads_;
 };
 
-/// What an actor system that uses a pool is made with.
+/// The configuration of an actor system that uses a pool.
 struct PoolConfig : caf::actor_system_config {
   explicit PoolConfig(std::shared_ptr<ThreadPool> threads);
   const std::shared_ptr<ThreadPool> pool;

@@ -40,8 +40,8 @@ void Admission::look() noexcept {
 }
 
 std::uint64_t Admission::in_flight() const noexcept {
-  // What has left has entered: read in this order the difference is not negative; if nobody left
-  // meanwhile, it is exact.
+  // A place that was left was entered before, so in this order the difference is not negative. It
+  // is exact if none is left meanwhile.
   for (int looks = 0; looks < 64; ++looks) {
     const auto left = left_.load();
     const auto entered = entered_.load();

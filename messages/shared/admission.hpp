@@ -30,10 +30,10 @@ class Place {
   }
   ~Place() { give_back(); }
 
-  /// At once, with a look at who waits.
+  /// Gives the place back at once, with a look at who waits.
   void give_back() noexcept;
-  /// Likewise, by a lane on its way to the next operation, which looks at who waits only if it is
-  /// worth it or `idle`.
+  /// Gives the place back, by a lane on its way to the next operation. It looks at who waits only
+  /// if that is worth it, or if `idle`.
   void give_back_in_passing(bool idle) noexcept;
   explicit operator bool() const noexcept { return admission_ != nullptr; }
 
@@ -41,9 +41,9 @@ class Place {
   Admission* admission_ = nullptr;  ///< outlives all messages: see actors/actor.hpp
 };
 
-/// Counts places, and lets callers wait for one in the order in which they came. Written by callers
-/// (entered) and by whoever ends an operation (left); read by both. Thread-safe; no lock is taken
-/// below the limit while nobody waits.
+/// Counts places, and lets callers wait for one in the order in which they came. Callers write
+/// `entered`, and the threads that end operations write `left`; both read both. Thread-safe; no
+/// lock is taken below the limit while nobody waits.
 class Admission {
  public:
   struct Settings {
@@ -55,17 +55,17 @@ class Admission {
   };
   Admission(Settings settings, std::shared_ptr<const polychron::detail::Origin> lost);
 
-  /// Takes a place. At the limit, as the context was configured, throws quota_exceeded, or waits
-  /// behind those who wait already; throws aborted or timed_out when `conditions` end the wait, and
-  /// the loss of the context when that does.
+  /// Takes a place. At the limit it throws quota_exceeded, or waits behind those who wait already,
+  /// as the context was configured. Throws aborted or timed_out when `conditions` end the wait, and
+  /// the loss of the context when that ends it.
   Place enter(const Conditions& conditions = {});
   /// Takes a place if there is one and nobody waits; else an empty one. Counts as no refusal.
   Place try_enter_now() noexcept {
     return waiting_.load() == 0 && try_enter() ? Place(*this) : Place();
   }
-  /// The context is gone: whoever waits, or comes, hears of it.
+  /// The context is gone: callers that wait, and those that come later, hear of it.
   void close() noexcept;
-  /// Whether a lane without work has to tell so.
+  /// True if a lane without work has to call settle().
   bool anybody_waits() const noexcept { return waiting_.load() != 0; }
   /// By a lane that has nothing left to do: free places go to those who wait, be they few.
   void settle() noexcept;
@@ -95,8 +95,8 @@ class Admission {
 
   const Settings settings_;
   const std::shared_ptr<const polychron::detail::Origin> lost_;
-  // Callers write the first line and devices the second: a caller looks at the second only when
-  // what it knew of it says that the limit is near.
+  // Callers write the first cache line and devices the second. A caller looks at the second only
+  // when what it knew of it says that the limit is near.
   alignas(64) std::atomic<std::uint64_t> entered_{0};
   std::atomic<std::uint64_t> known_left_{0}, peak_{0}, blocked_{0}, refused_{0};
   alignas(64) std::atomic<std::uint64_t> left_{0};

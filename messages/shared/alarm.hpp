@@ -1,4 +1,4 @@
-// Who a context is, for its actors: whom they tell that they failed, from their very first step on.
+// Tells a context that one of its actors failed, from that actor's very first step on.
 #pragma once
 
 #include <mutex>
@@ -13,7 +13,7 @@ namespace polychron::msg {
 /// the context, once, and by those who fail early. Thread-safe; needs no memory.
 class Alarm {
  public:
-  /// By the context: from here on it is told. What failed before, if anything did.
+  /// By the context: from here on it is told. Returns an earlier failure, if there was one.
   std::optional<actor_failed> arm(caf::actor_addr context) noexcept {
     const std::lock_guard lock(mutex_);
     context_ = std::move(context);

@@ -28,7 +28,7 @@ class Backlog {
     closed_.store(true);
     notify();
   }
-  /// Whether a caller may go on; one load.
+  /// True if a caller may go on; one load.
   bool below(std::uint64_t most) const noexcept { return waiting_.load() < most || closed_.load(); }
   /// Waits until it may, or until `conditions` end the wait: then throws aborted or timed_out.
   void wait_below(std::uint64_t most, const Conditions& conditions, const Now& now) {

@@ -17,8 +17,8 @@
 
 namespace polychron::msg {
 
-/// Counts bytes against a limit. Thread-safe: device actors reserve, whoever drops the last
-/// reference to a slot returns.
+/// Counts bytes against a limit. Thread-safe: device actors reserve, and the thread that drops the
+/// last reference to a slot returns.
 class Budget {
  public:
   explicit Budget(std::uint64_t limit = std::numeric_limits<std::uint64_t>::max())
@@ -65,7 +65,7 @@ class Budget {
   std::mutex mutex_;
   std::unordered_map<const Buffer*, std::size_t> holders_;  ///< of each constant: reservations
 
-  /// One holder less. Whether it was the last.
+  /// Drops one holder. True if it was the last.
   bool drop(const Buffer& constant) noexcept {
     const auto place = holders_.find(&constant);
     ensure(place != holders_.end() && place->second > 0, "a constant is held until it is dropped");
@@ -103,8 +103,8 @@ class Reservation {
   std::uint64_t bytes_ = 0;
 };
 
-/// What a plan's constants take of a budget until this goes: those that others of the budget hold
-/// as well are counted once. Movable; one owner.
+/// The share of a plan's constants in a budget, until this goes. Constants that others of the
+/// budget hold as well are counted once. Movable; one owner.
 class ConstantsReservation {
  public:
   ConstantsReservation() = default;

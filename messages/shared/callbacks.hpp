@@ -50,9 +50,10 @@ class DeferredQueue {
 
 namespace polychron::msg {
 
-/// Runs callbacks one after the other, in the order in which they were posted: on a thread of its
-/// own, or wherever the embedder's executor runs them. What they throw is counted and handed to the
-/// embedder. Written by anybody who settles a reply, read by its thread. Thread-safe.
+/// Runs callbacks one after the other, in the order in which they were posted. They run on a thread
+/// of its own, or wherever the embedder's executor runs them. Their exceptions are counted and
+/// handed to the embedder. Written by any thread that settles a reply, read by its thread.
+/// Thread-safe.
 class Callbacks : public std::enable_shared_from_this<Callbacks> {
  public:
   using Executor = std::function<void(std::function<void()>)>;
@@ -64,9 +65,9 @@ class Callbacks : public std::enable_shared_from_this<Callbacks> {
   Callbacks& operator=(const Callbacks&) = delete;
   ~Callbacks();
 
-  /// Sees to it that `callback` runs. An executor that throws is done without: the callback then
-  /// runs on a thread of the library, which starts when it is needed first; without one, as after
-  /// stop(), on this thread.
+  /// Makes `callback` run. If the executor throws, it runs on a thread of the library instead,
+  /// which starts when it is first needed. Without that thread, as after stop(), it runs on this
+  /// thread.
   void post(std::shared_ptr<polychron::detail::Deferred> callback) noexcept;
   /// Blocks until the thread has run everything that was posted, or for `patience`. True if it has;
   /// what went to an executor is not waited for.
@@ -76,7 +77,7 @@ class Callbacks : public std::enable_shared_from_this<Callbacks> {
 
   /// Callbacks that threw.
   std::uint64_t exceptions() const noexcept { return exceptions_; }
-  /// Whether this thread is one that some runtime's callbacks run on.
+  /// True if some runtime's callbacks run on this thread.
   static bool on_its_thread() noexcept;
 
  private:
@@ -85,7 +86,7 @@ class Callbacks : public std::enable_shared_from_this<Callbacks> {
   void serve();
   /// To the executor: false if that did not take it.
   bool hand_over(const std::shared_ptr<polychron::detail::Deferred>& callback) noexcept;
-  /// Whether there is a thread; starts it if there is none. Under the lock.
+  /// True if there is a thread; starts it if there is none. Under the lock.
   bool have_thread() noexcept;
   void run(polychron::detail::Deferred& callback) noexcept;
 

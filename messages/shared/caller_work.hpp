@@ -1,4 +1,4 @@
-// What a thread that waits for a reply does meanwhile.
+// The work that a thread does while it waits for a reply.
 #pragma once
 
 #include <atomic>

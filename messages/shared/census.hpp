@@ -19,7 +19,7 @@ namespace polychron::msg {
 /// Thread-safe. Touched when an actor is spawned and when it ends, never in between.
 class Census {
  public:
-  /// What an actor that may keep its thread for long is doing; empty if nothing. Called by any
+  /// Says what an actor is doing that may keep its thread for long; empty if nothing. Called by any
   /// thread.
   using Doing = std::function<std::string()>;
 
@@ -37,7 +37,7 @@ class Census {
     const Busy* busy = nullptr;
   };
 
-  /// Called by whoever spawns the actor, so that there is no time at which it is not counted.
+  /// Called by the thread that spawns the actor, so that the actor is counted at all times.
   Entry enter(const std::string& name, Doing doing = {}) {
     const std::lock_guard lock(mutex_);
     Entry entry;
@@ -65,7 +65,7 @@ class Census {
     std::unique_lock lock(mutex_);
     wait_for(lock, empty_, patience, [this] { return idle_.empty() && busy_.empty(); });
   }
-  /// Who is there.
+  /// The actors that are there.
   std::vector<RemainingActor> present() const {
     const std::lock_guard lock(mutex_);
     std::vector<RemainingActor> present;

@@ -1,4 +1,4 @@
-// What a context counts; Context::stats() is a snapshot of it.
+// The counters of a context; Context::stats() is a snapshot of them.
 #pragma once
 
 #include <atomic>

@@ -5,7 +5,7 @@
 
 namespace polychron::msg {
 
-/// What the thread and those who ask share.
+/// The state that the thread shares with those who ask.
 struct HomeThread::Post {
   std::mutex mutex;
   std::condition_variable asked;

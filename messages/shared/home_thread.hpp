@@ -9,14 +9,14 @@
 
 namespace polychron::msg {
 
-/// Does one thing at a time, for whoever asks. Thread-safe.
+/// Does one thing at a time, for any thread that asks. Thread-safe.
 ///
-/// CAF leaves a reference to a system's logger in the thread-local storage of each thread that
-/// makes the system, ends it, or spawns actors from outside; ending a system waits until all of
-/// them are gone (for ever, if such a thread lives on), and must not use one whose thread has
-/// dropped it (as the main thread has when static variables go). So all of this happens on one
-/// thread, which ends with the system. It is there from the beginning, because at the end there may
-/// be no thread to be had.
+/// CAF leaves references to a system's logger in thread-local storage: in each thread that makes
+/// the system, ends it, or spawns actors from outside. The end of a system waits until all of these
+/// references are gone, for ever if such a thread lives on. It also must not use a reference that
+/// its thread has dropped, as the main thread has when static variables go. So all of this happens
+/// on one thread, which ends with the system. It is there from the beginning, because at the end
+/// there may be no thread to be had.
 class HomeThread {
  public:
   /// Throws std::system_error if there is no thread.

@@ -18,9 +18,9 @@ namespace polychron::msg {
 
 /// Shared by the holder, the tensor's actor and the device.
 ///
-/// `memory` and `bytes` have one user at a time: the device puts them in before it grants; then
-/// they are the holder's, whom nobody interrupts; the device takes the memory back when it hears
-/// that the lease was returned. A revoked one never comes back: the memory goes with the last
+/// `memory` and `bytes` have one user at a time. The device puts them in before it grants. Then
+/// they are the holder's, and nobody interrupts it. The device takes the memory back when it hears
+/// that the lease was returned. A revoked lease never comes back: the memory goes with the last
 /// reference.
 class Lease {
  public:

@@ -3,9 +3,9 @@
 
 namespace polychron::msg {
 
-/// Whether this thread carries actors: one of the library's own, or a caller's that runs a job at
-/// this moment. Such a thread must not run jobs while it waits for a reply, nor wait for the end of
-/// a runtime, which waits for it.
+/// True if this thread carries actors: it is one of the library's own, or a caller's that runs a
+/// job at this moment. Such a thread must not run jobs while it waits for a reply. Nor may it wait
+/// for the end of a runtime, which waits for it.
 bool carries_actors() noexcept;
 
 /// This thread carries actors from here on.

@@ -1,4 +1,4 @@
-// What a caller lends to an operation, and gets back with the answer.
+// The buffers that a caller lends to an operation, and gets back with the answer.
 #pragma once
 
 #include <memory>
@@ -14,11 +14,11 @@
 namespace polychron::msg {
 
 /// The buffers of a read or a compute, with the promise to return them. Shared by the messages and
-/// actors on the way. Two may want to answer: the device, which must not be interrupted while it
-/// works on the buffers, and the object's actor, when the object or the context goes. Whoever
-/// claims the loan first has its content, and answers. If all of them go without, the last one
-/// answers with the loss of the context: nothing that was lent is ever lost. `Content` has a member
-/// `error`, an optional<Error>.
+/// actors on the way. Two of them may want to answer. One is the device, which must not be
+/// interrupted while it works on the buffers. The other is the object's actor, when the object or
+/// the context goes. The first to claim the loan has its content, and answers. If all of them go
+/// and none has answered, the last one answers with the loss of the context: no loan is ever lost.
+/// `Content` has a member `error`, an optional<Error>.
 template <class Content>
 class Loan {
  public:
@@ -58,10 +58,10 @@ class Loan {
   const std::shared_ptr<const polychron::detail::Origin> origin_;
 };
 
-/// The object's side of a loan, from the message that tells its actor until the answer: when it
-/// goes, be it with the mail of an actor that has ended, the loan is given up, and does not wait
-/// for the lane, which may be busy. Movable; a copy holds nothing (CAF wants messages that can be
-/// copied, and never copies ours).
+/// The object's side of a loan, from the message that tells its actor until the answer. When it
+/// goes, the loan is given up, and does not wait for the lane, which may be busy. It may go with
+/// the mail of an actor that has ended. Movable; a copy holds nothing (CAF wants messages that can
+/// be copied, and never copies ours).
 template <class Content>
 class Debt {
  public:

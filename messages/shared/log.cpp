@@ -5,7 +5,7 @@
 
 namespace polychron::msg {
 
-/// A record on its way. What the sink throws is nobody's: to report it would be to log it.
+/// A record on its way. An exception of the sink is dropped: to report it would be to log it.
 struct Log::Telling final : polychron::detail::Deferred {
   Telling(std::shared_ptr<Log> to, LogRecord what) : log(std::move(to)), record(std::move(what)) {}
   ~Telling() override { --log->on_their_way_; }

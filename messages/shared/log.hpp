@@ -21,7 +21,7 @@ class Log : public std::enable_shared_from_this<Log> {
   Log(Sink sink, LogLevel least, std::shared_ptr<Callbacks> callbacks)
       : sink_(std::move(sink)), least_(least), callbacks_(std::move(callbacks)) {}
 
-  /// Whether to take the trouble of making a message.
+  /// True if the sink takes messages of this level, so that it is worth making one.
   bool takes(LogLevel level) const noexcept { return sink_ && level >= least_; }
   /// Never waits, and never fails: without memory, or with `most` records on their way, the record
   /// is dropped.

@@ -10,13 +10,14 @@ namespace polychron::msg {
 
 using LogicalTime = std::uint64_t;
 
-/// The clock of the calling thread. An actor carries the time from one thread to the next, a
-/// message from its sender to its receiver, and a shared word from each access to the next.
+/// The clock of the calling thread. An actor carries the time from one thread to the next. A
+/// message carries it from its sender to its receiver, and a shared word from each access to the
+/// next.
 LogicalTime& logical_clock() noexcept;
 
 /// A new event of this thread.
 inline LogicalTime tick() noexcept { return ++logical_clock(); }
-/// What this thread does next comes after an event at `time`.
+/// Puts this thread's next actions after an event at `time`.
 inline void comes_after(LogicalTime time) noexcept {
   auto& now = logical_clock();
   now = std::max(now, time);
@@ -33,7 +34,7 @@ class RacedFlag {
   bool look() noexcept { return access(0); }
 
  private:
-  /// Whether it was set before.
+  /// True if the flag was set before.
   bool access(std::uint64_t flag) noexcept {
     auto& clock = logical_clock();
     auto word = word_.load(std::memory_order_relaxed);

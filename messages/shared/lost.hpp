@@ -19,8 +19,8 @@
 namespace polychron::msg {
 
 /// Shared by a context's actors and its handles: whether it is lost, why, and what stands behind
-/// its promises. Resolved once, by whoever is first; read by every call and every operation.
-/// Thread-safe.
+/// its promises. Resolved once: the first resolution counts. Every call and every operation reads
+/// it. Thread-safe.
 class LostSignal final : public polychron::detail::Origin {
  public:
   /// `meanwhile`: of a driven world, else empty. `caller_work`: null where
@@ -40,7 +40,7 @@ class LostSignal final : public polychron::detail::Origin {
   bool resolve(LostReason reason, std::string_view message) noexcept;
   Future<LostInfo> watch(const std::shared_ptr<const LostSignal>& self);
 
-  /// What calls on the lost context report.
+  /// The error that calls on the lost context report.
   Error error() const noexcept override;
   void post(std::shared_ptr<polychron::detail::Deferred> callback) const noexcept override {
     callbacks_->post(std::move(callback));
@@ -65,7 +65,7 @@ class LostSignal final : public polychron::detail::Origin {
   alignas(64) RacedFlag lost_;  ///< every look writes here while somebody records
   alignas(64) mutable std::mutex mutex_;
   LostInfo info_;
-  Error error_;  ///< made ahead: whoever drops a promise must not need memory to say why
+  Error error_;  ///< made ahead: a dropped promise must need no memory to say why
   std::vector<Promise<LostInfo>> watchers_;
   std::size_t prune_at_ = 16;
 };

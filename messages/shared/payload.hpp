@@ -15,8 +15,8 @@
 
 namespace polychron::msg {
 
-/// Where a caller waits with its bytes in its hands, because a second copy of them does not fit:
-/// the device takes them straight into the tensor's memory. Written by both; thread-safe.
+/// The place where a caller waits with its bytes, because a second copy of them does not fit. The
+/// device takes them straight into the tensor's memory. Written by both; thread-safe.
 class Rendezvous {
  public:
   explicit Rendezvous(std::span<const std::byte> caller_bytes) : bytes(caller_bytes) {}

@@ -24,14 +24,14 @@ class LaneProgress {
     published_.store(logical_clock(), std::memory_order_relaxed);
     done_below.store(below, std::memory_order_release);
   }
-  /// Whether the operation at `turn` is done. If it is, the caller's logical time is after that.
+  /// True if the operation at `turn` is done. Then the caller's logical time is after its end.
   bool sees_done(Ticket turn) const noexcept {
     if (done_below.load(std::memory_order_acquire) <= turn) return false;
     comes_after(published_.load(std::memory_order_relaxed));
     return true;
   }
-  /// Does `access`, one of the above, while somebody records: accesses have an order then, and who
-  /// finds that an operation is not done has an earlier time than who publishes that it is.
+  /// Does `access`, one of the above, while somebody records. Accesses have an order then: a thread
+  /// that finds an operation unfinished has an earlier time than the one that publishes its end.
   template <class Access>
   auto in_order(const Access& access) noexcept {
     const std::lock_guard lock(mutex_);
@@ -52,7 +52,7 @@ class LaneProgress {
     const char* operation;  ///< its kind
     Ticket ticket;
   };
-  /// What is being carried out.
+  /// The operation that is being carried out.
   std::optional<Running> running() const noexcept {
     const auto running = running_.load(std::memory_order_relaxed);
     if (running == 0) return std::nullopt;
@@ -69,8 +69,8 @@ class LaneProgress {
   std::atomic<std::uint64_t> running_{0};
 };
 
-/// What an actor on a thread of its own is busy with: a number, 0 for nothing. Written by it, read
-/// by anybody.
+/// The work that an actor on a thread of its own is busy with: a number, 0 for nothing. Written by
+/// the actor, read by any thread.
 class Busy {
  public:
   void with(std::uint64_t what) noexcept { what_.store(what, std::memory_order_relaxed); }

@@ -1,4 +1,4 @@
-// Whether anybody listens to the actors of a context.
+// Tells the actors of a context whether anybody listens to them.
 #pragma once
 
 #include <atomic>
@@ -10,9 +10,8 @@
 
 namespace polychron::msg {
 
-/// Read by every hook: a load and a branch while nobody listens. Written by whoever starts and
-/// stops to listen, at any time; the observer stays, because a thread may be in the middle of
-/// telling it something.
+/// Read by every hook: a load and a branch while nobody listens. Threads start and stop to listen
+/// at any time. The observer stays, because a thread may be in the middle of telling it something.
 class Tap {
  public:
   explicit Tap(std::shared_ptr<Observer> observer = nullptr) : observer_(std::move(observer)) {}

@@ -1,5 +1,5 @@
-// A deterministic scheduler for small programs of threads, as Loom and Shuttle have: a depth-first
-// search of all schedules with a bounded number of preemptions (Musuvathi and Qadeer, "Iterative
+// A deterministic scheduler for small programs of threads, as Loom and Shuttle have. It searches
+// all schedules with a bounded number of preemptions, depth first (Musuvathi and Qadeer, "Iterative
 // Context Bounding", PLDI 2007). Threads are fibers, so that a schedule takes microseconds.
 #pragma once
 

@@ -27,7 +27,7 @@ class World {
   using Caller = typename Engine::template Caller<Platform>;
   static constexpr Nanoseconds interval = std::chrono::nanoseconds(Engine::interval).count();
 
-  /// What a client waits for.
+  /// The reply that a client waits for.
   struct Reply {
     Model::Flag settled{false};
     Model::Mutex mutex;

@@ -1,6 +1,6 @@
-// The engine's core under every schedule of small programs: no job is lost or run twice, none waits
-// where nobody will ever come, deferred ones run within an interval, and the threads end. The same
-// search has to find each of the defects that defects.cmake plants in a copy of the core.
+// The engine's core under every schedule of small programs. No job is lost or run twice, no thread
+// waits where nobody will ever come, deferred jobs run within an interval, and the threads end. The
+// same search has to find each of the defects that defects.cmake plants in a copy of the core.
 #include <boost/test/unit_test.hpp>
 #include <chrono>
 #include <cstdint>

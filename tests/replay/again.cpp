@@ -1,4 +1,4 @@
-// What was recorded comes again: the same tickets, errors and values.
+// A replay comes to the same tickets, errors and values as its recording.
 #include <algorithm>
 #include <random>
 

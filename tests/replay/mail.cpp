@@ -1,4 +1,4 @@
-// What is handled in an order that machines seldom take, in driven worlds.
+// Messages are handled in an order that machines seldom take, in driven worlds.
 #include <algorithm>
 
 #include "replay/script.hpp"
@@ -39,7 +39,7 @@ class Backwards final : public stress::RandomStrategy {
   }
 };
 
-/// What lanes handled, in their order.
+/// The operations that lanes handled, in their order.
 std::vector<std::pair<std::uint64_t, msg::Ticket>> handled_by_lanes(
     std::span<const std::byte> recording) {
   const auto records = trace::read_records(recording);
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(what_a_lane_was_asked_and_never_heard_is_not_answered) {
     const auto sum = [&](std::size_t a, std::size_t b, std::size_t of) {
       context.dispatch(graph, {{"in0", tensors[a]}, {"in1", tensors[b]}}, {{"out", tensors[of]}});
     };
-    // What comes of two lanes one of them waits for; and goes on with other things.
+    // One of two lanes waits for the results of both, and goes on with other things.
     sum(0, 1, 2);
     sum(3, 4, 5);
     sum(2, 5, 6);

@@ -1,4 +1,4 @@
-// Who was first, by logical times: of a recording made by hand, and of threads that race.
+// The order by logical times: of a recording made by hand, and of threads that race.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <thread>

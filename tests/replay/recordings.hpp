@@ -9,7 +9,7 @@
 
 namespace polychron::testing {
 
-/// What is written to a tensor in each recording, and nowhere else.
+/// The value that is written to a tensor in each recording, and nowhere else.
 inline constexpr float written = 12345.678F;
 
 /// Everything that a context does, well and badly, by one thread.

@@ -1,4 +1,4 @@
-// What is put into a page, read as a browser reads it: base64, inflated, JSON.
+// The data in a page, read as a browser reads them: base64, inflated, JSON.
 #include <zlib.h>
 
 #include <nlohmann/json.hpp>

@@ -58,7 +58,7 @@ inline std::vector<trace::Index> operations(const trace::JoinedTrace& story,
   });
 }
 
-/// What a recording promises whatever was done: indexes resolve, times nest, causes are earlier.
+/// The promises of each recording: indexes resolve, times nest, causes are earlier.
 inline void check_promises(const trace::JoinedTrace& story) {
   using trace::Event;
   for (trace::Index i = 0; i < story.events.size(); ++i) {

@@ -1,5 +1,5 @@
 // The memory of a recording by itself: random threads that write, renew their piece and end, at any
-// limit. What was written is kept or counted as dropped, and the limit is used and not passed.
+// limit. Records are kept or counted as dropped, and the limit is used and not passed.
 #include "recording/store.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What is recorded of a context: calls, messages, operations, errors, steps, waits.
+// The records of a context: calls, messages, operations, errors, steps, waits.
 #include <pthread.h>
 
 #include <algorithm>
