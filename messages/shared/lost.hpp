@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "messages/shared/backlog.hpp"
-#include "messages/shared/caller_work.hpp"
 #include "messages/shared/callbacks.hpp"
+#include "messages/shared/caller_work.hpp"
 #include "messages/shared/logical_clock.hpp"
 #include "messages/shared/waiting.hpp"
 #include "polychron/future.hpp"
