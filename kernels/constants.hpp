@@ -20,9 +20,8 @@ inline std::size_t total_bytes(std::span<const ops::ConstantBytes> constants) no
 }
 
 inline void keep_each_once(Constants& constants) {
-  std::ranges::sort(constants);
-  const auto rest = std::ranges::unique(constants);
-  constants.erase(rest.begin(), rest.end());
+  std::sort(constants.begin(), constants.end());
+  constants.erase(std::unique(constants.begin(), constants.end()), constants.end());
 }
 
 }  // namespace polychron::kernels
