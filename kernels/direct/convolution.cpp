@@ -17,7 +17,7 @@ namespace polychron::kernels::direct {
 
 namespace {
 
-constexpr std::uint32_t block = 16;  // channels of a vector
+constexpr std::uint32_t vector_channels = 16;  // channels of a vector
 
 bool all_at_most(std::span<const std::uint32_t> numbers, std::uint32_t most) {
   return std::ranges::all_of(numbers, [most](std::uint32_t n) { return n <= most; });
@@ -49,7 +49,7 @@ Refusal refuse_minimal_filtering(const Problem& problem) {
   if (filter[2] != 3 || filter[3] != 3) return "windows of 3x3 only";
   if (!all_at_most(a.strides, 1) || !all_at_most(a.dilations, 1)) return "neighbouring pixels only";
   if (!all_at_most(a.padding, 1)) return "padding of at most 1 only";
-  if (filter[0] < block || filter[1] < block)
+  if (filter[0] < vector_channels || filter[1] < vector_channels)
     return "16 channels or more only: of fewer, the tiles are most of the work";
   // In a single row or column most of a tile would be padding.
   if (out[2] < 2 || out[3] < 2 || std::size_t{out[2]} * out[3] < 49)
@@ -65,7 +65,7 @@ Refusal refuse_panels(const Problem& problem) {
   const auto order = ops::filter_axes(a.filter_layout);
   if (a.groups != 1) return "without groups only";
   if (!all_at_most(a.strides, 2)) return "strides of 1 or 2 only";
-  if (filter[order[0]] < block || filter[order[1]] < block / 2)
+  if (filter[order[0]] < vector_channels || filter[order[1]] < vector_channels / 2)
     return "8 channels or more to 16 or more only";
   if (std::size_t{filter[order[2]]} * filter[order[3]] > most_panel_taps)
     return "windows of at most 128 taps only";
