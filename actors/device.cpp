@@ -47,9 +47,12 @@ void DeviceState::leave() {
 
 void DeviceState::receive(msg::carry_out& m) {
   ensure(m.stamp.at.lane == lane_, "an operation reaches its own lane");
-  if (finds_lost()) return;
   const auto turn = m.stamp.at.turn;
-  if (timeline_.may_start(m)) {
+  const bool starts = timeline_.may_start(m);
+  // After the looks at other lanes: the logical time of this step is that of the last look, and an
+  // operation that begins has to come before the loss.
+  if (finds_lost()) return;
+  if (starts) {
     if (run_one(m) == Course::goes_on)
       timeline_.keep_running(std::move(m), environment().now());
     else

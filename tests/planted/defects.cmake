@@ -73,9 +73,9 @@ plant("a lease's early end is lost" actors/device.cpp
   [[if (!BUG && !timeline_.done(m.turn)) ended_early_.emplace(m.turn, m.revoked);]])
 plant("what arrives at a lane is carried out after the end" actors/device.cpp
   [[  if (finds_lost()) return;
-  const auto turn = m.stamp]]
+  if (starts)]]
   [[  if (!BUG && finds_lost()) return;
-  const auto turn = m.stamp]])
+  if (starts)]])
 
 # -- operations
 plant("the tag of a written tensor stays" actors/device_operations.cpp
