@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 
+#include "tools/arguments.hpp"
 #include "tools/free_dimensions.hpp"
 #include "tools/input_file.hpp"
 #include "tools/program.hpp"
@@ -42,6 +43,23 @@ polychron::onnx::Model load_model(const std::string& path) {
 NpyArray load_array(const std::string& path) {
   if (path != standard_stream) return read_npy(path);
   return parse_npy(read_standard_input(max_npy_bytes, npy_magic), standard_input_name);
+}
+
+void add_model_options(CLI::App& command, ModelOptions& options) {
+  command.add_option("MODEL", options.model, "ONNX file, opset 1 to 25; - is standard input")
+      ->required()
+      ->check(not_empty("a file"));
+  command
+      .add_option(
+          "--bind", options.bindings,
+          "Sizes of free dimensions, by input (x=1x3x48x320) or by symbol (batch=1); repeatable")
+      ->type_name("NAME=SHAPE")
+      ->allow_extra_args(false);
+  command
+      .add_option("--constant", options.constants,
+                  "A value of an input that the import needs, such as a shape; repeatable")
+      ->type_name("NAME=FILE.npy")
+      ->allow_extra_args(false);
 }
 
 std::string label_of(const std::string& model_path) {

@@ -1,6 +1,7 @@
 // From the command line to a session, for `run`, `bench` and `inspect`.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -22,8 +23,12 @@ namespace tool {
 using Bindings = std::map<std::string, polychron::Shape>;
 using Constants = std::map<std::string, polychron::onnx::TensorValue>;
 
-/// The help text of MODEL.
-inline constexpr const char* model_help = "ONNX file, opset 1 to 25; - is standard input";
+/// MODEL, --bind and --constant.
+struct ModelOptions {
+  std::string model;
+  std::vector<std::string> bindings, constants;
+};
+void add_model_options(CLI::App& command, ModelOptions& options);
 
 /// A model or an array, from a file or from standard input. Throws UserError and polychron::Error.
 polychron::onnx::Model load_model(const std::string& path);
@@ -31,10 +36,6 @@ NpyArray load_array(const std::string& path);
 
 /// The label of the model's graphs.
 std::string label_of(const std::string& model_path);
-
-/// The help text of --bind.
-inline constexpr const char* bind_help =
-    "Sizes of free dimensions, by input (x=1x3x48x320) or by symbol (batch=1); repeatable";
 
 /// "x=1x3x48x320", "batch=1". Throws UserError.
 Bindings parse_bindings(const std::vector<std::string>& arguments);
@@ -46,10 +47,6 @@ std::pair<std::string, std::string> split_assignment(const std::string& argument
 
 /// The files of NAME=FILE.npy options, before any of them is read. Throws UserError.
 std::vector<NamedFile> files_of(const std::vector<std::string>& arguments, std::string_view option);
-
-/// The help text of --constant.
-inline constexpr const char* constant_help =
-    "A value of an input that the import needs, such as a shape; repeatable";
 
 /// "axes=axes.npy". Throws UserError.
 Constants read_constants(const std::vector<std::string>& arguments);

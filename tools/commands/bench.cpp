@@ -26,9 +26,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::duration<double, std::milli>;
 
-struct BenchOptions {
-  std::string model, trace;
-  std::vector<std::string> bindings, constants;
+struct BenchOptions : ModelOptions {
+  std::string trace;
   Workers workers;
   int clients = 1;
   double seconds = 5;
@@ -235,13 +234,7 @@ void add_bench(CLI::App& app, const Globals& globals) {
   const auto options = std::make_shared<BenchOptions>();
   auto* command = app.add_subcommand("bench", "Measure latency and throughput of a model");
   command->footer(bench_footer);
-  command->add_option("MODEL", options->model, model_help)->required()->check(not_empty("a file"));
-  command->add_option("--bind", options->bindings, bind_help)
-      ->type_name("NAME=SHAPE")
-      ->allow_extra_args(false);
-  command->add_option("--constant", options->constants, constant_help)
-      ->type_name("NAME=FILE.npy")
-      ->allow_extra_args(false);
+  add_model_options(*command, *options);
   add_workers_options(*command, options->workers);
   command
       ->add_option("--clients", options->clients, "Threads that send runs at once, for throughput")

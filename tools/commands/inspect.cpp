@@ -24,9 +24,7 @@ using nlohmann::json;
 using polychron::onnx::Summary;
 using polychron::onnx::ValueInfo;
 
-struct InspectOptions {
-  std::string model;
-  std::vector<std::string> bindings, constants;
+struct InspectOptions : ModelOptions {
   bool plan = false, time = false, json = false;
   double seconds = 3;
   Workers workers;
@@ -178,13 +176,7 @@ void add_inspect(CLI::App& app, const Globals& globals) {
   auto* command =
       app.add_subcommand("inspect", "Show a model's inputs, outputs, operators and plan");
   command->footer(inspect_footer);
-  command->add_option("MODEL", options->model, model_help)->required()->check(not_empty("a file"));
-  command->add_option("--bind", options->bindings, bind_help)
-      ->type_name("NAME=SHAPE")
-      ->allow_extra_args(false);
-  command->add_option("--constant", options->constants, constant_help)
-      ->type_name("NAME=FILE.npy")
-      ->allow_extra_args(false);
+  add_model_options(*command, *options);
   command->add_flag("--plan", options->plan, "Compile the model and show the plan");
   command->add_flag("--time", options->time,
                     "Also run it, and show the time of each step of the plan");

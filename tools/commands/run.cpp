@@ -26,9 +26,9 @@ using polychron::onnx::Summary;
 using polychron::onnx::ValueInfo;
 using Inputs = std::map<std::string, NpyArray>;
 
-struct RunOptions {
-  std::string model, output_directory, trace;
-  std::vector<std::string> inputs, constants, bindings;
+struct RunOptions : ModelOptions {
+  std::string output_directory, trace;
+  std::vector<std::string> inputs;
   Workers workers;
 };
 
@@ -272,11 +272,8 @@ void add_run(CLI::App& app, const Globals& globals) {
   const auto options = std::make_shared<RunOptions>();
   auto* command = app.add_subcommand("run", "Run a model on inputs from .npy files");
   command->footer(run_footer);
-  command->add_option("MODEL", options->model, model_help)->required()->check(not_empty("a file"));
+  add_model_options(*command, *options);
   command->add_option("--input", options->inputs, "A value for an input; repeatable")
-      ->type_name("NAME=FILE.npy")
-      ->allow_extra_args(false);
-  command->add_option("--constant", options->constants, constant_help)
       ->type_name("NAME=FILE.npy")
       ->allow_extra_args(false);
   command
@@ -285,9 +282,6 @@ void add_run(CLI::App& app, const Globals& globals) {
       ->type_name("DIR")
       ->required()
       ->check(not_empty("a directory"));
-  command->add_option("--bind", options->bindings, bind_help)
-      ->type_name("NAME=SHAPE")
-      ->allow_extra_args(false);
   add_workers_options(*command, options->workers);
   add_trace_option(*command, options->trace);
   command->callback([options, &globals] { run_model(*options, globals.progress); });
