@@ -45,7 +45,7 @@ class DeviceState : public Member<DeviceState, device_actor> {
   /// A caller that waits may run a brief one instead of this lane's thread.
   msg::DurationClass next_duration();
   bool lost() const { return gone_ || environment().lost->lost(); }
-  /// Does the same where something is left undone for it: a recording shows who was first.
+  /// lost(), for a step that then skips its work: a recording orders this look and the loss.
   bool finds_lost() const { return environment().find_lost() || gone_; }
   /// Ends the operation in hand, before anybody is told. A thread that is told finds its place
   /// free.

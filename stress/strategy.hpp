@@ -1,4 +1,4 @@
-// The view that a strategy has of a World, and its decision: who goes next.
+// A strategy sees the actors and clients of a World that can run, and picks the next one.
 #pragma once
 
 #include <caf/all.hpp>

@@ -15,7 +15,8 @@ namespace polychron::engine {
 /// The jobs that a caller may run while it waits for a reply of a context. They are those of the
 /// context's actor, of its tensors' and graphs' actors, and operations of its lanes that are known
 /// to be short. Invariants:
-/// - An actor is run by the one thread that holds its job. So results do not depend on who runs it.
+/// - Only the thread that holds an actor's job runs the actor. So results do not depend on the
+///   thread.
 /// - A caller touches one context.
 /// - The actor system waits for a caller that holds a job as for a thread of its own.
 /// - A thread that carries actors does not run others': no handler runs within another.

@@ -30,10 +30,10 @@ class Place {
   }
   ~Place() { give_back(); }
 
-  /// Gives the place back at once, with a look at who waits.
+  /// Gives the place back, and lets waiting callers in.
   void give_back() noexcept;
-  /// Gives the place back, by a lane on its way to the next operation. It looks at who waits only
-  /// if that is worth it, or if `idle`.
+  /// Gives the place back, for a lane between two operations. Lets waiting callers in only if half
+  /// of the places are free, or if the lane is `idle`.
   void give_back_in_passing(bool idle) noexcept;
   explicit operator bool() const noexcept { return admission_ != nullptr; }
 

@@ -28,7 +28,7 @@ class Invalidity {
   }
   /// Null as long as the graph is fine.
   const Error* get() const noexcept { return why_.load(std::memory_order_acquire); }
-  /// Does the same while somebody records: the look and set() get an order.
+  /// get() as an event of a recording, which orders this look and set().
   const Error* look() noexcept { return known_.look() ? get() : nullptr; }
 
  private:

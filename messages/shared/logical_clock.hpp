@@ -30,7 +30,7 @@ class RacedFlag {
   /// True for the first who asks.
   bool set() noexcept { return !access(1); }
   bool is_set() const noexcept { return (word_.load(std::memory_order_acquire) & 1) != 0; }
-  /// Does the same while somebody records: who sets the flag later does so at a later time.
+  /// is_set() as an event of a recording: a later set() has a later time.
   bool look() noexcept { return access(0); }
 
  private:

@@ -23,8 +23,8 @@ namespace polychron::msg {
 /// it. Thread-safe.
 class LostSignal final : public polychron::detail::Origin {
  public:
-  /// `meanwhile`: of a driven world, else empty. `caller_work`: null where
-  /// callers run nothing while they wait.
+  /// `meanwhile`: of a driven world, else empty. `caller_work`: null where callers run nothing
+  /// while they wait.
   LostSignal(std::string context, std::shared_ptr<Callbacks> callbacks, Meanwhile meanwhile,
              std::shared_ptr<CallerWork> caller_work = nullptr);
 
@@ -32,7 +32,7 @@ class LostSignal final : public polychron::detail::Origin {
   bool lost() const noexcept {
     return lost_.is_set() || generation_ != polychron::detail::fork_generation();
   }
-  /// Does the same while somebody records: the look and the loss get an order.
+  /// lost() as an event of a recording, which orders this look and the loss.
   bool look() noexcept { return lost_.look(); }
 
   /// The first call settles every future of watch(), and gives true; later ones do nothing. Never
