@@ -12,8 +12,8 @@
 #include "actors/environment.hpp"
 #include "messages/shared/guarded.hpp"
 #include "messages/shared/home_thread.hpp"
+#include "observe/recording/recorder.hpp"
 #include "polychron/runtime.hpp"
-#include "recording/recorder.hpp"
 
 namespace polychron::detail {
 

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "base/new_file.hpp"
+#include "observe/recording/file.hpp"
 #include "polychron/trace.hpp"
-#include "recording/file.hpp"
 #include "runtime/local_port.hpp"
 #include "runtime/runtime_state.hpp"
 

@@ -7,8 +7,8 @@ set -eu
 
 # Reports a mistake before anything is built, and so does --help.
 command -v node >/dev/null || sh scripts/setup.sh peer >&2
-case " $* " in *" --help "*) exec node bench/table/main.mjs --help ;; esac
-node bench/table/main.mjs --check "$@"
+case " $* " in *" --help "*) exec node tests/bench/table/main.mjs --help ;; esac
+node tests/bench/table/main.mjs --check "$@"
 sh scripts/setup.sh peer >&2
 sh scripts/build.sh release >&2
-exec node bench/table/main.mjs "$@"
+exec node tests/bench/table/main.mjs "$@"

@@ -9,13 +9,16 @@
 #   tsan   also the sources of CAF, which the thread sanitizer has to see compiled
 #   asan   also Clang with its sanitizers, libFuzzer and OpenMP, to compile everything by it
 #   docs   only Doxygen, for docs.sh
-# viewer also Chromium, in which viewer/test.sh opens trace pages, and the packages that build these
+# viewer also Chromium, in which observe/viewer/test.sh opens trace pages, and the packages that build these
 set -eu
 . "$(dirname "$0")/common.sh"
 
 # The versions are Debian 12's, or those of 13: the release pins them. (clang is 14 and 19.)
 # (The OpenCL headers are for libdnnl-dev's CMake configuration, which insists on them; CPack asks file what to strip.)
-packages="ca-certificates ccache cmake dpkg-dev file g++ git libbenchmark-dev libboost-test-dev libcaf-dev
+# Debian 12 has two versions of Boost, which cannot be installed together. The server needs the newer one.
+boost=
+[ "$(sed -n 's/^VERSION_ID="*\([0-9]*\)"*$/\1/p' /etc/os-release)" != 12 ] || boost=1.81
+packages="ca-certificates ccache cmake dpkg-dev file g++ git libbenchmark-dev libboost-test$boost-dev libcaf-dev
   libcli11-dev libdnnl-dev libeigen3-dev libgoogle-perftools-dev libhwy-dev libjpeg62-turbo-dev libonnx-dev
   libonnx-testdata libopencv-core-dev libopencv-imgproc-dev libpng-dev libprotobuf-dev libtiff-dev libwebp-dev ninja-build
   nlohmann-json3-dev ocl-icd-opencl-dev pkg-config protobuf-compiler zlib1g-dev"
@@ -79,12 +82,12 @@ install_models() {
   fi
 }
 
-# The versions that viewer/package.json pins: only to build and test the page, which is checked in.
+# The versions that observe/viewer/package.json pins: only to build and test the page, which is checked in.
 install_viewer() {
-  (cd viewer && has_npm_package esbuild && has_npm_package typescript &&
+  (cd observe/viewer && has_npm_package esbuild && has_npm_package typescript &&
     has_npm_package playwright-core) && return 0
   say "setup: installing npm packages: what builds and tests the trace page"
-  (cd viewer && quietly npm-viewer npm ci --ignore-scripts)
+  (cd observe/viewer && quietly npm-viewer npm ci --ignore-scripts)
 }
 
 # One file of it, unpacked: neither its own dependencies nor the other 29 MB are needed.
@@ -127,7 +130,7 @@ fetch_caf() {
 }
 
 # The release that Debian packaged, without its patches: they concern streams, which are not used, and an
-# include, which cmake/InstrumentedCAF.cmake has.
+# include, which scripts/cmake/InstrumentedCAF.cmake has.
 unpack_caf() {
   version=$(dpkg-query -W -f='${source:Version}' libcaf-dev)
   [ "$(cat downloads/caf/debian-version 2>/dev/null)" != "$version" ] || return 0

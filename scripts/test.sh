@@ -64,9 +64,9 @@ test_release() {
   ready release all || return 0
   run release python3 scripts/run_ctest.py build -j 2
   search build 200000
-  run bench sh bench/test.sh
+  run bench sh tests/bench/test.sh
   if answer=$(sh scripts/setup.sh viewer 2>&1); then
-    run viewer sh viewer/test.sh
+    run viewer sh observe/viewer/test.sh
   else
     say "skipped: viewer: $(printf '%s\n' "$answer" | tail -n 1)"
     skipped=$((skipped + 1))

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "recording/file.hpp"
+#include "observe/recording/file.hpp"
 
 namespace polychron::stress {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "recording/recorder.hpp"
+#include "observe/recording/recorder.hpp"
 
 namespace polychron::stress {
 

@@ -5,7 +5,7 @@
 #include <sstream>
 #include <utility>
 
-#include "conformance/compare.hpp"
+#include "tools/conformance/compare.hpp"
 
 namespace tool {
 

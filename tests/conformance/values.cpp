@@ -1,11 +1,11 @@
 // The comparison itself: a runner that could not see a difference would pass everything.
-#include "conformance/values.hpp"
+#include "tools/conformance/values.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <limits>
 
-#include "conformance/attributes.hpp"
-#include "conformance/compare.hpp"
+#include "tools/conformance/attributes.hpp"
+#include "tools/conformance/compare.hpp"
 
 using namespace polychron;
 using namespace polychron::conformance;

@@ -5,10 +5,10 @@
 #include <cstring>
 #include <set>
 
-#include "conformance/case_writer.hpp"
 #include "ops/attributes.hpp"
 #include "ops/number.hpp"
 #include "tests/kernels/comparison.hpp"
+#include "tools/conformance/case_writer.hpp"
 
 namespace polychron::tests {
 

@@ -1,10 +1,10 @@
 // A recording of a driven world tells what happened there, under every schedule.
 #include <algorithm>
 
+#include "observe/trace/check.hpp"
+#include "observe/trace/joined_trace.hpp"
 #include "tests/protocol/observed.hpp"
 #include "tests/recorded_program.hpp"
-#include "trace/check.hpp"
-#include "trace/joined_trace.hpp"
 
 using namespace polychron;
 using namespace polychron::testing;

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <random>
 
-#include "replay/script.hpp"
-#include "replay/transcript.hpp"
+#include "observe/replay/script.hpp"
+#include "observe/replay/transcript.hpp"
+#include "observe/trace/check.hpp"
 #include "tests/recorded_program.hpp"
 #include "tests/replay/recordings.hpp"
-#include "trace/check.hpp"
 
 using namespace polychron;
 using namespace polychron::testing;

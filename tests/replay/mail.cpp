@@ -1,13 +1,13 @@
 // Messages are handled in an order that machines seldom take, in driven worlds.
 #include <algorithm>
 
-#include "replay/script.hpp"
+#include "observe/replay/script.hpp"
+#include "observe/trace/matches.hpp"
 #include "runtime/builder_bridge.hpp"
 #include "stress/run.hpp"
 #include "stress/symbolic_backend.hpp"
 #include "tests/recorded_program.hpp"
 #include "tests/replay/recordings.hpp"
-#include "trace/matches.hpp"
 
 using namespace polychron;
 using namespace polychron::testing;

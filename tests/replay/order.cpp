@@ -4,11 +4,11 @@
 #include <thread>
 
 #include "messages/shared/logical_clock.hpp"
-#include "recording/names.hpp"
-#include "replay/listener.hpp"
-#include "replay/turns.hpp"
+#include "observe/recording/names.hpp"
+#include "observe/replay/listener.hpp"
+#include "observe/replay/turns.hpp"
+#include "observe/trace/matches.hpp"
 #include "tests/trace/recorded.hpp"
-#include "trace/matches.hpp"
 
 using namespace polychron;
 using recording::LogicalTime;

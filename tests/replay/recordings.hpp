@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "replay/replay.hpp"
+#include "observe/replay/replay.hpp"
 #include "tests/trace/recorded.hpp"
 
 namespace polychron::testing {

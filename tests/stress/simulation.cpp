@@ -4,10 +4,10 @@
 #include <set>
 #include <stdexcept>
 
+#include "observe/trace/check.hpp"
+#include "observe/trace/joined_trace.hpp"
 #include "polychron/polychron.hpp"
 #include "polychron/stress.hpp"
-#include "trace/check.hpp"
-#include "trace/joined_trace.hpp"
 
 using namespace polychron;
 using stress::Scenario;

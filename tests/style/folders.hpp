@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 
 namespace style {
 
@@ -15,23 +16,35 @@ inline const std::map<std::string, std::set<std::string>> allowed{
     {"ops", {"base", "include"}},
     {"kernels", {"base", "ops", "include", "oneapi", "Eigen", "unsupported", "hwy", "omp.h"}},
     {"messages", {"base", "kernels", "ops", "include", "caf", "boost/container"}},
-    {"recording", {"base", "messages", "kernels", "ops", "include"}},
+    {"observe/recording", {"base", "messages", "kernels", "ops", "include"}},
     {"actors", {"base", "messages", "kernels", "ops", "include", "caf", "boost/container"}},
     {"runtime",
-     {"base", "recording", "actors", "messages", "kernels", "ops", "include", "caf",
+     {"base", "observe/recording", "actors", "messages", "kernels", "ops", "include", "caf",
       "boost/container"}},
     {"onnx", {"include", "onnx", "google", "boost/container"}},
-    {"conformance", {"ops", "include", "nlohmann"}},
+    {"tools/conformance", {"ops", "include", "nlohmann"}},
     {"examples", {"include", "opencv2", "nlohmann"}},
     {"stress",
-     {"base", "runtime", "recording", "actors", "messages", "kernels", "ops", "include", "caf",
+     {"base", "runtime", "observe/recording", "actors", "messages", "kernels", "ops", "include",
+      "caf", "nlohmann"}},
+    {"observe/trace", {"observe/recording", "include", "nlohmann", "boost/archive", "zlib.h"}},
+    {"observe/replay",
+     {"base", "ops", "kernels", "messages", "observe/recording", "runtime", "stress",
+      "observe/trace", "include"}},
+    {"tools",
+     {"base", "include", "tools/conformance", "observe/replay", "stress", "observe/trace", "CLI",
       "nlohmann"}},
-    {"trace", {"recording", "include", "nlohmann", "boost/archive", "zlib.h"}},
-    {"replay",
-     {"base", "ops", "kernels", "messages", "recording", "runtime", "stress", "trace", "include"}},
-    {"tools", {"base", "include", "conformance", "replay", "stress", "trace", "CLI", "nlohmann"}},
-    {"fuzz", {"ops", "tools", "include", "onnx", "google", "fuzzer"}},
-    {"bench", {"actors", "benchmark", "include"}},
+    {"tests/fuzz", {"ops", "tools", "include", "onnx", "google", "fuzzer"}},
+    {"tests/bench", {"actors", "benchmark", "include"}},
 };
+
+/// The longest folder of the table that `path` is in, "" for none: "observe/trace" for
+/// "observe/trace/json.hpp".
+inline std::string folder_of(std::string_view path) {
+  std::string longest;
+  for (const auto& [folder, targets] : allowed)
+    if (path.starts_with(folder + "/") && folder.size() > longest.size()) longest = folder;
+  return longest;
+}
 
 }  // namespace style

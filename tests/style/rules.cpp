@@ -38,7 +38,7 @@ const std::map<std::string, std::set<std::string>> system_headers{
     {"examples/ocr/picture_tiff.cpp", {"tiffio.h"}},
     {"examples/ocr/picture_webp.cpp", {"webp"}},
     {"kernels/direct/wide.hpp", {"immintrin.h"}},
-    {"recording/recorder.cpp", {"errno.h", "pthread.h"}},
+    {"observe/recording/recorder.cpp", {"errno.h", "pthread.h"}},
     {"tools/platform.cpp", {"fcntl.h", "signal.h", "unistd.h", "sys"}}};
 
 /// Places where threads may meet: everything with a lock or an atomic, and every thread that is
@@ -46,7 +46,7 @@ const std::map<std::string, std::set<std::string>> system_headers{
 const std::vector<std::string> places_of_locks{
     "actors/engine/",
     "messages/shared/",
-    "recording/",                    // written by every thread, each in its own piece
+    "observe/recording/",            // written by every thread, each in its own piece
     "include/polychron/future.hpp",  // what callers wait on
     "kernels/team.",                 // threads that share a lane's work
     "base/cancellation",             // the state behind Cancellation
@@ -58,10 +58,10 @@ const std::vector<std::string> places_of_locks{
     "onnx/sessions.cpp",             // a table of sessions that callers share
     "base/new_file.cpp",             // a number in the names of temporary files
     "onnx/spare_outputs",            // memory that a session's runs take and give back
-    "replay/drivers",                // threads that take turns, one awake at a time
+    "observe/replay/drivers",        // threads that take turns, one awake at a time
     "stress/fault_backend",          // tests and backends meet there
     "tools/",
-    "bench/",
+    "tests/bench/",
 };
 
 /// Tables of rows and of text, which have no natural end.
@@ -85,6 +85,7 @@ std::vector<SourceFile> sources() {
     for (const auto& entry : fs::recursive_directory_iterator(root / folder)) {
       if (!is_source(entry.path())) continue;
       SourceFile file{fs::relative(entry.path(), root).string(), folder, {}};
+      if (style::folder_of(file.path) != folder) continue;  // within a folder with a row of its own
       std::ifstream in(entry.path());
       for (std::string line; std::getline(in, line);) file.lines.push_back(line);
       files.push_back(std::move(file));
@@ -98,6 +99,7 @@ std::vector<SourceFile> sources() {
 /// library's.
 std::string target_of(const std::string& header) {
   if (header.starts_with("polychron/")) return "include";
+  if (auto folder = style::folder_of(header); !folder.empty()) return folder;
   const auto slash = header.find('/');
   for (const auto* library : {"boost/container", "boost/archive"})
     if (header.starts_with(library)) return library;

@@ -41,8 +41,9 @@ std::string demangled(const std::string& symbol) {
 
 /// The object files of a set of objects, as a shell takes them.
 std::string object_files(const std::string& name) {
-  const auto objects = fs::path(polychron::testing::binary_directory()) / "CMakeFiles" /
-                       ("polychron_" + name + ".dir");
+  const auto target = "polychron_" + fs::path(name).filename().string();
+  const auto objects =
+      fs::path(polychron::testing::binary_directory()) / "CMakeFiles" / (target + ".dir");
   std::string files;
   if (!fs::exists(objects)) return files;
   for (const auto& entry : fs::recursive_directory_iterator(objects)) {

@@ -6,14 +6,14 @@
 #include <set>
 #include <thread>
 
+#include "observe/recording/codec.hpp"
+#include "observe/recording/file.hpp"
+#include "observe/trace/chrome.hpp"
+#include "observe/trace/page.hpp"
+#include "observe/trace/summary.hpp"
 #include "polychron/trace.hpp"
-#include "recording/codec.hpp"
-#include "recording/file.hpp"
 #include "tests/paths.hpp"
 #include "tests/trace/recorded.hpp"
-#include "trace/chrome.hpp"
-#include "trace/page.hpp"
-#include "trace/summary.hpp"
 
 using namespace polychron;
 using testing::Recorded;

@@ -3,8 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "observe/trace/page.hpp"
 #include "tests/trace/recorded.hpp"
-#include "trace/page.hpp"
 
 using namespace polychron;
 using testing::Recorded;
@@ -40,7 +40,7 @@ std::string decoded(std::string_view base64) {
   return bytes;
 }
 
-/// The text that is deflated in a page of viewer/.
+/// The text that is deflated in a page of observe/viewer/.
 std::string unpacked(const std::string& page, std::size_t size) {
   constexpr std::string_view open = R"(<script id="trace" type="application/x-polychron-trace">)";
   const auto begin = page.find(open);

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "observe/trace/check.hpp"
+#include "observe/trace/joined_trace.hpp"
 #include "polychron/polychron.hpp"
-#include "trace/check.hpp"
-#include "trace/joined_trace.hpp"
 
 namespace polychron::testing {
 

@@ -1,6 +1,6 @@
 // The memory of a recording by itself: random threads that write, renew their piece and end, at any
 // limit. Records are kept or counted as dropped, and the limit is used and not passed.
-#include "recording/store.hpp"
+#include "observe/recording/store.hpp"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>

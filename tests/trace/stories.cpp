@@ -7,10 +7,10 @@
 #include <set>
 #include <thread>
 
+#include "observe/trace/summary.hpp"
 #include "tests/allocated.hpp"
 #include "tests/patience.hpp"
 #include "tests/trace/recorded.hpp"
-#include "trace/summary.hpp"
 
 using namespace polychron;
 using namespace polychron::testing;

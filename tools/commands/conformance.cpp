@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "conformance/case.hpp"
-#include "conformance/values.hpp"
 #include "tools/arguments.hpp"
 #include "tools/commands/commands.hpp"
+#include "tools/conformance/case.hpp"
+#include "tools/conformance/values.hpp"
 #include "tools/printable.hpp"
 #include "tools/progress.hpp"
 #include "tools/tally.hpp"

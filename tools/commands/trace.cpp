@@ -5,8 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "observe/replay/replay.hpp"
+#include "observe/trace/check.hpp"
+#include "observe/trace/chrome.hpp"
+#include "observe/trace/page.hpp"
+#include "observe/trace/summary.hpp"
 #include "polychron/error.hpp"
-#include "replay/replay.hpp"
 #include "tools/arguments.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/input_file.hpp"
@@ -14,10 +18,6 @@
 #include "tools/output_files.hpp"
 #include "tools/printable.hpp"
 #include "tools/progress.hpp"
-#include "trace/check.hpp"
-#include "trace/chrome.hpp"
-#include "trace/page.hpp"
-#include "trace/summary.hpp"
 
 namespace tool {
 namespace {

@@ -1,0 +1,71 @@
+// The memory of a recording: threads fill pieces, and the store drops the oldest.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <vector>
+
+#include "observe/recording/piece.hpp"
+
+namespace polychron::recording {
+
+/// Thread-safe. Threads take its lock once for each piece, not for each record.
+class Store {
+ public:
+  /// The piece that a thread writes to. `epoch` is the recording's number: a piece with another one
+  /// belongs to an earlier recording.
+  struct Current {
+    PieceRef piece;
+    std::uint64_t epoch = 0;
+    std::uint64_t thread = 0;  ///< 0: no number yet
+  };
+
+  /// Discards everything. Keeps at most `bytes` from now on, plus one usual piece for each thread.
+  void begin(std::size_t bytes);
+  /// Keeps everything; later records get no piece.
+  void end() noexcept { open_.store(false, std::memory_order_release); }
+  bool open() const noexcept { return open_.load(std::memory_order_relaxed); }
+  std::uint64_t epoch() const noexcept { return epoch_.load(std::memory_order_acquire); }
+
+  /// The most bytes of a record; larger ones are dropped.
+  std::size_t most_bytes() const noexcept { return most_bytes_.load(std::memory_order_relaxed); }
+  /// Gives a thread a new piece with room for `bytes`, and takes back its old one. Throws
+  /// bad_alloc.
+  void renew(Current& current, std::size_t bytes);
+  /// Takes back a thread's piece, because the thread has ended or the piece is `large`.
+  void leave(Current& current) noexcept;
+  /// True if the piece is above the usual size: an idle thread must not keep it.
+  static bool large(const Current& current) noexcept {
+    return current.piece && current.piece->size > usual_piece;
+  }
+  void count_dropped(std::uint64_t records) noexcept {
+    dropped_.fetch_add(records, std::memory_order_relaxed);
+  }
+
+  struct Contents {
+    std::vector<PieceRef> pieces;  ///< in no order between threads
+    std::uint64_t dropped = 0;     ///< records
+  };
+  Contents contents() const;
+
+ private:
+  static constexpr std::size_t least_piece = std::size_t{4} << 10,
+                               usual_piece = std::size_t{64} << 10;
+  void complete(PieceRef piece);
+  /// Drops the oldest pieces until the rest fits.
+  void trim();
+
+  mutable std::mutex mutex_;
+  std::deque<PieceRef> complete_;  ///< the oldest first
+  std::vector<PieceRef> live_;
+  std::size_t bytes_ = 0;
+  std::atomic<std::size_t> most_bytes_{0};  ///< written under the lock
+  std::uint64_t threads_ = 0;
+  std::atomic<std::uint64_t> epoch_{0}, dropped_{0};
+  std::atomic<bool> open_{false};
+};
+
+}  // namespace polychron::recording

@@ -1,0 +1,108 @@
+// A thread's hand in a recorder's store: what it writes into, and what it is in the middle of.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "observe/recording/about.hpp"
+#include "observe/recording/called.hpp"
+#include "observe/recording/codec.hpp"
+#include "observe/recording/recorder.hpp"
+
+namespace polychron::recording {
+
+/// The names that a piece has said already, or nearly so: it has one place for each of some names.
+/// A name that another one pushes out is said again.
+class Said {
+ public:
+  /// True the first time, or when it was forgotten.
+  bool is_new(std::uint64_t kind, ContextNumber context, std::uint64_t id) noexcept {
+    const auto key = (id * 4 + kind) * 0x9E3779B97F4A7C15U + context * 0xC2B2AE3D27D4EB4FU + 1;
+    auto& place = places_[key >> 56];
+    return std::exchange(place, key) != key;
+  }
+  void forget() noexcept { places_.fill(0); }
+
+ private:
+  std::array<std::uint64_t, 256> places_{};
+};
+inline constexpr std::uint64_t a_tensor = 0, a_graph = 1, a_context = 2, a_plan = 3;
+
+/// A handler that runs, and the operation that is carried out in it, if any. In a driven world one
+/// may run in the middle of another's.
+struct Frame {
+  std::uint64_t epoch = 0;  ///< of the recording that it belongs to
+  Handled handling;
+  Carried carried;
+  Rejected rejected;
+  /// Which record's logical time is not known yet: what the actor looks at until its next event may
+  /// move it.
+  enum class Open : std::uint8_t { none, handling, operation, end, rejection } open = Open::none;
+};
+
+/// A thread's hand in one recorder's store. Hooks do not throw: what there is no memory for is
+/// dropped, and counted.
+struct Recorder::Writer {
+  Writer(Recorder& of, std::weak_ptr<Recorder> weak)
+      : recorder(&of), id(of.id_), alive(std::move(weak)) {}
+
+  template <class R>
+  void write(const R& record) noexcept {
+    try {
+      if (const auto bytes = most_bytes(record); !fits(bytes)) renew(bytes);
+      put(record);
+    } catch (...) {
+      recorder->store_.count_dropped(1);
+    }
+  }
+  bool fits(std::size_t bytes) const noexcept {
+    return current.piece && current.epoch == recorder->store_.epoch() &&
+           current.piece->size - current.piece->used.load(std::memory_order_relaxed) >= bytes;
+  }
+  void renew(std::size_t bytes);
+  /// So that what is written next and what names it are in one piece.
+  void make_room(std::size_t bytes) noexcept {
+    try {
+      if (!fits(bytes)) renew(bytes);
+    } catch (...) {  // write() tries again
+    }
+  }
+  template <class R>
+  void put(const R& record) noexcept {
+    auto& piece = *current.piece;
+    Encoder encoder(piece.memory.get() + piece.used.load(std::memory_order_relaxed));
+    encoder.record(record);
+    piece.records.store(piece.records.load(std::memory_order_relaxed) + 1,
+                        std::memory_order_relaxed);
+    piece.used.store(static_cast<std::size_t>(encoder.end() - piece.memory.get()),
+                     std::memory_order_release);
+  }
+  /// Memory for the bytes of tensors: the next such record may be a long time off.
+  void put_large_away() noexcept {
+    if (!Store::large(current)) return;
+    recorder->store_.leave(current);
+    call_bytes = {};
+  }
+  /// The handler that this actor is in; nullptr if that is not known here.
+  Frame* frame_of(msg::ActorId actor) noexcept {
+    const auto frame = std::find_if(frames.rbegin(), frames.rend(), [&](const Frame& f) {
+      return f.handling.by == actor && f.epoch == recorder->store_.epoch();
+    });
+    return frame == frames.rend() ? nullptr : &*frame;
+  }
+
+  Recorder* recorder;
+  std::uint64_t id;
+  std::weak_ptr<Recorder> alive;
+  Store::Current current;
+  Said said;
+  Description description;  ///< its memory is used again
+  CallBytes call_bytes;     ///< its memory is used again
+  std::vector<Frame> frames;
+};
+
+}  // namespace polychron::recording

@@ -1,0 +1,33 @@
+// The results of the calls in a recording, so that two recordings can be compared. They go by
+// tickets, which are the same whenever the same is called in the same order.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "observe/trace/records.hpp"
+
+namespace polychron::replay {
+
+/// An operation, in words.
+struct Entry {
+  std::string what;            ///< "dispatch 'conv' of graph 2, reads 1 2, writes 3"
+  bool carried_out = false;    ///< a lane came to it
+  bool rejected = false;       ///< its tensor was destroyed before it was answered
+  std::set<std::string> told;  ///< what the lane told of it: errors, states
+  std::string answer;          ///< to a read or a compute: "bytes" or an error
+  std::uint64_t digest = 0;    ///< of these bytes; 0: not kept
+};
+
+/// Of each context, in the order of their names' numbers: its operations by their tickets.
+using Transcript = std::vector<std::map<std::uint64_t, Entry>>;
+Transcript transcript_of(const trace::Records& records);
+
+/// Differences, a sentence each. Of operations that the recording did not see carried out nothing
+/// is asked but that they are the same.
+std::vector<std::string> differences(const Transcript& recorded, const Transcript& replayed);
+
+}  // namespace polychron::replay

@@ -1,0 +1,76 @@
+// Joins records into a trace: in parts, each of which adds to what those before it found.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "observe/recording/kinds.hpp"
+#include "observe/trace/joined_trace.hpp"
+#include "observe/trace/records.hpp"
+
+namespace polychron::trace {
+
+/// One use. Nothing is assumed of the records but that they are such: numbers may be any.
+class Narrator {
+ public:
+  explicit Narrator(Records records) { joined_.records = std::move(records); }
+  JoinedTrace narrate();
+
+ private:
+  using Key = std::pair<std::uint64_t, std::uint64_t>;  ///< context, and a number in it
+  /// An event on an actor's track, by its begin.
+  struct Span {
+    Time begin, end;
+    Index event;
+  };
+
+  Time time_of(std::int64_t at) const;
+  static Time duration_of(std::uint64_t duration);
+
+  // -- who there is (teller_actors.cpp)
+  void find_contexts();
+  void find_actors();
+  void label_actors();
+  MaybeIndex context_of(std::uint64_t number) const;
+  Index actor_of(std::uint64_t context, std::uint64_t number, const std::string& kind, Time seen);
+  Index caller_of(std::uint64_t thread, Time seen);
+
+  // -- what happened (teller_events.cpp)
+  void match_messages();
+  void add_calls();
+  void add_handlings();
+  void add_operations();
+  void add_steps();
+  void order_events();
+  void find_causes();
+  const std::string& message_name(const recording::About& about) const;
+  std::string object_of(std::uint64_t context, const recording::Footprint& footprint) const;
+  /// The innermost event of an actor at a time.
+  MaybeIndex event_at(Index actor, Time at) const;
+
+  // -- what follows from it (teller_waits.cpp)
+  void find_states();
+  void find_leases();
+  /// When others may go on; a lease's export: when that has ended.
+  Time over(Index event) const;
+  void find_waits();
+  void count();
+
+  JoinedTrace joined_;
+  const Records& records_ = joined_.records;
+  std::map<std::uint64_t, Index> contexts_;
+  std::map<Key, Index> actors_;
+  std::map<std::uint64_t, Index> callers_;  ///< by thread
+  std::vector<MaybeIndex> handled_of_sent_;
+  std::vector<Index> actor_of_handled_, sender_of_sent_, receiver_of_sent_;
+  std::vector<MaybeIndex> event_of_handled_, call_of_sent_;
+  std::vector<Index> event_of_carried_;
+  std::map<Key, Index> carried_operations_;  ///< by context and ticket: the event
+  /// Of exports, by context and tensor: in the order of their begin.
+  std::map<Key, std::vector<Index>> exports_;
+  std::map<Index, Time> lease_ends_;       ///< of exports whose lease has ended
+  std::vector<std::vector<Span>> tracks_;  ///< handlings and operations of each actor
+};
+
+}  // namespace polychron::trace

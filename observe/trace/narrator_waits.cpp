@@ -1,0 +1,202 @@
+// The states, waits and counters that follow from the events of a recording.
+#include "observe/trace/errors.hpp"
+#include "observe/trace/lints.hpp"
+#include "observe/trace/narrator.hpp"
+
+namespace polychron::trace {
+
+std::string title_of(const Event& event) {
+  std::string title = event.name;
+  if (!event.label.empty()) title += " '" + event.label + "'";
+  if (!event.object.empty()) title += " of " + event.object;
+  if (event.ticket != 0) title += " (ticket " + std::to_string(event.ticket) + ")";
+  return title;
+}
+
+void Narrator::find_states() {
+  const auto tell = [&](std::uint64_t context, std::uint64_t ticket, std::int64_t at,
+                        std::string_view error) {
+    if (error.empty() || ticket == 0) return;
+    const auto operation = carried_operations_.find({context, ticket});
+    if (operation == carried_operations_.end()) return;
+    auto& event = joined_.events[operation->second];
+    if (time_of(at) < event.begin) return;  // a refusal's outputs
+    if (!event.error.empty()) return;
+    event.error = errors_in(error);
+    event.state = event.error.front().ran ? Event::State::failed : Event::State::not_run;
+    // The failure upstream, through which its input was errored.
+    for (std::size_t i = 1; i < event.error.size(); ++i) {
+      const auto upstream = carried_operations_.find({context, event.error[i].ticket});
+      if (event.error[i].ticket == 0 || event.error[i].ticket == ticket) continue;
+      if (upstream == carried_operations_.end() || upstream->second == operation->second) continue;
+      if (joined_.events[upstream->second].begin > event.begin) continue;
+      event.cause = upstream->second;
+      break;
+    }
+  };
+  // A lane tells the context that an operation failed, a tensor with which error it was tagged, and
+  // a caller why there are no bytes.
+  for (const auto& [thread, r] : records_.sent)
+    tell(r.context, r.about.ticket, r.at, r.about.error);
+  for (const auto& r : records_.answered) tell(r.context, r.ticket, r.at, r.error);
+}
+
+void Narrator::find_leases() {
+  // Of each lane, by the turn of the export: when it heard that the lease is over.
+  std::map<std::pair<Index, std::uint64_t>, Time> ends;
+  for (Index i = 0; i < records_.sent.size(); ++i) {
+    const auto& sent = records_.sent[i].record;
+    const auto handled = handled_of_sent_[i];
+    if (!handled || sent.about.message != recording::message_number<msg::end_lease>) continue;
+    const auto& hearing = joined_.events[*event_of_handled_[*handled]];
+    ends.try_emplace({hearing.actor, sent.footprint.turn}, hearing.begin);
+  }
+  for (const auto& operation : joined_.operations) {
+    const auto& event = joined_.events[operation.event];
+    if (event.operation != recording::operation_number<msg::op::Lend> ||
+        event.state != Event::State::done)
+      continue;
+    for (const auto tensor : operation.writes)
+      exports_[{operation.context, tensor}].push_back(operation.event);
+    const auto end = ends.find({event.actor, operation.turn});
+    if (end == ends.end() || end->second < event.end()) continue;
+    lease_ends_[operation.event] = end->second;
+    joined_.waits.push_back(
+        {event.actor, event.end(), end->second, operation.event, std::nullopt,
+         event.object + " is on lease (ticket " + std::to_string(event.ticket) + ")", true});
+  }
+}
+
+Time Narrator::over(Index event) const {
+  const auto lease = lease_ends_.find(event);
+  return lease == lease_ends_.end() ? joined_.events[event].end() : lease->second;
+}
+
+void Narrator::find_waits() {
+  // Of each lane, its operations in the order in which they were carried out.
+  std::map<Index, std::vector<Index>> lanes;
+  std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, Index> turns;
+  for (Index i = 0; i < event_of_carried_.size(); ++i) {
+    const auto& r = records_.carried[i];
+    lanes[joined_.events[event_of_carried_[i]].actor].push_back(event_of_carried_[i]);
+    const auto sent = joined_.issued.find({r.context, r.ticket});
+    const auto context = context_of(r.context);
+    if (sent == joined_.issued.end() || !context) continue;
+    const auto& at = records_.sent[sent->second].record.footprint;
+    turns[{r.context, at.lane, at.turn}] = event_of_carried_[i];
+    joined_.operations.push_back(
+        {event_of_carried_[i], *context, at.lane, at.turn, at.reads, at.writes, sent->second});
+  }
+  find_leases();
+  std::map<Index, std::size_t> position;
+  for (const auto& [lane, events] : lanes)
+    for (std::size_t i = 0; i < events.size(); ++i) position[events[i]] = i;
+  for (const auto& operation : joined_.operations) {
+    const auto index = operation.event;
+    const auto& event = joined_.events[index];
+    const auto& sent = records_.sent[*operation.message].record;
+    const auto arrived = time_of(sent.at);
+    if (arrived >= event.begin) continue;
+    Wait wait{event.actor, arrived, event.begin, index, std::nullopt, ""};
+    // The wait was for the last of these to end: the operation ahead on this lane, a lease of a
+    // tensor, or an operation of another lane.
+    Time latest = arrived;
+    const auto consider = [&](Index other) {
+      const auto end = over(other);
+      if (end <= latest || end > event.begin || other == index) return;
+      latest = end;
+      wait.on = other;
+    };
+    if (const auto at = position.at(index); at > 0) consider(lanes[event.actor][at - 1]);
+    for (const auto* tensors : {&operation.reads, &operation.writes})
+      for (const auto tensor : *tensors)
+        if (const auto exported = exports_.find({operation.context, tensor});
+            exported != exports_.end())
+          for (const auto other : exported->second)
+            if (joined_.events[other].ticket < event.ticket) consider(other);
+    for (std::size_t k = 0; k + 1 < sent.footprint.waits.size(); k += 2)
+      if (const auto other =
+              turns.find({sent.context, sent.footprint.waits[k], sent.footprint.waits[k + 1]});
+          other != turns.end())
+        consider(other->second);
+    wait.text = title_of(event) + " waits for ";
+    if (!wait.on)
+      wait.text += "its lane's thread";
+    else if (lease_ends_.contains(*wait.on))
+      wait.text += "the end of a lease: " + title_of(joined_.events[*wait.on]);
+    else
+      wait.text += title_of(joined_.events[*wait.on]);
+    joined_.waits.push_back(std::move(wait));
+  }
+}
+
+void Narrator::count() {
+  struct Change {
+    Time at;
+    std::int64_t by;
+  };
+  std::map<Index, std::vector<Change>> waiting, bytes;
+  for (const auto& [key, sent] : joined_.issued)
+    if (const auto context = context_of(key.first))
+      waiting[*context].push_back({time_of(records_.sent[sent].record.at), 1});
+  for (Index i = 0; i < records_.carried.size(); ++i) {
+    const auto& r = records_.carried[i];
+    const auto context = context_of(r.context);
+    const auto sent = joined_.issued.find({r.context, r.ticket});
+    if (!context || sent == joined_.issued.end()) continue;
+    const auto end = joined_.events[event_of_carried_[i]].end();
+    waiting[*context].push_back({end, -1});
+    constexpr auto allocate = recording::operation_number<msg::op::Allocate>;
+    const bool released = r.operation == recording::operation_number<msg::op::Release>;
+    const auto& writes = records_.sent[sent->second].record.footprint.writes;
+    if (writes.size() != 1 || (r.operation != allocate && !released)) continue;
+    const auto object = records_.objects.find({r.context, false, writes.front()});
+    if (object == records_.objects.end()) continue;
+    const auto size = static_cast<std::int64_t>(
+        std::min<std::uint64_t>(object->second.bytes, std::uint64_t{1} << 48));
+    bytes[*context].push_back({end, released ? -size : size});
+  }
+  const auto add = [&](const char* name, const char* unit, auto& all) {
+    for (auto& [context, changes] : all) {
+      std::ranges::stable_sort(changes, {}, &Change::at);
+      Counter counter{name, unit, context, {}};
+      std::int64_t value = 0;
+      for (const auto& change : changes) {
+        value += change.by;
+        if (!counter.values.empty() && counter.values.back().first == change.at)
+          counter.values.back().second = value;
+        else
+          counter.values.emplace_back(change.at, value);
+      }
+      joined_.counters.push_back(std::move(counter));
+    }
+  };
+  add("operations that wait or run", "", waiting);
+  add("bytes of tensors", "bytes", bytes);
+}
+
+JoinedTrace Narrator::narrate() {
+  joined_.dropped = records_.dropped;
+  joined_.gaps = records_.gaps;
+  joined_.length = time_of(records_.taken);
+  find_contexts();
+  find_actors();
+  label_actors();
+  match_messages();
+  add_calls();
+  add_handlings();
+  add_operations();
+  add_steps();
+  order_events();
+  find_causes();
+  find_states();
+  find_waits();
+  count();
+  for (const auto& event : joined_.events) joined_.length = std::max(joined_.length, event.end());
+  joined_.lints = lints_of(joined_);
+  return std::move(joined_);
+}
+
+JoinedTrace join(std::span<const std::byte> file) { return Narrator(read_records(file)).narrate(); }
+
+}  // namespace polychron::trace

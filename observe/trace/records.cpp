@@ -1,0 +1,185 @@
+#include "observe/trace/records.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+#include "observe/recording/codec.hpp"
+#include "observe/recording/kinds.hpp"
+#include "observe/recording/names.hpp"
+#include "polychron/error.hpp"
+
+namespace polychron::trace {
+
+namespace {
+
+[[noreturn]] void bad(const std::string& why) {
+  throw Error(ErrorKind::bad_data, why).with_operation("trace");
+}
+
+std::vector<std::string> lines(std::string_view text) {
+  std::vector<std::string> result;
+  for (std::size_t end = 0; (end = text.find('\n')) != std::string_view::npos;
+       text.remove_prefix(end + 1))
+    result.emplace_back(text.substr(0, end));
+  return result;
+}
+
+/// A file's numbers of kinds, as this library's.
+class Numbers {
+ public:
+  /// `theirs`: the file's table. `names`: this library's, to which the others are added.
+  Numbers(const std::vector<std::string>& theirs, std::vector<std::string>& names,
+          std::vector<std::string>& unknown) {
+    for (const auto& name : theirs) {
+      const auto known = std::ranges::find(names, name);
+      ours_.push_back(static_cast<std::uint32_t>(known - names.begin()));
+      if (known != names.end()) continue;
+      names.push_back(name);
+      unknown.push_back(name);
+    }
+  }
+  std::uint32_t operator()(std::uint32_t theirs) const {
+    return theirs < ours_.size() ? ours_[theirs] : none;
+  }
+  std::uint32_t counted_from_one(std::uint32_t theirs) const {
+    return theirs == 0 ? 0 : (*this)(theirs - 1) + 1;
+  }
+
+ private:
+  static constexpr std::uint32_t none = 1U << 30U;  ///< of a damaged file
+  std::vector<std::uint32_t> ours_;
+};
+
+/// Of all kinds.
+struct Tables {
+  Numbers messages, calls, operations, outcomes;
+
+  void renumber(recording::Sent& r) const {
+    auto& about = r.about;
+    about.message = messages(about.message);
+    if (about.message == recording::message_number<msg::submit>)
+      about.what = calls.counted_from_one(about.what);
+    else if (about.message == recording::message_number<msg::carry_out>)
+      about.what = operations.counted_from_one(about.what);
+    else
+      about.what = outcomes.counted_from_one(about.what);
+  }
+  void renumber(recording::Handled& r) const { r.kind = messages(r.kind); }
+  void renumber(recording::Carried& r) const {
+    r.operation = operations.counted_from_one(r.operation);
+  }
+  void renumber(auto&) const {}
+};
+
+void add(Records& to, std::uint64_t thread, const recording::Record& record) {
+  std::visit(
+      [&](const auto& r) {
+        using R = std::remove_cvref_t<decltype(r)>;
+        if constexpr (std::is_same_v<R, recording::ContextNamed>) {
+          to.contexts[r.context] = {std::string(r.label), r.lanes};
+        } else if constexpr (std::is_same_v<R, recording::ObjectNamed>) {
+          auto& name = to.objects[{r.context, r.graph, r.id}];
+          name.label = r.label;
+          name.bytes = r.bytes;
+          if (r.actor != 0) name.actor = r.actor;
+        } else if constexpr (std::is_same_v<R, recording::PlanNamed>) {
+          to.plans[{r.context, r.graph}] = lines(r.lines);
+        } else if constexpr (std::is_same_v<R, recording::ActorBegan>) {
+          to.began.push_back(r);
+        } else if constexpr (std::is_same_v<R, recording::ActorEnded>) {
+          to.ended.push_back(r);
+        } else if constexpr (std::is_same_v<R, recording::Sent>) {
+          to.sent.push_back({thread, r});
+        } else if constexpr (std::is_same_v<R, recording::Handled>) {
+          to.handled.push_back(r);
+        } else if constexpr (std::is_same_v<R, recording::Carried>) {
+          to.carried.push_back(r);
+        } else if constexpr (std::is_same_v<R, recording::Called>) {
+          to.called.push_back(r);
+        } else if constexpr (std::is_same_v<R, recording::Answered>) {
+          to.answered.push_back(r);
+        } else if constexpr (std::is_same_v<R, recording::GivenBack>) {
+          to.given_back.push_back(r);
+        } else if constexpr (std::is_same_v<R, recording::Rejected>) {
+          to.rejected.push_back(r);
+        } else if constexpr (std::is_same_v<R, recording::Lost>) {
+          to.lost.push_back(r);
+        } else if constexpr (std::is_same_v<R, recording::Unheard>) {
+          to.unheard.push_back(r);
+        } else if constexpr (std::is_same_v<R, recording::ThreadNamed>) {
+          to.threads[thread] = r.name;
+        } else if constexpr (std::is_same_v<R, recording::LeftOut>) {
+          to.gaps = true;
+        } else {
+          static_assert(std::is_same_v<R, recording::StepsTaken>);
+          to.steps.push_back(r);
+        }
+      },
+      record);
+}
+
+constexpr auto time_of = [](const auto& r) {
+  if constexpr (requires { r.record; })
+    return r.record.at;
+  else if constexpr (requires { r.begin; })
+    return r.begin;
+  else
+    return r.at;
+};
+
+/// Each by its times; gives the first of all.
+std::int64_t sort_by_time(auto&... lists) {
+  auto first = std::numeric_limits<std::int64_t>::max();
+  const auto sort = [&](auto& list) {
+    std::ranges::stable_sort(list, {}, time_of);
+    if (!list.empty()) first = std::min(first, time_of(list.front()));
+  };
+  (sort(lists), ...);
+  return first;
+}
+
+}  // namespace
+
+Records read_records(std::span<const std::byte> bytes) {
+  const auto version = recording::version_of(bytes);
+  if (!version) bad("this is no recording of Polychron's");
+  if (*version != recording::version)
+    bad("this recording has version " + std::to_string(*version) +
+        " of the format, and this library reads version " + std::to_string(recording::version) +
+        ": record it again, or use the library that wrote it");
+  const auto file = recording::read_file(bytes);
+  if (!file) bad("the recording is damaged, or its end is missing");
+  Records records;
+  const auto& ours = recording::names();
+  records.messages = ours.messages, records.receivers = ours.receivers;
+  records.calls = ours.calls, records.operations = ours.operations;
+  records.outcomes = ours.outcomes;
+  const auto table = [&](std::string_view theirs, std::vector<std::string>& names) {
+    return Numbers(lines(theirs), names, records.unknown);
+  };
+  const Tables tables{table(file->head.messages, records.messages),
+                      table(file->head.calls, records.calls),
+                      table(file->head.operations, records.operations),
+                      table(file->head.outcomes, records.outcomes)};
+  records.operators = lines(file->head.operators);
+  records.dropped = file->head.dropped;
+  records.taken = file->head.taken;
+  for (const auto& piece : file->pieces) {
+    recording::Decoder decoder(std::as_bytes(std::span(piece.bytes)));
+    while (!decoder.at_end()) {
+      auto record = decoder.record();
+      if (!record) bad("the recording is damaged");
+      std::visit([&](auto& r) { tables.renumber(r); }, *record);
+      add(records, piece.thread, *record);
+    }
+  }
+  const auto first =
+      sort_by_time(records.began, records.ended, records.sent, records.handled, records.carried,
+                   records.steps, records.called, records.answered, records.given_back,
+                   records.rejected, records.lost, records.unheard);
+  records.first = std::min(first, records.taken);
+  return records;
+}
+
+}  // namespace polychron::trace

@@ -1,0 +1,36 @@
+// Damaged .npy files through the tool's reader: an array with as many bytes as it says, or a
+// reason. An array that was read is written and read again, and is the same.
+#include "tools/npy.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "tests/fuzz/site.hpp"
+#include "tools/program.hpp"
+
+namespace {
+
+tool::NpyArray written_and_read(const tool::NpyArray& array) {
+  auto file = tool::npy_header(array.descriptor);
+  file.append(reinterpret_cast<const char*>(array.bytes.data()), array.bytes.size());
+  return tool::parse_npy(std::as_bytes(std::span(file)), "again");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
+  try {
+    const auto array = tool::parse_npy(std::as_bytes(std::span(bytes, count)), "fuzzed");
+    if (byte_length(array.descriptor).value_or(0) * (array.is_double ? 2 : 1) != array.bytes.size())
+      fuzz::finding("an array of another size than its descriptor's");
+    if (array.is_double) return 0;  // these files are only read
+    const auto again = written_and_read(array);
+    if (again.descriptor != array.descriptor ||
+        !std::ranges::equal(again.bytes.bytes(), array.bytes.bytes()))
+      fuzz::finding("written and read again, the array is another");
+  } catch (const tool::UserError& refusal) {
+    if (std::string_view(refusal.what()).find('\n') != std::string_view::npos)
+      fuzz::finding("a refusal of several lines");
+  }
+  return 0;
+}
