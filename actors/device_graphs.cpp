@@ -77,7 +77,7 @@ Result<void> DeviceState::instantiate(msg::GraphSlot& graph) {
     auto& mine = graph.instances[lane_];
     auto arena = msg::reserve(environment().budget, graph.plan->arena_bytes());
     if (!arena) return arena.error();
-    auto plan = environment().backend->instantiate(graph.plan, environment().team(lane_));
+    auto plan = environment().backend->instantiate(graph.plan, {.team = environment().team(lane_)});
     if (!plan) return plan.error();
     mine.plan = std::move(*plan);
     mine.arena = std::move(*arena);

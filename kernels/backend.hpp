@@ -1,9 +1,10 @@
 // The interface between actors and devices: the few calls that a device actor and a compiler actor
 // make.
 //
-// Implementations: the CPU backend (cpu/cpu_backend: passes, plan, oneDNN and Eigen kernels). In
-// stress/ there are a symbolic one for schedule exploration and a decorator that injects faults. A
-// backend returns failures as Results. It never throws into an actor.
+// Backends are rows of the table in devices.cpp: cpu (passes, plan, oneDNN and Eigen kernels) and
+// gpu (oneDNN on an OpenCL device). stress/ has a symbolic one for schedule exploration, and others
+// that wrap a backend. A backend returns failures as Results. It never throws into an actor.
+// docs/devices.md tells how to write one; tests/backends holds every backend to these promises.
 #pragma once
 
 #include <cstddef>
@@ -22,12 +23,25 @@ namespace polychron::kernels {
 
 class Team;
 
+/// How a plan is made ready for a lane.
+struct InstanceOptions {
+  /// The lane's threads, or null for one. They share the work of steps and change no result. A
+  /// backend whose device has threads of its own ignores them.
+  std::shared_ptr<Team> team = nullptr;
+};
+
 /// A tensor's memory on a device. The device actor owns it; one thread at a time uses it.
 class Storage {
  public:
   virtual ~Storage() = default;
   virtual std::size_t bytes() const noexcept = 0;
 };
+
+/// The error of a copy whose bytes are not as many as the storage's.
+inline Error wrong_size(const Storage& storage, std::size_t bytes) {
+  return Error(ErrorKind::internal, "storage of " + std::to_string(storage.bytes()) +
+                                        " bytes was given " + std::to_string(bytes));
+}
 
 /// A compiled graph: the steps and the prepared constants. Immutable; all lanes share it.
 class Plan {
@@ -74,13 +88,14 @@ class Backend {
   virtual Result<std::span<std::byte>> map(Storage& storage) = 0;
   /// Takes adopted memory back out, without a copy if adopt() made none.
   virtual Result<Buffer> surrender(std::unique_ptr<Storage> storage) = 0;
+  /// Copies all the bytes. Other sizes than the storage's are an internal error.
   virtual Result<void> write(Storage& storage, std::span<const std::byte> bytes) = 0;
+  /// The same, the other way.
   virtual Result<void> read(const Storage& storage, std::span<std::byte> bytes) = 0;
   virtual Result<std::shared_ptr<Plan>> compile(std::shared_ptr<const ops::Graph> graph) = 0;
-  /// Allocates the arena of one lane and binds the steps to it. `team` is the lane's, or null. It
-  /// shares the work of the steps and changes no result.
+  /// Allocates the arena of one lane and binds the steps to it.
   virtual Result<std::unique_ptr<PlanInstance>> instantiate(std::shared_ptr<const Plan> plan,
-                                                            std::shared_ptr<Team> team) = 0;
+                                                            const InstanceOptions& options) = 0;
   /// Runs `plan`. Inputs and outputs are in the graph's order; no storage occurs twice. Allocates
   /// nothing.
   virtual ExecuteStatus execute(PlanInstance& plan, std::span<Storage* const> inputs,
@@ -92,6 +107,51 @@ class Backend {
                                 [[maybe_unused]] std::span<double> seconds) {
     return execute(plan, inputs, outputs);
   }
+};
+
+/// Passes every call to another backend. A backend that wraps one overrides what it changes.
+class ForwardingBackend : public Backend {
+ public:
+  explicit ForwardingBackend(std::shared_ptr<Backend> inner) : inner_(std::move(inner)) {}
+
+  std::string name() const override { return inner_->name(); }
+  Result<std::unique_ptr<Storage>> allocate(std::size_t bytes) override {
+    return inner_->allocate(bytes);
+  }
+  Result<std::unique_ptr<Storage>> adopt(Buffer&& bytes) override {
+    return inner_->adopt(std::move(bytes));
+  }
+  Result<std::span<std::byte>> map(Storage& storage) override { return inner_->map(storage); }
+  Result<Buffer> surrender(std::unique_ptr<Storage> storage) override {
+    return inner_->surrender(std::move(storage));
+  }
+  Result<void> write(Storage& storage, std::span<const std::byte> bytes) override {
+    return inner_->write(storage, bytes);
+  }
+  Result<void> read(const Storage& storage, std::span<std::byte> bytes) override {
+    return inner_->read(storage, bytes);
+  }
+  Result<std::shared_ptr<Plan>> compile(std::shared_ptr<const ops::Graph> graph) override {
+    return inner_->compile(std::move(graph));
+  }
+  Result<std::unique_ptr<PlanInstance>> instantiate(std::shared_ptr<const Plan> plan,
+                                                    const InstanceOptions& options) override {
+    return inner_->instantiate(std::move(plan), options);
+  }
+  ExecuteStatus execute(PlanInstance& plan, std::span<Storage* const> inputs,
+                        std::span<Storage* const> outputs) override {
+    return inner_->execute(plan, inputs, outputs);
+  }
+  ExecuteStatus profile(PlanInstance& plan, std::span<Storage* const> inputs,
+                        std::span<Storage* const> outputs, std::span<double> seconds) override {
+    return inner_->profile(plan, inputs, outputs, seconds);
+  }
+
+ protected:
+  Backend& inner() const noexcept { return *inner_; }
+
+ private:
+  const std::shared_ptr<Backend> inner_;
 };
 
 }  // namespace polychron::kernels

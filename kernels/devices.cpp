@@ -1,31 +1,47 @@
 #include "kernels/devices.hpp"
 
+#include <array>
+
 #include "kernels/cpu/cpu_backend.hpp"
+#include "kernels/gpu/gpu_backend.hpp"
 #include "kernels/onednn/devices.hpp"
 
 namespace polychron::kernels {
 
 namespace {
 
-std::string why_no_gpu() {
-  auto problem = onednn::gpu_problem();
-  return problem.empty() ? "oneDNN has a GPU engine here, but Polychron has no kernels for it yet"
-                         : problem;
-}
+Device find_cpu() { return {"cpu", onednn::library_version() + ", " + onednn::cpu_isa(), ""}; }
+Result<std::shared_ptr<Backend>> make_cpu() { return make_cpu_backend(); }
+
+/// A kind of device. A new backend is a row here.
+struct Driver {
+  std::string_view name;
+  Device (*find)();
+  Result<std::shared_ptr<Backend>> (*make)();
+};
+constexpr std::array drivers{Driver{"cpu", find_cpu, make_cpu},
+                             Driver{"gpu", find_gpu, make_gpu_backend}};
 
 }  // namespace
 
 std::vector<Device> find_devices() {
-  const auto library = onednn::library_version();
-  return {{"cpu", library + ", " + onednn::cpu_isa(), ""}, {"gpu", library, why_no_gpu()}};
+  std::vector<Device> devices;
+  for (const Driver& driver : drivers) devices.push_back(driver.find());
+  return devices;
 }
 
 Result<std::shared_ptr<Backend>> make_backend(std::string_view device) {
-  if (device == "cpu") return make_cpu_backend();
-  if (device == "gpu")
-    return Error(ErrorKind::not_supported, "device 'gpu' is not available: " + why_no_gpu());
+  std::string known;
+  for (const Driver& driver : drivers) {
+    known += (known.empty() ? "" : ", ") + std::string(driver.name);
+    if (driver.name != device) continue;
+    auto backend = driver.make();
+    if (backend) return backend;
+    return Error(ErrorKind::not_supported, "device '" + std::string(device) +
+                                               "' is not available: " + backend.error().message());
+  }
   return Error(ErrorKind::not_supported,
-               "there is no device '" + std::string(device) + "'; known are cpu, gpu");
+               "there is no device '" + std::string(device) + "'; known are " + known);
 }
 
 }  // namespace polychron::kernels

@@ -16,8 +16,7 @@ struct Device {
   std::string unavailable_reason;  ///< empty if the device can be used
 };
 
-/// All known devices, including those that cannot be used. Searches for GPUs: see
-/// onednn::gpu_problem().
+/// All known devices, including those that cannot be used. Searches for GPUs: see find_gpu().
 std::vector<Device> find_devices();
 
 /// The backend of the named device. Returns not_supported, with the reason, if there is none.

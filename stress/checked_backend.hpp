@@ -27,12 +27,12 @@ struct Checks {
   std::uint64_t planned = 0;  ///< bytes of the plans' constants and of instances' arenas
 };
 
-class CheckedBackend final : public kernels::Backend {
+class CheckedBackend final : public kernels::ForwardingBackend {
  public:
   CheckedBackend(std::shared_ptr<kernels::Backend> inner, std::shared_ptr<Checks> checks)
-      : inner_(std::move(inner)), checks_(std::move(checks)) {}
+      : ForwardingBackend(std::move(inner)), checks_(std::move(checks)) {}
 
-  std::string name() const override { return "checked " + inner_->name(); }
+  std::string name() const override { return "checked " + inner().name(); }
   Result<std::unique_ptr<kernels::Storage>> allocate(std::size_t bytes) override;
   Result<std::unique_ptr<kernels::Storage>> adopt(Buffer&& bytes) override;
   Result<std::span<std::byte>> map(kernels::Storage& storage) override;
@@ -41,15 +41,18 @@ class CheckedBackend final : public kernels::Backend {
   Result<void> read(const kernels::Storage& storage, std::span<std::byte> bytes) override;
   Result<std::shared_ptr<kernels::Plan>> compile(std::shared_ptr<const ops::Graph> graph) override;
   Result<std::unique_ptr<kernels::PlanInstance>> instantiate(
-      std::shared_ptr<const kernels::Plan> plan, std::shared_ptr<kernels::Team> team) override;
+      std::shared_ptr<const kernels::Plan> plan, const kernels::InstanceOptions& options) override;
   kernels::ExecuteStatus execute(kernels::PlanInstance& plan,
                                  std::span<kernels::Storage* const> inputs,
                                  std::span<kernels::Storage* const> outputs) override;
+  kernels::ExecuteStatus profile(kernels::PlanInstance& plan,
+                                 std::span<kernels::Storage* const> inputs,
+                                 std::span<kernels::Storage* const> outputs,
+                                 std::span<double> seconds) override;
 
  private:
   Result<std::unique_ptr<kernels::Storage>> watched(
       Result<std::unique_ptr<kernels::Storage>> storage, bool adopted) const;
-  std::shared_ptr<kernels::Backend> inner_;
   std::shared_ptr<Checks> checks_;
 };
 

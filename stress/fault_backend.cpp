@@ -87,30 +87,30 @@ std::optional<Error> FaultBackend::strike(FaultPoint point, bool* inherent) {
 
 Result<std::unique_ptr<kernels::Storage>> FaultBackend::allocate(std::size_t bytes) {
   if (const auto error = strike(FaultPoint::allocate)) return *error;
-  return inner_->allocate(bytes);
+  return inner().allocate(bytes);
 }
 
 Result<std::unique_ptr<kernels::Storage>> FaultBackend::adopt(Buffer&& bytes) {
   if (const auto error = strike(FaultPoint::adopt)) return *error;
-  return inner_->adopt(std::move(bytes));
+  return inner().adopt(std::move(bytes));
 }
 
 Result<void> FaultBackend::read(const kernels::Storage& storage, std::span<std::byte> bytes) {
   if (const auto error = strike(FaultPoint::read)) return *error;
-  return inner_->read(storage, bytes);
+  return inner().read(storage, bytes);
 }
 
 Result<std::shared_ptr<kernels::Plan>> FaultBackend::compile(
     std::shared_ptr<const ops::Graph> graph) {
   if (const auto error = strike(FaultPoint::compile)) return *error;
-  return inner_->compile(std::move(graph));
+  return inner().compile(std::move(graph));
 }
 
 Result<std::unique_ptr<kernels::PlanInstance>> FaultBackend::instantiate(
-    std::shared_ptr<const kernels::Plan> plan, std::shared_ptr<kernels::Team> team) {
+    std::shared_ptr<const kernels::Plan> plan, const kernels::InstanceOptions& options) {
   if (const auto error = strike(FaultPoint::instantiate)) return *error;
-  faults_->note(team);
-  return inner_->instantiate(std::move(plan), std::move(team));
+  faults_->note(options.team);
+  return inner().instantiate(std::move(plan), options);
 }
 
 kernels::ExecuteStatus FaultBackend::execute(kernels::PlanInstance& plan,
@@ -118,7 +118,7 @@ kernels::ExecuteStatus FaultBackend::execute(kernels::PlanInstance& plan,
                                              std::span<kernels::Storage* const> outputs) {
   bool inherent = false;
   if (const auto error = strike(FaultPoint::execute, &inherent)) return {*error, inherent};
-  return inner_->execute(plan, inputs, outputs);
+  return inner().execute(plan, inputs, outputs);
 }
 
 kernels::ExecuteStatus FaultBackend::profile(kernels::PlanInstance& plan,
@@ -127,7 +127,7 @@ kernels::ExecuteStatus FaultBackend::profile(kernels::PlanInstance& plan,
                                              std::span<double> seconds) {
   bool inherent = false;
   if (const auto error = strike(FaultPoint::execute, &inherent)) return {*error, inherent};
-  return inner_->profile(plan, inputs, outputs, seconds);
+  return inner().profile(plan, inputs, outputs, seconds);
 }
 
 }  // namespace polychron::stress

@@ -66,27 +66,18 @@ class FaultPlan {
   std::weak_ptr<kernels::Team> last_team_;
 };
 
-class FaultBackend : public kernels::Backend {
+class FaultBackend : public kernels::ForwardingBackend {
  public:
   FaultBackend(std::shared_ptr<kernels::Backend> inner, std::shared_ptr<FaultPlan> faults)
-      : inner_(std::move(inner)), faults_(std::move(faults)) {}
+      : ForwardingBackend(std::move(inner)), faults_(std::move(faults)) {}
 
-  std::string name() const override { return "faulty " + inner_->name(); }
+  std::string name() const override { return "faulty " + inner().name(); }
   Result<std::unique_ptr<kernels::Storage>> allocate(std::size_t bytes) override;
   Result<std::unique_ptr<kernels::Storage>> adopt(Buffer&& bytes) override;
-  Result<std::span<std::byte>> map(kernels::Storage& storage) override {
-    return inner_->map(storage);
-  }
-  Result<Buffer> surrender(std::unique_ptr<kernels::Storage> storage) override {
-    return inner_->surrender(std::move(storage));
-  }
-  Result<void> write(kernels::Storage& storage, std::span<const std::byte> bytes) override {
-    return inner_->write(storage, bytes);
-  }
   Result<void> read(const kernels::Storage& storage, std::span<std::byte> bytes) override;
   Result<std::shared_ptr<kernels::Plan>> compile(std::shared_ptr<const ops::Graph> graph) override;
   Result<std::unique_ptr<kernels::PlanInstance>> instantiate(
-      std::shared_ptr<const kernels::Plan> plan, std::shared_ptr<kernels::Team> team) override;
+      std::shared_ptr<const kernels::Plan> plan, const kernels::InstanceOptions& options) override;
   kernels::ExecuteStatus execute(kernels::PlanInstance& plan,
                                  std::span<kernels::Storage* const> inputs,
                                  std::span<kernels::Storage* const> outputs) override;
@@ -99,7 +90,6 @@ class FaultBackend : public kernels::Backend {
   /// The error of a fault that is due at `point`, if any.
   std::optional<Error> strike(FaultPoint point, bool* inherent = nullptr);
 
-  std::shared_ptr<kernels::Backend> inner_;
   std::shared_ptr<FaultPlan> faults_;
 };
 

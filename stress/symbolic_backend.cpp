@@ -80,7 +80,7 @@ Result<std::shared_ptr<kernels::Plan>> SymbolicBackend::compile(
 }
 
 Result<std::unique_ptr<kernels::PlanInstance>> SymbolicBackend::instantiate(
-    std::shared_ptr<const kernels::Plan> plan, std::shared_ptr<kernels::Team>) {
+    std::shared_ptr<const kernels::Plan> plan, const kernels::InstanceOptions&) {
   return std::unique_ptr<kernels::PlanInstance>(
       std::make_unique<SymbolicInstance>(std::move(plan)));
 }

@@ -21,7 +21,7 @@ class SymbolicBackend : public kernels::Backend {
   Result<void> read(const kernels::Storage& storage, std::span<std::byte> bytes) override;
   Result<std::shared_ptr<kernels::Plan>> compile(std::shared_ptr<const ops::Graph> graph) override;
   Result<std::unique_ptr<kernels::PlanInstance>> instantiate(
-      std::shared_ptr<const kernels::Plan> plan, std::shared_ptr<kernels::Team> team) override;
+      std::shared_ptr<const kernels::Plan> plan, const kernels::InstanceOptions& options) override;
   kernels::ExecuteStatus execute(kernels::PlanInstance& plan,
                                  std::span<kernels::Storage* const> inputs,
                                  std::span<kernels::Storage* const> outputs) override;

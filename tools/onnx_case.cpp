@@ -192,9 +192,10 @@ void run_data(polychron::Context& context, const polychron::Graph& graph,
   }
 }
 
-polychron::Context make_context(polychron::Runtime& runtime) {
+polychron::Context make_context(polychron::Runtime& runtime, const std::string& device) {
   polychron::ContextOptions options;
   options.label = "onnx-tests";
+  options.device = device;
   options.memory_limit = memory_limit;
   return runtime.create_context(options).get();
 }
@@ -230,7 +231,8 @@ void run_test(polychron::Context& context, const fs::path& directory, OnnxVerdic
 
 }  // namespace
 
-OnnxRunner::OnnxRunner() : context_(make_context(runtime_)) {}
+OnnxRunner::OnnxRunner(std::string device)
+    : device_(std::move(device)), context_(make_context(runtime_, device_)) {}
 
 OnnxVerdict OnnxRunner::run(const fs::path& directory) {
   OnnxVerdict verdict;
@@ -243,7 +245,7 @@ OnnxVerdict OnnxRunner::run(const fs::path& directory) {
   } catch (const Stopped& stopped) {
     stop(stopped.outcome, stopped.reason);
   } catch (const Error& error) {
-    if (error.root().kind() == ErrorKind::context_lost) context_ = make_context(runtime_);
+    if (error.root().kind() == ErrorKind::context_lost) context_ = make_context(runtime_, device_);
     const bool refusal = error.root().kind() == ErrorKind::not_supported;
     stop(refusal ? OnnxOutcome::refused : OnnxOutcome::failed, error.what());
   } catch (const fs::filesystem_error& error) {

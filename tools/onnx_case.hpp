@@ -27,13 +27,14 @@ inline constexpr double absolute_tolerance = 1e-7;
 /// Runs tests one after the other. Used by one thread.
 class OnnxRunner {
  public:
-  OnnxRunner();
+  explicit OnnxRunner(std::string device = "cpu");
   /// `directory` has model.onnx, and input_K.pb and output_K.pb in each test_data_set_N. Never
   /// throws because of the content of these files.
   OnnxVerdict run(const std::filesystem::path& directory);
 
  private:
   polychron::Runtime runtime_;
+  const std::string device_;
   polychron::Context context_;
 };
 

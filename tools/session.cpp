@@ -142,6 +142,7 @@ std::unique_ptr<Opened> open_session(polychron::onnx::Model model,
   context_options.label = "polychron";
   context_options.threads = workers.threads;
   context_options.lanes = workers.lanes;
+  context_options.device = workers.device;
   const auto context = opened->runtime.create_context(context_options).get();
 
   const auto warning = [&](const std::string& text) {

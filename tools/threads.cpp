@@ -4,6 +4,12 @@
 
 namespace tool {
 
+void add_device_option(CLI::App& command, std::string& device) {
+  command.add_option("--device", device, "Device that computes; `polychron devices` lists them")
+      ->type_name("NAME")
+      ->capture_default_str();
+}
+
 void add_threads_option(CLI::App& command, int& threads) {
   command
       .add_option("--threads", threads,
@@ -19,6 +25,7 @@ void add_workers_options(CLI::App& command, Workers& workers) {
       ->check(whole_number(1, 256))
       ->type_name("N")
       ->capture_default_str();
+  add_device_option(command, workers.device);
 }
 
 }  // namespace tool

@@ -29,6 +29,7 @@ struct Options {
   std::string models, boxes, trace;
   bool json = false;
   int threads = 1;
+  std::string device = "cpu";
 };
 
 constexpr const char* footer =
@@ -87,6 +88,7 @@ struct Reader {
     polychron::ContextOptions result;
     result.label = "ocr";
     result.threads = options.threads;
+    result.device = options.device;
     return result;
   }
 
@@ -205,6 +207,7 @@ void add_options(CLI::App& app, Options& options, const Globals& globals) {
       ->type_name("OUT.png")
       ->check(not_empty("a file"));
   add_threads_option(app, options.threads);
+  add_device_option(app, options.device);
   add_trace_option(app, options.trace);
   app.callback([&options, &globals] { Pictures(options, globals.progress).read_all(); });
 }

@@ -96,7 +96,7 @@ struct ReadResult {
 };
 
 /// A snapshot of counters. Each number is exact, except peak_in_flight, which is sampled; the
-/// numbers are not all read at the same instant. Bytes are bytes of host memory.
+/// numbers are not all read at the same instant. Bytes are bytes of the device's memory.
 struct ContextStats {
   std::uint64_t writes = 0;          ///< calls of write_tensor() that were accepted
   std::uint64_t reads = 0;           ///< calls of read_tensor() that were accepted

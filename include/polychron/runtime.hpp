@@ -51,8 +51,8 @@ struct RuntimeOptions {
 /// Options of a Context, as Runtime::create_context() takes them.
 struct ContextOptions {
   std::string label{};  ///< in messages about the context, and in the log
-  /// The device that computes: "cpu", or "gpu" if oneDNN was built with a GPU engine (otherwise
-  /// not_supported).
+  /// The device that computes: "cpu" or "gpu", as devices() names them. An unknown or unusable one
+  /// is not_supported.
   std::string device = "cpu";
   /// Follows the specification strictly. Inputs, constants and tensors of int4 and uint4 are
   /// refused (type_error), and op_support_limits() omits both types. The builder refuses top_k(). A

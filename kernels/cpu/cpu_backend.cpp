@@ -50,12 +50,12 @@ class CpuBackend final : public Backend {
   }
 
   Result<void> write(Storage& storage, std::span<const std::byte> bytes) override {
-    if (bytes.size() != storage.bytes()) return size_mismatch(storage.bytes(), bytes.size());
+    if (bytes.size() != storage.bytes()) return wrong_size(storage, bytes.size());
     if (!bytes.empty()) std::memcpy(host_data(storage), bytes.data(), bytes.size());
     return {};
   }
   Result<void> read(const Storage& storage, std::span<std::byte> bytes) override {
-    if (bytes.size() != storage.bytes()) return size_mismatch(storage.bytes(), bytes.size());
+    if (bytes.size() != storage.bytes()) return wrong_size(storage, bytes.size());
     const auto& source = static_cast<const HostStorage&>(storage);
     if (!bytes.empty()) std::memcpy(bytes.data(), source.data(), bytes.size());
     return {};
@@ -67,12 +67,12 @@ class CpuBackend final : public Backend {
   }
 
   Result<std::unique_ptr<PlanInstance>> instantiate(std::shared_ptr<const Plan> plan,
-                                                    std::shared_ptr<Team> team) override {
+                                                    const InstanceOptions& options) override {
     using Instance = Result<std::unique_ptr<PlanInstance>>;
     return guarded([&] {
       return at_its_cost([&]() -> Instance {
         auto own = std::static_pointer_cast<const CpuPlan>(std::move(plan));
-        return Instance(std::make_unique<PlanLane>(std::move(own), std::move(team)));
+        return Instance(std::make_unique<PlanLane>(std::move(own), options.team));
       });
     });
   }
@@ -96,10 +96,6 @@ class CpuBackend final : public Backend {
   static Result<std::unique_ptr<Storage>> adopt_new(Make&& make) {
     using Made = Result<std::unique_ptr<Storage>>;
     return guarded([&]() -> Made { return Made(std::make_unique<HostStorage>(make())); });
-  }
-  static Error size_mismatch(std::size_t expected, std::size_t actual) {
-    return Error(ErrorKind::internal, "storage of " + std::to_string(expected) +
-                                          " bytes was given " + std::to_string(actual));
   }
   PlanSettings settings_;
 };

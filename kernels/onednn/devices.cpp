@@ -56,17 +56,4 @@ std::string library_version() {
 
 std::string cpu_isa() { return isa_name(dnnl::get_effective_cpu_isa()); }
 
-std::string gpu_problem() {
-  if (dnnl_version()->gpu_runtime == DNNL_RUNTIME_NONE)
-    return "this build of oneDNN has no GPU runtime";
-  try {
-    if (dnnl::engine::get_count(dnnl::engine::kind::gpu) == 0)
-      return "oneDNN found no GPU that it can use";
-    const dnnl::engine gpu(dnnl::engine::kind::gpu, 0);
-  } catch (const dnnl::error& error) {
-    return std::string("oneDNN's GPU engine fails: ") + error.what();
-  }
-  return {};
-}
-
 }  // namespace polychron::kernels::onednn

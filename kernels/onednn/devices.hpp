@@ -1,4 +1,4 @@
-// The version, instruction set and GPU that oneDNN finds on this machine.
+// The version, instruction set that oneDNN uses on this machine.
 #pragma once
 
 #include <string>
@@ -9,8 +9,5 @@ namespace polychron::kernels::onednn {
 std::string library_version();
 /// The instruction set in use: "avx512_core_amx".
 std::string cpu_isa();
-/// The reason why there is no GPU engine; empty if there is one. Call it only to use a GPU: it
-/// loads every OpenCL driver of the machine, and some drivers leave threads running.
-std::string gpu_problem();
 
 }  // namespace polychron::kernels::onednn

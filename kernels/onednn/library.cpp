@@ -1,15 +1,26 @@
 #include "kernels/onednn/library.hpp"
 
+#include <utility>
+
 #include "ops/layouts.hpp"
 
 #include "polychron/error.hpp"
 
 namespace polychron::kernels::onednn {
 
-const dnnl::engine& engine() {
-  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
-  return cpu;
+namespace {
+thread_local const dnnl::engine* scoped_engine = nullptr;
 }
+
+const dnnl::engine& engine() {
+  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);  // lives as long as the process
+  return scoped_engine != nullptr ? *scoped_engine : cpu;
+}
+
+EngineScope::EngineScope(const dnnl::engine& engine) noexcept
+    : outer_(std::exchange(scoped_engine, &engine)) {}
+
+EngineScope::~EngineScope() { scoped_engine = outer_; }
 
 memory::format_tag format_tag(Layout layout) noexcept {
   switch (layout) {

@@ -14,8 +14,25 @@ namespace polychron::kernels::onednn {
 
 using dnnl::memory;
 
-/// The processor as an engine. It lives as long as the process.
+/// The engine that this thread prepares primitives for: the processor, or that of an EngineScope.
 const dnnl::engine& engine();
+
+/// Primitives that this thread prepares while a scope lives are for `engine`. So the rows of this
+/// folder serve every engine of the library. `engine` outlives the scope.
+class EngineScope {
+ public:
+  explicit EngineScope(const dnnl::engine& engine) noexcept;
+  EngineScope(const EngineScope&) = delete;
+  EngineScope& operator=(const EngineScope&) = delete;
+  ~EngineScope();
+
+ private:
+  const dnnl::engine* const outer_;
+};
+
+inline bool is_host(const dnnl::engine& engine) {
+  return engine.get_kind() == dnnl::engine::kind::cpu;
+}
 
 /// The descriptor of a primitive P. Both versions have the arguments in the same order. Throws
 /// dnnl::error if the library has no implementation.

@@ -17,4 +17,7 @@ std::span<const Entry> recurrent_entries() noexcept;
 /// Recurrent networks as matrix products, for problems that the library's primitives do not take.
 KernelResult prepare_recurrent_products(const Problem& problem);
 
+/// maxPool2d, which our own loops compute faster on the processor.
+KernelResult prepare_max_pool(const Problem& problem);
+
 }  // namespace polychron::kernels::onednn

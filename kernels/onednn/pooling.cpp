@@ -1,4 +1,4 @@
-// averagePool2d.
+// averagePool2d; and maxPool2d, for engines without kernels of our own.
 #include "kernels/onednn/guarded.hpp"
 #include "kernels/onednn/onednn.hpp"
 #include "kernels/onednn/primitive_kernel.hpp"
@@ -21,7 +21,7 @@ bool reach_the_input(memory::dim from, memory::dim windows, memory::dim stride, 
   return true;
 }
 
-KernelResult prepare_pool(const Problem& problem) {
+KernelResult prepare_pool(const Problem& problem, dnnl::algorithm algorithm) {
   const auto& a = std::get<Pool2dAttributes>(problem.attributes);
   const Slot& in = problem.inputs[0];
   const Slot& out = problem.outputs[0];
@@ -49,9 +49,8 @@ KernelResult prepare_pool(const Problem& problem) {
       return refuse("a window outside the input");
   }
   return guarded([&]() -> KernelResult {
-    const auto pd =
-        describe_primitive<Pooling>(caller_scratch(), inference, average_without_padding, source,
-                                    target, strides, window, dilations, before, after);
+    const auto pd = describe_primitive<Pooling>(caller_scratch(), inference, algorithm, source,
+                                                target, strides, window, dilations, before, after);
     auto kernel = std::make_unique<PrimitiveKernel>(Pooling(pd), pd.scratchpad_desc());
     kernel->add_input(DNNL_ARG_SRC, source, 0);
     kernel->add_output(DNNL_ARG_DST, target);
@@ -59,10 +58,18 @@ KernelResult prepare_pool(const Problem& problem) {
   });
 }
 
+KernelResult prepare_average(const Problem& problem) {
+  return prepare_pool(problem, average_without_padding);
+}
+
 }  // namespace
 
+KernelResult prepare_max_pool(const Problem& problem) {
+  return prepare_pool(problem, dnnl::algorithm::pooling_max);
+}
+
 std::span<const Entry> pooling_entries() noexcept {
-  static constexpr Entry entries[] = {{op("averagePool2d"), prepare_pool}};
+  static constexpr Entry entries[] = {{op("averagePool2d"), prepare_average}};
   return entries;
 }
 

@@ -12,8 +12,10 @@ namespace polychron::kernels::onednn {
 /// would build a list on each call.
 class PrimitiveBound final : public Bound {
  public:
-  PrimitiveBound(const PrimitiveKernel& kernel, const Arguments& arguments)
-      : kernel_(kernel), arguments_(arguments), stream_(engine()) {
+  PrimitiveBound(const PrimitiveKernel& kernel, const dnnl::stream& stream,
+                 const Arguments& arguments)
+      : kernel_(kernel), arguments_(arguments), stream_(stream) {
+    const dnnl::engine& engine = kernel.engine_;
     memories_.reserve(kernel.arguments_.size() + 1);
     for (const auto& argument : kernel.arguments_) {
       const std::size_t given =
@@ -23,11 +25,11 @@ class PrimitiveBound final : public Bound {
       ensure(argument.index < given, "a primitive's arguments are among the step's");
       memories_.push_back(argument.source == PrimitiveKernel::Source::own
                               ? kernel.own_[argument.index].memory
-                              : memory(argument.desc, engine(), address(argument)));
+                              : memory(argument.desc, engine, address(argument)));
       list_.push_back({argument.arg, memories_.back().get()});
     }
     if (kernel.scratch_bytes() != 0) {
-      memories_.emplace_back(kernel.scratch_, engine(), arguments.scratch);
+      memories_.emplace_back(kernel.scratch_, engine, arguments.scratch);
       list_.push_back({DNNL_ARG_SCRATCHPAD, memories_.back().get()});
     }
   }
@@ -58,21 +60,19 @@ class PrimitiveBound final : public Bound {
   std::vector<dnnl_exec_arg_t> list_;
 };
 
-namespace {
-
-bool runs_reference(const dnnl::primitive& primitive) {
-  const char* name = "";
-  const auto status =
-      dnnl_primitive_desc_query(primitive.get_primitive_desc(), dnnl_query_impl_info_str, 0, &name);
-  return status == dnnl_success && is_reference(name);
-}
-
-}  // namespace
-
 PrimitiveKernel::PrimitiveKernel(dnnl::primitive primitive, const memory::desc& scratch)
-    : primitive_(std::move(primitive)),
+    : engine_(engine()),
+      primitive_(std::move(primitive)),
       scratch_(scratch),
-      reference_(onednn::runs_reference(primitive_)) {}
+      // Another engine's reference still runs on that engine.
+      reference_(is_host(engine_) && is_reference(implementation())) {}
+
+std::string_view PrimitiveKernel::implementation() const {
+  const char* name = "";
+  const auto status = dnnl_primitive_desc_query(primitive_.get_primitive_desc(),
+                                                dnnl_query_impl_info_str, 0, &name);
+  return status == dnnl_success ? name : "";
+}
 
 void PrimitiveKernel::add_input(int arg, const memory::desc& desc, std::size_t index) {
   arguments_.push_back({arg, desc, Source::input, index});
@@ -82,18 +82,46 @@ void PrimitiveKernel::add_output(int arg, const memory::desc& desc, std::size_t 
   arguments_.push_back({arg, desc, Source::output, index});
 }
 
-void PrimitiveKernel::add_constant(int arg, const memory::desc& to, const memory::desc& from,
-                                   const Buffer& constant, std::size_t index) {
-  auto bytes = Buffer::uninitialized(to.get_size());
-  memory target(to, engine(), bytes.data());
-  memory source(from, engine(), const_cast<std::byte*>(constant.data()));
-  dnnl::stream stream(engine());
-  dnnl::reorder(source, target).execute(stream, source, target);
+namespace {
+
+void reorder(const memory& source, memory& target) {
+  dnnl::stream stream(target.get_engine());
+  dnnl::reorder(source, target).execute(stream, const_cast<memory&>(source), target);
   stream.wait();
-  arguments_.push_back({arg, to, Source::own, own_.size()});
+}
+
+}  // namespace
+
+PrimitiveKernel::Own PrimitiveKernel::reordered(const memory::desc& to, const memory::desc& from,
+                                                const Buffer& constant) const {
+  auto bytes = Buffer::uninitialized(to.get_size());
+  memory target(to, engine_, bytes.data());
+  reorder(memory(from, engine_, const_cast<std::byte*>(constant.data())), target);
   const auto kept = kept_once(std::make_shared<const Buffer>(std::move(bytes)));
   target.set_data_handle(const_cast<std::byte*>(kept->data()));
-  own_.push_back({std::move(target), kept});
+  return {std::move(target), kept};
+}
+
+PrimitiveKernel::Own PrimitiveKernel::uploaded(const memory::desc& to, const memory::desc& from,
+                                               const Buffer& constant) const {
+  static const dnnl::engine host(dnnl::engine::kind::cpu, 0);
+  memory source(from, host, const_cast<std::byte*>(constant.data()));
+  memory target(to, engine_);
+  if (from == to) {
+    reorder(source, target);
+  } else {  // the library has few reorders that also change the engine
+    memory same(from, engine_);
+    reorder(source, same);
+    reorder(same, target);
+  }
+  auto size = std::make_shared<const Buffer>(Buffer::adopt(nullptr, to.get_size(), {}));
+  return {std::move(target), std::move(size)};
+}
+
+void PrimitiveKernel::add_constant(int arg, const memory::desc& to, const memory::desc& from,
+                                   const Buffer& constant, std::size_t index) {
+  arguments_.push_back({arg, to, Source::own, own_.size()});
+  own_.push_back(is_host(engine_) ? reordered(to, from, constant) : uploaded(to, from, constant));
   kept_.push_back(index);
 }
 
@@ -114,7 +142,12 @@ bool PrimitiveKernel::keeps_constant(std::size_t index) const noexcept {
 }
 
 std::unique_ptr<Bound> PrimitiveKernel::bind(const Arguments& arguments) const {
-  return std::make_unique<PrimitiveBound>(*this, arguments);
+  return bind_to(dnnl::stream(engine_), arguments);
+}
+
+std::unique_ptr<Bound> PrimitiveKernel::bind_to(const dnnl::stream& stream,
+                                                const Arguments& arguments) const {
+  return std::make_unique<PrimitiveBound>(*this, stream, arguments);
 }
 
 dnnl::primitive_attr caller_scratch() {

@@ -18,8 +18,8 @@ class PrimitiveKernel final : public Kernel {
   /// Argument `arg` is the step's input or output `index`, described by `desc`.
   void add_input(int arg, const memory::desc& desc, std::size_t index);
   void add_output(int arg, const memory::desc& desc, std::size_t index = 0);
-  /// Argument `arg` is constant input `index`, reordered once from `from` to `to`. The kernel no
-  /// longer needs the original.
+  /// Argument `arg` is constant input `index`, reordered once from `from` to `to`, into the memory
+  /// of the kernel's engine. The kernel no longer needs the original.
   void add_constant(int arg, const memory::desc& to, const memory::desc& from,
                     const Buffer& constant, std::size_t index);
   /// Calls add_constant() if the slot has a constant, otherwise add_input().
@@ -33,6 +33,10 @@ class PrimitiveKernel final : public Kernel {
   bool in_place(std::size_t index) const noexcept override { return index == in_place_; }
   bool runs_reference() const noexcept override { return reference_; }
   std::unique_ptr<Bound> bind(const Arguments& arguments) const override;
+  /// The same, on a stream of the kernel's engine. The addresses are the engine's own.
+  std::unique_ptr<Bound> bind_to(const dnnl::stream& stream, const Arguments& arguments) const;
+  /// The name of the library's implementation: "jit:avx2", "ocl:ref:any".
+  std::string_view implementation() const;
 
   enum class Source : std::uint8_t { input, output, own };
   struct Argument {
@@ -45,13 +49,16 @@ class PrimitiveKernel final : public Kernel {
  private:
   friend class PrimitiveBound;
   static constexpr std::size_t never = ~std::size_t{0};
+  dnnl::engine engine_;
   dnnl::primitive primitive_;
   memory::desc scratch_;
   std::vector<Argument> arguments_;
   struct Own {
     dnnl::memory memory;
-    ops::ConstantBytes bytes;  ///< the memory's bytes
+    ops::ConstantBytes bytes;  ///< the memory's bytes, or only their number on another engine
   };
+  Own reordered(const memory::desc& to, const memory::desc& from, const Buffer& constant) const;
+  Own uploaded(const memory::desc& to, const memory::desc& from, const Buffer& constant) const;
   std::vector<Own> own_;
   std::vector<std::size_t> kept_;
   std::size_t in_place_ = never;

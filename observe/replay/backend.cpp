@@ -7,10 +7,10 @@ namespace polychron::replay {
 
 namespace {
 
+using kernels::InstanceOptions;
 using kernels::Plan;
 using kernels::PlanInstance;
 using kernels::Storage;
-using kernels::Team;
 
 struct Bytes : Storage {
   explicit Bytes(std::size_t count) : size(count) {}
@@ -49,7 +49,7 @@ class SizesBackend final : public kernels::Backend {
     return std::shared_ptr<Plan>(std::make_shared<NoSteps>());
   }
   Result<std::unique_ptr<PlanInstance>> instantiate(std::shared_ptr<const Plan>,
-                                                    std::shared_ptr<Team>) override {
+                                                    const InstanceOptions&) override {
     return std::unique_ptr<PlanInstance>(std::make_unique<NoInstance>());
   }
   kernels::ExecuteStatus execute(PlanInstance&, std::span<Storage* const>,
@@ -67,34 +67,31 @@ struct TooLarge : Plan {
   std::vector<std::string> describe() const override { return {}; }
 };
 
-class ReplayBackend final : public kernels::Backend {
+class ReplayBackend final : public kernels::ForwardingBackend {
  public:
   ReplayBackend(std::shared_ptr<const AtWork> at, std::shared_ptr<kernels::Backend> inner)
-      : at_(std::move(at)), inner_(std::move(inner)) {}
+      : ForwardingBackend(std::move(inner)), at_(std::move(at)) {}
 
-  std::string name() const override { return "replay of " + inner_->name(); }
+  std::string name() const override { return "replay of " + inner().name(); }
   Result<std::unique_ptr<Storage>> allocate(std::size_t bytes) override {
     if (auto error = strike()) return *error;
-    return inner_->allocate(bytes);
+    return inner().allocate(bytes);
   }
   Result<std::unique_ptr<Storage>> adopt(Buffer&& bytes) override {
     if (auto error = strike()) return *error;
-    return inner_->adopt(std::move(bytes));
+    return inner().adopt(std::move(bytes));
   }
   Result<std::span<std::byte>> map(Storage& storage) override {
     if (auto error = strike()) return *error;
-    return inner_->map(storage);
-  }
-  Result<Buffer> surrender(std::unique_ptr<Storage> storage) override {
-    return inner_->surrender(std::move(storage));
+    return inner().map(storage);
   }
   Result<void> write(Storage& storage, std::span<const std::byte> bytes) override {
     if (auto error = strike()) return *error;
-    return inner_->write(storage, bytes);
+    return inner().write(storage, bytes);
   }
   Result<void> read(const Storage& storage, std::span<std::byte> bytes) override {
     if (auto error = strike()) return *error;
-    return inner_->read(storage, bytes);
+    return inner().read(storage, bytes);
   }
   Result<std::shared_ptr<Plan>> compile(std::shared_ptr<const ops::Graph> graph) override {
     const auto& context = *at_->context;
@@ -102,17 +99,17 @@ class ReplayBackend final : public kernels::Backend {
       return failed->second;
     if (context.not_loaded.contains(at_->graph))
       return std::shared_ptr<Plan>(std::make_shared<TooLarge>());
-    return inner_->compile(std::move(graph));
+    return inner().compile(std::move(graph));
   }
   Result<std::unique_ptr<PlanInstance>> instantiate(std::shared_ptr<const Plan> plan,
-                                                    std::shared_ptr<Team> team) override {
+                                                    const InstanceOptions& options) override {
     if (auto error = strike()) return *error;
-    return inner_->instantiate(std::move(plan), std::move(team));
+    return inner().instantiate(std::move(plan), options);
   }
   kernels::ExecuteStatus execute(PlanInstance& plan, std::span<Storage* const> inputs,
                                  std::span<Storage* const> outputs) override {
     if (at_->call != nullptr && at_->call->fault) return {*at_->call->fault, at_->call->inherent};
-    return inner_->execute(plan, inputs, outputs);
+    return inner().execute(plan, inputs, outputs);
   }
 
  private:
@@ -122,7 +119,6 @@ class ReplayBackend final : public kernels::Backend {
     return at_->call->fault;
   }
   const std::shared_ptr<const AtWork> at_;
-  const std::shared_ptr<kernels::Backend> inner_;
 };
 
 }  // namespace

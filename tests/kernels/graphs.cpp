@@ -6,7 +6,7 @@ Runner::Runner(std::shared_ptr<kernels::Backend> backend, std::shared_ptr<const 
                std::shared_ptr<kernels::Team> team)
     : backend_(std::move(backend)), graph_(std::move(graph)) {
   plan_ = backend_->compile(graph_).value();
-  instance_ = backend_->instantiate(plan_, std::move(team)).value();
+  instance_ = backend_->instantiate(plan_, {.team = std::move(team)}).value();
   const auto storage = [&](const auto& named, auto& owners, auto& pointers) {
     for (const auto& [name, value] : named) {
       const auto bytes = *byte_length(graph_->values[value].descriptor);

@@ -16,46 +16,16 @@ namespace {
 
 using conformance::json;
 
-/// The cpu's, but that it keeps the graph that it was given last and compiles none.
-class Listener final : public kernels::Backend {
+/// Keeps the graph that it was given last, and compiles none.
+class Listener final : public kernels::ForwardingBackend {
  public:
-  std::string name() const override { return "listener"; }
-  Result<std::unique_ptr<kernels::Storage>> allocate(std::size_t bytes) override {
-    return cpu_->allocate(bytes);
-  }
-  Result<std::unique_ptr<kernels::Storage>> adopt(Buffer&& bytes) override {
-    return cpu_->adopt(std::move(bytes));
-  }
-  Result<std::span<std::byte>> map(kernels::Storage& storage) override {
-    return cpu_->map(storage);
-  }
-  Result<Buffer> surrender(std::unique_ptr<kernels::Storage> storage) override {
-    return cpu_->surrender(std::move(storage));
-  }
-  Result<void> write(kernels::Storage& storage, std::span<const std::byte> bytes) override {
-    return cpu_->write(storage, bytes);
-  }
-  Result<void> read(const kernels::Storage& storage, std::span<std::byte> bytes) override {
-    return cpu_->read(storage, bytes);
-  }
+  Listener() : ForwardingBackend(kernels::make_cpu_backend()) {}
   Result<std::shared_ptr<kernels::Plan>> compile(std::shared_ptr<const ops::Graph> graph) override {
     heard = std::move(graph);
     return Error(ErrorKind::not_supported, "it only listens");
   }
-  Result<std::unique_ptr<kernels::PlanInstance>> instantiate(
-      std::shared_ptr<const kernels::Plan> plan, std::shared_ptr<kernels::Team> team) override {
-    return cpu_->instantiate(std::move(plan), std::move(team));
-  }
-  kernels::ExecuteStatus execute(kernels::PlanInstance& plan,
-                                 std::span<kernels::Storage* const> inputs,
-                                 std::span<kernels::Storage* const> outputs) override {
-    return cpu_->execute(plan, inputs, outputs);
-  }
 
   std::shared_ptr<const ops::Graph> heard;
-
- private:
-  std::shared_ptr<kernels::Backend> cpu_ = kernels::make_cpu_backend();
 };
 
 /// A NaN is a NaN: cases do not say which.

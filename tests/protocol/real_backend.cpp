@@ -19,7 +19,7 @@ std::uint64_t computed(const std::string& label, const std::vector<std::uint64_t
     return backend->adopt(Buffer::copy_of(std::span<const std::uint64_t>(&value, 1))).value();
   };
   const auto plan = backend->compile(stress::computed_graph(label, inputs.size())).value();
-  const auto instance = backend->instantiate(plan, nullptr).value();
+  const auto instance = backend->instantiate(plan, {}).value();
   std::vector<std::unique_ptr<kernels::Storage>> owned;
   std::vector<kernels::Storage*> in;
   for (const auto value : inputs) in.push_back(owned.emplace_back(storage(value)).get());

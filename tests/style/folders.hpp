@@ -14,7 +14,7 @@ inline const std::map<std::string, std::set<std::string>> allowed{
     {"include", {}},
     {"base", {"include"}},
     {"ops", {"base", "include"}},
-    {"kernels", {"base", "ops", "include", "oneapi", "Eigen", "unsupported", "hwy", "omp.h"}},
+    {"kernels", {"base", "ops", "include", "oneapi", "Eigen", "unsupported", "hwy", "omp.h", "CL"}},
     {"messages", {"base", "kernels", "ops", "include", "caf", "boost/container"}},
     {"observe/recording", {"base", "messages", "kernels", "ops", "include"}},
     {"actors", {"base", "messages", "kernels", "ops", "include", "caf", "boost/container"}},

@@ -14,6 +14,7 @@
 #include "tools/printable.hpp"
 #include "tools/progress.hpp"
 #include "tools/tally.hpp"
+#include "tools/threads.hpp"
 
 namespace tool {
 namespace {
@@ -28,6 +29,7 @@ struct ConformanceOptions {
   std::string directory, filter;
   bool json = false;
   bool signed_zeros = false;
+  std::string device = "cpu";
 };
 
 constexpr const char* conformance_footer =
@@ -117,7 +119,8 @@ class Report {
 void run_files(const ConformanceOptions& options, bool force_progress) {
   const auto files = json_files(options.directory);
   Progress progress(force_progress);
-  polychron::conformance::Runner runner(options.signed_zeros ? Zeros::signed_ : Zeros::alike);
+  polychron::conformance::Runner runner(options.signed_zeros ? Zeros::signed_ : Zeros::alike,
+                                        options.device);
   Report report(options.json);
   for (std::size_t i = 0; i < files.size(); ++i) {
     const auto file = files[i].filename().string();
@@ -161,6 +164,7 @@ void add_conformance(CLI::App& app, const Globals& globals) {
       ->check(not_empty("a directory"));
   command->add_option("--filter", options->filter, "Only cases with this operator")
       ->type_name("OP");
+  add_device_option(*command, options->device);
   command->add_flag("--signed-zeros", options->signed_zeros,
                     "Distinguish 0 from -0 when results are compared");
   command->add_flag("--json", options->json, "Print as JSON, each case's result in it");

@@ -185,6 +185,7 @@ void add_inspect(CLI::App& app, const Globals& globals) {
       ->type_name("S")
       ->capture_default_str();
   add_threads_option(*command, options->workers.threads);
+  add_device_option(*command, options->workers.device);
   command->add_flag("--json", options->json, "Print as JSON");
   command->callback([options, &globals] { inspect_model(*options, globals.progress); });
 }

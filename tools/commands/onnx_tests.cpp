@@ -11,6 +11,7 @@
 #include "tools/printable.hpp"
 #include "tools/progress.hpp"
 #include "tools/tally.hpp"
+#include "tools/threads.hpp"
 
 namespace tool {
 namespace {
@@ -20,6 +21,7 @@ using nlohmann::json;
 
 struct OnnxTestsOptions {
   std::string directory, filter;
+  std::string device = "cpu";
   bool json = false;
 };
 
@@ -77,7 +79,7 @@ json to_json(const std::string& name, const OnnxVerdict& verdict) {
 void run_tests(const OnnxTestsOptions& options, bool force_progress) {
   const auto tests = tests_of(options);
   Progress progress(force_progress);
-  OnnxRunner runner;
+  OnnxRunner runner(options.device);
   Tally tally({"passed", "failed", "refused", "skipped"});
   std::size_t with_constants = 0;
   auto entries = json::array();
@@ -119,6 +121,7 @@ void add_onnx_tests(CLI::App& app, const Globals& globals) {
       ->check(not_empty("a directory"));
   command->add_option("--filter", options->filter, "Only tests with this in their name")
       ->type_name("NAME");
+  add_device_option(*command, options->device);
   command->add_flag("--json", options->json, "Print as JSON, each test's result in it");
   command->callback([options, &globals] { run_tests(*options, globals.progress); });
 }

@@ -19,9 +19,10 @@ constexpr int deepest = 32;
 /// A case must not take the machine's memory.
 constexpr std::uint64_t memory_limit = 2ULL << 30;
 
-Context make_context(Runtime& runtime) {
+Context make_context(Runtime& runtime, const std::string& device) {
   ContextOptions options;
   options.label = "conformance";
+  options.device = device;
   options.memory_limit = memory_limit;
   return runtime.create_context(options).get();
 }
@@ -106,7 +107,8 @@ std::string name_at(const json& object) {
 
 }  // namespace
 
-Runner::Runner(Zeros zeros) : context_(make_context(runtime_)), zeros_(zeros) {}
+Runner::Runner(Zeros zeros, std::string device)
+    : device_(std::move(device)), context_(make_context(runtime_, device_)), zeros_(zeros) {}
 
 Verdict Runner::run(const json& test) {
   const auto failed = [](const std::string& why) {
@@ -119,7 +121,7 @@ Verdict Runner::run(const json& test) {
   } catch (const Malformed& problem) {
     return failed(std::string("malformed: ") + problem.what());
   } catch (const Error& error) {
-    if (error.root().kind() == ErrorKind::context_lost) context_ = make_context(runtime_);
+    if (error.root().kind() == ErrorKind::context_lost) context_ = make_context(runtime_, device_);
     return failed(error.what());
   } catch (const std::bad_alloc&) {
     return failed("out of memory");

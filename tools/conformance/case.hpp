@@ -33,13 +33,14 @@ struct Verdict {
 /// Runs cases, one after the other. Used by one thread.
 class Runner {
  public:
-  explicit Runner(Zeros zeros = Zeros::alike);
+  explicit Runner(Zeros zeros = Zeros::alike, std::string device = "cpu");
   /// Never throws because of the case: a malformed one has failed, with the reason. A case is
   /// skipped if its operator is not in the operator table.
   Verdict run(const nlohmann::json& test);
 
  private:
   Runtime runtime_;
+  const std::string device_;
   Context context_;
   Zeros zeros_;
 };

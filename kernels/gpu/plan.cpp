@@ -1,0 +1,171 @@
+#include "kernels/gpu/plan.hpp"
+
+#include <chrono>
+#include <new>
+
+#include "base/invariant.hpp"
+#include "kernels/onednn/library.hpp"
+
+namespace polychron::kernels::gpu {
+
+namespace {
+
+/// A primitive that fails for want of anything but memory: the device cannot be trusted any more.
+Error of_device(const Error& error) {
+  if (error.kind() == ErrorKind::out_of_memory || error.kind() == ErrorKind::context_lost)
+    return error;
+  return Error(ErrorKind::context_lost, "the GPU fails: " + error.message());
+}
+
+}  // namespace
+
+std::vector<std::string> GpuPlan::describe() const {
+  std::vector<std::string> lines;
+  for (const Step& step : steps) lines.push_back(step.text);
+  return lines;
+}
+
+std::vector<std::string> GpuPlan::labels() const {
+  std::vector<std::string> labels;
+  for (const Step& step : steps) labels.push_back(step.label);
+  return labels;
+}
+
+GpuInstance::GpuInstance(std::shared_ptr<const GpuPlan> plan, const InstanceOptions& options)
+    : plan_(std::move(plan)),
+      stream_(plan_->gpu->engine),
+      queue_(queue_of(stream_)),
+      steps_(plan_->steps.size()),
+      tensors_(plan_->input_count + plan_->output_count) {
+  for (const std::size_t bytes : plan_->rooms) rooms_.emplace_back(*plan_->gpu, bytes);
+  if (plan_->scratch != 0) scratch_.emplace(*plan_->gpu, plan_->scratch);
+  const auto made = [](auto result) {
+    if (!result) throw result.error();
+    return std::move(result).value();
+  };
+  for (const std::size_t bytes : plan_->host_values)
+    host_values_.push_back(made(plan_->host->allocate(bytes)));
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const auto& work = plan_->steps[i].work;
+    if (const auto* const kernel = std::get_if<RunKernel>(&work)) bind(*kernel, steps_[i].kernel);
+    if (const auto* const part = std::get_if<RunOnHost>(&work)) {
+      HostPart& host = steps_[i].host;
+      host.instance = made(plan_->host->instantiate(part->plan, options));
+      for (const auto value : part->inputs) host.inputs.push_back(host_values_[value].get());
+      for (const auto value : part->outputs) host.outputs.push_back(host_values_[value].get());
+    }
+  }
+}
+
+DeviceMemory& GpuInstance::memory(const Place& place) {
+  ensure(place.kind != Place::Kind::none, "a value has a place on the device");
+  switch (place.kind) {
+    case Place::Kind::room:
+      return rooms_[place.index];
+    case Place::Kind::input:
+    case Place::Kind::output:
+      return tensor(place)->memory;
+    case Place::Kind::constant:  // copies and primitives only read it
+      return const_cast<DeviceMemory&>(plan_->constants_of_steps[place.index]->memory);
+    case Place::Kind::none:
+      break;
+  }
+  throw Error(ErrorKind::internal, "a value without a place");
+}
+
+GpuStorage* GpuInstance::tensor(const Place& place) const {
+  return tensors_[place.index + (place.kind == Place::Kind::output ? plan_->input_count : 0)];
+}
+
+std::byte* GpuInstance::handle(const Place& place) {
+  const bool is_tensor = place.kind == Place::Kind::input || place.kind == Place::Kind::output;
+  const bool absent = place.kind == Place::Kind::none || (is_tensor && tensor(place) == nullptr);
+  return absent ? nullptr : memory(place).handle();
+}
+
+void GpuInstance::set_addresses(const RunKernel& run, BoundKernel& bound) {
+  for (std::size_t i = 0; i < run.inputs.size(); ++i) bound.inputs[i] = handle(run.inputs[i]);
+  for (std::size_t i = 0; i < run.outputs.size(); ++i) bound.outputs[i] = handle(run.outputs[i]);
+}
+
+void GpuInstance::bind(const RunKernel& run, BoundKernel& bound) {
+  bound.inputs.resize(run.inputs.size());
+  bound.outputs.resize(run.outputs.size());
+  set_addresses(run, bound);
+  bound.arguments = {bound.inputs, bound.outputs, scratch_ ? scratch_->handle() : nullptr};
+  bound.bound = run.kernel->bind_to(stream_, bound.arguments);
+}
+
+void GpuInstance::rebind(const RunKernel& run, BoundKernel& bound) {
+  set_addresses(run, bound);
+  bound.bound->rebind();
+}
+
+/// True if a tensor is another one than in the last execution.
+bool GpuInstance::take(std::span<Storage* const> inputs, std::span<Storage* const> outputs) {
+  bool changed = false;
+  const auto set = [&](std::size_t tensor, Storage* storage) {
+    auto* const now = static_cast<GpuStorage*>(storage);
+    changed |= std::exchange(tensors_[tensor], now) != now;
+  };
+  for (std::size_t i = 0; i < inputs.size(); ++i) set(i, inputs[i]);
+  for (std::size_t i = 0; i < outputs.size(); ++i) set(inputs.size() + i, outputs[i]);
+  return changed;
+}
+
+std::span<std::byte> GpuInstance::host_bytes(std::size_t value) {
+  auto bytes = plan_->host->map(*host_values_[value]);
+  ensure(bytes.has_value(), "the host's own memory can be mapped");
+  return *bytes;
+}
+
+ExecuteStatus GpuInstance::run(std::size_t index) {
+  const auto& work = plan_->steps[index].work;
+  BoundStep& step = steps_[index];
+  if (std::holds_alternative<RunKernel>(work)) {
+    step.kernel.bound->run();
+  } else if (std::holds_alternative<RunOnHost>(work)) {
+    return plan_->host->execute(*step.host.instance, step.host.inputs, step.host.outputs);
+  } else if (const auto* const download = std::get_if<Download>(&work)) {
+    memory(download->from).read(queue_, host_bytes(download->to));
+  } else if (const auto* const upload = std::get_if<Upload>(&work)) {
+    memory(upload->to).write(queue_, host_bytes(upload->from));
+  } else {
+    const auto& copy = std::get<Copy>(work);
+    memory(copy.to).copy_from(queue_, memory(copy.from));
+  }
+  return {};
+}
+
+ExecuteStatus GpuInstance::execute(std::span<Storage* const> inputs,
+                                   std::span<Storage* const> outputs, std::span<double> seconds) {
+  const Step* step = nullptr;
+  const auto failed = [&](const Error& error, bool inherent) {
+    return ExecuteStatus{error.with_operation("operator", step ? step->label : ""), inherent};
+  };
+  try {
+    const bool changed = take(inputs, outputs);
+    using Clock = std::chrono::steady_clock;
+    auto begin = seconds.empty() ? Clock::time_point() : Clock::now();
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      step = &plan_->steps[i];
+      const auto* const kernel = std::get_if<RunKernel>(&step->work);
+      if (kernel != nullptr && changed) rebind(*kernel, steps_[i].kernel);
+      if (auto status = run(i); !status.result) return status;
+      if (seconds.empty()) continue;
+      stream_.wait();
+      const auto end = Clock::now();
+      seconds[i] = std::chrono::duration<double>(end - std::exchange(begin, end)).count();
+    }
+    stream_.wait();
+    return {};
+  } catch (const std::bad_alloc&) {
+    return failed(Error(ErrorKind::out_of_memory, "no memory for a kernel"), false);
+  } catch (const Error& error) {
+    return failed(of_device(error), false);
+  } catch (const dnnl::error& error) {
+    return failed(of_device(onednn::to_error(error)), false);
+  }
+}
+
+}  // namespace polychron::kernels::gpu

@@ -1,0 +1,157 @@
+// A plan for a GPU: its steps, and where their operands are.
+//
+// A step runs a primitive on the device, runs part of the graph on the host, or copies a value. The
+// host's parts are plans of the CPU backend. Lanes share a plan, which is immutable. An instance
+// has a lane's memory on both sides and a queue of its own.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "kernels/backend.hpp"
+#include "kernels/gpu/device.hpp"
+#include "kernels/onednn/primitive_kernel.hpp"
+
+namespace polychron::kernels::gpu {
+
+/// The place of a value in the device's memory.
+struct Place {
+  enum class Kind : std::uint8_t { none, room, constant, input, output };
+  Kind kind = Kind::none;
+  std::size_t index = 0;
+};
+
+/// A primitive.
+struct RunKernel {
+  std::unique_ptr<onednn::PrimitiveKernel> kernel;
+  std::vector<Place> inputs, outputs;
+};
+/// Operators that the host computes.
+struct RunOnHost {
+  std::shared_ptr<const Plan> plan;
+  std::vector<std::size_t> inputs, outputs;  ///< numbers of values on the host
+};
+struct Download {
+  Place from;
+  std::size_t to = 0;  ///< number of a value on the host
+};
+struct Upload {
+  std::size_t from = 0;  ///< number of a value on the host
+  Place to;
+};
+struct Copy {
+  Place from, to;
+};
+
+struct Step {
+  std::variant<RunKernel, RunOnHost, Download, Upload, Copy> work;
+  std::string label;  ///< of the operator; empty for copies
+  std::string text;   ///< for describe()
+};
+
+/// A constant in the device's memory. Plans of one backend share it.
+struct DeviceConstant {
+  explicit DeviceConstant(DeviceMemory&& bytes)
+      : memory(std::move(bytes)), size(Buffer::adopt(nullptr, memory.bytes(), {})) {}
+  DeviceMemory memory;
+  Buffer size;  ///< has no bytes: budgets know a constant by its buffer
+};
+
+/// Storage of a tensor on the device.
+class GpuStorage final : public Storage {
+ public:
+  explicit GpuStorage(DeviceMemory&& bytes) : memory(std::move(bytes)) {}
+  std::size_t bytes() const noexcept override { return memory.bytes(); }
+  DeviceMemory memory;
+  Buffer home;  ///< of adopted memory: the host's bytes, which surrender() gives back
+};
+
+class GpuPlan final : public Plan {
+ public:
+  std::size_t arena_bytes() const noexcept override { return arena; }
+  std::span<const ops::ConstantBytes> constants() const noexcept override { return held; }
+  std::vector<std::string> describe() const override;
+  std::vector<std::string> labels() const override;
+
+  std::shared_ptr<const Gpu> gpu;
+  std::shared_ptr<Backend> host;
+  std::vector<Step> steps;
+  std::vector<std::size_t> rooms;        ///< bytes of each intermediate memory on the device
+  std::vector<std::size_t> host_values;  ///< bytes of each value on the host
+  std::vector<std::shared_ptr<const DeviceConstant>> constants_of_steps;
+  std::size_t scratch = 0;  ///< bytes, on the device
+  std::size_t arena = 0;    ///< all that an instance allocates, on both sides
+  Constants held;
+  std::size_t input_count = 0, output_count = 0;
+};
+
+class GpuInstance final : public PlanInstance {
+ public:
+  GpuInstance(std::shared_ptr<const GpuPlan> plan, const InstanceOptions& options);
+  const GpuPlan& plan() const noexcept { return *plan_; }
+  /// `seconds` is empty, or has one entry for each step.
+  ExecuteStatus execute(std::span<Storage* const> inputs, std::span<Storage* const> outputs,
+                        std::span<double> seconds);
+
+ private:
+  struct BoundKernel {
+    std::vector<const std::byte*> inputs;
+    std::vector<std::byte*> outputs;
+    Arguments arguments;
+    std::unique_ptr<Bound> bound;
+  };
+  struct HostPart {
+    std::unique_ptr<PlanInstance> instance;
+    std::vector<Storage*> inputs, outputs;
+  };
+  /// One for each step. A copy needs neither.
+  struct BoundStep {
+    BoundKernel kernel;
+    HostPart host;
+  };
+
+  DeviceMemory& memory(const Place& place);
+  GpuStorage* tensor(const Place& place) const;
+  std::byte* handle(const Place& place);
+  bool take(std::span<Storage* const> inputs, std::span<Storage* const> outputs);
+  void bind(const RunKernel& run, BoundKernel& bound);
+  void set_addresses(const RunKernel& run, BoundKernel& bound);
+  void rebind(const RunKernel& run, BoundKernel& bound);
+  ExecuteStatus run(std::size_t index);
+  std::span<std::byte> host_bytes(std::size_t value);
+
+  std::shared_ptr<const GpuPlan> plan_;
+  dnnl::stream stream_;
+  cl_command_queue queue_;
+  std::vector<DeviceMemory> rooms_;
+  std::optional<DeviceMemory> scratch_;
+  std::vector<std::unique_ptr<Storage>> host_values_;
+  std::vector<BoundStep> steps_;
+  std::vector<GpuStorage*> tensors_;  ///< inputs, then outputs, of the last execution
+};
+
+/// The constants that plans of one backend have in the device's memory, by the host's bytes. Used
+/// by one thread at a time, the compiler's.
+class DeviceConstants {
+ public:
+  /// The constant on the device; uploads it if no plan has it. Throws Error.
+  std::shared_ptr<const DeviceConstant> upload(const Gpu& gpu, const ops::ConstantBytes& bytes);
+
+ private:
+  struct Entry {
+    std::weak_ptr<const Buffer> host;
+    std::weak_ptr<const DeviceConstant> device;
+  };
+  std::map<const Buffer*, Entry> entries_;
+};
+
+/// Turns a graph into a plan. Throws Error.
+std::shared_ptr<Plan> compile_for_gpu(const std::shared_ptr<const Gpu>& gpu,
+                                      const std::shared_ptr<Backend>& host,
+                                      DeviceConstants& constants, const ops::Graph& graph);
+
+}  // namespace polychron::kernels::gpu

@@ -1,0 +1,28 @@
+// The backends that the suite of promises takes, one after the other.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/backend.hpp"
+
+namespace polychron::testing {
+
+/// A backend, and the promises that do not apply to it. A reason is printed where one is skipped.
+struct Candidate {
+  std::string name;
+  std::function<std::shared_ptr<kernels::Backend>()> make;
+  std::string absent{};             ///< why it cannot be had here; empty if it can
+  std::size_t kept_bytes = ~0UL;    ///< only so many first bytes of a storage are kept
+  std::string computes_nothing{};   ///< why outputs are not compared; empty if they are
+  std::string computes_by_label{};  ///< why only graphs known by label run; empty if all do
+  std::string allocates{};          ///< why execute() may allocate; empty if it may not
+  std::string takes_any_size{};     ///< why sizes are not checked; empty if they are
+};
+
+/// cpu, gpu, null, symbolic, and those that wrap another: checked, fault, replay.
+std::vector<Candidate> candidates();
+
+}  // namespace polychron::testing

@@ -1,0 +1,216 @@
+// Contexts on a GPU, as an embedder uses them, on the simulated one.
+#include <boost/test/unit_test.hpp>
+#include <fstream>
+#include <iostream>
+
+#include "polychron/polychron.hpp"
+#include "tests/gpu/simulated.hpp"
+
+namespace polychron::testing {
+namespace {
+
+bool has_gpu() {
+  const auto reason = use_simulated_gpu();
+  if (!reason.empty()) std::cout << "skipped: " << reason << "\n";
+  return reason.empty();
+}
+
+/// Sets a fault of the device, and takes it back.
+class Fault {
+ public:
+  Fault(std::atomic<std::int64_t>& of, std::int64_t value) : of_(of), before_(of.exchange(value)) {}
+  Fault(const Fault&) = delete;
+  Fault& operator=(const Fault&) = delete;
+  ~Fault() { of_ = before_; }
+
+ private:
+  std::atomic<std::int64_t>& of_;
+  const std::int64_t before_;
+};
+
+const OperandDescriptor four{DataType::float32, {4}};
+
+struct Rig {
+  Runtime runtime;
+  Context context = runtime.create_context({.label = "gpu", .device = "gpu"}).get();
+
+  Tensor tensor(std::string label = {}) {
+    return context.create_tensor({four, true, true, std::move(label)}).get();
+  }
+  /// y = relu(x + w), of which both run on the device.
+  Graph graph(std::vector<float> w = {1, 1, 1, 1}) {
+    GraphBuilder builder(context);
+    const auto x = builder.input("x", four);
+    const auto sum = builder.add(x, builder.constant(four, w));
+    return builder.build({{"y", builder.relu(sum)}}).get();
+  }
+  std::vector<float> floats(const Tensor& tensor) {
+    return context.read_tensor(tensor).get().to_vector<float>();
+  }
+};
+
+template <class F>
+Error error_of(F&& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error;
+  }
+  BOOST_FAIL("no error");
+  throw std::logic_error("unreachable");
+}
+
+bool is_loaded(const std::string& library) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);)
+    if (line.find(library) != std::string::npos) return true;
+  return false;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(gpu)
+
+// First: the process has not looked for devices yet.
+BOOST_AUTO_TEST_CASE(a_cpu_context_loads_no_driver) {
+  setenv("OCL_ICD_VENDORS", "/no such directory", 1);
+  Runtime runtime;
+  auto context = runtime.create_context().get();
+  GraphBuilder builder(context);
+  const auto x = builder.input("x", four);
+  static_cast<void>(builder.build({{"y", builder.relu(x)}}).get());
+  BOOST_TEST(!is_loaded("libsimulated_gpu"));
+  BOOST_TEST(!is_loaded("libpocl"));
+}
+
+BOOST_AUTO_TEST_CASE(a_graph_runs_on_the_device) {
+  if (!has_gpu()) return;
+  Rig rig;
+  const auto graph = rig.graph();
+  const auto x = rig.tensor("x"), y = rig.tensor("y");
+  const auto before = gpu_faults().kernels.load();
+  for (const float first : {-5.0F, 7.0F}) {
+    rig.context.write_tensor(x, Buffer::copy_of(std::vector<float>{first, -3, 0, 2}));
+    rig.context.dispatch(graph, {{"x", x}}, {{"y", y}});
+    const std::vector<float> expected{std::max(first + 1, 0.0F), 0, 1, 3};
+    BOOST_TEST(rig.floats(y) == expected, boost::test_tools::per_element());
+  }
+  BOOST_TEST(gpu_faults().kernels.load() == before + 4);
+  NamedBuffers inputs, outputs;
+  inputs.emplace_back("x", Buffer::copy_of(std::vector<float>{1, 2, 3, 4}));
+  outputs.emplace_back("y", Buffer(16));
+  const auto result = rig.context.compute(graph, std::move(inputs), std::move(outputs)).get();
+  const auto computed = buffer_of(result.outputs, "y").to_vector<float>();
+  const std::vector<float> next{2, 3, 4, 5};
+  BOOST_TEST(computed == next, boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(transfers_are_steps) {
+  if (!has_gpu()) return;
+  Rig rig;
+  GraphBuilder builder(rig.context);
+  const auto x = builder.input("x", four);
+  const auto sums = builder.cumulative_sum(builder.relu(x), 0);
+  const auto graph = builder.build({{"y", builder.relu(sums)}}).get();
+  std::string steps;
+  for (const auto& line : graph.plan()) steps += line.substr(0, line.find_first_of(" :")) + " ";
+  BOOST_TEST(steps == "gpu download host upload gpu ");
+}
+
+BOOST_AUTO_TEST_CASE(weights_are_uploaded_once) {
+  if (!has_gpu()) return;
+  Rig rig;
+  const OperandDescriptor large{DataType::float32, {1 << 18}};
+  auto weights =
+      rig.context.create_constant_tensor(large, Buffer::copy_of(std::vector<float>(1 << 18, 2)))
+          .get();
+  const auto build = [&] {
+    GraphBuilder builder(rig.context);
+    return builder.build({{"y", builder.add(builder.input("x", large), builder.constant(weights))}})
+        .get();
+  };
+  const auto before = gpu_faults().bytes_left.load();
+  const auto one = build();
+  const auto after_one = gpu_faults().bytes_left.load();
+  const auto other = build();
+  BOOST_TEST(before - after_one >= 1 << 20);
+  BOOST_TEST(before - after_one < 1.5 * (1 << 20));  // the library has some bytes of its own
+  BOOST_TEST(gpu_faults().bytes_left.load() == after_one);
+  BOOST_TEST(one.memory().constants >= 1U << 20);
+}
+
+BOOST_AUTO_TEST_CASE(without_device_memory_a_dispatch_errors_its_outputs) {
+  if (!has_gpu()) return;
+  Rig rig;
+  GraphBuilder builder(rig.context);
+  const OperandDescriptor large{DataType::float32, {1 << 20}};
+  const auto x = builder.input("x", large);
+  const auto graph = builder.build({{"y", builder.relu(builder.exp(x))}}).get();
+  auto in = rig.context.create_tensor({large, true, true, "in"}).get();
+  auto out = rig.context.create_tensor({large, true, true, "out"}).get();
+  {
+    const Fault full(gpu_faults().bytes_left, 1000);
+    rig.context.dispatch(graph, {{"x", in}}, {{"y", out}}, {.label = "no room"});
+    const auto error = error_of([&] { rig.context.read_tensor(out).get(); });
+    BOOST_TEST((error.root().kind() == ErrorKind::out_of_memory), error.what());
+    BOOST_TEST(std::string(error.what()).find("no room") != std::string::npos, error.what());
+    const auto refused = error_of([&] {
+      rig.context.create_tensor({large, true, true, "t"}).get();
+    });
+    BOOST_TEST((refused.root().kind() == ErrorKind::out_of_memory), refused.what());
+  }
+  rig.context.dispatch(graph, {{"x", in}}, {{"y", out}});
+  BOOST_TEST(rig.floats(out).front() == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_device_that_fails_loses_its_context) {
+  if (!has_gpu()) return;
+  Rig rig;
+  const auto graph = rig.graph();
+  const auto x = rig.tensor("x"), y = rig.tensor("y");
+  {
+    const Fault gone(gpu_faults().kernels_left, 0);
+    rig.context.dispatch(graph, {{"x", x}}, {{"y", y}});
+    const auto lost = rig.context.lost().get();
+    BOOST_TEST((lost.reason == LostReason::device_failed));
+    BOOST_TEST(lost.message.find("the GPU fails") != std::string::npos, lost.message);
+  }
+  const auto error = error_of([&] { rig.context.read_tensor(y).get(); });
+  BOOST_TEST((error.root().kind() == ErrorKind::context_lost), error.what());
+  Rig other;  // the runtime goes on
+  BOOST_TEST(other.floats(other.tensor()) == std::vector<float>(4));
+}
+
+BOOST_AUTO_TEST_CASE(device_memory_counts) {
+  if (!has_gpu()) return;
+  Runtime runtime;
+  auto context = runtime.create_context({.device = "gpu", .memory_limit = 4096}).get();
+  const OperandDescriptor half{DataType::float32, {512}};
+  const auto one = context.create_tensor({half, true, true, "one"}).get();
+  const auto other = context.create_tensor({half, true, true, "other"}).get();
+  BOOST_TEST(context.stats().bytes == 4096U);
+  const auto error = error_of([&] { context.create_tensor({four, true, true, "more"}).get(); });
+  BOOST_TEST((error.root().kind() == ErrorKind::out_of_memory), error.what());
+}
+
+BOOST_AUTO_TEST_CASE(a_lease_is_refused) {
+  if (!has_gpu()) return;
+  Rig rig;
+  auto tensor = rig.tensor("leased");
+  const auto error = error_of([&] { rig.context.export_tensor(tensor).get(); });
+  BOOST_TEST((error.root().kind() == ErrorKind::not_supported), error.what());
+  BOOST_TEST(std::string(error.what()).find("leased") != std::string::npos, error.what());
+}
+
+BOOST_AUTO_TEST_CASE(a_device_that_is_not_there_is_named) {
+  Runtime runtime;
+  const auto error = error_of([&] { runtime.create_context({.device = "npu"}).get(); });
+  BOOST_TEST((error.root().kind() == ErrorKind::not_supported));
+  BOOST_TEST(std::string(error.what()).find("there is no device 'npu'; known are cpu, gpu") !=
+                 std::string::npos,
+             error.what());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace polychron::testing

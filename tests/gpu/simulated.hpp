@@ -1,0 +1,17 @@
+// The simulated GPU of tests/gpu/driver, for a test's own process.
+#pragma once
+
+#include <string>
+
+#include "tests/gpu/driver/faults.hpp"
+
+namespace polychron::testing {
+
+/// Makes the simulated GPU the only one of this process. To be called before the process looks for
+/// devices. Returns the reason why there is none; empty if there is one.
+std::string use_simulated_gpu();
+
+/// What the device does wrong. Only once use_simulated_gpu() has found it.
+SimulatedGpuFaults& gpu_faults();
+
+}  // namespace polychron::testing
