@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/invariant.hpp"
 #include "ops/attributes.hpp"
 #include "ops/call.hpp"
 #include "ops/dimensions.hpp"
@@ -39,6 +40,7 @@ void BuilderState::check_open() const {
 }
 
 ops::ValueId BuilderState::add_value(ops::Value value) {
+  ensure(values_.size() < ops::no_value, "a builder has fewer values than numbers for them");
   values_.push_back(std::move(value));
   return static_cast<ops::ValueId>(values_.size() - 1);
 }
@@ -100,6 +102,7 @@ std::vector<Operand> BuilderState::add_operator(std::string_view name,
     if (!required.empty()) call.fail(std::string(required) + " is missing, and has no default");
   }
   auto results = ops::infer(*row, descriptors, node.attributes, label);
+  ensure(!results.empty(), "an operator has a result");
   std::vector<Operand> result_operands;
   for (auto& descriptor : results) {
     node.outputs.push_back(add_value({ops::Value::Kind::result, std::move(descriptor), nullptr}));
@@ -147,7 +150,10 @@ std::shared_ptr<const ops::Graph> BuilderState::describe(const NamedOperands& ou
   }
   const auto renumber = [&](std::vector<ops::ValueId>& values) {
     for (auto& value : values)
-      if (value != ops::no_value) value = numbers[value];
+      if (value != ops::no_value) {
+        value = numbers[value];
+        ensure(value != ops::no_value, "a kept operator's values are kept");
+      }
   };
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     if (!kept[i]) continue;
@@ -159,6 +165,7 @@ std::shared_ptr<const ops::Graph> BuilderState::describe(const NamedOperands& ou
     if (needed[value]) graph->inputs.emplace_back(name, numbers[value]);
   for (const auto& [name, operand] : outputs)
     graph->outputs.emplace_back(name, numbers[operand.value_]);
+  ensure(graph->outputs.size() == outputs.size(), "a graph has the outputs that it is built for");
   return graph;
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <boost/container/small_vector.hpp>
 
+#include "base/invariant.hpp"
 #include "polychron/context.hpp"
 #include "runtime/calls.hpp"
 
@@ -93,6 +94,7 @@ Places match(const CallSite& call, const char* side, const NamedDescriptors& dec
                        to_string(descriptor) + "), got " + std::to_string(named->second.size()));
     order.push_back(static_cast<std::size_t>(named - buffers.begin()));
   }
+  ensure(order.size() == buffers.size(), "each buffer has a place in the graph");
   return order;
 }
 

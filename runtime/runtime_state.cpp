@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "actors/context.hpp"
+#include "base/invariant.hpp"
 #include "messages/shared/library_thread.hpp"
 #include "runtime/handles.hpp"
 #include "runtime/local_port.hpp"
@@ -154,6 +155,7 @@ void RuntimeState::observe(std::shared_ptr<msg::Observer> observer) {
 
 actors::EnvironmentRef RuntimeState::make_environment(
     const ContextOptions& options, std::shared_ptr<kernels::Backend> backend) const {
+  ensure(backend != nullptr, "a context has a backend");
   const auto environment = std::make_shared<actors::Environment>(
       options.label, static_cast<std::size_t>(options.lanes),
       observer_of_ ? observer_of_(options)
@@ -189,6 +191,8 @@ actors::EnvironmentRef RuntimeState::make_environment(
   if (options.threads > 1 && host_.detached)
     for (std::size_t i = 0; i < environment->lanes.size(); ++i)
       environment->teams.push_back(std::make_shared<kernels::Team>(options.threads));
+  ensure(environment->teams.empty() || environment->teams.size() == environment->lanes.size(),
+         "each lane has a team, or none has");
   environment->placement = placement_;
   environment->detached = host_.detached;
   return environment;
@@ -201,6 +205,7 @@ Context RuntimeState::spawn(const actors::EnvironmentRef& environment, bool stri
     home_->run(work);
   else
     work();
+  ensure(actor != nullptr, "a context has been spawned");
   auto port = std::make_shared<LocalPort>(environment, std::move(actor));
   budgets_.with([&](auto& budgets) {
     std::erase_if(budgets, [](const auto& budget) { return budget.expired(); });

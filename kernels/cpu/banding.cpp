@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/invariant.hpp"
 #include "kernels/cpu/band_kernel.hpp"
 #include "kernels/cpu/bands.hpp"
 #include "kernels/kernel.hpp"
@@ -76,10 +77,12 @@ class Banding {
 
   /// Replaces the chain by one node, in the place of the last one. Returns its result.
   ValueId join(const std::vector<std::size_t>& chain) {
+    ensure(chain.size() > 1, "bands join several steps");
     PlanNode joined;
     joined.op = op_bands;
     for (const std::size_t index : chain) {
       PlanNode& node = graph_.nodes[index];
+      ensure(!node.removed && node.outputs.size() == 1, "a step is joined once");
       const auto skipped = static_cast<std::ptrdiff_t>(index == chain.front() ? 0 : 1);
       joined.inputs.insert(joined.inputs.end(), node.inputs.begin() + skipped, node.inputs.end());
       if (!node.label.empty()) joined.label += (joined.label.empty() ? "" : ", ") + node.label;

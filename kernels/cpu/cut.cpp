@@ -47,8 +47,10 @@ ops::ConstantBytes picked(const Slot& slot, std::size_t axis, std::size_t first,
 std::optional<std::size_t> slice(Slot& slot, std::size_t axis, const UnitRange& stretch,
                                  bool may_stride) {
   Shape& shape = slot.descriptor.shape;
+  ensure(axis < shape.size(), "a slot is cut along a dimension that it has");
   const std::size_t dim = shape[axis];
   const std::size_t first = stretch.first(dim), last = stretch.last(dim);
+  ensure(first <= last && last <= dim, "a slice lies within its dimension");
   const auto size = static_cast<std::uint32_t>(last - first);
   if (is_outermost(shape, axis) && slot.order.empty()) {
     // Blocks of channels are contiguous; the last one is padded.
@@ -120,6 +122,7 @@ std::vector<Part> cut(const Problem& problem, double least) {
     for (std::size_t k = 0; k < i && !own && part->twin == i; ++k)
       if (parts[k].problem.outputs[0].descriptor == part->problem.outputs[0].descriptor)
         part->twin = k;
+    ensure(stretch.begin < stretch.end, "no part is empty");
     parts.push_back(std::move(*part));
   }
   return parts;

@@ -4,6 +4,8 @@
 #include <limits>
 #include <numeric>
 
+#include "base/invariant.hpp"
+
 namespace polychron::kernels {
 namespace {
 
@@ -37,12 +39,14 @@ MemoryPlan plan_memory(std::span<const Lifetime> lifetimes) {
   for (const std::size_t i : order) {
     const Lifetime& own = lifetimes[i];
     if (own.bytes == 0) continue;
+    ensure(own.first <= own.last, "a buffer is written before its last reader");
     neighbours.clear();
     for (const std::size_t k : done)
       if (lifetimes[k].first <= own.last && own.first <= lifetimes[k].last)
         neighbours.emplace_back(plan.offsets[k], aligned(lifetimes[k].bytes));
     std::sort(neighbours.begin(), neighbours.end());
     plan.offsets[i] = best_gap(neighbours, aligned(own.bytes));
+    ensure(plan.offsets[i] % Buffer::alignment == 0, "every buffer begins on an aligned address");
     plan.bytes = std::max(plan.bytes, plan.offsets[i] + aligned(own.bytes));
     done.push_back(i);
   }

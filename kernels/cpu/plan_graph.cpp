@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/invariant.hpp"
 #include "ops/number.hpp"
 
 namespace polychron::kernels {
@@ -30,6 +31,7 @@ ValueId PlanGraph::add_value(PlanValue value) {
 }
 
 ValueId PlanGraph::add_constant(const Shape& shape, std::span<const float> floats) {
+  ensure(element_count(shape) == floats.size(), "a constant has its shape's number of elements");
   PlanValue value;
   value.kind = ops::Value::Kind::constant;
   value.descriptor.shape = shape;
@@ -59,6 +61,15 @@ void PlanGraph::sweep() {
       if (value != ops::no_value) needed[value] = true;
   }
   std::erase_if(nodes, [](const PlanNode& node) { return node.removed; });
+  std::vector<bool> computed(values.size());
+  for (const PlanNode& node : nodes)
+    for (const ValueId value : node.outputs) {
+      ensure(!computed[value], "a value has one producer");
+      computed[value] = true;
+    }
+  for (const ValueId value : outputs)
+    ensure(computed[value] || values[value].kind != ops::Value::Kind::result,
+           "a sweep keeps what outputs need");
   for (std::size_t i = 0; i < values.size(); ++i)
     if (!needed[i]) values[i].constant.reset();
 }
@@ -102,6 +113,7 @@ namespace {
 /// A value's descriptor gives the dimensions in memory; `order` gives those that the operator sees.
 void set_order(Slot& slot, const std::vector<std::uint32_t>& order) {
   if (order.empty()) return;
+  ensure(order.size() == slot.descriptor.shape.size(), "an order names each dimension");
   const Shape lies = slot.descriptor.shape;
   for (std::size_t i = 0; i < order.size(); ++i) slot.descriptor.shape[i] = lies[order[i]];
   slot.order = order;
@@ -119,6 +131,7 @@ Problem problem_of(const PlanGraph& graph, const PlanNode& node) {
     const PlanValue& value = graph.values[id];
     return Slot{value.descriptor, value.layout, value.constant, true, {}, {}};
   };
+  ensure(node.own_inputs <= node.inputs.size(), "post-operations' operands follow the own ones");
   for (const ValueId value : node.inputs) problem.inputs.push_back(slot(value));
   for (const ValueId value : node.outputs) problem.outputs.push_back(slot(value));
   for (std::size_t i = 0; i < node.input_orders.size(); ++i)
