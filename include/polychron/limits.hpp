@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "polychron/descriptor.hpp"
-#include "polychron/options.hpp"
 
 namespace polychron {
 
