@@ -33,9 +33,9 @@ struct BuildOptions {
 /// Errors. Every method throws Error (type_error) for a wrong argument, with the operator's label
 /// in square brackets, and Error (invalid_state) once build() was called, destroy() was called, or
 /// the context is destroyed or lost. A method that throws leaves the builder as it was.
-/// Attributes. Methods take operands, attributes, optional operands and a label, in this order. An
-/// argument of the specification's method is an argument here if it is the operator's only
-/// attribute; otherwise the attributes are one struct.
+/// Attributes. Methods take operands, attributes, optional operands and a label, in this order. The
+/// attributes are one struct. An operator's only attribute, if it is required, is a plain argument,
+/// and so are those of split().
 /// Thread-safety. A builder is used by one thread at a time; different builders are independent.
 /// Source: https://www.w3.org/TR/webnn/#api-mlgraphbuilder
 class GraphBuilder {

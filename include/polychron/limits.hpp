@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "polychron/attributes.hpp"
 #include "polychron/descriptor.hpp"
 
 namespace polychron {
