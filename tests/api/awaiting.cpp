@@ -101,7 +101,7 @@ Task in_braces(Runtime& runtime, std::vector<float>& results) {
     const auto sum = builder.add(x, builder.constant(copied), "of a label of its own");
     return builder.build(
         {{"y", builder.conv2d(sum, builder.constant(moved),
-                              {.padding = {0, 0, 0, 0}, .strides = {2, 2}, .label = long_label})}},
+                              {.padding = {0, 0, 0, 0}, .strides = {2, 2}}, {}, long_label)}},
         {.label = long_label});
   });
   results.push_back(static_cast<float>(graph.label().size()));
