@@ -27,20 +27,20 @@ Recurrence::Recurrence(const Problem& problem) {
   batch = x[x.size() - 2];
   input = x.back();
   hidden = problem.inputs[2].descriptor.shape.back();
-  const auto choose_gru = [&](const GruCellChoices& choices) {
-    reset_after = choices.reset_after;
-    activations = activations_of(choices.activations);
-    at = choices.layout == GruWeightLayout::zrn ? std::array<std::size_t, 4>{0, 1, 2}
-                                                : std::array<std::size_t, 4>{1, 0, 2};
+  const auto choose_gru = [&](const auto& given) {
+    reset_after = given.reset_after;
+    activations = activations_of(given.activations);
+    at = given.layout == GruWeightLayout::zrn ? std::array<std::size_t, 4>{0, 1, 2}
+                                              : std::array<std::size_t, 4>{1, 0, 2};
   };
-  const auto choose_lstm = [&](const LstmCellChoices& choices) {
-    activations = activations_of(choices.activations);
-    at = choices.layout == LstmWeightLayout::ifgo ? std::array<std::size_t, 4>{0, 1, 2, 3}
-                                                  : std::array<std::size_t, 4>{0, 2, 3, 1};
+  const auto choose_lstm = [&](const auto& given) {
+    activations = activations_of(given.activations);
+    at = given.layout == LstmWeightLayout::ifgo ? std::array<std::size_t, 4>{0, 1, 2, 3}
+                                                : std::array<std::size_t, 4>{0, 2, 3, 1};
   };
-  const auto run_through = [&](const auto& choices) {
-    sequence = choices.return_sequence;
-    const auto direction = choices.direction;
+  const auto run_through = [&](const auto& given) {
+    sequence = given.return_sequence;
+    const auto direction = given.direction;
     directions = direction == RecurrentNetworkDirection::both ? 2 : 1;
     backward_ = {direction == RecurrentNetworkDirection::backward, true};
   };

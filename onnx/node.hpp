@@ -25,16 +25,8 @@ class Node {
   GraphBuilder& builder;
   Importer& importer;
 
-  /// The node's name; for a nameless node that of its first output.
+  /// The node's name; for a nameless node that of its first output. Its operators have it too.
   const std::string& label() const noexcept { return label_; }
-  /// For the options of a builder's method.
-  OperatorOptions options() const { return {label_}; }
-  template <class Options>
-  Options options() const {
-    Options options;
-    options.label = label_;
-    return options;
-  }
 
   // -- inputs: an absent one is malformed, unless asked for as optional --------------------------
   std::size_t input_count() const noexcept {

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <type_traits>
 
-#include "polychron/options.hpp"
+#include "polychron/attributes.hpp"
 
 namespace polychron::ops {
 

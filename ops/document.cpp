@@ -7,7 +7,6 @@
 #include <type_traits>
 
 #include "ops/attributes.hpp"
-#include "ops/shape_lines.hpp"
 #include "ops/table.hpp"
 
 namespace polychron::ops {
@@ -126,7 +125,7 @@ std::string markdown() {
     text.append(row.line).append(" | ");
     text.append(rules_text(row.operands(), row.operands())).append(" | ");
     text.append(rules_text(row.results(), row.operands())).append(" | ");
-    text.append(shape_line(row.shape)).append(" | ");
+    text.append(row.shapes).append(" | ");
     text.append(options_text(row.attributes)).append(" | ");
     text.append(tolerance_text(row.tolerance)).append(" |\n");
   }

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "polychron/attributes.hpp"
 #include "polychron/buffer.hpp"
 #include "polychron/descriptor.hpp"
-#include "polychron/options.hpp"
 
 namespace polychron::ops {
 

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "polychron/attributes.hpp"
 #include "polychron/data_type.hpp"
-#include "polychron/options.hpp"
 
 namespace polychron::ops {
 

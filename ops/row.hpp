@@ -95,6 +95,8 @@ struct Row {
   std::string_view line;  ///< its formula for an element x, for the documentation
   Signature call;
   ShapeRule shape = nullptr;
+  /// The rule in words: the results' shapes, and the conditions on the operands'.
+  std::string_view shapes;
   /// Index of the alternative of Attributes.
   std::size_t attributes = alternative<std::monostate>();
   TypeRule type{};  ///< none: the signature gives the results' type

@@ -1,7 +1,9 @@
 // The shape rules: one per family of operators, in the words of the specification's algorithms.
-// Implementations are in ops/shape_rules/, a file per family.
+// Implementations are in ops/shape_rules/, a file per family; a row says in words what its rule
+// does.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "ops/row.hpp"
@@ -9,8 +11,10 @@
 namespace polychron::ops {
 
 // -- elementwise, activation --------------------------------------------------------------------
-std::vector<Shape> same_shape(const Call& call);       ///< the first operand's shape
-std::vector<Shape> broadcast_shape(const Call& call);  ///< all operands broadcast to each other
+std::vector<Shape> same_shape(const Call& call);
+inline constexpr std::string_view same_words = "the first operand's";
+std::vector<Shape> broadcast_shape(const Call& call);
+inline constexpr std::string_view broadcast_words = "the operands', broadcast to each other";
 std::vector<Shape> clamp_shape(const Call& call);
 std::vector<Shape> softmax_shape(const Call& call);
 

@@ -79,15 +79,15 @@ Operand BuilderState::add_constant(const Tensor& constant_tensor) {
 
 std::vector<Operand> BuilderState::add_operator(std::string_view name,
                                                 std::span<const Operand* const> operands,
-                                                Attributes attributes, const std::string& label) {
+                                                Attributes attributes, std::string_view label) {
   check_open();
   const ops::Row* row = ops::find(name);
   if (row == nullptr) refuse("there is no operator '" + std::string(name) + "'");
   if (row->is_extension() && is_strict(context_))
     refuse("the specification has no operator '" + std::string(name) +
            "', and the context is strict: expected one of the specification's");
-  ops::Node node{ops::id(*row), {}, {}, std::move(attributes), label};
-  const ops::Call call(*row, {}, node.attributes, label);
+  ops::Node node{ops::id(*row), {}, {}, std::move(attributes), std::string(label)};
+  const ops::Call call(*row, {}, node.attributes, node.label);
   std::vector<const OperandDescriptor*> descriptors;
   for (const Operand* operand : operands) {
     if (operand != nullptr && !owns(*operand))
@@ -101,7 +101,7 @@ std::vector<Operand> BuilderState::add_operator(std::string_view name,
     const auto required = ops::required_field(node.attributes);
     if (!required.empty()) call.fail(std::string(required) + " is missing, and has no default");
   }
-  auto results = ops::infer(*row, descriptors, node.attributes, label);
+  auto results = ops::infer(*row, descriptors, node.attributes, node.label);
   ensure(!results.empty(), "an operator has a result");
   std::vector<Operand> result_operands;
   for (auto& descriptor : results) {

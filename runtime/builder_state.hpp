@@ -32,7 +32,7 @@ class BuilderState : public std::enable_shared_from_this<BuilderState> {
   /// Adds the operator that the specification calls `name`; see GraphBuilder::apply(). Throws
   /// type_error, invalid_state, and then adds nothing.
   std::vector<Operand> add_operator(std::string_view name, std::span<const Operand* const> operands,
-                                    Attributes attributes, const std::string& label);
+                                    Attributes attributes, std::string_view label);
 
   Future<Graph> build(const NamedOperands& outputs, const BuildOptions& options);
   void destroy();

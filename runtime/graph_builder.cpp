@@ -78,10 +78,9 @@ Operand GraphBuilder::constant(const Tensor& constant_tensor) {
 
 std::vector<Operand> GraphBuilder::apply(std::string_view name,
                                          std::span<const Operand* const> operands,
-                                         Attributes attributes, const OperatorOptions& options) {
-  return with_errors([&] {
-    return state_of(state_).add_operator(name, operands, std::move(attributes), options.label);
-  });
+                                         Attributes attributes, Label label) {
+  return with_errors(
+      [&] { return state_of(state_).add_operator(name, operands, std::move(attributes), label); });
 }
 
 void GraphBuilder::check_view(const OperandDescriptor& descriptor, DataType view) {

@@ -73,7 +73,7 @@ head { head = 0; next }  # "#pragma once" makes up for the line more
 
 BEGIN { builder = ARGV[1] ~ /graph_builder\.hpp$/; if (builder) read_rows() }
 
-/^\/\/\/ (Order|Errors|Names|Bytes|Thread-safety|The end|Source)[.:] / {
+/^\/\/\/ (Order|Errors|Names|Attributes|Bytes|Thread-safety|The end|Source)[.:] / {
   at = match($0, /[.:] /)
   $0 = "/// <p><b>" substr($0, 5, at - 4) "</b>" substr($0, at + 1)
 }

@@ -10,7 +10,7 @@ int main() try {
   const OperandDescriptor four{DataType::float32, {4}};
   GraphBuilder builder(context);
   const auto x = builder.input("x", four);
-  const auto y = builder.mul(x, builder.constant(four.data_type, 3.0), {.label = "triple"});
+  const auto y = builder.mul(x, builder.constant(four.data_type, 3.0), "triple");
   const auto graph = builder.build({{"y", y}}, {.label = "times three"}).get();
 
   const auto input = context.create_tensor({four, false, true, "input"}).get();

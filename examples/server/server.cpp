@@ -35,8 +35,8 @@ Context make_context(Runtime& runtime) {
 Graph build(Context& context) {
   GraphBuilder builder(context);
   const auto x = builder.input("x", four);
-  const auto twice = builder.add(x, x, {.label = "twice"});
-  const auto y = builder.reciprocal(twice, {.label = "inverse"});
+  const auto twice = builder.add(x, x, "twice");
+  const auto y = builder.reciprocal(twice, "inverse");
   return builder.build({{"y", y}}, {.label = "model"}).get();
 }
 

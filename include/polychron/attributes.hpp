@@ -1,6 +1,7 @@
-// Attributes of the operators: the values that describe an operator besides its operands. Shape
-// rules and kernels read them; callers fill in the structs of polychron/options.hpp. Field names
-// and defaults are the specification's, in snake_case.
+// Attributes of the operators: the values that describe an operator besides its operands. Callers
+// name those that they give: `builder.conv2d(x, filter, {.strides = {2, 2}})`. Field names, their
+// order and defaults are the specification's, in snake_case: first the arguments of its method,
+// then the members of its dictionary.
 #pragma once
 
 #include <cstdint>
@@ -99,8 +100,8 @@ struct CastAttributes {
 };
 /// Attributes of GraphBuilder::clamp(). A minimum above the maximum is a type_error.
 struct ClampAttributes {
-  std::optional<Number> min_value;  ///< absent: unbounded below
-  std::optional<Number> max_value;  ///< absent: unbounded above
+  std::optional<Number> min_value{};  ///< absent: unbounded below
+  std::optional<Number> max_value{};  ///< absent: unbounded above
 };
 /// Attributes of GraphBuilder::concat().
 struct ConcatAttributes {
@@ -124,7 +125,7 @@ struct ConvTranspose2dAttributes {
   /// Dilations of height and width, above 0; 1 means no dilation.
   std::vector<std::uint32_t> dilations{1, 1};
   std::vector<std::uint32_t> output_padding{0, 0};  ///< at the end; each less than its stride
-  std::vector<std::uint32_t> output_sizes;          ///< replaces output_padding; empty: computed
+  std::vector<std::uint32_t> output_sizes{};        ///< replaces output_padding; empty: computed
   /// Above 0; the result has groups * (the filter's output channels) channels.
   std::uint32_t groups = 1;
   InputOperandLayout input_layout = InputOperandLayout::nchw;  ///< of input and result
@@ -143,7 +144,7 @@ struct EluAttributes {
 };
 /// Attributes of GraphBuilder::expand().
 struct ExpandAttributes {
-  Shape new_shape;  ///< the input's shape must broadcast to this shape
+  Shape new_shape{};  ///< the input's shape must broadcast to this shape
 };
 /// Attributes of GraphBuilder::gather() and GraphBuilder::gather_elements().
 struct GatherAttributes {
@@ -156,28 +157,26 @@ struct GemmAttributes {
   bool a_transpose = false;  ///< transpose a first
   bool b_transpose = false;  ///< transpose b first
 };
-/// The optional attributes of GraphBuilder::gru_cell().
-struct GruCellChoices {
-  bool reset_after =
-      true;  ///< apply the reset gate to the product with the state, not to the state
+/// Attributes of GraphBuilder::gru_cell().
+struct GruCellAttributes {
+  std::uint32_t hidden_size = 0;  ///< number of elements of a state, above 0
+  /// Apply the reset gate to the product with the state, not to the state.
+  bool reset_after = true;
   GruWeightLayout layout = GruWeightLayout::zrn;  ///< of weights and biases
   /// Two: of the update and reset gates, and of the new gate. Absent: sigmoid, tanh.
-  std::optional<std::vector<RecurrentNetworkActivation>> activations;
-};
-/// Attributes of GraphBuilder::gru_cell().
-struct GruCellAttributes : GruCellChoices {
-  std::uint32_t hidden_size = 0;  ///< number of elements of a state, above 0
-};
-/// The optional attributes of GraphBuilder::gru().
-struct GruChoices : GruCellChoices {
-  bool return_sequence = false;  ///< also return the hidden states of all steps
-  /// The order in which the steps run.
-  RecurrentNetworkDirection direction = RecurrentNetworkDirection::forward;
+  std::optional<std::vector<RecurrentNetworkActivation>> activations{};
 };
 /// Attributes of GraphBuilder::gru().
-struct GruAttributes : GruChoices {
+struct GruAttributes {
   std::uint32_t steps = 0;        ///< the input's first dimension, above 0
   std::uint32_t hidden_size = 0;  ///< number of elements of a state, above 0
+  bool reset_after = true;        ///< as in GruCellAttributes
+  bool return_sequence = false;   ///< also return the hidden states of all steps
+  /// The order in which the steps run.
+  RecurrentNetworkDirection direction = RecurrentNetworkDirection::forward;
+  GruWeightLayout layout = GruWeightLayout::zrn;  ///< of weights and biases
+  /// As in GruCellAttributes.
+  std::optional<std::vector<RecurrentNetworkActivation>> activations{};
 };
 /// Attributes of GraphBuilder::hard_sigmoid().
 struct HardSigmoidAttributes {
@@ -191,8 +190,8 @@ struct InstanceNormalizationAttributes {
 };
 /// Attributes of GraphBuilder::layer_normalization().
 struct LayerNormalizationAttributes {
-  std::optional<std::vector<std::uint32_t>> axes;  ///< absent: all but the first
-  double epsilon = 1e-5;                           ///< added to the variance
+  std::optional<std::vector<std::uint32_t>> axes{};  ///< absent: all but the first
+  double epsilon = 1e-5;                             ///< added to the variance
 };
 /// Attributes of GraphBuilder::leaky_relu().
 struct LeakyReluAttributes {
@@ -203,32 +202,29 @@ struct LinearAttributes {
   double alpha = 1;  ///< factor
   double beta = 0;   ///< summand
 };
-/// The optional attributes of GraphBuilder::lstm_cell().
-struct LstmCellChoices {
+/// Attributes of GraphBuilder::lstm_cell().
+struct LstmCellAttributes {
+  std::uint32_t hidden_size = 0;                     ///< number of elements of a state, above 0
   LstmWeightLayout layout = LstmWeightLayout::iofg;  ///< of weights and biases
   /// Three: of the input, forget and output gates, of the cell gate, and of the cell state. Absent:
   /// sigmoid, tanh, tanh.
-  std::optional<std::vector<RecurrentNetworkActivation>> activations;
-};
-/// Attributes of GraphBuilder::lstm_cell().
-struct LstmCellAttributes : LstmCellChoices {
-  std::uint32_t hidden_size = 0;  ///< number of elements of a state, above 0
-};
-/// The optional attributes of GraphBuilder::lstm().
-struct LstmChoices : LstmCellChoices {
-  bool return_sequence = false;  ///< also return the hidden states of all steps
-  /// The order in which the steps run.
-  RecurrentNetworkDirection direction = RecurrentNetworkDirection::forward;
+  std::optional<std::vector<RecurrentNetworkActivation>> activations{};
 };
 /// Attributes of GraphBuilder::lstm().
-struct LstmAttributes : LstmChoices {
+struct LstmAttributes {
   std::uint32_t steps = 0;        ///< the input's first dimension, above 0
   std::uint32_t hidden_size = 0;  ///< number of elements of a state, above 0
+  bool return_sequence = false;   ///< also return the hidden states of all steps
+  /// The order in which the steps run.
+  RecurrentNetworkDirection direction = RecurrentNetworkDirection::forward;
+  LstmWeightLayout layout = LstmWeightLayout::iofg;  ///< of weights and biases
+  /// As in LstmCellAttributes.
+  std::optional<std::vector<RecurrentNetworkActivation>> activations{};
 };
 /// Attributes of GraphBuilder::pad().
 struct PadAttributes {
-  std::vector<std::uint32_t> beginning_padding;  ///< elements added before each dimension
-  std::vector<std::uint32_t> ending_padding;     ///< elements added after each dimension
+  std::vector<std::uint32_t> beginning_padding{};  ///< elements added before each dimension
+  std::vector<std::uint32_t> ending_padding{};     ///< elements added after each dimension
   /// reflection: each padding is less than its dimension.
   PaddingMode mode = PaddingMode::constant;
   Number value = 0.0;  ///< for PaddingMode::constant
@@ -236,20 +232,20 @@ struct PadAttributes {
 /// Attributes of GraphBuilder::average_pool2d(), GraphBuilder::l2_pool2d() and
 /// GraphBuilder::max_pool2d().
 struct Pool2dAttributes {
-  std::optional<std::vector<std::uint32_t>> window_dimensions;  ///< absent: the whole input
-  std::vector<std::uint32_t> padding{0, 0, 0, 0};               ///< as in Conv2dAttributes
-  std::vector<std::uint32_t> strides{1, 1};                     ///< of height and width, above 0
+  std::optional<std::vector<std::uint32_t>> window_dimensions{};  ///< absent: the whole input
+  std::vector<std::uint32_t> padding{0, 0, 0, 0};                 ///< as in Conv2dAttributes
+  std::vector<std::uint32_t> strides{1, 1};                       ///< of height and width, above 0
   /// Dilations of height and width, above 0; 1 means no dilation.
   std::vector<std::uint32_t> dilations{1, 1};
   InputOperandLayout layout = InputOperandLayout::nchw;      ///< of input and result
   RoundingType output_shape_rounding = RoundingType::floor;  ///< of the result's height and width
   /// Height and width of the result, each rounded down or up; replaces output_shape_rounding.
-  std::optional<std::vector<std::uint32_t>> output_sizes;
+  std::optional<std::vector<std::uint32_t>> output_sizes{};
 };
 /// Attributes of the reductions: GraphBuilder::reduce_sum() and the other reduce_ methods.
 struct ReduceAttributes {
-  std::optional<std::vector<std::uint32_t>> axes;  ///< absent: all; empty: none
-  bool keep_dimensions = false;                    ///< the axes stay, with size 1
+  std::optional<std::vector<std::uint32_t>> axes{};  ///< absent or {}: all; {{}}: none
+  bool keep_dimensions = false;                      ///< the axes stay, with size 1
 };
 /// Attributes of GraphBuilder::resample2d().
 struct Resample2dAttributes {
@@ -257,16 +253,16 @@ struct Resample2dAttributes {
   InterpolationMode mode = InterpolationMode::nearest_neighbor;
   std::vector<float> scales{1, 1};  ///< of each of the axes, above 0
   /// Sizes of each of the axes; replaces the scales.
-  std::optional<std::vector<std::uint32_t>> sizes;
+  std::optional<std::vector<std::uint32_t>> sizes{};
   std::vector<std::uint32_t> axes{2, 3};  ///< two of the input's
 };
 /// Attributes of GraphBuilder::reshape().
 struct ReshapeAttributes {
-  Shape new_shape;  ///< with the same number of elements as the input
+  Shape new_shape{};  ///< with the same number of elements as the input
 };
 /// Attributes of GraphBuilder::reverse().
 struct ReverseAttributes {
-  std::optional<std::vector<std::uint32_t>> axes;  ///< absent: all; empty: none
+  std::optional<std::vector<std::uint32_t>> axes{};  ///< absent or {}: all; {{}}: none
 };
 /// Attributes of GraphBuilder::scatter_elements().
 struct ScatterAttributes {
@@ -274,10 +270,10 @@ struct ScatterAttributes {
 };
 /// Attributes of GraphBuilder::slice(). Each vector has one number for each dimension of the input.
 struct SliceAttributes {
-  std::vector<std::uint32_t> starts;  ///< first element
+  std::vector<std::uint32_t> starts{};  ///< first element
   /// Length of the range, above 0, before strides pick from it.
-  std::vector<std::uint32_t> sizes;
-  std::optional<std::vector<std::uint32_t>> strides;  ///< absent: ones
+  std::vector<std::uint32_t> sizes{};
+  std::optional<std::vector<std::uint32_t>> strides{};  ///< absent: ones
 };
 /// Attributes of GraphBuilder::softmax().
 struct SoftmaxAttributes {
@@ -286,13 +282,13 @@ struct SoftmaxAttributes {
 /// Attributes of GraphBuilder::split().
 struct SplitAttributes {
   /// With `equal_parts`: one entry, the number of equal parts. Otherwise the size of each part.
-  std::vector<std::uint32_t> splits;
+  std::vector<std::uint32_t> splits{};
   bool equal_parts = false;  ///< selects the meaning of `splits`
   std::uint32_t axis = 0;    ///< less than the input's rank
 };
 /// Attributes of GraphBuilder::tile().
 struct TileAttributes {
-  std::vector<std::uint32_t> repetitions;  ///< of each dimension, above 0
+  std::vector<std::uint32_t> repetitions{};  ///< of each dimension, above 0
 };
 /// Attributes of GraphBuilder::top_k(), which is not in WebNN.
 struct TopKAttributes {
@@ -302,7 +298,7 @@ struct TopKAttributes {
 };
 /// Attributes of GraphBuilder::transpose().
 struct TransposeAttributes {
-  std::optional<std::vector<std::uint32_t>> permutation;  ///< absent: dimensions reversed
+  std::optional<std::vector<std::uint32_t>> permutation{};  ///< absent: dimensions reversed
 };
 /// Attributes of GraphBuilder::triangular().
 struct TriangularAttributes {

@@ -267,7 +267,7 @@ class [[nodiscard]] FutureOfBraces : public Future<T> {
 #endif
 
 /// The future that `call`, a lambda, returns: `co_await future_of([&] { return builder.build({{"y",
-/// builder.mul(x, x, {.label = "square"})}}, {.label = "graph"}); })`. Braces inside the lambda are
+/// builder.mul(x, x, "square")}}, {.label = "graph"}); })`. Braces inside the lambda are
 /// safe with every compiler (GCC 12 miscompiles or rejects them in a co_await). With GCC 12 a
 /// lambda written in the call may capture references and trivially destructible values only. Throws
 /// what `call` throws.

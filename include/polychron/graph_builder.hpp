@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "polychron/attributes.hpp"
 #include "polychron/buffer.hpp"
 #include "polychron/future.hpp"
 #include "polychron/operand.hpp"
-#include "polychron/options.hpp"
 
 namespace polychron {
 
@@ -23,11 +23,19 @@ class Context;
 class Graph;
 class Tensor;
 
+/// Options of GraphBuilder::build().
+struct BuildOptions {
+  std::string label{};  ///< of the resulting graph
+};
+
 /// Validates operators, infers shapes and collects them for build().
 ///
 /// Errors. Every method throws Error (type_error) for a wrong argument, with the operator's label
 /// in square brackets, and Error (invalid_state) once build() was called, destroy() was called, or
 /// the context is destroyed or lost. A method that throws leaves the builder as it was.
+/// Attributes. Methods take operands, attributes, optional operands and a label, in this order. The
+/// attributes are one struct. An operator's only attribute, if it is required, is a plain argument,
+/// and so are those of split().
 /// Thread-safety. A builder is used by one thread at a time; different builders are independent.
 /// Source: https://www.w3.org/TR/webnn/#api-mlgraphbuilder
 class GraphBuilder {
@@ -66,304 +74,338 @@ class GraphBuilder {
     return constant(descriptor, std::as_bytes(std::span(values)));
   }
 
+  /// An operator's label, in every message about it; empty: none.
+  using Label = std::string_view;
+
   // -- any operator, by name ----------------------------------------------------------------------
   /// Adds the operator that the specification calls `name`. `operands` are in the specification's
   /// order; nullptr stands for an absent optional one. `attributes` are the operator's own;
   /// monostate means its defaults. For importers and bindings; each method below is one call of it.
   std::vector<Operand> apply(std::string_view name, std::span<const Operand* const> operands,
-                             Attributes attributes = {}, const OperatorOptions& options = {});
-
-  /// The options of operators without attributes: a label.
-  using Plain = OperatorOptions;
+                             Attributes attributes = {}, Label label = {});
 
   // -- element-wise -------------------------------------------------------------------------------
-  Operand add(const Operand& a, const Operand& b, const Plain& o = {}) {
-    return one("add", {&a, &b}, o);
+  Operand add(const Operand& a, const Operand& b, Label label = {}) {
+    return one("add", {&a, &b}, label);
   }
-  Operand sub(const Operand& a, const Operand& b, const Plain& o = {}) {
-    return one("sub", {&a, &b}, o);
+  Operand sub(const Operand& a, const Operand& b, Label label = {}) {
+    return one("sub", {&a, &b}, label);
   }
-  Operand mul(const Operand& a, const Operand& b, const Plain& o = {}) {
-    return one("mul", {&a, &b}, o);
+  Operand mul(const Operand& a, const Operand& b, Label label = {}) {
+    return one("mul", {&a, &b}, label);
   }
-  Operand div(const Operand& a, const Operand& b, const Plain& o = {}) {
-    return one("div", {&a, &b}, o);
+  Operand div(const Operand& a, const Operand& b, Label label = {}) {
+    return one("div", {&a, &b}, label);
   }
-  Operand max(const Operand& a, const Operand& b, const Plain& o = {}) {
-    return one("max", {&a, &b}, o);
+  Operand max(const Operand& a, const Operand& b, Label label = {}) {
+    return one("max", {&a, &b}, label);
   }
-  Operand min(const Operand& a, const Operand& b, const Plain& o = {}) {
-    return one("min", {&a, &b}, o);
+  Operand min(const Operand& a, const Operand& b, Label label = {}) {
+    return one("min", {&a, &b}, label);
   }
-  Operand pow(const Operand& a, const Operand& b, const Plain& o = {}) {
-    return one("pow", {&a, &b}, o);
+  Operand pow(const Operand& a, const Operand& b, Label label = {}) {
+    return one("pow", {&a, &b}, label);
   }
-  Operand equal(const Operand& a, const Operand& b, const Plain& o = {}) {
-    return one("equal", {&a, &b}, o);
+  Operand equal(const Operand& a, const Operand& b, Label label = {}) {
+    return one("equal", {&a, &b}, label);
   }
-  Operand not_equal(const Operand& a, const Operand& b, const Plain& o = {}) {
-    return one("notEqual", {&a, &b}, o);
+  Operand not_equal(const Operand& a, const Operand& b, Label label = {}) {
+    return one("notEqual", {&a, &b}, label);
   }
-  Operand greater(const Operand& a, const Operand& b, const Plain& o = {}) {
-    return one("greater", {&a, &b}, o);
+  Operand greater(const Operand& a, const Operand& b, Label label = {}) {
+    return one("greater", {&a, &b}, label);
   }
-  Operand greater_or_equal(const Operand& a, const Operand& b, const Plain& o = {}) {
-    return one("greaterOrEqual", {&a, &b}, o);
+  Operand greater_or_equal(const Operand& a, const Operand& b, Label label = {}) {
+    return one("greaterOrEqual", {&a, &b}, label);
   }
-  Operand lesser(const Operand& a, const Operand& b, const Plain& o = {}) {
-    return one("lesser", {&a, &b}, o);
+  Operand lesser(const Operand& a, const Operand& b, Label label = {}) {
+    return one("lesser", {&a, &b}, label);
   }
-  Operand lesser_or_equal(const Operand& a, const Operand& b, const Plain& o = {}) {
-    return one("lesserOrEqual", {&a, &b}, o);
+  Operand lesser_or_equal(const Operand& a, const Operand& b, Label label = {}) {
+    return one("lesserOrEqual", {&a, &b}, label);
   }
-  Operand logical_and(const Operand& a, const Operand& b, const Plain& o = {}) {
-    return one("logicalAnd", {&a, &b}, o);
+  Operand logical_and(const Operand& a, const Operand& b, Label label = {}) {
+    return one("logicalAnd", {&a, &b}, label);
   }
-  Operand logical_or(const Operand& a, const Operand& b, const Plain& o = {}) {
-    return one("logicalOr", {&a, &b}, o);
+  Operand logical_or(const Operand& a, const Operand& b, Label label = {}) {
+    return one("logicalOr", {&a, &b}, label);
   }
-  Operand logical_xor(const Operand& a, const Operand& b, const Plain& o = {}) {
-    return one("logicalXor", {&a, &b}, o);
+  Operand logical_xor(const Operand& a, const Operand& b, Label label = {}) {
+    return one("logicalXor", {&a, &b}, label);
   }
-  Operand is_nan(const Operand& x, const Plain& o = {}) { return one("isNaN", {&x}, o); }
-  Operand is_infinite(const Operand& x, const Plain& o = {}) { return one("isInfinite", {&x}, o); }
-  Operand abs(const Operand& x, const Plain& o = {}) { return one("abs", {&x}, o); }
-  Operand ceil(const Operand& x, const Plain& o = {}) { return one("ceil", {&x}, o); }
-  Operand cos(const Operand& x, const Plain& o = {}) { return one("cos", {&x}, o); }
-  Operand erf(const Operand& x, const Plain& o = {}) { return one("erf", {&x}, o); }
-  Operand exp(const Operand& x, const Plain& o = {}) { return one("exp", {&x}, o); }
-  Operand floor(const Operand& x, const Plain& o = {}) { return one("floor", {&x}, o); }
-  Operand identity(const Operand& x, const Plain& o = {}) { return one("identity", {&x}, o); }
-  Operand log(const Operand& x, const Plain& o = {}) { return one("log", {&x}, o); }
-  Operand logical_not(const Operand& x, const Plain& o = {}) { return one("logicalNot", {&x}, o); }
-  Operand neg(const Operand& x, const Plain& o = {}) { return one("neg", {&x}, o); }
-  Operand reciprocal(const Operand& x, const Plain& o = {}) { return one("reciprocal", {&x}, o); }
-  Operand round_even(const Operand& x, const Plain& o = {}) { return one("roundEven", {&x}, o); }
-  Operand sign(const Operand& x, const Plain& o = {}) { return one("sign", {&x}, o); }
-  Operand sin(const Operand& x, const Plain& o = {}) { return one("sin", {&x}, o); }
-  Operand sqrt(const Operand& x, const Plain& o = {}) { return one("sqrt", {&x}, o); }
-  Operand tan(const Operand& x, const Plain& o = {}) { return one("tan", {&x}, o); }
-  Operand cast(const Operand& x, DataType type, const Plain& o = {}) {
-    return one("cast", {&x}, CastAttributes{type}, o);
+  Operand is_nan(const Operand& x, Label label = {}) { return one("isNaN", {&x}, label); }
+  Operand is_infinite(const Operand& x, Label label = {}) { return one("isInfinite", {&x}, label); }
+  Operand abs(const Operand& x, Label label = {}) { return one("abs", {&x}, label); }
+  Operand ceil(const Operand& x, Label label = {}) { return one("ceil", {&x}, label); }
+  Operand cos(const Operand& x, Label label = {}) { return one("cos", {&x}, label); }
+  Operand erf(const Operand& x, Label label = {}) { return one("erf", {&x}, label); }
+  Operand exp(const Operand& x, Label label = {}) { return one("exp", {&x}, label); }
+  Operand floor(const Operand& x, Label label = {}) { return one("floor", {&x}, label); }
+  Operand identity(const Operand& x, Label label = {}) { return one("identity", {&x}, label); }
+  Operand log(const Operand& x, Label label = {}) { return one("log", {&x}, label); }
+  Operand logical_not(const Operand& x, Label label = {}) { return one("logicalNot", {&x}, label); }
+  Operand neg(const Operand& x, Label label = {}) { return one("neg", {&x}, label); }
+  Operand reciprocal(const Operand& x, Label label = {}) { return one("reciprocal", {&x}, label); }
+  Operand round_even(const Operand& x, Label label = {}) { return one("roundEven", {&x}, label); }
+  Operand sign(const Operand& x, Label label = {}) { return one("sign", {&x}, label); }
+  Operand sin(const Operand& x, Label label = {}) { return one("sin", {&x}, label); }
+  Operand sqrt(const Operand& x, Label label = {}) { return one("sqrt", {&x}, label); }
+  Operand tan(const Operand& x, Label label = {}) { return one("tan", {&x}, label); }
+  Operand cast(const Operand& x, DataType type, Label label = {}) {
+    return one("cast", {&x}, CastAttributes{type}, label);
   }
   Operand where(const Operand& condition, const Operand& true_value, const Operand& false_value,
-                const Plain& o = {}) {
-    return one("where", {&condition, &true_value, &false_value}, o);
+                Label label = {}) {
+    return one("where", {&condition, &true_value, &false_value}, label);
   }
 
   // -- activations --------------------------------------------------------------------------------
-  Operand clamp(const Operand& x, const ClampOptions& o = {}) { return one("clamp", {&x}, o); }
-  Operand elu(const Operand& x, const EluOptions& o = {}) { return one("elu", {&x}, o); }
-  Operand gelu(const Operand& x, const Plain& o = {}) { return one("gelu", {&x}, o); }
-  Operand hard_sigmoid(const Operand& x, const HardSigmoidOptions& o = {}) {
-    return one("hardSigmoid", {&x}, o);
+  Operand clamp(const Operand& x, const ClampAttributes& attributes = {}, Label label = {}) {
+    return one("clamp", {&x}, attributes, label);
   }
-  Operand hard_swish(const Operand& x, const Plain& o = {}) { return one("hardSwish", {&x}, o); }
-  Operand leaky_relu(const Operand& x, const LeakyReluOptions& o = {}) {
-    return one("leakyRelu", {&x}, o);
+  Operand elu(const Operand& x, const EluAttributes& attributes = {}, Label label = {}) {
+    return one("elu", {&x}, attributes, label);
   }
-  Operand linear(const Operand& x, const LinearOptions& o = {}) { return one("linear", {&x}, o); }
-  Operand prelu(const Operand& x, const Operand& slope, const Plain& o = {}) {
-    return one("prelu", {&x, &slope}, o);
+  Operand gelu(const Operand& x, Label label = {}) { return one("gelu", {&x}, label); }
+  Operand hard_sigmoid(const Operand& x, const HardSigmoidAttributes& attributes = {},
+                       Label label = {}) {
+    return one("hardSigmoid", {&x}, attributes, label);
   }
-  Operand relu(const Operand& x, const Plain& o = {}) { return one("relu", {&x}, o); }
-  Operand sigmoid(const Operand& x, const Plain& o = {}) { return one("sigmoid", {&x}, o); }
-  Operand softmax(const Operand& x, std::uint32_t axis, const Plain& o = {}) {
-    return one("softmax", {&x}, SoftmaxAttributes{axis}, o);
+  Operand hard_swish(const Operand& x, Label label = {}) { return one("hardSwish", {&x}, label); }
+  Operand leaky_relu(const Operand& x, const LeakyReluAttributes& attributes = {},
+                     Label label = {}) {
+    return one("leakyRelu", {&x}, attributes, label);
   }
-  Operand softplus(const Operand& x, const Plain& o = {}) { return one("softplus", {&x}, o); }
-  Operand softsign(const Operand& x, const Plain& o = {}) { return one("softsign", {&x}, o); }
-  Operand tanh(const Operand& x, const Plain& o = {}) { return one("tanh", {&x}, o); }
+  Operand linear(const Operand& x, const LinearAttributes& attributes = {}, Label label = {}) {
+    return one("linear", {&x}, attributes, label);
+  }
+  Operand prelu(const Operand& x, const Operand& slope, Label label = {}) {
+    return one("prelu", {&x, &slope}, label);
+  }
+  Operand relu(const Operand& x, Label label = {}) { return one("relu", {&x}, label); }
+  Operand sigmoid(const Operand& x, Label label = {}) { return one("sigmoid", {&x}, label); }
+  Operand softmax(const Operand& x, std::uint32_t axis, Label label = {}) {
+    return one("softmax", {&x}, SoftmaxAttributes{axis}, label);
+  }
+  Operand softplus(const Operand& x, Label label = {}) { return one("softplus", {&x}, label); }
+  Operand softsign(const Operand& x, Label label = {}) { return one("softsign", {&x}, label); }
+  Operand tanh(const Operand& x, Label label = {}) { return one("tanh", {&x}, label); }
 
   // -- matrices, convolution, pooling, resampling -------------------------------------------------
-  Operand gemm(const Operand& a, const Operand& b, const GemmOptions& o = {}) {
-    return one("gemm", {&a, &b, given(o.c)}, o);
+  /// `c` broadcasts to the product; absent: 0.
+  Operand gemm(const Operand& a, const Operand& b, const GemmAttributes& attributes = {},
+               const std::optional<Operand>& c = {}, Label label = {}) {
+    return one("gemm", {&a, &b, given(c)}, attributes, label);
   }
-  Operand matmul(const Operand& a, const Operand& b, const Plain& o = {}) {
-    return one("matmul", {&a, &b}, o);
+  Operand matmul(const Operand& a, const Operand& b, Label label = {}) {
+    return one("matmul", {&a, &b}, label);
   }
-  Operand conv2d(const Operand& x, const Operand& filter, const Conv2dOptions& o = {}) {
-    return one("conv2d", {&x, &filter, given(o.bias)}, o);
+  /// `bias` is [output channels]; absent: 0.
+  Operand conv2d(const Operand& x, const Operand& filter, const Conv2dAttributes& attributes = {},
+                 const std::optional<Operand>& bias = {}, Label label = {}) {
+    return one("conv2d", {&x, &filter, given(bias)}, attributes, label);
   }
+  /// `bias` is [output channels]; absent: 0.
   Operand conv_transpose2d(const Operand& x, const Operand& filter,
-                           const ConvTranspose2dOptions& o = {}) {
-    return one("convTranspose2d", {&x, &filter, given(o.bias)}, o);
+                           const ConvTranspose2dAttributes& attributes = {},
+                           const std::optional<Operand>& bias = {}, Label label = {}) {
+    return one("convTranspose2d", {&x, &filter, given(bias)}, attributes, label);
   }
-  Operand average_pool2d(const Operand& x, const Pool2dOptions& o = {}) {
-    return one("averagePool2d", {&x}, o);
+  Operand average_pool2d(const Operand& x, const Pool2dAttributes& attributes = {},
+                         Label label = {}) {
+    return one("averagePool2d", {&x}, attributes, label);
   }
-  Operand l2_pool2d(const Operand& x, const Pool2dOptions& o = {}) {
-    return one("l2Pool2d", {&x}, o);
+  Operand l2_pool2d(const Operand& x, const Pool2dAttributes& attributes = {}, Label label = {}) {
+    return one("l2Pool2d", {&x}, attributes, label);
   }
-  Operand max_pool2d(const Operand& x, const Pool2dOptions& o = {}) {
-    return one("maxPool2d", {&x}, o);
+  Operand max_pool2d(const Operand& x, const Pool2dAttributes& attributes = {}, Label label = {}) {
+    return one("maxPool2d", {&x}, attributes, label);
   }
-  Operand resample2d(const Operand& x, const Resample2dOptions& o = {}) {
-    return one("resample2d", {&x}, o);
+  Operand resample2d(const Operand& x, const Resample2dAttributes& attributes = {},
+                     Label label = {}) {
+    return one("resample2d", {&x}, attributes, label);
   }
 
   // -- normalization and reduction ----------------------------------------------------------------
   Operand batch_normalization(const Operand& x, const Operand& mean, const Operand& variance,
-                              const BatchNormalizationOptions& o = {}) {
-    return one("batchNormalization", {&x, &mean, &variance, given(o.scale), given(o.bias)}, o);
+                              const BatchNormalizationAttributes& attributes = {},
+                              const ScaleAndBias& operands = {}, Label label = {}) {
+    return one("batchNormalization",
+               {&x, &mean, &variance, given(operands.scale), given(operands.bias)}, attributes,
+               label);
   }
-  Operand instance_normalization(const Operand& x, const InstanceNormalizationOptions& o = {}) {
-    return one("instanceNormalization", {&x, given(o.scale), given(o.bias)}, o);
+  Operand instance_normalization(const Operand& x,
+                                 const InstanceNormalizationAttributes& attributes = {},
+                                 const ScaleAndBias& operands = {}, Label label = {}) {
+    return one("instanceNormalization", {&x, given(operands.scale), given(operands.bias)},
+               attributes, label);
   }
-  Operand layer_normalization(const Operand& x, const LayerNormalizationOptions& o = {}) {
-    return one("layerNormalization", {&x, given(o.scale), given(o.bias)}, o);
+  Operand layer_normalization(const Operand& x, const LayerNormalizationAttributes& attributes = {},
+                              const ScaleAndBias& operands = {}, Label label = {}) {
+    return one("layerNormalization", {&x, given(operands.scale), given(operands.bias)}, attributes,
+               label);
   }
-  Operand reduce_l1(const Operand& x, const ReduceOptions& o = {}) {
-    return one("reduceL1", {&x}, o);
+  Operand reduce_l1(const Operand& x, const ReduceAttributes& attributes = {}, Label label = {}) {
+    return one("reduceL1", {&x}, attributes, label);
   }
-  Operand reduce_l2(const Operand& x, const ReduceOptions& o = {}) {
-    return one("reduceL2", {&x}, o);
+  Operand reduce_l2(const Operand& x, const ReduceAttributes& attributes = {}, Label label = {}) {
+    return one("reduceL2", {&x}, attributes, label);
   }
-  Operand reduce_log_sum(const Operand& x, const ReduceOptions& o = {}) {
-    return one("reduceLogSum", {&x}, o);
+  Operand reduce_log_sum(const Operand& x, const ReduceAttributes& attributes = {},
+                         Label label = {}) {
+    return one("reduceLogSum", {&x}, attributes, label);
   }
-  Operand reduce_log_sum_exp(const Operand& x, const ReduceOptions& o = {}) {
-    return one("reduceLogSumExp", {&x}, o);
+  Operand reduce_log_sum_exp(const Operand& x, const ReduceAttributes& attributes = {},
+                             Label label = {}) {
+    return one("reduceLogSumExp", {&x}, attributes, label);
   }
-  Operand reduce_max(const Operand& x, const ReduceOptions& o = {}) {
-    return one("reduceMax", {&x}, o);
+  Operand reduce_max(const Operand& x, const ReduceAttributes& attributes = {}, Label label = {}) {
+    return one("reduceMax", {&x}, attributes, label);
   }
-  Operand reduce_mean(const Operand& x, const ReduceOptions& o = {}) {
-    return one("reduceMean", {&x}, o);
+  Operand reduce_mean(const Operand& x, const ReduceAttributes& attributes = {}, Label label = {}) {
+    return one("reduceMean", {&x}, attributes, label);
   }
-  Operand reduce_min(const Operand& x, const ReduceOptions& o = {}) {
-    return one("reduceMin", {&x}, o);
+  Operand reduce_min(const Operand& x, const ReduceAttributes& attributes = {}, Label label = {}) {
+    return one("reduceMin", {&x}, attributes, label);
   }
-  Operand reduce_product(const Operand& x, const ReduceOptions& o = {}) {
-    return one("reduceProduct", {&x}, o);
+  Operand reduce_product(const Operand& x, const ReduceAttributes& attributes = {},
+                         Label label = {}) {
+    return one("reduceProduct", {&x}, attributes, label);
   }
-  Operand reduce_sum(const Operand& x, const ReduceOptions& o = {}) {
-    return one("reduceSum", {&x}, o);
+  Operand reduce_sum(const Operand& x, const ReduceAttributes& attributes = {}, Label label = {}) {
+    return one("reduceSum", {&x}, attributes, label);
   }
-  Operand reduce_sum_square(const Operand& x, const ReduceOptions& o = {}) {
-    return one("reduceSumSquare", {&x}, o);
+  Operand reduce_sum_square(const Operand& x, const ReduceAttributes& attributes = {},
+                            Label label = {}) {
+    return one("reduceSumSquare", {&x}, attributes, label);
   }
-  Operand arg_min(const Operand& x, std::uint32_t axis, const ArgMinMaxOptions& o = {}) {
-    return one("argMin", {&x}, ArgMinMaxAttributes{axis, o.keep_dimensions, o.output_data_type},
-               {o.label});
+  Operand arg_min(const Operand& x, const ArgMinMaxAttributes& attributes, Label label = {}) {
+    return one("argMin", {&x}, attributes, label);
   }
-  Operand arg_max(const Operand& x, std::uint32_t axis, const ArgMinMaxOptions& o = {}) {
-    return one("argMax", {&x}, ArgMinMaxAttributes{axis, o.keep_dimensions, o.output_data_type},
-               {o.label});
+  Operand arg_max(const Operand& x, const ArgMinMaxAttributes& attributes, Label label = {}) {
+    return one("argMax", {&x}, attributes, label);
   }
-  Operand cumulative_sum(const Operand& x, std::uint32_t axis, const CumulativeSumOptions& o = {}) {
-    return one("cumulativeSum", {&x}, CumulativeSumAttributes{axis, o.exclusive, o.reversed},
-               {o.label});
+  Operand cumulative_sum(const Operand& x, const CumulativeSumAttributes& attributes,
+                         Label label = {}) {
+    return one("cumulativeSum", {&x}, attributes, label);
   }
   /// Not in WebNN: strict contexts refuse it, and their op_support_limits() omit it. The result has
   /// the indices, as int64; gather_elements() gives the elements at them.
-  Operand top_k(const Operand& x, std::uint32_t k, std::uint32_t axis, const TopKOptions& o = {}) {
-    return one("topK", {&x}, TopKAttributes{k, axis, o.largest}, {o.label});
+  Operand top_k(const Operand& x, const TopKAttributes& attributes, Label label = {}) {
+    return one("topK", {&x}, attributes, label);
   }
 
   // -- movement and indexing ----------------------------------------------------------------------
-  Operand concat(const std::vector<Operand>& inputs, std::uint32_t axis, const Plain& o = {}) {
-    return std::move(apply("concat", addresses(inputs), ConcatAttributes{axis}, o).front());
+  Operand concat(const std::vector<Operand>& inputs, std::uint32_t axis, Label label = {}) {
+    return std::move(apply("concat", addresses(inputs), ConcatAttributes{axis}, label).front());
   }
-  Operand expand(const Operand& x, const Shape& new_shape, const Plain& o = {}) {
-    return one("expand", {&x}, ExpandAttributes{new_shape}, o);
+  Operand expand(const Operand& x, const Shape& new_shape, Label label = {}) {
+    return one("expand", {&x}, ExpandAttributes{new_shape}, label);
   }
-  Operand gather(const Operand& x, const Operand& indices, const GatherOptions& o = {}) {
-    return one("gather", {&x, &indices}, o);
+  Operand gather(const Operand& x, const Operand& indices, const GatherAttributes& attributes = {},
+                 Label label = {}) {
+    return one("gather", {&x, &indices}, attributes, label);
   }
-  Operand gather_elements(const Operand& x, const Operand& indices, const GatherOptions& o = {}) {
-    return one("gatherElements", {&x, &indices}, o);
+  Operand gather_elements(const Operand& x, const Operand& indices,
+                          const GatherAttributes& attributes = {}, Label label = {}) {
+    return one("gatherElements", {&x, &indices}, attributes, label);
   }
-  Operand gather_nd(const Operand& x, const Operand& indices, const Plain& o = {}) {
-    return one("gatherND", {&x, &indices}, o);
+  Operand gather_nd(const Operand& x, const Operand& indices, Label label = {}) {
+    return one("gatherND", {&x, &indices}, label);
   }
   Operand scatter_elements(const Operand& x, const Operand& indices, const Operand& updates,
-                           const ScatterOptions& o = {}) {
-    return one("scatterElements", {&x, &indices, &updates}, o);
+                           const ScatterAttributes& attributes = {}, Label label = {}) {
+    return one("scatterElements", {&x, &indices, &updates}, attributes, label);
   }
   Operand scatter_nd(const Operand& x, const Operand& indices, const Operand& updates,
-                     const Plain& o = {}) {
-    return one("scatterND", {&x, &indices, &updates}, o);
+                     Label label = {}) {
+    return one("scatterND", {&x, &indices, &updates}, label);
   }
-  Operand pad(const Operand& x, const std::vector<std::uint32_t>& beginning_padding,
-              const std::vector<std::uint32_t>& ending_padding, const PadOptions& o = {}) {
-    return one("pad", {&x}, PadAttributes{beginning_padding, ending_padding, o.mode, o.value},
-               {o.label});
+  Operand pad(const Operand& x, const PadAttributes& attributes, Label label = {}) {
+    return one("pad", {&x}, attributes, label);
   }
-  Operand reshape(const Operand& x, const Shape& new_shape, const Plain& o = {}) {
-    return one("reshape", {&x}, ReshapeAttributes{new_shape}, o);
+  Operand reshape(const Operand& x, const Shape& new_shape, Label label = {}) {
+    return one("reshape", {&x}, ReshapeAttributes{new_shape}, label);
   }
-  Operand reverse(const Operand& x, const ReverseOptions& o = {}) {
-    return one("reverse", {&x}, o);
+  Operand reverse(const Operand& x, const ReverseAttributes& attributes = {}, Label label = {}) {
+    return one("reverse", {&x}, attributes, label);
   }
-  Operand slice(const Operand& x, const std::vector<std::uint32_t>& starts,
-                const std::vector<std::uint32_t>& sizes, const SliceOptions& o = {}) {
-    return one("slice", {&x}, SliceAttributes{starts, sizes, o.strides}, {o.label});
+  Operand slice(const Operand& x, const SliceAttributes& attributes, Label label = {}) {
+    return one("slice", {&x}, attributes, label);
   }
   /// This overload makes `parts` equal parts.
-  std::vector<Operand> split(const Operand& x, std::uint32_t parts, const SplitOptions& o = {}) {
-    return apply("split", std::vector{&x}, SplitAttributes{{parts}, true, o.axis}, {o.label});
+  std::vector<Operand> split(const Operand& x, std::uint32_t parts, std::uint32_t axis = 0,
+                             Label label = {}) {
+    return apply("split", std::vector{&x}, SplitAttributes{{parts}, true, axis}, label);
   }
   /// This overload makes one part of each given size.
   std::vector<Operand> split(const Operand& x, const std::vector<std::uint32_t>& sizes,
-                             const SplitOptions& o = {}) {
-    return apply("split", std::vector{&x}, SplitAttributes{sizes, false, o.axis}, {o.label});
+                             std::uint32_t axis = 0, Label label = {}) {
+    return apply("split", std::vector{&x}, SplitAttributes{sizes, false, axis}, label);
   }
-  Operand tile(const Operand& x, const std::vector<std::uint32_t>& repetitions,
-               const Plain& o = {}) {
-    return one("tile", {&x}, TileAttributes{repetitions}, o);
+  /// This overload takes the sizes in braces, also one alone.
+  std::vector<Operand> split(const Operand& x, std::initializer_list<std::uint32_t> sizes,
+                             std::uint32_t axis = 0, Label label = {}) {
+    return apply("split", std::vector{&x}, SplitAttributes{sizes, false, axis}, label);
   }
-  Operand transpose(const Operand& x, const TransposeOptions& o = {}) {
-    return one("transpose", {&x}, o);
+  Operand tile(const Operand& x, const std::vector<std::uint32_t>& repetitions, Label label = {}) {
+    return one("tile", {&x}, TileAttributes{repetitions}, label);
   }
-  Operand triangular(const Operand& x, const TriangularOptions& o = {}) {
-    return one("triangular", {&x}, o);
+  Operand transpose(const Operand& x, const TransposeAttributes& attributes = {},
+                    Label label = {}) {
+    return one("transpose", {&x}, attributes, label);
+  }
+  Operand triangular(const Operand& x, const TriangularAttributes& attributes = {},
+                     Label label = {}) {
+    return one("triangular", {&x}, attributes, label);
   }
 
   // -- quantization -------------------------------------------------------------------------------
   Operand quantize_linear(const Operand& x, const Operand& scale, const Operand& zero_point,
-                          const Plain& o = {}) {
-    return one("quantizeLinear", {&x, &scale, &zero_point}, o);
+                          Label label = {}) {
+    return one("quantizeLinear", {&x, &scale, &zero_point}, label);
   }
   Operand dequantize_linear(const Operand& x, const Operand& scale, const Operand& zero_point,
-                            const Plain& o = {}) {
-    return one("dequantizeLinear", {&x, &scale, &zero_point}, o);
+                            Label label = {}) {
+    return one("dequantizeLinear", {&x, &scale, &zero_point}, label);
   }
 
   // -- recurrent networks -------------------------------------------------------------------------
   std::vector<Operand> gru(const Operand& x, const Operand& weight, const Operand& recurrent_weight,
-                           std::uint32_t steps, std::uint32_t hidden_size,
-                           const GruOptions& o = {}) {
+                           const GruAttributes& attributes, const GruOperands& operands = {},
+                           Label label = {}) {
     return apply("gru",
-                 std::vector{&x, &weight, &recurrent_weight, given(o.bias), given(o.recurrent_bias),
-                             given(o.initial_hidden_state)},
-                 o.attributes(steps, hidden_size), {o.label});
+                 std::vector{&x, &weight, &recurrent_weight, given(operands.bias),
+                             given(operands.recurrent_bias), given(operands.initial_hidden_state)},
+                 attributes, label);
   }
   Operand gru_cell(const Operand& x, const Operand& weight, const Operand& recurrent_weight,
-                   const Operand& hidden_state, std::uint32_t hidden_size,
-                   const GruCellOptions& o = {}) {
-    return one(
-        "gruCell",
-        {&x, &weight, &recurrent_weight, &hidden_state, given(o.bias), given(o.recurrent_bias)},
-        o.attributes(hidden_size), {o.label});
+                   const Operand& hidden_state, const GruCellAttributes& attributes,
+                   const GruCellOperands& operands = {}, Label label = {}) {
+    return one("gruCell",
+               {&x, &weight, &recurrent_weight, &hidden_state, given(operands.bias),
+                given(operands.recurrent_bias)},
+               attributes, label);
   }
   std::vector<Operand> lstm(const Operand& x, const Operand& weight,
-                            const Operand& recurrent_weight, std::uint32_t steps,
-                            std::uint32_t hidden_size, const LstmOptions& o = {}) {
-    return apply("lstm",
-                 std::vector{&x, &weight, &recurrent_weight, given(o.bias), given(o.recurrent_bias),
-                             given(o.peephole_weight), given(o.initial_hidden_state),
-                             given(o.initial_cell_state)},
-                 o.attributes(steps, hidden_size), {o.label});
+                            const Operand& recurrent_weight, const LstmAttributes& attributes,
+                            const LstmOperands& operands = {}, Label label = {}) {
+    return apply(
+        "lstm",
+        std::vector{&x, &weight, &recurrent_weight, given(operands.bias),
+                    given(operands.recurrent_bias), given(operands.peephole_weight),
+                    given(operands.initial_hidden_state), given(operands.initial_cell_state)},
+        attributes, label);
   }
   std::vector<Operand> lstm_cell(const Operand& x, const Operand& weight,
                                  const Operand& recurrent_weight, const Operand& hidden_state,
-                                 const Operand& cell_state, std::uint32_t hidden_size,
-                                 const LstmCellOptions& o = {}) {
+                                 const Operand& cell_state, const LstmCellAttributes& attributes,
+                                 const LstmCellOperands& operands = {}, Label label = {}) {
     return apply("lstmCell",
                  std::vector{&x, &weight, &recurrent_weight, &hidden_state, &cell_state,
-                             given(o.bias), given(o.recurrent_bias), given(o.peephole_weight)},
-                 o.attributes(hidden_size), {o.label});
+                             given(operands.bias), given(operands.recurrent_bias),
+                             given(operands.peephole_weight)},
+                 attributes, label);
   }
 
   /// Compiles the graph that computes `outputs`. Rejects with type_error (no outputs, an empty
@@ -385,17 +427,12 @@ class GraphBuilder {
  private:
   using Operands = std::initializer_list<const Operand*>;
   /// apply(), for operators with one result.
-  Operand one(std::string_view name, Operands operands, Attributes attributes, const Plain& o) {
+  Operand one(std::string_view name, Operands operands, Attributes attributes, Label label) {
     const std::span<const Operand* const> span(operands.begin(), operands.size());
-    return std::move(apply(name, span, std::move(attributes), o).front());
+    return std::move(apply(name, span, std::move(attributes), label).front());
   }
-  Operand one(std::string_view name, Operands operands, const Plain& o) {
-    return one(name, operands, Attributes{}, o);
-  }
-  template <class O>
-  requires requires(const O& o) { Attributes(o.attributes()); }
-  Operand one(std::string_view name, Operands operands, const O& o) {
-    return one(name, operands, Attributes(o.attributes()), Plain{o.label});
+  Operand one(std::string_view name, Operands operands, Label label) {
+    return one(name, operands, Attributes{}, label);
   }
   static const Operand* given(const std::optional<Operand>& x) { return x ? &*x : nullptr; }
   static std::vector<const Operand*> addresses(std::span<const Operand> operands);

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "polychron/attributes.hpp"
 #include "polychron/descriptor.hpp"
-#include "polychron/options.hpp"
 
 namespace polychron {
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,6 +36,41 @@ class Operand {
       : owner_(std::move(owner)), value_(value) {}
   std::shared_ptr<detail::BuilderState> owner_;
   std::uint32_t value_ = 0;
+};
+
+/// The optional operands of the normalizations. Their shape is [channels], and of
+/// GraphBuilder::layer_normalization() the input's sizes along axes.
+struct ScaleAndBias {
+  std::optional<Operand> scale{};  ///< absent: 1
+  std::optional<Operand> bias{};   ///< absent: 0
+};
+/// The optional operands of GraphBuilder::gru().
+struct GruOperands {
+  std::optional<Operand> bias{};                  ///< [directions, 3 * hidden_size]; absent: 0
+  std::optional<Operand> recurrent_bias{};        ///< [directions, 3 * hidden_size]; absent: 0
+  std::optional<Operand> initial_hidden_state{};  ///< [directions, batch, hidden_size]; absent: 0
+};
+/// The optional operands of GraphBuilder::gru_cell().
+struct GruCellOperands {
+  std::optional<Operand> bias{};            ///< [3 * hidden_size]; absent: 0
+  std::optional<Operand> recurrent_bias{};  ///< [3 * hidden_size]; absent: 0
+};
+/// The optional operands of GraphBuilder::lstm().
+struct LstmOperands {
+  std::optional<Operand> bias{};            ///< [directions, 4 * hidden_size]; absent: 0
+  std::optional<Operand> recurrent_bias{};  ///< [directions, 4 * hidden_size]; absent: 0
+  /// Weights of the input, output and forget gates, in this order: [directions, 3 * hidden_size];
+  /// absent: 0.
+  std::optional<Operand> peephole_weight{};
+  std::optional<Operand> initial_hidden_state{};  ///< [directions, batch, hidden_size]; absent: 0
+  std::optional<Operand> initial_cell_state{};    ///< [directions, batch, hidden_size]; absent: 0
+};
+/// The optional operands of GraphBuilder::lstm_cell().
+struct LstmCellOperands {
+  std::optional<Operand> bias{};            ///< [4 * hidden_size]; absent: 0
+  std::optional<Operand> recurrent_bias{};  ///< [4 * hidden_size]; absent: 0
+  /// Weights of the input, output and forget gates, in this order: [3 * hidden_size]; absent: 0.
+  std::optional<Operand> peephole_weight{};
 };
 
 /// WebNN's MLNamedOperands: the outputs of a graph by name, in order.

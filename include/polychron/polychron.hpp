@@ -1,6 +1,7 @@
 // Includes all that an embedder needs; ONNX, CAF and stress have headers of their own.
 #pragma once
 
+#include "polychron/attributes.hpp"
 #include "polychron/buffer.hpp"
 #include "polychron/context.hpp"
 #include "polychron/descriptor.hpp"
@@ -13,7 +14,6 @@
 #include "polychron/log.hpp"
 #include "polychron/lost.hpp"
 #include "polychron/operand.hpp"
-#include "polychron/options.hpp"
 #include "polychron/result.hpp"
 #include "polychron/runtime.hpp"
 #include "polychron/tensor.hpp"

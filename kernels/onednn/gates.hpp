@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "polychron/options.hpp"
+#include "polychron/attributes.hpp"
 
 namespace polychron::kernels::onednn {
 

@@ -12,11 +12,11 @@ namespace polychron::onnx::detail {
 
 namespace {
 
-using Method = Operand (GraphBuilder::*)(const Operand&, const OperatorOptions&);
+using Method = Operand (GraphBuilder::*)(const Operand&, GraphBuilder::Label);
 
 template <Method method>
 void plain(Node& node) {
-  node.set((node.builder.*method)(node.operand(0), node.options()));
+  node.set((node.builder.*method)(node.operand(0), node.label()));
 }
 
 /// ONNX's own definition of Range passes shapes through it, so it also works on literals.
@@ -24,28 +24,24 @@ void relu(Node& node) {
   static constexpr Unary host{[](std::int64_t a) { return std::max<std::int64_t>(a, 0); },
                               [](double a) { return a < 0 ? 0 : a; }};
   if (auto known = calculate(host, node.calculable_literal(0))) return node.set(*known);
-  node.set(node.builder.relu(node.operand(0), node.options()));
+  node.set(node.builder.relu(node.operand(0), node.label()));
 }
 
 void elu(Node& node) {
-  auto options = node.options<EluOptions>();
-  options.alpha = node.real("alpha", 1);
-  node.set(node.builder.elu(node.operand(0), options));
+  node.set(node.builder.elu(node.operand(0), {.alpha = node.real("alpha", 1)}, node.label()));
 }
 
 void selu(Node& node) {
-  auto inner = node.options<EluOptions>();
   const bool old = node.opset < 6;
-  inner.alpha = node.real("alpha", old ? 1.6732 : 1.67326319217681884765625);
-  auto outer = node.options<LinearOptions>();
-  outer.alpha = node.real("gamma", old ? 1.0507 : 1.05070102214813232421875);
-  node.set(node.builder.linear(node.builder.elu(node.operand(0), inner), outer));
+  const auto alpha = node.real("alpha", old ? 1.6732 : 1.67326319217681884765625);
+  const auto gamma = node.real("gamma", old ? 1.0507 : 1.05070102214813232421875);
+  node.set(node.builder.linear(node.builder.elu(node.operand(0), {.alpha = alpha}, node.label()),
+                               {.alpha = gamma}, node.label()));
 }
 
 void leaky_relu(Node& node) {
-  auto options = node.options<LeakyReluOptions>();
-  options.alpha = node.real("alpha", 0.01F);
-  node.set(node.builder.leaky_relu(node.operand(0), options));
+  const auto alpha = node.real("alpha", 0.01F);
+  node.set(node.builder.leaky_relu(node.operand(0), {.alpha = alpha}, node.label()));
 }
 
 /// Before opset 7 there is one slope for each channel.
@@ -57,18 +53,17 @@ void prelu(Node& node) {
     shape[1] = slope.shape()[0];
     slope = slope.reshape(shape);
   }
-  node.set(node.builder.prelu(node.operand(0), slope.operand(), node.options()));
+  node.set(node.builder.prelu(node.operand(0), slope.operand(), node.label()));
 }
 
 void hard_sigmoid(Node& node) {
-  auto options = node.options<HardSigmoidOptions>();
-  options.alpha = node.real("alpha", 0.2F);
-  options.beta = node.real("beta", 0.5);
-  node.set(node.builder.hard_sigmoid(node.operand(0), options));
+  node.set(node.builder.hard_sigmoid(
+      node.operand(0), {.alpha = node.real("alpha", 0.2F), .beta = node.real("beta", 0.5)},
+      node.label()));
 }
 
 Term exact_gelu(const Term& x) {
-  return x.with(x.node().builder.gelu(x.operand(), x.node().options()));
+  return x.with(x.node().builder.gelu(x.operand(), x.node().label()));
 }
 
 /// Spelled out: x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))).
@@ -95,23 +90,23 @@ void gelu_of_sum(Node& node) {
 /// The bounds became inputs at opset 11. WebNN's clamp takes numbers; other bounds use min and max.
 void clip(Node& node) {
   const auto input = node.operand(0);
-  auto options = node.options<ClampOptions>();
+  ClampAttributes attributes;
   if (node.opset < 11) {
-    if (node.has_attribute("min")) options.min_value = node.real("min", 0);
-    if (node.has_attribute("max")) options.max_value = node.real("max", 0);
-    return node.set(node.builder.clamp(input, options));
+    if (node.has_attribute("min")) attributes.min_value = node.real("min", 0);
+    if (node.has_attribute("max")) attributes.max_value = node.real("max", 0);
+    return node.set(node.builder.clamp(input, attributes, node.label()));
   }
   const bool known = (!node.has_input(1) || node.calculable_literal(1)) &&
                      (!node.has_input(2) || node.calculable_literal(2));
   if (!known) {
     auto result = input;
-    if (node.has_input(1)) result = node.builder.max(result, node.operand(1), node.options());
-    if (node.has_input(2)) result = node.builder.min(result, node.operand(2), node.options());
+    if (node.has_input(1)) result = node.builder.max(result, node.operand(1), node.label());
+    if (node.has_input(2)) result = node.builder.min(result, node.operand(2), node.label());
     return node.set(result);
   }
-  if (const auto low = node.optional_scalar(1)) options.min_value = *low;
-  if (const auto high = node.optional_scalar(2)) options.max_value = *high;
-  node.set(node.builder.clamp(input, options));
+  if (const auto low = node.optional_scalar(1)) attributes.min_value = *low;
+  if (const auto high = node.optional_scalar(2)) attributes.max_value = *high;
+  node.set(node.builder.clamp(input, attributes, node.label()));
 }
 
 /// Up to opset 12 all dimensions from `axis` on are normalised together.
@@ -129,14 +124,14 @@ void normalized(Node& node) {
 }
 
 Term softmax(const Term& x, std::uint32_t axis) {
-  return x.with(x.node().builder.softmax(x.operand(), axis, x.node().options()));
+  return x.with(x.node().builder.softmax(x.operand(), axis, x.node().label()));
 }
 
 /// max(0, x) + min(0, alpha (exp(x / alpha) - 1))
 void celu(Node& node) {
   const auto x = term(node, 0);
   const auto alpha = node.real("alpha", 1);
-  const auto below = x.with(node.builder.elu((x / alpha).operand(), node.options<EluOptions>()));
+  const auto below = x.with(node.builder.elu((x / alpha).operand(), {}, node.label()));
   node.set((x.max(0) + (below * alpha).min(0)).operand());
 }
 
@@ -162,7 +157,7 @@ void swish(Node& node) {
 
 void mish(Node& node) {
   const auto x = term(node, 0);
-  node.set((x * x.with(node.builder.softplus(x.operand(), node.options())).tanh()).operand());
+  node.set((x * x.with(node.builder.softplus(x.operand(), node.label())).tanh()).operand());
 }
 
 using B = GraphBuilder;

@@ -62,7 +62,7 @@ void cast_to(Node& node, ElementType to) {
     x = wrapped(x.cast(*type), to);
   if (x.operand().data_type() == node.data_type(0) && *type == node.data_type(0)) {
     // The operand may be the input itself: make it another value, with another type.
-    x = x.with(node.builder.identity(x.operand(), node.options()));
+    x = x.with(node.builder.identity(x.operand(), node.label()));
   }
   node.set(x.operand(), 0, to);
 }

@@ -22,13 +22,11 @@ std::uint32_t groups(const Node& node) {
   return unsigned_list({node.integer("group", 1)}, "attribute 'group'").front();
 }
 
-Conv2dOptions conv_options(Node& node, const Window& window) {
-  auto options = node.options<Conv2dOptions>();
-  options.padding = window.padding();
-  options.strides = to_list(window.strides);
-  options.dilations = to_list(window.dilations);
-  options.groups = groups(node);
-  return options;
+Conv2dAttributes conv_attributes(Node& node, const Window& window) {
+  return {.padding = window.padding(),
+          .strides = to_list(window.strides),
+          .dilations = to_list(window.dilations),
+          .groups = groups(node)};
 }
 
 /// [N, C, D, H, W] as [N x D, C, H, W].
@@ -49,7 +47,7 @@ Term deep_conv(Node& node) {
   const auto x = term(node, 0).pad(2, static_cast<std::uint32_t>(depth.pads_begin[0]),
                                    static_cast<std::uint32_t>(depth.pads_end[0]));
   const auto filter = term(node, 1);
-  const auto options = conv_options(node, plane);
+  const auto attributes = conv_attributes(node, plane);
   if (depth.extent(0) > x.shape()[2]) malformed("the window is larger than the padded input");
   const auto steps =
       static_cast<std::uint32_t>((x.shape()[2] - depth.extent(0)) / depth.strides[0]);
@@ -59,8 +57,8 @@ Term deep_conv(Node& node) {
     node.importer.spend(4);
     const auto begin = k * static_cast<std::uint32_t>(depth.dilations[0]);
     const auto taken = planes(x.slice(2, begin, begin + steps * stride + 1, stride));
-    const auto part =
-        x.with(node.builder.conv2d(taken.operand(), filter.at(2, k).operand(), options));
+    const auto part = x.with(node.builder.conv2d(taken.operand(), filter.at(2, k).operand(),
+                                                 attributes, {}, node.label()));
     sum = sum ? *sum + part : part;
   }
   if (node.has_input(2)) sum = *sum + term(node, 2).reshape({1, node.shape(2)[0], 1, 1});
@@ -70,9 +68,9 @@ Term deep_conv(Node& node) {
 Term convolved(Node& node) {
   if (node.rank(0) == 5 && node.rank(1) == 5) return deep_conv(node);
   const auto window = filter_window(node);
-  auto options = conv_options(node, window);
-  options.bias = node.optional_operand(2);
-  return {node, lowered(node, node.builder.conv2d(lifted(node, 0), lifted(node, 1), options))};
+  return {node, lowered(node, node.builder.conv2d(lifted(node, 0), lifted(node, 1),
+                                                  conv_attributes(node, window),
+                                                  node.optional_operand(2), node.label()))};
 }
 
 void conv(Node& node) { node.set(convolved(node).operand()); }
@@ -115,12 +113,12 @@ Window::Pair pair_of(const Node& node, const char* name, Window::Pair otherwise)
   return spatial == 1 ? Window::Pair{otherwise[0], list[0]} : Window::Pair{list[0], list[1]};
 }
 
-ConvTranspose2dOptions transpose_options(Node& node, const Window& window) {
-  auto options = node.options<ConvTranspose2dOptions>();
-  options.strides = to_list(window.strides);
-  options.dilations = to_list(window.dilations);
-  options.groups = groups(node);
-  return options;
+ConvTranspose2dAttributes transpose_attributes(Node& node, const Window& window) {
+  ConvTranspose2dAttributes attributes;
+  attributes.strides = to_list(window.strides);
+  attributes.dilations = to_list(window.dilations);
+  attributes.groups = groups(node);
+  return attributes;
 }
 
 /// A sum of two-dimensional transposed convolutions, each at its planes among planes of 0.
@@ -130,9 +128,9 @@ void deep_conv_transpose(Node& node) {
   const auto [plane, depth] = read_deep_window(node, node.shape(1).from(2));
   const auto extra = node.integer_list("output_padding").value_or(std::vector<std::int64_t>(3, 0));
   if (extra.size() != 3) malformed("attribute 'output_padding'");
-  auto options = transpose_options(node, plane);
-  options.padding = plane.padding();
-  options.output_padding = unsigned_list({extra[1], extra[2]}, "output_padding");
+  auto attributes = transpose_attributes(node, plane);
+  attributes.padding = plane.padding();
+  attributes.output_padding = unsigned_list({extra[1], extra[2]}, "output_padding");
   const auto filter = term(node, 1);
   const auto x = term(node, 0);
   const auto count = x.shape()[2];
@@ -143,9 +141,10 @@ void deep_conv_transpose(Node& node) {
   std::optional<Term> sum;
   for (std::uint32_t k = 0; k < depth.kernel[0]; ++k) {
     node.importer.spend(8);
-    const auto part = volume(
-        x.with(node.builder.conv_transpose2d(flat.operand(), filter.at(2, k).operand(), options)),
-        count);
+    const auto part =
+        volume(x.with(node.builder.conv_transpose2d(flat.operand(), filter.at(2, k).operand(),
+                                                    attributes, {}, node.label())),
+               count);
     auto spread = part.unsqueeze(3).pad(3, 0, stride - 1);
     spread = spread.reshape(part.shape().with(2, count * stride)).slice(2, 0, gaps);
     const auto begin = k * static_cast<std::uint32_t>(depth.dilations[0]);
@@ -177,12 +176,13 @@ void conv_transpose(Node& node) {
   Window::Pair beyond{0, 0};
   for (std::size_t d = 0; d < 2; ++d)
     if (extra[d] >= window.strides[d]) std::swap(extra[d], beyond[d]);
-  auto options = transpose_options(node, window);
-  options.padding = window.padding();
-  options.output_padding = to_list(extra);
+  auto attributes = transpose_attributes(node, window);
+  attributes.padding = window.padding();
+  attributes.output_padding = to_list(extra);
   const bool whole = beyond == Window::Pair{0, 0};
-  if (whole) options.bias = node.optional_operand(2);
-  Term result(node, node.builder.conv_transpose2d(lifted(node, 0), lifted(node, 1), options));
+  const auto bias = whole ? node.optional_operand(2) : std::nullopt;
+  Term result(node, node.builder.conv_transpose2d(lifted(node, 0), lifted(node, 1), attributes,
+                                                  bias, node.label()));
   for (std::uint32_t d = 0; d < 2; ++d) result = result.pad(2 + d, 0, to_list(beyond)[d]);
   if (!whole && node.has_input(2))
     result = result + term(node, 2).reshape({1, node.shape(2)[0], 1, 1});

@@ -170,7 +170,7 @@ void einsum(Node& node) {
     }
   }
   const auto sum = summed(*result, equation.output);
-  node.set(node.builder.identity(arranged(sum, equation.output).operand(), node.options()));
+  node.set(node.builder.identity(arranged(sum, equation.output).operand(), node.label()));
 }
 
 }  // namespace

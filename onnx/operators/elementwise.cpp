@@ -67,9 +67,8 @@ constexpr Unary no_host{};
 
 // -- handlers -------------------------------------------------------------------------------------
 
-using BinaryMethod = Operand (GraphBuilder::*)(const Operand&, const Operand&,
-                                               const OperatorOptions&);
-using UnaryMethod = Operand (GraphBuilder::*)(const Operand&, const OperatorOptions&);
+using BinaryMethod = Operand (GraphBuilder::*)(const Operand&, const Operand&, GraphBuilder::Label);
+using UnaryMethod = Operand (GraphBuilder::*)(const Operand&, GraphBuilder::Label);
 
 /// The second operand. Before opset 7 it is broadcast along `axis`, not along the last dimensions.
 Operand second(Node& node) {
@@ -80,7 +79,7 @@ Operand second(Node& node) {
   auto shape = b.shape();
   if (axis + shape.size() > rank) malformed("axis " + std::to_string(axis));
   shape.insert(shape.end(), rank - axis - shape.size(), 1);
-  return shape == b.shape() ? b : node.builder.reshape(b, shape, node.options());
+  return shape == b.shape() ? b : node.builder.reshape(b, shape, node.label());
 }
 
 template <BinaryMethod method, const Binary& host>
@@ -88,7 +87,7 @@ void binary(Node& node) {
   if (node.opset >= 7)
     if (auto known = calculate(host, node.calculable_literal(0), node.calculable_literal(1)))
       return node.set(*known);
-  const Term result(node, (node.builder.*method)(node.operand(0), second(node), node.options()));
+  const Term result(node, (node.builder.*method)(node.operand(0), second(node), node.label()));
   // Results of comparisons and of logic are uint8.
   const bool compares = host.boolean_result;
   if (compares) return node.set(result.operand(), 0, ElementType::boolean);
@@ -98,12 +97,12 @@ void binary(Node& node) {
 template <UnaryMethod method, const Unary& host>
 void unary(Node& node) {
   if (auto known = calculate(host, node.calculable_literal(0))) return node.set(*known);
-  node.set((node.builder.*method)(node.operand(0), node.options()));
+  node.set((node.builder.*method)(node.operand(0), node.label()));
 }
 
 void logical_not(Node& node) {
   if (auto known = calculate(host_not, node.calculable_literal(0))) return node.set(*known);
-  node.set(node.builder.logical_not(node.operand(0), node.options()), 0, ElementType::boolean);
+  node.set(node.builder.logical_not(node.operand(0), node.label()), 0, ElementType::boolean);
 }
 
 /// Min, Max, Sum: any number of operands, from left to right. The literals meet the operands last.
@@ -123,17 +122,16 @@ void variadic(Node& node) {
   if (all_known && known) return node.set(*known);
   auto result = node.operand(0);
   for (std::size_t i = 1; i < node.input_count(); ++i)
-    result = (node.builder.*method)(result, node.operand(i), node.options());
+    result = (node.builder.*method)(result, node.operand(i), node.label());
   node.set(result);
 }
 
 void mean(Node& node) {
   auto sum = node.operand(0);
   for (std::size_t i = 1; i < node.input_count(); ++i)
-    sum = node.builder.add(sum, node.operand(i), node.options());
-  auto options = node.options<LinearOptions>();
-  options.alpha = 1.0 / static_cast<double>(node.input_count());
-  node.set(node.builder.linear(sum, options));
+    sum = node.builder.add(sum, node.operand(i), node.label());
+  const double share = 1.0 / static_cast<double>(node.input_count());
+  node.set(node.builder.linear(sum, {.alpha = share}, node.label()));
 }
 
 /// The exponent may have another type than the base; the result has the base's type.
@@ -149,12 +147,12 @@ void pow(Node& node) {
   if (b.data_type() != a.data_type())
     b = exponent ? make_constant(node.importer, make_literal(element_type(a.data_type()),
                                                              exponent->shape, reals(*exponent)))
-                 : node.builder.cast(b, a.data_type(), node.options());
-  node.set(node.builder.pow(a, b, node.options()));
+                 : node.builder.cast(b, a.data_type(), node.label());
+  node.set(node.builder.pow(a, b, node.label()));
 }
 
 void is_nan(Node& node) {
-  node.set(node.builder.is_nan(node.operand(0), node.options()), 0, ElementType::boolean);
+  node.set(node.builder.is_nan(node.operand(0), node.label()), 0, ElementType::boolean);
 }
 
 void is_infinite(Node& node) {
@@ -162,7 +160,7 @@ void is_infinite(Node& node) {
   const bool high = node.integer("detect_positive", 1) != 0;
   const bool low = node.integer("detect_negative", 1) != 0;
   if (high && low)
-    return node.set(node.builder.is_infinite(x.operand(), node.options()), 0, ElementType::boolean);
+    return node.set(node.builder.is_infinite(x.operand(), node.label()), 0, ElementType::boolean);
   const auto size = low ? -x : x;
   const auto found = size == std::numeric_limits<double>::infinity();
   const auto result = high || low ? found : found && !found;
@@ -191,7 +189,7 @@ void where(Node& node) {
       return node.set(make_literal(yes->type, shape, std::move(bytes)));
     }
   }
-  node.set(node.builder.where(node.operand(0), node.operand(1), node.operand(2), node.options()));
+  node.set(node.builder.where(node.operand(0), node.operand(1), node.operand(2), node.label()));
 }
 
 using B = GraphBuilder;

@@ -18,22 +18,17 @@ inline Term activated(const Term& x, const std::string& name, const std::vector<
   if (name == "Relu") return x.relu();
   if (name == "Sigmoid") return x.sigmoid();
   if (name == "Tanh") return x.tanh();
-  if (name == "LeakyRelu") {
-    auto options = node.options<LeakyReluOptions>();
-    options.alpha = parameter(0, 0.01F);
-    return x.with(node.builder.leaky_relu(x.operand(), options));
-  }
-  if (name == "HardSigmoid") {
-    auto options = node.options<HardSigmoidOptions>();
-    options.alpha = parameter(0, 0.2F);
-    options.beta = parameter(1, 0.5);
-    return x.with(node.builder.hard_sigmoid(x.operand(), options));
-  }
+  if (name == "LeakyRelu")
+    return x.with(
+        node.builder.leaky_relu(x.operand(), {.alpha = parameter(0, 0.01F)}, node.label()));
+  if (name == "HardSigmoid")
+    return x.with(node.builder.hard_sigmoid(
+        x.operand(), {.alpha = parameter(0, 0.2F), .beta = parameter(1, 0.5)}, node.label()));
   if (name != "Clip") unsupported("attribute 'activation' of " + quote(name));
-  auto options = node.options<ClampOptions>();
-  if (given.size() > 0) options.min_value = given[0];
-  if (given.size() > 1) options.max_value = given[1];
-  return x.with(node.builder.clamp(x.operand(), options));
+  ClampAttributes attributes;
+  if (given.size() > 0) attributes.min_value = given[0];
+  if (given.size() > 1) attributes.max_value = given[1];
+  return x.with(node.builder.clamp(x.operand(), attributes, node.label()));
 }
 
 }  // namespace polychron::onnx::detail

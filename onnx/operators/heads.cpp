@@ -19,7 +19,7 @@ Term attend(const Term& query, const Term& key, const Term& value, double scale,
   auto scores = query.matmul(key.transpose({0, 1, 3, 2})) * scale;
   if (mask) scores = scores + *mask;
   auto& node = query.node();
-  return query.with(node.builder.softmax(scores.operand(), 3, node.options())).matmul(value);
+  return query.with(node.builder.softmax(scores.operand(), 3, node.label())).matmul(value);
 }
 
 Term mask_of(const Term& kept, double otherwise, const Term& like) {

@@ -80,9 +80,8 @@ Operand slice_operand(Node& node, const std::vector<Cut>& cuts) {
   }
   if (sizes != input.shape() ||
       std::any_of(strides.begin(), strides.end(), [](auto stride) { return stride != 1; })) {
-    auto options = node.options<SliceOptions>();
-    options.strides = strides;
-    input = node.builder.slice(input, starts, sizes, options);
+    input = node.builder.slice(input, {.starts = starts, .sizes = sizes, .strides = strides},
+                               node.label());
   }
   for (std::size_t d = 0; d < cuts.size(); ++d) {
     if (cuts[d].step > 0) continue;
@@ -91,9 +90,8 @@ Operand slice_operand(Node& node, const std::vector<Cut>& cuts) {
     std::vector<std::int64_t> at(cuts[d].size);
     for (std::size_t i = 0; i < at.size(); ++i)
       at[i] = cuts[d].start + static_cast<std::int64_t>(i) * cuts[d].step;
-    auto options = node.options<GatherOptions>();
-    options.axis = static_cast<std::uint32_t>(d);
-    input = node.builder.gather(input, index_constant(node, at, {cuts[d].size}), options);
+    input = node.builder.gather(input, index_constant(node, at, {cuts[d].size}),
+                                {.axis = static_cast<std::uint32_t>(d)}, node.label());
   }
   return input;
 }
@@ -147,10 +145,10 @@ Literal gather_literal(const Literal& input, std::uint32_t axis,
 void gather(Node& node) {
   const auto from = node.shape(0);
   const auto axis = node.axis(node.integer("axis", 0), from.size());
-  auto options = node.options<GatherOptions>();
-  options.axis = axis;
   const auto* known = node.calculable_literal(1);
-  if (!known) return node.set(node.builder.gather(node.operand(0), node.operand(1), options));
+  if (!known)
+    return node.set(
+        node.builder.gather(node.operand(0), node.operand(1), {.axis = axis}, node.label()));
   const auto indices = checked_indices(*known, from[axis]);
   Shape to = from;
   to.erase(to.begin() + axis);
@@ -161,7 +159,7 @@ void gather(Node& node) {
   if (input && small && element_size(input->type) != 0)
     return node.set(gather_literal(*input, axis, indices, to));
   const auto at = index_constant(node, indices, known->shape);
-  node.set(node.builder.gather(node.operand(0), at, options));
+  node.set(node.builder.gather(node.operand(0), at, {.axis = axis}, node.label()));
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ void bit_shift(Node& node) {
     malformed("attribute 'direction' is " + quote(direction));
   const auto x = term(node, 0);
   const auto by = term(node, 1);
-  const auto power = x.with(node.builder.pow(by.number(2).operand(), by.operand(), node.options()));
+  const auto power = x.with(node.builder.pow(by.number(2).operand(), by.operand(), node.label()));
   const auto shifted = direction == "LEFT" ? wrapped(x * power, node.type(0)) : x / power;
   node.set(shifted.operand());
 }
@@ -118,7 +118,7 @@ void bitwise_not(Node& node) {
     case ElementType::uint64:
       return node.set(
           x.with(node.builder.sub(node.builder.constant(DataType::uint64, ~std::uint64_t{0}),
-                                  x.operand(), node.options()))
+                                  x.operand(), node.label()))
               .operand());
     default:
       return node.set((-1 - x).operand());

@@ -15,14 +15,14 @@ Term product(Node& node, Operand a, Operand b) {
   const bool row = a.shape().size() == 1;
   const bool column = b.shape().size() == 1;
   if (a.shape().empty() || b.shape().empty()) malformed("a scalar is not a matrix");
-  if (row) a = node.builder.reshape(a, {1, a.shape()[0]}, node.options());
-  if (column) b = node.builder.reshape(b, {b.shape()[0], 1}, node.options());
-  auto result = node.builder.matmul(a, b, node.options());
+  if (row) a = node.builder.reshape(a, {1, a.shape()[0]}, node.label());
+  if (column) b = node.builder.reshape(b, {b.shape()[0], 1}, node.label());
+  auto result = node.builder.matmul(a, b, node.label());
   if (row || column) {
     auto shape = result.shape();
     if (column) shape.pop_back();
     if (row) shape.erase(shape.end() - (column ? 1 : 2));
-    result = node.builder.reshape(result, shape, node.options());
+    result = node.builder.reshape(result, shape, node.label());
   }
   return {node, result};
 }
@@ -51,13 +51,12 @@ void fused_matmul(Node& node) {
 }
 
 Term general_product(Node& node) {
-  auto options = node.options<GemmOptions>();
-  options.alpha = node.real("alpha", 1);
-  options.beta = node.real("beta", 1);
-  options.a_transpose = node.integer("transA", 0) != 0;
-  options.b_transpose = node.integer("transB", 0) != 0;
-  options.c = node.optional_operand(2);
-  return {node, node.builder.gemm(node.operand(0), node.operand(1), options)};
+  const GemmAttributes attributes{.alpha = node.real("alpha", 1),
+                                  .beta = node.real("beta", 1),
+                                  .a_transpose = node.integer("transA", 0) != 0,
+                                  .b_transpose = node.integer("transB", 0) != 0};
+  return {node, node.builder.gemm(node.operand(0), node.operand(1), attributes,
+                                  node.optional_operand(2), node.label())};
 }
 
 void gemm(Node& node) { node.set(general_product(node).operand()); }

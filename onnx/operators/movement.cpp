@@ -42,7 +42,7 @@ void concatenate(Node& node) {
   std::vector<Operand> parts;
   for (std::size_t i = 0; i < node.input_count(); ++i)
     if (node.shape(i)[axis] != 0) parts.push_back(node.operand(i));
-  node.set(node.builder.concat(parts, axis, node.options()));
+  node.set(node.builder.concat(parts, axis, node.label()));
 }
 
 /// The sizes of the parts: an attribute until opset 12, then an input. By default they are equal;
@@ -67,9 +67,8 @@ std::vector<std::uint32_t> split_sizes(const Node& node, std::uint32_t length) {
 
 void split(Node& node) {
   if (node.output_count() == 0) malformed("there are no outputs");
-  auto options = node.options<SplitOptions>();
-  options.axis = node.axis(node.integer("axis", 0), node.rank(0));
-  const auto sizes = split_sizes(node, node.shape(0)[options.axis]);
+  const auto axis = node.axis(node.integer("axis", 0), node.rank(0));
+  const auto sizes = split_sizes(node, node.shape(0)[axis]);
   if (sizes.size() == 1) return node.forward(0);
   if (const auto* known = node.calculable_literal(0)) {
     const auto input = *known;  // setting outputs may move the node's tensors
@@ -77,13 +76,13 @@ void split(Node& node) {
     std::int64_t offset = 0;
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       auto shape = input.shape;
-      shape[options.axis] = sizes[i];
+      shape[axis] = sizes[i];
       node.set(strided(input, shape, offset, strides), i);
-      offset += strides[options.axis] * sizes[i];
+      offset += strides[axis] * sizes[i];
     }
     return;
   }
-  const auto parts = node.builder.split(node.operand(0), sizes, options);
+  const auto parts = node.builder.split(node.operand(0), sizes, axis, node.label());
   for (std::size_t i = 0; i < parts.size(); ++i) node.set(parts[i], i);
 }
 
@@ -104,9 +103,7 @@ void transpose(Node& node) {
     }
     return node.set(strided(*known, shape, 0, moved));
   }
-  auto options = node.options<TransposeOptions>();
-  options.permutation = order;
-  node.set(node.builder.transpose(node.operand(0), options));
+  node.set(node.builder.transpose(node.operand(0), {.permutation = order}, node.label()));
 }
 
 /// Repeats one axis: [before, 1, from it on] is expanded to [before, times, from it on].
@@ -115,10 +112,10 @@ Operand repeat(Node& node, const Operand& input, std::size_t axis, std::uint32_t
   const auto middle = shape.begin() + static_cast<std::ptrdiff_t>(axis);
   const auto before = static_cast<std::uint32_t>(count({shape.begin(), middle}));
   const auto rest = static_cast<std::uint32_t>(count({middle, shape.end()}));
-  const auto rows = node.builder.reshape(input, {before, 1, rest}, node.options());
-  const auto many = node.builder.expand(rows, {before, times, rest}, node.options());
+  const auto rows = node.builder.reshape(input, {before, 1, rest}, node.label());
+  const auto many = node.builder.expand(rows, {before, times, rest}, node.label());
   shape[axis] = to_shape({std::int64_t{shape[axis]} * times}).front();
-  return node.builder.reshape(many, shape, node.options());
+  return node.builder.reshape(many, shape, node.label());
 }
 
 void tile(Node& node) {
@@ -204,8 +201,9 @@ Term padded_with(const Term& x, const Padding& padding, const Term& value) {
   auto& node = x.node();
   const auto one = x.with(node.builder.constant(DataType::uint8, std::int64_t{1}));
   const auto pad = [&](const Term& t) {
-    return t.with(node.builder.pad(t.operand(), padding.beginning, padding.ending,
-                                   node.options<PadOptions>()));
+    return t.with(node.builder.pad(
+        t.operand(), {.beginning_padding = padding.beginning, .ending_padding = padding.ending},
+        node.label()));
   };
   return pad(one.expand(x.shape())).choose(pad(x), value.reshape({}));
 }
@@ -232,24 +230,25 @@ void pad(Node& node) {
   }
   if (mode == "wrap") {
     const auto result = wrapped_around(x, padding);
-    return node.set(node.builder.identity(result.operand(), node.options()));
+    return node.set(node.builder.identity(result.operand(), node.label()));
   }
   if (node.opset >= 11 && node.has_input(2) && !node.literal(2) && mode == "constant")
     return node.set(padded_with(x, padding, term(node, 2)).operand());
-  auto options = node.options<PadOptions>();
-  options.mode = padding_mode(mode);
-  if (node.opset < 11) options.value = node.real("value", 0);
-  if (node.opset >= 11 && mode == "constant") options.value = node.optional_scalar(2).value_or(0);
-  node.set(node.builder.pad(x.operand(), padding.beginning, padding.ending, options));
+  PadAttributes attributes{.beginning_padding = padding.beginning,
+                           .ending_padding = padding.ending};
+  attributes.mode = padding_mode(mode);
+  if (node.opset < 11) attributes.value = node.real("value", 0);
+  if (node.opset >= 11 && mode == "constant")
+    attributes.value = node.optional_scalar(2).value_or(0);
+  node.set(node.builder.pad(x.operand(), attributes, node.label()));
 }
 
 /// Moves blocks of channels into blocks of pixels, or back: a transposition of six dimensions.
 void rearrange(Node& node, const Shape& split, const std::vector<std::uint32_t>& order,
                const Shape& to) {
-  auto options = node.options<TransposeOptions>();
-  options.permutation = order;
-  const auto blocks = node.builder.reshape(node.operand(0), split, node.options());
-  node.set(node.builder.reshape(node.builder.transpose(blocks, options), to, node.options()));
+  const auto blocks = node.builder.reshape(node.operand(0), split, node.label());
+  node.set(node.builder.reshape(
+      node.builder.transpose(blocks, {.permutation = order}, node.label()), to, node.label()));
 }
 
 std::uint32_t block_size(const Node& node, const Shape& shape) {

@@ -51,12 +51,9 @@ void batch_normalization(Node& node) {
     const auto scaled = (term(node, 0) - one(3)) / (one(4) + epsilon).sqrt() * one(1) + one(2);
     return node.set(scaled.operand());
   }
-  auto options = node.options<BatchNormalizationOptions>();
-  options.epsilon = epsilon;
-  options.scale = node.operand(1);
-  options.bias = node.operand(2);
-  node.set(
-      node.builder.batch_normalization(node.operand(0), node.operand(3), node.operand(4), options));
+  node.set(node.builder.batch_normalization(
+      node.operand(0), node.operand(3), node.operand(4), {.epsilon = epsilon},
+      {.scale = node.operand(1), .bias = node.operand(2)}, node.label()));
 }
 
 /// A vector with one entry for each channel, reshaped to broadcast over an input of `rank`.
@@ -70,20 +67,20 @@ Term per_channel(Node& node, std::size_t i, std::size_t rank) {
 }
 
 void instance_normalization(Node& node) {
-  auto options = node.options<InstanceNormalizationOptions>();
-  options.epsilon = node.real("epsilon", default_epsilon);
-  options.scale = node.operand(1);
-  options.bias = node.operand(2);
+  const InstanceNormalizationAttributes attributes{.epsilon =
+                                                       node.real("epsilon", default_epsilon)};
+  const ScaleAndBias operands{.scale = node.operand(1), .bias = node.operand(2)};
   const auto input = node.operand(0);
   const auto shape = input.shape();
-  if (shape.size() == 4) return node.set(node.builder.instance_normalization(input, options));
+  if (shape.size() == 4)
+    return node.set(node.builder.instance_normalization(input, attributes, operands, node.label()));
   if (shape.size() < 3) malformed("an input of shape " + to_string(shape));
   std::uint64_t rest = 1;
   for (std::size_t d = 2; d < shape.size(); ++d) rest *= shape[d];
   const auto flat = node.builder.reshape(
-      input, {shape[0], shape[1], 1, static_cast<std::uint32_t>(rest)}, node.options());
-  const auto result = node.builder.instance_normalization(flat, options);
-  node.set(node.builder.reshape(result, shape, node.options()));
+      input, {shape[0], shape[1], 1, static_cast<std::uint32_t>(rest)}, node.label());
+  const auto result = node.builder.instance_normalization(flat, attributes, operands, node.label());
+  node.set(node.builder.reshape(result, shape, node.label()));
 }
 
 /// Scale and bias may be broadcast in ONNX; WebNN's have the shape of the normalised dimensions.
@@ -91,30 +88,27 @@ void layer_normalization(Node& node) {
   const auto input = node.operand(0);
   const auto& shape = input.shape();
   const auto first = node.axis(node.integer("axis", -1), shape.size());
-  auto options = node.options<LayerNormalizationOptions>();
-  options.epsilon = node.real("epsilon", default_epsilon);
-  options.axes.emplace(shape.size() - first);
-  std::iota(options.axes->begin(), options.axes->end(), first);
+  LayerNormalizationAttributes attributes;
+  attributes.epsilon = node.real("epsilon", default_epsilon);
+  attributes.axes.emplace(shape.size() - first);
+  std::iota(attributes.axes->begin(), attributes.axes->end(), first);
   if (node.wants_output(1) || node.wants_output(2)) {
     const Term x(node, input);
-    const auto mean = x.mean(*options.axes, true);
+    const auto mean = x.mean(*attributes.axes, true);
     if (node.wants_output(1)) node.set(mean.operand(), 1);
     const auto off = x - mean;
-    const auto variance = (off * off).mean(*options.axes, true);
-    if (node.wants_output(2)) node.set((1 / (variance + options.epsilon).sqrt()).operand(), 2);
+    const auto variance = (off * off).mean(*attributes.axes, true);
+    if (node.wants_output(2)) node.set((1 / (variance + attributes.epsilon).sqrt()).operand(), 2);
   }
   const Shape normalized(shape.begin() + first, shape.end());
   const auto scale = node.operand(1);
   const auto bias = node.optional_operand(2);
   const bool direct = scale.shape() == normalized && (!bias || bias->shape() == normalized);
-  if (direct) {
-    options.scale = scale;
-    options.bias = bias;
-  }
-  auto result = node.builder.layer_normalization(input, options);
+  const auto operands = direct ? ScaleAndBias{scale, bias} : ScaleAndBias{};
+  auto result = node.builder.layer_normalization(input, attributes, operands, node.label());
   if (!direct) {
-    result = node.builder.mul(result, scale, node.options());
-    if (bias) result = node.builder.add(result, *bias, node.options());
+    result = node.builder.mul(result, scale, node.label());
+    if (bias) result = node.builder.add(result, *bias, node.label());
   }
   node.set(result);
 }
@@ -141,12 +135,10 @@ void rms_normalization(Node& node) {
 /// Along the last axis. Input `scale` has the scale, the next one the optional bias.
 Term by_moments(Node& node, const Term& x, std::size_t scale, double epsilon) {
   if (x.rank() == 0) malformed("a scalar has no axis");
-  auto options = node.options<LayerNormalizationOptions>();
-  options.axes = {static_cast<std::uint32_t>(x.rank() - 1)};
-  options.epsilon = epsilon;
-  options.scale = node.operand(scale);
-  options.bias = node.optional_operand(scale + 1);
-  return x.with(node.builder.layer_normalization(x.operand(), options));
+  const auto last = static_cast<std::uint32_t>(x.rank() - 1);
+  return x.with(node.builder.layer_normalization(
+      x.operand(), {.axes = {{last}}, .epsilon = epsilon},
+      {.scale = node.operand(scale), .bias = node.optional_operand(scale + 1)}, node.label()));
 }
 
 constexpr double skip_epsilon = 1e-12F;
@@ -196,18 +188,17 @@ void group_normalization(Node& node) {
     malformed(std::to_string(groups) + " groups of an input of shape " + to_string(shape));
   std::uint64_t rest = shape[1] / groups;
   for (std::size_t d = 2; d < shape.size(); ++d) rest *= shape[d];
-  auto options = node.options<LayerNormalizationOptions>();
-  options.epsilon = node.real("epsilon", default_epsilon);
-  options.axes = {2};
+  const auto epsilon = node.real("epsilon", default_epsilon);
   const Shape rows{shape[0], groups, static_cast<std::uint32_t>(rest)};
   auto result =
-      node.builder.layer_normalization(node.builder.reshape(input, rows, node.options()), options);
+      node.builder.layer_normalization(node.builder.reshape(input, rows, node.label()),
+                                       {.axes = {{2}}, .epsilon = epsilon}, {}, node.label());
   const bool per_group = node.opset < 21;
-  if (!per_group) result = node.builder.reshape(result, shape, node.options());
+  if (!per_group) result = node.builder.reshape(result, shape, node.label());
   const auto rank = per_group ? rows.size() : shape.size();
-  result = node.builder.mul(result, per_channel(node, 1, rank).operand(), node.options());
-  result = node.builder.add(result, per_channel(node, 2, rank).operand(), node.options());
-  if (per_group) result = node.builder.reshape(result, shape, node.options());
+  result = node.builder.mul(result, per_channel(node, 1, rank).operand(), node.label());
+  result = node.builder.add(result, per_channel(node, 2, rank).operand(), node.label());
+  if (per_group) result = node.builder.reshape(result, shape, node.label());
   node.set(result);
 }
 
@@ -225,15 +216,13 @@ void local_response(Node& node) {
   const auto squares = (x * x)
                            .reshape({x.shape()[0], 1, channels, static_cast<std::uint32_t>(rest)})
                            .pad(2, before, after);
-  auto options = node.options<Pool2dOptions>();
-  options.window_dimensions = {before + after + 1, 1};
-  const auto mean =
-      x.with(node.builder.average_pool2d(squares.operand(), options)).reshape(x.shape());
+  const Pool2dAttributes window{.window_dimensions = {{before + after + 1, 1}}};
+  const auto mean = x.with(node.builder.average_pool2d(squares.operand(), window, node.label()))
+                        .reshape(x.shape());
   const auto scale = node.real("alpha", 0.0001F) * (before + after + 1.0) / size;
   const auto base = mean * scale + node.real("bias", 1);
   const auto power = x.number(node.real("beta", 0.75));
-  node.set(
-      (x / x.with(node.builder.pow(base.operand(), power.operand(), node.options()))).operand());
+  node.set((x / x.with(node.builder.pow(base.operand(), power.operand(), node.label()))).operand());
 }
 
 void mean_variance(Node& node) {

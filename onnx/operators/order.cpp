@@ -34,10 +34,8 @@ void trilu(Node& node) {
         std::fill_n(bytes.data() + i * size, size, std::byte{0});
     return node.set(make_literal(known->type, shape, std::move(bytes)));
   }
-  auto options = node.options<TriangularOptions>();
-  options.upper = upper;
-  options.diagonal = static_cast<std::int32_t>(k);
-  node.set(node.builder.triangular(node.operand(0), options));
+  node.set(node.builder.triangular(
+      node.operand(0), {.upper = upper, .diagonal = static_cast<std::int32_t>(k)}, node.label()));
 }
 
 void cumulative_sum(Node& node) {
@@ -45,10 +43,11 @@ void cumulative_sum(Node& node) {
   const auto given = node.integers(1);
   if (given.size() != 1) malformed("the axis must be a scalar");
   const auto axis = node.axis(given[0], x.rank());
-  auto options = node.options<CumulativeSumOptions>();
-  options.exclusive = node.integer("exclusive", 0) != 0;
-  options.reversed = node.integer("reverse", 0) != 0;
-  node.set(node.builder.cumulative_sum(x.operand(), axis, options));
+  node.set(node.builder.cumulative_sum(x.operand(),
+                                       {.axis = axis,
+                                        .exclusive = node.integer("exclusive", 0) != 0,
+                                        .reversed = node.integer("reverse", 0) != 0},
+                                       node.label()));
 }
 
 /// Reverses the first elements of each sequence, by gathering all rows.

@@ -10,8 +10,10 @@ namespace polychron::onnx::detail {
 
 namespace {
 
-using Pool = Operand (GraphBuilder::*)(const Operand&, const Pool2dOptions&);
-using Reduce = Operand (GraphBuilder::*)(const Operand&, const ReduceOptions&);
+using Pool = Operand (GraphBuilder::*)(const Operand&, const Pool2dAttributes&,
+                                       GraphBuilder::Label);
+using Reduce = Operand (GraphBuilder::*)(const Operand&, const ReduceAttributes&,
+                                         GraphBuilder::Label);
 
 /// ONNX's output size. With ceil_mode ONNX drops a last window that would begin in the padding at
 /// the end. WebNN's rounding keeps it, so the sizes are given explicitly.
@@ -26,52 +28,54 @@ std::uint64_t output_size(const Window& window, std::size_t d, bool ceil_mode) {
   return in_padding ? size - 1 : size;
 }
 
-Pool2dOptions pool_options(Node& node, const Window& window) {
+Pool2dAttributes pool_attributes(Node& node, const Window& window) {
   const bool ceil_mode = node.integer("ceil_mode", 0) != 0;
-  auto options = node.options<Pool2dOptions>();
-  options.window_dimensions = to_list(window.kernel);
-  options.padding = window.padding();
-  options.strides = to_list(window.strides);
-  options.dilations = to_list(window.dilations);
+  Pool2dAttributes attributes;
+  attributes.window_dimensions = to_list(window.kernel);
+  attributes.padding = window.padding();
+  attributes.strides = to_list(window.strides);
+  attributes.dilations = to_list(window.dilations);
   if (ceil_mode)
-    options.output_sizes = to_list({output_size(window, 0, true), output_size(window, 1, true)});
-  return options;
+    attributes.output_sizes = to_list({output_size(window, 0, true), output_size(window, 1, true)});
+  return attributes;
 }
 
 /// Pools over three dimensions by pooling each plane, and then across planes. The mean of means is
 /// right, because all windows have the same number of elements.
-Term pool_planes(const Term& x, const Pool2dOptions& plane, const Pool2dOptions& depth, Pool pool) {
+Term pool_planes(const Term& x, const Pool2dAttributes& plane, const Pool2dAttributes& depth,
+                 Pool pool) {
   auto& builder = x.node().builder;
   const auto s = x.shape();
-  auto y = x.with((builder.*pool)(x.reshape({s[0] * s[1], s[2], s[3], s[4]}).operand(), plane));
+  auto y = x.with((builder.*pool)(x.reshape({s[0] * s[1], s[2], s[3], s[4]}).operand(), plane,
+                                  x.node().label()));
   const auto flat = y.shape();
   y = y.reshape({s[0], s[1], s[2], flat[2] * flat[3]});
-  y = y.with((builder.*pool)(y.operand(), depth));
+  y = y.with((builder.*pool)(y.operand(), depth, x.node().label()));
   return y.reshape({s[0], s[1], y.shape()[2], flat[2], flat[3]});
 }
 
-Term padded(const Term& x, std::uint32_t axis, Pool2dOptions& options, std::size_t from,
+Term padded(const Term& x, std::uint32_t axis, Pool2dAttributes& attributes, std::size_t from,
             double value) {
-  const auto result = x.pad(axis, options.padding[from], options.padding[from + 1], value);
-  options.padding[from] = options.padding[from + 1] = 0;
+  const auto result = x.pad(axis, attributes.padding[from], attributes.padding[from + 1], value);
+  attributes.padding[from] = attributes.padding[from + 1] = 0;
   return result;
 }
 
 void deep_pool(Node& node, Pool pool, bool with_padding) {
   const auto [plane, depth] = read_deep_window(node, {});
-  auto plane_options = pool_options(node, plane);
-  auto depth_options = pool_options(node, depth);
+  auto plane_attributes = pool_attributes(node, plane);
+  auto depth_attributes = pool_attributes(node, depth);
   // The depth pool sees each plane as a row of all its elements.
-  if (depth_options.output_sizes && plane_options.output_sizes)
-    (*depth_options.output_sizes)[1] =
-        (*plane_options.output_sizes)[0] * (*plane_options.output_sizes)[1];
+  if (depth_attributes.output_sizes && plane_attributes.output_sizes)
+    (*depth_attributes.output_sizes)[1] =
+        (*plane_attributes.output_sizes)[0] * (*plane_attributes.output_sizes)[1];
   auto x = term(node, 0);
   if (with_padding) {
-    x = padded(x, 2, depth_options, 0, 0);
-    x = padded(x, 3, plane_options, 0, 0);
-    x = padded(x, 4, plane_options, 2, 0);
+    x = padded(x, 2, depth_attributes, 0, 0);
+    x = padded(x, 3, plane_attributes, 0, 0);
+    x = padded(x, 4, plane_attributes, 2, 0);
   }
-  node.set(pool_planes(x, plane_options, depth_options, pool).operand());
+  node.set(pool_planes(x, plane_attributes, depth_attributes, pool).operand());
 }
 
 /// The position of the largest element in each window, the first of several. It lays out the
@@ -130,7 +134,8 @@ void max_pool(Node& node) {
     return deep_pool(node, &GraphBuilder::max_pool2d, false);
   }
   const auto window = read_window(node, {});
-  const Term result(node, node.builder.max_pool2d(lifted(node, 0), pool_options(node, window)));
+  const Term result(
+      node, node.builder.max_pool2d(lifted(node, 0), pool_attributes(node, window), node.label()));
   node.set(lowered(node, result).operand());
   if (node.wants_output(1))
     node.set(lowered(node, largest_positions(node, window, result)).operand(), 1,
@@ -141,27 +146,27 @@ void max_pool(Node& node) {
 void average_pool(Node& node) {
   const bool with_padding = node.integer("count_include_pad", 0) != 0;
   if (node.rank(0) == 5) return deep_pool(node, &GraphBuilder::average_pool2d, with_padding);
-  auto options = pool_options(node, read_window(node, {}));
+  auto attributes = pool_attributes(node, read_window(node, {}));
   auto input = lifted(node, term(node, 0));
   if (with_padding) {
-    input = padded(input, 2, options, 0, 0);
-    input = padded(input, 3, options, 2, 0);
+    input = padded(input, 2, attributes, 0, 0);
+    input = padded(input, 3, attributes, 2, 0);
   }
-  node.set(lowered(node, node.builder.average_pool2d(input.operand(), options)));
+  node.set(lowered(node, node.builder.average_pool2d(input.operand(), attributes, node.label())));
 }
 
 /// (sum of |x|^p)^(1/p): a mean of powers times the number of elements, padding counted as 0.
 void lp_pool(Node& node) {
   const auto p = static_cast<double>(node.integer("p", 2));
   const auto window = read_window(node, {});
-  auto options = pool_options(node, window);
+  auto attributes = pool_attributes(node, window);
   auto x = lifted(node, term(node, 0)).abs();
-  x = padded(x, 2, options, 0, 0);
-  x = padded(x, 3, options, 2, 0);
-  x = x.with(node.builder.pow(x.operand(), x.number(p).operand(), node.options()));
-  x = x.with(node.builder.average_pool2d(x.operand(), options)) *
+  x = padded(x, 2, attributes, 0, 0);
+  x = padded(x, 3, attributes, 2, 0);
+  x = x.with(node.builder.pow(x.operand(), x.number(p).operand(), node.label()));
+  x = x.with(node.builder.average_pool2d(x.operand(), attributes, node.label())) *
       static_cast<double>(window.kernel[0] * window.kernel[1]);
-  x = x.with(node.builder.pow(x.operand(), x.number(1 / p).operand(), node.options()));
+  x = x.with(node.builder.pow(x.operand(), x.number(1 / p).operand(), node.label()));
   node.set(lowered(node, x).operand());
 }
 
@@ -170,19 +175,18 @@ void global_lp_pool(Node& node) {
   auto x = term(node, 0).abs();
   std::vector<std::uint32_t> axes;
   for (std::uint32_t d = 2; d < x.rank(); ++d) axes.push_back(d);
-  x = x.with(node.builder.pow(x.operand(), x.number(p).operand(), node.options())).sum(axes, true);
-  node.set(node.builder.pow(x.operand(), x.number(1 / p).operand(), node.options()));
+  x = x.with(node.builder.pow(x.operand(), x.number(p).operand(), node.label())).sum(axes, true);
+  node.set(node.builder.pow(x.operand(), x.number(1 / p).operand(), node.label()));
 }
 
 template <Pool pool, Reduce reduce>
 void global_pool(Node& node) {
-  if (node.rank(0) == 4)
-    return node.set((node.builder.*pool)(node.operand(0), node.options<Pool2dOptions>()));
-  auto options = node.options<ReduceOptions>();
-  options.keep_dimensions = true;
-  options.axes.emplace();
-  for (std::uint32_t d = 2; d < node.rank(0); ++d) options.axes->push_back(d);
-  node.set((node.builder.*reduce)(node.operand(0), options));
+  if (node.rank(0) == 4) return node.set((node.builder.*pool)(node.operand(0), {}, node.label()));
+  ReduceAttributes attributes;
+  attributes.keep_dimensions = true;
+  attributes.axes.emplace();
+  for (std::uint32_t d = 2; d < node.rank(0); ++d) attributes.axes->push_back(d);
+  node.set((node.builder.*reduce)(node.operand(0), attributes, node.label()));
 }
 
 using B = GraphBuilder;

@@ -90,7 +90,7 @@ Term quantized(Term x, Term scale, const std::optional<Term>& zero, std::uint32_
   scale = of_rank(scale, x.rank(), axis);
   const auto offset = zero_point(scale, zero, axis, *operand_type(type));
   const auto steps = x.with(x.node().builder.quantize_linear(x.operand(), scale.operand(),
-                                                             offset.operand(), x.node().options()));
+                                                             offset.operand(), x.node().label()));
   const bool whole = type == ElementType::int8 || type == ElementType::uint8;
   return whole ? steps : steps.clamped(range->least, range->most);
 }
@@ -99,7 +99,7 @@ Term dequantized(const Term& x, const Term& scale, const std::optional<Term>& ze
   const auto steps = of_rank(scale, x.rank(), 0);
   const auto from = zero_point(steps, zero, 0, x.data_type());
   return x.with(x.node().builder.dequantize_linear(x.operand(), steps.operand(), from.operand(),
-                                                   x.node().options()));
+                                                   x.node().label()));
 }
 
 DynamicSteps dynamic_steps(const Term& x) {
@@ -168,7 +168,7 @@ void dequantize(Node& node) {
   const auto scale = of_rank(term(node, 1), x.rank(), steps.axis);
   const auto zero = zero_point(scale, optional_term(node, 2), steps.axis, x.data_type());
   auto result = x.with(node.builder.dequantize_linear(input.operand(), scale.operand(),
-                                                      zero.operand(), node.options()));
+                                                      zero.operand(), node.label()));
   if (steps.missing > 0) result = result.slice(steps.axis, 0, length);
   // Since opset 23 the result may have another type than the scale.
   auto type = node.type(1);
@@ -313,15 +313,15 @@ Term integer_convolution(Node& node, std::size_t x, std::size_t x_zero, std::siz
   const auto input = lifted(node, difference(term(node, x), x_point));
   const auto filter = lifted(node, difference(term(node, w), zero));
   const auto window = read_window(node, node.shape(w).from(2));
-  auto options = node.options<Conv2dOptions>();
-  options.padding = window.padding();
-  options.strides = to_list(window.strides);
-  options.dilations = to_list(window.dilations);
-  options.groups = unsigned_list({node.integer("group", 1)}, "attribute 'group'").front();
+  const Conv2dAttributes attributes{
+      .padding = window.padding(),
+      .strides = to_list(window.strides),
+      .dilations = to_list(window.dilations),
+      .groups = unsigned_list({node.integer("group", 1)}, "attribute 'group'").front()};
   const auto channels = filter.shape()[1];
-  if (options.groups == 0 || std::uint64_t{channels} * options.groups != input.shape()[1])
+  if (attributes.groups == 0 || std::uint64_t{channels} * attributes.groups != input.shape()[1])
     malformed("an input of shape " + to_string(node.shape(x)) + " for a filter of shape " +
-              to_string(node.shape(w)) + " and " + std::to_string(options.groups) + " groups");
+              to_string(node.shape(w)) + " and " + std::to_string(attributes.groups) + " groups");
   const auto area = std::uint64_t{filter.shape()[2]} * filter.shape()[3];
   // Also split windows of more than 256 elements, unless their weights are known to be small.
   const auto step = area > exact_terms ? 1 : static_cast<std::uint32_t>(exact_terms / area);
@@ -339,10 +339,12 @@ Term integer_convolution(Node& node, std::size_t x, std::size_t x_zero, std::siz
   std::optional<Term> sum;
   std::uint32_t begin = 0;
   for (const std::uint32_t end : parts) {
-    const auto part_x = channels_of(input, options.groups, begin, end);
+    const auto part_x = channels_of(input, attributes.groups, begin, end);
     const auto add = [&](const Term& part_w) {
       node.importer.spend(1);
-      const auto part = input.with(node.builder.conv2d(part_x.operand(), part_w.operand(), options))
+      const auto part = input
+                            .with(node.builder.conv2d(part_x.operand(), part_w.operand(),
+                                                      attributes, {}, node.label()))
                             .cast(DataType::int32);
       sum = sum ? *sum + part : part;
     };

@@ -34,10 +34,10 @@ void qlinear(Node& node) {
 void qlinear_sigmoid(Node& node) { set_quantized(node, real_input(node, 0).sigmoid(), 3); }
 
 void qlinear_leaky_relu(Node& node) {
-  auto options = node.options<LeakyReluOptions>();
-  options.alpha = node.real("alpha", 0.01F);
+  const auto alpha = node.real("alpha", 0.01F);
   const auto x = real_input(node, 0);
-  set_quantized(node, x.with(node.builder.leaky_relu(x.operand(), options)), 3);
+  set_quantized(node, x.with(node.builder.leaky_relu(x.operand(), {.alpha = alpha}, node.label())),
+                3);
 }
 
 /// Channels are the second dimension, or the last.
@@ -156,7 +156,7 @@ void matmul_blocks(Node& node) {
     zero = unpacked(node, 3, bits, {rows, padded}).slice(1, 0, blocks);
   }
   const auto b = weights.with(node.builder.dequantize_linear(weights.operand(), scales.operand(),
-                                                             zero.operand(), node.options()));
+                                                             zero.operand(), node.label()));
   auto result = term(node, 0).matmul(b.slice(1, 0, inner).transpose({1, 0}));
   if (node.has_input(5)) result = result + term(node, 5);
   node.set(result.operand());

@@ -223,32 +223,42 @@ bool direct(Node& node, const Kind& kind) {
   const auto activations = shared_activations(node, kind, directions);
   if (!activations) return false;
   const auto steps = node.shape(0)[0];
-  const auto choose = [&](auto options) {
-    options.activations = *activations;
-    options.direction = text == "bidirectional" ? RecurrentNetworkDirection::both
-                        : text == "reverse"     ? RecurrentNetworkDirection::backward
-                                                : RecurrentNetworkDirection::forward;
-    options.return_sequence = node.wants_output(0);
-    if (node.has_input(3)) {
-      const auto size = kind.gates * hidden;
-      const auto both = term(node, 3);
-      options.bias = both.slice(1, 0, size).operand();
-      options.recurrent_bias = both.slice(1, size, 2 * size).operand();
-    }
-    options.initial_hidden_state = node.optional_operand(5);
-    return options;
-  };
+  const auto direction = text == "bidirectional" ? RecurrentNetworkDirection::both
+                         : text == "reverse"     ? RecurrentNetworkDirection::backward
+                                                 : RecurrentNetworkDirection::forward;
+  std::optional<Operand> bias, recurrent_bias;
+  if (node.has_input(3)) {
+    const auto size = kind.gates * hidden;
+    const auto both = term(node, 3);
+    bias = both.slice(1, 0, size).operand();
+    recurrent_bias = both.slice(1, size, 2 * size).operand();
+  }
+  const auto initial_hidden_state = node.optional_operand(5);
   std::vector<Operand> results;
   if (kind.has_cell) {
-    auto options = choose(node.options<LstmOptions>());
-    options.initial_cell_state = node.optional_operand(6);
-    results = node.builder.lstm(node.operand(0), node.operand(1), node.operand(2), steps, hidden,
-                                options);
+    results = node.builder.lstm(node.operand(0), node.operand(1), node.operand(2),
+                                {.steps = steps,
+                                 .hidden_size = hidden,
+                                 .return_sequence = node.wants_output(0),
+                                 .direction = direction,
+                                 .activations = activations},
+                                {.bias = bias,
+                                 .recurrent_bias = recurrent_bias,
+                                 .initial_hidden_state = initial_hidden_state,
+                                 .initial_cell_state = node.optional_operand(6)},
+                                node.label());
   } else {
-    auto options = choose(node.options<GruOptions>());
-    options.reset_after = node.integer("linear_before_reset", 0) != 0;
-    results =
-        node.builder.gru(node.operand(0), node.operand(1), node.operand(2), steps, hidden, options);
+    results = node.builder.gru(node.operand(0), node.operand(1), node.operand(2),
+                               {.steps = steps,
+                                .hidden_size = hidden,
+                                .reset_after = node.integer("linear_before_reset", 0) != 0,
+                                .return_sequence = node.wants_output(0),
+                                .direction = direction,
+                                .activations = activations},
+                               {.bias = bias,
+                                .recurrent_bias = recurrent_bias,
+                                .initial_hidden_state = initial_hidden_state},
+                               node.label());
   }
   if (node.wants_output(0)) node.set(results.back(), 0);
   if (node.wants_output(1)) node.set(results[0], 1);

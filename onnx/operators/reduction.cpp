@@ -9,7 +9,8 @@ namespace polychron::onnx::detail {
 
 namespace {
 
-using ReduceMethod = Operand (GraphBuilder::*)(const Operand&, const ReduceOptions&);
+using ReduceMethod = Operand (GraphBuilder::*)(const Operand&, const ReduceAttributes&,
+                                               GraphBuilder::Label);
 using Int = std::int64_t;
 
 constexpr Binary unknown{};
@@ -33,19 +34,19 @@ template <ReduceMethod method, const Binary& host, std::int64_t since>
 void reduce_along(Node& node) {
   const auto given = node.list("axes", 1, since);
   const bool keep = node.integer("keepdims", 1) != 0;
-  auto options = node.options<ReduceOptions>();
-  options.keep_dimensions = keep;
+  ReduceAttributes attributes;
+  attributes.keep_dimensions = keep;
   if (given && !given->empty()) {
-    options.axes = node.axes(*given, node.rank(0));
+    attributes.axes = node.axes(*given, node.rank(0));
   } else if (node.integer("noop_with_empty_axes", 0) != 0) {
-    options.axes.emplace();  // none: the function is applied to each element
+    attributes.axes.emplace();  // none: the function is applied to each element
   }
-  const bool some = !options.axes || !options.axes->empty();
+  const bool some = !attributes.axes || !attributes.axes->empty();
   if (some)
     if (auto known = reduce(host, node.calculable_literal(0),
-                            options.axes.value_or(std::vector<std::uint32_t>{}), keep))
+                            attributes.axes.value_or(std::vector<std::uint32_t>{}), keep))
       return node.set(*known);
-  node.set((node.builder.*method)(node.operand(0), options));
+  node.set((node.builder.*method)(node.operand(0), attributes, node.label()));
 }
 
 using B = GraphBuilder;

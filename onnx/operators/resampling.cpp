@@ -35,11 +35,9 @@ Operand gather_axis(Node& node, const Operand& input, const Rules& rules, const 
   check_places(node, axis);
   std::vector<std::int64_t> at(axis.output);
   for (std::uint32_t i = 0; i < axis.output; ++i) at[i] = nearest_index(rules, axis, i);
-  auto options = node.options<GatherOptions>();
-  options.axis = d;
   const auto indices =
       make_constant(node.importer, make_literal(ElementType::int32, {axis.output}, at));
-  return node.builder.gather(input, indices, options);
+  return node.builder.gather(input, indices, {.axis = d}, node.label());
 }
 
 /// [before, in, after] becomes [before, out, after] by a product with weights [out, in]; the last
@@ -61,17 +59,16 @@ Operand interpolate_axis(Node& node, const Operand& input, const Rules& rules, c
   const auto matrix =
       make_constant(node.importer, make_literal(type, {axis.output, axis.input}, weights));
   const auto reshaped = [&](const Operand& operand, const Shape& to) {
-    return node.builder.reshape(operand, to, node.options());
+    return node.builder.reshape(operand, to, node.label());
   };
   shape[d] = axis.output;
   if (after == 1) {
-    auto options = node.options<GemmOptions>();
-    options.b_transpose = true;
-    return reshaped(node.builder.gemm(reshaped(input, {before, axis.input}), matrix, options),
+    return reshaped(node.builder.gemm(reshaped(input, {before, axis.input}), matrix,
+                                      {.b_transpose = true}, {}, node.label()),
                     shape);
   }
   return reshaped(node.builder.matmul(reshaped(matrix, {1, axis.output, axis.input}),
-                                      reshaped(input, {before, axis.input, after}), node.options()),
+                                      reshaped(input, {before, axis.input, after}), node.label()),
                   shape);
 }
 
@@ -113,12 +110,12 @@ void resample(Node& node, const Rules& rules, const std::vector<Axis>& axes) {
     if (plain.size() == 1) plain.push_back(plain[0] == 3 ? 2 : plain[0] + 1);
     std::sort(plain.begin(), plain.end());
     if (plain[1] == plain[0] + 1) {
-      auto options = node.options<Resample2dOptions>();
-      options.mode = rules.mode == Interpolation::linear ? InterpolationMode::linear
-                                                         : InterpolationMode::nearest_neighbor;
-      options.axes = plain;
-      options.sizes = {axes[plain[0]].output, axes[plain[1]].output};
-      return node.set(node.builder.resample2d(result, options));
+      Resample2dAttributes attributes;
+      attributes.mode = rules.mode == Interpolation::linear ? InterpolationMode::linear
+                                                            : InterpolationMode::nearest_neighbor;
+      attributes.axes = plain;
+      attributes.sizes = {axes[plain[0]].output, axes[plain[1]].output};
+      return node.set(node.builder.resample2d(result, attributes, node.label()));
     }
   }
   for (const auto d : changed)

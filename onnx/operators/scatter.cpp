@@ -69,9 +69,8 @@ void gather_elements(Node& node) {
   const auto x = term(node, 0);
   const auto axis = node.axis(node.integer("axis", 0), x.rank());
   if (same_beside(x.shape(), node.shape(1), axis)) {
-    auto options = node.options<GatherOptions>();
-    options.axis = axis;
-    return node.set(node.builder.gather_elements(x.operand(), node.operand(1), options));
+    return node.set(
+        node.builder.gather_elements(x.operand(), node.operand(1), {.axis = axis}, node.label()));
   }
   const auto flat = flat_elements(term(node, 1), x.shape(), axis);
   node.set(x.reshape({elements(x.shape())}).gather(flat, 0).operand());
@@ -85,7 +84,7 @@ void gather_nd(Node& node) {
   if (batch >= indices.rank() || batch >= x.rank())
     malformed("batch_dims " + std::to_string(batch));
   if (batch == 0)
-    return node.set(node.builder.gather_nd(x.operand(), indices.operand(), node.options()));
+    return node.set(node.builder.gather_nd(x.operand(), indices.operand(), node.label()));
   const auto flat = flat_rows(indices, x.shape(), batch);
   const auto depth = indices.shape().back();
   const Shape rest(x.shape().begin() + batch + depth, x.shape().end());
@@ -133,10 +132,8 @@ void scatter_elements(Node& node) {
   const auto axis = node.axis(node.integer("axis", 0), x.rank());
   const auto indices = term(node, 1);
   if (node.text("reduction", "none") == "none" && same_beside(x.shape(), indices.shape(), axis)) {
-    auto options = node.options<ScatterOptions>();
-    options.axis = axis;
-    return node.set(
-        node.builder.scatter_elements(x.operand(), indices.operand(), node.operand(2), options));
+    return node.set(node.builder.scatter_elements(x.operand(), indices.operand(), node.operand(2),
+                                                  {.axis = axis}, node.label()));
   }
   const auto flat = flat_elements(indices, x.shape(), axis);
   const auto updates = elements(indices.shape());
@@ -152,7 +149,7 @@ void scatter_nd(Node& node) {
   if (indices.rank() == 0) malformed("indices without a dimension");
   if (node.text("reduction", "none") == "none")
     return node.set(
-        node.builder.scatter_nd(x.operand(), indices.operand(), node.operand(2), node.options()));
+        node.builder.scatter_nd(x.operand(), indices.operand(), node.operand(2), node.label()));
   const auto flat = flat_rows(indices, x.shape(), 0);
   const auto middle = x.shape().begin() + indices.shape().back();
   const auto rest = elements({middle, x.shape().end()});

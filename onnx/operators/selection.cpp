@@ -26,11 +26,11 @@ void arg_extreme(Node& node) {
   const auto x = term(node, 0);
   const auto axis = node.axis(node.integer("axis", 0), x.rank());
   if (node.integer("select_last_index", 0) == 0) {
-    auto options = node.options<ArgMinMaxOptions>();
-    options.keep_dimensions = node.integer("keepdims", 1) != 0;
-    options.output_data_type = DataType::int64;
-    const auto at = largest ? node.builder.arg_max(x.operand(), axis, options)
-                            : node.builder.arg_min(x.operand(), axis, options);
+    const ArgMinMaxAttributes attributes{.axis = axis,
+                                         .keep_dimensions = node.integer("keepdims", 1) != 0,
+                                         .output_data_type = DataType::int64};
+    const auto at = largest ? node.builder.arg_max(x.operand(), attributes, node.label())
+                            : node.builder.arg_min(x.operand(), attributes, node.label());
     return node.set(at, 0, ElementType::int64);
   }
   // WebNN's operator takes the first of several.
@@ -113,12 +113,11 @@ Best best_of(const Term& x, std::uint32_t axis, std::uint32_t k, bool largest) {
   auto& node = x.node();
   if (!node.builder.context().op_support_limits().find("topK"))
     return by_specification(x, axis, k, largest);
-  auto options = node.options<TopKOptions>();
-  options.largest = largest;
-  const auto positions = x.with(node.builder.top_k(x.operand(), k, axis, options));
-  auto along = node.options<GatherOptions>();
-  along.axis = axis;
-  return {x.with(node.builder.gather_elements(x.operand(), positions.operand(), along)), positions};
+  const auto positions = x.with(
+      node.builder.top_k(x.operand(), {.k = k, .axis = axis, .largest = largest}, node.label()));
+  return {x.with(node.builder.gather_elements(x.operand(), positions.operand(), {.axis = axis},
+                                              node.label())),
+          positions};
 }
 
 /// k was an attribute up to opset 9.

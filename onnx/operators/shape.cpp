@@ -11,7 +11,7 @@ namespace polychron::onnx::detail {
 void reshape_to(Node& node, const Shape& shape) {
   if (node.shape(0) == shape) return node.forward(0);
   if (const auto* known = node.literal(0)) return node.set(reshaped(*known, shape));
-  node.set(node.builder.reshape(node.operand(0), shape, node.options()));
+  node.set(node.builder.reshape(node.operand(0), shape, node.label()));
 }
 
 Shape to_shape(const std::vector<std::int64_t>& dimensions) {
@@ -110,7 +110,7 @@ void expand(Node& node) {
   const auto* known = node.calculable_literal(0);
   if (known && element_count(to).value_or(max_calculated + 1) <= max_calculated)
     return node.set(strided(*known, to, 0, broadcast_strides(from, to)));
-  node.set(node.builder.expand(node.operand(0), to, node.options()));
+  node.set(node.builder.expand(node.operand(0), to, node.label()));
 }
 
 void constant_of_shape(Node& node) {
@@ -122,7 +122,7 @@ void constant_of_shape(Node& node) {
   const auto elements = element_count(shape);
   if (elements && *elements <= max_calculated && calculable(scalar))
     return node.set(strided(scalar, shape, 0, broadcast_strides({}, shape)));
-  node.set(node.builder.expand(make_constant(node.importer, scalar), shape, node.options()));
+  node.set(node.builder.expand(make_constant(node.importer, scalar), shape, node.label()));
 }
 
 void range(Node& node) {
@@ -150,7 +150,7 @@ void dropout(Node& node) {
     unsupported("training");
   if (node.wants_output(1)) {
     const auto one = node.builder.constant(DataType::uint8, std::int64_t{1});
-    node.set(node.builder.expand(one, node.shape(0), node.options()), 1, ElementType::boolean);
+    node.set(node.builder.expand(one, node.shape(0), node.label()), 1, ElementType::boolean);
   }
   node.forward(0);
 }

@@ -79,26 +79,24 @@ class Term {
   Term clamped(double low, double high) const { return max(low).min(high); }
   Term cast(DataType type) const {
     if (type == data_type()) return *this;
-    return with(builder().cast(operand_, type, node_->options()));
+    return with(builder().cast(operand_, type, node_->label()));
   }
   /// `yes` where this uint8 operand is not 0, else `no`.
   Term choose(const Term& yes, const Term& no) const {
-    return with(builder().where(operand_, yes.operand_, no.operand_, node_->options()));
+    return with(builder().where(operand_, yes.operand_, no.operand_, node_->label()));
   }
 
   // -- shapes -------------------------------------------------------------------------------------
   Term reshape(const Shape& shape) const {
     if (shape == this->shape()) return *this;
-    return with(builder().reshape(operand_, shape, node_->options()));
+    return with(builder().reshape(operand_, shape, node_->label()));
   }
   Term expand(const Shape& shape) const {
     if (shape == this->shape()) return *this;
-    return with(builder().expand(operand_, shape, node_->options()));
+    return with(builder().expand(operand_, shape, node_->label()));
   }
   Term transpose(const std::vector<std::uint32_t>& order) const {
-    auto options = node_->options<TransposeOptions>();
-    options.permutation = order;
-    return with(builder().transpose(operand_, options));
+    return with(builder().transpose(operand_, {.permutation = order}, node_->label()));
   }
   /// The elements begin, begin + step, ... before `end` of an axis.
   Term slice(std::uint32_t axis, std::uint32_t begin, std::uint32_t end,
@@ -107,13 +105,12 @@ class Term {
     if (begin == 0 && end == size && step == 1) return *this;
     std::vector<std::uint32_t> starts(rank(), 0);
     std::vector<std::uint32_t> sizes(shape().begin(), shape().end());
-    auto options = node_->options<SliceOptions>();
     std::vector<std::uint32_t> strides(rank(), 1);
     starts[axis] = begin;
     sizes[axis] = end - begin;
     strides[axis] = step;
-    options.strides = strides;
-    return with(builder().slice(operand_, starts, sizes, options));
+    return with(builder().slice(operand_, {.starts = starts, .sizes = sizes, .strides = strides},
+                                node_->label()));
   }
   /// One element of an axis; the axis is removed.
   Term at(std::uint32_t axis, std::uint32_t i) const {
@@ -130,9 +127,7 @@ class Term {
     return reshape(to);
   }
   Term gather(const Term& indices, std::uint32_t axis) const {
-    auto options = node_->options<GatherOptions>();
-    options.axis = axis;
-    return with(builder().gather(operand_, indices.operand_, options));
+    return with(builder().gather(operand_, indices.operand_, {.axis = axis}, node_->label()));
   }
   Term pad(std::uint32_t axis, std::uint32_t begin, std::uint32_t end, double value = 0) const {
     if (begin == 0 && end == 0) return *this;
@@ -140,18 +135,17 @@ class Term {
     std::vector<std::uint32_t> beginning(rank(), 0), ending(rank(), 0);
     beginning[axis] = begin;
     ending[axis] = end;
-    auto options = node_->options<PadOptions>();
-    options.value = value;
-    return with(builder().pad(operand_, beginning, ending, options));
+    return with(builder().pad(
+        operand_, {.beginning_padding = beginning, .ending_padding = ending, .value = value},
+        node_->label()));
   }
 
   // -- sums and products --------------------------------------------------------------------------
-  using Reduction = Operand (GraphBuilder::*)(const Operand&, const ReduceOptions&);
+  using Reduction = Operand (GraphBuilder::*)(const Operand&, const ReduceAttributes&,
+                                              GraphBuilder::Label);
   Term reduce(Reduction method, std::vector<std::uint32_t> axes, bool keep) const {
-    auto options = node_->options<ReduceOptions>();
-    options.axes = std::move(axes);
-    options.keep_dimensions = keep;
-    return with((builder().*method)(operand_, options));
+    return with((builder().*method)(operand_, {.axes = std::move(axes), .keep_dimensions = keep},
+                                    node_->label()));
   }
   Term sum(std::vector<std::uint32_t> axes, bool keep = false) const {
     return reduce(&GraphBuilder::reduce_sum, std::move(axes), keep);
@@ -162,12 +156,12 @@ class Term {
   Term matmul(const Term& b) const { return two(&GraphBuilder::matmul, b); }
 
  private:
-  using One = Operand (GraphBuilder::*)(const Operand&, const OperatorOptions&);
-  using Two = Operand (GraphBuilder::*)(const Operand&, const Operand&, const OperatorOptions&);
+  using One = Operand (GraphBuilder::*)(const Operand&, GraphBuilder::Label);
+  using Two = Operand (GraphBuilder::*)(const Operand&, const Operand&, GraphBuilder::Label);
   GraphBuilder& builder() const { return node_->builder; }
-  Term one(One method) const { return with((builder().*method)(operand_, node_->options())); }
+  Term one(One method) const { return with((builder().*method)(operand_, node_->label())); }
   Term two(Two method, const Term& b) const {
-    return with((builder().*method)(operand_, b.operand_, node_->options()));
+    return with((builder().*method)(operand_, b.operand_, node_->label()));
   }
 
   Node* node_;
@@ -191,7 +185,7 @@ inline Term concat(const std::vector<Term>& parts, std::uint32_t axis) {
   std::vector<Operand> operands;
   for (const auto& part : parts) operands.push_back(part.operand());
   auto& node = parts.front().node();
-  return {node, node.builder.concat(operands, axis, node.options())};
+  return {node, node.builder.concat(operands, axis, node.label())};
 }
 
 }  // namespace polychron::onnx::detail

@@ -14,6 +14,7 @@ consteval Row arithmetic(std::string_view name, std::string_view line, Tolerance
           .line = line,
           .call = signature("a: any, b: a -> a"),
           .shape = broadcast_shape,
+          .shapes = broadcast_words,
           .order = order,
           .tolerance = tolerance,
           .anchor = "api-mlgraphbuilder-binary"};
@@ -25,6 +26,7 @@ consteval Row comparison(std::string_view name, std::string_view line, Order ord
           .line = line,
           .call = signature("a: any, b: a -> uint8"),
           .shape = broadcast_shape,
+          .shapes = broadcast_words,
           .order = order,
           .anchor = "api-mlgraphbuilder-logical"};
 }
@@ -33,6 +35,7 @@ consteval Row logic(std::string_view name, std::string_view line) {
           .line = line,
           .call = signature("a: uint8, b: a -> a"),
           .shape = broadcast_shape,
+          .shapes = broadcast_words,
           .order = Order::free,
           .anchor = "api-mlgraphbuilder-logical"};
 }
@@ -45,6 +48,7 @@ consteval Row predicate(std::string_view name, std::string_view line, std::strin
           .line = line,
           .call = signature(call),
           .shape = same_shape,
+          .shapes = same_words,
           .anchor = "api-mlgraphbuilder-logical"};
 }
 
@@ -55,6 +59,7 @@ consteval Row unary(std::string_view name, std::string_view line, std::string_vi
           .line = line,
           .call = signature(call),
           .shape = same_shape,
+          .shapes = same_words,
           .tolerance = tolerance,
           .anchor = "api-mlgraphbuilder-unary"};
 }
@@ -106,6 +111,7 @@ inline constexpr std::array elementwise_rows{
                 "and kept in their range, integers keep their lowest bits",
         .call = signature("input: any -> any"),
         .shape = same_shape,
+        .shapes = same_words,
         .attributes = alternative<CastAttributes>(),
         .type = cast_type,
         .tolerance = ulp(1),
@@ -114,6 +120,7 @@ inline constexpr std::array elementwise_rows{
         .line = "trueValue where condition is not 0, else falseValue",
         .call = signature("condition: uint8, trueValue: any, falseValue: trueValue -> trueValue"),
         .shape = broadcast_shape,
+        .shapes = broadcast_words,
         .anchor = "api-mlgraphbuilder-where"},
 };
 

@@ -16,6 +16,7 @@ inline constexpr std::array indexing_rows{
                 "negative and are kept in range",
         .call = signature("input: any[1..N], indices: indices -> input"),
         .shape = gather_shape,
+        .shapes = "the input's, with all of the indices' in the place of axis",
         .attributes = alternative<GatherAttributes>(),
         .anchor = "api-mlgraphbuilder-gather"},
     Row{.name = "gatherElements",
@@ -23,6 +24,7 @@ inline constexpr std::array indexing_rows{
                 "negative and are kept in range",
         .call = signature("input: any[1..N], indices: indices[1..N] -> input"),
         .shape = gather_elements_shape,
+        .shapes = "the indices', which is the input's but along axis",
         .attributes = alternative<GatherAttributes>(),
         .anchor = "api-mlgraphbuilder-gatherelements"},
     Row{.name = "gatherND",
@@ -30,12 +32,15 @@ inline constexpr std::array indexing_rows{
                 "which count from the end if negative and are kept in range",
         .call = signature("input: any[1..N], indices: indices[1..N] -> input[0..N]"),
         .shape = gather_nd_shape,
+        .shapes =
+            "the indices' without its last dimension, n; then the input's without its first n",
         .anchor = "api-mlgraphbuilder-gathernd"},
     Row{.name = "scatterElements",
         .line = "the input with updates at indices along axis, which count as for "
                 "gatherElements; of two for one place the last stays",
         .call = signature("input: any[1..N], indices: indices[1..N], updates: input -> input"),
         .shape = scatter_elements_shape,
+        .shapes = "the input's; updates has the indices', which is the input's but along axis",
         .attributes = alternative<ScatterAttributes>(),
         .anchor = "api-mlgraphbuilder-scatterelements"},
     Row{.name = "scatterND",
@@ -44,6 +49,8 @@ inline constexpr std::array indexing_rows{
         .call =
             signature("input: any[1..N], indices: indices[1..N], updates: input[0..N] -> input"),
         .shape = scatter_nd_shape,
+        .shapes = "the input's; updates has the indices' without its last dimension, n, then the "
+                  "input's without its first n",
         .anchor = "api-mlgraphbuilder-scatternd"},
 };
 

@@ -12,6 +12,7 @@ inline constexpr std::array matrix_rows{
         .line = "alpha * a * b + beta * c, products of matrices; a and b are transposed if asked",
         .call = signature("a: floats[2], b: a, c?: a[0..2] -> a"),
         .shape = gemm_shape,
+        .shapes = "[rows of a, columns of b], once these are transposed; c broadcasts to that",
         .attributes = alternative<GemmAttributes>(),
         .tolerance = ulp_per_term(4),
         .anchor = "api-mlgraphbuilder-gemm"},
@@ -19,6 +20,8 @@ inline constexpr std::array matrix_rows{
         .line = "the products of the matrices in the last two dimensions",
         .call = signature("a: floats[2..N], b: a -> a"),
         .shape = matmul_shape,
+        .shapes = "[..., rows of a, columns of b]: a has as many columns as b has rows, and the "
+                  "dimensions before these are broadcast",
         .tolerance = ulp_per_term(2),
         .anchor = "api-mlgraphbuilder-matmul"},
 };

@@ -14,6 +14,7 @@ inline constexpr std::array normalization_rows{
         .call = signature("input: floats[1..N], mean: input[1], variance: input[1], "
                           "scale?: input[1], bias?: input[1] -> input"),
         .shape = batch_normalization_shape,
+        .shapes = "the input's; each other operand has its size along axis",
         .attributes = alternative<BatchNormalizationAttributes>(),
         .tolerance = ulp(6),
         .anchor = "api-mlgraphbuilder-batchnorm"},
@@ -22,6 +23,7 @@ inline constexpr std::array normalization_rows{
                 "each picture and channel",
         .call = signature("input: floats[4], scale?: input[1], bias?: input[1] -> input"),
         .shape = instance_normalization_shape,
+        .shapes = "the input's; scale and bias have as many elements as it has channels",
         .attributes = alternative<InstanceNormalizationAttributes>(),
         .tolerance = ulp(840, 8400),
         .anchor = "api-mlgraphbuilder-instancenorm"},
@@ -30,6 +32,7 @@ inline constexpr std::array normalization_rows{
                 "along axes",
         .call = signature("input: floats, scale?: input, bias?: input -> input"),
         .shape = layer_normalization_shape,
+        .shapes = "the input's; scale and bias have its sizes along axes, in their order",
         .attributes = alternative<LayerNormalizationAttributes>(),
         .tolerance = ulp(14),
         .anchor = "api-mlgraphbuilder-layernorm"},

@@ -16,6 +16,11 @@ inline constexpr std::array recurrent_rows{
                           "bias?: input[2], recurrentBias?: input[2], initialHiddenState?: input "
                           "-> output0: input, output1?: input[4]"),
         .shape = gru_shape,
+        .shapes =
+            "[directions, batch, hiddenSize], and of the sequence [steps, directions, batch, "
+            "hiddenSize]; input [steps, batch, features], weight [directions, 3 * hiddenSize, "
+            "features], recurrentWeight [directions, 3 * hiddenSize, hiddenSize], bias and "
+            "recurrentBias [directions, 3 * hiddenSize]; the initial state as the last",
         .attributes = alternative<GruAttributes>(),
         .tolerance = ulp_per_term(6),
         .anchor = "api-mlgraphbuilder-gru"},
@@ -24,6 +29,9 @@ inline constexpr std::array recurrent_rows{
         .call = signature("input: floats[2], weight: input, recurrentWeight: input, hiddenState: "
                           "input, bias?: input[1], recurrentBias?: input[1] -> input"),
         .shape = gru_cell_shape,
+        .shapes = "[batch, hiddenSize]; input [batch, features], weight [3 * hiddenSize, "
+                  "features], recurrentWeight [3 * hiddenSize, hiddenSize], bias and recurrentBias "
+                  "[3 * hiddenSize]; the state as the next",
         .attributes = alternative<GruCellAttributes>(),
         .tolerance = ulp_per_term(3),
         .anchor = "api-mlgraphbuilder-grucell"},
@@ -35,6 +43,11 @@ inline constexpr std::array recurrent_rows{
                           "initialHiddenState?: input, initialCellState?: input "
                           "-> output0: input, output1: input, output2?: input[4]"),
         .shape = lstm_shape,
+        .shapes = "[directions, batch, hiddenSize], and of the sequence [steps, directions, batch, "
+                  "hiddenSize]; input [steps, batch, features], weight [directions, 4 * "
+                  "hiddenSize, features], recurrentWeight [directions, 4 * hiddenSize, "
+                  "hiddenSize], bias and recurrentBias [directions, 4 * hiddenSize], "
+                  "peepholeWeight [directions, 3 * hiddenSize]; the initial states as the last",
         .attributes = alternative<LstmAttributes>(),
         .tolerance = ulp_per_term(3),
         .anchor = "api-mlgraphbuilder-lstm"},
@@ -45,6 +58,9 @@ inline constexpr std::array recurrent_rows{
                           "input, cellState: input, bias?: input[1], recurrentBias?: input[1], "
                           "peepholeWeight?: input[1] -> output0: input, output1: input"),
         .shape = lstm_cell_shape,
+        .shapes = "[batch, hiddenSize]; input [batch, features], weight [4 * hiddenSize, "
+                  "features], recurrentWeight [4 * hiddenSize, hiddenSize], bias and recurrentBias "
+                  "[4 * hiddenSize], peepholeWeight [3 * hiddenSize]; the states as the next",
         .attributes = alternative<LstmCellAttributes>(),
         .tolerance = ulp_per_term(1),
         .anchor = "api-mlgraphbuilder-lstmcell"},

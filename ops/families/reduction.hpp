@@ -13,6 +13,7 @@ consteval Row reduction(std::string_view name, std::string_view line, std::strin
           .line = line,
           .call = signature(call),
           .shape = reduce_shape,
+          .shapes = "the input's without axes, or with 1 there if keepDimensions",
           .attributes = alternative<ReduceAttributes>(),
           .tolerance = tolerance,
           .anchor = "api-mlgraphbuilder-reduce"};
@@ -25,6 +26,7 @@ consteval Row arg_min_max(std::string_view name, std::string_view line) {
           .line = line,
           .call = signature("input: any[1..N] -> int32|int64"),
           .shape = arg_min_max_shape,
+          .shapes = "the input's without axis, or with 1 there if keepDimensions",
           .attributes = alternative<ArgMinMaxAttributes>(),
           .type = arg_min_max_type,
           .anchor = "api-mlgraphbuilder-argminmax"};
@@ -40,6 +42,7 @@ inline constexpr std::array reduction_rows{
                 "from the end",
         .call = signature("input: wide[1..N] -> input"),
         .shape = cumulative_sum_shape,
+        .shapes = "the input's",
         .attributes = alternative<CumulativeSumAttributes>(),
         .tolerance = ulp_per_term(1),
         .anchor = "api-mlgraphbuilder-cumulativesum"},
@@ -66,6 +69,7 @@ inline constexpr std::array reduction_rows{
                 "equals the first, NaN before all",
         .call = signature("input: any[1..N] -> int64[1..N]"),
         .shape = top_k_shape,
+        .shapes = "the input's with k in the place of axis, which has at least k elements",
         .attributes = alternative<TopKAttributes>(),
         .anchor = ""},
 };

@@ -13,6 +13,7 @@ inline constexpr std::array resampling_rows{
                 "linear between two",
         .call = signature("input: float32|float16|uint8|int8[4] -> input"),
         .shape = resample2d_shape,
+        .shapes = "the input's, but along axes sizes, or size * scale rounded down",
         .attributes = alternative<Resample2dAttributes>(),
         .tolerance = ulp(84),
         .anchor = "api-mlgraphbuilder-resample2d-method"},

@@ -98,10 +98,10 @@ Task in_braces(Runtime& runtime, std::vector<float>& results) {
   GraphBuilder builder(context);
   const auto graph = co_await future_of([&] {
     const auto x = builder.input("x", {DataType::float32, {1, 1, 2, 2}});
-    const auto sum = builder.add(x, builder.constant(copied), {.label = "of a label of its own"});
+    const auto sum = builder.add(x, builder.constant(copied), "of a label of its own");
     return builder.build(
         {{"y", builder.conv2d(sum, builder.constant(moved),
-                              {.padding = {0, 0, 0, 0}, .strides = {2, 2}, .label = long_label})}},
+                              {.padding = {0, 0, 0, 0}, .strides = {2, 2}}, {}, long_label)}},
         {.label = long_label});
   });
   results.push_back(static_cast<float>(graph.label().size()));
@@ -141,8 +141,7 @@ Task where_they_are(Runtime& runtime, std::vector<float>& results) {
   const auto output = co_await context.create_tensor({{DataType::float32, {4}}, true, true, "out"});
   GraphBuilder builder(context);
   const auto x = builder.input("x", four);
-  const auto graph =
-      co_await builder.build({{"y", builder.mul(x, x, {.label = "m"})}}, {.label = long_label});
+  const auto graph = co_await builder.build({{"y", builder.mul(x, x, "m")}}, {.label = long_label});
   NamedBuffers inputs, outputs;
   inputs.emplace_back("x", Buffer(16));
   outputs.emplace_back("y", Buffer(16));

@@ -330,8 +330,7 @@ BOOST_AUTO_TEST_CASE(other_tensors_with_other_kinds_of_values) {
   GraphBuilder builder(e.context);
   const auto filter = builder.constant({DataType::float32, {channels, channels, 3, 3}},
                                        std::vector<float>(channels * channels * 9, 0.25F));
-  Conv2dOptions same;
-  same.padding = {1, 1, 1, 1};
+  const Conv2dAttributes same{.padding = {1, 1, 1, 1}};
   const auto graph =
       builder.build({{"y", builder.conv2d(builder.input("x", picture), filter, same)}}).get();
   const auto run = [&](float first) {

@@ -66,21 +66,17 @@ BOOST_AUTO_TEST_CASE(pooling_and_a_mean_that_keeps_dimensions_feed_a_convolution
   for (const bool pooled : {true, false}) {
     GraphBuilder builder(e.context);
     const auto x = builder.input("x", {DataType::float32, {1, 7, 7, channels}});
-    Pool2dOptions pool;
-    pool.layout = InputOperandLayout::nhwc;
-    ReduceOptions mean;
-    mean.axes = {{1, 2}};
-    mean.keep_dimensions = true;
-    const auto average = pooled ? builder.average_pool2d(x, pool) : builder.reduce_mean(x, mean);
+    const auto average = pooled
+                             ? builder.average_pool2d(x, {.layout = InputOperandLayout::nhwc})
+                             : builder.reduce_mean(x, {.axes = {{1, 2}}, .keep_dimensions = true});
     BOOST_TEST(average.shape() == (Shape{1, 1, 1, channels}), boost::test_tools::per_element());
-    Conv2dOptions options;
-    options.input_layout = InputOperandLayout::nhwc;
-    options.filter_layout = Conv2dFilterOperandLayout::ohwi;
-    options.bias =
+    const Conv2dAttributes attributes{.input_layout = InputOperandLayout::nhwc,
+                                      .filter_layout = Conv2dFilterOperandLayout::ohwi};
+    const auto bias =
         builder.constant({DataType::float32, {classes}}, std::vector<float>(classes, 0.5F));
     const std::vector<float> weights(std::size_t{classes} * channels, 1.0F / channels);
     const auto filter = builder.constant({DataType::float32, {classes, 1, 1, channels}}, weights);
-    const auto y = builder.reshape(builder.conv2d(average, filter, options), {1, classes});
+    const auto y = builder.reshape(builder.conv2d(average, filter, attributes, bias), {1, classes});
     BOOST_TEST((y.descriptor() == OperandDescriptor{DataType::float32, {1, classes}}));
     const auto graph = builder.build({{"y", y}}).get();
     const auto in = e.tensor(DataType::float32, {1, 7, 7, channels});

@@ -69,7 +69,7 @@ class Program {
           operand(row, row.call.variadic() ? 0 : std::min(i, rules.size() - 1), i, operands));
     const auto index = byte() < 250 ? row.attributes : byte() % std::variant_size_v<Attributes>;
     auto given = attributes(index, data_);
-    for (auto& result : builder_.apply(row.name, operands, std::move(given), {name()})) {
+    for (auto& result : builder_.apply(row.name, operands, std::move(given), name())) {
       results_.emplace_back("r" + std::to_string(results_.size()), result);
       operands_.push_back(std::move(result));
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -66,7 +67,7 @@ class RandomGraph {
         return slice(x);
       case 7:
         if (shape[axis] % 2 != 0) return;
-        for (const Operand& part : builder_.split(x, 2, {.axis = axis, .label = {}})) add(part);
+        for (const Operand& part : builder_.split(x, 2, axis)) add(part);
         return;
       case 8:
         return add(builder_.concat({x, below(2) == 0 ? x : same_shape(shape)}, axis));
@@ -124,12 +125,8 @@ class RandomGraph {
         return builder_.softplus(x);
       case 10:
         return builder_.erf(x);
-      default: {
-        ClampOptions clamp;
-        clamp.min_value = -0.5;
-        clamp.max_value = 2.0;
-        return builder_.clamp(x, clamp);
-      }
+      default:
+        return builder_.clamp(x, {.min_value = -0.5, .max_value = 2.0});
     }
   }
   Operand binary(const Operand& a, const Operand& b) {
@@ -166,12 +163,10 @@ class RandomGraph {
     }
   }
   void transpose(const Operand& x) {
-    TransposeOptions options;
     std::vector<std::uint32_t> order(x.shape().size());
     for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
     for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[below(i)]);
-    options.permutation = order;
-    add(builder_.transpose(x, options));
+    add(builder_.transpose(x, {.permutation = order}));
   }
   void reshape(const Operand& x) {
     Shape shape = x.shape();
@@ -194,27 +189,23 @@ class RandomGraph {
       starts.push_back(whole ? 0 : pick(extent));
       sizes.push_back(whole ? extent : 1 + pick(extent - starts.back()));
     }
-    add(builder_.slice(x, starts, sizes));
+    add(builder_.slice(x, {.starts = starts, .sizes = sizes}));
   }
   void multiply(const Operand& x) {
     const Shape& shape = x.shape();
     if (shape.size() < 2) return;
     if (below(2) == 0) return add(builder_.matmul(x, constant({shape.back(), 1 + pick(20)})));
-    TransposeOptions swap;
     std::vector<std::uint32_t> order(shape.size());
     for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
     std::swap(order[order.size() - 1], order[order.size() - 2]);
-    swap.permutation = order;
-    const Operand product = builder_.matmul(x, builder_.transpose(x, swap));
+    const Operand product = builder_.matmul(x, builder_.transpose(x, {.permutation = order}));
     add(builder_.mul(product, builder_.constant(DataType::float32, 0.1)));
   }
   void normalize(const Operand& x, std::uint32_t axis) {
-    ReduceOptions options;
-    options.axes = {{axis}};
-    options.keep_dimensions = true;
-    const Operand centred = builder_.sub(x, builder_.reduce_mean(x, options));
+    const ReduceAttributes along{.axes = {{axis}}, .keep_dimensions = true};
+    const Operand centred = builder_.sub(x, builder_.reduce_mean(x, along));
     if (below(2) == 0) return add(centred);
-    const Operand variance = builder_.reduce_mean(builder_.mul(centred, centred), options);
+    const Operand variance = builder_.reduce_mean(builder_.mul(centred, centred), along);
     const Operand epsilon = builder_.constant(DataType::float32, 0.1);
     add(builder_.div(centred, builder_.sqrt(builder_.add(variance, epsilon))));
   }
@@ -222,31 +213,32 @@ class RandomGraph {
     const Shape& shape = x.shape();
     if (shape.size() != 4 || shape[2] < 3 || shape[3] < 3) return;
     const std::uint32_t side = below(2) == 0 ? 1 : 3;
-    Conv2dOptions options;
-    if (side == 3 && below(2) == 0) options.padding = {1, 1, 1, 1};
+    Conv2dAttributes attributes;
+    if (side == 3 && below(2) == 0) attributes.padding = {1, 1, 1, 1};
     const bool depthwise = below(3) == 0;
     const std::uint32_t outputs = depthwise ? shape[1] : 1 + pick(24);
-    if (depthwise) options.groups = shape[1];
-    if (below(2) == 0) options.bias = constant({outputs});
+    if (depthwise) attributes.groups = shape[1];
+    std::optional<Operand> bias;
+    if (below(2) == 0) bias = constant({outputs});
     const Operand filter = constant({outputs, depthwise ? 1 : shape[1], side, side});
-    const Operand y = builder_.conv2d(x, filter, options);
+    const Operand y = builder_.conv2d(x, filter, attributes, bias);
     add(below(2) == 0 ? unary(y) : y);
   }
   void pool(const Operand& x) {
     const Shape& shape = x.shape();
     if (shape.size() != 4 || shape[2] < 2 || shape[3] < 2) return;
-    Pool2dOptions options;
+    Pool2dAttributes attributes;
     if (below(2) == 0) {
-      options.window_dimensions = {{2, 2}};
-      options.strides = {2, 2};
+      attributes.window_dimensions = {{2, 2}};
+      attributes.strides = {2, 2};
     }
     switch (below(3)) {
       case 0:
-        return add(builder_.average_pool2d(x, options));
+        return add(builder_.average_pool2d(x, attributes));
       case 1:
-        return add(builder_.l2_pool2d(x, options));
+        return add(builder_.l2_pool2d(x, attributes));
       default:
-        return add(builder_.max_pool2d(x, options));
+        return add(builder_.max_pool2d(x, attributes));
     }
   }
 
@@ -255,49 +247,46 @@ class RandomGraph {
     const Shape& shape = x.shape();
     if (shape.size() != 4) return;
     if (below(2) == 0) {
-      Resample2dOptions options;
-      if (below(2) == 0) options.mode = InterpolationMode::linear;
-      options.sizes = {{shape[2] * 2, shape[3] * 2}};
-      return add(builder_.resample2d(x, options));
+      Resample2dAttributes attributes;
+      if (below(2) == 0) attributes.mode = InterpolationMode::linear;
+      attributes.sizes = {{shape[2] * 2, shape[3] * 2}};
+      return add(builder_.resample2d(x, attributes));
     }
-    ConvTranspose2dOptions options;
-    options.strides = {2, 2};
     const std::uint32_t outputs = 1 + pick(20);
-    if (below(2) == 0) options.bias = constant({outputs});
+    std::optional<Operand> bias;
+    if (below(2) == 0) bias = constant({outputs});
     const Operand filter = constant({shape[1], outputs, 2, 2});
-    add(builder_.conv_transpose2d(x, filter, options));
+    add(builder_.conv_transpose2d(x, filter, {.strides = {2, 2}}, bias));
   }
   void standardize(const Operand& x) {
     const Shape& shape = x.shape();
+    ScaleAndBias operands;
     if (shape.size() >= 2 && below(2) == 0) {
       const Operand mean = constant({shape[1]});
       const Operand variance =
           builder_.mul(constant({shape[1]}), builder_.constant(DataType::float32, 0.5));
-      BatchNormalizationOptions options;
-      options.epsilon = 0.1;
-      if (below(2) == 0) options.scale = constant({shape[1]});
+      if (below(2) == 0) operands.scale = constant({shape[1]});
       const Operand positive = builder_.mul(variance, variance);
-      return add(builder_.batch_normalization(x, mean, positive, options));
+      return add(builder_.batch_normalization(x, mean, positive, {.epsilon = 0.1}, operands));
     }
-    LayerNormalizationOptions options;
     const auto last = static_cast<std::uint32_t>(shape.size() - 1);
-    options.axes = {{last}};
-    options.epsilon = 0.1;
-    if (below(2) == 0) options.scale = constant({shape[last]});
-    if (below(2) == 0) options.bias = constant({shape[last]});
-    add(builder_.layer_normalization(x, options));
+    if (below(2) == 0) operands.scale = constant({shape[last]});
+    if (below(2) == 0) operands.bias = constant({shape[last]});
+    add(builder_.layer_normalization(x, {.axes = {{last}}, .epsilon = 0.1}, operands));
   }
   void multiply_matrices(const Operand& x) {
     const Shape& shape = x.shape();
     if (shape.size() != 2) return;
-    GemmOptions options;
-    options.a_transpose = below(2) == 0;
-    options.b_transpose = below(2) == 0;
-    options.alpha = 0.5;
-    const std::uint32_t inner = shape[options.a_transpose ? 0 : 1], columns = 1 + pick(20);
-    if (below(2) == 0) options.c = constant({columns});
-    const Operand b = constant(options.b_transpose ? Shape{columns, inner} : Shape{inner, columns});
-    add(builder_.gemm(x, b, options));
+    GemmAttributes attributes;
+    attributes.a_transpose = below(2) == 0;
+    attributes.b_transpose = below(2) == 0;
+    attributes.alpha = 0.5;
+    const std::uint32_t inner = shape[attributes.a_transpose ? 0 : 1], columns = 1 + pick(20);
+    std::optional<Operand> c;
+    if (below(2) == 0) c = constant({columns});
+    const Operand b =
+        constant(attributes.b_transpose ? Shape{columns, inner} : Shape{inner, columns});
+    add(builder_.gemm(x, b, attributes, c));
   }
   void pad(const Operand& x) {
     std::vector<std::uint32_t> before, after;
@@ -305,14 +294,14 @@ class RandomGraph {
       before.push_back(pick(2));
       after.push_back(pick(2));
     }
-    add(builder_.pad(x, before, after));
+    add(builder_.pad(x, {.beginning_padding = before, .ending_padding = after}));
   }
   void move(const Operand& x, std::uint32_t axis) {
     switch (below(3)) {
       case 0: {
-        ReverseOptions options;
-        if (below(2) == 0) options.axes = {{axis}};
-        return add(builder_.reverse(x, options));
+        ReverseAttributes attributes;
+        if (below(2) == 0) attributes.axes = {{axis}};
+        return add(builder_.reverse(x, attributes));
       }
       case 1: {
         std::vector<std::uint32_t> repetitions(x.shape().size(), 1);
@@ -321,10 +310,10 @@ class RandomGraph {
       }
       default: {
         if (x.shape().size() < 2) return;
-        TriangularOptions options;
-        options.upper = below(2) == 0;
-        options.diagonal = static_cast<std::int32_t>(below(5)) - 2;
-        return add(builder_.triangular(x, options));
+        TriangularAttributes attributes;
+        attributes.upper = below(2) == 0;
+        attributes.diagonal = static_cast<std::int32_t>(below(5)) - 2;
+        return add(builder_.triangular(x, attributes));
       }
     }
   }
@@ -341,7 +330,7 @@ class RandomGraph {
     along[axis] = 1 + pick(4);
     Shape rows = shape;
     rows[0] = 3;
-    const GatherOptions gather{.axis = axis};
+    const GatherAttributes gather{.axis = axis};
     switch (below(5)) {
       case 0:
         return add(builder_.gather(x, indices({1 + pick(4)}, shape[axis]), gather));
@@ -363,13 +352,13 @@ class RandomGraph {
     switch (below(3)) {
       case 0:
         return add(builder_.cumulative_sum(
-            x, axis, {.exclusive = below(2) == 0, .reversed = below(2) == 0, .label = {}}));
+            x, {.axis = axis, .exclusive = below(2) == 0, .reversed = below(2) == 0}));
       case 1: {
         // Of an input: computed values have nearly equal numbers, which kernels order differently.
         const Operand& input = pool_[below(2)];
         const auto along = pick(input.shape().size());
-        const Operand place =
-            below(2) == 0 ? builder_.arg_min(input, along) : builder_.arg_max(input, along);
+        const Operand place = below(2) == 0 ? builder_.arg_min(input, {.axis = along})
+                                            : builder_.arg_max(input, {.axis = along});
         if (below(2) == 0) return add(builder_.cast(place, DataType::float32));
         if (x.shape().size() + place.shape().size() - 1 > max_rank) return;
         return add(builder_.gather(x, place, {.axis = axis}));
@@ -383,11 +372,9 @@ class RandomGraph {
   /// A sum over an axis, copied along it.
   void spread(const Operand& x, std::uint32_t axis) {
     const Shape shape = x.shape();
-    ReduceOptions options;
-    options.axes = {{axis}};
-    options.keep_dimensions = true;
+    const ReduceAttributes along{.axes = {{axis}}, .keep_dimensions = true};
     const Operand sum =
-        below(2) == 0 ? builder_.reduce_sum(x, options) : builder_.reduce_max(x, options);
+        below(2) == 0 ? builder_.reduce_sum(x, along) : builder_.reduce_max(x, along);
     add(builder_.expand(sum, shape));
   }
 

@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(a_strict_context_has_the_specifications_operators_only) {
   for (const bool is_strict : {true, false}) {
     GraphBuilder builder(is_strict ? strict : context);
     const auto x = builder.input("x", pair);
-    const auto call = [&] { builder.top_k(x, 1, 0); };
+    const auto call = [&] { builder.top_k(x, {.k = 1, .axis = 0}); };
     if (is_strict)
       refused(call, "the context is strict");
     else
@@ -245,7 +245,7 @@ BOOST_AUTO_TEST_CASE(a_refused_operator_adds_nothing) {
   GraphBuilder builder(context);
   const auto a = builder.input("a", pair);
   const auto b = builder.input("b", {DataType::float32, {3}});
-  refused([&] { builder.add(a, b, {"sum*?"}); }, "[sum*?] add: operand 'b'");
+  refused([&] { builder.add(a, b, "sum*?"); }, "[sum*?] add: operand 'b'");
   const auto graph = builder.build({{"out", builder.relu(a)}}).get();
   BOOST_TEST(graph.plan().size() == 1U);
 }

@@ -64,9 +64,9 @@ void CaseBuilder::add(const json& call) {
   if (row == nullptr) throw UnknownOperator(name + " is not in the operator table");
   std::vector<const Operand*> operands(row->operands().size(), nullptr);
   auto attributes = ops::default_attributes(row->attributes);
-  OperatorOptions options;
+  std::string label;
   const auto set = [&](const std::string& key, const json& value) {
-    if (key == "label") return options.label = text_of(value), void();
+    if (key == "label") return label = text_of(value), void();
     const auto rules = row->operands();
     const auto rule = std::ranges::find(rules, key, &ops::OperandRule::name);
     if (rule == rules.end()) {
@@ -93,7 +93,7 @@ void CaseBuilder::add(const json& call) {
       for (const auto& [option, option_value] : value.items()) set_located(option, option_value);
     }
   }
-  const auto results = builder_.apply(name, operands, std::move(attributes), options);
+  const auto results = builder_.apply(name, operands, std::move(attributes), label);
   located(name, [&] { name_results(results, member(call, "outputs")); });
 }
 

@@ -8,9 +8,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "polychron/attributes.hpp"
 #include "polychron/buffer.hpp"
 #include "polychron/descriptor.hpp"
-#include "polychron/options.hpp"
 
 namespace polychron::conformance {
 
