@@ -153,7 +153,8 @@ BOOST_AUTO_TEST_CASE(they_reach_the_rules) {
   BOOST_TEST(shape_of(builder.conv2d(x, filter, {.padding = {1, 1, 1, 1}}, four, "same")) ==
              "[1, 4, 6, 6]");
   BOOST_TEST(shape_of(builder.conv2d(x, filter, {}, {}, "valid")) == "[1, 4, 4, 4]");
-  BOOST_TEST(shape_of(builder.gemm(matrix, four, {.a_transpose = true}, {}, "x")) == "[6, 4]");
+  BOOST_TEST(shape_of(builder.gemm(weight("n", {6, 4}), matrix, {.a_transpose = true}, {}, "x")) ==
+             "[4, 6]");
   BOOST_TEST(shape_of(builder.transpose(x, {.permutation = {{0, 2, 3, 1}}})) == "[1, 6, 6, 2]");
   const SliceAttributes steps{
       .starts = {0, 0, 0, 0}, .sizes = {1, 2, 6, 6}, .strides = {{1, 1, 2, 3}}};
