@@ -1,0 +1,1 @@
+export const typesOf = () => ({ module: '', global: '' });
