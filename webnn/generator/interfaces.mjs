@@ -29,6 +29,15 @@ const integers = {
   'unsigned long long': 'idl.unsignedLongLong',
 };
 
+/** Conversions of sequences and records, made once: expression by name. */
+const compound = new Map();
+const named = (name, expression) => {
+  compound.set(name, expression);
+  return name;
+};
+const nameOf = (type) => [type.name ?? type.kind, type.enforce ? 'enforced' : ''].join(' ')
+  .replace(/(?:^|\W+)(\w)/g, (_, letter) => letter.toUpperCase()).trim();
+
 /** The conversion of a type, as an expression. */
 const conversion = (type) => {
   switch (type.kind) {
@@ -36,10 +45,13 @@ const conversion = (type) => {
       return primitives[type.name] ?? `${integers[type.name]}.${type.enforce ? 'enforced' : 'wrapped'}`;
     case 'enum': case 'dictionary': return `to${type.name}`;
     case 'interface': return type.name === 'GPUDevice' ? 'idl.any' : `as${type.name}`;
-    case 'sequence': return `idl.sequence(${conversion(type.of)})`;
-    case 'record': return `idl.record(idl.USVString, ${conversion(type.of)})`;
+    case 'sequence':
+      return named(`toSequenceOf${nameOf(type.of)}`, `idl.sequence(${conversion(type.of)})`);
+    case 'record':
+      return named(`toRecordOf${nameOf(type.of)}`, `idl.record(idl.USVString, ${conversion(type.of)})`);
     case 'number or sequence':
-      return `idl.orSequence(${conversion(type.of)}, ${conversion(type.of)})`;
+      return named(`to${nameOf(type.of)}OrSequence`,
+        `idl.orSequence(${conversion(type.of)}, ${conversion(type.of)})`);
     case 'buffer': return 'idl.bufferSource';
     default: throw new Error(`no conversion to ${JSON.stringify(type)}`);
   }
@@ -219,6 +231,8 @@ export const interfacesOf = ({ enums, dictionaries, interfaces }) => {
   const returned = dictionaries.filter(({ name }) => /^MLOpSupportLimits$|Stats$/.test(name));
   const base = (name) => dictionaries.find((each) => each.name === name);
   const depth = ({ parent }) => (parent ? 1 + depth(base(parent)) : 0);
+  const classes = interfaces.map(classOf).join('\n');
+  const conversions = taken.toSorted((a, b) => depth(a) - depth(b)).map(dictionaryOf).join('');
   return `// Made by generate.mjs from idl/: do not edit.
 import * as implementation from '../lib/implementation.js';
 import * as idl from '../lib/webidl.js';
@@ -242,8 +256,9 @@ const isGPUDevice = (value) =>
 
 ${enums.map(({ name, words }) =>
     `const to${name} = idl.enumeration('${name}', [${words.map(quoted).join(', ')}]);\n`).join('')}
-${interfaces.map(classOf).join('\n')}
-${taken.toSorted((a, b) => depth(a) - depth(b)).map(dictionaryOf).join('')}
+${classes}
+${[...compound].map(([name, expression]) => `const ${name} = ${expression};\n`).join('')}
+${conversions}
 /** The operands among an operator's options, in IDL's order. */
 const operandsOf = {
 ${taken.filter(({ name }) => /Options$/.test(name)).map(({ name, members }) => `  ${name}: (options) => [${
