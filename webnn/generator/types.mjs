@@ -55,7 +55,7 @@ const head = '// Made by generate.mjs from idl/: do not edit.\n';
 export const typesOf = ({ enums, dictionaries, interfaces, typedefs }) => ({
   module: `${head}
 export type AllowSharedBufferSource = ArrayBuffer | SharedArrayBuffer | ArrayBufferView;
-${typedefs.map(({ name, type }) => `export type ${name} = ${typeName(type, false)};\n`).join('')}
+${typedefs.filter(({ type }) => type.kind !== 'sequence').map(({ name, type }) => `export type ${name} = ${typeName(type, false)};\n`).join('')}
 ${enums.map(({ name, words }) => `export type ${name} = ${words.map((word) => `'${word}'`).join(' | ')};\n`)
     .join('')}
 ${dictionaries.map(dictionaryOf).join('\n')}

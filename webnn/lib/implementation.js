@@ -24,6 +24,17 @@ const checkBytes = (source, { dataType, shape }, what) => {
 const within64Bits = (value) =>
   typeof value === 'bigint' && (value < -(1n << 63n) || value >= 1n << 64n) ? Number(value) : value;
 
+/**
+ * A reply that came after its object was destroyed is a rejection, whatever the lanes had done by
+ * then: in WebNN, destroy() rejects everything that has not settled on the event loop.
+ */
+const unlessDestroyed = async (reply, what, ...objects) => {
+  const value = await reply;
+  const gone = objects.find(({ destroyed }) => destroyed);
+  if (gone === undefined) return value;
+  throw new DOMException(`${what}: the ${gone.kind} was destroyed meanwhile`, 'InvalidStateError');
+};
+
 export class ML {
   async createContext(options) {
     return new MLContext(await native.createContext(options));
@@ -39,6 +50,8 @@ export class ML {
 export class MLContext {
   /** All devices are processors. */
   accelerated = false;
+  kind = 'context';
+  destroyed = false;
 
   constructor(handle) {
     this.handle = handle;
@@ -52,24 +65,31 @@ export class MLContext {
   }
 
   async createTensor(descriptor) {
-    return new MLTensor(await native.createTensor(this.handle, descriptor), descriptor);
+    const handle = await unlessDestroyed(native.createTensor(this.handle, descriptor),
+      'createTensor', this);
+    return new MLTensor(handle, descriptor);
   }
 
   async createConstantTensor(descriptor, source) {
     const bytes = checkBytes(source, descriptor, 'createConstantTensor');
-    const handle = await native.createConstantTensor(this.handle, descriptor, bytes);
+    const handle = await unlessDestroyed(
+      native.createConstantTensor(this.handle, descriptor, bytes), 'createConstantTensor', this);
     return new MLTensor(handle, descriptor, true);
   }
 
   readTensor(tensor) {
     const buffer = allocate(ArrayBuffer, tensor.byteLength);
-    return native.readTensor(this.handle, tensor.handle, new Uint8Array(buffer), buffer);
+    return unlessDestroyed(
+      native.readTensor(this.handle, tensor.handle, new Uint8Array(buffer), buffer),
+      'readTensor', tensor, this);
   }
 
   async readTensorInto(tensor, source) {
     const bytes = checkBytes(source, tensor, 'readTensor');
-    return source.shared ? native.readTensor(this.handle, tensor.handle, bytes, undefined)
-      : native.readTensorLate(this.handle, tensor.handle, bytes);
+    return unlessDestroyed(
+      source.shared ? native.readTensor(this.handle, tensor.handle, bytes, undefined)
+        : native.readTensorLate(this.handle, tensor.handle, bytes),
+      'readTensor', tensor, this);
   }
 
   writeTensor(tensor, source, options) {
@@ -78,7 +98,10 @@ export class MLContext {
   }
 
   opSupportLimits() { return native.limits(this.handle); }
-  destroy() { native.destroy(this.handle); }
+  destroy() {
+    this.destroyed = true;
+    native.destroy(this.handle);
+  }
 
   pushErrorScope(filter) { native.pushErrorScope(this.handle, filter); }
   popErrorScope() { return native.popErrorScope(this.handle); }
@@ -86,6 +109,9 @@ export class MLContext {
 }
 
 export class MLTensor {
+  kind = 'tensor';
+  destroyed = false;
+
   constructor(handle, { dataType, shape, readable = false, writable = false }, constant = false) {
     this.handle = handle;
     this.dataType = dataType;
@@ -95,7 +121,11 @@ export class MLTensor {
     this.writable = writable;
     this.constant = constant;
   }
-  destroy() { native.destroy(this.handle); }
+
+  destroy() {
+    this.destroyed = true;
+    native.destroy(this.handle);
+  }
   error() { return native.tensorError(this.handle); }
 }
 
@@ -114,7 +144,10 @@ export class MLOperand {
 }
 
 export class MLGraphBuilder {
-  constructor(context) { this.handle = native.createBuilder(context.handle); }
+  constructor(context) {
+    this.handle = native.createBuilder(context.handle);
+    this.context = context;
+  }
 
   input(name, descriptor) {
     return new MLOperand(native.input(this.handle, name, descriptor));
@@ -146,7 +179,8 @@ export class MLGraphBuilder {
   }
 
   async build(outputs) {
-    return new MLGraph(await native.build(this.handle, outputs.map(([name]) => name),
-      outputs.map(([, operand]) => operand.handle), ''));
+    const built = native.build(this.handle, outputs.map(([name]) => name),
+      outputs.map(([, operand]) => operand.handle), '');
+    return new MLGraph(await unlessDestroyed(built, 'build', this.context));
   }
 }
