@@ -57,7 +57,10 @@ function defineScope() {
     return new Response(readFileSync(own || join(test.root, url), 'utf8'));
   });
   define('crossOriginIsolated', true);
-  if (window) define('Window', class Window {});
+  if (window) {
+    define('Window', class Window {});
+    define('window', globalThis);
+  }
   // Node 20 has structuredClone's transfer only.
   ArrayBuffer.prototype.transfer ??= function transfer() {
     return structuredClone(this, { transfer: [this] });
