@@ -36,6 +36,12 @@ napi_value make_limits(napi_env env, const TensorLimits& limits) {
 
 }  // namespace
 
+/// The end of the process or the worker is near: ends the runtime while its libraries still work.
+napi_value close(const Call& call) {
+  call.environment.close();
+  return undefined(call.env());
+}
+
 napi_value create_context(const Call& call) {
   const auto options = call[0];
   ContextOptions native;

@@ -7,7 +7,8 @@ namespace webnn {
 namespace {
 
 /// The environments that have not ended. `process.exit()` runs no cleanup hooks of the main thread,
-/// but static destructors: this one ends the runtimes while the libraries below still work.
+/// but static destructors. lib/native.js closes its environment at the event 'exit'; this is for an
+/// end without that event.
 class Living {
  public:
   ~Living() {

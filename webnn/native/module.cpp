@@ -16,6 +16,7 @@ napi_value start(napi_env env, napi_callback_info info) {
   napi_property_descriptor {                                                                 \
     name, nullptr, entry<function>, nullptr, nullptr, nullptr, napi_enumerable, nullptr      \
   }
+      WEBNN_FUNCTION("close", close),
       WEBNN_FUNCTION("createContext", create_context),
       WEBNN_FUNCTION("contextLost", context_lost),
       WEBNN_FUNCTION("limits", limits),

@@ -48,18 +48,22 @@ napi_value write_tensor(const Call& call) {
 /// yet, or a shared one. A lane writes it. The promise resolves with the fourth argument.
 napi_value read_tensor(const Call& call) {
   auto& environment = call.environment;
+  const auto bytes = call[2].bytes();
   auto* const kept = environment.keep(call[2].raw());
-  auto* const result = environment.keep(call[3].raw());
-  const std::span<std::byte> bytes = call[2].bytes();
+  auto* const result = call[3].present() ? environment.keep(call[3].raw()) : nullptr;
+  // JavaScript owns the memory, and `kept` keeps it until the reply.
+  auto lent = Buffer::adopt(bytes.data(), bytes.size(), [](std::byte*, std::size_t) {});
   auto future = call[0].as<ContextHandle>().context.read_tensor(call[1].as<TensorHandle>().tensor,
-                                                                bytes);
-  return environment.promise(std::move(future), [&environment, kept, result](Result<void> status) {
-    const auto value = environment.kept(result);
-    environment.drop(kept);
-    environment.drop(result);
-    status.value();
-    return value.raw();
-  });
+                                                                std::move(lent));
+  return environment.promise(
+      std::move(future), [&environment, kept, result](Result<ReadResult> read) {
+        const auto value =
+            result == nullptr ? undefined(environment.env()) : environment.kept(result).raw();
+        environment.drop(kept);
+        if (result != nullptr) environment.drop(result);
+        read.value().status.value();
+        return value;
+      });
 }
 
 /// Reads into a buffer that the caller may detach meanwhile. So the bytes arrive in a buffer of our
