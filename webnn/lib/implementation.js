@@ -7,17 +7,24 @@ import { viewsOf } from './webidl.js';
 const { ArrayBuffer, DOMException, Number, Object, TypeError, Uint8Array } = globalThis;
 const bytesOf = { float32: 4, float16: 2, int32: 4, uint32: 4, int64: 8, uint64: 8, int8: 1, uint8: 1 };
 
-/** Web IDL's type for bytes is more liberal than WebNN: it also asks for the size and the view. */
-const checkBytes = (source, { dataType, shape }, what) => {
-  const expected = shape.reduce((bytes, size) => bytes * size, bytesOf[dataType]);
-  const { bytes, view } = source;
-  if (bytes.byteLength !== expected)
-    throw new TypeError(`${what}: expected ${expected} bytes for ${dataType} [${shape.join(', ')}],` +
-      ` got ${bytes.byteLength}`);
-  if (view !== undefined && view !== 'Uint8Array' && !viewsOf[dataType].includes(view))
-    throw new TypeError(`${what}: expected a ${viewsOf[dataType].join(' or a ')} or a Uint8Array` +
-      ` for ${dataType}, got a ${view}`);
-  return bytes;
+const checkSize = ({ bytes }, { dataType, shape }, what) => {
+  const expected = shape.reduce((count, size) => count * size, bytesOf[dataType]);
+  if (bytes.byteLength === expected) return bytes;
+  throw new TypeError(`${what}: expected ${expected} bytes for ${dataType} [${shape.join(', ')}],` +
+    ` got ${bytes.byteLength}`);
+};
+
+/**
+ * A constant's view must fit its type. Reads and writes take any view, as browsers do: the
+ * specification would refuse the Int8Array that onnxruntime-web (1.30) reads float32 into.
+ */
+const checkView = (source, descriptor, what) => {
+  const fitting = viewsOf[descriptor.dataType];
+  const { view } = source;
+  if (view !== undefined && view !== 'Uint8Array' && !fitting.includes(view))
+    throw new TypeError(`${what}: expected a ${fitting.join(', a ')} or a Uint8Array` +
+      ` for ${descriptor.dataType}, got a ${view}`);
+  return checkSize(source, descriptor, what);
 };
 
 /** A BigInt beyond 64 bits becomes a number: WebNN clamps or rounds it in any case. */
@@ -71,7 +78,7 @@ export class MLContext {
   }
 
   async createConstantTensor(descriptor, source) {
-    const bytes = checkBytes(source, descriptor, 'createConstantTensor');
+    const bytes = checkView(source, descriptor, 'createConstantTensor');
     const handle = await unlessDestroyed(
       native.createConstantTensor(this.handle, descriptor, bytes), 'createConstantTensor', this);
     return new MLTensor(handle, descriptor, true);
@@ -85,7 +92,7 @@ export class MLContext {
   }
 
   async readTensorInto(tensor, source) {
-    const bytes = checkBytes(source, tensor, 'readTensor');
+    const bytes = checkSize(source, tensor, 'readTensor');
     return unlessDestroyed(
       source.shared ? native.readTensor(this.handle, tensor.handle, bytes, undefined)
         : native.readTensorLate(this.handle, tensor.handle, bytes),
@@ -93,7 +100,7 @@ export class MLContext {
   }
 
   writeTensor(tensor, source, options) {
-    const bytes = checkBytes(source, tensor, 'writeTensor');
+    const bytes = checkSize(source, tensor, 'writeTensor');
     native.writeTensor(this.handle, tensor.handle, bytes, options?.label);
   }
 
@@ -154,7 +161,7 @@ export class MLGraphBuilder {
   }
 
   constant(descriptor, source) {
-    const bytes = checkBytes(source, descriptor, 'constant');
+    const bytes = checkView(source, descriptor, 'constant');
     return new MLOperand(native.constant(this.handle, descriptor, bytes));
   }
 

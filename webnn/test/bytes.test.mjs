@@ -93,10 +93,18 @@ test('resizable and growable buffers are refused', async () => {
   }
 });
 
-test('sizes and types of views are checked', async () => {
+test('sizes are checked, and types of views for constants', async () => {
   const tensor = await tensorOf('int32', [2]);
-  for (const source of [new ArrayBuffer(7), new ArrayBuffer(9), new Int32Array(1), new Uint32Array(2),
-    new Float32Array(2), new DataView(new ArrayBuffer(8)), new Int8Array(8)]) {
+  const builder = new MLGraphBuilder(context);
+  const descriptor = { dataType: 'int32', shape: [2] };
+  for (const source of [new Uint32Array(2), new Float32Array(2), new DataView(new ArrayBuffer(8)),
+    new Int8Array(8), new Uint8ClampedArray(8)]) {
+    assert.throws(() => builder.constant(descriptor, source), { name: 'TypeError' });
+    await rejects(context.createConstantTensor(descriptor, source), 'TypeError');
+    context.writeTensor(tensor, source);
+    await context.readTensor(tensor, source);
+  }
+  for (const source of [new ArrayBuffer(7), new ArrayBuffer(9), new Int32Array(1), new Int8Array(2)]) {
     assert.throws(() => context.writeTensor(tensor, source), { name: 'TypeError' });
     await rejects(context.readTensor(tensor, source), 'TypeError');
   }
