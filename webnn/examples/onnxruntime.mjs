@@ -1,15 +1,20 @@
 // Runs an ONNX model by onnxruntime-web on WebNN:
 //   node onnxruntime.mjs MODEL.onnx [DIMENSION=SIZE...] [--provider webnn|wasm] [--partitions]
+//     [--build webgpu|all]
 // Every input is filled with the same pseudo-random numbers in each run.
 import { parseArgs } from 'node:util';
 
-import * as ort from 'onnxruntime-web/webgpu';
 import { createSession } from 'webnn/onnxruntime';
 
-const { values: { provider, partitions }, positionals: [path, ...sizes] } = parseArgs({
+const { values: { provider, partitions, build }, positionals: [path, ...sizes] } = parseArgs({
   allowPositionals: true,
-  options: { provider: { type: 'string', default: 'webnn' }, partitions: { type: 'boolean' } },
+  options: {
+    build: { type: 'string', default: 'webgpu' },
+    partitions: { type: 'boolean' },
+    provider: { type: 'string', default: 'webnn' },
+  },
 });
+const ort = await import(`onnxruntime-web/${build}`);
 const freeDimensionOverrides = Object.fromEntries(sizes.map((each) => {
   const [, name, size] = /^(.*)=(\d+)$/.exec(each);
   return [name, Number(size)];
