@@ -129,6 +129,13 @@ class FutureState final : public Deferred, public std::enable_shared_from_this<F
     ready_.wait(lock, [this] { return settled_.load(); });
   }
 
+  /// Runs what a waiting thread would run, and returns. True if this is settled.
+  bool help() const {
+    check_process();
+    if (origin_ && !settled_) origin_->help(settled_);
+    return settled_;
+  }
+
   /// Waits for the result.
   Result<T> take() {
     wait();
@@ -204,6 +211,10 @@ class [[nodiscard]] Future {
   /// Blocks until the reply is there; may run some of the context's work meanwhile
   /// (RuntimeOptions::helping). Safe on any thread, also in a callback.
   void wait() const { state().wait(); }
+  /// Runs the short jobs that the reply depends on, as wait() would, but never blocks: for an event
+  /// loop, which would otherwise sleep until another thread has run them. True once the reply is
+  /// there. Takes up to 20 us if there is nothing to run.
+  bool help() const { return state().help(); }
   /// Waits for the value; throws Error if the call was rejected.
   T get() { return take().value(); }
   /// Waits for the value or the error.
