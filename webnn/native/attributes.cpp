@@ -13,11 +13,10 @@ namespace {
 // WebNN's words for each enumeration, in the order of the C++ enumerators.
 template <class E>
 struct Words;
-#define WEBNN_WORDS(type, ...)                                       \
-  template <>                                                        \
-  struct Words<type> {                                               \
-    static constexpr std::array words =                              \
-        std::to_array<std::string_view>({__VA_ARGS__});              \
+#define WEBNN_WORDS(type, ...)                                                          \
+  template <>                                                                           \
+  struct Words<type> {                                                                  \
+    static constexpr std::array words = std::to_array<std::string_view>({__VA_ARGS__}); \
   }
 WEBNN_WORDS(InputOperandLayout, "nchw", "nhwc");
 WEBNN_WORDS(Conv2dFilterOperandLayout, "oihw", "hwio", "ohwi", "ihwo");

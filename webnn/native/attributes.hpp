@@ -12,7 +12,8 @@ namespace webnn {
 /// An MLNumber: a number, or a BigInt of 64 bits.
 polychron::Number number(napi_env env, const Value& value);
 
-/// The attributes of the operator that WebNN calls `operation`. Absent members keep WebNN's default.
+/// The attributes of the operator that WebNN calls `operation`. Absent members keep WebNN's
+/// default.
 polychron::Attributes attributes(napi_env env, std::string_view operation, const Value& members);
 
 }  // namespace webnn

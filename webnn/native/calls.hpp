@@ -7,6 +7,7 @@ namespace webnn {
 
 // context.cpp
 napi_value close(const Call& call);
+napi_value pump(const Call& call);
 napi_value create_context(const Call& call);
 napi_value context_lost(const Call& call);
 napi_value limits(const Call& call);

@@ -23,7 +23,8 @@ NamedTensors named_tensors(const Value& names, const Value& handles) {
 napi_value make_limits(napi_env env, const TensorLimits& limits) {
   const auto name = [&](DataType type) { return make(env, to_string(type)); };
   Object range(env);
-  range.set("min", static_cast<double>(limits.rank_min)).set("max", static_cast<double>(limits.rank_max));
+  range.set("min", static_cast<double>(limits.rank_min))
+      .set("max", static_cast<double>(limits.rank_max));
   // WebNN's own types only: it has dropped the 4-bit ones.
   std::vector<DataType> types;
   for (const auto type : limits.data_types)
@@ -42,14 +43,19 @@ napi_value close(const Call& call) {
   return undefined(call.env());
 }
 
+/// The loop calls this after `schedule`.
+napi_value pump(const Call& call) {
+  call.environment.pump();
+  return undefined(call.env());
+}
+
 napi_value create_context(const Call& call) {
   const auto options = call[0];
   ContextOptions native;
   native.label = options["label"].text();
   native.max_in_flight = unlimited_in_flight;
   native.admission = AdmissionPolicy::fail;
-  if (const auto threads = options["threads"]; threads.present())
-    native.threads = threads.int32();
+  if (const auto threads = options["threads"]; threads.present()) native.threads = threads.int32();
   if (const auto lanes = options["lanes"]; lanes.present()) native.lanes = lanes.int32();
   if (const auto limit = options["memoryLimit"]; limit.present())
     native.memory_limit = static_cast<std::uint64_t>(limit.number());
@@ -63,16 +69,14 @@ napi_value create_context(const Call& call) {
 napi_value context_lost(const Call& call) {
   const auto env = call.env();
   // Waiting for the loss of a context does not keep the loop alive.
-  return call.environment.promise(
-      call[0].as<ContextHandle>().context.lost(),
-      [env](Result<LostInfo> lost) {
-        const auto& info = lost.value();
-        return Object(env)
-            .set("message", std::string_view(info.message))
-            .set("reason", to_string(info.reason))
-            .raw();
-      },
-      false);
+  return call.environment.event(call[0].as<ContextHandle>().context.lost(),
+                                [env](Result<LostInfo> lost) {
+                                  const auto& info = lost.value();
+                                  return Object(env)
+                                      .set("message", std::string_view(info.message))
+                                      .set("reason", to_string(info.reason))
+                                      .raw();
+                                });
 }
 
 napi_value limits(const Call& call) {
@@ -115,6 +119,7 @@ napi_value dispatch(const Call& call) {
   auto& context = call[0].as<ContextHandle>().context;
   DispatchOptions options;
   if (call[6].present()) options.label = call[6].text();
+  call.environment.called();
   context.dispatch(call[1].as<GraphHandle>().graph, named_tensors(call[2], call[3]),
                    named_tensors(call[4], call[5]), options);
   return undefined(call.env());

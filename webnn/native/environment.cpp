@@ -64,8 +64,9 @@ void LoopQueue::close() {
 
 // -- the environment -----------------------------------------------------------------------------
 
-Environment::Environment(napi_env env, napi_value make_error) : env_(env) {
-  check(napi_create_reference(env, make_error, 1, &make_error_));
+Environment::Environment(napi_env env, napi_value make_error, napi_value schedule) : env_(env) {
+  make_error_ = keep(make_error);
+  schedule_ = keep(schedule);
   const auto name = make(env, std::string_view("webnn"));
   const auto call = [](napi_env alive, napi_value, void* self, void*) {
     if (alive != nullptr) static_cast<Environment*>(self)->drain();
@@ -87,15 +88,9 @@ Environment::~Environment() {
 
 polychron::Runtime& Environment::runtime() {
   const std::lock_guard lock(ending_);
-  if (closed_)
-    throw polychron::Error(polychron::ErrorKind::invalid_state, "this thread is ending");
-  if (!runtime_) {
-    polychron::RuntimeOptions options;
-    options.executor = [queue = queue_](std::function<void()> task) {
-      queue->post(std::move(task));
-    };
-    runtime_.emplace(options);
-  }
+  if (closed_) throw polychron::Error(polychron::ErrorKind::invalid_state, "this thread is ending");
+  // No executor: then callers, as the loop, may run jobs of the library.
+  if (!runtime_) runtime_.emplace();
   return *runtime_;
 }
 
@@ -115,12 +110,27 @@ void Environment::drain() {
   }
 }
 
-void Environment::hold() {
-  if (pending_++ == 0) check(napi_ref_threadsafe_function(env_, wake_));
+void Environment::pump() {
+  constexpr std::size_t most_calls = 16;
+  const auto replies = std::exchange(fresh_, {});
+  const bool few = std::exchange(unanswered_, 0) + replies.size() <= most_calls;
+  for (const auto& reply : replies)
+    if (few && later_ == 0 && reply->help())
+      reply->finish();
+    else
+      reply->finish_later();
 }
 
-void Environment::let_go() {
-  if (--pending_ == 0) napi_unref_threadsafe_function(env_, wake_);
+void Environment::schedule() const {
+  napi_value ignored = nullptr;
+  check(napi_call_function(env_, undefined(env_), kept(schedule_).raw(), 0, nullptr, &ignored));
+}
+
+void Environment::count(std::size_t* later, int change) {
+  if (later == nullptr) return;
+  *later += static_cast<std::size_t>(change);
+  if (change > 0 && *later == 1) check(napi_ref_threadsafe_function(env_, wake_));
+  if (*later == 0) napi_unref_threadsafe_function(env_, wake_);
 }
 
 void Environment::settle(napi_deferred deferred, const std::function<napi_value()>& value) const {

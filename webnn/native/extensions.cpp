@@ -66,9 +66,8 @@ napi_value stats(const Call& call) {
 
 napi_value graph_plan(const Call& call) {
   const auto env = call.env();
-  return make_array(env, call[0].as<GraphHandle>().graph.plan(), [env](const std::string& line) {
-    return make(env, std::string_view(line));
-  });
+  return make_array(env, call[0].as<GraphHandle>().graph.plan(),
+                    [env](const std::string& line) { return make(env, std::string_view(line)); });
 }
 
 napi_value start_trace(const Call& call) {

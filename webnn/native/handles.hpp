@@ -34,8 +34,7 @@ struct GraphHandle : Handle {
 
 struct BuilderHandle : Handle {
   static constexpr auto own_kind = Kind::builder;
-  explicit BuilderHandle(const polychron::Context& context)
-      : Handle(own_kind), builder(context) {}
+  explicit BuilderHandle(const polychron::Context& context) : Handle(own_kind), builder(context) {}
   polychron::GraphBuilder builder;
 };
 

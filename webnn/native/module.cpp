@@ -1,4 +1,4 @@
-// The addon: start(makeError) gives an environment's functions.
+// The addon: start(makeError, schedule) gives an environment's functions.
 #include <array>
 
 #include "calls.hpp"
@@ -8,15 +8,15 @@ namespace webnn {
 namespace {
 
 napi_value start(napi_env env, napi_callback_info info) {
-  std::size_t count = 1;
-  napi_value make_error = nullptr;
+  std::array<napi_value, 2> given{};
+  std::size_t count = given.size();
   napi_value functions = nullptr;
   const std::array properties{
-#define WEBNN_FUNCTION(name, function)                                                       \
-  napi_property_descriptor {                                                                 \
-    name, nullptr, entry<function>, nullptr, nullptr, nullptr, napi_enumerable, nullptr      \
-  }
+#define WEBNN_FUNCTION(name, function)                                 \
+  napi_property_descriptor{name,    nullptr, entry<function>, nullptr, \
+                           nullptr, nullptr, napi_enumerable, nullptr}
       WEBNN_FUNCTION("close", close),
+      WEBNN_FUNCTION("pump", pump),
       WEBNN_FUNCTION("createContext", create_context),
       WEBNN_FUNCTION("contextLost", context_lost),
       WEBNN_FUNCTION("limits", limits),
@@ -49,8 +49,8 @@ napi_value start(napi_env env, napi_callback_info info) {
     check(napi_get_instance_data(env, &present));
     // A module may be evaluated twice in one environment.
     if (present == nullptr) {
-      check(napi_get_cb_info(env, info, &count, &make_error, nullptr, nullptr));
-      auto environment = std::make_unique<Environment>(env, make_error);
+      check(napi_get_cb_info(env, info, &count, given.data(), nullptr, nullptr));
+      auto environment = std::make_unique<Environment>(env, given[0], given[1]);
       const auto free = [](napi_env, void* data, void*) { delete static_cast<Environment*>(data); };
       check(napi_set_instance_data(env, environment.get(), free, nullptr));
       environment.release();

@@ -31,14 +31,16 @@ napi_value create_tensor(const Call& call) {
 
 napi_value create_constant_tensor(const Call& call) {
   const std::span<const std::byte> bytes = call[2].bytes();
-  return tensor_promise(call.environment, call[0].as<ContextHandle>().context.create_constant_tensor(
-                                              call[1].descriptor(), bytes));
+  return tensor_promise(
+      call.environment,
+      call[0].as<ContextHandle>().context.create_constant_tensor(call[1].descriptor(), bytes));
 }
 
 napi_value write_tensor(const Call& call) {
   WriteOptions options;
   if (call[3].present()) options.label = call[3].text();
   const std::span<const std::byte> bytes = call[2].bytes();
+  call.environment.called();
   call[0].as<ContextHandle>().context.write_tensor(call[1].as<TensorHandle>().tensor, bytes,
                                                    options);
   return undefined(call.env());
