@@ -113,6 +113,10 @@ export class MLContext {
   pushErrorScope(filter) { native.pushErrorScope(this.handle, filter); }
   popErrorScope() { return native.popErrorScope(this.handle); }
   stats() { return native.stats(this.handle); }
+  async exportTensor(tensor) {
+    return new MLTensorLease(await unlessDestroyed(
+      native.exportTensor(this.handle, tensor.handle), 'exportTensor', tensor, this));
+  }
 }
 
 export class MLTensor {
@@ -134,6 +138,14 @@ export class MLTensor {
     native.destroy(this.handle);
   }
   error() { return native.tensorError(this.handle); }
+}
+
+export class MLTensorLease {
+  constructor([handle, buffer]) {
+    this.handle = handle;
+    this.buffer = buffer;
+  }
+  release() { native.release(this.handle); }
 }
 
 export class MLGraph {

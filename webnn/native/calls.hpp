@@ -35,6 +35,8 @@ napi_value tensor_error(const Call& call);
 napi_value push_error_scope(const Call& call);
 napi_value pop_error_scope(const Call& call);
 napi_value stats(const Call& call);
+napi_value export_tensor(const Call& call);
+napi_value release(const Call& call);
 napi_value graph_plan(const Call& call);
 napi_value start_trace(const Call& call);
 napi_value stop_trace(const Call& call);

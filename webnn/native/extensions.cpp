@@ -64,6 +64,43 @@ napi_value stats(const Call& call) {
       .raw();
 }
 
+/// [handle, ArrayBuffer]. The buffer is over the tensor's own memory, which the lease keeps.
+napi_value export_tensor(const Call& call) {
+  const auto env = call.env();
+  return call.environment.promise(
+      call[0].as<ContextHandle>().context.export_tensor(call[1].as<TensorHandle>().tensor),
+      [env](Result<TensorLease> granted) {
+        auto lease = std::make_shared<TensorLease>(std::move(granted).value());
+        const auto bytes = lease->bytes();
+        auto kept = std::make_unique<std::shared_ptr<TensorLease>>(lease);
+        const auto free = [](napi_env, void*, void* own) {
+          delete static_cast<std::shared_ptr<TensorLease>*>(own);
+        };
+        napi_value buffer = nullptr;
+        check(napi_create_external_arraybuffer(env, bytes.data(), bytes.size(), free, kept.get(),
+                                               &buffer));
+        kept.release();
+        const std::vector parts{make(env, std::make_unique<LeaseHandle>(env, lease, buffer)),
+                                buffer};
+        return make_array(env, parts, [](napi_value part) { return part; });
+      });
+}
+
+/// Detaches the buffer first, so that no program reads memory that is the tensor's again.
+napi_value release(const Call& call) {
+  auto& handle = call[0].as<LeaseHandle>();
+  napi_value buffer = nullptr;
+  check(napi_get_reference_value(call.env(), handle.buffer, &buffer));
+  bool gone = false;
+  if (buffer != nullptr) check(napi_is_detached_arraybuffer(call.env(), buffer, &gone));
+  // Someone else has the memory, if a runtime allowed to transfer it: then its finalizer returns
+  // it.
+  if (gone) return undefined(call.env());
+  if (buffer != nullptr) check(napi_detach_arraybuffer(call.env(), buffer));
+  handle.lease->return_now();
+  return undefined(call.env());
+}
+
 napi_value graph_plan(const Call& call) {
   const auto env = call.env();
   return make_array(env, call[0].as<GraphHandle>().graph.plan(),

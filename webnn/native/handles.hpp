@@ -1,6 +1,7 @@
 // The native objects behind the JavaScript ones.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -22,6 +23,18 @@ struct TensorHandle : Handle {
       : Handle(own_kind), tensor(std::move(own)), memory(env, tensor.byte_length()) {}
   polychron::Tensor tensor;
   ExternalBytes memory;
+};
+
+/// A lease, shared by this handle and the finalizer of the ArrayBuffer over its bytes.
+struct LeaseHandle : Handle {
+  static constexpr auto own_kind = Kind::lease;
+  LeaseHandle(napi_env env, std::shared_ptr<polychron::TensorLease> own, napi_value bytes)
+      : Handle(own_kind), lease(std::move(own)) {
+    // Weak: the buffer may be collected first.
+    check(napi_create_reference(env, bytes, 0, &buffer));
+  }
+  std::shared_ptr<polychron::TensorLease> lease;
+  napi_ref buffer = nullptr;
 };
 
 struct GraphHandle : Handle {

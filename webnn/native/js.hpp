@@ -24,7 +24,7 @@ inline void check(napi_status status) {
 }
 
 /// A native object behind an opaque JavaScript value, which only lib/ sees.
-enum class Kind : std::uint8_t { context, tensor, graph, builder, operand };
+enum class Kind : std::uint8_t { context, tensor, graph, builder, operand, lease };
 
 struct Handle {
   explicit Handle(Kind own) noexcept : kind(own) {}

@@ -38,6 +38,8 @@ napi_value start(napi_env env, napi_callback_info info) {
       WEBNN_FUNCTION("pushErrorScope", push_error_scope),
       WEBNN_FUNCTION("popErrorScope", pop_error_scope),
       WEBNN_FUNCTION("stats", stats),
+      WEBNN_FUNCTION("exportTensor", export_tensor),
+      WEBNN_FUNCTION("release", release),
       WEBNN_FUNCTION("graphPlan", graph_plan),
       WEBNN_FUNCTION("startTrace", start_trace),
       WEBNN_FUNCTION("stopTrace", stop_trace),
