@@ -10,7 +10,11 @@ import { typesOf } from './generator/types.mjs';
 
 const here = (path) => new URL(path, import.meta.url);
 const read = (name) =>
-  parse(readFileSync(here(`idl/${name}.idl`), 'utf8')).map((node) => ({ ...node, from: name, node }));
+  parse(readFileSync(here(`idl/${name}.idl`), 'utf8')).map((node) => ({
+    ...node,
+    from: name,
+    node,
+  }));
 
 const model = modelOf([...read('webnn'), ...read('extensions')]);
 mkdirSync(here('generated'), { recursive: true });

@@ -1,7 +1,15 @@
-// Makes the package file webnn-VERSION.tgz: node pack.mjs CMAKE_BUILD_FOLDER [FOLDER]. The libraries
-// that a bare Debian 12 lacks go beside the addon.
+// Makes the package file webnn-VERSION.tgz: node pack.mjs CMAKE_BUILD_FOLDER [FOLDER].
+// Libraries that a bare Debian 12 lacks go beside the addon.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,18 +21,22 @@ const target = resolve(folder);
 const addon = join(here, 'build/webnn.node');
 
 /** Libraries of glibc and GCC that Node itself needs. */
-const present = /^(linux-vdso|ld-linux|libc\.|libm\.|libpthread\.|libdl\.|librt\.|libstdc\+\+|libgcc_s)/;
+const present =
+  /^(linux-vdso|ld-linux|libc\.|libm\.|libpthread\.|libdl\.|librt\.|libstdc\+\+|libgcc_s)/;
 
-const libraries = execFileSync('ldd', [addon], { encoding: 'utf8' }).split('\n').flatMap((line) => {
-  const [, name, , path] = /^\s+(\S+) (=> (\S+))?/.exec(line) ?? [];
-  if (!name || present.test(basename(name))) return [];
-  if (!path?.startsWith('/')) throw new Error(`${name}, which the addon needs, is not found`);
-  return [{ name: basename(name), path }];
-});
+const libraries = execFileSync('ldd', [addon], { encoding: 'utf8' })
+  .split('\n')
+  .flatMap((line) => {
+    const [, name, , path] = /^\s+(\S+) (=> (\S+))?/.exec(line) ?? [];
+    if (!name || present.test(basename(name))) return [];
+    if (!path?.startsWith('/')) throw new Error(`${name}, which the addon needs, is not found`);
+    return [{ name: basename(name), path }];
+  });
 
 const stage = mkdtempSync(join(tmpdir(), 'webnn-package-'));
 try {
-  for (const part of ['lib', 'generated']) cpSync(join(here, part), join(stage, part), { recursive: true });
+  for (const part of ['lib', 'generated'])
+    cpSync(join(here, part), join(stage, part), { recursive: true });
   copyFileSync(join(here, 'README.md'), join(stage, 'README.md'));
   // Installing replaces the build's search path by the addon's own folder.
   execFileSync('cmake', ['--install', built, '--component', 'webnn', '--prefix', stage, '--strip']);
@@ -34,9 +46,14 @@ try {
     chmodSync(copy, 0o755);
     execFileSync('strip', ['--strip-unneeded', copy]);
   }
-  const { scripts, devDependencies, ...published } = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8'));
+  const { scripts, devDependencies, ...published } = JSON.parse(
+    readFileSync(join(here, 'package.json'), 'utf8'),
+  );
   writeFileSync(join(stage, 'package.json'), `${JSON.stringify(published, undefined, 2)}\n`);
-  const file = execFileSync('npm', ['pack', '--silent', '--pack-destination', target], { cwd: stage, encoding: 'utf8' }).trim();
+  const file = execFileSync('npm', ['pack', '--silent', '--pack-destination', target], {
+    cwd: stage,
+    encoding: 'utf8',
+  }).trim();
   console.log(join(target, file));
 } finally {
   rmSync(stage, { recursive: true });

@@ -1,4 +1,5 @@
-// Embeds a sentence by transformers.js on WebNN: node transformers.mjs FOLDER TEXT TOKENS [PROVIDER]
+// Embeds a sentence by transformers.js on WebNN:
+//   node transformers.mjs FOLDER TEXT TOKENS [PROVIDER]
 // FOLDER has a model in the layout of transformers.js; TOKENS is the length of the tokenised text.
 import { basename, dirname, resolve } from 'node:path';
 
@@ -26,6 +27,9 @@ ML.prototype.createContext = function counted(...options) {
 const { env, pipeline } = await import('@huggingface/transformers');
 env.allowRemoteModels = false;
 env.localModelPath = dirname(resolve(folder));
-const extract = await pipeline('feature-extraction', basename(folder), { device: 'auto', dtype: 'fp32' });
+const extract = await pipeline('feature-extraction', basename(folder), {
+  device: 'auto',
+  dtype: 'fp32',
+});
 const { dims, data } = await extract(text, { pooling: 'mean', normalize: true });
 console.log(JSON.stringify({ dims, data: [...data], contexts }));

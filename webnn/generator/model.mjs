@@ -52,20 +52,30 @@ export const modelOf = (nodes) => {
   const merged = (kind) => {
     const result = new Map();
     for (const { node, from } of nodes.filter(({ node }) => node.type === kind)) {
-      const known = result.get(node.name) ??
-        { name: node.name, from, parent: node.inheritance, members: [] };
+      const known = result.get(node.name) ?? {
+        name: node.name,
+        from,
+        parent: node.inheritance,
+        members: [],
+      };
       known.members.push(...node.members.map((member) => memberOf(member, definitions, from)));
       result.set(node.name, known);
     }
     return [...result.values()];
   };
   return {
-    enums: nodes.filter(({ node }) => node.type === 'enum').map(({ node, from }) =>
-      ({ name: node.name, from, words: node.values.map(({ value }) => value) })),
+    enums: nodes
+      .filter(({ node }) => node.type === 'enum')
+      .map(({ node, from }) => ({
+        name: node.name,
+        from,
+        words: node.values.map(({ value }) => value),
+      })),
     dictionaries: merged('dictionary'),
     interfaces: merged('interface'),
-    typedefs: nodes.filter(({ node }) => node.type === 'typedef').map(({ node }) =>
-      ({ name: node.name, type: typeOf(node.idlType, definitions) })),
+    typedefs: nodes
+      .filter(({ node }) => node.type === 'typedef')
+      .map(({ node }) => ({ name: node.name, type: typeOf(node.idlType, definitions) })),
   };
 };
 

@@ -18,12 +18,17 @@ const names = {
 
 /** The addon calls this. `said` has every part of the error, and the exception of its cause. */
 export const makeError = (said) => {
-  const error = said.kind === 'type_error' ? new TypeError(said.message)
-    : new DOMException(said.message, names[said.kind]);
+  const error =
+    said.kind === 'type_error'
+      ? new TypeError(said.message)
+      : new DOMException(said.message, names[said.kind]);
   const { kind, operation, label, object, ticket, ran } = said;
   const hidden = (value) => ({ value, configurable: true, writable: true });
-  Object.defineProperty(error, 'details',
-    hidden(Object.freeze({ kind, operation, label, object, ticket, ran })));
+  Object.defineProperty(
+    error,
+    'details',
+    hidden(Object.freeze({ kind, operation, label, object, ticket, ran })),
+  );
   if (said.cause !== undefined) Object.defineProperty(error, 'cause', hidden(said.cause));
   return error;
 };

@@ -9,12 +9,21 @@ for (const [name, value] of Object.entries(interfaces))
 if (globalThis.navigator === undefined) {
   class Navigator {}
   const navigator = new Navigator();
-  Object.defineProperty(Navigator.prototype, Symbol.toStringTag,
-    { value: 'Navigator', configurable: true });
-  Object.defineProperty(globalThis, 'Navigator',
-    { value: Navigator, writable: true, configurable: true });
-  Object.defineProperty(globalThis, 'navigator',
-    { get: () => navigator, set: undefined, enumerable: true, configurable: true });
+  Object.defineProperty(Navigator.prototype, Symbol.toStringTag, {
+    value: 'Navigator',
+    configurable: true,
+  });
+  Object.defineProperty(globalThis, 'Navigator', {
+    value: Navigator,
+    writable: true,
+    configurable: true,
+  });
+  Object.defineProperty(globalThis, 'navigator', {
+    get: () => navigator,
+    set: undefined,
+    enumerable: true,
+    configurable: true,
+  });
 }
 
 const { navigator } = globalThis;
@@ -24,5 +33,8 @@ const mixin = {
     return ml;
   },
 };
-Object.defineProperty(Object.getPrototypeOf(navigator), 'ml',
-  Object.getOwnPropertyDescriptor(mixin, 'ml'));
+Object.defineProperty(
+  Object.getPrototypeOf(navigator),
+  'ml',
+  Object.getOwnPropertyDescriptor(mixin, 'ml'),
+);

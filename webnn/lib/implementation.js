@@ -5,13 +5,24 @@ import { native } from './native.js';
 import { viewsOf } from './webidl.js';
 
 const { ArrayBuffer, DOMException, Number, Object, TypeError, Uint8Array } = globalThis;
-const bytesOf = { float32: 4, float16: 2, int32: 4, uint32: 4, int64: 8, uint64: 8, int8: 1, uint8: 1 };
+const bytesOf = {
+  float32: 4,
+  float16: 2,
+  int32: 4,
+  uint32: 4,
+  int64: 8,
+  uint64: 8,
+  int8: 1,
+  uint8: 1,
+};
 
 const checkSize = ({ bytes }, { dataType, shape }, what) => {
   const expected = shape.reduce((count, size) => count * size, bytesOf[dataType]);
   if (bytes.byteLength === expected) return bytes;
-  throw new TypeError(`${what}: expected ${expected} bytes for ${dataType} [${shape.join(', ')}],` +
-    ` got ${bytes.byteLength}`);
+  throw new TypeError(
+    `${what}: expected ${expected} bytes for ${dataType} [${shape.join(', ')}],` +
+      ` got ${bytes.byteLength}`,
+  );
 };
 
 /**
@@ -22,8 +33,10 @@ const checkView = (source, descriptor, what) => {
   const fitting = viewsOf[descriptor.dataType];
   const { view } = source;
   if (view !== undefined && view !== 'Uint8Array' && !fitting.includes(view))
-    throw new TypeError(`${what}: expected a ${fitting.join(', a ')} or a Uint8Array` +
-      ` for ${descriptor.dataType}, got a ${view}`);
+    throw new TypeError(
+      `${what}: expected a ${fitting.join(', a ')} or a Uint8Array` +
+        ` for ${descriptor.dataType}, got a ${view}`,
+    );
   return checkSize(source, descriptor, what);
 };
 
@@ -49,9 +62,15 @@ export class ML {
   async createContextOfDevice() {
     throw new DOMException('contexts on a GPUDevice are not supported', 'NotSupportedError');
   }
-  startTrace(options) { native.startTrace(options); }
-  stopTrace() { native.stopTrace(); }
-  trace() { return native.trace(); }
+  startTrace(options) {
+    native.startTrace(options);
+  }
+  stopTrace() {
+    native.stopTrace();
+  }
+  trace() {
+    return native.trace();
+  }
 }
 
 export class MLContext {
@@ -66,21 +85,33 @@ export class MLContext {
   }
 
   dispatch(graph, inputs, outputs, options) {
-    native.dispatch(this.handle, graph.handle, inputs.map(([name]) => name),
-      inputs.map(([, tensor]) => tensor.handle), outputs.map(([name]) => name),
-      outputs.map(([, tensor]) => tensor.handle), options?.label);
+    native.dispatch(
+      this.handle,
+      graph.handle,
+      inputs.map(([name]) => name),
+      inputs.map(([, tensor]) => tensor.handle),
+      outputs.map(([name]) => name),
+      outputs.map(([, tensor]) => tensor.handle),
+      options?.label,
+    );
   }
 
   async createTensor(descriptor) {
-    const handle = await unlessDestroyed(native.createTensor(this.handle, descriptor),
-      'createTensor', this);
+    const handle = await unlessDestroyed(
+      native.createTensor(this.handle, descriptor),
+      'createTensor',
+      this,
+    );
     return new MLTensor(handle, descriptor);
   }
 
   async createConstantTensor(descriptor, source) {
     const bytes = checkView(source, descriptor, 'createConstantTensor');
     const handle = await unlessDestroyed(
-      native.createConstantTensor(this.handle, descriptor, bytes), 'createConstantTensor', this);
+      native.createConstantTensor(this.handle, descriptor, bytes),
+      'createConstantTensor',
+      this,
+    );
     return new MLTensor(handle, descriptor, true);
   }
 
@@ -88,15 +119,22 @@ export class MLContext {
     const buffer = allocate(ArrayBuffer, tensor.byteLength);
     return unlessDestroyed(
       native.readTensor(this.handle, tensor.handle, new Uint8Array(buffer), buffer),
-      'readTensor', tensor, this);
+      'readTensor',
+      tensor,
+      this,
+    );
   }
 
   async readTensorInto(tensor, source) {
     const bytes = checkSize(source, tensor, 'readTensor');
     return unlessDestroyed(
-      source.shared ? native.readTensor(this.handle, tensor.handle, bytes, undefined)
+      source.shared
+        ? native.readTensor(this.handle, tensor.handle, bytes, undefined)
         : native.readTensorLate(this.handle, tensor.handle, bytes),
-      'readTensor', tensor, this);
+      'readTensor',
+      tensor,
+      this,
+    );
   }
 
   writeTensor(tensor, source, options) {
@@ -104,18 +142,32 @@ export class MLContext {
     native.writeTensor(this.handle, tensor.handle, bytes, options?.label);
   }
 
-  opSupportLimits() { return native.limits(this.handle); }
+  opSupportLimits() {
+    return native.limits(this.handle);
+  }
   destroy() {
     this.destroyed = true;
     native.destroy(this.handle);
   }
 
-  pushErrorScope(filter) { native.pushErrorScope(this.handle, filter); }
-  popErrorScope() { return native.popErrorScope(this.handle); }
-  stats() { return native.stats(this.handle); }
+  pushErrorScope(filter) {
+    native.pushErrorScope(this.handle, filter);
+  }
+  popErrorScope() {
+    return native.popErrorScope(this.handle);
+  }
+  stats() {
+    return native.stats(this.handle);
+  }
   async exportTensor(tensor) {
-    return new MLTensorLease(await unlessDestroyed(
-      native.exportTensor(this.handle, tensor.handle), 'exportTensor', tensor, this));
+    return new MLTensorLease(
+      await unlessDestroyed(
+        native.exportTensor(this.handle, tensor.handle),
+        'exportTensor',
+        tensor,
+        this,
+      ),
+    );
   }
 }
 
@@ -137,7 +189,9 @@ export class MLTensor {
     this.destroyed = true;
     native.destroy(this.handle);
   }
-  error() { return native.tensorError(this.handle); }
+  error() {
+    return native.tensorError(this.handle);
+  }
 }
 
 export class MLTensorLease {
@@ -145,13 +199,21 @@ export class MLTensorLease {
     this.handle = handle;
     this.buffer = buffer;
   }
-  release() { native.release(this.handle); }
+  release() {
+    native.release(this.handle);
+  }
 }
 
 export class MLGraph {
-  constructor(handle) { this.handle = handle; }
-  destroy() { native.destroy(this.handle); }
-  plan() { return native.graphPlan(this.handle); }
+  constructor(handle) {
+    this.handle = handle;
+  }
+  destroy() {
+    native.destroy(this.handle);
+  }
+  plan() {
+    return native.graphPlan(this.handle);
+  }
 }
 
 export class MLOperand {
@@ -193,13 +255,24 @@ export class MLGraphBuilder {
       attributes.equalParts = attributes.splits;
       attributes.splits = undefined;
     }
-    return native.apply(this.handle, name, operands.map((operand) => operand?.handle), attributes,
-      attributes.label).map((parts) => new MLOperand(parts));
+    return native
+      .apply(
+        this.handle,
+        name,
+        operands.map((operand) => operand?.handle),
+        attributes,
+        attributes.label,
+      )
+      .map((parts) => new MLOperand(parts));
   }
 
   async build(outputs) {
-    const built = native.build(this.handle, outputs.map(([name]) => name),
-      outputs.map(([, operand]) => operand.handle), '');
+    const built = native.build(
+      this.handle,
+      outputs.map(([name]) => name),
+      outputs.map(([, operand]) => operand.handle),
+      '',
+    );
     return new MLGraph(await unlessDestroyed(built, 'build', this.context));
   }
 }

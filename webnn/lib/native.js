@@ -8,8 +8,10 @@ import { makeError } from './errors.js';
 /** Replies settle on a later turn of the loop, never within the call. */
 const schedule = () => setImmediate(native.pump);
 
-export const native =
-  createRequire(import.meta.url)('../build/webnn.node').start(makeError, schedule);
+export const native = createRequire(import.meta.url)('../build/webnn.node').start(
+  makeError,
+  schedule,
+);
 
 // process.exit() runs static destructors while lanes and compilers work: end them before.
 process.on('exit', () => native.close());

@@ -5,4 +5,7 @@ interface OnnxRuntime<Session, Options> {
 
 /** A session of a model, by path, URL of a file, or bytes, that runs on WebNN where it can. */
 export function createSession<Session, Options>(
-  ort: OnnxRuntime<Session, Options>, model: string | URL | Uint8Array, options?: Options): Promise<Session>;
+  ort: OnnxRuntime<Session, Options>,
+  model: string | URL | Uint8Array,
+  options?: Options,
+): Promise<Session>;

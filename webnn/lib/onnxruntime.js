@@ -1,7 +1,8 @@
 // onnxruntime-web on WebNN in Node:
 //   import * as ort from 'onnxruntime-web/webgpu';
 //   import { createSession } from 'webnn/onnxruntime';
-//   const session = await createSession(ort, 'model.onnx', { freeDimensionOverrides: { batch: 1 } });
+//   const freeDimensionOverrides = { batch: 1 };
+//   const session = await createSession(ort, 'model.onnx', { freeDimensionOverrides });
 import { readFile } from 'node:fs/promises';
 
 import './global.js';

@@ -1,11 +1,12 @@
 // transformers.js on WebNN in Node: call this before the package is imported.
 //   import * as ort from 'onnxruntime-web/webgpu';
 //   import { useOnnxRuntime } from 'webnn/transformers';
-//   useOnnxRuntime(ort, { freeDimensionOverrides: { batch_size: 1, sequence_length: 128 } });
+//   const freeDimensionOverrides = { batch_size: 1, sequence_length: 128 };
+//   useOnnxRuntime(ort, { freeDimensionOverrides });
 //   const { pipeline } = await import('@huggingface/transformers');
 import { createSession } from './onnxruntime.js';
 
-/** transformers.js takes an ONNX Runtime that it finds by this symbol, whatever its own would be. */
+/** transformers.js takes the ONNX Runtime that it finds by this symbol. */
 const known = Symbol.for('onnxruntime');
 
 /** `options` are onnxruntime-web's, for every session that transformers.js makes. */

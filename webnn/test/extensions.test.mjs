@@ -18,11 +18,20 @@ const scarce = async () => {
     return builder.build({ y: make(builder, builder.input('x', four)) });
   };
   // The intermediate value takes 4 MB.
-  const big = await build((builder, x) => builder.reduceSum(
-    builder.cumulativeSum(builder.expand(builder.reshape(x, [4, 1]), [4, 262144]), 1), { axes: [1] }));
+  const big = await build((builder, x) =>
+    builder.reduceSum(
+      builder.cumulativeSum(builder.expand(builder.reshape(x, [4, 1]), [4, 262144]), 1),
+      { axes: [1] },
+    ),
+  );
   const small = await build((builder, x) => builder.neg(x));
   const make = (label) => context.createTensor({ ...four, readable: true, writable: true, label });
-  return { context, big, small, tensors: await Promise.all(['first', 'second', 'third'].map(make)) };
+  return {
+    context,
+    big,
+    small,
+    tensors: await Promise.all(['first', 'second', 'third'].map(make)),
+  };
 };
 
 const rejection = async (promise) => {
@@ -35,7 +44,12 @@ const rejection = async (promise) => {
 };
 
 test('a read names the dispatch that failed, through those that did not run', async () => {
-  const { context, big, small, tensors: [first, second, third] } = await scarce();
+  const {
+    context,
+    big,
+    small,
+    tensors: [first, second, third],
+  } = await scarce();
   context.dispatch(big, { x: first }, { y: second }, { label: 'foo' });
   context.dispatch(small, { x: second }, { y: third }, { label: 'bar' });
   const error = await rejection(context.readTensor(third));
@@ -58,7 +72,11 @@ test('a read names the dispatch that failed, through those that did not run', as
 });
 
 test('error scopes take what their filter takes', async () => {
-  const { context, big, tensors: [first, second] } = await scarce();
+  const {
+    context,
+    big,
+    tensors: [first, second],
+  } = await scarce();
   context.pushErrorScope('out-of-memory');
   context.pushErrorScope('validation');
   context.dispatch(big, { x: first }, { y: second });
@@ -75,8 +93,10 @@ test('counters count', async () => {
   const { run } = await triple(context);
   assert.deepEqual(await run([1, 2, 3, 4]), [3, 6, 9, 12]);
   const { writes, reads, dispatches, builds, tensors, graphs } = context.stats();
-  assert.deepEqual({ writes, reads, dispatches, builds, tensors, graphs },
-    { writes: 1, reads: 1, dispatches: 1, builds: 1, tensors: 2, graphs: 1 });
+  assert.deepEqual(
+    { writes, reads, dispatches, builds, tensors, graphs },
+    { writes: 1, reads: 1, dispatches: 1, builds: 1, tensors: 2, graphs: 1 },
+  );
 });
 
 test('a graph tells its plan', async () => {
@@ -93,7 +113,10 @@ test('a recording has the bytes of a file', async () => {
   assert.ok(recorded.byteLength > 1000);
   const { run: again } = await triple(await ml.createContext());
   await again([1, 2, 3, 4]);
-  assert.ok(ml.trace().byteLength <= recorded.byteLength + 100, 'nothing is recorded after stopTrace()');
+  assert.ok(
+    ml.trace().byteLength <= recorded.byteLength + 100,
+    'nothing is recorded after stopTrace()',
+  );
 });
 
 test('a lent tensor is read and written in place', async () => {
@@ -115,21 +138,30 @@ test('a lent tensor is read and written in place', async () => {
 test('a lease outlives its tensor and its context', async () => {
   const context = await ml.createContext();
   const make = () => context.createTensor({ ...descriptor([4]), readable: true, writable: true });
-  const leases = await Promise.all([await make(), await make()].map((tensor) => context.exportTensor(tensor)));
+  const leases = await Promise.all(
+    [await make(), await make()].map((tensor) => context.exportTensor(tensor)),
+  );
   context.destroy();
   for (const { buffer } of leases) new Float32Array(buffer).fill(1);
   leases[0].release();
-  const error = await rejection(context.exportTensor(await ml.createContext()
-    .then((other) => other.createTensor({ ...descriptor([4]), readable: true, writable: true }))));
+  const error = await rejection(
+    context.exportTensor(
+      await ml
+        .createContext()
+        .then((other) =>
+          other.createTensor({ ...descriptor([4]), readable: true, writable: true }),
+        ),
+    ),
+  );
   assert.match(error.name, /TypeError|InvalidStateError/);
 });
 
-test('the buffer of a lease cannot be transferred, as its memory is the tensor\'s', async () => {
+test("the buffer of a lease cannot be transferred, as its memory is the tensor's", async () => {
   const context = await ml.createContext();
   const tensor = await context.createTensor({ ...descriptor([4]), readable: true, writable: true });
   const { buffer, release } = await context.exportTensor(tensor);
   try {
-    structuredClone(buffer, { transfer: [buffer] });  // Node 20 makes a copy
+    structuredClone(buffer, { transfer: [buffer] }); // Node 20 makes a copy
   } catch (error) {
     assert.equal(error.name, 'DataCloneError');
   }
@@ -138,19 +170,19 @@ test('the buffer of a lease cannot be transferred, as its memory is the tensor\'
 });
 
 test('a process may end with a lease', async () => {
-  const { code, signal, stderr } = await runScript(`import { ml } from 'webnn';
-    import { Worker } from 'node:worker_threads';
-    const run = \`import { ml } from 'webnn';
-      const context = await ml.createContext();
-      const tensor = await context.createTensor({ dataType: 'uint8', shape: [64], readable: true, writable: true });
-      globalThis.lease = await context.exportTensor(tensor);\`;
-    const worker = new Worker(run + 'setInterval(() => {}, 1000); postMessage(1)'.replace('postMessage', '(await import("node:worker_threads")).parentPort.postMessage'), { eval: true });
-    worker.once('message', async () => {
-      await worker.terminate();
-      const context = await ml.createContext();
-      const tensor = await context.createTensor({ dataType: 'uint8', shape: [64], readable: true, writable: true });
-      globalThis.lease = await context.exportTensor(tensor);
-    });`);
+  const lend = `import { ml } from 'webnn';
+    const context = await ml.createContext();
+    const tensor = await context.createTensor({
+      dataType: 'uint8', shape: [64], readable: true, writable: true });
+    globalThis.lease = await context.exportTensor(tensor);`;
+  const worker = `${lend}
+    const { parentPort } = await import('node:worker_threads');
+    parentPort.on('message', () => {});
+    parentPort.postMessage('lent');`;
+  const { code, signal, stderr } = await runScript(`${lend}
+    const { Worker } = await import('node:worker_threads');
+    const worker = new Worker(${JSON.stringify(worker)}, { eval: true });
+    worker.once('message', () => worker.terminate());`);
   assert.deepEqual({ code, signal, stderr }, { code: 0, signal: null, stderr: '' });
 });
 

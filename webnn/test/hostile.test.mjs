@@ -11,9 +11,18 @@ const seed = Number(process.env.WEBNN_SEED ?? Math.floor(Math.random() * 2 ** 31
 test('calls drawn from the IDL', (t) => {
   const seconds = process.env.WEBNN_SECONDS ?? '5';
   t.diagnostic(`seed ${seed}: repeat by WEBNN_SEED=${seed}`);
-  const { status, signal, stdout, stderr } = spawnSync(process.execPath, [child, String(seed), seconds], { encoding: 'utf8' });
+  const { status, signal, stdout, stderr } = spawnSync(
+    process.execPath,
+    [child, String(seed), seconds],
+    { encoding: 'utf8' },
+  );
   assert.deepEqual({ status, signal, stderr }, { status: 0, signal: null, stderr: '' }, stdout);
   const { calls, returned, resolved, errors } = JSON.parse(stdout);
-  t.diagnostic(`${calls} calls: ${returned} returned, ${resolved} resolved, ${JSON.stringify(errors)}`);
-  assert.ok(returned > calls / 100 && resolved > calls / 1000, 'too few calls are right to reach far');
+  t.diagnostic(
+    `${calls} calls: ${returned} returned, ${resolved} resolved, ${JSON.stringify(errors)}`,
+  );
+  assert.ok(
+    returned > calls / 100 && resolved > calls / 1000,
+    'too few calls are right to reach far',
+  );
 });

@@ -12,9 +12,11 @@ const clean = ({ code, signal, stderr }, expected = 0) =>
   assert.deepEqual({ code, signal, stderr }, { code: expected, signal: null, stderr: '' });
 
 test('the loop ends when nothing is pending', async () => {
-  clean(await runScript(`import { ml } from 'webnn';
+  clean(
+    await runScript(`import { ml } from 'webnn';
     const context = await ml.createContext();
-    context.lost.then(() => console.log('never'));`));
+    context.lost.then(() => console.log('never'));`),
+  );
 });
 
 test('a pending read keeps the loop alive', async () => {
@@ -37,7 +39,10 @@ test('replies arrive in the order of the calls', async () => {
     order.push([i, new Float32Array(bytes)[0]]);
   });
   await Promise.all(reads);
-  assert.deepEqual(order, Array.from({ length: 200 }, (_, i) => [i, 3 * i]));
+  assert.deepEqual(
+    order,
+    Array.from({ length: 200 }, (_, i) => [i, 3 * i]),
+  );
 });
 
 test('thousands of reads may be pending', async () => {
@@ -61,7 +66,9 @@ test('a build and a run leave the loop to others', async () => {
   turn();
   const graph = await builder.build({ y: builder.matmul(builder.matmul(x, x), x) });
   const [input, output] = await Promise.all([
-    context.createTensor({ ...big, writable: true }), context.createTensor({ ...big, readable: true })]);
+    context.createTensor({ ...big, writable: true }),
+    context.createTensor({ ...big, readable: true }),
+  ]);
   turns = 0;
   context.dispatch(graph, { x: input }, { y: output });
   await context.readTensor(output);
@@ -98,42 +105,54 @@ test('process.exit() in the middle of work is clean', async () => {
 });
 
 test('an uncaught exception in the middle of work is the only thing reported', async () => {
-  const { code, signal, stderr } = await runScript(`${busy} setTimeout(() => { throw new Error('mine'); }, 40);`);
+  const { code, signal, stderr } = await runScript(
+    `${busy} setTimeout(() => { throw new Error('mine'); }, 40);`,
+  );
   assert.deepEqual({ code, signal }, { code: 1, signal: null });
   assert.match(stderr, /Error: mine/);
 });
 
 test('process.exit() while a graph is built waits for nothing but the compiler', async () => {
-  clean(await runScript(`import { MLGraphBuilder, ml } from 'webnn';
+  clean(
+    await runScript(`import { MLGraphBuilder, ml } from 'webnn';
     const context = await ml.createContext();
     const builder = new MLGraphBuilder(context);
     let x = builder.input('x', { dataType: 'float32', shape: [256, 256] });
     for (let i = 0; i < 100; ++i) x = builder.matmul(x, builder.constant(
       { dataType: 'float32', shape: [256, 256] }, new Float32Array(65536).fill(i)));
     builder.build({ y: x });
-    process.exit(0);`));
+    process.exit(0);`),
+  );
 });
 
 test('workers have contexts of their own and can be terminated at any moment', async () => {
   const count = Number(process.env.WEBNN_WORKERS ?? 40);
   for (let i = 0; i < count; i += 4)
-    await Promise.all(Array.from({ length: 4 }, async () => {
-      const worker = new Worker(busy, { eval: true, stderr: true });
-      const failed = new Promise((_, reject) => worker.on('error', reject));
-      await Promise.race([failed, new Promise((go) => setTimeout(go, Math.random() * 120))]);
-      await worker.terminate();
-    }));
+    await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        const worker = new Worker(busy, { eval: true, stderr: true });
+        const failed = new Promise((_, reject) => worker.on('error', reject));
+        await Promise.race([failed, new Promise((go) => setTimeout(go, Math.random() * 120))]);
+        await worker.terminate();
+      }),
+    );
 });
 
 test('a worker runs a graph and ends by itself', async () => {
-  const worker = new Worker(`import { parentPort } from 'node:worker_threads';
+  const worker = new Worker(
+    `import { parentPort } from 'node:worker_threads';
     import { ml } from 'webnn';
     const context = await ml.createContext();
-    const tensor = await context.createTensor({ dataType: 'uint8', shape: [3], readable: true, writable: true });
+    const tensor = await context.createTensor({
+      dataType: 'uint8', shape: [3], readable: true, writable: true });
     context.writeTensor(tensor, new Uint8Array([1, 2, 3]));
     const bytes = await context.readTensor(tensor);
-    parentPort.postMessage(bytes, [bytes]);`, { eval: true });
+    parentPort.postMessage(bytes, [bytes]);`,
+    { eval: true },
+  );
   const [bytes] = await Promise.all([
-    new Promise((done) => worker.once('message', done)), new Promise((done) => worker.once('exit', done))]);
+    new Promise((done) => worker.once('message', done)),
+    new Promise((done) => worker.once('exit', done)),
+  ]);
   assert.deepEqual([...new Uint8Array(bytes)], [1, 2, 3]);
 });

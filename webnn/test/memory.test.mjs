@@ -63,7 +63,10 @@ test('contexts that are dropped are freed, with everything in them', async () =>
       if (value !== 64) throw new Error('got ' + value);
       if (Math.random() < 0.5) context.destroy();
     };
-    const run = async (count) => { for (let i = 0; i < count; ++i) await cycle(); await collect(); };
+    const run = async (count) => {
+      for (let i = 0; i < count; ++i) await cycle();
+      await collect();
+    };
     await run(${Number(process.env.WEBNN_CYCLES ?? 500)});
     const first = process.memoryUsage.rss();
     await run(${Number(process.env.WEBNN_CYCLES ?? 500)});

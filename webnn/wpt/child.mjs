@@ -27,12 +27,19 @@ async function runTest() {
   };
   load('/resources/testharness.js');
   globalThis.setup({ explicit_timeout: true });
-  const report = new Promise((done) => globalThis.add_completion_callback((tests, status) => done({
-    status: ['OK', 'ERROR', 'TIMEOUT', 'PRECONDITION_FAILED'][status.status],
-    message: status.message,
-    subtests: tests.map(({ name, status: own, message }) => ({
-      name, status: ['PASS', 'FAIL', 'TIMEOUT', 'NOTRUN', 'PRECONDITION_FAILED'][own], message })),
-  })));
+  const report = new Promise((done) =>
+    globalThis.add_completion_callback((tests, status) =>
+      done({
+        status: ['OK', 'ERROR', 'TIMEOUT', 'PRECONDITION_FAILED'][status.status],
+        message: status.message,
+        subtests: tests.map(({ name, status: own, message }) => ({
+          name,
+          status: ['PASS', 'FAIL', 'TIMEOUT', 'NOTRUN', 'PRECONDITION_FAILED'][own],
+          message,
+        })),
+      }),
+    ),
+  );
   for (const script of test.scripts) load(script);
   load(`/${test.path}`);
   const send = (message) => (parentPort ? parentPort.postMessage(message) : process.send(message));

@@ -8,20 +8,30 @@ import { parse } from 'webidl2';
 import { fromFloat16, toFloat16 } from './float16.mjs';
 
 export const arrays = {
-  float32: Float32Array, float16: Uint16Array, int32: Int32Array, uint32: Uint32Array,
-  int64: BigInt64Array, uint64: BigUint64Array, int8: Int8Array, uint8: Uint8Array,
+  float32: Float32Array,
+  float16: Uint16Array,
+  int32: Int32Array,
+  uint32: Uint32Array,
+  int64: BigInt64Array,
+  uint64: BigUint64Array,
+  int8: Int8Array,
+  uint8: Uint8Array,
 };
 
-export const casesIn = (folder) => readdirSync(folder).filter((name) => name.endsWith('.json'))
-  .flatMap((name) => JSON.parse(readFileSync(join(folder, name), 'utf8'))
-    .map((one) => ({ ...one, file: name })));
+export const casesIn = (folder) =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.json'))
+    .flatMap((name) =>
+      JSON.parse(readFileSync(join(folder, name), 'utf8')).map((one) => ({ ...one, file: name })),
+    );
 
 /** The names of each operator's parameters, in the IDL's order. */
 const parametersOf = new Map(
   parse(readFileSync(new URL('../../idl/webnn.idl', import.meta.url), 'utf8'))
     .filter(({ name }) => name === 'MLGraphBuilder')
     .flatMap(({ members }) => members.filter(({ type }) => type === 'operation'))
-    .map((member) => [member.name, member.arguments.map(({ name }) => name)]));
+    .map((member) => [member.name, member.arguments.map(({ name }) => name)]),
+);
 
 /** Strings stand for numbers that JSON lacks. */
 const numberOf = (value) => {
@@ -36,8 +46,9 @@ const elementOf = (given, dataType) => {
 };
 /** A single number stands for all elements. */
 const elementsOf = ({ dataType, shape, data }) =>
-  (Array.isArray(data) ? arrays[dataType].from(data, (each) => elementOf(each, dataType))
-    : new arrays[dataType](shape.reduce((a, b) => a * b, 1)).fill(elementOf(data, dataType)));
+  Array.isArray(data)
+    ? arrays[dataType].from(data, (each) => elementOf(each, dataType))
+    : new arrays[dataType](shape.reduce((a, b) => a * b, 1)).fill(elementOf(data, dataType));
 
 /** Replaces the names of operands by operands; every other string may stand for a number. */
 const resolve = (value, operands, parameter) => {
@@ -47,8 +58,9 @@ const resolve = (value, operands, parameter) => {
   }
   if (Array.isArray(value)) return value.map((each) => resolve(each, operands));
   if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(Object.entries(value)
-    .map(([name, each]) => [name, resolve(each, operands, name)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [name, resolve(each, operands, name)]),
+  );
 };
 
 export const runCase = async (context, { inputs, operators, outputs }) => {
@@ -65,13 +77,15 @@ export const runCase = async (context, { inputs, operators, outputs }) => {
   }
   for (const { name, arguments: given, outputs: made } of operators) {
     const named = Object.assign({}, ...given);
-    const values = parametersOf.get(name)
+    const values = parametersOf
+      .get(name)
       .map((parameter) => resolve(named[parameter], operands, parameter));
     const results = [builder[name](...values)].flat();
     [made].flat().forEach((output, i) => operands.set(output, results[i]));
   }
-  const graph = await builder.build(Object.fromEntries(
-    Object.keys(outputs).map((name) => [name, operands.get(name)])));
+  const graph = await builder.build(
+    Object.fromEntries(Object.keys(outputs).map((name) => [name, operands.get(name)])),
+  );
   const results = {};
   for (const [name, output] of Object.entries(outputs))
     results[name] = await context.createTensor({ ...output, readable: true });
@@ -99,7 +113,8 @@ const placeOf = (value, dataType) => {
 };
 
 const distance = (actual, expected, dataType, metric) => {
-  if (typeof actual === 'bigint') return Number(actual > expected ? actual - expected : expected - actual);
+  if (typeof actual === 'bigint')
+    return Number(actual > expected ? actual - expected : expected - actual);
   if (metric === 'ATOL' || !dataType.startsWith('float')) return Math.abs(actual - expected);
   return Math.abs(placeOf(actual, dataType) - placeOf(expected, dataType));
 };

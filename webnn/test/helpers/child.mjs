@@ -4,10 +4,15 @@ import { fileURLToPath } from 'node:url';
 
 const cwd = fileURLToPath(new URL('../..', import.meta.url));
 
-export const runScript = (script, ...flags) => new Promise((done) => {
-  const child = spawn(process.execPath, [...flags, '--input-type=module', '-e', script], { cwd });
-  const result = { stdout: '', stderr: '' };
-  child.stdout.on('data', (text) => { result.stdout += text; });
-  child.stderr.on('data', (text) => { result.stderr += text; });
-  child.on('close', (code, signal) => done({ code, signal, ...result }));
-});
+export const runScript = (script, ...flags) =>
+  new Promise((done) => {
+    const child = spawn(process.execPath, [...flags, '--input-type=module', '-e', script], { cwd });
+    const result = { stdout: '', stderr: '' };
+    child.stdout.on('data', (text) => {
+      result.stdout += text;
+    });
+    child.stderr.on('data', (text) => {
+      result.stderr += text;
+    });
+    child.on('close', (code, signal) => done({ code, signal, ...result }));
+  });

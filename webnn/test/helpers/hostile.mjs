@@ -1,5 +1,5 @@
-// Calls drawn from the IDL, for a number of seconds: node hostile.mjs SEED SECONDS. Prints a line of
-// JSON with what happened; fails if an exception is none that Web IDL or WebNN name.
+// Calls drawn from the IDL, for a number of seconds: node hostile.mjs SEED SECONDS. It prints what
+// happened as a line of JSON. It fails if an exception is none that Web IDL or WebNN name.
 import * as webnn from 'webnn';
 
 import { constructors, drawer, methods, randomOf, thrown } from './draw.mjs';
@@ -7,8 +7,16 @@ import { constructors, drawer, methods, randomOf, thrown } from './draw.mjs';
 const { ML, MLGraphBuilder, ml } = webnn;
 const [seed, seconds] = process.argv.slice(2).map(Number);
 const random = randomOf(seed);
-const allowed = new Set(['TypeError', 'RangeError', 'InvalidStateError', 'NotSupportedError', 'OperationError',
-  'UnknownError', 'QuotaExceededError', 'DataCloneError']);
+const allowed = new Set([
+  'TypeError',
+  'RangeError',
+  'InvalidStateError',
+  'NotSupportedError',
+  'OperationError',
+  'UnknownError',
+  'QuotaExceededError',
+  'DataCloneError',
+]);
 
 const pool = new Map();
 /** The builder or context that an object belongs to: others refuse it. */
@@ -28,7 +36,9 @@ const add = (value, owner) => {
 /** An object that the call at hand is likely to accept. */
 const live = (name) => {
   const all = pool.get(name) ?? [];
-  const near = all.filter((each) => home.get(each) === current || home.get(each) === home.get(current));
+  const near = all.filter(
+    (each) => home.get(each) === current || home.get(each) === home.get(current),
+  );
   return random.pick(near.length && random.chance(0.95) ? near : all);
 };
 const counts = { calls: 0, returned: 0, resolved: 0, errors: {} };
@@ -37,7 +47,11 @@ const note = (error, call) => {
   if (error === thrown) return;
   const name = error?.name;
   counts.errors[name] = (counts.errors[name] ?? 0) + 1;
-  if (!allowed.has(name) || error?.details?.kind === 'internal' || /unexpected type/.test(error.message))
+  if (
+    !allowed.has(name) ||
+    error?.details?.kind === 'internal' ||
+    /unexpected type/.test(error.message)
+  )
     failures.push(`${call}: ${name}: ${error?.message}\n${error?.stack}`);
 };
 
@@ -56,10 +70,15 @@ const attempt = (call, make) => {
       add(value, owner);
       return;
     }
-    const settled = value.then((result) => {
-      ++counts.resolved;
-      add(result, owner);
-    }, (error) => note(error, call)).then(() => pending.delete(settled));
+    const settled = value
+      .then(
+        (result) => {
+          ++counts.resolved;
+          add(result, owner);
+        },
+        (error) => note(error, call),
+      )
+      .then(() => pending.delete(settled));
     pending.add(settled);
   } catch (error) {
     note(error, call);
@@ -74,13 +93,15 @@ const step = () => {
   }
   const method = random.pick(methods);
   // Ends and recordings are rare, or nothing would ever live long.
-  if (/^(destroy|startTrace|stopTrace|trace)$/.test(method.name) && random.chance(0.9)) return undefined;
+  if (/^(destroy|startTrace|stopTrace|trace)$/.test(method.name) && random.chance(0.9))
+    return undefined;
   if (method.name === 'build' && random.chance(0.7)) return undefined;
   current = random.pick(pool.get(method.owner) ?? []);
   if (current === undefined) return undefined;
   const receiver = random.chance(0.02) ? hostile() : current;
-  return attempt(`${method.owner}.${method.name}`,
-    () => Reflect.apply(ownMethods.get(method.owner)[method.name], receiver, argumentsOf(method)));
+  return attempt(`${method.owner}.${method.name}`, () =>
+    Reflect.apply(ownMethods.get(method.owner)[method.name], receiver, argumentsOf(method)),
+  );
 };
 
 /** Enough to draw from: a context, a builder with operands, tensors of several types. */

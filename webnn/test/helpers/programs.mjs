@@ -10,9 +10,13 @@ export const triple = async (context, shape = [4]) => {
   const input = builder.input('x', four);
   const graph = await builder.build({ y: builder.mul(input, builder.constant('float32', 3)) });
   const [x, y] = await Promise.all([
-    context.createTensor({ ...four, writable: true }), context.createTensor({ ...four, readable: true })]);
+    context.createTensor({ ...four, writable: true }),
+    context.createTensor({ ...four, readable: true }),
+  ]);
   return {
-    graph, x, y,
+    graph,
+    x,
+    y,
     async run(values) {
       context.writeTensor(x, Float32Array.from(values));
       context.dispatch(graph, { x }, { y });
