@@ -146,6 +146,7 @@ export class MLContext {
     return native.limits(this.handle);
   }
   destroy() {
+    if (this.destroyed) return;
     this.destroyed = true;
     native.destroy(this.handle);
   }

@@ -35,6 +35,19 @@ napi_value make_limits(napi_env env, const TensorLimits& limits) {
       .raw();
 }
 
+/// A promise of the loss of a context.
+napi_value lost(const Call& call, bool certain) {
+  const auto env = call.env();
+  const auto convert = [env](Result<LostInfo> result) {
+    const auto& info = result.value();
+    return Object(env)
+        .set("message", std::string_view(info.message))
+        .set("reason", to_string(info.reason))
+        .raw();
+  };
+  return call.environment.event(call[0].as<ContextHandle>().context.lost(), convert, certain);
+}
+
 }  // namespace
 
 /// The end of the process or the worker is near: ends the runtime while its libraries still work.
@@ -66,18 +79,7 @@ napi_value create_context(const Call& call) {
       });
 }
 
-napi_value context_lost(const Call& call) {
-  const auto env = call.env();
-  // Waiting for the loss of a context does not keep the loop alive.
-  return call.environment.event(call[0].as<ContextHandle>().context.lost(),
-                                [env](Result<LostInfo> lost) {
-                                  const auto& info = lost.value();
-                                  return Object(env)
-                                      .set("message", std::string_view(info.message))
-                                      .set("reason", to_string(info.reason))
-                                      .raw();
-                                });
-}
+napi_value context_lost(const Call& call) { return lost(call, false); }
 
 napi_value limits(const Call& call) {
   const auto env = call.env();
@@ -102,7 +104,11 @@ napi_value destroy(const Call& call) {
   void* data = nullptr;
   check(napi_get_value_external(call.env(), call[0].raw(), &data));
   auto* const handle = static_cast<Handle*>(data);
-  if (auto* const context = dynamic_cast<ContextHandle*>(handle)) context->context.destroy();
+  if (auto* const context = dynamic_cast<ContextHandle*>(handle)) {
+    context->context.destroy();
+    // Now the loop lives until `lost` resolves, for a program that awaits it.
+    lost(call, true);
+  }
   if (auto* const builder = dynamic_cast<BuilderHandle*>(handle)) builder->builder.destroy();
   if (auto* const tensor = dynamic_cast<TensorHandle*>(handle)) {
     tensor->tensor.destroy();

@@ -85,10 +85,11 @@ class Environment {
     if (fresh_.size() == 1) schedule();
     return result;
   }
-  /// The same for an event that may never come: the loop does not wait for it.
+  /// The same for an event. The loop waits for it only if it is `certain` to come.
   template <class T, class F>
-  napi_value event(polychron::Future<T> future, F convert) {
-    auto [reply, result] = make_reply(std::move(future), std::move(convert), nullptr);
+  napi_value event(polychron::Future<T> future, F convert, bool certain) {
+    auto [reply, result] =
+        make_reply(std::move(future), std::move(convert), certain ? &later_ : nullptr);
     reply->finish_later();
     return result;
   }

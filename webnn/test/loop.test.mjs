@@ -19,6 +19,17 @@ test('the loop ends when nothing is pending', async () => {
   );
 });
 
+test('after destroy() the loop lives until `lost` resolves', async () => {
+  for (let i = 0; i < 10; ++i) {
+    const result = await runScript(`import { ml } from 'webnn';
+      const context = await ml.createContext();
+      context.destroy();
+      console.log((await context.lost).reason);`);
+    clean(result);
+    assert.equal(result.stdout, 'destroyed\n');
+  }
+});
+
 test('a pending read keeps the loop alive', async () => {
   const result = await runScript(`import { ml } from 'webnn';
     const context = await ml.createContext();
