@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "polychron/deferred.hpp"
 #include "polychron/result.hpp"
 
 /// GCC 12 (Debian 12) miscompiles braced arguments inside a `co_await` expression: the label of
@@ -39,22 +40,6 @@ std::uint32_t fork_generation() noexcept;
 Error forked_error();
 /// The error of a dropped promise without a runtime. Made early, as a drop must not allocate.
 const Error& dropped_error() noexcept;
-class Origin;
-
-/// A user's callback on its way to the thread that runs it. It carries the queue's link, so that
-/// handing it over cannot fail.
-class Deferred {
- public:
-  virtual ~Deferred() = default;
-  /// Runs the user's code, once; passes on what that throws.
-  virtual void run() = 0;
-  /// The origin that counts it while it waits for the callback thread; null: none.
-  virtual const Origin* origin_of_reply() const noexcept { return nullptr; }
-
- private:
-  friend class DeferredQueue;
-  std::shared_ptr<Deferred> next_;
-};
 
 /// The context or runtime behind a promise.
 class Origin {
