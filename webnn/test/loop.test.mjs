@@ -1,12 +1,17 @@
 // The event loop: what keeps it alive, the order of replies, ends of processes and workers.
 import assert from 'node:assert/strict';
+import process from 'node:process';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 
 import { MLGraphBuilder, ml } from 'webnn';
 
 import { runScript } from './helpers/child.mjs';
 import { descriptor, triple } from './helpers/programs.mjs';
+
+// Workers that are made of text find packages from here.
+process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
 const clean = ({ code, signal, stderr }, expected = 0) =>
   assert.deepEqual({ code, signal, stderr }, { code: expected, signal: null, stderr: '' });
