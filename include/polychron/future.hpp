@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "polychron/deferred.hpp"
 #include "polychron/result.hpp"
 
 /// GCC 12 (Debian 12) miscompiles braced arguments inside a `co_await` expression: the label of
@@ -39,22 +40,6 @@ std::uint32_t fork_generation() noexcept;
 Error forked_error();
 /// The error of a dropped promise without a runtime. Made early, as a drop must not allocate.
 const Error& dropped_error() noexcept;
-class Origin;
-
-/// A user's callback on its way to the thread that runs it. It carries the queue's link, so that
-/// handing it over cannot fail.
-class Deferred {
- public:
-  virtual ~Deferred() = default;
-  /// Runs the user's code, once; passes on what that throws.
-  virtual void run() = 0;
-  /// The origin that counts it while it waits for the callback thread; null: none.
-  virtual const Origin* origin_of_reply() const noexcept { return nullptr; }
-
- private:
-  friend class DeferredQueue;
-  std::shared_ptr<Deferred> next_;
-};
 
 /// The context or runtime behind a promise.
 class Origin {
@@ -127,6 +112,13 @@ class FutureState final : public Deferred, public std::enable_shared_from_this<F
     // Always take the lock: the settling thread is done with this state once it unlocks.
     std::unique_lock lock(mutex_);
     ready_.wait(lock, [this] { return settled_.load(); });
+  }
+
+  /// Runs what a waiting thread would run, and returns. True if this is settled.
+  bool help() const {
+    check_process();
+    if (origin_ && !settled_) origin_->help(settled_);
+    return settled_;
   }
 
   /// Waits for the result.
@@ -204,6 +196,10 @@ class [[nodiscard]] Future {
   /// Blocks until the reply is there; may run some of the context's work meanwhile
   /// (RuntimeOptions::helping). Safe on any thread, also in a callback.
   void wait() const { state().wait(); }
+  /// Runs the short jobs that the reply depends on, as wait() would, but never blocks: for an event
+  /// loop, which would otherwise sleep until another thread has run them. True once the reply is
+  /// there. Takes up to 20 us if there is nothing to run.
+  bool help() const { return state().help(); }
   /// Waits for the value; throws Error if the call was rejected.
   T get() { return take().value(); }
   /// Waits for the value or the error.

@@ -1,0 +1,88 @@
+// The IDL files as one model: partial definitions merged, types simplified.
+
+/**
+ * A type: {kind, ...} where kind is 'primitive' (name, enforce), 'enum', 'dictionary', 'interface'
+ * (name), 'sequence', 'frozen', 'promise' (of), 'record' (of), 'buffer', 'number or sequence' (of),
+ * 'any' or 'undefined'.
+ */
+const typeOf = (type, definitions, attributes = []) => {
+  const enforce = [...attributes, ...type.extAttrs].some(({ name }) => name === 'EnforceRange');
+  const inner = () => typeOf(type.idlType.at(-1), definitions);
+  if (type.union) return unionOf(type, definitions);
+  if (type.generic === 'sequence') return { kind: 'sequence', of: inner() };
+  if (type.generic === 'FrozenArray') return { kind: 'frozen', of: inner() };
+  if (type.generic === 'Promise') return { kind: 'promise', of: inner() };
+  if (type.generic === 'record') return { kind: 'record', of: inner() };
+  const name = type.idlType;
+  if (name === 'AllowSharedBufferSource') return { kind: 'buffer' };
+  if (name === 'ArrayBuffer') return { kind: 'array buffer' };
+  if (name === 'any' || name === 'undefined') return { kind: name };
+  const known = definitions.get(name);
+  if (known?.type === 'typedef') return typeOf(known.idlType, definitions);
+  if (known?.type === 'enum') return { kind: 'enum', name };
+  if (known?.type === 'dictionary') return { kind: 'dictionary', name };
+  if (known?.type === 'interface' || name === 'GPUDevice') return { kind: 'interface', name };
+  return { kind: 'primitive', name, enforce };
+};
+
+const unionOf = (type, definitions) => {
+  const [first, second] = type.idlType.map((each) => typeOf(each, definitions));
+  if (first.name === 'bigint') return { kind: 'primitive', name: 'bigint or double' };
+  if (second.kind === 'sequence') return { kind: 'number or sequence', of: first };
+  throw new Error(`unknown union: ${JSON.stringify(type)}`);
+};
+
+const memberOf = (member, definitions, from) => ({
+  name: member.name ?? '',
+  from,
+  kind: member.type,
+  type: member.idlType && typeOf(member.idlType, definitions, member.extAttrs),
+  required: member.required,
+  fallback: member.default,
+  parameters: member.arguments?.map((argument) => ({
+    name: argument.name,
+    optional: argument.optional,
+    type: typeOf(argument.idlType, definitions, argument.extAttrs),
+  })),
+});
+
+export const modelOf = (nodes) => {
+  const definitions = new Map();
+  for (const { node } of nodes) if (!node.partial && node.name) definitions.set(node.name, node);
+  const merged = (kind) => {
+    const result = new Map();
+    for (const { node, from } of nodes.filter(({ node }) => node.type === kind)) {
+      const known = result.get(node.name) ?? {
+        name: node.name,
+        from,
+        parent: node.inheritance,
+        members: [],
+      };
+      known.members.push(...node.members.map((member) => memberOf(member, definitions, from)));
+      result.set(node.name, known);
+    }
+    return [...result.values()];
+  };
+  return {
+    enums: nodes
+      .filter(({ node }) => node.type === 'enum')
+      .map(({ node, from }) => ({
+        name: node.name,
+        from,
+        words: node.values.map(({ value }) => value),
+      })),
+    dictionaries: merged('dictionary'),
+    interfaces: merged('interface'),
+    typedefs: nodes
+      .filter(({ node }) => node.type === 'typedef')
+      .map(({ node }) => ({ name: node.name, type: typeOf(node.idlType, definitions) })),
+  };
+};
+
+/** Operations of an interface by name, each with its overloads. */
+export const operationsOf = ({ members }) => {
+  const result = new Map();
+  for (const member of members.filter(({ kind }) => kind === 'operation'))
+    result.set(member.name, [...(result.get(member.name) ?? []), member]);
+  return result;
+};

@@ -1,0 +1,29 @@
+// import { ml } from 'webnn'
+import { ML, make } from '../generated/interfaces.js';
+import * as implementation from './implementation.js';
+
+export {
+  ML,
+  MLContext,
+  MLGraph,
+  MLGraphBuilder,
+  MLOperand,
+  MLTensor,
+  MLTensorLease,
+} from '../generated/interfaces.js';
+
+/** The entry point of WebNN: a browser's `navigator.ml`. */
+export const ml = make(ML, new implementation.ML());
+
+/** The names of what this package adds to WebNN, for programs that want to know. */
+export const extensions = Object.freeze([
+  'context-options',
+  'error-cause',
+  'error-scopes',
+  'export',
+  'graph-plan',
+  'labels',
+  'stats',
+  'tensor-error',
+  'trace',
+]);

@@ -1,0 +1,244 @@
+// Conversions of Web IDL (https://webidl.spec.whatwg.org): each is a function of a JavaScript value
+// and of the words that an error calls it. The generated interfaces are made of them.
+
+// What user code may replace later is taken now.
+const {
+  ArrayBuffer,
+  BigInt,
+  Boolean,
+  Float16Array,
+  Math,
+  Number,
+  Object,
+  Promise,
+  Reflect,
+  SharedArrayBuffer,
+  String,
+  Symbol,
+  TypeError,
+  Uint8Array,
+} = globalThis;
+const { isView } = ArrayBuffer;
+const getter = (of, name) => {
+  const { get } = Object.getOwnPropertyDescriptor(of, name) ?? {};
+  return get && ((self) => Reflect.apply(get, self, []));
+};
+const TypedArray = Object.getPrototypeOf(Uint8Array.prototype);
+const viewName = getter(TypedArray, Symbol.toStringTag);
+const typedArray = {
+  buffer: getter(TypedArray, 'buffer'),
+  byteOffset: getter(TypedArray, 'byteOffset'),
+  byteLength: getter(TypedArray, 'byteLength'),
+};
+const dataView = {
+  buffer: getter(DataView.prototype, 'buffer'),
+  byteOffset: getter(DataView.prototype, 'byteOffset'),
+  byteLength: getter(DataView.prototype, 'byteLength'),
+};
+const byteLength = getter(ArrayBuffer.prototype, 'byteLength');
+const resizable = getter(ArrayBuffer.prototype, 'resizable') ?? (() => false);
+const sharedLength = getter(SharedArrayBuffer.prototype, 'byteLength');
+const growable = getter(SharedArrayBuffer.prototype, 'growable') ?? (() => false);
+const toWellFormed = String.prototype.toWellFormed;
+const { MAX_SAFE_INTEGER } = Number;
+
+export const fail = (what, problem) => {
+  throw new TypeError(`${what} ${problem}`);
+};
+export const isObject = (value) =>
+  (typeof value === 'object' && value !== null) || typeof value === 'function';
+
+/** How an error shows a value; never runs the value's own code. */
+const shown = (value) => {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 40));
+  if (typeof value === 'bigint') return `${value}n`.slice(0, 40);
+  return isObject(value) ? 'an object' : String(value);
+};
+
+const toNumber = (value, what) => {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'bigint' || typeof value === 'symbol')
+    fail(what, `must be a number, got ${typeof value}`);
+  return +value;
+};
+
+const integer = (low, high) => {
+  const modulo = high - low + 1;
+  return {
+    enforced(value, what) {
+      const x = toNumber(value, what);
+      const whole = Math.trunc(x) + 0;
+      if (!Number.isFinite(x) || whole < low || whole > high)
+        fail(what, `must be a whole number from ${low} to ${high}, got ${shown(value)}`);
+      return whole;
+    },
+    wrapped(value, what) {
+      const x = Math.trunc(toNumber(value, what));
+      if (!Number.isFinite(x)) return 0;
+      const within = ((x % modulo) + modulo) % modulo;
+      return within > high ? within - modulo : within + 0;
+    },
+  };
+};
+export const long = integer(-2147483648, 2147483647);
+export const unsignedLong = integer(0, 4294967295);
+export const unsignedLongLong = integer(0, MAX_SAFE_INTEGER);
+
+export const boolean = (value) => Boolean(value);
+export const unrestrictedDouble = (value, what) => toNumber(value, what);
+export const double = (value, what) => {
+  const x = toNumber(value, what);
+  return Number.isFinite(x) ? x : fail(what, `must be a finite number, got ${x}`);
+};
+export const float = (value, what) => {
+  const x = Math.fround(double(value, what));
+  return Number.isFinite(x) ? x : fail(what, `must fit a float32, got ${shown(value)}`);
+};
+/** The union (bigint or unrestricted double): MLNumber. */
+export const bigintOrDouble = (value, what) => {
+  if (typeof value === 'bigint') return value;
+  const primitive = isObject(value) ? toNumeric(value, what) : value;
+  return typeof primitive === 'bigint' ? primitive : toNumber(primitive, what);
+};
+/** ECMAScript's ToNumeric for an object: a BigInt that is negated twice is one still. */
+const toNumeric = (value) => -(-value);
+
+export const any = (value) => value;
+export const DOMString = (value, what) =>
+  typeof value === 'symbol' ? fail(what, 'must be a string, got a symbol') : `${value}`;
+export const USVString = (value, what) => Reflect.apply(toWellFormed, DOMString(value, what), []);
+
+export const enumeration = (name, words) => {
+  const known = new Set(words);
+  return (value, what) => {
+    const word = DOMString(value, what);
+    return known.has(word)
+      ? word
+      : fail(what, `must be one of "${words.join('", "')}" (${name}), got ${shown(word)}`);
+  };
+};
+
+export const sequence = (convert) => (value, what) => {
+  if (!isObject(value)) fail(what, `must be a sequence, got ${shown(value)}`);
+  const method = value[Symbol.iterator];
+  if (method === undefined || method === null) fail(what, 'must be a sequence, got an object');
+  return fromIterator(value, method, convert, what);
+};
+const fromIterator = (value, method, convert, what) => {
+  if (typeof method !== 'function') fail(what, 'must have an iterator');
+  const iterator = Reflect.apply(method, value, []);
+  if (!isObject(iterator)) fail(what, 'must have an iterator');
+  const { next } = iterator;
+  const result = [];
+  for (;;) {
+    const step = Reflect.apply(next, iterator, []);
+    if (!isObject(step)) fail(what, 'must have an iterator');
+    if (step.done) return result;
+    result[result.length] = convert(step.value, `element ${result.length} of ${what}`);
+  }
+};
+/** The union (T or sequence<U>), for T a number. */
+export const orSequence = (single, many) => (value, what) => {
+  if (isObject(value)) {
+    const method = value[Symbol.iterator];
+    if (method !== undefined && method !== null) return fromIterator(value, method, many, what);
+  }
+  return single(value, what);
+};
+
+/** A record with string keys becomes an array of [key, value], in order, later keys replacing. */
+export const record = (key, convert) => (value, what) => {
+  if (!isObject(value)) fail(what, `must be an object, got ${shown(value)}`);
+  const result = new Map();
+  for (const own of Reflect.ownKeys(value)) {
+    const property = Reflect.getOwnPropertyDescriptor(value, own);
+    if (property === undefined || !property.enumerable) continue;
+    const name = key(own, `a key of ${what}`);
+    result.set(name, convert(value[own], `${what}: ${shown(name)}`));
+  }
+  return [...result];
+};
+
+/** Members: [name, conversion, {required, fallback}], in Web IDL's order. */
+export const dictionary = (name, parent, members) => {
+  const convert = (value, what, result = Object.create(null)) => {
+    if (value !== undefined && value !== null && !isObject(value))
+      fail(what, `must be an object (${name}), got ${shown(value)}`);
+    parent?.(value, what, result);
+    for (const [member, conversion, { required, fallback }] of members) {
+      const given = value === undefined || value === null ? undefined : value[member];
+      if (given !== undefined) result[member] = conversion(given, `${member} of ${what}`);
+      else if (fallback !== undefined) result[member] = fallback();
+      else if (required) fail(what, `must have the member ${member} (${name})`);
+    }
+    return result;
+  };
+  return convert;
+};
+
+/** A buffer that may be shared: {bytes, view, shared}. `bytes` is a Uint8Array of our own. */
+export const bufferSource = (value, what) => {
+  const view = isView(value);
+  const name = view ? (viewName(value) ?? 'DataView') : undefined;
+  const of = name === 'DataView' ? dataView : typedArray;
+  const buffer = view ? of.buffer(value) : value;
+  const shared = isKind(sharedLength, buffer);
+  if (!shared && !isKind(byteLength, buffer))
+    fail(what, `must be an ArrayBuffer, a SharedArrayBuffer or a view of one, got ${shown(value)}`);
+  if (shared ? growable(buffer) : resizable(buffer))
+    fail(what, 'must have a buffer of fixed length');
+  try {
+    const bytes = view
+      ? new Uint8Array(buffer, of.byteOffset(value), of.byteLength(value))
+      : new Uint8Array(buffer);
+    return { bytes, view: name, shared };
+  } catch {
+    return fail(what, 'has a detached buffer');
+  }
+};
+const isKind = (lengthOf, buffer) => {
+  try {
+    lengthOf(buffer);
+    return true;
+  } catch {
+    return false;
+  }
+};
+export const isBufferSource = (value) =>
+  isView(value) || isKind(sharedLength, value) || isKind(byteLength, value);
+
+// Views that hold a data type's elements. Before Node 24 there is no Float16Array, so its bits
+// travel in a Uint16Array, which later versions take too.
+export const viewsOf = {
+  float32: ['Float32Array'],
+  float16: Float16Array === undefined ? ['Uint16Array'] : ['Float16Array', 'Uint16Array'],
+  int32: ['Int32Array'],
+  uint32: ['Uint32Array'],
+  int64: ['BigInt64Array'],
+  uint64: ['BigUint64Array'],
+  int8: ['Int8Array'],
+  uint8: ['Uint8Array'],
+};
+
+/** Throws if fewer arguments came than are required. */
+export const atLeast = (count, required, what) => {
+  if (count < required)
+    throw new TypeError(
+      `${what} needs ${required} argument${required === 1 ? '' : 's'}, got ${count}`,
+    );
+};
+
+export const reject = (error) => Promise.reject(error);
+
+/** Makes the members of a class enumerable, as Web IDL has them, and gives it its name. */
+export const finish = (Class, members) => {
+  for (const member of members)
+    Object.defineProperty(Class.prototype, member, { enumerable: true });
+  Object.defineProperty(Class.prototype, Symbol.toStringTag, {
+    value: Class.name,
+    configurable: true,
+  });
+};
+
+/** `convert` of a promise's value. */
+export const after = async (promise, convert) => convert(await promise);

@@ -1,0 +1,72 @@
+// Graph builders. An operand comes back as [handle, data type, shape].
+#include <cmath>
+
+#include "attributes.hpp"
+#include "calls.hpp"
+#include "handles.hpp"
+
+namespace webnn {
+
+using namespace polychron;
+
+namespace {
+
+napi_value make_operand(napi_env env, Operand operand) {
+  const auto descriptor = operand.descriptor();
+  const std::vector parts{make(env, std::make_unique<OperandHandle>(std::move(operand))),
+                          make(env, to_string(descriptor.data_type)),
+                          make_shape(env, descriptor.shape)};
+  return make_array(env, parts, [](napi_value part) { return part; });
+}
+
+GraphBuilder& builder_of(const Call& call) { return call[0].as<BuilderHandle>().builder; }
+
+}  // namespace
+
+napi_value create_builder(const Call& call) {
+  return make(call.env(), std::make_unique<BuilderHandle>(call[0].as<ContextHandle>().context));
+}
+
+napi_value input(const Call& call) {
+  return make_operand(call.env(), builder_of(call).input(call[1].text(), call[2].descriptor()));
+}
+
+napi_value constant(const Call& call) {
+  const std::span<const std::byte> bytes = call[2].bytes();
+  return make_operand(call.env(), builder_of(call).constant(call[1].descriptor(), bytes));
+}
+
+napi_value scalar(const Call& call) {
+  return make_operand(call.env(),
+                      builder_of(call).constant(call[1].data_type(), number(call.env(), call[2])));
+}
+
+napi_value constant_tensor(const Call& call) {
+  return make_operand(call.env(), builder_of(call).constant(call[1].as<TensorHandle>().tensor));
+}
+
+napi_value apply(const Call& call) {
+  const auto env = call.env();
+  const auto name = call[1].text();
+  const auto operands = call[2].list([](const Value& value) -> const Operand* {
+    return value.present() ? &value.as<OperandHandle>().operand : nullptr;
+  });
+  auto results =
+      builder_of(call).apply(name, operands, attributes(env, name, call[3]), {call[4].text()});
+  return make_array(env, results,
+                    [&](const Operand& operand) { return make_operand(env, operand); });
+}
+
+napi_value build(const Call& call) {
+  NamedOperands outputs;
+  const auto count = call[1].length();
+  for (std::uint32_t i = 0; i < count; ++i)
+    outputs.emplace_back(call[1].at(i).text(), call[2].at(i).as<OperandHandle>().operand);
+  const auto env = call.env();
+  return call.environment.promise(
+      builder_of(call).build(outputs, {call[3].text()}), [env](Result<Graph> graph) {
+        return make(env, std::make_unique<GraphHandle>(env, std::move(graph).value()));
+      });
+}
+
+}  // namespace webnn

@@ -1,0 +1,60 @@
+// The native objects behind the JavaScript ones.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <polychron/polychron.hpp>
+
+#include "js.hpp"
+
+namespace webnn {
+
+struct ContextHandle : Handle {
+  static constexpr auto own_kind = Kind::context;
+  explicit ContextHandle(polychron::Context own) : Handle(own_kind), context(std::move(own)) {}
+  polychron::Context context;
+};
+
+struct TensorHandle : Handle {
+  static constexpr auto own_kind = Kind::tensor;
+  TensorHandle(napi_env env, polychron::Tensor own)
+      : Handle(own_kind), tensor(std::move(own)), memory(env, tensor.byte_length()) {}
+  polychron::Tensor tensor;
+  ExternalBytes memory;
+};
+
+/// A lease, shared by this handle and the finalizer of the ArrayBuffer over its bytes.
+struct LeaseHandle : Handle {
+  static constexpr auto own_kind = Kind::lease;
+  LeaseHandle(napi_env env, std::shared_ptr<polychron::TensorLease> own, napi_value bytes)
+      : Handle(own_kind), lease(std::move(own)) {
+    // Weak: the buffer may be collected first.
+    check(napi_create_reference(env, bytes, 0, &buffer));
+  }
+  std::shared_ptr<polychron::TensorLease> lease;
+  napi_ref buffer = nullptr;
+};
+
+struct GraphHandle : Handle {
+  static constexpr auto own_kind = Kind::graph;
+  GraphHandle(napi_env env, polychron::Graph own)
+      : Handle(own_kind), graph(std::move(own)), memory(env, graph.memory().total()) {}
+  polychron::Graph graph;
+  ExternalBytes memory;
+};
+
+struct BuilderHandle : Handle {
+  static constexpr auto own_kind = Kind::builder;
+  explicit BuilderHandle(const polychron::Context& context) : Handle(own_kind), builder(context) {}
+  polychron::GraphBuilder builder;
+};
+
+struct OperandHandle : Handle {
+  static constexpr auto own_kind = Kind::operand;
+  explicit OperandHandle(polychron::Operand own) : Handle(own_kind), operand(std::move(own)) {}
+  polychron::Operand operand;
+};
+
+}  // namespace webnn
