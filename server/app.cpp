@@ -1,5 +1,6 @@
 #include "app.hpp"
 
+#include <atomic>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
@@ -16,14 +17,17 @@ namespace polychron::server {
 
 namespace asio = boost::asio;
 
-namespace {
-
-/// The parts, in the order in which they depend on each other.
-class App {
+/// In the order in which they depend on each other.
+class App::Parts {
  public:
-  explicit App(const ServerOptions& options);
-  ~App();
+  explicit Parts(const ServerOptions& options);
+  ~Parts();
+  Parts(const Parts&) = delete;
+  Parts& operator=(const Parts&) = delete;
+  void end();
   int wait();
+  HttpServer& http() { return http_; }
+  Service& service() { return service_; }
 
  private:
   asio::awaitable<void> watch_signals();
@@ -44,10 +48,10 @@ class App {
   Repository repository_;
   Service service_;
   HttpServer http_;
-  bool cut_off_ = false;
+  std::atomic<bool> cut_off_{false};
 };
 
-RuntimeOptions App::runtime_options() {
+RuntimeOptions App::Parts::runtime_options() {
   RuntimeOptions options;
   options.executor = [this](std::function<void()> task) { asio::post(io_, std::move(task)); };
   options.log = [this](const LogRecord& record) {
@@ -57,12 +61,12 @@ RuntimeOptions App::runtime_options() {
   return options;
 }
 
-Repository::Options App::repository_options() {
+Repository::Options App::Parts::repository_options() {
   return {options_.models, options_.model, options_.poll,
           [this](const std::string& line) { log_.server(line); }};
 }
 
-HttpOptions App::http_options() {
+HttpOptions App::Parts::http_options() {
   auto options = options_.http;
   if (options_.record_bytes > 0) {
     TraceOptions trace;
@@ -73,9 +77,9 @@ HttpOptions App::http_options() {
   return options;
 }
 
-App::App(const ServerOptions& options)
+App::Parts::Parts(const ServerOptions& options)
     : options_(options),
-      log_(options.log),
+      log_(options.log, options.quiet),
       runtime_(runtime_options()),
       repository_(repository_options(),
                   {runtime_, io_.get_executor(), builders_.get_executor(), metrics_}),
@@ -89,7 +93,9 @@ App::App(const ServerOptions& options)
               std::to_string(http_.port()));
 }
 
-App::~App() {
+App::Parts::~Parts() {
+  io_.stop();
+  wait();
   // In this order: a load that is under way waits for replies, which come by the loop.
   io_.restart();
   std::jthread loop([this] { io_.run(); });
@@ -100,25 +106,29 @@ App::~App() {
   io_.stop();
 }
 
-asio::awaitable<void> App::watch_signals() {
+asio::awaitable<void> App::Parts::watch_signals() {
   for (;;) {
     const int signal = co_await signals_.async_wait(asio::use_awaitable);
     if (signal == SIGHUP) {
       repository_.look();
       continue;
     }
-    if (service_.draining.exchange(true)) {
-      cut_off_ = true;
-      log_.server("a second signal: ends at once");
-      io_.stop();
-      co_return;
-    }
-    log_.server("ends: waits for the requests in flight");
-    asio::co_spawn(io_, drain(), asio::detached);
+    end();
+    if (cut_off_) co_return;
   }
 }
 
-asio::awaitable<void> App::drain() {
+void App::Parts::end() {
+  if (service_.draining.exchange(true)) {
+    cut_off_ = true;
+    log_.server("a second signal: ends at once");
+    return io_.stop();
+  }
+  log_.server("ends: waits for the requests in flight");
+  asio::co_spawn(io_, drain(), asio::detached);
+}
+
+asio::awaitable<void> App::Parts::drain() {
   asio::steady_timer timer(io_, options_.notice);
   co_await timer.async_wait(asio::use_awaitable);
   const auto end = std::chrono::steady_clock::now() + options_.drain;
@@ -135,18 +145,26 @@ asio::awaitable<void> App::drain() {
   io_.stop();
 }
 
-int App::wait() {
-  for (auto& each : threads_) each.join();
+int App::Parts::wait() {
+  for (auto& each : threads_)
+    if (each.joinable()) each.join();
   return cut_off_ ? 1 : 0;
 }
 
-}  // namespace
-
-int run(const ServerOptions& options) {
+App::App(const ServerOptions& options) {
   if (!std::filesystem::is_directory(options.models))
     throw Error(ErrorKind::bad_data, "'" + printable(options.models) + "' is not a folder");
-  App app(options);
-  return app.wait();
+  parts_ = std::make_unique<Parts>(options);
 }
+
+App::~App() = default;
+
+std::uint16_t App::http_port() const { return parts_->http().port(); }
+
+Service& App::service() { return parts_->service(); }
+
+void App::drain() { parts_->end(); }
+
+int App::wait() { return parts_->wait(); }
 
 }  // namespace polychron::server

@@ -11,7 +11,8 @@ int main(int argc, char** argv) try {
   if (options.help) return std::fputs(polychron::server::help_text().c_str(), stdout) < 0;
   if (options.print_version) return std::puts("polychron-server " POLYCHRON_VERSION) < 0;
   std::signal(SIGPIPE, SIG_IGN);
-  return polychron::server::run(options);
+  polychron::server::App app(options);
+  return app.wait();
 } catch (const polychron::Error& error) {
   std::fprintf(stderr, "polychron-server: %s\n", error.what());
   return 2;

@@ -147,6 +147,8 @@ std::vector<Option> limit_options() {
               [](auto& o, auto n) { o.notice = seconds(n); }),
       numeric("io-threads", "threads that serve connections (2)", 256,
               [](auto& o, auto n) { o.io_threads = static_cast<int>(n); }),
+      {"quiet", "", "no lines about the server on standard error",
+       [](auto& o, const auto&) { o.quiet = true; }},
       {"access-log", "FILE", "a line of JSON for each request; - is standard output",
        [](auto& o, const auto& text) { o.log = text; }},
       numeric("record", "bytes of a recording of the latest actors' messages, for /recording (0)",

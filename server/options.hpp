@@ -23,6 +23,7 @@ struct ServerOptions {
   std::chrono::seconds drain{30};  ///< the longest time that SIGTERM waits for requests
   std::chrono::seconds notice{0};  ///< not ready, but still serving, before that
   std::string log;                 ///< AccessLog's file
+  bool quiet = false;              ///< no lines about the server
   std::uint64_t record_bytes = 0;  ///< 0: no recording
   int io_threads = 2;
   bool help = false;

@@ -41,7 +41,7 @@ std::string timestamp() {
   return text;
 }
 
-AccessLog::AccessLog(const std::string& file) {
+AccessLog::AccessLog(const std::string& file, bool quiet) : quiet_(quiet) {
   if (file == "-") requests_ = ::dup(STDOUT_FILENO);
   if (!file.empty() && file != "-")
     requests_ = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
@@ -56,7 +56,9 @@ AccessLog::~AccessLog() {
   if (requests_ >= 0) ::close(requests_);
 }
 
-void AccessLog::server(const std::string& line) { push(STDERR_FILENO, timestamp() + " " + line); }
+void AccessLog::server(const std::string& line) {
+  if (!quiet_) push(STDERR_FILENO, timestamp() + " " + line);
+}
 
 void AccessLog::push(int file, std::string line) {
   if (file < 0) return;

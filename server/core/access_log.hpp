@@ -21,8 +21,8 @@ std::string timestamp();
 class AccessLog {
  public:
   /// Writes requests to the file, "-" is standard output, and "" nowhere. Server lines go to
-  /// standard error. Throws Error (bad_data) if the file cannot be opened.
-  explicit AccessLog(const std::string& file);
+  /// standard error, unless `quiet`. Throws Error (bad_data) if the file cannot be opened.
+  explicit AccessLog(const std::string& file, bool quiet = false);
   AccessLog(const AccessLog&) = delete;
   AccessLog& operator=(const AccessLog&) = delete;
   /// Writes what is queued.
@@ -43,6 +43,7 @@ class AccessLog {
   void push(int file, std::string line);
   void work(const std::stop_token& stop);
 
+  const bool quiet_;
   int requests_ = -1;
   std::atomic<std::uint64_t> dropped_{0};
   std::mutex mutex_;

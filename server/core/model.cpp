@@ -31,9 +31,11 @@ struct Model::Call {
 
 namespace {
 
-std::string label_of(const InferRequest& request, const CallOptions& options) {
-  std::string label = request.id.empty() ? "request" : "request " + printable(request.id, 64);
-  if (!options.trace.empty()) label += " " + printable(options.trace, 64);
+std::string label_of(const std::string& model, const InferRequest& request,
+                     const CallOptions& options) {
+  std::string label = "model '" + printable(model, 80) + "', request";
+  if (!request.id.empty()) label += " '" + printable(request.id, 64) + "'";
+  if (!options.trace.empty()) label += " of trace " + printable(options.trace, 64);
   return label;
 }
 
@@ -75,7 +77,7 @@ Model::Model(Origin origin, ModelConfig config, Host host, onnx::Model model, Co
       signature_(signature_of(model_.summary(), config_)),
       context_(std::move(context)),
       shapes_(std::make_shared<Shapes>(context_, model_, config_.label, config_.shapes,
-                                       host_.builder)) {}
+                                       config_.memory_limit, host_.builder)) {}
 
 std::shared_ptr<Model> Model::load(const Origin& origin, const ModelConfig& config,
                                    const Host& host) {
@@ -152,7 +154,7 @@ Future<Outcome> Model::infer(InferRequest&& request, const CallOptions& options)
     metrics->failure.add(nanoseconds(0));
     return refused(std::move(refusal));
   }
-  call->label = label_of(request, options);
+  call->label = label_of(name(), request, options);
   call->cancellation = options.cancellation;
   call->request = std::move(request);
   auto future = call->promise.future();

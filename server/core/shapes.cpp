@@ -1,6 +1,5 @@
 #include "core/shapes.hpp"
 
-#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <utility>
 
@@ -70,6 +69,11 @@ void Shapes::build(const std::string& key, const Bindings& bindings) {
 }
 
 void Shapes::built(const std::string& key, Result<onnx::Session> result) {
+  const std::uint64_t bytes = result ? result->graph().memory().total() : 0;
+  if (bytes > most_bytes_)
+    result = Error(ErrorKind::type_error, "model '" + label_ + "': requests of this shape need " +
+                                              describe_bytes(bytes) + ", memory_limit is " +
+                                              describe_bytes(most_bytes_));
   std::unique_lock lock(mutex_);
   building_ = false;
   auto& entry = entries_.at(key);
@@ -84,6 +88,7 @@ void Shapes::built(const std::string& key, Result<onnx::Session> result) {
   auto waiting = std::exchange(entry.waiting, {});
   if (result || is_final(result.error())) {
     entry.result = result;
+    entry.bytes = result ? bytes : 0;
     evict(most_, key);
   } else {
     order_.erase(entry.used);
@@ -95,16 +100,20 @@ void Shapes::built(const std::string& key, Result<onnx::Session> result) {
 }
 
 void Shapes::evict(std::size_t most, const std::string& keep) {
-  auto built = static_cast<std::size_t>(
-      std::count_if(entries_.begin(), entries_.end(),
-                    [](const auto& each) { return each.second.result.has_value(); }));
-  for (auto at = order_.end(); built > most && at != order_.begin();) {
+  std::size_t built = 0;
+  std::uint64_t bytes = 0;
+  for (const auto& [key, entry] : entries_) {
+    built += entry.result.has_value() ? 1 : 0;
+    bytes += entry.bytes;
+  }
+  for (auto at = order_.end(); (built > most || bytes > most_bytes_) && at != order_.begin();) {
     --at;
     const auto& entry = entries_.at(*at);
     if (!entry.result || *at == keep) continue;
+    bytes -= entry.bytes;
+    --built;
     entries_.erase(*at);
     at = order_.erase(at);
-    --built;
     ++evicted_;
   }
 }

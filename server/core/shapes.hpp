@@ -2,7 +2,7 @@
 //
 // Owns: the sessions of one model on one context, and the requests that wait for a build.
 // Invariants: each set of shapes is built once; one build of a model at a time; at most `most`
-// sessions are kept, the least recently used one goes first.
+// sessions are kept, and no more than fit the memory; the least recently used one goes first.
 // Never: blocks its caller. Builds run on the given executor.
 #pragma once
 
@@ -33,12 +33,14 @@ class Shapes : public std::enable_shared_from_this<Shapes> {
     std::uint64_t evicted = 0;
   };
 
+  /// `most_bytes` is what the graphs of all kept sessions may take together.
   Shapes(Context context, onnx::Model model, std::string label, std::size_t most,
-         boost::asio::any_io_executor builder)
+         std::uint64_t most_bytes, boost::asio::any_io_executor builder)
       : context_(std::move(context)),
         model_(std::move(model)),
         label_(std::move(label)),
         most_(most),
+        most_bytes_(most_bytes),
         builder_(std::move(builder)) {}
 
   /// Calls `ready` once: at once if the session is there, else when it is built. Any thread.
@@ -51,7 +53,8 @@ class Shapes : public std::enable_shared_from_this<Shapes> {
     std::optional<Result<onnx::Session>> result;  ///< absent until it is built
     std::vector<Ready> waiting;
     std::list<std::string>::iterator used;
-    bool retried = false;  ///< once, after the others made room
+    std::uint64_t bytes = 0;  ///< of its graph, when all lanes have run it
+    bool retried = false;     ///< once, after the others made room
   };
   using Entries = std::map<std::string, Entry>;
 
@@ -64,6 +67,7 @@ class Shapes : public std::enable_shared_from_this<Shapes> {
   const onnx::Model model_;
   const std::string label_;
   const std::size_t most_;
+  const std::uint64_t most_bytes_;
   const boost::asio::any_io_executor builder_;
 
   mutable std::mutex mutex_;

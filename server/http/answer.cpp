@@ -111,6 +111,15 @@ asio::awaitable<HttpReply> repository_reply(Service& service, const Target& targ
   co_return document("{}");
 }
 
+/// Text alone: numbers in binary hardly shrink.
+void compress(HttpReply& reply, const HttpRequest& request) {
+  constexpr std::size_t least = 1024;
+  const auto encoding = chosen_encoding(request.accept_encoding);
+  if (encoding.empty() || reply.text.size() < least || !reply.binary.empty()) return;
+  reply.text = compressed(reply.text, encoding);
+  reply.headers.emplace_back("Content-Encoding", encoding);
+}
+
 void check_method(const HttpRequest& request) {
   const auto action = request.parsed.action;
   if (action == Action::unknown)
@@ -194,6 +203,7 @@ asio::awaitable<HttpReply> answer(HttpShared& shared, HttpRequest& request) {
   } catch (const std::exception& error) {
     reply = refuse(Refusal(Status::internal, error.what()));
   }
+  compress(reply, request);
   co_return reply;
 }
 

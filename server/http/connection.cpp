@@ -17,7 +17,7 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/core/tcp_stream.hpp>
+#include <boost/beast/core/stream_traits.hpp>
 #include <boost/beast/http/buffer_body.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
@@ -26,6 +26,7 @@
 #include <charconv>
 #include <cstring>
 
+#include "http/deadline.hpp"
 #include "http/shared.hpp"
 #include "protocol/compression.hpp"
 
@@ -125,10 +126,14 @@ class Connection {
   Connection(Stream stream, std::shared_ptr<HttpShared> shared)
       : stream_(std::move(stream)),
         shared_(std::move(shared)),
-        buffer_(shared_->options.header_bytes + 16 * 1024) {}
+        buffer_(shared_->options.header_bytes + 16 * 1024),
+        deadline_(std::make_shared<Deadline>(socket())) {}
+  ~Connection() { deadline_->end(); }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
 
   Stream& stream() { return stream_; }
-  beast::tcp_stream& lowest() { return beast::get_lowest_layer(stream_); }
+  asio::ip::tcp::socket& socket() { return beast::get_lowest_layer(stream_); }
 
   /// Serves requests until the connection ends.
   asio::awaitable<void> serve(Connections::Place place);
@@ -136,7 +141,8 @@ class Connection {
   asio::awaitable<void> handshake();
   /// Ends it, or only if it waits for a request. On its own executor.
   void close(bool idle_only) {
-    if (idle_ || !idle_only) lowest().close();
+    error_code ignored;
+    if (idle_ || !idle_only) socket().close(ignored);
   }
 
  private:
@@ -156,6 +162,7 @@ class Connection {
   Stream stream_;
   std::shared_ptr<HttpShared> shared_;
   beast::flat_buffer buffer_;
+  const std::shared_ptr<Deadline> deadline_;
   std::uint64_t sent_ = 0;
   bool idle_ = true;
 };
@@ -163,8 +170,7 @@ class Connection {
 /// Sets the time within which that many bytes must have passed.
 template <class Stream>
 void Connection<Stream>::allow(std::uint64_t bytes) {
-  lowest().expires_after(shared_->options.transfer_timeout +
-                         std::chrono::seconds(bytes / (64 * 1024)));
+  deadline_->set(shared_->options.transfer_timeout + std::chrono::seconds(bytes / (64 * 1024)));
 }
 
 template <class Stream>
@@ -175,21 +181,21 @@ asio::awaitable<bool> Connection<Stream>::read_head(Parser& parser) {
   error_code failed;
   if (buffer_.size() == 0) {
     // Idle: the clock of a request begins with its first byte.
-    lowest().expires_after(options.idle_timeout);
+    deadline_->set(options.idle_timeout);
     auto space = buffer_.prepare(4096);
     const auto got =
         co_await stream_.async_read_some(space, asio::redirect_error(asio::use_awaitable, failed));
     if (failed) co_return false;
     buffer_.commit(got);
   }
-  lowest().expires_after(options.header_timeout);
+  deadline_->set(options.header_timeout);
   co_await http::async_read_header(stream_, buffer_, parser,
                                    asio::redirect_error(asio::use_awaitable, failed));
   if (!failed) co_return true;
   if (failed == http::error::header_limit || failed == http::error::buffer_overflow)
     throw Refusal(Status::headers, "the request's header has more than " +
                                        std::to_string(options.header_bytes) + " bytes");
-  if (failed == beast::error::timeout)
+  if (deadline_->expired())
     throw Refusal(Status::too_slow, "the request's header did not arrive in time");
   if (failed.category() == http::make_error_code(http::error::bad_method).category() &&
       failed != http::error::end_of_stream && failed != http::error::partial_message)
@@ -223,7 +229,7 @@ asio::awaitable<void> Connection<Stream>::read_sized(HttpRequest& request, std::
     const auto space = asio::buffer(begin + at, part);
     at += co_await asio::async_read(stream_, space,
                                     asio::redirect_error(asio::use_awaitable, failed));
-    if (failed == beast::error::timeout)
+    if (deadline_->expired())
       throw Refusal(Status::too_slow, "the body of " + describe_bytes(size) +
                                           " did not arrive in time; " + describe_bytes(at) +
                                           " came");
@@ -244,11 +250,10 @@ asio::awaitable<void> Connection<Stream>::read_chunked(Parser& parser, HttpReque
     parser.get().body().data = bytes.data() + have;
     parser.get().body().size = bytes.size() - have;
     error_code failed;
-    co_await http::async_read(stream_, buffer_, parser,
-                              asio::redirect_error(asio::use_awaitable, failed));
+    co_await http::async_read_some(stream_, buffer_, parser,
+                                   asio::redirect_error(asio::use_awaitable, failed));
     if (failed == http::error::need_buffer) failed = {};
-    if (failed == beast::error::timeout)
-      throw Refusal(Status::too_slow, "the body did not arrive in time");
+    if (deadline_->expired()) throw Refusal(Status::too_slow, "the body did not arrive in time");
     if (failed) throw boost::system::system_error(failed);
     bytes.resize(bytes.size() - parser.get().body().size);
     if (bytes.size() > most) too_large(bytes.size(), most, "the body");
@@ -344,6 +349,7 @@ asio::awaitable<void> Connection<Stream>::serve(Connections::Place place) {
       request.target.assign(target.data(), target.size());
       request.parsed = parse_target(request.target);
       request.trace = field(parser, "traceparent");
+      request.accept_encoding = field(parser, http::field::accept_encoding);
       check_token(shared_->options, request.parsed, field(parser, http::field::authorization));
       co_await read_body(parser, request);
       whole = true;
@@ -355,8 +361,8 @@ asio::awaitable<void> Connection<Stream>::serve(Connections::Place place) {
       reply = refuse(refusal_of(error));
     }
     if (whole) {
-      lowest().expires_never();
-      const Watch watch(lowest().socket(), request.cancellation);
+      deadline_->never();
+      const Watch watch(socket(), request.cancellation);
       reply = co_await answer(*shared_, request);
     }
     keep_alive = keep_alive && !service.draining;
@@ -380,19 +386,19 @@ void Connection<Stream>::set_idle(Connections::Place place, bool idle) {
 template <class Stream>
 asio::awaitable<void> Connection<Stream>::linger() {
   error_code failed;
-  lowest().socket().shutdown(asio::ip::tcp::socket::shutdown_send, failed);
-  lowest().expires_after(std::chrono::seconds(2));
+  socket().shutdown(asio::ip::tcp::socket::shutdown_send, failed);
+  deadline_->set(std::chrono::seconds(2));
   std::array<char, 16 * 1024> unread;
   while (!failed) {
     const auto space = asio::buffer(unread);
-    co_await lowest().async_read_some(space, asio::redirect_error(asio::use_awaitable, failed));
+    co_await socket().async_read_some(space, asio::redirect_error(asio::use_awaitable, failed));
   }
 }
 
 template <class Stream>
 asio::awaitable<void> Connection<Stream>::handshake() {
-  if constexpr (!std::is_same_v<Stream, beast::tcp_stream>) {
-    lowest().expires_after(shared_->options.header_timeout);
+  if constexpr (!std::is_same_v<Stream, asio::ip::tcp::socket>) {
+    deadline_->set(shared_->options.header_timeout);
     co_await stream_.async_handshake(asio::ssl::stream_base::server, asio::use_awaitable);
   }
 }
@@ -425,9 +431,9 @@ asio::awaitable<void> serve_connection(std::shared_ptr<HttpShared> shared,
   error_code ignored;
   socket.set_option(asio::ip::tcp::no_delay(true), ignored);
   if (shared->tls)
-    return serve_stream(shared, asio::ssl::stream<beast::tcp_stream>(
-                                    beast::tcp_stream(std::move(socket)), *shared->tls));
-  return serve_stream(shared, beast::tcp_stream(std::move(socket)));
+    return serve_stream(shared,
+                        asio::ssl::stream<asio::ip::tcp::socket>(std::move(socket), *shared->tls));
+  return serve_stream(shared, std::move(socket));
 }
 
 }  // namespace polychron::server

@@ -55,14 +55,26 @@ std::vector<std::byte> decompressed(std::span<const std::byte> body, std::size_t
   return plain;
 }
 
-std::vector<std::byte> gzipped(std::span<const std::byte> body) {
+std::string_view chosen_encoding(std::string_view accepted) {
+  // Qualities other than "q=0" are not compared: either form will do.
+  for (const std::string_view name : {"gzip", "deflate"}) {
+    const auto at = accepted.find(name);
+    if (at == std::string_view::npos) continue;
+    const auto rest = accepted.substr(at, accepted.find(',', at) - at);
+    if (!rest.ends_with("q=0") && !rest.ends_with("q=0.0")) return name;
+  }
+  return {};
+}
+
+std::string compressed(std::string_view text, std::string_view encoding) {
   z_stream stream{};
-  if (deflateInit2(&stream, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+  const int window = encoding == "gzip" ? 15 + 16 : 15;
+  if (deflateInit2(&stream, 1, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY) != Z_OK)
     throw std::bad_alloc();
-  std::vector<std::byte> packed(deflateBound(&stream, static_cast<uLong>(body.size())));
-  stream.next_in = bytes_of(body.data());
-  stream.avail_in = static_cast<uInt>(body.size());
-  stream.next_out = bytes_of(packed.data());
+  std::string packed(deflateBound(&stream, static_cast<uLong>(text.size())), '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
   stream.avail_out = static_cast<uInt>(packed.size());
   deflate(&stream, Z_FINISH);
   packed.resize(stream.total_out);

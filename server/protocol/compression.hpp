@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,7 +15,10 @@ bool is_compressed(std::string_view encoding);
 /// The body, of at most `most` bytes. Throws Refusal: too_large, bad_request (damaged or cut).
 std::vector<std::byte> decompressed(std::span<const std::byte> body, std::size_t most);
 
-/// For clients that accept gzip.
-std::vector<std::byte> gzipped(std::span<const std::byte> body);
+/// "gzip" or "deflate" if the client's Accept-Encoding names it, else "".
+std::string_view chosen_encoding(std::string_view accepted);
+
+/// Compressed in that form, at zlib's fastest level.
+std::string compressed(std::string_view text, std::string_view encoding);
 
 }  // namespace polychron::server

@@ -128,6 +128,7 @@ void append_number(std::string& text, T value) {
   if constexpr (std::is_floating_point_v<T>) {
     if (std::isnan(value)) return void(text += "NaN");
     if (std::isinf(value)) return void(text += value < 0 ? "-Infinity" : "Infinity");
+    if (value == 0 && std::signbit(value)) return void(text += "-0.0");  // "-0" is an integer
   }
   char digits[40];
   text.append(digits, std::to_chars(digits, digits + sizeof(digits), value).ptr);

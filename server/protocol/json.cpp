@@ -1,11 +1,11 @@
 #include "protocol/json.hpp"
 
 #include <boost/json/monotonic_resource.hpp>
-#include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <limits>
 #include <utility>
 
+#include "protocol/document.hpp"
 #include "protocol/elements.hpp"
 
 namespace polychron::server {
@@ -183,12 +183,8 @@ InferRequest parse_infer(const Body& body, std::optional<std::size_t> json_lengt
         ", but the body has " + std::to_string(body.bytes.size()) + " bytes");
   const auto length = json_length.value_or(body.bytes.size());
   json::monotonic_resource memory;
-  json::error_code failed;
-  json::parse_options options;
-  options.max_depth = 16;
-  const auto document = json::parse({reinterpret_cast<const char*>(body.bytes.data()), length},
-                                    failed, &memory, options);
-  if (failed) bad("the body is not JSON: " + failed.message());
+  const auto document =
+      parse_document({reinterpret_cast<const char*>(body.bytes.data()), length}, &memory);
   const auto& root = object_of(document, "request");
   InferRequest request;
   if (member(root, "id")) request.id = text_of(root, "id", "request");

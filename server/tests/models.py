@@ -1,6 +1,6 @@
 """Writes the tiny models that the server's tests use, into a folder.
 
-The program's own tests need no Python: models.txt has the same files in base64.
+models/ has its results, so that no test needs Python's onnx.
 """
 import sys
 from pathlib import Path
@@ -37,9 +37,18 @@ def main(folder):
     save(folder, "product", [h.make_node("MatMul", ["a", "b"], ["c"])],
          [value("a", T.FLOAT, ["rows", "inner"]), value("b", T.FLOAT, ["inner", "columns"])],
          [value("c", T.FLOAT, ["rows", "columns"])])
-    # A quotient of integers, which fails for 0 when it runs.
-    save(folder, "divide", [h.make_node("Div", ["x", "y"], ["z"])],
-         [value("x", T.INT32, [2]), value("y", T.INT32, [2])], [value("z", T.INT32, [2])])
+    # Small inputs and outputs, and a plan that takes rows * columns.
+    nodes = [h.make_node("MatMul", ["a", "b"], ["c"]), h.make_node("Softmax", ["c"], ["d"]),
+             h.make_node("ReduceMax", ["d"], ["e"], axes=[1], keepdims=0)]
+    save(folder, "wide", nodes,
+         [value("a", T.FLOAT, ["rows", 1]), value("b", T.FLOAT, [1, "columns"])],
+         [value("e", T.FLOAT, ["rows"])])
+    # Takes a processor some tenths of a second: products of large matrices, of one number.
+    side = h.make_tensor("side", T.INT64, [2], [1200, 1200])
+    nodes = [h.make_node("Expand", ["x", "side"], ["y0"])]
+    nodes += [h.make_node("MatMul", [f"y{i}", f"y{i}"], [f"y{i + 1}"]) for i in range(4)]
+    nodes += [h.make_node("ReduceMax", ["y4"], ["y"], keepdims=0)]
+    save(folder, "slow", nodes, [value("x", T.FLOAT, [1, 1])], [value("y", T.FLOAT, [])], [side])
 
 
 if __name__ == "__main__":
