@@ -13,6 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include "grpc/server.hpp"
+
 namespace polychron::server {
 
 namespace asio = boost::asio;
@@ -27,6 +29,7 @@ class App::Parts {
   void end();
   int wait();
   HttpServer& http() { return http_; }
+  GrpcServer* grpc() { return grpc_.get(); }
   Service& service() { return service_; }
 
  private:
@@ -48,6 +51,7 @@ class App::Parts {
   Repository repository_;
   Service service_;
   HttpServer http_;
+  std::unique_ptr<GrpcServer> grpc_;  ///< null: none
   std::atomic<bool> cut_off_{false};
 };
 
@@ -85,6 +89,14 @@ App::Parts::Parts(const ServerOptions& options)
                   {runtime_, io_.get_executor(), builders_.get_executor(), metrics_}),
       service_(options.service, repository_, metrics_, log_),
       http_(io_, http_options(), service_) {
+  if (options.grpc) {
+    const auto& http = options.http;
+    grpc_ = std::make_unique<GrpcServer>(
+        GrpcOptions{http.address, options.grpc_port, http.body_bytes, http.certificate, http.key,
+                    http.client_ca, http.tokens},
+        service_);
+    log_.server("serving gRPC on " + http.address + ":" + std::to_string(grpc_->port()));
+  }
   asio::co_spawn(io_, watch_signals(), asio::detached);
   for (int i = 0; i < std::max(options.io_threads, 1); ++i)
     threads_.emplace_back([this] { io_.run(); });
@@ -100,6 +112,7 @@ App::Parts::~Parts() {
   io_.restart();
   std::jthread loop([this] { io_.run(); });
   runtime_.shutdown(std::chrono::seconds(10));
+  grpc_.reset();
   repository_.stop();
   builders_.join();
   work_.reset();
@@ -125,6 +138,7 @@ void App::Parts::end() {
     return io_.stop();
   }
   log_.server("ends: waits for the requests in flight");
+  if (grpc_) grpc_->not_ready();
   asio::co_spawn(io_, drain(), asio::detached);
 }
 
@@ -133,7 +147,9 @@ asio::awaitable<void> App::Parts::drain() {
   co_await timer.async_wait(asio::use_awaitable);
   const auto end = std::chrono::steady_clock::now() + options_.drain;
   http_.drain();
-  while (http_.connections() > 0 && std::chrono::steady_clock::now() < end) {
+  if (grpc_) grpc_->drain(options_.drain);
+  const auto busy = [&] { return http_.connections() > 0 || (grpc_ && !grpc_->drained()); };
+  while (busy() && std::chrono::steady_clock::now() < end) {
     timer.expires_after(std::chrono::milliseconds(20));
     co_await timer.async_wait(asio::use_awaitable);
   }
@@ -160,6 +176,8 @@ App::App(const ServerOptions& options) {
 App::~App() = default;
 
 std::uint16_t App::http_port() const { return parts_->http().port(); }
+
+std::uint16_t App::grpc_port() const { return parts_->grpc() ? parts_->grpc()->port() : 0; }
 
 Service& App::service() { return parts_->service(); }
 

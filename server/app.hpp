@@ -18,6 +18,7 @@ class App {
   App& operator=(const App&) = delete;
 
   std::uint16_t http_port() const;
+  std::uint16_t grpc_port() const;  ///< 0: none
   Service& service();
   /// Ends as SIGTERM does: no new connections, answers to the requests in flight, then wait()
   /// returns. A second call ends at once.

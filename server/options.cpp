@@ -152,7 +152,11 @@ std::vector<Option> limit_options() {
       {"access-log", "FILE", "a line of JSON for each request; - is standard output",
        [](auto& o, const auto& text) { o.log = text; }},
       numeric("record", "bytes of a recording of the latest actors' messages, for /recording (0)",
-              most_bytes, [](auto& o, auto n) { o.record_bytes = n; }),
+              most_bytes,
+              [](auto& o, auto n) {
+                o.record_bytes = n;
+                o.service.recording = n > 0;
+              }),
   };
 }
 

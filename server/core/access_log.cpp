@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -10,6 +12,8 @@
 #include <ctime>
 #include <polychron/error.hpp>
 #include <utility>
+
+#include "protocol/refusal.hpp"
 
 namespace polychron::server {
 
@@ -54,6 +58,22 @@ AccessLog::~AccessLog() {
   worker_.request_stop();
   worker_.join();
   if (requests_ >= 0) ::close(requests_);
+}
+
+void AccessLog::request(const AccessEntry& entry) {
+  if (requests_ < 0) return;
+  boost::json::object line;
+  line["time"] = timestamp();
+  line["method"] = printable(entry.method, 20);
+  line["target"] = printable(entry.target);
+  line["status"] = entry.status;
+  line["us"] = std::chrono::duration_cast<std::chrono::microseconds>(entry.time).count();
+  line["received"] = entry.received;
+  line["sent"] = entry.sent;
+  if (!entry.id.empty()) line["id"] = printable(entry.id, 64);
+  if (!entry.trace.empty()) line["traceparent"] = printable(entry.trace, 64);
+  if (!entry.error.empty()) line["error"] = printable(entry.error, 1000);
+  push(requests_, boost::json::serialize(line));
 }
 
 void AccessLog::server(const std::string& line) {

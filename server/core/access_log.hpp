@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -18,6 +19,19 @@ namespace polychron::server {
 /// "2026-11-26T16:01:02.345Z"
 std::string timestamp();
 
+/// A request that has been answered.
+struct AccessEntry {
+  std::string method;  ///< "POST", or "gRPC"
+  std::string target;
+  int status = 0;
+  std::chrono::nanoseconds time{0};
+  std::uint64_t received = 0;  ///< bytes
+  std::uint64_t sent = 0;      ///< bytes
+  std::string id;
+  std::string trace;  ///< traceparent
+  std::string error;
+};
+
 class AccessLog {
  public:
   /// Writes requests to the file, "-" is standard output, and "" nowhere. Server lines go to
@@ -29,8 +43,7 @@ class AccessLog {
   ~AccessLog();
 
   bool wants_requests() const { return requests_ >= 0; }
-  /// A whole line of JSON, without its end.
-  void request(std::string line) { push(requests_, std::move(line)); }
+  void request(const AccessEntry& entry);
   /// A line about the server.
   void server(const std::string& line);
   std::uint64_t dropped() const { return dropped_; }

@@ -95,9 +95,15 @@ json::object state_of(const ModelState& state) {
 
 }  // namespace
 
-std::string server_document(const Service& service) {
-  json::array extensions{"binary_tensor_data", "statistics", "model_configuration"};
+std::vector<std::string> extensions_of(const Service& service) {
+  std::vector<std::string> extensions{"binary_tensor_data", "statistics", "model_configuration"};
   if (service.options.repository_interface) extensions.emplace_back("model_repository");
+  return extensions;
+}
+
+std::string server_document(const Service& service) {
+  json::array extensions;
+  for (const auto& each : extensions_of(service)) extensions.push_back(text_of(each));
   json::object document;
   document["name"] = "polychron";
   document["version"] = text_of(service.options.version);
@@ -195,6 +201,7 @@ std::string state_document(const Service& service) {
   document["uptime_s"] = up.count();
   document["ready"] = service.ready();
   document["draining"] = service.draining.load();
+  document["recording"] = service.options.recording;
   document["connections"] = service.metrics.connections().Value();
   document["body_bytes"] = service.budget.used();
   document["body_budget"] = service.budget.most();

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/service.hpp"
 
 namespace polychron::server {
 
+/// The protocol's extensions that are on.
+std::vector<std::string> extensions_of(const Service& service);
 std::string server_document(const Service& service);
 std::string metadata_document(const Service& service, const Model& model);
 std::string config_document(const Model& model);

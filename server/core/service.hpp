@@ -54,6 +54,7 @@ struct RecentError {
 struct ServiceOptions {
   std::uint64_t body_budget = std::uint64_t{1} << 30;
   bool repository_interface = false;
+  bool recording = false;  ///< there is one
   std::string version = POLYCHRON_VERSION;
 };
 

@@ -21,8 +21,6 @@
 #include <boost/beast/http/buffer_body.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
-#include <boost/json/object.hpp>
-#include <boost/json/serialize.hpp>
 #include <charconv>
 #include <cstring>
 
@@ -314,19 +312,9 @@ void Connection<Stream>::log(const HttpRequest& request, const HttpReply& reply,
   auto& service = shared_->service;
   service.metrics.http_answered(reply.status);
   if (!service.log.wants_requests()) return;
-  const auto time = std::chrono::steady_clock::now() - begin;
-  boost::json::object line;
-  line["time"] = timestamp();
-  line["method"] = printable(request.method, 20);
-  line["target"] = printable(request.target);
-  line["status"] = static_cast<int>(reply.status);
-  line["us"] = std::chrono::duration_cast<std::chrono::microseconds>(time).count();
-  line["received"] = received;
-  line["sent"] = sent_;
-  if (!reply.id.empty()) line["id"] = printable(reply.id, 64);
-  if (!request.trace.empty()) line["traceparent"] = printable(request.trace, 64);
-  if (!reply.message.empty()) line["error"] = printable(reply.message, 1000);
-  service.log.request(boost::json::serialize(line));
+  service.log.request({request.method, request.target, static_cast<int>(reply.status),
+                       std::chrono::steady_clock::now() - begin, received, sent_, reply.id,
+                       request.trace, reply.message});
 }
 
 template <class Stream>

@@ -30,8 +30,8 @@ constexpr std::array<Row, 14> rows{{{"BOOL", 1, "bool"},
                                     {"FP16", 2, "float16"},
                                     {"FP32", 4, "float"},
                                     {"FP64", 8, "double"},
-                                    {"BF16", 2, "bfloat16"},
-                                    {"BYTES", 0, "string"}}};
+                                    {"BYTES", 0, "string"},
+                                    {"BF16", 2, "bfloat16"}}};
 
 const Row& row(WireType type) { return rows[static_cast<std::size_t>(type)]; }
 

@@ -10,7 +10,7 @@
 
 namespace polychron::server {
 
-/// In the order of the protocol's table. BF16 is Triton's.
+/// In the order of Triton's enum DataType, which begins with 1. BF16 is Triton's.
 enum class WireType : std::uint8_t {
   boolean,
   uint8,
@@ -24,8 +24,8 @@ enum class WireType : std::uint8_t {
   fp16,
   fp32,
   fp64,
-  bf16,
-  bytes  ///< strings: each is its length (4 bytes, little-endian) and its bytes
+  bytes,  ///< strings: each is its length (4 bytes, little-endian) and its bytes
+  bf16
 };
 
 /// "BOOL", "FP32", ...
