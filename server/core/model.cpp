@@ -76,8 +76,9 @@ Model::Model(Origin origin, ModelConfig config, Host host, onnx::Model model, Co
       model_(std::move(model)),
       signature_(signature_of(model_.summary(), config_)),
       context_(std::move(context)),
-      shapes_(std::make_shared<Shapes>(context_, model_, config_.label, config_.shapes,
-                                       config_.memory_limit, host_.builder)) {}
+      shapes_(std::make_shared<Shapes>(
+          context_, model_, config_.label, config_.shapes, config_.memory_limit, host_.builder,
+          [metrics = host_.metrics] { metrics->builds->Increment(); })) {}
 
 std::shared_ptr<Model> Model::load(const Origin& origin, const ModelConfig& config,
                                    const Host& host) {

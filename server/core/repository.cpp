@@ -13,6 +13,7 @@ Repository::Repository(Options options, Host host)
 void Repository::stop() {
   worker_.request_stop();
   if (worker_.joinable()) worker_.join();
+  tasks_.clear();  // their callers hear of it
 }
 
 void Repository::log(const std::string& line) const {

@@ -51,6 +51,7 @@ void Shapes::start_next() {
   if (building_ || queue_.empty()) return;
   building_ = true;
   ++builds_;
+  on_build_();
   auto key = std::move(queue_.front());
   queue_.pop_front();
   auto bindings = entries_.at(key).bindings;

@@ -33,15 +33,18 @@ class Shapes : public std::enable_shared_from_this<Shapes> {
     std::uint64_t evicted = 0;
   };
 
-  /// `most_bytes` is what the graphs of all kept sessions may take together.
+  /// `most_bytes` is what the graphs of all kept sessions may take together; `on_build` is called
+  /// when a build begins.
   Shapes(Context context, onnx::Model model, std::string label, std::size_t most,
-         std::uint64_t most_bytes, boost::asio::any_io_executor builder)
+         std::uint64_t most_bytes, boost::asio::any_io_executor builder,
+         std::function<void()> on_build)
       : context_(std::move(context)),
         model_(std::move(model)),
         label_(std::move(label)),
         most_(most),
         most_bytes_(most_bytes),
-        builder_(std::move(builder)) {}
+        builder_(std::move(builder)),
+        on_build_(std::move(on_build)) {}
 
   /// Calls `ready` once: at once if the session is there, else when it is built. Any thread.
   void get(const Bindings& bindings, Ready ready);
@@ -69,6 +72,7 @@ class Shapes : public std::enable_shared_from_this<Shapes> {
   const std::size_t most_;
   const std::uint64_t most_bytes_;
   const boost::asio::any_io_executor builder_;
+  const std::function<void()> on_build_;
 
   mutable std::mutex mutex_;
   Entries entries_;

@@ -99,7 +99,7 @@ def main():
                 if probe.getresponse().status == 200:
                     break
             except OSError:
-                pass
+                assert proxy.poll() is None, "haproxy has ended"
         load = Load(ports[3], 8)
         load.more(500)
         servers[0].kill()  # without a word

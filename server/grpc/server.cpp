@@ -312,6 +312,7 @@ class GrpcServer::State {
         std::min<std::uint64_t>(options.body_bytes, std::numeric_limits<int>::max())));
     grpc::ResourceQuota quota("polychron-server");
     quota.SetMaxThreads(8);
+    quota.Resize(service.budget.most());
     builder.SetResourceQuota(quota);
     builder.RegisterService(&calls_);
     server_ = builder.BuildAndStart();

@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(statistics_configuration_and_metrics) {
        {"polychron_requests_total{model=\"simple\",status=\"200\"} 1",
         "polychron_requests_total{model=\"simple\",status=\"400\"} 1",
         "polychron_request_seconds_count{model=\"simple\",phase=\"total\"} 1",
-        "polychron_lanes{model=\"simple\"} 1"})
+        "polychron_builds_total{model=\"simple\"} 1", "polychron_lanes{model=\"simple\"} 1"})
     BOOST_TEST(metrics.find(line) != std::string::npos, line);
 }
 

@@ -81,6 +81,18 @@ BOOST_AUTO_TEST_CASE(a_models_file) {
   BOOST_TEST(error_of_config("{").starts_with("'m.json': not JSON"));
 }
 
+BOOST_AUTO_TEST_CASE(a_port_in_use) {
+  // While models are being loaded: the other parts end, and the error comes out.
+  const Rig rig({"slow", "simple"});
+  ServerOptions second;
+  second.models = rig.folder.path().string();
+  second.http.port = rig.port();
+  second.quiet = true;
+  BOOST_CHECK_EXCEPTION(App app(second), Error, [](const Error& error) {
+    return error.message().find("Address already in use") != std::string::npos;
+  });
+}
+
 BOOST_AUTO_TEST_CASE(a_missing_folder) {
   ServerOptions wrong;
   wrong.models = "/nowhere";
