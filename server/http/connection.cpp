@@ -2,13 +2,9 @@
 //
 // Invariants: a body takes memory only as it arrives; a connection that makes no progress ends; a
 // request whose client is gone is cancelled.
-#include <sys/socket.h>
-
 #include <algorithm>
 #include <array>
-#include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/redirect_error.hpp>
@@ -26,6 +22,7 @@
 
 #include "http/deadline.hpp"
 #include "http/shared.hpp"
+#include "http/watch.hpp"
 #include "protocol/compression.hpp"
 
 namespace polychron::server {
@@ -88,33 +85,6 @@ std::string head_of(const HttpReply& reply, std::size_t size, bool keep_alive) {
   head += keep_alive ? "\r\n\r\n" : "\r\nConnection: close\r\n\r\n";
   return head;
 }
-
-/// Ends the operations of a request whose client closes the connection.
-class Watch {
- public:
-  Watch(asio::ip::tcp::socket& socket, Cancellation cancellation) {
-    auto seen = [&socket, cancellation, over = over_](error_code failed) mutable {
-      if (*over || failed == asio::error::operation_aborted) return;
-      char byte = 0;
-      // Bytes of a next request also wake it; they say nothing about this one.
-      const auto got = ::recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-      if (failed || got == 0 || (got < 0 && errno != EAGAIN)) cancellation.cancel();
-    };
-    socket.async_wait(asio::ip::tcp::socket::wait_read,
-                      asio::bind_cancellation_slot(signal_.slot(), std::move(seen)));
-  }
-  ~Watch() {
-    *over_ = true;
-    signal_.emit(asio::cancellation_type::all);
-  }
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
-
- private:
-  asio::cancellation_signal signal_;
-  /// The handler may already wait in the queue of the connection's strand.
-  const std::shared_ptr<bool> over_ = std::make_shared<bool>(false);
-};
 
 }  // namespace
 

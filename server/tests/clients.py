@@ -5,9 +5,13 @@ Usage: clients.py PROGRAM MODELS. Exits with 77, and says why, where no client c
 import asyncio
 import http.client
 import importlib
+import pathlib
 import re
+import shutil
+import ssl
 import subprocess
 import sys
+import tempfile
 import threading
 
 SKIPPED = 77
@@ -24,7 +28,8 @@ def need(name):
 class Server:
     """A server on free ports; ends with the block."""
 
-    def __init__(self, program, models, *options):
+    def __init__(self, program, models, *options, context=None):
+        self.context = context
         self.command = [program, models, "--http", "0", "--grpc", "0", *options]
 
     def __enter__(self):
@@ -34,7 +39,7 @@ class Server:
             line = self.process.stderr.readline()
             if not line:
                 raise RuntimeError("the server ended")
-            if found := re.search(r"serving http://(\S+)", line):
+            if found := re.search(r"serving https?://(\S+)", line):
                 self.http = found[1]
             if found := re.search(r"serving gRPC on (\S+)", line):
                 self.grpc = found[1]
@@ -44,7 +49,8 @@ class Server:
         return self
 
     def ready(self):
-        connection = http.client.HTTPConnection(self.http)
+        connection = (http.client.HTTPSConnection(self.http, context=self.context)
+                      if self.context else http.client.HTTPConnection(self.http))
         connection.request("GET", "/v2/health/ready")
         return connection.getresponse().status == 200
 
@@ -189,6 +195,47 @@ async def kserve_clients(server, np):
     await client.close()
 
 
+def certificates(folder):
+    """A CA, and a certificate of 127.0.0.1 that it signed."""
+    def openssl(*arguments):
+        subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)
+    openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "ca.key", "-out", "ca.pem",
+            "-subj", "/CN=test CA", "-days", "2")
+    openssl("req", "-newkey", "rsa:2048", "-nodes", "-keyout", "key.pem", "-out", "request.pem",
+            "-subj", "/CN=127.0.0.1")
+    (folder / "names").write_text("subjectAltName=IP:127.0.0.1")
+    openssl("x509", "-req", "-in", "request.pem", "-CA", "ca.pem", "-CAkey", "ca.key",
+            "-CAcreateserial", "-out", "cert.pem", "-days", "2", "-extfile", "names")
+
+
+def tls(program, models):
+    """TLS with and without certificates of clients, and tokens, by Python's own modules."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        certificates(folder)
+        (folder / "tokens").write_text("# ours\nsecret\n")
+        serving = ["--certificate", str(folder / "cert.pem"), "--key", str(folder / "key.pem")]
+        trusting = ssl.create_default_context(cafile=folder / "ca.pem")
+
+        def status(server, context, headers):
+            host, port = server.http.split(":")
+            connection = http.client.HTTPSConnection(host, int(port), context=context)
+            connection.request("GET", "/v2/models/simple", headers=headers)
+            return connection.getresponse().status
+
+        with Server(program, models, *serving, "--tokens", str(folder / "tokens"),
+                    context=trusting) as server:
+            assert status(server, trusting, {}) == 401
+            assert status(server, trusting, {"Authorization": "Bearer secret"}) == 200
+            refused(lambda: status(server, ssl.create_default_context(), {}), "verify failed")
+        known = ssl.create_default_context(cafile=folder / "ca.pem")
+        known.load_cert_chain(folder / "cert.pem", folder / "key.pem")
+        with Server(program, models, *serving, "--client-ca", str(folder / "ca.pem"),
+                    context=known) as server:
+            assert status(server, known, {}) == 200
+            refused(lambda: status(server, trusting, {}), "")
+
+
 # Each in a process of its own: two clients that register the same messages do not go together.
 TESTS = {
     "triton_http": (["numpy", "tritonclient.http"], triton_http),
@@ -200,6 +247,12 @@ TESTS = {
 
 
 def run(program, models, name):
+    if name == "tls":
+        if not shutil.which("openssl"):
+            print("SKIPPED tls: the command openssl is not installed")
+            sys.exit(SKIPPED)
+        tls(program, models)
+        return print("passed: tls")
     modules, test = TESTS[name]
     if not all([need(module) for module in modules]):
         sys.exit(SKIPPED)
@@ -211,7 +264,8 @@ def run(program, models, name):
 def main():
     if len(sys.argv) == 4:
         return run(*sys.argv[1:])
-    codes = [subprocess.run([sys.executable, *sys.argv, name]).returncode for name in TESTS]
+    codes = [subprocess.run([sys.executable, *sys.argv, name]).returncode
+             for name in (*TESTS, "tls")]
     if any(code not in (0, SKIPPED) for code in codes):
         sys.exit(1)
     if all(code == SKIPPED for code in codes):
