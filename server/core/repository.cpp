@@ -171,8 +171,11 @@ bool Repository::looked() const {
 std::shared_ptr<Model> Repository::find(const std::string& name, const std::string& version) const {
   const std::lock_guard lock(mutex_);
   const auto found = table_.find(name);
-  if (found == table_.end() || found->second.empty())
-    throw Refusal(Status::not_found, "no model '" + printable(name) + "'");
+  const bool known = found != table_.end() && !found->second.empty();
+  if (!known && !looked_)
+    throw Refusal(Status::unavailable,
+                  "the models are being loaded; '" + printable(name) + "' is not there yet", 1);
+  if (!known) throw Refusal(Status::not_found, "no model '" + printable(name) + "'");
   std::string reason;
   for (auto at = found->second.rbegin(); at != found->second.rend(); ++at) {
     if (!version.empty() && std::to_string(at->first) != version) continue;

@@ -29,6 +29,27 @@ BOOST_AUTO_TEST_CASE(models_come_and_go) {
   BOOST_TEST(status_of(rig, "/v2/models/simple/ready") == "404");
 }
 
+BOOST_AUTO_TEST_CASE(a_model_is_not_unknown_while_the_folder_is_read) {
+  // A balancer may send requests before the first look is done: they can be tried elsewhere.
+  Folder folder;
+  folder.add("slow", "a_slow_one");
+  folder.add("simple");
+  ServerOptions options;
+  options.models = folder.path().string();
+  options.http.port = 0;
+  options.quiet = true;
+  App app(options);
+  int status = 0;
+  std::size_t early = 0;
+  while (status != 200) {
+    Client client(app.http_port());
+    status = client.post("/v2/models/simple/infer", simple_request()).status;
+    BOOST_TEST((status == 200 || status == 503));
+    early += status == 503 ? 1 : 0;
+  }
+  BOOST_TEST(early > 0U);
+}
+
 BOOST_AUTO_TEST_CASE(a_model_is_replaced_while_it_serves) {
   Rig rig({"simple"});
   rig.folder.add("copy_fp32", "m");
