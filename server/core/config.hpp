@@ -1,0 +1,46 @@
+// The small file beside a model: NAME.json, or NAME/config.json.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <polychron/descriptor.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace polychron::server {
+
+using Bindings = std::map<std::string, Shape>;
+
+/// The smallest and the largest size of a free dimension.
+struct SizeRange {
+  std::uint32_t least = 0;
+  std::uint32_t most = 0xffff'ffff;
+};
+
+/// Every field may be left out of the file. docs/serving.md has the table.
+struct ModelConfig {
+  std::string label;             ///< in errors and recordings; empty: the model's name
+  int lanes = 1;                 ///< runs side by side
+  int threads = 1;               ///< of each lane
+  std::uint64_t in_flight = 64;  ///< requests that wait or run; beyond it 429
+  std::uint64_t memory_limit = std::uint64_t{4} << 30;
+  std::size_t shapes = 16;                 ///< graphs of different shapes that are kept
+  std::size_t versions = 1;                ///< the highest ones that are served
+  std::chrono::milliseconds timeout{0};    ///< of requests that name none; 0: none
+  Bindings bindings;                       ///< values of free dimensions, fixed for all requests
+  std::map<std::string, SizeRange> sizes;  ///< by symbol: what requests may have
+  std::vector<Bindings> warm;              ///< shapes to build before the model serves
+};
+
+/// `text` over `defaults`. Throws Error (bad_data) that names the field; `what` names the file.
+ModelConfig parse_config(std::string_view text, const ModelConfig& defaults,
+                         const std::string& what);
+
+/// The same for a file. Throws Error (bad_data).
+ModelConfig read_config(const std::filesystem::path& file, const ModelConfig& defaults);
+
+}  // namespace polychron::server

@@ -1,0 +1,111 @@
+// The folder of models, and what of it serves now.
+//
+// Owns: the table of models and the thread that changes it.
+// Invariants: a name always has the model that was loaded last and could be; a new model is built
+// before the traffic turns to it; requests of the old one finish.
+// Never: builds a model on a caller's thread.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/model.hpp"
+
+namespace polychron::server {
+
+/// Where a model's files were found, and how they looked.
+struct ModelFiles {
+  std::filesystem::path model;
+  std::filesystem::path config;  ///< empty: none
+  std::string stamp;             ///< changes when a file does
+};
+
+/// The files by name and version. NAME.onnx with NAME.json; NAME/model.onnx or
+/// NAME/VERSION/model.onnx with NAME/config.json. Skips names that are not printable UTF-8.
+using FoundModels = std::map<std::string, std::map<std::uint64_t, ModelFiles>>;
+FoundModels find_models(const std::filesystem::path& folder);
+
+/// A line of the repository's index.
+struct ModelState {
+  std::string name;
+  std::uint64_t version = 0;
+  bool ready = false;
+  std::string reason;  ///< of a model, or a newer file, that could not be loaded
+  std::shared_ptr<Model> model;
+};
+
+class Repository {
+ public:
+  struct Options {
+    std::filesystem::path folder;
+    ModelConfig defaults;
+    std::chrono::milliseconds poll{1000};  ///< 0: only when asked to
+    /// Receives a line for each model that comes, goes or cannot be loaded.
+    std::function<void(const std::string&)> log;
+  };
+  struct Host {
+    Runtime& runtime;
+    boost::asio::any_io_executor timers;
+    boost::asio::any_io_executor builder;
+    Metrics& metrics;
+  };
+
+  Repository(Options options, Host host);
+  /// Stops to load models. Waits for a load that is under way, whose callbacks must still run.
+  void stop();
+
+  /// True after the first look at the folder.
+  bool looked() const;
+  /// The model; an empty version is the highest. Throws Refusal (not_found, unavailable).
+  std::shared_ptr<Model> find(const std::string& name, const std::string& version) const;
+  /// The versions that serve, in ascending order.
+  std::vector<std::string> versions(const std::string& name) const;
+  std::vector<ModelState> index() const;
+
+  /// Looks at the folder again. `done` is called on the repository's thread.
+  void look(std::function<void()> done = {});
+  /// Loads a name (again), or stops to serve it until it is loaded by name. `done` receives what
+  /// went wrong, or nothing; it is called on the repository's thread.
+  using Done = std::function<void(std::optional<Refusal>)>;
+  void load(const std::string& name, Done done);
+  void unload(const std::string& name, Done done);
+
+ private:
+  struct Slot {
+    std::shared_ptr<Model> model;
+    std::string stamp;  ///< of the files that were tried last
+    std::string reason;
+  };
+  using Table = std::map<std::string, std::map<std::uint64_t, Slot>>;
+
+  void work(const std::stop_token& stop);
+  void post(std::function<void()> task);
+  void refresh();
+  void refresh(const std::string& name, const std::map<std::uint64_t, ModelFiles>& files);
+  void load_version(const std::string& name, std::uint64_t version, const ModelFiles& files,
+                    const ModelConfig& config);
+  void watch(const std::shared_ptr<Model>& model);
+  void drop(const std::string& name);
+  std::optional<Refusal> reload(const std::string& name);
+  void log(const std::string& line) const;
+
+  const Options options_;
+  const Host host_;
+  mutable std::mutex mutex_;
+  std::condition_variable_any wake_;
+  Table table_;
+  std::map<std::string, bool> unloaded_;  ///< by name: not to be served; the worker's alone
+  std::deque<std::function<void()>> tasks_;
+  bool looked_ = false;
+  std::jthread worker_;  ///< last: it uses all of the above
+};
+
+}  // namespace polychron::server

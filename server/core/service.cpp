@@ -1,0 +1,37 @@
+#include "core/service.hpp"
+
+namespace polychron::server {
+
+bool Budget::take(std::uint64_t bytes) {
+  auto used = used_.load();
+  do {
+    if (bytes > most_ - used) return false;
+  } while (!used_.compare_exchange_weak(used, used + bytes));
+  return true;
+}
+
+void Share::grow_to(std::uint64_t bytes) {
+  if (bytes <= bytes_) return;
+  if (!budget_.take(bytes - bytes_))
+    throw Refusal(Status::unavailable,
+                  "the bodies of requests in flight have " + describe_bytes(budget_.used()) +
+                      ", at most " + describe_bytes(budget_.most()),
+                  1);
+  bytes_ = bytes;
+}
+
+void Service::answered(const std::string& model, Status status, const std::string& message) {
+  metrics.answered(model, status);
+  if (status == Status::ok) return;
+  constexpr std::size_t kept = 50;
+  const std::lock_guard lock(mutex_);
+  errors_.push_front({timestamp(), model, status, message});
+  if (errors_.size() > kept) errors_.pop_back();
+}
+
+std::vector<RecentError> Service::recent_errors() const {
+  const std::lock_guard lock(mutex_);
+  return {errors_.begin(), errors_.end()};
+}
+
+}  // namespace polychron::server

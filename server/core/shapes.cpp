@@ -1,0 +1,122 @@
+#include "core/shapes.hpp"
+
+#include <boost/asio/post.hpp>
+#include <utility>
+
+namespace polychron::server {
+
+namespace {
+
+std::string key_of(const Bindings& bindings) {
+  std::string key;
+  for (const auto& [name, shape] : bindings) key += name + to_string(shape) + '\n';
+  return key;
+}
+
+/// A refusal that a later build of the same shape would meet again.
+bool is_final(const Error& error) {
+  const auto kind = error.root().kind();
+  return kind == ErrorKind::type_error || kind == ErrorKind::not_supported ||
+         kind == ErrorKind::bad_data || kind == ErrorKind::graph_invalid;
+}
+
+}  // namespace
+
+void Shapes::get(const Bindings& bindings, Ready ready) {
+  const auto key = key_of(bindings);
+  std::unique_lock lock(mutex_);
+  const auto [at, is_new] = entries_.try_emplace(key);
+  auto& entry = at->second;
+  if (is_new) {
+    entry.bindings = bindings;
+    entry.used = order_.insert(order_.begin(), key);
+    entry.waiting.push_back(std::move(ready));
+    queue_.push_back(key);
+    return start_next();
+  }
+  order_.splice(order_.begin(), order_, entry.used);
+  if (!entry.result) return entry.waiting.push_back(std::move(ready));
+  auto result = *entry.result;
+  lock.unlock();
+  ready(std::move(result));
+}
+
+Shapes::Counts Shapes::counts() const {
+  const std::lock_guard lock(mutex_);
+  return {entries_.size() - queue_.size() - (building_ ? 1 : 0),
+          queue_.size() + (building_ ? 1 : 0), builds_, evicted_};
+}
+
+void Shapes::start_next() {
+  if (building_ || queue_.empty()) return;
+  building_ = true;
+  ++builds_;
+  on_build_();
+  auto key = std::move(queue_.front());
+  queue_.pop_front();
+  auto bindings = entries_.at(key).bindings;
+  boost::asio::post(builder_, [self = shared_from_this(), key = std::move(key),
+                               bindings = std::move(bindings)] { self->build(key, bindings); });
+}
+
+void Shapes::build(const std::string& key, const Bindings& bindings) {
+  onnx::SessionOptions options;
+  options.bindings = bindings;
+  options.label = label_;
+  onnx::Session::build(context_, model_, options)
+      .then([self = shared_from_this(), key](Result<onnx::Session> result) {
+        self->built(key, std::move(result));
+      });
+}
+
+void Shapes::built(const std::string& key, Result<onnx::Session> result) {
+  const std::uint64_t bytes = result ? result->graph().memory().total() : 0;
+  if (bytes > most_bytes_)
+    result = Error(ErrorKind::type_error, "model '" + label_ + "': requests of this shape need " +
+                                              describe_bytes(bytes) + ", memory_limit is " +
+                                              describe_bytes(most_bytes_));
+  std::unique_lock lock(mutex_);
+  building_ = false;
+  auto& entry = entries_.at(key);
+  const bool no_room = !result && result.error().root().kind() == ErrorKind::out_of_memory;
+  if (no_room && !entry.retried && order_.size() > 1) {
+    // Other shapes hold the memory: they go, and the build is tried again.
+    entry.retried = true;
+    evict(1, key);
+    queue_.push_front(key);
+    return start_next();
+  }
+  auto waiting = std::exchange(entry.waiting, {});
+  if (result || is_final(result.error())) {
+    entry.result = result;
+    entry.bytes = result ? bytes : 0;
+    evict(most_, key);
+  } else {
+    order_.erase(entry.used);
+    entries_.erase(key);
+  }
+  start_next();
+  lock.unlock();
+  for (const auto& ready : waiting) ready(result);
+}
+
+void Shapes::evict(std::size_t most, const std::string& keep) {
+  std::size_t built = 0;
+  std::uint64_t bytes = 0;
+  for (const auto& [key, entry] : entries_) {
+    built += entry.result.has_value() ? 1 : 0;
+    bytes += entry.bytes;
+  }
+  for (auto at = order_.end(); (built > most || bytes > most_bytes_) && at != order_.begin();) {
+    --at;
+    const auto& entry = entries_.at(*at);
+    if (!entry.result || *at == keep) continue;
+    bytes -= entry.bytes;
+    --built;
+    entries_.erase(*at);
+    at = order_.erase(at);
+    ++evicted_;
+  }
+}
+
+}  // namespace polychron::server

@@ -1,0 +1,39 @@
+// The command line of polychron-server, and its file.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/config.hpp"
+#include "core/service.hpp"
+#include "http/server.hpp"
+
+namespace polychron::server {
+
+struct ServerOptions {
+  std::string models;
+  HttpOptions http;
+  std::uint16_t grpc_port = 8001;
+  bool grpc = false;
+  ServiceOptions service;
+  ModelConfig model;
+  std::chrono::milliseconds poll{1000};
+  std::chrono::seconds drain{30};  ///< the longest time that SIGTERM waits for requests
+  std::chrono::seconds notice{0};  ///< not ready, but still serving, before that
+  std::string log;                 ///< AccessLog's file
+  bool quiet = false;              ///< no lines about the server
+  std::uint64_t record_bytes = 0;  ///< 0: no recording
+  int io_threads = 2;
+  bool help = false;
+  bool print_version = false;
+};
+
+/// Throws Error (bad_data) with one line that names the option.
+ServerOptions parse_options(const std::vector<std::string>& arguments);
+
+/// The text of --help.
+std::string help_text();
+
+}  // namespace polychron::server

@@ -1,0 +1,61 @@
+// A request and its answer, as both transports understand them.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <polychron/buffer.hpp>
+#include <polychron/descriptor.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "protocol/refusal.hpp"
+#include "protocol/wire_type.hpp"
+
+namespace polychron::server {
+
+/// A tensor on the wire: elements in row-major order, little-endian.
+struct WireTensor {
+  std::string name;
+  WireType type = WireType::fp32;
+  Shape shape;
+  Buffer bytes;
+};
+
+/// An output that a request asks for.
+struct WantedOutput {
+  std::string name;
+  bool binary = false;
+};
+
+struct InferRequest {
+  std::string id;
+  std::vector<WireTensor> inputs;
+  std::vector<WantedOutput> outputs;  ///< empty: all of the model's
+  bool binary_outputs = false;        ///< for outputs that the request does not name
+  /// The parameter `timeout`, which Triton counts in microseconds. Absent: the model's default.
+  std::optional<std::chrono::microseconds> timeout;
+};
+
+struct InferAnswer {
+  std::string model;
+  std::string version;
+  std::string id;
+  std::vector<WireTensor> outputs;
+};
+
+/// Bytes of a request's body. Tensors may borrow parts of the block, which lives as long as they.
+struct Body {
+  std::shared_ptr<void> block;
+  std::span<std::byte> bytes;  ///< within the block
+};
+
+/// "FP32 [2, 3]".
+std::string describe(WireType type, const Shape& shape);
+
+/// The tensor's size in bytes. Throws Refusal if it is beyond what a tensor may have.
+std::size_t wire_size(const WireTensor& tensor);
+
+}  // namespace polychron::server

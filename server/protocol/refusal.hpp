@@ -1,0 +1,61 @@
+// Errors of the server as values: a status, one line that names the thing, and when to try again.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <polychron/error.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace polychron::server {
+
+/// HTTP's numbers. gRPC's codes follow from them (grpc/status.hpp).
+enum class Status : std::uint16_t {
+  ok = 200,
+  bad_request = 400,
+  unauthorized = 401,
+  forbidden = 403,
+  not_found = 404,
+  not_allowed = 405,
+  too_slow = 408,  ///< the request did not arrive in time
+  too_large = 413,
+  bad_encoding = 415,
+  too_many = 429,   ///< the model's queue is full
+  headers = 431,    ///< header fields too large
+  cancelled = 499,  ///< the client has gone; nobody sees it except the log
+  internal = 500,
+  unsupported = 501,
+  unavailable = 503,  ///< the server's limits, not ready, or draining
+  deadline = 504      ///< the request's own timeout
+};
+
+/// "Bad Request": the phrase of HTTP's status line.
+std::string_view phrase(Status status) noexcept;
+
+/// A request that is not answered with a result.
+class Refusal : public std::exception {
+ public:
+  Refusal(Status status, std::string message, std::optional<int> retry_after_s = std::nullopt)
+      : status_(status), message_(std::move(message)), retry_after_s_(retry_after_s) {}
+  Status status() const noexcept { return status_; }
+  const std::string& message() const noexcept { return message_; }
+  std::optional<int> retry_after_s() const noexcept { return retry_after_s_; }
+  const char* what() const noexcept override { return message_.c_str(); }
+
+ private:
+  Status status_;
+  std::string message_;
+  std::optional<int> retry_after_s_;
+};
+
+/// The status of an error of the library that a checked request met: a wrong argument is then the
+/// client's only if `of_request`.
+Refusal refusal_of(const Error& error, bool of_request = false);
+
+/// `text` for messages: control characters and bytes that are not UTF-8 become '?', and a long text
+/// ends in "...".
+std::string printable(std::string_view text, std::size_t most = 200);
+
+}  // namespace polychron::server

@@ -1,0 +1,57 @@
+// A target of libFuzzer: everything that reads bytes of clients, without a socket. The first byte
+// chooses. An exception other than a refusal is a finding.
+#include <cstdint>
+#include <string>
+
+#include "core/config.hpp"
+#include "protocol/compression.hpp"
+#include "protocol/json.hpp"
+#include "protocol/target.hpp"
+
+using namespace polychron;
+using namespace polychron::server;
+
+namespace {
+
+/// An accepted request is answered with its own inputs, in both forms.
+void infer(std::string text, std::optional<std::size_t> json_length) {
+  auto block = std::make_shared<std::string>(std::move(text));
+  const Body body{block, std::as_writable_bytes(std::span(block->data(), block->size()))};
+  auto request = parse_infer(body, json_length);
+  InferAnswer answer{"m", "1", request.id, {}};
+  for (auto& input : request.inputs) {
+    auto operand = to_operand(input.type, std::move(input.bytes));
+    answer.outputs.push_back(
+        {input.name, input.type, input.shape, from_operand(input.type, std::move(operand))});
+  }
+  encode_answer(std::move(answer), request);
+}
+
+void run(std::uint8_t choice, const std::string& text) {
+  switch (choice % 5) {
+    case 0:
+      return infer(text, std::nullopt);
+    case 1:
+      return infer(text, text.size() / 2 + choice / 8U);
+    case 2:
+      return static_cast<void>(parse_target(text));
+    case 3:
+      return static_cast<void>(decompressed(std::as_bytes(std::span(text)), 1 << 20));
+    default:
+      parse_config(text, {}, "'fuzz'");
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  try {
+    run(data[0], std::string(reinterpret_cast<const char*>(data) + 1, size - 1));
+  } catch (const Refusal& refusal) {
+    if (refusal.message().find('\n') != std::string::npos) __builtin_trap();
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::internal) __builtin_trap();
+  }
+  return 0;
+}

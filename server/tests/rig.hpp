@@ -1,0 +1,56 @@
+// A server in the test's own process, on a folder of its own.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app.hpp"
+#include "client.hpp"
+
+namespace polychron::server::tests {
+
+/// A folder that ends with the test.
+class Folder {
+ public:
+  Folder();
+  ~Folder();
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+  /// Copies a model of tests/models, under its own or another name, by a rename.
+  void add(const std::string& model, const std::string& as = {});
+  void write(const std::string& file, const std::string& text);
+  void remove(const std::string& file);
+
+ private:
+  std::filesystem::path path_;
+};
+
+class Rig {
+ public:
+  /// Starts a server on these models, and waits until it is ready. `change` sets options.
+  explicit Rig(const std::vector<std::string>& models,
+               const std::function<void(ServerOptions&)>& change = {});
+  std::uint16_t port() const { return app->http_port(); }
+  Client client() const { return Client(port()); }
+  std::shared_ptr<Model> model(const std::string& name) const;
+  /// Looks at the folder, and waits until that is done.
+  void look() const;
+
+  Folder folder;
+  std::unique_ptr<App> app;
+};
+
+/// Gives the processor to others until the condition holds. No time limit: CTest has one.
+void until(const std::function<bool()>& condition);
+
+/// Requests of the models of tests/models.
+std::string simple_request(const std::string& more = {});
+std::string slow_request(const std::string& more = {});
+/// {"inputs":[{"name":..., "datatype":..., "shape":[n], "data":[...]}]}
+std::string copy_request(const std::string& type, const std::string& data, std::size_t count);
+
+}  // namespace polychron::server::tests
