@@ -1,6 +1,7 @@
 #include "attributes.hpp"
 
 #include <array>
+#include <initializer_list>
 #include <map>
 #include <type_traits>
 
@@ -170,54 +171,49 @@ Attributes filled(Reader& reader) {
 
 /// Operators that have attributes.
 const std::map<std::string_view, Fill>& table() {
-  static const std::map<std::string_view, Fill> rows{
-      {"argMin", filled<ArgMinMaxAttributes>},
-      {"argMax", filled<ArgMinMaxAttributes>},
-      {"batchNormalization", filled<BatchNormalizationAttributes>},
-      {"cast", filled<CastAttributes>},
-      {"clamp", filled<ClampAttributes>},
-      {"concat", filled<ConcatAttributes>},
-      {"conv2d", filled<Conv2dAttributes>},
-      {"convTranspose2d", filled<ConvTranspose2dAttributes>},
-      {"cumulativeSum", filled<CumulativeSumAttributes>},
-      {"elu", filled<EluAttributes>},
-      {"expand", filled<ExpandAttributes>},
-      {"gather", filled<GatherAttributes>},
-      {"gatherElements", filled<GatherAttributes>},
-      {"gemm", filled<GemmAttributes>},
-      {"gru", filled<GruAttributes>},
-      {"gruCell", filled<GruCellAttributes>},
-      {"hardSigmoid", filled<HardSigmoidAttributes>},
-      {"instanceNormalization", filled<InstanceNormalizationAttributes>},
-      {"layerNormalization", filled<LayerNormalizationAttributes>},
-      {"leakyRelu", filled<LeakyReluAttributes>},
-      {"linear", filled<LinearAttributes>},
-      {"lstm", filled<LstmAttributes>},
-      {"lstmCell", filled<LstmCellAttributes>},
-      {"pad", filled<PadAttributes>},
-      {"averagePool2d", filled<Pool2dAttributes>},
-      {"l2Pool2d", filled<Pool2dAttributes>},
-      {"maxPool2d", filled<Pool2dAttributes>},
-      {"reduceL1", filled<ReduceAttributes>},
-      {"reduceL2", filled<ReduceAttributes>},
-      {"reduceLogSum", filled<ReduceAttributes>},
-      {"reduceLogSumExp", filled<ReduceAttributes>},
-      {"reduceMax", filled<ReduceAttributes>},
-      {"reduceMean", filled<ReduceAttributes>},
-      {"reduceMin", filled<ReduceAttributes>},
-      {"reduceProduct", filled<ReduceAttributes>},
-      {"reduceSum", filled<ReduceAttributes>},
-      {"reduceSumSquare", filled<ReduceAttributes>},
-      {"resample2d", filled<Resample2dAttributes>},
-      {"reshape", filled<ReshapeAttributes>},
-      {"reverse", filled<ReverseAttributes>},
-      {"scatterElements", filled<ScatterAttributes>},
-      {"slice", filled<SliceAttributes>},
-      {"softmax", filled<SoftmaxAttributes>},
-      {"split", filled<SplitAttributes>},
-      {"tile", filled<TileAttributes>},
-      {"transpose", filled<TransposeAttributes>},
-      {"triangular", filled<TriangularAttributes>}};
+  static const auto rows = [] {
+    std::map<std::string_view, Fill> all;
+    const auto add = [&](Fill fill, std::initializer_list<std::string_view> names) {
+      for (const auto name : names) all.emplace(name, fill);
+    };
+    add(filled<ArgMinMaxAttributes>, {"argMin", "argMax"});
+    add(filled<BatchNormalizationAttributes>, {"batchNormalization"});
+    add(filled<CastAttributes>, {"cast"});
+    add(filled<ClampAttributes>, {"clamp"});
+    add(filled<ConcatAttributes>, {"concat"});
+    add(filled<Conv2dAttributes>, {"conv2d"});
+    add(filled<ConvTranspose2dAttributes>, {"convTranspose2d"});
+    add(filled<CumulativeSumAttributes>, {"cumulativeSum"});
+    add(filled<EluAttributes>, {"elu"});
+    add(filled<ExpandAttributes>, {"expand"});
+    add(filled<GatherAttributes>, {"gather", "gatherElements"});
+    add(filled<GemmAttributes>, {"gemm"});
+    add(filled<GruAttributes>, {"gru"});
+    add(filled<GruCellAttributes>, {"gruCell"});
+    add(filled<HardSigmoidAttributes>, {"hardSigmoid"});
+    add(filled<InstanceNormalizationAttributes>, {"instanceNormalization"});
+    add(filled<LayerNormalizationAttributes>, {"layerNormalization"});
+    add(filled<LeakyReluAttributes>, {"leakyRelu"});
+    add(filled<LinearAttributes>, {"linear"});
+    add(filled<LstmAttributes>, {"lstm"});
+    add(filled<LstmCellAttributes>, {"lstmCell"});
+    add(filled<PadAttributes>, {"pad"});
+    add(filled<Pool2dAttributes>, {"averagePool2d", "l2Pool2d", "maxPool2d"});
+    add(filled<ReduceAttributes>,
+        {"reduceL1", "reduceL2", "reduceLogSum", "reduceLogSumExp", "reduceMax", "reduceMean",
+         "reduceMin", "reduceProduct", "reduceSum", "reduceSumSquare"});
+    add(filled<Resample2dAttributes>, {"resample2d"});
+    add(filled<ReshapeAttributes>, {"reshape"});
+    add(filled<ReverseAttributes>, {"reverse"});
+    add(filled<ScatterAttributes>, {"scatterElements"});
+    add(filled<SliceAttributes>, {"slice"});
+    add(filled<SoftmaxAttributes>, {"softmax"});
+    add(filled<SplitAttributes>, {"split"});
+    add(filled<TileAttributes>, {"tile"});
+    add(filled<TransposeAttributes>, {"transpose"});
+    add(filled<TriangularAttributes>, {"triangular"});
+    return all;
+  }();
   return rows;
 }
 
