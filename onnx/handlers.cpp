@@ -7,8 +7,9 @@
 namespace polychron::onnx::detail {
 
 Handler find_handler(const std::string& domain, const std::string& name) {
-  static const auto table = [] {
-    std::unordered_map<std::string_view, Handler> handlers;
+  // Never destroyed: a runtime that is a static variable may load models until later.
+  static const auto& table = *[] {
+    auto* const handlers = new std::unordered_map<std::string_view, Handler>;
     for (const auto rows :
          {activation_rows(),  control_rows(),      conversion_rows(), convolution_rows(),
           elementwise_rows(), function_rows(),     indexing_rows(),   integer_rows(),
@@ -18,7 +19,7 @@ Handler find_handler(const std::string& domain, const std::string& name) {
           shape_rows(),       signal_rows(),       text_rows(),       value_rows(),
           einsum_rows(),      order_rows(),        scatter_rows(),    attention_rows(),
           quantized_rows()})
-      for (const auto& row : rows) handlers.emplace(row.name, row.handle);
+      for (const auto& row : rows) handlers->emplace(row.name, row.handle);
     return handlers;
   }();
   const auto found = table.find(own_domain(domain) ? name : domain + ":" + name);

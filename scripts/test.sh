@@ -8,6 +8,8 @@
 #   asan      everything compiled by Clang, whose warnings are errors, and its tests under the address and undefined
 #             behaviour sanitizers
 #   fuzz      each fuzz target for a minute, a case each
+#   server    polychron-server, built against an installed Polychron, and real clients of its protocol
+#   node      the npm package webnn: addon, tests, the packed file
 #   nightly   all of these for hours: more schedules, an hour of soak and of each fuzz target, packages and debian13
 #   packages  the Debian packages installed in a bare root, used and removed (check-packages.sh)
 #   debian13  the main job and the tests in a bare root of Debian 13 (check-debian13.sh)
@@ -45,11 +47,36 @@ one() {
 ready() {
   set_name=$1
   if ! answer=$(sh scripts/setup.sh "$set_name" 2>&1); then
-    say "skipped: $set_name: $(printf '%s\n' "$answer" | tail -n 1)"
-    skipped=$((skipped + 1))
+    skip "$set_name" "$(printf '%s\n' "$answer" | tail -n 1)"
     return 1
   fi
   sh scripts/build.sh "$@" && return
+  failed=$((failed + 1))
+  { say "failed: build of $set_name"; tail -n 60 "$root/build/log/build-$set_name.log" 2>/dev/null; } >>"$failures"
+  return 1
+}
+
+# skip SET REASON
+skip() {
+  say "skipped: $1: $2"
+  skipped=$((skipped + 1))
+}
+
+# consumer SET FOLDER [CMAKE_OPTION...]: builds a product of its own in build/SET, against the release build as users
+# install it.
+consumer() {
+  set_name=$1 folder=$2
+  shift 2
+  if ! answer=$(sh scripts/setup.sh "$set_name" 2>&1); then
+    skip "$set_name" "$(printf '%s\n' "$answer" | tail -n 1)"
+    return 1
+  fi
+  if sh scripts/build.sh release && (
+    quietly "install-$set_name" cmake --install build --prefix build/prefix
+    quietly "configure-$set_name" cmake -S "$folder" -B "build/$set_name" -G Ninja -D CMAKE_BUILD_TYPE=Release \
+      -D CMAKE_PREFIX_PATH="$root/build/prefix" "$@"
+    quietly "build-$set_name" cmake --build "build/$set_name"
+  ); then return; fi
   failed=$((failed + 1))
   { say "failed: build of $set_name"; tail -n 60 "$root/build/log/build-$set_name.log" 2>/dev/null; } >>"$failures"
   return 1
@@ -68,8 +95,7 @@ test_release() {
   if answer=$(sh scripts/setup.sh viewer 2>&1); then
     run viewer sh observe/viewer/test.sh
   else
-    say "skipped: viewer: $(printf '%s\n' "$answer" | tail -n 1)"
-    skipped=$((skipped + 1))
+    skip viewer "$(printf '%s\n' "$answer" | tail -n 1)"
   fi
 }
 
@@ -85,8 +111,7 @@ test_tsan() {
   if ! $fixed true 2>/dev/null; then
     fixed=
     if [ "$(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null || echo 0)" -gt 28 ]; then
-      say "skipped: tsan: vm.mmap_rnd_bits is above 28 and setarch -R is not allowed here"
-      skipped=$((skipped + 1))
+      skip tsan "vm.mmap_rnd_bits is above 28 and setarch -R is not allowed here"
       return
     fi
   fi
@@ -103,6 +128,17 @@ test_asan() {
   run asan python3 scripts/run_ctest.py build/asan -j 2 -LE "^(package|style$1)\$"
 }
 
+test_server() {
+  consumer server server -D POLYCHRON_WERROR=ON \
+    -D POLYCHRON_SERVER_PYTHON="$(ls "$root/build/clients/bin/python3" 2>/dev/null || command -v python3)" || return 0
+  run server python3 scripts/run_ctest.py build/server -j 2
+}
+
+test_node() {
+  consumer node webnn || return 0
+  run node sh webnn/test.sh
+}
+
 test_nightly() {
   export POLYCHRON_NIGHTLY=1
   seed=$(date +%s)
@@ -114,6 +150,8 @@ test_nightly() {
   test_tsan
   # shellcheck disable=SC2086  # words, or none
   run soak one env POLYCHRON_SEED="$seed" POLYCHRON_SOAK_SECONDS=3600 $fixed build/tsan/bin/test_soak --log_level=message
+  test_server
+  test_node
   test_asan ''
   search build/asan 50000
   run fuzz sh scripts/fuzz.sh 3600
@@ -124,14 +162,14 @@ test_nightly() {
 [ $# -gt 0 ] || set -- release
 for set_of_tests in "$@"; do
   case $set_of_tests in
-    release | quick | tsan | asan | fuzz | nightly | packages | debian13) ;;
-    *) die "no such set: '$set_of_tests' (release, quick, tsan, asan, fuzz, nightly, packages or debian13)" ;;
+    release | quick | tsan | asan | fuzz | server | node | nightly | packages | debian13) ;;
+    *) die "no such set: '$set_of_tests' (release, quick, tsan, asan, fuzz, server, node, nightly, packages or debian13)" ;;
   esac
 done
 sh scripts/setup.sh tests
 for set_of_tests in "$@"; do
   case $set_of_tests in
-    release | quick | tsan | nightly) "test_$set_of_tests" ;;
+    release | quick | tsan | server | node | nightly) "test_$set_of_tests" ;;
     asan) test_asan '|slow' ;;
     fuzz) run fuzz sh scripts/fuzz.sh ;;
     packages | debian13) run "$set_of_tests" sh "scripts/check-$set_of_tests.sh" ;;

@@ -13,7 +13,8 @@ thread_local const dnnl::engine* scoped_engine = nullptr;
 }
 
 const dnnl::engine& engine() {
-  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);  // lives as long as the process
+  // Never destroyed: see kernels/registry.cpp.
+  static const auto& cpu = *new dnnl::engine(dnnl::engine::kind::cpu, 0);
   return scoped_engine != nullptr ? *scoped_engine : cpu;
 }
 

@@ -104,7 +104,7 @@ PrimitiveKernel::Own PrimitiveKernel::reordered(const memory::desc& to, const me
 
 PrimitiveKernel::Own PrimitiveKernel::uploaded(const memory::desc& to, const memory::desc& from,
                                                const Buffer& constant) const {
-  static const dnnl::engine host(dnnl::engine::kind::cpu, 0);
+  static const auto& host = *new dnnl::engine(dnnl::engine::kind::cpu, 0);
   memory source(from, host, const_cast<std::byte*>(constant.data()));
   memory target(to, engine_);
   if (from == to) {

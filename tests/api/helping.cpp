@@ -459,4 +459,26 @@ BOOST_AUTO_TEST_CASE(contexts_come_and_go_under_those_who_wait) {
   BOOST_TEST(rig.runtime.shutdown().empty());
 }
 
+BOOST_AUTO_TEST_CASE(an_event_loop_helps_without_waiting) {
+  Awaited rig;
+  const bool helped = comes([&] {
+    rig.write(rig.in, 2);
+    rig.dispatch(rig.graph, rig.in, rig.out);
+    const auto reply = rig.context.read_tensor(rig.out);
+    while (!reply.help()) {
+    }
+    return rig.ran_here();
+  });
+  BOOST_TEST(helped);
+  // A reply that another thread's kernel holds up: help() comes back each time.
+  const StuckHelper stuck(rig);
+  const auto late = rig.context.read_tensor(rig.in);
+  BOOST_TEST(!late.help());
+  BOOST_TEST(!late.help());
+  stuck.gate->open();
+  late.wait();
+  BOOST_TEST(late.help());
+  BOOST_CHECK_THROW(static_cast<void>(Future<Buffer>().help()), Error);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -52,7 +52,7 @@ napi_value apply(const Call& call) {
     return value.present() ? &value.as<OperandHandle>().operand : nullptr;
   });
   auto results =
-      builder_of(call).apply(name, operands, attributes(env, name, call[3]), {call[4].text()});
+      builder_of(call).apply(name, operands, attributes(env, name, call[3]), call[4].text());
   return make_array(env, results,
                     [&](const Operand& operand) { return make_operand(env, operand); });
 }
