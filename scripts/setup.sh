@@ -30,7 +30,7 @@ command -v npm >/dev/null || packages="$packages nodejs npm"
 [ "${1:-}" != asan ] || packages="$packages clang-14 libclang-rt-14-dev libomp-14-dev"
 [ "${1:-}" != docs ] || packages=doxygen
 [ "${1:-}" != server ] || packages="$packages libboost-json$boost-dev libgrpc++-dev libssl-dev prometheus-cpp-dev
-  protobuf-compiler-grpc haproxy python3-onnx python3-venv"
+  protobuf-compiler-grpc haproxy openssl python3-venv"
 [ "${1:-}" != viewer ] || packages="$packages chromium fonts-dejavu-core"
 
 # The lists of packages are fetched at most once, and only when something is missing.
@@ -100,7 +100,7 @@ install_clients() {
   [ -f $clients/complete ] && return 0
   say "setup: installing Python's clients of the server's protocol"
   if quietly clients-venv python3 -m venv --system-site-packages $clients &&
-    quietly clients-pip $clients/bin/pip install -q 'tritonclient[http,grpc]==2.54.0' kserve==0.15.2; then
+    quietly clients-pip $clients/bin/pip install -q 'tritonclient[http,grpc]==2.73.0' kserve==0.21.0 numpy; then
     touch $clients/complete
   fi
 }
