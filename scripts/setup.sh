@@ -30,7 +30,7 @@ command -v npm >/dev/null || packages="$packages nodejs npm"
 [ "${1:-}" != asan ] || packages="$packages clang-14 libclang-rt-14-dev libomp-14-dev"
 [ "${1:-}" != docs ] || packages=doxygen
 [ "${1:-}" != server ] || packages="$packages libboost-json$boost-dev libgrpc++-dev libssl-dev prometheus-cpp-dev
-  protobuf-compiler-grpc haproxy openssl python3-venv"
+  protobuf-compiler-grpc haproxy nghttp2-client openssl python3-venv"
 [ "${1:-}" != viewer ] || packages="$packages chromium fonts-dejavu-core"
 
 # The lists of packages are fetched at most once, and only when something is missing.

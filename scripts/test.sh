@@ -62,23 +62,15 @@ skip() {
   skipped=$((skipped + 1))
 }
 
-# consumer SET FOLDER [CMAKE_OPTION...]: builds a product of its own in build/SET, against the release build as users
-# install it.
+# consumer SET FOLDER [CMAKE_OPTION...]: builds a product of its own, in build/SET.
 consumer() {
-  set_name=$1 folder=$2
-  shift 2
-  if ! answer=$(sh scripts/setup.sh "$set_name" 2>&1); then
-    skip "$set_name" "$(printf '%s\n' "$answer" | tail -n 1)"
+  if ! answer=$(sh scripts/setup.sh "$1" 2>&1); then
+    skip "$1" "$(printf '%s\n' "$answer" | tail -n 1)"
     return 1
   fi
-  if sh scripts/build.sh release && (
-    quietly "install-$set_name" cmake --install build --prefix build/prefix
-    quietly "configure-$set_name" cmake -S "$folder" -B "build/$set_name" -G Ninja -D CMAKE_BUILD_TYPE=Release \
-      -D CMAKE_PREFIX_PATH="$root/build/prefix" "$@"
-    quietly "build-$set_name" cmake --build "build/$set_name"
-  ); then return; fi
+  sh scripts/consumer.sh "$@" && return
   failed=$((failed + 1))
-  { say "failed: build of $set_name"; tail -n 60 "$root/build/log/build-$set_name.log" 2>/dev/null; } >>"$failures"
+  { say "failed: build of $1"; tail -n 60 "$root/build/log/build-$1.log" 2>/dev/null; } >>"$failures"
   return 1
 }
 

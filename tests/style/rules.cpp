@@ -132,6 +132,28 @@ BOOST_AUTO_TEST_CASE(includes_point_in_the_allowed_directions) {
   }
 }
 
+// The server and the npm package are built outside of this tree, on what is installed.
+BOOST_AUTO_TEST_CASE(products_stand_on_the_public_interface) {
+  const std::regex include(R"(^\s*#\s*include\s*[<"]([^>"]+)[>"])");
+  std::size_t files = 0;
+  for (const auto* product : {"server", "webnn/native"})
+    for (const auto& entry : fs::recursive_directory_iterator(root / product)) {
+      if (!is_source(entry.path())) continue;
+      ++files;
+      const auto path = fs::relative(entry.path(), root).string();
+      std::ifstream in(entry.path());
+      std::size_t lines = 0;
+      for (std::string line; std::getline(in, line); ++lines) {
+        std::smatch match;
+        if (std::regex_search(line, match, include))
+          BOOST_TEST(style::folder_of(match[1].str()).empty(), path << " includes " << match[1]);
+        BOOST_TEST(line.size() <= 100U, path << ':' << lines + 1 << " has " << line.size());
+      }
+      BOOST_TEST(lines <= 400U, path << " has " << lines << " lines");
+    }
+  BOOST_TEST(files > 50U);
+}
+
 // Houses within kernels/: implementations know each other only through what stands above them, and
 // nothing of the compilers (cpu, gpu) that pick them.
 BOOST_AUTO_TEST_CASE(kernels_do_not_know_their_compiler) {
