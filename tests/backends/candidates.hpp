@@ -14,8 +14,9 @@ namespace polychron::testing {
 struct Candidate {
   std::string name;
   std::function<std::shared_ptr<kernels::Backend>()> make;
-  std::string absent{};             ///< why it cannot be had here; empty if it can
-  std::size_t kept_bytes = ~0UL;    ///< only so many first bytes of a storage are kept
+  std::string absent{};  ///< why it cannot be had here; empty if it can
+  std::size_t kept_bytes =
+      ~0UL;  ///< first bytes of a storage that are kept; the others may be zeros
   std::string computes_nothing{};   ///< why outputs are not compared; empty if they are
   std::string computes_by_label{};  ///< why only graphs known by label run; empty if all do
   std::string allocates{};          ///< why execute() may allocate; empty if it may not

@@ -22,13 +22,13 @@ struct NullStorage final : Storage {
   Buffer memory;
 };
 
-/// What is the same for every lane: the steps, and constants in the device's form.
+/// All lanes share it: the steps, and constants in the device's form.
 struct NullPlan final : Plan {
   std::size_t arena_bytes() const noexcept override { return 0; }
   std::vector<std::string> describe() const override { return {}; }
 };
 
-/// What a lane has for itself: scratch memory, a queue.
+/// A lane's own: scratch memory, a queue.
 struct NullInstance final : PlanInstance {};
 
 class NullBackend final : public kernels::Backend {

@@ -1,5 +1,5 @@
-// What kernels/backend.hpp promises, asked of every backend. The last case prints a table: backend
-// by promise.
+// The promises of kernels/backend.hpp, asked of every backend. The last case prints a table:
+// promise by backend.
 #include <boost/test/results_collector.hpp>
 #include <boost/test/unit_test.hpp>
 #include <cstring>
@@ -365,7 +365,8 @@ BOOST_AUTO_TEST_CASE(table) {
   for (const auto& name : names) std::cout << cell(name, 10);
   for (const auto& [promise, row] : answers()) {
     std::cout << "\n" << cell(promise, 22);
-    for (const auto& name : names) std::cout << cell(row.contains(name) ? row.at(name) : "BROKEN", 10);
+    for (const auto& name : names)
+      std::cout << cell(row.contains(name) ? row.at(name) : "BROKEN", 10);
   }
   std::cout << "\n";
   BOOST_TEST(names.size() >= 7U);

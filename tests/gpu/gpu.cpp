@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(transfers_are_steps) {
   Rig rig;
   GraphBuilder builder(rig.context);
   const auto x = builder.input("x", four);
-  const auto sums = builder.cumulative_sum(builder.relu(x), 0);
+  const auto sums = builder.cumulative_sum(builder.relu(x), {.axis = 0});
   const auto graph = builder.build({{"y", builder.relu(sums)}}).get();
   std::string steps;
   for (const auto& line : graph.plan()) steps += line.substr(0, line.find_first_of(" :")) + " ";

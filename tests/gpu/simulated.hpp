@@ -11,7 +11,7 @@ namespace polychron::testing {
 /// devices. Returns the reason why there is none; empty if there is one.
 std::string use_simulated_gpu();
 
-/// What the device does wrong. Only once use_simulated_gpu() has found it.
+/// The device's faults. Only once use_simulated_gpu() has found it.
 SimulatedGpuFaults& gpu_faults();
 
 }  // namespace polychron::testing

@@ -1,4 +1,4 @@
-// What a test can make the simulated GPU do wrong.
+// Faults of the simulated GPU, which a test sets.
 #pragma once
 
 #include <atomic>
