@@ -24,13 +24,14 @@ struct Option {
   std::function<void(ServerOptions&, const std::string&)> set;
 };
 
-std::uint64_t number(const std::string& name, const std::string& text, std::uint64_t most) {
+std::uint64_t number(const std::string& name, const std::string& text, std::uint64_t least,
+                     std::uint64_t most) {
   std::uint64_t value = 0;
   const auto* end = text.data() + text.size();
   const auto [at, failed] = std::from_chars(text.data(), end, value);
-  if (failed != std::errc() || at != end || value > most)
-    bad("--" + name + " '" + printable(text, 40) + "': expected a whole number up to " +
-        std::to_string(most));
+  if (failed != std::errc() || at != end || value < least || value > most)
+    bad("--" + name + " '" + printable(text, 40) + "': expected a whole number " +
+        (least == 0 ? "up to " : "from " + std::to_string(least) + " to ") + std::to_string(most));
   return value;
 }
 
@@ -62,9 +63,10 @@ constexpr std::uint64_t most_seconds = 86'400;
 
 /// An option that is a number.
 template <class F>
-Option numeric(std::string name, std::string help, std::uint64_t most, F set) {
+Option numeric(std::string name, std::string help, std::uint64_t most, F set,
+               std::uint64_t least = 0) {
   return {name, "N", std::move(help), [=](ServerOptions& options, const std::string& text) {
-            set(options, number(name, text, most));
+            set(options, number(name, text, least, most));
           }};
 }
 
@@ -95,16 +97,20 @@ std::vector<Option> network_options() {
 
 std::vector<Option> model_options() {
   return {
-      numeric("lanes", "runs of a model side by side (1)", 256,
-              [](auto& o, auto n) { o.model.lanes = static_cast<int>(n); }),
-      numeric("threads", "threads of each lane (1)", 1024,
-              [](auto& o, auto n) { o.model.threads = static_cast<int>(n); }),
-      numeric("in-flight", "requests of a model that wait or run; then 429 (64)", 1 << 20,
-              [](auto& o, auto n) { o.model.in_flight = n; }),
+      numeric(
+          "lanes", "runs of a model side by side (1)", 256,
+          [](auto& o, auto n) { o.model.lanes = static_cast<int>(n); }, 1),
+      numeric(
+          "threads", "threads of each lane (1)", 1024,
+          [](auto& o, auto n) { o.model.threads = static_cast<int>(n); }, 1),
+      numeric(
+          "in-flight", "requests of a model that wait or run; then 429 (64)", 1 << 20,
+          [](auto& o, auto n) { o.model.in_flight = n; }, 1),
       numeric("memory-limit", "bytes of a model's tensors and plans (4 GiB)", most_bytes,
               [](auto& o, auto n) { o.model.memory_limit = n; }),
-      numeric("shapes", "graphs of different shapes that a model keeps (16)", 100'000,
-              [](auto& o, auto n) { o.model.shapes = n; }),
+      numeric(
+          "shapes", "graphs of different shapes that a model keeps (16)", 100'000,
+          [](auto& o, auto n) { o.model.shapes = n; }, 1),
       numeric("timeout-ms", "of requests that name none; 0: none (0)", most_seconds * 1000,
               [](auto& o, auto n) {
                 o.model.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(n));
