@@ -30,7 +30,8 @@ struct InstanceOptions {
   std::shared_ptr<Team> team = nullptr;
 };
 
-/// A tensor's memory on a device. The device actor owns it; one thread at a time uses it.
+/// A tensor's memory on a device. The device actor owns it; one thread at a time uses it. It may
+/// outlive the backend.
 class Storage {
  public:
   virtual ~Storage() = default;
@@ -47,7 +48,7 @@ inline Error wrong_size(const Storage& storage, std::size_t bytes) {
 class Plan {
  public:
   virtual ~Plan() = default;
-  /// Bytes of scratch memory that each instance allocates.
+  /// All bytes that instantiate() allocates: on the device, and on the host.
   virtual std::size_t arena_bytes() const noexcept = 0;
   /// The prepared constants that the plan keeps, each listed once. Other plans may share them.
   virtual std::span<const ops::ConstantBytes> constants() const noexcept { return {}; }
@@ -55,12 +56,12 @@ class Plan {
   virtual std::size_t constant_bytes() const noexcept { return total_bytes(constants()); }
   /// One line per step: operators, implementation, shapes. `polychron inspect` and tests read it.
   virtual std::vector<std::string> describe() const = 0;
-  /// The label of each step's operator. Empty if the backend keeps no labels.
+  /// One label for each line of describe(), in its order: of the step's operator, or "".
   virtual std::vector<std::string> labels() const { return {}; }
 };
 
 /// A plan made ready for one lane: its arena and the arguments bound to it. That lane's device
-/// actor owns it and executes one dispatch at a time.
+/// actor owns it and executes one dispatch at a time. It keeps the plan alive.
 class PlanInstance {
  public:
   virtual ~PlanInstance() = default;
@@ -73,8 +74,9 @@ struct ExecuteStatus {
   bool inherent = false;
 };
 
-/// Thread-safety: compile() may run on another thread than the other calls. One device actor makes
-/// all other calls, one at a time.
+/// Thread-safety: each lane's device actor calls from its own thread, and a compiler actor calls
+/// compile() from another. So all calls may overlap. One thread at a time uses a Storage or a
+/// PlanInstance. Only BrokenInvariant may be thrown.
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -84,9 +86,11 @@ class Backend {
   /// Turns host memory into storage, in place if the device can use it there, otherwise by a copy.
   /// Takes the bytes only if it succeeds.
   virtual Result<std::unique_ptr<Storage>> adopt(Buffer&& bytes) = 0;
-  /// The storage as host memory, in place. Returns not_supported if the host cannot reach it.
+  /// The storage as host memory, in place; valid as long as the storage. Returns not_supported if
+  /// the host cannot reach it.
   virtual Result<std::span<std::byte>> map(Storage& storage) = 0;
-  /// Takes adopted memory back out, without a copy if adopt() made none.
+  /// Gives adopted memory back with the storage's bytes: the same Buffer, or a new one if adopt()
+  /// could not use its address. Only for storage that adopt() made.
   virtual Result<Buffer> surrender(std::unique_ptr<Storage> storage) = 0;
   /// Copies all the bytes. Other sizes than the storage's are an internal error.
   virtual Result<void> write(Storage& storage, std::span<const std::byte> bytes) = 0;
@@ -96,12 +100,13 @@ class Backend {
   /// Allocates the arena of one lane and binds the steps to it.
   virtual Result<std::unique_ptr<PlanInstance>> instantiate(std::shared_ptr<const Plan> plan,
                                                             const InstanceOptions& options) = 0;
-  /// Runs `plan`. Inputs and outputs are in the graph's order; no storage occurs twice. Allocates
-  /// nothing.
+  /// Runs `plan`. Inputs and outputs are in the graph's order; the caller guarantees their numbers
+  /// and sizes, and that no output occurs twice. Inputs stay as they are. Outputs are indeterminate
+  /// after a failure. Allocates nothing unless it fails.
   virtual ExecuteStatus execute(PlanInstance& plan, std::span<Storage* const> inputs,
                                 std::span<Storage* const> outputs) = 0;
-  /// Runs `plan` as execute() does and measures each step, in the order of Plan::describe(). A
-  /// backend without steps leaves `seconds` unchanged.
+  /// Runs `plan` as execute() does and measures each step: `seconds` has an entry for each line of
+  /// Plan::describe(), or none. A backend without steps leaves it unchanged.
   virtual ExecuteStatus profile(PlanInstance& plan, std::span<Storage* const> inputs,
                                 std::span<Storage* const> outputs,
                                 [[maybe_unused]] std::span<double> seconds) {

@@ -38,6 +38,7 @@ std::vector<Candidate> candidates() {
   symbolic.computes_by_label = "a label says what a graph computes";
   symbolic.allocates = "it is for searches, not for speed";
   symbolic.takes_any_size = "a tensor is one number";
+  symbolic.copies_adopted = "a tensor is one number";
   Candidate checked{"checked", [] {
                       return std::make_shared<stress::CheckedBackend>(
                           kernels::make_cpu_backend(), std::make_shared<stress::Checks>());

@@ -1,6 +1,7 @@
 // Replaces operator new of the whole program.
 #include "tests/backends/counted_new.hpp"
 
+#include <cstddef>
 #include <cstdlib>
 #include <new>
 

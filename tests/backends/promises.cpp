@@ -1,9 +1,11 @@
 // The promises of kernels/backend.hpp, asked of every backend. The last case prints a table:
 // promise by backend.
+#include <atomic>
 #include <boost/test/results_collector.hpp>
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 #include <iostream>
+#include <latch>
 #include <map>
 #include <random>
 #include <set>
@@ -49,7 +51,11 @@ void each(
     }
     BOOST_TEST_CONTEXT(candidate.name) {
       const auto before = failures();
-      ask(candidate, *candidate.make());
+      try {
+        ask(candidate, *candidate.make());
+      } catch (const std::exception& error) {
+        BOOST_ERROR("thrown: " << error.what());
+      }
       answer = before == failures() ? "kept" : "BROKEN";
     }
   }
@@ -173,6 +179,22 @@ BOOST_AUTO_TEST_CASE(adopted_memory_comes_back) {
       BOOST_TEST(same(candidate, back.bytes(), after));
     }
   });
+}
+
+BOOST_AUTO_TEST_CASE(the_same_buffer_comes_back) {
+  each(
+      "same buffer",
+      [](const Candidate&, Backend& backend) {
+        alignas(64) std::byte room[64] = {};
+        bool freed = false;
+        auto storage =
+            backend.adopt(Buffer::adopt(room, sizeof room, [&](auto*, auto) { freed = true; }))
+                .value();
+        const Buffer back = backend.surrender(std::move(storage)).value();
+        BOOST_TEST(!freed);
+        BOOST_TEST(back.data() == room);
+      },
+      [](const Candidate& candidate) { return candidate.copies_adopted; });
 }
 
 BOOST_AUTO_TEST_CASE(memory_of_any_address_is_adopted) {
@@ -322,6 +344,30 @@ BOOST_AUTO_TEST_CASE(threads_compile_while_others_work) {
       computes_nothing);
 }
 
+BOOST_AUTO_TEST_CASE(lanes_run_at_the_same_time) {
+  each(
+      "lanes side by side",
+      [](const Candidate& candidate, Backend& backend) {
+        if (candidate.name == "checked") return;  // for one thread at a time
+        constexpr int lanes = 2;
+        std::latch all(lanes);
+        std::atomic<int> wrong = 0;
+        Program first(backend), second(backend);
+        second.instance = backend.instantiate(first.plan, {}).value();
+        const auto run = [&](Program& program, std::uint64_t from) {
+          all.arrive_and_wait();
+          const std::uint64_t runs = candidate.name == "gpu" ? 20 : 5000;
+          for (std::uint64_t i = 0; i < runs; ++i)
+            wrong += !program.run(from + i, i).result || program.result() != program.expected();
+        };
+        std::thread other([&] { run(second, 1'000'000); });
+        run(first, 1);
+        other.join();
+        BOOST_TEST(wrong == 0);
+      },
+      computes_nothing);
+}
+
 BOOST_AUTO_TEST_CASE(too_much_memory_is_an_error) {
   each(
       "out of memory",
@@ -345,6 +391,8 @@ BOOST_AUTO_TEST_CASE(equal_constants_are_known_as_one) {
         const auto one = backend.compile(maker.share()).value();
         const auto other = backend.compile(maker.share()).value();
         std::set<ops::ConstantBytes> all;
+        const std::set<ops::ConstantBytes> of_one(one->constants().begin(), one->constants().end());
+        BOOST_TEST(of_one.size() == one->constants().size());
         for (const auto& plan : {one, other})
           all.insert(plan->constants().begin(), plan->constants().end());
         BOOST_TEST(kernels::total_bytes(kernels::Constants(all.begin(), all.end())) ==
