@@ -76,7 +76,10 @@ Future<std::vector<PendingOperation>> Context::pending() {
 }
 
 const OpSupportLimits& Context::op_support_limits() const {
-  return ops::support_limits(ContextHandle::of(*this)->strict);
+  const auto& context = ContextHandle::of(*this);
+  return detail::with_errors([&]() -> const OpSupportLimits& {
+    return ops::support_limits(context->strict);
+  });
 }
 
 void Context::destroy() { ContextHandle::of(*this)->port->destroy(); }

@@ -167,6 +167,7 @@ BOOST_AUTO_TEST_CASE(calls_say_that_there_is_no_memory) {
       {"trace", [&] { static_cast<void>(rig.runtime.trace()); }},
       {"save_trace", [&] { not_there([&] { save_trace({}, nowhere); }); }},
       {"devices", [] { static_cast<void>(devices()); }},
+      {"op_support_limits", [&] { static_cast<void>(rig.context.op_support_limits()); }},
       {"lost", [&] { static_cast<void>(rig.context.lost()); }},
       {"builder", [&] { const GraphBuilder builder(rig.context); }},
       {"wrong argument", [&] { static_cast<void>(rig.context.read_tensor(Tensor())); }}};
