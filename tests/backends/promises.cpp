@@ -377,7 +377,14 @@ BOOST_AUTO_TEST_CASE(too_much_memory_is_an_error) {
         BOOST_TEST((storage.error().kind() == ErrorKind::out_of_memory), storage.error().what());
         BOOST_TEST(backend.allocate(64).has_value());
       },
-      [](const Candidate& candidate) { return candidate.takes_any_size; });
+      [](const Candidate& candidate) {
+#if defined(__SANITIZE_ADDRESS__)
+        static_cast<void>(candidate);
+        return std::string("the sanitizer ends a program that asks for so much");
+#else
+        return candidate.takes_any_size;
+#endif
+      });
 }
 
 BOOST_AUTO_TEST_CASE(equal_constants_are_known_as_one) {
