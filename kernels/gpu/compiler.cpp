@@ -105,7 +105,7 @@ class GpuCompiler {
       if (is_constant(from)) values_[to].device = on_device(from);
     } else {
       const Place source = on_device(from);
-      add_step(Copy{source, new_place(to)}, node.label, "copy: " + text_of(to));
+      add_step(Copy{source, new_place(to), bytes_of(to)}, node.label, "copy: " + text_of(to));
     }
     return true;
   }
@@ -234,7 +234,8 @@ class GpuCompiler {
   void finish_output(std::size_t index) {
     const ValueId value = graph_.outputs[index].second;
     if (outputs_[value] == index && values_[value].device.kind == Place::Kind::output) return;
-    add_step(Copy{on_device(value), {Place::Kind::output, index}}, "", "copy: " + text_of(value));
+    add_step(Copy{on_device(value), {Place::Kind::output, index}, bytes_of(value)}, "",
+             "copy: " + text_of(value));
   }
 
   template <class F>

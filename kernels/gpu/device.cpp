@@ -117,10 +117,10 @@ void DeviceMemory::clear(cl_command_queue queue) {
   check(clFinish(queue), "clFinish");
 }
 
-void DeviceMemory::copy_from(cl_command_queue queue, const DeviceMemory& other) {
-  ensure(bytes_ == other.bytes_, "copies have one size");
-  if (bytes_ == 0) return;
-  check(clEnqueueCopyBuffer(queue, other.memory_, memory_, 0, 0, bytes_, 0, nullptr, nullptr),
+void DeviceMemory::copy_from(cl_command_queue queue, const DeviceMemory& other, std::size_t bytes) {
+  ensure(bytes <= bytes_ && bytes <= other.bytes_, "a copy fits into both memories");
+  if (bytes == 0) return;
+  check(clEnqueueCopyBuffer(queue, other.memory_, memory_, 0, 0, bytes, 0, nullptr, nullptr),
         "clEnqueueCopyBuffer");
 }
 

@@ -49,11 +49,12 @@ class DeviceMemory {
   std::size_t bytes() const noexcept { return bytes_; }
   /// The memory's address for primitives. Do not dereference it.
   std::byte* handle() const noexcept { return reinterpret_cast<std::byte*>(memory_); }
-  // Each copies all the bytes, after the queue's earlier commands. The host's have as many.
+  // Each runs after the queue's earlier commands. The host may have fewer bytes: then the first
+  // ones.
   void write(cl_command_queue queue, std::span<const std::byte> bytes);
   void read(cl_command_queue queue, std::span<std::byte> bytes) const;
   void clear(cl_command_queue queue);
-  void copy_from(cl_command_queue queue, const DeviceMemory& other);
+  void copy_from(cl_command_queue queue, const DeviceMemory& other, std::size_t bytes);
 
  private:
   cl_mem memory_ = nullptr;

@@ -1,5 +1,6 @@
 #include "kernels/gpu/plan.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <new>
 
@@ -96,21 +97,28 @@ void GpuInstance::bind(const RunKernel& run, BoundKernel& bound) {
   bound.bound = run.kernel->bind_to(stream_, bound.arguments);
 }
 
-void GpuInstance::rebind(const RunKernel& run, BoundKernel& bound) {
-  set_addresses(run, bound);
-  bound.bound->rebind();
+void GpuInstance::rebind() {
+  for (std::size_t i = 0; i < steps_.size(); ++i)
+    if (const auto* const run = std::get_if<RunKernel>(&plan_->steps[i].work)) {
+      set_addresses(*run, steps_[i].kernel);
+      steps_[i].kernel.bound->rebind();
+    }
 }
 
-/// True if a tensor is another one than in the last execution.
-bool GpuInstance::take(std::span<Storage* const> inputs, std::span<Storage* const> outputs) {
-  bool changed = false;
-  const auto set = [&](std::size_t tensor, Storage* storage) {
-    auto* const now = static_cast<GpuStorage*>(storage);
-    changed |= std::exchange(tensors_[tensor], now) != now;
-  };
-  for (std::size_t i = 0; i < inputs.size(); ++i) set(i, inputs[i]);
-  for (std::size_t i = 0; i < outputs.size(); ++i) set(inputs.size() + i, outputs[i]);
-  return changed;
+void GpuInstance::take(std::span<Storage* const> inputs, std::span<Storage* const> outputs) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) tensors_[i] = static_cast<GpuStorage*>(inputs[i]);
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    tensors_[inputs.size() + i] = static_cast<GpuStorage*>(outputs[i]);
+  rebind();
+}
+
+void GpuInstance::let_go() noexcept {
+  try {
+    stream_.wait();
+    std::fill(tensors_.begin(), tensors_.end(), nullptr);
+    rebind();
+  } catch (...) {  // the device is gone, which the execution has said
+  }
 }
 
 std::span<std::byte> GpuInstance::host_bytes(std::size_t value) {
@@ -132,7 +140,7 @@ ExecuteStatus GpuInstance::run(std::size_t index) {
     memory(upload->to).write(queue_, host_bytes(upload->from));
   } else {
     const auto& copy = std::get<Copy>(work);
-    memory(copy.to).copy_from(queue_, memory(copy.from));
+    memory(copy.to).copy_from(queue_, memory(copy.from), copy.bytes);
   }
   return {};
 }
@@ -143,14 +151,16 @@ ExecuteStatus GpuInstance::execute(std::span<Storage* const> inputs,
   const auto failed = [&](const Error& error, bool inherent) {
     return ExecuteStatus{error.with_operation("operator", step ? step->label : ""), inherent};
   };
+  struct Held {
+    GpuInstance& instance;
+    ~Held() { instance.let_go(); }
+  } const held{*this};
   try {
-    const bool changed = take(inputs, outputs);
+    take(inputs, outputs);
     using Clock = std::chrono::steady_clock;
     auto begin = seconds.empty() ? Clock::time_point() : Clock::now();
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       step = &plan_->steps[i];
-      const auto* const kernel = std::get_if<RunKernel>(&step->work);
-      if (kernel != nullptr && changed) rebind(*kernel, steps_[i].kernel);
       if (auto status = run(i); !status.result) return status;
       if (seconds.empty()) continue;
       stream_.wait();

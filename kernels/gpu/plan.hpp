@@ -45,6 +45,7 @@ struct Upload {
 };
 struct Copy {
   Place from, to;
+  std::size_t bytes = 0;  ///< of the value; a room may be larger
 };
 
 struct Step {
@@ -117,10 +118,13 @@ class GpuInstance final : public PlanInstance {
   DeviceMemory& memory(const Place& place);
   GpuStorage* tensor(const Place& place) const;
   std::byte* handle(const Place& place);
-  bool take(std::span<Storage* const> inputs, std::span<Storage* const> outputs);
+  void take(std::span<Storage* const> inputs, std::span<Storage* const> outputs);
+  /// Waits for the device, and forgets the tensors: the library would keep their memory otherwise.
+  void let_go() noexcept;
   void bind(const RunKernel& run, BoundKernel& bound);
   void set_addresses(const RunKernel& run, BoundKernel& bound);
-  void rebind(const RunKernel& run, BoundKernel& bound);
+  /// Gives all kernels the addresses of `tensors_`.
+  void rebind();
   ExecuteStatus run(std::size_t index);
   std::span<std::byte> host_bytes(std::size_t value);
 
@@ -131,7 +135,7 @@ class GpuInstance final : public PlanInstance {
   std::optional<DeviceMemory> scratch_;
   std::vector<std::unique_ptr<Storage>> host_values_;
   std::vector<BoundStep> steps_;
-  std::vector<GpuStorage*> tensors_;  ///< inputs, then outputs, of the last execution
+  std::vector<GpuStorage*> tensors_;  ///< inputs, then outputs, during an execution; else null
 };
 
 /// The constants that plans of one backend have in the device's memory, by the host's bytes. Used

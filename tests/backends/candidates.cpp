@@ -44,6 +44,7 @@ std::vector<Candidate> candidates() {
                           kernels::make_cpu_backend(), std::make_shared<stress::Checks>());
                     }};
   checked.allocates = "it notes every use";
+  checked.one_thread = "its notes are for the driven world's one thread";
   return {{"cpu", [] { return kernels::make_cpu_backend(); }},
           gpu(),
           null,

@@ -21,6 +21,7 @@ struct Candidate {
   std::string computes_by_label{};  ///< why only graphs known by label run; empty if all do
   std::string allocates{};          ///< why execute() may allocate; empty if it may not
   std::string copies_adopted{};     ///< why surrender() gives another Buffer; empty if the same
+  std::string one_thread{};         ///< why its calls may not overlap; empty if they may
   std::string takes_any_size{};     ///< why sizes are not checked; empty if they are
 };
 

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 std::string driver() { return binary_directory() + "/lib/libsimulated_gpu.so"; }
 
-std::string look() {
+std::string offer() {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   return "PoCL compiles kernels in the process, which sanitizers do not survive";
 #endif
@@ -28,6 +28,11 @@ std::string look() {
   std::ofstream(home / "vendors/simulated.icd") << driver() << "\n";
   setenv("OCL_ICD_VENDORS", (home / "vendors").c_str(), 1);
   setenv("POCL_CACHE_DIR", (home / "cache").c_str(), 1);
+  return "";
+}
+
+std::string look() {
+  if (auto reason = offer_simulated_gpu(); !reason.empty()) return reason;
   for (const auto& device : kernels::find_devices())
     if (device.name == "gpu")
       return device.unavailable_reason.empty()
@@ -37,6 +42,11 @@ std::string look() {
 }
 
 }  // namespace
+
+std::string offer_simulated_gpu() {
+  static const std::string reason = offer();
+  return reason;
+}
 
 std::string use_simulated_gpu() {
   static const std::string reason = look();

@@ -7,6 +7,10 @@
 
 namespace polychron::testing {
 
+/// Offers the simulated GPU to this process, without looking for devices. To be called before the
+/// process looks for some. Returns the reason why that is not possible; empty if it is.
+std::string offer_simulated_gpu();
+
 /// Makes the simulated GPU the only one of this process. To be called before the process looks for
 /// devices. Returns the reason why there is none; empty if there is one.
 std::string use_simulated_gpu();
