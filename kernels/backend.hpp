@@ -3,7 +3,7 @@
 //
 // Backends are rows of the table in devices.cpp: cpu (passes, plan, oneDNN and Eigen kernels) and
 // gpu (oneDNN on an OpenCL device). stress/ has a symbolic one for schedule exploration, and others
-// that wrap a backend. A backend returns failures as Results. It never throws into an actor.
+// that wrap a backend. A backend returns failures as Results.
 // docs/devices.md tells how to write one; tests/backends holds every backend to these promises.
 #pragma once
 

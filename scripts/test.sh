@@ -42,36 +42,32 @@ one() {
   if "$@"; then say "1 passed, 0 failed, 0 skipped"; else say "0 passed, 1 failed, 0 skipped"; fi
 }
 
-# ready SET [TARGET...]: installs and builds. Without its packages SET is skipped; if the build fails, it has
-# failed.
-ready() {
-  set_name=$1
-  if ! answer=$(sh scripts/setup.sh "$set_name" 2>&1); then
-    skip "$set_name" "$(printf '%s\n' "$answer" | tail -n 1)"
-    return 1
-  fi
-  sh scripts/build.sh "$@" && return
-  failed=$((failed + 1))
-  { say "failed: build of $set_name"; tail -n 60 "$root/build/log/build-$set_name.log" 2>/dev/null; } >>"$failures"
+# set_up SET: installs. Without its packages SET is skipped.
+set_up() {
+  answer=$(sh scripts/setup.sh "$1" 2>&1) && return
+  say "skipped: $1: $(printf '%s\n' "$answer" | tail -n 1)"
+  skipped=$((skipped + 1))
   return 1
 }
 
-# skip SET REASON
-skip() {
-  say "skipped: $1: $2"
-  skipped=$((skipped + 1))
-}
-
-# consumer SET FOLDER [CMAKE_OPTION...]: builds a product of its own, in build/SET.
-consumer() {
-  if ! answer=$(sh scripts/setup.sh "$1" 2>&1); then
-    skip "$1" "$(printf '%s\n' "$answer" | tail -n 1)"
-    return 1
-  fi
-  sh scripts/consumer.sh "$@" && return
+# built SCRIPT SET [ARGUMENT...]: builds SET by the script. If that fails, SET has failed.
+built() {
+  script=$1
+  shift
+  sh "$script" "$@" && return
   failed=$((failed + 1))
   { say "failed: build of $1"; tail -n 60 "$root/build/log/build-$1.log" 2>/dev/null; } >>"$failures"
   return 1
+}
+
+# ready SET [TARGET...]: installs, and builds the preset of that name.
+ready() {
+  set_up "$1" && built scripts/build.sh "$@"
+}
+
+# consumer SET FOLDER [CMAKE_OPTION...]: installs, and builds a product of its own in build/SET.
+consumer() {
+  set_up "$1" && built scripts/consumer.sh "$@"
 }
 
 # search DIRECTORY SCHEDULES: random programs under random schedules, another seed each time, which it prints.
@@ -84,11 +80,7 @@ test_release() {
   run release python3 scripts/run_ctest.py build -j 2
   search build 200000
   run bench sh tests/bench/test.sh
-  if answer=$(sh scripts/setup.sh viewer 2>&1); then
-    run viewer sh observe/viewer/test.sh
-  else
-    skip viewer "$(printf '%s\n' "$answer" | tail -n 1)"
-  fi
+  if set_up viewer; then run viewer sh observe/viewer/test.sh; fi
 }
 
 test_quick() {
@@ -103,7 +95,8 @@ test_tsan() {
   if ! $fixed true 2>/dev/null; then
     fixed=
     if [ "$(cat /proc/sys/vm/mmap_rnd_bits 2>/dev/null || echo 0)" -gt 28 ]; then
-      skip tsan "vm.mmap_rnd_bits is above 28 and setarch -R is not allowed here"
+      say "skipped: tsan: vm.mmap_rnd_bits is above 28 and setarch -R is not allowed here"
+      skipped=$((skipped + 1))
       return
     fi
   fi
