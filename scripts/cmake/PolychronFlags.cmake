@@ -11,9 +11,10 @@ find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # Precompiled headers need all of SLOPPINESS: see "Precompiled headers" in ccache's manual. No BASEDIR:
   # another clone would get this clone's precompiled headers, which name this clone's files, and include its
-  # own a second time.
+  # own a second time. With COMMENTS, as a header that changed only in comments would get the precompiled header
+  # of before, which the compiler then takes for another file, and includes both.
   set(CMAKE_CXX_COMPILER_LAUNCHER
-    ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
+    ${CMAKE_COMMAND} -E env CCACHE_COMMENTS=1 CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
 endif()
 
 add_library(polychron_flags INTERFACE)

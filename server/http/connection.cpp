@@ -119,6 +119,8 @@ class Connection {
   asio::awaitable<void> read_body(Parser& parser, HttpRequest& request);
   asio::awaitable<void> read_sized(HttpRequest& request, std::uint64_t size);
   asio::awaitable<void> read_chunked(Parser& parser, HttpRequest& request);
+  /// Makes a copy of `bytes` the request's body.
+  void take_copy(HttpRequest& request, std::span<const std::byte> bytes);
   asio::awaitable<void> write(HttpReply reply, bool keep_alive, bool head_only);
   asio::awaitable<void> write_text(std::string text);
   asio::awaitable<void> linger();
@@ -226,6 +228,11 @@ asio::awaitable<void> Connection<Stream>::read_chunked(Parser& parser, HttpReque
     bytes.resize(bytes.size() - parser.get().body().size);
     if (bytes.size() > most) too_large(bytes.size(), most, "the body");
   }
+  take_copy(request, bytes);
+}
+
+template <class Stream>
+void Connection<Stream>::take_copy(HttpRequest& request, std::span<const std::byte> bytes) {
   const auto offset = offset_for(request.json_length);
   const auto block = std::make_shared<Block>(offset + bytes.size(), shared_->service.budget);
   block->share.grow_to(bytes.size());
@@ -250,11 +257,7 @@ asio::awaitable<void> Connection<Stream>::read_body(Parser& parser, HttpRequest&
     co_await read_sized(request, length.value_or(0));
   if (compressed) {
     const auto plain = decompressed(request.body.bytes, options.body_bytes);
-    const auto offset = offset_for(request.json_length);
-    const auto block = std::make_shared<Block>(offset + plain.size(), shared_->service.budget);
-    block->share.grow_to(plain.size());
-    std::memcpy(block->bytes.data() + offset, plain.data(), plain.size());
-    request.body = {block, block->bytes.bytes().subspan(offset)};
+    take_copy(request, std::as_bytes(std::span(plain)));
   }
   const auto json_bytes = request.json_length.value_or(request.body.bytes.size());
   if (json_bytes > options.json_bytes) too_large(json_bytes, options.json_bytes, "the JSON");
