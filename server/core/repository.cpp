@@ -20,8 +20,7 @@ void Repository::log(const std::string& line) const {
   if (options_.log) options_.log(line);
 }
 
-// -- the worker
-// ------------------------------------------------------------------------------------
+// -- the worker -----------------------------------------------------------------------------------
 
 void Repository::post(std::function<void()> task) {
   const std::lock_guard lock(mutex_);
@@ -160,8 +159,7 @@ void Repository::drop(const std::string& name) {
   log("model '" + name + "': removed");
 }
 
-// -- for everybody
-// ---------------------------------------------------------------------------------
+// -- for everybody --------------------------------------------------------------------------------
 
 bool Repository::looked() const {
   const std::lock_guard lock(mutex_);

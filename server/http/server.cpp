@@ -17,8 +17,7 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using boost::system::error_code;
 
-// -- the open connections
-// --------------------------------------------------------------------------
+// -- the open connections -------------------------------------------------------------------------
 
 Connections::Place Connections::add(std::function<void(bool)> close) {
   const std::lock_guard lock(mutex_);
@@ -57,8 +56,7 @@ std::size_t Connections::size() const {
   return open_.size();
 }
 
-// -- the listener
-// ----------------------------------------------------------------------------------
+// -- the listener ---------------------------------------------------------------------------------
 
 struct HttpServer::State : std::enable_shared_from_this<HttpServer::State> {
   State(asio::io_context& loop, HttpOptions options, Service& service)
