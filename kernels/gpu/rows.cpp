@@ -14,6 +14,16 @@ using onednn::memory;
 using onednn::PrimitiveKernel;
 using ops::op;
 
+/// Dimensions that the library's OpenCL kernels take. With more they compute wrong numbers or write
+/// beyond their memory, and do not refuse (2.6.3).
+constexpr std::size_t most_dimensions = 6;
+
+bool is_too_deep(const std::vector<Slot>& slots) {
+  return std::any_of(slots.begin(), slots.end(), [](const Slot& slot) {
+    return slot.present && slot.descriptor.shape.size() > most_dimensions;
+  });
+}
+
 /// Work items that the library's kernels put into a sub-group.
 constexpr std::size_t library_sub_group = 16;
 
@@ -97,6 +107,8 @@ Result<std::unique_ptr<PrimitiveKernel>> prepare(const Gpu& gpu, const Problem& 
   // The rows of these combine several primitives with loops of the host.
   if (is_recurrent(problem.op))
     return Error(ErrorKind::not_supported, "recurrent networks run on the host");
+  if (is_too_deep(problem.inputs) || is_too_deep(problem.outputs))
+    return Error(ErrorKind::not_supported, "rank up to 6 only");
   const onednn::EngineScope scope(gpu.engine);
   std::vector<Entry> rows;
   for (const Implementation& row : implementations(problem.op))

@@ -1,5 +1,6 @@
 // Contexts on a GPU, as an embedder uses them, on the simulated one.
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 #include <fstream>
 #include <iostream>
 
@@ -182,6 +183,33 @@ BOOST_AUTO_TEST_CASE(a_device_that_fails_loses_its_context) {
   BOOST_TEST((error.root().kind() == ErrorKind::context_lost), error.what());
   Rig other;  // the runtime goes on
   BOOST_TEST(other.floats(other.tensor()) == std::vector<float>(4));
+}
+
+// The library's kernels take six dimensions, and do not say so.
+BOOST_AUTO_TEST_CASE(values_of_any_rank_are_right) {
+  if (!has_gpu()) return;
+  Rig rig;
+  for (std::size_t rank = 5; rank <= 8; ++rank) {
+    const OperandDescriptor deep{DataType::float32, Shape(rank, 2)};
+    std::vector<float> values(std::size_t{1} << rank), doubled;
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = float(i) - 7;
+    for (const float value : values) doubled.push_back(std::max(value, 0.0F) * 2);
+    GraphBuilder builder(rig.context);
+    const auto positive = builder.relu(builder.input("x", deep));
+    const auto graph = builder
+                           .build({{"y", builder.add(positive, positive)},
+                                   {"z", builder.softmax(positive, std::uint32_t(rank - 1))}})
+                           .get();
+    const auto x = rig.context.create_tensor({deep, true, true, "x"}).get();
+    const auto y = rig.context.create_tensor({deep, true, true, "y"}).get();
+    const auto z = rig.context.create_tensor({deep, true, true, "z"}).get();
+    rig.context.write_tensor(x, values);
+    rig.context.dispatch(graph, {{"x", x}}, {{"y", y}, {"z", z}});
+    BOOST_TEST(rig.floats(y) == doubled, "rank " << rank);
+    const auto parts = rig.floats(z);
+    for (std::size_t i = 0; i < parts.size(); i += 2)
+      BOOST_TEST(std::abs(parts[i] + parts[i + 1] - 1) < 1e-5F, "rank " << rank);
+  }
 }
 
 // A room that several values share has the size of the largest.
