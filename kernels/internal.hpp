@@ -6,13 +6,12 @@
 
 namespace polychron::kernels {
 
-inline constexpr std::array<std::string_view, 7> internal_operators{
+inline constexpr std::array<std::string_view, 6> internal_operators{
     "swish",           // x * sigmoid(alpha * x), LinearAttributes.alpha
     "reorder",         // the same values in another layout
     "depth_to_space",  // channels, tap by tap, become pixels
     "copy",            // the same bytes elsewhere
     "view",            // the same bytes under another shape; has no kernel
-    "bands",           // successive convolutions, row by row: kernels/cpu/bands.hpp
     "attention",       // two products with a softmax between: kernels/attention_operands.hpp
 };
 
@@ -28,7 +27,6 @@ inline constexpr ops::OpId op_reorder = internal("reorder");
 inline constexpr ops::OpId op_depth_to_space = internal("depth_to_space");
 inline constexpr ops::OpId op_copy = internal("copy");
 inline constexpr ops::OpId op_view = internal("view");
-inline constexpr ops::OpId op_bands = internal("bands");
 inline constexpr ops::OpId op_attention = internal("attention");
 
 constexpr bool is_internal(ops::OpId op) {

@@ -27,13 +27,6 @@ struct Arguments {
   std::byte* scratch = nullptr;  ///< Kernel::scratch_bytes() bytes, aligned to 64
 };
 
-/// Bytes from one plane of channels to the next if a picture is some rows of a larger one. 0 if
-/// planes follow each other without a gap.
-struct Planes {
-  std::size_t in = 0;   ///< of input 0
-  std::size_t out = 0;  ///< of the result, and of the operand that is added to it
-};
-
 /// A kernel with its arguments. One thread uses it, or the threads of one team.
 class Bound {
  public:
@@ -87,13 +80,6 @@ class Kernel {
   virtual bool runs_reference() const noexcept { return false; }
   /// The Bound keeps a reference to `arguments`, which must outlive it.
   virtual std::unique_ptr<Bound> bind(const Arguments& arguments) const = 0;
-  /// True if the kernel can compute some rows of one larger picture where they lie.
-  virtual bool takes_rows() const noexcept { return false; }
-  /// Binds it to rows of a larger picture. Call it only if takes_rows().
-  virtual std::unique_ptr<Bound> bind_rows(const Arguments& arguments,
-                                           [[maybe_unused]] const Planes& planes) const {
-    return bind(arguments);
-  }
 };
 
 using KernelResult = Result<std::unique_ptr<Kernel>>;

@@ -79,7 +79,6 @@ class GraphCheck {
   }
 
   void check_internal(const PlanNode& node) const {
-    if (node.op == op_bands) return expect(node.outputs.size() == 1, "bands are of one result");
     if (node.op == op_attention) return check_attention(node);
     expect(node.own_inputs == 1 && node.outputs.size() == 1, "a pass's operator has one operand");
     const PlanValue& in = graph_.values[node.inputs[0]];

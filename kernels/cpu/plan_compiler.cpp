@@ -2,11 +2,9 @@
 // memory.
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <numeric>
 
 #include "base/invariant.hpp"
-#include "kernels/cpu/banding.hpp"
 #include "kernels/cpu/check.hpp"
 #include "kernels/cpu/cut_kernel.hpp"
 #include "kernels/cpu/memory_plan.hpp"
@@ -42,10 +40,6 @@ class PlanCompiler {
       join_attention(graph_);
       check_graph(graph_, "join_attention");
     }
-    if (settings_.optimize && settings_.cut && !settings_.reference_only) {
-      banded_ = compute_in_bands(graph_);
-      check_graph(graph_, "compute_in_bands");
-    }
     count_uses();
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       add_step(graph_.nodes[i]);
@@ -72,11 +66,7 @@ class PlanCompiler {
   void add_step(const PlanNode& node) {
     Step step;
     step.label = node.label;
-    if (node.op == op_bands) {
-      Banded& banded = banded_.at(node.outputs[0]);
-      step.kernel = std::move(banded.kernel);
-      step.text = std::move(banded.text);
-    } else if (node.op != op_view) {
+    if (node.op != op_view) {
       const Problem problem = problem_of(graph_, node);
       if (settings_.cut && !settings_.reference_only)
         step.kernel = prepare_in_parts(problem, step.text);
@@ -284,7 +274,6 @@ class PlanCompiler {
   PlanGraph graph_;
   PlanSettings settings_;
   std::shared_ptr<CpuPlan> plan_;
-  std::map<ValueId, Banded> banded_;  ///< kernels of nodes that are computed in bands
   std::vector<std::size_t> uses_;     ///< per value: readers that need the original, and outputs
   std::vector<PlanBuffer> buffers_;
   std::vector<std::size_t> buffer_of_;  ///< per value

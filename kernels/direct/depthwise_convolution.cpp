@@ -105,13 +105,7 @@ class DepthwiseConvolution final : public Kernel {
   void add_constants(Constants& constants) const override { constants.push_back(weights_); }
   bool keeps_constant(std::size_t index) const noexcept override { return index == 1; }
   std::unique_ptr<Bound> bind(const Arguments& arguments) const override {
-    return bind_rows(arguments, {});
-  }
-  bool takes_rows() const noexcept override { return true; }
-  std::unique_ptr<Bound> bind_rows(const Arguments& arguments,
-                                   const Planes& planes) const override {
-    return std::make_unique<DepthwiseBound>(
-        *this, PictureOperands::of(arguments, planes, geometry_.in_plane(), geometry_.out_plane()));
+    return std::make_unique<DepthwiseBound>(*this, PictureOperands{arguments});
   }
 
  private:
@@ -152,10 +146,10 @@ class DepthwiseConvolution final : public Kernel {
       return static_cast<std::ptrdiff_t>(extent) - begin;
     };
     const std::size_t at =
-        plane * operands.out_plane + (y * horizontal.out + groups.first) * wide_floats;
+        plane * geometry_.out_plane() + (y * horizontal.out + groups.first) * wide_floats;
     const auto width = static_cast<std::ptrdiff_t>(horizontal.in);
     multiply_depthwise({geometry_.window, vertical.stride, horizontal.stride}, rows, groups.pixels,
-                       {.picture = operands.input(0) + plane * operands.in_plane +
+                       {.picture = operands.input(0) + plane * geometry_.in_plane() +
                                    (row * width + column) * std::ptrdiff_t{wide_floats},
                         .picture_row = horizontal.in * wide_floats,
                         .first_row = -row,

@@ -132,13 +132,7 @@ class PanelConvolution final : public Kernel {
   void add_constants(Constants& constants) const override { constants.push_back(panels_); }
   bool keeps_constant(std::size_t index) const noexcept override { return index == 1; }
   std::unique_ptr<Bound> bind(const Arguments& arguments) const override {
-    return bind_rows(arguments, {});
-  }
-  bool takes_rows() const noexcept override { return true; }
-  std::unique_ptr<Bound> bind_rows(const Arguments& arguments,
-                                   const Planes& planes) const override {
-    return std::make_unique<PartsBound<PanelConvolution, PictureOperands>>(
-        *this, PictureOperands::of(arguments, planes, geometry_.in_plane(), geometry_.out_plane()));
+    return std::make_unique<PartsBound<PanelConvolution, PictureOperands>>(*this, PictureOperands{arguments});
   }
 
   BlockShare whole() const { return {0, geometry_.groups(), 0, sizes_.blocks()}; }
@@ -201,7 +195,7 @@ class PanelConvolution final : public Kernel {
   /// Where a group's pixels begin for a tap.
   const float* left_of(const Pixels& pixels, const PictureOperands& operands) const {
     return operands.input(0) +
-           pixels.picture * PanelGeometry::blocks(geometry_.in_channels) * operands.in_plane +
+           pixels.picture * PanelGeometry::blocks(geometry_.in_channels) * geometry_.in_plane() +
            (pixels.y * geometry_.y.stride * geometry_.x.in + pixels.x * geometry_.x.stride) *
                wide_floats;
   }
@@ -212,7 +206,7 @@ class PanelConvolution final : public Kernel {
     const PanelExtent &y = geometry_.y, &x = geometry_.x;
     const auto* const picture =
         operands.input(0) +
-        pixels.picture * PanelGeometry::blocks(geometry_.in_channels) * operands.in_plane;
+        pixels.picture * PanelGeometry::blocks(geometry_.in_channels) * geometry_.in_plane();
     const float* const panel =
         reinterpret_cast<const float*>(panels_->data()) + block * sizes_.column();
     const auto inside = [](std::ptrdiff_t at, std::size_t extent) {
@@ -233,16 +227,16 @@ class PanelConvolution final : public Kernel {
                          last == pixels.count ? most_rows : last};
       }
     }
-    const std::size_t at = (pixels.picture * sizes_.blocks() + block) * operands.out_plane +
+    const std::size_t at = (pixels.picture * sizes_.blocks() + block) * geometry_.out_plane() +
                            (pixels.y * x.out + pixels.x) * wide_floats;
     return {.taps = {taps.data(), count},
             .row_step = x.stride * wide_floats,
-            .left_step = operands.in_plane,
+            .left_step = geometry_.in_plane(),
             .times = 1,
             .elements = filled_up(sizes_.inputs),
             .columns = columns,
             .result = operands.result() + at,
-            .result_step = operands.out_plane,
+            .result_step = geometry_.out_plane(),
             .channels = sizes_.outputs - block * wide_floats,
             .bias = operands.other(epilogue_.bias, block * wide_floats),
             .added = operands.other(epilogue_.added, at),

@@ -1,22 +1,13 @@
-// The operands of convolutions in our own loops: pictures in blocks of channels, or rows of larger
-// ones.
+// The operands of convolutions in our own loops.
 #pragma once
 
 #include "kernels/kernel.hpp"
 
 namespace polychron::kernels::direct {
 
-/// The Arguments, which outlive this object, and the floats between planes of channels.
+/// The Arguments, which outlive this object, as floats.
 struct PictureOperands {
   const Arguments& arguments;
-  std::size_t in_plane, out_plane;
-
-  /// Uses the distances in `planes` that are not 0; otherwise `in` and `out`.
-  static PictureOperands of(const Arguments& arguments, const Planes& planes, std::size_t in,
-                            std::size_t out) {
-    return {arguments, planes.in == 0 ? in : planes.in / sizeof(float),
-            planes.out == 0 ? out : planes.out / sizeof(float)};
-  }
 
   const float* input(std::size_t index) const {
     return reinterpret_cast<const float*>(arguments.inputs[index]);

@@ -1,12 +1,11 @@
-// Depthwise convolutions in loops of our own: the memory that they read and write, in which parts
-// and from which rows.
+// Depthwise convolutions in loops of our own: the memory that they read and write, in which
+// parts.
 #include <algorithm>
 #include <array>
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 #include <thread>
 
-#include "kernels/cpu/bands.hpp"
 #include "kernels/cpu/cut_kernel.hpp"
 #include "kernels/epilogue.hpp"
 #include "ops/table.hpp"
@@ -69,40 +68,6 @@ BOOST_AUTO_TEST_CASE(parts_in_any_order_make_the_whole) {
     BOOST_TEST(same(whole.bytes(), backwards), text);
     BOOST_TEST(same(whole.bytes(), threaded), text);
   }
-}
-
-// As in bands, where planes of channels are as far from each other as in the whole picture.
-BOOST_AUTO_TEST_CASE(rows_of_larger_pictures_make_the_whole) {
-  if (!tests::has_wide_loops()) return;
-  std::size_t made = 0;
-  for (std::uint32_t seed = 3000; seed < 3200; ++seed) {
-    const Prepared prepared(random_depthwise(seed));
-    const auto& problem = prepared.problem;
-    const auto& shape = problem.outputs[0].descriptor.shape;
-    if (!kernels::has_rows(problem) || shape[2] < 2) continue;
-    const auto whole = prepared.result();
-    const auto row_of = [](const kernels::Slot& slot) {
-      return slot.descriptor.shape[3] * 16 * sizeof(float);
-    };
-    const std::size_t in_row = row_of(problem.inputs[0]), out_row = row_of(problem.outputs[0]);
-    const kernels::Planes planes{problem.inputs[0].descriptor.shape[2] * in_row,
-                                 shape[2] * out_row};
-    const auto epilogue = *kernels::epilogue_of(problem);
-    Buffer output(prepared.result_bytes());
-    for (const auto& band : kernels::bands_of({&problem, 1}, Random(seed).pick(2, shape[2]))) {
-      const auto kernel = tests::first_kernel(band[0].problem);
-      BOOST_TEST_REQUIRE(kernel->takes_rows());
-      auto inputs = prepared.addresses();
-      inputs[0] += band[0].in.begin * in_row;
-      if (epilogue.added > 0) inputs[epilogue.added] += band[0].out.begin * out_row;
-      const std::array<std::byte*, 1> outputs{output.data() + band[0].out.begin * out_row};
-      const kernels::Arguments arguments{inputs, outputs, nullptr};
-      kernel->bind_rows(arguments, planes)->run();
-    }
-    BOOST_TEST(same(whole.bytes(), output), name_of(to_string(problem), seed));
-    ++made;
-  }
-  BOOST_TEST(made > 60U);
 }
 
 // Also where windows begin before the picture, and end behind it.

@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(near_the_reference) {
   BOOST_TEST(taken > 55U);  // some are filtered minimally
 }
 
-// The order of a sum is promised: it is the same in every group, part and band. To the last bit
+// The order of a sum is promised: it is the same in every group and part. To the last bit
 // there is no tolerance that something small could hide in.
 BOOST_AUTO_TEST_CASE(sums_are_in_the_order_of_taps_and_channels) {
   if (!tests::has_wide_loops()) return;
