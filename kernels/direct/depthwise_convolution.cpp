@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/kept_once.hpp"
+#include "kernels/direct/convolution_geometry.hpp"
 #include "kernels/direct/depthwise_rows.hpp"
 #include "kernels/direct/direct.hpp"
 #include "kernels/direct/picture_operands.hpp"
@@ -19,38 +20,10 @@
 namespace polychron::kernels::direct {
 namespace {
 
-constexpr std::size_t blocks_of(std::size_t channels) {
-  return (channels + wide_floats - 1) / wide_floats;
-}
+struct Geometry : ConvolutionGeometry {
+  using ConvolutionGeometry::ConvolutionGeometry;
 
-/// Extents along one dimension.
-struct Extent {
-  std::size_t in, out, stride, padding;
-
-  /// The first position of a window; negative in the padding.
-  std::ptrdiff_t begin(std::size_t at) const {
-    return static_cast<std::ptrdiff_t>(at * stride) - static_cast<std::ptrdiff_t>(padding);
-  }
-};
-
-struct Geometry {
-  std::size_t batch, channels, window;
-  Extent y, x;
-
-  explicit Geometry(const Problem& problem) {
-    const auto& a = std::get<Conv2dAttributes>(problem.attributes);
-    const Shape& in = problem.inputs[0].descriptor.shape;
-    const Shape& out = problem.outputs[0].descriptor.shape;
-    batch = in[0], channels = in[1];
-    window = problem.inputs[1].descriptor.shape[ops::filter_axes(a.filter_layout)[2]];
-    y = {in[2], out[2], a.strides[0], a.padding[0]};
-    x = {in[3], out[3], a.strides[1], a.padding[2]};
-  }
-
-  std::size_t taps() const { return window * window; }
-  std::size_t in_plane() const { return y.in * x.in * wide_floats; }
-  std::size_t out_plane() const { return y.out * x.out * wide_floats; }
-  std::size_t planes() const { return batch * blocks_of(channels); }
+  std::size_t planes() const { return batch * in_blocks(); }
   /// The rows of the result, in all planes.
   std::size_t rows() const { return planes() * y.out; }
   /// In ns on one thread, as estimated for a cut by the operands' shapes.
@@ -69,13 +42,13 @@ KeptBytes weights_of(const Geometry& geometry, const Problem& problem) {
   const Strides steps = strides_of(filter.descriptor.shape);
   const auto step = [&](std::size_t axis) { return static_cast<std::size_t>(steps[order[axis]]); };
   const auto from = filter.constant->as<float>();
-  Buffer bytes(blocks_of(geometry.channels) * geometry.taps() * wide_floats * sizeof(float));
+  Buffer bytes(geometry.in_blocks() * geometry.taps() * wide_floats * sizeof(float));
   const auto to = bytes.as<float>();
-  for (std::size_t channel = 0; channel < geometry.channels; ++channel)
+  for (std::size_t channel = 0; channel < geometry.in_channels; ++channel)
     for (std::size_t tap = 0; tap < geometry.taps(); ++tap)
       to[(channel / wide_floats * geometry.taps() + tap) * wide_floats + channel % wide_floats] =
-          from[channel * step(0) + tap / geometry.window * step(2) +
-               tap % geometry.window * step(3)];
+          from[channel * step(0) + tap / geometry.x.window * step(2) +
+               tap % geometry.x.window * step(3)];
   return kept_once(std::make_shared<const Buffer>(std::move(bytes)));
 }
 
@@ -139,16 +112,17 @@ class DepthwiseConvolution final : public Kernel {
   void compute(std::size_t plane, std::size_t y, std::size_t rows, const Groups& groups,
                const PictureOperands& operands) const {
     const Extent &vertical = geometry_.y, &horizontal = geometry_.x;
-    const std::size_t block = plane % blocks_of(geometry_.channels);
-    const std::size_t channel = block * wide_floats, left = geometry_.channels - channel;
-    const std::ptrdiff_t row = vertical.begin(y), column = horizontal.begin(groups.first);
+    const std::size_t block = plane % geometry_.in_blocks();
+    const std::size_t channel = block * wide_floats, left = geometry_.in_channels - channel;
+    const std::ptrdiff_t row = vertical.place(y, 0), column = horizontal.place(groups.first, 0);
     const auto end = [](std::size_t extent, std::ptrdiff_t begin) {
       return static_cast<std::ptrdiff_t>(extent) - begin;
     };
     const std::size_t at =
         plane * geometry_.out_plane() + (y * horizontal.out + groups.first) * wide_floats;
     const auto width = static_cast<std::ptrdiff_t>(horizontal.in);
-    multiply_depthwise({geometry_.window, vertical.stride, horizontal.stride}, rows, groups.pixels,
+    multiply_depthwise({geometry_.x.window, vertical.stride, horizontal.stride}, rows,
+                       groups.pixels,
                        {.picture = operands.input(0) + plane * geometry_.in_plane() +
                                    (row * width + column) * std::ptrdiff_t{wide_floats},
                         .picture_row = horizontal.in * wide_floats,

@@ -25,7 +25,7 @@ void transform(const float* window, double* to) {
 }  // namespace
 
 template <std::size_t Results>
-KeptBytes filter_panels(const FilteredPicture& picture, const Buffer& filter) {
+KeptBytes filter_panels(const ConvolutionGeometry& picture, const Buffer& filter) {
   using Transform = TileTransform<Results>;
   constexpr std::size_t elements = Transform::size * Transform::size;
   auto bytes = Buffer::uninitialized(panel_floats(picture, elements) * sizeof(float));
@@ -62,8 +62,8 @@ KeptBytes filter_panels(const FilteredPicture& picture, const Buffer& filter) {
   return kept_once(std::make_shared<const Buffer>(std::move(bytes)));
 }
 
-template KeptBytes filter_panels<2>(const FilteredPicture&, const Buffer&);
-template KeptBytes filter_panels<4>(const FilteredPicture&, const Buffer&);
+template KeptBytes filter_panels<2>(const ConvolutionGeometry&, const Buffer&);
+template KeptBytes filter_panels<4>(const ConvolutionGeometry&, const Buffer&);
 
 }  // namespace polychron::kernels::direct
 

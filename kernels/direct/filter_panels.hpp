@@ -10,13 +10,13 @@
 namespace polychron::kernels::direct {
 
 /// Floats of all panels, including the padding of channels.
-inline std::size_t panel_floats(const FilteredPicture& picture, std::size_t elements) {
+inline std::size_t panel_floats(const ConvolutionGeometry& picture, std::size_t elements) {
   return elements * picture.in_blocks() * picture.out_blocks() * wide_floats * wide_floats;
 }
 
 /// The panel for an element of the tile and the result's block `block`, which is even. The next
 /// block, if there is one, is beside it in the panel.
-inline const float* panel_of(const FilteredPicture& picture, std::size_t elements,
+inline const float* panel_of(const ConvolutionGeometry& picture, std::size_t elements,
                              const float* panels, std::size_t element, std::size_t block) {
   const std::size_t matrix = panel_floats(picture, elements) / elements;
   const std::size_t column = picture.in_blocks() * wide_floats * wide_floats;
@@ -25,7 +25,7 @@ inline const float* panel_of(const FilteredPicture& picture, std::size_t element
 
 /// Packs a filter with the dimensions outputs, inputs, height, width. Equal filters share memory.
 template <std::size_t Results>
-KeptBytes filter_panels(const FilteredPicture& picture, const Buffer& filter);
+KeptBytes filter_panels(const ConvolutionGeometry& picture, const Buffer& filter);
 
 }  // namespace polychron::kernels::direct
 

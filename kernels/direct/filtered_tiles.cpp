@@ -6,17 +6,10 @@
 
 namespace polychron::kernels::direct {
 
-FilteredPicture FilteredPicture::of(const Problem& problem) {
-  const auto& a = std::get<Conv2dAttributes>(problem.attributes);
-  const Shape& in = problem.inputs[0].descriptor.shape;
-  const Shape& out = problem.outputs[0].descriptor.shape;
-  return {in[0], in[1], out[1], in[2], in[3], out[2], out[3], a.padding[0], a.padding[2]};
-}
-
 template <std::size_t Results>
 typename TileWork<Results>::Place TileWork<Results>::place_of(std::size_t tile) const {
-  const std::size_t columns = (picture.out_width + Results - 1) / Results;
-  const std::size_t rows = (picture.out_height + Results - 1) / Results;
+  const std::size_t columns = (picture.x.out + Results - 1) / Results;
+  const std::size_t rows = (picture.y.out + Results - 1) / Results;
   const std::size_t number = first_tile + tile;
   return {tile, number / (rows * columns),
           static_cast<std::ptrdiff_t>(number / columns % rows * Results),
@@ -26,13 +19,13 @@ typename TileWork<Results>::Place TileWork<Results>::place_of(std::size_t tile) 
 /// Loads the numbers that a tile's results read; zeros outside of the picture.
 template <std::size_t Results>
 void TileWork<Results>::load(const Place& place, std::size_t block, Wide* values) const {
-  const auto height = static_cast<std::ptrdiff_t>(picture.height),
-             width = static_cast<std::ptrdiff_t>(picture.width),
+  const auto height = static_cast<std::ptrdiff_t>(picture.y.in),
+             width = static_cast<std::ptrdiff_t>(picture.x.in),
              size = std::ptrdiff_t{Transform::size};
-  const std::ptrdiff_t top = place.y - static_cast<std::ptrdiff_t>(picture.top),
-                       left = place.x - static_cast<std::ptrdiff_t>(picture.left);
-  const float* const plane = input + (place.picture * picture.in_blocks() + block) *
-                                         picture.height * picture.width * wide_floats;
+  const std::ptrdiff_t top = place.y - static_cast<std::ptrdiff_t>(picture.y.padding),
+                       left = place.x - static_cast<std::ptrdiff_t>(picture.x.padding);
+  const float* const plane = input + (place.picture * picture.in_blocks() + block) * picture.y.in *
+                                         picture.x.in * wide_floats;
   const auto inside = [](std::ptrdiff_t at, std::ptrdiff_t extent) {
     return at >= 0 && at < extent;
   };
@@ -73,17 +66,17 @@ void TileWork<Results>::transform_tiles() {
 template <std::size_t Results>
 void TileWork<Results>::store(const Place& place, std::size_t block, const Wide* values) const {
   const std::size_t y = static_cast<std::size_t>(place.y), x = static_cast<std::size_t>(place.x);
-  const std::size_t rows = std::min(Results, picture.out_height - y);
-  const std::size_t columns = std::min(Results, picture.out_width - x);
+  const std::size_t rows = std::min(Results, picture.y.out - y);
+  const std::size_t columns = std::min(Results, picture.x.out - x);
   const std::size_t channels = std::min(wide_floats, picture.out_channels - block * wide_floats);
   const auto present = static_cast<__mmask16>((1U << channels) - 1);
   const Wide lowest = _mm512_set1_ps(epilogue.lowest), highest = _mm512_set1_ps(epilogue.highest);
   const Wide offset = bias == nullptr ? _mm512_setzero_ps()
                                       : _mm512_maskz_loadu_ps(present, bias + block * wide_floats);
-  const std::size_t plane = (place.picture * picture.out_blocks() + block) * picture.out_height;
+  const std::size_t plane = (place.picture * picture.out_blocks() + block) * picture.y.out;
   for (std::size_t row = 0; row < rows; ++row)
     for (std::size_t column = 0; column < columns; ++column) {
-      const std::size_t at = ((plane + y + row) * picture.out_width + x + column) * wide_floats;
+      const std::size_t at = ((plane + y + row) * picture.x.out + x + column) * wide_floats;
       Wide value = _mm512_add_ps(values[row * Results + column], offset);
       if (added != nullptr) value = _mm512_add_ps(value, _mm512_load_ps(added + at));
       value = _mm512_min_ps(highest, _mm512_max_ps(lowest, value));  // NaN stays

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "kernels/direct/panel_product.hpp"
+#include "kernels/direct/convolution_geometry.hpp"
 #include "kernels/direct/tile_transforms.hpp"
 #include "kernels/epilogue.hpp"
 #include "kernels/problem.hpp"
@@ -18,22 +18,10 @@ namespace polychron::kernels::direct {
 /// The most tiles that are computed together.
 inline constexpr std::size_t most_tiles = 4 * most_rows;
 
-/// A convolution's sizes.
-struct FilteredPicture {
-  std::size_t batch, in_channels, out_channels;
-  std::size_t height, width, out_height, out_width;
-  std::size_t top, left;  ///< padding
-
-  std::size_t in_blocks() const { return (in_channels + wide_floats - 1) / wide_floats; }
-  std::size_t out_blocks() const { return (out_channels + wide_floats - 1) / wide_floats; }
-
-  static FilteredPicture of(const Problem& problem);
-};
-
 /// Tiles of `results` by `results` in all pictures of a batch.
-inline std::size_t tiles_of(const FilteredPicture& picture, std::size_t results) {
+inline std::size_t tiles_of(const ConvolutionGeometry& picture, std::size_t results) {
   const auto along = [&](std::size_t extent) { return (extent + results - 1) / results; };
-  return picture.batch * along(picture.out_height) * along(picture.out_width);
+  return picture.batch * along(picture.y.out) * along(picture.x.out);
 }
 
 /// The work on some tiles, for some blocks of the result's channels.
@@ -42,7 +30,7 @@ struct TileWork {
   using Transform = TileTransform<Results>;
   static constexpr std::size_t elements = Transform::size * Transform::size;
 
-  const FilteredPicture& picture;
+  const ConvolutionGeometry& picture;
   const Epilogue& epilogue;
   const float* input;
   const float* filter;  ///< untransformed: outputs, inputs, height, width

@@ -41,7 +41,7 @@ class MinimalFiltering final : public Kernel {
   static constexpr std::size_t elements = Transform::size * Transform::size;
 
  public:
-  MinimalFiltering(const FilteredPicture& picture, const Epilogue& epilogue, KeptBytes panels)
+  MinimalFiltering(const ConvolutionGeometry& picture, const Epilogue& epilogue, KeptBytes panels)
       : picture_(picture), epilogue_(epilogue), panels_(std::move(panels)) {
     const std::size_t tiles = tiles_of(picture, Results), blocks = picture.out_blocks();
     const double operations = 2.0 * static_cast<double>(elements * tiles * picture.in_channels) *
@@ -179,7 +179,7 @@ class MinimalFiltering final : public Kernel {
             columns * picture_.in_blocks() * wide_floats * wide_floats};
   }
 
-  FilteredPicture picture_;
+  ConvolutionGeometry picture_;
   Epilogue epilogue_;
   KeptBytes panels_;
   std::vector<TileShare> shares_;
@@ -196,13 +196,13 @@ bool is_ordinary(const Slot& filter) {
 /// which costs time unless they stay in cache, and gains little if there are few tiles. Their
 /// errors are larger, but grow more slowly with a sum's length than the tolerance does. With fewer
 /// than 64 channels some errors exceed it.
-bool gains_by_large_tiles(const FilteredPicture& picture) {
+bool gains_by_large_tiles(const ConvolutionGeometry& picture) {
   return picture.in_channels >= 64 && tiles_of(picture, 4) >= 16 &&
          panel_floats(picture, 36) * sizeof(float) <= near_filter;
 }
 
 template <std::size_t Results>
-KernelResult make(const Problem& problem, const FilteredPicture& picture,
+KernelResult make(const Problem& problem, const ConvolutionGeometry& picture,
                   const Epilogue& epilogue) {
   return KernelResult(std::make_unique<MinimalFiltering<Results>>(
       picture, epilogue, filter_panels<Results>(picture, *problem.inputs[1].constant)));
@@ -214,7 +214,7 @@ KernelResult prepare_minimal_filtering(const Problem& problem) {
   if (auto why = refuse_minimal_filtering(problem)) return refuse(*std::move(why));
   if (!is_ordinary(problem.inputs[1])) return refuse("filters of ordinary values only");
   const auto epilogue = epilogue_of(problem);
-  const auto picture = FilteredPicture::of(problem);
+  const ConvolutionGeometry picture(problem);
   return gains_by_large_tiles(picture) ? make<4>(problem, picture, *epilogue)
                                        : make<2>(problem, picture, *epilogue);
 }

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "base/invariant.hpp"
+#include "kernels/direct/convolution_geometry.hpp"
 #include "kernels/direct/direct.hpp"
 #include "kernels/direct/parts_bound.hpp"
 #include "kernels/direct/picture_operands.hpp"
@@ -16,50 +17,20 @@
 #include "kernels/epilogue.hpp"
 #include "kernels/parts.hpp"
 #include "kernels/taps.hpp"
-#include "ops/layouts.hpp"
 
 #ifdef POLYCHRON_WIDE
 
 namespace polychron::kernels::direct {
 namespace {
 
-/// Extents along one dimension.
-struct PanelExtent {
-  std::size_t in, out, window, stride, dilation, padding;
-
-  /// The position that a window's tap reads for the result at `at`; outside of the picture unless
-  /// it is in [0, in).
-  std::ptrdiff_t place(std::size_t at, std::size_t tap) const {
-    return static_cast<std::ptrdiff_t>(at * stride + tap * dilation) -
-           static_cast<std::ptrdiff_t>(padding);
-  }
-  bool is_pointwise() const { return window == 1 && stride == 1 && padding == 0 && in == out; }
-};
-
-struct PanelGeometry {
-  std::size_t batch, in_channels, out_channels;
-  PanelExtent y, x;
-
-  explicit PanelGeometry(const Problem& problem) {
-    const auto& a = std::get<Conv2dAttributes>(problem.attributes);
-    const Shape& in = problem.inputs[0].descriptor.shape;
-    const Shape& filter = problem.inputs[1].descriptor.shape;
-    const Shape& out = problem.outputs[0].descriptor.shape;
-    const auto order = ops::filter_axes(a.filter_layout);
-    batch = in[0], in_channels = in[1], out_channels = out[1];
-    y = {in[2], out[2], filter[order[2]], a.strides[0], a.dilations[0], a.padding[0]};
-    x = {in[3], out[3], filter[order[3]], a.strides[1], a.dilations[1], a.padding[2]};
+/// The convolution. One that reads a picture as one contiguous row is of a single row.
+struct PanelGeometry : ConvolutionGeometry {
+  explicit PanelGeometry(const Problem& problem) : ConvolutionGeometry(problem) {
     if (!is_flat()) return;
-    x.in = x.out = y.in * x.in;  // contiguous rows are one
+    x.in = x.out = y.in * x.in;
     y.in = y.out = 1;
   }
 
-  static std::size_t blocks(std::size_t channels) {
-    return (channels + wide_floats - 1) / wide_floats;
-  }
-  std::size_t in_plane() const { return y.in * x.in * wide_floats; }
-  std::size_t out_plane() const { return y.out * x.out * wide_floats; }
-  std::size_t in_bytes() const { return batch * blocks(in_channels) * in_plane() * sizeof(float); }
   /// The groups of a row. The first ones have the most pixels that are possible.
   std::size_t groups_of_row() const { return (x.out + most_rows - 1) / most_rows; }
   std::size_t long_groups_of_row() const {
@@ -67,7 +38,7 @@ struct PanelGeometry {
     return rest > 0 && rest < most_rows / 2 && groups > 0 ? groups - 1 : groups;
   }
   std::size_t groups() const { return batch * y.out * groups_of_row(); }
-  /// True if a tap reads a picture as one contiguous row, in which groups follow each other.
+  /// True if groups follow each other in the whole picture.
   bool is_flat() const { return y.is_pointwise() && x.is_pointwise(); }
 };
 
@@ -101,8 +72,7 @@ class PanelConvolution final : public Kernel {
  public:
   PanelConvolution(const Problem& problem, const Epilogue& epilogue)
       : geometry_(problem),
-        sizes_{geometry_.y.window * geometry_.x.window, geometry_.in_channels,
-               geometry_.out_channels},
+        sizes_{geometry_.taps(), geometry_.in_channels, geometry_.out_channels},
         epilogue_(epilogue),
         panels_(window_panels(sizes_, problem)) {
     ensure(sizes_.taps <= most_panel_taps, "windows are small");
@@ -132,7 +102,8 @@ class PanelConvolution final : public Kernel {
   void add_constants(Constants& constants) const override { constants.push_back(panels_); }
   bool keeps_constant(std::size_t index) const noexcept override { return index == 1; }
   std::unique_ptr<Bound> bind(const Arguments& arguments) const override {
-    return std::make_unique<PartsBound<PanelConvolution, PictureOperands>>(*this, PictureOperands{arguments});
+    return std::make_unique<PartsBound<PanelConvolution, PictureOperands>>(
+        *this, PictureOperands{arguments});
   }
 
   BlockShare whole() const { return {0, geometry_.groups(), 0, sizes_.blocks()}; }
@@ -194,8 +165,7 @@ class PanelConvolution final : public Kernel {
 
   /// Where a group's pixels begin for a tap.
   const float* left_of(const Pixels& pixels, const PictureOperands& operands) const {
-    return operands.input(0) +
-           pixels.picture * PanelGeometry::blocks(geometry_.in_channels) * geometry_.in_plane() +
+    return operands.input(0) + pixels.picture * geometry_.in_blocks() * geometry_.in_plane() +
            (pixels.y * geometry_.y.stride * geometry_.x.in + pixels.x * geometry_.x.stride) *
                wide_floats;
   }
@@ -203,10 +173,9 @@ class PanelConvolution final : public Kernel {
   PanelProduct product_of(const Pixels& pixels, std::size_t block, std::size_t columns,
                           const PictureOperands& operands,
                           std::array<Tap, most_panel_taps>& taps) const {
-    const PanelExtent &y = geometry_.y, &x = geometry_.x;
+    const Extent &y = geometry_.y, &x = geometry_.x;
     const auto* const picture =
-        operands.input(0) +
-        pixels.picture * PanelGeometry::blocks(geometry_.in_channels) * geometry_.in_plane();
+        operands.input(0) + pixels.picture * geometry_.in_blocks() * geometry_.in_plane();
     const float* const panel =
         reinterpret_cast<const float*>(panels_->data()) + block * sizes_.column();
     const auto inside = [](std::ptrdiff_t at, std::size_t extent) {
