@@ -50,7 +50,7 @@ void end_actor(const Handle& actor) noexcept {
 class Body : public engine::MailboxActor {
  public:
   Body(std::unique_ptr<engine::OwnThread> thread, EnvironmentRef environment,
-       const msg::Census::Entry& entry)
+       const msg::ActorRegistry::Entry& entry)
       : MailboxActor(std::move(thread)), environment_(std::move(environment)), entry_(entry) {}
 
   const EnvironmentRef& environment() const { return environment_; }
@@ -59,17 +59,17 @@ class Body : public engine::MailboxActor {
 
  protected:
   void leave() noexcept {
-    if (auto* const observer = environment_->tap.observer(); observer != nullptr && begun()) {
+    if (auto* const observer = environment_->gate.observer(); observer != nullptr && begun()) {
       msg::comes_after(last_handled);
       observer->ended(id());
     }
-    environment_->census->leave(entry_);
+    environment_->registry->leave(entry_);
   }
 
  private:
   /// Outlives the state and the mailbox, whose content may hold its memory and permits.
   const EnvironmentRef environment_;
-  const msg::Census::Entry entry_;
+  const msg::ActorRegistry::Entry entry_;
 };
 
 /// Base of every state: the environment, and the hooks around the handlers. If a handler throws,
@@ -118,7 +118,7 @@ class State {
   const EnvironmentRef& environment_ref() const { return self_.environment(); }
   Body& self() const { return self_; }
   /// Null once it has ended.
-  context_actor context() const { return environment().alarm.context(); }
+  context_actor context() const { return environment().failures.context(); }
 
   template <class Actor, class Message>
   void tell(const Actor& receiver, Message&& message) {
@@ -127,13 +127,13 @@ class State {
   /// The same, ahead of the mail that waits there.
   template <class Actor, class Message>
   void tell_urgently(const Actor& receiver, Message&& message) {
-    mail(receiver, caf::message_priority::high, {self_.id(), self_.context()}, environment().tap,
+    mail(receiver, caf::message_priority::high, {self_.id(), self_.context()}, environment().gate,
          [&] { return std::decay_t<Message>(std::forward<Message>(message)); });
   }
   /// Sends the result of `make()`, constructed in the mailbox element.
   template <class Actor, class Make>
   void tell_made(const Actor& receiver, const Make& make) {
-    mail(receiver, caf::message_priority::normal, {self_.id(), self_.context()}, environment().tap,
+    mail(receiver, caf::message_priority::normal, {self_.id(), self_.context()}, environment().gate,
          make);
   }
 
@@ -150,7 +150,7 @@ class State {
   template <class Message>
   bool route(caf::type_erased_tuple& content) {
     auto& message = content.get_mutable_as<Message>(0);
-    auto* const observer = environment().tap.observer();
+    auto* const observer = environment().gate.observer();
     if (observer == nullptr) [[likely]] {
       static_cast<Derived*>(this)->receive(message);
       return true;
@@ -174,7 +174,7 @@ class Member : public State<Derived, Interface> {
  public:
   using State<Derived, Interface>::State;
   void ended_by(msg::actor_failed failure) {
-    if (const auto owner = this->environment().alarm.ring(failure))
+    if (const auto owner = this->environment().failures.report(failure))
       this->tell_urgently(owner, std::move(failure));
   }
 };
@@ -199,7 +199,7 @@ template <class S>
 class ActorWith final : public S::address, public Body {
  public:
   ActorWith(caf::actor_config& config, std::unique_ptr<engine::OwnThread> thread,
-            EnvironmentRef environment, const msg::Census::Entry& entry,
+            EnvironmentRef environment, const msg::ActorRegistry::Entry& entry,
             std::unique_ptr<Beginning<S>> beginning)
       : S::address(config),
         Body(std::move(thread), std::move(environment), entry),
@@ -215,7 +215,7 @@ class ActorWith final : public S::address, public Body {
 
  private:
   void begin() override {
-    if (auto* const observer = environment()->tap.observer())
+    if (auto* const observer = environment()->gate.observer())
       observer->started(Body::id(), S::name);
     // Without a state the failure could not be reported.
     until_there_is_memory([&] { state_.emplace(*this); });
@@ -245,16 +245,16 @@ class ActorWith final : public S::address, public Body {
 };
 
 /// Spawns an actor with state S in `system`. `unit` is the execution unit of the spawning actor, or
-/// null. `doing`: see Census. `thread` is the actor's own, if it has one.
+/// null. `doing`: see ActorRegistry. `thread` is the actor's own, if it has one.
 template <class S, class... Args>
 typename S::interface spawn_in(caf::actor_system& system, caf::execution_unit* unit,
-                               const EnvironmentRef& environment, msg::Census::Doing doing,
+                               const EnvironmentRef& environment, msg::ActorRegistry::Doing doing,
                                std::unique_ptr<engine::OwnThread> thread, Args... args) {
   using Actor = ActorWith<S>;
   std::unique_ptr<Beginning<S>> beginning =
       std::make_unique<BeginningWith<S, Args...>>(std::move(args)...);
-  const auto census = environment->census;
-  const auto entry = census->enter(environment->name_of(S::name), std::move(doing));
+  const auto registry = environment->registry;
+  const auto entry = registry->enter(environment->name_of(S::name), std::move(doing));
   typename S::interface actor;
   try {
     caf::actor_config config(unit);
@@ -262,7 +262,7 @@ typename S::interface spawn_in(caf::actor_system& system, caf::execution_unit* u
                                                           &system, config, std::move(thread),
                                                           environment, entry, std::move(beginning));
   } catch (...) {
-    census->leave(entry);
+    registry->leave(entry);
     throw;
   }
   static_cast<Actor*>(caf::actor_cast<caf::abstract_actor*>(actor))->launch(unit);
@@ -273,7 +273,7 @@ typename S::interface spawn_in(caf::actor_system& system, caf::execution_unit* u
 /// Throws std::system_error if the system refuses a thread.
 template <class S, class... Args>
 typename S::interface spawn_on_thread(caf::actor_system& system, const EnvironmentRef& environment,
-                                      msg::Census::Doing doing, Args... args) {
+                                      msg::ActorRegistry::Doing doing, Args... args) {
   auto thread = environment->detached ? std::make_unique<engine::OwnThread>(system) : nullptr;
   if constexpr (S::may_be_helped)
     if (thread && environment->caller_runs)

@@ -14,8 +14,8 @@ void CompilerState::receive(msg::compile& m) {
   });
   environment().compiling.with(0);
   if (const auto owner = context())
-    tell(owner,
-         msg::compiled{std::move(m.call), std::move(m.reply), std::move(m.place), std::move(plan)});
+    tell(owner, msg::compiled{std::move(m.call), std::move(m.reply), std::move(m.permit),
+                              std::move(plan)});
 }
 
 }  // namespace polychron::actors

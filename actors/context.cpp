@@ -1,4 +1,4 @@
-// The context actor: its crew, and the calls on tensors.
+// The context actor: its device actors, and the calls on tensors.
 #include "actors/context.hpp"
 
 #include "actors/reply_of.hpp"
@@ -13,26 +13,26 @@ Result<ContextState::TensorEntry*> ContextState::find_tensor(msg::TensorId id) {
     return Error(ErrorKind::invalid_state, "the tensor is destroyed")
         .with_object(describe_object("tensor", {}, id));
   auto& entry = tensor->second;
-  for (const auto& rent : entry.rents)
-    if (rent.lease->mode == LeaseMode::fail)
+  for (const auto& lease_entry : entry.leases)
+    if (lease_entry.lease->mode == LeaseMode::fail)
       return Error(ErrorKind::invalid_state, "the tensor is on lease")
           .with_object(entry.slot->name());
   return &entry;
 }
 
-void ContextState::start(Crew&& crew) {
-  // Before anything that may fail, so that the crew ends with this actor.
-  crew_ = std::move(crew);
-  if (auto failure = environment().alarm.arm(self().address().address()))
+void ContextState::start(DeviceActors&& spawned) {
+  // Before anything that may fail, so that these end with this actor.
+  device_actors_ = std::move(spawned);
+  if (auto failure = environment().failures.attach(self().address().address()))
     tell_urgently(caf::actor_cast<context_actor>(self().address().ctrl()), std::move(*failure));
   order_.emplace(environment_ref());
-  for (const auto& lane : crew_.lanes) tell(lane, msg::meet{crew_.lanes});
+  for (const auto& lane : device_actors_.lanes) tell(lane, msg::meet{device_actors_.lanes});
 }
 
 void ContextState::receive(msg::submit& m) {
   // A call may still be in the mail when its context has gone: it is not carried out.
   if (environment().find_lost() && !std::holds_alternative<msg::DestroyContext>(m.call)) return;
-  if (auto* const observer = environment().tap.observer()) observer->takes(self().id(), m);
+  if (auto* const observer = environment().gate.observer()) observer->takes(self().id(), m);
   std::visit([&](auto& c) { call(c, m.local); }, m.call);
 }
 
@@ -47,7 +47,7 @@ void ContextState::call(msg::CreateTensor& c, msg::LocalPart& local) {
                     .first->second;
   auto stamp = order_->stamp_write<msg::op::Allocate>(entry.uses, entry.slot->bytes);
   tell(entry.actor, msg::expect_of_tensor{stamp.ticket, std::move(reply_of<Promise<void>>(local))});
-  issue<msg::op::Allocate>(std::move(stamp), std::move(local.place), slot, std::move(c.constant));
+  issue<msg::op::Allocate>(std::move(stamp), std::move(local.permit), slot, std::move(c.constant));
 }
 
 void ContextState::call(msg::WriteTensor& c, msg::LocalPart& local) {
@@ -57,7 +57,7 @@ void ContextState::call(msg::WriteTensor& c, msg::LocalPart& local) {
   std::optional<Error> error;
   if (!found) error = found.error();
   // With AdmissionPolicy::fail the caller does not wait for a lease either.
-  else if (c.payload->meeting && !(*found)->rents.empty() &&
+  else if (c.payload->meeting && !(*found)->leases.empty() &&
            environment().admission->policy() == AdmissionPolicy::fail)
     error = Error(ErrorKind::quota_exceeded,
                   "its bytes do not fit under the memory limit while the tensor is on lease")
@@ -65,7 +65,7 @@ void ContextState::call(msg::WriteTensor& c, msg::LocalPart& local) {
   if (error) {
     msg::count(environment().counters->not_run);
     const auto refused = error->with_operation("write", c.label).not_run();
-    local.place.give_back();
+    local.permit.give_back();
     // A caller that still waits gets the error, and reports it like any thrown error.
     if (c.payload->meeting)
       c.payload->meeting->finish(refused);
@@ -74,7 +74,7 @@ void ContextState::call(msg::WriteTensor& c, msg::LocalPart& local) {
     return;
   }
   auto& entry = **found;
-  issue<msg::op::Write>(order_->stamp_write<msg::op::Write>(entry.uses), std::move(local.place),
+  issue<msg::op::Write>(order_->stamp_write<msg::op::Write>(entry.uses), std::move(local.permit),
                         entry.slot, std::move(c.payload), std::move(c.label),
                         msg::Conditions{c.deadline, std::move(local.cancellation)});
 }
@@ -83,61 +83,62 @@ void ContextState::call(const msg::ReadTensor& c, msg::LocalPart& local) {
   auto& loan = reply_of<msg::ReadRef>(local);
   auto found = find_tensor(c.tensor);
   if (!found) {
-    local.place.give_back();
+    local.permit.give_back();
     if (loan->claim()) loan->answer(found.error().with_operation("read"));
     return;
   }
   auto& entry = **found;
   auto stamp = order_->stamp_read<msg::op::Read>(entry.uses, entry.slot->bytes);
   tell(entry.actor, msg::expect_of_tensor{stamp.ticket, loan});
-  issue<msg::op::Read>(std::move(stamp), std::move(local.place), entry.slot, std::move(loan));
+  issue<msg::op::Read>(std::move(stamp), std::move(local.permit), entry.slot, std::move(loan));
 }
 
 void ContextState::call(const msg::QueryError& c, msg::LocalPart& local) {
   auto& reply = reply_of<msg::ErrorReply>(local);
   auto found = find_tensor(c.tensor);
   if (!found) {
-    local.place.give_back();
+    local.permit.give_back();
     reply.reject(found.error().with_operation("error"));
     return;
   }
   auto& entry = **found;
   auto stamp = order_->stamp_read<msg::op::Query>(entry.uses);
   tell(entry.actor, msg::expect_of_tensor{stamp.ticket, std::move(reply)});
-  issue<msg::op::Query>(std::move(stamp), std::move(local.place), entry.slot);
+  issue<msg::op::Query>(std::move(stamp), std::move(local.permit), entry.slot);
 }
 
 void ContextState::call(const msg::LendTensor& c, msg::LocalPart& local) {
-  auto& grant = reply_of<msg::Grant>(local);
+  auto& grant = reply_of<msg::LeaseReply>(local);
   auto found = find_tensor(c.tensor);
   if (!found) {
-    local.place.give_back();
+    local.permit.give_back();
     grant.reply.reject(found.error().with_operation("export"));
     return;
   }
   auto& entry = **found;
   auto stamp = order_->stamp_write<msg::op::Lend>(entry.uses);
   auto lease = grant.lease;
-  entry.rents.push_front({c.lease, lease, stamp.at});
+  entry.leases.push_front({c.lease, lease, stamp.at});
   tell(entry.actor, msg::expect_of_tensor{stamp.ticket, std::move(grant)});
-  issue<msg::op::Lend>(std::move(stamp), std::move(local.place), entry.slot, std::move(lease));
+  issue<msg::op::Lend>(std::move(stamp), std::move(local.permit), entry.slot, std::move(lease));
 }
 
 void ContextState::call(const msg::ReturnLease& c, msg::LocalPart&) {
   const auto tensor = tensors_.find(c.tensor);
   if (tensor == tensors_.end()) return;  // revoked meanwhile
   auto& entry = tensor->second;
-  entry.rents.remove_if([&](const Rent& rent) {  // unless it was refused
-    if (rent.id != c.lease) return false;
-    tell(entry.actor, msg::lease_ended{rent.lease});
-    end(rent, false);
+  entry.leases.remove_if([&](const LeaseEntry& lease_entry) {  // unless it was refused
+    if (lease_entry.id != c.lease) return false;
+    tell(entry.actor, msg::lease_ended{lease_entry.lease});
+    end(lease_entry, false);
     return true;
   });
 }
 
-void ContextState::end(const Rent& rent, bool revoked) {
+void ContextState::end(const LeaseEntry& lease_entry, bool revoked) {
   // Ahead of the operations that wait for it, and of later questions.
-  tell_urgently(crew_.lanes[rent.at.lane], msg::end_lease{rent.at.turn, revoked});
+  tell_urgently(device_actors_.lanes[lease_entry.at.lane],
+                msg::end_lease{lease_entry.at.turn, revoked});
 }
 
 void ContextState::call(const msg::DestroyTensor& c, msg::LocalPart&) {
@@ -146,7 +147,7 @@ void ContextState::call(const msg::DestroyTensor& c, msg::LocalPart&) {
   auto& entry = tensor->second;
   // The tensor's actor first: it rejects replies and revokes leases before the lane goes on.
   tell(entry.actor, msg::destroy_tensor{entry.slot->label});
-  for (const auto& rent : entry.rents) end(rent, true);
+  for (const auto& lease_entry : entry.leases) end(lease_entry, true);
   issue<msg::op::Release>(order_->stamp_write<msg::op::Release>(entry.uses), {}, entry.slot);
   ending_tensors_.emplace(c.tensor, std::move(entry.actor));
   tensors_.erase(tensor);

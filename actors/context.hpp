@@ -24,13 +24,13 @@
 namespace polychron::actors {
 
 /// The context's device and compiler actors. They have threads, so that spawning them may fail.
-struct Crew {
+struct DeviceActors {
   std::vector<device_actor> lanes;
   compiler_actor compiler;
 };
 /// Spawns them. Throws std::system_error if the system refuses a thread; no actor is left then.
-Crew spawn_crew(caf::actor_system& system, const EnvironmentRef& environment);
-/// Spawns a context with its crew. Throws std::system_error.
+DeviceActors spawn_device_actors(caf::actor_system& system, const EnvironmentRef& environment);
+/// Spawns a context with its device actors. Throws std::system_error.
 context_actor spawn_context(caf::actor_system& system, const EnvironmentRef& environment);
 
 class ContextState : public State<ContextState, context_actor> {
@@ -41,7 +41,7 @@ class ContextState : public State<ContextState, context_actor> {
   /// However this actor ends, it rejects all pending replies, so that no caller waits for ever.
   ~ContextState();
 
-  void start(Crew&& crew);
+  void start(DeviceActors&& spawned);
   void receive(msg::submit& m);
   void receive(msg::compiled& m);
   void receive(const msg::operation_failed& m);
@@ -55,7 +55,7 @@ class ContextState : public State<ContextState, context_actor> {
 
  private:
   /// A lease that a caller asked for, and the operation that grants it.
-  struct Rent {
+  struct LeaseEntry {
     msg::LeaseId id = 0;
     msg::LeaseRef lease;
     msg::LaneTurn at;
@@ -64,7 +64,7 @@ class ContextState : public State<ContextState, context_actor> {
     tensor_actor actor;
     msg::TensorRef slot;
     Uses uses;
-    std::forward_list<Rent> rents;  ///< asked for or out, not yet ended; the latest first
+    std::forward_list<LeaseEntry> leases;  ///< asked for or out, not yet ended; the latest first
   };
   struct GraphEntry {
     graph_actor actor;
@@ -98,16 +98,16 @@ class ContextState : public State<ContextState, context_actor> {
   std::optional<Error> resolve(const msg::TensorIds& ids, msg::Tensors& slots,
                                LaneOrder::Touched& uses);
   /// Tells the lane that this lease has ended.
-  void end(const Rent& rent, bool revoked);
+  void end(const LeaseEntry& lease_entry, bool revoked);
   /// Sends a stamped operation O{fields...} to its lane.
   template <class O, class... Fields>
-  void issue(msg::Stamp&& stamp, msg::Place&& place, Fields&&... fields) {
+  void issue(msg::Stamp&& stamp, msg::Permit&& permit, Fields&&... fields) {
     const auto make = [&] { return O{std::forward<Fields>(fields)...}; };
-    tell_made(crew_.lanes[stamp.at.lane], [&] {
+    tell_made(device_actors_.lanes[stamp.at.lane], [&] {
       return msg::carry_out{
           std::move(stamp),
           msg::Operation(std::in_place_type<O>, MadeInPlace<decltype(make)>{make}),
-          std::move(place)};
+          std::move(permit)};
     });
   }
   /// Passes an error that no call reports to the innermost scope that takes it, or to the handler.
@@ -131,7 +131,7 @@ class ContextState : public State<ContextState, context_actor> {
   msg::ErrorHandler handler_;
   std::uint64_t fences_ = 0;
   std::deque<msg::compile> builds_;  ///< the first is being compiled
-  Crew crew_;
+  DeviceActors device_actors_;
 };
 
 }  // namespace polychron::actors

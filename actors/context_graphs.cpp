@@ -36,7 +36,7 @@ void ContextState::call(msg::Dispatch& c, msg::LocalPart& local) {
 
   if (!problem) {
     issue<msg::op::Dispatch>(order_->stamp<msg::op::Dispatch>(reads, writes),
-                             std::move(local.place), graph->second.slot, std::move(inputs),
+                             std::move(local.permit), graph->second.slot, std::move(inputs),
                              std::move(outputs), std::move(c.label),
                              msg::Conditions{c.deadline, std::move(local.cancellation)});
     return;
@@ -46,14 +46,14 @@ void ContextState::call(msg::Dispatch& c, msg::LocalPart& local) {
   // leased output stays as it is, for its holder.
   auto stamp = order_->stamp<msg::op::Fail>({}, writes);
   const auto refused = problem->with_operation("dispatch", c.label, stamp.ticket).not_run();
-  issue<msg::op::Fail>(std::move(stamp), std::move(local.place), std::move(outputs), refused);
+  issue<msg::op::Fail>(std::move(stamp), std::move(local.permit), std::move(outputs), refused);
 }
 
 void ContextState::call(msg::Compute& c, msg::LocalPart& local) {
   auto& batch = reply_of<msg::BatchRef>(local);
   const auto graph = graphs_.find(c.graph);
   if (graph == graphs_.end()) {
-    local.place.give_back();
+    local.permit.give_back();
     if (batch->claim())
       batch->answer(Error(ErrorKind::invalid_state, "the graph is destroyed")
                         .with_operation("compute", c.label));
@@ -62,7 +62,7 @@ void ContextState::call(msg::Compute& c, msg::LocalPart& local) {
   auto& entry = graph->second;
   auto stamp = order_->stamp_read<msg::op::Compute>(entry.uses);
   tell(entry.actor, msg::expect_of_graph{stamp.ticket, batch});
-  issue<msg::op::Compute>(std::move(stamp), std::move(local.place), entry.slot, std::move(batch),
+  issue<msg::op::Compute>(std::move(stamp), std::move(local.permit), entry.slot, std::move(batch),
                           std::move(c.label),
                           msg::Conditions{c.deadline, std::move(local.cancellation)});
 }
@@ -70,13 +70,13 @@ void ContextState::call(msg::Compute& c, msg::LocalPart& local) {
 void ContextState::call(msg::Build& c, msg::LocalPart& local) {
   ensure(!graphs_.contains(c.graph), "a graph's number is given once");
   builds_.push_back(
-      {std::move(c), std::move(reply_of<msg::BuildReply>(local)), std::move(local.place)});
+      {std::move(c), std::move(reply_of<msg::BuildReply>(local)), std::move(local.permit)});
   if (builds_.size() == 1) compile_next();
 }
 
 void ContextState::compile_next() {
   // The first stays in the queue, empty, while it is compiled.
-  tell(crew_.compiler, std::move(builds_.front()));
+  tell(device_actors_.compiler, std::move(builds_.front()));
 }
 
 namespace {
@@ -100,7 +100,7 @@ void ContextState::receive(msg::compiled& m) {
   const auto& reply = m.reply.reply;
   m.reply.description_bytes.reset();  // the plan has its own reservation
   if (!m.plan) {
-    m.place.give_back();
+    m.permit.give_back();
     reply.reject(m.plan.error().with_operation("build", description.label));
     return;
   }
@@ -114,16 +114,17 @@ void ContextState::receive(msg::compiled& m) {
   for (const auto& [output, value] : description.outputs)
     slot->outputs.emplace_back(output, description.values[value].descriptor);
   slot->plan = std::move(*m.plan);
-  slot->instances.resize(crew_.lanes.size());
-  msg::Built built{slot->inputs,
-                   slot->outputs,
-                   slot->plan->describe(),
-                   slot->plan->labels(),
-                   {slot->plan->constant_bytes(), slot->plan->arena_bytes(), crew_.lanes.size()}};
+  slot->instances.resize(device_actors_.lanes.size());
+  msg::Built built{
+      slot->inputs,
+      slot->outputs,
+      slot->plan->describe(),
+      slot->plan->labels(),
+      {slot->plan->constant_bytes(), slot->plan->arena_bytes(), device_actors_.lanes.size()}};
   slot->actor = spawn<GraphState>(id, std::move(built), reply);
   auto& entry =
       graphs_.emplace(id, GraphEntry{slot->actor, slot, {slot.get(), {}, {}}}).first->second;
-  issue<msg::op::Load>(order_->stamp_write<msg::op::Load>(entry.uses), std::move(m.place), slot);
+  issue<msg::op::Load>(order_->stamp_write<msg::op::Load>(entry.uses), std::move(m.permit), slot);
   if (environment().log->takes(LogLevel::info))
     environment().tell(LogLevel::info, describe_compiled(*slot));
 }
@@ -151,7 +152,7 @@ struct UncapturedError final : polychron::detail::Deferred {
   const EnvironmentRef environment;  ///< keeps the permit's admission alive
   const std::shared_ptr<const msg::ErrorHandler::Function> function;
   const Error error;
-  msg::Place place;
+  msg::Permit permit;
 };
 
 }  // namespace
@@ -164,28 +165,28 @@ void ContextState::observe(const Error& error, msg::Ticket ticket) {
   environment().tell(given_up ? LogLevel::info : LogLevel::error, error.what());
   if (!handler_) return;
   // A handler that falls behind gets only some of the errors; the rest are counted.
-  auto place = environment().events->try_enter_now();
-  if (!place) return msg::count(environment().counters->unheard);
+  auto permit = environment().events->try_enter_now();
+  if (!permit) return msg::count(environment().counters->unheard);
   auto event = std::make_shared<UncapturedError>(environment_ref(), handler_.share(), error);
-  event->place = std::move(place);
+  event->permit = std::move(permit);
   environment().callbacks->post(std::move(event));
 }
 
 void ContextState::call(const msg::Report& c, msg::LocalPart&) { observe(c.error, 0); }
 
 void ContextState::call(const msg::PushScope& c, msg::LocalPart& local) {
-  scopes_.push(c.filter, order_->last_ticket(), std::move(local.place));
+  scopes_.push(c.filter, order_->last_ticket(), std::move(local.permit));
 }
 
 void ContextState::call(const msg::PopScope&, msg::LocalPart& local) {
   const auto& reply = reply_of<msg::ErrorReply>(local);
   const auto fence = ++fences_;
-  const auto first = scopes_.pop(order_->last_ticket(), fence, crew_.lanes.size(), reply);
+  const auto first = scopes_.pop(order_->last_ticket(), fence, device_actors_.lanes.size(), reply);
   if (!first) {
     reply.reject(Error(ErrorKind::invalid_state, "there is no error scope to pop"));
     return;
   }
-  for (std::uint32_t lane = 0; lane < crew_.lanes.size(); ++lane)
+  for (std::uint32_t lane = 0; lane < device_actors_.lanes.size(); ++lane)
     issue<msg::op::Fence>(order_->stamp_on(lane), {}, fence, *first);
 }
 
@@ -195,9 +196,9 @@ void ContextState::call(const msg::SetErrorHandler&, msg::LocalPart& local) {
 
 void ContextState::call(const msg::AskPending&, msg::LocalPart& local) {
   const auto survey =
-      std::make_shared<msg::Survey>(reply_of<msg::PendingReply>(local), crew_.lanes.size(),
-                                    environment().lost, std::move(local.place));
-  for (const auto& lane : crew_.lanes) tell_urgently(lane, msg::survey_lane{survey});
+      std::make_shared<msg::Survey>(reply_of<msg::PendingReply>(local), device_actors_.lanes.size(),
+                                    environment().lost, std::move(local.permit));
+  for (const auto& lane : device_actors_.lanes) tell_urgently(lane, msg::survey_lane{survey});
 }
 
 void ContextState::receive(const msg::operation_failed& m) { observe(m.error, m.ticket); }
@@ -236,22 +237,22 @@ void ContextState::lose(LostReason reason, std::string_view message) noexcept {
   for (const auto& [id, entry] : graphs_) end_actor(entry.actor);
   for (const auto& [id, actor] : ending_tensors_) end_actor(actor);
   for (const auto& [id, actor] : ending_graphs_) end_actor(actor);
-  for (const auto& lane : crew_.lanes) end_actor(lane);
-  if (crew_.compiler) end_actor(crew_.compiler);
+  for (const auto& lane : device_actors_.lanes) end_actor(lane);
+  if (device_actors_.compiler) end_actor(device_actors_.compiler);
   tensors_.clear();
   graphs_.clear();
   ending_tensors_.clear();
   ending_graphs_.clear();
   builds_.clear();
-  crew_ = {};
+  device_actors_ = {};
 }
 
 ContextState::~ContextState() { lose(LostReason::device_failed, "the context's actor has ended"); }
 
 // -- the beginning --------------------------------------------------------------------------------
 
-Crew spawn_crew(caf::actor_system& system, const EnvironmentRef& environment) {
-  Crew crew;
+DeviceActors spawn_device_actors(caf::actor_system& system, const EnvironmentRef& environment) {
+  DeviceActors spawned;
   try {
     for (std::uint32_t lane = 0; lane < environment->lanes.size(); ++lane) {
       const auto doing = [progress = std::shared_ptr<const msg::LaneProgress>(
@@ -261,30 +262,30 @@ Crew spawn_crew(caf::actor_system& system, const EnvironmentRef& environment) {
         return std::string(running->operation) + " (ticket " + std::to_string(running->ticket) +
                ")";
       };
-      crew.lanes.push_back(spawn_on_thread<DeviceState>(system, environment, doing, lane));
+      spawned.lanes.push_back(spawn_on_thread<DeviceState>(system, environment, doing, lane));
     }
     const auto doing = [environment]() -> std::string {
       const auto graph = environment->compiling.what();
       return graph == 0 ? "" : "build of graph #" + std::to_string(graph);
     };
-    crew.compiler = spawn_on_thread<CompilerState>(system, environment, doing);
+    spawned.compiler = spawn_on_thread<CompilerState>(system, environment, doing);
   } catch (...) {
-    for (const auto& lane : crew.lanes) end_actor(lane);
+    for (const auto& lane : spawned.lanes) end_actor(lane);
     throw;
   }
-  return crew;
+  return spawned;
 }
 
 context_actor spawn_context(caf::actor_system& system, const EnvironmentRef& environment) {
-  const auto crew = spawn_crew(system, environment);
+  const auto spawned = spawn_device_actors(system, environment);
   try {
-    auto context = spawn_in<ContextState>(system, nullptr, environment, {}, nullptr, crew);
+    auto context = spawn_in<ContextState>(system, nullptr, environment, {}, nullptr, spawned);
     if (environment->caller_runs)
       environment->caller_runs->set_context(caf::actor_cast<caf::actor_addr>(context));
     return context;
   } catch (...) {
-    for (const auto& lane : crew.lanes) end_actor(lane);
-    end_actor(crew.compiler);
+    for (const auto& lane : spawned.lanes) end_actor(lane);
+    end_actor(spawned.compiler);
     throw;
   }
 }

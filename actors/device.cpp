@@ -10,7 +10,7 @@ DeviceState::DeviceState(Body& self)
           [this](const msg::Wait& wait) {
             auto& lane = environment().lanes[wait.at.lane];
             const auto look = [&] { return lane.sees_done(wait.at.turn); };
-            return environment().tap.observer() == nullptr ? look() : lane.in_order(look);
+            return environment().gate.observer() == nullptr ? look() : lane.in_order(look);
           },
           [this](const msg::Wait& wait) {
             tell(lanes_[wait.at.lane], msg::await_turn{wait, lane_});
@@ -28,7 +28,7 @@ DeviceState::Course DeviceState::run_one(msg::carry_out& m) {
   in_hand_ = &m;
   auto& progress = environment().lanes[lane_];
   progress.begin(ticket, m.operation.index());
-  auto* const observer = environment().tap.observer();
+  auto* const observer = environment().gate.observer();
   if (observer != nullptr) [[unlikely]]
     observer->has_turn(self().id(), m);
   const auto course = std::visit([&](const auto& o) { return carry_out(o, ticket); }, m.operation);
@@ -42,7 +42,7 @@ DeviceState::Course DeviceState::run_one(msg::carry_out& m) {
 
 void DeviceState::leave() {
   // An export gives its permit back once granted: a lease is not an operation in flight.
-  in_hand_->place.give_back_in_passing(environment().admission->anybody_waits() && !has_mail());
+  in_hand_->permit.give_back_in_passing(environment().admission->anybody_waits() && !has_mail());
 }
 
 void DeviceState::receive(msg::carry_out& m) {
@@ -79,7 +79,7 @@ void DeviceState::carry_out_ready() {
 void DeviceState::publish() {
   auto& progress = environment().lanes[lane_];
   const auto publish = [&] { progress.publish(timeline_.done_below()); };
-  environment().tap.observer() == nullptr ? publish() : progress.in_order(publish);
+  environment().gate.observer() == nullptr ? publish() : progress.in_order(publish);
   rest();
 }
 

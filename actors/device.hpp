@@ -47,7 +47,7 @@ class DeviceState : public Member<DeviceState, device_actor> {
   bool lost() const { return gone_ || environment().lost->lost(); }
   /// lost(), for a step that then skips its work: a recording orders this look and the loss.
   bool finds_lost() const { return environment().find_lost() || gone_; }
-  /// Ends the operation in hand, before anybody is told. A thread that is told finds its place
+  /// Ends the operation in hand, before anybody is told. A thread that is told finds its permit
   /// free.
   void leave();
   /// Answers the loan of a finished operation; with the loss, if the context was lost meanwhile.

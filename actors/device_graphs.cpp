@@ -46,7 +46,7 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Load& o, msg::Ticket t
 std::optional<Error> DeviceState::refusal(msg::GraphSlot& graph, const msg::Conditions& conditions,
                                           const char* operation, const std::string& label,
                                           msg::Ticket ticket) const {
-  const bool recorded = environment().tap.observer() != nullptr;
+  const bool recorded = environment().gate.observer() != nullptr;
   const Error* const cause = recorded ? graph.invalid.look() : graph.invalid.get();
   if (cause != nullptr)
     return Error(ErrorKind::graph_invalid, graph.name() + " is invalid since")
@@ -105,7 +105,7 @@ kernels::ExecuteStatus DeviceState::run(msg::GraphSlot& graph, std::span<double>
     if (!made) return {made.error()};
   }
   bool inherent = false;
-  auto* const observer = environment().tap.observer();
+  auto* const observer = environment().gate.observer();
   const bool listened_to = observer != nullptr && observer->wants_steps();
   std::vector<double> for_observer;
   // The duration is from the last timed run. A run is timed while its duration is unknown, and
@@ -262,7 +262,7 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Compute& o, msg::Ticke
     failed(*batch.error, ticket);
   else
     completed();
-  if (auto* const observer = environment().tap.observer())
+  if (auto* const observer = environment().gate.observer())
     observer->answers(self().id(), ticket, batch.error, batch.outputs);
   give_back(*o.batch);
   tell(graph.actor, msg::graph_answered{ticket});

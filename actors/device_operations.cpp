@@ -65,7 +65,7 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Write& o, msg::Ticket 
     // The caller gave up waiting or missed the deadline. Its call throws, so the tensor stays as it
     // was.
     count(environment().counters->not_run);
-    if (auto* const observer = environment().tap.observer())
+    if (auto* const observer = environment().gate.observer())
       observer->answers(self().id(), ticket, error ? error : msg::gave_up(o.label, ticket), {});
     leave();
     payload.meeting->finish(std::move(error));
@@ -117,7 +117,7 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Read& o, msg::Ticket t
       failed(error, ticket);
     o.loan->content.error = error;
   }
-  if (auto* const observer = environment().tap.observer())
+  if (auto* const observer = environment().gate.observer())
     observer->answers(self().id(), ticket, o.loan->content.error, {&o.loan->content.buffer, 1});
   give_back(*o.loan);
   tell(slot.actor, msg::tensor_answered{ticket, std::nullopt});
@@ -160,7 +160,7 @@ void DeviceState::take_back(msg::TensorSlot& slot, msg::Lease& lease, bool revok
   ensure(!slot.memory, "memory that is on lease is not the tensor's");
   if (!revoked) {
     ensure(lease.memory.has_value(), "a lease gives back what it took");
-    if (auto* const observer = environment().tap.observer())
+    if (auto* const observer = environment().gate.observer())
       observer->takes_back(self().id(), ticket, lease.bytes);
     slot.memory = std::exchange(lease.memory, std::nullopt);
     lease.bytes = {};
@@ -216,7 +216,7 @@ void DeviceState::failed(const Error& error, msg::Ticket ticket) {
   count(error.ran() ? counters.failed : counters.not_run);
   const auto owner = context();
   if (!owner) {
-    if (auto* const observer = environment().tap.observer())
+    if (auto* const observer = environment().gate.observer())
       observer->unheard(self().id(), ticket, error);
     return;
   }

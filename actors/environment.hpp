@@ -11,15 +11,15 @@
 #include "kernels/backend.hpp"
 #include "kernels/team.hpp"
 #include "messages/conditions.hpp"
+#include "messages/shared/actor_registry.hpp"
 #include "messages/shared/admission.hpp"
-#include "messages/shared/alarm.hpp"
 #include "messages/shared/budget.hpp"
-#include "messages/shared/census.hpp"
 #include "messages/shared/counters.hpp"
+#include "messages/shared/failure_monitor.hpp"
 #include "messages/shared/log.hpp"
 #include "messages/shared/lost.hpp"
+#include "messages/shared/observer_gate.hpp"
 #include "messages/shared/progress.hpp"
-#include "messages/shared/tap.hpp"
 
 namespace polychron::actors {
 
@@ -29,7 +29,7 @@ struct Environment {
               std::shared_ptr<msg::Observer> observer)
       : label(std::move(context_label)),
         source(label.empty() ? "context" : "context '" + label + "'"),
-        tap(std::move(observer)),
+        gate(std::move(observer)),
         lanes(lane_count) {}
 
   /// "tensor of context 'main'".
@@ -43,7 +43,7 @@ struct Environment {
             msg::Ticket ticket = 0) const noexcept {
     const bool first = lost->resolve(reason, message);
     if (first)
-      if (auto* const observer = tap.observer()) observer->loses(by, ticket);
+      if (auto* const observer = gate.observer()) observer->loses(by, ticket);
     for (auto* const door : admissions()) door->close();
     const bool ended = reason == LostReason::destroyed || reason == LostReason::runtime_shutdown;
     if (first) tell(ended ? LogLevel::info : LogLevel::error, message);
@@ -52,7 +52,7 @@ struct Environment {
   /// True if the context is gone, where an actor leaves something undone for that. While somebody
   /// listens, this look and the loss get an order.
   bool find_lost() const noexcept {
-    return tap.observer() == nullptr ? lost->lost() : lost->look();
+    return gate.observer() == nullptr ? lost->lost() : lost->look();
   }
 
   void tell(LogLevel level, std::string_view message) const noexcept {
@@ -68,7 +68,7 @@ struct Environment {
   std::shared_ptr<kernels::Team> team(std::size_t lane) const {
     return teams.empty() ? nullptr : teams[lane];
   }
-  std::shared_ptr<msg::Census> census;
+  std::shared_ptr<msg::ActorRegistry> registry;
   std::shared_ptr<msg::LostSignal> lost;
   std::shared_ptr<msg::Callbacks> callbacks;
   std::shared_ptr<engine::CallerRuns> caller_runs;  ///< null: those who wait only wait
@@ -90,10 +90,10 @@ struct Environment {
   msg::Placement placement;  ///< only in a replay
   bool detached =
       true;  ///< device and compiler on threads of their own; false under a test scheduler
-  mutable msg::Tap tap;  ///< the observer, if there is one
+  mutable msg::ObserverGate gate;  ///< the observer, if there is one
   mutable std::vector<msg::LaneProgress> lanes;
-  mutable msg::Alarm alarm;     ///< reports failed actors
-  mutable msg::Busy compiling;  ///< the graph being compiled; 0: none
+  mutable msg::FailureMonitor failures;  ///< reports failed actors
+  mutable msg::Busy compiling;           ///< the graph being compiled; 0: none
 };
 using EnvironmentRef = std::shared_ptr<const Environment>;
 

@@ -16,9 +16,9 @@ namespace polychron::actors {
 
 class ErrorScopes {
  public:
-  /// `last_ticket` is the latest that was issued before the call. `place` is the scope's permit.
-  void push(ErrorFilter filter, msg::Ticket last_ticket, msg::Place place) {
-    scopes_.push_back({filter, last_ticket + 1, open, std::nullopt, 0, 0, {}, std::move(place)});
+  /// `last_ticket` is the latest that was issued before the call. `permit` is the scope's.
+  void push(ErrorFilter filter, msg::Ticket last_ticket, msg::Permit permit) {
+    scopes_.push_back({filter, last_ticket + 1, open, std::nullopt, 0, 0, {}, std::move(permit)});
   }
   /// Closes the innermost open scope and gives its first ticket, or nullopt if there is none. The
   /// scope settles `reply` once passed() was called `lanes` times with `fence`.
@@ -38,7 +38,7 @@ class ErrorScopes {
     std::uint64_t fence;
     std::size_t lanes_left;
     Promise<std::optional<Error>> reply;
-    msg::Place place;
+    msg::Permit permit;
   };
   std::list<Scope> scopes_;  ///< in order of push: an inner scope follows its outer one
 };

@@ -34,7 +34,7 @@ class GraphState : public Member<GraphState, graph_actor> {
   msg::GraphId id_ = 0;
   msg::Built built_;
   Promise<msg::Built> reply_{nullptr};
-  std::map<msg::Ticket, msg::BatchDebt> owed_;
+  std::map<msg::Ticket, msg::BatchLoanGuard> owed_;
   std::optional<Error> invalid_;
   bool destroyed_ = false;
 };

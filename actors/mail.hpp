@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "messages/shared/logical_clock.hpp"
-#include "messages/shared/tap.hpp"
+#include "messages/shared/observer_gate.hpp"
 
 namespace polychron::actors {
 
@@ -69,11 +69,11 @@ class Letter {
 
   /// Sends it; call it once. Never blocks. A dead receiver drops the message and its content.
   template <class Receiver>
-  void send(const Receiver& receiver, const Sender& from, const msg::Tap& tap) {
+  void send(const Receiver& receiver, const Sender& from, const msg::ObserverGate& gate) {
     static_assert(caf::response_type<typename Receiver::signatures, Message>::valid,
                   "a message of the receiver's protocol");
     auto* const target = caf::actor_cast<caf::abstract_actor*>(receiver);
-    if (auto* const observer = tap.observer(); observer != nullptr) [[unlikely]] {
+    if (auto* const observer = gate.observer(); observer != nullptr) [[unlikely]] {
       observer->sent(from.id, target->id(), &std::as_const(std::get<0>(element_->data())));
       element_->time = msg::logical_clock();
     }
@@ -87,8 +87,8 @@ class Letter {
 /// Sends the result of `make()`.
 template <class Receiver, class Make>
 void mail(const Receiver& receiver, caf::message_priority priority, const Sender& from,
-          const msg::Tap& tap, const Make& make) {
-  Letter<std::invoke_result_t<const Make&>>(priority, make).send(receiver, from, tap);
+          const msg::ObserverGate& gate, const Make& make) {
+  Letter<std::invoke_result_t<const Make&>>(priority, make).send(receiver, from, gate);
 }
 
 }  // namespace polychron::actors

@@ -25,11 +25,11 @@ void TensorState::end_replies(const Tell& tell_of, const Error& error) noexcept 
     const Error& plain;
     void operator()(Promise<void>& creation) const { creation.reject(plain); }
     void operator()(msg::ErrorReply& query) const { query.reject(told("error", ticket)); }
-    void operator()(msg::Grant& grant) const {
+    void operator()(msg::LeaseReply& grant) const {
       grant.lease->revoke();
       grant.reply.reject(told("export", ticket));
     }
-    void operator()(msg::ReadDebt& read) const {
+    void operator()(msg::ReadLoanGuard& read) const {
       // If a lane is working on the read, the lane answers it.
       if (read->claim()) read->answer(told("read", ticket));
     }
@@ -72,7 +72,7 @@ void TensorState::answer(msg::ErrorReply& query, const std::optional<Error>&) {
   query.resolve(error_);
 }
 
-void TensorState::answer(msg::Grant& grant, const std::optional<Error>& error) {
+void TensorState::answer(msg::LeaseReply& grant, const std::optional<Error>& error) {
   if (error) {
     grant.reply.reject(*error);
     return;
@@ -82,7 +82,7 @@ void TensorState::answer(msg::Grant& grant, const std::optional<Error>& error) {
   grant.reply.resolve();
 }
 
-void TensorState::answer(msg::ReadDebt&, const std::optional<Error>&) {}  // by the lane
+void TensorState::answer(msg::ReadLoanGuard&, const std::optional<Error>&) {}  // by the lane
 
 void TensorState::receive(const msg::tensor_became& m) {
   std::visit([this](const auto& outcome) { became(outcome); }, m.outcome);
@@ -104,7 +104,7 @@ void TensorState::receive(const msg::destroy_tensor& m) {
   // Not when the context ends: that is one event, reported once.
   end_replies(
       [&](msg::Ticket ticket) {
-        if (auto* const observer = environment().tap.observer())
+        if (auto* const observer = environment().gate.observer())
           observer->rejects(self().id(), ticket);
       },
       Error(ErrorKind::invalid_state, "the tensor was destroyed")

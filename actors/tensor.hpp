@@ -37,8 +37,8 @@ class TensorState : public Member<TensorState, tensor_actor> {
 
   void answer(Promise<void>& creation, const std::optional<Error>& error);
   void answer(msg::ErrorReply& query, const std::optional<Error>& error);
-  void answer(msg::Grant& grant, const std::optional<Error>& error);
-  void answer(msg::ReadDebt& read, const std::optional<Error>& error);
+  void answer(msg::LeaseReply& grant, const std::optional<Error>& error);
+  void answer(msg::ReadLoanGuard& read, const std::optional<Error>& error);
 
   void became(const msg::Ready&) { error_.reset(); }
   void became(const msg::Errored& outcome) { error_ = outcome.error; }

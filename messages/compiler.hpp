@@ -10,7 +10,7 @@ namespace polychron::msg {
 struct compile {
   Build call;
   BuildReply reply;
-  Place place;
+  Permit permit;
 };
 
 }  // namespace polychron::msg

@@ -20,7 +20,7 @@ struct submit {
 struct compiled {
   Build call;
   BuildReply reply;
-  Place place;
+  Permit permit;
   Result<std::shared_ptr<kernels::Plan>> plan;
 };
 /// From a lane: the operation of `ticket` failed, or was refused for a reason of its own.

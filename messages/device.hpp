@@ -17,7 +17,7 @@ namespace polychron::msg {
 struct carry_out {
   Stamp stamp;
   Operation operation;
-  Place place;
+  Permit permit;
 };
 /// From another lane: send it `reached` once this lane has done its operations on the object up to
 /// the turn.

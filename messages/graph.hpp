@@ -10,7 +10,7 @@ namespace polychron::msg {
 /// From the context: the compute of `ticket` is on its way to a lane.
 struct expect_of_graph {
   Ticket ticket = 0;
-  BatchDebt batch;
+  BatchLoanGuard batch;
 };
 /// From the context: let earlier calls finish, and end when a lane has freed the plan.
 struct destroy_graph {};

@@ -27,7 +27,7 @@ struct Built {
 };
 
 /// A lease on its way to its holder.
-struct Grant {
+struct LeaseReply {
   LeaseRef lease;
   Promise<void> reply;
 };
@@ -72,12 +72,12 @@ class ErrorHandler {
 };
 
 /// The reply of a call; each call has at most one.
-using Reply = std::variant<std::monostate, Promise<void>, ReadRef, BatchRef, Grant, BuildReply,
+using Reply = std::variant<std::monostate, Promise<void>, ReadRef, BatchRef, LeaseReply, BuildReply,
                            ErrorReply, PendingReply, ErrorHandler>;
 
 struct LocalPart {
   Reply reply;
-  Place place;
+  Permit permit;
   CancellationRef cancellation;
 };
 

@@ -14,7 +14,7 @@ namespace polychron::msg {
 /// creation, a query, an export or a read.
 struct expect_of_tensor {
   Ticket ticket = 0;
-  std::variant<Promise<void>, ErrorReply, Grant, ReadDebt> reply;
+  std::variant<Promise<void>, ErrorReply, LeaseReply, ReadLoanGuard> reply;
 };
 /// From the context: reject pending replies and revoke leases, at once.
 struct destroy_tensor {

@@ -43,7 +43,7 @@ Future<Graph> submit_build(const Context& context, std::shared_ptr<const ops::Gr
   auto& port = *owner->port;
   return rejecting(port.origin(), [&] {
     owner->check_alive();
-    auto place = port.enter(Port::Door::operations, {});
+    auto permit = port.enter(Port::AdmissionClass::operations, {});
     const auto bytes = bytes_of(*graph);
     auto reservation = port.reserve(bytes);
     if (!reservation)
@@ -59,7 +59,7 @@ Future<Graph> submit_build(const Context& context, std::shared_ptr<const ops::Gr
     port.submit(
         msg::Build{handle->id, std::move(graph)},
         {msg::BuildReply{built, std::make_shared<msg::Reservation>(std::move(*reservation))},
-         std::move(place), nullptr});
+         std::move(permit), nullptr});
     msg::count(port.counters().builds);
     FutureAccess::relay(std::move(settled),
                         [reply, handle = std::move(handle)](Result<msg::Built> result) mutable {

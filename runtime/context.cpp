@@ -27,8 +27,8 @@ void Context::push_error_scope(ErrorFilter filter) {
   const auto& context = ContextHandle::of(*this);
   context->check_alive();
   detail::with_errors([&] {
-    auto place = context->port->enter(Port::Door::scopes, {});
-    context->port->submit(msg::PushScope{filter}, {{}, std::move(place), nullptr});
+    auto permit = context->port->enter(Port::AdmissionClass::scopes, {});
+    context->port->submit(msg::PushScope{filter}, {{}, std::move(permit), nullptr});
   });
 }
 
@@ -36,10 +36,10 @@ Future<std::optional<Error>> Context::pop_error_scope() {
   const auto& context = ContextHandle::of(*this);
   return rejecting(context->port->origin(), [&] {
     context->check_alive();
-    auto place = context->port->enter(Port::Door::questions, {});
+    auto permit = context->port->enter(Port::AdmissionClass::questions, {});
     auto reply = context->promise<std::optional<Error>>();
     auto future = reply.future();
-    context->port->submit(msg::PopScope{}, {std::move(reply), std::move(place), nullptr});
+    context->port->submit(msg::PopScope{}, {std::move(reply), std::move(permit), nullptr});
     return future;
   });
 }
@@ -48,10 +48,10 @@ void Context::on_uncaptured_error(std::function<void(const Error&)> handler) {
   const auto& context = ContextHandle::of(*this);
   if (context->port->lost()) return;  // no errors will come
   detail::with_errors([&] {
-    auto place = context->port->enter(Port::Door::questions, {});
+    auto permit = context->port->enter(Port::AdmissionClass::questions, {});
     msg::ErrorHandler told;
     if (handler) told = {std::move(handler), context->port->origin()};
-    context->port->submit(msg::SetErrorHandler{}, {std::move(told), std::move(place), nullptr});
+    context->port->submit(msg::SetErrorHandler{}, {std::move(told), std::move(permit), nullptr});
   });
 }
 
@@ -67,19 +67,18 @@ Future<std::vector<PendingOperation>> Context::pending() {
   const auto& context = ContextHandle::of(*this);
   return rejecting(context->port->origin(), [&] {
     context->check_alive();
-    auto place = context->port->enter(Port::Door::questions, {});
+    auto permit = context->port->enter(Port::AdmissionClass::questions, {});
     auto reply = context->promise<std::vector<PendingOperation>>();
     auto future = reply.future();
-    context->port->submit(msg::AskPending{}, {std::move(reply), std::move(place), nullptr});
+    context->port->submit(msg::AskPending{}, {std::move(reply), std::move(permit), nullptr});
     return future;
   });
 }
 
 const OpSupportLimits& Context::op_support_limits() const {
   const auto& context = ContextHandle::of(*this);
-  return detail::with_errors([&]() -> const OpSupportLimits& {
-    return ops::support_limits(context->strict);
-  });
+  return detail::with_errors(
+      [&]() -> const OpSupportLimits& { return ops::support_limits(context->strict); });
 }
 
 void Context::destroy() { ContextHandle::of(*this)->port->destroy(); }

@@ -183,10 +183,10 @@ void Context::dispatch(const Graph& graph, const NamedTensors& inputs, const Nam
     check_distinct(call, inputs, outputs, input_ids, output_ids);
     auto& port = *context->port;
     const auto conditions = conditions_of(options);
-    auto place = port.enter(Port::Door::operations, conditions);
+    auto permit = port.enter(Port::AdmissionClass::operations, conditions);
     port.submit(msg::Dispatch{handle.id, std::move(input_ids), std::move(output_ids), options.label,
                               options.deadline},
-                {{}, std::move(place), conditions.cancellation});
+                {{}, std::move(permit), conditions.cancellation});
     msg::count(port.counters().dispatches);
   });
 }
@@ -202,7 +202,7 @@ Future<ComputeResult> Context::compute(const Graph& graph, NamedBuffers&& inputs
     const auto output_order = match(call, "output", handle.built.outputs, outputs);
     auto& port = *context->port;
     const auto conditions = conditions_of(options);
-    auto place = port.enter(Port::Door::operations, conditions);
+    auto permit = port.enter(Port::AdmissionClass::operations, conditions);
     // Steps that may fail come first. After them the buffers leave the caller, and always come
     // back.
     const auto promise = context->promise<ComputeResult>();
@@ -237,7 +237,7 @@ Future<ComputeResult> Context::compute(const Graph& graph, NamedBuffers&& inputs
     lend(batch->content.outputs, outputs, output_order);
     try {
       port.submit(msg::Compute{handle.id, options.label, options.deadline},
-                  {batch, std::move(place), conditions.cancellation});
+                  {batch, std::move(permit), conditions.cancellation});
     } catch (...) {
       if (batch->claim()) {
         const auto back = [](auto& lent, NamedBuffers& buffers, const auto& order) {

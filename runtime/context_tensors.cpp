@@ -37,7 +37,7 @@ void check_length(const TensorHandle& tensor, std::size_t bytes) {
 /// Submits the creation of a tensor, of zeros or of constant bytes.
 Future<Tensor> create(const std::shared_ptr<ContextHandle>& context,
                       const TensorDescriptor& descriptor, const ops::ConstantBytes& constant,
-                      msg::PayloadRef payload, msg::Place place) {
+                      msg::PayloadRef payload, msg::Permit permit) {
   auto handle = std::make_shared<TensorHandle>(context, descriptor, constant);
   const auto created = context->promise<void>();
   const auto reply = context->promise<Tensor>();
@@ -51,7 +51,7 @@ Future<Tensor> create(const std::shared_ptr<ContextHandle>& context,
                         else
                           reply.reject(result.error());
                       });
-  context->port->submit(std::move(call), {std::move(created), std::move(place), nullptr});
+  context->port->submit(std::move(call), {std::move(created), std::move(permit), nullptr});
   return future;
 }
 
@@ -65,7 +65,7 @@ Future<Tensor> create_constant(const std::shared_ptr<ContextHandle>& context,
     throw Error(ErrorKind::type_error, "expected " + std::to_string(*byte_length(descriptor)) +
                                            " bytes (" + to_string(descriptor) + "), got " +
                                            std::to_string(size));
-  auto place = context->port->enter(Port::Door::operations, {});
+  auto permit = context->port->enter(Port::AdmissionClass::operations, {});
   auto reservation = context->port->reserve(size);
   if (!reservation)
     throw Error(ErrorKind::out_of_memory, describe_bytes(size) +
@@ -80,7 +80,7 @@ Future<Tensor> create_constant(const std::shared_ptr<ContextHandle>& context,
   auto payload = std::make_shared<msg::Payload>(bytes);
   kept->bytes = make_bytes();
   try {
-    return create(context, full, bytes, std::move(payload), std::move(place));
+    return create(context, full, bytes, std::move(payload), std::move(permit));
   } catch (...) {
     give_back(kept->bytes);
     throw;
@@ -112,7 +112,7 @@ void write(const std::shared_ptr<ContextHandle>& context, const TensorHandle& te
            auto give_back) {
   auto& port = *context->port;
   const auto conditions = conditions_of(options);
-  auto place = port.enter(Port::Door::operations, conditions);
+  auto permit = port.enter(Port::AdmissionClass::operations, conditions);
   auto reservation = port.reserve(tensor.bytes());
   std::shared_ptr<msg::Rendezvous> rendezvous;
   msg::PayloadRef payload;
@@ -134,7 +134,7 @@ void write(const std::shared_ptr<ContextHandle>& context, const TensorHandle& te
   msg::count(port.counters().writes);
   try {
     port.submit(msg::WriteTensor{tensor.id, payload, options.label, options.deadline},
-                {{}, std::move(place), conditions.cancellation});
+                {{}, std::move(permit), conditions.cancellation});
   } catch (...) {
     give_back(payload->bytes);
     throw;
@@ -153,7 +153,7 @@ void write(const std::shared_ptr<ContextHandle>& context, const TensorHandle& te
 void submit_read(const std::shared_ptr<ContextHandle>& context, const TensorHandle& tensor,
                  Buffer& buffer, auto relay) {
   auto& port = *context->port;
-  auto place = port.enter(Port::Door::operations, {});
+  auto permit = port.enter(Port::AdmissionClass::operations, {});
   // Steps that may fail come first: if one throws, the caller keeps the buffer.
   auto reply = context->promise<msg::ReadReply>();
   auto settled = reply.future();
@@ -163,7 +163,7 @@ void submit_read(const std::shared_ptr<ContextHandle>& context, const TensorHand
   loan->content.buffer = std::move(buffer);
   msg::count(port.counters().reads);
   try {
-    port.submit(msg::ReadTensor{tensor.id}, {loan, std::move(place), nullptr});
+    port.submit(msg::ReadTensor{tensor.id}, {loan, std::move(permit), nullptr});
   } catch (const Error& error) {
     if (loan->claim()) loan->answer(error);
   }
@@ -176,8 +176,8 @@ Future<Tensor> Context::create_tensor(const TensorDescriptor& descriptor) {
   return rejecting(context->port->origin(), [&] {
     check_descriptor(*context, descriptor, descriptor.label);
     context->check_alive();
-    auto place = context->port->enter(Port::Door::operations, {});
-    return create(context, descriptor, nullptr, nullptr, std::move(place));
+    auto permit = context->port->enter(Port::AdmissionClass::operations, {});
+    return create(context, descriptor, nullptr, nullptr, std::move(permit));
   });
 }
 
@@ -310,7 +310,7 @@ Future<TensorLease> Context::export_tensor(const Tensor& tensor, LeaseMode mode)
     check_readable(context, tensor);
     check_writable(context, tensor, handle->bytes());
     auto& port = *context->port;
-    auto place = port.enter(Port::Door::operations, {});
+    auto permit = port.enter(Port::AdmissionClass::operations, {});
     auto lease = std::make_shared<detail::LeaseHandle>(
         handle, std::make_shared<msg::Lease>(mode, port.origin()));
     const auto granted = context->promise<void>();
@@ -318,7 +318,7 @@ Future<TensorLease> Context::export_tensor(const Tensor& tensor, LeaseMode mode)
     auto settled = granted.future();
     auto future = reply.future();
     port.submit(msg::LendTensor{handle->id, lease->id, mode},
-                {msg::Grant{lease->lease, granted}, std::move(place), nullptr});
+                {msg::LeaseReply{lease->lease, granted}, std::move(permit), nullptr});
     lease->submitted = true;
     msg::count(port.counters().exports);
     FutureAccess::relay(

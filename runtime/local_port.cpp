@@ -13,7 +13,7 @@ LocalPort::~LocalPort() {
 void LocalPort::send(actors::Letter<msg::submit>&& letter) const {
   const auto& callers = environment_->caller_runs;
   auto* const unit = callers && !msg::carries_actors() ? callers->calls() : nullptr;
-  letter.send(actor_, {0, unit}, environment_->tap);
+  letter.send(actor_, {0, unit}, environment_->gate);
 }
 
 void LocalPort::submit(msg::Call&& call, msg::LocalPart&& local) {
@@ -50,7 +50,7 @@ void LocalPort::end(LostReason reason, const char* message) noexcept {
   // Lose it on this thread, so that its next call already sees the loss, and queued operations
   // never run.
   environment_->lose(reason, message);
-  if (said_goodbye_.claim()) goodbye_.send(actor_, {}, environment_->tap);
+  if (said_goodbye_.claim()) goodbye_.send(actor_, {}, environment_->gate);
 }
 
 void LocalPort::wait_for_callbacks(const msg::Conditions& conditions) {
@@ -67,16 +67,16 @@ void LocalPort::wait_for_callbacks(const msg::Conditions& conditions) {
                                              "many as operations may be in flight");
 }
 
-msg::Place LocalPort::enter(Door door, const msg::Conditions& conditions) {
-  switch (door) {
-    case Door::operations:
+msg::Permit LocalPort::enter(AdmissionClass admission, const msg::Conditions& conditions) {
+  switch (admission) {
+    case AdmissionClass::operations:
       wait_for_callbacks(conditions);
       return environment_->admission->enter(conditions);
-    case Door::queries:
+    case AdmissionClass::queries:
       return environment_->queries->enter();
-    case Door::questions:
+    case AdmissionClass::questions:
       return environment_->questions->enter();
-    case Door::scopes:
+    case AdmissionClass::scopes:
       break;
   }
   return environment_->scopes->enter();
@@ -94,12 +94,12 @@ void LocalPort::report(const Error& error) noexcept {
   if (lost()) return;
   // At most one quota_exceeded report is queued at a time, so that a client retrying in a loop
   // cannot flood the error scopes.
-  auto& door =
+  auto& admission =
       error.kind() == ErrorKind::quota_exceeded ? environment_->refusals : environment_->reports;
-  auto place = door->try_enter_now();
-  if (!place) return msg::count(environment_->counters->unheard);
+  auto permit = admission->try_enter_now();
+  if (!permit) return msg::count(environment_->counters->unheard);
   try {
-    submit(msg::Report{error}, {{}, std::move(place), nullptr});
+    submit(msg::Report{error}, {{}, std::move(permit), nullptr});
   } catch (...) {
     msg::count(environment_->counters->unheard);
   }

@@ -33,10 +33,10 @@ class LocalPort final : public Port {
   /// The same, for the given reason.
   void end(LostReason reason, const char* message) noexcept;
   /// Switches the context's observer on or off.
-  void listen(bool on) const noexcept { environment_->tap.listen(on); }
-  void set_traced(bool on) noexcept override { environment_->tap.mute(!on); }
+  void listen(bool on) const noexcept { environment_->gate.listen(on); }
+  void set_traced(bool on) noexcept override { environment_->gate.mute(!on); }
 
-  msg::Place enter(Door door, const msg::Conditions& conditions) override;
+  msg::Permit enter(AdmissionClass admission, const msg::Conditions& conditions) override;
   std::optional<msg::Reservation> reserve(std::uint64_t bytes) override {
     return msg::Reservation::take(environment_->budget, bytes);
   }

@@ -32,7 +32,7 @@ class Port {
   virtual void destroy() noexcept = 0;
 
   // -- admission
-  enum class Door : std::uint8_t {
+  enum class AdmissionClass : std::uint8_t {
     operations,  ///< operations, which hold their permit until they are done
     queries,     ///< errors of tensors: never waits, whatever the policy
     questions,   ///< calls that must pass when `operations` is full: pending, pop, a handler
@@ -40,7 +40,7 @@ class Port {
   };
   /// Takes a permit. If none is free, throws quota_exceeded or waits, as configured (only
   /// operations wait).
-  virtual msg::Place enter(Door door, const msg::Conditions& conditions) = 0;
+  virtual msg::Permit enter(AdmissionClass admission, const msg::Conditions& conditions) = 0;
   /// Reserves bytes of the context's memory_limit; nullopt if too few are left.
   virtual std::optional<msg::Reservation> reserve(std::uint64_t bytes) = 0;
   virtual std::uint64_t memory_limit() const noexcept = 0;

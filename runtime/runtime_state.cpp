@@ -161,7 +161,7 @@ actors::EnvironmentRef RuntimeState::make_environment(
       observer_of_ ? observer_of_(options)
                    : recorder_->ear(options.label, static_cast<std::size_t>(options.lanes)));
   environment->backend = std::move(backend);
-  environment->census = census_;
+  environment->registry = registry_;
   environment->callbacks = callbacks_;
   environment->log = log_;
   if (shared_pool_)
@@ -171,22 +171,23 @@ actors::EnvironmentRef RuntimeState::make_environment(
   environment->budget = std::make_shared<msg::Budget>(options.memory_limit);
   environment->now = host_.now ? host_.now : [] { return msg::Clock::now(); };
   environment->meanwhile = host_.meanwhile;
-  const auto door = [&](std::uint64_t most, AdmissionPolicy policy, const char* what) {
+  const auto admission = [&](std::uint64_t most, AdmissionPolicy policy, const char* what) {
     return std::make_shared<msg::Admission>(
         msg::Admission::Settings{most, policy, what, environment->now, environment->meanwhile},
         environment->lost);
   };
-  environment->admission = door(options.max_in_flight, options.admission, "operations in flight");
+  environment->admission =
+      admission(options.max_in_flight, options.admission, "operations in flight");
   constexpr std::uint64_t many = 1024;
   environment->queries =
-      door(options.max_in_flight, AdmissionPolicy::fail, "queries of errors pending");
-  environment->questions = door(many, AdmissionPolicy::fail, "questions pending");
-  environment->scopes = door(many, AdmissionPolicy::fail, "error scopes");
-  environment->reports = door(many, AdmissionPolicy::fail, "errors to report");
-  environment->refusals = door(1, AdmissionPolicy::fail, "refusals to report");
-  environment->events = door(many, AdmissionPolicy::fail, "errors for the handler");
+      admission(options.max_in_flight, AdmissionPolicy::fail, "queries of errors pending");
+  environment->questions = admission(many, AdmissionPolicy::fail, "questions pending");
+  environment->scopes = admission(many, AdmissionPolicy::fail, "error scopes");
+  environment->reports = admission(many, AdmissionPolicy::fail, "errors to report");
+  environment->refusals = admission(1, AdmissionPolicy::fail, "refusals to report");
+  environment->events = admission(many, AdmissionPolicy::fail, "errors for the handler");
   environment->counters = std::make_shared<msg::Counters>();
-  environment->tap.listen(observer_of_ || recorder_->recording());
+  environment->gate.listen(observer_of_ || recorder_->recording());
   // A simulated world has one thread.
   if (options.threads > 1 && host_.detached)
     for (std::size_t i = 0; i < environment->lanes.size(); ++i)
@@ -272,10 +273,10 @@ std::vector<RemainingActor> RuntimeState::shutdown(std::chrono::nanoseconds pati
       port->end(LostReason::runtime_shutdown, "the runtime was shut down");
   // Do not wait in a simulated world, whose actors end at its next steps, or on a thread of the
   // library, which would wait for itself.
-  if (!host_.detached || msg::carries_actors()) return census_->present();
+  if (!host_.detached || msg::carries_actors()) return registry_->present();
   const auto begun = msg::Clock::now();
-  census_->wait_until_empty(patience);
-  auto remaining = census_->present();
+  registry_->wait_until_empty(patience);
+  auto remaining = registry_->present();
   // Then wait for pending callbacks, except inside a callback.
   if (msg::Callbacks::on_its_thread()) return remaining;
   const auto left =

@@ -64,8 +64,8 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   std::vector<std::byte> trace() const;
 
   caf::actor_system& system() { return *system_; }
-  msg::Census& census() { return *census_; }
-  std::shared_ptr<const msg::Census> share_census() const { return census_; }
+  msg::ActorRegistry& registry() { return *registry_; }
+  std::shared_ptr<const msg::ActorRegistry> share_registry() const { return registry_; }
   const msg::Callbacks& callbacks() const { return *callbacks_; }
   /// The number of contexts with memory in use: by a tensor, a plan, a lease or a write in flight.
   std::size_t contexts_holding_memory();
@@ -102,7 +102,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   std::shared_ptr<recording::Recorder> recorder_;
   std::filesystem::path trace_file_;  ///< from the environment; empty: none
   const std::uint32_t generation_ = fork_generation();
-  std::shared_ptr<msg::Census> census_ = std::make_shared<msg::Census>();
+  std::shared_ptr<msg::ActorRegistry> registry_ = std::make_shared<msg::ActorRegistry>();
   msg::Guarded<bool> shut_down_{false};
   msg::Guarded<std::vector<std::weak_ptr<LocalPort>>> ports_;
   msg::Guarded<std::vector<std::weak_ptr<msg::Budget>>> budgets_;  ///< kept by reservations

@@ -39,10 +39,10 @@ Future<std::optional<Error>> Tensor::error() const {
     const auto& handle = *TensorHandle::of(*this);
     const auto& port = handle.context->port;
     handle.check_usable(handle.context);
-    auto place = port->enter(detail::Port::Door::queries, {});
+    auto permit = port->enter(detail::Port::AdmissionClass::queries, {});
     auto reply = handle.context->promise<std::optional<Error>>();
     auto future = reply.future();
-    port->submit(msg::QueryError{handle.id}, {std::move(reply), std::move(place), nullptr});
+    port->submit(msg::QueryError{handle.id}, {std::move(reply), std::move(permit), nullptr});
     return future;
   });
 }

@@ -171,7 +171,7 @@ std::optional<std::string> end(Board& board, World& world) {
   world.run();
   // Some objects of other contexts stay.
   if (&board == board.session->boards.back().get())
-    for (const auto& remaining : world.census().present())
+    for (const auto& remaining : world.registry().present())
       remains.actors.push_back(remaining.actor);
   return check(remains);
 }

@@ -90,7 +90,7 @@ class Watcher final : public Relay {
       brought.emplace_back(*read);
     if (const auto* batch = std::get_if<msg::BatchRef>(&call.local.reply))
       brought.emplace_back(*batch);
-    if (const auto* grant = std::get_if<msg::Grant>(&call.local.reply))
+    if (const auto* grant = std::get_if<msg::LeaseReply>(&call.local.reply))
       brought.emplace_back(grant->lease);
     if (const auto* build = std::get_if<msg::BuildReply>(&call.local.reply))
       brought.emplace_back(build->description_bytes);

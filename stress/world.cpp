@@ -53,12 +53,12 @@ World::World(Strategy& strategy, detail::BackendFactory factory, Stage* stage)
       runtime_(std::make_unique<Runtime>(state_)) {}
 
 World::~World() {
-  const auto census = state_->share_census();
+  const auto registry = state_->share_registry();
   runtime_.reset();
   state_.reset();
   run();
   // A test may be about an actor that stays. The system would wait for it for ever.
-  if (!exhausted() && census->present().empty()) return;
+  if (!exhausted() && registry->present().empty()) return;
   system_.await_actors_before_shutdown(false);
   stage_.system_.reset();
 }

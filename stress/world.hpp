@@ -109,7 +109,7 @@ class World {
   caf::actor_system& system() { return system_; }
   /// The actors of this world have higher numbers.
   caf::actor_id first_id() const { return first_id_; }
-  msg::Census& census() { return state_->census(); }
+  msg::ActorRegistry& registry() { return state_->registry(); }
   std::size_t steps() const { return schedule_.size(); }
   /// The world has made as many steps as it may. It is at rest for good.
   bool exhausted() const { return schedule_.size() >= most_steps_; }

@@ -6,11 +6,11 @@
 
 namespace polychron::msg {
 
-void Place::give_back() noexcept {
+void Permit::give_back() noexcept {
   if (auto* const admission = std::exchange(admission_, nullptr)) admission->leave(false, false);
 }
 
-void Place::give_back_in_passing(bool idle) noexcept {
+void Permit::give_back_in_passing(bool idle) noexcept {
   if (auto* const admission = std::exchange(admission_, nullptr)) admission->leave(true, idle);
 }
 
@@ -21,7 +21,7 @@ bool Admission::try_enter() noexcept {
   auto entered = entered_.load(std::memory_order_relaxed);
   do {
     if (entered - known_left_.load(std::memory_order_relaxed) >= settings_.most) {
-      // Sequentially consistent: see wait_for_place().
+      // Sequentially consistent: see wait_for_permit().
       const auto left = left_.load();
       known_left_.store(left, std::memory_order_relaxed);
       if (entered >= left && entered - left >= settings_.most) return false;
@@ -51,18 +51,18 @@ std::uint64_t Admission::in_flight() const noexcept {
   return std::min(entered_.load() - left, settings_.most);
 }
 
-Place Admission::enter(const Conditions& conditions) {
-  if (waiting_.load() == 0 && try_enter()) return Place(*this);
+Permit Admission::enter(const Conditions& conditions) {
+  if (waiting_.load() == 0 && try_enter()) return Permit(*this);
   look();
   if (settings_.policy == AdmissionPolicy::fail) {
     ++refused_;
     throw Error(ErrorKind::quota_exceeded, "the context has " + std::to_string(settings_.most) +
                                                " " + settings_.what + ", its limit");
   }
-  return wait_for_place(conditions);
+  return wait_for_permit(conditions);
 }
 
-Place Admission::wait_for_place(const Conditions& conditions) {
+Permit Admission::wait_for_permit(const Conditions& conditions) {
   std::unique_lock lock(mutex_);
   if (closed_) throw Error(lost_->error());
   const auto me = waiters_.emplace(waiters_.end());
@@ -86,7 +86,7 @@ Place Admission::wait_for_place(const Conditions& conditions) {
   // Not before: until those who were admitted are on their way, newcomers line up behind them.
   --waiting_;
   admit();
-  if (admitted) return Place(*this);
+  if (admitted) return Permit(*this);
   if (closed_) throw Error(lost_->error());
   if (auto error = unmet(conditions, settings_.now)) throw Error(*error);
   throw Error(ErrorKind::quota_exceeded, "nothing in this world will ever make room");
@@ -104,9 +104,9 @@ void Admission::admit() noexcept {
 
 void Admission::leave(bool in_passing, bool idle) noexcept {
   ++left_;
-  // Sequentially consistent against wait_for_place(): a waiter registers, then looks.
+  // Sequentially consistent against wait_for_permit(): a waiter registers, then looks.
   if (waiting_.load() == 0) return;
-  // A wake-up an operation would cost more than the operation: a busy lane lets half of the places
+  // A wake-up an operation would cost more than the operation: a busy lane lets half of the permits
   // go free first. It comes by again, and settles when it has nothing left to do.
   if (in_passing && !idle && in_flight() > settings_.most / 2) return;
   settle();

@@ -15,25 +15,25 @@ namespace polychron::msg {
 
 class Admission;
 
-/// A caller's place among the operations in flight: taken by the call, carried along by its
-/// messages, given back when this goes, wherever that is. Movable; a copy holds nothing (CAF wants
+/// The permit of one operation in flight: taken by the call, carried along by its messages, given
+/// back when this goes, wherever that is. Movable; a copy holds nothing (CAF wants
 /// messages that can be copied, and never copies ours).
-class Place {
+class Permit {
  public:
-  Place() = default;
-  explicit Place(Admission& admission) noexcept : admission_(&admission) {}
-  Place(Place&& other) noexcept : admission_(std::exchange(other.admission_, nullptr)) {}
-  Place(const Place&) noexcept {}
-  Place& operator=(Place other) noexcept {
+  Permit() = default;
+  explicit Permit(Admission& admission) noexcept : admission_(&admission) {}
+  Permit(Permit&& other) noexcept : admission_(std::exchange(other.admission_, nullptr)) {}
+  Permit(const Permit&) noexcept {}
+  Permit& operator=(Permit other) noexcept {
     std::swap(admission_, other.admission_);
     return *this;
   }
-  ~Place() { give_back(); }
+  ~Permit() { give_back(); }
 
-  /// Gives the place back, and lets waiting callers in.
+  /// Gives the permit back, and lets waiting callers in.
   void give_back() noexcept;
-  /// Gives the place back, for a lane between two operations. Lets waiting callers in only if half
-  /// of the places are free, or if the lane is `idle`.
+  /// Gives the permit back, for a lane between two operations. Lets waiting callers in only if half
+  /// of the permits are free, or if the lane is `idle`.
   void give_back_in_passing(bool idle) noexcept;
   explicit operator bool() const noexcept { return admission_ != nullptr; }
 
@@ -41,7 +41,7 @@ class Place {
   Admission* admission_ = nullptr;  ///< outlives all messages: see actors/actor.hpp
 };
 
-/// Counts places, and lets callers wait for one in the order in which they came. Callers write
+/// Counts permits, and lets callers wait for one in the order in which they came. Callers write
 /// `entered`, and the threads that end operations write `left`; both read both. Thread-safe; no
 /// lock is taken below the limit while nobody waits.
 class Admission {
@@ -55,19 +55,19 @@ class Admission {
   };
   Admission(Settings settings, std::shared_ptr<const polychron::detail::Origin> lost);
 
-  /// Takes a place. At the limit it throws quota_exceeded, or waits behind those who wait already,
+  /// Takes a permit. At the limit it throws quota_exceeded, or waits behind those who wait already,
   /// as the context was configured. Throws aborted or timed_out when `conditions` end the wait, and
   /// the loss of the context when that ends it.
-  Place enter(const Conditions& conditions = {});
-  /// Takes a place if there is one and nobody waits; else an empty one. Counts as no refusal.
-  Place try_enter_now() noexcept {
-    return waiting_.load() == 0 && try_enter() ? Place(*this) : Place();
+  Permit enter(const Conditions& conditions = {});
+  /// Takes a permit if there is one and nobody waits; else an empty one. Counts as no refusal.
+  Permit try_enter_now() noexcept {
+    return waiting_.load() == 0 && try_enter() ? Permit(*this) : Permit();
   }
   /// The context is gone: callers that wait, and those that come later, hear of it.
   void close() noexcept;
   /// True if a lane without work has to call settle().
   bool anybody_waits() const noexcept { return waiting_.load() != 0; }
-  /// By a lane that has nothing left to do: free places go to those who wait, be they few.
+  /// By a lane that has nothing left to do: free permits go to those who wait, be they few.
   void settle() noexcept;
 
   /// Exact, and never above the limit.
@@ -81,15 +81,15 @@ class Admission {
   std::uint64_t most() const noexcept { return settings_.most; }
 
  private:
-  friend class Place;
+  friend class Permit;
   struct Waiter {
     std::condition_variable called;
     bool admitted = false;
   };
   bool try_enter() noexcept;
-  Place wait_for_place(const Conditions& conditions);
+  Permit wait_for_permit(const Conditions& conditions);
   void leave(bool in_passing, bool idle) noexcept;
-  /// Gives free places to the first who wait. Under the lock.
+  /// Gives free permits to the first who wait. Under the lock.
   void admit() noexcept;
   void look() noexcept;
 

@@ -63,16 +63,16 @@ class Loan {
 /// the mail of an actor that has ended. Movable; a copy holds nothing (CAF wants messages that can
 /// be copied, and never copies ours).
 template <class Content>
-class Debt {
+class LoanGuard {
  public:
-  Debt(std::shared_ptr<Loan<Content>> loan) noexcept : loan_(std::move(loan)) {}
-  Debt(Debt&&) noexcept = default;
-  Debt(const Debt&) noexcept {}
-  Debt& operator=(Debt other) noexcept {
+  LoanGuard(std::shared_ptr<Loan<Content>> loan) noexcept : loan_(std::move(loan)) {}
+  LoanGuard(LoanGuard&&) noexcept = default;
+  LoanGuard(const LoanGuard&) noexcept {}
+  LoanGuard& operator=(LoanGuard other) noexcept {
     std::swap(loan_, other.loan_);
     return *this;
   }
-  ~Debt() {
+  ~LoanGuard() {
     if (loan_) loan_->give_up();
   }
   Loan<Content>* operator->() const noexcept { return loan_.get(); }
@@ -87,7 +87,7 @@ struct ReadReply {
   std::optional<Error> error;
 };
 using ReadRef = std::shared_ptr<Loan<ReadReply>>;
-using ReadDebt = Debt<ReadReply>;
+using ReadLoanGuard = LoanGuard<ReadReply>;
 
 /// The buffers of a compute() call, in the order of the graph's inputs and outputs, on their way
 /// there and back.
@@ -97,6 +97,6 @@ struct BatchReply {
   std::vector<double> seconds;  ///< of each step, if they are asked for; else empty
 };
 using BatchRef = std::shared_ptr<Loan<BatchReply>>;
-using BatchDebt = Debt<BatchReply>;
+using BatchLoanGuard = LoanGuard<BatchReply>;
 
 }  // namespace polychron::msg

@@ -16,17 +16,17 @@ namespace polychron::msg {
 /// the context unless every lane has answered. Written by lanes. Thread-safe.
 class Survey {
  public:
-  /// `place`: the question's, until it is answered.
+  /// `permit` is the call's, until it is answered.
   Survey(Promise<std::vector<PendingOperation>> reply, std::size_t lanes,
-         std::shared_ptr<const polychron::detail::Origin> origin, Place place)
+         std::shared_ptr<const polychron::detail::Origin> origin, Permit permit)
       : reply_(std::move(reply)),
         origin_(std::move(origin)),
-        place_(std::move(place)),
+        permit_(std::move(permit)),
         lanes_left_(lanes) {}
   Survey(const Survey&) = delete;
   Survey& operator=(const Survey&) = delete;
   ~Survey() {
-    place_.give_back();
+    permit_.give_back();
     if (lanes_left_ == 0)
       reply_.resolve(std::move(found_));
     else
@@ -45,7 +45,7 @@ class Survey {
   std::vector<PendingOperation> found_;
   const Promise<std::vector<PendingOperation>> reply_;
   const std::shared_ptr<const polychron::detail::Origin> origin_;
-  Place place_;
+  Permit permit_;
   std::size_t lanes_left_;
 };
 

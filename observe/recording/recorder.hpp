@@ -38,7 +38,7 @@ class Recorder : public std::enable_shared_from_this<Recorder> {
   bool recording() const noexcept {
     return store_.open() && generation_ == polychron::detail::fork_generation();
   }
-  /// The observer of a context, for its msg::Tap.
+  /// The observer of a context, for its msg::ObserverGate.
   std::shared_ptr<msg::Observer> ear(std::string context_label, std::size_t lanes);
 
   Store::Contents contents() const { return store_.contents(); }

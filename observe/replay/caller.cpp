@@ -71,7 +71,7 @@ msg::Reply Caller::reply_for(const msg::Call& call, std::size_t index) {
         } else if constexpr (std::is_same_v<C, msg::LendTensor>) {
           const auto lease = std::make_shared<msg::Lease>(c.mode, site.port->origin());
           site.leases[c.lease] = {c.tensor, lease, recorded.given_back};
-          return msg::Grant{lease, promise<void>(stage_, index, site)};
+          return msg::LeaseReply{lease, promise<void>(stage_, index, site)};
         } else if constexpr (std::is_same_v<C, msg::Build>) {
           return msg::BuildReply{promise<msg::Built>(stage_, index, site),
                                  std::make_shared<msg::Reservation>()};

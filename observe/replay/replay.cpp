@@ -53,7 +53,7 @@ class Theatre {
     contexts_.clear();
     world_.run();
     std::vector<std::string> left;
-    for (const auto& remaining : world_.census().present()) left.push_back(remaining.actor);
+    for (const auto& remaining : world_.registry().present()) left.push_back(remaining.actor);
     return left;
   }
 

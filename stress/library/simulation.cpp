@@ -150,7 +150,7 @@ std::optional<std::string> look(Simulation::State& state) {
   if (state.world.exhausted()) return "it goes on for ever";
   if (state.checks->broken) return state.checks->broken;
   if (state.world.callback_exceptions() != 0) return "a callback threw";
-  for (const auto& remaining : state.world.census().present())
+  for (const auto& remaining : state.world.registry().present())
     return remaining.actor + " stays: does something outlive the scenario?";
   return std::nullopt;
 }

@@ -24,19 +24,19 @@ plant("a destroyed graph stays in the context's table" actors/graph.cpp
 
 # -- the content timeline
 plant("leases of a destroyed tensor do not end" actors/context.cpp
-  [[for (const auto& rent : entry.rents) end(rent, true);]]
-  [[if (!BUG) for (const auto& rent : entry.rents) end(rent, true);]])
+  [[for (const auto& lease_entry : entry.leases) end(lease_entry, true);]]
+  [[if (!BUG) for (const auto& lease_entry : entry.leases) end(lease_entry, true);]])
 plant("a returned lease is taken for a revoked one" actors/context.cpp
-  [[end(rent, false);]]
-  [[end(rent, BUG);]])
+  [[end(lease_entry, false);]]
+  [[end(lease_entry, BUG);]])
 plant("a destroyed tensor is forgotten, and its memory is not released" actors/context.cpp
   [[issue<msg::op::Release>(order_->stamp_write<msg::op::Release>(entry.uses), {}, entry.slot);]]
   [[if (!BUG) issue<msg::op::Release>(order_->stamp_write<msg::op::Release>(entry.uses), {}, entry.slot);]])
 plant("the end leaves the lanes alone" actors/context_graphs.cpp
-  [[for (const auto& lane : crew_.lanes) end_actor(lane);
-  if (crew_.compiler)]]
-  [[for (const auto& lane : crew_.lanes) if (!BUG) end_actor(lane);
-  if (crew_.compiler)]])
+  [[for (const auto& lane : device_actors_.lanes) end_actor(lane);
+  if (device_actors_.compiler)]]
+  [[for (const auto& lane : device_actors_.lanes) if (!BUG) end_actor(lane);
+  if (device_actors_.compiler)]])
 plant("who builds is not told of the refusal" actors/context_graphs.cpp
   [[reply.reject(m.plan.error().with_operation("build", description.label));]]
   [[if (!BUG) reply.reject(m.plan.error().with_operation("build", description.label));
@@ -172,7 +172,7 @@ plant("a tensor keeps the leases that came back" actors/tensor.cpp
 plant("a context keeps the leases that came back" actors/context.cpp
   [[    return true;
   });]]
-  [[    return !BUG || rent.lease->mode == LeaseMode::fail;
+  [[    return !BUG || lease_entry.lease->mode == LeaseMode::fail;
   });]])
 plant("what a lane has done stays its load" actors/device.cpp
   [[progress.end(m.stamp.weight);]]

@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_SUITE(admission)
 
 BOOST_AUTO_TEST_CASE(who_is_admitted_while_the_context_goes_gives_the_place_back) {
   std::unique_ptr<Admission> admission;
-  msg::Place first;
+  msg::Permit first;
   admission = one_place([&] {
     first.give_back();
     admission->close();
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(who_is_admitted_while_the_context_goes_gives_the_place_back
 
 BOOST_AUTO_TEST_CASE(who_is_admitted_while_its_wait_fails_gives_the_place_back) {
   std::unique_ptr<Admission> admission;
-  msg::Place first;
+  msg::Permit first;
   admission = one_place([&]() -> bool {
     first.give_back();
     throw std::bad_alloc();
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(who_gives_up_takes_no_place_and_leaves_none_waiting) {
 
 BOOST_AUTO_TEST_CASE(newcomers_do_not_overtake_who_waits) {
   std::unique_ptr<Admission> admission;
-  msg::Place first;
+  msg::Permit first;
   bool overtook = false;
   admission = one_place([&] {
     overtook = static_cast<bool>(admission->try_enter_now());

@@ -245,7 +245,7 @@ BOOST_AUTO_TEST_CASE(errors_on_their_way_to_the_handler_are_bounded) {
   auto& door = *dynamic_cast<const detail::LocalPort&>(*detail::ContextHandle::of(s.context)->port)
                     .environment()
                     ->events;
-  std::vector<msg::Place> taken;
+  std::vector<msg::Permit> taken;
   while (taken.size() + 2 < door.most()) taken.push_back(door.enter());
   s.world.hold_callbacks(true);
   const auto t = s.tensor();

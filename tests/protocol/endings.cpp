@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(nothing_queued_is_carried_out_after_destroy) {
     s.world.run();
     BOOST_TEST(s.work() == before);
     rejected(ErrorKind::invalid_state, read.take());
-    BOOST_TEST(s.world.census().present().empty());
+    BOOST_TEST(s.world.registry().present().empty());
     BOOST_TEST(s.context.stats().bytes == 0U);
   });
 }
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(nothing_queued_is_carried_out_after_shutdown) {
     s.world.run();
     BOOST_TEST(s.work() == before);
     rejected(ErrorKind::invalid_state, read.take());
-    BOOST_TEST(s.world.census().present().empty());
+    BOOST_TEST(s.world.registry().present().empty());
   });
 }
 
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(nothing_queued_is_carried_out_once_the_device_is_lost) {
     s.world.run();
     // Lanes that have not heard of it yet may carry out what they have come to.
     BOOST_TEST(s.work() <= at_the_loss + 1);
-    BOOST_TEST(s.world.census().present().empty());
+    BOOST_TEST(s.world.registry().present().empty());
   });
 }
 
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(queued_builds_are_not_carried_out) {
     s.world.run();
     BOOST_TEST(s.faults->calls(FaultPoint::compile) == before, "seed " << seed);
     for (auto& build : builds) BOOST_TEST(build.ready());
-    BOOST_TEST(s.world.census().present().empty());
+    BOOST_TEST(s.world.registry().present().empty());
   }
 }
 

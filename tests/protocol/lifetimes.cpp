@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(destroying_a_context_rejects_everything_and_resolves_lost_o
   thrown(ErrorKind::invalid_state, [&] { s.dispatch(g, t, t); });
   rejected(ErrorKind::invalid_state, s.world.settle(s.context.read_tensor(t)));
   BOOST_TEST(s.context.stats().bytes == 0U);
-  BOOST_TEST(s.world.census().present().empty());
+  BOOST_TEST(s.world.registry().present().empty());
 }
 
 BOOST_AUTO_TEST_CASE(unanswered_calls_reject_with_the_reason_of_the_loss) {
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(every_reply_settles_wherever_a_context_is_destroyed) {
     s.context.destroy();
     s.world.run();
     for (auto& read : reads) BOOST_REQUIRE_MESSAGE(read.ready(), "a read hangs, seed " << seed);
-    BOOST_TEST(s.world.census().present().empty(), "seed " << seed);
+    BOOST_TEST(s.world.registry().present().empty(), "seed " << seed);
     BOOST_TEST(s.context.stats().bytes == 0U, "seed " << seed);
   }
 }
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(destroy_from_a_completion_callback) {
   });
   s.world.run();
   BOOST_TEST(done);
-  BOOST_TEST(s.world.census().present().empty());
+  BOOST_TEST(s.world.registry().present().empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_callback_may_wait) {

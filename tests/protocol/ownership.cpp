@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(constant_tensors_go_with_their_context) {
   s.world.run();
   BOOST_TEST(s.context.stats().bytes == 0U);
   BOOST_TEST(s.context.stats().tensors == 0U);
-  BOOST_TEST(s.world.census().present().empty());
+  BOOST_TEST(s.world.registry().present().empty());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(a_lost_context_leaves_the_memory_to_its_holder) {
     holder.lease().return_now();
     s.world.run();
     BOOST_TEST(s.context.stats().bytes == 0U);
-    BOOST_TEST(s.world.census().present().empty());
+    BOOST_TEST(s.world.registry().present().empty());
   });
 }
 

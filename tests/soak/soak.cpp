@@ -129,8 +129,8 @@ BOOST_AUTO_TEST_CASE(everything_at_random_for_a_while) {
   BOOST_TEST(tally.wrong == 0U);
   for (const auto& complaint : tally.complaints()) BOOST_ERROR(complaint);
   BOOST_TEST(tally.contexts > 0U);
-  BOOST_TEST(state->census().present().empty());
-  // It goes with what an actor held, which is a moment after the actor has left the census.
+  BOOST_TEST(state->registry().present().empty());
+  // It goes with what an actor held, which is a moment after the actor has left the registry.
   BOOST_TEST(polychron::soak::comes_true([&] { return state->contexts_holding_memory() == 0U; }));
   // The scheduler's threads end with the last handle to the runtime. A joined thread is still
   // listed until the kernel has removed it.

@@ -12,9 +12,10 @@ namespace polychron::msg {
 
 /// Read by every hook: a load and a branch while nobody listens. Threads start and stop to listen
 /// at any time. The observer stays, because a thread may be in the middle of telling it something.
-class Tap {
+class ObserverGate {
  public:
-  explicit Tap(std::shared_ptr<Observer> observer = nullptr) : observer_(std::move(observer)) {}
+  explicit ObserverGate(std::shared_ptr<Observer> observer = nullptr)
+      : observer_(std::move(observer)) {}
 
   /// Null: nobody listens.
   Observer* observer() const noexcept {

@@ -17,7 +17,7 @@
 namespace polychron::msg {
 
 /// Thread-safe. Touched when an actor is spawned and when it ends, never in between.
-class Census {
+class ActorRegistry {
  public:
   /// Says what an actor is doing that may keep its thread for long; empty if nothing. Called by any
   /// thread.
@@ -32,7 +32,7 @@ class Census {
  public:
   /// An actor's entry, from enter() to leave().
   class Entry {
-    friend Census;
+    friend ActorRegistry;
     const std::string* name = nullptr;  ///< in idle_; null: see busy
     const Busy* busy = nullptr;
   };
