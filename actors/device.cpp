@@ -2,7 +2,13 @@
 // device_operations.cpp and device_graphs.cpp.
 #include "actors/device.hpp"
 
+#include <algorithm>
+
+#include "kernels/guarded.hpp"
+
 namespace polychron::actors {
+
+using kernels::guarded_execution;
 
 DeviceState::DeviceState(Body& self)
     : Member(self),
@@ -21,6 +27,13 @@ void DeviceState::start(std::uint32_t lane) {
   self().set_next_duration([this] { return next_duration(); });
 }
 
+DeviceState::~DeviceState() {
+  for (const auto& each : submitted_) try {
+      environment().backend->finish(*each.graph->instances[lane_].plan);
+    } catch (...) {  // nobody is left to hear of it
+    }
+}
+
 void DeviceState::receive(const msg::meet& m) { lanes_ = m.lanes; }
 
 DeviceState::Course DeviceState::run_one(msg::carry_out& m) {
@@ -34,10 +47,31 @@ DeviceState::Course DeviceState::run_one(msg::carry_out& m) {
   const auto course = std::visit([&](const auto& o) { return carry_out(o, ticket); }, m.operation);
   if (observer != nullptr) [[unlikely]]
     observer->carried_out(self().id(), ticket);
-  progress.end(m.stamp.weight);
-  leave();
+  if (course != Course::submitted) end_one(m);
   in_hand_ = nullptr;
   return course;
+}
+
+void DeviceState::end_one(const msg::carry_out& m) {
+  auto& progress = environment().lanes[lane_];
+  progress.end(m.stamp.weight);
+  if (!submitted_.empty()) progress.begin(submitted_.front().ticket, submitted_.front().kind);
+  leave();
+}
+
+bool DeviceState::finds_busy(const msg::carry_out& m) const {
+  if (submitted_.empty()) return false;
+  return std::visit(
+      [&](const auto& o) {
+        if constexpr (requires {
+                        o.graph;
+                        o.conditions;
+                      })
+          return o.graph->instances[lane_].busy;
+        else
+          return false;
+      },
+      m.operation);
 }
 
 void DeviceState::leave() {
@@ -48,15 +82,15 @@ void DeviceState::leave() {
 void DeviceState::receive(msg::carry_out& m) {
   ensure(m.stamp.at.lane == lane_, "an operation reaches its own lane");
   const auto turn = m.stamp.at.turn;
-  const bool starts = timeline_.may_start(m);
+  const bool starts = timeline_.may_start(m) && !finds_busy(m);
   // After the looks at other lanes: the logical time of this step is that of the last look, and an
   // operation that begins has to come before the loss.
   if (finds_lost()) return;
   if (starts) {
-    if (run_one(m) == Course::goes_on)
-      timeline_.keep_running(std::move(m), environment().now());
-    else
+    if (const auto course = run_one(m); course == Course::over)
       timeline_.advance();
+    else
+      timeline_.keep_running(std::move(m), environment().now(), course == Course::granted);
   } else {
     ensure(turn >= timeline_.done_below(), "a turn arrives once");
     timeline_.keep(std::move(m), environment().now());
@@ -69,10 +103,50 @@ void DeviceState::carry_out_ready() {
   while (auto* const operation = timeline_.next()) {
     if (finds_lost()) return;
     const auto turn = operation->stamp.at.turn;
-    if (run_one(*operation) == Course::over)
-      timeline_.finish(turn);
+    if (finds_busy(*operation))
+      held_.push_back(turn);
     else
-      timeline_.granted(turn);
+      carry_on(*operation);
+  }
+}
+
+void DeviceState::carry_on(msg::carry_out& operation) {
+  const auto turn = operation.stamp.at.turn;
+  const auto course = run_one(operation);
+  if (course == Course::over) timeline_.finish(turn);
+  if (course == Course::granted) timeline_.granted(turn);
+}
+
+void DeviceState::receive(const msg::executed& m) {
+  if (finds_lost()) return;  // the end of this actor waits for the device
+  const auto found = std::ranges::find(submitted_, m.turn, &Submitted::turn);
+  ensure(found != submitted_.end(), "an execution ends once");
+  auto* const operation = timeline_.running(m.turn);
+  ensure(operation != nullptr, "an execution that ends is under way");
+  const auto submitted = std::move(*found);
+  submitted_.erase(found);
+  auto& instance = submitted.graph->instances[lane_];
+  instance.busy = false;
+  in_hand_ = operation;
+  const auto status =
+      guarded_execution([&] { return environment().backend->finish(*instance.plan); });
+  conclude(std::get<msg::op::Dispatch>(operation->operation), status, m.ticket);
+  end_one(*operation);
+  in_hand_ = nullptr;
+  timeline_.finish(m.turn);
+  carry_out_held();
+  carry_out_ready();
+  publish();
+}
+
+void DeviceState::carry_out_held() {
+  const auto is_free = [&](msg::Ticket turn) { return !finds_busy(*timeline_.running(turn)); };
+  while (!finds_lost()) {
+    const auto next = std::ranges::find_if(held_, is_free);
+    if (next == held_.end()) return;
+    auto* const operation = timeline_.running(*next);
+    held_.erase(next);
+    carry_on(*operation);
   }
 }
 

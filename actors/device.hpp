@@ -4,9 +4,12 @@
 // slots of tensors and graphs. The device tells an object's actor when its state changes, and
 // answers loans. It runs on a thread of its own, because kernels block it; it never waits for a
 // reply.
-// Errors follow the data. A failed operation tags its outputs. An operation with a tagged input
-// does not run and tags its own outputs. A successful overwrite clears the tag. Once the context is
-// lost it carries out nothing more. When the device itself fails it tells the context, which ends.
+// A backend may finish a dispatch later (Backend::submit). Meanwhile the lane carries out
+// operations on other objects, as it does during a lease. A graph whose instance is at work waits
+// for it. Errors follow the data. A failed operation tags its outputs. An operation with a tagged
+// input does not run and tags its own outputs. A successful overwrite clears the tag. Once the
+// context is lost it carries out nothing more. When the device itself fails it tells the context,
+// which ends.
 #pragma once
 
 #include <vector>
@@ -21,22 +24,42 @@ class DeviceState : public Member<DeviceState, device_actor> {
   static inline const char* name = "device";
   static constexpr bool may_be_helped = true;
   explicit DeviceState(Body& self);
+  DeviceState(const DeviceState&) = delete;
+  DeviceState& operator=(const DeviceState&) = delete;
+  /// Waits for the device, which still uses the memory of submitted operations.
+  ~DeviceState();
 
   void start(std::uint32_t lane);
   void receive(msg::carry_out& m);
   void receive(const msg::await_turn& m);
   void receive(const msg::reached& m);
   void receive(const msg::end_lease& m);
+  void receive(const msg::executed& m);
   void receive(const msg::survey_lane& m);
   void receive(const msg::meet& m);
 
  private:
-  /// The state of an operation once carried out: it is over, or it goes on (a lease).
-  enum class Course : std::uint8_t { over, goes_on };
+  /// The state of an operation once carried out: it is over, or it goes on as a lease, or the
+  /// device is at work on it.
+  enum class Course : std::uint8_t { over, granted, submitted };
+  /// A submitted operation, from submit() to finish(). Keeps the memory alive that the device uses.
+  struct Submitted {
+    msg::Ticket turn = 0, ticket = 0;
+    std::size_t kind = 0;  ///< of operation
+    msg::GraphRef graph;
+    msg::Tensors inputs, outputs;
+  };
 
   // -- order (device.cpp)
   Course run_one(msg::carry_out& m);
+  /// The end of an operation, or of its being carried out if it goes on as a lease.
+  void end_one(const msg::carry_out& m);
+  /// True if the operation runs a graph whose instance is at work.
+  bool finds_busy(const msg::carry_out& m) const;
   void carry_out_ready();
+  void carry_out_held();
+  /// Carries out an operation that the timeline keeps.
+  void carry_on(msg::carry_out& operation);
   void publish();
   /// Called at the end of every message: an idle lane lets waiting callers in.
   void rest();
@@ -89,6 +112,13 @@ class DeviceState : public Member<DeviceState, device_actor> {
   /// each step that has an entry in `seconds`.
   kernels::ExecuteStatus run(msg::GraphSlot& graph, std::span<double> seconds = {});
   Result<void> instantiate(msg::GraphSlot& graph);
+  /// True if somebody records the time of each step.
+  bool times_steps() const;
+  /// Makes the lane's instance if there is none, and submits the dispatch.
+  Result<void> submit(const msg::op::Dispatch& o, msg::Ticket ticket);
+  /// Tags or clears the outputs of a dispatch that the device has carried out.
+  void conclude(const msg::op::Dispatch& o, const kernels::ExecuteStatus& status,
+                msg::Ticket ticket);
   Result<void> run_batch(msg::GraphSlot& graph, msg::BatchReply& batch, bool& inherent);
   void found_invalid(msg::GraphSlot& graph, const Error& why, msg::Ticket ticket);
 
@@ -107,6 +137,8 @@ class DeviceState : public Member<DeviceState, device_actor> {
   std::vector<device_actor> lanes_;
   /// Leases that ended before they began; true if revoked.
   std::map<msg::Ticket, bool> ended_early_;
+  std::vector<Submitted> submitted_;
+  std::vector<msg::Ticket> held_;  ///< turns of dispatches and computes whose graph is at work
   std::vector<kernels::Storage*> input_storage_, output_storage_;  ///< reused by every dispatch
 };
 

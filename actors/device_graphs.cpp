@@ -98,6 +98,11 @@ void note_duration(msg::GraphSlot::Instance& instance, msg::Clock::duration took
 
 }  // namespace
 
+bool DeviceState::times_steps() const {
+  auto* const observer = environment().gate.observer();
+  return observer != nullptr && observer->wants_steps();
+}
+
 kernels::ExecuteStatus DeviceState::run(msg::GraphSlot& graph, std::span<double> seconds) {
   auto& mine = graph.instances[lane_];
   if (!mine.plan) {
@@ -106,7 +111,7 @@ kernels::ExecuteStatus DeviceState::run(msg::GraphSlot& graph, std::span<double>
   }
   bool inherent = false;
   auto* const observer = environment().gate.observer();
-  const bool listened_to = observer != nullptr && observer->wants_steps();
+  const bool listened_to = times_steps();
   std::vector<double> for_observer;
   // The duration is from the last timed run. A run is timed while its duration is unknown, and
   // whenever a caller runs it.
@@ -161,19 +166,65 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Dispatch& o, msg::Tick
     count(environment().counters->not_run);
     return Course::over;
   }
-  const auto bound = bind(o);
-  const auto status = bound ? run(graph) : kernels::ExecuteStatus{bound.error()};
+  kernels::ExecuteStatus status{bind(o)};
+  if (status.result) {
+    if (!environment().backend->submits() || times_steps()) {
+      status = run(graph);
+    } else {
+      status.result = submit(o, ticket);
+      if (status.result) return Course::submitted;
+    }
+  }
+  conclude(o, status, ticket);
+  return Course::over;
+}
+
+void DeviceState::conclude(const msg::op::Dispatch& o, const kernels::ExecuteStatus& status,
+                           msg::Ticket ticket) {
   if (status.result) {
     for (const auto& output : o.outputs) clear_tag(*output, ticket);
-    completed();
-    return Course::over;
+    return completed();
   }
   const auto reason = failure("dispatch", o.label, ticket, status.result.error());
   // Before others hear of it: a recording has this operation at the time of that.
-  if (status.inherent) found_invalid(graph, reason, ticket);
+  if (status.inherent) found_invalid(*o.graph, reason, ticket);
   set_tags(o.outputs, reason, ticket);
   failed(reason, ticket);
-  return Course::over;
+}
+
+namespace {
+
+/// Tells a lane that the device has finished. The message is made beforehand: to send it needs no
+/// memory.
+class TellsLane final : public kernels::Completion {
+ public:
+  TellsLane(device_actor lane, EnvironmentRef environment, const msg::executed& message)
+      : lane_(std::move(lane)),
+        environment_(std::move(environment)),
+        letter_(caf::message_priority::high, [&] { return message; }) {}
+  void notify() noexcept override { letter_.send(lane_, {}, environment_->gate); }
+
+ private:
+  const device_actor lane_;
+  const EnvironmentRef environment_;
+  Letter<msg::executed> letter_;
+};
+
+}  // namespace
+
+Result<void> DeviceState::submit(const msg::op::Dispatch& o, msg::Ticket ticket) {
+  return guarded([&]() -> Result<void> {
+    auto& instance = o.graph->instances[lane_];
+    if (!instance.plan)
+      if (auto made = instantiate(*o.graph); !made) return made;
+    const auto turn = in_hand_->stamp.at.turn;
+    auto done =
+        std::make_shared<TellsLane>(lanes_[lane_], environment_ref(), msg::executed{ticket, turn});
+    submitted_.push_back({turn, ticket, in_hand_->operation.index(), o.graph, o.inputs, o.outputs});
+    instance.busy = true;
+    environment().backend->submit(*instance.plan, input_storage_, output_storage_, std::move(done));
+    return {};
+  });
 }
 
 void DeviceState::found_invalid(msg::GraphSlot& graph, const Error& why, msg::Ticket ticket) {

@@ -152,7 +152,7 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Lend& o, msg::Ticket t
     take_back(slot, lease, end.mapped(), ticket);
     return Course::over;
   }
-  return error ? Course::over : Course::goes_on;
+  return error ? Course::over : Course::granted;
 }
 
 void DeviceState::take_back(msg::TensorSlot& slot, msg::Lease& lease, bool revoked,

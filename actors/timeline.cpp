@@ -15,6 +15,7 @@ struct Timeline::Entry {
   msg::Clock::time_point since;
   std::size_t blockers = 0;
   bool running = false;
+  bool granted = false;  ///< it is a lease that is out
   std::vector<Entry*> dependents;
   std::vector<msg::Wait> waits;  ///< not reached yet
   std::function<void()> tell;    ///< only of a question, which has no message
@@ -58,11 +59,12 @@ bool Timeline::may_start(const msg::carry_out& arrived) const {
   return free;
 }
 
-void Timeline::keep_running(msg::carry_out&& started, msg::Clock::time_point now) {
+void Timeline::keep_running(msg::carry_out&& started, msg::Clock::time_point now, bool granted) {
   auto entry = std::make_unique<Entry>();
   entry->message = std::move(started);
   entry->since = now;
   entry->running = true;
+  entry->granted = granted;
   msg::footprint_of(entry->message.operation, [&](msg::Object object, bool exclusive) {
     enqueue(*entry, object, exclusive);
   });
@@ -103,7 +105,7 @@ void Timeline::admit(std::unique_ptr<Entry> owned) {
     // Tickets grow with turns on a lane, so the scope's operations are the latest ones.
     for (auto other = entries_.rbegin();
          other != entries_.rend() && other->second->message.stamp.ticket >= fence->first; ++other) {
-      if (other->second->running) continue;  // a lease that was granted
+      if (other->second->granted) continue;
       other->second->dependents.push_back(&entry);
       ++entry.blockers;
     }
@@ -180,6 +182,7 @@ void Timeline::release_dependents(Entry& entry) {
 void Timeline::granted(msg::Ticket turn) {
   const auto found = entries_.find(turn);
   if (found == entries_.end()) return;
+  found->second->granted = true;
   // Only fences: another lane that asks about the tensor waits for the end of the lease.
   auto& dependents = found->second->dependents;
   std::vector<Entry*> fences;
@@ -268,8 +271,11 @@ std::string Timeline::obstacle(const Entry& entry) const {
 std::vector<PendingOperation> Timeline::pending() const {
   std::vector<PendingOperation> found;
   for (const auto& [turn, entry] : entries_)
-    found.push_back(describe(
-        entry->message, entry->running ? "the end of the lease" : obstacle(*entry), entry->since));
+    found.push_back(describe(entry->message,
+                             entry->granted   ? "the end of the lease"
+                             : entry->running ? "the device"
+                                              : obstacle(*entry),
+                             entry->since));
   for (const auto& [turn, early] : early_)
     found.push_back(describe(
         early.first, "its turn: turn " + std::to_string(next_) + " of the lane has not arrived",

@@ -42,8 +42,9 @@ class Timeline {
   /// or keep_running() if it goes on. This is the common case; it does not allocate.
   bool may_start(const msg::carry_out& arrived) const;
   void advance() { ++next_; }
-  /// Keeps a lease that was granted at once, until finish().
-  void keep_running(msg::carry_out&& started, msg::Clock::time_point now);
+  /// Keeps an operation that started at once and goes on, until finish(): a lease that was granted,
+  /// or an execution that was submitted.
+  void keep_running(msg::carry_out&& started, msg::Clock::time_point now, bool granted);
 
   /// Keeps an operation for which may_start() is false.
   void keep(msg::carry_out&& arrived, msg::Clock::time_point now);

@@ -74,6 +74,13 @@ struct ExecuteStatus {
   bool inherent = false;
 };
 
+/// Hears that a submitted execution has ended.
+class Completion {
+ public:
+  virtual ~Completion() = default;
+  virtual void notify() noexcept = 0;
+};
+
 /// Thread-safety: each lane's device actor calls from its own thread, and a compiler actor calls
 /// compile() from another. So all calls may overlap. One thread at a time uses a Storage or a
 /// PlanInstance. Only BrokenInvariant may be thrown.
@@ -111,6 +118,24 @@ class Backend {
                                 std::span<Storage* const> outputs,
                                 [[maybe_unused]] std::span<double> seconds) {
     return execute(plan, inputs, outputs);
+  }
+
+  // A backend whose device works by itself may also have these three. Then lanes submit dispatches,
+  // and copy other tensors meanwhile.
+  /// True if it has submit() and finish().
+  virtual bool submits() const noexcept { return false; }
+  /// Starts `plan` as execute() does, and returns while the device is at work. `done` is notified
+  /// once, when the device has finished: by any thread, also before this call returns. Then the
+  /// caller calls finish(), also if it hears of the end by other means. Until that returns, the
+  /// instance and the storages stay alive, and nobody else uses them. The backend copies the spans.
+  /// A failure to start is returned by finish().
+  virtual void submit([[maybe_unused]] PlanInstance& plan,
+                      [[maybe_unused]] std::span<Storage* const> inputs,
+                      [[maybe_unused]] std::span<Storage* const> outputs,
+                      [[maybe_unused]] std::shared_ptr<Completion> done) noexcept {}
+  /// Waits until the submitted execution has ended. Returns what execute() would have returned.
+  virtual ExecuteStatus finish([[maybe_unused]] PlanInstance& plan) {
+    return {Error(ErrorKind::internal, name() + " has nothing to finish")};
   }
 };
 
@@ -151,6 +176,13 @@ class ForwardingBackend : public Backend {
                         std::span<Storage* const> outputs, std::span<double> seconds) override {
     return inner_->profile(plan, inputs, outputs, seconds);
   }
+  bool submits() const noexcept override { return inner_->submits(); }
+  void submit(PlanInstance& plan, std::span<Storage* const> inputs,
+              std::span<Storage* const> outputs,
+              std::shared_ptr<Completion> done) noexcept override {
+    inner_->submit(plan, inputs, outputs, std::move(done));
+  }
+  ExecuteStatus finish(PlanInstance& plan) override { return inner_->finish(plan); }
 
  protected:
   Backend& inner() const noexcept { return *inner_; }

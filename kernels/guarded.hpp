@@ -5,6 +5,7 @@
 #include <new>
 
 #include "base/invariant.hpp"
+#include "kernels/backend.hpp"
 #include "polychron/result.hpp"
 
 namespace polychron::kernels {
@@ -26,6 +27,18 @@ auto guarded(F call) -> decltype(call()) {
   } catch (...) {
     return Error(ErrorKind::operation_error, "an exception of an unknown type");
   }
+}
+
+/// The same for a call that returns an ExecuteStatus.
+template <class F>
+ExecuteStatus guarded_execution(F call) {
+  ExecuteStatus status;
+  status.result = guarded([&]() -> Result<void> {
+    auto executed = call();
+    status.inherent = executed.inherent;
+    return executed.result;
+  });
+  return status;
 }
 
 }  // namespace polychron::kernels

@@ -34,6 +34,11 @@ struct end_lease {
   Ticket turn = 0;
   bool revoked = false;
 };
+/// From the device: it has finished the execution that the operation submitted.
+struct executed {
+  Ticket ticket = 0;
+  Ticket turn = 0;
+};
 /// From the context: add this lane's waiting operations to the survey.
 struct survey_lane {
   std::shared_ptr<Survey> survey;
@@ -45,7 +50,7 @@ struct meet;
 
 namespace polychron {
 using device_actor = msg::Protocol<msg::carry_out, msg::await_turn, msg::reached, msg::end_lease,
-                                   msg::survey_lane, msg::meet>;
+                                   msg::executed, msg::survey_lane, msg::meet>;
 }
 
 namespace polychron::msg {

@@ -72,7 +72,8 @@ class Observer {
   /// A lane takes back the memory that the operation of `ticket` lent, with its current content.
   virtual void takes_back(ActorId /*lane*/, Ticket /*ticket*/,
                           std::span<const std::byte> /*bytes*/) noexcept {}
-  /// The operation is over, or goes on as a lease does. Its message may be moved-from.
+  /// The operation is over, or goes on: as a lease, or on the device until `executed` is received.
+  /// Its message may be moved-from.
   virtual void carried_out(ActorId /*lane*/, Ticket /*ticket*/) noexcept {}
   /// True if lanes should time each step of a plan, and report the times before the end.
   virtual bool wants_steps() const noexcept { return false; }

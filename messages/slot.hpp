@@ -57,6 +57,7 @@ struct GraphSlot {
     Reservation arena;
     DurationClass duration = DurationClass::unknown;  ///< as its last two timed runs tell it
     Clock::duration took = Clock::duration::max();    ///< the last of them
+    bool busy = false;                                ///< submitted to the device, and not finished
   };
   std::vector<Instance> instances;  ///< one for each lane, which opens only its own
   graph_actor actor;                ///< cleared by release, which breaks the cycle

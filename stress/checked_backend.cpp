@@ -44,23 +44,6 @@ class Watched final : public kernels::Storage {
   mutable bool written_ = false;
 };
 
-/// An instance of a plan on one lane.
-class WatchedInstance final : public kernels::PlanInstance {
- public:
-  WatchedInstance(std::unique_ptr<kernels::PlanInstance> of, std::uint64_t arena,
-                  std::shared_ptr<Checks> checks)
-      : inner(std::move(of)), arena_(arena), checks_(std::move(checks)) {
-    checks_->planned += arena_;
-  }
-  ~WatchedInstance() override { checks_->planned -= arena_; }
-  const std::unique_ptr<kernels::PlanInstance> inner;
-  bool hopeless = false;  ///< every later dispatch would fail as one did
-
- private:
-  const std::uint64_t arena_;
-  const std::shared_ptr<Checks> checks_;
-};
-
 /// The same plan. Its constants are counted while anybody holds it.
 std::shared_ptr<kernels::Plan> counted(std::shared_ptr<kernels::Plan> plan,
                                        const std::shared_ptr<Checks>& checks) {
@@ -96,6 +79,55 @@ class Use {
   Checks& checks_;
   std::vector<std::pair<const Watched*, bool>> used_;
 };
+
+/// The storages of an execution, marked as used while it lives.
+struct Operands {
+  Operands(Checks& checks, std::span<kernels::Storage* const> in,
+           std::span<kernels::Storage* const> out)
+      : use(std::make_unique<Use>(checks)) {
+    for (auto* storage : in) {
+      use->take(*storage, false);
+      inputs.push_back(watch(*storage).inner.get());
+    }
+    for (auto* storage : out) {
+      use->take(*storage, true);
+      outputs.push_back(watch(*storage).inner.get());
+    }
+  }
+  std::unique_ptr<Use> use;
+  std::vector<kernels::Storage*> inputs, outputs;
+};
+
+/// An instance of a plan on one lane.
+class WatchedInstance final : public kernels::PlanInstance {
+ public:
+  WatchedInstance(std::unique_ptr<kernels::PlanInstance> of, std::uint64_t arena,
+                  std::shared_ptr<Checks> checks)
+      : inner(std::move(of)), arena_(arena), checks_(std::move(checks)) {
+    checks_->planned += arena_;
+  }
+  ~WatchedInstance() override { checks_->planned -= arena_; }
+  const std::unique_ptr<kernels::PlanInstance> inner;
+  bool hopeless = false;              ///< every later dispatch would fail as one did
+  std::optional<Operands> submitted;  ///< what the device is at
+
+ private:
+  const std::uint64_t arena_;
+  const std::shared_ptr<Checks> checks_;
+};
+
+WatchedInstance& runnable(kernels::PlanInstance& plan, Checks& checks) {
+  auto& instance = dynamic_cast<WatchedInstance&>(plan);
+  if (!checks.broken && instance.hopeless)
+    checks.broken = "a plan runs again after it failed for good";
+  if (!checks.broken && instance.submitted) checks.broken = "a plan runs while the device is at it";
+  return instance;
+}
+
+kernels::ExecuteStatus noted(WatchedInstance& instance, kernels::ExecuteStatus status) {
+  instance.hopeless |= !status.result && status.inherent;
+  return status;
+}
 
 }  // namespace
 
@@ -163,24 +195,28 @@ kernels::ExecuteStatus CheckedBackend::profile(kernels::PlanInstance& plan,
                                                std::span<kernels::Storage* const> inputs,
                                                std::span<kernels::Storage* const> outputs,
                                                std::span<double> seconds) {
-  Use use(*checks_);
+  auto& instance = runnable(plan, *checks_);
+  const Operands operands(*checks_, inputs, outputs);
+  operands.use->take_time();
+  const auto &in = operands.inputs, &out = operands.outputs;
+  return noted(instance, seconds.empty() ? inner().execute(*instance.inner, in, out)
+                                         : inner().profile(*instance.inner, in, out, seconds));
+}
+
+void CheckedBackend::submit(kernels::PlanInstance& plan, std::span<kernels::Storage* const> inputs,
+                            std::span<kernels::Storage* const> outputs,
+                            std::shared_ptr<kernels::Completion> done) noexcept {
+  auto& instance = runnable(plan, *checks_);
+  instance.submitted.emplace(*checks_, inputs, outputs);
+  inner().submit(*instance.inner, instance.submitted->inputs, instance.submitted->outputs,
+                 std::move(done));
+}
+
+kernels::ExecuteStatus CheckedBackend::finish(kernels::PlanInstance& plan) {
   auto& instance = dynamic_cast<WatchedInstance&>(plan);
-  if (instance.hopeless && !checks_->broken)
-    checks_->broken = "a plan runs again after it failed for good";
-  std::vector<kernels::Storage*> in, out;
-  for (auto* storage : inputs) {
-    use.take(*storage, false);
-    in.push_back(watch(*storage).inner.get());
-  }
-  for (auto* storage : outputs) {
-    use.take(*storage, true);
-    out.push_back(watch(*storage).inner.get());
-  }
-  use.take_time();
-  auto status = seconds.empty() ? inner().execute(*instance.inner, in, out)
-                                : inner().profile(*instance.inner, in, out, seconds);
-  instance.hopeless |= !status.result && status.inherent;
-  return status;
+  auto status = inner().finish(*instance.inner);
+  instance.submitted.reset();
+  return noted(instance, std::move(status));
 }
 
 }  // namespace polychron::stress

@@ -49,6 +49,10 @@ class CheckedBackend final : public kernels::ForwardingBackend {
                                  std::span<kernels::Storage* const> inputs,
                                  std::span<kernels::Storage* const> outputs,
                                  std::span<double> seconds) override;
+  void submit(kernels::PlanInstance& plan, std::span<kernels::Storage* const> inputs,
+              std::span<kernels::Storage* const> outputs,
+              std::shared_ptr<kernels::Completion> done) noexcept override;
+  kernels::ExecuteStatus finish(kernels::PlanInstance& plan) override;
 
  private:
   Result<std::unique_ptr<kernels::Storage>> watched(

@@ -60,6 +60,8 @@ class Footprints {
   const Footprint& last() const { return last_; }
 
   void begin(Name name);
+  /// The step may meet any other.
+  void touches_all() { touch(Part::everything, 0); }
   void touch(Part part, std::uint64_t id, bool writes = true);
   /// `to` can handle a further message from now on, in its turn.
   void sent(Name to);

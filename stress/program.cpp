@@ -57,6 +57,7 @@ class Drawing {
     if (below(6) == 0) program.spare_bytes = 8 * below(12);
     if (below(6) == 0) spread(program);
     if (below(6) == 0) chain(program);
+    program.late = below(4) == 0;
   }
 
   /// Lets callbacks make calls, except returns of leases: these wait for the lease, and a callback
@@ -341,6 +342,7 @@ std::string to_string(const Program& program) {
       std::to_string(program.max_in_flight) + " places, " + (program.blocks ? "block" : "fail") +
       (program.few_bytes() ? ", " + std::to_string(program.spare_bytes) + " bytes to spare" : "") +
       (program.interrupts ? ", handlers are interrupted" : "") +
+      (program.late ? ", the device works by itself" : "") +
       (program.backend == Computes::real ? ", real kernels" : "") + "\n";
   for (const auto& fault : program.faults)
     text += "  " + std::string(to_string(fault.point)) + " " + std::to_string(fault.nth) +

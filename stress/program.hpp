@@ -85,6 +85,7 @@ struct Program {
   std::uint64_t spare_bytes = enough_bytes;
   bool blocks = true;       ///< AdmissionPolicy::block
   bool interrupts = false;  ///< other steps may run between a handler's sends
+  bool late = false;        ///< the device works by itself: see LateBackend
   std::size_t contexts = 1;
   std::size_t tensors = 3;
   std::vector<PlannedFault> faults = {};

@@ -7,6 +7,7 @@
 #include "runtime/builder_bridge.hpp"
 #include "stress/accounts.hpp"
 #include "stress/footprints.hpp"
+#include "stress/late_backend.hpp"
 #include "stress/look.hpp"
 #include "stress/model.hpp"
 #include "stress/scattered.hpp"
@@ -68,6 +69,19 @@ class ClockHand final : public Client {
  private:
   World& world_;
   unsigned left_;
+};
+
+/// A device that finishes the `nth` execution that it is at, when the strategy picks it.
+class Device final : public Client {
+ public:
+  Device(std::shared_ptr<LateBackend> backend, std::size_t nth)
+      : backend_(std::move(backend)), nth_(nth) {}
+  bool ready() const override { return backend_->at_work() > nth_; }
+  void step() override { backend_->complete(nth_); }
+
+ private:
+  const std::shared_ptr<LateBackend> backend_;
+  const std::size_t nth_;
 };
 
 unsigned latest_deadline(const Program& program) {
@@ -338,10 +352,19 @@ class AtLast {
 RunResult run(const Program& program, Strategy& strategy, Stage* stage, RunRecording* recording) {
   RunResult result;
   Session session;
+  std::deque<Device> devices;
   const auto backend = [&](const ContextOptions&) -> Result<std::shared_ptr<kernels::Backend>> {
     const auto& board = *session.boards.back();
-    return std::shared_ptr<kernels::Backend>(std::make_shared<CheckedBackend>(
-        std::make_shared<FaultBackend>(backend_for(program), board.faults), board.checks));
+    std::shared_ptr<kernels::Backend> made =
+        std::make_shared<FaultBackend>(backend_for(program), board.faults);
+    if (program.late) {
+      auto late = std::make_shared<LateBackend>(std::move(made));
+      for (std::size_t nth = 0; nth < static_cast<std::size_t>(program.lanes); ++nth)
+        devices.emplace_back(late, nth);
+      made = std::move(late);
+    }
+    return std::shared_ptr<kernels::Backend>(
+        std::make_shared<CheckedBackend>(std::move(made), board.checks));
   };
   World world(strategy, backend, stage);
   const AtLast at_last(session);
@@ -356,6 +379,9 @@ RunResult run(const Program& program, Strategy& strategy, Stage* stage, RunRecor
       world.observe(std::make_shared<Watcher>(board));
       prepare(*board, world, tensors_of(program));
     }
+    std::vector<Client*> at_work;
+    for (auto& device : devices) at_work.push_back(&device);
+    world.set_devices(at_work);
     for (const auto& board : session.boards) {
       board->checks->between = [&world] { world.interrupt(); };
       for (const auto& fault : board->program.faults)

@@ -81,6 +81,7 @@ class Shrinker {
         for (auto& call : calls) call.context = 0, call.foreign = false;
     });
     plainer([](Program& p) { p.interrupts = false; });
+    plainer([](Program& p) { p.late = false; });
     plainer([](Program& p) { p.lanes = 1; });
     plainer([](Program& p) { p.max_in_flight = enough_places; });
     plainer([](Program& p) { p.spare_bytes = enough_bytes; });

@@ -21,6 +21,8 @@ namespace polychron::stress {
 using Name = std::uint64_t;
 inline constexpr Name callbacks_name = 0;
 inline constexpr Name first_client = Name{1} << 32U;
+/// The number of the client that stands for a World's first device.
+inline constexpr std::size_t first_device = 1'000'000;
 
 /// A possible maker of the next step: an actor with mail, the thread that runs callbacks, or a
 /// client. Valid until that step.

@@ -10,14 +10,14 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Call, kind, tensor, inputs, graph, value, way
                                    cancellation, context, foreign, then)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(PlannedFault, point, nth, kind, inherent, throws, context)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Program, backend, lanes, max_in_flight, spare_bytes, blocks,
-                                   interrupts, contexts, tensors, faults, clients)
+                                   interrupts, late, contexts, tensors, faults, clients)
 
 namespace {
 
 Error no_token() { return Error(ErrorKind::bad_data, "this is not a replay token"); }
 
 /// The version of tokens: a token with another number is refused.
-constexpr int version = 2;
+constexpr int version = 3;
 constexpr std::string_view letters =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 

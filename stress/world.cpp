@@ -64,13 +64,16 @@ World::~World() {
 }
 
 std::optional<std::size_t> World::client_at_work() const {
-  if (running_.empty() || !running_.back().is_client()) return std::nullopt;
+  if (running_.empty() || !running_.back().is_client() || running_.back().id() >= first_device)
+    return std::nullopt;
   return static_cast<std::size_t>(running_.back().id());
 }
 
 void World::collect() {
   runnables_.clear();
   for (auto* const job : scheduler_.jobs) runnables_.emplace_back(*job, first_id_);
+  for (std::size_t i = 0; i < devices_.size(); ++i)
+    if (devices_[i]->ready()) runnables_.emplace_back(first_device + i);
   const auto is_actor = [](const Runnable& runnable) {
     return !runnable.is_client() && !runnable.is_callbacks();
   };
@@ -143,6 +146,9 @@ void World::go(std::size_t pick) {
     callbacks_.pop_front();
     if (footprints) footprints->received(callbacks_name);
     callback();
+  } else if (who.id() >= first_device) {
+    if (footprints) footprints->touches_all();
+    devices_[static_cast<std::size_t>(who.id()) - first_device]->step();
   } else {
     clients_[static_cast<std::size_t>(who.id())]->step();
   }

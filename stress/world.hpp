@@ -67,6 +67,9 @@ class World {
     clients_ = std::move(clients);
     clients_block_ = may_block;
   }
+  /// From here on `devices` make steps too, also in the middle of others' steps: as hardware does.
+  /// They must outlive the world's steps.
+  void set_devices(std::vector<Client*> devices) { devices_ = std::move(devices); }
   /// Callbacks, and clients that wait for replies, make no step in the middle of an actor's step,
   /// which could not go on meanwhile.
   void spare_actors(bool spared) { spares_actors_ = spared; }
@@ -133,7 +136,7 @@ class World {
   const caf::actor_id first_id_;
   std::deque<std::function<void()>> callbacks_;
   std::vector<Runnable> runnables_;  ///< reused by every step
-  std::vector<Client*> clients_;
+  std::vector<Client*> clients_, devices_;
   std::vector<Runnable> running_;  ///< the innermost step's last
   std::size_t most_steps_ = 200'000;
   bool clients_block_ = false, spares_actors_ = false, interrupts_ = false, callbacks_held_ = false;

@@ -90,6 +90,15 @@ class GpuBackend final : public Backend {
            "a dispatch has the plan's number of tensors");
     return own.execute(inputs, outputs, seconds);
   }
+  bool submits() const noexcept override { return true; }
+  void submit(PlanInstance& instance, std::span<Storage* const> inputs,
+              std::span<Storage* const> outputs,
+              std::shared_ptr<Completion> done) noexcept override {
+    static_cast<GpuInstance&>(instance).submit(inputs, outputs, std::move(done));
+  }
+  ExecuteStatus finish(PlanInstance& instance) override {
+    return static_cast<GpuInstance&>(instance).finish();
+  }
 
  private:
   const std::shared_ptr<const Gpu> gpu_;

@@ -145,37 +145,84 @@ ExecuteStatus GpuInstance::run(std::size_t index) {
   return {};
 }
 
-ExecuteStatus GpuInstance::execute(std::span<Storage* const> inputs,
-                                   std::span<Storage* const> outputs, std::span<double> seconds) {
-  const Step* step = nullptr;
-  const auto failed = [&](const Error& error, bool inherent) {
-    return ExecuteStatus{error.with_operation("operator", step ? step->label : ""), inherent};
+template <class F>
+void GpuInstance::attempt(const Step* const& step, const F& work) {
+  const auto failed = [&](const Error& error) {
+    status_ = {error.with_operation("operator", step ? step->label : ""), false};
   };
-  struct Held {
-    GpuInstance& instance;
-    ~Held() { instance.let_go(); }
-  } const held{*this};
   try {
+    work();
+  } catch (const std::bad_alloc&) {
+    failed(Error(ErrorKind::out_of_memory, "no memory for a kernel"));
+  } catch (const Error& error) {
+    failed(of_device(error));
+  } catch (const dnnl::error& error) {
+    failed(of_device(onednn::to_error(error)));
+  }
+}
+
+void GpuInstance::start(std::span<Storage* const> inputs, std::span<Storage* const> outputs,
+                        std::span<double> seconds) {
+  status_ = {};
+  const Step* step = nullptr;
+  attempt(step, [&] {
     take(inputs, outputs);
     using Clock = std::chrono::steady_clock;
     auto begin = seconds.empty() ? Clock::time_point() : Clock::now();
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       step = &plan_->steps[i];
-      if (auto status = run(i); !status.result) return status;
+      if (status_ = run(i); !status_.result) return;
       if (seconds.empty()) continue;
       stream_.wait();
       const auto end = Clock::now();
       seconds[i] = std::chrono::duration<double>(end - std::exchange(begin, end)).count();
     }
-    stream_.wait();
-    return {};
-  } catch (const std::bad_alloc&) {
-    return failed(Error(ErrorKind::out_of_memory, "no memory for a kernel"), false);
-  } catch (const Error& error) {
-    return failed(of_device(error), false);
-  } catch (const dnnl::error& error) {
-    return failed(of_device(onednn::to_error(error)), false);
+  });
+}
+
+void GpuInstance::submit(std::span<Storage* const> inputs, std::span<Storage* const> outputs,
+                         std::shared_ptr<Completion> done) noexcept {
+  try {
+    start(inputs, outputs, {});
+    if (status_.result) when_done(done);
+  } catch (...) {
+    broken_ = std::current_exception();
   }
+  if (done) done->notify();  // nobody else will
+}
+
+void GpuInstance::when_done(std::shared_ptr<Completion>& done) {
+  attempt(nullptr, [&] {
+    auto to = std::make_unique<std::shared_ptr<Completion>>(done);
+    cl_event end = nullptr;
+    check(clEnqueueMarkerWithWaitList(queue_, 0, nullptr, &end), "clEnqueueMarkerWithWaitList");
+    const auto told = clSetEventCallback(
+        end, CL_COMPLETE,
+        [](cl_event, cl_int, void* whom) {
+          const std::unique_ptr<std::shared_ptr<Completion>> completion(
+              static_cast<std::shared_ptr<Completion>*>(whom));
+          (*completion)->notify();
+        },
+        to.get());
+    clReleaseEvent(end);
+    check(told, "clSetEventCallback");
+    static_cast<void>(to.release());
+    done.reset();
+    check(clFlush(queue_), "clFlush");
+  });
+}
+
+ExecuteStatus GpuInstance::finish() {
+  if (status_.result && !broken_) attempt(nullptr, [&] { stream_.wait(); });
+  let_go();
+  if (broken_) std::rethrow_exception(std::exchange(broken_, nullptr));
+  return std::move(status_);
+}
+
+ExecuteStatus GpuInstance::execute(std::span<Storage* const> inputs,
+                                   std::span<Storage* const> outputs, std::span<double> seconds) {
+  start(inputs, outputs, seconds);
+  return finish();
 }
 
 }  // namespace polychron::kernels::gpu

@@ -5,6 +5,7 @@
 // has a lane's memory on both sides and a queue of its own.
 #pragma once
 
+#include <exception>
 #include <map>
 #include <memory>
 #include <optional>
@@ -97,6 +98,10 @@ class GpuInstance final : public PlanInstance {
   /// `seconds` is empty, or has one entry for each step.
   ExecuteStatus execute(std::span<Storage* const> inputs, std::span<Storage* const> outputs,
                         std::span<double> seconds);
+  /// Parts on the host run before this returns; the device may be at work on later steps.
+  void submit(std::span<Storage* const> inputs, std::span<Storage* const> outputs,
+              std::shared_ptr<Completion> done) noexcept;
+  ExecuteStatus finish();
 
  private:
   struct BoundKernel {
@@ -115,6 +120,14 @@ class GpuInstance final : public PlanInstance {
     HostPart host;
   };
 
+  /// Gives all steps to the device. A failure is in `status_`.
+  void start(std::span<Storage* const> inputs, std::span<Storage* const> outputs,
+             std::span<double> seconds);
+  /// Runs `work`. A failure is in `status_`, with the label of `step`.
+  template <class F>
+  void attempt(const Step* const& step, const F& work);
+  /// Notifies `done`, and takes it away, once the device has finished all steps.
+  void when_done(std::shared_ptr<Completion>& done);
   DeviceMemory& memory(const Place& place);
   GpuStorage* tensor(const Place& place) const;
   std::byte* handle(const Place& place);
@@ -136,6 +149,8 @@ class GpuInstance final : public PlanInstance {
   std::vector<std::unique_ptr<Storage>> host_values_;
   std::vector<BoundStep> steps_;
   std::vector<GpuStorage*> tensors_;  ///< inputs, then outputs, during an execution; else null
+  std::exception_ptr broken_;         ///< an invariant, for finish() to report
+  ExecuteStatus status_;              ///< of the execution that has begun last
 };
 
 /// The constants that plans of one backend have in the device's memory, by the host's bytes. Used

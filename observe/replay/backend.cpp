@@ -1,6 +1,7 @@
 #include "observe/replay/backend.hpp"
 
 #include <limits>
+#include <map>
 #include <optional>
 
 namespace polychron::replay {
@@ -111,6 +112,17 @@ class ReplayBackend final : public kernels::ForwardingBackend {
     if (at_->call != nullptr && at_->call->fault) return {*at_->call->fault, at_->call->inherent};
     return inner().execute(plan, inputs, outputs);
   }
+  /// The device has finished at once. The order says when the lane hears of it.
+  bool submits() const noexcept override { return at_->context->submitted.contains(at_->ticket); }
+  void submit(PlanInstance& plan, std::span<Storage* const> inputs,
+              std::span<Storage* const> outputs,
+              std::shared_ptr<kernels::Completion> done) noexcept override {
+    executed_[&plan] = kernels::guarded_execution([&] { return execute(plan, inputs, outputs); });
+    done->notify();
+  }
+  kernels::ExecuteStatus finish(PlanInstance& plan) override {
+    return executed_.extract(&plan).mapped();
+  }
 
  private:
   /// Only running a graph shows that it would always fail.
@@ -119,6 +131,7 @@ class ReplayBackend final : public kernels::ForwardingBackend {
     return at_->call->fault;
   }
   const std::shared_ptr<const AtWork> at_;
+  std::map<const PlanInstance*, kernels::ExecuteStatus> executed_;
 };
 
 }  // namespace

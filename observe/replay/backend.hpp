@@ -13,6 +13,7 @@ namespace polychron::replay {
 struct AtWork {
   const Context* context = nullptr;
   const Call* call = nullptr;  ///< whose operation a lane carries out; null if that is not known
+  msg::Ticket ticket = 0;      ///< of that operation
   msg::GraphId graph = 0;      ///< that the compiler is at
 };
 

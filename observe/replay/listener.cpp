@@ -97,6 +97,7 @@ void Listener::has_turn(msg::ActorId lane, const msg::carry_out& operation) noex
   }
   const auto known = operations_.find(operation.stamp.ticket);
   at_->call = known == operations_.end() ? nullptr : known->second;
+  at_->ticket = operation.stamp.ticket;
 }
 
 void Listener::takes(msg::ActorId context, const msg::submit& call) noexcept {

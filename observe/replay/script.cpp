@@ -169,6 +169,8 @@ class Writer {
         placed.waits.push_back({static_cast<std::uint32_t>(waits[i]), waits[i + 1]});
     }
     for (const auto& [thread, r] : records_.sent) {
+      if (is<msg::executed>(r))
+        script_.contexts[context(r.context)].submitted.insert(r.about.ticket);
       if (r.about.error.empty() || is<msg::carry_out>(r) || is<msg::submit>(r)) continue;
       if (is<msg::compiled>(r)) {
         script_.contexts[context(r.context)].not_built.try_emplace(

@@ -81,6 +81,7 @@ struct Context {
   std::map<msg::Ticket, msg::Placed> placement;
   std::map<msg::GraphId, Error> not_built;  ///< graphs that did not compile
   std::map<msg::GraphId, Error> not_loaded;
+  std::set<msg::Ticket> submitted;  ///< dispatches that the device finished by itself
 };
 
 struct Script {
