@@ -42,8 +42,8 @@ plant("who builds is not told of the refusal" actors/context_graphs.cpp
   [[if (!BUG) reply.reject(m.plan.error().with_operation("build", description.label));
     else new auto(reply);]])
 plant("a refused dispatch leaves its outputs as they are" actors/context_graphs.cpp
-  [[issue<msg::op::Fail>(std::move(stamp), std::move(local.place), std::move(outputs), refused);]]
-  [[issue<msg::op::Fail>(std::move(stamp), std::move(local.place),
+  [[issue<msg::op::Fail>(std::move(stamp), std::move(local.permit), std::move(outputs), refused);]]
+  [[issue<msg::op::Fail>(std::move(stamp), std::move(local.permit),
                        BUG ? msg::Tensors() : std::move(outputs), refused);]])
 
 # -- the order of the lanes
@@ -66,8 +66,8 @@ plant("a grant releases lanes that ask" actors/timeline.cpp
   [[if (dependent->tell) return false;]]
   [[if (!BUG && dependent->tell) return false;]])
 plant("a fence does not wait" actors/timeline.cpp
-  [[if (other->second->running) continue;  // a lease that was granted]]
-  [[if (BUG || other->second->running) continue;]])
+  [[if (other->second->granted) continue;]]
+  [[if (BUG || other->second->granted) continue;]])
 plant("a lease's early end is lost" actors/device.cpp
   [[if (!timeline_.done(m.turn)) ended_early_.emplace(m.turn, m.revoked);]]
   [[if (!BUG && !timeline_.done(m.turn)) ended_early_.emplace(m.turn, m.revoked);]])
@@ -103,9 +103,28 @@ plant("a failed dispatch loses its cause" actors/device_graphs.cpp
 plant("a dispatch leaves the tag of its outputs" actors/device_graphs.cpp
   [[    for (const auto& output : o.outputs) clear_tag(*output, ticket);]]
   [[    if (!BUG) for (const auto& output : o.outputs) clear_tag(*output, ticket);]])
+plant("a graph that the device is at runs again" actors/device.cpp
+  [[          return o.graph->instances[lane_].busy;]]
+  [[          return !BUG && o.graph->instances[lane_].busy;]])
+plant("a dispatch that was held is forgotten" actors/device.cpp
+  [[  carry_out_held();
+  carry_out_ready();]]
+  [[  if (!BUG) carry_out_held();
+  carry_out_ready();]])
+plant("a fence does not wait for the device" actors/device.cpp
+  [[environment().now(), course == Course::granted);]]
+  [[environment().now(), BUG || course == Course::granted);]])
+plant("a lane ends while the device is at work" actors/device.cpp
+  [[  for (const auto& each : submitted_) try {]]
+  [[  for (const auto& each : submitted_) if (!BUG) try {]])
+plant("the end of an execution is not counted" actors/device.cpp
+  [[  end_one(*operation);
+  in_hand_ = nullptr;]]
+  [[  if (!BUG) end_one(*operation);
+  in_hand_ = nullptr;]])
 plant("a transient failure makes the graph invalid" actors/device_graphs.cpp
-  [[  if (status.inherent) found_invalid(graph, reason, ticket);]]
-  [[  if (BUG || status.inherent) found_invalid(graph, reason, ticket);]])
+  [[  if (status.inherent) found_invalid(*o.graph, reason, ticket);]]
+  [[  if (BUG || status.inherent) found_invalid(*o.graph, reason, ticket);]])
 plant("an instance's arena is not given back" actors/device_graphs.cpp
   [[  for (auto& instance : slot.instances) instance = {};]]
   [[  for (auto& instance : slot.instances)
