@@ -83,10 +83,10 @@ struct Message {
 struct Wait {
   Index actor = 0;
   Time begin = 0, end = 0;
-  Index event = 0;  ///< the operation that waited; of a lease, the export
+  Index event = 0;  ///< the operation that waited; of one that goes on, that
   MaybeIndex on;    ///< the operation that it waited for
   std::string text;
-  bool lease = false;  ///< from the grant of a lease to its end
+  bool goes_on = false;  ///< a lease is out, or the device is at work; nobody waits
 };
 
 /// An operation that was carried out: what it touches, and its place among the others.

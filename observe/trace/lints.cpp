@@ -94,7 +94,7 @@ void add_long_waits(const JoinedTrace& joined, std::vector<Lint>& lints) {
   constexpr Time worth_telling = 1'000'000;
   std::map<std::string, Worst> waits;
   for (const auto& wait : joined.waits) {
-    if (wait.lease) continue;
+    if (wait.goes_on) continue;
     const auto& event = joined.events[wait.event];
     const auto waited = wait.end - wait.begin;
     if (waited >= worth_telling && waited > event.duration && !is<msg::op::Release>(event))

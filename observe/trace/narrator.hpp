@@ -49,10 +49,11 @@ class Narrator {
   /// The innermost event of an actor at a time.
   MaybeIndex event_at(Index actor, Time at) const;
 
-  // -- what follows from it (teller_waits.cpp)
+  // -- what follows from it (narrator_waits.cpp)
   void find_states();
-  void find_leases();
-  /// When others may go on; a lease's export: when that has ended.
+  /// The ends of operations that go on after they were carried out: leases, and the device's work.
+  void find_ends();
+  /// When others may go on.
   Time over(Index event) const;
   void find_waits();
   void count();
@@ -67,9 +68,9 @@ class Narrator {
   std::vector<MaybeIndex> event_of_handled_, call_of_sent_;
   std::vector<Index> event_of_carried_;
   std::map<Key, Index> carried_operations_;  ///< by context and ticket: the event
-  /// Of exports, by context and tensor: in the order of their begin.
-  std::map<Key, std::vector<Index>> exports_;
-  std::map<Index, Time> lease_ends_;       ///< of exports whose lease has ended
+  /// Operations that go on, by context and tensor: in the order of their begin.
+  std::map<Key, std::vector<Index>> going_on_;
+  std::map<Index, Time> ends_;             ///< of those that have ended
   std::vector<std::vector<Span>> tracks_;  ///< handlings and operations of each actor
 };
 

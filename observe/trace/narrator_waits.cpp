@@ -41,35 +41,41 @@ void Narrator::find_states() {
   for (const auto& r : records_.answered) tell(r.context, r.ticket, r.at, r.error);
 }
 
-void Narrator::find_leases() {
-  // Of each lane, by the turn of the export: when it heard that the lease is over.
+void Narrator::find_ends() {
+  // By lane and turn: when the lane heard that a lease is over, or the device at its end.
   std::map<std::pair<Index, std::uint64_t>, Time> ends;
   for (Index i = 0; i < records_.sent.size(); ++i) {
     const auto& sent = records_.sent[i].record;
     const auto handled = handled_of_sent_[i];
-    if (!handled || sent.about.message != recording::message_number<msg::end_lease>) continue;
+    if (!handled || (sent.about.message != recording::message_number<msg::end_lease> &&
+                     sent.about.message != recording::message_number<msg::executed>))
+      continue;
     const auto& hearing = joined_.events[*event_of_handled_[*handled]];
     ends.try_emplace({hearing.actor, sent.footprint.turn}, hearing.begin);
   }
   for (const auto& operation : joined_.operations) {
     const auto& event = joined_.events[operation.event];
-    if (event.operation != recording::operation_number<msg::op::Lend> ||
-        event.state != Event::State::done)
-      continue;
-    for (const auto tensor : operation.writes)
-      exports_[{operation.context, tensor}].push_back(operation.event);
+    const bool lends = event.operation == recording::operation_number<msg::op::Lend>;
+    if (lends && event.state != Event::State::done) continue;
     const auto end = ends.find({event.actor, operation.turn});
-    if (end == ends.end() || end->second < event.end()) continue;
-    lease_ends_[operation.event] = end->second;
+    const bool ended = end != ends.end() && end->second >= event.end();
+    if (!lends && !ended) continue;
+    for (const auto* tensors : {&operation.reads, &operation.writes})
+      for (const auto tensor : *tensors)
+        going_on_[{operation.context, tensor}].push_back(operation.event);
+    if (!ended) continue;
+    ends_[operation.event] = end->second;
+    const auto ticket = " (ticket " + std::to_string(event.ticket) + ")";
     joined_.waits.push_back(
         {event.actor, event.end(), end->second, operation.event, std::nullopt,
-         event.object + " is on lease (ticket " + std::to_string(event.ticket) + ")", true});
+         lends ? event.object + " is on lease" + ticket : "the device is at " + title_of(event),
+         true});
   }
 }
 
 Time Narrator::over(Index event) const {
-  const auto lease = lease_ends_.find(event);
-  return lease == lease_ends_.end() ? joined_.events[event].end() : lease->second;
+  const auto end = ends_.find(event);
+  return end == ends_.end() ? joined_.events[event].end() : end->second;
 }
 
 void Narrator::find_waits() {
@@ -87,7 +93,7 @@ void Narrator::find_waits() {
     joined_.operations.push_back(
         {event_of_carried_[i], *context, at.lane, at.turn, at.reads, at.writes, sent->second});
   }
-  find_leases();
+  find_ends();
   std::map<Index, std::size_t> position;
   for (const auto& [lane, events] : lanes)
     for (std::size_t i = 0; i < events.size(); ++i) position[events[i]] = i;
@@ -99,7 +105,7 @@ void Narrator::find_waits() {
     if (arrived >= event.begin) continue;
     Wait wait{event.actor, arrived, event.begin, index, std::nullopt, ""};
     // The wait was for the last of these to end: the operation ahead on this lane, a lease of a
-    // tensor, or an operation of another lane.
+    // tensor or the device's work on it, or an operation of another lane.
     Time latest = arrived;
     const auto consider = [&](Index other) {
       const auto end = over(other);
@@ -110,9 +116,9 @@ void Narrator::find_waits() {
     if (const auto at = position.at(index); at > 0) consider(lanes[event.actor][at - 1]);
     for (const auto* tensors : {&operation.reads, &operation.writes})
       for (const auto tensor : *tensors)
-        if (const auto exported = exports_.find({operation.context, tensor});
-            exported != exports_.end())
-          for (const auto other : exported->second)
+        if (const auto longer = going_on_.find({operation.context, tensor});
+            longer != going_on_.end())
+          for (const auto other : longer->second)
             if (joined_.events[other].ticket < event.ticket) consider(other);
     for (std::size_t k = 0; k + 1 < sent.footprint.waits.size(); k += 2)
       if (const auto other =
@@ -122,8 +128,11 @@ void Narrator::find_waits() {
     wait.text = title_of(event) + " waits for ";
     if (!wait.on)
       wait.text += "its lane's thread";
-    else if (lease_ends_.contains(*wait.on))
-      wait.text += "the end of a lease: " + title_of(joined_.events[*wait.on]);
+    else if (ends_.contains(*wait.on))
+      wait.text += (joined_.events[*wait.on].operation == recording::operation_number<msg::op::Lend>
+                        ? "the end of a lease: "
+                        : "the device: ") +
+                   title_of(joined_.events[*wait.on]);
     else
       wait.text += title_of(joined_.events[*wait.on]);
     joined_.waits.push_back(std::move(wait));

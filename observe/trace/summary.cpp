@@ -128,7 +128,7 @@ std::string slowest_ticket(const JoinedTrace& joined) {
   auto text = "\nThe slowest ticket, " + in_words(longest) + " from its call to its end\n";
   if (const auto origin = origin_of(joined, *slowest)) text += chain_of(joined, *origin);
   for (const auto& wait : joined.waits)
-    if (!wait.lease && wait.event == slowest->event)
+    if (!wait.goes_on && wait.event == slowest->event)
       text += line("  %9s  ", in_words(wait.begin).c_str()) + wait.text + ", " +
               in_words(wait.end - wait.begin) + '\n';
   return text + link_of(joined, slowest->event);

@@ -24,7 +24,7 @@ class Lane {
   /// `waiting` operations wait behind the lease: half of them read the leased tensor, half write
   /// it.
   explicit Lane(std::int64_t waiting) {
-    timeline_.keep_running(arrival(msg::op::Lend{leased_, nullptr}), now_);
+    timeline_.keep_running(arrival(msg::op::Lend{leased_, nullptr}), now_, true);
     for (std::int64_t i = 0; i < waiting; ++i)
       timeline_.keep(i % 2 == 0 ? arrival(msg::op::Read{leased_, nullptr})
                                 : arrival(msg::op::Write{leased_, nullptr, "", {}}),

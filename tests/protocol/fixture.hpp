@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/test/unit_test.hpp>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -21,18 +22,23 @@ inline std::uint64_t seed_of_run() {
   return seed == nullptr ? 1 : std::stoull(seed);
 }
 
-/// Backends of symbols that take their faults from `faults`.
-inline detail::BackendFactory faulty_symbols(std::shared_ptr<stress::FaultPlan> faults) {
-  return [faults](const ContextOptions&) -> Result<std::shared_ptr<kernels::Backend>> {
-    return std::shared_ptr<kernels::Backend>(std::make_shared<stress::FaultBackend>(
-        std::make_shared<stress::SymbolicBackend>(), faults));
+/// Makes a backend of another one.
+using Wrap = std::function<std::shared_ptr<kernels::Backend>(std::shared_ptr<kernels::Backend>)>;
+
+/// Backends of symbols that take their faults from `faults`, in what `wrap` makes of them.
+inline detail::BackendFactory faulty_symbols(std::shared_ptr<stress::FaultPlan> faults,
+                                             Wrap wrap = {}) {
+  return [faults, wrap](const ContextOptions&) -> Result<std::shared_ptr<kernels::Backend>> {
+    std::shared_ptr<kernels::Backend> backend =
+        std::make_shared<stress::FaultBackend>(std::make_shared<stress::SymbolicBackend>(), faults);
+    return wrap ? wrap(std::move(backend)) : std::move(backend);
   };
 }
 
 struct Server {
-  explicit Server(ContextOptions options = {}, std::uint64_t seed = seed_of_run())
+  explicit Server(ContextOptions options = {}, std::uint64_t seed = seed_of_run(), Wrap wrap = {})
       : strategy(seed),
-        world(strategy, faulty_symbols(faults)),
+        world(strategy, faulty_symbols(faults, std::move(wrap))),
         context(world.settle(world.runtime().create_context(options)).value()) {}
 
   Tensor tensor(const std::string& label = {}) {

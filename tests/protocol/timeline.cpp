@@ -19,7 +19,7 @@ struct Lane {
     if (timeline.may_start(message)) {
       const auto turn = message.stamp.at.turn;
       if (start(turn))
-        timeline.keep_running(std::move(message), noon);
+        timeline.keep_running(std::move(message), noon, true);
       else
         timeline.advance();
     } else {

@@ -312,9 +312,9 @@ BOOST_AUTO_TEST_CASE(a_wait_for_a_lease_says_so_and_the_lease_is_seen) {
   BOOST_REQUIRE(exported.size() == 1U && waited.size() == 1U);
   bool seen = false, explained = false;
   for (const auto& wait : story.waits) {
-    seen |= wait.lease && wait.event == exported.front() &&
+    seen |= wait.goes_on && wait.event == exported.front() &&
             wait.text.starts_with("tensor 'prices' is on lease");
-    if (wait.lease || wait.event != waited.front()) continue;
+    if (wait.goes_on || wait.event != waited.front()) continue;
     explained = wait.on == exported.front();
     BOOST_TEST(wait.text.find("waits for the end of a lease: export of tensor 'prices'") !=
                    std::string::npos,
