@@ -29,7 +29,8 @@ struct Environment {
               std::shared_ptr<msg::Observer> observer)
       : label(std::move(context_label)),
         source(label.empty() ? "context" : "context '" + label + "'"),
-        gate(std::move(observer)),
+        shared_gate(std::make_shared<msg::ObserverGate>(std::move(observer))),
+        gate(*shared_gate),
         lanes(lane_count) {}
 
   /// "tensor of context 'main'".
@@ -90,7 +91,8 @@ struct Environment {
   msg::Placement placement;  ///< only in a replay
   bool detached =
       true;  ///< device and compiler on threads of their own; false under a test scheduler
-  mutable msg::ObserverGate gate;  ///< the observer, if there is one
+  const std::shared_ptr<msg::ObserverGate> shared_gate;
+  msg::ObserverGate& gate;  ///< the observer, if there is one
   mutable std::vector<msg::LaneProgress> lanes;
   mutable msg::FailureMonitor failures;  ///< reports failed actors
   mutable msg::Busy compiling;           ///< the graph being compiled; 0: none

@@ -37,6 +37,9 @@ using MessageView = detail::AllMessages<messages_of<context_actor>, messages_of<
 /// CAF's number of an actor; 0 for a caller's thread.
 using ActorId = std::uint64_t;
 
+/// The reasons why a caller's thread waits.
+enum class CallerWait : std::uint8_t { reply, permit };
+
 /// Called on the sending or receiving thread, in the middle of its work: must not block, throw or
 /// send. Several threads call it at once.
 class Observer {
@@ -75,6 +78,10 @@ class Observer {
   /// The operation is over, or goes on: as a lease, or on the device until `executed` is received.
   /// Its message may be moved-from.
   virtual void carried_out(ActorId /*lane*/, Ticket /*ticket*/) noexcept {}
+  /// The observer's time.
+  virtual std::int64_t now() const noexcept { return 0; }
+  /// The calling thread has waited, from the time `begun` on.
+  virtual void waited(CallerWait /*why*/, std::int64_t /*begun*/) noexcept {}
   /// True if lanes should time each step of a plan, and report the times before the end.
   virtual bool wants_steps() const noexcept { return false; }
   virtual void steps_taken(ActorId /*lane*/, Ticket /*ticket*/, const GraphSlot& /*graph*/,

@@ -67,11 +67,23 @@ void LocalPort::wait_for_callbacks(const msg::Conditions& conditions) {
                                              "many as operations may be in flight");
 }
 
+msg::Permit LocalPort::enter_operation(const msg::Conditions& conditions) {
+  auto& admission = *environment_->admission;
+  auto* const observer = environment_->gate.observer();
+  if (observer == nullptr) [[likely]]
+    return admission.enter(conditions);
+  if (auto permit = admission.try_enter_now()) return permit;
+  const auto begun = observer->now();
+  auto permit = admission.enter(conditions);
+  observer->waited(msg::CallerWait::permit, begun);
+  return permit;
+}
+
 msg::Permit LocalPort::enter(AdmissionClass admission, const msg::Conditions& conditions) {
   switch (admission) {
     case AdmissionClass::operations:
       wait_for_callbacks(conditions);
-      return environment_->admission->enter(conditions);
+      return enter_operation(conditions);
     case AdmissionClass::queries:
       return environment_->queries->enter();
     case AdmissionClass::questions:

@@ -166,8 +166,9 @@ actors::EnvironmentRef RuntimeState::make_environment(
   environment->log = log_;
   if (shared_pool_)
     environment->caller_runs = std::make_shared<engine::CallerRuns>(*system_, shared_pool_);
-  environment->lost = std::make_shared<msg::LostSignal>(environment->source, callbacks_,
-                                                        host_.meanwhile, environment->caller_runs);
+  environment->lost =
+      std::make_shared<msg::LostSignal>(environment->source, callbacks_, host_.meanwhile,
+                                        environment->caller_runs, environment->shared_gate);
   environment->budget = std::make_shared<msg::Budget>(options.memory_limit);
   environment->now = host_.now ? host_.now : [] { return msg::Clock::now(); };
   environment->meanwhile = host_.meanwhile;

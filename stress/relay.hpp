@@ -57,6 +57,10 @@ class Relay : public msg::Observer {
                   std::span<const std::byte> bytes) noexcept override {
     if (also_) also_->takes_back(lane, ticket, bytes);
   }
+  std::int64_t now() const noexcept override { return also_ ? also_->now() : 0; }
+  void waited(msg::CallerWait why, std::int64_t begun) noexcept override {
+    if (also_) also_->waited(why, begun);
+  }
   void carried_out(msg::ActorId lane, msg::Ticket ticket) noexcept override {
     if (also_) also_->carried_out(lane, ticket);
   }

@@ -63,6 +63,10 @@ class Origin {
   /// world, which has one thread, it makes one step.
   virtual Help help(const std::atomic<bool>& /*settled*/) const { return Help::none; }
 
+  /// A thread begins to wait for a reply. It passes the result on when it has waited.
+  virtual std::int64_t begins_wait() const noexcept { return 0; }
+  virtual void ends_wait(std::int64_t /*begun*/) const noexcept {}
+
  protected:
   ~Origin() = default;
 };
@@ -101,6 +105,7 @@ class FutureState final : public Deferred, public std::enable_shared_from_this<F
 
   void wait() const {
     check_process();
+    const Wait wait(settled_ ? nullptr : origin_.get());
     // Also if settled: the origin may record each wait.
     for (bool first = true; origin_ && (first || !settled_); first = false) {
       const auto help = origin_->help(settled_);
@@ -151,6 +156,21 @@ class FutureState final : public Deferred, public std::enable_shared_from_this<F
   }
 
  private:
+  /// Tells the origin of a wait, if there is one, while it lives.
+  class Wait {
+   public:
+    explicit Wait(const Origin* origin) noexcept
+        : origin_(origin), begun_(origin == nullptr ? 0 : origin->begins_wait()) {}
+    Wait(const Wait&) = delete;
+    Wait& operator=(const Wait&) = delete;
+    ~Wait() {
+      if (origin_ != nullptr) origin_->ends_wait(begun_);
+    }
+
+   private:
+    const Origin* const origin_;
+    const std::int64_t begun_;
+  };
   void go_on() {
     if (relay_ || !origin_)
       run();

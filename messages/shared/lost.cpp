@@ -3,14 +3,18 @@
 #include <algorithm>
 #include <iterator>
 
+#include "messages/shared/observer_gate.hpp"
+
 namespace polychron::msg {
 
 LostSignal::LostSignal(std::string context, std::shared_ptr<Callbacks> callbacks,
-                       Meanwhile meanwhile, std::shared_ptr<CallerWork> caller_work)
+                       Meanwhile meanwhile, std::shared_ptr<CallerWork> caller_work,
+                       std::shared_ptr<const ObserverGate> gate)
     : context_(std::move(context)),
       callbacks_(std::move(callbacks)),
       meanwhile_(std::move(meanwhile)),
       caller_work_(std::move(caller_work)),
+      gate_(std::move(gate)),
       no_memory_error_(describe(LostReason::out_of_memory, no_memory_.message)),
       error_(describe(LostReason::destroyed, "the context is being destroyed")) {}
 
@@ -70,6 +74,22 @@ Future<LostInfo> LostSignal::watch(const std::shared_ptr<const LostSignal>& self
   }
   watchers_.push_back(std::move(promise));
   return future;
+}
+
+namespace {
+
+constexpr std::int64_t unobserved = -1;
+
+}  // namespace
+
+std::int64_t LostSignal::begins_wait() const noexcept {
+  const auto* const observer = gate_ ? gate_->observer() : nullptr;
+  return observer == nullptr ? unobserved : observer->now();
+}
+
+void LostSignal::ends_wait(std::int64_t begun) const noexcept {
+  if (begun == unobserved) return;
+  if (auto* const observer = gate_->observer()) observer->waited(CallerWait::reply, begun);
 }
 
 LostSignal::Help LostSignal::help(const std::atomic<bool>& settled) const {

@@ -18,6 +18,8 @@
 
 namespace polychron::msg {
 
+class ObserverGate;
+
 /// Shared by a context's actors and its handles: whether it is lost, why, and what stands behind
 /// its promises. Resolved once: the first resolution counts. Every call and every operation reads
 /// it. Thread-safe.
@@ -25,8 +27,10 @@ class LostSignal final : public polychron::detail::Origin {
  public:
   /// `meanwhile`: of a driven world, else empty. `caller_work`: null where callers run nothing
   /// while they wait.
+  /// `gate`: of the context, where callers' waits are observed; may be null.
   LostSignal(std::string context, std::shared_ptr<Callbacks> callbacks, Meanwhile meanwhile,
-             std::shared_ptr<CallerWork> caller_work = nullptr);
+             std::shared_ptr<CallerWork> caller_work = nullptr,
+             std::shared_ptr<const ObserverGate> gate = nullptr);
 
   /// True once resolved, and in a forked child. Cheap: asked by every call and every operation.
   bool lost() const noexcept {
@@ -48,6 +52,8 @@ class LostSignal final : public polychron::detail::Origin {
   void waits() const noexcept override { backlog_.add(); }
   void taken() const noexcept override { backlog_.take(); }
   Help help(const std::atomic<bool>& settled) const override;
+  std::int64_t begins_wait() const noexcept override;
+  void ends_wait(std::int64_t begun) const noexcept override;
   Backlog& backlog() const noexcept { return backlog_; }
 
  private:
@@ -57,6 +63,7 @@ class LostSignal final : public polychron::detail::Origin {
   const std::shared_ptr<Callbacks> callbacks_;
   const Meanwhile meanwhile_;
   const std::shared_ptr<CallerWork> caller_work_;
+  const std::shared_ptr<const ObserverGate> gate_;
   const std::uint32_t generation_ = polychron::detail::fork_generation();
   const Error forked_ = polychron::detail::forked_error();
   const LostInfo no_memory_{LostReason::out_of_memory, "out of memory"};

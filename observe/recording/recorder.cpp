@@ -244,6 +244,12 @@ class Recorder::Ear final : public msg::Observer {
                        {reinterpret_cast<const char*>(bytes.data()), bytes.size()}};
     });
   }
+  std::int64_t now() const noexcept override { return recorder_->now(); }
+  void waited(msg::CallerWait why, std::int64_t begun) noexcept override {
+    tell([&](Writer&) {
+      return CallerWaited{context_, begun, since(begun), static_cast<std::uint32_t>(why)};
+    });
+  }
   bool wants_steps() const noexcept override {
     return recorder_->recording() && recorder_->steps_.load(std::memory_order_relaxed);
   }

@@ -185,9 +185,17 @@ struct ThreadNamed {
   std::string_view name;
 };
 
+/// A caller's thread waited: 0 for a reply, 1 for a permit.
+struct CallerWaited {
+  ContextNumber context = 0;
+  Time begin = 0;
+  std::uint64_t duration = 0;
+  std::uint32_t why = 0;
+};
+
 /// In the order of their numbers in a file: add new ones at the end.
 using Record = std::variant<ContextNamed, ObjectNamed, PlanNamed, ActorBegan, ActorEnded, Sent,
                             Handled, Carried, StepsTaken, Called, Answered, GivenBack, Rejected,
-                            Lost, Unheard, LeftOut, ThreadNamed>;
+                            Lost, Unheard, LeftOut, ThreadNamed, CallerWaited>;
 
 }  // namespace polychron::recording

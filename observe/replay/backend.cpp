@@ -4,6 +4,8 @@
 #include <map>
 #include <optional>
 
+#include "kernels/guarded.hpp"
+
 namespace polychron::replay {
 
 namespace {

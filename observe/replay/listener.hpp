@@ -73,6 +73,10 @@ class Listener final : public msg::Observer {
                   std::span<const std::byte> bytes) noexcept override {
     also_->takes_back(lane, ticket, bytes);
   }
+  std::int64_t now() const noexcept override { return also_->now(); }
+  void waited(msg::CallerWait why, std::int64_t begun) noexcept override {
+    also_->waited(why, begun);
+  }
   void carried_out(msg::ActorId lane, msg::Ticket ticket) noexcept override {
     also_->carried_out(lane, ticket);
     at_->call = nullptr;

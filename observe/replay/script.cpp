@@ -58,7 +58,7 @@ class Writer {
     for (const auto& [number, context] : records_.contexts) {
       if (context.lanes == 0 || context.lanes > most_lanes) refuse("its lanes");
       contexts_[number] = script_.contexts.size();
-      script_.contexts.push_back({context.label, context.lanes, {}, {}, {}});
+      script_.contexts.push_back({context.label, context.lanes, {}, {}, {}, {}});
     }
   }
   std::size_t context(std::uint64_t number) const {

@@ -83,8 +83,8 @@ struct Message {
 struct Wait {
   Index actor = 0;
   Time begin = 0, end = 0;
-  Index event = 0;  ///< the operation that waited; of one that goes on, that
-  MaybeIndex on;    ///< the operation that it waited for
+  MaybeIndex event;  ///< the operation that waited, or goes on; none: the actor is a caller
+  MaybeIndex on;     ///< the operation that it waited for
   std::string text;
   bool goes_on = false;  ///< a lease is out, or the device is at work; nobody waits
 };

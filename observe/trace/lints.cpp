@@ -94,11 +94,11 @@ void add_long_waits(const JoinedTrace& joined, std::vector<Lint>& lints) {
   constexpr Time worth_telling = 1'000'000;
   std::map<std::string, Worst> waits;
   for (const auto& wait : joined.waits) {
-    if (wait.goes_on) continue;
-    const auto& event = joined.events[wait.event];
+    if (wait.goes_on || !wait.event) continue;
+    const auto& event = joined.events[*wait.event];
     const auto waited = wait.end - wait.begin;
     if (waited >= worth_telling && waited > event.duration && !is<msg::op::Release>(event))
-      waits[event.name].add(waited, wait.event);
+      waits[event.name].add(waited, *wait.event);
   }
   for (const auto& [name, worst] : waits)
     lints.push_back({name + " waited longer than it took, and more than " +

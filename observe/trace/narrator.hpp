@@ -56,6 +56,7 @@ class Narrator {
   /// When others may go on.
   Time over(Index event) const;
   void find_waits();
+  void add_caller_waits();
   void count();
 
   JoinedTrace joined_;

@@ -83,6 +83,7 @@ void Narrator::find_actors() {
     receiver_of_sent_.push_back(
         actor_of(r.context, r.to, name_in(records_.receivers, r.about.message + 1), at));
   }
+  for (const auto& [thread, r] : records_.caller_waits) caller_of(thread, time_of(r.begin));
   for (const auto& r : records_.handled)
     actor_of_handled_.push_back(actor_of(
         r.context, r.by, name_in(records_.receivers, std::size_t{r.kind} + 1), time_of(r.begin)));

@@ -139,6 +139,19 @@ void Narrator::find_waits() {
   }
 }
 
+void Narrator::add_caller_waits() {
+  for (const auto& [thread, r] : records_.caller_waits) {
+    const auto begin = std::max<Time>(0, time_of(r.begin));  // it may be before the recording
+    const auto context = context_of(r.context);
+    const auto label = context ? joined_.contexts[*context].label : "";
+    joined_.waits.push_back({caller_of(thread, begin), begin,
+                             time_of(r.begin) + duration_of(r.duration), std::nullopt, std::nullopt,
+                             std::string("the caller waits for ") +
+                                 (r.why == 0 ? "a reply" : "a permit") + " of context" +
+                                 (label.empty() ? "" : " '" + label + "'")});
+  }
+}
+
 void Narrator::count() {
   struct Change {
     Time at;
@@ -200,6 +213,7 @@ JoinedTrace Narrator::narrate() {
   find_causes();
   find_states();
   find_waits();
+  add_caller_waits();
   count();
   for (const auto& event : joined_.events) joined_.length = std::max(joined_.length, event.end());
   joined_.lints = lints_of(joined_);

@@ -116,9 +116,9 @@ Json waits_of(const JoinedTrace& joined, Texts& text) {
     actor.push_back(static_cast<std::int64_t>(wait.actor));
     begin.push_back(wait.begin);
     end.push_back(wait.end);
-    ticket.push_back(static_cast<std::int64_t>(joined.events[wait.event].ticket));
+    ticket.push_back(static_cast<std::int64_t>(wait.event ? joined.events[*wait.event].ticket : 0));
     texts.push_back(text(wait.text));
-    event.push_back(static_cast<std::int64_t>(wait.event));
+    event.push_back(or_none(wait.event));
     on.push_back(or_none(wait.on));
   }
   return {{"actor", actor}, {"begin", begin}, {"end", end}, {"ticket", ticket},

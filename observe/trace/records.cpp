@@ -107,6 +107,8 @@ void add(Records& to, std::uint64_t thread, const recording::Record& record) {
           to.lost.push_back(r);
         } else if constexpr (std::is_same_v<R, recording::Unheard>) {
           to.unheard.push_back(r);
+        } else if constexpr (std::is_same_v<R, recording::CallerWaited>) {
+          to.caller_waits.push_back({thread, r});
         } else if constexpr (std::is_same_v<R, recording::ThreadNamed>) {
           to.threads[thread] = r.name;
         } else if constexpr (std::is_same_v<R, recording::LeftOut>) {

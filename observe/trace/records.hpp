@@ -49,6 +49,7 @@ struct Records {
   std::vector<recording::Rejected> rejected;
   std::vector<recording::Lost> lost;
   std::vector<recording::Unheard> unheard;
+  std::vector<OfThread<recording::CallerWaited>> caller_waits;
   /// By this library's numbers (observe/recording/kinds.hpp); behind its own what only the file
   /// has.
   std::vector<std::string> messages, receivers, calls, operations, outcomes;

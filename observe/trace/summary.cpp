@@ -74,7 +74,8 @@ std::string costs(const JoinedTrace& joined, Event::Kind kind, const char* headl
 
 std::string longest_waits(const JoinedTrace& joined) {
   std::vector<const Wait*> waits;
-  for (const auto& wait : joined.waits) waits.push_back(&wait);
+  for (const auto& wait : joined.waits)
+    if (wait.event) waits.push_back(&wait);
   std::ranges::stable_sort(
       waits, [](const Wait* a, const Wait* b) { return a->end - a->begin > b->end - b->begin; });
   if (waits.empty()) return "";
