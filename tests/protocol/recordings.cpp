@@ -67,6 +67,39 @@ BOOST_AUTO_TEST_CASE(what_must_hold_of_every_run_holds_of_its_recording) {
   }
 }
 
+// A caller's thread shows why it does not go on.
+BOOST_AUTO_TEST_CASE(waits_of_callers_are_bars) {
+  Steps steps;
+  stress::RandomStrategy strategy(1);
+  World world(strategy);
+  {
+    world.observe(steps.ear("main", 1));
+    ContextOptions options;
+    options.label = "main";
+    options.max_in_flight = 1;
+    auto context = world.settle(world.runtime().create_context(options)).value();
+    auto tensor = world.settle(context.create_tensor(stress::value_descriptor)).value();
+    context.write_tensor(tensor, std::vector<std::uint64_t>{1});
+    context.write_tensor(tensor, std::vector<std::uint64_t>{2});  // waits for the first
+    context.read_tensor(tensor).get();
+    auto settled = context.read_tensor(tensor);
+    world.run();
+    settled.get();  // does not wait
+  }
+  world.run();
+  const auto story = steps.story();
+  std::vector<std::string> waits;
+  for (const auto& wait : story.waits) {
+    if (wait.event) continue;
+    BOOST_TEST(story.actors[wait.actor].kind == "caller");
+    BOOST_TEST(wait.end > wait.begin);
+    waits.push_back(wait.text);
+  }
+  BOOST_REQUIRE(waits.size() >= 2U);
+  BOOST_TEST(std::ranges::count(waits, "the caller waits for a permit of context 'main'") >= 1);
+  BOOST_TEST(std::ranges::count(waits, "the caller waits for a reply of context 'main'") == 1);
+}
+
 BOOST_AUTO_TEST_CASE(what_holds_of_every_run_holds_of_random_programs) {
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     const auto [program, result, recording] = recorded_program(seed);
