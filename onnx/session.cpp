@@ -69,8 +69,8 @@ Session::Session(const Model& model, const SessionOptions& options,
     : Session(
           with_errors([&] { return SessionState::own(model, options, of_context, of_runtime); })) {}
 
-Future<Session> Session::build(const Context& context, const Model& model,
-                               const SessionOptions& options) {
+Future<Session> Session::build_with(const Context& context, const Model& model,
+                                    const SessionOptions& options) {
   return with_errors([&] { return SessionState::build(context, model, options); });
 }
 
@@ -88,26 +88,26 @@ const NamedDescriptors& Session::outputs() const { return state().graph().output
 const Graph& Session::graph() const { return state().graph(); }
 Context Session::context() const { return state().context(); }
 
-Future<NamedBuffers> Session::run(std::initializer_list<Input> inputs,
-                                  const RunOptions& options) const {
+Future<NamedBuffers> Session::run_with(std::initializer_list<Input> inputs,
+                                       const RunOptions& options) const {
   return run_list<NamedBuffers>(state(), inputs, options);
 }
 
-Future<NamedBuffers> Session::run(NamedBuffers&& inputs, const RunOptions& options) const {
+Future<NamedBuffers> Session::run_with(NamedBuffers&& inputs, const RunOptions& options) const {
   return run_buffers<NamedBuffers>(state(), std::move(inputs), options);
 }
 
-Future<Profile> Session::profile(std::initializer_list<Input> inputs,
-                                 const RunOptions& options) const {
+Future<Profile> Session::profile_with(std::initializer_list<Input> inputs,
+                                      const RunOptions& options) const {
   return run_list<Profile>(state(), inputs, options);
 }
 
-Future<Profile> Session::profile(NamedBuffers&& inputs, const RunOptions& options) const {
+Future<Profile> Session::profile_with(NamedBuffers&& inputs, const RunOptions& options) const {
   return run_buffers<Profile>(state(), std::move(inputs), options);
 }
 
-Future<ComputeResult> Session::compute(NamedBuffers&& inputs, NamedBuffers&& outputs,
-                                       const DispatchOptions& options) const {
+Future<ComputeResult> Session::compute_with(NamedBuffers&& inputs, NamedBuffers&& outputs,
+                                            const DispatchOptions& options) const {
   return with_errors([&] {
     state().check_inputs(detail::look(inputs), options.label);
     state().check_outputs(detail::look(outputs), options.label, true);

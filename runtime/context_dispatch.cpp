@@ -191,8 +191,9 @@ void Context::dispatch(const Graph& graph, const NamedTensors& inputs, const Nam
   });
 }
 
-Future<ComputeResult> Context::compute(const Graph& graph, NamedBuffers&& inputs,
-                                       NamedBuffers&& outputs, const DispatchOptions& options) {
+Future<ComputeResult> Context::compute_with(const Graph& graph, NamedBuffers&& inputs,
+                                            NamedBuffers&& outputs,
+                                            const DispatchOptions& options) {
   const auto& context = ContextHandle::of(*this);
   Future<ComputeResult> future;
   reporting(context, [&] {

@@ -171,7 +171,7 @@ void submit_read(const std::shared_ptr<ContextHandle>& context, const TensorHand
 
 }  // namespace
 
-Future<Tensor> Context::create_tensor(const TensorDescriptor& descriptor) {
+Future<Tensor> Context::create_tensor_with(const TensorDescriptor& descriptor) {
   const auto& context = ContextHandle::of(*this);
   return rejecting(context->port->origin(), [&] {
     check_descriptor(*context, descriptor, descriptor.label);
@@ -181,9 +181,8 @@ Future<Tensor> Context::create_tensor(const TensorDescriptor& descriptor) {
   });
 }
 
-Future<Tensor> Context::create_constant_tensor(const OperandDescriptor& descriptor,
-                                               std::span<const std::byte> bytes,
-                                               std::string label) {
+Future<Tensor> Context::create_constant_with(const OperandDescriptor& descriptor,
+                                             std::span<const std::byte> bytes, std::string label) {
   const auto& context = ContextHandle::of(*this);
   return rejecting(context->port->origin(), [&] {
     return create_constant(
@@ -192,8 +191,8 @@ Future<Tensor> Context::create_constant_tensor(const OperandDescriptor& descript
   });
 }
 
-Future<Tensor> Context::create_constant_tensor(const OperandDescriptor& descriptor, Buffer&& bytes,
-                                               std::string label) {
+Future<Tensor> Context::create_constant_with(const OperandDescriptor& descriptor, Buffer&& bytes,
+                                             std::string label) {
   const auto& context = ContextHandle::of(*this);
   return rejecting(context->port->origin(), [&] {
     const auto view = std::as_const(bytes).bytes();  // a detached buffer is a type_error

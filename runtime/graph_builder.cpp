@@ -93,10 +93,10 @@ void GraphBuilder::check_view(const OperandDescriptor& descriptor, DataType view
 
 Future<Graph> GraphBuilder::build(const NamedOperands& outputs) {
   const BuildOptions options;
-  return build(outputs, options);
+  return build_with(outputs, options);
 }
 
-Future<Graph> GraphBuilder::build(const NamedOperands& outputs, const BuildOptions& options) {
+Future<Graph> GraphBuilder::build_with(const NamedOperands& outputs, const BuildOptions& options) {
   if (!state_)
     return rejected<Future<Graph>>(
         Error(ErrorKind::invalid_state, "this graph builder has been moved away"));

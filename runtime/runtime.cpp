@@ -43,7 +43,7 @@ std::uint64_t Runtime::callback_exceptions() const noexcept {
   return state_ ? state_->callbacks().exceptions() : 0;
 }
 
-Future<Context> Runtime::create_context(const ContextOptions& options) {
+Future<Context> Runtime::create_context_with(const ContextOptions& options) {
   return detail::with_errors([&] {
     if (state_) return state_->create_context(options);
     return detail::rejected<Future<Context>>(

@@ -146,54 +146,33 @@ class Context {
   // -- tensors -----------------------------------------------------------------------------------
   /// A tensor of zeros. Rejects with type_error (a dimension of 0, rank above max_rank, more than
   /// max_tensor_byte_length bytes), out_of_memory, invalid_state.
-  Future<Tensor> create_tensor(const TensorDescriptor& descriptor);
+  template <ArgumentOf<TensorDescriptor> D = TensorDescriptor>
+  FutureFrom<Tensor, D> create_tensor(D&& descriptor) {
+    return create_tensor_with(descriptor);
+  }
   /// The same, with the descriptor and the usage given separately.
-  Future<Tensor> create_tensor(const OperandDescriptor& descriptor, const TensorUsage& usage) {
-    const TensorDescriptor both{descriptor, usage.readable, usage.writable, usage.label};
-    return create_tensor(both);
+  template <ArgumentOf<OperandDescriptor> D = OperandDescriptor,
+            ArgumentOf<TensorUsage> Usage = TensorUsage>
+  FutureFrom<Tensor, D, Usage> create_tensor(D&& descriptor, Usage&& usage) {
+    return create_tensor_with({descriptor, usage.readable, usage.writable, usage.label});
   }
   /// Deleted: a TensorDescriptor already has a usage. Passing a second one is ambiguous.
   template <std::same_as<TensorDescriptor> D>
   Future<Tensor> create_tensor(const D& descriptor, const TensorUsage& usage) = delete;
-#ifdef POLYCHRON_NO_BRACES_IN_CO_AWAIT
-  /// The overload for braced arguments: see FutureOfBraces.
-  FutureOfBraces<Tensor> create_tensor(TensorDescriptor&& descriptor) {
-    return create_tensor(std::as_const(descriptor));
-  }
-  /// The overload for braced arguments: see FutureOfBraces.
-  FutureOfBraces<Tensor> create_tensor(const OperandDescriptor& descriptor, TensorUsage&& usage) {
-    return create_tensor(descriptor, std::as_const(usage));
-  }
-  /// The overload for braced arguments: see FutureOfBraces.
-  FutureOfBraces<Tensor> create_tensor(OperandDescriptor&& descriptor, const TensorUsage& usage) {
-    return create_tensor(std::as_const(descriptor), usage);
-  }
-  /// The overload for braced arguments: see FutureOfBraces.
-  FutureOfBraces<Tensor> create_tensor(OperandDescriptor&& descriptor, TensorUsage&& usage) {
-    return create_tensor(std::as_const(descriptor), std::as_const(usage));
-  }
-#endif
   /// A tensor that is never written again, for GraphBuilder::constant(). Copies `bytes`. Rejects as
   /// create_tensor() does, and with type_error if the byte length is not the descriptor's.
-  Future<Tensor> create_constant_tensor(const OperandDescriptor& descriptor,
-                                        std::span<const std::byte> bytes, std::string label = {});
+  template <ArgumentOf<OperandDescriptor> D = OperandDescriptor>
+  FutureFrom<Tensor, D> create_constant_tensor(D&& descriptor, std::span<const std::byte> bytes,
+                                               std::string label = {}) {
+    return create_constant_with(descriptor, bytes, std::move(label));
+  }
   /// The same, but takes over `bytes` without a copy. Rejects with type_error also for a detached
   /// Buffer.
-  Future<Tensor> create_constant_tensor(const OperandDescriptor& descriptor, Buffer&& bytes,
-                                        std::string label = {});
-#ifdef POLYCHRON_NO_BRACES_IN_CO_AWAIT
-  /// The overload for braced arguments: see FutureOfBraces.
-  FutureOfBraces<Tensor> create_constant_tensor(OperandDescriptor&& descriptor,
-                                                std::span<const std::byte> bytes,
-                                                std::string label = {}) {
-    return create_constant_tensor(std::as_const(descriptor), bytes, std::move(label));
+  template <ArgumentOf<OperandDescriptor> D = OperandDescriptor>
+  FutureFrom<Tensor, D> create_constant_tensor(D&& descriptor, Buffer&& bytes,
+                                               std::string label = {}) {
+    return create_constant_with(descriptor, std::move(bytes), std::move(label));
   }
-  /// The overload for braced arguments: see FutureOfBraces.
-  FutureOfBraces<Tensor> create_constant_tensor(OperandDescriptor&& descriptor, Buffer&& bytes,
-                                                std::string label = {}) {
-    return create_constant_tensor(std::as_const(descriptor), std::move(bytes), std::move(label));
-  }
-#endif
 
   /// Replaces the tensor's bytes; copies `bytes` before it returns. Throws type_error (the tensor
   /// is not writable, has another byte length, or belongs to another context), invalid_state.
@@ -237,20 +216,16 @@ class Context {
   /// Runs `graph` on buffers that move in and come back, without a copy (WebNN issue 318). Every
   /// input and output must be named once, with a buffer of its byte length. Wrong arguments throw
   /// type_error, and the caller keeps the buffers. Later errors are in ComputeResult::status.
-  Future<ComputeResult> compute(const Graph& graph, NamedBuffers&& inputs, NamedBuffers&& outputs,
-                                const DispatchOptions& options);
+  template <ArgumentOf<DispatchOptions> Options = DispatchOptions>
+  FutureFrom<ComputeResult, Options> compute(const Graph& graph, NamedBuffers&& inputs,
+                                             NamedBuffers&& outputs, Options&& options) {
+    return compute_with(graph, std::move(inputs), std::move(outputs), options);
+  }
   /// With default DispatchOptions.
   Future<ComputeResult> compute(const Graph& graph, NamedBuffers&& inputs, NamedBuffers&& outputs) {
     const DispatchOptions options;
-    return compute(graph, std::move(inputs), std::move(outputs), options);
+    return compute_with(graph, std::move(inputs), std::move(outputs), options);
   }
-#ifdef POLYCHRON_NO_BRACES_IN_CO_AWAIT
-  /// The overload for braced arguments: see FutureOfBraces.
-  FutureOfBraces<ComputeResult> compute(const Graph& graph, NamedBuffers&& inputs,
-                                        NamedBuffers&& outputs, DispatchOptions&& options) {
-    return compute(graph, std::move(inputs), std::move(outputs), std::as_const(options));
-  }
-#endif
 
   // -- errors (as in WebGPU) ---------------------------------------------------------------------
   /// Opens an error scope. It takes the errors of all calls up to the matching pop that pass its
@@ -300,6 +275,13 @@ class Context {
   friend struct detail::ContextHandle;
   explicit Context(std::shared_ptr<detail::ContextHandle> handle) : handle_(std::move(handle)) {}
   static void check_view(const Tensor& tensor, DataType view);
+  Future<Tensor> create_tensor_with(const TensorDescriptor& descriptor);
+  Future<Tensor> create_constant_with(const OperandDescriptor& descriptor,
+                                      std::span<const std::byte> bytes, std::string label);
+  Future<Tensor> create_constant_with(const OperandDescriptor& descriptor, Buffer&& bytes,
+                                      std::string label);
+  Future<ComputeResult> compute_with(const Graph& graph, NamedBuffers&& inputs,
+                                     NamedBuffers&& outputs, const DispatchOptions& options);
   std::shared_ptr<detail::ContextHandle> handle_;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <concepts>
 #include <condition_variable>
 #include <coroutine>
 #include <cstdint>
@@ -17,9 +18,9 @@
 #include "polychron/result.hpp"
 
 /// GCC 12 (Debian 12) miscompiles braced arguments inside a `co_await` expression: the label of
-/// `co_await f({.label = "x"})` is destroyed twice. There such calls return a FutureOfBraces, which
-/// refuses to compile in a co_await; future_of() makes a future that compiles. (GCC 13 is
-/// untested.)
+/// `co_await f({.label = "x"})` is destroyed twice. There FutureFrom makes such calls return a
+/// FutureOfBraces, which refuses to compile in a co_await; future_of() makes a future that
+/// compiles. (GCC 13 is untested.)
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 14
 #define POLYCHRON_NO_BRACES_IN_CO_AWAIT 1
 #endif
@@ -280,7 +281,18 @@ class [[nodiscard]] FutureOfBraces : public Future<T> {
   /// Deleted: this compiler miscompiles braces inside a co_await. Use future_of().
   void operator co_await() && = delete;
 };
+/// The future of a call with arguments of types `A`, as a forwarding reference deduces them.
+template <class T, class... A>
+using FutureFrom =
+    std::conditional_t<(std::is_lvalue_reference_v<A> && ...), Future<T>, FutureOfBraces<T>>;
+#else
+template <class T, class... A>
+using FutureFrom = Future<T>;
 #endif
+
+/// An argument for a parameter of type T: a variable, or braces such as `{.label = "x"}`.
+template <class A, class T>
+concept ArgumentOf = std::same_as<std::remove_cvref_t<A>, T>;
 
 /// The future that `call`, a lambda, returns: `co_await future_of([&] { return builder.build({{"y",
 /// builder.mul(x, x, "square")}}, {.label = "graph"}); })`. Braces inside the lambda are

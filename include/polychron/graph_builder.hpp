@@ -411,20 +411,18 @@ class GraphBuilder {
   /// Compiles the graph that computes `outputs`. Rejects with type_error (no outputs, an empty
   /// name, an input or constant as output, another builder's operand) and leaves the builder
   /// usable. Once accepted, the builder refuses every further call.
-  Future<Graph> build(const NamedOperands& outputs, const BuildOptions& options);
+  template <ArgumentOf<BuildOptions> Options = BuildOptions>
+  FutureFrom<Graph, Options> build(const NamedOperands& outputs, Options&& options) {
+    return build_with(outputs, options);
+  }
   /// With default BuildOptions.
   Future<Graph> build(const NamedOperands& outputs);
-#ifdef POLYCHRON_NO_BRACES_IN_CO_AWAIT
-  /// The overload for braced arguments: see FutureOfBraces.
-  FutureOfBraces<Graph> build(const NamedOperands& outputs, BuildOptions&& options) {
-    return build(outputs, std::as_const(options));
-  }
-#endif
 
   /// Frees the constants and refuses every further call. Idempotent.
   void destroy();
 
  private:
+  Future<Graph> build_with(const NamedOperands& outputs, const BuildOptions& options);
   using Operands = std::initializer_list<const Operand*>;
   /// apply(), for operators with one result.
   Operand one(std::string_view name, Operands operands, Attributes attributes, Label label) {

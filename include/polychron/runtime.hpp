@@ -121,18 +121,15 @@ class Runtime {
 
   /// A new context. Rejects with not_supported (no such device), type_error (threads or lanes out
   /// of range), out_of_memory (also if the system refuses a thread).
-  Future<Context> create_context(const ContextOptions& options);
+  template <ArgumentOf<ContextOptions> Options = ContextOptions>
+  FutureFrom<Context, Options> create_context(Options&& options) {
+    return create_context_with(options);
+  }
   /// With default ContextOptions.
   Future<Context> create_context() {
     const ContextOptions options;
-    return create_context(options);
+    return create_context_with(options);
   }
-#ifdef POLYCHRON_NO_BRACES_IN_CO_AWAIT
-  /// The overload for braced arguments: see FutureOfBraces.
-  FutureOfBraces<Context> create_context(ContextOptions&& options) {
-    return create_context(std::as_const(options));
-  }
-#endif
 
   /// The number of callbacks that have thrown; 0 for a moved-from runtime.
   std::uint64_t callback_exceptions() const noexcept;
@@ -155,6 +152,7 @@ class Runtime {
       std::chrono::nanoseconds patience = std::chrono::nanoseconds::max());
 
  private:
+  Future<Context> create_context_with(const ContextOptions& options);
   std::shared_ptr<detail::RuntimeState> state_;
 };
 

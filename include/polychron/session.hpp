@@ -126,20 +126,16 @@ class Session {
                    const ContextOptions& of_context = {}, const RuntimeOptions& of_runtime = {});
   /// Imports the model and returns while the context compiles it, so that several can compile at
   /// once. Rejects with what the constructors throw.
-  static Future<Session> build(const Context& context, const Model& model,
-                               const SessionOptions& options);
+  template <ArgumentOf<SessionOptions> Options = SessionOptions>
+  static FutureFrom<Session, Options> build(const Context& context, const Model& model,
+                                            Options&& options) {
+    return build_with(context, model, options);
+  }
   /// With default SessionOptions.
   static Future<Session> build(const Context& context, const Model& model) {
     const SessionOptions options;
-    return build(context, model, options);
+    return build_with(context, model, options);
   }
-#ifdef POLYCHRON_NO_BRACES_IN_CO_AWAIT
-  /// The overload for braced arguments: see FutureOfBraces.
-  static FutureOfBraces<Session> build(const Context& context, const Model& model,
-                                       SessionOptions&& options) {
-    return build(context, model, std::as_const(options));
-  }
-#endif
 
   // -- what it is --------------------------------------------------------------------------------
   /// SessionOptions::label or its default; also the graph's label.
@@ -160,71 +156,60 @@ class Session {
   /// repeated output), invalid_state, context_lost, out_of_memory, and at an admission limit what
   /// Context::compute() throws; the caller then keeps the buffers. Rejects with the run's Error,
   /// with its label and its cause.
-  Future<NamedBuffers> run(std::initializer_list<Input> inputs, const RunOptions& options) const;
+  template <ArgumentOf<RunOptions> Options = RunOptions>
+  FutureFrom<NamedBuffers, Options> run(std::initializer_list<Input> inputs,
+                                        Options&& options) const {
+    return run_with(inputs, options);
+  }
   /// The same, taking over the buffers. If it throws, the caller keeps them.
-  Future<NamedBuffers> run(NamedBuffers&& inputs, const RunOptions& options) const;
+  template <ArgumentOf<RunOptions> Options = RunOptions>
+  FutureFrom<NamedBuffers, Options> run(NamedBuffers&& inputs, Options&& options) const {
+    return run_with(std::move(inputs), options);
+  }
   /// With default RunOptions.
   Future<NamedBuffers> run(std::initializer_list<Input> inputs) const {
     const RunOptions options;
-    return run(inputs, options);
+    return run_with(inputs, options);
   }
   /// With default RunOptions.
   Future<NamedBuffers> run(NamedBuffers&& inputs) const {
     const RunOptions options;
-    return run(std::move(inputs), options);
+    return run_with(std::move(inputs), options);
   }
-#ifdef POLYCHRON_NO_BRACES_IN_CO_AWAIT
-  /// The overload for braced arguments: see FutureOfBraces.
-  FutureOfBraces<NamedBuffers> run(std::initializer_list<Input> inputs,
-                                   RunOptions&& options) const {
-    return run(inputs, std::as_const(options));
-  }
-  /// The overload for braced arguments: see FutureOfBraces.
-  FutureOfBraces<NamedBuffers> run(NamedBuffers&& inputs, RunOptions&& options) const {
-    return run(std::move(inputs), std::as_const(options));
-  }
-#endif
 
   /// The same as run(), with the time of each step. Other runs are not slowed down.
-  Future<Profile> profile(std::initializer_list<Input> inputs, const RunOptions& options) const;
+  template <ArgumentOf<RunOptions> Options = RunOptions>
+  FutureFrom<Profile, Options> profile(std::initializer_list<Input> inputs,
+                                       Options&& options) const {
+    return profile_with(inputs, options);
+  }
   /// The same, taking over the buffers. If it throws, the caller keeps them.
-  Future<Profile> profile(NamedBuffers&& inputs, const RunOptions& options) const;
+  template <ArgumentOf<RunOptions> Options = RunOptions>
+  FutureFrom<Profile, Options> profile(NamedBuffers&& inputs, Options&& options) const {
+    return profile_with(std::move(inputs), options);
+  }
   /// With default RunOptions.
   Future<Profile> profile(std::initializer_list<Input> inputs) const {
     const RunOptions options;
-    return profile(inputs, options);
+    return profile_with(inputs, options);
   }
   /// With default RunOptions.
   Future<Profile> profile(NamedBuffers&& inputs) const {
     const RunOptions options;
-    return profile(std::move(inputs), options);
+    return profile_with(std::move(inputs), options);
   }
-#ifdef POLYCHRON_NO_BRACES_IN_CO_AWAIT
-  /// The overload for braced arguments: see FutureOfBraces.
-  FutureOfBraces<Profile> profile(std::initializer_list<Input> inputs, RunOptions&& options) const {
-    return profile(inputs, std::as_const(options));
-  }
-  /// The overload for braced arguments: see FutureOfBraces.
-  FutureOfBraces<Profile> profile(NamedBuffers&& inputs, RunOptions&& options) const {
-    return profile(std::move(inputs), std::as_const(options));
-  }
-#endif
 
   /// Runs the model on the caller's buffers, all of which come back, as in Context::compute().
-  Future<ComputeResult> compute(NamedBuffers&& inputs, NamedBuffers&& outputs,
-                                const DispatchOptions& options) const;
+  template <ArgumentOf<DispatchOptions> Options = DispatchOptions>
+  FutureFrom<ComputeResult, Options> compute(NamedBuffers&& inputs, NamedBuffers&& outputs,
+                                             Options&& options) const {
+    return compute_with(std::move(inputs), std::move(outputs), options);
+  }
   /// With default DispatchOptions.
   Future<ComputeResult> compute(NamedBuffers&& inputs, NamedBuffers&& outputs) const {
     const DispatchOptions options;
-    return compute(std::move(inputs), std::move(outputs), options);
+    return compute_with(std::move(inputs), std::move(outputs), options);
   }
-#ifdef POLYCHRON_NO_BRACES_IN_CO_AWAIT
-  /// The overload for braced arguments: see FutureOfBraces.
-  FutureOfBraces<ComputeResult> compute(NamedBuffers&& inputs, NamedBuffers&& outputs,
-                                        DispatchOptions&& options) const {
-    return compute(std::move(inputs), std::move(outputs), std::as_const(options));
-  }
-#endif
 
   /// Runs the model on tensors of its context, as Context::dispatch() does; the output of one model
   /// may be the input of the next. Name every input, and the wanted outputs. The first call that
@@ -252,6 +237,16 @@ class Session {
   friend class detail::SessionState;
   explicit Session(std::shared_ptr<detail::SessionState> state) : state_(std::move(state)) {}
   detail::SessionState& state() const;
+  static Future<Session> build_with(const Context& context, const Model& model,
+                                    const SessionOptions& options);
+  Future<NamedBuffers> run_with(std::initializer_list<Input> inputs,
+                                const RunOptions& options) const;
+  Future<NamedBuffers> run_with(NamedBuffers&& inputs, const RunOptions& options) const;
+  Future<Profile> profile_with(std::initializer_list<Input> inputs,
+                               const RunOptions& options) const;
+  Future<Profile> profile_with(NamedBuffers&& inputs, const RunOptions& options) const;
+  Future<ComputeResult> compute_with(NamedBuffers&& inputs, NamedBuffers&& outputs,
+                                     const DispatchOptions& options) const;
   std::shared_ptr<detail::SessionState> state_;
 };
 
