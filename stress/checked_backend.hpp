@@ -51,8 +51,8 @@ class CheckedBackend final : public kernels::ForwardingBackend {
                                  std::span<double> seconds) override;
 
  private:
-  Result<std::unique_ptr<kernels::Storage>> watched(
-      Result<std::unique_ptr<kernels::Storage>> storage, bool adopted) const;
+  template <class F>
+  Result<std::unique_ptr<kernels::Storage>> watched(F make, bool adopted) const;
   std::shared_ptr<Checks> checks_;
 };
 
