@@ -5,12 +5,17 @@
 #include "kernels/cpu/cpu_backend.hpp"
 #include "kernels/gpu/gpu_backend.hpp"
 #include "kernels/onednn/devices.hpp"
+#include "ops/table.hpp"
 
 namespace polychron::kernels {
 
 namespace {
 
-Device find_cpu() { return {"cpu", onednn::library_version() + ", " + onednn::cpu_isa(), ""}; }
+Device find_cpu() {
+  Device cpu{"cpu", onednn::library_version() + ", " + onednn::cpu_isa(), "", {}};
+  for (const ops::Row& row : ops::rows()) cpu.operators.push_back(ops::id(row));
+  return cpu;
+}
 Result<std::shared_ptr<Backend>> make_cpu() { return make_cpu_backend(); }
 
 /// A kind of device. A new backend is a row here.

@@ -11,9 +11,10 @@
 namespace polychron::kernels {
 
 struct Device {
-  std::string name;                ///< "cpu", "gpu"
-  std::string description;         ///< library, instruction set
-  std::string unavailable_reason;  ///< empty if the device can be used
+  std::string name;                  ///< "cpu", "gpu"
+  std::string description;           ///< library, instruction set
+  std::string unavailable_reason;    ///< empty if the device can be used
+  std::vector<ops::OpId> operators;  ///< that it may compute itself
 };
 
 /// All known devices, including those that cannot be used. Searches for GPUs: see find_gpu().

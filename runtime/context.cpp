@@ -23,6 +23,8 @@ using detail::rejecting;
 
 const std::string& Context::label() const { return ContextHandle::of(*this)->port->label(); }
 
+bool Context::accelerated() const { return ContextHandle::of(*this)->accelerated; }
+
 void Context::push_error_scope(ErrorFilter filter) {
   const auto& context = ContextHandle::of(*this);
   context->check_alive();

@@ -21,8 +21,11 @@ namespace polychron::detail {
 struct ContextHandle {
   /// A handle keeps the runtime's state alive.
   ContextHandle(std::shared_ptr<void> runtime_state, std::shared_ptr<Port> to_context,
-                bool is_strict)
-      : runtime(std::move(runtime_state)), port(std::move(to_context)), strict(is_strict) {}
+                bool is_strict, bool is_accelerated)
+      : runtime(std::move(runtime_state)),
+        port(std::move(to_context)),
+        strict(is_strict),
+        accelerated(is_accelerated) {}
   ~ContextHandle() { port->destroy(); }
   ContextHandle(const ContextHandle&) = delete;
   ContextHandle& operator=(const ContextHandle&) = delete;
@@ -42,7 +45,8 @@ struct ContextHandle {
 
   const std::shared_ptr<void> runtime;
   const std::shared_ptr<Port> port;
-  const bool strict;  ///< ContextOptions::strict
+  const bool strict;       ///< ContextOptions::strict
+  const bool accelerated;  ///< a GPU computes
   msg::IdSource ids;
 };
 

@@ -213,8 +213,8 @@ Context RuntimeState::spawn(const actors::EnvironmentRef& environment, bool stri
     std::erase_if(budgets, [](const auto& budget) { return budget.expired(); });
     budgets.push_back(environment->budget);
   });
-  auto context =
-      ContextHandle::wrap(std::make_shared<ContextHandle>(shared_from_this(), port, strict));
+  auto context = ContextHandle::wrap(std::make_shared<ContextHandle>(
+      shared_from_this(), port, strict, is_accelerated(*environment->backend)));
   // Register the context before using it, so that a concurrent shutdown ends it.
   ports_.with([&](auto& ports) {
     std::erase_if(ports, [](const auto& known) { return known.expired(); });

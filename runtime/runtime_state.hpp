@@ -21,8 +21,10 @@ namespace polychron::detail {
 using BackendFactory =
     std::function<Result<std::shared_ptr<kernels::Backend>>(const ContextOptions&)>;
 
-/// The factory that production uses: "cpu", "gpu".
+/// The factory that production uses: the device by its name, or else by the preferences.
 Result<std::shared_ptr<kernels::Backend>> make_backend(const ContextOptions& options);
+/// Context::accelerated().
+bool is_accelerated(const kernels::Backend& backend);
 
 class LocalPort;
 

@@ -10,11 +10,11 @@ namespace {
 /// Checks that readers share a storage and that a writer is alone.
 class Watched final : public kernels::Storage {
  public:
-  Watched(std::unique_ptr<kernels::Storage> of, std::shared_ptr<Checks> checks, bool adopted)
-      : inner(std::move(of)),
-        checks_(std::move(checks)),
-        bytes_(inner->bytes()),
-        allocated_(adopted ? 0 : bytes_) {
+  explicit Watched(std::shared_ptr<Checks> checks) : checks_(std::move(checks)) {}
+  void hold(std::unique_ptr<kernels::Storage> of, bool adopted) {
+    inner = std::move(of);
+    bytes_ = inner->bytes();
+    allocated_ = adopted ? 0 : bytes_;
     checks_->bytes += bytes_;
     checks_->allocated += allocated_;
     checks_->peak_allocated = std::max(checks_->peak_allocated, checks_->allocated);
@@ -39,7 +39,7 @@ class Watched final : public kernels::Storage {
     if (!checks_->broken) checks_->broken = what;
   }
   const std::shared_ptr<Checks> checks_;
-  const std::size_t bytes_, allocated_;
+  std::size_t bytes_ = 0, allocated_ = 0;
   mutable int readers_ = 0;
   mutable bool written_ = false;
 };
@@ -131,19 +131,21 @@ kernels::ExecuteStatus noted(WatchedInstance& instance, kernels::ExecuteStatus s
 
 }  // namespace
 
-Result<std::unique_ptr<kernels::Storage>> CheckedBackend::watched(
-    Result<std::unique_ptr<kernels::Storage>> storage, bool adopted) const {
+template <class F>
+Result<std::unique_ptr<kernels::Storage>> CheckedBackend::watched(F make, bool adopted) const {
+  auto watched = std::make_unique<Watched>(checks_);  // first: adopt() may not fail later
+  auto storage = make();
   if (!storage) return storage;
-  return std::unique_ptr<kernels::Storage>(
-      std::make_unique<Watched>(std::move(storage).value(), checks_, adopted));
+  watched->hold(std::move(storage).value(), adopted);
+  return std::unique_ptr<kernels::Storage>(std::move(watched));
 }
 
 Result<std::unique_ptr<kernels::Storage>> CheckedBackend::allocate(std::size_t bytes) {
-  return watched(inner().allocate(bytes), false);
+  return watched([&] { return inner().allocate(bytes); }, false);
 }
 
 Result<std::unique_ptr<kernels::Storage>> CheckedBackend::adopt(Buffer&& bytes) {
-  return watched(inner().adopt(std::move(bytes)), true);
+  return watched([&] { return inner().adopt(std::move(bytes)); }, true);
 }
 
 Result<std::span<std::byte>> CheckedBackend::map(kernels::Storage& storage) {

@@ -55,8 +55,8 @@ class CheckedBackend final : public kernels::ForwardingBackend {
   kernels::ExecuteStatus finish(kernels::PlanInstance& plan) override;
 
  private:
-  Result<std::unique_ptr<kernels::Storage>> watched(
-      Result<std::unique_ptr<kernels::Storage>> storage, bool adopted) const;
+  template <class F>
+  Result<std::unique_ptr<kernels::Storage>> watched(F make, bool adopted) const;
   std::shared_ptr<Checks> checks_;
 };
 

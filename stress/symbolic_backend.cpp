@@ -46,9 +46,9 @@ Result<std::unique_ptr<kernels::Storage>> SymbolicBackend::allocate(std::size_t 
 }
 
 Result<std::unique_ptr<kernels::Storage>> SymbolicBackend::adopt(Buffer&& bytes) {
-  const Buffer owned = std::move(bytes);
-  return std::unique_ptr<kernels::Storage>(
-      std::make_unique<SymbolicStorage>(owned.size(), value_of(owned.bytes())));
+  auto storage = std::make_unique<SymbolicStorage>(bytes.size(), value_of(bytes.bytes()));
+  static_cast<void>(Buffer(std::move(bytes)));
+  return std::unique_ptr<kernels::Storage>(std::move(storage));
 }
 
 Result<std::span<std::byte>> SymbolicBackend::map(kernels::Storage& storage) {

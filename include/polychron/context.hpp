@@ -260,6 +260,9 @@ class Context {
   /// life of the process. They depend on ContextOptions::strict alone.
   /// https://www.w3.org/TR/webnn/#api-mlcontext-opsupportlimits
   const OpSupportLimits& op_support_limits() const;
+  /// True if the context computes on a GPU, whether by name or by preference.
+  /// https://www.w3.org/TR/webnn/#dom-mlcontext-accelerated
+  bool accelerated() const;
 
   // -- the end -----------------------------------------------------------------------------------
   /// Destroys every tensor and graph, rejects every pending reply with invalid_state, and resolves

@@ -48,12 +48,23 @@ struct RuntimeOptions {
   bool helping = true;
 };
 
+/// WebNN's MLPowerPreference.
+enum class PowerPreference : std::uint8_t {
+  automatic,         ///< WebNN's "default": the processor
+  high_performance,  ///< a GPU if there is one
+  low_power          ///< the processor
+};
+
 /// Options of a Context, as Runtime::create_context() takes them.
 struct ContextOptions {
   std::string label{};  ///< in messages about the context, and in the log
   /// The device that computes: "cpu" or "gpu", as devices() names them. An unknown or unusable one
-  /// is not_supported.
-  std::string device = "cpu";
+  /// is not_supported. Empty: the two preferences below choose.
+  std::string device{};
+  /// Only high_performance looks for GPUs, as devices() does. If none can be used, the processor
+  /// computes, and Context::accelerated() is false.
+  PowerPreference power_preference = PowerPreference::automatic;
+  bool accelerated = true;  ///< false prefers the processor, with every power preference
   /// Follows the specification strictly. Inputs, constants and tensors of int4 and uint4 are
   /// refused (type_error), and op_support_limits() omits both types. The builder refuses top_k(). A
   /// dispatch may use each tensor only once.
@@ -82,6 +93,9 @@ struct DeviceInfo {
   std::string description;         ///< processor, instruction set, library
   bool available = false;          ///< create_context() accepts it now
   std::string unavailable_reason;  ///< the reason if it is not available
+  /// WebNN's names of the operators that the device itself may compute; empty if it is not
+  /// available. The processor computes all others: see docs/devices.md.
+  std::vector<std::string> operators;
 };
 
 /// The devices of this machine, including unavailable ones with the reason. Looks for GPUs, which

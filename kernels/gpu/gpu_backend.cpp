@@ -3,6 +3,7 @@
 #include "base/invariant.hpp"
 #include "kernels/cpu/cpu_backend.hpp"
 #include "kernels/gpu/plan.hpp"
+#include "kernels/gpu/rows.hpp"
 #include "kernels/guarded.hpp"
 #include "kernels/onednn/devices.hpp"
 #include "kernels/threads.hpp"
@@ -114,12 +115,12 @@ class GpuBackend final : public Backend {
 Device find_gpu() {
   const auto library = onednn::library_version();
   const auto gpu = gpu::open_gpu();
-  if (!gpu) return {"gpu", library, gpu.error().message()};
+  if (!gpu) return {"gpu", library, gpu.error().message(), {}};
   constexpr std::size_t mib = 1 << 20;
   return {"gpu",
           library + ", " + (*gpu)->name + ", " + std::to_string((*gpu)->memory_bytes / mib) +
               " MiB, sub-groups of " + std::to_string((*gpu)->sub_group_size),
-          ""};
+          "", gpu::operators()};
 }
 
 Result<std::shared_ptr<Backend>> make_gpu_backend() {

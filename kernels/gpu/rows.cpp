@@ -90,6 +90,16 @@ constexpr Entry more_rows[] = {
     {op("reduceSum"), prepare_reduction},
 };
 
+/// The rows of an operator, best first.
+std::vector<Entry> rows_of(ops::OpId id) {
+  std::vector<Entry> rows;
+  for (const Implementation& row : implementations(id))
+    if (row.name == "onednn") rows.push_back(row);
+  for (const Entry& row : more_rows)
+    if (row.op == id) rows.push_back(row);
+  return rows;
+}
+
 bool is_recurrent(ops::OpId id) {
   constexpr ops::OpId recurrent[] = {op("gru"), op("gruCell"), op("lstm"), op("lstmCell")};
   return std::find(std::begin(recurrent), std::end(recurrent), id) != std::end(recurrent);
@@ -110,13 +120,8 @@ Result<std::unique_ptr<PrimitiveKernel>> prepare(const Gpu& gpu, const Problem& 
   if (is_too_deep(problem.inputs) || is_too_deep(problem.outputs))
     return Error(ErrorKind::not_supported, "rank up to 6 only");
   const onednn::EngineScope scope(gpu.engine);
-  std::vector<Entry> rows;
-  for (const Implementation& row : implementations(problem.op))
-    if (row.name == "onednn") rows.push_back(row);
-  for (const Entry& row : more_rows)
-    if (row.op == problem.op) rows.push_back(row);
   std::string reasons;
-  for (const Entry& row : rows) {
+  for (const Entry& row : rows_of(problem.op)) {
     auto kernel = row.prepare(problem);
     auto* const primitive = kernel ? dynamic_cast<PrimitiveKernel*>(kernel->get()) : nullptr;
     std::string reason;
@@ -133,6 +138,13 @@ Result<std::unique_ptr<PrimitiveKernel>> prepare(const Gpu& gpu, const Problem& 
     reasons += (reasons.empty() ? "" : "; ") + reason;
   }
   return Error(ErrorKind::not_supported, reasons.empty() ? "oneDNN has no primitive" : reasons);
+}
+
+std::vector<ops::OpId> operators() {
+  std::vector<ops::OpId> all;
+  for (const ops::Row& row : ops::rows())
+    if (!is_recurrent(ops::id(row)) && !rows_of(ops::id(row)).empty()) all.push_back(ops::id(row));
+  return all;
 }
 
 }  // namespace polychron::kernels::gpu

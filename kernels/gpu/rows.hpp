@@ -12,4 +12,7 @@ namespace polychron::kernels::gpu {
 /// host has to.
 Result<std::unique_ptr<onednn::PrimitiveKernel>> prepare(const Gpu& gpu, const Problem& problem);
 
+/// The operators that have such a primitive, for some problems.
+std::vector<ops::OpId> operators();
+
 }  // namespace polychron::kernels::gpu

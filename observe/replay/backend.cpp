@@ -35,8 +35,9 @@ class SizesBackend final : public kernels::Backend {
     return std::unique_ptr<Storage>(std::make_unique<Bytes>(bytes));
   }
   Result<std::unique_ptr<Storage>> adopt(Buffer&& bytes) override {
-    const Buffer owned = std::move(bytes);
-    return allocate(owned.size());
+    auto storage = allocate(bytes.size());
+    static_cast<void>(Buffer(std::move(bytes)));
+    return storage;
   }
   Result<std::span<std::byte>> map(Storage& storage) override {
     auto& bytes = static_cast<Bytes&>(storage);

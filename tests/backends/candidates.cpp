@@ -1,5 +1,7 @@
 #include "tests/backends/candidates.hpp"
 
+#include <cstdlib>
+
 #include "kernels/cpu/cpu_backend.hpp"
 #include "kernels/devices.hpp"
 #include "observe/replay/backend.hpp"
@@ -7,6 +9,7 @@
 #include "stress/fault_backend.hpp"
 #include "stress/symbolic_backend.hpp"
 #include "tests/backends/null_backend.hpp"
+#include "tests/backends/planted.hpp"
 #include "tests/gpu/simulated.hpp"
 
 namespace polychron::testing {
@@ -25,12 +28,17 @@ Candidate gpu() {
   Candidate gpu{"gpu", [] { return kernels::make_backend("gpu").value(); }};
   gpu.absent = use_simulated_gpu();
   gpu.allocates = "OpenCL's loader and driver do as they like";
+  if (gpu.absent.empty()) {
+    gpu.device_memory = &gpu_faults().bytes_left;
+    gpu.lose = [](bool lost) { gpu_faults().calls_left = lost ? 0 : std::int64_t{1} << 40; };
+  }
   return gpu;
 }
 
 }  // namespace
 
 std::vector<Candidate> candidates() {
+  if (const char* const defect = std::getenv(planted_variable)) return {planted(defect)};
   Candidate null{"null", make_null_backend};
   null.computes_nothing = "it has no kernels";
   Candidate symbolic{"symbolic", [] { return std::make_shared<stress::SymbolicBackend>(); }};
@@ -39,11 +47,13 @@ std::vector<Candidate> candidates() {
   symbolic.allocates = "it is for searches, not for speed";
   symbolic.takes_any_size = "a tensor is one number";
   symbolic.copies_adopted = "a tensor is one number";
+  symbolic.throws = "a search ends without memory";
   Candidate checked{"checked", [] {
                       return std::make_shared<stress::CheckedBackend>(
                           kernels::make_cpu_backend(), std::make_shared<stress::Checks>());
                     }};
   checked.allocates = "it notes every use";
+  checked.throws = "a search ends without memory";
   checked.one_thread = "its notes are for the driven world's one thread";
   return {{"cpu", [] { return kernels::make_cpu_backend(); }},
           gpu(),

@@ -16,7 +16,8 @@ void list_devices(bool json) {
   for (const auto& device : devices) {
     array.push_back({{"name", device.name},
                      {"description", device.description},
-                     {"available", device.available}});
+                     {"available", device.available},
+                     {"operators", device.operators}});
     if (!device.available) array.back()["unavailable_reason"] = device.unavailable_reason;
     if (json) continue;
     std::cout << device.name << "  ";

@@ -74,13 +74,12 @@ export class ML {
 }
 
 export class MLContext {
-  /** All devices are processors. */
-  accelerated = false;
   kind = 'context';
   destroyed = false;
 
   constructor(handle) {
     this.handle = handle;
+    this.accelerated = native.accelerated(handle);
     this.lost = native.contextLost(handle);
   }
 

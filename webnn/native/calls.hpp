@@ -10,6 +10,7 @@ napi_value close(const Call& call);
 napi_value pump(const Call& call);
 napi_value create_context(const Call& call);
 napi_value context_lost(const Call& call);
+napi_value accelerated(const Call& call);
 napi_value limits(const Call& call);
 napi_value destroy(const Call& call);
 napi_value dispatch(const Call& call);

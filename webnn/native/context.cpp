@@ -66,6 +66,9 @@ napi_value create_context(const Call& call) {
   const auto options = call[0];
   ContextOptions native;
   native.label = options["label"].text();
+  native.accelerated = options["accelerated"].boolean();
+  if (options["powerPreference"].text() == "high-performance")
+    native.power_preference = PowerPreference::high_performance;
   native.max_in_flight = unlimited_in_flight;
   native.admission = AdmissionPolicy::fail;
   if (const auto threads = options["threads"]; threads.present()) native.threads = threads.int32();
@@ -80,6 +83,10 @@ napi_value create_context(const Call& call) {
 }
 
 napi_value context_lost(const Call& call) { return lost(call, false); }
+
+napi_value accelerated(const Call& call) {
+  return make(call.env(), call[0].as<ContextHandle>().context.accelerated());
+}
 
 napi_value limits(const Call& call) {
   const auto env = call.env();

@@ -19,6 +19,7 @@ napi_value start(napi_env env, napi_callback_info info) {
       WEBNN_FUNCTION("pump", pump),
       WEBNN_FUNCTION("createContext", create_context),
       WEBNN_FUNCTION("contextLost", context_lost),
+      WEBNN_FUNCTION("accelerated", accelerated),
       WEBNN_FUNCTION("limits", limits),
       WEBNN_FUNCTION("destroy", destroy),
       WEBNN_FUNCTION("dispatch", dispatch),

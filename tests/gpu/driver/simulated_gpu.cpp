@@ -15,6 +15,8 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "tests/gpu/driver/faults.hpp"
@@ -29,6 +31,32 @@ namespace {
 cl_icd_dispatch pocl{};  // PoCL's own functions
 
 SimulatedGpuFaults& faults() { return *simulated_gpu_faults(); }
+
+/// True if this call fails, as the faults say.
+bool fails() { return faults().calls_left.fetch_sub(1) <= 0 && faults().failing.fetch_sub(1) > 0; }
+cl_int failure() { return static_cast<cl_int>(faults().error.load()); }
+
+/// PoCL's function `member`, which fails when the faults say so.
+template <auto member, class Function = std::remove_reference_t<decltype(pocl.*member)>>
+struct Failing;
+template <auto member, class... A>
+struct Failing<member, cl_int(CL_API_CALL*)(A...)> {
+  static cl_int CL_API_CALL call(A... a) { return fails() ? failure() : (pocl.*member)(a...); }
+};
+/// One that makes something. Its last argument takes the error.
+template <auto member, class Made, class... A>
+struct Failing<member, Made*(CL_API_CALL*)(A...)> {
+  static Made* CL_API_CALL call(A... a) {
+    if (!fails()) return (pocl.*member)(a...);
+    cl_int* const status = std::get<sizeof...(A) - 1>(std::tie(a...));
+    if (status != nullptr) *status = failure();
+    return nullptr;
+  }
+};
+template <auto... members>
+void may_fail(cl_icd_dispatch& table) {
+  ((table.*members = Failing<members>::call), ...);
+}
 
 // -- the answers of an Intel GPU
 // -------------------------------------------------------------------
@@ -50,7 +78,7 @@ cl_int answer(const char* text, std::size_t room, void* value, std::size_t* size
 cl_int get_device_ids(cl_platform_id platform, cl_device_type type, cl_uint room, cl_device_id* ids,
                       cl_uint* count) {
   const bool asks = (type & (CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_DEFAULT)) != 0;
-  if (!asks) return CL_DEVICE_NOT_FOUND;
+  if (!asks || faults().present == 0) return CL_DEVICE_NOT_FOUND;
   return pocl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_CPU, room, ids, count);
 }
 
@@ -77,7 +105,8 @@ cl_int get_device_info(cl_device_id device, cl_device_info what, std::size_t roo
     if (const auto status = pocl.clGetDeviceInfo(device, what, count, text.data(), nullptr))
       return status;
     text.resize(std::strlen(text.c_str()));
-    text += " cl_intel_subgroups cl_intel_subgroups_short cl_intel_required_subgroup_size";
+    if (faults().sub_groups != 0)
+      text += " cl_intel_subgroups cl_intel_subgroups_short cl_intel_required_subgroup_size";
     return answer(text.c_str(), room, value, size);
   }
   return pocl.clGetDeviceInfo(device, what, room, value, size);
@@ -189,6 +218,8 @@ cl_program create_program(cl_context context, cl_uint count, const char** string
 cl_int build_program(cl_program program, cl_uint count, const cl_device_id* devices,
                      const char* options, void(CL_CALLBACK* notify)(cl_program, void*),
                      void* data) {
+  if (fails()) return failure();
+  if (faults().compiles == 0) return CL_BUILD_PROGRAM_FAILURE;
   // oneDNN reads the types of kernels' arguments.
   const auto all = std::string(options != nullptr ? options : "") + " -cl-kernel-arg-info -w";
   return pocl.clBuildProgram(program, count, devices, all.c_str(), notify, data);
@@ -206,6 +237,10 @@ std::size_t bytes_of(cl_mem memory) {
 cl_mem create_buffer(cl_context context, cl_mem_flags flags, std::size_t bytes, void* host,
                      cl_int* status) {
   const auto count = static_cast<std::int64_t>(bytes);
+  if (fails()) {
+    if (status != nullptr) *status = failure();
+    return nullptr;
+  }
   if (faults().bytes_left.fetch_sub(count) < count) {
     faults().bytes_left.fetch_add(count);
     if (status != nullptr) *status = CL_MEM_OBJECT_ALLOCATION_FAILURE;
@@ -226,6 +261,7 @@ cl_int enqueue_kernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensio
                       const std::size_t* local, cl_uint waits, const cl_event* events,
                       cl_event* event) {
   faults().kernels.fetch_add(1);
+  if (fails()) return failure();
   if (faults().kernels_left.fetch_sub(1) <= 0) return CL_DEVICE_NOT_AVAILABLE;
   return pocl.clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, waits,
                                      events, event);
@@ -254,6 +290,11 @@ void replace(cl_icd_dispatch& table) {
   const auto begin = reinterpret_cast<std::uintptr_t>(&table) / page * page;
   const auto end = reinterpret_cast<std::uintptr_t>(&table + 1);
   mprotect(reinterpret_cast<void*>(begin), end - begin, PROT_READ | PROT_WRITE);
+  using Table = cl_icd_dispatch;
+  may_fail<&Table::clCreateCommandQueue, &Table::clCreateCommandQueueWithProperties,
+           &Table::clCreateKernel, &Table::clSetKernelArg, &Table::clFinish,
+           &Table::clEnqueueReadBuffer, &Table::clEnqueueWriteBuffer, &Table::clEnqueueFillBuffer,
+           &Table::clEnqueueCopyBuffer, &Table::clWaitForEvents>(table);
   table.clGetDeviceIDs = get_device_ids;
   table.clGetDeviceInfo = get_device_info;
   table.clGetPlatformInfo = get_platform_info;
