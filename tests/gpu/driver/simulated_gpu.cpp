@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <string>
@@ -75,11 +76,16 @@ cl_int answer(const char* text, std::size_t room, void* value, std::size_t* size
   return answer(text, std::strlen(text) + 1, room, value, size);
 }
 
+/// The name of another OpenCL driver, whose GPU this one then shows instead of PoCL's processor; or
+/// null.
+const char* wrapped() { return std::getenv("SIMULATED_GPU_OF"); }
+
 cl_int get_device_ids(cl_platform_id platform, cl_device_type type, cl_uint room, cl_device_id* ids,
                       cl_uint* count) {
   const bool asks = (type & (CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_DEFAULT)) != 0;
   if (!asks || faults().present == 0) return CL_DEVICE_NOT_FOUND;
-  return pocl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_CPU, room, ids, count);
+  const cl_device_type its = wrapped() == nullptr ? CL_DEVICE_TYPE_CPU : CL_DEVICE_TYPE_GPU;
+  return pocl.clGetDeviceIDs(platform, its, room, ids, count);
 }
 
 cl_int get_device_info(cl_device_id device, cl_device_info what, std::size_t room, void* value,
@@ -221,7 +227,10 @@ cl_int build_program(cl_program program, cl_uint count, const cl_device_id* devi
   if (fails()) return failure();
   if (faults().compiles == 0) return CL_BUILD_PROGRAM_FAILURE;
   // oneDNN reads the types of kernels' arguments.
-  const auto all = std::string(options != nullptr ? options : "") + " -cl-kernel-arg-info -w";
+  auto all = std::string(options != nullptr ? options : "") + " -cl-kernel-arg-info -w";
+  constexpr std::string_view standard = "-cl-std=CL2.0";
+  if (const auto at = all.find(standard); at != std::string::npos && wrapped() != nullptr)
+    all.replace(at, standard.size(), "-cl-std=CL3.0");
   return pocl.clBuildProgram(program, count, devices, all.c_str(), notify, data);
 }
 
@@ -275,7 +284,7 @@ using Address = void* (*)(const char*);
 /// PoCL's own way to its functions; null if the machine has no PoCL.
 Address pocl_address() {
   static const auto address = [] {
-    void* library = dlopen("libpocl.so.2", RTLD_NOW);
+    void* library = dlopen(wrapped() == nullptr ? "libpocl.so.2" : wrapped(), RTLD_NOW);
     return library == nullptr
                ? nullptr
                : reinterpret_cast<Address>(dlsym(library, "clGetExtensionFunctionAddress"));
