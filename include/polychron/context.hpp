@@ -153,12 +153,13 @@ class Context {
   /// The same, with the descriptor and the usage given separately.
   template <ArgumentOf<OperandDescriptor> D = OperandDescriptor,
             ArgumentOf<TensorUsage> Usage = TensorUsage>
-  FutureFrom<Tensor, D, Usage> create_tensor(D&& descriptor, Usage&& usage) {
+  requires(!ArgumentOf<D, TensorDescriptor>)
+      FutureFrom<Tensor, D, Usage> create_tensor(D&& descriptor, Usage&& usage) {
     return create_tensor_with({descriptor, usage.readable, usage.writable, usage.label});
   }
   /// Deleted: a TensorDescriptor already has a usage. Passing a second one is ambiguous.
-  template <std::same_as<TensorDescriptor> D>
-  Future<Tensor> create_tensor(const D& descriptor, const TensorUsage& usage) = delete;
+  template <ArgumentOf<TensorDescriptor> D, ArgumentOf<TensorUsage> Usage = TensorUsage>
+  Future<Tensor> create_tensor(D&& descriptor, Usage&& usage) = delete;
   /// A tensor that is never written again, for GraphBuilder::constant(). Copies `bytes`. Rejects as
   /// create_tensor() does, and with type_error if the byte length is not the descriptor's.
   template <ArgumentOf<OperandDescriptor> D = OperandDescriptor>

@@ -292,7 +292,7 @@ using FutureFrom = Future<T>;
 
 /// An argument for a parameter of type T: a variable, or braces such as `{.label = "x"}`.
 template <class A, class T>
-concept ArgumentOf = std::same_as<std::remove_cvref_t<A>, T>;
+concept ArgumentOf = std::derived_from<std::remove_cvref_t<A>, T>;
 
 /// The future that `call`, a lambda, returns: `co_await future_of([&] { return builder.build({{"y",
 /// builder.mul(x, x, "square")}}, {.label = "graph"}); })`. Braces inside the lambda are
