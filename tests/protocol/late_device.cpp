@@ -138,7 +138,8 @@ BOOST_AUTO_TEST_CASE(a_permit_is_held_until_the_device_has_finished) {
 BOOST_AUTO_TEST_CASE(destroying_rejects_at_once_and_frees_when_the_device_has_finished) {
   LateServer s;
   const auto g = s.graph("g");
-  const auto in = s.tensor("in"), out = s.tensor("out");
+  const auto in = s.tensor("in");
+  auto out = s.tensor("out");
   s.dispatch(g, in, out);
   auto read = s.context.read_tensor(out);
   s.world.run();
