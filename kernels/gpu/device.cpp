@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/invariant.hpp"
+#include "kernels/onednn/library.hpp"
 
 namespace polychron::kernels::gpu {
 namespace {
@@ -49,6 +50,14 @@ void check(cl_int status, const char* call) {
                                                " gives OpenCL error " + std::to_string(status));
   }
 }
+
+Error of_device(const Error& error) {
+  if (error.kind() == ErrorKind::out_of_memory || error.kind() == ErrorKind::context_lost)
+    return error;
+  return Error(ErrorKind::context_lost, "the GPU fails: " + error.message());
+}
+
+Error of_device(const dnnl::error& error) { return of_device(onednn::to_error(error)); }
 
 Result<std::shared_ptr<const Gpu>> open_gpu() {
   const auto refuse = [](const std::string& reason) {

@@ -14,6 +14,18 @@ namespace {
 
 DeviceMemory& memory_of(Storage& storage) { return static_cast<GpuStorage&>(storage).memory; }
 
+/// As kernels::guarded(); the library's exceptions too become errors of the device.
+template <class F>
+auto guarded(F call) -> decltype(call()) {
+  return kernels::guarded([&]() -> decltype(call()) {
+    try {
+      return call();
+    } catch (const dnnl::error& error) {
+      return of_device(error);
+    }
+  });
+}
+
 class GpuBackend final : public Backend {
  public:
   explicit GpuBackend(std::shared_ptr<const Gpu> gpu)
@@ -117,7 +129,9 @@ Device find_gpu() {
 Result<std::shared_ptr<Backend>> make_gpu_backend() {
   auto gpu = gpu::open_gpu();
   if (!gpu) return gpu.error();
-  return std::shared_ptr<Backend>(std::make_shared<gpu::GpuBackend>(std::move(gpu).value()));
+  return gpu::guarded([&]() -> Result<std::shared_ptr<Backend>> {
+    return std::shared_ptr<Backend>(std::make_shared<gpu::GpuBackend>(std::move(gpu).value()));
+  });
 }
 
 }  // namespace polychron::kernels

@@ -5,20 +5,8 @@
 #include <new>
 
 #include "base/invariant.hpp"
-#include "kernels/onednn/library.hpp"
 
 namespace polychron::kernels::gpu {
-
-namespace {
-
-/// A primitive that fails for want of anything but memory: the device cannot be trusted any more.
-Error of_device(const Error& error) {
-  if (error.kind() == ErrorKind::out_of_memory || error.kind() == ErrorKind::context_lost)
-    return error;
-  return Error(ErrorKind::context_lost, "the GPU fails: " + error.message());
-}
-
-}  // namespace
 
 std::vector<std::string> GpuPlan::describe() const {
   std::vector<std::string> lines;
@@ -174,7 +162,7 @@ ExecuteStatus GpuInstance::execute(std::span<Storage* const> inputs,
   } catch (const Error& error) {
     return failed(of_device(error), false);
   } catch (const dnnl::error& error) {
-    return failed(of_device(onednn::to_error(error)), false);
+    return failed(of_device(error), false);
   }
 }
 

@@ -4,62 +4,10 @@
 #include <fstream>
 #include <iostream>
 
-#include "polychron/polychron.hpp"
-#include "tests/gpu/simulated.hpp"
+#include "tests/gpu/rig.hpp"
 
 namespace polychron::testing {
 namespace {
-
-bool has_gpu() {
-  const auto reason = use_simulated_gpu();
-  if (!reason.empty()) std::cout << "skipped: " << reason << "\n";
-  return reason.empty();
-}
-
-/// Sets a fault of the device, and takes it back.
-class Fault {
- public:
-  Fault(std::atomic<std::int64_t>& of, std::int64_t value) : of_(of), before_(of.exchange(value)) {}
-  Fault(const Fault&) = delete;
-  Fault& operator=(const Fault&) = delete;
-  ~Fault() { of_ = before_; }
-
- private:
-  std::atomic<std::int64_t>& of_;
-  const std::int64_t before_;
-};
-
-const OperandDescriptor four{DataType::float32, {4}};
-
-struct Rig {
-  Runtime runtime;
-  Context context = runtime.create_context({.label = "gpu", .device = "gpu"}).get();
-
-  Tensor tensor(std::string label = {}) {
-    return context.create_tensor({four, true, true, std::move(label)}).get();
-  }
-  /// y = relu(x + w), of which both run on the device.
-  Graph graph(std::vector<float> w = {1, 1, 1, 1}) {
-    GraphBuilder builder(context);
-    const auto x = builder.input("x", four);
-    const auto sum = builder.add(x, builder.constant(four, w));
-    return builder.build({{"y", builder.relu(sum)}}).get();
-  }
-  std::vector<float> floats(const Tensor& tensor) {
-    return context.read_tensor(tensor).get().to_vector<float>();
-  }
-};
-
-template <class F>
-Error error_of(F&& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error;
-  }
-  BOOST_FAIL("no error");
-  throw std::logic_error("unreachable");
-}
 
 bool is_loaded(const std::string& library) {
   std::ifstream maps("/proc/self/maps");
@@ -79,10 +27,17 @@ BOOST_AUTO_TEST_CASE(a_cpu_context_loads_no_driver) {
     return;
   }
   Runtime runtime;
-  auto context = runtime.create_context().get();
-  GraphBuilder builder(context);
-  const auto x = builder.input("x", four);
-  static_cast<void>(builder.build({{"y", builder.relu(x)}}).get());
+  for (const ContextOptions& options :
+       {ContextOptions{}, ContextOptions{.device = "cpu"},
+        ContextOptions{.power_preference = PowerPreference::low_power},
+        ContextOptions{.power_preference = PowerPreference::high_performance,
+        .accelerated = false}}) {
+    auto context = runtime.create_context(options).get();
+    BOOST_TEST(!context.accelerated());
+    GraphBuilder builder(context);
+    const auto x = builder.input("x", four);
+    static_cast<void>(builder.build({{"y", builder.relu(x)}}).get());
+  }
   BOOST_TEST(!is_loaded("libsimulated_gpu"));
   BOOST_TEST(!is_loaded("libpocl"));
 }

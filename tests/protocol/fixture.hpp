@@ -9,6 +9,7 @@
 #include "stress/fault_backend.hpp"
 #include "stress/symbolic_backend.hpp"
 #include "stress/world.hpp"
+#include "tests/device.hpp"
 
 namespace polychron::testing {
 
@@ -21,12 +22,24 @@ inline std::uint64_t seed_of_run() {
   return seed == nullptr ? 1 : std::stoull(seed);
 }
 
-/// Backends of symbols that take their faults from `faults`.
+/// True if symbols stand for what graphs compute: unless the tests have a device.
+inline bool symbolic() { return std::getenv("POLYCHRON_TEST_DEVICE") == nullptr; }
+
+/// Backends of symbols, or of the tests' device, that take their faults from `faults`.
 inline detail::BackendFactory faulty_symbols(std::shared_ptr<stress::FaultPlan> faults) {
   return [faults](const ContextOptions&) -> Result<std::shared_ptr<kernels::Backend>> {
-    return std::shared_ptr<kernels::Backend>(std::make_shared<stress::FaultBackend>(
-        std::make_shared<stress::SymbolicBackend>(), faults));
+    std::shared_ptr<kernels::Backend> inner;
+    if (symbolic()) inner = std::make_shared<stress::SymbolicBackend>();
+    if (!symbolic()) inner = backend_of_tests();
+    return std::shared_ptr<kernels::Backend>(
+        std::make_shared<stress::FaultBackend>(std::move(inner), faults));
   };
+}
+
+/// The graph for which symbols stand.
+inline std::shared_ptr<const ops::Graph> graph_of_tests(const std::string& label,
+                                                        std::size_t inputs) {
+  return symbolic() ? stress::symbolic_graph(label, inputs) : stress::computed_graph(label, inputs);
 }
 
 struct Server {
@@ -41,8 +54,7 @@ struct Server {
     return world.settle(context.create_tensor(descriptor)).value();
   }
   Graph graph(const std::string& label, std::size_t inputs = 1) {
-    return world
-        .settle(detail::submit_build(context, stress::symbolic_graph(label, inputs), {label}))
+    return world.settle(detail::submit_build(context, graph_of_tests(label, inputs), {label}))
         .value();
   }
   void write(const Tensor& tensor, std::uint64_t value, const std::string& label = {}) {
