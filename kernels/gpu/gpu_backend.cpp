@@ -12,7 +12,7 @@ namespace polychron::kernels {
 namespace gpu {
 namespace {
 
-DeviceMemory& memory_of(Storage& storage) { return static_cast<GpuStorage&>(storage).memory; }
+GpuStorage& gpu_storage(Storage& storage) { return static_cast<GpuStorage&>(storage); }
 
 /// As kernels::guarded(); the library's exceptions too become errors of the device.
 template <class F>
@@ -46,32 +46,31 @@ class GpuBackend final : public Backend {
   Result<std::unique_ptr<Storage>> adopt(Buffer&& bytes) override {
     return guarded([&]() -> Result<std::unique_ptr<Storage>> {
       auto storage = std::make_unique<GpuStorage>(DeviceMemory(*gpu_, bytes.size()));
-      storage->memory.write(queue_, bytes.bytes());
-      storage->home = std::move(bytes);
+      storage->adopt(std::move(bytes));
       return std::unique_ptr<Storage>(std::move(storage));
     });
   }
-  Result<std::span<std::byte>> map(Storage&) override {
-    return Error(ErrorKind::not_supported, "the host cannot reach the GPU's memory");
+  Result<std::span<std::byte>> map(Storage& storage) override {
+    return guarded([&]() -> Result<std::span<std::byte>> {
+      return gpu_storage(storage).on_host(queue_).bytes();
+    });
   }
   Result<Buffer> surrender(std::unique_ptr<Storage> storage) override {
-    return guarded([&]() -> Result<Buffer> {
-      auto home = std::move(static_cast<GpuStorage&>(*storage).home);
-      memory_of(*storage).read(queue_, home.bytes());
-      return home;
-    });
+    return guarded(
+        [&]() -> Result<Buffer> { return std::move(gpu_storage(*storage).on_host(queue_)); });
   }
   Result<void> write(Storage& storage, std::span<const std::byte> bytes) override {
     return guarded([&]() -> Result<void> {
       if (bytes.size() != storage.bytes()) return wrong_size(storage, bytes.size());
-      memory_of(storage).write(queue_, bytes);
+      gpu_storage(storage).memory().write(queue_, bytes);
+      gpu_storage(storage).device_has_written();
       return {};
     });
   }
   Result<void> read(const Storage& storage, std::span<std::byte> bytes) override {
     return guarded([&]() -> Result<void> {
       if (bytes.size() != storage.bytes()) return wrong_size(storage, bytes.size());
-      static_cast<const GpuStorage&>(storage).memory.read(queue_, bytes);
+      static_cast<const GpuStorage&>(storage).read(queue_, bytes);
       return {};
     });
   }

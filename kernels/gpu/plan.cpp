@@ -2,11 +2,40 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <new>
 
 #include "base/invariant.hpp"
 
 namespace polychron::kernels::gpu {
+
+void GpuStorage::adopt(Buffer&& bytes) noexcept {
+  home_ = std::move(bytes);
+  where_ = Where::host;
+}
+
+Buffer& GpuStorage::on_host(cl_command_queue queue) {
+  const std::lock_guard lock(mutex_);
+  if (where_ == Where::device) {
+    if (home_.size() != bytes()) home_ = Buffer::uninitialized(bytes());
+    memory_.read(queue, home_.bytes());
+  }
+  where_ = Where::host;
+  return home_;
+}
+
+void GpuStorage::to_device(cl_command_queue queue) {
+  const std::lock_guard lock(mutex_);
+  if (where_ != Where::host) return;
+  memory_.write(queue, home_.bytes());
+  where_ = Where::both;
+}
+
+void GpuStorage::read(cl_command_queue queue, std::span<std::byte> bytes) const {
+  const std::lock_guard lock(mutex_);
+  if (where_ == Where::device) return memory_.read(queue, bytes);
+  if (!bytes.empty()) std::memcpy(bytes.data(), home_.data(), bytes.size());
+}
 
 std::vector<std::string> GpuPlan::describe() const {
   std::vector<std::string> lines;
@@ -53,7 +82,7 @@ DeviceMemory& GpuInstance::memory(const Place& place) {
       return rooms_[place.index];
     case Place::Kind::input:
     case Place::Kind::output:
-      return tensor(place)->memory;
+      return tensor(place)->memory();
     case Place::Kind::constant:  // copies and primitives only read it
       return const_cast<DeviceMemory&>(plan_->constants_of_steps[place.index]->memory);
     case Place::Kind::none:
@@ -94,19 +123,25 @@ void GpuInstance::rebind() {
 }
 
 void GpuInstance::take(std::span<Storage* const> inputs, std::span<Storage* const> outputs) {
-  for (std::size_t i = 0; i < inputs.size(); ++i) tensors_[i] = static_cast<GpuStorage*>(inputs[i]);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    tensors_[i] = static_cast<GpuStorage*>(inputs[i]);
+    tensors_[i]->to_device(queue_);
+  }
   for (std::size_t i = 0; i < outputs.size(); ++i)
     tensors_[inputs.size() + i] = static_cast<GpuStorage*>(outputs[i]);
   rebind();
 }
 
 void GpuInstance::let_go() noexcept {
-  try {
-    stream_.wait();
-    std::fill(tensors_.begin(), tensors_.end(), nullptr);
-    rebind();
-  } catch (...) {  // the device is gone, which the execution has said
-  }
+  const auto whatever_happens = [](auto call) {
+    try {
+      call();
+    } catch (...) {  // the device is gone, which the execution has said
+    }
+  };
+  whatever_happens([&] { stream_.wait(); });
+  std::fill(tensors_.begin(), tensors_.end(), nullptr);
+  whatever_happens([&] { rebind(); });
 }
 
 std::span<std::byte> GpuInstance::host_bytes(std::size_t value) {
@@ -156,6 +191,7 @@ ExecuteStatus GpuInstance::execute(std::span<Storage* const> inputs,
       seconds[i] = std::chrono::duration<double>(end - std::exchange(begin, end)).count();
     }
     stream_.wait();
+    for (Storage* const output : outputs) static_cast<GpuStorage*>(output)->device_has_written();
     return {};
   } catch (const std::bad_alloc&) {
     return failed(Error(ErrorKind::out_of_memory, "no memory for a kernel"), false);

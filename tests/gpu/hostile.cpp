@@ -120,6 +120,34 @@ BOOST_AUTO_TEST_CASE(a_context_survives_the_end_of_memory) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_compute_gives_its_buffers_back_whatever_fails) {
+  if (!has_gpu()) return;
+  for (std::int64_t n = 0, happened = 1; happened != 0; ++n) {
+    BOOST_TEST_CONTEXT("call " << n) {
+      Rig rig;
+      const auto graph = rig.graph();
+      NamedBuffers inputs, outputs;
+      inputs.emplace_back("x", Buffer::copy_of(std::vector<float>{1, 2, 3, 4}));
+      outputs.emplace_back("y", Buffer(16));
+      const auto *const x = inputs[0].second.data(), *const y = outputs[0].second.data();
+      const Fault after(gpu_faults().calls_left, n);
+      const auto result = rig.context.compute(graph, std::move(inputs), std::move(outputs)).get();
+      happened = gpu_faults().calls_left < 0 ? 1 : 0;
+      BOOST_TEST(buffer_of(result.inputs, "x").data() == x);
+      BOOST_TEST(buffer_of(result.outputs, "y").data() == y);
+      BOOST_TEST(buffer_of(result.inputs, "x").to_vector<float>() ==
+                 (std::vector<float>{1, 2, 3, 4}));
+      if (!result.status)
+        BOOST_TEST((result.status.error().root().kind() == ErrorKind::context_lost),
+                   result.status.error().what());
+      else
+        BOOST_TEST(buffer_of(result.outputs, "y").to_vector<float>() ==
+                   (std::vector<float>{2, 3, 4, 5}));
+      BOOST_REQUIRE(n < 1000);
+    }
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_context_ends_while_the_device_works) {
   if (!has_gpu()) return;
   for (int round = 0; round < 20; ++round) {
