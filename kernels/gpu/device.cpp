@@ -1,5 +1,7 @@
 #include "kernels/gpu/device.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <oneapi/dnnl/dnnl_ocl.hpp>
 #include <utility>
@@ -63,6 +65,8 @@ Result<std::shared_ptr<const Gpu>> open_gpu() {
   const auto refuse = [](const std::string& reason) {
     return Error(ErrorKind::not_supported, reason);
   };
+  static const pid_t first = ::getpid();  // whose process has the drivers' threads
+  if (::getpid() != first) return refuse("OpenCL's drivers do not survive a fork");
   try {
     if (dnnl::engine::get_count(dnnl::engine::kind::gpu) == 0)
       return refuse("oneDNN found no GPU that it can use");

@@ -1,4 +1,7 @@
 // The choice of a device: by name, by preference, and when it is not there any more.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <boost/test/unit_test.hpp>
 
 #include "tests/gpu/rig.hpp"
@@ -60,6 +63,23 @@ BOOST_AUTO_TEST_CASE(a_device_that_disappears_is_an_error_with_its_name) {
   const auto now = gpu_of_devices();
   BOOST_TEST(!now.available);
   BOOST_TEST(now.operators.empty());
+}
+
+// In a forked child the driver's threads are missing: waiting for them would never end.
+BOOST_AUTO_TEST_CASE(a_forked_child_is_refused) {
+  if (!has_gpu()) return;
+  const Rig parent;
+  const pid_t child = fork();
+  if (child == 0) {
+    Runtime runtime;
+    const auto refused = runtime.create_context({.device = "gpu"}).take();
+    const bool right =
+        !refused && std::string(refused.error().what()).find("a fork") != std::string::npos;
+    _exit(right && !runtime.create_context(fast()).get().accelerated() ? 0 : 1);
+  }
+  int status = -1;
+  BOOST_TEST_REQUIRE(waitpid(child, &status, 0) == child);
+  BOOST_TEST(status == 0);
 }
 
 BOOST_AUTO_TEST_CASE(a_device_that_does_not_open_is_an_error_with_its_reason) {

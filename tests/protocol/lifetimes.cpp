@@ -51,6 +51,7 @@ BOOST_AUTO_TEST_CASE(pending_reads_reject_before_the_device_has_come_to_them) {
 }
 
 BOOST_AUTO_TEST_CASE(memory_returns_after_work_in_flight) {
+  if (needs_the_processor("its graphs have constants, which count too")) return;
   Server s;
   const auto g = s.graph("g");
   const auto before = s.context.stats().bytes;
