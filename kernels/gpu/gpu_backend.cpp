@@ -62,8 +62,7 @@ class GpuBackend final : public Backend {
   Result<void> write(Storage& storage, std::span<const std::byte> bytes) override {
     return guarded([&]() -> Result<void> {
       if (bytes.size() != storage.bytes()) return wrong_size(storage, bytes.size());
-      gpu_storage(storage).memory().write(queue_, bytes);
-      gpu_storage(storage).device_has_written();
+      gpu_storage(storage).write(queue_, bytes);
       return {};
     });
   }

@@ -11,6 +11,7 @@ namespace polychron::kernels::gpu {
 
 void GpuStorage::adopt(Buffer&& bytes) noexcept {
   home_ = std::move(bytes);
+  is_adopted_ = true;
   where_ = Where::host;
 }
 
@@ -29,6 +30,16 @@ void GpuStorage::to_device(cl_command_queue queue) {
   if (where_ != Where::host) return;
   memory_.write(queue, home_.bytes());
   where_ = Where::both;
+}
+
+void GpuStorage::write(cl_command_queue queue, std::span<const std::byte> bytes) {
+  memory_.write(queue, bytes);
+  where_ = Where::device;
+}
+
+void GpuStorage::computed(cl_command_queue queue) {
+  if (is_adopted_) memory_.read(queue, home_.bytes());
+  where_ = is_adopted_ ? Where::both : Where::device;
 }
 
 void GpuStorage::read(cl_command_queue queue, std::span<std::byte> bytes) const {
@@ -191,7 +202,7 @@ ExecuteStatus GpuInstance::execute(std::span<Storage* const> inputs,
       seconds[i] = std::chrono::duration<double>(end - std::exchange(begin, end)).count();
     }
     stream_.wait();
-    for (Storage* const output : outputs) static_cast<GpuStorage*>(output)->device_has_written();
+    for (Storage* const output : outputs) static_cast<GpuStorage*>(output)->computed(queue_);
     return {};
   } catch (const std::bad_alloc&) {
     return failed(Error(ErrorKind::out_of_memory, "no memory for a kernel"), false);

@@ -75,8 +75,11 @@ class GpuStorage final : public Storage {
   Buffer& on_host(cl_command_queue queue);
   /// Copies the bytes to the device, unless it has them.
   void to_device(cl_command_queue queue);
-  /// The bytes are those in the device's memory.
-  void device_has_written() noexcept { where_ = Where::device; }
+  /// Replaces all bytes.
+  void write(cl_command_queue queue, std::span<const std::byte> bytes);
+  /// A plan has written the device's memory. Adopted memory gets the bytes at once, because
+  /// surrender() has to give it back even if the device fails by then.
+  void computed(cl_command_queue queue);
   DeviceMemory& memory() noexcept { return memory_; }
   void read(cl_command_queue queue, std::span<std::byte> bytes) const;
 
@@ -84,6 +87,7 @@ class GpuStorage final : public Storage {
   enum class Where : std::uint8_t { device, host, both };
   DeviceMemory memory_;
   Buffer home_;
+  bool is_adopted_ = false;
   mutable std::mutex mutex_;
   Where where_ = Where::device;
 };
