@@ -130,4 +130,11 @@ kernels::ExecuteStatus FaultBackend::profile(kernels::PlanInstance& plan,
   return inner().profile(plan, inputs, outputs, seconds);
 }
 
+kernels::ExecuteStatus FaultBackend::finish(kernels::PlanInstance& plan) {
+  auto status = inner().finish(plan);
+  bool inherent = false;
+  if (const auto error = strike(FaultPoint::execute, &inherent)) return {*error, inherent};
+  return status;
+}
+
 }  // namespace polychron::stress

@@ -85,6 +85,8 @@ class FaultBackend : public kernels::ForwardingBackend {
                                  std::span<kernels::Storage* const> inputs,
                                  std::span<kernels::Storage* const> outputs,
                                  std::span<double> seconds) override;
+  /// The fault is in the end.
+  kernels::ExecuteStatus finish(kernels::PlanInstance& plan) override;
 
  private:
   /// The error of a fault that is due at `point`, if any.

@@ -1,4 +1,4 @@
-// A runtime on the processor's real kernels, with planned faults.
+// A runtime on the tests' device, with planned faults.
 #pragma once
 
 #include <memory>
@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/cpu/cpu_backend.hpp"
 #include "polychron/polychron.hpp"
 #include "runtime/runtime_state.hpp"
 #include "stress/fault_backend.hpp"
+#include "tests/device.hpp"
 
 namespace polychron::testing {
 
@@ -19,7 +19,7 @@ inline std::shared_ptr<detail::RuntimeState> faulty_runtime(
   return detail::RuntimeState::create(
       options, [faults](const ContextOptions&) -> Result<std::shared_ptr<kernels::Backend>> {
         return std::shared_ptr<kernels::Backend>(
-            std::make_shared<stress::FaultBackend>(kernels::make_cpu_backend(), faults));
+            std::make_shared<stress::FaultBackend>(backend_of_tests(), faults));
       });
 }
 

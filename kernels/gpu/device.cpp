@@ -1,11 +1,14 @@
 #include "kernels/gpu/device.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <oneapi/dnnl/dnnl_ocl.hpp>
 #include <utility>
 #include <vector>
 
 #include "base/invariant.hpp"
+#include "kernels/onednn/library.hpp"
 
 namespace polychron::kernels::gpu {
 namespace {
@@ -50,10 +53,20 @@ void check(cl_int status, const char* call) {
   }
 }
 
+Error of_device(const Error& error) {
+  if (error.kind() == ErrorKind::out_of_memory || error.kind() == ErrorKind::context_lost)
+    return error;
+  return Error(ErrorKind::context_lost, "the GPU fails: " + error.message());
+}
+
+Error of_device(const dnnl::error& error) { return of_device(onednn::to_error(error)); }
+
 Result<std::shared_ptr<const Gpu>> open_gpu() {
   const auto refuse = [](const std::string& reason) {
     return Error(ErrorKind::not_supported, reason);
   };
+  static const pid_t first = ::getpid();  // whose process has the drivers' threads
+  if (::getpid() != first) return refuse("OpenCL's drivers do not survive a fork");
   try {
     if (dnnl::engine::get_count(dnnl::engine::kind::gpu) == 0)
       return refuse("oneDNN found no GPU that it can use");

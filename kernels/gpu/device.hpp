@@ -34,6 +34,11 @@ Result<std::shared_ptr<const Gpu>> open_gpu();
 /// Throws the Error of a failed OpenCL call.
 void check(cl_int status, const char* call);
 
+/// The error of work on the device. Except for want of memory, the device cannot be trusted any
+/// more.
+Error of_device(const Error& error);
+Error of_device(const dnnl::error& error);
+
 /// The queue behind a stream. Commands run in their order.
 cl_command_queue queue_of(const dnnl::stream& stream);
 

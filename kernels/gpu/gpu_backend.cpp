@@ -12,7 +12,19 @@ namespace polychron::kernels {
 namespace gpu {
 namespace {
 
-DeviceMemory& memory_of(Storage& storage) { return static_cast<GpuStorage&>(storage).memory; }
+GpuStorage& gpu_storage(Storage& storage) { return static_cast<GpuStorage&>(storage); }
+
+/// As kernels::guarded(); the library's exceptions too become errors of the device.
+template <class F>
+auto guarded(F call) -> decltype(call()) {
+  return kernels::guarded([&]() -> decltype(call()) {
+    try {
+      return call();
+    } catch (const dnnl::error& error) {
+      return of_device(error);
+    }
+  });
+}
 
 class GpuBackend final : public Backend {
  public:
@@ -34,32 +46,30 @@ class GpuBackend final : public Backend {
   Result<std::unique_ptr<Storage>> adopt(Buffer&& bytes) override {
     return guarded([&]() -> Result<std::unique_ptr<Storage>> {
       auto storage = std::make_unique<GpuStorage>(DeviceMemory(*gpu_, bytes.size()));
-      storage->memory.write(queue_, bytes.bytes());
-      storage->home = std::move(bytes);
+      storage->adopt(std::move(bytes));
       return std::unique_ptr<Storage>(std::move(storage));
     });
   }
-  Result<std::span<std::byte>> map(Storage&) override {
-    return Error(ErrorKind::not_supported, "the host cannot reach the GPU's memory");
+  Result<std::span<std::byte>> map(Storage& storage) override {
+    return guarded([&]() -> Result<std::span<std::byte>> {
+      return gpu_storage(storage).on_host(queue_).bytes();
+    });
   }
   Result<Buffer> surrender(std::unique_ptr<Storage> storage) override {
-    return guarded([&]() -> Result<Buffer> {
-      auto home = std::move(static_cast<GpuStorage&>(*storage).home);
-      memory_of(*storage).read(queue_, home.bytes());
-      return home;
-    });
+    return guarded(
+        [&]() -> Result<Buffer> { return std::move(gpu_storage(*storage).on_host(queue_)); });
   }
   Result<void> write(Storage& storage, std::span<const std::byte> bytes) override {
     return guarded([&]() -> Result<void> {
       if (bytes.size() != storage.bytes()) return wrong_size(storage, bytes.size());
-      memory_of(storage).write(queue_, bytes);
+      gpu_storage(storage).write(queue_, bytes);
       return {};
     });
   }
   Result<void> read(const Storage& storage, std::span<std::byte> bytes) override {
     return guarded([&]() -> Result<void> {
       if (bytes.size() != storage.bytes()) return wrong_size(storage, bytes.size());
-      static_cast<const GpuStorage&>(storage).memory.read(queue_, bytes);
+      static_cast<const GpuStorage&>(storage).read(queue_, bytes);
       return {};
     });
   }
@@ -126,7 +136,9 @@ Device find_gpu() {
 Result<std::shared_ptr<Backend>> make_gpu_backend() {
   auto gpu = gpu::open_gpu();
   if (!gpu) return gpu.error();
-  return std::shared_ptr<Backend>(std::make_shared<gpu::GpuBackend>(std::move(gpu).value()));
+  return gpu::guarded([&]() -> Result<std::shared_ptr<Backend>> {
+    return std::shared_ptr<Backend>(std::make_shared<gpu::GpuBackend>(std::move(gpu).value()));
+  });
 }
 
 }  // namespace polychron::kernels

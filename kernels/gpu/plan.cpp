@@ -2,23 +2,51 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <new>
 
 #include "base/invariant.hpp"
-#include "kernels/onednn/library.hpp"
 
 namespace polychron::kernels::gpu {
 
-namespace {
-
-/// A primitive that fails for want of anything but memory: the device cannot be trusted any more.
-Error of_device(const Error& error) {
-  if (error.kind() == ErrorKind::out_of_memory || error.kind() == ErrorKind::context_lost)
-    return error;
-  return Error(ErrorKind::context_lost, "the GPU fails: " + error.message());
+void GpuStorage::adopt(Buffer&& bytes) noexcept {
+  home_ = std::move(bytes);
+  is_adopted_ = true;
+  where_ = Where::host;
 }
 
-}  // namespace
+Buffer& GpuStorage::on_host(cl_command_queue queue) {
+  const std::lock_guard lock(mutex_);
+  if (where_ == Where::device) {
+    if (home_.size() != bytes()) home_ = Buffer::uninitialized(bytes());
+    memory_.read(queue, home_.bytes());
+  }
+  where_ = Where::host;
+  return home_;
+}
+
+void GpuStorage::to_device(cl_command_queue queue) {
+  const std::lock_guard lock(mutex_);
+  if (where_ != Where::host) return;
+  memory_.write(queue, home_.bytes());
+  where_ = Where::both;
+}
+
+void GpuStorage::write(cl_command_queue queue, std::span<const std::byte> bytes) {
+  memory_.write(queue, bytes);
+  where_ = Where::device;
+}
+
+void GpuStorage::computed(cl_command_queue queue) {
+  if (is_adopted_) memory_.read(queue, home_.bytes());
+  where_ = is_adopted_ ? Where::both : Where::device;
+}
+
+void GpuStorage::read(cl_command_queue queue, std::span<std::byte> bytes) const {
+  const std::lock_guard lock(mutex_);
+  if (where_ == Where::device) return memory_.read(queue, bytes);
+  if (!bytes.empty()) std::memcpy(bytes.data(), home_.data(), bytes.size());
+}
 
 std::vector<std::string> GpuPlan::describe() const {
   std::vector<std::string> lines;
@@ -65,7 +93,7 @@ DeviceMemory& GpuInstance::memory(const Place& place) {
       return rooms_[place.index];
     case Place::Kind::input:
     case Place::Kind::output:
-      return tensor(place)->memory;
+      return tensor(place)->memory();
     case Place::Kind::constant:  // copies and primitives only read it
       return const_cast<DeviceMemory&>(plan_->constants_of_steps[place.index]->memory);
     case Place::Kind::none:
@@ -106,19 +134,25 @@ void GpuInstance::rebind() {
 }
 
 void GpuInstance::take(std::span<Storage* const> inputs, std::span<Storage* const> outputs) {
-  for (std::size_t i = 0; i < inputs.size(); ++i) tensors_[i] = static_cast<GpuStorage*>(inputs[i]);
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    tensors_[i] = static_cast<GpuStorage*>(inputs[i]);
+    tensors_[i]->to_device(queue_);
+  }
   for (std::size_t i = 0; i < outputs.size(); ++i)
     tensors_[inputs.size() + i] = static_cast<GpuStorage*>(outputs[i]);
   rebind();
 }
 
 void GpuInstance::let_go() noexcept {
-  try {
-    stream_.wait();
-    std::fill(tensors_.begin(), tensors_.end(), nullptr);
-    rebind();
-  } catch (...) {  // the device is gone, which the execution has said
-  }
+  const auto whatever_happens = [](auto call) {
+    try {
+      call();
+    } catch (...) {  // the device is gone, which the execution has said
+    }
+  };
+  whatever_happens([&] { stream_.wait(); });
+  std::fill(tensors_.begin(), tensors_.end(), nullptr);
+  whatever_happens([&] { rebind(); });
 }
 
 std::span<std::byte> GpuInstance::host_bytes(std::size_t value) {
@@ -157,7 +191,7 @@ void GpuInstance::attempt(const Step* const& step, const F& work) {
   } catch (const Error& error) {
     failed(of_device(error));
   } catch (const dnnl::error& error) {
-    failed(of_device(onednn::to_error(error)));
+    failed(of_device(error));
   }
 }
 
@@ -213,7 +247,12 @@ void GpuInstance::when_done(std::shared_ptr<Completion>& done) {
 }
 
 ExecuteStatus GpuInstance::finish() {
-  if (status_.result && !broken_) attempt(nullptr, [&] { stream_.wait(); });
+  if (status_.result && !broken_)
+    attempt(nullptr, [&] {
+      stream_.wait();
+      for (std::size_t i = plan_->input_count; i < tensors_.size(); ++i)
+        tensors_[i]->computed(queue_);
+    });
   let_go();
   if (broken_) std::rethrow_exception(std::exchange(broken_, nullptr));
   return std::move(status_);

@@ -48,7 +48,8 @@ BOOST_AUTO_TEST_CASE(destroying_a_context_drops_what_is_queued) {
 
 BOOST_AUTO_TEST_CASE(what_was_just_asked_is_answered_while_a_kernel_runs) {
   // Each reply is a race: its object's actor hears of what it owes, or that it is over.
-  for (int round = 0; round < 300; ++round) {
+  const int rounds = device_of_tests() == "cpu" ? 300 : 30;  // others open a device in each
+  for (int round = 0; round < rounds; ++round) {
     Rig rig;
     Gate gate;
     const auto graph = rig.twice();

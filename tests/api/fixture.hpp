@@ -6,12 +6,13 @@
 #include <vector>
 
 #include "polychron/polychron.hpp"
+#include "tests/device.hpp"
 
 namespace polychron::testing {
 
 struct Embedder {
   explicit Embedder(const ContextOptions& options = {})
-      : context(runtime.create_context(options).get()) {}
+      : context(runtime.create_context(on_device_of_tests(options)).get()) {}
 
   Tensor tensor(DataType type, Shape shape, const std::string& label = {}) {
     TensorDescriptor descriptor;

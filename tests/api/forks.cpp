@@ -61,6 +61,7 @@ bool refused(Call call) {
 BOOST_AUTO_TEST_SUITE(forks)
 
 BOOST_AUTO_TEST_CASE(a_recording_stays_with_the_parent) {
+  if (needs_the_processor("OpenCL drivers do not survive a fork")) return;
   Embedder embedder;
   embedder.runtime.start_trace();
   embedder.tensor({1.0F});
@@ -77,6 +78,7 @@ BOOST_AUTO_TEST_CASE(a_recording_stays_with_the_parent) {
 }
 
 BOOST_AUTO_TEST_CASE(calls_in_the_child_are_refused) {
+  if (needs_the_processor("OpenCL drivers do not survive a fork")) return;
   Rig rig;
   const auto g = rig.twice();
   const auto t = rig.tensor(), out = rig.tensor();
@@ -100,6 +102,7 @@ BOOST_AUTO_TEST_CASE(calls_in_the_child_are_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(replies_that_were_on_their_way_do_not_hang_in_the_child) {
+  if (needs_the_processor("OpenCL drivers do not survive a fork")) return;
   Rig rig;
   const auto t = rig.tensor();
   auto lease = rig.context.export_tensor(t).get();
@@ -114,6 +117,7 @@ BOOST_AUTO_TEST_CASE(replies_that_were_on_their_way_do_not_hang_in_the_child) {
 }
 
 BOOST_AUTO_TEST_CASE(the_end_of_the_runtime_is_an_end_in_the_child) {
+  if (needs_the_processor("OpenCL drivers do not survive a fork")) return;
   auto rig = std::make_unique<Rig>();
   auto t = std::make_unique<Tensor>(rig->tensor());
   auto lease = std::make_unique<TensorLease>(rig->context.export_tensor(*t).get());
@@ -129,6 +133,7 @@ BOOST_AUTO_TEST_CASE(the_end_of_the_runtime_is_an_end_in_the_child) {
 }
 
 BOOST_AUTO_TEST_CASE(shutting_down_and_destroying_return_in_the_child) {
+  if (needs_the_processor("OpenCL drivers do not survive a fork")) return;
   Rig rig;
   auto t = rig.tensor();
   auto g = rig.twice();
@@ -146,6 +151,7 @@ BOOST_AUTO_TEST_CASE(shutting_down_and_destroying_return_in_the_child) {
 }
 
 BOOST_AUTO_TEST_CASE(a_child_may_have_a_runtime_of_its_own) {
+  if (needs_the_processor("OpenCL drivers do not survive a fork")) return;
   Rig rig;
   const auto result = in_child([] {
     Rig own;

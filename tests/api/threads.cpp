@@ -99,6 +99,7 @@ BOOST_AUTO_TEST_CASE(a_lane_has_a_team_which_shares_its_dispatches) {
 
 // The context goes while a team is at work: reads are rejected, and everything ends.
 BOOST_AUTO_TEST_CASE(a_destroy_in_the_middle_of_a_step_ends_everything) {
+  if (needs_the_processor("half a minute of products on the simulated GPU")) return;
   for (int round = 0; round < 30; ++round) {
     Mixing mixing(3, 2);
     std::vector<Future<Buffer>> reads;

@@ -9,7 +9,7 @@
 #include "stress/fault_backend.hpp"
 #include "stress/symbolic_backend.hpp"
 #include "tests/backends/null_backend.hpp"
-#include "tests/backends/planted.hpp"
+#include "tests/backends/planted_backend.hpp"
 #include "tests/gpu/simulated.hpp"
 
 namespace polychron::testing {
@@ -38,7 +38,7 @@ Candidate gpu() {
 }  // namespace
 
 std::vector<Candidate> candidates() {
-  if (const char* const defect = std::getenv(planted_variable)) return {planted(defect)};
+  if (const char* const defect = std::getenv(planted_variable)) return {candidate_without(defect)};
   Candidate null{"null", make_null_backend};
   null.computes_nothing = "it has no kernels";
   Candidate symbolic{"symbolic", [] { return std::make_shared<stress::SymbolicBackend>(); }};
@@ -55,16 +55,17 @@ std::vector<Candidate> candidates() {
   checked.allocates = "it notes every use";
   checked.throws = "a search ends without memory";
   checked.one_thread = "its notes are for the driven world's one thread";
+  Candidate fault{"fault", [] {
+                    return std::make_shared<stress::FaultBackend>(
+                        kernels::make_cpu_backend(), std::make_shared<stress::FaultPlan>());
+                  }};
+  fault.throws = "it counts each call";
   return {{"cpu", [] { return kernels::make_cpu_backend(); }},
           gpu(),
           null,
           symbolic,
           checked,
-          {"fault",
-           [] {
-             return std::make_shared<stress::FaultBackend>(kernels::make_cpu_backend(),
-                                                           std::make_shared<stress::FaultPlan>());
-           }},
+          fault,
           {"replay", make_replay}};
 }
 

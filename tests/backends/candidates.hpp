@@ -32,7 +32,7 @@ struct Candidate {
 };
 
 /// cpu, gpu, null, symbolic, and those that wrap another: checked, fault, replay. Only the planted
-/// one if the environment names a defect: see planted.hpp.
+/// one if the environment names a defect: see planted_backend.hpp.
 std::vector<Candidate> candidates();
 
 }  // namespace polychron::testing

@@ -113,11 +113,16 @@ BOOST_AUTO_TEST_CASE(calls_without_memory_are_errors) {
         asks([&] { return backend.instantiate(program.plan, {}); });
         asks([&] { return program.execute().result; });
         if (backend.map(*program.in[0])) asks([&] { return backend.map(*program.in[0]); });
-        asks([&]() -> Result<Buffer> {
-          auto adopted = backend.adopt(Buffer(8));
+        Buffer lent(8);
+        const auto lend = [&]() -> Result<void> {
+          auto adopted = backend.adopt(std::move(lent));
           if (!adopted) return adopted.error();
-          return backend.surrender(std::move(adopted).value());
-        });
+          auto back = backend.surrender(std::move(adopted).value());
+          if (!back) return back.error();
+          lent = std::move(back).value();
+          return {};
+        };
+        without_memory(candidate, lend, [&] { lent = Buffer(8); });
       },
       [](const Candidate& candidate) { return candidate.throws; });
 }

@@ -1,5 +1,5 @@
 // The suite names each promise that a backend breaks.
-#include "tests/backends/planted.hpp"
+#include "tests/backends/planted_backend.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <cstdio>
@@ -64,9 +64,10 @@ BOOST_AUTO_TEST_CASE(every_broken_promise_is_named) {
 
 BOOST_AUTO_TEST_CASE(no_promise_is_forgotten) {
   const auto table = table_of("none");
-  // A title, and a line for each.
-  BOOST_TEST(std::count(table.begin(), table.end(), '\n') ==
-             static_cast<std::ptrdiff_t>(std::size(promises)) + 2);
+  std::size_t kept = 0;
+  for (auto at = table.find(" kept "); at != std::string::npos; at = table.find(" kept ", at + 1))
+    ++kept;
+  BOOST_TEST(kept == std::size(promises), table);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(exports_take_places_until_they_are_granted) {
 BOOST_AUTO_TEST_CASE(builds_take_places_until_they_are_built) {
   Server s(refusing());
   fills_the_places(
-      s, [&] { return detail::submit_build(s.context, stress::symbolic_graph("g", 1), {"g"}); });
+      s, [&] { return detail::submit_build(s.context, graph_of_tests("g", 1), {"g"}); });
 }
 
 BOOST_AUTO_TEST_CASE(what_waits_for_a_lease_keeps_its_place) {
@@ -147,7 +147,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_in_flight_after_the_end) {
       static_cast<void>(s.context.read_tensor(u));
       static_cast<void>(u.error());
       static_cast<void>(s.context.create_tensor(stress::value_descriptor));
-      static_cast<void>(detail::submit_build(s.context, stress::symbolic_graph("h", 1), {"h"}));
+      static_cast<void>(detail::submit_build(s.context, graph_of_tests("h", 1), {"h"}));
     }
     for (std::uint64_t i = 0; i < seed % 60; ++i) s.world.step();
     s.context.destroy();

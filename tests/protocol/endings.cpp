@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(what_a_busy_lane_has_in_its_mail_is_rejected_at_once) {
     stress::World world(strategy, faulty_symbols(std::make_shared<stress::FaultPlan>()));
     auto context = world.settle(world.runtime().create_context({})).value();
     const auto g =
-        world.settle(detail::submit_build(context, stress::symbolic_graph("g", 1), {"g"})).value();
+        world.settle(detail::submit_build(context, graph_of_tests("g", 1), {"g"})).value();
     const auto t = world.settle(context.create_tensor(stress::value_descriptor)).value();
     auto read = context.read_tensor(t);
     NamedBuffers inputs, outputs;
@@ -163,7 +163,7 @@ BOOST_AUTO_TEST_CASE(queued_builds_are_not_carried_out) {
     Server s({}, seed);
     std::vector<Future<Graph>> builds;
     for (int i = 0; i < 20; ++i)
-      builds.push_back(detail::submit_build(s.context, stress::symbolic_graph("g", 1), {"g"}));
+      builds.push_back(detail::submit_build(s.context, graph_of_tests("g", 1), {"g"}));
     for (std::uint64_t i = 0; i < seed % 30; ++i) s.world.step();
     const auto before = s.faults->calls(FaultPoint::compile);
     s.context.destroy();
@@ -190,7 +190,7 @@ BOOST_AUTO_TEST_CASE(pending_does_not_stand_behind_what_is_queued_at_a_lane) {
   stress::World world(strategy, faulty_symbols(faults));
   auto context = world.settle(world.runtime().create_context({})).value();
   const auto g =
-      world.settle(detail::submit_build(context, stress::symbolic_graph("g", 1), {"g"})).value();
+      world.settle(detail::submit_build(context, graph_of_tests("g", 1), {"g"})).value();
   const auto in = world.settle(context.create_tensor(stress::value_descriptor)).value();
   const auto out = world.settle(context.create_tensor(stress::value_descriptor)).value();
   for (std::uint64_t i = 0; i < backlog; ++i) context.dispatch(g, {{"in0", in}}, {{"out", out}});

@@ -184,7 +184,7 @@ BOOST_AUTO_TEST_CASE(a_shortage_under_a_memory_limit_is_named_and_passes) {
 BOOST_AUTO_TEST_CASE(a_failed_compilation_rejects_the_build) {
   Server s;
   s.faults->fail(FaultPoint::compile, 1, {});
-  auto build = detail::submit_build(s.context, stress::symbolic_graph("g", 1), {"g"});
+  auto build = detail::submit_build(s.context, graph_of_tests("g", 1), {"g"});
   const auto error = rejected(ErrorKind::out_of_memory, s.world.settle(std::move(build)));
   BOOST_TEST(mentions(error, "build 'g'"));
   BOOST_TEST(s.graph("g").label() == "g");

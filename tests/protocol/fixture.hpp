@@ -10,6 +10,7 @@
 #include "stress/fault_backend.hpp"
 #include "stress/symbolic_backend.hpp"
 #include "stress/world.hpp"
+#include "tests/device.hpp"
 
 namespace polychron::testing {
 
@@ -22,17 +23,35 @@ inline std::uint64_t seed_of_run() {
   return seed == nullptr ? 1 : std::stoull(seed);
 }
 
+/// True if symbols stand for what graphs compute: unless the tests have a device.
+inline bool symbolic() { return std::getenv("POLYCHRON_TEST_DEVICE") == nullptr; }
+
+/// A device that is waited for: a world has one thread, so nobody could tell it of an end.
+struct Blocking final : kernels::ForwardingBackend {
+  using ForwardingBackend::ForwardingBackend;
+  bool submits() const noexcept override { return false; }
+};
+
 /// Makes a backend of another one.
 using Wrap = std::function<std::shared_ptr<kernels::Backend>(std::shared_ptr<kernels::Backend>)>;
 
-/// Backends of symbols that take their faults from `faults`, in what `wrap` makes of them.
+/// Backends of symbols, or of the tests' device, that take their faults from `faults`, in what
+/// `wrap` makes of them.
 inline detail::BackendFactory faulty_symbols(std::shared_ptr<stress::FaultPlan> faults,
                                              Wrap wrap = {}) {
   return [faults, wrap](const ContextOptions&) -> Result<std::shared_ptr<kernels::Backend>> {
-    std::shared_ptr<kernels::Backend> backend =
-        std::make_shared<stress::FaultBackend>(std::make_shared<stress::SymbolicBackend>(), faults);
-    return wrap ? wrap(std::move(backend)) : std::move(backend);
+    std::shared_ptr<kernels::Backend> inner;
+    if (symbolic()) inner = std::make_shared<stress::SymbolicBackend>();
+    if (!symbolic()) inner = std::make_shared<Blocking>(backend_of_tests());
+    inner = std::make_shared<stress::FaultBackend>(std::move(inner), faults);
+    return wrap ? wrap(std::move(inner)) : std::move(inner);
   };
+}
+
+/// The graph for which symbols stand.
+inline std::shared_ptr<const ops::Graph> graph_of_tests(const std::string& label,
+                                                        std::size_t inputs) {
+  return symbolic() ? stress::symbolic_graph(label, inputs) : stress::computed_graph(label, inputs);
 }
 
 struct Server {
@@ -47,8 +66,7 @@ struct Server {
     return world.settle(context.create_tensor(descriptor)).value();
   }
   Graph graph(const std::string& label, std::size_t inputs = 1) {
-    return world
-        .settle(detail::submit_build(context, stress::symbolic_graph(label, inputs), {label}))
+    return world.settle(detail::submit_build(context, graph_of_tests(label, inputs), {label}))
         .value();
   }
   void write(const Tensor& tensor, std::uint64_t value, const std::string& label = {}) {

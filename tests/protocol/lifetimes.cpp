@@ -51,6 +51,7 @@ BOOST_AUTO_TEST_CASE(pending_reads_reject_before_the_device_has_come_to_them) {
 }
 
 BOOST_AUTO_TEST_CASE(memory_returns_after_work_in_flight) {
+  if (needs_the_processor("its graphs have constants, which count too")) return;
   Server s;
   const auto g = s.graph("g");
   const auto before = s.context.stats().bytes;
@@ -103,7 +104,7 @@ BOOST_AUTO_TEST_CASE(destroying_a_context_rejects_everything_and_resolves_lost_o
   auto lost = s.context.lost();
   auto read = s.context.read_tensor(t);
   auto created = s.context.create_tensor(stress::value_descriptor);
-  auto built = detail::submit_build(s.context, stress::symbolic_graph("h", 1), {"h"});
+  auto built = detail::submit_build(s.context, graph_of_tests("h", 1), {"h"});
   auto rented = s.context.export_tensor(t);
   s.context.destroy();
   s.context.destroy();
@@ -135,7 +136,7 @@ BOOST_AUTO_TEST_CASE(unanswered_calls_reject_with_the_reason_of_the_loss) {
     auto asked = u.error();
     auto rented = s.context.export_tensor(u);
     auto popped = s.context.pop_error_scope();
-    auto built = detail::submit_build(s.context, stress::symbolic_graph("h", 1), {"h"});
+    auto built = detail::submit_build(s.context, graph_of_tests("h", 1), {"h"});
     s.world.run();
     const auto check = [&](auto& future) {
       BOOST_REQUIRE(future.ready());

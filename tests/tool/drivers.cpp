@@ -4,7 +4,9 @@
 
 #include <boost/test/unit_test.hpp>
 #include <filesystem>
+#include <iostream>
 
+#include "tests/gpu/simulated.hpp"
 #include "tests/tool/small_files.hpp"
 
 namespace {
@@ -51,6 +53,34 @@ BOOST_AUTO_TEST_CASE(a_cpu_context_looks_for_none) {
     BOOST_TEST(drivers.looked_for());
   else
     BOOST_TEST_MESSAGE("not seen to look for any: this oneDNN has no GPU runtime");
+}
+
+BOOST_AUTO_TEST_CASE(a_missing_device_is_an_error_with_its_name) {
+  const Drivers none;
+  const auto list = run_tool({"devices"}, none.environment());
+  BOOST_TEST(list.output.find("gpu  not available: ") != std::string::npos, list.output);
+  auto on_gpu = run();
+  on_gpu.insert(on_gpu.end(), {"--device", "gpu"});
+  const auto outcome = run_tool(on_gpu, none.environment());
+  BOOST_TEST(outcome.exit_code == 1);
+  BOOST_TEST(outcome.errors.find("device 'gpu' is not available: ") != std::string::npos,
+             outcome.errors);
+}
+
+BOOST_AUTO_TEST_CASE(a_gpu_is_listed_with_what_it_computes) {
+  if (const auto reason = polychron::testing::offer_simulated_gpu(); !reason.empty()) {
+    std::cout << "skipped: " << reason << "\n";
+    return;
+  }
+  const auto list = run_tool({"devices"}).output;
+  if (list.find("not available") != std::string::npos) {
+    std::cout << "skipped: the simulated GPU needs pocl-opencl-icd\n";
+    return;
+  }
+  for (const char* part : {"gpu  oneDNN", "simulated GPU, driver ", " MiB", "computes add, ",
+                           " matmul,", " reduceSum,"})
+    BOOST_TEST(list.find(part) != std::string::npos, part << " in " << list);
+  BOOST_TEST(list.find("cumulativeSum") == std::string::npos);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -2,6 +2,8 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "polychron/runtime.hpp"
 #include "tools/commands/commands.hpp"
@@ -9,6 +11,21 @@
 
 namespace tool {
 namespace {
+
+/// Lines of at most 100 columns below the device's name.
+std::string text_of(const std::vector<std::string>& operators) {
+  constexpr std::size_t width = 100;
+  std::string text, line = "     computes";
+  for (const auto& name : operators) {
+    const auto last = name == operators.back();
+    if (line.size() + name.size() + 2 > width) {
+      text += line + '\n';
+      line = "    ";
+    }
+    line += " " + name + (last ? "" : ",");
+  }
+  return text + line + '\n';
+}
 
 void list_devices(bool json) {
   const auto devices = polychron::devices();
@@ -25,6 +42,7 @@ void list_devices(bool json) {
       std::cout << device.description << '\n';
     else
       std::cout << "not available: " << device.unavailable_reason << '\n';
+    if (device.available && device.name != "cpu") std::cout << text_of(device.operators);
   }
   if (json) std::cout << to_text(array) << '\n';
 }
@@ -34,7 +52,9 @@ void list_devices(bool json) {
 void add_devices(CLI::App& app) {
   const auto json = std::make_shared<bool>(false);
   auto* command = app.add_subcommand("devices", "List the devices that models can run on");
-  command->footer(R"(A device that cannot be used is listed with the reason.
+  command->footer(
+      R"(A device that cannot be used is listed with the reason. Below a GPU are the operators that it may
+compute; the processor computes the others, and what the GPU's library refuses.
 
 Examples:
   polychron devices

@@ -11,6 +11,6 @@ namespace polychron::testing {
 inline constexpr char planted_variable[] = "POLYCHRON_PLANTED";
 
 /// The cpu's backend without `promise`, or as it is if there is no such promise.
-Candidate planted(const std::string& promise);
+Candidate candidate_without(const std::string& promise);
 
 }  // namespace polychron::testing
