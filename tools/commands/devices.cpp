@@ -54,7 +54,8 @@ void add_devices(CLI::App& app) {
   auto* command = app.add_subcommand("devices", "List the devices that models can run on");
   command->footer(
       R"(A device that cannot be used is listed with the reason. Below a GPU are the
-operators that it may compute; the processor computes the others, and what the GPU's library refuses.
+operators that it may compute; the processor computes the others, and what the GPU's library
+refuses.
 
 Examples:
   polychron devices
