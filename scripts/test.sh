@@ -132,6 +132,8 @@ test_nightly() {
   run kernels one env POLYCHRON_SEED="$seed" POLYCHRON_SECONDS=3600 build/bin/test_kernels --log_level=message \
     --run_test=generated,generated_plans
   run gpu one sh scripts/simulated-gpu.sh build/bin/polychron conformance tests/conformance/cases --device gpu
+  run gpu-onnx one sh scripts/simulated-gpu.sh build/bin/polychron onnx-tests /usr/share/libonnx-testdata/data --device gpu
+  run gpu-page one sh scripts/simulated-gpu.sh build/bin/polychron-ocr "$page" --models "$models" --device gpu
   test_tsan
   # shellcheck disable=SC2086  # words, or none
   run soak one env POLYCHRON_SEED="$seed" POLYCHRON_SOAK_SECONDS=3600 $fixed build/tsan/bin/test_soak --log_level=message

@@ -7,7 +7,7 @@
 #include "runtime/builder_bridge.hpp"
 #include "stress/accounts.hpp"
 #include "stress/footprints.hpp"
-#include "stress/late_backend.hpp"
+#include "stress/hands.hpp"
 #include "stress/look.hpp"
 #include "stress/model.hpp"
 #include "stress/scattered.hpp"
@@ -55,34 +55,6 @@ std::uint64_t bytes_at_first(const Program& program) {
   return program.tensors * sizeof(std::uint64_t) +
          (program.backend == Computes::real ? real : symbolic);
 }
-
-/// A client that moves the simulated time, when the strategy picks it.
-class ClockHand final : public Client {
- public:
-  ClockHand(World& world, unsigned steps) : world_(world), left_(steps) {}
-  bool ready() const override { return left_ > 0; }
-  void step() override {
-    --left_;
-    world_.advance(std::chrono::milliseconds(1));
-  }
-
- private:
-  World& world_;
-  unsigned left_;
-};
-
-/// A device that finishes the `nth` execution that it is at, when the strategy picks it.
-class Device final : public Client {
- public:
-  Device(std::shared_ptr<LateBackend> backend, std::size_t nth)
-      : backend_(std::move(backend)), nth_(nth) {}
-  bool ready() const override { return backend_->at_work() > nth_; }
-  void step() override { backend_->complete(nth_); }
-
- private:
-  const std::shared_ptr<LateBackend> backend_;
-  const std::size_t nth_;
-};
 
 unsigned latest_deadline(const Program& program) {
   unsigned latest = 0;

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "polychron/braces.hpp"
 #include "polychron/buffer.hpp"
 #include "polychron/cancellation.hpp"
 #include "polychron/error_filter.hpp"

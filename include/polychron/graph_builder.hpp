@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "polychron/attributes.hpp"
+#include "polychron/braces.hpp"
 #include "polychron/buffer.hpp"
 #include "polychron/future.hpp"
 #include "polychron/operand.hpp"

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "polychron/braces.hpp"
 #include "polychron/context.hpp"
 #include "polychron/log.hpp"
 #include "polychron/trace.hpp"

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "polychron/braces.hpp"
 #include "polychron/context.hpp"
 #include "polychron/onnx.hpp"
 #include "polychron/runtime.hpp"

@@ -1,7 +1,5 @@
 #include "kernels/gpu/device.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <oneapi/dnnl/dnnl_ocl.hpp>
 #include <utility>
@@ -9,6 +7,7 @@
 
 #include "base/invariant.hpp"
 #include "kernels/onednn/library.hpp"
+#include "polychron/future.hpp"
 
 namespace polychron::kernels::gpu {
 namespace {
@@ -65,8 +64,9 @@ Result<std::shared_ptr<const Gpu>> open_gpu() {
   const auto refuse = [](const std::string& reason) {
     return Error(ErrorKind::not_supported, reason);
   };
-  static const pid_t first = ::getpid();  // whose process has the drivers' threads
-  if (::getpid() != first) return refuse("OpenCL's drivers do not survive a fork");
+  using polychron::detail::fork_generation;
+  static const auto with_threads = fork_generation();  // of the drivers
+  if (fork_generation() != with_threads) return refuse("OpenCL's drivers do not survive a fork");
   try {
     if (dnnl::engine::get_count(dnnl::engine::kind::gpu) == 0)
       return refuse("oneDNN found no GPU that it can use");

@@ -128,9 +128,9 @@ class ReplayBackend final : public kernels::ForwardingBackend {
   }
 
  private:
-  /// Only running a graph shows that it would always fail.
+  /// Only running a graph shows that it would always fail. A submitted dispatch failed at its end.
   std::optional<Error> strike() const {
-    if (at_->call == nullptr || at_->call->inherent) return std::nullopt;
+    if (at_->call == nullptr || at_->call->inherent || submits()) return std::nullopt;
     return at_->call->fault;
   }
   const std::shared_ptr<const AtWork> at_;

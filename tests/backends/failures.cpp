@@ -1,4 +1,4 @@
-// What kernels/backend.hpp promises when memory ends or a device fails, asked of every backend.
+// The promises of kernels/backend.hpp when memory ends or a device fails, asked of every backend.
 #include <boost/test/unit_test.hpp>
 #include <new>
 #include <optional>

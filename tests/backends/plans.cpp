@@ -1,4 +1,4 @@
-// What kernels/backend.hpp promises of plans, asked of every backend.
+// The promises of kernels/backend.hpp for plans, asked of every backend.
 #include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <latch>

@@ -41,7 +41,7 @@ std::string table_of(const std::string& defect) {
   return output.substr(at);
 }
 
-/// What the table says of a promise.
+/// The table's word for a promise.
 std::string answer(const std::string& table, const std::string& promise) {
   const auto line = table.find("\n" + promise + "  ");
   BOOST_TEST_REQUIRE(line != std::string::npos, promise << table);

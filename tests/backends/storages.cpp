@@ -1,4 +1,4 @@
-// What kernels/backend.hpp promises of storages, asked of every backend.
+// The promises of kernels/backend.hpp for storages, asked of every backend.
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 

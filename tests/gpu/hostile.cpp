@@ -1,5 +1,6 @@
 // The GPU backend under attack: calls that fail one by one, ends in the middle, many at once.
 #include <boost/test/unit_test.hpp>
+#include <cstring>
 #include <optional>
 #include <thread>
 
@@ -190,6 +191,29 @@ BOOST_AUTO_TEST_CASE(contexts_share_a_device) {
   contexts[0].destroy();
   const auto graph = mixed_graph(contexts[1]);
   BOOST_TEST(run(contexts[1], graph) == sums);
+}
+
+// Its bytes are on the host until the first lane needs them on the device.
+BOOST_AUTO_TEST_CASE(lanes_read_a_tensor_that_was_lent) {
+  if (!has_gpu()) return;
+  Runtime runtime;
+  auto context = runtime.create_context({.device = "gpu", .lanes = 2}).get();
+  const auto graph = mixed_graph(context);
+  const auto tensor = [&] { return context.create_tensor({four, true, true, {}}).get(); };
+  const auto x = tensor();
+  std::vector<Tensor> ys, zs;
+  for (int i = 0; i < 4; ++i) ys.push_back(tensor()), zs.push_back(tensor());
+  for (int round = 0; round < 20; ++round) {
+    auto lease = context.export_tensor(x).get();
+    const std::vector<float> ones(4, 1);
+    std::memcpy(lease.bytes().data(), ones.data(), lease.bytes().size());
+    lease.return_now();
+    for (std::size_t i = 0; i < 4; ++i)
+      context.dispatch(graph, {{"x", x}}, {{"y", ys[i]}, {"sums", zs[i]}});
+    BOOST_TEST(context.read_tensor(x).get().to_vector<float>() == ones);
+    for (const auto& z : zs) BOOST_TEST(context.read_tensor(z).get().to_vector<float>() == sums);
+    context.write_tensor(x, std::vector<float>(4, 9));  // the next lease replaces it
+  }
 }
 
 BOOST_AUTO_TEST_CASE(scalars_are_computed) {

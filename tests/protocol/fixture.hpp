@@ -26,12 +26,6 @@ inline std::uint64_t seed_of_run() {
 /// True if symbols stand for what graphs compute: unless the tests have a device.
 inline bool symbolic() { return std::getenv("POLYCHRON_TEST_DEVICE") == nullptr; }
 
-/// A device that is waited for: a world has one thread, so nobody could tell it of an end.
-struct Blocking final : kernels::ForwardingBackend {
-  using ForwardingBackend::ForwardingBackend;
-  bool submits() const noexcept override { return false; }
-};
-
 /// Makes a backend of another one.
 using Wrap = std::function<std::shared_ptr<kernels::Backend>(std::shared_ptr<kernels::Backend>)>;
 
@@ -42,7 +36,7 @@ inline detail::BackendFactory faulty_symbols(std::shared_ptr<stress::FaultPlan> 
   return [faults, wrap](const ContextOptions&) -> Result<std::shared_ptr<kernels::Backend>> {
     std::shared_ptr<kernels::Backend> inner;
     if (symbolic()) inner = std::make_shared<stress::SymbolicBackend>();
-    if (!symbolic()) inner = std::make_shared<Blocking>(backend_of_tests());
+    if (!symbolic()) inner = backend_of_tests();
     inner = std::make_shared<stress::FaultBackend>(std::move(inner), faults);
     return wrap ? wrap(std::move(inner)) : std::move(inner);
   };

@@ -49,6 +49,7 @@ const std::vector<std::string> places_of_locks{
     "observe/recording/",            // written by every thread, each in its own piece
     "include/polychron/future.hpp",  // what callers wait on
     "kernels/team.",                 // threads that share a lane's work
+    "kernels/gpu/storage.",          // a tensor that several lanes read
     "base/cancellation",             // the state behind Cancellation
     "base/kept_once.cpp",            // a table of constants that all contexts share
     "base/large_pages.hpp",          // whether large pages come fast, of all buffers

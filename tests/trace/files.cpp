@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(a_recording_of_another_version_is_refused_by_its_number) {
   } catch (const Error& error) {
     BOOST_TEST((error.kind() == ErrorKind::bad_data), error.what());
     BOOST_TEST(error.message().find("version 2") != std::string::npos, error.message());
-    BOOST_TEST(error.message().find("version 3") != std::string::npos, error.message());
+    BOOST_TEST(error.message().find("version 4") != std::string::npos, error.message());
   }
 }
 

@@ -53,8 +53,9 @@ void add_devices(CLI::App& app) {
   const auto json = std::make_shared<bool>(false);
   auto* command = app.add_subcommand("devices", "List the devices that models can run on");
   command->footer(
-      R"(A device that cannot be used is listed with the reason. Below a GPU are the operators that it may
-compute; the processor computes the others, and what the GPU's library refuses.
+      R"(A device that cannot be used is listed with the reason. Below a GPU are the
+operators that it may compute; the processor computes the others, and what the GPU's library
+refuses.
 
 Examples:
   polychron devices
