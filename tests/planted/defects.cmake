@@ -111,9 +111,6 @@ plant("a dispatch that was held is forgotten" actors/device.cpp
   carry_out_ready();]]
   [[  if (!BUG) carry_out_held();
   carry_out_ready();]])
-plant("a fence does not wait for the device" actors/device.cpp
-  [[environment().now(), course == Course::granted);]]
-  [[environment().now(), BUG || course == Course::granted);]])
 plant("a lane ends while the device is at work" actors/device.cpp
   [[  for (const auto& each : submitted_) try {]]
   [[  for (const auto& each : submitted_) if (!BUG) try {]])
