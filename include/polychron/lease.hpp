@@ -21,11 +21,11 @@ enum class LeaseMode : std::uint8_t {
   fail,
 };
 
-/// Exclusive access to the bytes of a tensor, without a copy. return_now() or the destructor
-/// returns it: the bytes written are then the tensor's contents. Destroying the tensor or losing
-/// the context *revokes* the lease: the memory stays valid until the holder returns the lease, but
-/// its contents are then lost. Movable. One thread at a time, except revoked(), which any thread
-/// may call.
+/// Exclusive access to the bytes of a tensor: on the processor without a copy, on a GPU by a copy
+/// each way. return_now() or the destructor returns it: the bytes written are then the tensor's
+/// contents. Destroying the tensor or losing the context *revokes* the lease: the memory stays
+/// valid until the holder returns the lease, but its contents are then lost. Movable. One thread at
+/// a time, except revoked(), which any thread may call.
 class TensorLease {
  public:
   /// A lease of nothing.

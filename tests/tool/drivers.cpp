@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(a_missing_device_is_an_error_with_its_name) {
   auto on_gpu = run();
   on_gpu.insert(on_gpu.end(), {"--device", "gpu"});
   const auto outcome = run_tool(on_gpu, none.environment());
-  BOOST_TEST(outcome.exit_code == 1);
+  BOOST_TEST(outcome.exit_code == 2);
   BOOST_TEST(outcome.errors.find("device 'gpu' is not available: ") != std::string::npos,
              outcome.errors);
 }
