@@ -105,6 +105,12 @@ install_clients() {
   fi
 }
 
+install_grpc_js() {
+  (cd server/tests && has_npm_package @grpc/grpc-js && has_npm_package @grpc/proto-loader) && return 0
+  say "setup: installing npm packages: a gRPC client for the server's tests"
+  (cd server/tests && quietly npm-server npm ci --ignore-scripts)
+}
+
 install_webnn() {
   version=$(node --version | sed 's/^v\([0-9]*\).*/\1/')
   [ "$version" -ge 20 ] || die "the package webnn needs Node 20 or later, here is $version"
@@ -180,5 +186,6 @@ fi
 [ "${1:-}" != tsan ] || unpack_caf
 [ "${1:-}" != viewer ] || install_viewer
 [ "${1:-}" != server ] || (install_clients) || say "setup: without tritonclient and kserve"
+[ "${1:-}" != server ] || (install_grpc_js) || say "setup: without @grpc/grpc-js"
 [ "${1:-}" != node ] || install_webnn
 say "setup: complete"
