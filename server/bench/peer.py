@@ -1,8 +1,7 @@
 """The peer: ONNX Runtime behind FastAPI and uvicorn, as people write it.
 
-It speaks the part of the Open Inference Protocol that the benchmark uses: binary inputs, binary
-outputs.
-Usage: peer.py MODELS_DIR PORT THREADS
+It speaks the part of the Open Inference Protocol that the benchmark uses: binary inputs and
+outputs. Usage: peer.py MODELS_DIR PORT THREADS
 """
 import json
 import pathlib
