@@ -19,6 +19,8 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.error
+import urllib.request
 
 import soak_clients
 import soak_faults
@@ -71,7 +73,16 @@ class Server:
             raise SystemExit("the server ended")
         self.port, self.grpc = ports["http"], ports["gRPC"]
         self.log = collections.deque(maxlen=20)
+        while not self.ready():
+            time.sleep(0.1)
         threading.Thread(target=lambda: self.log.extend(self.process.stderr), daemon=True).start()
+
+    def ready(self):
+        try:
+            urllib.request.urlopen(f"http://127.0.0.1:{self.port}/v2/health/ready").close()
+            return True
+        except urllib.error.HTTPError:
+            return False
 
     def memory(self):
         status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
