@@ -28,7 +28,7 @@ import soak_faults
 # Small limits, which are met often.
 OPTIONS = ["--http", "0", "--grpc", "0", "--repository", "--poll-ms", "50", "--in-flight", "8",
            "--shapes", "4", "--connections", "128", "--requests-per-connection", "50",
-           "--body-bytes", "1000000", "--header-timeout", "2", "--idle-timeout", "3",
+           "--body-bytes", "1000000", "--header-timeout", "2", "--idle-timeout", "5",
            "--transfer-timeout", "2", "--memory-limit", "200000000"]
 
 

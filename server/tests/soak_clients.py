@@ -16,16 +16,21 @@ BUSY = (429, 503)  # the server may say: come again
 
 
 class Connection:
-    """HTTP as much as is needed. A kept connection that the server has closed is opened again."""
+    """HTTP as much as is needed. A kept connection that the server has closed is opened again.
+
+    A new connection may be closed too, before its request is read: the server has a limit, and
+    closes what is idle. Then the request is sent once again, as proxies do; `again` counts these.
+    """
 
     def __init__(self, port):
-        self.port, self.streams = port, None
+        self.port, self.streams, self.again = port, None, 0
 
     async def ask(self, method, path, body=b"", headers=()):
         """(status, body) of an answer, read whole."""
         head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
         head += "".join(f"{name}: {value}\r\n" for name, value in headers) + "\r\n"
-        for attempt in range(2):
+        again = self.again
+        while True:
             kept = self.streams is not None
             if not kept:
                 self.streams = await asyncio.open_connection("127.0.0.1", self.port)
@@ -33,10 +38,12 @@ class Connection:
             try:
                 writer.write(head.encode() + body)
                 return await self.answer(reader, writer)
-            except (ConnectionError, asyncio.IncompleteReadError):
+            except (ConnectionError, asyncio.IncompleteReadError) as error:
                 self.close()
                 if not kept:
-                    raise
+                    if self.again > again or getattr(error, "partial", b""):
+                        raise
+                    self.again += 1
             except BaseException:
                 self.close()
                 raise
@@ -72,6 +79,8 @@ class Client:
             self.tally.wrong("unanswered", self.kind, f"{method} {path}: {error!r}")
             return None
         self.tally.answered(self.kind, status)
+        self.tally.acts["sent again"] += self.connection.again
+        self.connection.again = 0
         if status not in expected:
             self.tally.wrong("status", self.kind, f"{method} {path}: {status} {text[:200]!r}")
         elif status >= 400 and not json.loads(text)["error"]:
