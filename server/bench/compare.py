@@ -11,6 +11,7 @@ import os
 import pathlib
 import random
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -178,6 +179,7 @@ def main():
     parser.add_argument("--plot", type=pathlib.Path, default="overload.svg",
                         help="a name of .svg or .png (overload.svg)")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the servers end too
     servers = servers_of(options, options.models)
     with servers[0], servers[1], servers[2]:
         for server in servers:
