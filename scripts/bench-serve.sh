@@ -1,12 +1,21 @@
 #!/bin/sh
-# Measures polychron-server beside a server around onnxruntime-node, in turn, with the same requests of the same models:
-# requests a second, percentiles, peak memory. Installs and builds what it needs.
-# Usage: bench-serve.sh [SECONDS]   (of each row; 8 if not given)
+# Measures polychron-server beside two servers around ONNX Runtime, one for Node and one in Python, in turn and with the
+# same requests: throughput and percentiles, goodput under overload (a plot), memory after varying shapes.
+# Installs and builds what it needs. On two quiet cores it takes 15 minutes after that.
+# Usage: bench-serve.sh [OPTION...]   (those of server/bench/compare.py; --seconds 1 --requests 500 for a try)
 set -eu
 . "$(dirname "$0")/common.sh"
 sh scripts/setup.sh peer >&2
 sh scripts/setup.sh server >&2
+peers=build/peers
+if ! cmp -s server/bench/requirements.txt $peers/complete; then
+  say "bench-serve: installing the Python peer" >&2
+  quietly peers-venv python3 -m venv $peers
+  quietly peers-pip $peers/bin/pip install -q -r server/bench/requirements.txt
+  cp server/bench/requirements.txt $peers/complete
+fi
 sh scripts/consumer.sh server server >&2
 models=$root/build/models/served
-/usr/bin/python3 -B tests/bench/models/generate.py "$models" mlp minilm mobilenet_v2 >&2
-exec python3 server/bench/compare.py build/server/bin/polychron-server "$models" "$@"
+/usr/bin/python3 -B server/bench/models.py "$models" >&2
+exec $peers/bin/python3 -B server/bench/compare.py build/server/bin/polychron-server "$models" \
+  --plot build/overload.svg "$@"

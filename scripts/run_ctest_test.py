@@ -51,6 +51,11 @@ class ReadingResults(unittest.TestCase):
                               f'[NON-XML-CHAR-0x1B][1mskipped: no models\n{PASSED}</system-out></testcase></testsuite>')
         self.assertEqual(counts, Counts(6, 0, 1))
 
+    def test_a_suite_that_skips_itself_is_skipped(self):
+        counts, failures = self.read('<testsuite><testcase name="a" status="notrun"><skipped '
+                                     'message="SKIP_RETURN_CODE=77"/></testcase></testsuite>')
+        self.assertEqual((counts, failures), (Counts(0, 0, 1), []))
+
     def test_a_long_log_is_told_by_its_errors_and_its_end(self):
         lines = ["x.cpp(1): error: early"] + [f"line {i}" for i in range(100)]
         told = run_ctest.summary("a", "\n".join(lines)).splitlines()

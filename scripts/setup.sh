@@ -97,12 +97,18 @@ install_viewer() {
 # The versions are pinned. A machine that cannot get them goes without, and the tests say so.
 install_clients() {
   clients=build/clients
-  [ -f $clients/complete ] && return 0
+  cmp -s server/tests/requirements.txt $clients/complete && return 0
   say "setup: installing Python's clients of the server's protocol"
   if quietly clients-venv python3 -m venv --system-site-packages $clients &&
-    quietly clients-pip $clients/bin/pip install -q 'tritonclient[http,grpc]==2.73.0' kserve==0.21.0 numpy; then
-    touch $clients/complete
+    quietly clients-pip $clients/bin/pip install -q -r server/tests/requirements.txt; then
+    cp server/tests/requirements.txt $clients/complete
   fi
+}
+
+install_grpc_js() {
+  (cd server/tests && has_npm_package @grpc/grpc-js && has_npm_package @grpc/proto-loader) && return 0
+  say "setup: installing npm packages: a gRPC client for the server's tests"
+  (cd server/tests && quietly npm-server npm ci --ignore-scripts)
 }
 
 install_webnn() {
@@ -180,5 +186,6 @@ fi
 [ "${1:-}" != tsan ] || unpack_caf
 [ "${1:-}" != viewer ] || install_viewer
 [ "${1:-}" != server ] || (install_clients) || say "setup: without tritonclient and kserve"
+[ "${1:-}" != server ] || (install_grpc_js) || say "setup: without @grpc/grpc-js"
 [ "${1:-}" != node ] || install_webnn
 say "setup: complete"

@@ -143,6 +143,7 @@ test_nightly() {
   search build/asan 50000
   run fuzz sh scripts/fuzz.sh 3600
   run packages sh scripts/check-packages.sh
+  run server-package sh scripts/check-server.sh
   run debian13 sh scripts/check-debian13.sh
 }
 

@@ -1,5 +1,6 @@
-// The peer: a server around onnxruntime-node as people write it. It speaks the part of the Open Inference
-// Protocol that the benchmark uses: binary inputs and outputs. Usage: node peer.mjs MODELS_DIR PORT THREADS
+// The peer: a server around onnxruntime-node as people write it. It speaks the part of the Open
+// Inference Protocol that the benchmark uses: binary inputs and outputs.
+// Usage: node peer.mjs MODELS_DIR PORT THREADS
 import fs from "node:fs";
 import http from "node:http";
 import { createRequire } from "node:module";
@@ -46,9 +47,14 @@ http.createServer(async (request, response) => {
   try {
     const length = Number(request.headers["inference-header-content-length"]);
     const [json, parts] = await infer(found[1], Buffer.concat(chunks), length);
-    response.writeHead(200, { "Inference-Header-Content-Length": json.length });
-    response.end(Buffer.concat([Buffer.from(json), ...parts]));
+    const answer = Buffer.concat([Buffer.from(json), ...parts]);
+    response.writeHead(200, {
+      "Inference-Header-Content-Length": json.length,
+      "Content-Length": answer.length,
+    });
+    response.end(answer);
   } catch (error) {
-    response.writeHead(500).end(JSON.stringify({ error: error.message }));
+    const text = JSON.stringify({ error: error.message });
+    response.writeHead(500, { "Content-Length": Buffer.byteLength(text) }).end(text);
   }
 }).listen(Number(port), "127.0.0.1", () => console.log("ready"));
