@@ -27,6 +27,7 @@ std::shared_ptr<Backend> make_replay() {
 Candidate gpu() {
   Candidate gpu{"gpu", [] { return kernels::make_backend("gpu").value(); }};
   gpu.absent = use_simulated_gpu();
+  gpu.submits = true;
   gpu.allocates = "OpenCL's loader and driver do as they like";
   if (gpu.absent.empty()) {
     gpu.device_memory = &gpu_faults().bytes_left;

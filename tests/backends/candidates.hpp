@@ -28,6 +28,7 @@ struct Candidate {
   std::string copies_adopted{};     ///< why surrender() gives another Buffer; empty if the same
   std::string one_thread{};         ///< why its calls may not overlap; empty if they may
   std::string takes_any_size{};     ///< why sizes are not checked; empty if they are
+  bool submits = false;             ///< its device works by itself
   std::string throws{};             ///< why it throws bad_alloc; empty if it does not
 };
 

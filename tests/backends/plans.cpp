@@ -36,6 +36,43 @@ BOOST_AUTO_TEST_CASE(plans_compute) {
       computes_nothing);
 }
 
+// The end is told once, by whatever thread; and finish() waits for it.
+BOOST_AUTO_TEST_CASE(a_device_works_by_itself) {
+  struct Counted final : kernels::Completion {
+    void notify() noexcept override {
+      ++count;
+      count.notify_all();
+    }
+    std::atomic<int> count = 0;
+  };
+  each(
+      "submits",
+      [](const Candidate&, Backend& backend) {
+        BOOST_TEST_REQUIRE(backend.submits());
+        Program program(backend);
+        program.run(1, 2).result.value();
+        for (std::uint64_t round = 0; round < 20; ++round) {
+          program.values = {round, 2 * round};
+          for (std::size_t i = 0; i < 2; ++i)
+            backend.write(*program.in[i], std::as_bytes(std::span(&program.values[i], 1))).value();
+          const auto done = std::make_shared<Counted>();
+          {
+            std::vector<Storage*> inputs{program.in[0].get(), program.in[1].get()};
+            std::vector<Storage*> outputs{program.out[0].get()};
+            backend.submit(*program.instance, inputs, outputs, done);
+          }
+          if (round % 2 == 0) done->count.wait(0);
+          BOOST_TEST(backend.finish(*program.instance).result.has_value());
+          BOOST_TEST(program.result() == program.expected());
+          done->count.wait(0);
+          BOOST_TEST(done->count == 1);
+        }
+      },
+      [](const Candidate& candidate) {
+        return std::string(candidate.submits ? "" : "its lanes wait in execute()");
+      });
+}
+
 BOOST_AUTO_TEST_CASE(lanes_share_a_plan) {
   each(
       "lanes share plans",

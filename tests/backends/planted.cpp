@@ -26,6 +26,7 @@ constexpr const char* promises[] = {"adopt on success",
                                     "out of memory",
                                     "same buffer",
                                     "sizes checked",
+                                    "submits",
                                     "zeros"};
 
 /// The last lines of the suite's output, from the table on.

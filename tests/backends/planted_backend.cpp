@@ -127,6 +127,15 @@ class PlantedBackend final : public kernels::ForwardingBackend {
     if (breaks("graph of many steps") && !seconds.empty()) seconds.back() = -1;
     return status;
   }
+  bool submits() const noexcept override { return true; }
+  void submit(PlanInstance& plan, std::span<Storage* const> inputs,
+              std::span<Storage* const> outputs,
+              std::shared_ptr<kernels::Completion> done) noexcept override {
+    submitted_ = execute(plan, inputs, outputs);
+    done->notify();
+    if (breaks("submits")) done->notify();
+  }
+  ExecuteStatus finish(PlanInstance&) override { return std::move(submitted_); }
 
  private:
   bool breaks(std::string_view promise) const { return broken_ == promise; }
@@ -135,6 +144,7 @@ class PlantedBackend final : public kernels::ForwardingBackend {
                  "lost");
   }
   const std::string broken_;
+  ExecuteStatus submitted_;
   const std::atomic<bool>& lost_;
   const std::thread::id home_ = std::this_thread::get_id();
   std::atomic<bool> compiled_elsewhere_ = false;
@@ -146,6 +156,7 @@ Candidate candidate_without(const std::string& promise) {
   static std::atomic<bool> lost = false;
   Candidate candidate{"planted",
                       [promise] { return std::make_shared<PlantedBackend>(promise, lost); }};
+  candidate.submits = true;
   candidate.lose = [](bool now) { lost = now; };
   return candidate;
 }
