@@ -122,22 +122,38 @@ int Model::retry_after_s() const {
       std::clamp<std::int64_t>(std::chrono::ceil<std::chrono::seconds>(waiting).count(), 1, 60));
 }
 
+Refusal Model::full(std::uint64_t in_flight) const {
+  return {Status::too_many,
+          "model '" + printable(name()) + "': " + std::to_string(in_flight) +
+              " requests wait or run, at most " + std::to_string(config_.in_flight),
+          retry_after_s()};
+}
+
+void Model::refuse_if_full() {
+  const auto now = in_flight();
+  if (now < config_.in_flight) return;
+  host_.metrics->last_ms = now_ms();
+  host_.metrics->failure.add(nanoseconds(0));
+  throw full(now);
+}
+
 void Model::admit(const InferRequest& request, nanoseconds timeout) {
   const auto before = in_flight_.fetch_add(1, std::memory_order_relaxed);
-  const auto refuse = [&](const std::string& why) {
+  const auto refuse = [&](Refusal refusal) {
     in_flight_.fetch_sub(1, std::memory_order_relaxed);
-    throw Refusal(Status::too_many, "model '" + printable(name()) + "': " + why, retry_after_s());
+    throw refusal;
   };
-  if (before >= config_.in_flight)
-    refuse(std::to_string(before) + " requests wait or run, at most " +
-           std::to_string(config_.in_flight));
+  if (before >= config_.in_flight) refuse(full(before));
   // A request that would only be found late is refused now, while its client can go elsewhere.
   const auto lanes = static_cast<std::uint64_t>(config_.lanes);
   if (timeout.count() > 0 && before >= lanes) {
     const auto wait = usual_time() * static_cast<std::int64_t>(before / lanes);
     if (wait > timeout)
-      refuse("request '" + printable(request.id, 64) + "' would wait longer than its timeout of " +
-             std::to_string(timeout.count() / 1'000'000) + " ms");
+      refuse({Status::too_many,
+              "model '" + printable(name()) + "': request '" + printable(request.id, 64) +
+                  "' would wait longer than its timeout of " +
+                  std::to_string(timeout.count() / 1'000'000) + " ms",
+              retry_after_s()});
   }
 }
 

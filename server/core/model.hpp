@@ -54,6 +54,10 @@ class Model : public std::enable_shared_from_this<Model> {
   /// request's timeout at the latest. Callbacks run where the runtime's callbacks run, or at once.
   Future<Outcome> infer(InferRequest&& request, const CallOptions& options);
 
+  /// Throws Refusal (too_many) if a request would find the queue full, and counts it. For
+  /// transports that know the model before they have read the request.
+  void refuse_if_full();
+
   const std::string& name() const { return origin_.name; }
   std::uint64_t version() const { return origin_.version; }
   const Signature& signature() const { return signature_; }
@@ -72,6 +76,7 @@ class Model : public std::enable_shared_from_this<Model> {
   struct Call;
   Model(Origin origin, ModelConfig config, Host host, onnx::Model model, Context context);
   void warm();
+  Refusal full(std::uint64_t in_flight) const;
   void admit(const InferRequest& request, std::chrono::nanoseconds timeout);
   void run(const std::shared_ptr<Call>& call, const onnx::Session& session);
   void finish(const std::shared_ptr<Call>& call, Result<NamedBuffers> result,

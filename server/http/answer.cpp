@@ -153,6 +153,22 @@ void check_token(const HttpOptions& options, const Target& target, std::string_v
   if (!found) throw Refusal(Status::unauthorized, "a valid bearer token is needed");
 }
 
+void refuse_early(HttpShared& shared, const HttpRequest& request, std::uint64_t announced) {
+  const auto& target = request.parsed;
+  if (target.action != Action::infer || request.method != "POST") return;
+  auto& service = shared.service;
+  std::string counted;
+  try {
+    const auto model = service.repository.find(target.model, target.version);
+    counted = model->name();
+    model->refuse_if_full();
+    service.budget.refuse_beyond(announced);
+  } catch (const Refusal& refusal) {
+    service.answered(counted, refusal.status(), refusal.message());
+    throw;
+  }
+}
+
 asio::awaitable<HttpReply> answer(HttpShared& shared, HttpRequest& request) {
   auto& service = shared.service;
   HttpReply reply;
