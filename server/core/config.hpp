@@ -23,6 +23,9 @@ struct SizeRange {
 
 /// Every field may be left out of the file. docs/serving.md has the table.
 struct ModelConfig {
+  std::string code;  ///< a model made of code: which; empty: ONNX
+  /// Numbers that the code knows by name.
+  std::map<std::string, std::uint64_t> parameters;
   std::string label;             ///< in errors and recordings; empty: the model's name
   int lanes = 1;                 ///< runs side by side
   int threads = 1;               ///< of each lane

@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(a_timeout_is_answered_when_it_falls_due) {
   BOOST_TEST(model->in_flight() >= 1U);
   BOOST_TEST(first.receive().value().status == 200);
   until([&] { return model->in_flight() == 0; });
-  BOOST_TEST(model->context().stats().not_run == 1U);
+  BOOST_TEST(model->engine().contexts().front().stats().not_run == 1U);
 }
 
 BOOST_AUTO_TEST_CASE(a_request_that_would_wait_too_long_is_refused) {
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(a_client_that_leaves_cancels_what_has_not_started) {
   }
   BOOST_TEST(first.receive().value().status == 200);
   until([&] { return counted(rig, "polychron_requests_total{model=\"slow\",status=\"499\"} 2"); });
-  BOOST_TEST(model->context().stats().not_run == 2U);
+  BOOST_TEST(model->engine().contexts().front().stats().not_run == 2U);
 }
 
 BOOST_AUTO_TEST_CASE(a_drain_answers_what_is_in_flight) {
