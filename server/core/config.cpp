@@ -98,6 +98,10 @@ void set_field(ModelConfig& config, const std::string& name, const json::value& 
     config.memory_limit = number(1, std::uint64_t{1} << 50);
   else if (name == "shapes")
     config.shapes = number(1, 100'000);
+  else if (name == "max_batch")
+    config.max_batch = static_cast<std::uint32_t>(number(1, 65'536));
+  else if (name == "batch_window_us")
+    config.batch_window = std::chrono::microseconds(number(0, 1'000'000));
   else if (name == "versions")
     config.versions = number(1, 1000);
   else if (name == "timeout_ms")

@@ -59,7 +59,7 @@ json::object stats_of(const Model& model) {
   line["version"] = std::to_string(model.version());
   line["last_inference"] = metrics.last_ms.load();
   line["inference_count"] = metrics.success.count.load();
-  line["execution_count"] = metrics.success.count.load();
+  line["execution_count"] = metrics.runs();
   line["inference_stats"] = std::move(statistics);
   line["batch_stats"] = json::array();
   return line;
@@ -154,7 +154,9 @@ std::string config_document(const Model& model) {
                                         {"in_flight", config.in_flight},
                                         {"memory_limit", config.memory_limit},
                                         {"shapes", config.shapes},
-                                        {"timeout_ms", config.timeout.count()}};
+                                        {"timeout_ms", config.timeout.count()},
+                                        {"max_batch", config.max_batch},
+                                        {"batch_window_us", config.batch_window.count()}};
   return json::serialize(document);
 }
 

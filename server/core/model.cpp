@@ -20,6 +20,7 @@ struct Model::Call {
   ~Call() { model->in_flight_.fetch_sub(1, std::memory_order_relaxed); }
 
   const std::shared_ptr<Model> model;
+  std::uint64_t ahead = 0;  ///< requests in flight when it came
   std::string label, id;
   std::vector<std::string> outputs;  ///< the wanted ones
   Cancellation cancellation;
@@ -129,7 +130,7 @@ void Model::refuse_if_full() {
   throw full(now);
 }
 
-void Model::admit(const InferRequest& request, nanoseconds timeout) {
+std::uint64_t Model::admit(const InferRequest& request, nanoseconds timeout) {
   const auto before = in_flight_.fetch_add(1, std::memory_order_relaxed);
   const auto refuse = [&](Refusal refusal) {
     in_flight_.fetch_sub(1, std::memory_order_relaxed);
@@ -147,6 +148,7 @@ void Model::admit(const InferRequest& request, nanoseconds timeout) {
                   std::to_string(timeout.count() / 1'000'000) + " ms",
               retry_after_s()});
   }
+  return before;
 }
 
 Future<Outcome> Model::infer(InferRequest&& request, const CallOptions& options) {
@@ -157,8 +159,9 @@ Future<Outcome> Model::infer(InferRequest&& request, const CallOptions& options)
   EngineRequest wanted;
   try {
     wanted.bindings = check_request(request, signature(), config(), printable(name()));
-    admit(request, timeout);
+    const auto ahead = admit(request, timeout);
     call = std::make_shared<Call>(shared_from_this());
+    call->ahead = ahead;
   } catch (Refusal& refusal) {
     metrics->failure.add(nanoseconds(0));
     return refused(std::move(refusal));
@@ -212,7 +215,11 @@ void Model::start(const std::shared_ptr<Call>& call, EngineRequest&& request) {
 void Model::note_time(const Call& call, nanoseconds computed) {
   const auto time = nanoseconds(Clock::now() - call.begin);
   const auto usual = usual_time();
-  usual_ns_ = usual.count() == 0 ? time.count() : usual.count() + (time - usual).count() / 16;
+  // Those ahead ran in the same time.
+  const auto lanes = static_cast<std::uint64_t>(config().lanes);
+  const auto own =
+      time * static_cast<std::int64_t>(lanes) / static_cast<std::int64_t>(lanes + call.ahead);
+  usual_ns_ = usual.count() == 0 ? own.count() : usual.count() + (own - usual).count() / 16;
   if (computed.count() == 0) return;
   const auto queued = std::max(time - computed, nanoseconds(0));
   host_.metrics->compute->Observe(std::chrono::duration<double>(computed).count());

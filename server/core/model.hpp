@@ -50,7 +50,7 @@ class Model : public std::enable_shared_from_this<Model> {
   const Engine& engine() const { return *engine_; }
   Usage usage() const;
   std::uint64_t in_flight() const { return in_flight_.load(std::memory_order_relaxed); }
-  /// The usual time of a run, queue included.
+  /// The usual time that a request takes of a lane.
   std::chrono::nanoseconds usual_time() const {
     return std::chrono::nanoseconds(usual_ns_.load(std::memory_order_relaxed));
   }
@@ -60,7 +60,8 @@ class Model : public std::enable_shared_from_this<Model> {
   Model(EngineOrigin origin, std::uint64_t version, EngineHost host,
         std::shared_ptr<Engine> engine);
   Refusal full(std::uint64_t in_flight) const;
-  void admit(const InferRequest& request, std::chrono::nanoseconds timeout);
+  /// Returns the number of requests ahead.
+  std::uint64_t admit(const InferRequest& request, std::chrono::nanoseconds timeout);
   void bound(const std::shared_ptr<Call>& call, std::chrono::nanoseconds timeout);
   void start(const std::shared_ptr<Call>& call, EngineRequest&& request);
   void finish(const std::shared_ptr<Call>& call, EngineAnswer&& answer);

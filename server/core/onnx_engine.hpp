@@ -7,7 +7,7 @@
 #include <memory>
 #include <polychron/session.hpp>
 
-#include "core/engine.hpp"
+#include "core/batcher.hpp"
 
 namespace polychron::server {
 
@@ -23,12 +23,17 @@ class OnnxEngine final : public Engine, public std::enable_shared_from_this<Onnx
   std::string platform() const override { return "onnx_onnxv1"; }
 
  private:
-  struct Run;
+  /// A run's outputs as the wire has them, or why there are none.
+  using Finish = std::function<void(EngineOutcome&&)>;
+
   OnnxEngine(const EngineOrigin& origin, EngineHost host, onnx::Model model, Context context);
   void warm();
-  void start(const std::shared_ptr<Run>& run, const onnx::Session& session);
-  static EngineOutcome answer(const Run& run, Result<NamedBuffers> outputs,
-                              std::chrono::nanoseconds computed);
+  void build(const Bindings& bindings);
+  void run_alone(EngineRequest&& request, Finish finish);
+  void run_batch(Batch&& batch, std::function<void()> done);
+  void run(const onnx::Session& session, EngineRequest&& request, Finish finish);
+  EngineOutcome answer(const onnx::Session& session, Result<NamedBuffers> outputs,
+                       std::chrono::nanoseconds computed, const std::string& label) const;
 
   const ModelConfig config_;
   const EngineHost host_;
@@ -36,6 +41,7 @@ class OnnxEngine final : public Engine, public std::enable_shared_from_this<Onnx
   const Signature signature_;
   const Context context_;
   const std::shared_ptr<Shapes> shapes_;
+  std::shared_ptr<Batcher> batcher_;  ///< null: requests are not joined
   std::atomic<std::uint64_t> runs_{0};
 };
 

@@ -226,7 +226,7 @@ void fill_statistics(const Model& model, inference::ModelStatistics& message) {
   message.set_version(std::to_string(model.version()));
   message.set_last_inference(metrics.last_ms);
   message.set_inference_count(metrics.success.count);
-  message.set_execution_count(metrics.success.count);
+  message.set_execution_count(metrics.runs());
   auto* stats = message.mutable_inference_stats();
   fill_duration(metrics.success, stats->mutable_success());
   fill_duration(metrics.failure, stats->mutable_fail());
