@@ -52,29 +52,38 @@ std::uint32_t Batcher::rows_of(const EngineRequest& request) const {
 }
 
 void Batcher::add(BatchMember&& member) {
-  auto key = key_of(member.request);
   std::vector<Batch> ready;
   {
     const std::lock_guard lock(mutex_);
-    auto group = std::find_if(groups_.begin(), groups_.end(),
-                              [&](const auto& each) { return each.key == key; });
-    const auto take = [&] {
-      ready.push_back(std::move(group->batch));
-      groups_.erase(group);
-      group = groups_.end();
+    if (running_ < lanes_) {  // then nobody waits
       ++running_;
-    };
-    if (group != groups_.end() && group->rows + member.rows > most_) take();
-    if (group == groups_.end())
-      group = groups_.insert(groups_.end(), Group{std::move(key), ++made_, {}, 0, nullptr});
-    group->rows += member.rows;
-    group->batch.push_back(std::move(member));
-    if (group->rows == most_ || running_ < lanes_)
-      take();
-    else if (!group->window)
-      wait(*group);
+      ready.emplace_back().push_back(std::move(member));
+    } else {
+      join(std::move(member), ready);
+    }
   }
   for (auto& each : ready) start(std::move(each));
+}
+
+void Batcher::join(BatchMember&& member, std::vector<Batch>& ready) {
+  auto key = key_of(member.request);
+  auto group = std::find_if(groups_.begin(), groups_.end(),
+                            [&](const auto& each) { return each.key == key; });
+  const auto take = [&] {
+    ready.push_back(std::move(group->batch));
+    groups_.erase(group);
+    group = groups_.end();
+    ++running_;
+  };
+  if (group != groups_.end() && group->rows + member.rows > most_) take();
+  if (group == groups_.end())
+    group = groups_.insert(groups_.end(), Group{std::move(key), ++made_, {}, 0, nullptr});
+  group->rows += member.rows;
+  group->batch.push_back(std::move(member));
+  if (group->rows == most_)
+    take();
+  else if (!group->window)
+    wait(*group);
 }
 
 void Batcher::wait(Group& group) {

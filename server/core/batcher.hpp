@@ -57,6 +57,8 @@ class Batcher : public std::enable_shared_from_this<Batcher> {
     std::unique_ptr<boost::asio::steady_timer> window;
   };
 
+  /// With the lock. Appends batches that may start to `ready`.
+  void join(BatchMember&& member, std::vector<Batch>& ready);
   void start(Batch batch);
   /// A lane is free: the oldest group, which takes it, or nothing.
   Batch next();
