@@ -31,6 +31,25 @@ HttpReply ready(bool is_ready) {
   return reply;
 }
 
+void check_recording(const HttpShared& shared) {
+  if (!shared.options.page) throw Refusal(Status::not_found, "the page is switched off");
+  if (!shared.options.recording)
+    throw Refusal(Status::not_found, "no recording: start the server with --record");
+}
+
+asio::awaitable<HttpReply> view_reply(HttpShared& shared) {
+  check_recording(shared);
+  auto pending = shared.options.view();
+  auto result = co_await async_get(std::move(pending));
+  auto& page = result.value();
+  if (const auto* refusal = std::get_if<Refusal>(&page)) throw Refusal(*refusal);
+  HttpReply reply{Status::ok, "text/html; charset=utf-8", {}};
+  // What else the page may do, it says itself.
+  reply.headers.emplace_back("Content-Security-Policy", "frame-ancestors 'none'");
+  reply.binary.push_back(std::move(std::get<Buffer>(page)));
+  co_return reply;
+}
+
 HttpReply page_reply(HttpShared& shared, Action action) {
   if (!shared.options.page) throw Refusal(Status::not_found, "the page is switched off");
   if (action == Action::state) return document(state_document(shared.service));
@@ -40,8 +59,7 @@ HttpReply page_reply(HttpShared& shared, Action action) {
                                "default-src 'self' 'unsafe-inline'; frame-ancestors 'none'");
     return reply;
   }
-  if (!shared.options.recording)
-    throw Refusal(Status::not_found, "no recording: start the server with --record");
+  check_recording(shared);
   const auto bytes = shared.options.recording();
   HttpReply reply{Status::ok, "application/octet-stream", {}};
   reply.headers.emplace_back("Content-Disposition", "attachment; filename=\"server.trace\"");
@@ -181,6 +199,9 @@ asio::awaitable<HttpReply> answer(HttpShared& shared, HttpRequest& request) {
       case Action::state:
       case Action::recording:
         reply = page_reply(shared, request.parsed.action);
+        break;
+      case Action::recording_view:
+        reply = co_await view_reply(shared);
         break;
       case Action::metrics:
         refresh_gauges(service);
