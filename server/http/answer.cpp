@@ -55,8 +55,9 @@ HttpReply page_reply(HttpShared& shared, Action action) {
   if (action == Action::state) return document(state_document(shared.service));
   if (action == Action::page) {
     HttpReply reply{Status::ok, "text/html; charset=utf-8", std::string(page_html())};
-    reply.headers.emplace_back("Content-Security-Policy",
-                               "default-src 'self' 'unsafe-inline'; frame-ancestors 'none'");
+    reply.headers.emplace_back(
+        "Content-Security-Policy",
+        "default-src 'self' 'unsafe-inline'; img-src data:; frame-ancestors 'none'");
     return reply;
   }
   check_recording(shared);
