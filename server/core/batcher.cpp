@@ -32,6 +32,8 @@ void Batcher::check(const Signature& signature) {
     for (const auto& each : signature.inputs) call(each);
     for (const auto& each : signature.outputs) call(each);
   };
+  if (signature.inputs.empty())
+    throw Error(ErrorKind::bad_data, "max_batch: the model has no inputs");
   each_tensor([&](const SignatureTensor& batched) {
     if (!batched.known_rank || batched.dimensions.empty() || batched.dimensions[0].value)
       refuse(batched);

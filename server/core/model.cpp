@@ -17,9 +17,12 @@ struct Model::Call {
   explicit Call(std::shared_ptr<Model> of) : model(std::move(of)) {}
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
-  ~Call() { model->in_flight_.fetch_sub(1, std::memory_order_relaxed); }
+  ~Call() {
+    if (admitted) model->in_flight_.fetch_sub(1, std::memory_order_relaxed);
+  }
 
   const std::shared_ptr<Model> model;
+  bool admitted = false;
   std::uint64_t ahead = 0;  ///< requests in flight when it came
   std::string label, id;
   std::vector<std::string> outputs;  ///< the wanted ones
@@ -159,9 +162,9 @@ Future<Outcome> Model::infer(InferRequest&& request, const CallOptions& options)
   EngineRequest wanted;
   try {
     wanted.bindings = check_request(request, signature(), config(), printable(name()));
-    const auto ahead = admit(request, timeout);
     call = std::make_shared<Call>(shared_from_this());
-    call->ahead = ahead;
+    call->ahead = admit(request, timeout);
+    call->admitted = true;
   } catch (Refusal& refusal) {
     metrics->failure.add(nanoseconds(0));
     return refused(std::move(refusal));

@@ -31,6 +31,11 @@ std::uint32_t padded(std::uint32_t rows, std::uint32_t most) {
   return std::min(std::bit_ceil(rows), most);
 }
 
+/// They are kept beside those of the shapes that come.
+std::size_t graphs_of_batches(const ModelConfig& config) {
+  return config.max_batch > 1 ? static_cast<std::size_t>(std::bit_width(config.max_batch)) : 0;
+}
+
 /// Every 16th run is measured step by step: its time is not the queue's.
 constexpr std::uint64_t measured_runs = 16;
 
@@ -44,7 +49,8 @@ OnnxEngine::OnnxEngine(const EngineOrigin& origin, EngineHost host, onnx::Model 
       signature_(signature_of(model_.summary(), config_)),
       context_(std::move(context)),
       shapes_(std::make_shared<Shapes>(
-          context_, model_, config_.label, config_.shapes, config_.memory_limit, host_.builder,
+          context_, model_, config_.label, config_.shapes + graphs_of_batches(config_),
+          config_.memory_limit, host_.builder,
           [metrics = host_.metrics] { metrics->builds->Increment(); })) {}
 
 std::shared_ptr<Engine> OnnxEngine::load(const EngineOrigin& origin, const EngineHost& host) {

@@ -113,7 +113,7 @@ Bindings check_request(const InferRequest& request, const Signature& signature,
       bad("input '" + printable(given.name) + "' of model '" + model + "': expected " +
           describe(*expected) + ", got " + describe(given.type, given.shape));
     if (given.type == WireType::bytes)
-      strings_of(given);
+      check_strings(given);
     else if (given.bytes.size() != wire_size(given))
       bad("input '" + printable(given.name) + "': " + describe(given.type, given.shape) + " has " +
           std::to_string(wire_size(given)) + " bytes, got " + std::to_string(given.bytes.size()));
@@ -148,7 +148,7 @@ std::vector<WireTensor> checked_outputs(std::vector<WireTensor>&& outputs,
       throw wrong(name, "is " + std::string(to_string(found->type)) + ", expected " +
                             std::string(to_string(type)));
     if (type == WireType::bytes) try {
-        strings_of(*found);
+        check_strings(*found);
       } catch (const Refusal& refusal) {
         throw Refusal(Status::internal, refusal.message());
       }

@@ -5,29 +5,45 @@
 
 namespace polychron::server {
 
-std::vector<std::string_view> strings_of(const WireTensor& tensor) {
+namespace {
+
+/// Calls `each(text)` for every element, in order.
+template <class F>
+void for_each_string(const WireTensor& tensor, const F& each) {
   const auto bad = [&](const std::string& why) {
     return Refusal(Status::bad_request, "tensor '" + printable(tensor.name) + "', " +
                                             describe(tensor.type, tensor.shape) + ": " + why);
   };
-  std::vector<std::string_view> strings;
+  const auto expected = element_count(tensor.shape);
+  std::uint64_t count = 0;
   const Buffer& bytes = tensor.bytes;
-  const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  for (auto rest = all; !rest.empty();) {
+  std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  for (; !rest.empty(); ++count) {
+    if (count == expected) throw bad("more elements follow");
     std::uint32_t length = 0;
-    const auto name = [&] { return "element " + std::to_string(strings.size()); };
     if (rest.size() < sizeof(length))
-      throw bad(name() + " has " + std::to_string(rest.size()) + " bytes, expected a length of 4");
+      throw bad("element " + std::to_string(count) + " has " + std::to_string(rest.size()) +
+                " bytes, expected a length of 4");
     std::memcpy(&length, rest.data(), sizeof(length));
     rest.remove_prefix(sizeof(length));
     if (length > rest.size())
-      throw bad(name() + " has a length of " + std::to_string(length) + ", but " +
-                std::to_string(rest.size()) + " bytes follow");
-    strings.push_back(rest.substr(0, length));
+      throw bad("element " + std::to_string(count) + " has a length of " + std::to_string(length) +
+                ", but " + std::to_string(rest.size()) + " bytes follow");
+    each(rest.substr(0, length));
     rest.remove_prefix(length);
   }
-  if (strings.size() != element_count(tensor.shape))
-    throw bad("got " + std::to_string(strings.size()) + " elements");
+  if (count != expected) throw bad("got " + std::to_string(count) + " elements");
+}
+
+}  // namespace
+
+void check_strings(const WireTensor& tensor) {
+  for_each_string(tensor, [](std::string_view) {});
+}
+
+std::vector<std::string_view> strings_of(const WireTensor& tensor) {
+  std::vector<std::string_view> strings;
+  for_each_string(tensor, [&](std::string_view text) { strings.push_back(text); });
   return strings;
 }
 

@@ -9,8 +9,11 @@
 
 namespace polychron::server {
 
-/// The elements; they refer to the tensor's bytes. Throws Refusal (bad_request) that names the
-/// tensor: an element beyond its end, or another number of elements than its shape has.
+/// Throws Refusal (bad_request) that names the tensor: an element beyond its end, or another number
+/// of elements than its shape has. Takes no memory: millions of empty strings fit a body.
+void check_strings(const WireTensor& tensor);
+
+/// The elements; they refer to the tensor's bytes. Throws as check_strings() does.
 std::vector<std::string_view> strings_of(const WireTensor& tensor);
 
 /// The bytes of a tensor with these elements.

@@ -162,7 +162,10 @@ BOOST_AUTO_TEST_CASE(damaged_strings_are_refused) {
   BOOST_TEST(error(abc, 2).find("400 {\"error\":\"tensor 'x', BYTES [2]: got 1 elements") == 0U);
   BOOST_TEST(error(abc.substr(0, 6), 1).find("a length of 3, but 2 bytes follow") !=
              std::string::npos);
-  BOOST_TEST(error(abc + "12", 1).find("element 1 has 2 bytes, expected a length of 4") !=
+  BOOST_TEST(error(abc + "12", 2).find("element 1 has 2 bytes, expected a length of 4") !=
+             std::string::npos);
+  BOOST_TEST(error(abc + "12", 1).find("more elements follow") != std::string::npos);
+  BOOST_TEST(error(std::string(8 << 20, '\0'), 1).find("more elements follow") !=
              std::string::npos);
   BOOST_TEST(error("\xff\xff\xff\xff", 1).find("a length of 4294967295, but 0 bytes follow") !=
              std::string::npos);
