@@ -17,12 +17,14 @@ struct Model::Call {
   explicit Call(std::shared_ptr<Model> of) : model(std::move(of)) {}
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
-  ~Call() {
-    if (admitted) model->in_flight_.fetch_sub(1, std::memory_order_relaxed);
+  ~Call() { leave(); }
+  /// Frees its place. Before the client hears of its answer: its next request would find it taken.
+  void leave() {
+    if (admitted.exchange(false)) model->in_flight_.fetch_sub(1, std::memory_order_relaxed);
   }
 
   const std::shared_ptr<Model> model;
-  bool admitted = false;
+  std::atomic<bool> admitted{false};
   std::uint64_t ahead = 0;  ///< requests in flight when it came
   std::string label, id;
   std::vector<std::string> outputs;  ///< the wanted ones
@@ -91,6 +93,8 @@ std::shared_ptr<Model> Model::load(EngineOrigin origin, std::uint64_t version,
   if (config.label.empty()) config.label = printable(origin.name, 80);
   std::shared_ptr<Engine> engine;
   if (config.code.empty()) {
+    if (!config.parameters.empty())
+      throw Error(ErrorKind::bad_data, "'parameters' are for models made of code");
     engine = OnnxEngine::load(origin, host);
   } else {
     const auto code = codes.find(config.code);
@@ -199,6 +203,7 @@ void Model::bound(const std::shared_ptr<Call>& call, nanoseconds timeout) {
 void Model::start(const std::shared_ptr<Call>& call, EngineRequest&& request) {
   try {
     engine_->infer(std::move(request)).then([call](Result<EngineOutcome> outcome) {
+      call->leave();
       if (!outcome)
         call->model->settle(call, named(outcome.error(), call->label));
       else if (auto* refusal = std::get_if<Refusal>(&*outcome))

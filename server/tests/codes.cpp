@@ -251,6 +251,10 @@ BOOST_AUTO_TEST_CASE(configurations_that_are_wrong) {
   code.rig->folder.write("empty/config.json", "{}");
   code.rig->folder.write("upper/config.json", R"({"code": "upper", "parameters": {"a": "b"}})");
   code.rig->look();
+  code.rig->folder.write("copy_fp32.json", R"({"parameters": {"a": 1}})");
+  code.rig->look();
+  BOOST_TEST(client.get("/state.json").body.find("'parameters' are for models made of code") !=
+             std::string::npos);
   BOOST_TEST(reason("empty").find("expected a model.onnx in its folder, or \\\"code\\\"") !=
                  std::string::npos,
              reason("empty"));

@@ -39,6 +39,15 @@ BOOST_AUTO_TEST_CASE(a_full_queue_refuses_at_once) {
   BOOST_TEST(late.post(infer_slow, slow_request()).status == 200);
 }
 
+BOOST_AUTO_TEST_CASE(a_lone_client_never_meets_its_own_request) {
+  const Rig rig({"simple"}, [](auto& options) { options.model.in_flight = 1; });
+  Client client(rig.port());
+  int refused = 0;
+  for (int i = 0; i < 3000; ++i)
+    refused += client.post("/v2/models/simple/infer", simple_request()).status != 200;
+  BOOST_TEST(refused == 0);
+}
+
 /// The head of a request whose body does not come yet.
 std::string head_alone(std::size_t length, const std::string& more = {}) {
   return "POST " + infer_slow + " HTTP/1.1\r\nHost: t\r\n" + more +
