@@ -1,10 +1,14 @@
 // Requests that are joined along dimension 0.
+#include <atomic>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 #include <deque>
 #include <list>
 #include <random>
+#include <thread>
 
 #include "core/joint.hpp"
 #include "rig.hpp"
@@ -158,6 +162,56 @@ BOOST_AUTO_TEST_CASE(a_failed_run_fails_all_of_its_batch) {
   settle(std::move(batch), Refusal(Status::internal, "the chain"), 2);
   BOOST_TEST((status_of(std::move(a)) == Status::internal));
   BOOST_TEST((status_of(std::move(b)) == Status::internal));
+}
+
+BOOST_AUTO_TEST_CASE(many_threads_join_and_leave) {
+  boost::asio::io_context io;
+  auto work = boost::asio::make_work_guard(io);
+  ModelConfig config;
+  config.max_batch = 8;
+  config.batch_window = std::chrono::microseconds(50);
+  config.lanes = 2;
+  const auto batcher = std::make_shared<Batcher>(
+      config, io.get_executor(), [&](Batch&& batch, std::function<void()> done) {
+        boost::asio::post(io, [held = std::make_shared<Batch>(std::move(batch)), done] {
+          std::uint32_t rows = 0;
+          for (const auto& each : *held) rows += each.rows;
+          auto request = joined(*held, rows);
+          done();
+          settle(std::move(*held), EngineAnswer{std::move(request.inputs)}, rows);
+        });
+      });
+  std::vector<std::jthread> loops;
+  for (int i = 0; i < 2; ++i) loops.emplace_back([&] { io.run(); });
+  std::atomic<int> right{0}, wrong{0}, left{0};
+  const auto call = [&](int number) {
+    const Values sent(static_cast<std::size_t>(2 * (1 + number % 4)), static_cast<float>(number));
+    Cancellation cancellation;
+    BatchMember member;
+    member.rows = static_cast<std::uint32_t>(sent.size() / 2);
+    member.request.inputs.push_back({"x", WireType::fp32, {member.rows, 2}, Buffer::copy_of(sent)});
+    member.request.cancellation = cancellation;
+    auto future = member.promise.future();
+    batcher->add(std::move(member));
+    if (number % 7 == 0) cancellation.cancel();
+    auto outcome = std::move(future).get();
+    const auto* answer = std::get_if<EngineAnswer>(&outcome);
+    if (!answer) return ++left;
+    const auto& bytes = answer->outputs.at(0).bytes;
+    const bool same = bytes.size() == sent.size() * sizeof(float) &&
+                      std::memcmp(bytes.data(), sent.data(), bytes.size()) == 0;
+    return same ? ++right : ++wrong;
+  };
+  std::vector<std::jthread> clients;
+  for (int t = 0; t < 8; ++t)
+    clients.emplace_back([&call, t] {
+      for (int i = 0; i < 500; ++i) call(t * 500 + i);
+    });
+  clients.clear();
+  work.reset();
+  loops.clear();
+  BOOST_TEST(wrong == 0);
+  BOOST_TEST(right + left == 4000);
 }
 
 BOOST_AUTO_TEST_CASE(every_client_gets_its_own_rows) {
