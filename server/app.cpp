@@ -87,6 +87,7 @@ class App::Parts {
   Runtime runtime_;
   Repository repository_;
   Service service_;
+  Viewer viewer_;
   HttpServer http_;
   std::unique_ptr<GrpcServer> grpc_;  ///< null: none
   std::mutex mutex_;
@@ -107,7 +108,7 @@ RuntimeOptions App::Parts::runtime_options() {
 }
 
 Repository::Options App::Parts::repository_options() {
-  return {options_.models, options_.model, options_.poll,
+  return {options_.models, options_.model, options_.codes, options_.poll,
           [this](const std::string& line) { log_.server(line); }};
 }
 
@@ -118,6 +119,7 @@ HttpOptions App::Parts::http_options() {
     trace.max_bytes = options_.record_bytes;
     runtime_.start_trace(trace);
     options.recording = [this] { return runtime_.trace(); };
+    options.view = [this] { return viewer_.page([this] { return runtime_.trace(); }); };
   }
   return options;
 }
@@ -130,6 +132,7 @@ App::Parts::Parts(const ServerOptions& options)
       repository_(repository_options(),
                   {runtime_, loop_.io().get_executor(), builders_.get_executor(), metrics_}),
       service_(options.service, repository_, metrics_, log_),
+      viewer_(options.viewer),
       http_(loop_.io(), http_options(), service_) {
   const auto& http = options.http;
   if (options.grpc) {
@@ -158,6 +161,7 @@ void App::Parts::close() {
   runtime_.shutdown(std::chrono::seconds(10));
   grpc_.reset();
   repository_.stop();
+  viewer_.stop();
   http_.drain();
   while (metrics_.connections().Value() > 0) {
     http_.abort();

@@ -163,6 +163,8 @@ std::vector<Option> limit_options() {
                 o.record_bytes = n;
                 o.service.recording = n > 0;
               }),
+      {"viewer", "PROGRAM", "makes the page /recording/view (polychron)",
+       [](auto& o, const auto& text) { o.viewer = text; }},
   };
 }
 

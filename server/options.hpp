@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "codes/built_in.hpp"
 #include "core/config.hpp"
 #include "core/service.hpp"
 #include "http/server.hpp"
@@ -19,12 +20,14 @@ struct ServerOptions {
   bool grpc = false;
   ServiceOptions service;
   ModelConfig model;
+  Codes codes = built_in_codes();  ///< models made of code; an embedding program adds its own
   std::chrono::milliseconds poll{1000};
-  std::chrono::seconds drain{30};  ///< the longest time that SIGTERM waits for requests
-  std::chrono::seconds notice{0};  ///< not ready, but still serving, before that
-  std::string log;                 ///< AccessLog's file
-  bool quiet = false;              ///< no lines about the server
-  std::uint64_t record_bytes = 0;  ///< 0: no recording
+  std::chrono::seconds drain{30};    ///< the longest time that SIGTERM waits for requests
+  std::chrono::seconds notice{0};    ///< not ready, but still serving, before that
+  std::string log;                   ///< AccessLog's file
+  bool quiet = false;                ///< no lines about the server
+  std::uint64_t record_bytes = 0;    ///< 0: no recording
+  std::string viewer = "polychron";  ///< the program that makes pages of recordings
   int io_threads = 2;
   bool help = false;
   bool print_version = false;

@@ -15,8 +15,7 @@ namespace {
 using polychron::Error;
 using polychron::ErrorKind;
 
-constexpr std::size_t max_pixels = std::size_t{1} << 28;
-constexpr std::size_t max_bytes = max_pixels * 4;
+constexpr std::size_t max_bytes = most_pixels * 4;
 constexpr const char* too_large = "it is larger than 1 GiB";
 constexpr const char* formats = "; expected a PNG, JPEG, TIFF, WebP, BMP or PNM picture";
 
@@ -25,7 +24,7 @@ Error refusal(const std::string& name, const std::string& why) {
 }
 
 /// Picks the format by the first bytes of the file. Names tell nothing.
-Decoded decode(Bytes file) {
+Decoded decode(const File& file) {
   using namespace std::string_view_literals;
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
   if (text.starts_with("\x89PNG"sv)) return decode_png(file);
@@ -90,19 +89,21 @@ bool is_of_one_colour(const cv::Mat& picture) {
 
 }  // namespace
 
-cv::Mat blank_picture(std::uint64_t width, std::uint64_t height, int type) {
+cv::Mat blank_picture(std::uint64_t width, std::uint64_t height, int type,
+                      std::uint64_t max_pixels) {
   if (width == 0 || height == 0) throw Error(ErrorKind::bad_data, "it has no pixels");
   if (width > max_pixels || height > max_pixels || width * height > max_pixels)
-    throw Error(ErrorKind::bad_data, "it has more than 2^28 pixels");
+    throw Error(ErrorKind::bad_data, "it has more than " + std::to_string(max_pixels) + " pixels");
   return {static_cast<int>(height), static_cast<int>(width), type, cv::Scalar(255, 255, 255, 0)};
 }
 
-Picture decode_picture(std::span<const std::byte> bytes, const std::string& name) {
+Picture decode_picture(std::span<const std::byte> bytes, const std::string& name,
+                       std::uint64_t max_pixels) {
   if (bytes.empty()) throw refusal(name, std::string("it is empty") + formats);
   if (bytes.size() > max_bytes) throw refusal(name, too_large);
   Decoded decoded;
   try {
-    decoded = decode(bytes);
+    decoded = decode(File(bytes, max_pixels));
   } catch (const Error& error) {
     throw error.with_object("picture '" + name + "'");
   }

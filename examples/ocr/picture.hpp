@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <opencv2/core.hpp>
 #include <span>
@@ -13,6 +14,8 @@
 #include "examples/ocr/page.hpp"
 
 namespace ocr {
+
+inline constexpr std::uint64_t most_pixels = std::uint64_t{1} << 28;
 
 struct Picture {
   cv::Mat pixels;      ///< 8-bit blue, green, red
@@ -24,8 +27,9 @@ struct Picture {
 /// missing, no regular file, no picture or nothing left of it, more than 2^28 pixels.
 Picture read_picture(const std::filesystem::path& path);
 
-/// The same from memory; `name` is for messages.
-Picture decode_picture(std::span<const std::byte> bytes, const std::string& name);
+/// The same from memory; `name` is for messages. A server takes fewer pixels than a program.
+Picture decode_picture(std::span<const std::byte> bytes, const std::string& name,
+                       std::uint64_t max_pixels = most_pixels);
 
 /// The picture with the outlines of `lines` drawn on it, as the bytes of a PNG file.
 std::vector<unsigned char> draw_lines(const cv::Mat& picture, const std::vector<Line>& lines);

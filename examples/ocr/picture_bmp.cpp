@@ -111,7 +111,7 @@ void read_row(Bytes row, const Layout& layout, cv::Mat pixels) {
 
 }  // namespace
 
-Decoded decode_bmp(Bytes file) {
+Decoded decode_bmp(const File& file) {
   constexpr std::size_t os2_header = 12;
   if (file.size() < file_header + os2_header) return {};
   const std::size_t header = little_endian(file, file_header, 4);
@@ -123,7 +123,7 @@ Decoded decode_bmp(Bytes file) {
   if (bits != 1 && bits != 4 && bits != 8 && bits != 16 && bits != 24 && bits != 32) return {};
 
   Decoded decoded;
-  decoded.pixels = blank_picture(layout.width, layout.height, CV_8UC4);
+  decoded.pixels = blank_picture(layout.width, layout.height, CV_8UC4, file.max_pixels);
   const std::size_t used = (layout.width * bits + 7) / 8;
   const std::size_t stride = (layout.width * bits + 31) / 32 * 4;
   for (std::size_t i = 0; i < layout.height; ++i) {

@@ -39,6 +39,17 @@ void take_message(j_common_ptr jpeg, int level) {
 
 void print_nothing(j_common_ptr) {}
 
+/// Scans of a progressive picture. Each costs time for all pixels, however few bytes it has; honest
+/// pictures have about ten.
+constexpr int max_scans = 100;
+
+void count_scans(j_common_ptr jpeg) {
+  if (reinterpret_cast<j_decompress_ptr>(jpeg)->input_scan_number > max_scans) {
+    std::snprintf(problems_of(jpeg).first, JMSG_LENGTH_MAX, "more than %d scans", max_scans);
+    give_up(jpeg);
+  }
+}
+
 /// False if libjpeg gave up.
 template <typename Steps>
 bool completes(Problems& problems, const Steps& steps) {
@@ -71,7 +82,8 @@ cv::Mat from_inks(const cv::Mat& picture) {
   return result;
 }
 
-void decode_with(jpeg_decompress_struct& jpeg, Problems& problems, Bytes file, Decoded& decoded) {
+void decode_with(jpeg_decompress_struct& jpeg, Problems& problems, const File& file,
+                 Decoded& decoded) {
   const bool has_head = completes(problems, [&] {
     jpeg_mem_src(&jpeg, reinterpret_cast<const unsigned char*>(file.data()), file.size());
     jpeg_save_markers(&jpeg, app1, 0xffff);
@@ -81,7 +93,8 @@ void decode_with(jpeg_decompress_struct& jpeg, Problems& problems, Bytes file, D
   decoded.orientation = orientation_of(jpeg);
   const bool inks = jpeg.num_components == 4;
   jpeg.out_color_space = inks ? JCS_CMYK : JCS_EXT_BGR;
-  decoded.pixels = blank_picture(jpeg.image_width, jpeg.image_height, inks ? CV_8UC4 : CV_8UC3);
+  decoded.pixels =
+      blank_picture(jpeg.image_width, jpeg.image_height, inks ? CV_8UC4 : CV_8UC3, file.max_pixels);
   if (inks) decoded.pixels.setTo(cv::Scalar::all(255));
   completes(problems, [&] {
     jpeg_start_decompress(&jpeg);
@@ -96,7 +109,7 @@ void decode_with(jpeg_decompress_struct& jpeg, Problems& problems, Bytes file, D
 
 }  // namespace
 
-Decoded decode_jpeg(Bytes file) {
+Decoded decode_jpeg(const File& file) {
   Problems problems;
   jpeg_decompress_struct jpeg{};
   jpeg.err = jpeg_std_error(&problems.manager);
@@ -110,6 +123,9 @@ Decoded decode_jpeg(Bytes file) {
   } cleanup{jpeg};
 
   Decoded decoded;
+  jpeg_progress_mgr progress{};
+  progress.progress_monitor = count_scans;
+  jpeg.progress = &progress;
   decode_with(jpeg, problems, file, decoded);
   decoded.damage = problems.first;
   return decoded;

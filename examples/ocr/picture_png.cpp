@@ -66,12 +66,12 @@ std::uint32_t big_endian(Bytes bytes) {
 
 }  // namespace
 
-Decoded decode_png(Bytes file) {
+Decoded decode_png(const File& file) {
   // The signature of 8 bytes; length, name, width and height in the chunk that must come first.
   if (file.size() < 24 || std::memcmp(file.data() + 12, "IHDR", 4) != 0) return {};
   Decoded decoded;
-  decoded.pixels =
-      blank_picture(big_endian(file.subspan(16)), big_endian(file.subspan(20)), CV_8UC4);
+  decoded.pixels = blank_picture(big_endian(file.subspan(16)), big_endian(file.subspan(20)),
+                                 CV_8UC4, file.max_pixels);
 
   State state{&decoded.pixels};
   auto* png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &state, give_up, ignore_warning);

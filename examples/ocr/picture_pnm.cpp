@@ -105,7 +105,7 @@ bool read_row(Scanner& scanner, const Format& format, cv::Mat row) {
 
 }  // namespace
 
-Decoded decode_pnm(Bytes file) {
+Decoded decode_pnm(const File& file) {
   const int kind = std::to_integer<int>(file[1]) - '0';
   Scanner scanner(file.subspan(2));
   const auto width = scanner.number(), height = scanner.number();
@@ -118,7 +118,7 @@ Decoded decode_pnm(Bytes file) {
         "its brightest value is " + std::to_string(*max) + ", expected 1 to 65535");
   const Format format{kind == 3 || kind == 6 ? 3 : 1, kind <= 3, bits, *max};
   Decoded decoded;
-  decoded.pixels = blank_picture(*width, *height, CV_8UC3);
+  decoded.pixels = blank_picture(*width, *height, CV_8UC3, file.max_pixels);
   for (int y = 0; y < decoded.pixels.rows; ++y)
     if (!read_row(scanner, format, decoded.pixels.row(y))) {
       decoded.damage = "its end is missing";

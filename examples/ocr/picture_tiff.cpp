@@ -53,7 +53,7 @@ cv::Vec3b on_white(std::uint32_t pixel) {
 
 }  // namespace
 
-Decoded decode_tiff(Bytes file) {
+Decoded decode_tiff(const File& file) {
   // For the whole process: by default both print.
   TIFFSetErrorHandler(nullptr);
   TIFFSetWarningHandler(nullptr);
@@ -71,7 +71,7 @@ Decoded decode_tiff(Bytes file) {
   TIFFSetField(tiff.get(), TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
   Decoded decoded;
   decoded.orientation = orientation;
-  decoded.pixels = blank_picture(width, height, CV_8UC3);
+  decoded.pixels = blank_picture(width, height, CV_8UC3, file.max_pixels);
   std::vector<std::uint32_t> raster(std::size_t{width} * height);
   constexpr int stop_at_errors = 0;
   if (TIFFReadRGBAImageOriented(tiff.get(), width, height, raster.data(), ORIENTATION_TOPLEFT,

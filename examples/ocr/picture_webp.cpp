@@ -9,15 +9,16 @@
 
 namespace ocr {
 
-Decoded decode_webp(Bytes file) {
+Decoded decode_webp(const File& file) {
   const auto* data = reinterpret_cast<const std::uint8_t*>(file.data());
   WebPBitstreamFeatures features;
   if (WebPGetFeatures(data, file.size(), &features) != VP8_STATUS_OK) return {};
   if (features.has_animation != 0)
     throw polychron::Error(polychron::ErrorKind::bad_data, "it is an animation");
   Decoded decoded;
-  decoded.pixels = blank_picture(static_cast<std::uint64_t>(features.width),
-                                 static_cast<std::uint64_t>(features.height), CV_8UC4);
+  decoded.pixels =
+      blank_picture(static_cast<std::uint64_t>(features.width),
+                    static_cast<std::uint64_t>(features.height), CV_8UC4, file.max_pixels);
   // The incremental decoder: it keeps the part that it has if the rest never comes.
   auto& pixels = decoded.pixels;
   const std::unique_ptr<WebPIDecoder, void (*)(WebPIDecoder*)> decoder(

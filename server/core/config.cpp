@@ -68,12 +68,25 @@ std::map<std::string, SizeRange> sizes_of(const json::value& value, const std::s
   return sizes;
 }
 
+/// {"pixels": 50000000}
+std::map<std::string, std::uint64_t> numbers_of(const json::value& value, const std::string& what) {
+  std::map<std::string, std::uint64_t> numbers;
+  for (const auto& [name, given] : object_of(value, what))
+    numbers[name_of(name)] =
+        whole(given, 0, std::uint64_t{1} << 62, what + " '" + printable(name_of(name)) + "'");
+  return numbers;
+}
+
 void set_field(ModelConfig& config, const std::string& name, const json::value& value,
                const std::string& what) {
   const auto number = [&](std::uint64_t least, std::uint64_t most) {
     return whole(value, least, most, what);
   };
-  if (name == "label" && value.is_string())
+  if (name == "code" && value.is_string())
+    config.code = name_of(value.get_string());
+  else if (name == "parameters")
+    config.parameters = numbers_of(value, what);
+  else if (name == "label" && value.is_string())
     config.label = name_of(value.get_string());
   else if (name == "lanes")
     config.lanes = static_cast<int>(number(1, 256));
@@ -85,6 +98,10 @@ void set_field(ModelConfig& config, const std::string& name, const json::value& 
     config.memory_limit = number(1, std::uint64_t{1} << 50);
   else if (name == "shapes")
     config.shapes = number(1, 100'000);
+  else if (name == "max_batch")
+    config.max_batch = static_cast<std::uint32_t>(number(1, 65'536));
+  else if (name == "batch_window_us")
+    config.batch_window = std::chrono::microseconds(number(0, 1'000'000));
   else if (name == "versions")
     config.versions = number(1, 1000);
   else if (name == "timeout_ms")

@@ -23,17 +23,22 @@ struct SizeRange {
 
 /// Every field may be left out of the file. docs/serving.md has the table.
 struct ModelConfig {
+  std::string code;  ///< a model made of code: which; empty: ONNX
+  /// Numbers that the code knows by name.
+  std::map<std::string, std::uint64_t> parameters;
   std::string label;             ///< in errors and recordings; empty: the model's name
   int lanes = 1;                 ///< runs side by side
   int threads = 1;               ///< of each lane
   std::uint64_t in_flight = 64;  ///< requests that wait or run; beyond it 429
   std::uint64_t memory_limit = std::uint64_t{4} << 30;
-  std::size_t shapes = 16;                 ///< graphs of different shapes that are kept
-  std::size_t versions = 1;                ///< the highest ones that are served
-  std::chrono::milliseconds timeout{0};    ///< of requests that name none; 0: none
-  Bindings bindings;                       ///< values of free dimensions, fixed for all requests
-  std::map<std::string, SizeRange> sizes;  ///< by symbol: what requests may have
-  std::vector<Bindings> warm;              ///< shapes to build before the model serves
+  std::size_t shapes = 16;      ///< graphs of different shapes that are kept
+  std::uint32_t max_batch = 1;  ///< rows that requests may have together; 1: not joined
+  std::chrono::microseconds batch_window{0};  ///< the longest wait for others; 0: not joined
+  std::size_t versions = 1;                   ///< the highest ones that are served
+  std::chrono::milliseconds timeout{0};       ///< of requests that name none; 0: none
+  Bindings bindings;                          ///< values of free dimensions, fixed for all requests
+  std::map<std::string, SizeRange> sizes;     ///< by symbol: what requests may have
+  std::vector<Bindings> warm;                 ///< shapes to build before the model serves
 };
 
 /// `text` over `defaults`. Throws Error (bad_data) that names the field; `what` names the file.

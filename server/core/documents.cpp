@@ -59,7 +59,7 @@ json::object stats_of(const Model& model) {
   line["version"] = std::to_string(model.version());
   line["last_inference"] = metrics.last_ms.load();
   line["inference_count"] = metrics.success.count.load();
-  line["execution_count"] = metrics.success.count.load();
+  line["execution_count"] = metrics.runs();
   line["inference_stats"] = std::move(statistics);
   line["batch_stats"] = json::array();
   return line;
@@ -74,14 +74,14 @@ json::object state_of(const ModelState& state) {
   if (!state.model) return line;
   const auto& model = *state.model;
   const auto& metrics = *model.metrics();
-  const auto stats = model.context().stats();
-  const auto shapes = model.shapes();
+  const auto usage = model.usage();
+  const auto shapes = model.engine().shapes();
   line["lanes"] = model.config().lanes;
-  line["lanes_busy"] = stats.running.size();
+  line["lanes_busy"] = usage.lanes_busy;
   line["threads"] = model.config().threads;
   line["in_flight"] = model.in_flight();
   line["in_flight_limit"] = model.config().in_flight;
-  line["memory"] = stats.bytes;
+  line["memory"] = usage.bytes;
   line["memory_limit"] = model.config().memory_limit;
   line["shapes"] = shapes.kept;
   line["shapes_limit"] = model.config().shapes;
@@ -118,7 +118,7 @@ std::string metadata_document(const Service& service, const Model& model) {
   json::object document;
   document["name"] = text_of(model.name());
   document["versions"] = std::move(versions);
-  document["platform"] = "onnx_onnxv1";
+  document["platform"] = model.engine().platform();
   document["inputs"] = tensors_of(model.signature().inputs);
   document["outputs"] = tensors_of(model.signature().outputs);
   return json::serialize(document);
@@ -144,7 +144,7 @@ std::string config_document(const Model& model) {
   group["count"] = config.lanes;
   json::object document;
   document["name"] = text_of(model.name());
-  document["platform"] = "onnxruntime_onnx";
+  document["platform"] = config.code.empty() ? "onnxruntime_onnx" : "code";
   document["backend"] = "polychron";
   document["max_batch_size"] = 0;
   document["input"] = tensors(model.signature().inputs);
@@ -154,7 +154,9 @@ std::string config_document(const Model& model) {
                                         {"in_flight", config.in_flight},
                                         {"memory_limit", config.memory_limit},
                                         {"shapes", config.shapes},
-                                        {"timeout_ms", config.timeout.count()}};
+                                        {"timeout_ms", config.timeout.count()},
+                                        {"max_batch", config.max_batch},
+                                        {"batch_window_us", config.batch_window.count()}};
   return json::serialize(document);
 }
 
@@ -216,13 +218,13 @@ void refresh_gauges(Service& service) {
   dropped.Increment(static_cast<double>(service.log.dropped()) - dropped.Value());
   for (const auto& each : service.repository.index()) {
     if (!each.model) continue;
-    const auto stats = each.model->context().stats();
-    const auto shapes = each.model->shapes();
+    const auto usage = each.model->usage();
+    const auto shapes = each.model->engine().shapes();
     auto& metrics = *each.model->metrics();
     metrics.in_flight->Set(static_cast<double>(each.model->in_flight()));
     metrics.lanes->Set(each.model->config().lanes);
-    metrics.lanes_busy->Set(static_cast<double>(stats.running.size()));
-    metrics.memory->Set(static_cast<double>(stats.bytes));
+    metrics.lanes_busy->Set(static_cast<double>(usage.lanes_busy));
+    metrics.memory->Set(static_cast<double>(usage.bytes));
     metrics.shapes->Set(static_cast<double>(shapes.kept));
   }
 }

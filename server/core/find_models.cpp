@@ -1,5 +1,6 @@
 #include <charconv>
 #include <optional>
+#include <set>
 #include <system_error>
 
 #include "core/repository.hpp"
@@ -41,6 +42,18 @@ std::optional<std::uint64_t> version_of(const std::string& name) {
   return version;
 }
 
+/// A model made of code has no model.onnx. Its code may read any file of the folder.
+std::optional<ModelFiles> code_of(const fs::path& folder) {
+  ModelFiles files{folder, folder / "config.json", stamp_of(folder / "config.json")};
+  if (files.stamp.empty()) return std::nullopt;
+  std::set<std::string> stamps;
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(folder, failed))
+    stamps.insert(entry.path().filename().string() + ":" + stamp_of(entry.path()));
+  for (const auto& each : stamps) files.stamp += each;
+  return files;
+}
+
 void find_versions(const fs::path& folder, std::map<std::uint64_t, ModelFiles>& versions) {
   const auto config = folder / "config.json";
   if (auto files = files_of(folder / "model.onnx", config)) versions[1] = *std::move(files);
@@ -51,6 +64,8 @@ void find_versions(const fs::path& folder, std::map<std::uint64_t, ModelFiles>& 
     if (auto files = files_of(entry.path() / "model.onnx", config))
       versions[*version] = *std::move(files);
   }
+  if (!versions.empty()) return;
+  if (auto files = code_of(folder)) versions[1] = *std::move(files);
 }
 
 }  // namespace

@@ -39,6 +39,8 @@ Metrics::Metrics()
                             "Bytes of a model's tensors, plans and buffers in flight")),
       gauges_shapes_(gauges(registry_, "polychron_shapes", "Graphs of different shapes")),
       builds_(counters(registry_, "polychron_builds_total", "Graphs built for new shapes")),
+      joined_(counters(registry_, "polychron_joined_total",
+                       "Requests that ran as a part of another one's run")),
       http_(counters(registry_, "polychron_http_responses_total", "HTTP responses by status")) {
   connections_ = &gauges(registry_, "polychron_connections", "Open HTTP connections").Add({});
   body_bytes_ =
@@ -68,6 +70,7 @@ std::shared_ptr<ModelMetrics> Metrics::model(const std::string& name) {
   slot->memory = &gauges_memory_.Add({{"model", name}});
   slot->shapes = &gauges_shapes_.Add({{"model", name}});
   slot->builds = &builds_.Add({{"model", name}});
+  slot->joined = &joined_.Add({{"model", name}});
   return slot;
 }
 

@@ -7,6 +7,7 @@
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <map>
@@ -42,9 +43,16 @@ struct ModelMetrics {
   prometheus::Gauge* memory = nullptr;
   prometheus::Gauge* shapes = nullptr;
   prometheus::Counter* builds = nullptr;
+  prometheus::Counter* joined = nullptr;  ///< requests that ran as a part of another's run
 
   Duration success, failure, queued, computed;
   std::atomic<std::uint64_t> last_ms{0};  ///< of the Unix epoch: the last request
+  /// Successful runs: fewer than successful requests where requests are joined.
+  std::uint64_t runs() const {
+    const auto requests = success.count.load(),
+               shared = static_cast<std::uint64_t>(joined->Value());
+    return requests - std::min(requests, shared);
+  }
 };
 
 class Metrics {
@@ -76,6 +84,7 @@ class Metrics {
   prometheus::Family<prometheus::Gauge>& gauges_memory_;
   prometheus::Family<prometheus::Gauge>& gauges_shapes_;
   prometheus::Family<prometheus::Counter>& builds_;
+  prometheus::Family<prometheus::Counter>& joined_;
   prometheus::Family<prometheus::Counter>& http_;
   prometheus::Gauge* connections_ = nullptr;
   prometheus::Gauge* body_bytes_ = nullptr;

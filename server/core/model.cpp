@@ -4,23 +4,30 @@
 #include <boost/asio/steady_timer.hpp>
 #include <utility>
 
+#include "core/onnx_engine.hpp"
+
 namespace polychron::server {
 
 using Clock = std::chrono::steady_clock;
 using std::chrono::nanoseconds;
 
 /// A request between its admission and its outcome. It keeps the model alive, and its place among
-/// those in flight until the device is done with it, also if the client was answered before.
+/// those in flight until the engine is done with it, also if the client was answered before.
 struct Model::Call {
   explicit Call(std::shared_ptr<Model> of) : model(std::move(of)) {}
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
-  ~Call() { model->in_flight_.fetch_sub(1, std::memory_order_relaxed); }
+  ~Call() { leave(); }
+  /// Frees its place. Before the client hears of its answer: its next request would find it taken.
+  void leave() {
+    if (admitted.exchange(false)) model->in_flight_.fetch_sub(1, std::memory_order_relaxed);
+  }
 
   const std::shared_ptr<Model> model;
-  InferRequest request;
-  onnx::Session session;
-  std::string label;
+  std::atomic<bool> admitted{false};
+  std::uint64_t ahead = 0;  ///< requests in flight when it came
+  std::string label, id;
+  std::vector<std::string> outputs;  ///< the wanted ones
   Cancellation cancellation;
   Clock::time_point begin = Clock::now();
   std::optional<Clock::time_point> deadline;
@@ -51,202 +58,193 @@ Future<Outcome> refused(Refusal refusal) {
   return promise.future();
 }
 
-/// The time of the steps alone, in the other form of a run.
-struct Measured {
-  Result<NamedBuffers> outputs;
-  nanoseconds computed{0};
-};
-
-Measured measured(Result<onnx::Profile> profile) {
-  if (!profile) return {profile.error(), nanoseconds(0)};
-  double seconds = 0;
-  for (const auto& step : profile->steps) seconds += step.seconds;
-  return {std::move(profile->outputs), nanoseconds(static_cast<std::int64_t>(seconds * 1e9))};
+double size_of(const std::vector<WireTensor>& tensors) {
+  double size = 0;
+  for (const auto& each : tensors) size += static_cast<double>(each.bytes.size());
+  return size;
 }
 
-/// Every 16th run is measured step by step: its time is not the queue's.
-constexpr std::uint64_t measured_runs = 16;
+/// Code may throw an Error that does not name the request.
+Refusal named(const Error& error, const std::string& label) {
+  const auto refusal = refusal_of(error);
+  const bool named = refusal.message().find(label) != std::string::npos;
+  return {refusal.status(), named ? refusal.message() : label + ": " + refusal.message(),
+          refusal.retry_after_s()};
+}
+
+std::string names_of(const Codes& codes) {
+  std::string names;
+  for (const auto& [name, make] : codes) names += (names.empty() ? "'" : ", '") + name + "'";
+  return names.empty() ? "none" : names;
+}
 
 }  // namespace
 
-Model::Model(Origin origin, ModelConfig config, Host host, onnx::Model model, Context context)
+Model::Model(EngineOrigin origin, std::uint64_t version, EngineHost host,
+             std::shared_ptr<Engine> engine)
     : origin_(std::move(origin)),
-      config_(std::move(config)),
+      version_(version),
       host_(std::move(host)),
-      model_(std::move(model)),
-      signature_(signature_of(model_.summary(), config_)),
-      context_(std::move(context)),
-      shapes_(std::make_shared<Shapes>(
-          context_, model_, config_.label, config_.shapes, config_.memory_limit, host_.builder,
-          [metrics = host_.metrics] { metrics->builds->Increment(); })) {}
+      engine_(std::move(engine)) {}
 
-std::shared_ptr<Model> Model::load(const Origin& origin, const ModelConfig& config,
-                                   const Host& host) {
-  auto named = config;
-  if (named.label.empty()) named.label = printable(origin.name, 80);
-  auto model = onnx::load(origin.file);
-  ContextOptions options;
-  options.label = named.label;
-  options.lanes = named.lanes;
-  options.threads = named.threads;
-  options.memory_limit = named.memory_limit;
-  // The server's own limit comes first. A build and a warm-up are operations too.
-  options.max_in_flight = named.in_flight + 16;
-  options.admission = AdmissionPolicy::fail;
-  auto context = host.runtime.create_context(options).get();
-  std::shared_ptr<Model> made(
-      new Model(origin, std::move(named), host, std::move(model), std::move(context)));
-  made->warm();
-  return made;
+std::shared_ptr<Model> Model::load(EngineOrigin origin, std::uint64_t version,
+                                   const EngineHost& host, const Codes& codes) {
+  auto& config = origin.config;
+  if (config.label.empty()) config.label = printable(origin.name, 80);
+  std::shared_ptr<Engine> engine;
+  if (config.code.empty()) {
+    if (!config.parameters.empty())
+      throw Error(ErrorKind::bad_data, "'parameters' are for models made of code");
+    engine = OnnxEngine::load(origin, host);
+  } else {
+    const auto code = codes.find(config.code);
+    if (code == codes.end())
+      throw Error(ErrorKind::not_supported, "code '" + printable(config.code, 40) +
+                                                "' is unknown; this server has " + names_of(codes));
+    engine = code->second(origin, host);
+  }
+  return std::shared_ptr<Model>(new Model(std::move(origin), version, host, std::move(engine)));
 }
 
-void Model::warm() {
-  auto warm = config_.warm;
-  bool is_fixed = true;
-  for (const auto& input : signature_.inputs)
-    for (const auto& each : input.dimensions) is_fixed &= each.value.has_value();
-  // A model without free dimensions has one graph: build it, so that a broken model never serves.
-  if (warm.empty() && is_fixed) warm.emplace_back();
-  for (auto& bindings : warm) {
-    for (const auto& [name, shape] : config_.bindings) bindings.emplace(name, shape);
-    Promise<onnx::Session> promise;
-    shapes_->get(bindings, [&](Result<onnx::Session> r) { promise.settle(std::move(r)); });
-    const auto session = promise.future().get();
-    session.warm_up(config_.lanes).get();
+Model::Usage Model::usage() const {
+  Usage usage;
+  for (const auto& context : engine_->contexts()) {
+    const auto stats = context.stats();
+    usage.bytes += stats.bytes;
+    usage.lanes_busy += stats.running.size();
   }
+  return usage;
 }
 
 int Model::retry_after_s() const {
-  const auto waiting = usual_time() * static_cast<std::int64_t>(in_flight()) / config_.lanes;
+  const auto waiting = usual_time() * static_cast<std::int64_t>(in_flight()) / config().lanes;
   return static_cast<int>(
       std::clamp<std::int64_t>(std::chrono::ceil<std::chrono::seconds>(waiting).count(), 1, 60));
 }
 
-void Model::admit(const InferRequest& request, nanoseconds timeout) {
+Refusal Model::full(std::uint64_t in_flight) const {
+  return {Status::too_many,
+          "model '" + printable(name()) + "': " + std::to_string(in_flight) +
+              " requests wait or run, at most " + std::to_string(config().in_flight),
+          retry_after_s()};
+}
+
+void Model::refuse_if_full() {
+  const auto now = in_flight();
+  if (now < config().in_flight) return;
+  host_.metrics->last_ms = now_ms();
+  host_.metrics->failure.add(nanoseconds(0));
+  throw full(now);
+}
+
+std::uint64_t Model::admit(const InferRequest& request, nanoseconds timeout) {
   const auto before = in_flight_.fetch_add(1, std::memory_order_relaxed);
-  const auto refuse = [&](const std::string& why) {
+  const auto refuse = [&](Refusal refusal) {
     in_flight_.fetch_sub(1, std::memory_order_relaxed);
-    throw Refusal(Status::too_many, "model '" + printable(name()) + "': " + why, retry_after_s());
+    throw refusal;
   };
-  if (before >= config_.in_flight)
-    refuse(std::to_string(before) + " requests wait or run, at most " +
-           std::to_string(config_.in_flight));
+  if (before >= config().in_flight) refuse(full(before));
   // A request that would only be found late is refused now, while its client can go elsewhere.
-  const auto lanes = static_cast<std::uint64_t>(config_.lanes);
+  const auto lanes = static_cast<std::uint64_t>(config().lanes);
   if (timeout.count() > 0 && before >= lanes) {
     const auto wait = usual_time() * static_cast<std::int64_t>(before / lanes);
     if (wait > timeout)
-      refuse("request '" + printable(request.id, 64) + "' would wait longer than its timeout of " +
-             std::to_string(timeout.count() / 1'000'000) + " ms");
+      refuse({Status::too_many,
+              "model '" + printable(name()) + "': request '" + printable(request.id, 64) +
+                  "' would wait longer than its timeout of " +
+                  std::to_string(timeout.count() / 1'000'000) + " ms",
+              retry_after_s()});
   }
+  return before;
 }
 
 Future<Outcome> Model::infer(InferRequest&& request, const CallOptions& options) {
   const auto metrics = host_.metrics;
   metrics->last_ms = now_ms();
-  const auto timeout = request.timeout ? nanoseconds(*request.timeout) : config_.timeout;
+  const auto timeout = request.timeout ? nanoseconds(*request.timeout) : config().timeout;
   std::shared_ptr<Call> call;
-  Bindings bindings;
+  EngineRequest wanted;
   try {
-    bindings = check_request(request, signature_, config_, printable(name()));
-    admit(request, timeout);
+    wanted.bindings = check_request(request, signature(), config(), printable(name()));
     call = std::make_shared<Call>(shared_from_this());
+    call->ahead = admit(request, timeout);
+    call->admitted = true;
   } catch (Refusal& refusal) {
     metrics->failure.add(nanoseconds(0));
     return refused(std::move(refusal));
   }
-  call->label = label_of(name(), request, options);
-  call->cancellation = options.cancellation;
-  call->request = std::move(request);
+  call->label = wanted.label = label_of(name(), request, options);
+  call->id = request.id;
+  for (const auto& each : request.outputs) wanted.outputs.push_back(each.name);
+  call->outputs = wanted.outputs;
+  call->cancellation = wanted.cancellation = options.cancellation;
+  if (timeout.count() > 0) bound(call, timeout);
+  wanted.deadline = call->deadline;
+  wanted.inputs = std::move(request.inputs);
+  metrics->received->Increment(size_of(wanted.inputs));
   auto future = call->promise.future();
-  if (timeout.count() > 0) {
-    call->deadline = call->begin + timeout;
-    call->timer = std::make_unique<boost::asio::steady_timer>(host_.timers, *call->deadline);
-    call->timer->async_wait([call, timeout](boost::system::error_code failed) {
-      if (failed || call->settled) return;
-      call->cancellation.cancel();
-      call->model->settle(
-          call, Refusal(Status::deadline, call->label + ": timed out after " +
-                                              std::to_string(timeout.count() / 1'000'000) + " ms"));
-    });
-  }
-  shapes_->get(bindings, [call](Result<onnx::Session> session) {
-    if (session)
-      call->model->run(call, call->session = *session);
-    else
-      call->model->settle(call, refusal_of(session.error(), true));
-  });
+  start(call, std::move(wanted));
   return future;
 }
 
-void Model::run(const std::shared_ptr<Call>& call, const onnx::Session& session) {
+/// Answers the call when its time is over, if nothing else did.
+void Model::bound(const std::shared_ptr<Call>& call, nanoseconds timeout) {
+  call->deadline = call->begin + timeout;
+  call->timer = std::make_unique<boost::asio::steady_timer>(host_.loop, *call->deadline);
+  call->timer->async_wait([call, timeout](boost::system::error_code failed) {
+    if (failed || call->settled) return;
+    call->cancellation.cancel();
+    call->model->settle(
+        call, Refusal(Status::deadline, call->label + ": timed out after " +
+                                            std::to_string(timeout.count() / 1'000'000) + " ms"));
+  });
+}
+
+void Model::start(const std::shared_ptr<Call>& call, EngineRequest&& request) {
   try {
-    if (call->cancellation.cancelled() && !call->settled)
-      throw Refusal(Status::cancelled, call->label + ": cancelled before it started");
-    if (call->settled) return;
-    NamedBuffers inputs;
-    std::size_t received = 0;
-    for (auto& input : call->request.inputs) {
-      received += input.bytes.size();
-      if (input.bytes.size() == 0) continue;  // not an input of the graph
-      inputs.emplace_back(input.name, to_operand(input.type, std::move(input.bytes)));
-    }
-    host_.metrics->received->Increment(static_cast<double>(received));
-    onnx::RunOptions options;
-    options.label = call->label;
-    options.deadline = call->deadline;
-    options.cancellation = call->cancellation;
-    for (const auto& each : call->request.outputs) options.outputs.push_back(each.name);
-    if (runs_.fetch_add(1, std::memory_order_relaxed) % measured_runs == 0)
-      return session.profile(std::move(inputs), options)
-          .then([call](Result<onnx::Profile> profile) {
-            auto [outputs, computed] = measured(std::move(profile));
-            call->model->finish(call, std::move(outputs), computed);
-          });
-    session.run(std::move(inputs), options).then([call](Result<NamedBuffers> outputs) {
-      call->model->finish(call, std::move(outputs), nanoseconds(0));
+    engine_->infer(std::move(request)).then([call](Result<EngineOutcome> outcome) {
+      call->leave();
+      if (!outcome)
+        call->model->settle(call, named(outcome.error(), call->label));
+      else if (auto* refusal = std::get_if<Refusal>(&*outcome))
+        call->model->settle(call, std::move(*refusal));
+      else
+        call->model->finish(call, std::move(std::get<EngineAnswer>(*outcome)));
     });
   } catch (const Error& error) {
-    settle(call, refusal_of(error, true));
-  } catch (const Refusal& refusal) {
-    settle(call, Refusal(refusal));
+    settle(call, named(error, call->label));
   } catch (const std::bad_alloc&) {
     settle(call, Refusal(Status::unavailable, call->label + ": out of memory", 1));
+  } catch (const std::exception& error) {
+    settle(call, Refusal(Status::internal, call->label + ": " + error.what()));
   }
 }
 
-void Model::finish(const std::shared_ptr<Call>& call, Result<NamedBuffers> result,
-                   nanoseconds computed) {
-  if (!result) return settle(call, refusal_of(result.error()));
-  const auto time = nanoseconds(Clock::now() - call->begin);
+void Model::note_time(const Call& call, nanoseconds computed) {
+  const auto time = nanoseconds(Clock::now() - call.begin);
   const auto usual = usual_time();
-  usual_ns_ = usual.count() == 0 ? time.count() : usual.count() + (time - usual).count() / 16;
-  if (computed.count() > 0) {
-    const auto queued = std::max(time - computed, nanoseconds(0));
-    host_.metrics->compute->Observe(std::chrono::duration<double>(computed).count());
-    host_.metrics->queue->Observe(std::chrono::duration<double>(queued).count());
-    host_.metrics->computed.add(computed);
-    host_.metrics->queued.add(queued);
-  }
+  // Those ahead ran in the same time.
+  const auto lanes = static_cast<std::uint64_t>(config().lanes);
+  const auto own =
+      time * static_cast<std::int64_t>(lanes) / static_cast<std::int64_t>(lanes + call.ahead);
+  usual_ns_ = usual.count() == 0 ? own.count() : usual.count() + (own - usual).count() / 16;
+  if (computed.count() == 0) return;
+  const auto queued = std::max(time - computed, nanoseconds(0));
+  host_.metrics->compute->Observe(std::chrono::duration<double>(computed).count());
+  host_.metrics->queue->Observe(std::chrono::duration<double>(queued).count());
+  host_.metrics->computed.add(computed);
+  host_.metrics->queued.add(queued);
+}
+
+void Model::finish(const std::shared_ptr<Call>& call, EngineAnswer&& answer) {
+  note_time(*call, answer.computed);
   try {
-    InferAnswer answer{name(), std::to_string(version()), call->request.id, {}};
-    std::size_t sent = 0;
-    for (auto& [output, bytes] : *result) {
-      const auto& all = signature_.outputs;
-      const auto known = std::find_if(
-          all.begin(), all.end(), [&, &of = output](const auto& each) { return each.name == of; });
-      const auto& described = call->session.outputs();
-      const auto shape =
-          std::find_if(described.begin(), described.end(),
-                       [&, &of = output](const auto& each) { return each.first == of; });
-      auto wire = from_operand(known->type, std::move(bytes));
-      sent += wire.size();
-      answer.outputs.push_back({output, known->type, shape->second.shape, std::move(wire)});
-    }
-    host_.metrics->sent->Increment(static_cast<double>(sent));
-    settle(call, std::move(answer));
-  } catch (const Error& error) {
-    settle(call, refusal_of(error));
+    InferAnswer made{name(), std::to_string(version_), call->id, {}};
+    made.outputs = checked_outputs(std::move(answer.outputs), call->outputs, signature(), name());
+    host_.metrics->sent->Increment(size_of(made.outputs));
+    settle(call, std::move(made));
+  } catch (const Refusal& refusal) {
+    settle(call, Refusal(refusal));
   } catch (const std::bad_alloc&) {
     settle(call, Refusal(Status::unavailable, call->label + ": out of memory", 1));
   }

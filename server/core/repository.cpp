@@ -108,8 +108,11 @@ void Repository::load_version(const std::string& name, std::uint64_t version,
                               const ModelFiles& files, const ModelConfig& config) {
   const auto title = "model '" + name + "', version " + std::to_string(version);
   try {
-    const Model::Host host{host_.runtime, host_.timers, host_.builder, host_.metrics.model(name)};
-    auto model = Model::load({name, version, files.model}, config, host);
+    if (config.code.empty() && std::filesystem::is_directory(files.model))
+      throw Error(ErrorKind::bad_data,
+                  "expected a model.onnx in its folder, or \"code\" in its config.json");
+    const EngineHost host{host_.runtime, host_.loop, host_.builder, host_.metrics.model(name)};
+    auto model = Model::load({name, files.model, config}, version, host, options_.codes);
     std::shared_ptr<Model> old;
     {
       const std::lock_guard lock(mutex_);
@@ -119,7 +122,7 @@ void Repository::load_version(const std::string& name, std::uint64_t version,
     }
     watch(model);
     log(title + (old ? ": replaced" : ": loaded"));
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {  // code may throw anything
     const std::lock_guard lock(mutex_);
     auto& slot = table_[name][version];
     slot.reason = error.what();
@@ -128,22 +131,25 @@ void Repository::load_version(const std::string& name, std::uint64_t version,
 }
 
 void Repository::watch(const std::shared_ptr<Model>& model) {
-  model->context().lost().then([this, weak = std::weak_ptr(model)](Result<LostInfo> info) {
-    const auto lost = weak.lock();
-    if (!lost || !info || info->reason == LostReason::runtime_shutdown) return;
-    post([this, lost, why = info->message] {
-      {
-        const std::lock_guard lock(mutex_);
-        const auto names = table_.find(lost->name());
-        if (names == table_.end()) return;
-        const auto slot = names->second.find(lost->version());
-        if (slot == names->second.end() || slot->second.model != lost) return;
-        slot->second.stamp.clear();  // load it again
-      }
-      log("model '" + lost->name() + "': its context is lost (" + why + "); it is built again");
-      refresh();
+  for (const auto& context : model->engine().contexts())
+    context.lost().then([this, weak = std::weak_ptr(model)](Result<LostInfo> info) {
+      const auto lost = weak.lock();
+      if (!lost || !info || info->reason == LostReason::runtime_shutdown) return;
+      post([this, lost, why = info->message] { renew(lost, why); });
     });
-  });
+}
+
+void Repository::renew(const std::shared_ptr<Model>& lost, const std::string& why) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto names = table_.find(lost->name());
+    if (names == table_.end()) return;
+    const auto slot = names->second.find(lost->version());
+    if (slot == names->second.end() || slot->second.model != lost) return;
+    slot->second.stamp.clear();  // load it again
+  }
+  log("model '" + lost->name() + "': its context is lost (" + why + "); it is built again");
+  refresh();
 }
 
 void Repository::drop(const std::string& name) {

@@ -23,13 +23,14 @@ namespace polychron::server {
 
 /// Where a model's files were found, and how they looked.
 struct ModelFiles {
-  std::filesystem::path model;
+  std::filesystem::path model;   ///< model.onnx, or the folder of a model made of code
   std::filesystem::path config;  ///< empty: none
   std::string stamp;             ///< changes when a file does
 };
 
 /// The files by name and version. NAME.onnx with NAME.json; NAME/model.onnx or
-/// NAME/VERSION/model.onnx with NAME/config.json. Skips names that are not printable UTF-8.
+/// NAME/VERSION/model.onnx with NAME/config.json; NAME/config.json alone for code. Skips names that
+/// are not printable UTF-8.
 using FoundModels = std::map<std::string, std::map<std::uint64_t, ModelFiles>>;
 FoundModels find_models(const std::filesystem::path& folder);
 
@@ -47,13 +48,14 @@ class Repository {
   struct Options {
     std::filesystem::path folder;
     ModelConfig defaults;
+    Codes codes;
     std::chrono::milliseconds poll{1000};  ///< 0: only when asked to
     /// Receives a line for each model that comes, goes or cannot be loaded.
     std::function<void(const std::string&)> log;
   };
   struct Host {
     Runtime& runtime;
-    boost::asio::any_io_executor timers;
+    boost::asio::any_io_executor loop;
     boost::asio::any_io_executor builder;
     Metrics& metrics;
   };
@@ -93,6 +95,7 @@ class Repository {
   void load_version(const std::string& name, std::uint64_t version, const ModelFiles& files,
                     const ModelConfig& config);
   void watch(const std::shared_ptr<Model>& model);
+  void renew(const std::shared_ptr<Model>& lost, const std::string& why);
   void drop(const std::string& name);
   std::optional<Refusal> reload(const std::string& name);
   void log(const std::string& line) const;

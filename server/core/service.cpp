@@ -10,13 +10,24 @@ bool Budget::take(std::uint64_t bytes) {
   return true;
 }
 
+namespace {
+
+Refusal no_room(const Budget& budget) {
+  return {Status::unavailable,
+          "the bodies of requests in flight have " + describe_bytes(budget.used()) + ", at most " +
+              describe_bytes(budget.most()),
+          1};
+}
+
+}  // namespace
+
+void Budget::refuse_beyond(std::uint64_t bytes) const {
+  if (bytes > most_ - used_) throw no_room(*this);
+}
+
 void Share::grow_to(std::uint64_t bytes) {
   if (bytes <= bytes_) return;
-  if (!budget_.take(bytes - bytes_))
-    throw Refusal(Status::unavailable,
-                  "the bodies of requests in flight have " + describe_bytes(budget_.used()) +
-                      ", at most " + describe_bytes(budget_.most()),
-                  1);
+  if (!budget_.take(bytes - bytes_)) throw no_room(budget_);
   bytes_ = bytes;
 }
 

@@ -19,6 +19,8 @@ class Budget {
  public:
   explicit Budget(std::uint64_t most) : most_(most) {}
   bool take(std::uint64_t bytes);
+  /// Throws Refusal (unavailable) if so many bytes do not fit now. Takes none.
+  void refuse_beyond(std::uint64_t bytes) const;
   void give_back(std::uint64_t bytes) { used_ -= bytes; }
   std::uint64_t used() const { return used_; }
   std::uint64_t most() const { return most_; }

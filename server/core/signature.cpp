@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "protocol/strings.hpp"
+
 namespace polychron::server {
 
 namespace {
@@ -110,7 +112,9 @@ Bindings check_request(const InferRequest& request, const Signature& signature,
     if (!fits(given, *expected))
       bad("input '" + printable(given.name) + "' of model '" + model + "': expected " +
           describe(*expected) + ", got " + describe(given.type, given.shape));
-    if (given.bytes.size() != wire_size(given))
+    if (given.type == WireType::bytes)
+      check_strings(given);
+    else if (given.bytes.size() != wire_size(given))
       bad("input '" + printable(given.name) + "': " + describe(given.type, given.shape) + " has " +
           std::to_string(wire_size(given)) + " bytes, got " + std::to_string(given.bytes.size()));
     bool is_free = false;
@@ -126,6 +130,41 @@ Bindings check_request(const InferRequest& request, const Signature& signature,
           describe(each));
   check_outputs(request, signature, model);
   return bindings;
+}
+
+std::vector<WireTensor> checked_outputs(std::vector<WireTensor>&& outputs,
+                                        const std::vector<std::string>& wanted,
+                                        const Signature& signature, const std::string& model) {
+  const auto wrong = [&](const std::string& name, const std::string& why) {
+    return Refusal(Status::internal,
+                   "model '" + printable(model) + "': output '" + printable(name) + "' " + why);
+  };
+  std::vector<WireTensor> checked;
+  const auto take = [&](const std::string& name, WireType type) {
+    const auto found = std::find_if(outputs.begin(), outputs.end(),
+                                    [&](const auto& each) { return each.name == name; });
+    if (found == outputs.end()) throw wrong(name, "is missing");
+    if (found->type != type)
+      throw wrong(name, "is " + std::string(to_string(found->type)) + ", expected " +
+                            std::string(to_string(type)));
+    if (type == WireType::bytes) try {
+        check_strings(*found);
+      } catch (const Refusal& refusal) {
+        throw Refusal(Status::internal, refusal.message());
+      }
+    else if (found->bytes.size() != wire_size(*found))
+      throw wrong(name, "of " + describe(type, found->shape) + " has " +
+                            std::to_string(found->bytes.size()) + " bytes");
+    checked.push_back(std::move(*found));
+  };
+  for (const auto& each : signature.outputs) {
+    if (!wanted.empty()) break;
+    take(each.name, each.type);
+  }
+  for (const auto& name : wanted)
+    for (const auto& each : signature.outputs)
+      if (each.name == name) take(name, each.type);
+  return checked;
 }
 
 std::string describe(const SignatureTensor& tensor) {

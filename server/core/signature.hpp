@@ -32,6 +32,12 @@ Signature signature_of(const onnx::Summary& summary, const ModelConfig& config);
 Bindings check_request(const InferRequest& request, const Signature& signature,
                        const ModelConfig& config, const std::string& model);
 
+/// The wanted ones of `outputs` (all of the signature's, if none is named) in their order. Throws
+/// Refusal (internal) where an engine left one out, or gave it another type or too few bytes.
+std::vector<WireTensor> checked_outputs(std::vector<WireTensor>&& outputs,
+                                        const std::vector<std::string>& wanted,
+                                        const Signature& signature, const std::string& model);
+
 /// "FP32 [-1, 3]".
 std::string describe(const SignatureTensor& tensor);
 

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <utility>
 
+#include "protocol/strings.hpp"
+
 namespace polychron::server {
 
 namespace {
@@ -60,13 +62,9 @@ Buffer narrowed(const Field& values, const std::string& what) {
   return buffer;
 }
 
-Buffer strings_of(const inference::InferTensorContents& contents) {
+Buffer joined(const inference::InferTensorContents& contents) {
   std::string bytes;
-  for (const auto& each : contents.bytes_contents()) {
-    const auto length = static_cast<std::uint32_t>(each.size());
-    bytes.append(reinterpret_cast<const char*>(&length), sizeof(length));
-    bytes += each;
-  }
+  for (const auto& each : contents.bytes_contents()) append_string(bytes, each);
   return Buffer::copy_of(std::as_bytes(std::span(bytes)));
 }
 
@@ -96,7 +94,7 @@ Buffer contents_of(WireType type, const inference::InferTensorContents& contents
     case WireType::fp64:
       return narrowed<double>(contents.fp64_contents(), what);
     case WireType::bytes:
-      return strings_of(contents);
+      return joined(contents);
     case WireType::fp16:
     case WireType::bf16:
       break;
@@ -209,14 +207,14 @@ void fill_metadata(const Service& service, const Model& model,
                    inference::ModelMetadataResponse& message) {
   message.set_name(model.name());
   for (const auto& each : service.repository.versions(model.name())) message.add_versions(each);
-  message.set_platform("onnx_onnxv1");
+  message.set_platform(model.engine().platform());
   add_tensors(model.signature().inputs, message.mutable_inputs());
   add_tensors(model.signature().outputs, message.mutable_outputs());
 }
 
 void fill_config(const Model& model, inference::ModelConfig& message) {
   message.set_name(model.name());
-  message.set_platform("onnxruntime_onnx");
+  message.set_platform(model.config().code.empty() ? "onnxruntime_onnx" : "code");
   message.set_backend("polychron");
   add_configs(model.signature().inputs, message.mutable_input());
   add_configs(model.signature().outputs, message.mutable_output());
@@ -228,7 +226,7 @@ void fill_statistics(const Model& model, inference::ModelStatistics& message) {
   message.set_version(std::to_string(model.version()));
   message.set_last_inference(metrics.last_ms);
   message.set_inference_count(metrics.success.count);
-  message.set_execution_count(metrics.success.count);
+  message.set_execution_count(metrics.runs());
   auto* stats = message.mutable_inference_stats();
   fill_duration(metrics.success, stats->mutable_success());
   fill_duration(metrics.failure, stats->mutable_fail());

@@ -31,17 +31,36 @@ HttpReply ready(bool is_ready) {
   return reply;
 }
 
+void check_recording(const HttpShared& shared) {
+  if (!shared.options.page) throw Refusal(Status::not_found, "the page is switched off");
+  if (!shared.options.recording)
+    throw Refusal(Status::not_found, "no recording: start the server with --record");
+}
+
+asio::awaitable<HttpReply> view_reply(HttpShared& shared) {
+  check_recording(shared);
+  auto pending = shared.options.view();
+  auto result = co_await async_get(std::move(pending));
+  auto& page = result.value();
+  if (const auto* refusal = std::get_if<Refusal>(&page)) throw Refusal(*refusal);
+  HttpReply reply{Status::ok, "text/html; charset=utf-8", {}};
+  // What else the page may do, it says itself.
+  reply.headers.emplace_back("Content-Security-Policy", "frame-ancestors 'none'");
+  reply.binary.push_back(std::move(std::get<Buffer>(page)));
+  co_return reply;
+}
+
 HttpReply page_reply(HttpShared& shared, Action action) {
   if (!shared.options.page) throw Refusal(Status::not_found, "the page is switched off");
   if (action == Action::state) return document(state_document(shared.service));
   if (action == Action::page) {
     HttpReply reply{Status::ok, "text/html; charset=utf-8", std::string(page_html())};
-    reply.headers.emplace_back("Content-Security-Policy",
-                               "default-src 'self' 'unsafe-inline'; frame-ancestors 'none'");
+    reply.headers.emplace_back(
+        "Content-Security-Policy",
+        "default-src 'self' 'unsafe-inline'; img-src data:; frame-ancestors 'none'");
     return reply;
   }
-  if (!shared.options.recording)
-    throw Refusal(Status::not_found, "no recording: start the server with --record");
+  check_recording(shared);
   const auto bytes = shared.options.recording();
   HttpReply reply{Status::ok, "application/octet-stream", {}};
   reply.headers.emplace_back("Content-Disposition", "attachment; filename=\"server.trace\"");
@@ -153,6 +172,22 @@ void check_token(const HttpOptions& options, const Target& target, std::string_v
   if (!found) throw Refusal(Status::unauthorized, "a valid bearer token is needed");
 }
 
+void refuse_early(HttpShared& shared, const HttpRequest& request, std::uint64_t announced) {
+  const auto& target = request.parsed;
+  if (target.action != Action::infer || request.method != "POST") return;
+  auto& service = shared.service;
+  std::string counted;
+  try {
+    const auto model = service.repository.find(target.model, target.version);
+    counted = model->name();
+    model->refuse_if_full();
+    service.budget.refuse_beyond(announced);
+  } catch (const Refusal& refusal) {
+    service.answered(counted, refusal.status(), refusal.message());
+    throw;
+  }
+}
+
 asio::awaitable<HttpReply> answer(HttpShared& shared, HttpRequest& request) {
   auto& service = shared.service;
   HttpReply reply;
@@ -165,6 +200,9 @@ asio::awaitable<HttpReply> answer(HttpShared& shared, HttpRequest& request) {
       case Action::state:
       case Action::recording:
         reply = page_reply(shared, request.parsed.action);
+        break;
+      case Action::recording_view:
+        reply = co_await view_reply(shared);
         break;
       case Action::metrics:
         refresh_gauges(service);

@@ -4,76 +4,17 @@
 // request whose client is gone is cancelled.
 #include <algorithm>
 #include <array>
-#include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/read.hpp>
-#include <boost/asio/redirect_error.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
-#include <boost/asio/write.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/stream_traits.hpp>
-#include <boost/beast/http/buffer_body.hpp>
-#include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/read.hpp>
-#include <charconv>
-#include <cstring>
 
-#include "http/deadline.hpp"
-#include "http/shared.hpp"
+#include "http/body.hpp"
 #include "http/watch.hpp"
-#include "protocol/compression.hpp"
 
 namespace polychron::server {
 
-namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace http = beast::http;
-using boost::system::error_code;
-using Parser = http::request_parser<http::buffer_body>;
-
 namespace {
-
-/// A block that a body is read into, and that its tensors keep.
-struct Block {
-  Block(std::size_t size, Budget& budget) : bytes(Buffer::uninitialized(size)), share(budget) {}
-  Buffer bytes;
-  Share share;
-};
-
-std::string_view field(const Parser& parser, http::field name) {
-  const auto value = parser.get()[name];
-  return {value.data(), value.size()};
-}
-
-std::string_view field(const Parser& parser, const char* name) {
-  const auto value = parser.get()[name];
-  return {value.data(), value.size()};
-}
-
-std::optional<std::size_t> json_length_of(const Parser& parser) {
-  const auto text = field(parser, "Inference-Header-Content-Length");
-  if (text.empty()) return std::nullopt;
-  std::size_t length = 0;
-  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), length);
-  if (failed != std::errc() || end != text.data() + text.size())
-    throw Refusal(Status::bad_request, "Inference-Header-Content-Length is '" +
-                                           printable(text, 40) + "', expected a whole number");
-  return length;
-}
-
-/// Where the body begins in its block, so that the first tensor behind the JSON lies on a border
-/// that kernels like.
-std::size_t offset_for(std::optional<std::size_t> json_length) {
-  constexpr auto border = Buffer::alignment;
-  return (border - json_length.value_or(0) % border) % border;
-}
-
-[[noreturn]] void too_large(std::uint64_t size, std::uint64_t most, const char* what) {
-  throw Refusal(Status::too_large, std::string(what) + " has " + describe_bytes(size) +
-                                       ", at most " + describe_bytes(most));
-}
 
 std::string head_of(const HttpReply& reply, std::size_t size, bool keep_alive) {
   std::string head = "HTTP/1.1 " + std::to_string(static_cast<int>(reply.status)) + " ";
@@ -116,16 +57,9 @@ class Connection {
  private:
   /// False at the end of the connection.
   asio::awaitable<bool> read_head(Parser& parser);
-  asio::awaitable<void> read_body(Parser& parser, HttpRequest& request);
-  asio::awaitable<void> read_sized(HttpRequest& request, std::uint64_t size);
-  asio::awaitable<void> read_chunked(Parser& parser, HttpRequest& request);
-  /// Makes a copy of `bytes` the request's body.
-  void take_copy(HttpRequest& request, std::span<const std::byte> bytes);
   asio::awaitable<void> write(HttpReply reply, bool keep_alive, bool head_only);
-  asio::awaitable<void> write_text(std::string text);
   asio::awaitable<void> linger();
   void set_idle(Connections::Place place, bool idle);
-  void allow(std::uint64_t bytes);
   void log(const HttpRequest& request, const HttpReply& reply, std::uint64_t received,
            std::chrono::steady_clock::time_point begin);
 
@@ -136,12 +70,6 @@ class Connection {
   std::uint64_t sent_ = 0;
   bool idle_ = true;
 };
-
-/// Sets the time within which that many bytes must have passed.
-template <class Stream>
-void Connection<Stream>::allow(std::uint64_t bytes) {
-  deadline_->set(shared_->options.transfer_timeout + std::chrono::seconds(bytes / (64 * 1024)));
-}
 
 template <class Stream>
 asio::awaitable<bool> Connection<Stream>::read_head(Parser& parser) {
@@ -174,96 +102,6 @@ asio::awaitable<bool> Connection<Stream>::read_head(Parser& parser) {
 }
 
 template <class Stream>
-asio::awaitable<void> Connection<Stream>::write_text(std::string text) {
-  error_code failed;
-  const auto data = asio::buffer(text);
-  co_await asio::async_write(stream_, data, asio::redirect_error(asio::use_awaitable, failed));
-}
-
-template <class Stream>
-asio::awaitable<void> Connection<Stream>::read_sized(HttpRequest& request, std::uint64_t size) {
-  if (size == 0) co_return;
-  const auto offset = offset_for(request.json_length);
-  const auto block = std::make_shared<Block>(offset + size, shared_->service.budget);
-  std::byte* const begin = block->bytes.data() + offset;
-  const auto had = std::min<std::uint64_t>(size, buffer_.size());
-  block->share.grow_to(had);
-  std::memcpy(begin, buffer_.data().data(), had);
-  buffer_.consume(had);
-  // Straight into the block: no copy after this one. Memory is counted as it fills.
-  constexpr std::uint64_t step = 1 << 20;
-  for (auto at = had; at < size;) {
-    const auto part = std::min(step, size - at);
-    block->share.grow_to(at + part);
-    error_code failed;
-    const auto space = asio::buffer(begin + at, part);
-    at += co_await asio::async_read(stream_, space,
-                                    asio::redirect_error(asio::use_awaitable, failed));
-    if (deadline_->expired())
-      throw Refusal(Status::too_slow, "the body of " + describe_bytes(size) +
-                                          " did not arrive in time; " + describe_bytes(at) +
-                                          " came");
-    if (failed) throw boost::system::system_error(failed);
-  }
-  request.body = {block, {begin, size}};
-}
-
-template <class Stream>
-asio::awaitable<void> Connection<Stream>::read_chunked(Parser& parser, HttpRequest& request) {
-  const auto most = shared_->options.body_bytes;
-  auto share = std::make_shared<Share>(shared_->service.budget);
-  std::vector<std::byte> bytes;
-  while (!parser.is_done()) {
-    const auto have = bytes.size();
-    bytes.resize(have + 64 * 1024);
-    share->grow_to(2 * bytes.size());  // it grows by doubling, and is copied once
-    parser.get().body().data = bytes.data() + have;
-    parser.get().body().size = bytes.size() - have;
-    error_code failed;
-    co_await http::async_read_some(stream_, buffer_, parser,
-                                   asio::redirect_error(asio::use_awaitable, failed));
-    if (failed == http::error::need_buffer) failed = {};
-    if (deadline_->expired()) throw Refusal(Status::too_slow, "the body did not arrive in time");
-    if (failed) throw boost::system::system_error(failed);
-    bytes.resize(bytes.size() - parser.get().body().size);
-    if (bytes.size() > most) too_large(bytes.size(), most, "the body");
-  }
-  take_copy(request, bytes);
-}
-
-template <class Stream>
-void Connection<Stream>::take_copy(HttpRequest& request, std::span<const std::byte> bytes) {
-  const auto offset = offset_for(request.json_length);
-  const auto block = std::make_shared<Block>(offset + bytes.size(), shared_->service.budget);
-  block->share.grow_to(bytes.size());
-  std::memcpy(block->bytes.data() + offset, bytes.data(), bytes.size());
-  request.body = {block, block->bytes.bytes().subspan(offset)};
-}
-
-template <class Stream>
-asio::awaitable<void> Connection<Stream>::read_body(Parser& parser, HttpRequest& request) {
-  const auto& options = shared_->options;
-  const auto length = parser.content_length();
-  if (length && *length > options.body_bytes) too_large(*length, options.body_bytes, "the body");
-  request.json_length = json_length_of(parser);
-  const auto encoding = field(parser, http::field::content_encoding);
-  const bool compressed = is_compressed(encoding);
-  allow(length.value_or(options.body_bytes));
-  if (field(parser, http::field::expect) == "100-continue" && buffer_.size() == 0)
-    co_await write_text("HTTP/1.1 100 Continue\r\n\r\n");
-  if (parser.chunked())
-    co_await read_chunked(parser, request);
-  else
-    co_await read_sized(request, length.value_or(0));
-  if (compressed) {
-    const auto plain = decompressed(request.body.bytes, options.body_bytes);
-    take_copy(request, std::as_bytes(std::span(plain)));
-  }
-  const auto json_bytes = request.json_length.value_or(request.body.bytes.size());
-  if (json_bytes > options.json_bytes) too_large(json_bytes, options.json_bytes, "the JSON");
-}
-
-template <class Stream>
 asio::awaitable<void> Connection<Stream>::write(HttpReply reply, bool keep_alive, bool head_only) {
   auto size = reply.text.size();
   for (const auto& each : reply.binary) size += each.size();
@@ -274,7 +112,7 @@ asio::awaitable<void> Connection<Stream>::write(HttpReply reply, bool keep_alive
     for (const auto& each : reply.binary)
       parts.emplace_back(static_cast<const void*>(each.data()), each.size());
   }
-  allow(size);
+  deadline_->set(transfer_time(shared_->options, size));
   sent_ = asio::buffer_size(parts);
   co_await asio::async_write(stream_, parts, asio::use_awaitable);
 }
@@ -296,9 +134,10 @@ asio::awaitable<void> Connection<Stream>::serve(Connections::Place place) {
   for (std::size_t served = 1;; ++served) {
     set_idle(place, true);
     Parser parser;
+    BodyReader<Stream> body(stream_, buffer_, *deadline_, *shared_);
     HttpRequest request;
     HttpReply reply;
-    bool keep_alive = false, whole = false;
+    bool keep_alive = false, whole = false, skips = false;
     std::uint64_t received = 0;
     auto begin = std::chrono::steady_clock::now();
     try {
@@ -312,12 +151,17 @@ asio::awaitable<void> Connection<Stream>::serve(Connections::Place place) {
       request.trace = field(parser, "traceparent");
       request.accept_encoding = field(parser, http::field::accept_encoding);
       check_token(shared_->options, request.parsed, field(parser, http::field::authorization));
-      co_await read_body(parser, request);
+      body.check_length(parser);
+      const bool goes_on = parser.keep_alive() && served < shared_->options.requests_per_connection;
+      keep_alive = skips = goes_on && can_skip(parser);
+      refuse_early(*shared_, request, parser.content_length().value_or(0));
+      keep_alive = skips = false;
+      co_await body.read(parser, request);
       whole = true;
       received = request.body.bytes.size();
-      keep_alive = parser.keep_alive() && served < shared_->options.requests_per_connection;
+      keep_alive = goes_on;
     } catch (const Refusal& refusal) {
-      reply = refuse(refusal);  // the rest of the request is unread: the connection ends
+      reply = refuse(refusal);  // a body that is unread, and not skipped, ends the connection
     } catch (const Error& error) {
       reply = refuse(refusal_of(error));
     }
@@ -331,7 +175,7 @@ asio::awaitable<void> Connection<Stream>::serve(Connections::Place place) {
     HttpReply noted{reply.status, {}, {}, {}, {}, reply.message, reply.id};
     co_await write(std::move(reply), keep_alive, head_only);
     log(request, noted, received, begin);
-    if (!keep_alive) break;
+    if (!keep_alive || (skips && !co_await body.skip(parser))) break;
   }
   co_await linger();
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/service.hpp"
+#include "core/viewer.hpp"
 
 namespace polychron::server {
 
@@ -30,6 +31,8 @@ struct HttpOptions {
   bool page = true;                           ///< the page at /, and what it shows
   /// The bytes of the recording for /recording; empty: there is none.
   std::function<std::vector<std::byte>()> recording;
+  /// A page of it for /recording/view.
+  std::function<Future<Viewer::Page>()> view;
 };
 
 class HttpServer {

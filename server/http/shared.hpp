@@ -76,6 +76,10 @@ struct HttpShared {
 /// A reply that refuses.
 HttpReply refuse(const Refusal& refusal);
 
+/// Refuses an inference whose body need not be read: no such model, its queue is full, or the body
+/// of `announced` bytes does not fit beside the others. Throws Refusal, and counts it.
+void refuse_early(HttpShared& shared, const HttpRequest& request, std::uint64_t announced);
+
 /// Answers the request. Never throws.
 boost::asio::awaitable<HttpReply> answer(HttpShared& shared, HttpRequest& request);
 

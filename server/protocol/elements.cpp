@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "protocol/json.hpp"
+#include "protocol/strings.hpp"
 
 namespace polychron::server {
 
@@ -106,9 +106,7 @@ void fill_strings(WireTensor& tensor, const json::value& data) {
   auto store = [&](const json::value& value) {
     const auto* text = value.if_string();
     if (!text) wrong_element(tensor, count, "is " + shown(value) + ", expected a string");
-    const auto length = static_cast<std::uint32_t>(text->size());
-    bytes.append(reinterpret_cast<const char*>(&length), sizeof(length));
-    bytes.append(text->data(), text->size());
+    append_string(bytes, {text->data(), text->size()});
     ++count;
   };
   for_each(data, store);
@@ -149,15 +147,16 @@ void append_numbers(std::string& text, const Buffer& bytes) {
   append_elements<T>(text, bytes, [&](T element) { append_number(text, element); });
 }
 
-void append_strings(std::string& text, const Buffer& bytes) {
-  std::size_t at = 0;
-  while (at + 4 <= bytes.size()) {
-    std::uint32_t length = 0;
-    std::memcpy(&length, bytes.data() + at, 4);
-    if (length > bytes.size() - at - 4) return;
-    if (at > 0) text += ',';
-    text += json_text({reinterpret_cast<const char*>(bytes.data()) + at + 4, length});
-    at += 4 + std::size_t{length};
+void append_strings(std::string& text, const WireTensor& tensor) {
+  bool first = true;
+  for (const auto each : strings_of(tensor)) {
+    if (!is_utf8(each))
+      throw Refusal(Status::bad_request,
+                    "output '" + printable(tensor.name) +
+                        "' has bytes that are not UTF-8: ask for it with binary_data");
+    if (!first) text += ',';
+    first = false;
+    text += json::serialize(json::string_view(each.data(), each.size()));
   }
 }
 
@@ -255,7 +254,7 @@ void write_elements(std::string& text, const WireTensor& tensor) {
           text, bytes, [&](std::uint16_t element) { append_number(text, from_bfloat16(element)); });
       break;
     case WireType::bytes:
-      append_strings(text, bytes);
+      append_strings(text, tensor);
       break;
   }
   text += ']';

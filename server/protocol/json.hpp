@@ -24,7 +24,8 @@ struct EncodedAnswer {
   std::size_t size() const;
 };
 
-/// Takes over the bytes of the binary outputs. JSON has no NaN and no infinity: as Triton does, it
+/// Takes over the bytes of the binary outputs. Throws Refusal (bad_request): a string that is to be
+/// JSON and is not UTF-8. JSON has no NaN and no infinity: as Triton does, it
 /// writes NaN, Infinity and -Infinity.
 EncodedAnswer encode_answer(InferAnswer&& answer, const InferRequest& request);
 

@@ -54,6 +54,8 @@ class Refusal : public std::exception {
 /// client's only if `of_request`.
 Refusal refusal_of(const Error& error, bool of_request = false);
 
+bool is_utf8(std::string_view text);
+
 /// `text` for messages: control characters and bytes that are not UTF-8 become '?', and a long text
 /// ends in "...".
 std::string printable(std::string_view text, std::size_t most = 200);

@@ -99,6 +99,7 @@ Target parse_target(std::string_view target) {
   if (!parts) return {};
   if (parts->empty()) return {Action::page, {}, {}};
   if (parts->size() == 1) return {top_action(parts->front()), {}, {}};
+  if (*parts == Parts{"recording", "view"}) return {Action::recording_view, {}, {}};
   if (parts->front() != "v2" || parts->size() < 3) return {};
   if ((*parts)[1] == "health") return of_health(*parts);
   if ((*parts)[1] == "models") return of_model(*parts);

@@ -12,6 +12,7 @@ enum class Action {
   metrics,  ///< /metrics
   state,    ///< /state.json, which the page shows
   recording,
+  recording_view,
   server_live,
   server_ready,
   server_metadata,

@@ -39,6 +39,64 @@ BOOST_AUTO_TEST_CASE(a_full_queue_refuses_at_once) {
   BOOST_TEST(late.post(infer_slow, slow_request()).status == 200);
 }
 
+BOOST_AUTO_TEST_CASE(a_lone_client_never_meets_its_own_request) {
+  const Rig rig({"simple"}, [](auto& options) { options.model.in_flight = 1; });
+  Client client(rig.port());
+  int refused = 0;
+  for (int i = 0; i < 3000; ++i)
+    refused += client.post("/v2/models/simple/infer", simple_request()).status != 200;
+  BOOST_TEST(refused == 0);
+}
+
+/// The head of a request whose body does not come yet.
+std::string head_alone(std::size_t length, const std::string& more = {}) {
+  return "POST " + infer_slow + " HTTP/1.1\r\nHost: t\r\n" + more +
+         "Content-Length: " + std::to_string(length) + "\r\n\r\n";
+}
+
+BOOST_AUTO_TEST_CASE(a_full_queue_refuses_before_the_body) {
+  const Rig rig({"slow"}, [](auto& options) { options.model.in_flight = 1; });
+  Client busy(rig.port()), late(rig.port()), asks(rig.port()), chunked(rig.port());
+  busy.send(post_text(infer_slow, slow_request()));
+  until([&] { return rig.model("slow")->in_flight() == 1; });
+  const std::string body(300'000, ' ');
+  late.send(head_alone(body.size()));
+  BOOST_TEST(late.receive().value().status == 429);
+  // The client sends it all the same. The connection serves its next request.
+  late.send(body);
+  BOOST_TEST(late.get("/v2/health/live").status == 200);
+  // Bytes of the next request may follow at once.
+  late.send(head_alone(3) + "abcGET /v2/health/live HTTP/1.1\r\nHost: t\r\n\r\n");
+  BOOST_TEST(late.receive().value().status == 429);
+  BOOST_TEST(late.receive().value().status == 200);
+  // This one waits for "100 Continue", and never hears it.
+  asks.send(head_alone(body.size(), "Expect: 100-continue\r\n"));
+  const auto refused = asks.receive().value();
+  BOOST_TEST(refused.status == 429);
+  BOOST_TEST(refused.headers.at("connection") == "close");
+  BOOST_TEST(asks.ended());
+  chunked.send("POST " + infer_slow + " HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n");
+  BOOST_TEST(chunked.receive().value().status == 429);
+  BOOST_TEST(chunked.ended());
+  BOOST_TEST(busy.receive().value().status == 200);
+  BOOST_TEST(counted(rig, "polychron_requests_total{model=\"slow\",status=\"429\"} 4"));
+}
+
+BOOST_AUTO_TEST_CASE(a_refused_body_that_never_comes_ends_the_connection) {
+  const Rig rig({"slow"}, [](auto& options) {
+    options.model.in_flight = 1;
+    options.http.transfer_timeout = std::chrono::seconds(1);
+  });
+  Client busy(rig.port()), late(rig.port()), leaves(rig.port());
+  busy.send(post_text(infer_slow, slow_request()));
+  until([&] { return rig.model("slow")->in_flight() == 1; });
+  leaves.send(head_alone(1000));
+  leaves.finish();
+  late.send(head_alone(10) + "abc");
+  BOOST_TEST(late.receive().value().status == 429);
+  BOOST_TEST(late.ended());
+}
+
 BOOST_AUTO_TEST_CASE(a_timeout_is_answered_when_it_falls_due) {
   const Rig rig({"slow"});
   const auto model = rig.model("slow");
@@ -52,7 +110,7 @@ BOOST_AUTO_TEST_CASE(a_timeout_is_answered_when_it_falls_due) {
   BOOST_TEST(model->in_flight() >= 1U);
   BOOST_TEST(first.receive().value().status == 200);
   until([&] { return model->in_flight() == 0; });
-  BOOST_TEST(model->context().stats().not_run == 1U);
+  BOOST_TEST(model->engine().contexts().front().stats().not_run == 1U);
 }
 
 BOOST_AUTO_TEST_CASE(a_request_that_would_wait_too_long_is_refused) {
@@ -82,7 +140,7 @@ BOOST_AUTO_TEST_CASE(a_client_that_leaves_cancels_what_has_not_started) {
   }
   BOOST_TEST(first.receive().value().status == 200);
   until([&] { return counted(rig, "polychron_requests_total{model=\"slow\",status=\"499\"} 2"); });
-  BOOST_TEST(model->context().stats().not_run == 2U);
+  BOOST_TEST(model->engine().contexts().front().stats().not_run == 2U);
 }
 
 BOOST_AUTO_TEST_CASE(a_drain_answers_what_is_in_flight) {
@@ -130,7 +188,9 @@ BOOST_AUTO_TEST_CASE(bodies_have_a_common_limit) {
   holds.send("POST /v2/models/simple/infer HTTP/1.1\r\nHost: t\r\nContent-Length: 90000\r\n\r\n" +
              std::string(80'000, ' '));
   until([&] { return rig.app->service().budget.used() >= 80'000; });
-  const auto refused = other.post("/v2/models/simple/infer", std::string(50'000, ' '));
+  // What was announced is refused at once if it cannot fit, before it comes.
+  other.send("POST /v2/models/simple/infer HTTP/1.1\r\nHost: t\r\nContent-Length: 50000\r\n\r\n");
+  const auto refused = other.receive().value();
   BOOST_TEST(refused.status == 503);
   BOOST_TEST(refused.body.find("the bodies of requests in flight have") != std::string::npos);
   holds.send(std::string(10'000, ' '));

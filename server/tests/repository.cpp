@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE(a_lost_context_is_built_again) {
   Client busy(rig.port());
   busy.send(post_text("/v2/models/slow/infer", slow_request(R"(,"id":"7")")));
   until([&] { return lost->in_flight() == 1; });
-  lost->context().destroy();
+  lost->engine().contexts().front().destroy();
   const auto failed = busy.receive().value();
   BOOST_TEST(failed.status == 503);
   BOOST_TEST(failed.headers.count("retry-after") == 1U);

@@ -31,10 +31,10 @@ BOOST_AUTO_TEST_CASE(many_shapes_few_graphs) {
       const auto response = copy(client, n);
       BOOST_TEST(response.body.find("\"data\":" + counted(n)) != std::string::npos);
     }
-  const auto counts = rig.model("copy_fp32")->shapes();
+  const auto counts = rig.model("copy_fp32")->engine().shapes();
   BOOST_TEST(counts.kept == 4U);
   BOOST_TEST(counts.builds == 40U);
-  BOOST_TEST(rig.model("copy_fp32")->context().stats().graphs <= 5U);
+  BOOST_TEST(rig.model("copy_fp32")->engine().contexts().front().stats().graphs <= 5U);
 }
 
 BOOST_AUTO_TEST_CASE(a_shape_is_built_once) {
@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(a_shape_is_built_once) {
     clients.emplace_back(rig.port())
         .send(post_text("/v2/models/copy_fp32/infer", copy_request("FP32", counted(3), 3)));
   for (auto& client : clients) BOOST_TEST(client.receive().value().status == 200);
-  BOOST_TEST(rig.model("copy_fp32")->shapes().builds == 1U);
+  BOOST_TEST(rig.model("copy_fp32")->engine().shapes().builds == 1U);
 }
 
 BOOST_AUTO_TEST_CASE(sizes_have_limits) {
@@ -53,7 +53,7 @@ BOOST_AUTO_TEST_CASE(sizes_have_limits) {
   rig.folder.write("copy_fp32.json", R"({"sizes":{"n":[2,4]},"warm":[{"n":2}]})");
   rig.look();
   Client client(rig.port());
-  BOOST_TEST(rig.model("copy_fp32")->shapes().builds == 1U);
+  BOOST_TEST(rig.model("copy_fp32")->engine().shapes().builds == 1U);
   BOOST_TEST(copy(client, 4).status == 200);
   const auto refused = copy(client, 5);
   BOOST_TEST(refused.status == 400);

@@ -1,0 +1,12 @@
+// The models made of code that the server brings.
+#pragma once
+
+#include "core/engine.hpp"
+
+namespace polychron::server {
+
+/// "ocr": reads the text of pictures. A server that was built without OpenCV refuses to load it,
+/// and says so.
+Codes built_in_codes();
+
+}  // namespace polychron::server

@@ -1,0 +1,86 @@
+#include "core/joint.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+namespace polychron::server {
+
+namespace {
+
+const WireTensor& input_of(const BatchMember& member, const std::string& name) {
+  const auto& inputs = member.request.inputs;
+  return *std::find_if(inputs.begin(), inputs.end(),
+                       [&](const auto& each) { return each.name == name; });
+}
+
+std::string label_of(const Batch& batch) {
+  std::string label = batch.front().request.label;
+  for (std::size_t i = 1; i < batch.size(); ++i) {
+    if (i == 4) return label + " and " + std::to_string(batch.size() - i) + " more";
+    label += ", " + batch[i].request.label;
+  }
+  return label;
+}
+
+/// The rows of `whole` from `first` on, which keep it alive.
+WireTensor part_of(const std::shared_ptr<WireTensor>& whole, std::uint32_t first,
+                   std::uint32_t rows) {
+  const auto row = whole->bytes.size() / whole->shape.front();
+  WireTensor part{whole->name, whole->type, whole->shape, {}};
+  part.shape.front() = rows;
+  part.bytes = Buffer::adopt(whole->bytes.data() + first * row, rows * row,
+                             [keep = whole](std::byte*, std::size_t) {});
+  return part;
+}
+
+}  // namespace
+
+EngineRequest joined(const Batch& batch, std::uint32_t rows) {
+  const auto& first = batch.front().request;
+  EngineRequest request{label_of(batch), {}, first.outputs, first.bindings, {}, {}};
+  for (const auto& model : first.inputs) {
+    request.bindings[model.name] = model.shape;
+    request.bindings[model.name].front() = rows;
+    WireTensor whole{model.name, model.type, request.bindings[model.name], {}};
+    const auto row = model.bytes.size() / model.shape.front();
+    whole.bytes = Buffer::uninitialized(row * rows);
+    auto* at = whole.bytes.data();
+    for (const auto& member : batch) {
+      const auto& bytes = input_of(member, model.name).bytes;
+      std::memcpy(at, bytes.data(), bytes.size());
+      at += bytes.size();
+    }
+    std::fill(at, whole.bytes.data() + whole.bytes.size(), std::byte{0});
+    request.inputs.push_back(std::move(whole));
+  }
+  return request;
+}
+
+void settle(Batch&& batch, EngineOutcome&& outcome, std::uint32_t rows) {
+  auto* answer = std::get_if<EngineAnswer>(&outcome);
+  if (!answer) {
+    for (auto& member : batch) member.promise.resolve(std::get<Refusal>(outcome));
+    return;
+  }
+  std::vector<std::shared_ptr<WireTensor>> wholes;
+  for (auto& each : answer->outputs) {
+    if (each.shape.empty() || each.shape.front() != rows)
+      return settle(std::move(batch),
+                    Refusal(Status::internal,
+                            "output '" + printable(each.name) + "' has the shape " +
+                                polychron::to_string(each.shape) + " for " + std::to_string(rows) +
+                                " rows: the model cannot have max_batch"),
+                    rows);
+    wholes.push_back(std::make_shared<WireTensor>(std::move(each)));
+  }
+  std::uint32_t first = 0;
+  for (auto& member : batch) {
+    EngineAnswer own{{}, answer->computed};
+    for (const auto& each : wholes) own.outputs.push_back(part_of(each, first, member.rows));
+    first += member.rows;
+    member.promise.resolve(std::move(own));
+  }
+}
+
+}  // namespace polychron::server

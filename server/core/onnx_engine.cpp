@@ -1,0 +1,219 @@
+#include "core/onnx_engine.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <boost/asio/post.hpp>
+#include <utility>
+
+#include "core/joint.hpp"
+
+namespace polychron::server {
+
+using std::chrono::nanoseconds;
+
+namespace {
+
+/// The time of the steps alone, in the other form of a run.
+struct Measured {
+  Result<NamedBuffers> outputs;
+  nanoseconds computed{0};
+};
+
+Measured measured(Result<onnx::Profile> profile) {
+  if (!profile) return {profile.error(), nanoseconds(0)};
+  double seconds = 0;
+  for (const auto& step : profile->steps) seconds += step.seconds;
+  return {std::move(profile->outputs), nanoseconds(static_cast<std::int64_t>(seconds * 1e9))};
+}
+
+/// Rows of the graph that a batch of so many runs on: few graphs serve all sizes.
+std::uint32_t padded(std::uint32_t rows, std::uint32_t most) {
+  return std::min(std::bit_ceil(rows), most);
+}
+
+/// They are kept beside those of the shapes that come.
+std::size_t graphs_of_batches(const ModelConfig& config) {
+  return config.max_batch > 1 ? static_cast<std::size_t>(std::bit_width(config.max_batch)) : 0;
+}
+
+/// Every 16th run is measured step by step: its time is not the queue's.
+constexpr std::uint64_t measured_runs = 16;
+
+}  // namespace
+
+OnnxEngine::OnnxEngine(const EngineOrigin& origin, EngineHost host, onnx::Model model,
+                       Context context)
+    : config_(origin.config),
+      host_(std::move(host)),
+      model_(std::move(model)),
+      signature_(signature_of(model_.summary(), config_)),
+      context_(std::move(context)),
+      shapes_(std::make_shared<Shapes>(
+          context_, model_, config_.label, config_.shapes + graphs_of_batches(config_),
+          config_.memory_limit, host_.builder,
+          [metrics = host_.metrics] { metrics->builds->Increment(); })) {}
+
+std::shared_ptr<Engine> OnnxEngine::load(const EngineOrigin& origin, const EngineHost& host) {
+  auto model = onnx::load(origin.file);
+  const auto& config = origin.config;
+  ContextOptions options;
+  options.label = config.label;
+  options.lanes = config.lanes;
+  options.threads = config.threads;
+  options.memory_limit = config.memory_limit;
+  // The server's own limit comes first. A build and a warm-up are operations too.
+  options.max_in_flight = config.in_flight + 16;
+  options.admission = AdmissionPolicy::fail;
+  auto context = host.runtime.create_context(options).get();
+  std::shared_ptr<OnnxEngine> made(
+      new OnnxEngine(origin, host, std::move(model), std::move(context)));
+  if (config.max_batch > 1 && config.batch_window.count() > 0) {
+    Batcher::check(made->signature_);
+    // Whoever waits in it keeps the engine alive.
+    made->batcher_ = std::make_shared<Batcher>(
+        config, host.loop, [engine = made.get()](Batch&& batch, std::function<void()> done) {
+          engine->run_batch(std::move(batch), std::move(done));
+        });
+  }
+  made->warm();
+  return made;
+}
+
+void OnnxEngine::warm() {
+  bool is_fixed = true;  // behind the dimension of the batch
+  const std::size_t first = batcher_ ? 1 : 0;
+  for (const auto& input : signature_.inputs)
+    for (std::size_t i = first; i < input.dimensions.size(); ++i)
+      is_fixed &= input.dimensions[i].value.has_value();
+  auto warm = config_.warm;
+  // A model without free dimensions has one graph: build it, so that a broken model never serves.
+  if (warm.empty() && is_fixed && !batcher_) warm.emplace_back();
+  for (const auto& each : warm) build(each);
+  if (!batcher_ || !is_fixed) return;
+  for (std::uint32_t rows = 1;; rows = padded(rows + 1, config_.max_batch)) {
+    Bindings bindings;
+    for (const auto& input : signature_.inputs) {
+      auto& shape = bindings[input.name] = {rows};
+      for (std::size_t i = 1; i < input.dimensions.size(); ++i)
+        shape.push_back(*input.dimensions[i].value);
+    }
+    build(bindings);
+    if (rows == config_.max_batch) return;
+  }
+}
+
+void OnnxEngine::build(const Bindings& some) {
+  auto bindings = some;
+  for (const auto& [name, shape] : config_.bindings) bindings.emplace(name, shape);
+  Promise<onnx::Session> promise;
+  shapes_->get(bindings, [&](Result<onnx::Session> r) { promise.settle(std::move(r)); });
+  const auto session = promise.future().get();
+  session.warm_up(config_.lanes).get();
+}
+
+Future<EngineOutcome> OnnxEngine::infer(EngineRequest&& request) {
+  Promise<EngineOutcome> promise;
+  auto future = promise.future();
+  const auto rows = batcher_ ? batcher_->rows_of(request) : 0;
+  if (rows > 0)
+    batcher_->add({std::move(request), rows, std::move(promise)});
+  else
+    run_alone(std::move(request), [promise = std::move(promise)](EngineOutcome&& outcome) {
+      promise.resolve(std::move(outcome));
+    });
+  return future;
+}
+
+/// Without a copy of the request's bytes, and with its deadline and cancellation.
+void OnnxEngine::run_alone(EngineRequest&& request, Finish finish) {
+  const auto bindings = request.bindings;
+  const auto held = std::make_shared<EngineRequest>(std::move(request));
+  shapes_->get(bindings, [self = shared_from_this(), held,
+                          finish = std::move(finish)](Result<onnx::Session> session) {
+    if (session)
+      self->run(*session, std::move(*held), finish);
+    else
+      finish(refusal_of(session.error(), true));
+  });
+}
+
+void OnnxEngine::run_batch(Batch&& batch, std::function<void()> done) {
+  const auto held = std::make_shared<Batch>(std::move(batch));
+  std::uint32_t rows = 0;
+  for (const auto& each : *held) rows += each.rows;
+  if (held->size() > 1) rows = padded(rows, config_.max_batch);
+  // The lane is free before the members are told. An outcome may come before this returns.
+  const auto finish = [held, rows, done = std::move(done),
+                       loop = host_.loop](EngineOutcome&& outcome) {
+    if (std::holds_alternative<Refusal>(outcome))
+      boost::asio::post(loop, done);
+    else
+      done();
+    settle(std::move(*held), std::move(outcome), rows);
+  };
+  try {
+    if (held->size() > 1) host_.metrics->joined->Increment(static_cast<double>(held->size() - 1));
+    run_alone(held->size() > 1 ? joined(*held, rows) : std::move(held->front().request), finish);
+  } catch (const Error& error) {
+    finish(refusal_of(error));
+  } catch (const std::bad_alloc&) {
+    finish(Refusal(Status::unavailable, config_.label + ": out of memory", 1));
+  }
+}
+
+void OnnxEngine::run(const onnx::Session& session, EngineRequest&& request, Finish finish) {
+  const auto label = request.label;
+  if (request.cancellation.cancelled())
+    return finish(Refusal(Status::cancelled, label + ": cancelled before it started"));
+  try {
+    NamedBuffers inputs;
+    for (auto& input : request.inputs) {
+      if (input.bytes.size() == 0) continue;  // not an input of the graph
+      inputs.emplace_back(input.name, to_operand(input.type, std::move(input.bytes)));
+    }
+    onnx::RunOptions options;
+    options.label = label;
+    options.deadline = request.deadline;
+    options.cancellation = request.cancellation;
+    options.outputs = std::move(request.outputs);
+    const auto end = [self = shared_from_this(), session, label, finish](
+                         Result<NamedBuffers> outputs, nanoseconds computed) {
+      finish(self->answer(session, std::move(outputs), computed, label));
+    };
+    if (runs_.fetch_add(1, std::memory_order_relaxed) % measured_runs == 0)
+      return session.profile(std::move(inputs), options).then([end](Result<onnx::Profile> profile) {
+        auto [outputs, computed] = measured(std::move(profile));
+        end(std::move(outputs), computed);
+      });
+    session.run(std::move(inputs), options).then([end](Result<NamedBuffers> outputs) {
+      end(std::move(outputs), nanoseconds(0));
+    });
+  } catch (const Error& error) {
+    finish(refusal_of(error, true));
+  } catch (const std::bad_alloc&) {
+    finish(Refusal(Status::unavailable, label + ": out of memory", 1));
+  }
+}
+
+EngineOutcome OnnxEngine::answer(const onnx::Session& session, Result<NamedBuffers> outputs,
+                                 nanoseconds computed, const std::string& label) const try {
+  if (!outputs) return refusal_of(outputs.error());
+  EngineAnswer answer{{}, computed};
+  const auto& described = session.outputs();
+  for (auto& [output, bytes] : *outputs) {
+    const auto is_it = [&, &of = output](const auto& each) { return each.name == of; };
+    const auto known = std::find_if(signature_.outputs.begin(), signature_.outputs.end(), is_it);
+    const auto shape =
+        std::find_if(described.begin(), described.end(),
+                     [&, &of = output](const auto& each) { return each.first == of; });
+    answer.outputs.push_back(
+        {output, known->type, shape->second.shape, from_operand(known->type, std::move(bytes))});
+  }
+  return answer;
+} catch (const Error& error) {
+  return refusal_of(error);
+} catch (const std::bad_alloc&) {
+  return Refusal(Status::unavailable, label + ": out of memory", 1);
+}
+
+}  // namespace polychron::server

@@ -1,0 +1,104 @@
+// gRPC as its C++ client speaks it: tensors of strings. tests/clients.py has the rest.
+#include <grpcpp/grpcpp.h>
+
+#include <boost/test/unit_test.hpp>
+
+#include "inference.grpc.pb.h"
+#include "protocol/strings.hpp"
+#include "rig.hpp"
+
+namespace polychron::server::tests {
+
+namespace {
+
+/// Gives its input back.
+class Echo final : public Engine {
+ public:
+  const Signature& signature() const override { return signature_; }
+  std::vector<Context> contexts() const override { return {}; }
+  Future<EngineOutcome> infer(EngineRequest&& request) override {
+    Promise<EngineOutcome> promise;
+    EngineAnswer answer{std::move(request.inputs)};
+    promise.resolve(std::move(answer));
+    return promise.future();
+  }
+
+ private:
+  const Signature signature_{{{"x", WireType::bytes, {{}}}}, {{"x", WireType::bytes, {{}}}}};
+};
+
+struct GrpcRig {
+  GrpcRig()
+      : rig({},
+            [](auto& options) {
+              options.grpc = true;
+              options.grpc_port = 0;
+              options.codes["echo"] = [](const EngineOrigin&, const EngineHost&) {
+                return std::make_shared<Echo>();
+              };
+            }),
+        stub(inference::GRPCInferenceService::NewStub(
+            ::grpc::CreateChannel("127.0.0.1:" + std::to_string(rig.app->grpc_port()),
+                                  ::grpc::InsecureChannelCredentials()))) {
+    rig.folder.write("echo/config.json", R"({"code": "echo"})");
+    rig.look();
+  }
+  Rig rig;
+  std::unique_ptr<inference::GRPCInferenceService::Stub> stub;
+};
+
+inference::ModelInferRequest request_of(std::int64_t count) {
+  inference::ModelInferRequest request;
+  request.set_model_name("echo");
+  auto* input = request.add_inputs();
+  input->set_name("x");
+  input->set_datatype("BYTES");
+  input->add_shape(count);
+  return request;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(grpc)
+
+BOOST_AUTO_TEST_CASE(strings_raw_and_typed) {
+  GrpcRig rig;
+  const auto expected = [] {
+    std::string bytes;
+    append_string(bytes, std::string("\xff\0", 2));
+    append_string(bytes, "");
+    return bytes;
+  }();
+  for (const bool raw : {false, true}) {
+    auto request = request_of(2);
+    if (raw) {
+      request.add_raw_input_contents(expected);
+    } else {
+      auto* contents = request.mutable_inputs(0)->mutable_contents();
+      contents->add_bytes_contents(std::string("\xff\0", 2));
+      contents->add_bytes_contents("");
+    }
+    ::grpc::ClientContext context;
+    inference::ModelInferResponse response;
+    const auto status = rig.stub->ModelInfer(&context, request, &response);
+    BOOST_TEST(status.ok(), status.error_message());
+    BOOST_TEST(response.outputs(0).datatype() == "BYTES");
+    BOOST_TEST((response.raw_output_contents(0) == expected));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(damaged_strings_are_refused) {
+  GrpcRig rig;
+  auto request = request_of(1);
+  request.add_raw_input_contents("abcdefg");
+  ::grpc::ClientContext context;
+  inference::ModelInferResponse response;
+  const auto status = rig.stub->ModelInfer(&context, request, &response);
+  BOOST_TEST((status.error_code() == ::grpc::StatusCode::INVALID_ARGUMENT));
+  BOOST_TEST(status.error_message().find("tensor 'x', BYTES [1]: element 0 has a length of") == 0U,
+             status.error_message());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace polychron::server::tests
