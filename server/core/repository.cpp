@@ -4,6 +4,17 @@
 #include <utility>
 
 namespace polychron::server {
+namespace {
+
+/// `text` with paths as they are within `folder`: clients read it.
+std::string within(const std::filesystem::path& folder, std::string text) {
+  const auto prefix = (folder / "").string();
+  for (auto at = text.find(prefix); at != std::string::npos; at = text.find(prefix, at))
+    text.erase(at, prefix.size());
+  return text;
+}
+
+}  // namespace
 
 Repository::Repository(Options options, Host host)
     : options_(std::move(options)),
@@ -125,7 +136,7 @@ void Repository::load_version(const std::string& name, std::uint64_t version,
   } catch (const std::exception& error) {  // code may throw anything
     const std::lock_guard lock(mutex_);
     auto& slot = table_[name][version];
-    slot.reason = error.what();
+    slot.reason = within(options_.folder, error.what());
     log(title + ": " + (slot.model ? "the old one goes on serving: " : "") + error.what());
   }
 }

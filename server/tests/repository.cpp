@@ -90,7 +90,11 @@ BOOST_AUTO_TEST_CASE(a_broken_file_leaves_the_old_model_and_says_why) {
   BOOST_TEST(index.at(0).at("name") == "other");
   BOOST_TEST(index.at(0).at("state") == "UNAVAILABLE");
   BOOST_TEST(!index.at(1).at("reason").as_string().empty());
-  BOOST_TEST(client.get("/v2/models/other").status == 503);
+  const auto refused = client.get("/v2/models/other");
+  BOOST_TEST(refused.status == 503);
+  BOOST_TEST(refused.body.find("other.onnx") != std::string::npos, refused.body);
+  const auto folder = rig.folder.path().parent_path().string();
+  BOOST_TEST(refused.body.find(folder) == std::string::npos, refused.body);
   rig.folder.add("product", "simple");
   rig.look();
   BOOST_TEST(client.post("/v2/models/simple/infer", simple_request()).status == 400);
