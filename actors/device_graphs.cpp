@@ -195,18 +195,21 @@ void DeviceState::conclude(const msg::op::Dispatch& o, const kernels::ExecuteSta
 namespace {
 
 /// Tells a lane that the device has finished. The message is made beforehand: to send it needs no
-/// memory.
+/// memory. A driver may call it after the lane has gone, so it keeps nothing of the context alive.
 class TellsLane final : public kernels::Completion {
  public:
-  TellsLane(device_actor lane, EnvironmentRef environment, const msg::executed& message)
+  TellsLane(caf::actor_addr lane, std::shared_ptr<const msg::ObserverGate> gate,
+            const msg::executed& message)
       : lane_(std::move(lane)),
-        environment_(std::move(environment)),
+        gate_(std::move(gate)),
         letter_(caf::message_priority::high, [&] { return message; }) {}
-  void notify() noexcept override { letter_.send(lane_, {}, environment_->gate); }
+  void notify() noexcept override {
+    if (const auto lane = caf::actor_cast<device_actor>(lane_)) letter_.send(lane, {}, *gate_);
+  }
 
  private:
-  const device_actor lane_;
-  const EnvironmentRef environment_;
+  const caf::actor_addr lane_;
+  const std::shared_ptr<const msg::ObserverGate> gate_;
   Letter<msg::executed> letter_;
 };
 
@@ -218,8 +221,8 @@ Result<void> DeviceState::submit(const msg::op::Dispatch& o, msg::Ticket ticket)
     if (!instance.plan)
       if (auto made = instantiate(*o.graph); !made) return made;
     const auto turn = in_hand_->stamp.at.turn;
-    auto done =
-        std::make_shared<TellsLane>(lanes_[lane_], environment_ref(), msg::executed{ticket, turn});
+    auto done = std::make_shared<TellsLane>(self().address().address(), environment().shared_gate,
+                                            msg::executed{ticket, turn});
     submitted_.push_back({turn, ticket, in_hand_->operation.index(), o.graph, o.inputs, o.outputs});
     instance.busy = true;
     environment().backend->submit(*instance.plan, input_storage_, output_storage_, std::move(done));
