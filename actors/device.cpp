@@ -28,10 +28,13 @@ void DeviceState::start(std::uint32_t lane) {
 }
 
 DeviceState::~DeviceState() {
-  for (const auto& each : submitted_) try {
+  for (const auto& each : submitted_) {
+    try {
       environment().backend->finish(*each.graph->instances[lane_].plan);
     } catch (...) {  // nobody is left to hear of it
     }
+    each.lane->revoke();
+  }
 }
 
 void DeviceState::receive(const msg::meet& m) { lanes_ = m.lanes; }
@@ -125,6 +128,7 @@ void DeviceState::receive(const msg::executed& m) {
   ensure(operation != nullptr, "an execution that ends is under way");
   const auto submitted = std::move(*found);
   submitted_.erase(found);
+  submitted.lane->revoke();
   auto& instance = submitted.graph->instances[lane_];
   instance.busy = false;
   in_hand_ = operation;

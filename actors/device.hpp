@@ -16,6 +16,7 @@
 
 #include "actors/actor.hpp"
 #include "actors/timeline.hpp"
+#include "messages/shared/revocable.hpp"
 
 namespace polychron::actors {
 
@@ -48,6 +49,7 @@ class DeviceState : public Member<DeviceState, device_actor> {
     std::size_t kind = 0;  ///< of operation
     msg::GraphRef graph;
     msg::Tensors inputs, outputs;
+    std::shared_ptr<msg::Revocable<device_actor>> lane;  ///< as the device knows it
   };
 
   // -- order (device.cpp)

@@ -195,20 +195,21 @@ void DeviceState::conclude(const msg::op::Dispatch& o, const kernels::ExecuteSta
 namespace {
 
 /// Tells a lane that the device has finished. The message is made beforehand: to send it needs no
-/// memory. A driver may call it after the lane has gone, so it keeps nothing of the context alive.
+/// memory. A driver may hold it longer than the lane lives, so it keeps nothing of the context
+/// alive once the lane has revoked itself.
 class TellsLane final : public kernels::Completion {
  public:
-  TellsLane(caf::actor_addr lane, std::shared_ptr<const msg::ObserverGate> gate,
-            const msg::executed& message)
+  TellsLane(std::shared_ptr<msg::Revocable<device_actor>> lane,
+            std::shared_ptr<const msg::ObserverGate> gate, const msg::executed& message)
       : lane_(std::move(lane)),
         gate_(std::move(gate)),
         letter_(caf::message_priority::high, [&] { return message; }) {}
   void notify() noexcept override {
-    if (const auto lane = caf::actor_cast<device_actor>(lane_)) letter_.send(lane, {}, *gate_);
+    lane_->with([&](const device_actor& lane) { letter_.send(lane, {}, *gate_); });
   }
 
  private:
-  const caf::actor_addr lane_;
+  const std::shared_ptr<msg::Revocable<device_actor>> lane_;
   const std::shared_ptr<const msg::ObserverGate> gate_;
   Letter<msg::executed> letter_;
 };
@@ -221,9 +222,11 @@ Result<void> DeviceState::submit(const msg::op::Dispatch& o, msg::Ticket ticket)
     if (!instance.plan)
       if (auto made = instantiate(*o.graph); !made) return made;
     const auto turn = in_hand_->stamp.at.turn;
-    auto done = std::make_shared<TellsLane>(self().address().address(), environment().shared_gate,
-                                            msg::executed{ticket, turn});
-    submitted_.push_back({turn, ticket, in_hand_->operation.index(), o.graph, o.inputs, o.outputs});
+    auto lane = std::make_shared<msg::Revocable<device_actor>>(lanes_[lane_]);
+    auto done =
+        std::make_shared<TellsLane>(lane, environment().shared_gate, msg::executed{ticket, turn});
+    submitted_.push_back(
+        {turn, ticket, in_hand_->operation.index(), o.graph, o.inputs, o.outputs, std::move(lane)});
     instance.busy = true;
     environment().backend->submit(*instance.plan, input_storage_, output_storage_, std::move(done));
     return {};

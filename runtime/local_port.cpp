@@ -73,10 +73,12 @@ msg::Permit LocalPort::enter_operation(const msg::Conditions& conditions) {
   if (observer == nullptr) [[likely]]
     return admission.enter(conditions);
   if (auto permit = admission.try_enter_now()) return permit;
-  const auto begun = observer->now();
-  auto permit = admission.enter(conditions);
-  observer->waited(msg::CallerWait::permit, begun);
-  return permit;
+  struct Wait {
+    msg::Observer& observer;
+    const std::int64_t begun;
+    ~Wait() { observer.waited(msg::CallerWait::permit, begun); }
+  } const wait{*observer, observer->now()};  // also if it ends in an error
+  return admission.enter(conditions);
 }
 
 msg::Permit LocalPort::enter(AdmissionClass admission, const msg::Conditions& conditions) {

@@ -190,36 +190,50 @@ void GpuInstance::when_done(std::shared_ptr<Completion>& done) {
     auto to = std::make_unique<std::shared_ptr<Completion>>(done);
     cl_event end = nullptr;
     check(clEnqueueMarkerWithWaitList(queue_, 0, nullptr, &end), "clEnqueueMarkerWithWaitList");
-    const auto told = clSetEventCallback(
-        end, CL_COMPLETE,
-        [](cl_event, cl_int, void* whom) {
-          const std::unique_ptr<std::shared_ptr<Completion>> completion(
-              static_cast<std::shared_ptr<Completion>*>(whom));
-          (*completion)->notify();
-        },
-        to.get());
+    // Before anybody counts on the end: what is not flushed may never be carried out.
+    const auto flushed = clFlush(queue_);
+    const auto told = flushed != CL_SUCCESS
+                          ? flushed
+                          : clSetEventCallback(
+                                end, CL_COMPLETE,
+                                [](cl_event, cl_int, void* whom) {
+                                  const std::unique_ptr<std::shared_ptr<Completion>> completion(
+                                      static_cast<std::shared_ptr<Completion>*>(whom));
+                                  (*completion)->notify();
+                                },
+                                to.get());
     clReleaseEvent(end);
-    check(told, "clSetEventCallback");
+    check(told, flushed != CL_SUCCESS ? "clFlush" : "clSetEventCallback");
     static_cast<void>(to.release());
     done.reset();
-    check(clFlush(queue_), "clFlush");
   });
 }
 
+namespace {
+
+/// Lets an instance's tensors go, whatever happens.
+struct LetsGo {
+  GpuInstance& instance;
+  ~LetsGo() { instance.let_go(); }
+};
+
+}  // namespace
+
 ExecuteStatus GpuInstance::finish() {
+  const LetsGo at_last{*this};
   if (status_.result && !broken_)
     attempt(nullptr, [&] {
       stream_.wait();
       for (std::size_t i = plan_->input_count; i < tensors_.size(); ++i)
         tensors_[i]->computed(queue_);
     });
-  let_go();
   if (broken_) std::rethrow_exception(std::exchange(broken_, nullptr));
   return std::move(status_);
 }
 
 ExecuteStatus GpuInstance::execute(std::span<Storage* const> inputs,
                                    std::span<Storage* const> outputs, std::span<double> seconds) {
+  const LetsGo at_last{*this};
   start(inputs, outputs, seconds);
   return finish();
 }

@@ -94,6 +94,8 @@ class GpuInstance final : public PlanInstance {
   void submit(std::span<Storage* const> inputs, std::span<Storage* const> outputs,
               std::shared_ptr<Completion> done) noexcept;
   ExecuteStatus finish();
+  /// Waits for the device, and forgets the tensors: the library would keep their memory otherwise.
+  void let_go() noexcept;
 
  private:
   struct BoundKernel {
@@ -124,8 +126,6 @@ class GpuInstance final : public PlanInstance {
   GpuStorage* tensor(const Place& place) const;
   std::byte* handle(const Place& place);
   void take(std::span<Storage* const> inputs, std::span<Storage* const> outputs);
-  /// Waits for the device, and forgets the tensors: the library would keep their memory otherwise.
-  void let_go() noexcept;
   void bind(const RunKernel& run, BoundKernel& bound);
   void set_addresses(const RunKernel& run, BoundKernel& bound);
   /// Gives all kernels the addresses of `tensors_`.

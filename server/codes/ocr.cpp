@@ -142,6 +142,11 @@ class OcrEngine final : public Engine {
     try {
       auto picture = ocr::decode_picture(std::as_bytes(std::span(file)), "picture", pixels_);
       if (!picture.damage.empty()) throw bad(picture.damage);
+      constexpr int longest = 32766;  // that OpenCV can warp
+      if (picture.pixels.rows > longest || picture.pixels.cols > longest)
+        throw bad("a side of " +
+                  std::to_string(std::max(picture.pixels.rows, picture.pixels.cols)) +
+                  " pixels, at most " + std::to_string(longest));
       return picture.pixels;
     } catch (const Error& error) {
       // The message ends with the formats that programs may read.

@@ -14,15 +14,6 @@ const WireTensor& input_of(const BatchMember& member, const std::string& name) {
                        [&](const auto& each) { return each.name == name; });
 }
 
-std::string label_of(const Batch& batch) {
-  std::string label = batch.front().request.label;
-  for (std::size_t i = 1; i < batch.size(); ++i) {
-    if (i == 4) return label + " and " + std::to_string(batch.size() - i) + " more";
-    label += ", " + batch[i].request.label;
-  }
-  return label;
-}
-
 /// The rows of `whole` from `first` on, which keep it alive.
 WireTensor part_of(const std::shared_ptr<WireTensor>& whole, std::uint32_t first,
                    std::uint32_t rows) {
@@ -36,9 +27,9 @@ WireTensor part_of(const std::shared_ptr<WireTensor>& whole, std::uint32_t first
 
 }  // namespace
 
-EngineRequest joined(const Batch& batch, std::uint32_t rows) {
+EngineRequest joined(const Batch& batch, std::uint32_t rows, std::string label) {
   const auto& first = batch.front().request;
-  EngineRequest request{label_of(batch), {}, first.outputs, first.bindings, {}, {}};
+  EngineRequest request{std::move(label), {}, first.outputs, first.bindings, {}, {}};
   for (const auto& model : first.inputs) {
     request.bindings[model.name] = model.shape;
     request.bindings[model.name].front() = rows;

@@ -6,7 +6,8 @@
 namespace polychron::server {
 
 /// One request for all members, of `rows` rows: the members', and zeros behind them.
-EngineRequest joined(const Batch& batch, std::uint32_t rows);
+/// `label` names no member: all of them may read it.
+EngineRequest joined(const Batch& batch, std::uint32_t rows, std::string label);
 
 /// Settles each member with its part of the outcome; its rows are not copied. A refusal goes to
 /// all.

@@ -143,8 +143,7 @@ void OnnxEngine::run_batch(Batch&& batch, std::function<void()> done) {
   for (const auto& each : *held) rows += each.rows;
   if (held->size() > 1) rows = padded(rows, config_.max_batch);
   // The lane is free before the members are told. An outcome may come before this returns.
-  const auto finish = [held, rows, done = std::move(done),
-                       loop = host_.loop](EngineOutcome&& outcome) {
+  const auto finish = [held, rows, done, loop = host_.loop](EngineOutcome&& outcome) {
     if (std::holds_alternative<Refusal>(outcome))
       boost::asio::post(loop, done);
     else
@@ -152,8 +151,21 @@ void OnnxEngine::run_batch(Batch&& batch, std::function<void()> done) {
     settle(std::move(*held), std::move(outcome), rows);
   };
   try {
-    if (held->size() > 1) host_.metrics->joined->Increment(static_cast<double>(held->size() - 1));
-    run_alone(held->size() > 1 ? joined(*held, rows) : std::move(held->front().request), finish);
+    if (held->size() == 1) return run_alone(std::move(held->front().request), finish);
+    host_.metrics->joined->Increment(static_cast<double>(held->size() - 1));
+    const auto whole = std::make_shared<EngineRequest>(joined(
+        *held, rows, config_.label + ", " + std::to_string(held->size()) + " joined requests"));
+    shapes_->get(whole->bindings, [self = shared_from_this(), held, whole, finish,
+                                   done](Result<onnx::Session> session) {
+      if (session) return self->run(*session, std::move(*whole), finish);
+      // The joined shape cannot be built; the members' own may be.
+      boost::asio::post(self->host_.loop, done);
+      for (auto& member : *held)
+        self->run_alone(std::move(member.request),
+                        [promise = std::move(member.promise)](EngineOutcome&& outcome) {
+                          promise.resolve(std::move(outcome));
+                        });
+    });
   } catch (const Error& error) {
     finish(refusal_of(error));
   } catch (const std::bad_alloc&) {

@@ -24,7 +24,10 @@ Repository::Repository(Options options, Host host)
 void Repository::stop() {
   worker_.request_stop();
   if (worker_.joinable()) worker_.join();
-  tasks_.clear();  // their callers hear of it
+  std::deque<std::function<void()>> left;  // goes after the lock: their callers hear of it
+  const std::lock_guard lock(mutex_);
+  stopped_ = true;
+  left.swap(tasks_);
 }
 
 void Repository::log(const std::string& line) const {
@@ -35,6 +38,7 @@ void Repository::log(const std::string& line) const {
 
 void Repository::post(std::function<void()> task) {
   const std::lock_guard lock(mutex_);
+  if (stopped_) return;  // its caller hears of it
   tasks_.push_back(std::move(task));
   wake_.notify_all();
 }
@@ -63,7 +67,7 @@ void Repository::refresh() {
   FoundModels found;
   try {
     found = find_models(options_.folder);
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     // What serves goes on: a volume may be away for a moment.
     return log(error.what());
   }
@@ -75,7 +79,7 @@ void Repository::refresh() {
   }
   for (const auto& name : gone) drop(name);
   for (const auto& [name, files] : found)
-    if (!unloaded_[name]) refresh(name, files);
+    if (!unloaded_.contains(name)) refresh(name, files);
 }
 
 void Repository::refresh(const std::string& name,
@@ -86,7 +90,7 @@ void Repository::refresh(const std::string& name,
     if (const auto& file = files.rbegin()->second.config; !file.empty())
       config = read_config(file, options_.defaults);
   } catch (const Error& error) {
-    wrong = error.what();
+    wrong = within(options_.folder, error.what());
   }
   std::map<std::uint64_t, ModelFiles> wanted;
   for (auto at = files.rbegin(); at != files.rend() && wanted.size() < config.versions; ++at)
@@ -232,7 +236,7 @@ void Repository::look(std::function<void()> done) {
 }
 
 std::optional<Refusal> Repository::reload(const std::string& name) {
-  unloaded_[name] = false;
+  unloaded_.erase(name);
   {
     const std::lock_guard lock(mutex_);
     if (const auto found = table_.find(name); found != table_.end())
@@ -258,7 +262,7 @@ void Repository::unload(const std::string& name, Done done) {
   post([this, name, done = std::move(done)] {
     if (versions(name).empty())
       return done(Refusal(Status::not_found, "no model '" + printable(name) + "' serves"));
-    unloaded_[name] = true;
+    unloaded_.insert(name);
     drop(name);
     done(std::nullopt);
   });

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -105,7 +106,8 @@ class Repository {
   mutable std::mutex mutex_;
   std::condition_variable_any wake_;
   Table table_;
-  std::map<std::string, bool> unloaded_;  ///< by name: not to be served; the worker's alone
+  std::set<std::string> unloaded_;  ///< names that are not to be served; the worker's alone
+  bool stopped_ = false;            ///< no task runs any more
   std::deque<std::function<void()>> tasks_;
   bool looked_ = false;
   std::jthread worker_;  ///< last: it uses all of the above

@@ -176,12 +176,12 @@ asio::awaitable<bool> BodyReader<Stream>::skip(const Parser& parser) {
   deadline_.set(transfer_time(shared_.options, left));
   std::vector<char> unread(std::min<std::uint64_t>(left, 64 * 1024));
   error_code failed;
-  while (left > 0 && !failed) {
+  while (left > 0 && !failed && !deadline_.expired()) {
     const auto space = asio::buffer(unread.data(), std::min<std::uint64_t>(left, unread.size()));
     left -=
         co_await stream_.async_read_some(space, asio::redirect_error(asio::use_awaitable, failed));
   }
-  co_return !failed;
+  co_return left == 0;
 }
 
 template <class Stream>

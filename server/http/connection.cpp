@@ -133,6 +133,7 @@ asio::awaitable<void> Connection<Stream>::serve(Connections::Place place) {
   auto& service = shared_->service;
   for (std::size_t served = 1;; ++served) {
     set_idle(place, true);
+    if (served > 1 && service.draining) break;
     Parser parser;
     BodyReader<Stream> body(stream_, buffer_, *deadline_, *shared_);
     HttpRequest request;
@@ -151,6 +152,8 @@ asio::awaitable<void> Connection<Stream>::serve(Connections::Place place) {
       request.trace = field(parser, "traceparent");
       request.accept_encoding = field(parser, http::field::accept_encoding);
       check_token(shared_->options, request.parsed, field(parser, http::field::authorization));
+      if (!field(parser, http::field::transfer_encoding).empty() && !parser.chunked())
+        throw Refusal(Status::bad_request, "Transfer-Encoding: expected chunked at its end");
       body.check_length(parser);
       const bool goes_on = parser.keep_alive() && served < shared_->options.requests_per_connection;
       keep_alive = skips = goes_on && can_skip(parser);
@@ -194,7 +197,7 @@ asio::awaitable<void> Connection<Stream>::linger() {
   socket().shutdown(asio::ip::tcp::socket::shutdown_send, failed);
   deadline_->set(std::chrono::seconds(2));
   std::array<char, 16 * 1024> unread;
-  while (!failed) {
+  while (!failed && !deadline_->expired()) {
     const auto space = asio::buffer(unread);
     co_await socket().async_read_some(space, asio::redirect_error(asio::use_awaitable, failed));
   }

@@ -47,6 +47,9 @@ class Deadline : public std::enable_shared_from_this<Deadline> {
     expired_ = true;
     boost::system::error_code ignored;
     socket_->cancel(ignored);
+    // An operation that had just completed was not cancelled, and the next one is to be.
+    at_ = Clock::now() + std::chrono::milliseconds(100);
+    arm();
   }
 
   boost::asio::ip::tcp::socket* socket_;

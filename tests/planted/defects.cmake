@@ -112,8 +112,8 @@ plant("a dispatch that was held is forgotten" actors/device.cpp
   [[  if (!BUG) carry_out_held();
   carry_out_ready();]])
 plant("a lane ends while the device is at work" actors/device.cpp
-  [[  for (const auto& each : submitted_) try {]]
-  [[  for (const auto& each : submitted_) if (!BUG) try {]])
+  [[      environment().backend->finish(*each.graph->instances[lane_].plan);]]
+  [[      if (!BUG) environment().backend->finish(*each.graph->instances[lane_].plan);]])
 plant("the end of an execution is not counted" actors/device.cpp
   [[  end_one(*operation);
   in_hand_ = nullptr;]]

@@ -52,7 +52,7 @@ export function view(recording, other) {
 
 /** A token for `polychron stress --replay`: CBOR in the letters of base64url. */
 export function token(program, schedule) {
-  return cbor([2, { ...wholeProgram, ...program }, schedule]).toString("base64url");
+  return cbor([3, { ...wholeProgram, ...program }, schedule]).toString("base64url");
 }
 
 /** A call of such a program. */
@@ -78,7 +78,7 @@ const wholeProgram = {
   max_in_flight: 64,
   spare_bytes: 2n ** 64n - 1n,
   blocks: true,
-  interrupts: false,
+  interrupts: false, late: false,
   contexts: 1,
   tensors: 3,
   faults: [],
