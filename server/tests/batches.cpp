@@ -50,7 +50,7 @@ struct Bench {
   void echo(std::uint32_t rows) {
     auto [batch, done] = std::move(running.front());
     running.pop_front();
-    auto request = joined(batch, rows);
+    auto request = joined(batch, rows, "joined");
     done();
     settle(std::move(batch), EngineAnswer{std::move(request.inputs)}, rows);
   }
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(a_failed_run_fails_all_of_its_batch) {
   auto first = bench.add({1, 2}), a = bench.add({3, 4}), b = bench.add({5, 6});
   bench.echo(1);
   auto [batch, done] = std::move(bench.running.front());
-  BOOST_TEST(joined(batch, 2).label == "request 2, request 3");
+  BOOST_TEST(joined(batch, 2, "2 joined requests").label == "2 joined requests");
   done();
   settle(std::move(batch), Refusal(Status::internal, "the chain"), 2);
   BOOST_TEST((status_of(std::move(a)) == Status::internal));
@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(many_threads_join_and_leave) {
         boost::asio::post(io, [held = std::make_shared<Batch>(std::move(batch)), done] {
           std::uint32_t rows = 0;
           for (const auto& each : *held) rows += each.rows;
-          auto request = joined(*held, rows);
+          auto request = joined(*held, rows, "joined");
           done();
           settle(std::move(*held), EngineAnswer{std::move(request.inputs)}, rows);
         });
