@@ -82,8 +82,8 @@ class Completion {
 };
 
 /// Thread-safety: each lane's device actor calls from its own thread, and a compiler actor calls
-/// compile() from another. So all calls may overlap. One thread at a time uses a Storage or a
-/// PlanInstance. Only BrokenInvariant may be thrown.
+/// compile() from another. So all calls may overlap. One thread at a time uses a PlanInstance, or
+/// writes a Storage; several may read one. Only BrokenInvariant may be thrown.
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -125,10 +125,11 @@ class Backend {
   /// True if it has submit() and finish().
   virtual bool submits() const noexcept { return false; }
   /// Starts `plan` as execute() does, and returns while the device is at work. `done` is notified
-  /// once, when the device has finished: by any thread, also before this call returns. Then the
-  /// caller calls finish(), also if it hears of the end by other means. Until that returns, the
-  /// instance and the storages stay alive, and nobody else uses them. The backend copies the spans.
-  /// A failure to start is returned by finish().
+  /// once, when the device has finished: by any thread, also before this call returns, or after
+  /// finish(). Then the caller calls finish(), also if it hears of the end by other means. Until
+  /// that returns, the instance and the storages stay alive. Nobody else uses the instance and the
+  /// outputs. Inputs may be read, or be inputs of other executions, by any thread. The backend
+  /// copies the spans. A failure to start is returned by finish().
   virtual void submit([[maybe_unused]] PlanInstance& plan,
                       [[maybe_unused]] std::span<Storage* const> inputs,
                       [[maybe_unused]] std::span<Storage* const> outputs,
