@@ -30,8 +30,7 @@ struct InstanceOptions {
   std::shared_ptr<Team> team = nullptr;
 };
 
-/// A tensor's memory on a device. The device actor owns it; one thread at a time uses it. It may
-/// outlive the backend.
+/// A tensor's memory on a device. The device actor owns it. It may outlive the backend.
 class Storage {
  public:
   virtual ~Storage() = default;

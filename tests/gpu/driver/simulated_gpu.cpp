@@ -242,7 +242,8 @@ cl_int build_program(cl_program program, cl_uint count, const cl_device_id* devi
     std::size_t size = 0;
     pocl.clGetProgramBuildInfo(program, devices[0], CL_PROGRAM_BUILD_LOG, log.size(), log.data(),
                                &size);
-    std::fprintf(stderr, "%s\n%s\n", all.c_str(), log.substr(0, std::min(size, std::size_t{1500})).c_str());
+    std::fprintf(stderr, "%s\n%s\n", all.c_str(),
+                 log.substr(0, std::min(size, std::size_t{1500})).c_str());
   }
   return status;
 }
@@ -250,10 +251,9 @@ cl_int build_program(cl_program program, cl_uint count, const cl_device_id* devi
 // -- memory that ends, and a device that fails
 // -----------------------------------------------------
 
-std::size_t bytes_of(cl_mem memory) {
-  std::size_t bytes = 0;
-  pocl.clGetMemObjectInfo(memory, CL_MEM_SIZE, sizeof bytes, &bytes, nullptr);
-  return bytes;
+/// The memory is really gone: commands that still ran may have kept it for longer than its users.
+void CL_CALLBACK give_back(cl_mem, void* bytes) {
+  faults().bytes_left.fetch_add(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(bytes)));
 }
 
 cl_mem create_buffer(cl_context context, cl_mem_flags flags, std::size_t bytes, void* host,
@@ -268,14 +268,13 @@ cl_mem create_buffer(cl_context context, cl_mem_flags flags, std::size_t bytes, 
     if (status != nullptr) *status = CL_MEM_OBJECT_ALLOCATION_FAILURE;
     return nullptr;
   }
-  return pocl.clCreateBuffer(context, flags, bytes, host, status);
-}
-
-cl_int release_memory(cl_mem memory) {
-  cl_uint users = 0;
-  pocl.clGetMemObjectInfo(memory, CL_MEM_REFERENCE_COUNT, sizeof users, &users, nullptr);
-  if (users == 1) faults().bytes_left.fetch_add(static_cast<std::int64_t>(bytes_of(memory)));
-  return pocl.clReleaseMemObject(memory);
+  const auto memory = pocl.clCreateBuffer(context, flags, bytes, host, status);
+  if (memory == nullptr)
+    faults().bytes_left.fetch_add(count);
+  else
+    pocl.clSetMemObjectDestructorCallback(
+        memory, give_back, reinterpret_cast<void*>(static_cast<std::intptr_t>(count)));
+  return memory;
 }
 
 cl_int enqueue_kernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
@@ -324,7 +323,6 @@ void replace(cl_icd_dispatch& table) {
   table.clBuildProgram = build_program;
   table.clCreateProgramWithSource = create_program;
   table.clCreateBuffer = create_buffer;
-  table.clReleaseMemObject = release_memory;
   table.clEnqueueNDRangeKernel = enqueue_kernel;
 }
 
