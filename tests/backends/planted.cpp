@@ -56,8 +56,10 @@ BOOST_AUTO_TEST_SUITE(planted)
 
 BOOST_AUTO_TEST_CASE(every_broken_promise_is_named) {
   const auto sound = table_of("none");
-  for (const std::string promise : promises) BOOST_TEST(answer(sound, promise) == "kept", promise);
   for (const std::string promise : promises) {
+    // The address sanitizer has no end of memory: the suite says so.
+    if (answer(sound, promise) == "-") continue;
+    BOOST_TEST(answer(sound, promise) == "kept", promise);
     const auto table = table_of(promise);
     BOOST_TEST(answer(table, promise) == "BROKEN", "planted: " << promise << table);
   }
@@ -65,10 +67,11 @@ BOOST_AUTO_TEST_CASE(every_broken_promise_is_named) {
 
 BOOST_AUTO_TEST_CASE(no_promise_is_forgotten) {
   const auto table = table_of("none");
-  std::size_t kept = 0;
-  for (auto at = table.find(" kept "); at != std::string::npos; at = table.find(" kept ", at + 1))
-    ++kept;
-  BOOST_TEST(kept == std::size(promises), table);
+  std::size_t answers = 0;
+  for (const std::string word : {" kept ", " - "})
+    for (auto at = table.find(word); at != std::string::npos; at = table.find(word, at + 1))
+      ++answers;
+  BOOST_TEST(answers == std::size(promises), table);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
