@@ -140,7 +140,7 @@ ExecuteStatus GpuInstance::run(std::size_t index) {
 }
 
 template <class F>
-void GpuInstance::attempt(const Step* const& step, const F& work) {
+void GpuInstance::attempt(const Step* const& step, const F& work) noexcept try {
   const auto failed = [&](const Error& error) {
     status_ = {error.with_operation("operator", step ? step->label : ""), false};
   };
@@ -153,10 +153,12 @@ void GpuInstance::attempt(const Step* const& step, const F& work) {
   } catch (const dnnl::error& error) {
     failed(of_device(error));
   }
+} catch (...) {
+  broken_ = std::current_exception();
 }
 
 void GpuInstance::start(std::span<Storage* const> inputs, std::span<Storage* const> outputs,
-                        std::span<double> seconds) {
+                        std::span<double> seconds) noexcept {
   status_ = {};
   const Step* step = nullptr;
   attempt(step, [&] {
@@ -176,16 +178,12 @@ void GpuInstance::start(std::span<Storage* const> inputs, std::span<Storage* con
 
 void GpuInstance::submit(std::span<Storage* const> inputs, std::span<Storage* const> outputs,
                          std::shared_ptr<Completion> done) noexcept {
-  try {
-    start(inputs, outputs, {});
-    if (status_.result) when_done(done);
-  } catch (...) {
-    broken_ = std::current_exception();
-  }
+  start(inputs, outputs, {});
+  if (goes_well()) when_done(done);
   if (done) done->notify();  // nobody else will
 }
 
-void GpuInstance::when_done(std::shared_ptr<Completion>& done) {
+void GpuInstance::when_done(std::shared_ptr<Completion>& done) noexcept {
   attempt(nullptr, [&] {
     auto to = std::make_unique<std::shared_ptr<Completion>>(done);
     cl_event end = nullptr;
@@ -209,31 +207,20 @@ void GpuInstance::when_done(std::shared_ptr<Completion>& done) {
   });
 }
 
-namespace {
-
-/// Lets an instance's tensors go, whatever happens.
-struct LetsGo {
-  GpuInstance& instance;
-  ~LetsGo() { instance.let_go(); }
-};
-
-}  // namespace
-
 ExecuteStatus GpuInstance::finish() {
-  const LetsGo at_last{*this};
-  if (status_.result && !broken_)
+  if (goes_well())
     attempt(nullptr, [&] {
       stream_.wait();
       for (std::size_t i = plan_->input_count; i < tensors_.size(); ++i)
         tensors_[i]->computed(queue_);
     });
+  let_go();
   if (broken_) std::rethrow_exception(std::exchange(broken_, nullptr));
   return std::move(status_);
 }
 
 ExecuteStatus GpuInstance::execute(std::span<Storage* const> inputs,
                                    std::span<Storage* const> outputs, std::span<double> seconds) {
-  const LetsGo at_last{*this};
   start(inputs, outputs, seconds);
   return finish();
 }

@@ -94,8 +94,6 @@ class GpuInstance final : public PlanInstance {
   void submit(std::span<Storage* const> inputs, std::span<Storage* const> outputs,
               std::shared_ptr<Completion> done) noexcept;
   ExecuteStatus finish();
-  /// Waits for the device, and forgets the tensors: the library would keep their memory otherwise.
-  void let_go() noexcept;
 
  private:
   struct BoundKernel {
@@ -114,14 +112,19 @@ class GpuInstance final : public PlanInstance {
     HostPart host;
   };
 
-  /// Gives all steps to the device. A failure is in `status_`.
+  /// Gives all steps to the device.
   void start(std::span<Storage* const> inputs, std::span<Storage* const> outputs,
-             std::span<double> seconds);
-  /// Runs `work`. A failure is in `status_`, with the label of `step`.
+             std::span<double> seconds) noexcept;
+  /// Runs `work`. A failure is in `status_`, with the label of `step`; what should never happen is
+  /// in `broken_`.
   template <class F>
-  void attempt(const Step* const& step, const F& work);
+  void attempt(const Step* const& step, const F& work) noexcept;
+  /// True until an attempt has failed.
+  bool goes_well() const noexcept { return status_.result.has_value() && !broken_; }
   /// Notifies `done`, and takes it away, once the device has finished all steps.
-  void when_done(std::shared_ptr<Completion>& done);
+  void when_done(std::shared_ptr<Completion>& done) noexcept;
+  /// Waits for the device, and forgets the tensors: the library would keep their memory otherwise.
+  void let_go() noexcept;
   DeviceMemory& memory(const Place& place);
   GpuStorage* tensor(const Place& place) const;
   std::byte* handle(const Place& place);
@@ -141,7 +144,7 @@ class GpuInstance final : public PlanInstance {
   std::vector<std::unique_ptr<Storage>> host_values_;
   std::vector<BoundStep> steps_;
   std::vector<GpuStorage*> tensors_;  ///< inputs, then outputs, during an execution; else null
-  std::exception_ptr broken_;         ///< an invariant, for finish() to report
+  std::exception_ptr broken_;         ///< for finish() to throw
   ExecuteStatus status_;              ///< of the execution that has begun last
 };
 

@@ -9,7 +9,8 @@
 namespace polychron::kernels::gpu {
 
 /// Storage of a tensor on the device. If it was adopted or mapped, it has memory on the host too,
-/// and copies its bytes when the other side needs them. Several lanes may read it at a time.
+/// and copies its bytes when the other side needs them. Several lanes may read it at a time, and so
+/// move its bytes: these calls lock. A lane that writes it is alone with it.
 class GpuStorage final : public Storage {
  public:
   explicit GpuStorage(DeviceMemory&& bytes) : memory_(std::move(bytes)) {}
