@@ -2,6 +2,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 
 #include "tests/gpu/rig.hpp"
@@ -13,6 +14,13 @@ DeviceInfo gpu_of_devices() {
   for (auto& device : devices())
     if (device.name == "gpu") return device;
   throw std::logic_error("devices() has no gpu");
+}
+
+/// True if the plan says why the host computes the operator.
+bool has_host_step(const Graph& graph, const std::string& name) {
+  const auto plan = graph.plan();
+  return std::ranges::any_of(
+      plan, [&](const auto& line) { return line.starts_with("host (" + name + ": "); });
 }
 
 ContextOptions fast() { return {.power_preference = PowerPreference::high_performance}; }
@@ -103,7 +111,7 @@ BOOST_AUTO_TEST_CASE(a_driver_without_an_extension_leaves_operators_to_the_host)
   rig.context.write_tensor(in, std::vector<float>(4, 1));
   rig.context.dispatch(graph, {{"x", in}}, {{"y", out}});
   BOOST_TEST(rig.floats(out) == std::vector<float>(4, 0.25F));
-  for (const auto& line : graph.plan()) BOOST_TEST_MESSAGE(line);
+  BOOST_TEST(has_host_step(graph, "softmax"));
 }
 
 BOOST_AUTO_TEST_CASE(a_driver_that_does_not_compile_leaves_operators_to_the_host) {
@@ -117,9 +125,7 @@ BOOST_AUTO_TEST_CASE(a_driver_that_does_not_compile_leaves_operators_to_the_host
   const auto y = rig.context.create_tensor({odd, true, true, "y"}).get();
   rig.context.dispatch(graph, {{"x", x}}, {{"y", y}});
   BOOST_TEST(rig.floats(y) == std::vector<float>(21));
-  bool told = false;
-  for (const auto& line : graph.plan()) told |= line.starts_with("host (tanh: ");
-  BOOST_TEST(told);
+  BOOST_TEST(has_host_step(graph, "tanh"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
