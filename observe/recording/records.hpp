@@ -185,7 +185,7 @@ struct ThreadNamed {
   std::string_view name;
 };
 
-/// A caller's thread waited: 0 for a reply, 1 for a permit.
+/// A caller's thread waited, for the reason of msg::CallerWait with this number.
 struct CallerWaited {
   ContextNumber context = 0;
   Time begin = 0;

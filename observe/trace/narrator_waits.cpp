@@ -144,10 +144,11 @@ void Narrator::add_caller_waits() {
     const auto begin = std::max<Time>(0, time_of(r.begin));  // it may be before the recording
     const auto context = context_of(r.context);
     const auto label = context ? joined_.contexts[*context].label : "";
+    const bool is_for_reply = r.why == static_cast<std::uint32_t>(msg::CallerWait::reply);
     joined_.waits.push_back({caller_of(thread, begin), begin,
                              time_of(r.begin) + duration_of(r.duration), std::nullopt, std::nullopt,
                              std::string("the caller waits for ") +
-                                 (r.why == 0 ? "a reply" : "a permit") + " of context" +
+                                 (is_for_reply ? "a reply" : "a permit") + " of context" +
                                  (label.empty() ? "" : " '" + label + "'")});
   }
 }
