@@ -38,8 +38,8 @@ class Batcher : public std::enable_shared_from_this<Batcher> {
         timers_(std::move(timers)),
         run_(std::move(run)) {}
 
-  /// Throws Error (bad_data) if requests of such a model cannot be joined: dimension 0 of each
-  /// input and output has to be free, and its symbol appear nowhere else.
+  /// Throws Error (bad_data) unless requests of such a model can be joined. In each of its inputs
+  /// and outputs, dimension 0 has to be free, and no other dimension may have the same symbol.
   static void check(const Signature& signature);
 
   /// Takes a request that can be joined with others. Any thread.

@@ -69,7 +69,7 @@ std::shared_ptr<Engine> OnnxEngine::load(const EngineOrigin& origin, const Engin
       new OnnxEngine(origin, host, std::move(model), std::move(context)));
   if (config.max_batch > 1 && config.batch_window.count() > 0) {
     Batcher::check(made->signature_);
-    // Whoever waits in it keeps the engine alive.
+    // Each request in the batcher keeps the engine alive, so the bare pointer is safe.
     made->batcher_ = std::make_shared<Batcher>(
         config, host.loop, [engine = made.get()](Batch&& batch, std::function<void()> done) {
           engine->run_batch(std::move(batch), std::move(done));

@@ -25,8 +25,8 @@ struct EncodedAnswer {
 };
 
 /// Takes over the bytes of the binary outputs. Throws Refusal (bad_request): a string that is to be
-/// JSON and is not UTF-8. JSON has no NaN and no infinity: as Triton does, it
-/// writes NaN, Infinity and -Infinity.
+/// JSON and is not UTF-8. JSON has no NaN and no infinity: as Triton does, it writes NaN,
+/// Infinity and -Infinity.
 EncodedAnswer encode_answer(InferAnswer&& answer, const InferRequest& request);
 
 /// {"error": "..."}

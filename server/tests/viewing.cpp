@@ -66,13 +66,11 @@ BOOST_AUTO_TEST_CASE(programs_that_are_not_there_or_fail) {
 
 BOOST_AUTO_TEST_CASE(one_page_at_a_time_and_the_end_at_any_time) {
   Folder folder;
-  Client* waits = nullptr;
-  std::unique_ptr<Client> first;
+  std::unique_ptr<Client> waits;
   {
     const auto rig = rig_with(
         script(folder, "touch " + (folder.path() / "begun").string() + "; exec sleep 1000"));
-    first = std::make_unique<Client>(rig.port());
-    waits = first.get();
+    waits = std::make_unique<Client>(rig.port());
     waits->send("GET /recording/view HTTP/1.1\r\nHost: t\r\n\r\n");
     until([&] { return std::filesystem::exists(folder.path() / "begun"); });
     Client second(rig.port());
