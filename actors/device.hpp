@@ -4,12 +4,14 @@
 // slots of tensors and graphs. The device tells an object's actor when its state changes, and
 // answers loans. It runs on a thread of its own, because kernels block it; it never waits for a
 // reply.
+//
 // A backend may finish a dispatch later (Backend::submit). Meanwhile the lane carries out
 // operations on other objects, as it does during a lease. A graph whose instance is at work waits
-// for it. Errors follow the data. A failed operation tags its outputs. An operation with a tagged
-// input does not run and tags its own outputs. A successful overwrite clears the tag. Once the
-// context is lost it carries out nothing more. When the device itself fails it tells the context,
-// which ends.
+// for it.
+//
+// Errors follow the data. A failed operation tags its outputs. An operation with a tagged input
+// does not run and tags its own outputs. A successful overwrite clears the tag. Once the context is
+// lost it carries out nothing more. When the device itself fails it tells the context, which ends.
 #pragma once
 
 #include <vector>

@@ -45,7 +45,7 @@ struct Environment {
     const bool first = lost->resolve(reason, message);
     if (first)
       if (auto* const observer = gate.observer()) observer->loses(by, ticket);
-    for (auto* const door : admissions()) door->close();
+    for (auto* const admission : admissions()) admission->close();
     const bool ended = reason == LostReason::destroyed || reason == LostReason::runtime_shutdown;
     if (first) tell(ended ? LogLevel::info : LogLevel::error, message);
   }
@@ -91,6 +91,7 @@ struct Environment {
   msg::Placement placement;  ///< only in a replay
   bool detached =
       true;  ///< device and compiler on threads of their own; false under a test scheduler
+  /// Pending replies and completions keep it, also beyond the context.
   const std::shared_ptr<msg::ObserverGate> shared_gate;
   msg::ObserverGate& gate;  ///< the observer, if there is one
   mutable std::vector<msg::LaneProgress> lanes;

@@ -57,6 +57,7 @@ class LocalPort final : public Port {
   ContextStats stats() const override;
 
  private:
+  /// Tells the observer of a wait, if there is one.
   msg::Permit enter_operation(const msg::Conditions& conditions);
   class LocalEnding;
   void send(actors::Letter<msg::submit>&& letter) const;

@@ -16,8 +16,8 @@ namespace polychron::msg {
 class Admission;
 
 /// The permit of one operation in flight: taken by the call, carried along by its messages, given
-/// back when this goes, wherever that is. Movable; a copy holds nothing (CAF wants
-/// messages that can be copied, and never copies ours).
+/// back when this goes, wherever that is. Movable; a copy holds nothing (CAF wants messages that
+/// can be copied, and never copies ours).
 class Permit {
  public:
   Permit() = default;

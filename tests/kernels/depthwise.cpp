@@ -44,7 +44,8 @@ BOOST_AUTO_TEST_CASE(near_the_reference) {
   }
 }
 
-// The order of a sum is promised: it is the same in every group of pixels and part.
+// The order of a sum is promised: it is the same in every group of pixels, and in every part of the
+// work.
 BOOST_AUTO_TEST_CASE(sums_are_in_the_order_of_taps) {
   if (!tests::has_wide_loops()) return;
   std::size_t added = 0, clamped = 0, biased = 0, layouts[4] = {}, ways[8] = {};
