@@ -45,7 +45,7 @@ struct Environment {
     const bool first = lost->resolve(reason, message);
     if (first)
       if (auto* const observer = gate.observer()) observer->loses(by, ticket);
-    for (auto* const admission : admissions()) admission->close();
+    for (auto* const each : admissions()) each->close();
     const bool ended = reason == LostReason::destroyed || reason == LostReason::runtime_shutdown;
     if (first) tell(ended ? LogLevel::info : LogLevel::error, message);
   }
