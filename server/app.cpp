@@ -156,14 +156,14 @@ App::Parts::Parts(const ServerOptions& options)
 App::Parts::~Parts() { close(); }
 
 void App::Parts::close() {
-  // Everything that waits gets a reply, by the loop, which still runs; then nothing refers to the
-  // parts any more.
+  // Everything that waits gets a reply, by the loop, which still runs. Engines may use the loop as
+  // long as they hold requests. Then nothing refers to the parts any more.
   runtime_.shutdown(std::chrono::seconds(10));
   grpc_.reset();
   repository_.stop();
   viewer_.stop();
   http_.drain();
-  while (metrics_.connections().Value() > 0) {
+  while (metrics_.connections().Value() > 0 || metrics_.held() > 0) {
     http_.abort();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }

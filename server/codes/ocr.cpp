@@ -117,7 +117,9 @@ class OcrEngine final : public Engine {
                    refusal.retry_after_s());
   } catch (const std::bad_alloc&) {
     return Refusal(Status::unavailable, request.label + ": out of memory", 1);
-  } catch (const std::exception& error) {  // OpenCV's
+  } catch (const cv::Exception& error) {  // its what() tells paths
+    return Refusal(Status::internal, request.label + ": OpenCV: " + error.err);
+  } catch (const std::exception& error) {
     return Refusal(Status::internal, request.label + ": " + error.what());
   }
 

@@ -20,9 +20,28 @@ std::string key_of(const EngineRequest& request) {
   return key;
 }
 
+/// True if nobody waits for it any more. Its promise is then settled.
+bool has_left(const BatchMember& member, std::chrono::steady_clock::time_point now) {
+  const auto& request = member.request;
+  if (request.cancellation.cancelled())
+    member.refuse(Status::cancelled, "cancelled before it started");
+  else if (request.deadline && *request.deadline < now)
+    member.refuse(Status::deadline, "timed out");
+  else
+    return false;
+  return true;
+}
+
 }  // namespace
 
-void Batcher::check(const Signature& signature) {
+void BatchMember::refuse(Status status, std::string_view why) const noexcept try {
+  const auto retry = status == Status::unavailable ? std::optional(1) : std::nullopt;
+  const auto prefix = request.label.empty() ? "" : request.label + ": ";
+  promise.resolve(Refusal(status, prefix + std::string(why), retry));
+} catch (const std::bad_alloc&) {
+}
+
+void Batcher::check(const Signature& signature, const ModelConfig& config) {
   const auto refuse = [](const SignatureTensor& tensor) {
     throw Error(ErrorKind::bad_data, "max_batch: dimension 0 of '" + printable(tensor.name) +
                                          "', " + describe(tensor) +
@@ -37,11 +56,16 @@ void Batcher::check(const Signature& signature) {
   each_tensor([&](const SignatureTensor& batched) {
     if (!batched.known_rank || batched.dimensions.empty() || batched.dimensions[0].value)
       refuse(batched);
+    const auto& symbol = batched.dimensions[0].symbol;
+    const auto size = config.sizes.find(symbol);
+    if (size != config.sizes.end() && size->second.most < config.max_batch)
+      throw Error(ErrorKind::bad_data, "max_batch: " + std::to_string(config.max_batch) +
+                                           " rows, but 'sizes' allows at most " +
+                                           std::to_string(size->second.most) + " of '" +
+                                           printable(symbol) + "'");
     each_tensor([&](const SignatureTensor& other) {
       for (std::size_t i = 1; i < other.dimensions.size(); ++i)
-        if (!batched.dimensions[0].symbol.empty() &&
-            other.dimensions[i].symbol == batched.dimensions[0].symbol)
-          refuse(other);
+        if (!symbol.empty() && other.dimensions[i].symbol == symbol) refuse(other);
     });
   });
 }
@@ -54,46 +78,55 @@ std::uint32_t Batcher::rows_of(const EngineRequest& request) const {
 }
 
 void Batcher::add(BatchMember&& member) {
-  std::vector<Batch> ready;
+  // All that can throw comes before the first change.
+  Groups fresh(1), ready;
+  fresh.front().key = key_of(member.request);
+  fresh.front().rows = member.rows;
+  fresh.front().batch.push_back(std::move(member));
   {
     const std::lock_guard lock(mutex_);
+    fresh.front().number = ++made_;
     if (running_ < lanes_) {  // then nobody waits
       ++running_;
-      ready.emplace_back().push_back(std::move(member));
+      ready.splice(ready.end(), fresh);
     } else {
-      join(std::move(member), ready);
+      join(fresh, ready);
     }
   }
-  for (auto& each : ready) start(std::move(each));
+  for (auto& each : ready) start(std::move(each.batch));
 }
 
-void Batcher::join(BatchMember&& member, std::vector<Batch>& ready) {
-  auto key = key_of(member.request);
+void Batcher::join(Groups& fresh, Groups& ready) noexcept {
+  auto& member = fresh.front();
   auto group = std::find_if(groups_.begin(), groups_.end(),
-                            [&](const auto& each) { return each.key == key; });
+                            [&](const auto& each) { return each.key == member.key; });
   const auto take = [&] {
-    ready.push_back(std::move(group->batch));
-    groups_.erase(group);
+    ready.splice(ready.end(), groups_, group);
     group = groups_.end();
     ++running_;
   };
   if (group != groups_.end() && group->rows + member.rows > most_) take();
-  if (group == groups_.end())
-    group = groups_.insert(groups_.end(), Group{std::move(key), ++made_, {}, 0, nullptr});
-  group->rows += member.rows;
-  group->batch.push_back(std::move(member));
+  if (group == groups_.end()) {
+    group = fresh.begin();
+    groups_.splice(groups_.end(), fresh);
+  } else {
+    group->rows += member.rows;
+    group->batch.splice(group->batch.end(), member.batch);
+  }
   if (group->rows == most_)
     take();
   else if (!group->window)
     wait(*group);
 }
 
-void Batcher::wait(Group& group) {
+void Batcher::wait(Group& group) noexcept try {
   group.window = std::make_unique<boost::asio::steady_timer>(timers_, window_);
   group.window->async_wait(
       [self = shared_from_this(), number = group.number](boost::system::error_code failed) {
         if (!failed) self->close(number);
       });
+} catch (const std::bad_alloc&) {
+  // It goes without its window: when a lane is free.
 }
 
 void Batcher::close(std::uint64_t number) {
@@ -122,21 +155,14 @@ Batch Batcher::next() {
 
 void Batcher::start(Batch batch) {
   for (; !batch.empty(); batch = next()) {
-    // Nobody waits for some of its members any more.
     const auto now = std::chrono::steady_clock::now();
-    Batch alive;
-    for (auto& each : batch) {
-      const auto& request = each.request;
-      if (request.cancellation.cancelled())
-        each.promise.resolve(
-            Refusal(Status::cancelled, request.label + ": cancelled before it started"));
-      else if (request.deadline && *request.deadline < now)
-        each.promise.resolve(Refusal(Status::deadline, request.label + ": timed out"));
-      else
-        alive.push_back(std::move(each));
+    std::erase_if(batch, [now](const auto& each) { return has_left(each, now); });
+    if (batch.empty()) continue;
+    try {
+      return run_(std::move(batch), [self = shared_from_this()] { self->start(self->next()); });
+    } catch (const std::bad_alloc&) {
+      for (const auto& each : batch) each.refuse(Status::unavailable, "out of memory");
     }
-    if (alive.empty()) continue;
-    return run_(std::move(alive), [self = shared_from_this()] { self->start(self->next()); });
   }
 }
 

@@ -11,7 +11,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
-#include <vector>
+#include <string_view>
 
 #include "core/engine.hpp"
 
@@ -22,13 +22,17 @@ struct BatchMember {
   EngineRequest request;
   std::uint32_t rows = 0;  ///< dimension 0 of its tensors
   Promise<EngineOutcome> promise{};
+
+  /// Without memory for the refusal, the promise is dropped: its future rejects.
+  void refuse(Status status, std::string_view why) const noexcept;
 };
-using Batch = std::vector<BatchMember>;
+using Batch = std::list<BatchMember>;
 
 class Batcher : public std::enable_shared_from_this<Batcher> {
  public:
   /// Runs a batch, without waiting. Calls `done` once, and not before it returns, when the lane is
-  /// free again; then settles the promises.
+  /// free again; then settles the promises. If it throws, it has done nothing of that, and the
+  /// batch is untouched.
   using RunBatch = std::function<void(Batch&& batch, std::function<void()> done)>;
 
   Batcher(const ModelConfig& config, boost::asio::any_io_executor timers, RunBatch run)
@@ -39,10 +43,12 @@ class Batcher : public std::enable_shared_from_this<Batcher> {
         run_(std::move(run)) {}
 
   /// Throws Error (bad_data) unless requests of such a model can be joined. In each of its inputs
-  /// and outputs, dimension 0 has to be free, and no other dimension may have the same symbol.
-  static void check(const Signature& signature);
+  /// and outputs, dimension 0 has to be free, and no other dimension may have the same symbol. Its
+  /// `sizes` have to allow `max_batch` rows.
+  static void check(const Signature& signature, const ModelConfig& config);
 
-  /// Takes a request that can be joined with others. Any thread.
+  /// Takes a request that can be joined with others. Any thread. May throw std::bad_alloc, and has
+  /// then done nothing.
   void add(BatchMember&& member);
   /// Rows of a request that can be joined; 0: run it alone.
   std::uint32_t rows_of(const EngineRequest& request) const;
@@ -57,12 +63,15 @@ class Batcher : public std::enable_shared_from_this<Batcher> {
     std::unique_ptr<boost::asio::steady_timer> window;
   };
 
-  /// With the lock. Appends batches that may start to `ready`.
-  void join(BatchMember&& member, std::vector<Batch>& ready);
+  using Groups = std::list<Group>;
+
+  /// With the lock. Moves the group of one new member into its place, and groups that may start to
+  /// `ready`.
+  void join(Groups& fresh, Groups& ready) noexcept;
   void start(Batch batch);
   /// A lane is free: the oldest group, which takes it, or nothing.
   Batch next();
-  void wait(Group& group);           ///< with the lock
+  void wait(Group& group) noexcept;  ///< with the lock
   void close(std::uint64_t number);  ///< its window is over
 
   const std::uint32_t most_;
@@ -72,7 +81,7 @@ class Batcher : public std::enable_shared_from_this<Batcher> {
   const RunBatch run_;
 
   std::mutex mutex_;
-  std::list<Group> groups_;  ///< oldest first
+  Groups groups_;  ///< oldest first
   std::uint64_t made_ = 0;
   std::size_t running_ = 0;
 };

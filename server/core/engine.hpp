@@ -45,7 +45,7 @@ using EngineOutcome = std::variant<EngineAnswer, Refusal>;
 ///
 /// Thread-safety: the server calls every method from any thread at any time, also at once.
 /// The end: the destructor runs when no request is pending, on a thread of the server that must not
-/// wait long.
+/// wait long. The server's own end waits until each future of infer() is resolved.
 class Engine {
  public:
   Engine() = default;

@@ -48,29 +48,39 @@ EngineRequest joined(const Batch& batch, std::uint32_t rows, std::string label) 
   return request;
 }
 
-void settle(Batch&& batch, EngineOutcome&& outcome, std::uint32_t rows) {
-  auto* answer = std::get_if<EngineAnswer>(&outcome);
-  if (!answer) {
-    for (auto& member : batch) member.promise.resolve(std::get<Refusal>(outcome));
-    return;
-  }
+namespace {
+
+/// Removes each member that it has settled.
+void split(Batch& batch, EngineAnswer& answer, std::uint32_t rows) {
   std::vector<std::shared_ptr<WireTensor>> wholes;
-  for (auto& each : answer->outputs) {
+  for (auto& each : answer.outputs) {
     if (each.shape.empty() || each.shape.front() != rows)
-      return settle(std::move(batch),
-                    Refusal(Status::internal,
-                            "output '" + printable(each.name) + "' has the shape " +
-                                polychron::to_string(each.shape) + " for " + std::to_string(rows) +
-                                " rows: the model cannot have max_batch"),
-                    rows);
+      throw Refusal(Status::internal, "output '" + printable(each.name) + "' has the shape " +
+                                          polychron::to_string(each.shape) + " for " +
+                                          std::to_string(rows) +
+                                          " rows: the model cannot have max_batch");
     wholes.push_back(std::make_shared<WireTensor>(std::move(each)));
   }
-  std::uint32_t first = 0;
-  for (auto& member : batch) {
-    EngineAnswer own{{}, answer->computed};
+  for (std::uint32_t first = 0; !batch.empty(); batch.pop_front()) {
+    const auto& member = batch.front();
+    EngineAnswer own{{}, answer.computed};
     for (const auto& each : wholes) own.outputs.push_back(part_of(each, first, member.rows));
     first += member.rows;
     member.promise.resolve(std::move(own));
+  }
+}
+
+}  // namespace
+
+void settle(Batch&& batch, EngineOutcome&& outcome, std::uint32_t rows) {
+  try {
+    if (auto* answer = std::get_if<EngineAnswer>(&outcome)) return split(batch, *answer, rows);
+    for (; !batch.empty(); batch.pop_front())
+      batch.front().promise.resolve(std::get<Refusal>(outcome));
+  } catch (const Refusal& refusal) {
+    settle(std::move(batch), refusal, rows);
+  } catch (const std::bad_alloc&) {
+    for (const auto& member : batch) member.refuse(Status::unavailable, "out of memory");
   }
 }
 

@@ -94,6 +94,13 @@ void Metrics::answered(const std::string& model, Status status) {
 
 void Metrics::http_answered(Status status) { http_.Add({{"status", number(status)}}).Increment(); }
 
+std::uint64_t Metrics::held() const {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t all = 0;
+  for (const auto& [name, model] : models_) all += model->held;
+  return all;
+}
+
 std::string Metrics::text() const {
   return prometheus::TextSerializer().Serialize(registry_.Collect());
 }

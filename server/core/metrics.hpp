@@ -47,6 +47,7 @@ struct ModelMetrics {
 
   Duration success, failure, queued, computed;
   std::atomic<std::uint64_t> last_ms{0};  ///< of the Unix epoch: the last request
+  std::atomic<std::uint64_t> held{0};     ///< requests that engines are not done with
   /// Successful runs: fewer than successful requests where requests are joined.
   std::uint64_t runs() const {
     const auto requests = success.count.load(),
@@ -70,6 +71,8 @@ class Metrics {
   prometheus::Gauge& connections() { return *connections_; }
   prometheus::Gauge& body_bytes() { return *body_bytes_; }
   prometheus::Counter& log_dropped() { return *log_dropped_; }
+  /// Requests that engines are not done with, those of replaced models too.
+  std::uint64_t held() const;
   /// Prometheus's text form.
   std::string text() const;
 

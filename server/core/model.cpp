@@ -14,10 +14,13 @@ using std::chrono::nanoseconds;
 /// A request between its admission and its outcome. It keeps the model alive, and its place among
 /// those in flight until the engine is done with it, also if the client was answered before.
 struct Model::Call {
-  explicit Call(std::shared_ptr<Model> of) : model(std::move(of)) {}
+  explicit Call(std::shared_ptr<Model> of) : model(std::move(of)) { ++model->metrics()->held; }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
-  ~Call() { leave(); }
+  ~Call() {
+    leave();
+    --model->metrics()->held;
+  }
   /// Frees its place. Before the client hears of its answer: its next request would find it taken.
   void leave() {
     if (admitted.exchange(false)) model->in_flight_.fetch_sub(1, std::memory_order_relaxed);

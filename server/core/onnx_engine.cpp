@@ -41,6 +41,24 @@ constexpr std::uint64_t measured_runs = 16;
 
 }  // namespace
 
+/// A batch on its lane.
+struct OnnxEngine::RunningBatch {
+  Batch batch;
+  std::uint32_t rows = 0;      ///< of the graph
+  std::function<void()> done;  ///< frees the lane
+
+  /// Before the members are told. `late`: this call comes after run_batch() has returned. Else the
+  /// loop does it.
+  void free_lane(const boost::asio::any_io_executor& loop, bool late) noexcept {
+    if (late) return done();
+    try {
+      boost::asio::post(loop, done);
+    } catch (const std::bad_alloc&) {
+      done();
+    }
+  }
+};
+
 OnnxEngine::OnnxEngine(const EngineOrigin& origin, EngineHost host, onnx::Model model,
                        Context context)
     : config_(origin.config),
@@ -68,7 +86,7 @@ std::shared_ptr<Engine> OnnxEngine::load(const EngineOrigin& origin, const Engin
   std::shared_ptr<OnnxEngine> made(
       new OnnxEngine(origin, host, std::move(model), std::move(context)));
   if (config.max_batch > 1 && config.batch_window.count() > 0) {
-    Batcher::check(made->signature_);
+    Batcher::check(made->signature_, config);
     // Each request in the batcher keeps the engine alive, so the bare pointer is safe.
     made->batcher_ = std::make_shared<Batcher>(
         config, host.loop, [engine = made.get()](Batch&& batch, std::function<void()> done) {
@@ -138,34 +156,20 @@ void OnnxEngine::run_alone(EngineRequest&& request, Finish finish) {
 }
 
 void OnnxEngine::run_batch(Batch&& batch, std::function<void()> done) {
-  const auto held = std::make_shared<Batch>(std::move(batch));
-  std::uint32_t rows = 0;
-  for (const auto& each : *held) rows += each.rows;
-  if (held->size() > 1) rows = padded(rows, config_.max_batch);
-  // The lane is free before the members are told. An outcome may come before this returns.
-  const auto finish = [held, rows, done, loop = host_.loop](EngineOutcome&& outcome) {
-    if (std::holds_alternative<Refusal>(outcome))
-      boost::asio::post(loop, done);
-    else
-      done();
-    settle(std::move(*held), std::move(outcome), rows);
+  const auto running = std::make_shared<RunningBatch>();
+  // From here on nothing throws: `finish` has all that it needs.
+  running->batch.swap(batch);
+  running->done.swap(done);
+  for (const auto& each : running->batch) running->rows += each.rows;
+  const bool alone = running->batch.size() == 1;
+  if (!alone) running->rows = padded(running->rows, config_.max_batch);
+  const auto finish = [running, loop = host_.loop](EngineOutcome&& outcome) {
+    running->free_lane(loop, std::holds_alternative<EngineAnswer>(outcome));
+    settle(std::move(running->batch), std::move(outcome), running->rows);
   };
   try {
-    if (held->size() == 1) return run_alone(std::move(held->front().request), finish);
-    host_.metrics->joined->Increment(static_cast<double>(held->size() - 1));
-    const auto whole = std::make_shared<EngineRequest>(joined(
-        *held, rows, config_.label + ", " + std::to_string(held->size()) + " joined requests"));
-    shapes_->get(whole->bindings, [self = shared_from_this(), held, whole, finish,
-                                   done](Result<onnx::Session> session) {
-      if (session) return self->run(*session, std::move(*whole), finish);
-      // The joined shape cannot be built; the members' own may be.
-      boost::asio::post(self->host_.loop, done);
-      for (auto& member : *held)
-        self->run_alone(std::move(member.request),
-                        [promise = std::move(member.promise)](EngineOutcome&& outcome) {
-                          promise.resolve(std::move(outcome));
-                        });
-    });
+    if (alone) return run_alone(std::move(running->batch.front().request), finish);
+    run_joined(running, finish);
   } catch (const Error& error) {
     finish(refusal_of(error));
   } catch (const std::bad_alloc&) {
@@ -173,7 +177,29 @@ void OnnxEngine::run_batch(Batch&& batch, std::function<void()> done) {
   }
 }
 
-void OnnxEngine::run(const onnx::Session& session, EngineRequest&& request, Finish finish) {
+void OnnxEngine::run_joined(const std::shared_ptr<RunningBatch>& running, Finish finish) {
+  const auto size = running->batch.size();
+  host_.metrics->joined->Increment(static_cast<double>(size - 1));
+  const auto whole = std::make_shared<EngineRequest>(
+      joined(running->batch, running->rows,
+             config_.label + ", " + std::to_string(size) + " joined requests"));
+  shapes_->get(whole->bindings, [self = shared_from_this(), running, whole,
+                                 finish = std::move(finish)](Result<onnx::Session> session) {
+    if (session) return self->run(*session, std::move(*whole), finish);
+    // The joined shape cannot be built; the members' own may be.
+    running->free_lane(self->host_.loop, false);
+    for (auto& member : running->batch) try {
+        self->run_alone(std::move(member.request), [promise = member.promise](EngineOutcome&& one) {
+          promise.resolve(std::move(one));
+        });
+      } catch (const std::bad_alloc&) {
+        member.refuse(Status::unavailable, "out of memory");
+      }
+  });
+}
+
+void OnnxEngine::run(const onnx::Session& session, EngineRequest&& request,
+                     const Finish& finish) try {
   const auto label = request.label;
   if (request.cancellation.cancelled())
     return finish(Refusal(Status::cancelled, label + ": cancelled before it started"));
@@ -202,9 +228,9 @@ void OnnxEngine::run(const onnx::Session& session, EngineRequest&& request, Fini
     });
   } catch (const Error& error) {
     finish(refusal_of(error, true));
-  } catch (const std::bad_alloc&) {
-    finish(Refusal(Status::unavailable, label + ": out of memory", 1));
   }
+} catch (const std::bad_alloc&) {
+  finish(Refusal(Status::unavailable, config_.label + ": out of memory", 1));
 }
 
 EngineOutcome OnnxEngine::answer(const onnx::Session& session, Result<NamedBuffers> outputs,

@@ -30,8 +30,10 @@ class OnnxEngine final : public Engine, public std::enable_shared_from_this<Onnx
   void warm();
   void build(const Bindings& bindings);
   void run_alone(EngineRequest&& request, Finish finish);
+  struct RunningBatch;
   void run_batch(Batch&& batch, std::function<void()> done);
-  void run(const onnx::Session& session, EngineRequest&& request, Finish finish);
+  void run_joined(const std::shared_ptr<RunningBatch>& running, Finish finish);
+  void run(const onnx::Session& session, EngineRequest&& request, const Finish& finish);
   EngineOutcome answer(const onnx::Session& session, Result<NamedBuffers> outputs,
                        std::chrono::nanoseconds computed, const std::string& label) const;
 

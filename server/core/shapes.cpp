@@ -25,20 +25,32 @@ bool is_final(const Error& error) {
 void Shapes::get(const Bindings& bindings, Ready ready) {
   const auto key = key_of(bindings);
   std::unique_lock lock(mutex_);
-  const auto [at, is_new] = entries_.try_emplace(key);
-  auto& entry = at->second;
-  if (is_new) {
-    entry.bindings = bindings;
-    entry.used = order_.insert(order_.begin(), key);
-    entry.waiting.push_back(std::move(ready));
-    queue_.push_back(key);
-    return start_next();
-  }
+  if (!entries_.contains(key)) return add(key, bindings, std::move(ready));
+  auto& entry = entries_.at(key);
   order_.splice(order_.begin(), order_, entry.used);
   if (!entry.result) return entry.waiting.push_back(std::move(ready));
   auto result = *entry.result;
   lock.unlock();
   ready(std::move(result));
+}
+
+void Shapes::add(const std::string& key, const Bindings& bindings, Ready ready) {
+  std::list<std::string> used{key}, queued{key};
+  Entry entry;
+  entry.bindings = bindings;
+  entry.waiting.push_back(std::move(ready));
+  entry.used = used.begin();
+  entries_.emplace(key, std::move(entry));
+  order_.splice(order_.begin(), used);
+  queue_.splice(queue_.end(), queued);
+  try {
+    start_next();
+  } catch (const std::bad_alloc&) {  // without memory for the first in the queue: this one
+    order_.pop_front();
+    queue_.pop_back();
+    entries_.erase(key);
+    throw;
+  }
 }
 
 Shapes::Counts Shapes::counts() const {
@@ -49,14 +61,15 @@ Shapes::Counts Shapes::counts() const {
 
 void Shapes::start_next() {
   if (building_ || queue_.empty()) return;
+  const auto& key = queue_.front();
+  boost::asio::post(builder_,
+                    [self = shared_from_this(), key, bindings = entries_.at(key).bindings] {
+                      self->build(key, bindings);
+                    });
+  queue_.pop_front();
   building_ = true;
   ++builds_;
   on_build_();
-  auto key = std::move(queue_.front());
-  queue_.pop_front();
-  auto bindings = entries_.at(key).bindings;
-  boost::asio::post(builder_, [self = shared_from_this(), key = std::move(key),
-                               bindings = std::move(bindings)] { self->build(key, bindings); });
 }
 
 void Shapes::build(const std::string& key, const Bindings& bindings) {
@@ -95,7 +108,10 @@ void Shapes::built(const std::string& key, Result<onnx::Session> result) {
     order_.erase(entry.used);
     entries_.erase(key);
   }
-  start_next();
+  try {
+    start_next();
+  } catch (const std::bad_alloc&) {  // the next request of a new shape tries it again
+  }
   lock.unlock();
   for (const auto& ready : waiting) ready(result);
 }

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <boost/asio/any_io_executor.hpp>
-#include <deque>
 #include <functional>
 #include <list>
 #include <map>
@@ -46,7 +45,8 @@ class Shapes : public std::enable_shared_from_this<Shapes> {
         builder_(std::move(builder)),
         on_build_(std::move(on_build)) {}
 
-  /// Calls `ready` once: at once if the session is there, else when it is built. Any thread.
+  /// Calls `ready` once: at once if the session is there, else when it is built. Any thread. May
+  /// throw std::bad_alloc; `ready` is then not called.
   void get(const Bindings& bindings, Ready ready);
   Counts counts() const;
 
@@ -61,7 +61,9 @@ class Shapes : public std::enable_shared_from_this<Shapes> {
   };
   using Entries = std::map<std::string, Entry>;
 
-  void start_next();  ///< with the lock
+  /// With the lock. If it throws, it has done nothing.
+  void add(const std::string& key, const Bindings& bindings, Ready ready);
+  void start_next();  ///< with the lock; if it throws, the queue is as it was
   void build(const std::string& key, const Bindings& bindings);
   void built(const std::string& key, Result<onnx::Session> result);
   void evict(std::size_t most, const std::string& keep);  ///< with the lock
@@ -77,7 +79,7 @@ class Shapes : public std::enable_shared_from_this<Shapes> {
   mutable std::mutex mutex_;
   Entries entries_;
   std::list<std::string> order_;  ///< most recently used first
-  std::deque<std::string> queue_;
+  std::list<std::string> queue_;  ///< shapes that wait for their build
   bool building_ = false;
   std::uint64_t builds_ = 0, evicted_ = 0;
 };

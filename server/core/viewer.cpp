@@ -1,13 +1,18 @@
 #include "core/viewer.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+extern "C" {
+#include <sys/pidfd.h>  // glibc 2.36 leaves out the language
+}
 
+#include <algorithm>
 #include <array>
 #include <boost/asio/post.hpp>
 #include <cerrno>
@@ -18,9 +23,6 @@
 namespace polychron::server {
 
 namespace {
-
-/// A page takes seconds. A program that hangs ends.
-constexpr rlim_t most_cpu_seconds = 120;
 
 /// A file in memory.
 class MemoryFile {
@@ -57,12 +59,50 @@ class MemoryFile {
   const int file_;
 };
 
+/// Waits until the process has ended. Returns why it did not.
+std::optional<std::string> watch(int pid, std::chrono::milliseconds patience) {
+  using Clock = std::chrono::steady_clock;
+  pollfd process{::pidfd_open(pid, 0), POLLIN, 0};
+  if (process.fd < 0) return std::string("it cannot be watched: ") + std::strerror(errno);
+  const auto end = Clock::now() + patience;
+  int ended = -1;
+  while (ended < 0) {  // EINTR
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+    ended = ::poll(&process, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+  }
+  ::close(process.fd);
+  if (ended > 0) return std::nullopt;
+  return "it took longer than " + std::to_string(patience.count()) + " ms";
+}
+
 std::string text_of(const MemoryFile& file) {
   const auto bytes = file.content();
   if (bytes.size() == 0) return "it said nothing";
   std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   return printable(text.substr(0, text.find('\n')), 500);
 }
+
+/// Where a program is, is not its readers' business.
+std::string shown(const std::string& program) {
+  return printable(program.substr(program.rfind('/') + 1));
+}
+
+/// The attributes of the program: a process group of its own, so that all of it can be ended.
+class Attributes {
+ public:
+  Attributes() {
+    posix_spawnattr_init(&attributes_);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setpgroup(&attributes_, 0);
+  }
+  ~Attributes() { posix_spawnattr_destroy(&attributes_); }
+  Attributes(const Attributes&) = delete;
+  Attributes& operator=(const Attributes&) = delete;
+  const posix_spawnattr_t* get() const { return &attributes_; }
+
+ private:
+  posix_spawnattr_t attributes_;
+};
 
 }  // namespace
 
@@ -72,7 +112,7 @@ void Viewer::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
-    if (pid_ > 0) ::kill(pid_, SIGKILL);
+    if (pid_ > 0) ::kill(-pid_, SIGKILL);
   }
   thread_.join();
 }
@@ -116,41 +156,39 @@ Viewer::Page Viewer::make(const std::vector<std::byte>& recording) {
   std::array<std::string, 4> words{program_, "trace", "view", "-"};
   std::array<char*, 5> arguments{words[0].data(), words[1].data(), words[2].data(), words[3].data(),
                                  nullptr};
+  const Attributes attributes;
   pid_t pid = 0;
   const int failed =
-      ::posix_spawnp(&pid, program_.c_str(), &actions, nullptr, arguments.data(), environ);
+      ::posix_spawnp(&pid, program_.c_str(), &actions, attributes.get(), arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (failed != 0)
     return Refusal(Status::unsupported,
-                   "the program '" + printable(program_) + "' cannot be started (" +
+                   "the program '" + shown(program_) + "' cannot be started (" +
                        std::strerror(failed) +
                        "): install it, or name it by --viewer; /recording has the recording");
-  const rlimit limit{most_cpu_seconds, most_cpu_seconds};
-  ::prlimit(pid, RLIMIT_CPU, &limit, nullptr);
   ::setpriority(PRIO_PROCESS, static_cast<id_t>(pid), 10);  // requests come first
-  const int code = wait(pid);
+  const auto failure = wait(pid);
   auto page = output.content();
-  if (code == 0 && page.size() > 0) return page;
-  return Refusal(Status::internal,
-                 "'" + printable(program_) + " trace view' failed: " + text_of(errors));
+  if (!failure && page.size() > 0) return page;
+  return Refusal(Status::internal, "'" + shown(program_) + " trace view' failed: " +
+                                       (failure.value_or("").empty() ? text_of(errors) : *failure));
 }
 
-int Viewer::wait(int pid) {
+std::optional<std::string> Viewer::wait(int pid) {
   {
     const std::lock_guard lock(mutex_);
     pid_ = pid;
-    if (stopped_) ::kill(pid, SIGKILL);
+    if (stopped_) ::kill(-pid, SIGKILL);
   }
-  siginfo_t ended{};
-  while (::waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOWAIT) != 0 &&
-         errno == EINTR) {
-  }
-  // Its number is not given to another process before this.
+  auto failure = watch(pid, patience_);
+  // What it has started ends with it. Its number is not given to another process before waitpid().
+  ::kill(-pid, SIGKILL);
   const std::lock_guard lock(mutex_);
   pid_ = 0;
   int status = -1;
   ::waitpid(pid, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  if (!failure && (!WIFEXITED(status) || WEXITSTATUS(status) != 0)) failure.emplace();
+  return failure;
 }
 
 }  // namespace polychron::server

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <boost/asio/thread_pool.hpp>
+#include <chrono>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <polychron/buffer.hpp>
 #include <polychron/future.hpp>
 #include <string>
@@ -21,8 +23,10 @@ class Viewer {
  public:
   using Page = std::variant<Buffer, Refusal>;
 
-  /// `program` is a path, or a name that is looked for in PATH.
-  explicit Viewer(std::string program) : program_(std::move(program)) {}
+  /// `program` is a path, or a name that is looked for in PATH. It ends when `patience` is over: a
+  /// page takes seconds.
+  explicit Viewer(std::string program, std::chrono::milliseconds patience = std::chrono::minutes(5))
+      : program_(std::move(program)), patience_(patience) {}
   /// Calls stop().
   ~Viewer();
   Viewer(const Viewer&) = delete;
@@ -31,15 +35,16 @@ class Viewer {
   /// The page of what `recording` gives, which is called on the viewer's thread. A refusal: another
   /// page is being made (503), there is no such program (501), it failed (500).
   Future<Page> page(std::function<std::vector<std::byte>()> recording);
-  /// Ends the program, and makes no more pages.
+  /// Ends the program with all that it has started, and makes no more pages.
   void stop();
 
  private:
   Page make(const std::vector<std::byte>& recording);
-  /// The program's exit code, or -1.
-  int wait(int pid);
+  /// Nothing if the program ended well; else why it did not, or an empty text: it has said so.
+  std::optional<std::string> wait(int pid);
 
   const std::string program_;
+  const std::chrono::milliseconds patience_;
   std::mutex mutex_;
   bool busy_ = false, stopped_ = false;
   int pid_ = 0;  ///< of the program that runs

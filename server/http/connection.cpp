@@ -48,10 +48,14 @@ class Connection {
   asio::awaitable<void> serve(Connections::Place place);
   /// TLS's, where there is TLS.
   asio::awaitable<void> handshake();
-  /// Ends it, or only if it waits for a request. On its own executor.
+  /// Ends it. `idle_only`: only if it waits for a request; one that has come, and is not read yet,
+  /// is answered. On its own executor.
   void close(bool idle_only) {
     error_code ignored;
-    if (idle_ || !idle_only) socket().close(ignored);
+    if (!idle_only)
+      socket().close(ignored);
+    else if (idle_ && socket().available(ignored) == 0)
+      socket().cancel(ignored);  // a read that has succeeded goes on
   }
 
  private:

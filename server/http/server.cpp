@@ -1,5 +1,6 @@
 #include "http/server.hpp"
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/ip/address.hpp>
@@ -21,7 +22,7 @@ using boost::system::error_code;
 
 Connections::Place Connections::add(std::function<void(bool)> close) {
   const std::lock_guard lock(mutex_);
-  return open_.insert(open_.end(), {std::move(close), true});
+  return open_.insert(open_.end(), {std::move(close), State::idle});
 }
 
 void Connections::remove(Place place) {
@@ -31,19 +32,29 @@ void Connections::remove(Place place) {
 
 void Connections::set_idle(Place place, bool idle) {
   const std::lock_guard lock(mutex_);
-  place->idle = idle;
+  place->state = idle ? State::idle : State::busy;
   if (idle) open_.splice(open_.end(), open_, place);
+}
+
+bool Connections::end_idlest() {
+  const auto idlest = std::find_if(open_.begin(), open_.end(),
+                                   [](const auto& each) { return each.state == State::idle; });
+  if (idlest == open_.end()) return false;
+  idlest->state = State::ending;
+  idlest->close(true);
+  return true;
 }
 
 bool Connections::close_idlest() {
   const std::lock_guard lock(mutex_);
-  for (auto& each : open_) {
-    if (!each.idle) continue;
-    each.idle = false;  // not twice
-    each.close(true);
-    return true;
-  }
-  return false;
+  return end_idlest();
+}
+
+bool Connections::make_room(std::size_t most) {
+  const std::lock_guard lock(mutex_);
+  const auto staying = std::count_if(open_.begin(), open_.end(),
+                                     [](const auto& each) { return each.state != State::ending; });
+  return static_cast<std::size_t>(staying) < most || end_idlest();
 }
 
 void Connections::close_all(bool idle_only) {
@@ -134,9 +145,7 @@ asio::awaitable<void> HttpServer::State::accept() {
     }
     // At the limit the connection that is idle longest makes room. If all are busy, the new one
     // ends: its client can try another server.
-    if (shared->connections.size() >= shared->options.connections &&
-        !shared->connections.close_idlest())
-      continue;
+    if (!shared->connections.make_room(shared->options.connections)) continue;
     gauge.Increment();
     asio::co_spawn(strand, serve_connection(shared, std::move(socket)),
                    [&gauge, keep = shared](std::exception_ptr) { gauge.Decrement(); });

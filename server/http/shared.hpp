@@ -44,9 +44,10 @@ struct HttpReply {
 /// The open connections, so that they can be ended.
 class Connections {
  public:
+  enum class State { idle, busy, ending };
   struct Entry {
     std::function<void(bool idle_only)> close;  ///< posts to the connection's executor
-    bool idle = true;
+    State state = State::idle;
   };
   using Place = std::list<Entry>::iterator;
 
@@ -55,10 +56,15 @@ class Connections {
   void set_idle(Place place, bool idle);
   /// Ends one idle connection, the one that has been idle longest. False if none is.
   bool close_idlest();
+  /// Ends the idlest if there are `most`, those that are about to end not counted. False if all of
+  /// them are busy.
+  bool make_room(std::size_t most);
   void close_all(bool idle_only);
   std::size_t size() const;
 
  private:
+  bool end_idlest();  ///< with the lock
+
   mutable std::mutex mutex_;
   std::list<Entry> open_;  ///< idle ones in the order of their last request
 };

@@ -25,6 +25,7 @@ struct Bench {
     config.batch_window = window;
     batcher = std::make_shared<Batcher>(config, io.get_executor(),
                                         [this](Batch&& batch, std::function<void()> done) {
+                                          if (without_memory) throw std::bad_alloc();
                                           running.push_back({std::move(batch), std::move(done)});
                                         });
   }
@@ -64,6 +65,7 @@ struct Bench {
   std::shared_ptr<Batcher> batcher;
   std::deque<Running> running;
   int made = 0;
+  bool without_memory = false;  ///< runs do not start
 };
 
 std::vector<float> values_of(Future<EngineOutcome>&& future) {
@@ -164,6 +166,24 @@ BOOST_AUTO_TEST_CASE(a_failed_run_fails_all_of_its_batch) {
   BOOST_TEST((status_of(std::move(b)) == Status::internal));
 }
 
+BOOST_AUTO_TEST_CASE(a_batch_without_memory_frees_its_lane) {
+  Bench bench;
+  bench.without_memory = true;
+  BOOST_TEST((status_of(bench.add({1, 2})) == Status::unavailable));
+  bench.without_memory = false;
+  auto first = bench.add({1, 2}), a = bench.add({3, 4}), b = bench.add({5, 6});
+  BOOST_TEST(bench.sizes() == Sizes{1});
+  bench.without_memory = true;
+  bench.echo(1);
+  BOOST_TEST(values_of(std::move(first)) == Values({1, 2}));
+  BOOST_TEST((status_of(std::move(a)) == Status::unavailable));
+  BOOST_TEST((status_of(std::move(b)) == Status::unavailable));
+  bench.without_memory = false;
+  auto last = bench.add({7, 8});
+  bench.echo(1);
+  BOOST_TEST(values_of(std::move(last)) == Values({7, 8}));
+}
+
 BOOST_AUTO_TEST_CASE(many_threads_join_and_leave) {
   boost::asio::io_context io;
   auto work = boost::asio::make_work_guard(io);
@@ -259,15 +279,18 @@ BOOST_AUTO_TEST_CASE(every_client_gets_its_own_rows) {
 BOOST_AUTO_TEST_CASE(models_whose_requests_cannot_be_joined) {
   Rig rig({});
   Client client(rig.port());
-  const auto reason = [&](const std::string& name) {
+  const auto reason = [&](const std::string& name, const std::string& more = {}) {
     rig.folder.add(name);
-    rig.folder.write(name + ".json", R"({"max_batch": 16, "batch_window_us": 1000})");
+    rig.folder.write(name + ".json", R"({"max_batch": 16, "batch_window_us": 1000)" + more + "}");
     rig.look();
     return client.get("/v2/models/" + name).body;
   };
   BOOST_TEST(reason("simple").find("max_batch: dimension 0 of 'INPUT0', INT32 [1, 16], has to") !=
              std::string::npos);
   BOOST_TEST(reason("product").find("max_batch: dimension 0 of ") != std::string::npos);
+  BOOST_TEST(reason("copy_fp32", R"(, "sizes": {"n": 8})")
+                 .find("max_batch: 16 rows, but 'sizes' allows at most 8 of 'n'") !=
+             std::string::npos);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

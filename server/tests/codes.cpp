@@ -1,8 +1,10 @@
 // Models made of code, and with them tensors of strings, which no ONNX model here has.
+#include <boost/asio/post.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/test/unit_test.hpp>
 #include <cctype>
 #include <mutex>
+#include <thread>
 
 #include "protocol/strings.hpp"
 #include "rig.hpp"
@@ -237,6 +239,54 @@ BOOST_AUTO_TEST_CASE(code_comes_and_goes) {
   rig.folder.remove("upper");
   rig.look();
   until([&] { return code.desk.alive == 0; });
+}
+
+/// Answers on the server's loop, and not before its context is gone.
+class Late final : public Engine {
+ public:
+  Late(Runtime& runtime, boost::asio::any_io_executor loop, std::atomic<bool>& answered)
+      : context_(runtime.create_context().get()), loop_(std::move(loop)), answered_(answered) {}
+  const Signature& signature() const override { return signature_; }
+  std::vector<Context> contexts() const override { return {context_}; }
+  Future<EngineOutcome> infer(EngineRequest&&) override {
+    Promise<EngineOutcome> promise;
+    thread_ = std::jthread([this, promise] {
+      context_.lost().get();
+      for (int i = 0; i < 1000; ++i) std::this_thread::yield();
+      boost::asio::post(loop_, [this, promise] {
+        answered_ = true;
+        promise.resolve(Refusal(Status::internal, "too late"));
+      });
+    });
+    return promise.future();
+  }
+
+ private:
+  const Context context_;
+  const boost::asio::any_io_executor loop_;
+  std::atomic<bool>& answered_;
+  const Signature signature_{{{"x", WireType::bytes, {{}}}}, {{"x", WireType::bytes, {{}}}}};
+  std::jthread thread_;
+};
+
+BOOST_AUTO_TEST_CASE(the_end_waits_for_code_whose_request_has_timed_out) {
+  std::atomic<bool> answered{false};
+  {
+    Rig rig({}, [&](auto& options) {
+      options.codes["late"] = [&](const EngineOrigin&, const EngineHost& host) {
+        return std::make_shared<Late>(host.runtime, host.loop, answered);
+      };
+    });
+    rig.folder.write("late/config.json", R"({"code": "late"})");
+    rig.look();
+    Client client(rig.port());
+    BOOST_TEST(
+        client
+            .post("/v2/models/late/infer", request_of("[]", 0, R"(,"parameters":{"timeout":1000})"))
+            .status == 504);
+    BOOST_TEST(!answered);
+  }
+  BOOST_TEST(answered);
 }
 
 BOOST_AUTO_TEST_CASE(configurations_that_are_wrong) {

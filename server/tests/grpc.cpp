@@ -33,6 +33,7 @@ struct GrpcRig {
             [](auto& options) {
               options.grpc = true;
               options.grpc_port = 0;
+              options.service.body_budget = 1 << 20;
               options.codes["echo"] = [](const EngineOrigin&, const EngineHost&) {
                 return std::make_shared<Echo>();
               };
@@ -96,6 +97,19 @@ BOOST_AUTO_TEST_CASE(damaged_strings_are_refused) {
   const auto status = rig.stub->ModelInfer(&context, request, &response);
   BOOST_TEST((status.error_code() == ::grpc::StatusCode::INVALID_ARGUMENT));
   BOOST_TEST(status.error_message().find("tensor 'x', BYTES [1]: element 0 has a length of") == 0U,
+             status.error_message());
+}
+
+BOOST_AUTO_TEST_CASE(what_a_request_takes_in_memory_counts) {
+  GrpcRig rig;
+  auto request = request_of(50'000);
+  for (int i = 0; i < 50'000; ++i)  // 2 bytes each on the wire
+    request.mutable_inputs(0)->mutable_contents()->add_bytes_contents("");
+  ::grpc::ClientContext context;
+  inference::ModelInferResponse response;
+  const auto status = rig.stub->ModelInfer(&context, request, &response);
+  BOOST_TEST((status.error_code() == ::grpc::StatusCode::UNAVAILABLE));
+  BOOST_TEST(status.error_message().find("the bodies of requests in flight have") == 0U,
              status.error_message());
 }
 

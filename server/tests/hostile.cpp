@@ -1,8 +1,11 @@
 // Clients that mean harm, or are broken. After each the server serves.
+#include <boost/asio/post.hpp>
 #include <boost/test/unit_test.hpp>
+#include <future>
 #include <list>
 #include <random>
 
+#include "http/shared.hpp"
 #include "rig.hpp"
 
 namespace polychron::server::tests {
@@ -109,6 +112,56 @@ BOOST_AUTO_TEST_CASE(idle_connections_make_room) {
     if (i % 20 == 0) check_serves(rig);
   }
   check_serves(rig);
+}
+
+BOOST_AUTO_TEST_CASE(a_request_that_has_come_keeps_its_connection) {
+  boost::asio::any_io_executor loop;
+  Rig rig({}, [&](auto& options) {
+    options.io_threads = 1;
+    options.http.connections = 1;
+    options.codes["none"] = [&](const EngineOrigin&,
+                                const EngineHost& host) -> std::shared_ptr<Engine> {
+      loop = host.loop;
+      throw Error(ErrorKind::not_supported, "it is here for the loop alone");
+    };
+  });
+  rig.folder.write("none/config.json", R"({"code": "none"})");
+  rig.look();
+  const std::string request = "GET /v2/health/live HTTP/1.1\r\nHost: t\r\n\r\n";
+  std::list<Client> others;
+  for (int i = 0; i < 20; ++i) {
+    Client client(rig.port());
+    client.get("/v2/health/live");
+    // The server's one thread sees both at once: another connection, and the next request of this.
+    std::promise<void> go;
+    boost::asio::post(loop, [go = go.get_future().share()] { go.wait(); });
+    others.emplace_back(rig.port());
+    client.send(request);
+    go.set_value();
+    const auto response = client.receive();
+    BOOST_TEST((response && response->status == 200));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(connections_that_are_about_to_end_count_no_more) {
+  Connections connections;
+  std::vector<int> ended;
+  const auto add = [&](int number) {
+    return connections.add([&ended, number](bool) { ended.push_back(number); });
+  };
+  const auto first = add(1), second = add(2);
+  BOOST_TEST(connections.make_room(2));
+  BOOST_TEST(connections.make_room(2));
+  BOOST_TEST(ended == std::vector<int>{1});
+  add(3);
+  connections.set_idle(first, false);  // its request came first
+  BOOST_TEST(connections.make_room(3));
+  BOOST_TEST(ended == std::vector<int>({1, 2}));
+  connections.remove(second);
+  add(4);
+  connections.set_idle(first, true);  // now it is the youngest of the idle ones
+  BOOST_TEST(connections.make_room(3));
+  BOOST_TEST(ended == std::vector<int>({1, 2, 3}));
 }
 
 BOOST_AUTO_TEST_CASE(a_reader_that_does_not_read) {

@@ -1,8 +1,11 @@
 // The page of a recording. tests/page.test.mjs opens it in a browser.
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <boost/test/unit_test.hpp>
 
+#include "core/viewer.hpp"
 #include "rig.hpp"
 
 namespace polychron::server::tests {
@@ -47,14 +50,13 @@ BOOST_AUTO_TEST_CASE(programs_that_are_not_there_or_fail) {
   Client client(missing.port());
   const auto refused = client.get("/recording/view");
   BOOST_TEST(refused.status == 501);
-  BOOST_TEST(
-      refused.body.find("'/nowhere/polychron' cannot be started (No such file or directory)") !=
-      std::string::npos);
+  BOOST_TEST(refused.body.find("'polychron' cannot be started (No such file or directory)") !=
+             std::string::npos);
   const auto failing = rig_with(script(folder, "echo it hurts >&2; exit 1"));
   Client other(failing.port());
   const auto failed = other.get("/recording/view");
   BOOST_TEST(failed.status == 500);
-  BOOST_TEST(failed.body.find("viewer.sh trace view' failed: it hurts\"}") != std::string::npos,
+  BOOST_TEST(failed.body.find("\"'viewer.sh trace view' failed: it hurts\"}") != std::string::npos,
              failed.body);
   const auto killed = rig_with(script(folder, "kill -9 $$"));
   Client third(killed.port());
@@ -82,6 +84,22 @@ BOOST_AUTO_TEST_CASE(one_page_at_a_time_and_the_end_at_any_time) {
   // The server has ended, and the program with it.
   const auto last = waits->receive();
   BOOST_TEST((!last || last->status == 500));
+}
+
+BOOST_AUTO_TEST_CASE(a_program_that_hangs_ends_with_what_it_started) {
+  Folder folder;
+  const auto fifo = (folder.path() / "fifo").string();
+  BOOST_REQUIRE(::mkfifo(fifo.c_str(), 0600) == 0);
+  const int reads = ::open(fifo.c_str(), O_RDONLY | O_NONBLOCK);
+  Viewer viewer(script(folder, "sleep 1000 > " + fifo + " & sleep 1000"),
+                std::chrono::milliseconds(300));
+  auto page = viewer.page([] { return std::vector<std::byte>(10); }).get();
+  BOOST_TEST(std::get<Refusal>(page).message() ==
+             "'viewer.sh trace view' failed: it took longer than 300 ms");
+  // The end of the file: nobody can write to it any more.
+  char byte = 0;
+  until([&] { return ::read(reads, &byte, 1) == 0; });
+  ::close(reads);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
