@@ -1,5 +1,6 @@
 #include "core/shapes.hpp"
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <utility>
 
@@ -83,7 +84,8 @@ void Shapes::build(const std::string& key, const Bindings& bindings) {
 }
 
 void Shapes::built(const std::string& key, Result<onnx::Session> result) {
-  const std::uint64_t bytes = result ? result->graph().memory().total() : 0;
+  const auto memory = result ? result->graph().memory() : GraphMemory{};
+  const std::uint64_t bytes = memory.total();
   if (bytes > most_bytes_)
     result = Error(ErrorKind::type_error, "model '" + label_ + "': requests of this shape need " +
                                               describe_bytes(bytes) + ", memory_limit is " +
@@ -102,7 +104,8 @@ void Shapes::built(const std::string& key, Result<onnx::Session> result) {
   auto waiting = std::exchange(entry.waiting, {});
   if (result || is_final(result.error())) {
     entry.result = result;
-    entry.bytes = result ? bytes : 0;
+    entry.arenas = bytes - memory.constants;
+    constants_ = std::max<std::uint64_t>(constants_, memory.constants);
     evict(most_, key);
   } else {
     order_.erase(entry.used);
@@ -118,16 +121,16 @@ void Shapes::built(const std::string& key, Result<onnx::Session> result) {
 
 void Shapes::evict(std::size_t most, const std::string& keep) {
   std::size_t built = 0;
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = constants_;
   for (const auto& [key, entry] : entries_) {
     built += entry.result.has_value() ? 1 : 0;
-    bytes += entry.bytes;
+    bytes += entry.arenas;
   }
   for (auto at = order_.end(); (built > most || bytes > most_bytes_) && at != order_.begin();) {
     --at;
     const auto& entry = entries_.at(*at);
     if (!entry.result || *at == keep) continue;
-    bytes -= entry.bytes;
+    bytes -= entry.arenas;
     --built;
     entries_.erase(*at);
     at = order_.erase(at);

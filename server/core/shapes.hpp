@@ -56,7 +56,7 @@ class Shapes : public std::enable_shared_from_this<Shapes> {
     std::optional<Result<onnx::Session>> result;  ///< absent until it is built
     std::vector<Ready> waiting;
     std::list<std::string>::iterator used;
-    std::uint64_t bytes = 0;  ///< of its graph, when all lanes have run it
+    std::uint64_t arenas = 0;  ///< bytes that its graph takes when all lanes have run it
     bool retried = false;     ///< once, after the others made room
   };
   using Entries = std::map<std::string, Entry>;
@@ -81,6 +81,7 @@ class Shapes : public std::enable_shared_from_this<Shapes> {
   std::list<std::string> order_;  ///< most recently used first
   std::list<std::string> queue_;  ///< shapes that wait for their build
   bool building_ = false;
+  std::uint64_t constants_ = 0;  ///< bytes of the largest graph's, which all share
   std::uint64_t builds_ = 0, evicted_ = 0;
 };
 

@@ -43,6 +43,13 @@ def main(folder):
     save(folder, "wide", nodes,
          [value("a", T.FLOAT, ["rows", 1]), value("b", T.FLOAT, [1, "columns"])],
          [value("e", T.FLOAT, ["rows"])])
+    # Weights of 256 KiB, and little else.
+    ones = h.make_tensor("one", T.FLOAT, [1], [1])
+    nodes = [h.make_node("ConstantOfShape", ["square"], ["w"], value=ones),
+             h.make_node("MatMul", ["x", "w"], ["y"])]
+    square = h.make_tensor("square", T.INT64, [2], [256, 256])
+    save(folder, "weights", nodes, [value("x", T.FLOAT, ["rows", 256])],
+         [value("y", T.FLOAT, ["rows", 256])], [square])
     # Takes a processor some tenths of a second: products of large matrices, of one number.
     side = h.make_tensor("side", T.INT64, [2], [1200, 1200])
     nodes = [h.make_node("Expand", ["x", "side"], ["y0"])]

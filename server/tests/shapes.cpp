@@ -84,6 +84,21 @@ BOOST_AUTO_TEST_CASE(memory_for_one_more_shape_comes_from_the_others) {
   BOOST_TEST(run(800).status == 200);
 }
 
+BOOST_AUTO_TEST_CASE(weights_that_shapes_share_count_once) {
+  // They take 256 KiB, the same again during a build, and all the rest next to nothing.
+  const Rig rig({"weights"}, [](auto& options) { options.model.memory_limit = 700 << 10; });
+  Client client(rig.port());
+  for (int round = 0; round < 2; ++round)
+    for (std::size_t rows = 8; rows < 12; ++rows) {
+      const auto response = client.post(
+          "/v2/models/weights/infer",
+          R"({"inputs":[{"name":"x","datatype":"FP32","shape":[)" + std::to_string(rows) +
+              R"(,256],"data":)" + counted(rows * 256) + "}]}");
+      BOOST_TEST(response.status == 200, response.body.substr(0, 300));
+    }
+  BOOST_TEST(rig.model("weights")->engine().shapes().builds == 4U);
+}
+
 BOOST_AUTO_TEST_CASE(a_shape_that_the_model_refuses) {
   const Rig rig({"copy_fp32"});
   Client client(rig.port());
