@@ -150,8 +150,8 @@ std::uint64_t Model::admit(const InferRequest& request, nanoseconds timeout) {
   // A request that would only be found late is refused now, while its client can go elsewhere.
   const auto lanes = static_cast<std::uint64_t>(config().lanes);
   if (timeout.count() > 0 && before >= lanes) {
-    const auto wait = usual_time() * static_cast<std::int64_t>(before / lanes);
-    if (wait > timeout)
+    const auto end = usual_time() * static_cast<std::int64_t>(before / lanes + 1);
+    if (end > timeout)
       refuse({Status::too_many,
               "model '" + printable(name()) + "': request '" + printable(request.id, 64) +
                   "' would wait longer than its timeout of " +
@@ -183,6 +183,9 @@ Future<Outcome> Model::infer(InferRequest&& request, const CallOptions& options)
   call->cancellation = wanted.cancellation = options.cancellation;
   if (timeout.count() > 0) bound(call, timeout);
   wanted.deadline = call->deadline;
+  // One that has waited is not begun if it would end too late: the lane is for those behind it.
+  if (wanted.deadline && call->ahead >= static_cast<std::uint64_t>(config().lanes))
+    *wanted.deadline -= usual_time();
   wanted.inputs = std::move(request.inputs);
   metrics->received->Increment(size_of(wanted.inputs));
   auto future = call->promise.future();

@@ -3,6 +3,7 @@
 #include <boost/json/parse.hpp>
 #include <boost/test/unit_test.hpp>
 #include <cctype>
+#include <list>
 #include <mutex>
 #include <thread>
 
@@ -18,6 +19,7 @@ struct Desk {
   std::mutex mutex;
   std::vector<Promise<EngineOutcome>> held;
   std::vector<Cancellation> cancellations;
+  std::vector<std::optional<std::chrono::steady_clock::time_point>> deadlines;
   std::atomic<int> alive{0};
 
   std::size_t holds() {
@@ -58,6 +60,7 @@ class Upper final : public Engine {
       const std::lock_guard lock(desk_.mutex);
       desk_.held.push_back(promise);
       desk_.cancellations.push_back(request.cancellation);
+      desk_.deadlines.push_back(request.deadline);
     }
     if (order == "DROP" || order == "HOLD") return future;
     answer.outputs.push_back({"y", WireType::bytes, x.shape, bytes_of(strings)});
@@ -220,6 +223,45 @@ BOOST_AUTO_TEST_CASE(code_has_limits_deadlines_and_cancellation) {
   desk.held.clear();
   until([&] { return model->in_flight() == 0; });
   BOOST_TEST(other.post(infer_upper, request_of(R"(["a"])", 1)).status == 200);
+}
+
+BOOST_AUTO_TEST_CASE(a_request_that_waits_has_to_begin_in_time_to_end) {
+  using Clock = std::chrono::steady_clock;
+  CodeRig code;
+  auto& desk = code.desk;
+  const auto model = code.rig->model("upper");
+  const auto hold = request_of(R"(["hold"])", 1, R"(,"parameters":{"timeout":600000000})");
+  std::list<Client> clients;
+  const auto send = [&] {
+    const auto before = desk.holds();
+    clients.emplace_back(code.rig->port()).send(post_text(infer_upper, hold));
+    until([&] { return desk.holds() == before + 1; });
+  };
+  send();
+  const auto begun = Clock::now();
+  until([&] { return Clock::now() > begun + std::chrono::milliseconds(20); });
+  EngineAnswer answer;
+  std::string bytes;
+  append_string(bytes, "A");
+  answer.outputs.push_back(
+      {"y", WireType::bytes, {1}, Buffer::copy_of(std::as_bytes(std::span(bytes)))});
+  answer.outputs.push_back(
+      {"n", WireType::int64, {1}, Buffer::copy_of(std::vector<std::int64_t>{1})});
+  desk.held.front().resolve(std::move(answer));
+  BOOST_TEST(clients.front().receive().value().status == 200);
+  const auto usual = model->usual_time();
+  BOOST_TEST((usual >= std::chrono::milliseconds(20)));
+  const auto before = Clock::now();
+  send();
+  const auto between = Clock::now();
+  send();
+  const auto after = Clock::now();
+  // The first has the lane to itself; the second ends in time only if it begins before.
+  const std::chrono::minutes timeout(10);
+  BOOST_TEST((*desk.deadlines[1] >= before + timeout && *desk.deadlines[1] <= between + timeout));
+  BOOST_TEST((*desk.deadlines[2] >= between + timeout - usual &&
+              *desk.deadlines[2] <= after + timeout - usual));
+  desk.held.clear();
 }
 
 BOOST_AUTO_TEST_CASE(code_comes_and_goes) {
