@@ -16,6 +16,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.request
 
 import load
@@ -56,6 +57,16 @@ class Server:
             return urllib.request.urlopen(url).status == 200
         except OSError:
             return False
+
+    def rest(self):
+        """Waits until the server has no work left. Some go on with requests that were given up."""
+        stat = pathlib.Path(f"/proc/{self.process.pid}/stat")
+        used = None
+        while True:
+            before, used = used, sum(map(int, stat.read_text().rpartition(")")[2].split()[11:13]))
+            if before is not None and used - before < 5:  # of 100 ticks
+                return
+            time.sleep(1)
 
     def memory(self, what):
         """MiB: what is VmRSS (now) or VmHWM (the peak)."""
@@ -128,6 +139,7 @@ def overload(servers, rows, options):
             server.port, factor * capacity, requests_of(options.seed, options.deadline_ms),
             options.seconds, options.deadline_ms / 1000, options.seed))
         results[server.name].append(result)
+        server.rest()
         say(f"offered {result.offered:.0f}/s to {server.name}: {result.good:.1f} good, "
             f"{result.refused:.1f} refused, {result.late:.1f} late, {result.failed:.1f} failed, "
             f"p99 {result.p99:.0f} ms; sent {result.behind:.1f} ms late")
