@@ -166,7 +166,7 @@ Viewer::Page Viewer::make(const std::vector<std::byte>& recording) {
                    "the program '" + shown(program_) + "' cannot be started (" +
                        std::strerror(failed) +
                        "): install it, or name it by --viewer; /recording has the recording");
-  ::setpriority(PRIO_PROCESS, static_cast<id_t>(pid), 10);  // requests come first
+  ::setpriority(PRIO_PGRP, static_cast<id_t>(pid), 10);  // requests come first
   const auto failure = wait(pid);
   auto page = output.content();
   if (!failure && page.size() > 0) return page;
