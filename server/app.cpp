@@ -201,6 +201,7 @@ asio::awaitable<void> App::Parts::drain() {
   while (busy() && std::chrono::steady_clock::now() < end) {
     timer.expires_after(std::chrono::milliseconds(20));
     co_await timer.async_wait(asio::use_awaitable);
+    http_.drain();  // a connection may have become idle since
   }
   if (http_.connections() > 0)
     log_.server(std::to_string(http_.connections()) + " connections are cut off");

@@ -125,6 +125,8 @@ class OcrEngine final : public Engine {
 
   EngineAnswer read_page(ocr::PageReader& reader, const EngineRequest& request) const {
     const auto begin = Clock::now();
+    if (request.begin_by && begin > *request.begin_by)
+      throw Refusal(Status::deadline, request.label + ": timed out");
     go_on(request);
     const auto picture = picture_of(request);
     const auto page =

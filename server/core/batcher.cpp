@@ -25,7 +25,7 @@ bool has_left(const BatchMember& member, std::chrono::steady_clock::time_point n
   const auto& request = member.request;
   if (request.cancellation.cancelled())
     member.refuse(Status::cancelled, "cancelled before it started");
-  else if (request.deadline && *request.deadline < now)
+  else if (request.begin_by && *request.begin_by < now)
     member.refuse(Status::deadline, "timed out");
   else
     return false;

@@ -29,6 +29,8 @@ struct EngineRequest {
   std::vector<std::string> outputs;  ///< the wanted ones, each once; empty: all
   Bindings bindings;                 ///< the values of free dimensions
   std::optional<std::chrono::steady_clock::time_point> deadline;
+  /// It need not begin after this: its answer would most likely come after the deadline.
+  std::optional<std::chrono::steady_clock::time_point> begin_by{};
   Cancellation cancellation;  ///< by a client that leaves, and at the deadline
 };
 

@@ -29,7 +29,7 @@ WireTensor part_of(const std::shared_ptr<WireTensor>& whole, std::uint32_t first
 
 EngineRequest joined(const Batch& batch, std::uint32_t rows, std::string label) {
   const auto& first = batch.front().request;
-  EngineRequest request{std::move(label), {}, first.outputs, first.bindings, {}, {}};
+  EngineRequest request{std::move(label), {}, first.outputs, first.bindings, {}, {}, {}};
   for (const auto& model : first.inputs) {
     request.bindings[model.name] = model.shape;
     request.bindings[model.name].front() = rows;

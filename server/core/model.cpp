@@ -182,10 +182,10 @@ Future<Outcome> Model::infer(InferRequest&& request, const CallOptions& options)
   call->outputs = wanted.outputs;
   call->cancellation = wanted.cancellation = options.cancellation;
   if (timeout.count() > 0) bound(call, timeout);
-  wanted.deadline = call->deadline;
+  wanted.deadline = wanted.begin_by = call->deadline;
   // One that has waited is not begun if it would end too late: the lane is for those behind it.
-  if (wanted.deadline && call->ahead >= static_cast<std::uint64_t>(config().lanes))
-    *wanted.deadline -= usual_time();
+  if (wanted.begin_by && call->ahead >= static_cast<std::uint64_t>(config().lanes))
+    *wanted.begin_by -= usual_time();
   wanted.inputs = std::move(request.inputs);
   metrics->received->Increment(size_of(wanted.inputs));
   auto future = call->promise.future();
@@ -209,13 +209,7 @@ void Model::bound(const std::shared_ptr<Call>& call, nanoseconds timeout) {
 void Model::start(const std::shared_ptr<Call>& call, EngineRequest&& request) {
   try {
     engine_->infer(std::move(request)).then([call](Result<EngineOutcome> outcome) {
-      call->leave();
-      if (!outcome)
-        call->model->settle(call, named(outcome.error(), call->label));
-      else if (auto* refusal = std::get_if<Refusal>(&*outcome))
-        call->model->settle(call, std::move(*refusal));
-      else
-        call->model->finish(call, std::move(std::get<EngineAnswer>(*outcome)));
+      call->model->take(call, std::move(outcome));
     });
   } catch (const Error& error) {
     settle(call, named(error, call->label));
@@ -224,6 +218,18 @@ void Model::start(const std::shared_ptr<Call>& call, EngineRequest&& request) {
   } catch (const std::exception& error) {
     settle(call, Refusal(Status::internal, call->label + ": " + error.what()));
   }
+}
+
+void Model::take(const std::shared_ptr<Call>& call, Result<EngineOutcome>&& outcome) try {
+  call->leave();
+  if (!outcome)
+    settle(call, named(outcome.error(), call->label));
+  else if (auto* refusal = std::get_if<Refusal>(&*outcome))
+    settle(call, std::move(*refusal));
+  else
+    finish(call, std::move(std::get<EngineAnswer>(*outcome)));
+} catch (const std::bad_alloc&) {
+  settle(call, Refusal(Status::unavailable, "out of memory", 1));
 }
 
 void Model::note_time(const Call& call, nanoseconds computed) {

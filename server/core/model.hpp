@@ -64,6 +64,7 @@ class Model : public std::enable_shared_from_this<Model> {
   std::uint64_t admit(const InferRequest& request, std::chrono::nanoseconds timeout);
   void bound(const std::shared_ptr<Call>& call, std::chrono::nanoseconds timeout);
   void start(const std::shared_ptr<Call>& call, EngineRequest&& request);
+  void take(const std::shared_ptr<Call>& call, Result<EngineOutcome>&& outcome);
   void finish(const std::shared_ptr<Call>& call, EngineAnswer&& answer);
   void note_time(const Call& call, std::chrono::nanoseconds computed);
   void settle(const std::shared_ptr<Call>& call, Outcome&& outcome);

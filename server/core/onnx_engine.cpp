@@ -47,15 +47,21 @@ struct OnnxEngine::RunningBatch {
   std::uint32_t rows = 0;      ///< of the graph
   std::function<void()> done;  ///< frees the lane
 
+  RunningBatch() = default;
+  RunningBatch(const RunningBatch&) = delete;
+  RunningBatch& operator=(const RunningBatch&) = delete;
+  ~RunningBatch() {
+    if (done) done();
+  }
   /// Before the members are told. `late`: this call comes after run_batch() has returned. Else the
   /// loop does it.
   void free_lane(const boost::asio::any_io_executor& loop, bool late) noexcept {
-    if (late) return done();
-    try {
-      boost::asio::post(loop, done);
-    } catch (const std::bad_alloc&) {
-      done();
-    }
+    const auto call = std::exchange(done, nullptr);
+    if (!late) try {
+        return boost::asio::post(loop, call);
+      } catch (const std::bad_alloc&) {
+      }
+    call();
   }
 };
 
@@ -211,7 +217,7 @@ void OnnxEngine::run(const onnx::Session& session, EngineRequest&& request,
     }
     onnx::RunOptions options;
     options.label = label;
-    options.deadline = request.deadline;
+    options.deadline = request.begin_by;  // the library looks at it before it begins
     options.cancellation = request.cancellation;
     options.outputs = std::move(request.outputs);
     const auto end = [self = shared_from_this(), session, label, finish](
@@ -230,7 +236,7 @@ void OnnxEngine::run(const onnx::Session& session, EngineRequest&& request,
     finish(refusal_of(error, true));
   }
 } catch (const std::bad_alloc&) {
-  finish(Refusal(Status::unavailable, config_.label + ": out of memory", 1));
+  finish(Refusal(Status::unavailable, "out of memory", 1));
 }
 
 EngineOutcome OnnxEngine::answer(const onnx::Session& session, Result<NamedBuffers> outputs,

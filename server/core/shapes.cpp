@@ -1,7 +1,7 @@
 #include "core/shapes.hpp"
 
-#include <algorithm>
 #include <boost/asio/post.hpp>
+#include <set>
 #include <utility>
 
 namespace polychron::server {
@@ -97,40 +97,61 @@ void Shapes::built(const std::string& key, Result<onnx::Session> result) {
   if (no_room && !entry.retried && order_.size() > 1) {
     // Other shapes hold the memory: they go, and the build is tried again.
     entry.retried = true;
-    evict(1, key);
-    queue_.push_front(key);
-    return start_next();
+    evict(0, key);
+    std::list<std::string> again{key};
+    queue_.splice(queue_.begin(), again);
+    return go_on(lock);
   }
   auto waiting = std::exchange(entry.waiting, {});
   if (result || is_final(result.error())) {
     entry.result = result;
-    entry.arenas = bytes - memory.constants;
-    constants_ = std::max<std::uint64_t>(constants_, memory.constants);
+    if (result) entry.memory = memory;
     evict(most_, key);
   } else {
     order_.erase(entry.used);
     entries_.erase(key);
   }
-  try {
-    start_next();
-  } catch (const std::bad_alloc&) {  // the next request of a new shape tries it again
-  }
+  go_on(lock);
   lock.unlock();
-  for (const auto& ready : waiting) ready(result);
+  tell(waiting, result);
+}
+
+void Shapes::go_on(std::unique_lock<std::mutex>& lock) noexcept {
+  for (;;) try {
+      return start_next();
+    } catch (const std::bad_alloc&) {
+      const auto failed = entries_.extract(queue_.front());
+      order_.erase(failed.mapped().used);
+      queue_.pop_front();
+      lock.unlock();
+      tell(failed.mapped().waiting, no_memory_);
+      lock.lock();
+    }
+}
+
+void Shapes::tell(const std::vector<Ready>& waiting, const Result<onnx::Session>& result) noexcept {
+  for (const auto& ready : waiting) try {
+      ready(result);
+    } catch (const std::bad_alloc&) {  // its promise is dropped, and so rejects
+    }
 }
 
 void Shapes::evict(std::size_t most, const std::string& keep) {
   std::size_t built = 0;
-  std::uint64_t bytes = constants_;
+  std::uint64_t arenas = 0;
+  std::multiset<std::uint64_t> constants;  // which the graphs share: the largest counts
   for (const auto& [key, entry] : entries_) {
     built += entry.result.has_value() ? 1 : 0;
-    bytes += entry.arenas;
+    arenas += entry.arenas();
+    constants.insert(entry.memory.constants);
   }
-  for (auto at = order_.end(); (built > most || bytes > most_bytes_) && at != order_.begin();) {
+  for (auto at = order_.end();
+       (built > most || arenas + *constants.rbegin() > most_bytes_) && at != order_.begin();) {
     --at;
     const auto& entry = entries_.at(*at);
     if (!entry.result || *at == keep) continue;
-    bytes -= entry.arenas;
+    arenas -= entry.arenas();
+    constants.erase(constants.find(entry.memory.constants));
     --built;
     entries_.erase(*at);
     at = order_.erase(at);

@@ -56,14 +56,18 @@ class Shapes : public std::enable_shared_from_this<Shapes> {
     std::optional<Result<onnx::Session>> result;  ///< absent until it is built
     std::vector<Ready> waiting;
     std::list<std::string>::iterator used;
-    std::uint64_t arenas = 0;  ///< bytes that its graph takes when all lanes have run it
-    bool retried = false;     ///< once, after the others made room
+    GraphMemory memory{};  ///< of its graph
+    bool retried = false;  ///< once, after the others made room
+    std::uint64_t arenas() const { return memory.total() - memory.constants; }
   };
   using Entries = std::map<std::string, Entry>;
 
   /// With the lock. If it throws, it has done nothing.
   void add(const std::string& key, const Bindings& bindings, Ready ready);
   void start_next();  ///< with the lock; if it throws, the queue is as it was
+  /// The same for later. Requests whose build cannot begin for lack of memory hear of it.
+  void go_on(std::unique_lock<std::mutex>& lock) noexcept;
+  static void tell(const std::vector<Ready>& waiting, const Result<onnx::Session>& result) noexcept;
   void build(const std::string& key, const Bindings& bindings);
   void built(const std::string& key, Result<onnx::Session> result);
   void evict(std::size_t most, const std::string& keep);  ///< with the lock
@@ -75,13 +79,13 @@ class Shapes : public std::enable_shared_from_this<Shapes> {
   const std::uint64_t most_bytes_;
   const boost::asio::any_io_executor builder_;
   const std::function<void()> on_build_;
+  const Error no_memory_{ErrorKind::out_of_memory, "out of memory"};  ///< made early
 
   mutable std::mutex mutex_;
   Entries entries_;
   std::list<std::string> order_;  ///< most recently used first
   std::list<std::string> queue_;  ///< shapes that wait for their build
   bool building_ = false;
-  std::uint64_t constants_ = 0;  ///< bytes of the largest graph's, which all share
   std::uint64_t builds_ = 0, evicted_ = 0;
 };
 

@@ -166,6 +166,11 @@ Viewer::Page Viewer::make(const std::vector<std::byte>& recording) {
                    "the program '" + shown(program_) + "' cannot be started (" +
                        std::strerror(failed) +
                        "): install it, or name it by --viewer; /recording has the recording");
+  // It also ends if this server is killed.
+  const auto seconds =
+      static_cast<rlim_t>(std::chrono::ceil<std::chrono::seconds>(patience_).count());
+  const rlimit limit{seconds, seconds};
+  ::prlimit(pid, RLIMIT_CPU, &limit, nullptr);
   ::setpriority(PRIO_PGRP, static_cast<id_t>(pid), 10);  // requests come first
   const auto failure = wait(pid);
   auto page = output.content();
@@ -183,6 +188,11 @@ std::optional<std::string> Viewer::wait(int pid) {
   auto failure = watch(pid, patience_);
   // What it has started ends with it. Its number is not given to another process before waitpid().
   ::kill(-pid, SIGKILL);
+  ::kill(pid, SIGKILL);
+  siginfo_t ended{};
+  while (::waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOWAIT) != 0 &&
+         errno == EINTR) {
+  }
   const std::lock_guard lock(mutex_);
   pid_ = 0;
   int status = -1;

@@ -76,7 +76,7 @@ class InferCall final : public ServerUnaryReactor {
       bound_timeout(parsed);
       const CallOptions options{trace_, cancellation_};
       model->infer(std::move(parsed), options).then([this](Result<Outcome> result) {
-        finish(std::move(result.value()));
+        finish(result ? std::move(*result) : Refusal(Status::unavailable, "out of memory", 1));
       });
     } catch (const Refusal& refusal) {
       finish(Refusal(refusal));

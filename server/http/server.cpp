@@ -52,9 +52,11 @@ bool Connections::close_idlest() {
 
 bool Connections::make_room(std::size_t most) {
   const std::lock_guard lock(mutex_);
-  const auto staying = std::count_if(open_.begin(), open_.end(),
-                                     [](const auto& each) { return each.state != State::ending; });
-  return static_cast<std::size_t>(staying) < most || end_idlest();
+  auto staying = static_cast<std::size_t>(std::count_if(
+      open_.begin(), open_.end(), [](const auto& each) { return each.state != State::ending; }));
+  for (; staying >= most; --staying)
+    if (!end_idlest()) return false;
+  return true;
 }
 
 void Connections::close_all(bool idle_only) {

@@ -56,8 +56,8 @@ class Connections {
   void set_idle(Place place, bool idle);
   /// Ends one idle connection, the one that has been idle longest. False if none is.
   bool close_idlest();
-  /// Ends the idlest if there are `most`, those that are about to end not counted. False if all of
-  /// them are busy.
+  /// Ends the idlest until there are fewer than `most`, those that are about to end not counted.
+  /// False if too many are busy.
   bool make_room(std::size_t most);
   void close_all(bool idle_only);
   std::size_t size() const;

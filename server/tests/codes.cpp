@@ -19,7 +19,7 @@ struct Desk {
   std::mutex mutex;
   std::vector<Promise<EngineOutcome>> held;
   std::vector<Cancellation> cancellations;
-  std::vector<std::optional<std::chrono::steady_clock::time_point>> deadlines;
+  std::vector<EngineRequest> requests;  ///< without their tensors
   std::atomic<int> alive{0};
 
   std::size_t holds() {
@@ -60,7 +60,8 @@ class Upper final : public Engine {
       const std::lock_guard lock(desk_.mutex);
       desk_.held.push_back(promise);
       desk_.cancellations.push_back(request.cancellation);
-      desk_.deadlines.push_back(request.deadline);
+      desk_.requests.push_back(
+          {request.label, {}, {}, {}, request.deadline, request.begin_by, request.cancellation});
     }
     if (order == "DROP" || order == "HOLD") return future;
     answer.outputs.push_back({"y", WireType::bytes, x.shape, bytes_of(strings)});
@@ -258,9 +259,11 @@ BOOST_AUTO_TEST_CASE(a_request_that_waits_has_to_begin_in_time_to_end) {
   const auto after = Clock::now();
   // The first has the lane to itself; the second ends in time only if it begins before.
   const std::chrono::minutes timeout(10);
-  BOOST_TEST((*desk.deadlines[1] >= before + timeout && *desk.deadlines[1] <= between + timeout));
-  BOOST_TEST((*desk.deadlines[2] >= between + timeout - usual &&
-              *desk.deadlines[2] <= after + timeout - usual));
+  const auto& alone = desk.requests[1];
+  BOOST_TEST((*alone.begin_by >= before + timeout && *alone.begin_by <= between + timeout));
+  const auto& waits = desk.requests[2];
+  BOOST_TEST((*waits.begin_by == *waits.deadline - usual));
+  BOOST_TEST((*waits.deadline >= between + timeout && *waits.deadline <= after + timeout));
   desk.held.clear();
 }
 

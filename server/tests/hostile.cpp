@@ -162,6 +162,9 @@ BOOST_AUTO_TEST_CASE(connections_that_are_about_to_end_count_no_more) {
   connections.set_idle(first, true);  // now it is the youngest of the idle ones
   BOOST_TEST(connections.make_room(3));
   BOOST_TEST(ended == std::vector<int>({1, 2, 3}));
+  BOOST_TEST(connections.make_room(1));
+  BOOST_TEST(ended == std::vector<int>({1, 2, 3, 4, 1}));
+  BOOST_TEST(!connections.make_room(0));
 }
 
 BOOST_AUTO_TEST_CASE(a_reader_that_does_not_read) {

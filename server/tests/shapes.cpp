@@ -81,7 +81,10 @@ BOOST_AUTO_TEST_CASE(memory_for_one_more_shape_comes_from_the_others) {
   const auto too_large = run(2000);
   BOOST_TEST(too_large.status == 400);
   BOOST_TEST(too_large.body.find("memory_limit is 4 MiB") != std::string::npos, too_large.body);
+  // Its refusal takes no memory from the others.
+  const auto builds = rig.model("wide")->engine().shapes().builds;
   BOOST_TEST(run(800).status == 200);
+  BOOST_TEST(rig.model("wide")->engine().shapes().builds == builds);
 }
 
 BOOST_AUTO_TEST_CASE(weights_that_shapes_share_count_once) {
@@ -90,10 +93,10 @@ BOOST_AUTO_TEST_CASE(weights_that_shapes_share_count_once) {
   Client client(rig.port());
   for (int round = 0; round < 2; ++round)
     for (std::size_t rows = 8; rows < 12; ++rows) {
-      const auto response = client.post(
-          "/v2/models/weights/infer",
-          R"({"inputs":[{"name":"x","datatype":"FP32","shape":[)" + std::to_string(rows) +
-              R"(,256],"data":)" + counted(rows * 256) + "}]}");
+      const auto response =
+          client.post("/v2/models/weights/infer",
+                      R"({"inputs":[{"name":"x","datatype":"FP32","shape":[)" +
+                          std::to_string(rows) + R"(,256],"data":)" + counted(rows * 256) + "}]}");
       BOOST_TEST(response.status == 200, response.body.substr(0, 300));
     }
   BOOST_TEST(rig.model("weights")->engine().shapes().builds == 4U);
