@@ -1,7 +1,7 @@
 #!/bin/sh
 # Measures polychron-server beside two servers around ONNX Runtime, one for Node and one in Python, in turn and with the
 # same requests: throughput and percentiles, goodput under overload (a plot), memory after varying shapes.
-# Installs and builds what it needs. By its settings it takes some 15 minutes after that.
+# Installs and builds what it needs. After that it took 14 minutes on two quiet cores.
 # Usage: bench-serve.sh [OPTION...]   (those of server/bench/compare.py; --seconds 1 --requests 500 for a try)
 set -eu
 . "$(dirname "$0")/common.sh"

@@ -31,8 +31,8 @@ using Batch = std::list<BatchMember>;
 class Batcher : public std::enable_shared_from_this<Batcher> {
  public:
   /// Runs a batch, without waiting. Calls `done` once, and not before it returns, when the lane is
-  /// free again; then settles the promises. If it throws, it has done nothing of that, and the
-  /// batch is untouched.
+  /// free again; then settles the promises. If it throws, it has called nothing, and the batch is
+  /// as it was.
   using RunBatch = std::function<void(Batch&& batch, std::function<void()> done)>;
 
   Batcher(const ModelConfig& config, boost::asio::any_io_executor timers, RunBatch run)
@@ -42,13 +42,13 @@ class Batcher : public std::enable_shared_from_this<Batcher> {
         timers_(std::move(timers)),
         run_(std::move(run)) {}
 
-  /// Throws Error (bad_data) unless requests of such a model can be joined. In each of its inputs
-  /// and outputs, dimension 0 has to be free, and no other dimension may have the same symbol. Its
-  /// `sizes` have to allow `max_batch` rows.
+  /// Throws Error (bad_data) if the requests of this model cannot be joined. They can, if dimension
+  /// 0 of each input and output is free, no other dimension has its symbol, and `sizes` allows
+  /// `max_batch` rows.
   static void check(const Signature& signature, const ModelConfig& config);
 
-  /// Takes a request that can be joined with others. Any thread. May throw std::bad_alloc, and has
-  /// then done nothing.
+  /// Takes a request that can be joined with others. Any thread. May throw std::bad_alloc; the
+  /// request is then not taken.
   void add(BatchMember&& member);
   /// Rows of a request that can be joined; 0: run it alone.
   std::uint32_t rows_of(const EngineRequest& request) const;

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 extern "C" {
-#include <sys/pidfd.h>  // glibc 2.36 leaves out the language
+#include <sys/pidfd.h>  // glibc 2.36 does not declare it as C
 }
 
 #include <algorithm>
@@ -65,11 +65,11 @@ std::optional<std::string> watch(int pid, std::chrono::milliseconds patience) {
   pollfd process{::pidfd_open(pid, 0), POLLIN, 0};
   if (process.fd < 0) return std::string("it cannot be watched: ") + std::strerror(errno);
   const auto end = Clock::now() + patience;
-  int ended = -1;
-  while (ended < 0) {  // EINTR
+  int ended = 0;
+  do {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
     ended = ::poll(&process, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
-  }
+  } while (ended < 0 && errno == EINTR);
   ::close(process.fd);
   if (ended > 0) return std::nullopt;
   return "it took longer than " + std::to_string(patience.count()) + " ms";
@@ -82,7 +82,7 @@ std::string text_of(const MemoryFile& file) {
   return printable(text.substr(0, text.find('\n')), 500);
 }
 
-/// Where a program is, is not its readers' business.
+/// Its name without the folder, which clients need not know.
 std::string shown(const std::string& program) {
   return printable(program.substr(program.rfind('/') + 1));
 }
@@ -166,7 +166,7 @@ Viewer::Page Viewer::make(const std::vector<std::byte>& recording) {
                    "the program '" + shown(program_) + "' cannot be started (" +
                        std::strerror(failed) +
                        "): install it, or name it by --viewer; /recording has the recording");
-  // It also ends if this server is killed.
+  // If this server is killed, nobody watches the program any more.
   const auto seconds =
       static_cast<rlim_t>(std::chrono::ceil<std::chrono::seconds>(patience_).count());
   const rlimit limit{seconds, seconds};
@@ -188,7 +188,7 @@ std::optional<std::string> Viewer::wait(int pid) {
   auto failure = watch(pid, patience_);
   // What it has started ends with it. Its number is not given to another process before waitpid().
   ::kill(-pid, SIGKILL);
-  ::kill(pid, SIGKILL);
+  ::kill(pid, SIGKILL);  // it may have left its group
   siginfo_t ended{};
   while (::waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED | WNOWAIT) != 0 &&
          errno == EINTR) {

@@ -18,7 +18,6 @@ namespace {
 struct Desk {
   std::mutex mutex;
   std::vector<Promise<EngineOutcome>> held;
-  std::vector<Cancellation> cancellations;
   std::vector<EngineRequest> requests;  ///< without their tensors
   std::atomic<int> alive{0};
 
@@ -59,7 +58,6 @@ class Upper final : public Engine {
     if (order == "HOLD") {
       const std::lock_guard lock(desk_.mutex);
       desk_.held.push_back(promise);
-      desk_.cancellations.push_back(request.cancellation);
       desk_.requests.push_back(
           {request.label, {}, {}, {}, request.deadline, request.begin_by, request.cancellation});
     }
@@ -215,12 +213,12 @@ BOOST_AUTO_TEST_CASE(code_has_limits_deadlines_and_cancellation) {
   BOOST_TEST(
       late.post(infer_upper, request_of(R"(["hold"])", 1, R"(,"parameters":{"timeout":1000})"))
           .status == 504);
-  until([&] { return desk.cancellations.at(1).cancelled(); });
+  until([&] { return desk.requests.at(1).cancellation.cancelled(); });
   // Both places are taken until the code is done with the requests.
   BOOST_TEST(model->in_flight() == 2U);
   BOOST_TEST(other.post(infer_upper, request_of(R"(["a"])", 1)).status == 429);
   leaves.reset();
-  until([&] { return desk.cancellations.at(0).cancelled(); });
+  until([&] { return desk.requests.at(0).cancellation.cancelled(); });
   desk.held.clear();
   until([&] { return model->in_flight() == 0; });
   BOOST_TEST(other.post(infer_upper, request_of(R"(["a"])", 1)).status == 200);

@@ -44,8 +44,13 @@ struct GrpcRig {
     rig.folder.write("echo/config.json", R"({"code": "echo"})");
     rig.look();
   }
+  ::grpc::Status infer(const inference::ModelInferRequest& request) {
+    ::grpc::ClientContext context;
+    return stub->ModelInfer(&context, request, &response);
+  }
   Rig rig;
   std::unique_ptr<inference::GRPCInferenceService::Stub> stub;
+  inference::ModelInferResponse response;  ///< of the last call
 };
 
 inference::ModelInferRequest request_of(std::int64_t count) {
@@ -79,9 +84,8 @@ BOOST_AUTO_TEST_CASE(strings_raw_and_typed) {
       contents->add_bytes_contents(std::string("\xff\0", 2));
       contents->add_bytes_contents("");
     }
-    ::grpc::ClientContext context;
-    inference::ModelInferResponse response;
-    const auto status = rig.stub->ModelInfer(&context, request, &response);
+    const auto status = rig.infer(request);
+    const auto& response = rig.response;
     BOOST_TEST(status.ok(), status.error_message());
     BOOST_TEST(response.outputs(0).datatype() == "BYTES");
     BOOST_TEST((response.raw_output_contents(0) == expected));
@@ -92,9 +96,7 @@ BOOST_AUTO_TEST_CASE(damaged_strings_are_refused) {
   GrpcRig rig;
   auto request = request_of(1);
   request.add_raw_input_contents("abcdefg");
-  ::grpc::ClientContext context;
-  inference::ModelInferResponse response;
-  const auto status = rig.stub->ModelInfer(&context, request, &response);
+  const auto status = rig.infer(request);
   BOOST_TEST((status.error_code() == ::grpc::StatusCode::INVALID_ARGUMENT));
   BOOST_TEST(status.error_message().find("tensor 'x', BYTES [1]: element 0 has a length of") == 0U,
              status.error_message());
@@ -105,9 +107,7 @@ BOOST_AUTO_TEST_CASE(what_a_request_takes_in_memory_counts) {
   auto request = request_of(50'000);
   for (int i = 0; i < 50'000; ++i)  // 2 bytes each on the wire
     request.mutable_inputs(0)->mutable_contents()->add_bytes_contents("");
-  ::grpc::ClientContext context;
-  inference::ModelInferResponse response;
-  const auto status = rig.stub->ModelInfer(&context, request, &response);
+  const auto status = rig.infer(request);
   BOOST_TEST((status.error_code() == ::grpc::StatusCode::UNAVAILABLE));
   BOOST_TEST(status.error_message().find("the bodies of requests in flight have") == 0U,
              status.error_message());
