@@ -26,7 +26,8 @@
 namespace polychron::onnx {
 
 /// A dimension of a model's input or output: a number, or free. A free dimension may have a symbol;
-/// all dimensions with the same symbol have the same size.
+/// all dimensions with the same symbol have the same size. A symbol that exporters write for "not
+/// known" (?, -1, None) is none: each such dimension has a size of its own.
 struct Dimension {
   std::optional<std::uint32_t> value;  ///< absent: free
   std::string symbol;                  ///< of a free dimension, or empty
