@@ -37,6 +37,62 @@ BOOST_AUTO_TEST_CASE(transforms) {
         {{"y", floats({1, 2, 2, 2}, {21, 0, -19, 0, 43, 0, -37, 0})}});
 }
 
+// [batch, length] is the same as [batch, length, 1].
+BOOST_AUTO_TEST_CASE(signals_without_a_last_dimension) {
+  const auto flat = floats({2, 4}, {1, 0, -1, 0, 1, 2, 3, 4});
+  const auto x = floats({2, 4, 1}, flat.data);
+  const auto spectra = floats({2, 4, 2}, {0, 0, 2, 0, 0, 0, 2, 0, 10, 0, -2, 2, -2, 0, -2, -2});
+  for (const std::int64_t opset : {17, 20})
+    for (const auto& signal : {flat, x})
+      check(Model(opset).node("DFT", {"x"}, {"y"}), {{"x", signal}}, {{"y", spectra}});
+  for (const auto& signal : {flat, x}) {
+    const Values values{{"x", signal}, {"w", floats({2}, {1, 10})}};
+    check(Model(17).node("STFT", {"x", "step", "w"}, {"y"}).initializer("step", longs({}, {2})),
+          values,
+          {{"y", floats({2, 2, 2, 2}, {1, 0, 1, 0, -1, 0, -1, 0, 21, 0, -19, 0, 43, 0, -37, 0})}});
+  }
+  // The length of a signal for STFT may be 2. For DFT two numbers are a complex one.
+  check(Model(17).node("STFT", {"x", "step", "w"}, {"y"}).initializer("step", longs({}, {2})),
+        {{"x", floats({1, 2}, {1, 2})}, {"w", floats({2}, {1, 10})}},
+        {{"y", floats({1, 1, 2, 2}, {21, 0, -19, 0})}});
+  cannot(Model(17).node("DFT", {"x"}, {"y"}), {{"x", floats({2, 2}, {1, 2, 3, 4})}},
+         ErrorKind::bad_data, "axis 1 is that of the parts");
+  for (const std::string op : {"DFT", "STFT"})
+    cannot(Model(17).node(op, {"x", "n"}, {"y"}).initializer("n", longs({}, {2})),
+           {{"x", floats({4}, {1, 2, 3, 4})}}, ErrorKind::bad_data, "a signal of shape [4]");
+}
+
+BOOST_AUTO_TEST_CASE(transforms_back_from_half_a_spectrum) {
+  const auto back = [](const Value& spectrum, const Attributes& more = {}) {
+    Attributes attributes{{"inverse", 1}, {"onesided", 1}};
+    attributes.insert(attributes.end(), more.begin(), more.end());
+    return Model(17).node("DFT", {"x", "n"}, {"y"}, attributes).initializer("n", spectrum);
+  };
+  const auto without_length =
+      Model(17).node("DFT", {"x"}, {"y"}, {{"inverse", 1}, {"onesided", 1}});
+  // Of 1, 2, 3, 4, and of 1, 2, 3.
+  const auto four = floats({1, 3, 2}, {10, 0, -2, 2, -2, 0});
+  const auto three = floats({1, 2, 2}, {6, 0, -1.5, std::sqrt(3) / 2});
+  check(without_length, {{"x", four}}, {{"y", floats({1, 4, 1}, {1, 2, 3, 4})}});
+  check(back(longs({}, {4})), {{"x", four}}, {{"y", floats({1, 4, 1}, {1, 2, 3, 4})}});
+  check(back(longs({}, {3})), {{"x", three}}, {{"y", floats({1, 3, 1}, {1, 2, 3})}});
+  // A shorter length takes the first bins, and a longer one fills up with zeros.
+  check(back(longs({}, {2})), {{"x", four}}, {{"y", floats({1, 2, 1}, {4, 6})}});
+  check(back(longs({}, {8})), {{"x", floats({1, 1, 2}, {8, 0})}},
+        {{"y", floats({1, 8, 1}, {1, 1, 1, 1, 1, 1, 1, 1})}});
+  // The imaginary parts of the first bin and of the middle one have no place in a real signal.
+  check(without_length, {{"x", floats({1, 3, 2}, {10, 7, -2, 2, -2, 5})}},
+        {{"y", floats({1, 4, 1}, {1, 2, 3, 4})}});
+  // Along another axis, two signals at once.
+  check(back(longs({}, {4}), {{"axis", 0}}),
+        {{"x", floats({3, 2, 2}, {10, 0, 10, 0, -2, 2, -2, -2, -2, 0, -2, 0})}},
+        {{"y", floats({4, 2, 1}, {1, 1, 2, 4, 3, 3, 4, 2})}});
+  cannot(without_length, {{"x", floats({1, 3, 1}, {10, -2, -2})}}, ErrorKind::bad_data,
+         "half a spectrum must be complex");
+  cannot(without_length, {{"x", floats({1, 1, 2}, {10, 0})}}, ErrorKind::bad_data,
+         "a spectrum of one bin, and no length");
+}
+
 BOOST_AUTO_TEST_CASE(pixels_at_positions) {
   const auto x = floats({1, 1, 2, 2}, {1, 2, 3, 4});
   const auto sample = [](const Attributes& attributes) {
