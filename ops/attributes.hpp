@@ -42,6 +42,9 @@ template <>
 inline constexpr std::array<std::string_view, 3> spellings<RecurrentNetworkDirection>{
     "forward", "backward", "both"};
 template <>
+inline constexpr std::array<std::string_view, 4> spellings<ScatterReduction>{"add", "multiply",
+                                                                             "max", "min"};
+template <>
 inline constexpr auto spellings<DataType> = [] {
   std::array<std::string_view, all_data_types.size()> names;
   for (std::size_t i = 0; i < names.size(); ++i) names[i] = to_string(all_data_types[i]);
@@ -187,6 +190,9 @@ template <>
 inline constexpr std::tuple fields<ReverseAttributes>{Field{"axes", &ReverseAttributes::axes}};
 template <>
 inline constexpr std::tuple fields<ScatterAttributes>{Field{"axis", &ScatterAttributes::axis}};
+template <>
+inline constexpr std::tuple fields<ScatterReduceAttributes>{
+    Field{"reduction", &ScatterReduceAttributes::reduction}};
 template <>
 inline constexpr std::tuple fields<SliceAttributes>{Field{"starts", &SliceAttributes::starts, true},
                                                     Field{"sizes", &SliceAttributes::sizes, true},

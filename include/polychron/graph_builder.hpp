@@ -322,6 +322,12 @@ class GraphBuilder {
                      Label label = {}) {
     return one("scatterND", {&x, &indices, &updates}, label);
   }
+  /// Not in WebNN: strict contexts refuse it, and their op_support_limits() omit it. Any number of
+  /// updates may meet one element: they change it in the order of the indices.
+  Operand scatter_reduce(const Operand& x, const Operand& indices, const Operand& updates,
+                         const ScatterReduceAttributes& attributes = {}, Label label = {}) {
+    return one("scatterReduce", {&x, &indices, &updates}, attributes, label);
+  }
   Operand pad(const Operand& x, const PadAttributes& attributes, Label label = {}) {
     return one("pad", {&x}, attributes, label);
   }

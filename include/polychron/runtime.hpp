@@ -67,8 +67,8 @@ struct ContextOptions {
   PowerPreference power_preference = PowerPreference::automatic;
   bool accelerated = true;  ///< false prefers the processor, with every power preference
   /// Follows the specification strictly. Inputs, constants and tensors of int4 and uint4 are
-  /// refused (type_error), and op_support_limits() omits both types. The builder refuses top_k(). A
-  /// dispatch may use each tensor only once.
+  /// refused (type_error), and op_support_limits() omits both types. The builder refuses top_k()
+  /// and scatter_reduce(). A dispatch may use each tensor only once.
   bool strict = false;
   /// Threads that share the work of one dispatch, including the lane's own. The number never
   /// changes a bit of the results. See docs/performance.md. At most 1024 over all lanes together.

@@ -83,6 +83,8 @@ BOOST_AUTO_TEST_CASE(f_methods_keep_the_order_of_their_operands) {
   foreign("scatterElements", "updates", [&] { builder.scatter_elements(own, own, other); });
   foreign("scatterND", "indices", [&] { builder.scatter_nd(own, other, own); });
   foreign("scatterND", "updates", [&] { builder.scatter_nd(own, own, other); });
+  foreign("scatterReduce", "indices", [&] { builder.scatter_reduce(own, other, own); });
+  foreign("scatterReduce", "updates", [&] { builder.scatter_reduce(own, own, other); });
   foreign("concat", "inputs[1]", [&] { builder.concat({own, other}, 0); });
   foreign("where", "trueValue", [&] { builder.where(own, other, own); });
   foreign("where", "falseValue", [&] { builder.where(own, own, other); });

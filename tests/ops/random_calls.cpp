@@ -188,9 +188,12 @@ Case gather_nd(const ops::Row&, Random& random) {
   return {{input, indices}, {}, {slices}};
 }
 
-Case scatter_nd(const ops::Row&, Random& random) {
+Case scatter_nd(const ops::Row& row, Random& random) {
   const auto [input, indices, slices] = sliced(random);
-  return {{input, indices, slices}, {}, {input}};
+  Attributes attributes;
+  if (row.is_extension())
+    attributes = ScatterReduceAttributes{ScatterReduction(random.number(0, 3))};
+  return {{input, indices, slices}, attributes, {input}};
 }
 
 Case pad(const ops::Row&, Random& random) {
