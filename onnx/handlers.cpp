@@ -11,14 +11,14 @@ Handler find_handler(const std::string& domain, const std::string& name) {
   static const auto& table = *[] {
     auto* const handlers = new std::unordered_map<std::string_view, Handler>;
     for (const auto rows :
-         {activation_rows(),  control_rows(),      conversion_rows(), convolution_rows(),
-          elementwise_rows(), function_rows(),     indexing_rows(),   integer_rows(),
-          loss_rows(),        matrix_rows(),       movement_rows(),   normalization_rows(),
-          pooling_rows(),     quantization_rows(), recurrent_rows(),  reduction_rows(),
-          resampling_rows(),  sampling_rows(),     selection_rows(),  sequence_rows(),
-          shape_rows(),       signal_rows(),       text_rows(),       value_rows(),
-          einsum_rows(),      order_rows(),        scatter_rows(),    attention_rows(),
-          quantized_rows()})
+         {activation_rows(),  attention_rows(),     control_rows(),       conversion_rows(),
+          convolution_rows(), dot_attention_rows(), einsum_rows(),        elementwise_rows(),
+          function_rows(),    indexing_rows(),      integer_rows(),       loss_rows(),
+          matrix_rows(),      movement_rows(),      normalization_rows(), order_rows(),
+          pooling_rows(),     quantization_rows(),  quantized_rows(),     recurrent_rows(),
+          reduction_rows(),   resampling_rows(),    sampling_rows(),      scatter_rows(),
+          selection_rows(),   sequence_rows(),      shape_rows(),         signal_rows(),
+          stateful_rows(),    text_rows(),          value_rows()})
       for (const auto& row : rows) handlers->emplace(row.name, row.handle);
     return handlers;
   }();

@@ -27,6 +27,7 @@ std::span<const Row> attention_rows() noexcept;
 std::span<const Row> control_rows() noexcept;
 std::span<const Row> conversion_rows() noexcept;
 std::span<const Row> convolution_rows() noexcept;
+std::span<const Row> dot_attention_rows() noexcept;
 std::span<const Row> einsum_rows() noexcept;
 std::span<const Row> elementwise_rows() noexcept;
 std::span<const Row> function_rows() noexcept;
@@ -49,6 +50,7 @@ std::span<const Row> selection_rows() noexcept;
 std::span<const Row> sequence_rows() noexcept;
 std::span<const Row> shape_rows() noexcept;
 std::span<const Row> signal_rows() noexcept;
+std::span<const Row> stateful_rows() noexcept;
 std::span<const Row> text_rows() noexcept;
 std::span<const Row> value_rows() noexcept;
 

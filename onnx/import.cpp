@@ -84,7 +84,9 @@ NamedOperands make_outputs(const ModelState& model, Importer& importer, Scope& s
     // A loop that never runs may return a value that its caller left out.
     if (!tensor.operand && !tensor.literal)
       malformed("output " + quote(output.name) + " has no value");
-    if (!tensor.operand) tensor.operand = make_constant(importer, *tensor.literal);
+    if (!tensor.operand)
+      tensor.operand = located("output " + quote(output.name),
+                               [&] { return make_constant(importer, *tensor.literal); });
     if (!tensor.result) tensor.operand = importer.builder.identity(*tensor.operand, {output.name});
     outputs.emplace_back(output.name, *tensor.operand);
   }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t oldest_opset = 1;
 // Later opsets may change the meaning of operators that have handlers.
-constexpr std::int64_t newest_opset = 25;
+constexpr std::int64_t newest_opset = 28;
 
 /// Some exporters write these for a free dimension without a name: each is a dimension of its own.
 bool is_nameless(const std::string& symbol) noexcept {

@@ -46,7 +46,7 @@ NpyArray load_array(const std::string& path) {
 }
 
 void add_model_options(CLI::App& command, ModelOptions& options) {
-  command.add_option("MODEL", options.model, "ONNX file, opset 1 to 25; - is standard input")
+  command.add_option("MODEL", options.model, "ONNX file, opset 1 to 28; - is standard input")
       ->required()
       ->check(not_empty("a file"));
   command

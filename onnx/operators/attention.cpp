@@ -26,10 +26,6 @@ void refuse_attribute(const Node& node, const char* name, std::int64_t expected 
     unsupported("attribute '" + std::string(name) + "' of " + std::to_string(value));
 }
 
-std::uint32_t heads_of(const Node& node, const char* name) {
-  return unsigned_list({node.integer(name, 0)}, name).front();
-}
-
 /// 0 or absent: 1 / sqrt(features).
 double scale_of(const Node& node, const Term& query) {
   const auto given = node.real("scale", 0);
@@ -64,12 +60,6 @@ std::optional<Term> key_mask(Node& node, std::size_t i, const Term& like, std::u
   if (shape != Shape{batch})
     kept = kept && position >= given.slice(0, batch, 2 * batch).reshape({batch, 1, 1, 1});
   return mask_of(kept, value, like);
-}
-
-/// `now` appended to the past steps, if there are any.
-Term after(Node& node, std::size_t past, const Term& now) {
-  if (!node.has_input(past) || node.shape(past)[2] == 0) return now;
-  return concat({term(node, past), now}, 2);
 }
 
 struct Operands {

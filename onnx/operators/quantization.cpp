@@ -273,7 +273,8 @@ void finish(Node& node, const Term& product, const Term& scale, std::size_t out_
 
 void qlinear_matmul(Node& node) {
   const auto product = matrix_product(node, 0, 2, 3, 5);
-  const auto scale = for_matrix(term(node, 1), true) * for_matrix(term(node, 4), false);
+  const auto scale = for_matrix(term(node, 1), true).cast(DataType::float32) *
+                     for_matrix(term(node, 4), false).cast(DataType::float32);
   finish(node, product, scale, 6);
 }
 

@@ -108,6 +108,46 @@ BOOST_AUTO_TEST_CASE(pixels_at_positions) {
   cannot(sample({{"mode", "best"}}), {{"x", x}, {"g", grid}}, ErrorKind::bad_data, "'best'");
 }
 
+BOOST_AUTO_TEST_CASE(places_in_volumes) {
+  const auto sample = [](const Attributes& attributes) {
+    return Model(20).node("GridSample", {"x", "g"}, {"y"}, attributes);
+  };
+  // Depth, height, width: 2, 1, 3. A position is x, y, z.
+  const auto x = floats({1, 2, 2, 1, 3}, {1, 2, 3, 4, 5, 6, 10, 20, 30, 40, 50, 60});
+  const auto grid = floats({1, 1, 1, 3, 3}, {0, 0, 0, -1, 0, 1, 0.5, 0, -1});
+  check(sample({{"align_corners", 1}}), {{"x", x}, {"g", grid}},
+        {{"y", floats({1, 2, 1, 1, 3}, {3.5, 4, 2.5, 35, 40, 25})}});
+  check(sample({{"align_corners", 1}, {"mode", "nearest"}}),
+        {{"x", x}, {"g", floats({1, 1, 1, 1, 3}, {0.9, 0, -0.9})}},
+        {{"y", floats({1, 2, 1, 1, 1}, {3, 30})}});
+  cannot(sample({}), {{"x", x}, {"g", floats({1, 1, 1, 2}, {0, 0})}}, ErrorKind::bad_data,
+         "a grid of shape [1, 1, 1, 2]");
+  cannot(sample({}), {{"x", ramp({1, 1, 2})}, {"g", grid}}, ErrorKind::not_supported,
+         "an image of shape [1, 1, 2]");
+}
+
+BOOST_AUTO_TEST_CASE(positions_of_pixels) {
+  const auto grid = [](const Ints& size, std::int64_t align) {
+    return Model(20)
+        .node("AffineGrid", {"t", "s"}, {"y"}, {{"align_corners", align}})
+        .initializer("s", list(size));
+  };
+  // x and y exchanged, and x moved by 10.
+  const auto theta = floats({1, 2, 3}, {0, 1, 10, 1, 0, 0});
+  check(grid({1, 1, 1, 2}, 0), {{"t", theta}}, {{"y", floats({1, 1, 2, 2}, {10, -0.5, 10, 0.5})}});
+  check(grid({1, 1, 3, 2}, 1), {{"t", theta}},
+        {{"y", floats({1, 3, 2, 2}, {9, -1, 9, 1, 10, -1, 10, 1, 11, -1, 11, 1})}});
+  // One pixel is in the middle.
+  check(grid({1, 1, 1, 2}, 1), {{"t", theta}}, {{"y", floats({1, 1, 2, 2}, {10, -1, 10, 1})}});
+  check(grid({1, 1, 2, 1, 1}, 0), {{"t", floats({1, 3, 4}, {1, 0, 0, 0, 0, 1, 0, 5, 0, 0, 1, 0})}},
+        {{"y", floats({1, 2, 1, 1, 3}, {0, 5, -0.5, 0, 5, 0.5})}});
+  cannot(grid({1, 1, 1, 2, 2}, 0), {{"t", theta}}, ErrorKind::bad_data,
+         "matrices of shape [1, 2, 3] for an image of [1, 1, 1, 2, 2]");
+  cannot(grid({1, 1, 100'000, 100'000}, 0), {{"t", theta}}, ErrorKind::not_supported,
+         "a grid of [100000, 100000]");
+  cannot(grid({1, 1}, 0), {{"t", theta}}, ErrorKind::bad_data, "for an image of [1, 1]");
+}
+
 BOOST_AUTO_TEST_CASE(regions_of_an_image) {
   // One bin with one sample in the middle of the whole image.
   check(Model(16).node("RoiAlign", {"x", "r", "b"}, {"y"}, {{"sampling_ratio", 1}}),
