@@ -53,10 +53,10 @@ def scalar(kind, value):
     return Value(kind, [], [value])
 
 
-def case(op, name, inputs, outputs=1, **attributes):
+def case(op, name, inputs, outputs=1, tolerance=None, **attributes):
     """`inputs` by position, None for an omitted one; `outputs`: their number, or their indices."""
     wanted = range(outputs) if isinstance(outputs, int) else outputs
-    CASES.append((op, name, inputs, sorted(wanted), attributes))
+    CASES.append((op, name, inputs, sorted(wanted), tolerance, attributes))
 
 
 def fused():
@@ -186,6 +186,24 @@ def rotations():
     grouped("a scale", 1, 2, 0, scale=0.25)
 
 
+def lstm(direction, ways, lengths=False, rows=False, kind="int8"):
+    """ONNX Runtime rounds the states to 8 bits: a tolerance of two steps of their range."""
+    n, width, hidden = 3, 5, 2
+    gates = 4 * hidden
+    each = (ways, gates) if rows else (ways,)
+    zero = 0 if kind == "int8" else 130
+    scales = [Value("float32", each, [(1 + (i + seed) % 4) / 512 for i in range(count(each))], True)
+              for seed in (0, 1)]
+    zeros = Value(kind, each, [zero] * count(each), True)
+    weights = [drawn(seed, *((-128, 127) if kind == "int8" else (0, 255)), (ways, size, gates), kind,
+                     True) for seed, size in ((120, width), (121, hidden))]
+    case("DynamicQuantizeLSTM", direction,
+         [floats(122, 4, n, width), *weights, floats(123, ways, 2 * gates),
+          Value("int32", (n,), [4, 2, 1]) if lengths else None, floats(124, ways, n, hidden),
+          floats(125, ways, n, hidden), None, scales[0], zeros, scales[1], zeros],
+         outputs=3, tolerance=0.016, hidden_size=hidden, direction=direction)
+
+
 def quantized():
     a, b = steps(90, 2, 3), steps(91, 2, 3)
     scale_a, scale_b, scale_c = (scalar("float32", s) for s in (0.03125, 0.0625, 0.09375))
@@ -219,6 +237,9 @@ def quantized():
     case("DynamicQuantizeMatMul", "plain", [x, inner, scale_b, zero_b])
     case("DynamicQuantizeMatMul", "columns and a bias",
          [x, inner, each, Value("uint8", (3,), [7, 8, 9]), floats(102, 3)])
+    lstm("bidirectional", 2)
+    lstm("forward", 1, lengths=True, rows=True)
+    lstm("reverse", 1, kind="uint8")
     case("MatMulIntegerToFloat", "plain", [rows, inner, scale_a, scale_b, zero_a, zero_b,
                                            floats(103, 3)])
     x = floats(104, 2, 40)
@@ -266,7 +287,7 @@ def main():
     for family in (fused, normalizations, attentions, rotations, quantized):
         family()
     with tempfile.TemporaryDirectory() as folder:
-        for place, (op, _, inputs, outputs, attributes) in enumerate(CASES):
+        for place, (op, _, inputs, outputs, _, attributes) in enumerate(CASES):
             path = pathlib.Path(folder) / f"{place:03}"
             onnx.save(model_of(op, inputs, outputs, attributes), path.with_suffix(".onnx"))
             feeds = [[name, value.kind, value.shape, value.data] for name, value in named(inputs)
@@ -275,7 +296,7 @@ def main():
         run = subprocess.run(["node", FOLDER / "run_models.mjs", folder], check=True,
                              stdout=subprocess.PIPE, text=True)
     lines, errors = [], []
-    for (op, name, inputs, _, attributes), told in zip(CASES, run.stdout.splitlines()):
+    for (op, name, inputs, _, tolerance, attributes), told in zip(CASES, run.stdout.splitlines()):
         result = json.loads(told)
         if "error" in result:
             errors.append(f"{op} \"{name}\": {result['error']}")
@@ -284,7 +305,9 @@ def main():
                              **({"constant": True} if value.constant else {})} for value in inputs]
         outputs = [[*told, [float(f"{x:.8g}") for x in data]] for *told, data in result["outputs"]]
         lines.append(json.dumps({"op": op, "name": name, "attributes": attributes, "inputs": listed,
-                                 "outputs": outputs}, separators=(",", ":")))
+                                 "outputs": outputs,
+                                 **({"tolerance": tolerance} if tolerance else {})},
+                                separators=(",", ":")))
     if errors:
         sys.exit("\n".join(errors))
     (FOLDER / "microsoft.json").write_text("[\n" + ",\n".join(lines) + "\n]\n")
