@@ -188,6 +188,11 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_said_is_named) {
   refused("GroupQueryAttention", {{"num_heads", 2}, {"kv_num_heads", 2}, {"smooth_softmax", 1}},
           {{"x", x}, {"n", ints({1}, {1})}}, {"x", "x", "x", "", "", "n", "n"},
           "attribute 'smooth_softmax' of 1");
+  auto grouped = one("GroupQueryAttention", {"x", "x", "x", "p", "p", "n", "t"}, {"y"},
+                     {{"num_heads", 2}, {"kv_num_heads", 2}});
+  cannot(grouped.initializer("t", ints({}, {6})),
+         {{"x", x}, {"p", ramp({1, 2, 5, 2})}, {"n", ints({1}, {5})}}, ErrorKind::bad_data,
+         "a total length of 6 for 5 past and 2 new steps");
   cannot(one("SkipLayerNormalization", {"x", "x", "g"}, {"y", "mean"}, {}),
          {{"x", x}, {"g", ramp({4})}}, ErrorKind::not_supported, "output 'mean'");
   refused(

@@ -164,19 +164,34 @@ def rotations():
     heads, groups, features = 4, 2, 16
     cosines, sines = floats(75, 16, 8), floats(76, 16, 8)
 
-    def grouped(name, batch, queries, past, total=None, extra=(), packed=False, outputs=3, **given):
+    def grouped(name, batch, queries, past, lengths=None, extra=(), packed=False, total=None,
+                **given):
         width = features * (heads + 2 * groups) if packed else features * heads
         key = None if packed else floats(81, batch, queries, features * groups)
         value = None if packed else floats(82, batch, queries, features * groups)
         old = [floats(seed, batch, groups, past, features) for seed in (83, 84)]
-        lengths = total or [past + queries] * batch
+        lengths = lengths or [past + queries] * batch
+        # ONNX Runtime leaves out what does not count.
+        for x in old:
+            for i, element in enumerate(x.data):
+                known = lengths[i // (groups * past * features)] - queries
+                x.data[i] = element if i // features % past < known else 0
         case("GroupQueryAttention", name,
              [floats(80, batch, queries, width), key, value, *(old if past else [None, None]),
-              Value("int32", (batch,), [n - 1 for n in lengths]), scalar("int32", max(lengths)),
-              *extra], num_heads=heads, kv_num_heads=groups, outputs=outputs, **given)
+              Value("int32", (batch,), [n - 1 for n in lengths]),
+              Value("int32", [], [total or max(lengths)], total is not None),
+              *extra], num_heads=heads, kv_num_heads=groups, outputs=3, **given)
     grouped("the first steps", 2, 3, 0)
     grouped("one more", 1, 1, 3)
     grouped("several more", 1, 2, 3)
+    grouped("one more after different lengths", 2, 1, 4, [3, 5], extra=[cosines, sines],
+            do_rotary=1)
+    grouped("in a buffer", 1, 1, 8, [4], total=4)
+    grouped("in a buffer, of any total", 2, 1, 8, [4, 6], total=8, extra=[cosines, sines],
+            do_rotary=1)
+    grouped("in a full buffer", 1, 1, 4, [4], total=4)
+    grouped("in an empty buffer", 1, 3, 8, [3], total=3)
+    grouped("several in a buffer", 1, 3, 8, [6], total=6, local_window_size=2)
     grouped("turned", 1, 3, 0, extra=[cosines, sines], do_rotary=1)
     grouped("turned, one more", 2, 1, 4, extra=[cosines, sines], do_rotary=1)
     grouped("turned, neighbors", 1, 1, 2, extra=[cosines, sines], do_rotary=1,
