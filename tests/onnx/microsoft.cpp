@@ -3,6 +3,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "polychron/session.hpp"
 #include "tests/onnx/fixture.hpp"
 #include "tests/paths.hpp"
 
@@ -167,6 +168,44 @@ BOOST_AUTO_TEST_CASE(weights_in_steps_are_those_of_a_plain_lstm) {
           {"rs", ramp({2})},
           {"rz", Value{int8, {2}, {0, 0}}}},
          ErrorKind::bad_data, "scales or zero points of shape [2, 1, 1]");
+}
+
+// ONNX Runtime refuses zero points of floats for 8 bits.
+BOOST_AUTO_TEST_CASE(zero_points_of_8_bit_weights_may_be_floats) {
+  auto model = one("MatMulNBits", {"x", "b", "s", "z"}, {"y"},
+                   {{"K", 16}, {"N", 2}, {"bits", 8}, {"block_size", 16}});
+  auto b = ramp({2, 1, 16}, 0, 8);
+  b.type = proto::TensorProto::UINT8;
+  model.initializer("b", b);
+  const auto x = noise({1, 16});
+  Reals y(2);
+  for (std::size_t n = 0; n < 2; ++n)
+    for (std::size_t i = 0; i < 16; ++i)
+      y[n] += x.data[i] * (b.data[n * 16 + i] - (n == 0 ? 100.25 : 130.5)) * (n == 0 ? 0.5 : 0.25);
+  check(model, {{"x", x}, {"s", floats({2}, {0.5, 0.25})}, {"z", floats({2}, {100.25, 130.5})}},
+        {{"y", floats({1, 2}, y)}});
+}
+
+// A strict context has no integers of 4 bits. Another keeps the weights as the file has them.
+BOOST_AUTO_TEST_CASE(weights_of_4_bits_stay_packed_where_they_can) {
+  constexpr std::uint32_t rows = 2048, inner = 4096, block = 128;
+  auto model = one("MatMulNBits", {"x", "b", "s"}, {"y"},
+                   {{"K", inner}, {"N", rows}, {"bits", 4}, {"block_size", block}});
+  auto b = ramp({rows, inner / block, block / 2});
+  for (auto& byte : b.data) byte = std::fmod(byte * 37, 256);
+  b.type = proto::TensorProto::UINT8;
+  model.initializer("b", b).initializer("s", ramp({rows * inner / block}, 0, 0.001));
+  const auto x = noise({1, inner});
+  const auto loaded = load(model.input("x", x).output("y").bytes());
+  const std::vector<float> values(x.data.begin(), x.data.end());
+  const auto strict = World::instance()->runtime.create_context({.strict = true}).get();
+  const polychron::onnx::Session there(strict, loaded), here(context(), loaded);
+  const auto expected = there.run({{"x", values}}).get(), got = here.run({{"x", values}}).get();
+  BOOST_TEST(from_bytes(proto::TensorProto::FLOAT, got.front().second.bytes()) ==
+                 from_bytes(proto::TensorProto::FLOAT, expected.front().second.bytes()),
+             boost::test_tools::per_element());
+  BOOST_TEST(here.graph().memory().constants < std::size_t{rows} * inner * 5 / 8);
+  BOOST_TEST(there.graph().memory().constants > std::size_t{rows} * inner);
 }
 
 BOOST_AUTO_TEST_CASE(what_cannot_be_said_is_named) {

@@ -259,13 +259,15 @@ def quantized():
                                            floats(103, 3)])
     x = floats(104, 2, 40)
 
-    def blocks(name, bits, block, zeros=False, bias=False):
+    def blocks(name, bits, block, zeros=False, bias=False, real=False):
         n, k = 3, 40
         parts = -(-k // block)
         weights = drawn(105, 0, 255, (n, parts, block * bits // 8), "uint8", True)
         scales = Value("float32", (n * parts,),
                        [(1 + i % 5) / 64 for i in range(n * parts)], True)
         points = drawn(106, 0, 255, (n * (-(-parts * bits // 8)),), "uint8", True)
+        if real:
+            points = drawn(108, 0, 2**bits, (n, parts), "float32", True)
         case("MatMulNBits", name, [x, weights, scales, points if zeros else None, None,
                                    floats(107, n) if bias else None],
              N=n, K=k, bits=bits, block_size=block)
@@ -273,6 +275,10 @@ def quantized():
     blocks("4 bits, zero points", 4, 16, True)
     blocks("4 bits, a bias", 4, 32, True, True)
     blocks("8 bits", 8, 16, True)
+    blocks("2 bits", 2, 16)
+    blocks("2 bits, zero points", 2, 16, True)
+    blocks("2 bits, zero points of floats", 2, 32, True, real=True)
+    blocks("4 bits, zero points of floats", 4, 16, True, real=True)
 
 
 def named(inputs):
