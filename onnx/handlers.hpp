@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "onnx/node.hpp"
 
@@ -20,6 +21,9 @@ struct Row {
 /// The handler of an operator, or nullptr. Rows of other domains than ONNX's own have the domain
 /// and a colon before the operator's name.
 Handler find_handler(const std::string& domain, const std::string& name);
+
+/// The names of another domain's operators that have a handler, sorted.
+std::vector<std::string_view> operators_of(const std::string& domain);
 
 // The rows of each family: one file each in operators/.
 std::span<const Row> activation_rows() noexcept;

@@ -1,7 +1,9 @@
 // ONNX Runtime's own operators, of the domain com.microsoft: calls with its results (version 1.30),
 // which cases/make_cases.py wrote down; and calls that cannot be expressed.
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "polychron/session.hpp"
 #include "tests/onnx/fixture.hpp"
@@ -240,8 +242,32 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_said_is_named) {
       {"x", "b", "s"}, "input 1 ('b') must be known");
   refused("MatMulNBits", {{"K", 4}, {"N", 1}, {"bits", 4}, {"block_size", 16}},
           {{"x", x}, {"i", ints({4}, {0, 0, 0, 0})}}, {"x", "x", "x", "", "i"}, "input 'g_idx'");
-  refused("MatMulFpQ4", {}, {{"x", x}}, {"x"},
-          "the operator of domain 'com.microsoft' is not known");
+  refused(
+      "MatMulFpQ4", {}, {{"x", x}}, {"x"},
+      "the importer does not know it; of domain 'com.microsoft' it knows Attention, BiasGelu, ");
+  refused("MatMulFpQ4", {}, {{"x", x}}, {"x"}, ", SkipSimplifiedLayerNormalization (docs/onnx.md)");
+}
+
+// An error names what is known, and the page lists it.
+BOOST_AUTO_TEST_CASE(the_page_lists_each_known_operator) {
+  std::ifstream file(polychron::testing::source_directory() + "/docs/onnx.md");
+  std::string page((std::istreambuf_iterator<char>(file)), {});
+  page = page.substr(page.find("### ONNX Runtime's own operators"));
+  page.resize(page.find("## Not imported"));
+  std::string told;
+  try {
+    build(load(one("Mystery", {"x"}, {"y"}, {}).input("x", ramp({1})).output("y").bytes()));
+  } catch (const polychron::Error& error) {
+    told = error.what();
+  }
+  const std::string before = "it knows ";
+  std::istringstream names(told.substr(told.find(before) + before.size()));
+  int count = 0;
+  for (std::string name; names >> name && name.front() != '('; ++count) {
+    if (name.back() == ',') name.pop_back();
+    BOOST_TEST(page.find(name) != std::string::npos, name);
+  }
+  BOOST_TEST(count > 25);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
