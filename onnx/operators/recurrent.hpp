@@ -40,7 +40,7 @@ struct Recurrence {
 /// states of a sequence without steps.
 struct States {
   Term hidden;                   ///< after a sequence's last step: [directions, batch, hidden]
-  std::optional<Term> cell;      ///< the same of the cell, if the node wants it
+  std::optional<Term> cell;      ///< the same of the cell; right if the node wants it
   std::optional<Term> sequence;  ///< hidden: [steps, directions, batch, hidden], if wanted
 };
 

@@ -1,4 +1,6 @@
 // RNN, GRU and LSTM against the same in plain numbers, of one unit and one input.
+#include <algorithm>
+
 #include "tests/onnx/fixture.hpp"
 
 using namespace onnx_tests;
@@ -46,20 +48,23 @@ BOOST_AUTO_TEST_CASE(lengths_of_sequences) {
 BOOST_AUTO_TEST_CASE(gated) {
   const auto w = floats({1, 3, 1}, {0.5, -0.5, 1}), r = floats({1, 3, 1}, {0.25, 0.75, -1});
   const auto b = floats({1, 6}, {0.1, 0.2, 0.3, 0.4, 0.5, 0.6});
-  for (const bool after : {false, true}) {
-    Reals y;
-    double h = 0;
-    for (const auto x : three.data) {
-      const auto z = sigmoid(0.5 * x + 0.25 * h + 0.5);
-      const auto reset = sigmoid(-0.5 * x + 0.75 * h + 0.7);
-      const auto hidden = after ? reset * (-h + 0.6) : -reset * h + 0.6;
-      h = (1 - z) * std::tanh(x + 0.3 + hidden) + z * h;
-      y.push_back(h);
+  for (const bool after : {false, true})
+    for (const double clip : {1e9, 0.5}) {
+      const auto clipped = [&](double x) { return std::clamp(x, -clip, clip); };
+      Reals y;
+      double h = 0;
+      for (const auto x : three.data) {
+        const auto z = sigmoid(clipped(0.5 * x + 0.25 * h + 0.5));
+        const auto reset = sigmoid(clipped(-0.5 * x + 0.75 * h + 0.7));
+        const auto hidden = after ? reset * (-h + 0.6) : -reset * h + 0.6;
+        h = (1 - z) * std::tanh(clipped(x + 0.3 + hidden)) + z * h;
+        y.push_back(h);
+      }
+      Attributes attributes{{"hidden_size", 1}, {"linear_before_reset", std::int64_t{after}}};
+      if (clip == 0.5) attributes.emplace_back("clip", clip);
+      check(Model(14).node("GRU", {"x", "w", "r", "b"}, {"y"}, attributes),
+            {{"x", three}, {"w", w}, {"r", r}, {"b", b}}, {{"y", floats({3, 1, 1, 1}, y)}});
     }
-    check(Model(14).node("GRU", {"x", "w", "r", "b"}, {"y"},
-                         {{"hidden_size", 1}, {"linear_before_reset", std::int64_t{after}}}),
-          {{"x", three}, {"w", w}, {"r", r}, {"b", b}}, {{"y", floats({3, 1, 1, 1}, y)}});
-  }
 }
 
 BOOST_AUTO_TEST_CASE(with_a_memory) {
@@ -154,6 +159,7 @@ struct Network {
   std::string op, direction;
   bool started, clipped;
   std::uint32_t hidden = 4;
+  std::vector<std::string> activations{};
 
   bool has_cell() const { return op == "LSTM"; }
   std::uint32_t ways() const { return direction == "bidirectional" ? 2 : 1; }
@@ -173,6 +179,16 @@ struct Network {
     return has_cell() ? std::vector<std::string>{"y", "h1", "c1"}
                       : std::vector<std::string>{"y", "h1"};
   }
+  Model& add(Model& model, const std::vector<std::string>& inputs,
+             const std::vector<std::string>& results, const Attributes& attributes) const {
+    model.node(op, inputs, results, attributes);
+    if (activations.empty()) return model;
+    auto& names = *model.graph().mutable_node(model.graph().node_size() - 1)->add_attribute();
+    names.set_name("activations");
+    names.set_type(proto::AttributeProto::STRINGS);
+    names.mutable_strings()->Assign(activations.begin(), activations.end());
+    return model;
+  }
   /// With layout 1, between transpositions: its inputs and outputs are the same for both.
   Model model(const std::string& lengths, std::int64_t layout = 0) const {
     Model model(14);
@@ -185,14 +201,14 @@ struct Network {
     std::vector<std::string> inputs{"x", "w", "r", "b", lengths};
     auto results = outputs();
     for (const auto& [name, value] : states()) inputs.push_back(name);
-    if (layout == 0) return model.node(op, inputs, results, attributes);
+    if (layout == 0) return add(model, inputs, results, attributes);
     for (auto& name : inputs)
       if (name == "x" || name == "h" || name == "c") {
         turned(name, name + "_turned", {1, 0, 2});
         name += "_turned";
       }
     for (auto& name : results) name += "_turned";
-    model.node(op, inputs, results, attributes);
+    add(model, inputs, results, attributes);
     for (const auto& name : outputs())
       turned(name + "_turned", name, name == "y" ? Ints{1, 2, 0, 3} : Ints{1, 0, 2});
     return model;
@@ -246,6 +262,8 @@ BOOST_AUTO_TEST_CASE(lengths_are_as_if_each_sequence_were_alone) {
   check_lengths({"LSTM", "bidirectional", true, false}, {5, 5, 5, 5});
   check_lengths({"LSTM", "bidirectional", true, false, 64}, {3, 5, 0, 4});  // in other kernels
   check_lengths({"GRU", "bidirectional", true, false, 64}, {3, 5, 0, 4});
+  check_lengths({"LSTM", "reverse", true, false, 4, {"Relu", "Tanh", "Tanh"}}, {3, 5, 0, 4});
+  check_lengths({"GRU", "forward", false, false, 4, {"Relu", "Relu"}}, {3, 5, 0, 4});
   check_lengths({"GRU", "reverse", true, false}, {0, 0, 0, 0});
 }
 
