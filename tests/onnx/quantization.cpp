@@ -33,6 +33,21 @@ BOOST_AUTO_TEST_CASE(steps_and_back) {
         {{"y", bytes({3}, {0, 50, 255})}, {"s", floats({}, {0.02})}, {"z", bytes({}, {50})}});
 }
 
+// A product with the reciprocal of 255 is off for four of five ranges.
+BOOST_AUTO_TEST_CASE(dynamic_scales_are_exact_quotients) {
+  Model model(11);
+  Values inputs, expected;
+  for (int i = 0; i < 40; ++i) {
+    const auto n = std::to_string(i);
+    const float high = i == 0 ? 0.0F : 1.0F + static_cast<float>(i) / 7;
+    model.node("DynamicQuantizeLinear", {"x" + n}, {"y" + n, "s" + n, "z" + n});
+    inputs.emplace_back("x" + n, floats({2}, {0, static_cast<double>(high)}));
+    const float scale = i == 0 ? 1.0F : high / 255;
+    expected.emplace_back("s" + n, floats({}, {static_cast<double>(scale)}));
+  }
+  check(model, inputs, expected, 0);
+}
+
 BOOST_AUTO_TEST_CASE(the_middle_of_two_steps) {
   // As float32, x / s is 141.5 and goes up to 142; x times the reciprocal of s is just below.
   const auto x = static_cast<double>(4.7110443F), s = static_cast<double>(0.0332936F);
