@@ -210,8 +210,9 @@ def lstm(direction, ways, lengths=False, rows=False, kind="int8"):
     scales = [Value("float32", each, [(1 + (i + seed) % 4) / 512 for i in range(count(each))], True)
               for seed in (0, 1)]
     zeros = Value(kind, each, [zero] * count(each), True)
-    weights = [drawn(seed, *((-128, 127) if kind == "int8" else (0, 255)), (ways, size, gates), kind,
-                     True) for seed, size in ((120, width), (121, hidden))]
+    least, most = (-128, 127) if kind == "int8" else (0, 255)
+    weights = [drawn(seed, least, most, (ways, size, gates), kind, True)
+               for seed, size in ((120, width), (121, hidden))]
     case("DynamicQuantizeLSTM", direction,
          [floats(122, 4, n, width), *weights, floats(123, ways, 2 * gates),
           Value("int32", (n,), [4, 2, 1]) if lengths else None, floats(124, ways, n, hidden),
