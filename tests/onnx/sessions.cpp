@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "tests/onnx/session_fixture.hpp"
+#include "tests/patience.hpp"
 
 using namespace onnx_tests;
 using polychron::onnx::Sessions;
@@ -73,6 +74,31 @@ BOOST_AUTO_TEST_CASE(weights_of_several_shapes_are_counted_once) {
   const auto used = own.stats().bytes;
   BOOST_TEST(at(8 * 3) >= first / 2);  // each graph tells all that it keeps
   BOOST_TEST(own.stats().bytes - used < first / 2);
+}
+
+// A table is used as it came, on any processor. What was counted is given back.
+BOOST_AUTO_TEST_CASE(tables_of_several_shapes_are_counted_once) {
+  const auto model = Model()
+                         .node("Gather", {"w", "x"}, {"y"})
+                         .initializer("w", floats({128, 128}, std::vector<double>(128 * 128, 0.5)))
+                         .input("x", proto::TensorProto::INT32, {"n"})
+                         .output("y");
+  polychron::Runtime runtime;
+  auto own = runtime.create_context().get();
+  const auto at_first = own.stats().bytes;
+  {
+    const Sessions all(own, load(model.bytes()));
+    const auto at = [&](std::uint32_t n) {
+      return all.at({{"n", {n}}}).graph().memory().constants;
+    };
+    const auto first = at(8);
+    BOOST_TEST(first >= 128U * 128 * sizeof(float));
+    const auto used = own.stats().bytes;
+    BOOST_TEST(used - at_first >= first);
+    BOOST_TEST(at(8 * 3) == first);
+    BOOST_TEST(own.stats().bytes - used < first / 2);
+  }
+  BOOST_TEST(polychron::testing::comes([&] { return own.stats().bytes == at_first; }));
 }
 
 BOOST_AUTO_TEST_CASE(the_one_that_was_asked_for_longest_ago_goes) {
