@@ -2,11 +2,13 @@
 // examples/ provides them. Their numbers are compared with those of onnxruntime-web's WebAssembly.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+
+import { graph, model, node, tensor } from './helpers/onnx.mjs';
 
 const examples = fileURLToPath(new URL('../examples', import.meta.url));
 const built =
@@ -59,6 +61,39 @@ const compare = (actual, expected) => {
   });
 };
 
+const temporary = mkdtempSync(join(tmpdir(), 'webnn-clients-'));
+after(() => rmSync(temporary, { recursive: true }));
+
+/** A file with one GRU. */
+const gruFile = (direction, flag) => {
+  const directions = direction === 'bidirectional' ? 2 : 1;
+  const waves = (name, shape) => {
+    const count = shape.reduce((a, b) => a * b);
+    return tensor(
+      name,
+      'float32',
+      shape,
+      Float32Array.from({ length: count }, (_, i) => Math.sin(i)),
+    );
+  };
+  const path = join(temporary, `gru-${direction}-${flag}.onnx`);
+  const attributes = { direction, hidden_size: 2, linear_before_reset: flag };
+  const bytes = model(
+    graph({
+      nodes: [node({ op: 'GRU', inputs: ['x', 'w', 'r', 'b'], outputs: ['y', 'h'], attributes })],
+      inputs: { x: ['float32', [3, 1, 2]] },
+      outputs: { y: ['float32', [3, directions, 1, 2]], h: ['float32', [directions, 1, 2]] },
+      constants: [
+        waves('w', [directions, 6, 2]),
+        waves('r', [directions, 6, 2]),
+        waves('b', [directions, 12]),
+      ],
+    }),
+  );
+  writeFileSync(path, bytes);
+  return { path, sizes: [], partitions: 1, nodes: 1 };
+};
+
 const d = (i) => `p2o.DynamicDimension.${i}`;
 const models = [
   {
@@ -81,6 +116,10 @@ const models = [
     nodes: 389,
   },
   { path: join(built, 'mobilenet_v2.onnx'), sizes: [], partitions: 1, nodes: 100 },
+  ...['forward', 'reverse', 'bidirectional'].flatMap((direction) => [
+    gruFile(direction, 0),
+    gruFile(direction, 1),
+  ]),
 ];
 
 for (const { path, sizes, partitions, nodes, build = 'webgpu' } of models)
