@@ -102,6 +102,9 @@ const dictionaryOf = ({ name, parent, members }) => {
 
 // -- results -------------------------------------------------------------------------------------
 
+/** The dictionaries whose members the implementation's value may exceed. */
+const filtered = new Set();
+
 /** An expression that turns the implementation's `value` into a JavaScript one. */
 const wrapped = (type, value) => {
   if (type.kind === 'promise') {
@@ -111,7 +114,10 @@ const wrapped = (type, value) => {
   if (type.kind === 'interface') return `make(${type.name}, ${value})`;
   if (type.kind === 'sequence' && type.of.kind === 'interface')
     return `${value}.map((each) => ${wrapped(type.of, 'each')})`;
-  if (type.kind === 'dictionary') return `only(membersOf.${type.name}, ${value})`;
+  if (type.kind === 'dictionary') {
+    filtered.add(type.name);
+    return `only(membersOf.${type.name}, ${value})`;
+  }
   return value;
 };
 
@@ -235,8 +241,9 @@ const constructorOf = (owner, constructor) => {
   if (!constructor)
     return `constructor() {
   if (pending === undefined) throw new TypeError('Illegal constructor');
-  this.#self = pending;
+  const self = pending;
   pending = undefined;
+  return idl.platformObject(this, Own${owner}, self);
 }
 `;
   const names = constructor.parameters.map(({ name }) => name);
@@ -245,7 +252,8 @@ const constructorOf = (owner, constructor) => {
   );
   return `constructor(${names.join(', ')}) {
   idl.atLeast(arguments.length, ${names.length}, '${owner}');
-  this.#self = new implementation.${owner}(${converted.join(', ')});
+  const self = new implementation.${owner}(${converted.join(', ')});
+  return idl.platformObject(this, Own${owner}, self);
 }
 `;
 };
@@ -255,31 +263,27 @@ const classOf = (definition) => {
   const operations = operationsOf(definition);
   const attributes = members.filter(({ kind }) => kind === 'attribute');
   const parts = [
-    '#self;\n',
     constructorOf(
       owner,
       members.find(({ kind }) => kind === 'constructor'),
     ),
     ...attributes.map((attribute) => attributeOf(owner, attribute)),
     ...[...operations].map(([name, overloads]) => methodOf(owner, name, overloads)),
-    `static {
-  of${owner} = (value) => (idl.isObject(value) && #self in value ? value.#self : undefined);
-}
-`,
   ];
   const all = [...attributes.map(({ name }) => name), ...operations.keys()];
-  return `let of${owner};
-const as${owner} = (value, what) => of${owner}(value) ?? idl.fail(what, 'must be of type ${owner}');
+  const shown = attributes.filter(({ type }) => type.kind !== 'promise').map(({ name }) => name);
+  return `const Own${owner} = idl.brand('${owner}');
+const of${owner} = Own${owner}.of;
+const as${owner} = (value, what) => of${owner}(value) ?? idl.failOfType(what, '${owner}', value);
 
 export class ${owner} {
 ${indent(parts.join('\n'))}}
-idl.finish(${owner}, [${all.map(quoted).join(', ')}]);
+idl.finish(${owner}, of${owner}, [${all.map(quoted).join(', ')}], [${shown.map(quoted).join(', ')}]);
 `;
 };
 
 export const interfacesOf = ({ enums, dictionaries, interfaces }) => {
-  const taken = dictionaries.filter(({ name }) => !/Limits|RankRange|LostInfo|Stats/.test(name));
-  const returned = dictionaries.filter(({ name }) => /^MLOpSupportLimits$|Stats$/.test(name));
+  const taken = dictionaries.filter(({ given }) => given);
   const base = (name) => dictionaries.find((each) => each.name === name);
   const depth = ({ parent }) => (parent ? 1 + depth(base(parent)) : 0);
   const classes = interfaces.map(classOf).join('\n');
@@ -330,7 +334,8 @@ ${taken
   )
   .join('')}};
 const membersOf = {
-${returned
+${dictionaries
+  .filter(({ name }) => filtered.has(name))
   .map(
     ({ name, members }) => `  ${name}: [${members.map((each) => quoted(each.name)).join(', ')}],\n`,
   )

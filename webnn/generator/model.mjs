@@ -46,6 +46,22 @@ const memberOf = (member, definitions, from) => ({
   })),
 });
 
+/** The names of dictionaries that a parameter takes, or that are part of such a one. */
+const givenOf = (dictionaries, interfaces) => {
+  const names = new Set();
+  const visit = (type) => {
+    if (type.of) visit(type.of);
+    if (type.kind !== 'dictionary' || names.has(type.name)) return;
+    names.add(type.name);
+    const { parent, members } = dictionaries.find(({ name }) => name === type.name);
+    if (parent) visit({ kind: 'dictionary', name: parent });
+    for (const member of members) visit(member.type);
+  };
+  for (const { members } of interfaces)
+    for (const { parameters = [] } of members) for (const { type } of parameters) visit(type);
+  return names;
+};
+
 export const modelOf = (nodes) => {
   const definitions = new Map();
   for (const { node } of nodes) if (!node.partial && node.name) definitions.set(node.name, node);
@@ -63,6 +79,9 @@ export const modelOf = (nodes) => {
     }
     return [...result.values()];
   };
+  const dictionaries = merged('dictionary');
+  const interfaces = merged('interface');
+  const given = givenOf(dictionaries, interfaces);
   return {
     enums: nodes
       .filter(({ node }) => node.type === 'enum')
@@ -71,8 +90,9 @@ export const modelOf = (nodes) => {
         from,
         words: node.values.map(({ value }) => value),
       })),
-    dictionaries: merged('dictionary'),
-    interfaces: merged('interface'),
+    /** Those that are not `given` are results. */
+    dictionaries: dictionaries.map((each) => ({ ...each, given: given.has(each.name) })),
+    interfaces,
     typedefs: nodes
       .filter(({ node }) => node.type === 'typedef')
       .map(({ node }) => ({ name: node.name, type: typeOf(node.idlType, definitions) })),

@@ -5,6 +5,7 @@ import { native } from './native.js';
 import { viewsOf } from './webidl.js';
 
 const { ArrayBuffer, DOMException, Number, Object, TypeError, Uint8Array } = globalThis;
+const { captureStackTrace } = globalThis.Error;
 const bytesOf = {
   float32: 4,
   float16: 2,
@@ -45,19 +46,34 @@ const within64Bits = (value) =>
   typeof value === 'bigint' && (value < -(1n << 63n) || value >= 1n << 64n) ? Number(value) : value;
 
 /**
- * A reply that came after its object was destroyed is a rejection, whatever the lanes had done by
- * then: in WebNN, destroy() rejects everything that has not settled on the event loop.
+ * A reply's value. The addon makes errors outside of any function of the caller: here they get the
+ * frames of the async functions that wait for the reply.
+ */
+const settled = async (reply) => {
+  try {
+    return await reply;
+  } catch (error) {
+    captureStackTrace?.(error, settled);
+    throw error;
+  }
+};
+
+/**
+ * The same. A reply that came after its object was destroyed is a rejection, whatever the lanes had
+ * done by then: in WebNN, destroy() rejects everything that has not settled on the event loop.
  */
 const unlessDestroyed = async (reply, what, ...objects) => {
-  const value = await reply;
+  const value = await settled(reply);
   const gone = objects.find(({ destroyed }) => destroyed);
   if (gone === undefined) return value;
   throw new DOMException(`${what}: the ${gone.kind} was destroyed meanwhile`, 'InvalidStateError');
 };
 
+const labelled = ({ label }) => (label ? { label } : {});
+
 export class ML {
   async createContext(options) {
-    return new MLContext(await native.createContext(options));
+    return new MLContext(await settled(native.createContext(options)), options.label);
   }
   async createContextOfDevice() {
     throw new DOMException('contexts on a GPUDevice are not supported', 'NotSupportedError');
@@ -77,10 +93,14 @@ export class MLContext {
   kind = 'context';
   destroyed = false;
 
-  constructor(handle) {
+  constructor(handle, label) {
     this.handle = handle;
+    this.label = label;
     this.accelerated = native.accelerated(handle);
     this.lost = native.contextLost(handle);
+  }
+  described() {
+    return labelled(this);
   }
 
   dispatch(graph, inputs, outputs, options) {
@@ -154,7 +174,7 @@ export class MLContext {
     native.pushErrorScope(this.handle, filter);
   }
   popErrorScope() {
-    return native.popErrorScope(this.handle);
+    return settled(native.popErrorScope(this.handle));
   }
   stats() {
     return native.stats(this.handle);
@@ -175,8 +195,13 @@ export class MLTensor {
   kind = 'tensor';
   destroyed = false;
 
-  constructor(handle, { dataType, shape, readable = false, writable = false }, constant = false) {
+  constructor(
+    handle,
+    { dataType, shape, readable = false, writable = false, label = '' },
+    constant = false,
+  ) {
     this.handle = handle;
+    this.label = label;
     this.dataType = dataType;
     this.shape = Object.freeze([...shape]);
     this.byteLength = shape.reduce((bytes, size) => bytes * size, bytesOf[dataType]);
@@ -185,12 +210,16 @@ export class MLTensor {
     this.constant = constant;
   }
 
+  described() {
+    return labelled(this);
+  }
+
   destroy() {
     this.destroyed = true;
     native.destroy(this.handle);
   }
   error() {
-    return native.tensorError(this.handle);
+    return settled(native.tensorError(this.handle));
   }
 }
 
@@ -205,10 +234,23 @@ export class MLTensorLease {
 }
 
 export class MLGraph {
-  constructor(handle) {
+  destroyed = false;
+
+  constructor([handle, inputs, outputs]) {
     this.handle = handle;
+    this.inputs = inputs;
+    this.outputs = outputs;
   }
+  described() {
+    const named = (all) =>
+      Object.fromEntries(
+        all.map(({ name, shape, dataType }) => [name, `${dataType} [${shape.join(', ')}]`]),
+      );
+    return { inputs: named(this.inputs), outputs: named(this.outputs) };
+  }
+
   destroy() {
+    this.destroyed = true;
     native.destroy(this.handle);
   }
   plan() {

@@ -14,6 +14,7 @@ namespace webnn {
 struct ContextHandle : Handle {
   static constexpr auto own_kind = Kind::context;
   explicit ContextHandle(polychron::Context own) : Handle(own_kind), context(std::move(own)) {}
+  void destroy(const Call& call) override;
   polychron::Context context;
 };
 
@@ -21,6 +22,10 @@ struct TensorHandle : Handle {
   static constexpr auto own_kind = Kind::tensor;
   TensorHandle(napi_env env, polychron::Tensor own)
       : Handle(own_kind), tensor(std::move(own)), memory(env, tensor.byte_length()) {}
+  void destroy(const Call& /*call*/) override {
+    tensor.destroy();
+    memory.release();
+  }
   polychron::Tensor tensor;
   ExternalBytes memory;
 };
@@ -41,6 +46,10 @@ struct GraphHandle : Handle {
   static constexpr auto own_kind = Kind::graph;
   GraphHandle(napi_env env, polychron::Graph own)
       : Handle(own_kind), graph(std::move(own)), memory(env, graph.memory().total()) {}
+  void destroy(const Call& /*call*/) override {
+    graph.destroy();
+    memory.release();
+  }
   polychron::Graph graph;
   ExternalBytes memory;
 };
@@ -48,6 +57,7 @@ struct GraphHandle : Handle {
 struct BuilderHandle : Handle {
   static constexpr auto own_kind = Kind::builder;
   explicit BuilderHandle(const polychron::Context& context) : Handle(own_kind), builder(context) {}
+  void destroy(const Call& /*call*/) override { builder.destroy(); }
   polychron::GraphBuilder builder;
 };
 

@@ -1,6 +1,6 @@
 // The TypeScript types: a program in TypeScript compiles, and a wrong one does not.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -54,8 +54,19 @@ test('a right program compiles', () => {
     const types: string[] = context.opSupportLimits().conv2d.input.dataTypes;
     const why: string = (await context.lost).message;
     const again = await navigator.ml.createContext();
-    const copies: number = again.stats().copies;`);
+    using third = await ml.createContext();
+    const copies: number = third.stats().copies;`);
   assert.deepEqual(found, []);
+});
+
+test('the first program compiles, with the words that it names', () => {
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+  const [, program] = /```js\n(.*?)```/s.exec(readme);
+  const typed = program.replace('}; // in TypeScript: as const', '} as const;');
+  assert.notEqual(typed, program);
+  const own = 'declare const console: { log(...values: unknown[]): void };\n';
+  assert.deepEqual(complaints(own + typed), []);
+  assert.notDeepEqual(complaints(own + program), []);
 });
 
 test('wrong programs do not', () => {
