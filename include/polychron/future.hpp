@@ -325,6 +325,12 @@ struct FutureAccess {
     std::exchange(future.state_, nullptr)->on_settled(std::forward<F>(continuation), true);
   }
 
+  /// Where the callbacks of `future` run.
+  template <class T>
+  static std::shared_ptr<const Origin> origin(const Future<T>& future) {
+    return future.state().origin();
+  }
+
   /// A future of `f(Result<T>)`, or of the Error that `f` throws. `f` runs at once on the settling
   /// thread; callbacks of the new future run where those of `future` would.
   template <class U, class T, class F>
