@@ -36,7 +36,11 @@ const named = (name, expression) => {
   return name;
 };
 const nameOf = (type) =>
-  [type.name ?? type.kind, type.enforce ? 'enforced' : '']
+  [
+    type.name ?? type.kind,
+    type.enforce ? 'enforced' : '',
+    ['buffer or', 'number or sequence'].includes(type.kind) ? nameOf(type.of) : '',
+  ]
     .join(' ')
     .replace(/(?:^|\W+)(\w)/g, (_, letter) => letter.toUpperCase())
     .trim();
@@ -52,7 +56,8 @@ const conversion = (type) => {
     case 'dictionary':
       return `to${type.name}`;
     case 'interface':
-      return type.name === 'GPUDevice' ? 'idl.any' : `as${type.name}`;
+      if (type.name === 'GPUDevice') return 'idl.any';
+      return type.name === 'AbortSignal' ? 'idl.abortSignal' : `as${type.name}`;
     case 'sequence':
       return named(`toSequenceOf${nameOf(type.of)}`, `idl.sequence(${conversion(type.of)})`);
     case 'record':
@@ -64,6 +69,12 @@ const conversion = (type) => {
       return named(
         `to${nameOf(type.of)}OrSequence`,
         `idl.orSequence(${conversion(type.of)}, ${conversion(type.of)})`,
+      );
+    case 'buffer or':
+      // Called late, as conversions of dictionaries are defined after these.
+      return named(
+        `toBufferOr${nameOf(type.of)}`,
+        `idl.bufferOr((...given) => ${conversion(type.of)}(...given))`,
       );
     case 'buffer':
       return 'idl.bufferSource';
@@ -125,7 +136,10 @@ const wrapped = (type, value) => {
 const bodyOf = (owner, { name, type, parameters }, names, what) => {
   const lines = parameters.map((parameter, i) => {
     const words = `'argument ${i + 1} of ${what}'`;
-    return `const $${parameter.name} = ${conversion(parameter.type)}(${names[i]}, ${words});`;
+    const converted = `${conversion(parameter.type)}(${names[i]}, ${words})`;
+    const absent = parameter.optional && parameter.type.kind !== 'dictionary';
+    const value = absent ? `${names[i]} === undefined ? undefined : ${converted}` : converted;
+    return `const $${parameter.name} = ${value};`;
   });
   const key = `${owner}.${name}(${parameters.map((p) => p.type.name ?? p.type.kind).join(', ')})`;
   if (isOperator(owner, name, type)) lines.push(...operatorOf(name, type, parameters));
@@ -142,6 +156,8 @@ const bodyOf = (owner, { name, type, parameters }, names, what) => {
 const isOperator = (owner, name, type) =>
   owner === 'MLGraphBuilder' && !['input', 'constant'].includes(name) && type.kind !== 'promise';
 
+const operatorOptions = new Set();
+
 /** An operator: operands in IDL's order, those of its options last; all else are attributes. */
 const operatorOf = (name, type, parameters) => {
   const operands = [];
@@ -150,8 +166,10 @@ const operatorOf = (name, type, parameters) => {
     if (given.kind === 'interface') operands.push(`$${own}`);
     else if (given.kind === 'sequence' && given.of.kind === 'interface')
       operands.push(`...$${own}`);
-    else if (given.kind === 'dictionary') operands.push(`...operandsOf.${given.name}($${own})`);
-    else attributes.push(`$options.${own} = $${own};`);
+    else if (given.kind === 'dictionary') {
+      operatorOptions.add(given.name);
+      operands.push(`...operandsOf.${given.name}($${own})`);
+    } else attributes.push(`$options.${own} = $${own};`);
   }
   const call = `self.operator('${name}', [${operands.join(', ')}], $options)`;
   return [
@@ -324,7 +342,7 @@ ${conversions}
 /** The operands among an operator's options, in IDL's order. */
 const operandsOf = {
 ${taken
-  .filter(({ name }) => /Options$/.test(name))
+  .filter(({ name }) => operatorOptions.has(name))
   .map(
     ({ name, members }) =>
       `  ${name}: (options) => [${members

@@ -1,11 +1,15 @@
 // The IDL files as one model: partial definitions merged, types simplified.
 
+/** Interfaces of others. */
+export const foreign = ['AbortSignal', 'GPUDevice'];
+
 /**
  * A type: {kind, ...} where kind is 'primitive' (name, enforce), 'enum', 'dictionary', 'interface'
  * (name), 'sequence', 'frozen', 'promise' (of), 'record' (of), 'buffer', 'number or sequence' (of),
- * 'any' or 'undefined'.
+ * 'buffer or' (of), 'any' or 'undefined'; only in results 'view', 'nullable' (of) and 'union' (all).
  */
-const typeOf = (type, definitions, attributes = []) => {
+const typeOf = (type, definitions, attributes = [], nullable = type.nullable) => {
+  if (nullable) return { kind: 'nullable', of: typeOf(type, definitions, attributes, false) };
   const enforce = [...attributes, ...type.extAttrs].some(({ name }) => name === 'EnforceRange');
   const inner = () => typeOf(type.idlType.at(-1), definitions);
   if (type.union) return unionOf(type, definitions);
@@ -16,12 +20,13 @@ const typeOf = (type, definitions, attributes = []) => {
   const name = type.idlType;
   if (name === 'AllowSharedBufferSource') return { kind: 'buffer' };
   if (name === 'ArrayBuffer') return { kind: 'array buffer' };
+  if (name === 'ArrayBufferView') return { kind: 'view' };
   if (name === 'any' || name === 'undefined') return { kind: name };
   const known = definitions.get(name);
   if (known?.type === 'typedef') return typeOf(known.idlType, definitions);
   if (known?.type === 'enum') return { kind: 'enum', name };
   if (known?.type === 'dictionary') return { kind: 'dictionary', name };
-  if (known?.type === 'interface' || name === 'GPUDevice') return { kind: 'interface', name };
+  if (known?.type === 'interface' || foreign.includes(name)) return { kind: 'interface', name };
   return { kind: 'primitive', name, enforce };
 };
 
@@ -29,7 +34,8 @@ const unionOf = (type, definitions) => {
   const [first, second] = type.idlType.map((each) => typeOf(each, definitions));
   if (first.name === 'bigint') return { kind: 'primitive', name: 'bigint or double' };
   if (second.kind === 'sequence') return { kind: 'number or sequence', of: first };
-  throw new Error(`unknown union: ${JSON.stringify(type)}`);
+  if (first.kind === 'buffer') return { kind: 'buffer or', of: second };
+  return { kind: 'union', all: [first, second] };
 };
 
 const memberOf = (member, definitions, from) => ({

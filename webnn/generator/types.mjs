@@ -30,6 +30,14 @@ const typeName = (type, result) => {
       return 'ArrayBuffer';
     case 'undefined':
       return 'void';
+    case 'view':
+      return 'ArrayBufferView';
+    case 'nullable':
+      return `${typeName(type.of, result)} | null`;
+    case 'union':
+      return type.all.map((each) => typeName(each, result)).join(' | ');
+    case 'buffer or':
+      return `AllowSharedBufferSource | ${type.of.kind === 'primitive' ? 'string | URL' : typeName(type.of, result)}`;
     case 'any':
       return 'Error | null';
     default:
@@ -100,6 +108,8 @@ ${dictionaries.map(dictionaryOf).join('\n')}
 ${interfaces.map(classOf).join('\n')}
 /** The entry point of WebNN: a browser's \`navigator.ml\`. */
 export const ml: ML;
+/** An extension: \`ml.loadOnnx\`. */
+export const loadOnnx: ML['loadOnnx'];
 /** The names of what this package adds to WebNN. */
 export const extensions: readonly string[];
 

@@ -5,11 +5,11 @@ import { inspect, types } from 'node:util';
 
 // What user code may replace later is taken now.
 const {
+  AbortSignal,
   Array,
   ArrayBuffer,
   BigInt,
   Boolean,
-  Float16Array,
   Math,
   Number,
   Object,
@@ -199,6 +199,13 @@ export const dictionary = (name, parent, members) => {
   return convert;
 };
 
+export const abortSignal = (value, what) =>
+  value instanceof AbortSignal ? value : failOfType(what, 'AbortSignal', value);
+
+/** The union (AllowSharedBufferSource or T). */
+export const bufferOr = (convert) => (value, what) =>
+  isBufferSource(value) ? bufferSource(value, what) : convert(value, what);
+
 /** A buffer that may be shared: {bytes, view, shared}. `bytes` is a Uint8Array of our own. */
 export const bufferSource = (value, what) => {
   const view = isView(value);
@@ -229,19 +236,6 @@ const isKind = (lengthOf, buffer) => {
 };
 export const isBufferSource = (value) =>
   isView(value) || isKind(sharedLength, value) || isKind(byteLength, value);
-
-// Views that hold a data type's elements. Before Node 24 there is no Float16Array, so its bits
-// travel in a Uint16Array, which later versions take too.
-export const viewsOf = {
-  float32: ['Float32Array'],
-  float16: Float16Array === undefined ? ['Uint16Array'] : ['Float16Array', 'Uint16Array'],
-  int32: ['Int32Array'],
-  uint32: ['Uint32Array'],
-  int64: ['BigInt64Array'],
-  uint64: ['BigUint64Array'],
-  int8: ['Int8Array'],
-  uint8: ['Uint8Array'],
-};
 
 /** Throws if fewer arguments came than are required. */
 export const atLeast = (count, required, what) => {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <polychron/polychron.hpp>
+#include <polychron/sessions.hpp>
 
 #include "js.hpp"
 
@@ -52,6 +53,34 @@ struct GraphHandle : Handle {
   }
   polychron::Graph graph;
   ExternalBytes memory;
+};
+
+struct CancellationHandle : Handle {
+  static constexpr auto own_kind = Kind::cancellation;
+  CancellationHandle() : Handle(own_kind) {}
+  polychron::Cancellation cancellation;
+};
+
+struct ModelHandle : Handle {
+  static constexpr auto own_kind = Kind::model;
+  explicit ModelHandle(polychron::onnx::Model own) : Handle(own_kind), model(std::move(own)) {}
+  polychron::onnx::Model model;
+};
+
+/// A model's sessions. They own their graphs, whatever JavaScript collects.
+struct SessionsHandle : Handle {
+  static constexpr auto own_kind = Kind::sessions;
+  explicit SessionsHandle(polychron::onnx::Sessions own)
+      : Handle(own_kind), sessions(std::move(own)) {}
+  void destroy(const Call& /*call*/) override { sessions = {}; }
+  polychron::onnx::Sessions sessions;
+};
+
+struct SessionHandle : Handle {
+  static constexpr auto own_kind = Kind::session;
+  explicit SessionHandle(polychron::onnx::Session own)
+      : Handle(own_kind), session(std::move(own)) {}
+  polychron::onnx::Session session;
 };
 
 struct BuilderHandle : Handle {

@@ -27,7 +27,18 @@ inline void check(napi_status status) {
 struct Call;
 
 /// A native object behind an opaque JavaScript value, which only lib/ sees.
-enum class Kind : std::uint8_t { context, tensor, graph, builder, operand, lease };
+enum class Kind : std::uint8_t {
+  context,
+  tensor,
+  graph,
+  builder,
+  operand,
+  lease,
+  cancellation,
+  model,
+  sessions,
+  session
+};
 
 struct Handle {
   explicit Handle(Kind own) noexcept : kind(own) {}

@@ -137,20 +137,41 @@ for (const { path, sizes, partitions, nodes, build = 'webgpu' } of models)
     assert.deepEqual({ partitions: Number(parts), nodes: Number(taken) }, { partitions, nodes });
   });
 
-test('transformers.js runs a small BERT', async (t) => {
-  if (obstacle()) return t.skip(obstacle());
+const withBert = async (use) => {
   const folder = mkdtempSync(join(tmpdir(), 'webnn-bert-'));
   try {
     const bert = join(folder, 'tiny-bert');
     const { makeTinyBert } = await import(pathToFileURL(join(examples, 'tiny-bert.mjs')).href);
     makeTinyBert(bert);
-    const text = 'code for the browser runs on servers';
-    const [own] = outputsOf(await run('transformers.mjs', bert, text, '9'));
-    const [expected] = outputsOf(await run('transformers.mjs', bert, text, '9', 'wasm'));
-    assert.deepEqual(expected.dims, [1, 16]);
-    assert.deepEqual([own.contexts, expected.contexts], [1, 0]);
-    compare([own], [expected]);
+    await use(bert);
   } finally {
     rmSync(folder, { recursive: true });
   }
+};
+const text = 'code for the browser runs on servers';
+
+test('transformers.js runs a small BERT by onnxruntime-web on WebNN', async (t) => {
+  if (obstacle()) return t.skip(obstacle());
+  await withBert(async (bert) => {
+    const fixed = ['--tokens', '9'];
+    const own = ['--provider', 'webnn', ...fixed];
+    const [actual] = outputsOf(await run('transformers.mjs', bert, text, ...own));
+    const wasm = ['--provider', 'wasm', ...fixed];
+    const [expected] = outputsOf(await run('transformers.mjs', bert, text, ...wasm));
+    assert.deepEqual(expected.dims, [1, 16]);
+    assert.deepEqual([actual.contexts, expected.contexts], [1, 0]);
+    compare([actual], [expected]);
+  });
+});
+
+test('transformers.js runs it by sessions of this package, for texts of any length', async (t) => {
+  if (obstacle()) return t.skip(obstacle());
+  await withBert(async (bert) => {
+    const texts = [text, 'servers', `${text} and ${text}`, 'the browser', text];
+    const actual = outputsOf(await run('transformers.mjs', bert, ...texts));
+    const expected = outputsOf(await run('transformers.mjs', bert, ...texts, '--provider', 'wasm'));
+    assert.equal(expected.length, texts.length);
+    assert.deepEqual([actual.at(-1).contexts, expected.at(-1).contexts], [1, 0]);
+    compare(actual, expected);
+  });
 });

@@ -33,7 +33,7 @@ const complaints = (source) => {
   }
 };
 
-const head = `import { ml, MLGraphBuilder, type MLTensor } from 'webnn';
+const head = `import { loadOnnx, ml, MLGraphBuilder, type MLTensor } from 'webnn';
   import 'webnn/global';
   const context = await ml.createContext({ powerPreference: 'default', label: 'typed' });
   const builder = new MLGraphBuilder(context);
@@ -54,6 +54,17 @@ test('a right program compiles', () => {
     const types: string[] = context.opSupportLimits().conv2d.input.dataTypes;
     const why: string = (await context.lost).message;
     const again = await navigator.ml.createContext();
+    const session = await loadOnnx('model.onnx', { context, bindings: { batch: 1 }, mostShapes: 4 });
+    const size: number | string | null | undefined = session.inputs[0]?.shape?.[0];
+    const { z } = await session.run(
+      { x: Float32Array.of(1), z: { data: new Uint8Array(2), shape: [2] as const } },
+      { signal: AbortSignal.timeout(50), timeout: 20, outputs: ['z'] },
+    );
+    const data = z!.data as Float32Array;
+    const { clamped: whole } = await context.run(graph, { x: data }, { label: 'one' });
+    const length: number = whole!.byteLength;
+    await loadOnnx(new URL('file:///model.onnx'));
+    await loadOnnx(new Uint8Array(3));
     using third = await ml.createContext();
     const copies: number = third.stats().copies;`);
   assert.deepEqual(found, []);
@@ -78,6 +89,8 @@ test('wrong programs do not', () => {
     "builder.conv2d(x, x, { inputLayout: 'nhcw' });",
     'const shape: string = x.shape;',
     "x.dataType = 'int8';",
+    'loadOnnx(3);',
+    'context.run(builder, {});',
   ];
   // The compiler complains about a directive above a line without a mistake.
   const lines = wrong.map((line) => `// @ts-expect-error\n${line}`).join('\n');
