@@ -24,15 +24,19 @@ const classes = Object.fromEntries(
 export const byteLengthOf = ({ dataType, shape }) =>
   shape.reduce((bytes, size) => bytes * size, types[dataType].bytes);
 
+/** Descriptors of the addon, with their numbers of bytes. */
+export const sized = (descriptors) =>
+  descriptors.map((each) => ({ ...each, byteLength: byteLengthOf(each) }));
+
 /** A typed array over a buffer with elements of that type. */
 export const viewOf = (dataType, buffer) => new classes[dataType](buffer);
 
 /** The bytes of a converted buffer source, which must be those of an operand. */
-export const checkSize = ({ bytes }, { dataType, shape }, what) => {
-  const expected = byteLengthOf({ dataType, shape });
-  if (bytes.byteLength === expected) return bytes;
+export const checkSize = ({ bytes }, descriptor, what) => {
+  const { byteLength = byteLengthOf(descriptor), dataType, shape } = descriptor;
+  if (bytes.byteLength === byteLength) return bytes;
   throw new TypeError(
-    `${what}: expected ${expected} bytes for ${dataType} [${shape.join(', ')}],` +
+    `${what}: expected ${byteLength} bytes for ${dataType} [${shape.join(', ')}],` +
       ` got ${bytes.byteLength}`,
   );
 };
@@ -62,6 +66,16 @@ export const allocate = (bytes) => {
   }
 };
 
+/** The bytes of a run's inputs, in the order in which they are declared. */
+export const inputsOf = (declared, given, what) =>
+  declared.map((input, i) => {
+    // Mostly they are given in that order.
+    const found =
+      given[i]?.[0] === input.name ? given[i] : given.find(([name]) => name === input.name);
+    if (found === undefined) throw new TypeError(`${what}: input '${input.name}' is missing`);
+    return checkSize(found[1], input, `${what}: input '${input.name}'`);
+  });
+
 /**
  * Memory for the outputs of a run: `views`, one for each output in `wanted`, and `results` by name,
  * which `make(descriptor, buffer)` gives.
@@ -69,11 +83,12 @@ export const allocate = (bytes) => {
 export const outputsOf = (descriptors, wanted, make) => {
   const results = {};
   const views = descriptors.map((descriptor) => {
-    if (wanted !== undefined && !wanted.has(descriptor.name)) return undefined;
-    const buffer = allocate(byteLengthOf(descriptor));
+    const { name, byteLength } = descriptor;
+    if (wanted !== undefined && !wanted.has(name)) return undefined;
+    const buffer = allocate(byteLength);
     const value = make(descriptor, buffer);
-    // Also if the name is __proto__.
-    Object.defineProperty(results, descriptor.name, { ...own, value });
+    if (name !== '__proto__') results[name] = value;
+    else Object.defineProperty(results, name, { ...own, value });
     return new Uint8Array(buffer);
   });
   return { results, views };

@@ -1,11 +1,19 @@
 // The objects behind the generated interfaces. Their arguments are converted and safe: operands,
 // tensors and graphs are objects of this file, dictionaries have no prototype.
-import { allocate, byteLengthOf, checkSize, checkView, outputsOf } from './bytes.js';
+import {
+  allocate,
+  byteLengthOf,
+  checkSize,
+  checkView,
+  inputsOf,
+  outputsOf,
+  sized,
+} from './bytes.js';
 import { native } from './native.js';
 import { abortable, settled } from './replies.js';
 import { MLSession, loadModel } from './session.js';
 
-const { DOMException, Map, Number, Object, TypeError, Uint8Array } = globalThis;
+const { DOMException, Number, Object, Set, TypeError, Uint8Array } = globalThis;
 
 /** A BigInt beyond 64 bits becomes a number: WebNN clamps or rounds it in any case. */
 const within64Bits = (value) =>
@@ -117,14 +125,12 @@ export class MLContext {
   }
 
   run(graph, inputs, { label, timeout, signal }) {
-    const given = new Map(inputs);
-    const bytes = graph.inputs.map((input) => {
-      const source = given.get(input.name);
-      if (source === undefined) throw new TypeError(`run: input '${input.name}' is missing`);
-      given.delete(input.name);
-      return checkSize(source, input, `run: input '${input.name}'`);
-    });
-    for (const name of given.keys()) throw new TypeError(`run: the graph has no input '${name}'`);
+    const bytes = inputsOf(graph.inputs, inputs, 'run');
+    if (inputs.length > bytes.length) {
+      const known = new Set(graph.inputs.map(({ name }) => name));
+      const [name] = inputs.find(([each]) => !known.has(each));
+      throw new TypeError(`run: the graph has no input '${name}'`);
+    }
     const { results, views } = outputsOf(graph.outputs, undefined, (_, buffer) => buffer);
     const start = (cancellation) =>
       settled(
@@ -207,8 +213,8 @@ export class MLGraph {
 
   constructor([handle, inputs, outputs]) {
     this.handle = handle;
-    this.inputs = inputs;
-    this.outputs = outputs;
+    this.inputs = sized(inputs);
+    this.outputs = sized(outputs);
   }
   described() {
     const named = (all) =>

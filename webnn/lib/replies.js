@@ -19,17 +19,19 @@ export const settled = async (reply, what, ...objects) => {
     captureStackTrace?.(error, settled);
     throw error;
   }
-  const gone = objects.find(({ destroyed }) => destroyed);
-  if (gone === undefined) return value;
-  throw new DOMException(`${what}: the ${gone.kind} was destroyed meanwhile`, 'InvalidStateError');
+  for (const { destroyed, kind } of objects)
+    if (destroyed)
+      throw new DOMException(`${what}: the ${kind} was destroyed meanwhile`, 'InvalidStateError');
+  return value;
 };
 
 /**
  * The reply of `start(cancellation)`, or the signal's reason as soon as it is aborted. A run that
  * has not started then is skipped.
  */
-export const abortable = async (signal, start) => {
-  if (signal === undefined) return start(undefined);
+export const abortable = (signal, start) =>
+  signal === undefined ? start(undefined) : raced(signal, start);
+const raced = async (signal, start) => {
   signal.throwIfAborted();
   const cancellation = native.createCancellation();
   let abort;

@@ -3,7 +3,7 @@ import { basename, extname } from 'node:path';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { fileURLToPath } from 'node:url';
 
-import { byteLengthOf, checkSize, checkView, outputsOf, viewOf } from './bytes.js';
+import { byteLengthOf, checkSize, checkView, inputsOf, outputsOf, sized, viewOf } from './bytes.js';
 import { native } from './native.js';
 import { abortable, settled } from './replies.js';
 
@@ -21,6 +21,8 @@ export const loadModel = async (model, label) => {
   const title = typeof path === 'string' ? basename(path, extname(path)) : name;
   return { handle, label: label || title, inputs, outputs };
 };
+
+const isWhole = (shape) => shape?.every((size) => typeof size === 'number') === true;
 
 const frozen = (values) =>
   Object.freeze(
@@ -44,6 +46,7 @@ export class MLSession {
     this.owned = owned;
     this.bindings = new Map(bindings);
     this.declared = new Map(this.inputs.map((input) => [input.name, input]));
+    this.free = new Set(this.inputs.filter(({ shape }) => !isWhole(shape)).map(({ name }) => name));
     this.handle = native.createSessions(context.handle, model.handle, {
       label: this.label,
       bindings,
@@ -74,10 +77,10 @@ export class MLSession {
     };
     const shapes = [];
     for (const { name, shape } of this.inputs) {
-      if (!this.#isFree(name)) continue;
+      if (!this.free.has(name)) continue;
       const named = known(name);
       const sizes = named === name ? shape?.map(known) : [named].flat();
-      if (!sizes?.every((size) => typeof size === 'number')) return [...given];
+      if (!isWhole(sizes)) return [...given];
       shapes.push([name, sizes]);
     }
     return [...shapes, ...rest];
@@ -85,19 +88,17 @@ export class MLSession {
 
   run(inputs, options) {
     this.#check();
-    const given = new Map(inputs.map(([name, value]) => [name, this.#given(name, value)]));
+    const { signal, timeout } = options;
+    const given = inputs.map(([name, value]) => [name, this.#given(name, value)]);
     // A shape that the caller names is checked, even if it is known.
-    const bound = [...given].filter(([name, { named }]) => named || this.#isFree(name));
+    const bound = given.filter(([name, { named }]) => named || this.free.has(name));
     const bindings = bound.map(([name, { shape }]) => [name, shape]);
-    const until = performance.now() + options.timeout;
-    return abortable(options.signal, async (cancellation) => {
-      let there = this.#at(bindings);
-      if (there instanceof Promise) {
-        // The caller may change its bytes while the graph is built.
-        for (const value of given.values()) value.bytes = value.bytes.slice();
-        there = await this.#soon(there, options.timeout);
-      }
-      return this.#start(there, given, options, cancellation, until);
+    const until = timeout === undefined ? undefined : performance.now() + timeout;
+    return abortable(signal, (cancellation) => {
+      const there = this.#at(bindings);
+      return there instanceof Promise
+        ? this.#later(there, given, options, cancellation, until)
+        : this.#start(there, given, options, cancellation, until);
     });
   }
 
@@ -117,10 +118,6 @@ export class MLSession {
       );
   }
 
-  #isFree(name) {
-    return this.declared.get(name).shape?.every((size) => typeof size === 'number') !== true;
-  }
-
   /** The bytes and the shape of an input of a run. */
   #given(name, value) {
     const what = `run of '${this.label}': input '${name}'`;
@@ -133,8 +130,8 @@ export class MLSession {
       throw new TypeError(`${what} has the type ${declared.type}, which WebNN does not have`);
     const source = value.data ?? value;
     const shape = value.shape ?? this.#shapeOf(declared, source, what);
-    const descriptor = { dataType: declared.dataType, shape };
-    return { bytes: checkView(source, descriptor, what), shape, named: value.shape !== undefined };
+    const bytes = checkView(source, { dataType: declared.dataType, shape }, what);
+    return { bytes, shape, named: value.shape !== undefined };
   }
 
   /** The shape that an input of so many bytes must have. */
@@ -165,17 +162,25 @@ export class MLSession {
     this.#check();
     const key = JSON.stringify(bindings);
     if (this.#last?.key === key) return this.#last;
-    const keep = ([handle, inputs, outputs]) => {
-      const there = { key, handle, inputs, outputs };
-      if (!this.destroyed) this.#last = there;
-      return there;
-    };
+    // Otherwise the addon has to know which graph was asked for last.
+    this.#last = undefined;
+    const made = ([handle, inputs, outputs]) => ({
+      key,
+      handle,
+      inputs: sized(inputs),
+      outputs: sized(outputs),
+    });
     const found = native.sessionAt(this.handle, bindings);
-    return found instanceof Promise ? found.then(keep) : keep(found);
+    if (found instanceof Promise) return found.then(made);
+    this.#last = made(found);
+    return this.#last;
   }
 
-  /** The same, if it takes no longer than `timeout`. */
-  async #soon(found, timeout) {
+  /** Starts once the graph is built, if that takes no longer than the time limit. */
+  async #later(found, given, options, cancellation, until) {
+    const { timeout } = options;
+    // The caller may change its bytes meanwhile.
+    for (const [, value] of given) value.bytes = value.bytes.slice();
     let timer;
     const late = new Promise((_, reject) => {
       const tell = () =>
@@ -188,36 +193,34 @@ export class MLSession {
       if (timeout !== undefined) timer = setTimeout(tell, timeout);
     });
     try {
-      return await settled(Promise.race([found, late]), 'run', this, this.context);
+      const there = await settled(Promise.race([found, late]), 'run', this, this.context);
+      return await this.#start(there, given, options, cancellation, until);
     } finally {
       clearTimeout(timer);
     }
   }
 
-  async #start(there, given, { label, timeout, outputs }, cancellation, until) {
+  #start(there, given, { label, outputs }, cancellation, until) {
+    const what = `run of '${this.label}'`;
     const wanted = outputs && new Set(outputs);
     for (const name of wanted ?? [])
       if (!there.outputs.some((output) => output.name === name))
         throw new TypeError(
-          `run of '${this.label}': output '${name}' is not known, the model has ` +
+          `${what}: output '${name}' is not known, the model has ` +
             quoted(there.outputs.map((output) => output.name)),
         );
-    const bytes = there.inputs.map(({ name }) => {
-      if (given.has(name)) return given.get(name).bytes;
-      throw new TypeError(`run of '${this.label}': input '${name}' is missing`);
-    });
+    const bytes = inputsOf(there.inputs, given, what);
     const { results, views } = outputsOf(there.outputs, wanted, ({ dataType, shape }, buffer) => ({
       dataType,
       shape: [...shape],
       data: viewOf(dataType, buffer),
     }));
-    const rest = timeout === undefined ? undefined : until - performance.now();
-    await settled(
+    const rest = until === undefined ? undefined : until - performance.now();
+    return settled(
       native.runSession(there.handle, bytes, views, results, label, rest, cancellation),
       'run',
       this,
       this.context,
     );
-    return results;
   }
 }

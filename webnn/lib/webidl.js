@@ -22,6 +22,7 @@ const {
   Uint8Array,
 } = globalThis;
 const { isView } = ArrayBuffer;
+const { isAnyArrayBuffer, isArrayBuffer, isSharedArrayBuffer } = types;
 const getter = (of, name) => {
   const { get } = Object.getOwnPropertyDescriptor(of, name) ?? {};
   return get && ((self) => Reflect.apply(get, self, []));
@@ -38,10 +39,9 @@ const dataView = {
   byteOffset: getter(DataView.prototype, 'byteOffset'),
   byteLength: getter(DataView.prototype, 'byteLength'),
 };
-const byteLength = getter(ArrayBuffer.prototype, 'byteLength');
 const resizable = getter(ArrayBuffer.prototype, 'resizable') ?? (() => false);
-const sharedLength = getter(SharedArrayBuffer.prototype, 'byteLength');
 const growable = getter(SharedArrayBuffer.prototype, 'growable') ?? (() => false);
+const { propertyIsEnumerable } = Object.prototype;
 const toWellFormed = String.prototype.toWellFormed;
 const { MAX_SAFE_INTEGER } = Number;
 
@@ -174,10 +174,9 @@ export const record = (key, convert) => (value, what) => {
   if (!isObject(value)) fail(what, `must be an object, got ${shown(value)}`);
   const result = new Map();
   for (const own of Reflect.ownKeys(value)) {
-    const property = Reflect.getOwnPropertyDescriptor(value, own);
-    if (property === undefined || !property.enumerable) continue;
+    if (!Reflect.apply(propertyIsEnumerable, value, [own])) continue;
     const name = key(own, `a key of ${what}`);
-    result.set(name, convert(value[own], `${what}: ${shown(name)}`));
+    result.set(name, convert(value[own], `${what}: "${name}"`));
   }
   return [...result];
 };
@@ -212,8 +211,9 @@ export const bufferSource = (value, what) => {
   const name = view ? (viewName(value) ?? 'DataView') : undefined;
   const of = name === 'DataView' ? dataView : typedArray;
   const buffer = view ? of.buffer(value) : value;
-  const shared = isKind(sharedLength, buffer);
-  if (!shared && !isKind(byteLength, buffer))
+  // Asked without a getter that throws: an exception would cost more than the call.
+  const shared = isSharedArrayBuffer(buffer);
+  if (!shared && !isArrayBuffer(buffer))
     fail(what, `must be an ArrayBuffer, a SharedArrayBuffer or a view of one, got ${shown(value)}`);
   if (shared ? growable(buffer) : resizable(buffer))
     fail(what, 'must have a buffer of fixed length');
@@ -226,16 +226,7 @@ export const bufferSource = (value, what) => {
     return fail(what, 'has a detached buffer');
   }
 };
-const isKind = (lengthOf, buffer) => {
-  try {
-    lengthOf(buffer);
-    return true;
-  } catch {
-    return false;
-  }
-};
-export const isBufferSource = (value) =>
-  isView(value) || isKind(sharedLength, value) || isKind(byteLength, value);
+export const isBufferSource = (value) => isView(value) || isAnyArrayBuffer(value);
 
 /** Throws if fewer arguments came than are required. */
 export const atLeast = (count, required, what) => {

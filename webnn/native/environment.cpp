@@ -1,5 +1,6 @@
 #include "environment.hpp"
 
+#include <chrono>
 #include <set>
 
 namespace webnn {
@@ -112,14 +113,19 @@ void Environment::drain() {
 }
 
 void Environment::pump() {
+  // A reply may depend on that many calls, of up to 250 us each.
   constexpr std::size_t most_calls = 16;
+  constexpr std::chrono::milliseconds longest(1);
+  const auto begun = std::chrono::steady_clock::now();
   const auto replies = std::exchange(fresh_, {});
-  const bool few = std::exchange(unanswered_, 0) + replies.size() <= most_calls;
-  for (const auto& reply : replies)
-    if (few && later_ == 0 && reply->help())
+  bool soon = std::exchange(unanswered_, 0) <= most_calls * replies.size();
+  for (const auto& reply : replies) {
+    if (soon && later_ == 0 && reply->help())
       reply->finish();
     else
       reply->finish_later();
+    soon = soon && std::chrono::steady_clock::now() - begun < longest;
+  }
 }
 
 void Environment::schedule() const {

@@ -54,8 +54,8 @@ class Reply : public std::enable_shared_from_this<Reply> {
 /// close(), which the end of the process may call.
 ///
 /// A call's promise is settled on a later turn of the loop. The loop first runs the short jobs that
-/// it depends on: waking other threads takes many times as long as a small graph. It does so after
-/// a few calls only, as each may take 250 us of the loop's time. As soon as one reply is not there,
+/// it depends on: waking other threads takes many times as long as a small graph. It does so for a
+/// millisecond a turn, and after few calls for each reply. As soon as one reply is not there,
 /// this and all later ones come by the runtime's callback thread, in order.
 class Environment {
  public:
