@@ -1,5 +1,6 @@
 // loadOnnx(): models by path and by bytes, inputs of any shape, signals and time limits, ends.
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -305,9 +306,10 @@ test('a signal and a time limit end a run that has not started', async () => {
   await busy;
   assert.equal(context.stats().notRun, 2);
   assert.equal(await rejection(session.run(small, { signal: controller.signal })), reason);
-  // One that nobody aborts changes nothing.
+  // One that nobody aborts changes nothing, and keeps nothing.
   const { signal } = new AbortController();
   assert.equal((await session.run(small, { signal })).x8.data[0], 0);
+  assert.equal(getEventListeners(signal, 'abort').length, 0);
   await assert.rejects(session.run(small, { signal: {} }), /AbortSignal, got an object/);
 });
 
