@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import { test } from 'node:test';
 
-import { MLGraphBuilder, ml } from 'webnn';
+import { MLGraphBuilder, loadOnnx, ml } from 'webnn';
 import { createSession } from 'webnn/onnxruntime';
 
 import { func, graph, model, node, tensor } from './helpers/onnx.mjs';
@@ -98,6 +98,43 @@ test('such a GRU is found without a name, in a branch, in a function, beside lar
     ...(await handedOver(given)).toString('latin1').matchAll(/linear_before_reset = 1/g),
   ];
   assert.equal(marks.length, 4);
+});
+
+test('a model with other names is the same model', async () => {
+  const waves = (name, shape) => {
+    const count = shape.reduce((a, b) => a * b);
+    return tensor(
+      name,
+      'float32',
+      shape,
+      Float32Array.from({ length: count }, (_, i) => Math.sin(i)),
+    );
+  };
+  const steps = Array.from({ length: 150 }, (_, i) => i);
+  const size = [1, 1, 2];
+  const given = model(
+    graph({
+      nodes: steps.map((i) =>
+        node({
+          op: 'GRU',
+          inputs: [`x${i}`, 'w', 'r'],
+          outputs: ['', `x${i + 1}`],
+          name: 'long '.repeat(30),
+          attributes: { hidden_size: 2, ...after },
+        }),
+      ),
+      inputs: { x0: ['float32', size] },
+      outputs: { x150: ['float32', size] },
+      constants: [waves('w', [1, 6, 2]), waves('r', [1, 6, 2])],
+    }),
+  );
+  const marked = await handedOver(given);
+  assert.ok(given.length > 2 ** 14 && marked.length > given.length);
+  const resultOf = async (bytes) => {
+    const { x150 } = await (await loadOnnx(bytes)).run({ x0: Float32Array.of(1, -2) });
+    return [...x150.data];
+  };
+  assert.deepEqual(await resultOf(marked), await resultOf(given));
 });
 
 test('a GRU whose flag is not known yet, and an .ort file with one, are refused', async () => {

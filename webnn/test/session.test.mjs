@@ -260,6 +260,11 @@ test('a graph is built once for each shape, and no more are kept than asked for'
   assert.equal(context.stats().builds - builds, 3);
   await run(2);
   assert.equal(context.stats().builds - builds, 4);
+  // Of two graphs, the bytes of one are too many.
+  const small = await loadOnnx(slowModel(3), { context, mostBytes: 1 });
+  const before = context.stats().builds;
+  for (const n of [40, 50, 40]) await small.prepare({ n });
+  assert.equal(context.stats().builds - before, 3);
   await session.prepare({ n: 7 });
   const prepared = context.stats().builds;
   await session.prepare({ n: 7 });
@@ -284,6 +289,22 @@ test('the loop turns while a model is loaded and built', async () => {
   await session.prepare({ n: 32 });
   going = false;
   assert.ok(turns > 10, `the loop turned ${turns} times`);
+});
+
+test('imports wait for their turn on the thread of this package, and hold up no run', async () => {
+  const context = await ml.createContext();
+  const session = await loadOnnx(addModel(), { context });
+  const x = new Float32Array(3);
+  await session.run({ x });
+  const { builds } = context.stats();
+  const large = slowModel(3000);
+  const loads = Array.from({ length: 10 }, () => loadOnnx(large));
+  const prepared = session.prepare({ n: 9 });
+  assert.equal(context.stats().builds, builds, 'ten loads come first');
+  assert.deepEqual([...(await session.run({ x })).y.data], [1, 2, 3]);
+  await prepared;
+  assert.equal(context.stats().builds, builds + 1);
+  for (const load of loads) (await load).destroy();
 });
 
 test('a signal and a time limit end a run that has not started', async () => {
