@@ -22,6 +22,9 @@ export const loadModel = async (model, label) => {
   return { handle, label: label || title, inputs, outputs };
 };
 
+/** "[batch, ?, 3]"; "of any rank" if the model does not tell. */
+const textOf = (shape) =>
+  shape ? `[${shape.map((size) => size ?? '?').join(', ')}]` : 'of any rank';
 const isWhole = (shape) => shape?.every((size) => typeof size === 'number') === true;
 
 const frozen = (values) =>
@@ -53,6 +56,12 @@ export class MLSession {
       mostShapes,
       mostBytes,
     });
+  }
+
+  described() {
+    const named = (all) =>
+      Object.fromEntries(all.map(({ name, type, shape }) => [name, `${type} ${textOf(shape)}`]));
+    return { label: this.label, inputs: named(this.inputs), outputs: named(this.outputs) };
   }
 
   /** True if nothing but one graph is possible. */
@@ -144,8 +153,7 @@ export class MLSession {
     const free = sizes?.filter((size) => typeof size !== 'number').length;
     if (free === 0) return sizes;
     if (free !== 1) {
-      const text = sizes && `[${sizes.map((size) => size ?? '?').join(', ')}]`;
-      const why = sizes ? `${text} has ${free} free dimensions` : 'its rank is free';
+      const why = sizes ? `${textOf(sizes)} has ${free} free dimensions` : 'its rank is free';
       throw new TypeError(`${what}: ${why}, give { data, shape }`);
     }
     const known = sizes.map((size) => (typeof size === 'number' ? size : 1));

@@ -289,7 +289,7 @@ export const finish = (Class, of, members, shown) => {
     const self = of(this);
     if (self === undefined || depth < 0) return `[${Class.name}]`;
     const parts = { ...self.described?.() };
-    for (const name of shown) parts[name] = self[name];
+    for (const name of shown) parts[name] ??= self[name];
     if (self.destroyed) parts.destroyed = true;
     return `${Class.name} ${inspect(parts, { ...options, depth: options.depth && options.depth - 1 })}`;
   });

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { inspect } from 'node:util';
 import { Worker } from 'node:worker_threads';
 
 import { MLSession, loadOnnx, ml } from 'webnn';
@@ -85,6 +86,10 @@ test('a model is run by path, by URL and by bytes, with inputs of any length', a
   assert.deepEqual(session.outputs, [
     { name: 'y', type: 'float', dataType: 'float32', shape: ['n', 3] },
   ]);
+  assert.equal(
+    inspect(session, { breakLength: Infinity }),
+    "MLSession { label: 'adder', inputs: { x: 'float [n, 3]' }, outputs: { y: 'float [n, 3]' } }",
+  );
   for (const rows of [1, 2, 5, 2]) {
     const { y } = await session.run({ x: new Float32Array(3 * rows).fill(10) });
     assert.equal(y.dataType, 'float32');
