@@ -158,8 +158,9 @@ actors::EnvironmentRef RuntimeState::make_environment(
   ensure(backend != nullptr, "a context has a backend");
   const auto environment = std::make_shared<actors::Environment>(
       options.label, static_cast<std::size_t>(options.lanes),
-      observer_of_ ? observer_of_(options)
-                   : recorder_->ear(options.label, static_cast<std::size_t>(options.lanes)));
+      observer_of_
+          ? observer_of_(options)
+          : recorder_->observer_for(options.label, static_cast<std::size_t>(options.lanes)));
   environment->backend = std::move(backend);
   environment->registry = registry_;
   environment->callbacks = callbacks_;
@@ -219,9 +220,9 @@ Context RuntimeState::spawn(const actors::EnvironmentRef& environment, bool stri
   ports_.with([&](auto& ports) {
     std::erase_if(ports, [](const auto& known) { return known.expired(); });
     ports.push_back(port);
+    // A recording may have begun or ended meanwhile.
+    if (!observer_of_) port->listen(recorder_->recording());
   });
-  // A recording may have begun or ended meanwhile.
-  if (!observer_of_) port->listen(recorder_->recording());
   if (shut_down_.with([](bool down) { return down; })) throw Error(origin_->error());
   if (log_->takes(LogLevel::info)) {
     const auto& teams = environment->teams;

@@ -78,8 +78,8 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   void start(const RuntimeOptions& options);
   void start_callbacks(const RuntimeOptions& options);
   void make_recorder();
-  /// Switches every context's observer on or off.
-  void listen(bool on);
+  /// Switches every context's observer on while a recording goes on, and off.
+  void listen();
   /// With POLYCHRON_TRACE=FILE in the environment: records from the start, and writes the file at
   /// the end.
   void obey_environment();

@@ -38,14 +38,15 @@ class Recorder : public std::enable_shared_from_this<Recorder> {
   bool recording() const noexcept {
     return store_.open() && generation_ == polychron::detail::fork_generation();
   }
-  /// The observer of a context, for its msg::ObserverGate.
-  std::shared_ptr<msg::Observer> ear(std::string context_label, std::size_t lanes);
+  /// The observer of a context that is being made, for its msg::ObserverGate.
+  std::shared_ptr<msg::Observer> observer_for(std::string context_label, std::size_t lanes);
 
-  Store::Contents contents() const { return store_.contents(); }
+  /// The recording so far. If one event led to another, it has the first too if it has the second.
+  Store::Contents contents() { return store_.contents(); }
   Time now() const { return clock_(); }
 
  private:
-  class Ear;
+  class ContextObserver;
   struct Writer;
   struct Writers;
   /// The writer of this thread.
