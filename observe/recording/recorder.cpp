@@ -109,7 +109,13 @@ class Recorder::ContextObserver final : public msg::Observer {
       return recorder_->store_.count_dropped(1);
     }
     const auto at = recorder_->now();
-    if (auto* const frame = from == 0 ? nullptr : writer->frame_of(from)) settle(*writer, *frame);
+    if (auto* const frame = from == 0 ? nullptr : writer->frame_of(from)) {
+      settle(*writer, *frame);
+      // A lane whose device failed has lost the context, or found that another did so before. Its
+      // operation comes after that, and after those of actors that looked before.
+      if (std::holds_alternative<const msg::actor_failed*>(message))
+        frame->carried.clock = msg::logical_clock();
+    }
     // The record takes its lists along and gives them back, with their memory.
     Sent record{context_,
                 at,
@@ -225,10 +231,7 @@ class Recorder::ContextObserver final : public msg::Observer {
     frame->rejected = {context_, recorder_->now(), 0, tensor, ticket};
   }
   void loses(msg::ActorId by, msg::Ticket ticket) noexcept override {
-    tell([&](Writer& to) {
-      // An actor that looked while the operation failed did so before the context ended.
-      if (auto* const frame = ticket == 0 ? nullptr : to.frame_of(by))
-        frame->carried.clock = msg::logical_clock();
+    tell([&](Writer&) {
       return Lost{context_, recorder_->now(), msg::logical_clock(), by, ticket};
     });
   }
