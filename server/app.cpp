@@ -63,6 +63,7 @@ class App::Parts {
   ~Parts();
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
+  void read_again();
   void end();
   int wait();
   HttpServer& http() { return http_; }
@@ -137,10 +138,10 @@ App::Parts::Parts(const ServerOptions& options)
   const auto& http = options.http;
   if (options.grpc) {
     try {
-      grpc_ = std::make_unique<GrpcServer>(
-          GrpcOptions{http.address, options.grpc_port, http.body_bytes, http.certificate, http.key,
-                      http.client_ca, http.tokens},
-          service_);
+      grpc_ =
+          std::make_unique<GrpcServer>(GrpcOptions{http.address, options.grpc_port, http.body_bytes,
+                                                   http.certificate, http.key, http.client_ca},
+                                       service_);
     } catch (...) {
       close();  // HTTP may have clients by now
       throw;
@@ -175,10 +176,25 @@ asio::awaitable<void> App::Parts::watch_signals() {
   for (;;) {
     const int signal = co_await signals_.async_wait(asio::use_awaitable);
     if (signal == SIGHUP)
-      repository_.look();
+      read_again();
     else
       end();
   }
+}
+
+void App::Parts::read_again() {
+  const auto attempt = [&](const auto& read) {
+    try {
+      read();
+    } catch (const std::exception& error) {
+      log_.server(std::string("reads again: ") + error.what() + "; the old one stays");
+    }
+  };
+  attempt([&] { log_.open_again(); });
+  attempt([&] { http_.read_tls_again(); });
+  if (!options_.tokens.empty())
+    attempt([&] { service_.tokens.replace(read_tokens(options_.tokens)); });
+  repository_.look();
 }
 
 void App::Parts::end() {
@@ -233,6 +249,8 @@ std::uint16_t App::http_port() const { return parts_->http().port(); }
 std::uint16_t App::grpc_port() const { return parts_->grpc() ? parts_->grpc()->port() : 0; }
 
 Service& App::service() { return parts_->service(); }
+
+void App::read_again() { parts_->read_again(); }
 
 void App::drain() { parts_->end(); }
 

@@ -11,6 +11,7 @@
 
 #include "core/access_log.hpp"
 #include "core/repository.hpp"
+#include "core/tokens.hpp"
 
 namespace polychron::server {
 
@@ -58,6 +59,7 @@ struct ServiceOptions {
   bool repository_interface = false;
   bool recording = false;  ///< there is one
   std::string version = POLYCHRON_VERSION;
+  std::vector<std::string> tokens;  ///< bearer tokens; empty: nobody needs one
 };
 
 class Service {
@@ -73,6 +75,7 @@ class Service {
   Metrics& metrics;
   AccessLog& log;
   const ServiceOptions options;
+  Tokens tokens{options.tokens};  ///< may change
   Budget budget;
   std::atomic<bool> draining{false};
   const std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();

@@ -1,11 +1,10 @@
 // The routes.
-#include <openssl/crypto.h>
-
 #include "core/documents.hpp"
 #include "http/await.hpp"
 #include "http/shared.hpp"
 #include "page/page.hpp"
 #include "protocol/compression.hpp"
+#include "protocol/repository_call.hpp"
 
 namespace polychron::server {
 
@@ -113,11 +112,14 @@ asio::awaitable<HttpReply> infer_reply(HttpShared& shared, HttpRequest& request)
   co_return reply;
 }
 
-asio::awaitable<HttpReply> repository_reply(Service& service, const Target& target) {
+asio::awaitable<HttpReply> repository_reply(Service& service, const HttpRequest& request) {
+  const auto& target = request.parsed;
   if (!service.options.repository_interface)
     throw Refusal(Status::forbidden,
                   "the repository interface is off: start the server with --repository");
   if (target.action == Action::repository_index) co_return document(index_document(service));
+  const auto& body = request.body.bytes;
+  check_repository_body({reinterpret_cast<const char*>(body.data()), body.size()});
   Promise<std::optional<Refusal>> promise;
   auto pending = promise.future();
   const auto done = [promise](std::optional<Refusal> refusal) { promise.resolve(refusal); };
@@ -143,6 +145,9 @@ void check_method(const HttpRequest& request) {
   const auto action = request.parsed.action;
   if (action == Action::unknown)
     throw Refusal(Status::not_found, "no such path: " + printable(request.target));
+  if (action == Action::shared_memory)
+    throw Refusal(Status::unsupported,
+                  "shared memory is not supported; send tensors in the request's body");
   // Triton's index is asked for by POST; GET is harmless.
   const bool reads = request.method == "GET" || request.method == "HEAD";
   const bool wanted =
@@ -156,20 +161,11 @@ void check_method(const HttpRequest& request) {
 
 }  // namespace
 
-void check_token(const HttpOptions& options, const Target& target, std::string_view given) {
-  if (options.tokens.empty()) return;
+void check_token(const Service& service, const Target& target, std::string_view given) {
   // Probes of orchestrators have no token, and learn nothing.
   if (target.action == Action::server_live || target.action == Action::server_ready) return;
-  constexpr std::string_view scheme = "Bearer ";
-  bool found = false;
-  if (given.starts_with(scheme)) {
-    given.remove_prefix(scheme.size());
-    // All are compared, each in constant time, so that the time tells nothing.
-    for (const auto& token : options.tokens)
-      found |= token.size() == given.size() &&
-               CRYPTO_memcmp(token.data(), given.data(), given.size()) == 0;
-  }
-  if (!found) throw Refusal(Status::unauthorized, "a valid bearer token is needed");
+  if (!service.tokens.accept(given))
+    throw Refusal(Status::unauthorized, "a valid bearer token is needed");
 }
 
 void refuse_early(HttpShared& shared, const HttpRequest& request, std::uint64_t announced) {
@@ -195,7 +191,8 @@ asio::awaitable<HttpReply> answer(HttpShared& shared, HttpRequest& request) {
     check_method(request);
     switch (request.parsed.action) {
       case Action::unknown:
-        break;
+      case Action::shared_memory:
+        break;  // refused above
       case Action::page:
       case Action::state:
       case Action::recording:
@@ -229,7 +226,7 @@ asio::awaitable<HttpReply> answer(HttpShared& shared, HttpRequest& request) {
       case Action::repository_index:
       case Action::repository_load:
       case Action::repository_unload:
-        reply = co_await repository_reply(service, request.parsed);
+        reply = co_await repository_reply(service, request);
         break;
     }
   } catch (const Refusal& refusal) {

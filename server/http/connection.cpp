@@ -10,6 +10,7 @@
 #include <boost/beast/core/stream_traits.hpp>
 
 #include "http/body.hpp"
+#include "http/head.hpp"
 #include "http/watch.hpp"
 
 namespace polychron::server {
@@ -152,12 +153,12 @@ asio::awaitable<void> Connection<Stream>::serve(Connections::Place place) {
       const auto method = parser.get().method_string(), target = parser.get().target();
       request.method.assign(method.data(), method.size());
       request.target.assign(target.data(), target.size());
-      request.parsed = parse_target(request.target);
+      const auto to = addressee_of(parser.get(), parser.chunked());
+      request.parsed = parse_target(to.path);
       request.trace = field(parser, "traceparent");
       request.accept_encoding = field(parser, http::field::accept_encoding);
-      check_token(shared_->options, request.parsed, field(parser, http::field::authorization));
-      if (!field(parser, http::field::transfer_encoding).empty() && !parser.chunked())
-        throw Refusal(Status::bad_request, "Transfer-Encoding: expected chunked at its end");
+      refuse_foreign_pages(shared_->options, parser.get(), to.host, request.parsed.action);
+      check_token(service, request.parsed, field(parser, http::field::authorization));
       body.check_length(parser);
       const bool goes_on = parser.keep_alive() && served < shared_->options.requests_per_connection;
       keep_alive = skips = goes_on && can_skip(parser);
@@ -242,9 +243,8 @@ asio::awaitable<void> serve_connection(std::shared_ptr<HttpShared> shared,
                                        asio::ip::tcp::socket socket) {
   error_code ignored;
   socket.set_option(asio::ip::tcp::no_delay(true), ignored);
-  if (shared->tls)
-    return serve_stream(shared,
-                        asio::ssl::stream<asio::ip::tcp::socket>(std::move(socket), *shared->tls));
+  if (const auto tls = shared->tls.load())  // the stream keeps what it needs of it
+    return serve_stream(shared, asio::ssl::stream<asio::ip::tcp::socket>(std::move(socket), *tls));
   return serve_stream(shared, std::move(socket));
 }
 

@@ -167,6 +167,8 @@ HttpServer::~HttpServer() { drain(); }
 
 std::uint16_t HttpServer::port() const { return state_->acceptor.local_endpoint().port(); }
 
+void HttpServer::read_tls_again() { state_->shared->tls = tls_of(state_->shared->options); }
+
 void HttpServer::drain() {
   asio::post(state_->acceptor.get_executor(), [state = state_] {
     error_code ignored;

@@ -27,7 +27,7 @@ struct HttpOptions {
   std::chrono::seconds idle_timeout{60};      ///< between requests
   std::chrono::seconds transfer_timeout{30};  ///< for a body or an answer, and 1 s for each 64 KiB
   std::string certificate, key, client_ca;    ///< files; TLS if there is a certificate
-  std::vector<std::string> tokens;            ///< bearer tokens; empty: nobody needs one
+  std::vector<std::string> hosts;             ///< names of this server for browsers; "*": any
   bool page = true;                           ///< the page at /, and what it shows
   /// The bytes of the recording for /recording; empty: there is none.
   std::function<std::vector<std::byte>()> recording;
@@ -44,6 +44,9 @@ class HttpServer {
   HttpServer& operator=(const HttpServer&) = delete;
 
   std::uint16_t port() const;
+  /// Reads the files of TLS again, for connections that come. Throws Error (bad_data): nothing has
+  /// changed then.
+  void read_tls_again();
   /// Accepts no more connections, ends those that are idle, and the others after their answer.
   void drain();
   /// Ends all connections now.

@@ -1,6 +1,7 @@
 // What the files of http/ share.
 #pragma once
 
+#include <atomic>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
@@ -75,7 +76,7 @@ struct HttpShared {
       : options(std::move(of_server)), service(of_all) {}
   const HttpOptions options;
   Service& service;
-  std::shared_ptr<boost::asio::ssl::context> tls{};  ///< null: none
+  std::atomic<std::shared_ptr<boost::asio::ssl::context>> tls{};  ///< null: none
   Connections connections;
 };
 
@@ -90,7 +91,7 @@ void refuse_early(HttpShared& shared, const HttpRequest& request, std::uint64_t 
 boost::asio::awaitable<HttpReply> answer(HttpShared& shared, HttpRequest& request);
 
 /// Throws Refusal (unauthorized) unless the header has one of the tokens, if there are any.
-void check_token(const HttpOptions& options, const Target& target, std::string_view authorization);
+void check_token(const Service& service, const Target& target, std::string_view authorization);
 
 /// Serves a connection until its end.
 boost::asio::awaitable<void> serve_connection(std::shared_ptr<HttpShared> shared,

@@ -63,12 +63,10 @@ bool flag(const json::object* parameters, std::string_view name, bool absent,
       printable(json::serialize(*value), 40) + ", expected true or false");
 }
 
-/// Extensions of Triton that would change the answer if they were ignored.
 void refuse_unsupported(const json::object* parameters, const std::string& what) {
-  for (const std::string_view name : {"shared_memory_region", "classification", "sequence_id"}) {
+  for (const auto name : unsupported_parameters) {
     const auto* value = parameters ? member(*parameters, name) : nullptr;
-    if (!value) continue;
-    if (const auto* zero = value->if_int64(); zero && *zero == 0) continue;
+    if (!value || *value == 0 || *value == "") continue;
     throw Refusal(Status::unsupported,
                   what + ": parameter '" + std::string(name) + "' is not supported");
   }

@@ -104,7 +104,25 @@ Target parse_target(std::string_view target) {
   if ((*parts)[1] == "health") return of_health(*parts);
   if ((*parts)[1] == "models") return of_model(*parts);
   if ((*parts)[1] == "repository") return of_repository(*parts);
+  if ((*parts)[1] == "systemsharedmemory" || (*parts)[1] == "cudasharedmemory")
+    return {Action::shared_memory, {}, {}};
   return {};
+}
+
+bool is_for_operators(Action action) {
+  switch (action) {
+    case Action::page:
+    case Action::metrics:
+    case Action::state:
+    case Action::recording:
+    case Action::recording_view:
+    case Action::repository_index:
+    case Action::repository_load:
+    case Action::repository_unload:
+      return true;
+    default:
+      return false;
+  }
 }
 
 bool is_get(Action action) {

@@ -23,7 +23,8 @@ enum class Action {
   infer,
   repository_index,
   repository_load,
-  repository_unload
+  repository_unload,
+  shared_memory  ///< not served
 };
 
 struct Target {
@@ -38,5 +39,9 @@ Target parse_target(std::string_view target);
 
 /// True for actions that GET asks for; the others want POST.
 bool is_get(Action action);
+
+/// True for actions that show or change the server itself: the page, its data, metrics, recordings
+/// and the repository.
+bool is_for_operators(Action action);
 
 }  // namespace polychron::server

@@ -76,7 +76,7 @@ void Client::reset() {
 }
 
 Response Client::get(const std::string& target, const std::string& headers) {
-  send("GET " + target + " HTTP/1.1\r\nHost: test\r\n" + headers + "\r\n");
+  send("GET " + target + " HTTP/1.1\r\nHost: localhost\r\n" + headers + "\r\n");
   return receive().value();
 }
 
@@ -89,7 +89,7 @@ Response Client::post(const std::string& target, std::string_view body,
 std::string post_text(const std::string& target, std::string_view body,
                       const std::string& headers) {
   return "POST " + target +
-         " HTTP/1.1\r\nHost: test\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" +
+         " HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" +
          headers + "\r\n" + std::string(body);
 }
 

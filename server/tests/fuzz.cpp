@@ -6,6 +6,7 @@
 #include "core/config.hpp"
 #include "protocol/compression.hpp"
 #include "protocol/json.hpp"
+#include "protocol/repository_call.hpp"
 #include "protocol/target.hpp"
 
 using namespace polychron;
@@ -28,7 +29,7 @@ void infer(std::string text, std::optional<std::size_t> json_length) {
 }
 
 void run(std::uint8_t choice, const std::string& text) {
-  switch (choice % 5) {
+  switch (choice % 6) {
     case 0:
       return infer(text, std::nullopt);
     case 1:
@@ -37,6 +38,8 @@ void run(std::uint8_t choice, const std::string& text) {
       return static_cast<void>(parse_target(text));
     case 3:
       return static_cast<void>(decompressed(std::as_bytes(std::span(text)), 1 << 20));
+    case 5:
+      return check_repository_body(text);
     default:
       parse_config(text, {}, "'fuzz'");
   }
