@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what the project needs and is missing: Debian packages, the models (npm), the sample picture.
 # Says what it installs; says one line when there is nothing to do.
-# Usage: setup.sh [tests|peer|tsan|asan|docs|viewer|server|node]
+# Usage: setup.sh [tests|peer|tsan|asan|docs|viewer|server|server-tests|node]
 #   tests  also Clang: programs that it compiles have to work with a library that g++ has compiled; Doxygen: the
 #          reference has to be whole; Python, which counts the tests; PoCL, on which a simulated GPU runs
 #   peer   also what bench.sh needs: npm's onnxruntime-node, which it runs beside Polychron, and echarts, which
@@ -10,7 +10,8 @@
 #   asan   also Clang with its sanitizers, libFuzzer and OpenMP, to compile everything by it
 #   docs   only Doxygen, for docs.sh
 #   viewer also Chromium, in which observe/viewer/test.sh opens trace pages, and the packages that build these
-#   server also what polychron-server needs, HAProxy, and Python's clients of the protocol if they can be had
+#   server what polychron-server is built with, and neither models nor the picture
+#   server-tests  also HAProxy, and Python's clients of the protocol if they can be had
 #   node   also what the npm package webnn is built and tested with
 set -eu
 . "$(dirname "$0")/common.sh"
@@ -27,10 +28,12 @@ packages="ca-certificates ccache cmake dpkg-dev file g++ git libbenchmark-dev li
 command -v npm >/dev/null || packages="$packages nodejs npm"
 [ "${1:-}" != tests ] || packages="$packages clang doxygen pocl-opencl-icd python3"
 [ "${1:-}" != peer ] || packages="$packages python3-onnx"
-[ "${1:-}" != asan ] || packages="$packages clang-14 libclang-rt-14-dev libomp-14-dev"
+[ "${1:-}" != asan ] || packages="$packages clang-14 libboost-json$boost-dev libclang-rt-14-dev libomp-14-dev"
 [ "${1:-}" != docs ] || packages=doxygen
-[ "${1:-}" != server ] || packages="$packages libboost-json$boost-dev libgrpc++-dev libssl-dev prometheus-cpp-dev
-  protobuf-compiler-grpc haproxy nghttp2-client openssl python3-venv"
+case ${1:-} in
+  server*) packages="$packages libboost-json$boost-dev libgrpc++-dev libssl-dev prometheus-cpp-dev protobuf-compiler-grpc" ;;
+esac
+[ "${1:-}" != server-tests ] || packages="$packages haproxy nghttp2-client openssl python3-venv"
 [ "${1:-}" != viewer ] || packages="$packages chromium fonts-dejavu-core"
 
 # The lists of packages are fetched at most once, and only when something is missing.
@@ -179,13 +182,16 @@ unpack_caf() {
 }
 
 install_packages
-if [ "${1:-}" != docs ]; then
-  install_models "$@"
-  unpack_picture
-fi
+case ${1:-} in
+  docs | server) ;;
+  *)
+    install_models "$@"
+    unpack_picture
+    ;;
+esac
 [ "${1:-}" != tsan ] || unpack_caf
 [ "${1:-}" != viewer ] || install_viewer
-[ "${1:-}" != server ] || (install_clients) || say "setup: without tritonclient and kserve"
-[ "${1:-}" != server ] || (install_grpc_js) || say "setup: without @grpc/grpc-js"
+[ "${1:-}" != server-tests ] || (install_clients) || say "setup: without tritonclient and kserve"
+[ "${1:-}" != server-tests ] || (install_grpc_js) || say "setup: without @grpc/grpc-js"
 [ "${1:-}" != node ] || install_webnn
 say "setup: complete"

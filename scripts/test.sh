@@ -10,7 +10,7 @@
 #   fuzz      each fuzz target for a minute, a case each
 #   server    polychron-server, built against an installed Polychron, and real clients of its protocol
 #   node      the npm package webnn: addon, tests, the packed file
-#   nightly   all of these for hours: more schedules, an hour of soak and of each fuzz target, packages and debian13
+#   nightly   all of these for hours: more schedules, an hour of each soak and of each fuzz target, packages and debian13
 #   packages  the Debian packages installed in a bare root, used and removed (check-packages.sh)
 #   debian13  the main job and the tests in a bare root of Debian 13 (check-debian13.sh)
 set -eu
@@ -65,9 +65,9 @@ ready() {
   set_up "$1" && built scripts/build.sh "$@"
 }
 
-# consumer SET FOLDER [CMAKE_OPTION...]: installs, and builds a product of its own in build/SET.
+# consumer PACKAGES SET FOLDER [CMAKE_OPTION...]: installs, and builds a product of its own in build/SET, and the tool.
 consumer() {
-  set_up "$1" && built scripts/consumer.sh "$@"
+  set_up "$1" && shift && built scripts/build.sh release && built scripts/consumer.sh "$@"
 }
 
 # search DIRECTORY SCHEDULES: random programs under random schedules, another seed each time, which it prints.
@@ -113,14 +113,17 @@ test_asan() {
   run asan python3 scripts/run_ctest.py build/asan -j 2 -LE "^(package|style$1)\$"
 }
 
+# The Python that has clients of the server's protocol, if they could be had.
+clients_python() { ls "$root/build/clients/bin/python3" 2>/dev/null || command -v python3; }
+
 test_server() {
-  consumer server server -D POLYCHRON_WERROR=ON \
-    -D POLYCHRON_SERVER_PYTHON="$(ls "$root/build/clients/bin/python3" 2>/dev/null || command -v python3)" || return 0
+  consumer server-tests server server -D POLYCHRON_WERROR=ON -D POLYCHRON_SERVER_TESTS=ON \
+    -D POLYCHRON_SERVER_PYTHON="$(clients_python)" || return 0
   run server python3 scripts/run_ctest.py build/server -j 2
 }
 
 test_node() {
-  consumer node webnn || return 0
+  consumer node node webnn || return 0
   run node sh webnn/test.sh
 }
 
@@ -138,6 +141,7 @@ test_nightly() {
   # shellcheck disable=SC2086  # words, or none
   run soak one env POLYCHRON_SEED="$seed" POLYCHRON_SOAK_SECONDS=3600 $fixed build/tsan/bin/test_soak --log_level=message
   test_server
+  run server-soak one "$(clients_python)" server/tests/soak.py build/server/bin/polychron-server server/tests/models
   test_node
   test_asan ''
   search build/asan 50000
