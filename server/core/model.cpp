@@ -60,10 +60,13 @@ nanoseconds expected(std::uint64_t ahead, int lanes, nanoseconds usual) {
   return usual * static_cast<std::int64_t>(ahead / static_cast<std::uint64_t>(lanes) + 1);
 }
 
-/// Bursts of many clients are no overload: beyond its places a queue may have the work of a second.
+/// Bursts of many clients are no overload: beyond its places a queue may have the work of this
+/// time.
+constexpr std::chrono::milliseconds short_wait(250);
+
 bool is_full(std::uint64_t ahead, const ModelConfig& config, nanoseconds usual) {
   if (ahead < config.in_flight) return false;
-  return usual.count() == 0 || expected(ahead, config.lanes, usual) > std::chrono::seconds(1);
+  return usual.count() == 0 || expected(ahead, config.lanes, usual) > short_wait;
 }
 
 Future<Outcome> refused(Refusal refusal) {
@@ -140,7 +143,7 @@ Refusal Model::full(std::uint64_t in_flight) const {
   return {Status::too_many,
           "model '" + printable(name()) + "': " + std::to_string(in_flight) +
               " requests wait or run, at most " + std::to_string(config().in_flight) +
-              ", or the work of a second",
+              ", or the work of " + std::to_string(short_wait.count()) + " ms",
           retry_after_s()};
 }
 
