@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "grpc/server.hpp"
+#include "http/listener.hpp"
 
 namespace polychron::server {
 
@@ -66,7 +67,7 @@ class App::Parts {
   void read_again();
   void end();
   int wait();
-  HttpServer& http() { return http_; }
+  Listener& http() { return http_; }
   GrpcServer* grpc() { return grpc_.get(); }
   Service& service() { return service_; }
 
@@ -89,7 +90,8 @@ class App::Parts {
   Repository repository_;
   Service service_;
   Viewer viewer_;
-  HttpServer http_;
+  const std::shared_ptr<HttpShared> shared_;
+  Listener http_;
   std::unique_ptr<GrpcServer> grpc_;  ///< null: none
   std::mutex mutex_;
   std::condition_variable wake_;
@@ -134,7 +136,8 @@ App::Parts::Parts(const ServerOptions& options)
                   {runtime_, loop_.io().get_executor(), builders_.get_executor(), metrics_}),
       service_(options.service, repository_, metrics_, log_),
       viewer_(options.viewer),
-      http_(loop_.io(), http_options(), service_) {
+      shared_(std::make_shared<HttpShared>(http_options(), service_)),
+      http_(loop_.io(), shared_, options.http.port, http_transport) {
   const auto& http = options.http;
   if (options.grpc) {
     try {
@@ -163,9 +166,9 @@ void App::Parts::close() {
   grpc_.reset();
   repository_.stop();
   viewer_.stop();
-  http_.drain();
+  http_.close();
   while (metrics_.connections().Value() > 0 || metrics_.held() > 0) {
-    http_.abort();
+    shared_->connections.end_all(End::now);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   builders_.join();
@@ -211,16 +214,18 @@ asio::awaitable<void> App::Parts::drain() {
   asio::steady_timer timer(loop_.io(), options_.notice);
   co_await timer.async_wait(asio::use_awaitable);
   const auto end = std::chrono::steady_clock::now() + options_.drain;
-  http_.drain();
+  http_.close();
   if (grpc_) grpc_->drain(options_.drain);
-  const auto busy = [&] { return http_.connections() > 0 || (grpc_ && !grpc_->drained()); };
+  auto& connections = shared_->connections;
+  const auto busy = [&] { return connections.size() > 0 || (grpc_ && !grpc_->drained()); };
+  connections.end_all(End::if_idle);
   while (busy() && std::chrono::steady_clock::now() < end) {
     timer.expires_after(std::chrono::milliseconds(20));
     co_await timer.async_wait(asio::use_awaitable);
-    http_.drain();  // a connection may have become idle since
+    connections.end_all(End::if_idle);  // one may have become idle since
   }
-  if (http_.connections() > 0)
-    log_.server(std::to_string(http_.connections()) + " connections are cut off");
+  if (connections.size() > 0)
+    log_.server(std::to_string(connections.size()) + " connections are cut off");
   ended(busy());
 }
 

@@ -129,8 +129,12 @@ std::chrono::seconds seconds(std::uint64_t n) {
 
 std::vector<Option> limit_options() {
   return {
-      numeric("connections", "open connections (1024)", 1 << 20,
-              [](auto& o, auto n) { o.http.connections = n; }),
+      numeric(
+          "connections", "open connections of HTTP and gRPC (1024)", 1 << 20,
+          [](auto& o, auto n) { o.http.connections = n; }, 1),
+      numeric(
+          "connections-of-address", "of them, those of one client's address (512)", 1 << 20,
+          [](auto& o, auto n) { o.http.connections_of_address = n; }, 1),
       numeric("requests-per-connection", "then it is closed (1000000)", most_bytes,
               [](auto& o, auto n) { o.http.requests_per_connection = n; }),
       numeric("header-bytes", "of a request's header (16384)", 1 << 20,
@@ -145,7 +149,7 @@ std::vector<Option> limit_options() {
               [](auto& o, auto n) { o.http.header_timeout = seconds(n); }),
       numeric("idle-timeout", "seconds between requests of a connection (60)", most_seconds,
               [](auto& o, auto n) { o.http.idle_timeout = seconds(n); }),
-      numeric("transfer-timeout", "seconds for a body or an answer, and 1 for each 64 KiB (30)",
+      numeric("transfer-timeout", "seconds for each 64 KiB of a body or an answer (30)",
               most_seconds, [](auto& o, auto n) { o.http.transfer_timeout = seconds(n); }),
       numeric("drain", "seconds that SIGTERM waits for requests (30)", most_seconds,
               [](auto& o, auto n) { o.drain = seconds(n); }),

@@ -9,7 +9,7 @@
 #include "codes/built_in.hpp"
 #include "core/config.hpp"
 #include "core/service.hpp"
-#include "http/server.hpp"
+#include "http/options.hpp"
 
 namespace polychron::server {
 

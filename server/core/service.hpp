@@ -31,15 +31,15 @@ class Budget {
   std::atomic<std::uint64_t> used_{0};
 };
 
-/// A share of the budget that only grows, and ends with this object.
+/// A share of the budget, which ends with this object.
 class Share {
  public:
   explicit Share(Budget& budget) : budget_(budget) {}
   Share(const Share&) = delete;
   Share& operator=(const Share&) = delete;
   ~Share() { budget_.give_back(bytes_); }
-  /// Makes it at least `bytes`. Throws Refusal (unavailable).
-  void grow_to(std::uint64_t bytes);
+  /// Makes it `bytes`. Throws Refusal (unavailable), and keeps what it has.
+  void set(std::uint64_t bytes);
 
  private:
   Budget& budget_;

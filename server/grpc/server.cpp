@@ -62,7 +62,7 @@ class InferCall final : public ServerUnaryReactor {
   void start() {
     trace_ = metadata_of(context_, "traceparent");
     try {
-      share_.grow_to(request_.SpaceUsedLong());  // many small strings take 20 times their bytes
+      share_.set(request_.SpaceUsedLong());  // many small strings take 20 times their bytes
       const auto model = service_.repository.find(request_.model_name(), request_.model_version());
       model_ = model->name();
       auto parsed = parse_infer(request_);

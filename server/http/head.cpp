@@ -90,17 +90,16 @@ Addressee addressee_of(const RequestHead& head, bool chunked) {
   return to;
 }
 
-void refuse_foreign_pages(const HttpOptions& options, const RequestHead& head,
-                          std::string_view host, Action action) {
-  if (head.count(http::field::origin) > 0) {
-    const std::string_view origin = head[http::field::origin];
-    const auto from = split(origin).host;
+void refuse_foreign_pages(const HttpOptions& options, std::optional<std::string_view> origin,
+                          std::string_view host, bool is_for_operators) {
+  if (origin) {
+    const auto from = split(*origin).host;
     const bool is_ours = !from.empty() && iequals(from, host);
     if (!is_ours && !is_named(options, without_port(from)))
-      throw Refusal(Status::forbidden, "a page of '" + printable(origin, 80) +
+      throw Refusal(Status::forbidden, "a page of '" + printable(*origin, 80) +
                                            "' may not use this server; --hosts can allow it");
   }
-  if (is_for_operators(action) && !is_own(options, host))
+  if (is_for_operators && !is_own(options, host))
     throw Refusal(Status::forbidden, "'" + printable(without_port(host), 80) +
                                          "' is not known as a name of this server; --hosts can "
                                          "make it one");

@@ -4,10 +4,10 @@
 
 #include <boost/beast/http/fields.hpp>
 #include <boost/beast/http/message.hpp>
+#include <optional>
 #include <string_view>
 
-#include "http/server.hpp"
-#include "protocol/target.hpp"
+#include "http/options.hpp"
 
 namespace polychron::server {
 
@@ -26,7 +26,7 @@ Addressee addressee_of(const RequestHead& head, bool chunked);
 /// Throws Refusal (forbidden) if a browser most likely sends this for a page of another server: by
 /// its Origin; or, where the request shows or changes the server itself, by a Host that is not this
 /// server's, because somebody else's name was made to lead here (DNS rebinding).
-void refuse_foreign_pages(const HttpOptions& options, const RequestHead& head,
-                          std::string_view host, Action action);
+void refuse_foreign_pages(const HttpOptions& options, std::optional<std::string_view> origin,
+                          std::string_view host, bool is_for_operators);
 
 }  // namespace polychron::server

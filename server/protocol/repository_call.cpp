@@ -24,7 +24,7 @@ void check_repository_parameter(std::string_view name) {
 void check_repository_body(std::string_view body) {
   if (body.empty()) return;
   const auto document = parse_document(body);
-  const auto* root = document.if_object();
+  const auto* root = document.root.if_object();
   if (!root) throw Refusal(Status::bad_request, "the body: expected a JSON object, or nothing");
   const auto* value = root->if_contains("parameters");
   if (!value || value->is_null()) return;

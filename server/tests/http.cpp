@@ -139,8 +139,9 @@ BOOST_AUTO_TEST_CASE(compressed_bodies) {
   }
   const auto metrics = client.get("/metrics", "Accept-Encoding: gzip\r\n");
   BOOST_TEST(metrics.headers.at("content-encoding") == "gzip");
-  const auto plain = decompressed(std::as_bytes(std::span(metrics.body)), 1 << 20);
-  BOOST_TEST(plain.size() > 1000U);
+  std::vector<std::byte> plain(1 << 20);
+  BOOST_TEST(decompress(std::as_bytes(std::span(metrics.body)),
+                        [&](std::size_t) { return std::span(plain); }) > 1000U);
 }
 
 BOOST_AUTO_TEST_CASE(pipelined_requests_are_answered_in_order) {
