@@ -3,7 +3,8 @@
 # N skipped". Before that line it repeats what failed. Exits non-zero if anything failed. Usage: test.sh [SET...]
 #   release   (if no set is named) every test of the release build, schedules that no test has tried before, the
 #             benchmarks' table, and the trace page in a browser
-#   quick     the release build's tests that take seconds: for a change at hand
+#   quick     the release build's tests that take seconds, and lint: for a change at hand
+#   lint      formats, shell scripts, and clang-tidy on the C++ files that changed (lint.sh)
 #   tsan      the tests with threads (api, protocol, replay, soak, teams) under the thread sanitizer, CAF compiled along
 #   asan      everything compiled by Clang, whose warnings are errors, and its tests under the address and undefined
 #             behaviour sanitizers
@@ -83,7 +84,12 @@ test_release() {
   if set_up viewer; then run viewer sh observe/viewer/test.sh; fi
 }
 
+test_lint() {
+  if set_up lint; then run lint sh scripts/lint.sh; fi
+}
+
 test_quick() {
+  test_lint
   ready release all || return 0
   run quick python3 scripts/run_ctest.py build -j 2 -LE slow
 }
@@ -150,14 +156,14 @@ test_nightly() {
 [ $# -gt 0 ] || set -- release
 for set_of_tests in "$@"; do
   case $set_of_tests in
-    release | quick | tsan | asan | fuzz | server | node | nightly | packages | debian13) ;;
-    *) die "no such set: '$set_of_tests' (release, quick, tsan, asan, fuzz, server, node, nightly, packages or debian13)" ;;
+    lint | release | quick | tsan | asan | fuzz | server | node | nightly | packages | debian13) ;;
+    *) die "no such set: '$set_of_tests' (lint, release, quick, tsan, asan, fuzz, server, node, nightly, packages or debian13)" ;;
   esac
 done
 sh scripts/setup.sh tests
 for set_of_tests in "$@"; do
   case $set_of_tests in
-    release | quick | tsan | server | node | nightly) "test_$set_of_tests" ;;
+    lint | release | quick | tsan | server | node | nightly) "test_$set_of_tests" ;;
     asan) test_asan '|slow' ;;
     fuzz) run fuzz sh scripts/fuzz.sh ;;
     packages | debian13) run "$set_of_tests" sh "scripts/check-$set_of_tests.sh" ;;
