@@ -4,6 +4,8 @@
 #include "base/aligned.hpp"
 #include "base/kept_once.hpp"
 #include "ops/number.hpp"
+#include "ops/table.hpp"
+#include "polychron/attribute_fields.hpp"
 #include "runtime/builder_state.hpp"
 
 namespace polychron {
@@ -20,6 +22,11 @@ detail::BuilderState& state_of(const std::shared_ptr<detail::BuilderState>& stat
 }
 
 }  // namespace
+
+Attributes default_attributes(std::string_view operation) {
+  const ops::Row* row = ops::find(operation);
+  return row == nullptr ? Attributes{} : default_attributes(row->attributes);
+}
 
 GraphBuilder::GraphBuilder(const Context& context)
     : state_(with_errors([&] { return std::make_shared<detail::BuilderState>(context); })) {}

@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_number_is_told) {
 }
 
 BOOST_AUTO_TEST_CASE(fields_are_set_by_name) {
-  auto attributes = ops::default_attributes(ops::alternative<Pool2dAttributes>());
+  auto attributes = default_attributes(ops::alternative<Pool2dAttributes>());
   BOOST_TEST(set_field(attributes, "windowDimensions", {3, 4}));
   BOOST_TEST(set_field(attributes, "layout", "nhwc"));
   BOOST_TEST(!set_field(attributes, "roundingType", "ceil"));

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "kernels/cpu/cpu_backend.hpp"
-#include "ops/attributes.hpp"
 #include "ops/table.hpp"
+#include "polychron/attribute_fields.hpp"
 #include "tests/kernels/graphs.hpp"
 #include "tests/kernels/special_values.hpp"
 
@@ -102,7 +102,7 @@ void check_range(const char* name, double (*exact)(double), float first, float l
   GraphMaker maker;
   const Shape shape{static_cast<std::uint32_t>(x.size())};
   maker.output(maker.node(op_named(name), {maker.input(shape)}, shape,
-                          ops::default_attributes(ops::find(name)->attributes)));
+                          default_attributes(ops::find(name)->attributes)));
   const auto y = run(maker, x);
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double expected = exact(x[i]);
