@@ -49,7 +49,7 @@ DeviceState::Course DeviceState::run_one(msg::carry_out& m) {
     observer->has_turn(self().id(), m);
   const auto course = std::visit([&](const auto& o) { return carry_out(o, ticket); }, m.operation);
   if (observer != nullptr) [[unlikely]]
-    observer->carried_out(self().id(), ticket);
+    observer->carried_out(self().id(), ticket, course == Course::submitted);
   if (course != Course::submitted) end_one(m);
   in_hand_ = nullptr;
   return course;

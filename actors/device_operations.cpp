@@ -71,6 +71,9 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Write& o, msg::Ticket 
     payload.meeting->finish(std::move(error));
     return Course::over;
   }
+  if (payload.meeting)
+    if (auto* const observer = environment().gate.observer())
+      observer->takes_back(self().id(), ticket, payload.meeting->bytes);
   if (!error)
     if (const auto stored = store(slot, payload); !stored)
       error = stored.error().with_operation("write", o.label, ticket);

@@ -4,7 +4,8 @@
 
 namespace polychron {
 
-Cancellation::Cancellation() : state_(std::make_shared<detail::CancellationState>()) {}
+Cancellation::Cancellation()
+    : state_(detail::with_errors([] { return std::make_shared<detail::CancellationState>(); })) {}
 
 void Cancellation::cancel() noexcept { state_->cancel(); }
 
@@ -13,7 +14,7 @@ bool Cancellation::cancelled() const noexcept { return state_->cancelled(); }
 namespace detail {
 
 void CancellationState::cancel() noexcept {
-  if (cancelled_.exchange(true)) return;
+  if (cancelled_.exchange(true) || process_.forked()) return;
   const std::lock_guard lock(mutex_);
   for (const auto& listener : listeners_) listener();
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "ops/graph.hpp"
@@ -19,9 +20,20 @@ inline std::size_t total_bytes(std::span<const ops::ConstantBytes> constants) no
   return bytes;
 }
 
+/// The memory that a constant takes. Buffers of one place lend the same bytes: an importer makes
+/// one for each graph of a model. Bytes of a device have no address; their Buffer stands for them.
+using ConstantPlace = std::pair<const void*, std::size_t>;
+
+inline ConstantPlace place_of(const Buffer& constant) noexcept {
+  const void* const bytes = constant.data();
+  return {bytes != nullptr ? bytes : &constant, constant.size()};
+}
+
 inline void keep_each_once(Constants& constants) {
-  std::sort(constants.begin(), constants.end());
-  constants.erase(std::unique(constants.begin(), constants.end()), constants.end());
+  const auto place = [](const ops::ConstantBytes& constant) { return place_of(*constant); };
+  std::ranges::sort(constants, {}, place);
+  const auto again = std::ranges::unique(constants, {}, place);
+  constants.erase(again.begin(), again.end());
 }
 
 }  // namespace polychron::kernels

@@ -5,6 +5,7 @@
 #include "kernels/cpu/cpu_backend.hpp"
 #include "kernels/gpu/gpu_backend.hpp"
 #include "kernels/onednn/devices.hpp"
+#include "kernels/processor.hpp"
 #include "ops/table.hpp"
 
 namespace polychron::kernels {
@@ -16,7 +17,10 @@ Device find_cpu() {
   for (const ops::Row& row : ops::rows()) cpu.operators.push_back(ops::id(row));
   return cpu;
 }
-Result<std::shared_ptr<Backend>> make_cpu() { return make_cpu_backend(); }
+Result<std::shared_ptr<Backend>> make_cpu() {
+  if (auto why = wrong_vectors()) return Error(ErrorKind::not_supported, *std::move(why));
+  return make_cpu_backend();
+}
 
 /// A kind of device. A new backend is a row here.
 struct Driver {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ops/layouts.hpp"
+
 namespace polychron::kernels {
 
 std::string_view to_string(Layout layout) noexcept {
@@ -34,6 +36,39 @@ std::vector<std::int64_t> steps_of(const Slot& slot) {
     step *= shape[i];
   }
   return steps;
+}
+
+namespace {
+
+/// Exchanges height and width, if width is 1 everywhere.
+template <class A>
+void exchange(Problem& problem, A& a) {
+  const auto order = ops::filter_axes(a.filter_layout);
+  Shape& filter = problem.inputs[1].descriptor.shape;
+  const bool column = problem.inputs[0].descriptor.shape[3] == 1 &&
+                      problem.outputs[0].descriptor.shape[3] == 1 && filter[order[3]] == 1;
+  if (a.input_layout != InputOperandLayout::nchw || !column) return;
+  const auto turn = [](Shape& shape) {
+    if (shape.size() > 1) std::swap(shape.end()[-1], shape.end()[-2]);
+  };
+  turn(problem.inputs[0].descriptor.shape);
+  turn(problem.outputs[0].descriptor.shape);
+  for (std::size_t i = problem.own_inputs; i < problem.inputs.size(); ++i)
+    turn(problem.inputs[i].descriptor.shape);
+  std::swap(filter[order[2]], filter[order[3]]);
+  std::swap(a.strides[0], a.strides[1]);
+  std::swap(a.dilations[0], a.dilations[1]);
+  std::swap_ranges(a.padding.begin(), a.padding.begin() + 2, a.padding.begin() + 2);
+}
+
+}  // namespace
+
+Problem as_row(const Problem& problem) {
+  Problem row = problem;
+  if (auto* const conv = std::get_if<Conv2dAttributes>(&row.attributes)) exchange(row, *conv);
+  if (auto* const transposed = std::get_if<ConvTranspose2dAttributes>(&row.attributes))
+    exchange(row, *transposed);
+  return row;
 }
 
 std::string_view operator_name(ops::OpId op) noexcept {

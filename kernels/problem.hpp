@@ -73,6 +73,10 @@ struct Problem {
   std::size_t own_inputs = 0;
 };
 
+/// A convolution over a picture of one column, as one over a picture of one row, which has the same
+/// bytes: kernels compute neighbours in a row together. Any other problem stays as it is.
+Problem as_row(const Problem& problem);
+
 /// The operator's name: the specification's, or an internal one such as "swish", "reorder" or
 /// "copy".
 std::string_view operator_name(ops::OpId op) noexcept;

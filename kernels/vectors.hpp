@@ -1,6 +1,8 @@
 // Loops compiled for several instruction sets: AVX-512, AVX2, and the baseline.
 #pragma once
 
+#include "kernels/processor.hpp"
+
 /// Before a loop whose steps are independent: no step reads a value that another one writes. (Clang
 /// checks this at run time, and would warn about marked loops that it does not vectorize.)
 #if defined(__clang__)
@@ -20,11 +22,8 @@ namespace polychron::kernels {
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
-/// True if the processor has AVX-512 and FMA instructions.
-inline bool has_avx512() {
-  return __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
-         __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("fma") != 0;
-}
+/// True if loops may use AVX-512 and FMA instructions.
+inline bool has_avx512() { return vectors() == Vectors::avx512; }
 
 /// Compiles `f`, and everything inlined into it, for these instructions.
 template <class F>
@@ -42,7 +41,7 @@ template <class F>
 void with_vectors(const F& f) {
   if (has_avx512())
     with_avx512(f);
-  else if (__builtin_cpu_supports("avx2") != 0)
+  else if (vectors() == Vectors::avx2)
     with_avx2(f);
   else
     f();
@@ -58,10 +57,8 @@ template <class F>
   f();
 }
 
-/// True if std::fma() is an instruction of this processor, also on vectors.
-inline bool has_fused_vectors() {
-  return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
-}
+/// True if std::fma() is an instruction that loops may use, also on vectors.
+inline bool has_fused_vectors() { return vectors() >= Vectors::avx2; }
 
 /// Calls `f`, a function of loops with std::fma(). Needs has_fused_vectors().
 template <class F>

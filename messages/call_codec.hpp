@@ -3,14 +3,14 @@
 
 #include "messages/call.hpp"
 #include "messages/wire.hpp"
-#include "ops/attributes.hpp"
+#include "polychron/attribute_fields.hpp"
 
 namespace polychron::msg::wire {
 
 /// Enumerations that have a name in the specification.
 template <class E>
-requires(!ops::spellings<E>.empty()) struct Enumeration<E> {
-  static constexpr std::size_t count = ops::spellings<E>.size();
+requires(!spellings<E>.empty()) struct Enumeration<E> {
+  static constexpr std::size_t count = spellings<E>.size();
 };
 template <>
 struct Enumeration<ErrorFilter> {

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "ops/attributes.hpp"
+#include "polychron/attribute_fields.hpp"
 
 namespace polychron::msg {
 
@@ -34,7 +34,7 @@ template <class T, class F>
 decltype(auto) with_fields(T& value, F&& f) {
   constexpr auto n = detail::arity<std::remove_const_t<T>>();
   static_assert(n <= 9, "extend the ladder");
-  constexpr const auto& table = ops::fields<std::remove_const_t<T>>;
+  constexpr const auto& table = attribute_fields<std::remove_const_t<T>>;
   if constexpr (std::tuple_size_v < std::remove_cvref_t < decltype(table) >>> n) {
     return std::apply(
         [&](const auto&... field) -> decltype(auto) { return f(value.*field.member...); }, table);

@@ -72,12 +72,13 @@ class Observer {
   virtual void left_out() noexcept {}
   /// The operation of `ticket` failed, and the context's actor is not there any more to be told.
   virtual void unheard(ActorId /*lane*/, Ticket /*ticket*/, const Error& /*error*/) noexcept {}
-  /// A lane takes back the memory that the operation of `ticket` lent, with its current content.
+  /// A lane takes bytes that the caller of the operation of `ticket` has held until now: in memory
+  /// that was lent, or of a write whose caller waits.
   virtual void takes_back(ActorId /*lane*/, Ticket /*ticket*/,
                           std::span<const std::byte> /*bytes*/) noexcept {}
-  /// The operation is over, or goes on: as a lease, or on the device until `executed` is received.
-  /// Its message may be moved-from.
-  virtual void carried_out(ActorId /*lane*/, Ticket /*ticket*/) noexcept {}
+  /// The operation is over, or goes on: as a lease, or, `submitted`, on the device until `executed`
+  /// is received. Its message may be moved-from.
+  virtual void carried_out(ActorId /*lane*/, Ticket /*ticket*/, bool /*submitted*/) noexcept {}
   /// The observer's time.
   virtual std::int64_t now() const noexcept { return 0; }
   /// The calling thread has waited, from the time `begun` on.

@@ -42,7 +42,7 @@ Shape Bindings::resolve(const ValueInfo& input) const {
     const auto symbol = values_.find(dimension.symbol);
     if (!dimension.value && symbol == values_.end())
       wrong(where + " is " + to_string(input) + ": dimension " + std::to_string(shape.size()) +
-            " is free, bind the input or the symbol");
+            " is free, bind the input" + (dimension.symbol.empty() ? "" : " or the symbol"));
     shape.push_back(dimension.value ? *dimension.value : symbol->second);
   }
   return shape;

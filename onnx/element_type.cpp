@@ -12,7 +12,7 @@ struct TypeRow {
   std::optional<DataType> operand;
 };
 
-constexpr std::array<TypeRow, 27> type_rows{{
+constexpr std::array<TypeRow, 29> type_rows{{
     {"undefined", 0, {}},
     {"float", 4, DataType::float32},
     {"uint8", 1, DataType::uint8},
@@ -40,6 +40,8 @@ constexpr std::array<TypeRow, 27> type_rows{{
     {"float8e8m0", 0, {}},
     {"uint2", 0, {}},
     {"int2", 0, {}},
+    {"float6e2m3", 0, {}},
+    {"float6e3m2", 0, {}},
 }};
 constexpr TypeRow unknown{"unknown", 0, {}};
 

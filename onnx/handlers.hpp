@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "onnx/node.hpp"
 
@@ -21,12 +22,16 @@ struct Row {
 /// and a colon before the operator's name.
 Handler find_handler(const std::string& domain, const std::string& name);
 
+/// The names of another domain's operators that have a handler, sorted.
+std::vector<std::string_view> operators_of(const std::string& domain);
+
 // The rows of each family: one file each in operators/.
 std::span<const Row> activation_rows() noexcept;
 std::span<const Row> attention_rows() noexcept;
 std::span<const Row> control_rows() noexcept;
 std::span<const Row> conversion_rows() noexcept;
 std::span<const Row> convolution_rows() noexcept;
+std::span<const Row> dot_attention_rows() noexcept;
 std::span<const Row> einsum_rows() noexcept;
 std::span<const Row> elementwise_rows() noexcept;
 std::span<const Row> function_rows() noexcept;
@@ -49,6 +54,7 @@ std::span<const Row> selection_rows() noexcept;
 std::span<const Row> sequence_rows() noexcept;
 std::span<const Row> shape_rows() noexcept;
 std::span<const Row> signal_rows() noexcept;
+std::span<const Row> stateful_rows() noexcept;
 std::span<const Row> text_rows() noexcept;
 std::span<const Row> value_rows() noexcept;
 

@@ -84,7 +84,9 @@ NamedOperands make_outputs(const ModelState& model, Importer& importer, Scope& s
     // A loop that never runs may return a value that its caller left out.
     if (!tensor.operand && !tensor.literal)
       malformed("output " + quote(output.name) + " has no value");
-    if (!tensor.operand) tensor.operand = make_constant(importer, *tensor.literal);
+    if (!tensor.operand)
+      tensor.operand = located("output " + quote(output.name),
+                               [&] { return make_constant(importer, *tensor.literal); });
     if (!tensor.result) tensor.operand = importer.builder.identity(*tensor.operand, {output.name});
     outputs.emplace_back(output.name, *tensor.operand);
   }
@@ -97,12 +99,14 @@ NamedOperands make_outputs(const ModelState& model, Importer& importer, Scope& s
 
 NamedOperands import_model(const Model& model, GraphBuilder& builder,
                            const ImportOptions& options) {
-  const auto& state = detail::ModelState::of(model);
-  detail::Importer importer(state, builder, options);
-  detail::Scope scope(state.body(state.graph()).constants);
-  detail::make_inputs(state, importer, options, scope);
-  importer.add_main(scope);
-  return detail::make_outputs(state, importer, scope);
+  return polychron::detail::with_errors([&] {
+    const auto& state = detail::ModelState::of(model);
+    detail::Importer importer(state, builder, options);
+    detail::Scope scope(state.body(state.graph()).constants);
+    detail::make_inputs(state, importer, options, scope);
+    importer.add_main(scope);
+    return detail::make_outputs(state, importer, scope);
+  });
 }
 
 }  // namespace polychron::onnx

@@ -57,7 +57,11 @@ void Importer::add_node(const proto::NodeProto& message, const Frame& frame) {
   const auto handle = function ? nullptr : find_handler(message.domain(), message.op_type());
   if (!function && !handle) {
     if (own_domain(message.domain())) unsupported(where + ": the operator is not known");
-    unsupported(where + ": the operator of domain " + quote(message.domain()) + " is not known");
+    std::string known;
+    for (const auto& name : operators_of(message.domain()))
+      known += (known.empty() ? "" : ", ") + std::string(name);
+    unsupported(where + ": the importer does not know it; of domain " + quote(message.domain()) +
+                " it knows " + (known.empty() ? "none" : known) + " (docs/onnx.md)");
   }
   try {
     if (handle) {

@@ -55,16 +55,15 @@ T convert(From value) {
   }
 }
 
-/// Converts to 4 bits: reals are rounded and saturate, integers keep their low bits.
+/// Converts to 4 bits, the low ones of an integer. Reals are rounded.
 template <class From>
 From narrowed(ElementType type, From value) {
-  const bool is_signed = type == ElementType::int4;
   if constexpr (std::is_floating_point_v<From>) {
-    if (std::isnan(value)) return 0;
-    return std::clamp<From>(std::nearbyint(value), is_signed ? -8 : 0, is_signed ? 7 : 15);
+    return static_cast<From>(
+        narrowed(type, std::int64_t{convert<std::int32_t>(std::nearbyint(value))}));
   } else {
     const auto bits = value & 15;
-    return is_signed && bits > 7 ? bits - 16 : bits;
+    return type == ElementType::int4 && bits > 7 ? bits - 16 : bits;
   }
 }
 

@@ -17,10 +17,16 @@ namespace {
 
 constexpr std::int64_t oldest_opset = 1;
 // Later opsets may change the meaning of operators that have handlers.
-constexpr std::int64_t newest_opset = 25;
+constexpr std::int64_t newest_opset = 28;
+
+/// Some exporters write these for a free dimension without a name: each is a dimension of its own.
+bool is_nameless(const std::string& symbol) noexcept {
+  return symbol == "?" || symbol == "-1" || symbol == "None";
+}
 
 Dimension dimension_of(const proto::TensorShapeProto::Dimension& dimension) {
-  if (!dimension.has_dim_value()) return {std::nullopt, dimension.dim_param()};
+  if (!dimension.has_dim_value())
+    return {std::nullopt, is_nameless(dimension.dim_param()) ? "" : dimension.dim_param()};
   if (dimension.dim_value() == -1) return {};  // some exporters mark a free dimension like this
   if (!std::in_range<std::uint32_t>(dimension.dim_value()))
     malformed("a dimension of " + std::to_string(dimension.dim_value()));

@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <list>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "onnx/problem.hpp"
+#include "polychron/process.hpp"
 
 namespace polychron::onnx {
 
@@ -15,6 +18,8 @@ namespace detail {
 
 namespace {
 
+using polychron::detail::FutureAccess;
+using polychron::detail::Origin;
 using Shapes = std::map<std::string, Shape>;
 
 [[noreturn]] void refuse(const std::string& why) { throw Error(ErrorKind::type_error, why); }
@@ -38,12 +43,130 @@ std::string text_of(const Shapes& bindings) {
 
 }  // namespace
 
-/// Invariant: at most SessionsOptions::most entries, the most recently used one first. No thread
-/// builds, imports or drops a session while it holds `mutex_`.
-class SessionsState {
+/// The kept sessions and those that are being built, the most recently used one first. Without the
+/// caller's callbacks: builds end on threads of the library, which may drop the last handle to
+/// this. Invariants: at most `most` entries; entries without a session have a build under way.
+class SessionsCache {
+ public:
+  struct Entry {
+    Shapes bindings;
+    std::optional<Session> session;         ///< once it is built
+    std::vector<Promise<Session>> waiting;  ///< until then
+    GraphMemory memory{};                   ///< of its graph
+  };
+  using EntryRef = std::shared_ptr<Entry>;
+
+  SessionsCache(std::size_t most, std::uint64_t most_bytes)
+      : most_(most), most_bytes_(most_bytes) {}
+
+  /// Settles `reply` with that session: now, or when it is built. Gives the entry if it is new: the
+  /// caller has to build it.
+  EntryRef want(const Shapes& bindings, const Promise<Session>& reply) {
+    std::list<EntryRef> dropped;  // as their sessions, they end after the lock is released
+    std::optional<Session> there;
+    EntryRef added;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto known = std::ranges::find_if(
+          entries_, [&](const EntryRef& entry) { return entry->bindings == bindings; });
+      if (known == entries_.end()) {
+        added = std::make_shared<Entry>(Entry{bindings, {}, {reply}});
+        entries_.push_front(added);
+        evict(dropped);
+      } else {
+        entries_.splice(entries_.begin(), entries_, known);
+        there = entries_.front()->session;
+        if (!there) entries_.front()->waiting.push_back(reply);
+      }
+    }
+    if (there) reply.resolve(*there);
+    return added;
+  }
+
+  /// Ends a build. One that failed is forgotten: the next request builds again.
+  void built(const EntryRef& entry, const Result<Session>& result) noexcept {
+    std::list<EntryRef> dropped;
+    std::vector<Promise<Session>> waiting;
+    {
+      const std::lock_guard lock(mutex_);
+      waiting.swap(entry->waiting);
+      if (result) {
+        entry->session = *result;
+        entry->memory = result->graph().memory();
+        evict(dropped);
+      } else {
+        entries_.remove(entry);
+      }
+    }
+    for (const auto& reply : waiting) reply.settle(result);
+  }
+
+  std::size_t size() const {
+    const std::lock_guard lock(mutex_);
+    return entries_.size();
+  }
+
+ private:
+  /// With the lock. The first entry stays, as somebody wants it now.
+  void evict(std::list<EntryRef>& dropped) noexcept {
+    while (entries_.size() > 1 && (entries_.size() > most_ || bytes() > most_bytes_))
+      dropped.splice(dropped.begin(), entries_, std::prev(entries_.end()));
+  }
+  /// With the lock. The graphs share their weights: the largest count.
+  std::uint64_t bytes() const noexcept {
+    std::uint64_t arenas = 0, constants = 0;
+    for (const auto& entry : entries_) {
+      arenas += entry->memory.total() - entry->memory.constants;
+      constants = std::max<std::uint64_t>(constants, entry->memory.constants);
+    }
+    return arenas + constants;
+  }
+
+  const std::size_t most_;
+  const std::uint64_t most_bytes_;
+  mutable std::mutex mutex_;  ///< no thread builds, imports or drops a session while it holds it
+  std::list<EntryRef> entries_;
+};
+
+/// A build to come. If it never comes, the replies that wait for it reject.
+class SessionBuild {
+ public:
+  SessionBuild(std::shared_ptr<SessionsCache> cache, SessionsCache::EntryRef entry)
+      : cache_(std::move(cache)), entry_(std::move(entry)) {}
+  SessionBuild(const SessionBuild&) = delete;
+  SessionBuild& operator=(const SessionBuild&) = delete;
+  ~SessionBuild() {
+    if (!over_) fail(dropped_);
+  }
+  const Shapes& bindings() const noexcept { return entry_->bindings; }
+  void wait_for(Future<Session> session) {
+    FutureAccess::relay(std::move(session),
+                        [cache = cache_, entry = entry_](const Result<Session>& result) {
+                          cache->built(entry, result);
+                        });
+    over_ = true;
+  }
+  void fail(const Error& error) noexcept {
+    over_ = true;
+    cache_->built(entry_, error);
+  }
+
+ private:
+  const std::shared_ptr<SessionsCache> cache_;
+  const SessionsCache::EntryRef entry_;
+  /// Made early, as a destructor must not allocate.
+  const Error dropped_{ErrorKind::aborted, "the executor dropped the import of this session"};
+  bool over_ = false;  ///< the cache knows, or will know, how it ends
+};
+
+class SessionsState : public std::enable_shared_from_this<SessionsState> {
  public:
   SessionsState(const Context& context, const Model& model, const SessionsOptions& options)
-      : context_(context), model_(model), options_(options) {
+      : context_(context),
+        model_(model),
+        options_(options),
+        origin_(FutureAccess::origin(context.lost())),
+        cache_(std::make_shared<SessionsCache>(options.most, options.most_bytes)) {
     if (options.most == 0) refuse("most is 0, expected 1 or more");
     const auto symbols = symbols_of(model.summary());
     for (const auto& [symbol, multiple] : options.round_up) {
@@ -55,10 +178,11 @@ class SessionsState {
 
   const Context& context() const noexcept { return context_; }
   const Summary& summary() const noexcept { return model_.summary(); }
-
+  /// Throws invalid_state in a forked child.
+  void check_process() const { process_.check(); }
   std::size_t size() const {
-    const std::lock_guard lock(mutex_);
-    return entries_.size();
+    check_process();
+    return cache_->size();
   }
 
   Shapes rounded(Shapes bindings) const {
@@ -74,35 +198,23 @@ class SessionsState {
     return bindings;
   }
 
-  Session at(const Shapes& bindings) {
-    const auto entry = entry_of(rounded(bindings));
+  /// `elsewhere`: the import runs on the executor, if there is one.
+  Future<Session> get(const Shapes& bindings, bool elsewhere) {
     try {
-      // Threads that want the same session wait here for the first one.
-      const std::lock_guard lock(entry->mutex);
-      begin(*entry);
-      if (!entry->session) entry->session = entry->building.get();
-      return *entry->session;
-    } catch (...) {
-      forget(entry);
-      throw;
+      return polychron::detail::with_errors([&] {
+        check_process();
+        const auto reply = Promise<Session>::make(origin_);
+        auto future = reply.future();
+        if (auto entry = cache_->want(rounded(bindings), reply))
+          start(std::make_shared<SessionBuild>(cache_, std::move(entry)), elsewhere);
+        return future;
+      });
+    } catch (const Error& error) {
+      return polychron::detail::rejected<Future<Session>>(error, origin_);
     }
   }
 
-  void prepare(const Shapes& bindings) {
-    const auto entry = entry_of(rounded(bindings));
-    const std::unique_lock lock(entry->mutex, std::try_to_lock);
-    if (lock) begin(*entry);  // otherwise another thread builds it
-  }
-
  private:
-  struct Entry {
-    Shapes bindings;
-    std::mutex mutex;  ///< guards the members below; the thread that builds holds it
-    Future<Session> building;
-    std::optional<Session> session;
-  };
-  using EntryRef = std::shared_ptr<Entry>;
-
   std::uint32_t rounded_up(const std::string& symbol, std::uint32_t value) const {
     const auto multiple = options_.round_up.find(symbol);
     if (multiple == options_.round_up.end()) return value;
@@ -113,65 +225,66 @@ class SessionsState {
     return static_cast<std::uint32_t>(next);
   }
 
-  EntryRef entry_of(Shapes bindings) {
-    std::list<EntryRef> dropped;  // destroyed after the lock is released
-    const std::lock_guard lock(mutex_);
-    const auto known = std::ranges::find_if(
-        entries_, [&](const EntryRef& entry) { return entry->bindings == bindings; });
-    if (known != entries_.end()) {
-      entries_.splice(entries_.begin(), entries_, known);
-      return entries_.front();
+  void start(const std::shared_ptr<SessionBuild>& build, bool elsewhere) {
+    if (elsewhere && options_.executor)
+      options_.executor([self = shared_from_this(), build] { self->run(*build); });
+    else
+      run(*build);
+  }
+
+  void run(SessionBuild& build) const noexcept {
+    try {
+      auto options = options_.session;
+      const auto label = options.label.empty() ? summary().graph_name : options.label;
+      options.label = label + text_of(build.bindings());
+      for (const auto& [name, shape] : build.bindings()) options.bindings[name] = shape;
+      build.wait_for(Session::build(context_, model_, options));
+    } catch (const Error& error) {
+      build.fail(error);
+    } catch (const std::bad_alloc&) {
+      build.fail(polychron::detail::out_of_memory_error());
     }
-    entries_.push_front(std::make_shared<Entry>());
-    entries_.front()->bindings = std::move(bindings);
-    if (entries_.size() > options_.most)
-      dropped.splice(dropped.begin(), entries_, std::prev(entries_.end()));
-    return entries_.front();
   }
 
-  void begin(Entry& entry) {
-    if (entry.session || entry.building.valid()) return;
-    auto options = options_.session;
-    const auto label = options.label.empty() ? summary().graph_name : options.label;
-    options.label = label + text_of(entry.bindings);
-    for (const auto& [name, shape] : entry.bindings) options.bindings[name] = shape;
-    entry.building = Session::build(context_, model_, options);
-  }
-
-  /// Removes a session that could not be built: the next request builds it again.
-  void forget(const EntryRef& entry) {
-    const std::lock_guard lock(mutex_);
-    entries_.remove(entry);
-  }
-
+  const polychron::detail::Process process_;
   const Context context_;
   const Model model_;
   const SessionsOptions options_;
-  mutable std::mutex mutex_;  ///< guards only the list
-  std::list<EntryRef> entries_;
+  const std::shared_ptr<const Origin> origin_;  ///< runs the callbacks of replies
+  const std::shared_ptr<SessionsCache> cache_;
 };
 
 }  // namespace detail
 
+using polychron::detail::with_errors;
+
 Sessions::Sessions(const Context& context, const Model& model, const SessionsOptions& options)
-    : state_(std::make_shared<detail::SessionsState>(context, model, options)) {}
+    : state_(with_errors(
+          [&] { return std::make_shared<detail::SessionsState>(context, model, options); })) {}
 
 detail::SessionsState& Sessions::state() const {
   if (!state_)
-    detail::refuse("the sessions handle refers to nothing: default-constructed or moved away");
+    polychron::detail::refuse(
+        ErrorKind::type_error,
+        "the sessions handle refers to nothing: default-constructed or moved away");
   return *state_;
 }
 
 Session Sessions::at(const std::map<std::string, Shape>& bindings) const {
-  return state().at(bindings);
+  return state().get(bindings, false).get();
+}
+
+Future<Session> Sessions::get(const std::map<std::string, Shape>& bindings) const {
+  return state().get(bindings, true);
 }
 
 void Sessions::prepare(const std::map<std::string, Shape>& bindings) const {
-  state().prepare(bindings);
+  state().check_process();
+  static_cast<void>(state().get(bindings, true));
 }
 
 std::map<std::string, Shape> Sessions::rounded(const std::map<std::string, Shape>& bindings) const {
-  return state().rounded(bindings);
+  return with_errors([&] { return state().rounded(bindings); });
 }
 
 const Summary& Sessions::summary() const { return state().summary(); }

@@ -6,8 +6,8 @@
 #include <optional>
 #include <type_traits>
 
-#include "ops/attributes.hpp"
 #include "ops/table.hpp"
+#include "polychron/attribute_fields.hpp"
 
 namespace polychron::ops {
 

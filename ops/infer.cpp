@@ -5,9 +5,9 @@
 #include <string>
 
 #include "base/invariant.hpp"
-#include "ops/attributes.hpp"
 #include "ops/call.hpp"
 #include "ops/dimensions.hpp"
+#include "polychron/attribute_fields.hpp"
 
 namespace polychron::ops {
 

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "ops/attributes.hpp"
+#include "polychron/attribute_fields.hpp"
 
 namespace polychron::ops {
 

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "ops/attributes.hpp"
+#include "polychron/attribute_fields.hpp"
 
 namespace polychron::ops {
 

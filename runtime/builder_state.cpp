@@ -4,11 +4,11 @@
 #include <set>
 
 #include "base/invariant.hpp"
-#include "ops/attributes.hpp"
 #include "ops/call.hpp"
 #include "ops/dimensions.hpp"
 #include "ops/infer.hpp"
 #include "ops/table.hpp"
+#include "polychron/attribute_fields.hpp"
 #include "runtime/builder_bridge.hpp"
 
 namespace polychron::detail {
@@ -97,8 +97,8 @@ std::vector<Operand> BuilderState::add_operator(std::string_view name,
     node.inputs.push_back(operand == nullptr ? ops::no_value : operand->value_);
   }
   if (std::holds_alternative<std::monostate>(node.attributes)) {
-    node.attributes = ops::default_attributes(row->attributes);
-    const auto required = ops::required_field(node.attributes);
+    node.attributes = default_attributes(row->attributes);
+    const auto required = required_field(node.attributes);
     if (!required.empty()) call.fail(std::string(required) + " is missing, and has no default");
   }
   auto results = ops::infer(*row, descriptors, node.attributes, node.label);
@@ -200,7 +200,7 @@ namespace polychron {
 
 // A moved-from operand has no owner.
 const OperandDescriptor& Operand::descriptor() const {
-  if (!owner_) throw Error(ErrorKind::type_error, "this operand has been moved away");
+  if (!owner_) detail::refuse(ErrorKind::type_error, "this operand has been moved away");
   return owner_->descriptor(value_);
 }
 

@@ -69,7 +69,7 @@ Future<Tensor> create_constant(const std::shared_ptr<ContextHandle>& context,
   auto reservation = context->port->reserve(size);
   if (!reservation)
     throw Error(ErrorKind::out_of_memory, describe_bytes(size) +
-                                              " do not fit under the context's limit of " +
+                                              " do not fit under the context's memory_limit of " +
                                               describe_bytes(context->port->memory_limit()))
         .with_operation("create_constant_tensor", full.label);
   // The tensor owns the bytes, and so do builders until they have compiled; the last one frees
@@ -125,9 +125,10 @@ void write(const std::shared_ptr<ContextHandle>& context, const TensorHandle& te
     rendezvous = std::make_shared<msg::Rendezvous>(bytes);
     payload = std::make_shared<msg::Payload>(rendezvous, port.origin());
   } else {
-    throw Error(ErrorKind::quota_exceeded,
-                describe_bytes(tensor.bytes()) + " do not fit under the context's limit of " +
-                    describe_bytes(port.memory_limit()) + " while other operations are in flight")
+    throw Error(ErrorKind::quota_exceeded, describe_bytes(tensor.bytes()) +
+                                               " do not fit under the context's memory_limit of " +
+                                               describe_bytes(port.memory_limit()) +
+                                               " while other operations are in flight")
         .with_operation("write", options.label)
         .with_object(tensor.name());
   }
@@ -332,11 +333,13 @@ Future<TensorLease> Context::export_tensor(const Tensor& tensor, LeaseMode mode)
 }
 
 void Context::check_view(const Tensor& tensor, DataType view) {
-  const auto& handle = *TensorHandle::of(tensor);
-  if (view != handle.descriptor.data_type && view != DataType::uint8)
+  detail::with_errors([&] {
+    const auto& handle = *TensorHandle::of(tensor);
+    if (view == handle.descriptor.data_type || view == DataType::uint8) return;
     throw Error(ErrorKind::type_error, "a view of " + std::string(to_string(view)) +
                                            " cannot be written to " + to_string(handle.descriptor))
         .with_object(handle.name());
+  });
 }
 
 }  // namespace polychron

@@ -4,6 +4,8 @@
 #include "base/aligned.hpp"
 #include "base/kept_once.hpp"
 #include "ops/number.hpp"
+#include "ops/table.hpp"
+#include "polychron/attribute_fields.hpp"
 #include "runtime/builder_state.hpp"
 
 namespace polychron {
@@ -15,11 +17,16 @@ namespace {
 
 /// Throws invalid_state for a moved-from builder.
 detail::BuilderState& state_of(const std::shared_ptr<detail::BuilderState>& state) {
-  if (!state) throw Error(ErrorKind::invalid_state, "this graph builder has been moved away");
+  if (!state) detail::refuse(ErrorKind::invalid_state, "this graph builder has been moved away");
   return *state;
 }
 
 }  // namespace
+
+Attributes default_attributes(std::string_view operation) {
+  const ops::Row* row = ops::find(operation);
+  return row == nullptr ? Attributes{} : default_attributes(row->attributes);
+}
 
 GraphBuilder::GraphBuilder(const Context& context)
     : state_(with_errors([&] { return std::make_shared<detail::BuilderState>(context); })) {}
@@ -84,11 +91,13 @@ std::vector<Operand> GraphBuilder::apply(std::string_view name,
 }
 
 void GraphBuilder::check_view(const OperandDescriptor& descriptor, DataType view) {
-  if (view != descriptor.data_type && view != DataType::uint8)
+  if (view == descriptor.data_type || view == DataType::uint8) return;
+  with_errors([&] {
     throw Error(ErrorKind::type_error, "constant " + to_string(descriptor) + ": got values of " +
                                            std::string(to_string(view)) + ", expected " +
                                            std::string(to_string(descriptor.data_type)) +
                                            " or uint8");
+  });
 }
 
 Future<Graph> GraphBuilder::build(const NamedOperands& outputs) {
@@ -97,10 +106,11 @@ Future<Graph> GraphBuilder::build(const NamedOperands& outputs) {
 }
 
 Future<Graph> GraphBuilder::build_with(const NamedOperands& outputs, const BuildOptions& options) {
-  if (!state_)
+  return with_errors([&] {
+    if (state_) return state_->build(outputs, options);
     return rejected<Future<Graph>>(
         Error(ErrorKind::invalid_state, "this graph builder has been moved away"));
-  return state_->build(outputs, options);
+  });
 }
 
 void GraphBuilder::destroy() {

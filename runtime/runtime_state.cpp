@@ -32,6 +32,17 @@ std::string thrown(const std::exception_ptr& exception) {
   }
 }
 
+/// Runs `start`, and turns the refusal of a thread into an Error.
+template <class Start>
+void start_threads(const Start& start) {
+  try {
+    start();
+  } catch (const std::system_error& error) {
+    throw Error(ErrorKind::out_of_memory,
+                std::string("the system refused a thread of the runtime: ") + error.what());
+  }
+}
+
 constexpr int most_threads = 1024, most_lanes = 256;
 
 std::optional<std::string> wrong_options(const ContextOptions& options) {
@@ -73,12 +84,7 @@ std::shared_ptr<RuntimeState> RuntimeState::create(const RuntimeOptions& options
                                            std::to_string(options.scheduler_threads));
   const std::shared_ptr<RuntimeState> state(new RuntimeState, end);
   state->factory_ = std::move(factory);
-  try {
-    state->start(options);
-  } catch (const std::system_error& error) {
-    throw Error(ErrorKind::out_of_memory,
-                std::string("the system refused a thread of the runtime: ") + error.what());
-  }
+  start_threads([&] { state->start(options); });
   return state;
 }
 
@@ -122,8 +128,10 @@ void RuntimeState::start_callbacks(const RuntimeOptions& options) {
 std::shared_ptr<RuntimeState> RuntimeState::embed(caf::actor_system& system, BackendFactory factory,
                                                   Host host) {
   const std::shared_ptr<RuntimeState> state(new RuntimeState, end);
-  if (host.detached) state->home_ = std::make_unique<msg::HomeThread>();
-  state->start_callbacks(host.options);
+  start_threads([&] {
+    if (host.detached) state->home_ = std::make_unique<msg::HomeThread>();
+    state->start_callbacks(host.options);
+  });
   state->system_ = &system;
   state->factory_ = std::move(factory);
   state->host_ = std::move(host);
@@ -139,7 +147,7 @@ RuntimeState::~RuntimeState() {
 
 void RuntimeState::end(RuntimeState* state) noexcept {
   // A forked child has no threads to end, and locks may be held for ever.
-  if (state->generation_ != fork_generation()) return;
+  if (state->process_.forked()) return;
   // The end waits for the library's threads, so one of them must not wait for it.
   const bool wait = !msg::carries_actors() && !msg::Callbacks::on_its_thread();
   if (auto home = std::move(state->home_))
@@ -158,8 +166,9 @@ actors::EnvironmentRef RuntimeState::make_environment(
   ensure(backend != nullptr, "a context has a backend");
   const auto environment = std::make_shared<actors::Environment>(
       options.label, static_cast<std::size_t>(options.lanes),
-      observer_of_ ? observer_of_(options)
-                   : recorder_->ear(options.label, static_cast<std::size_t>(options.lanes)));
+      observer_of_
+          ? observer_of_(options)
+          : recorder_->observer_for(options.label, static_cast<std::size_t>(options.lanes)));
   environment->backend = std::move(backend);
   environment->registry = registry_;
   environment->callbacks = callbacks_;
@@ -219,9 +228,9 @@ Context RuntimeState::spawn(const actors::EnvironmentRef& environment, bool stri
   ports_.with([&](auto& ports) {
     std::erase_if(ports, [](const auto& known) { return known.expired(); });
     ports.push_back(port);
+    // A recording may have begun or ended meanwhile.
+    if (!observer_of_) port->listen(recorder_->recording());
   });
-  // A recording may have begun or ended meanwhile.
-  if (!observer_of_) port->listen(recorder_->recording());
   if (shut_down_.with([](bool down) { return down; })) throw Error(origin_->error());
   if (log_->takes(LogLevel::info)) {
     const auto& teams = environment->teams;
@@ -238,7 +247,7 @@ Future<Context> RuntimeState::create_context(const ContextOptions& options) {
     return rejected<Future<Context>>(error.with_operation("create_context", options.label),
                                      origin_);
   };
-  if (generation_ != fork_generation()) return rejected<Future<Context>>(forked_error());
+  if (process_.forked()) return rejected<Future<Context>>(forked_error());
   if (const auto wrong = wrong_options(options)) return refuse({ErrorKind::type_error, *wrong});
   if (shut_down_.with([](bool down) { return down; })) return refuse(origin_->error());
   try {
@@ -265,7 +274,7 @@ std::size_t RuntimeState::contexts_holding_memory() {
 }
 
 std::vector<RemainingActor> RuntimeState::shutdown(std::chrono::nanoseconds patience) {
-  if (generation_ != fork_generation()) return {};
+  if (process_.forked()) return {};
   shut_down_.with([](bool& down) { down = true; });
   std::vector<std::weak_ptr<LocalPort>> ports;
   ports_.with([&](auto& known) { ports.swap(known); });

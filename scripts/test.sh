@@ -3,14 +3,15 @@
 # N skipped". Before that line it repeats what failed. Exits non-zero if anything failed. Usage: test.sh [SET...]
 #   release   (if no set is named) every test of the release build, schedules that no test has tried before, the
 #             benchmarks' table, and the trace page in a browser
-#   quick     the release build's tests that take seconds: for a change at hand
+#   quick     the release build's tests that take seconds, and lint: for a change at hand
+#   lint      formats and shell scripts (lint.sh)
 #   tsan      the tests with threads (api, protocol, replay, soak, teams) under the thread sanitizer, CAF compiled along
 #   asan      everything compiled by Clang, whose warnings are errors, and its tests under the address and undefined
 #             behaviour sanitizers
 #   fuzz      each fuzz target for a minute, a case each
 #   server    polychron-server, built against an installed Polychron, and real clients of its protocol
 #   node      the npm package webnn: addon, tests, the packed file
-#   nightly   all of these for hours: more schedules, an hour of soak and of each fuzz target, packages and debian13
+#   nightly   all of these for hours: more schedules, an hour of each soak and of each fuzz target, packages and debian13
 #   packages  the Debian packages installed in a bare root, used and removed (check-packages.sh)
 #   debian13  the main job and the tests in a bare root of Debian 13 (check-debian13.sh)
 set -eu
@@ -65,9 +66,9 @@ ready() {
   set_up "$1" && built scripts/build.sh "$@"
 }
 
-# consumer SET FOLDER [CMAKE_OPTION...]: installs, and builds a product of its own in build/SET.
+# consumer PACKAGES SET FOLDER [CMAKE_OPTION...]: installs, and builds a product of its own in build/SET, and the tool.
 consumer() {
-  set_up "$1" && built scripts/consumer.sh "$@"
+  set_up "$1" && shift && built scripts/build.sh release && built scripts/consumer.sh "$@"
 }
 
 # search DIRECTORY SCHEDULES: random programs under random schedules, another seed each time, which it prints.
@@ -83,7 +84,12 @@ test_release() {
   if set_up viewer; then run viewer sh observe/viewer/test.sh; fi
 }
 
+test_lint() {
+  if set_up lint; then run lint sh scripts/lint.sh; fi
+}
+
 test_quick() {
+  test_lint
   ready release all || return 0
   run quick python3 scripts/run_ctest.py build -j 2 -LE slow
 }
@@ -113,14 +119,17 @@ test_asan() {
   run asan python3 scripts/run_ctest.py build/asan -j 2 -LE "^(package|style$1)\$"
 }
 
+# The Python that has clients of the server's protocol, if they could be had.
+clients_python() { ls "$root/build/clients/bin/python3" 2>/dev/null || command -v python3; }
+
 test_server() {
-  consumer server server -D POLYCHRON_WERROR=ON \
-    -D POLYCHRON_SERVER_PYTHON="$(ls "$root/build/clients/bin/python3" 2>/dev/null || command -v python3)" || return 0
+  consumer server-tests server server -D POLYCHRON_WERROR=ON -D POLYCHRON_SERVER_TESTS=ON \
+    -D POLYCHRON_SERVER_PYTHON="$(clients_python)" || return 0
   run server python3 scripts/run_ctest.py build/server -j 2
 }
 
 test_node() {
-  consumer node webnn || return 0
+  consumer node node webnn || return 0
   run node sh webnn/test.sh
 }
 
@@ -138,6 +147,7 @@ test_nightly() {
   # shellcheck disable=SC2086  # words, or none
   run soak one env POLYCHRON_SEED="$seed" POLYCHRON_SOAK_SECONDS=3600 $fixed build/tsan/bin/test_soak --log_level=message
   test_server
+  run server-soak one "$(clients_python)" server/tests/soak.py build/server/bin/polychron-server server/tests/models
   test_node
   test_asan ''
   search build/asan 50000
@@ -150,14 +160,14 @@ test_nightly() {
 [ $# -gt 0 ] || set -- release
 for set_of_tests in "$@"; do
   case $set_of_tests in
-    release | quick | tsan | asan | fuzz | server | node | nightly | packages | debian13) ;;
-    *) die "no such set: '$set_of_tests' (release, quick, tsan, asan, fuzz, server, node, nightly, packages or debian13)" ;;
+    lint | release | quick | tsan | asan | fuzz | server | node | nightly | packages | debian13) ;;
+    *) die "no such set: '$set_of_tests' (lint, release, quick, tsan, asan, fuzz, server, node, nightly, packages or debian13)" ;;
   esac
 done
 sh scripts/setup.sh tests
 for set_of_tests in "$@"; do
   case $set_of_tests in
-    release | quick | tsan | server | node | nightly) "test_$set_of_tests" ;;
+    lint | release | quick | tsan | server | node | nightly) "test_$set_of_tests" ;;
     asan) test_asan '|slow' ;;
     fuzz) run fuzz sh scripts/fuzz.sh ;;
     packages | debian13) run "$set_of_tests" sh "scripts/check-$set_of_tests.sh" ;;

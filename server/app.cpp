@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "grpc/server.hpp"
+#include "http/listener.hpp"
 
 namespace polychron::server {
 
@@ -63,9 +64,10 @@ class App::Parts {
   ~Parts();
   Parts(const Parts&) = delete;
   Parts& operator=(const Parts&) = delete;
+  void read_again();
   void end();
   int wait();
-  HttpServer& http() { return http_; }
+  Listener& http() { return http_; }
   GrpcServer* grpc() { return grpc_.get(); }
   Service& service() { return service_; }
 
@@ -88,7 +90,8 @@ class App::Parts {
   Repository repository_;
   Service service_;
   Viewer viewer_;
-  HttpServer http_;
+  const std::shared_ptr<HttpShared> shared_;
+  Listener http_;
   std::unique_ptr<GrpcServer> grpc_;  ///< null: none
   std::mutex mutex_;
   std::condition_variable wake_;
@@ -133,14 +136,15 @@ App::Parts::Parts(const ServerOptions& options)
                   {runtime_, loop_.io().get_executor(), builders_.get_executor(), metrics_}),
       service_(options.service, repository_, metrics_, log_),
       viewer_(options.viewer),
-      http_(loop_.io(), http_options(), service_) {
+      shared_(std::make_shared<HttpShared>(http_options(), service_)),
+      http_(loop_.io(), shared_, options.http.port, http_transport) {
   const auto& http = options.http;
   if (options.grpc) {
     try {
-      grpc_ = std::make_unique<GrpcServer>(
-          GrpcOptions{http.address, options.grpc_port, http.body_bytes, http.certificate, http.key,
-                      http.client_ca, http.tokens},
-          service_);
+      grpc_ =
+          std::make_unique<GrpcServer>(GrpcOptions{http.address, options.grpc_port, http.body_bytes,
+                                                   http.certificate, http.key, http.client_ca},
+                                       service_);
     } catch (...) {
       close();  // HTTP may have clients by now
       throw;
@@ -162,9 +166,9 @@ void App::Parts::close() {
   grpc_.reset();
   repository_.stop();
   viewer_.stop();
-  http_.drain();
+  http_.close();
   while (metrics_.connections().Value() > 0 || metrics_.held() > 0) {
-    http_.abort();
+    shared_->connections.end_all(End::now);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   builders_.join();
@@ -175,10 +179,25 @@ asio::awaitable<void> App::Parts::watch_signals() {
   for (;;) {
     const int signal = co_await signals_.async_wait(asio::use_awaitable);
     if (signal == SIGHUP)
-      repository_.look();
+      read_again();
     else
       end();
   }
+}
+
+void App::Parts::read_again() {
+  const auto attempt = [&](const auto& read) {
+    try {
+      read();
+    } catch (const std::exception& error) {
+      log_.server(std::string("reads again: ") + error.what() + "; the old one stays");
+    }
+  };
+  attempt([&] { log_.open_again(); });
+  attempt([&] { http_.read_tls_again(); });
+  if (!options_.tokens.empty())
+    attempt([&] { service_.tokens.replace(read_tokens(options_.tokens)); });
+  repository_.look();
 }
 
 void App::Parts::end() {
@@ -195,16 +214,18 @@ asio::awaitable<void> App::Parts::drain() {
   asio::steady_timer timer(loop_.io(), options_.notice);
   co_await timer.async_wait(asio::use_awaitable);
   const auto end = std::chrono::steady_clock::now() + options_.drain;
-  http_.drain();
+  http_.close();
   if (grpc_) grpc_->drain(options_.drain);
-  const auto busy = [&] { return http_.connections() > 0 || (grpc_ && !grpc_->drained()); };
+  auto& connections = shared_->connections;
+  const auto busy = [&] { return connections.size() > 0 || (grpc_ && !grpc_->drained()); };
+  connections.end_all(End::if_idle);
   while (busy() && std::chrono::steady_clock::now() < end) {
     timer.expires_after(std::chrono::milliseconds(20));
     co_await timer.async_wait(asio::use_awaitable);
-    http_.drain();  // a connection may have become idle since
+    connections.end_all(End::if_idle);  // one may have become idle since
   }
-  if (http_.connections() > 0)
-    log_.server(std::to_string(http_.connections()) + " connections are cut off");
+  if (connections.size() > 0)
+    log_.server(std::to_string(connections.size()) + " connections are cut off");
   ended(busy());
 }
 
@@ -233,6 +254,8 @@ std::uint16_t App::http_port() const { return parts_->http().port(); }
 std::uint16_t App::grpc_port() const { return parts_->grpc() ? parts_->grpc()->port() : 0; }
 
 Service& App::service() { return parts_->service(); }
+
+void App::read_again() { parts_->read_again(); }
 
 void App::drain() { parts_->end(); }
 

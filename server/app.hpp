@@ -20,6 +20,9 @@ class App {
   std::uint16_t http_port() const;
   std::uint16_t grpc_port() const;  ///< 0: none
   Service& service();
+  /// What SIGHUP does: looks at the folder, reads tokens and certificates again, opens the access
+  /// log again. What cannot be read stays as it was, and the log says why.
+  void read_again();
   /// Ends as SIGTERM does: no new connections, answers to the requests in flight, then wait()
   /// returns. A second call ends at once.
   void drain();

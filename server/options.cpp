@@ -42,20 +42,15 @@ std::string text_of_file(const std::string& name, const std::string& file) {
   return text;
 }
 
-/// One token a line; empty lines and lines that begin with # are left out.
-std::vector<std::string> tokens_of(const std::string& file) {
-  std::vector<std::string> tokens;
-  std::string line;
-  for (const char each : text_of_file("tokens", file) + "\n") {
-    if (each != '\n') {
-      if (each != '\r') line += each;
-      continue;
-    }
-    if (!line.empty() && line.front() != '#') tokens.push_back(line);
-    line.clear();
-  }
-  if (tokens.empty()) bad("--tokens '" + printable(file) + "': no token in it");
-  return tokens;
+/// "a,b"
+std::vector<std::string> list_of(const std::string& text) {
+  std::vector<std::string> list(1);
+  for (const char each : text)
+    if (each == ',')
+      list.emplace_back();
+    else
+      list.back() += each;
+  return list;
 }
 
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 40;
@@ -87,7 +82,12 @@ std::vector<Option> network_options() {
       {"client-ca", "FILE", "clients need a certificate of this CA (PEM)",
        [](auto& o, const auto& text) { o.http.client_ca = text; }},
       {"tokens", "FILE", "clients need one of these bearer tokens, one a line",
-       [](auto& o, const auto& text) { o.http.tokens = tokens_of(text); }},
+       [](auto& o, const auto& text) {
+         o.service.tokens = read_tokens(text);
+         o.tokens = text;
+       }},
+      {"hosts", "NAMES", "names of this server for browsers, with commas; *: any",
+       [](auto& o, const auto& text) { o.http.hosts = list_of(text); }},
       {"repository", "", "let clients load and unload models",
        [](auto& o, const auto&) { o.service.repository_interface = true; }},
       {"no-page", "", "without the page at / and what it shows",
@@ -104,7 +104,7 @@ std::vector<Option> model_options() {
           "threads", "threads of each lane (1)", 1024,
           [](auto& o, auto n) { o.model.threads = static_cast<int>(n); }, 1),
       numeric(
-          "in-flight", "requests of a model that wait or run; then 429 (64)", 1 << 20,
+          "in-flight", "requests of a model that may always wait or run (64)", 1 << 20,
           [](auto& o, auto n) { o.model.in_flight = n; }, 1),
       numeric("memory-limit", "bytes of a model's tensors and plans (4 GiB)", most_bytes,
               [](auto& o, auto n) { o.model.memory_limit = n; }),
@@ -129,8 +129,12 @@ std::chrono::seconds seconds(std::uint64_t n) {
 
 std::vector<Option> limit_options() {
   return {
-      numeric("connections", "open connections (1024)", 1 << 20,
-              [](auto& o, auto n) { o.http.connections = n; }),
+      numeric(
+          "connections", "open connections of HTTP and gRPC (1024)", 1 << 20,
+          [](auto& o, auto n) { o.http.connections = n; }, 1),
+      numeric(
+          "connections-of-address", "of them, those of one client's address (512)", 1 << 20,
+          [](auto& o, auto n) { o.http.connections_of_address = n; }, 1),
       numeric("requests-per-connection", "then it is closed (1000000)", most_bytes,
               [](auto& o, auto n) { o.http.requests_per_connection = n; }),
       numeric("header-bytes", "of a request's header (16384)", 1 << 20,
@@ -145,7 +149,7 @@ std::vector<Option> limit_options() {
               [](auto& o, auto n) { o.http.header_timeout = seconds(n); }),
       numeric("idle-timeout", "seconds between requests of a connection (60)", most_seconds,
               [](auto& o, auto n) { o.http.idle_timeout = seconds(n); }),
-      numeric("transfer-timeout", "seconds for a body or an answer, and 1 for each 64 KiB (30)",
+      numeric("transfer-timeout", "seconds for each 64 KiB of a body or an answer (30)",
               most_seconds, [](auto& o, auto n) { o.http.transfer_timeout = seconds(n); }),
       numeric("drain", "seconds that SIGTERM waits for requests (30)", most_seconds,
               [](auto& o, auto n) { o.drain = seconds(n); }),

@@ -9,7 +9,7 @@
 #include "codes/built_in.hpp"
 #include "core/config.hpp"
 #include "core/service.hpp"
-#include "http/server.hpp"
+#include "http/options.hpp"
 
 namespace polychron::server {
 
@@ -19,6 +19,7 @@ struct ServerOptions {
   std::uint16_t grpc_port = 8001;
   bool grpc = false;
   ServiceOptions service;
+  std::string tokens;  ///< the file of service.tokens; empty: none
   ModelConfig model;
   Codes codes = built_in_codes();  ///< models made of code; an embedding program adds its own
   std::chrono::milliseconds poll{1000};

@@ -61,8 +61,8 @@ class Relay : public msg::Observer {
   void waited(msg::CallerWait why, std::int64_t begun) noexcept override {
     if (also_) also_->waited(why, begun);
   }
-  void carried_out(msg::ActorId lane, msg::Ticket ticket) noexcept override {
-    if (also_) also_->carried_out(lane, ticket);
+  void carried_out(msg::ActorId lane, msg::Ticket ticket, bool submitted) noexcept override {
+    if (also_) also_->carried_out(lane, ticket, submitted);
   }
 
  private:

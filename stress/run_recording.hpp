@@ -18,8 +18,8 @@ class RunRecording {
   explicit RunRecording(TraceCalls calls = TraceCalls::sizes);
 
   /// The observer of a context.
-  std::shared_ptr<msg::Observer> ear(std::string label, int lanes) {
-    return recorder_->ear(std::move(label), static_cast<std::size_t>(lanes));
+  std::shared_ptr<msg::Observer> observer_for(std::string label, int lanes) {
+    return recorder_->observer_for(std::move(label), static_cast<std::size_t>(lanes));
   }
   /// The bytes, in the form of Runtime::trace().
   std::vector<std::byte> file() const;

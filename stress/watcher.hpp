@@ -16,7 +16,7 @@ class Watcher final : public Relay {
   explicit Watcher(std::shared_ptr<Board> board)
       : Relay(board->session->recording == nullptr
                   ? nullptr
-                  : board->session->recording->ear("", board->program.lanes)),
+                  : board->session->recording->observer_for("", board->program.lanes)),
         board_(std::move(board)),
         footprints_(board_->footprints) {}
   void started(msg::ActorId actor, const char* kind) noexcept override {
@@ -75,10 +75,10 @@ class Watcher final : public Relay {
     ++board_->losses;
     Relay::loses(by, ticket);
   }
-  void carried_out(msg::ActorId lane, msg::Ticket ticket) noexcept override {
+  void carried_out(msg::ActorId lane, msg::Ticket ticket, bool submitted) noexcept override {
     if (device_lost_.contains(lane) && !board_->environment->lost->lost())
       board_->history.broken = "the device is lost, and callers are let in";
-    Relay::carried_out(lane, ticket);
+    Relay::carried_out(lane, ticket, submitted);
   }
 
  private:

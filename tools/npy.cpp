@@ -29,6 +29,17 @@ constexpr std::array<std::pair<std::string_view, DataType>, 8> types{{{"f4", Dat
                                                                       {"i1", DataType::int8},
                                                                       {"u1", DataType::uint8}}};
 
+/// Types that operands carry in another: as NumPy spells and names them, as ONNX names them.
+struct Carried {
+  std::string_view descr, name, onnx;
+  DataType operand;
+  std::size_t bytes;
+};
+constexpr std::array<Carried, 4> carried_types{{{"|b1", "bool", "bool", DataType::uint8, 1},
+                                                {"<f8", "float64", "double", DataType::float32, 8},
+                                                {"<i2", "int16", "int16", DataType::int32, 2},
+                                                {"<u2", "uint16", "uint16", DataType::int32, 2}}};
+
 UserError refusal(const std::string& name, const std::string& why) {
   return UserError("array '" + name + "': " + why);
 }
@@ -61,7 +72,7 @@ std::string_view take_header(std::span<const std::byte>& file, const std::string
 /// The NumPy conversion of elements that tensors do not have; empty if there is none.
 std::string conversion_of(std::string_view descr) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 5> conversions{
-      {{"f8", "<f8"}, {"f16", "float32"}, {"g", "float32"}, {"i2", "int32"}, {"u2", "int32"}}};
+      {{"f8", "<f8"}, {"f16", "float32"}, {"g", "float32"}, {"i2", "<i2"}, {"u2", "<u2"}}};
   for (const auto& [from, to] : conversions)
     if (!descr.empty() && descr.substr(1) == from)
       return "; convert it with numpy.save(NEW, numpy.load(OLD).astype('" + std::string(to) + "'))";
@@ -90,8 +101,6 @@ polychron::Buffer from_fortran_order(std::span<const std::byte> elements,
 
 DataType data_type_of(const NpyHeader& header, const std::string& name) {
   const std::string_view descr = header.descr;
-  if (descr == "|b1") return DataType::uint8;
-  if (descr == "<f8") return DataType::float32;
   const auto type = std::find_if(types.begin(), types.end(), [&](const auto& entry) {
     return descr.size() == 3 && descr.substr(1) == entry.first;
   });
@@ -104,8 +113,8 @@ DataType data_type_of(const NpyHeader& header, const std::string& name) {
   const bool one_byte = type != types.end() && polychron::byte_size(type->second) == 1;
   if (type == types.end() || !(order == '<' || (order == '|' && one_byte)))
     throw refusal(name, "has elements of type '" + header.descr +
-                            "', expected float32, float16, float64, int32, uint32, int64, uint64, "
-                            "int8, uint8 or bool" +
+                            "', expected float32, float16, float64, int16, uint16, int32, uint32, "
+                            "int64, uint64, int8, uint8 or bool" +
                             conversion_of(descr));
   return type->second;
 }
@@ -116,14 +125,15 @@ NpyArray parse_npy(std::span<const std::byte> file, const std::string& name) {
   const auto header = parse_npy_header(take_header(file, name));
   if (!header) throw refusal(name, "has a malformed .npy header");
   NpyArray array;
-  array.descriptor = {data_type_of(*header, name), header->shape};
-  array.is_bool = header->descr == "|b1";
-  array.is_double = header->descr == "<f8";
+  const auto carried = std::ranges::find(carried_types, header->descr, &Carried::descr);
+  const bool is_carried = carried != carried_types.end();
+  array.descriptor = {is_carried ? carried->operand : data_type_of(*header, name), header->shape};
+  if (is_carried) array.carried = carried->onnx;
   if (header->shape.size() > polychron::max_rank)
     throw refusal(name, "has " + std::to_string(header->shape.size()) +
                             " dimensions, expected at most " + std::to_string(polychron::max_rank));
-  auto element = polychron::byte_size(array.descriptor.data_type);
-  if (array.is_double) element = sizeof(double);
+  const auto element =
+      is_carried ? carried->bytes : polychron::byte_size(array.descriptor.data_type);
   const auto elements = polychron::element_count(header->shape);
   const bool countable = elements && *elements <= polychron::max_tensor_byte_length / element;
   if (!countable || *elements * element != file.size())
@@ -136,10 +146,15 @@ NpyArray parse_npy(std::span<const std::byte> file, const std::string& name) {
 }
 
 std::string to_string(const NpyArray& array) {
-  const auto shape = ' ' + polychron::to_string(array.descriptor.shape);
-  if (array.is_bool) return "bool" + shape;
-  if (array.is_double) return "float64" + shape;
-  return polychron::to_string(array.descriptor);
+  const auto carried = std::ranges::find(carried_types, array.carried, &Carried::onnx);
+  if (carried == carried_types.end()) return polychron::to_string(array.descriptor);
+  return std::string(carried->name) + ' ' + polychron::to_string(array.descriptor.shape);
+}
+
+polychron::onnx::TensorValue to_value(NpyArray&& array) {
+  auto value = polychron::onnx::make_value(array.descriptor, std::move(array.bytes));
+  if (!array.carried.empty()) value.type = array.carried;
+  return value;
 }
 
 NpyArray read_npy(const std::string& path) {

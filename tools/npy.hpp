@@ -1,10 +1,10 @@
 // NumPy's .npy files: a tensor with its type and shape.
 // Format: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
 //
-// Reads versions 1.0, 2.0 and 3.0, little-endian, with WebNN's types, bool (becomes uint8) and
-// float64 (float32 in the descriptor). Arrays in Fortran order become C order. Everything else is
-// refused with the reason. Headers are bounded, and memory is allocated only for elements that the
-// file has.
+// Reads versions 1.0, 2.0 and 3.0, little-endian, with WebNN's types and those that operands carry
+// in another: bool, float64, int16, uint16. Arrays in Fortran order become C order. Everything else
+// is refused with the reason. Headers are bounded, and memory is allocated only for elements that
+// the file has.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,20 @@
 
 #include "polychron/buffer.hpp"
 #include "polychron/descriptor.hpp"
+#include "polychron/onnx_tensor.hpp"
 
 namespace tool {
 
 struct NpyArray {
   polychron::OperandDescriptor descriptor;
-  bool is_bool = false;    ///< uint8 values that are 0 or 1
-  bool is_double = false;  ///< `bytes` are still float64, not rounded to float32
-  polychron::Buffer bytes;
+  /// ONNX's name of the elements' type where the operand has another: "bool" (uint8), "double"
+  /// (float32), "int16" and "uint16" (int32). Otherwise empty.
+  std::string_view carried;
+  polychron::Buffer bytes;  ///< as in the file
 };
+
+/// The array as a value of an ONNX model. Takes over its bytes.
+polychron::onnx::TensorValue to_value(NpyArray&& array);
 
 /// "float32 [2, 4]", "bool [3]", "float64 [1]": type and shape in the file.
 std::string to_string(const NpyArray& array);

@@ -19,11 +19,6 @@ struct OnnxVerdict {
   std::vector<std::string> constants;  ///< inputs whose values the import needed
 };
 
-/// Floating point numbers are compared as in ONNX's own runner: they may differ by at most
-/// absolute_tolerance + relative_tolerance * |expected|. Integers must be equal.
-inline constexpr double relative_tolerance = 1e-3;
-inline constexpr double absolute_tolerance = 1e-7;
-
 /// Runs tests one after the other. Used by one thread.
 class OnnxRunner {
  public:

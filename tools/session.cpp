@@ -46,7 +46,7 @@ NpyArray load_array(const std::string& path) {
 }
 
 void add_model_options(CLI::App& command, ModelOptions& options) {
-  command.add_option("MODEL", options.model, "ONNX file, opset 1 to 25; - is standard input")
+  command.add_option("MODEL", options.model, "ONNX file, opset 1 to 28; - is standard input")
       ->required()
       ->check(not_empty("a file"));
   command
@@ -104,11 +104,7 @@ Constants read_constants(const std::vector<std::string>& arguments) {
   for (const auto& argument : arguments) {
     const auto [name, file] = split_assignment(argument, "--constant", "NAME=FILE.npy");
     if (constants.contains(name)) throw UserError("--constant " + name + " is given twice");
-    auto array = load_array(file);
-    auto value = polychron::onnx::make_value(array.descriptor, std::move(array.bytes));
-    if (array.is_bool) value.type = "bool";
-    if (array.is_double) value.type = "double";
-    constants.emplace(name, std::move(value));
+    constants.emplace(name, to_value(load_array(file)));
   }
   return constants;
 }

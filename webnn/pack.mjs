@@ -6,6 +6,7 @@ import {
   copyFileSync,
   cpSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -37,6 +38,9 @@ const stage = mkdtempSync(join(tmpdir(), 'webnn-package-'));
 try {
   for (const part of ['lib', 'generated'])
     cpSync(join(here, part), join(stage, part), { recursive: true });
+  // Without their own dependencies, which a program names itself.
+  for (const example of readdirSync(join(here, 'examples')).filter((name) => name.endsWith('.mjs')))
+    cpSync(join(here, 'examples', example), join(stage, 'examples', example));
   copyFileSync(join(here, 'README.md'), join(stage, 'README.md'));
   // Installing replaces the build's search path by the addon's own folder.
   execFileSync('cmake', ['--install', built, '--component', 'webnn', '--prefix', stage, '--strip']);

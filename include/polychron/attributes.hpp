@@ -268,6 +268,17 @@ struct ReverseAttributes {
 struct ScatterAttributes {
   std::uint32_t axis = 0;  ///< less than the input's rank
 };
+/// The result of an element and its update in GraphBuilder::scatter_reduce().
+enum class ScatterReduction : std::uint8_t {
+  add,       ///< their sum; integers wrap around
+  multiply,  ///< their product; integers wrap around
+  max,       ///< the larger one; NaN if one is NaN
+  min        ///< the smaller one; NaN if one is NaN
+};
+/// Attributes of GraphBuilder::scatter_reduce(), which is not in WebNN.
+struct ScatterReduceAttributes {
+  ScatterReduction reduction = ScatterReduction::add;  ///< of an element and each of its updates
+};
 /// Attributes of GraphBuilder::slice(). Each vector has one number for each dimension of the input.
 struct SliceAttributes {
   std::vector<std::uint32_t> starts{};  ///< first element
@@ -308,14 +319,16 @@ struct TriangularAttributes {
 };
 
 /// The attributes of any operator; monostate for those that have none.
-using Attributes = std::variant<
-    std::monostate, ArgMinMaxAttributes, BatchNormalizationAttributes, CastAttributes,
-    ClampAttributes, ConcatAttributes, Conv2dAttributes, ConvTranspose2dAttributes,
-    CumulativeSumAttributes, EluAttributes, ExpandAttributes, GatherAttributes, GemmAttributes,
-    GruAttributes, GruCellAttributes, HardSigmoidAttributes, InstanceNormalizationAttributes,
-    LayerNormalizationAttributes, LeakyReluAttributes, LinearAttributes, LstmAttributes,
-    LstmCellAttributes, PadAttributes, Pool2dAttributes, ReduceAttributes, Resample2dAttributes,
-    ReshapeAttributes, ReverseAttributes, ScatterAttributes, SliceAttributes, SoftmaxAttributes,
-    SplitAttributes, TileAttributes, TopKAttributes, TransposeAttributes, TriangularAttributes>;
+using Attributes =
+    std::variant<std::monostate, ArgMinMaxAttributes, BatchNormalizationAttributes, CastAttributes,
+                 ClampAttributes, ConcatAttributes, Conv2dAttributes, ConvTranspose2dAttributes,
+                 CumulativeSumAttributes, EluAttributes, ExpandAttributes, GatherAttributes,
+                 GemmAttributes, GruAttributes, GruCellAttributes, HardSigmoidAttributes,
+                 InstanceNormalizationAttributes, LayerNormalizationAttributes, LeakyReluAttributes,
+                 LinearAttributes, LstmAttributes, LstmCellAttributes, PadAttributes,
+                 Pool2dAttributes, ReduceAttributes, Resample2dAttributes, ReshapeAttributes,
+                 ReverseAttributes, ScatterAttributes, ScatterReduceAttributes, SliceAttributes,
+                 SoftmaxAttributes, SplitAttributes, TileAttributes, TopKAttributes,
+                 TransposeAttributes, TriangularAttributes>;
 
 }  // namespace polychron

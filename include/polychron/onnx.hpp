@@ -26,7 +26,8 @@
 namespace polychron::onnx {
 
 /// A dimension of a model's input or output: a number, or free. A free dimension may have a symbol;
-/// all dimensions with the same symbol have the same size.
+/// all dimensions with the same symbol have the same size. A symbol that exporters write for "not
+/// known" (?, -1, None) is none: each such dimension has a size of its own.
 struct Dimension {
   std::optional<std::uint32_t> value;  ///< absent: free
   std::string symbol;                  ///< of a free dimension, or empty
@@ -89,7 +90,7 @@ class Model {
 /// Reads and checks a model. External data must be in the file's folder or below. The first import
 /// that needs it reads it: until then these files must not change. Throws Error: bad_data (the file
 /// is missing, unreadable, truncated or malformed; the message says which), not_supported (no ONNX
-/// opset, or one outside 1 to 25), out_of_memory. Data types that WebNN does not have are refused
+/// opset, or one outside 1 to 28), out_of_memory. Data types that WebNN does not have are refused
 /// later, by the import. Memory use is bounded by the size of the files.
 Model load(const std::filesystem::path& path);
 

@@ -56,6 +56,13 @@ enum class PowerPreference : std::uint8_t {
   low_power          ///< the processor
 };
 
+/// The default of ContextOptions::memory_limit, in bytes: three quarters of the memory that this
+/// process may use, which is the machine's or the least limit of its control groups (cgroup v1 and
+/// v2). Read once, at the first call. Thread-safe.
+std::uint64_t default_memory_limit() noexcept;
+/// ContextOptions::memory_limit without a limit.
+inline constexpr std::uint64_t no_memory_limit = std::numeric_limits<std::uint64_t>::max();
+
 /// Options of a Context, as Runtime::create_context() takes them.
 struct ContextOptions {
   std::string label{};  ///< in messages about the context, and in the log
@@ -67,8 +74,8 @@ struct ContextOptions {
   PowerPreference power_preference = PowerPreference::automatic;
   bool accelerated = true;  ///< false prefers the processor, with every power preference
   /// Follows the specification strictly. Inputs, constants and tensors of int4 and uint4 are
-  /// refused (type_error), and op_support_limits() omits both types. The builder refuses top_k(). A
-  /// dispatch may use each tensor only once.
+  /// refused (type_error), and op_support_limits() omits both types. The builder refuses top_k()
+  /// and scatter_reduce(). A dispatch may use each tensor only once.
   bool strict = false;
   /// Threads that share the work of one dispatch, including the lane's own. The number never
   /// changes a bit of the results. See docs/performance.md. At most 1024 over all lanes together.
@@ -84,8 +91,8 @@ struct ContextOptions {
   /// The most bytes of tensors, plans and writes in flight together. Beyond it, calls that create
   /// something reject with out_of_memory. A write whose copy does not fit waits until the device
   /// takes its bytes directly from the caller (with AdmissionPolicy::fail only if nothing else is
-  /// in flight).
-  std::uint64_t memory_limit = std::numeric_limits<std::uint64_t>::max();
+  /// in flight). The default is of this context alone: several may together exceed the memory.
+  std::uint64_t memory_limit = default_memory_limit();
 };
 
 /// A device for ContextOptions::device.

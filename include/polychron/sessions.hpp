@@ -8,6 +8,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -25,11 +27,18 @@ struct SessionsOptions {
   /// The most sessions to keep, at least 1. Beyond it the least recently used one is dropped; its
   /// runs in flight still finish.
   std::size_t most = 16;
+  /// The most bytes that the kept sessions may take: Graph::memory(), with the weights, which they
+  /// share, counted once. Beyond it the least recently used ones are dropped, except the last one.
+  std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max();
   /// By symbol: sizes are rounded up to the next multiple, so that few sessions serve many lengths.
   /// The caller pads its inputs to Session::inputs(), and drops the padding from the outputs.
   std::map<std::string, std::uint32_t> round_up{};
   /// The options of every session. A session's label is this label followed by its bindings.
   SessionOptions session{};
+  /// Takes the imports of get() and prepare(), and runs each once: a thread pool, for callers that
+  /// must not wait for an import. A task that it drops rejects the replies that wait for it. Empty:
+  /// they import on their caller's thread.
+  std::function<void(std::function<void()>)> executor{};
 };
 
 /// Handle to a model's sessions on a context. Copies are handles to the same cache; dropping the
@@ -38,7 +47,7 @@ struct SessionsOptions {
 /// Weights: the model is loaded once, and equal weights of the graphs are in memory once.
 ///
 /// Thread-safety: every method may be called from any thread at any time. Threads that ask for the
-/// same session share one build and wait for it; other threads do not wait.
+/// same session share one build; those in at() wait for it. Other threads do not wait.
 class Sessions {
  public:
   /// A handle to nothing, which every call refuses (type_error).
@@ -51,10 +60,13 @@ class Sessions {
 
   /// The session for these values of free dimensions (ImportOptions::bindings), rounded up. Builds
   /// it if there is none, or waits for the build under way. Throws what Session's constructor
-  /// throws; the next call then tries again.
+  /// throws; the next call then tries again. Not for threads of the executor.
   Session at(const std::map<std::string, Shape>& bindings) const;
-  /// Starts to build that session, unless it exists. Imports the model on the caller's thread, and
-  /// returns while the context compiles it. A later at() throws the errors.
+  /// The same, without waiting: the reply is there at once if the session is. Rejects with what
+  /// at() throws. The import runs where SessionsOptions::executor says, and the context compiles.
+  /// Replies settle even if the last handle is dropped meanwhile.
+  Future<Session> get(const std::map<std::string, Shape>& bindings) const;
+  /// get() without a reply: starts to build that session, unless it exists.
   void prepare(const std::map<std::string, Shape>& bindings) const;
   /// `bindings`, rounded up as at() does.
   std::map<std::string, Shape> rounded(const std::map<std::string, Shape>& bindings) const;

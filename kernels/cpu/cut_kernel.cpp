@@ -119,6 +119,9 @@ std::unique_ptr<Kernel> prepare_parts(const Problem& problem, std::string& text,
     for (std::size_t i = 0; i < parts.size(); ++i) {
       kernels.push_back(parts[i].twin == i ? prepare_kernel(parts[i].problem, implementation)
                                            : nullptr);
+      // The library may have a real implementation for the whole. (2.6.3: for some columns of a
+      // product, no vector may follow anything else.)
+      if (kernels.back() && kernels.back()->runs_reference()) return nullptr;
     }
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::not_supported) return nullptr;

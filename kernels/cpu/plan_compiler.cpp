@@ -274,7 +274,7 @@ class PlanCompiler {
   PlanGraph graph_;
   PlanSettings settings_;
   std::shared_ptr<CpuPlan> plan_;
-  std::vector<std::size_t> uses_;     ///< per value: readers that need the original, and outputs
+  std::vector<std::size_t> uses_;  ///< per value: readers that need the original, and outputs
   std::vector<PlanBuffer> buffers_;
   std::vector<std::size_t> buffer_of_;  ///< per value
   std::vector<std::size_t> offset_of_;  ///< per value: where it begins in its buffer

@@ -2,10 +2,12 @@
 // coordinates, and moves small slices as one integer.
 #include <array>
 #include <cstring>
+#include <type_traits>
 
 #include "kernels/direct/direct.hpp"
 #include "kernels/elements.hpp"
 #include "kernels/function_kernel.hpp"
+#include "ops/number.hpp"
 #include "ops/table.hpp"
 
 namespace polychron::kernels::direct {
@@ -210,6 +212,53 @@ KernelResult prepare_scatter_nd(const Problem& problem) {
       0);
 }
 
+/// f(element, update) for each. Integers are unsigned in sums and products, which wrap around.
+template <class T, class F>
+void with_reduction(ScatterReduction reduction, F&& f) {
+  constexpr bool whole = std::is_integral_v<T>;
+  using U = std::conditional_t<whole, std::uint64_t, T>;
+  switch (reduction) {
+    case ScatterReduction::add:
+      return f([](T a, T b) { return static_cast<T>(static_cast<U>(a) + static_cast<U>(b)); });
+    case ScatterReduction::multiply:
+      return f([](T a, T b) { return static_cast<T>(static_cast<U>(a) * static_cast<U>(b)); });
+    case ScatterReduction::max:
+      return f([](T a, T b) { return b > a || b != b ? b : a; });
+    case ScatterReduction::min:
+      return f([](T a, T b) { return b < a || b != b ? b : a; });
+  }
+}
+
+/// float16 is computed in float32, so that long sums keep their precision.
+KernelResult prepare_scatter_reduce(const Problem& problem) {
+  if (const auto reason = not_plain(problem)) return refuse(*reason);
+  const DataType type = problem.inputs[0].descriptor.data_type;
+  if (type == DataType::float16) return refuse("float16");
+  const auto reduction = std::get<ScatterReduceAttributes>(problem.attributes).reduction;
+  return make_kernel(
+      [slices = Slices(problem), type, reduction](const Arguments& arguments) {
+        begin_with_input(arguments, slices.whole);
+        ops::with_element(type, [&]<class T>(T) {
+          if constexpr (std::is_arithmetic_v<T>) {
+            T* const out = reinterpret_cast<T*>(arguments.outputs[0]);
+            const auto* const updates = reinterpret_cast<const T*>(arguments.inputs[2]);
+            const std::size_t size = slices.bytes / sizeof(T);
+            with_index(slices.index_type, [&]<class I>(I) {
+              with_reduction<T>(reduction, [&](auto combine) {
+                const auto* indices = reinterpret_cast<const I*>(arguments.inputs[1]);
+                slices.for_each(indices, [=](std::size_t number, std::size_t place) {
+                  for (std::size_t i = 0; i < size; ++i)
+                    out[place * size + i] =
+                        combine(out[place * size + i], updates[number * size + i]);
+                });
+              });
+            });
+          }
+        });
+      },
+      0);
+}
+
 }  // namespace
 
 std::span<const Entry> indexing_entries() noexcept {
@@ -217,7 +266,8 @@ std::span<const Entry> indexing_entries() noexcept {
                                       {ops::op("gatherElements"), prepare_gather_elements},
                                       {ops::op("gatherND"), prepare_gather_nd},
                                       {ops::op("scatterElements"), prepare_scatter_elements},
-                                      {ops::op("scatterND"), prepare_scatter_nd}};
+                                      {ops::op("scatterND"), prepare_scatter_nd},
+                                      {ops::op("scatterReduce"), prepare_scatter_reduce}};
   return entries;
 }
 

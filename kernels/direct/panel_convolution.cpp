@@ -233,7 +233,7 @@ KernelResult prepare_panels(const Problem& problem) {
   const bool padded = std::ranges::any_of(a.padding, [](std::uint32_t p) { return p != 0; });
   if (padded && !is_finite(problem.inputs[1]))
     return refuse("with padding, which they would meet, weights that are finite only");
-  return KernelResult(std::make_unique<PanelConvolution>(problem, *epilogue_of(problem)));
+  return KernelResult(std::make_unique<PanelConvolution>(as_row(problem), *epilogue_of(problem)));
 }
 
 }  // namespace polychron::kernels::direct

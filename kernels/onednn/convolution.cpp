@@ -95,7 +95,8 @@ KernelResult prepare(const Problem& problem, const Geometry& g, dnnl::algorithm 
   return KernelResult(std::move(kernel));
 }
 
-KernelResult prepare_convolution(const Problem& problem) {
+KernelResult prepare_convolution(const Problem& whole) {
+  const Problem problem = as_row(whole);
   for (std::size_t i = 0; i < problem.own_inputs; ++i)
     if (problem.inputs[i].present && !is_float32(problem.inputs[i])) return refuse("float32 only");
   return guarded([&]() -> KernelResult {
@@ -150,7 +151,8 @@ bool is_real(const Problem& problem, const Geometry& g, dnnl::algorithm algorith
 
 /// Refuses problems for which the library has only its reference implementation in these layouts.
 /// Ignores post-operations.
-Refusal refuse_reference(const Problem& problem) {
+Refusal refuse_reference(const Problem& whole) {
+  const Problem problem = as_row(whole);
   const auto* const a = std::get_if<Conv2dAttributes>(&problem.attributes);
   const bool real =
       a != nullptr

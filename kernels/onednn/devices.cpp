@@ -2,20 +2,14 @@
 
 #include "kernels/fusion.hpp"
 #include "kernels/onednn/library.hpp"
+#include "kernels/processor.hpp"
 
 namespace polychron::kernels {
 
 Layout picture_layout() noexcept {
-  static const Layout layout = [] {
-    const auto has = [isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa())](auto level) {
-      const auto needed = static_cast<unsigned>(level);
-      return (isa & needed) == needed;
-    };
-    if (has(dnnl::cpu_isa::avx512_core)) return Layout::blocked16;
-    // On processors without AVX2 the library's element-wise code writes beyond blocks (2.6.3).
-    return has(dnnl::cpu_isa::avx2) ? Layout::blocked8 : Layout::plain;
-  }();
-  return layout;
+  if (vectors() == Vectors::avx512) return Layout::blocked16;
+  // On processors without AVX2 the library's element-wise code writes beyond blocks (2.6.3).
+  return vectors() == Vectors::avx2 ? Layout::blocked8 : Layout::plain;
 }
 
 }  // namespace polychron::kernels
@@ -54,6 +48,9 @@ std::string library_version() {
          std::to_string(version.patch);
 }
 
-std::string cpu_isa() { return isa_name(dnnl::get_effective_cpu_isa()); }
+std::string cpu_isa() {
+  vectors();  // limits the library
+  return isa_name(dnnl::get_effective_cpu_isa());
+}
 
 }  // namespace polychron::kernels::onednn

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "kernels/processor.hpp"
 #include "ops/layouts.hpp"
 
 #include "polychron/error.hpp"
@@ -14,7 +15,10 @@ thread_local const dnnl::engine* scoped_engine = nullptr;
 
 const dnnl::engine& engine() {
   // Never destroyed: see kernels/registry.cpp.
-  static const auto& cpu = *new dnnl::engine(dnnl::engine::kind::cpu, 0);
+  static const auto& cpu = *new dnnl::engine([] {
+    vectors();  // limits the library before it generates code
+    return dnnl::engine(dnnl::engine::kind::cpu, 0);
+  }());
   return scoped_engine != nullptr ? *scoped_engine : cpu;
 }
 

@@ -1,7 +1,10 @@
-// gather and scatter of elements and slices.
+// gather and scatter of elements and slices, and scatterReduce.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <utility>
+#include <vector>
 
 #include "kernels/reference/reference.hpp"
 #include "kernels/reference/types.hpp"
@@ -111,14 +114,46 @@ void scatter_nd(const Call& call) {
   });
 }
 
+/// Unsigned arithmetic, so that integers wrap around.
+template <class W>
+W combined(ScatterReduction reduction, W a, W b) {
+  if constexpr (std::is_same_v<W, double>) {
+    if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<double>::quiet_NaN();
+    if (reduction == ScatterReduction::add) return a + b;
+    if (reduction == ScatterReduction::multiply) return a * b;
+  } else {
+    const auto x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
+    if (reduction == ScatterReduction::add) return static_cast<W>(x + y);
+    if (reduction == ScatterReduction::multiply) return static_cast<W>(x * y);
+  }
+  return reduction == ScatterReduction::max ? std::max(a, b) : std::min(a, b);
+}
+
+void scatter_reduce(const Call& call) {
+  const auto reduction = std::get<ScatterReduceAttributes>(call.problem.attributes).reduction;
+  const std::int64_t size = slice_size(call);
+  with_element(call.in_type(), [&]<class T>(T) {
+    const std::int64_t count = count_of(call.in_shape(0));
+    std::vector<Wide<T>> wide(static_cast<std::size_t>(count));
+    std::transform(call.in<T>(0), call.in<T>(0) + count, wide.begin(),
+                   [](T x) { return widen(x); });
+    for_each_slice(call, [&](std::int64_t number, std::int64_t place) {
+      for (std::int64_t i = 0; i < size; ++i) {
+        auto& element = wide[static_cast<std::size_t>(place + i)];
+        element = combined(reduction, element, widen(call.in<T>(2)[number * size + i]));
+      }
+    });
+    std::transform(wide.begin(), wide.end(), call.out<T>(), [](auto x) { return narrow<T>(x); });
+  });
+}
+
 }  // namespace
 
 std::span<const Entry> indexing_entries() noexcept {
-  static constexpr Entry entries[] = {{op("gather"), gather},
-                                      {op("gatherElements"), gather_elements},
-                                      {op("gatherND"), gather_nd},
-                                      {op("scatterElements"), scatter_elements},
-                                      {op("scatterND"), scatter_nd}};
+  static constexpr Entry entries[] = {
+      {op("gather"), gather},        {op("gatherElements"), gather_elements},
+      {op("gatherND"), gather_nd},   {op("scatterElements"), scatter_elements},
+      {op("scatterND"), scatter_nd}, {op("scatterReduce"), scatter_reduce}};
   return entries;
 }
 

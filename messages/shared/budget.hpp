@@ -5,11 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <utility>
 
 #include "kernels/constants.hpp"
@@ -39,9 +39,9 @@ class Budget {
   /// and then has taken nothing.
   bool reserve(std::uint64_t own, std::span<const ops::ConstantBytes> constants) {
     const std::lock_guard lock(mutex_);
-    for (const auto& constant : constants) holders_.try_emplace(constant.get());
+    for (const auto& constant : constants) holders_.try_emplace(kernels::place_of(*constant));
     for (const auto& constant : constants)
-      if (holders_[constant.get()]++ == 0) own += constant->size();
+      if (holders_[kernels::place_of(*constant)]++ == 0) own += constant->size();
     if (reserve(own)) return true;
     for (const auto& constant : constants) drop(*constant);
     return false;
@@ -62,11 +62,11 @@ class Budget {
   const std::uint64_t limit_;
   std::atomic<std::uint64_t> used_{0}, peak_{0};
   std::mutex mutex_;
-  std::unordered_map<const Buffer*, std::size_t> holders_;  ///< of each constant: reservations
+  std::map<kernels::ConstantPlace, std::size_t> holders_;  ///< of each constant: reservations
 
   /// Drops one holder. True if it was the last.
   bool drop(const Buffer& constant) noexcept {
-    const auto place = holders_.find(&constant);
+    const auto place = holders_.find(kernels::place_of(constant));
     if (place == holders_.end() || --place->second > 0) return false;
     holders_.erase(place);
     return true;

@@ -40,9 +40,8 @@ std::vector<std::byte> file_of(const Store::Contents& contents, Time taken) {
   append(bytes, version);
   append(bytes, FileHead{contents.dropped, taken, messages, receivers, calls, operations, outcomes,
                          operators});
-  for (const auto& piece : contents.pieces)
-    if (const auto published = piece->published(); !published.empty())
-      append(bytes, FilePiece{piece->thread, text_of(published)});
+  for (const auto& [piece, published] : contents.pieces)
+    if (!published.empty()) append(bytes, FilePiece{piece->thread, text_of(published)});
   return bytes;
 }
 

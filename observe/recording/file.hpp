@@ -17,7 +17,7 @@
 namespace polychron::recording {
 
 inline constexpr std::string_view magic = "POLYTRC\n";
-inline constexpr std::uint64_t version = 4;
+inline constexpr std::uint64_t version = 5;
 
 /// Tables of names, each ended by '\n' (see Names).
 struct FileHead {

@@ -36,8 +36,7 @@ void Recorder::Writer::renew(std::size_t bytes) {
 struct Recorder::Writers {
   ~Writers() {
     for (auto& writer : all)
-      if (const auto recorder = writer->alive.lock();
-          recorder && recorder->generation_ == polychron::detail::fork_generation())
+      if (const auto recorder = writer->alive.lock(); recorder && !recorder->process_.forked())
         recorder->store_.leave(writer->current);
     gone = true;
   }
@@ -69,14 +68,15 @@ Recorder::Writer* Recorder::writer() noexcept {
   }
 }
 
-/// The observer of a context.
-class Recorder::Ear final : public msg::Observer {
+class Recorder::ContextObserver final : public msg::Observer {
  public:
-  Ear(std::shared_ptr<Recorder> to, std::string label, std::size_t lanes)
+  ContextObserver(std::shared_ptr<Recorder> to, std::string label, std::size_t lanes)
       : recorder_(std::move(to)),
         context_(++recorder_->contexts_),
         label_(std::move(label)),
-        lanes_(static_cast<std::uint32_t>(lanes)) {}
+        lanes_(static_cast<std::uint32_t>(lanes)) {
+    tell([&](Writer&) { return ContextMade{context_, recorder_->now()}; });
+  }
 
   void started(msg::ActorId actor, const char* kind) noexcept override {
     if (auto* const to = writer()) {
@@ -88,8 +88,10 @@ class Recorder::Ear final : public msg::Observer {
   void ended(msg::ActorId actor) noexcept override {
     auto* const to = writer();
     if (to == nullptr) return;
-    end_handling(*to, actor, false);
-    to->write(ActorEnded{context_, actor, recorder_->now(), msg::tick()});
+    end_handling(*to, actor, true);
+    const ActorEnded record{context_, actor, recorder_->now(), msg::tick()};
+    say_context(*to, most_bytes(record));
+    to->write(record);
   }
   void sent(msg::ActorId from, msg::ActorId to, const msg::MessageView& message) noexcept override {
     auto* const writer = this->writer();
@@ -106,7 +108,13 @@ class Recorder::Ear final : public msg::Observer {
       return recorder_->store_.count_dropped(1);
     }
     const auto at = recorder_->now();
-    if (auto* const frame = from == 0 ? nullptr : writer->frame_of(from)) settle(*writer, *frame);
+    if (auto* const frame = from == 0 ? nullptr : writer->frame_of(from)) {
+      settle(*writer, *frame);
+      // A lane whose device failed has lost the context, or found that another did so before. Its
+      // operation comes after that, and after those of actors that looked before.
+      if (std::holds_alternative<const msg::actor_failed*>(message))
+        frame->carried.clock = msg::logical_clock();
+    }
     // The record takes its lists along and gives them back, with their memory.
     Sent record{context_,
                 at,
@@ -135,7 +143,7 @@ class Recorder::Ear final : public msg::Observer {
                 msg::LogicalTime sent) noexcept override {
     auto* const to = writer();
     if (to == nullptr) return;
-    end_handling(*to, by, false);
+    end_handling(*to, by, true);
     try {
       // Frames of a recording that ended inside them.
       std::erase_if(to->frames,
@@ -143,20 +151,24 @@ class Recorder::Ear final : public msg::Observer {
       auto& frame = to->frames.emplace_back();
       frame.epoch = recorder_->store_.epoch();
       frame.open = Frame::Open::handling;
-      auto& handling = frame.handling;
-      handling.context = context_;
-      handling.begin = recorder_->now();
-      handling.by = by;
-      handling.message = address_of(message);
-      handling.sent = sent;
-      handling.kind = static_cast<std::uint32_t>(message.index());
-      msg::tick();
+      frame.begin = recorder_->now();
+      frame.handling.context = context_;
+      frame.handling.by = by;
+      const HandlingBegan record{context_,
+                                 frame.begin,
+                                 msg::tick(),
+                                 sent,
+                                 by,
+                                 address_of(message),
+                                 static_cast<std::uint32_t>(message.index())};
+      say_context(*to, most_bytes(record));
+      to->write(record);
     } catch (...) {
       recorder_->store_.count_dropped(1);
     }
   }
   void finished(msg::ActorId by, const msg::MessageView&) noexcept override {
-    if (auto* const to = writer()) end_handling(*to, by, true);
+    if (auto* const to = writer()) end_handling(*to, by, false);
   }
   void has_turn(msg::ActorId lane, const msg::carry_out& m) noexcept override {
     auto* const to = writer();
@@ -171,7 +183,7 @@ class Recorder::Ear final : public msg::Observer {
     frame->carried.ticket = m.stamp.ticket;
     frame->carried.operation = static_cast<std::uint32_t>(m.operation.index() + 1);
   }
-  void carried_out(msg::ActorId lane, msg::Ticket ticket) noexcept override {
+  void carried_out(msg::ActorId lane, msg::Ticket ticket, bool submitted) noexcept override {
     auto* const to = writer();
     auto* const frame = to == nullptr ? nullptr : to->frame_of(lane);
     if (frame == nullptr || frame->carried.ticket != ticket) return;
@@ -179,6 +191,7 @@ class Recorder::Ear final : public msg::Observer {
     msg::tick();
     frame->open = Frame::Open::end;
     frame->carried.duration = since(frame->carried.begin);
+    frame->carried.submitted = submitted;
   }
   void takes(msg::ActorId, const msg::submit& call) noexcept override {
     const auto kept = recorder_->calls_.load(std::memory_order_relaxed);
@@ -217,10 +230,7 @@ class Recorder::Ear final : public msg::Observer {
     frame->rejected = {context_, recorder_->now(), 0, tensor, ticket};
   }
   void loses(msg::ActorId by, msg::Ticket ticket) noexcept override {
-    tell([&](Writer& to) {
-      // An actor that looked while the operation failed did so before the context ended.
-      if (auto* const frame = ticket == 0 ? nullptr : to.frame_of(by))
-        frame->carried.clock = msg::logical_clock();
+    tell([&](Writer&) {
       return Lost{context_, recorder_->now(), msg::logical_clock(), by, ticket};
     });
   }
@@ -292,15 +302,15 @@ class Recorder::Ear final : public msg::Observer {
   std::uint64_t since(Time begin) const {
     return static_cast<std::uint64_t>(std::max<Time>(0, recorder_->now() - begin));
   }
-  /// Ends the actor's last handler, if any. Without `properly` the handler threw, which no hook
-  /// reports at that time.
-  void end_handling(Writer& to, msg::ActorId actor, bool properly) noexcept {
+  /// Ends the actor's last handler, if any. No hook reports a handler that `threw` at that time.
+  void end_handling(Writer& to, msg::ActorId actor, bool threw) noexcept {
     auto* const frame = to.frame_of(actor);
     if (frame == nullptr) return;
     settle(to, *frame);
     auto& handling = frame->handling;
-    handling.duration = since(handling.begin);
-    handling.ended = properly;
+    handling.duration = since(frame->begin);
+    handling.end_clock = msg::logical_clock();
+    handling.threw = threw;
     say_context(to, most_bytes(handling));
     to.write(handling);
     to.frames.erase(to.frames.begin() + (frame - to.frames.data()));
@@ -352,8 +362,9 @@ class Recorder::Ear final : public msg::Observer {
   const std::uint32_t lanes_;
 };
 
-std::shared_ptr<msg::Observer> Recorder::ear(std::string context_label, std::size_t lanes) {
-  return std::make_shared<Ear>(shared_from_this(), std::move(context_label), lanes);
+std::shared_ptr<msg::Observer> Recorder::observer_for(std::string context_label,
+                                                      std::size_t lanes) {
+  return std::make_shared<ContextObserver>(shared_from_this(), std::move(context_label), lanes);
 }
 
 }  // namespace polychron::recording

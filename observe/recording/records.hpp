@@ -34,6 +34,12 @@ struct ContextNamed {
   std::string_view label;
   std::uint32_t lanes = 1;
 };
+/// A context was made. Without this record the recording began later, and lacks the context's
+/// beginning.
+struct ContextMade {
+  ContextNumber context = 0;
+  Time at = 0;
+};
 /// The name of a tensor or a graph; `actor` is 0 if it has ended.
 struct ObjectNamed {
   ContextNumber context = 0;
@@ -86,19 +92,26 @@ struct Sent {
   About about;
   Footprint footprint;
 };
-/// `ended` is false for a handler that threw, whose end nobody sees. `clock`: after the handler
-/// looked at what other threads change, and before the first event that it caused.
-struct Handled {
+/// An actor began to handle a message. `sent`: when that was sent, 0 if nobody recorded it.
+struct HandlingBegan {
   ContextNumber context = 0;
-  Time begin = 0;
-  std::uint64_t duration = 0;
+  Time at = 0;
   LogicalTime clock = 0, sent = 0;
   ActorNumber by = 0;
   Address message = 0;
   std::uint32_t kind = 0;  ///< index of the message's kind
-  bool ended = true;
 };
-/// A lane carried an operation out. `clock`: as Handled has it; `end_clock`: of its end.
+/// The actor's last handling is over. `clock`: after the handler looked at what other threads
+/// change, and before the first event that it caused. `end_clock`: no event of it has a later one.
+struct HandlingEnded {
+  ContextNumber context = 0;
+  std::uint64_t duration = 0;
+  LogicalTime clock = 0, end_clock = 0;
+  ActorNumber by = 0;
+  bool threw = false;  ///< nobody saw when; this record comes with the actor's next event
+};
+/// A lane carried an operation out. `clock`: as HandlingEnded has it; `end_clock`: of its end. A
+/// `submitted` one goes on: the device is at work until the lane handles `executed`.
 struct Carried {
   ContextNumber context = 0;
   Time begin = 0;
@@ -107,6 +120,7 @@ struct Carried {
   ActorNumber lane = 0;
   msg::Ticket ticket = 0;
   std::uint32_t operation = 0;  ///< kind of the operation, counted from 1
+  bool submitted = false;
 };
 /// The time of each step of a plan, in an operation that is about to end.
 struct StepsTaken {
@@ -138,11 +152,12 @@ struct Answered {
   std::uint64_t digest = 0;
   std::string_view error;  ///< with its causes, one line each
 };
-/// The content of a lease's memory when the lease ended.
+/// Bytes that a caller held until a lane took them: of a lease's memory when the lease ended, or of
+/// a write whose caller waited, so that the call did not bring them.
 struct GivenBack {
   ContextNumber context = 0;
   Time at = 0;
-  msg::Ticket ticket = 0;  ///< ticket of the export
+  msg::Ticket ticket = 0;  ///< of the export or the write
   std::string_view contents;
 };
 
@@ -193,9 +208,10 @@ struct CallerWaited {
   std::uint32_t why = 0;
 };
 
-/// In the order of their numbers in a file: add new ones at the end.
-using Record = std::variant<ContextNamed, ObjectNamed, PlanNamed, ActorBegan, ActorEnded, Sent,
-                            Handled, Carried, StepsTaken, Called, Answered, GivenBack, Rejected,
-                            Lost, Unheard, LeftOut, ThreadNamed, CallerWaited>;
+/// In the order of their numbers in a file; another order is another version of the format.
+using Record =
+    std::variant<ContextNamed, ContextMade, ObjectNamed, PlanNamed, ActorBegan, ActorEnded, Sent,
+                 HandlingBegan, HandlingEnded, Carried, StepsTaken, Called, Answered, GivenBack,
+                 Rejected, Lost, Unheard, LeftOut, ThreadNamed, CallerWaited>;
 
 }  // namespace polychron::recording

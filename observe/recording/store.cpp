@@ -26,6 +26,7 @@ void Store::renew(Current& current, std::size_t bytes) {
   if (size > std::max(most_bytes(), usual_piece)) throw std::bad_alloc();
   current.piece = std::make_shared<Piece>(current.thread, size);
   current.epoch = now;
+  current.snapshots = snapshots_.load(std::memory_order_relaxed);
   live_.push_back(current.piece);
   bytes_ += size;
   trim();
@@ -66,10 +67,15 @@ void Store::trim() {
   }
 }
 
-Store::Contents Store::contents() const {
+Store::Contents Store::contents() {
   const std::lock_guard lock(mutex_);
-  Contents contents{{complete_.begin(), complete_.end()}, dropped_.load(std::memory_order_relaxed)};
-  contents.pieces.insert(contents.pieces.end(), live_.begin(), live_.end());
+  snapshots_.fetch_add(1, std::memory_order_seq_cst);  // before the first look at a piece
+  Contents contents{{}, dropped_.load(std::memory_order_relaxed)};
+  const auto add = [&](const PieceRef& piece) {
+    contents.pieces.push_back({piece, piece->published()});
+  };
+  std::ranges::for_each(complete_, add);
+  std::ranges::for_each(live_, add);
   return contents;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "observe/recording/piece.hpp"
@@ -20,7 +21,8 @@ class Store {
   struct Current {
     PieceRef piece;
     std::uint64_t epoch = 0;
-    std::uint64_t thread = 0;  ///< 0: no number yet
+    std::uint64_t snapshots = 0;  ///< that had been taken when the thread got its piece
+    std::uint64_t thread = 0;     ///< 0: no number yet
   };
 
   /// Discards everything. Keeps at most `bytes` from now on, plus one usual piece for each thread.
@@ -45,11 +47,19 @@ class Store {
     dropped_.fetch_add(records, std::memory_order_relaxed);
   }
 
-  struct Contents {
-    std::vector<PieceRef> pieces;  ///< in no order between threads
-    std::uint64_t dropped = 0;     ///< records
+  struct Published {
+    PieceRef piece;
+    std::span<const std::byte> bytes;
   };
-  Contents contents() const;
+  struct Contents {
+    std::vector<Published> pieces;  ///< in no order between threads
+    std::uint64_t dropped = 0;      ///< records
+  };
+  /// A consistent snapshot (Chandy and Lamport, 1985): if it lacks a record, it lacks all that the
+  /// recorded event led to. A thread compares snapshots() with its own number before it writes, and
+  /// renews its piece if another one was taken meanwhile. So it waits until that one is complete.
+  Contents contents();
+  std::uint64_t snapshots() const noexcept { return snapshots_.load(std::memory_order_acquire); }
 
  private:
   static constexpr std::size_t least_piece = std::size_t{4} << 10,
@@ -58,13 +68,13 @@ class Store {
   /// Drops the oldest pieces until the rest fits.
   void trim();
 
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::deque<PieceRef> complete_;  ///< the oldest first
   std::vector<PieceRef> live_;
   std::size_t bytes_ = 0;
   std::atomic<std::size_t> most_bytes_{0};  ///< written under the lock
   std::uint64_t threads_ = 0;
-  std::atomic<std::uint64_t> epoch_{0}, dropped_{0};
+  std::atomic<std::uint64_t> epoch_{0}, snapshots_{0}, dropped_{0};
   std::atomic<bool> open_{false};
 };
 

@@ -15,8 +15,8 @@
 
 namespace polychron::recording {
 
-/// The names that a piece has said already, or nearly so: it has one place for each of some names.
-/// A name that another one pushes out is said again.
+/// A direct-mapped cache of the names that were written into this piece. After a collision a name
+/// is written again.
 class Said {
  public:
   /// True the first time, or when it was forgotten.
@@ -36,7 +36,8 @@ inline constexpr std::uint64_t a_tensor = 0, a_graph = 1, a_context = 2, a_plan 
 /// may run in the middle of another's.
 struct Frame {
   std::uint64_t epoch = 0;  ///< of the recording that it belongs to
-  Handled handling;
+  Time begin = 0;           ///< of the handling
+  HandlingEnded handling;
   Carried carried;
   Rejected rejected;
   /// Which record's logical time is not known yet: what the actor looks at until its next event may
@@ -64,10 +65,11 @@ struct Recorder::Writer {
            current.piece->size - current.piece->used.load(std::memory_order_relaxed) >= bytes;
   }
   void renew(std::size_t bytes);
-  /// So that what is written next and what names it are in one piece.
+  /// Each hook calls it before it writes, so that a record and its names are in one piece. After a
+  /// snapshot a thread goes on in another piece: see Store::contents().
   void make_room(std::size_t bytes) noexcept {
     try {
-      if (!fits(bytes)) renew(bytes);
+      if (!fits(bytes) || current.snapshots != recorder->store_.snapshots()) renew(bytes);
     } catch (...) {  // write() tries again
     }
   }

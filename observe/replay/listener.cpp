@@ -1,6 +1,7 @@
 #include "observe/replay/listener.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <type_traits>
 
 #include "messages/names.hpp"
@@ -35,26 +36,26 @@ Listener::Listener(const Script& script, std::size_t context, std::shared_ptr<At
 }
 
 std::optional<msg::ActorId> Listener::actor_of(const Role& role) const {
-  const auto kind = cast_.find(role.kind);
-  if (kind == cast_.end() || role.number >= kind->second.size()) return std::nullopt;
-  return kind->second[role.number];
+  const auto known = actors_.find(role);
+  return known == actors_.end() ? std::nullopt : std::optional(known->second);
 }
 
-std::optional<Role> Listener::role_of(std::string_view kind, msg::ActorId actor) const {
-  const auto all = cast_.find(kind);
-  if (all == cast_.end()) return std::nullopt;
-  const auto place = std::ranges::lower_bound(all->second, actor);
-  if (place == all->second.end() || *place != actor) return std::nullopt;
-  return Role{context_, all->first, static_cast<std::size_t>(place - all->second.begin())};
+std::optional<Role> Listener::role_of(msg::ActorId actor) const {
+  const auto known = roles_.find(actor);
+  return known == roles_.end() ? std::nullopt : std::optional(known->second);
+}
+
+void Listener::plays(const char* kind, std::uint64_t number, msg::ActorId actor) {
+  const Role role{context_, kind, number};
+  actors_.try_emplace(role, actor);
+  roles_.try_emplace(actor, role);
 }
 
 void Listener::started(msg::ActorId actor, const char* kind) noexcept {
   also_->started(actor, kind);
   if (progress_ != nullptr) progress_->began(actor);
-  const std::string_view name(kind);
-  if (name == "tensor" || name == "graph") return;  // these have mail before they begin
-  auto& actors = cast_[std::string(name)];
-  actors.insert(std::ranges::upper_bound(actors, actor), actor);
+  if (kind == std::string_view("context") || kind == std::string_view("compiler"))
+    plays(kind, 0, actor);
 }
 
 void Listener::sent(msg::ActorId from, msg::ActorId to, const msg::MessageView& message) noexcept {
@@ -62,11 +63,12 @@ void Listener::sent(msg::ActorId from, msg::ActorId to, const msg::MessageView& 
   const auto* const* const m = std::get_if<const msg::carry_out*>(&message);
   if (m == nullptr) return;
   if (taken_ != nullptr) operations_[(*m)->stamp.ticket] = taken_;
-  // The first operation on an object is issued by who has just made its actor.
+  plays("device", (*m)->stamp.at.lane, to);
+  // The first operation on an object is issued by the actor that has just made the object's.
   if (const auto* made = std::get_if<msg::op::Allocate>(&(*m)->operation))
-    cast_["tensor"].push_back(made->tensor->actor->id());
+    plays("tensor", made->tensor->id, made->tensor->actor->id());
   if (const auto* made = std::get_if<msg::op::Load>(&(*m)->operation))
-    cast_["graph"].push_back(made->graph->actor->id());
+    plays("graph", made->graph->id, made->graph->actor->id());
 }
 
 void Listener::received(msg::ActorId by, const msg::MessageView& message,

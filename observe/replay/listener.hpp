@@ -4,8 +4,6 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "messages/observer.hpp"
 #include "observe/replay/backend.hpp"
@@ -43,8 +41,8 @@ class Listener final : public msg::Observer {
 
   /// The actor that plays a role, if it is there yet.
   std::optional<msg::ActorId> actor_of(const Role& role) const;
-  /// Of an actor of this kind; nullopt if it is another context's.
-  std::optional<Role> role_of(std::string_view kind, msg::ActorId actor) const;
+  /// nullopt if it is another context's.
+  std::optional<Role> role_of(msg::ActorId actor) const;
 
   void started(msg::ActorId actor, const char* kind) noexcept override;
   void ended(msg::ActorId actor) noexcept override {
@@ -77,15 +75,17 @@ class Listener final : public msg::Observer {
   void waited(msg::CallerWait why, std::int64_t begun) noexcept override {
     also_->waited(why, begun);
   }
-  void carried_out(msg::ActorId lane, msg::Ticket ticket) noexcept override {
-    also_->carried_out(lane, ticket);
+  void carried_out(msg::ActorId lane, msg::Ticket ticket, bool submitted) noexcept override {
+    also_->carried_out(lane, ticket, submitted);
     at_->call = nullptr;
     if (progress_ != nullptr) progress_->reaches(Turn::Kind::end, context_, lane, ticket);
   }
 
  private:
-  /// Each kind in the order in which they were made.
-  std::map<std::string, std::vector<msg::ActorId>, std::less<>> cast_;
+  void plays(const char* kind, std::uint64_t number, msg::ActorId actor);
+
+  std::map<Role, msg::ActorId> actors_;
+  std::map<msg::ActorId, Role> roles_;
   const Script& script_;
   const std::size_t context_;
   const std::shared_ptr<AtWork> at_;

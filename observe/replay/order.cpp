@@ -74,9 +74,9 @@ bool RecordedOrder::is_late(msg::ActorId actor, const msg::MessageView& message)
   return true;
 }
 
-bool RecordedOrder::leaves_later(const char* kind, msg::ActorId actor) const {
+bool RecordedOrder::leaves_later(msg::ActorId actor) const {
   return begun_.contains(actor) && std::ranges::any_of(listeners_, [&](const Listener* listener) {
-           const auto role = listener->role_of(kind, actor);
+           const auto role = listener->role_of(actor);
            return role && leaving_.contains(*role);
          });
 }
@@ -91,7 +91,7 @@ std::optional<std::size_t> RecordedOrder::idle(Runnables runnables) const {
       continue;
     }
     const auto actor = runnable.name() + world_->first_id();
-    if (nothing_to_handle && !leaves_later(runnable.actor(), actor)) return i;
+    if (nothing_to_handle && !leaves_later(actor)) return i;
     const bool asks = runnable.actor() == std::string_view("device");
     if (late_ == 0 && !asks) continue;
     if (runnable.prefer([&](const msg::MessageView& m) { return is_late(actor, m); })) return i;

@@ -47,7 +47,7 @@ class RecordedOrder final : public stress::Strategy, public Progress {
   /// The message of this turn has been handled.
   bool was_early(msg::ActorId actor);
   /// True if an actor that has been told to end does so at a turn that is to come.
-  bool leaves_later(const char* kind, msg::ActorId actor) const;
+  bool leaves_later(msg::ActorId actor) const;
   /// An actor that acts as soon as it can, outside the order. It has only to begin, or to end in no
   /// turn, or has a message that is late. Or it is a lane that asks another how far it is, where it
   /// did not in the recording.

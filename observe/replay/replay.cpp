@@ -63,7 +63,7 @@ class Theatre {
     at_ = std::make_shared<AtWork>();
     const auto lanes = static_cast<int>(context.lanes);
     const auto listener = std::make_shared<Listener>(script_, number, at_, progress,
-                                                     recording_.ear(context.label, lanes));
+                                                     recording_.observer_for(context.label, lanes));
     world_.observe(listener);
     if (progress != nullptr)
       world_.place([&context](msg::Ticket ticket) {
@@ -97,8 +97,8 @@ class Theatre {
 }  // namespace
 
 Replayed replay(std::span<const std::byte> recording) {
-  const auto joined = trace::join(recording);
-  const auto script = script_of(joined);
+  const auto part = whole_part(trace::join(recording));
+  const auto script = script_of(part.joined);
   RecordedOrder order(script);
   Replayed result;
   {
@@ -112,9 +112,10 @@ Replayed replay(std::span<const std::byte> recording) {
     theatre.world().set_clients({});
     result.recording = theatre.recording().file();
   }
-  const auto recorded = transcript_of(joined.records);
+  const auto recorded = transcript_of(part);
   result.differences = differences(recorded, transcript_of(trace::read_records(result.recording)));
   result.contexts = script.contexts.size();
+  result.left_out = part.left_out;
   result.calls = script.calls.size();
   result.contents = script.contents;
   for (const auto& context : recorded)
@@ -168,7 +169,8 @@ std::optional<std::string> run_once(const Script& script, std::uint64_t seed,
 
 Varied vary(std::span<const std::byte> recording, const Variation& variation,
             const std::function<bool(std::uint64_t)>& go_on) {
-  const auto script = script_of(trace::join(recording));
+  const auto part = whole_part(trace::join(recording));
+  const auto script = script_of(part.joined);
   Varied result;
   while (result.schedules < variation.schedules) {
     const auto seed = variation.seed + result.schedules;

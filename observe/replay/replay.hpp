@@ -14,6 +14,7 @@ namespace polychron::replay {
 
 struct Replayed {
   std::size_t contexts = 0, calls = 0;
+  std::size_t left_out = 0;    ///< contexts that were not recorded from their beginning, or not all
   std::size_t operations = 0;  ///< that were carried out in the recording
   std::size_t errors = 0;      ///< of these
   std::size_t values = 0;      ///< answers to reads and computes
@@ -25,7 +26,7 @@ struct Replayed {
 };
 
 /// Throws Error (bad_data) for what is no recording, or one that cannot be run again: without
-/// calls, or without its beginning.
+/// calls, or without the beginning of any context.
 Replayed replay(std::span<const std::byte> recording);
 
 struct Variation {

@@ -21,10 +21,13 @@ class Writer {
     if (!records_.unknown.empty())
       refuse("another version of the library made it, which has '" + records_.unknown.front() +
              "'");
-    if (records_.gaps) refuse("a context was left out of it at times (set_traced)");
     if (records_.dropped != 0)
       refuse("it lacks " + std::to_string(records_.dropped) +
              " records that there was no room for (TraceOptions::max_bytes)");
+    if (records_.contexts.empty())
+      refuse(
+          "it does not have the beginning of any context, or has gaps (start the recording before "
+          "the contexts are made; Context::set_traced leaves a context out)");
     if (records_.called.empty())
       refuse("it has no calls (TraceOptions::calls was none, or nobody called)");
     script_.operators = records_.operators;
@@ -67,16 +70,16 @@ class Writer {
     return known->second;
   }
 
-  /// An actor is known by its kind and by how many of that kind were made before it: CAF's numbers
-  /// go up.
   void find_roles() {
-    std::map<std::pair<std::uint64_t, std::string_view>, std::vector<std::uint64_t>> kinds;
-    for (const auto& r : records_.began) kinds[{r.context, r.kind}].push_back(r.actor);
-    for (auto& [kind, actors] : kinds) {
-      std::ranges::sort(actors);
-      for (std::size_t i = 0; i < actors.size(); ++i)
-        roles_[{kind.first, actors[i]}] = {context(kind.first), std::string(kind.second), i};
-    }
+    for (const auto& r : records_.began)
+      if (r.kind == "context" || r.kind == "compiler")
+        roles_[{r.context, r.actor}] = {context(r.context), std::string(r.kind), 0};
+    for (const auto& [key, name] : records_.objects)
+      if (const auto known = contexts_.find(key.context); known != contexts_.end())
+        roles_[{key.context, name.actor}] = {known->second, key.graph ? "graph" : "tensor", key.id};
+    for (const auto& [thread, r] : records_.sent)
+      if (is<msg::carry_out>(r))
+        roles_[{r.context, r.to}] = {context(r.context), "device", r.footprint.lane};
   }
 
   /// The callers: of each context's handlings of submits, by their logical times.
@@ -169,8 +172,6 @@ class Writer {
         placed.waits.push_back({static_cast<std::uint32_t>(waits[i]), waits[i + 1]});
     }
     for (const auto& [thread, r] : records_.sent) {
-      if (is<msg::executed>(r))
-        script_.contexts[context(r.context)].submitted.insert(r.about.ticket);
       if (r.about.error.empty() || is<msg::carry_out>(r) || is<msg::submit>(r)) continue;
       if (is<msg::compiled>(r)) {
         script_.contexts[context(r.context)].not_built.try_emplace(
@@ -186,6 +187,8 @@ class Writer {
       if (issues<msg::op::Write>(issued(r.context, r.ticket)))
         if (auto* const call = call_of(r.context, r.ticket)) call->given_up = true;
     }
+    for (const auto& r : records_.carried)
+      if (r.submitted) script_.contexts[context(r.context)].submitted.insert(r.ticket);
     for (const auto& r : records_.carried)
       if (r.operation == recording::operation_number<msg::op::Read> ||
           r.operation == recording::operation_number<msg::op::Compute>)

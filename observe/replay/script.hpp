@@ -32,7 +32,7 @@ struct Call {
   std::optional<std::size_t> returns;          ///< the export that it ends
   std::vector<std::uint64_t> inputs, outputs;  ///< of a compute: how many bytes each buffer has
   std::string_view contents;                   ///< of those inputs
-  std::string_view given_back;                 ///< of an export: what was in it when it ended
+  std::string_view given_back;                 ///< that the lane of an export or a write took later
   std::optional<Error> fault;                  ///< what the device said
   bool inherent = false;                       ///< and would say each time
   bool ends = false;                           ///< it destroys the context
@@ -41,11 +41,11 @@ struct Call {
   bool given_up = false;  ///< a write of which the tensor shows nothing: its caller was waiting
 };
 
-/// An actor of a context: the nth of its kind that was made.
+/// An actor of a context. `number`: of the lane, or of the tensor or graph; 0 for the others.
 struct Role {
   std::size_t context = 0;
   std::string kind;
-  std::size_t number = 0;
+  std::uint64_t number = 0;
   auto operator<=>(const Role&) const = default;
 };
 
@@ -97,8 +97,8 @@ struct Script {
   bool contents = false;               ///< the bytes of tensors and constants are there
 };
 
-/// Throws bad_data for what cannot be run again: a recording without calls, or without its
-/// beginning, or with calls that nobody could have made.
+/// Of a whole_part(). Throws bad_data for one that cannot be run again: without calls, or with
+/// calls that nobody could have made.
 Script script_of(const trace::JoinedTrace& joined);
 
 /// The call that `bytes` are, its graph checked and, if it is to be run, its operators numbered as

@@ -48,12 +48,13 @@ Transcript transcript_of(const trace::Records& records) {
     return place == places.end() || ticket == 0 ? nullptr : &transcript[place->second][ticket];
   };
   for (const auto& [thread, r] : records.sent) {
-    auto* const at = entry(r.context, r.about.ticket);
-    const auto& message = name_in(records.messages, std::size_t{r.about.message} + 1);
     const auto number = r.about.message;
-    if (at == nullptr || number == recording::message_number<msg::expect_of_tensor> ||
+    if (number == recording::message_number<msg::expect_of_tensor> ||
         number == recording::message_number<msg::expect_of_graph>)
       continue;
+    auto* const at = entry(r.context, r.about.ticket);
+    if (at == nullptr) continue;
+    const auto& message = name_in(records.messages, std::size_t{r.about.message} + 1);
     if (number == recording::message_number<msg::carry_out>) {
       at->what = name_in(records.operations, r.about.what);
       if (!r.about.label.empty()) at->what += " '" + std::string(r.about.label) + "'";
@@ -66,12 +67,12 @@ Transcript transcript_of(const trace::Records& records) {
                       (r.about.error.empty() ? "" : ": " + text_of(r.about.error)));
     }
   }
-  // These count as told: whether the context's actor was there yet is its handles' matter.
+  // An error counts as told even if the context's actor had ended: when it ends depends on handles.
   for (const auto& r : records.unheard)
     if (auto* const at = entry(r.context, r.ticket))
       at->told.insert("operation_failed: " + text_of(r.error));
   for (const auto& r : records.carried)
-    if (auto* const at = entry(r.context, r.ticket)) at->carried_out = true;
+    if (auto* const at = entry(r.context, r.ticket)) at->carried_out = at->over = true;
   for (const auto& r : records.rejected)
     if (auto* const at = entry(r.context, r.ticket)) at->rejected = true;
   for (const auto& r : records.answered)
@@ -79,6 +80,19 @@ Transcript transcript_of(const trace::Records& records) {
       at->answer = r.error.empty() ? "bytes" : text_of(r.error);
       at->digest = r.digest;
     }
+  return transcript;
+}
+
+Transcript transcript_of(const WholePart& part) {
+  auto transcript = transcript_of(part.joined.records);
+  auto context = part.joined.records.contexts.begin();
+  for (auto& entries : transcript) {
+    const auto number = context++->first;
+    for (auto& [ticket, entry] : entries) {
+      entry.carried_out &= part.carried.contains({number, ticket});
+      entry.over &= part.over.contains({number, ticket});
+    }
+  }
   return transcript;
 }
 
@@ -102,9 +116,11 @@ std::vector<std::string> differences(const Transcript& recorded, const Transcrip
         continue;
       }
       const auto& is = found->second;
-      if (was.rejected != is.rejected && was.answer.empty() && is.answer.empty())
-        say(was.what, was.rejected ? "rejected by a destroy" : "not rejected",
-            is.rejected ? "rejected by a destroy" : "not rejected");
+      const bool by_a_lane = !was.answer.empty() || !is.answer.empty();
+      if (!by_a_lane && was.rejected && !is.rejected)
+        say(was.what, "rejected by a destroy", "not rejected");
+      if (!by_a_lane && was.over && !was.rejected && is.rejected)
+        say(was.what, "not rejected", "rejected by a destroy");
       if (!was.carried_out) continue;
       if (!is.carried_out) {
         say(was.what, "carried out", "not");
@@ -113,7 +129,7 @@ std::vector<std::string> differences(const Transcript& recorded, const Transcrip
       for (const auto& told : was.told)
         if (!is.told.contains(told)) say(was.what, told, "not so");
       for (const auto& told : is.told)
-        if (!was.told.contains(told)) say(was.what, "not so", told);
+        if (was.over && !was.told.contains(told)) say(was.what, "not so", told);
       if (was.answer != is.answer)
         say(was.what, quoted(was.answer), quoted(is.answer));
       else if (was.digest != 0 && is.digest != 0 && was.digest != is.digest)

@@ -93,7 +93,8 @@ void Narrator::add_handlings() {
     event.actor = actor_of_handled_[i];
     event.begin = time_of(r.begin);
     event.duration = duration_of(r.duration);
-    event.threw = !r.ended;
+    event.threw = r.threw;
+    if (r.goes_on) event.detail = "it goes on";
     event.name = name_in(records_.messages, std::size_t{r.kind} + 1);
     if (const auto source = joined_.sent_of_handled[i]) {
       const auto& sent = records_.sent[*source].record;

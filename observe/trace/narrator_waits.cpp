@@ -200,7 +200,8 @@ void Narrator::count() {
 
 JoinedTrace Narrator::narrate() {
   joined_.dropped = records_.dropped;
-  joined_.gaps = records_.gaps;
+  joined_.gaps = std::ranges::any_of(records_.contexts,
+                                     [](const auto& context) { return context.second.left_out; });
   joined_.length = time_of(records_.taken);
   find_contexts();
   find_actors();

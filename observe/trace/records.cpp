@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <tuple>
 #include <type_traits>
 
 #include "observe/recording/codec.hpp"
@@ -65,61 +67,89 @@ struct Tables {
     else
       about.what = outcomes.counted_from_one(about.what);
   }
-  void renumber(recording::Handled& r) const { r.kind = messages(r.kind); }
+  void renumber(recording::HandlingBegan& r) const { r.kind = messages(r.kind); }
   void renumber(recording::Carried& r) const {
     r.operation = operations.counted_from_one(r.operation);
   }
   void renumber(auto&) const {}
 };
 
-void add(Records& to, std::uint64_t thread, const recording::Record& record) {
-  std::visit(
-      [&](const auto& r) {
-        using R = std::remove_cvref_t<decltype(r)>;
-        if constexpr (std::is_same_v<R, recording::ContextNamed>) {
-          to.contexts[r.context] = {std::string(r.label), r.lanes};
-        } else if constexpr (std::is_same_v<R, recording::ObjectNamed>) {
-          auto& name = to.objects[{r.context, r.graph, r.id}];
-          name.label = r.label;
-          name.bytes = r.bytes;
-          if (r.actor != 0) name.actor = r.actor;
-        } else if constexpr (std::is_same_v<R, recording::PlanNamed>) {
-          to.plans[{r.context, r.graph}] = lines(r.lines);
-        } else if constexpr (std::is_same_v<R, recording::ActorBegan>) {
-          to.began.push_back(r);
-        } else if constexpr (std::is_same_v<R, recording::ActorEnded>) {
-          to.ended.push_back(r);
-        } else if constexpr (std::is_same_v<R, recording::Sent>) {
-          to.sent.push_back({thread, r});
-        } else if constexpr (std::is_same_v<R, recording::Handled>) {
-          to.handled.push_back(r);
-        } else if constexpr (std::is_same_v<R, recording::Carried>) {
-          to.carried.push_back(r);
-        } else if constexpr (std::is_same_v<R, recording::Called>) {
-          to.called.push_back(r);
-        } else if constexpr (std::is_same_v<R, recording::Answered>) {
-          to.answered.push_back(r);
-        } else if constexpr (std::is_same_v<R, recording::GivenBack>) {
-          to.given_back.push_back(r);
-        } else if constexpr (std::is_same_v<R, recording::Rejected>) {
-          to.rejected.push_back(r);
-        } else if constexpr (std::is_same_v<R, recording::Lost>) {
-          to.lost.push_back(r);
-        } else if constexpr (std::is_same_v<R, recording::Unheard>) {
-          to.unheard.push_back(r);
-        } else if constexpr (std::is_same_v<R, recording::CallerWaited>) {
-          to.caller_waits.push_back({thread, r});
-        } else if constexpr (std::is_same_v<R, recording::ThreadNamed>) {
-          to.threads[thread] = r.name;
-        } else if constexpr (std::is_same_v<R, recording::LeftOut>) {
-          to.gaps = true;
-        } else {
-          static_assert(std::is_same_v<R, recording::StepsTaken>);
-          to.steps.push_back(r);
-        }
-      },
-      record);
-}
+/// Sorts the records of all pieces by their kinds.
+class Gatherer {
+ public:
+  explicit Gatherer(Records& to) : to_(to) {}
+
+  void add(std::uint64_t thread, const recording::Record& record) {
+    thread_ = thread;
+    std::visit([this](const auto& r) { add(r); }, record);
+  }
+  /// After the last one.
+  void end() {
+    for (const auto& [actor, index] : going_on_) {
+      auto& handled = to_.handled[index];
+      handled.goes_on = true;
+      if (handled.begin < to_.taken)
+        handled.duration =
+            static_cast<std::uint64_t>(to_.taken) - static_cast<std::uint64_t>(handled.begin);
+    }
+  }
+
+ private:
+  void add(const recording::ContextNamed& r) {
+    to_.contexts[r.context].label = r.label;
+    to_.contexts[r.context].lanes = r.lanes;
+  }
+  void add(const recording::ContextMade& r) { to_.contexts[r.context].made = true; }
+  void add(const recording::LeftOut& r) { to_.contexts[r.context].left_out = true; }
+  void add(const recording::ObjectNamed& r) {
+    auto& name = to_.objects[{r.context, r.graph, r.id}];
+    name.label = r.label;
+    name.bytes = r.bytes;
+    if (r.actor != 0) name.actor = r.actor;
+  }
+  void add(const recording::PlanNamed& r) { to_.plans[{r.context, r.graph}] = lines(r.lines); }
+  void add(const recording::ThreadNamed& r) { to_.threads[thread_] = r.name; }
+  void add(const recording::HandlingBegan& r) {
+    going_on_[{thread_, r.context, r.by}] = to_.handled.size();
+    to_.handled.push_back({.context = r.context,
+                           .by = r.by,
+                           .begin = r.at,
+                           .begin_clock = r.clock,
+                           .clock = r.clock,
+                           .end_clock = r.clock,
+                           .sent = r.sent,
+                           .message = r.message,
+                           .kind = r.kind});
+  }
+  /// That of a handling whose begin was dropped tells nothing.
+  void add(const recording::HandlingEnded& r) {
+    const auto begun = going_on_.extract({thread_, r.context, r.by});
+    if (begun.empty()) return;
+    auto& handled = to_.handled[begun.mapped()];
+    handled.duration = r.duration;
+    handled.clock = r.clock;
+    handled.end_clock = r.end_clock;
+    handled.threw = r.threw;
+  }
+  void add(const recording::ActorBegan& r) { to_.began.push_back(r); }
+  void add(const recording::ActorEnded& r) { to_.ended.push_back(r); }
+  void add(const recording::Sent& r) { to_.sent.push_back({thread_, r}); }
+  void add(const recording::Carried& r) { to_.carried.push_back(r); }
+  void add(const recording::StepsTaken& r) { to_.steps.push_back(r); }
+  void add(const recording::Called& r) { to_.called.push_back(r); }
+  void add(const recording::Answered& r) { to_.answered.push_back(r); }
+  void add(const recording::GivenBack& r) { to_.given_back.push_back(r); }
+  void add(const recording::Rejected& r) { to_.rejected.push_back(r); }
+  void add(const recording::Lost& r) { to_.lost.push_back(r); }
+  void add(const recording::Unheard& r) { to_.unheard.push_back(r); }
+  void add(const recording::CallerWaited& r) { to_.caller_waits.push_back({thread_, r}); }
+
+  Records& to_;
+  std::uint64_t thread_ = 0;  ///< that wrote the piece
+  /// By thread, context and actor: the place of a handling whose end is to come. It may come in
+  /// another piece of that thread, after those of others.
+  std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, std::size_t> going_on_;
+};
 
 constexpr auto time_of = [](const auto& r) {
   if constexpr (requires { r.record; })
@@ -167,15 +197,17 @@ Records read_records(std::span<const std::byte> bytes) {
   records.operators = lines(file->head.operators);
   records.dropped = file->head.dropped;
   records.taken = file->head.taken;
+  Gatherer gatherer(records);
   for (const auto& piece : file->pieces) {
     recording::Decoder decoder(std::as_bytes(std::span(piece.bytes)));
     while (!decoder.at_end()) {
       auto record = decoder.record();
       if (!record) bad("the recording is damaged");
       std::visit([&](auto& r) { tables.renumber(r); }, *record);
-      add(records, piece.thread, *record);
+      gatherer.add(piece.thread, *record);
     }
   }
+  gatherer.end();
   const auto first =
       sort_by_time(records.began, records.ended, records.sent, records.handled, records.carried,
                    records.steps, records.called, records.answered, records.given_back,

@@ -22,6 +22,18 @@ struct ObjectName {
   std::uint64_t actor = 0, bytes = 0;
 };
 
+/// How an actor handled a message: recording::HandlingBegan and HandlingEnded together.
+struct Handled {
+  std::uint64_t context = 0, by = 0;
+  std::int64_t begin = 0;
+  std::uint64_t duration = 0;
+  recording::LogicalTime begin_clock = 0, clock = 0, end_clock = 0, sent = 0;
+  recording::Address message = 0;
+  std::uint32_t kind = 0;
+  bool threw = false;
+  bool goes_on = false;  ///< it had not ended by the end of the recording
+};
+
 template <class R>
 struct OfThread {
   std::uint64_t thread = 0;
@@ -32,6 +44,8 @@ struct Records {
   struct Context {
     std::string label;
     std::uint32_t lanes = 1;
+    bool made = false;      ///< while this was recorded; else its beginning is missing
+    bool left_out = false;  ///< at times (Context::set_traced)
   };
   std::map<std::uint64_t, Context> contexts;
   std::map<std::uint64_t, std::string> threads;  ///< names of those that have one
@@ -40,7 +54,7 @@ struct Records {
   std::vector<recording::ActorBegan> began;
   std::vector<recording::ActorEnded> ended;
   std::vector<OfThread<recording::Sent>> sent;
-  std::vector<recording::Handled> handled;
+  std::vector<Handled> handled;
   std::vector<recording::Carried> carried;
   std::vector<recording::StepsTaken> steps;
   std::vector<recording::Called> called;  ///< of each context in the order in which it took them
@@ -56,7 +70,6 @@ struct Records {
   std::vector<std::string> operators;  ///< by the file's numbers
   std::vector<std::string> unknown;    ///< kinds that this library does not have
   std::uint64_t dropped = 0;
-  bool gaps = false;  ///< a context was left out at times
   std::int64_t first = 0, taken = 0;
 };
 

@@ -155,6 +155,14 @@ void swish(Node& node) {
   node.set((x * (x * node.real("alpha", default_thousandths / 1000.0F)).sigmoid()).operand());
 }
 
+/// The first input is the gate of the second.
+void swiglu(Node& node) {
+  const auto gate = term(node, 0), x = term(node, 1);
+  if (gate.shape() != x.shape())
+    malformed("a gate of shape " + to_string(gate.shape()) + " for " + to_string(x.shape()));
+  node.set((gate * (gate * node.real("alpha", 1)).sigmoid() * x).operand());
+}
+
 void mish(Node& node) {
   const auto x = term(node, 0);
   node.set((x * x.with(node.builder.softplus(x.operand(), node.label())).tanh()).operand());
@@ -182,6 +190,7 @@ std::span<const Row> activation_rows() noexcept {
       Row{"Softmax", normalized<softmax>},
       Row{"Softplus", plain<&B::softplus>},
       Row{"Softsign", plain<&B::softsign>},
+      Row{"SwiGLU", swiglu},
       Row{"Swish", swish<1000>},
       Row{"Tanh", plain<&B::tanh>},
       Row{"ThresholdedRelu", thresholded_relu},

@@ -26,10 +26,6 @@ void refuse_attribute(const Node& node, const char* name, std::int64_t expected 
     unsupported("attribute '" + std::string(name) + "' of " + std::to_string(value));
 }
 
-std::uint32_t heads_of(const Node& node, const char* name) {
-  return unsigned_list({node.integer(name, 0)}, name).front();
-}
-
 /// 0 or absent: 1 / sqrt(features).
 double scale_of(const Node& node, const Term& query) {
   const auto given = node.real("scale", 0);
@@ -64,12 +60,6 @@ std::optional<Term> key_mask(Node& node, std::size_t i, const Term& like, std::u
   if (shape != Shape{batch})
     kept = kept && position >= given.slice(0, batch, 2 * batch).reshape({batch, 1, 1, 1});
   return mask_of(kept, value, like);
-}
-
-/// `now` appended to the past steps, if there are any.
-Term after(Node& node, std::size_t past, const Term& now) {
-  if (!node.has_input(past) || node.shape(past)[2] == 0) return now;
-  return concat({term(node, past), now}, 2);
 }
 
 struct Operands {
@@ -190,27 +180,56 @@ void rotary_embedding(Node& node) {
   node.set((input.rank() == 3 ? merge_heads(result) : result).operand());
 }
 
-/// The positions of GroupQueryAttention. The past steps before the new ones are valid; new steps
-/// have the positions after them.
+/// The keys of GroupQueryAttention: the first of the past, as many as `known`, then the new ones.
 struct Positions {
-  std::uint32_t past, queries;
-  Term known;    ///< steps of the past that count: [batch, 1, 1, 1]
-  Term queried;  ///< of each query: [batch, 1, queries, 1]
+  std::uint32_t past, keys, queries;
+  bool past_is_full;  ///< all of the past is known to count
+  Term known;         ///< steps of the past that count: [batch, 1, 1, 1]
+  Term queried;       ///< position of each query: [batch, 1, queries, 1]
 };
+
+/// The number of present keys. A buffer has room for the new steps in the past, and keeps its
+/// length; otherwise it grows by them. A total that is not known yet means that it grows.
+std::uint32_t keys_of(const Node& node, std::uint32_t past, std::uint32_t queries) {
+  if (!node.literal(6)) return past + queries;
+  const auto total = node.integers(6);
+  if (total.size() != 1) malformed("the total length must be a scalar");
+  if (total.front() == std::int64_t{past} + queries) return past + queries;
+  if (total.front() <= past) return past;
+  malformed("a total length of " + std::to_string(total.front()) + " for " + std::to_string(past) +
+            " past and " + std::to_string(queries) +
+            " new steps: expected their sum, or at most the past's length");
+}
 
 Positions read_positions(Node& node, std::uint32_t past, std::uint32_t queries) {
   const auto last = term(node, 5).cast(DataType::int32);
   const auto batch = static_cast<std::uint32_t>(count(last.shape()));
   const auto known = (last.reshape({batch, 1, 1, 1}) + (1.0 - queries)).max(0);
-  return {past, queries, known, known + iota(node, DataType::int32, 4, 2, queries)};
+  const auto keys = keys_of(node, past, queries);
+  return {past,    keys,
+          queries, batch == 1 && node.literal(6) && keys > past,
+          known,   known + iota(node, DataType::int32, 4, 2, queries)};
 }
 
-/// The keys that a query sees: valid past ones, and new ones up to its own position.
+/// The present keys or values.
+Term present(Node& node, std::size_t input, const Term& now, const Positions& p) {
+  if (p.past == 0) return now;
+  const auto old = term(node, input);
+  if (p.past_is_full) return concat({old, now}, 2);
+  const Shape places = now.shape().with(3, 1);
+  const auto along = [&](std::uint32_t axis) {
+    return iota(node, DataType::int32, 4, axis, places[axis]).expand(places);
+  };
+  const auto indices = concat({along(0), along(1), p.queried.expand(places)}, 3);
+  const auto room = old.pad(2, 0, p.keys - p.past);
+  return room.with(
+      node.builder.scatter_nd(room.operand(), indices.operand(), now.operand(), node.label()));
+}
+
+/// The keys that a query sees: those up to its own position.
 Term visible(Node& node, const Positions& p, const Term& like) {
-  const auto place = iota(node, DataType::int32, 4, 3, p.past + p.queries);
-  const auto is_past = place < static_cast<double>(p.past);
-  const auto position = is_past.choose(place, place - static_cast<double>(p.past) + p.known);
-  auto kept = position <= p.queried && (!is_past || place < p.known);
+  const auto position = iota(node, DataType::int32, 4, 3, p.keys);
+  auto kept = position <= p.queried;
   const auto window = node.integer("local_window_size", -1);
   if (window > 0) kept = kept && position > p.queried - static_cast<double>(window);
   return mask_of(kept, lowest(like.data_type()), like);
@@ -250,15 +269,15 @@ void group_query_attention(Node& node) {
     o.query = rotated(o.query, cosines, sines, interleaved);
     o.key = rotated(o.key, cosines, sines, interleaved);
   }
-  o.key = after(node, 3, o.key);
-  o.value = after(node, 4, o.value);
+  o.key = present(node, 3, o.key, positions);
+  o.value = present(node, 4, o.value, positions);
   if (node.wants_output(1)) node.set(o.key.operand(), 1);
   if (node.wants_output(2)) node.set(o.value.operand(), 2);
   auto mask = visible(node, positions, o.query);
   if (node.has_input(10)) mask = mask + term(node, 10);
   if (node.real("softcap", 0) != 0) unsupported("attribute 'softcap'");
   // The queries of a group are the rows of one matrix, multiplied with its keys.
-  const auto group = heads / groups, keys = past + queries;
+  const auto group = heads / groups, keys = positions.keys;
   const auto rows = o.query.reshape({batch, groups, group * queries, features});
   const auto m = mask.shape();
   if (m[1] != 1)

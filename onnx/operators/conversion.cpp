@@ -1,4 +1,4 @@
-// Cast and CastLike.
+// Cast, CastLike and BitCast.
 #include <array>
 #include <map>
 
@@ -34,12 +34,27 @@ Term truncated_bfloat(const Term& x) {
   return (nearest.abs() > x.abs()).choose(nearest_bfloat(nearest * (1 - 0x1p-8)), nearest);
 }
 
-/// An integer of 4 bits: reals are rounded and saturate, integers keep their low bits.
+/// An integer of 4 bits: reals are rounded. ONNX leaves open what becomes of numbers out of range;
+/// they keep their low bits, as in its test data and in ONNX Runtime.
 Term nibble(const Term& x, ElementType to, bool real) {
-  const bool is_signed = to == ElementType::int4;
-  const auto whole = real ? x.round_even().clamped(is_signed ? -8 : 0, is_signed ? 7 : 15)
-                          : wrapped(x.cast(DataType::int32), to);
-  return whole.cast(*operand_type(to));
+  const auto whole = (real ? x.round_even() : x).cast(DataType::int32);
+  return wrapped(whole, to).cast(*operand_type(to));
+}
+
+/// The same bits as another type of the same size. The graph can only exchange integers.
+void bit_cast(Node& node) {
+  const auto from = node.type(0), to = static_cast<ElementType>(node.integer("to", 0));
+  if (element_size(to) == 0) unsupported("WebNN has no type " + std::string(to_string(to)));
+  if (element_size(from) != element_size(to) || is_packed(from) != is_packed(to))
+    malformed("the bits of " + std::string(to_string(from)) + " as " + std::string(to_string(to)));
+  if (from == to) return node.forward(0);
+  const auto* known = node.literal(0);
+  if (known && !is_packed(from))
+    return node.set(Literal{to, known->shape, known->owner, known->bytes});
+  if (is_real(from) || is_real(to)) node.want_value(0);
+  const auto x = term(node, 0);
+  const auto same = x.with(node.builder.identity(x.operand(), node.label()));
+  node.set(wrapped(same.cast(*operand_type(to)), to).operand(), 0, to);
 }
 
 void cast_to(Node& node, ElementType to) {
@@ -78,6 +93,7 @@ void cast_like(Node& node) { cast_to(node, node.type(1)); }
 
 std::span<const Row> conversion_rows() noexcept {
   static constexpr std::array rows{
+      Row{"BitCast", bit_cast},
       Row{"Cast", cast},
       Row{"CastLike", cast_like},
   };

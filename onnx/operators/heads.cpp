@@ -2,6 +2,10 @@
 
 namespace polychron::onnx::detail {
 
+std::uint32_t heads_of(const Node& node, const char* name) {
+  return unsigned_list({node.integer(name, 0)}, name).front();
+}
+
 Term split_heads(const Term& x, std::uint32_t heads) {
   const auto shape = x.shape();
   if (shape.size() != 3 || heads == 0 || shape[2] % heads != 0)
@@ -12,6 +16,11 @@ Term split_heads(const Term& x, std::uint32_t heads) {
 Term merge_heads(const Term& x) {
   const auto s = x.shape();
   return x.transpose({0, 2, 1, 3}).reshape({s[0], s[2], s[1] * s[3]});
+}
+
+Term after(Node& node, std::size_t past, const Term& now) {
+  if (!node.has_input(past) || node.shape(past)[2] == 0) return now;
+  return concat({term(node, past), now}, 2);
 }
 
 Term attend(const Term& query, const Term& key, const Term& value, double scale,

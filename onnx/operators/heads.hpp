@@ -7,11 +7,16 @@
 
 namespace polychron::onnx::detail {
 
+/// The number of heads in an attribute; 0 if it is absent.
+std::uint32_t heads_of(const Node& node, const char* name);
 /// [batch, steps, heads * features] as [batch, heads, steps, features]. Throws if the last
 /// dimension is not a multiple of `heads`.
 Term split_heads(const Term& x, std::uint32_t heads);
 /// The reverse of split_heads().
 Term merge_heads(const Term& x);
+
+/// `now` [batch, heads, steps, features] appended to the past steps of an input, if there are any.
+Term after(Node& node, std::size_t past, const Term& now);
 
 /// softmax(scale * query key + mask) value: [batch, heads, queries, features], [..., keys,
 /// features], [..., keys, value features]. The mask broadcasts to [batch, heads, queries, keys].

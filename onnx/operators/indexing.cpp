@@ -74,9 +74,8 @@ Operand slice_operand(Node& node, const std::vector<Cut>& cuts) {
     const bool forward = cut.step > 0;
     const auto span = (std::int64_t{cut.size} - 1) * cut.step + 1;
     starts.push_back(forward ? static_cast<std::uint32_t>(cut.start) : 0);
-    sizes.push_back(forward && cut.size > 0 ? static_cast<std::uint32_t>(span) : input.shape()[d]);
+    sizes.push_back(forward ? static_cast<std::uint32_t>(span) : input.shape()[d]);
     strides.push_back(forward ? static_cast<std::uint32_t>(cut.step) : 1);
-    if (cut.size == 0) unsupported("an empty result, which WebNN does not have");
   }
   if (sizes != input.shape() ||
       std::any_of(strides.begin(), strides.end(), [](auto stride) { return stride != 1; })) {
@@ -113,6 +112,7 @@ void slice(Node& node) {
     }
     return node.set(strided(*known, to, offset, strides));
   }
+  if (count(to) == 0) return node.set(make_literal(node.type(0), to, Buffer()));
   node.set(slice_operand(node, cuts));
 }
 

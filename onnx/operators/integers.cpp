@@ -1,6 +1,5 @@
 // Remainders, shifts, and bits.
 #include <array>
-#include <limits>
 
 #include "onnx/calculate.hpp"
 #include "onnx/handlers.hpp"
@@ -11,6 +10,11 @@ namespace polychron::onnx::detail {
 namespace {
 
 using Int = std::int64_t;
+
+bool is_unsigned(ElementType type) {
+  return type == ElementType::uint8 || type == ElementType::uint16 || type == ElementType::uint32 ||
+         type == ElementType::uint64;
+}
 
 Int floored_rest(Int a, Int b) {
   if (b == 0) malformed("division by zero");
@@ -33,7 +37,8 @@ Term rest_of(const Term& a, const Term& b) {
   const auto rest = a - quotient.abs().floor() * quotient.sign() * b;
   const auto step = b.abs() * a.sign();
   const auto up = (rest * a.sign() < 0).choose(rest + step, rest);
-  return (up.abs() >= b.abs()).choose(up - step, up);
+  const auto near = (up.abs() >= b.abs()).choose(up - step, up);
+  return (b.abs() == INFINITY && a.abs() < INFINITY).choose(a, near);
 }
 
 void mod(Node& node) {
@@ -46,65 +51,67 @@ void mod(Node& node) {
     return node.set(*known);
   const auto b = term(node, 1);
   const auto rest = rest_of(term(node, 0), b);
-  const auto type = b.data_type();
-  const bool is_signed = type != DataType::uint8 && type != DataType::uint32 &&
-                         type != DataType::uint64 && node.type(0) != ElementType::uint16;
-  if (like_c || !is_signed) return node.set(rest.operand());
+  if (like_c || is_unsigned(node.type(0))) return node.set(rest.operand());
   // The sign of the divisor, as in Python.
   const auto opposite = (rest < 0 && b > 0) || (rest > 0 && b < 0);
   node.set(opposite.choose(rest + b, rest).operand());
 }
 
-/// A shift is a product with, or a quotient by, a power of two.
+/// 1, 2, 4, ... up to the highest bit, in the type that carries `type`.
+Term powers_of_two(Node& node, ElementType type, int bits) {
+  std::vector<Int> powers;
+  for (int i = 0; i < bits; ++i) powers.push_back(static_cast<Int>(std::uint64_t{1} << i));
+  const auto shape = Shape{static_cast<std::uint32_t>(bits)};
+  const auto carrier = *operand_type(type);
+  // The importer has no literals of uint64: 2^63 wraps around as the least number of int64 does.
+  const bool largest = carrier == DataType::uint64;
+  return constant(node, largest ? ElementType::int64 : element_type(carrier), shape, powers)
+      .cast(carrier);
+}
+
+/// A shift is a product with, or a quotient by, a power of two. One to the right rounds down, and
+/// one by as many bits as there are, or by less than none, leaves only the sign.
 void bit_shift(Node& node) {
   const auto direction = node.text("direction", "");
   if (direction != "LEFT" && direction != "RIGHT")
     malformed("attribute 'direction' is " + quote(direction));
-  const auto x = term(node, 0);
-  const auto by = term(node, 1);
-  const auto power = x.with(node.builder.pow(by.number(2).operand(), by.operand(), node.label()));
-  const auto shifted = direction == "LEFT" ? wrapped(x * power, node.type(0)) : x / power;
-  node.set(shifted.operand());
-}
-
-/// A number of int64 as 63 bits in a last dimension of their own, and whether it is negative.
-struct Bits {
-  Term low, negative;
-};
-
-Term powers_of_two(Node& node) {
-  std::vector<Int> powers;
-  for (int i = 0; i < 63; ++i) powers.push_back(Int{1} << i);
-  return constant(node, ElementType::int64, {63}, powers);
-}
-
-Bits bits_of(Node& node, std::size_t i) {
-  if (node.data_type(i) == DataType::uint64) unsupported("bits of uint64");
-  const auto x = term(node, i).cast(DataType::int64);
+  const auto type = node.type(0);
+  const auto bits = static_cast<int>(8 * element_size(type));
+  if (is_real(type) || bits == 0 || is_packed(type) || type == ElementType::boolean)
+    malformed("bits of " + std::string(to_string(type)));
+  const auto x = term(node, 0), by = term(node, 1);
+  const auto place = by.clamped(0, bits - 1.0);
+  const auto power = powers_of_two(node, type, bits).gather(place.cast(DataType::int32), 0);
+  const bool is_signed = !is_unsigned(type);
+  const auto within =
+      is_signed ? by >= 0 && by < static_cast<double>(bits) : by < static_cast<double>(bits);
+  if (direction == "LEFT")
+    return node.set(within.choose(wrapped(x * power, type), x.number(0)).operand());
+  if (!is_signed) return node.set(within.choose(x / power, x.number(0)).operand());
   const auto negative = x < 0;
-  const auto lowest =
-      x.with(node.builder.constant(DataType::int64, std::numeric_limits<Int>::min()));
-  const auto size = negative.choose(x - lowest, x);
-  const auto shifted =
-      size.unsqueeze(static_cast<std::uint32_t>(size.rank())) / powers_of_two(node);
-  return {shifted - shifted / 2 * 2, negative.cast(DataType::int64)};
+  const auto shifted = negative.choose(-1 - (-1 - x) / power, x / power);
+  node.set(within.choose(shifted, negative.choose(x.number(-1), x.number(0))).operand());
+}
+
+/// Input `i` as bits in a last dimension of their own, in uint64.
+Term bits_of(Node& node, std::size_t i) {
+  const auto x = term(node, i).cast(DataType::uint64);
+  const auto shifted = x.unsqueeze(static_cast<std::uint32_t>(x.rank())) /
+                       powers_of_two(node, ElementType::uint64, 64);
+  return shifted - shifted / 2 * 2;
 }
 
 template <Term combine(const Term&, const Term&)>
 void bitwise(Node& node) {
-  const auto a = bits_of(node, 0);
-  const auto b = bits_of(node, 1);
-  const auto low = combine(a.low, b.low) * powers_of_two(node);
-  const auto last = static_cast<std::uint32_t>(low.rank() - 1);
-  const auto lowest =
-      low.with(node.builder.constant(DataType::int64, std::numeric_limits<Int>::min()));
-  const auto whole = low.sum({last}) + combine(a.negative, b.negative) * lowest;
+  const auto bits =
+      combine(bits_of(node, 0), bits_of(node, 1)) * powers_of_two(node, ElementType::uint64, 64);
+  const auto whole = bits.sum({static_cast<std::uint32_t>(bits.rank() - 1)});
   node.set(whole.cast(node.data_type(0)).operand());
 }
 
 Term both(const Term& a, const Term& b) { return a * b; }
 Term either(const Term& a, const Term& b) { return a.max(b); }
-Term one_of(const Term& a, const Term& b) { return (a - b).abs(); }
+Term one_of(const Term& a, const Term& b) { return a + b - a * b * 2; }
 
 void bitwise_not(Node& node) {
   const auto x = term(node, 0);

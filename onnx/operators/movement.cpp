@@ -82,8 +82,20 @@ void split(Node& node) {
     }
     return;
   }
-  const auto parts = node.builder.split(node.operand(0), sizes, axis, node.label());
-  for (std::size_t i = 0; i < parts.size(); ++i) node.set(parts[i], i);
+  // WebNN has no empty parts; the importer knows what is in them.
+  std::vector<std::uint32_t> filled;
+  std::ranges::copy_if(sizes, std::back_inserter(filled), [](auto size) { return size != 0; });
+  if (filled.size() == 1) {
+    for (std::size_t i = 0; i < sizes.size(); ++i)
+      if (sizes[i] != 0) node.forward(0, i);
+  } else {
+    const auto parts = node.builder.split(node.operand(0), filled, axis, node.label());
+    for (std::size_t i = 0, next = 0; i < sizes.size(); ++i)
+      if (sizes[i] != 0) node.set(parts[next++], i);
+  }
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    if (sizes[i] == 0)
+      node.set(make_literal(node.type(0), node.shape(0).with(axis, 0), Buffer()), i);
 }
 
 void transpose(Node& node) {
@@ -258,30 +270,61 @@ std::uint32_t block_size(const Node& node, const Shape& shape) {
   return block;
 }
 
+/// True if a block's place is the slower part of a channel's number.
+bool depth_first(const Node& node) {
+  const auto mode = node.text("mode", "DCR");
+  if (mode != "DCR" && mode != "CRD") malformed("attribute 'mode' is " + quote(mode));
+  return mode == "DCR";
+}
+
 void depth_to_space(Node& node) {
   const auto s = node.shape(0);
   const auto b = block_size(node, s);
   const auto c = s[1] / (b * b);
-  const auto mode = node.text("mode", "DCR");
-  if (mode != "DCR" && mode != "CRD") malformed("attribute 'mode' is " + quote(mode));
   const Shape to{s[0], c, s[2] * b, s[3] * b};
-  if (mode == "DCR") return rearrange(node, {s[0], b, b, c, s[2], s[3]}, {0, 3, 4, 1, 5, 2}, to);
+  if (depth_first(node))
+    return rearrange(node, {s[0], b, b, c, s[2], s[3]}, {0, 3, 4, 1, 5, 2}, to);
   rearrange(node, {s[0], c, b, b, s[2], s[3]}, {0, 1, 4, 2, 5, 3}, to);
 }
 
+/// The mode is an attribute since opset 28.
 void space_to_depth(Node& node) {
   const auto s = node.shape(0);
   const auto b = block_size(node, s);
   const auto height = s[2] / b;
   const auto width = s[3] / b;
-  rearrange(node, {s[0], s[1], height, b, width, b}, {0, 3, 5, 1, 2, 4},
+  const bool blocks_first = depth_first(node);
+  rearrange(node, {s[0], s[1], height, b, width, b},
+            blocks_first ? std::vector<std::uint32_t>{0, 3, 5, 1, 2, 4}
+                         : std::vector<std::uint32_t>{0, 1, 3, 5, 2, 4},
             {s[0], s[1] * b * b, height, width});
+}
+
+/// Crops or pads axes to sizes, by half of the difference at either end.
+void center_crop_pad(Node& node) {
+  auto x = term(node, 0);
+  const auto sizes = unsigned_list(node.integers(1), "a size");
+  std::vector<std::uint32_t> axes(x.rank());
+  std::iota(axes.begin(), axes.end(), 0U);
+  if (const auto given = node.integer_list("axes")) axes = node.axes(*given, x.rank());
+  if (sizes.size() != axes.size())
+    malformed(std::to_string(sizes.size()) + " sizes for " + std::to_string(axes.size()) + " axes");
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const auto have = x.shape()[axes[i]], want = sizes[i];
+    if (want == 0) unsupported("an empty result, which WebNN does not have");
+    const auto begin = (std::max(have, want) - std::min(have, want)) / 2;
+    x = want < have ? x.slice(axes[i], begin, begin + want)
+                    : x.pad(axes[i], begin, want - have - begin);
+  }
+  if (x.shape() == node.shape(0)) return node.forward(0);
+  node.set(x.operand());
 }
 
 }  // namespace
 
 std::span<const Row> movement_rows() noexcept {
   static constexpr std::array rows{
+      Row{"CenterCropPad", center_crop_pad},
       Row{"Concat", concatenate},
       Row{"DepthToSpace", depth_to_space},
       Row{"Pad", pad},

@@ -1,4 +1,4 @@
-// Operators about the order of elements: Trilu, CumSum, ReverseSequence.
+// Operators about the order of elements: Trilu, CumSum, CumProd, ReverseSequence.
 #include <algorithm>
 #include <array>
 
@@ -38,16 +38,40 @@ void trilu(Node& node) {
       node.operand(0), {.upper = upper, .diagonal = static_cast<std::int32_t>(k)}, node.label()));
 }
 
-void cumulative_sum(Node& node) {
-  const auto x = term(node, 0);
+/// Input 1 of a running sum or product.
+std::uint32_t axis_of(const Node& node) {
   const auto given = node.integers(1);
   if (given.size() != 1) malformed("the axis must be a scalar");
-  const auto axis = node.axis(given[0], x.rank());
+  return node.axis(given[0], node.rank(0));
+}
+
+void cumulative_sum(Node& node) {
+  const auto x = term(node, 0);
+  const auto axis = axis_of(node);
   node.set(node.builder.cumulative_sum(x.operand(),
                                        {.axis = axis,
                                         .exclusive = node.integer("exclusive", 0) != 0,
                                         .reversed = node.integer("reverse", 0) != 0},
                                        node.label()));
+}
+
+/// Doubles the number of factors in each element at each step (Hillis and Steele, Data parallel
+/// algorithms, 1986).
+void cumulative_product(Node& node) {
+  const auto axis = axis_of(node);
+  const bool reversed = node.integer("reverse", 0) != 0;
+  auto x = term(node, 0);
+  const auto length = x.shape()[axis];
+  const auto moved = [&](std::uint32_t by) {
+    const auto kept = reversed ? x.slice(axis, by, length) : x.slice(axis, 0, length - by);
+    return reversed ? kept.pad(axis, 0, by, 1) : kept.pad(axis, by, 0, 1);
+  };
+  if (node.integer("exclusive", 0) != 0)
+    x = length == 1 ? x.number(1).expand(x.shape()) : moved(1);
+  else if (length == 1)
+    return node.forward(0);
+  for (std::uint64_t by = 1; by < length; by *= 2) x = x * moved(static_cast<std::uint32_t>(by));
+  node.set(x.operand());
 }
 
 /// Reverses the first elements of each sequence, by gathering all rows.
@@ -74,6 +98,7 @@ void reverse_sequence(Node& node) {
 
 std::span<const Row> order_rows() noexcept {
   static constexpr std::array rows{
+      Row{"CumProd", cumulative_product},
       Row{"CumSum", cumulative_sum},
       Row{"ReverseSequence", reverse_sequence},
       Row{"Trilu", trilu},

@@ -61,7 +61,8 @@ Term padded(const Term& x, std::uint32_t axis, Pool2dAttributes& attributes, std
   return result;
 }
 
-void deep_pool(Node& node, Pool pool, bool with_padding) {
+Term deep_pool(Term x, Pool pool, bool with_padding) {
+  auto& node = x.node();
   const auto [plane, depth] = read_deep_window(node, {});
   auto plane_attributes = pool_attributes(node, plane);
   auto depth_attributes = pool_attributes(node, depth);
@@ -69,13 +70,12 @@ void deep_pool(Node& node, Pool pool, bool with_padding) {
   if (depth_attributes.output_sizes && plane_attributes.output_sizes)
     (*depth_attributes.output_sizes)[1] =
         (*plane_attributes.output_sizes)[0] * (*plane_attributes.output_sizes)[1];
-  auto x = term(node, 0);
   if (with_padding) {
     x = padded(x, 2, depth_attributes, 0, 0);
     x = padded(x, 3, plane_attributes, 0, 0);
     x = padded(x, 4, plane_attributes, 2, 0);
   }
-  node.set(pool_planes(x, plane_attributes, depth_attributes, pool).operand());
+  return pool_planes(x, plane_attributes, depth_attributes, pool);
 }
 
 /// The position of the largest element in each window, the first of several. It lays out the
@@ -131,7 +131,7 @@ Term largest_positions(Node& node, const Window& window, const Term& pooled) {
 void max_pool(Node& node) {
   if (node.rank(0) == 5) {
     node.refuse_output(1, "Indices");
-    return deep_pool(node, &GraphBuilder::max_pool2d, false);
+    return node.set(deep_pool(term(node, 0), &GraphBuilder::max_pool2d, false).operand());
   }
   const auto window = read_window(node, {});
   const Term result(
@@ -145,7 +145,9 @@ void max_pool(Node& node) {
 /// WebNN averages without the padding. To count it, make the padding part of the input.
 void average_pool(Node& node) {
   const bool with_padding = node.integer("count_include_pad", 0) != 0;
-  if (node.rank(0) == 5) return deep_pool(node, &GraphBuilder::average_pool2d, with_padding);
+  if (node.rank(0) == 5)
+    return node.set(
+        deep_pool(term(node, 0), &GraphBuilder::average_pool2d, with_padding).operand());
   auto attributes = pool_attributes(node, read_window(node, {}));
   auto input = lifted(node, term(node, 0));
   if (with_padding) {
@@ -155,18 +157,32 @@ void average_pool(Node& node) {
   node.set(lowered(node, node.builder.average_pool2d(input.operand(), attributes, node.label())));
 }
 
+Term power(const Term& x, double exponent) {
+  auto& node = x.node();
+  return x.with(node.builder.pow(x.operand(), x.number(exponent).operand(), node.label()));
+}
+
 /// (sum of |x|^p)^(1/p): a mean of powers times the number of elements, padding counted as 0.
 void lp_pool(Node& node) {
   const auto p = static_cast<double>(node.integer("p", 2));
+  const auto finish = [&](const Term& means, double elements) {
+    return power(means * elements, 1 / p);
+  };
+  if (node.rank(0) == 5) {
+    const auto [plane, depth] = read_deep_window(node, {});
+    const auto elements = depth.kernel[0] * plane.kernel[0] * plane.kernel[1];
+    const auto means =
+        deep_pool(power(term(node, 0).abs(), p), &GraphBuilder::average_pool2d, true);
+    return node.set(finish(means, static_cast<double>(elements)).operand());
+  }
   const auto window = read_window(node, {});
   auto attributes = pool_attributes(node, window);
   auto x = lifted(node, term(node, 0)).abs();
   x = padded(x, 2, attributes, 0, 0);
   x = padded(x, 3, attributes, 2, 0);
-  x = x.with(node.builder.pow(x.operand(), x.number(p).operand(), node.label()));
-  x = x.with(node.builder.average_pool2d(x.operand(), attributes, node.label())) *
-      static_cast<double>(window.kernel[0] * window.kernel[1]);
-  x = x.with(node.builder.pow(x.operand(), x.number(1 / p).operand(), node.label()));
+  x = power(x, p);
+  x = x.with(node.builder.average_pool2d(x.operand(), attributes, node.label()));
+  x = finish(x, static_cast<double>(window.kernel[0] * window.kernel[1]));
   node.set(lowered(node, x).operand());
 }
 
@@ -175,8 +191,7 @@ void global_lp_pool(Node& node) {
   auto x = term(node, 0).abs();
   std::vector<std::uint32_t> axes;
   for (std::uint32_t d = 2; d < x.rank(); ++d) axes.push_back(d);
-  x = x.with(node.builder.pow(x.operand(), x.number(p).operand(), node.label())).sum(axes, true);
-  node.set(node.builder.pow(x.operand(), x.number(1 / p).operand(), node.label()));
+  node.set(power(power(x, p).sum(axes, true), 1 / p).operand());
 }
 
 template <Pool pool, Reduce reduce>

@@ -107,10 +107,14 @@ DynamicSteps dynamic_steps(const Term& x) {
   for (std::uint32_t d = 0; d < x.rank(); ++d) axes.push_back(d);
   const auto high = x.reduce(&GraphBuilder::reduce_max, axes, false).max(0);
   const auto low = x.reduce(&GraphBuilder::reduce_min, axes, false).min(0);
-  const auto scale = (high - low) / 255;
-  const auto safe = (scale == 0).choose(scale.number(1), scale);
-  const auto zero = (-low / safe).round_even().clamped(0, 255).cast(DataType::uint8);
-  return {quantized(x, safe, zero, 0, ElementType::uint8), scale, zero};
+  const auto range = high - low;
+  const auto none = range == 0;
+  // Not a constant: by a constant the quotient could be off by a rounding error, which moves values
+  // in the middle between two steps.
+  const auto steps = none.choose(range.number(255), range.number(255));
+  const auto scale = none.choose(range.number(1), range / steps);
+  const auto zero = (-low / scale).round_even().clamped(0, 255).cast(DataType::uint8);
+  return {quantized(x, scale, zero, 0, ElementType::uint8), scale, zero};
 }
 
 namespace {
@@ -273,7 +277,8 @@ void finish(Node& node, const Term& product, const Term& scale, std::size_t out_
 
 void qlinear_matmul(Node& node) {
   const auto product = matrix_product(node, 0, 2, 3, 5);
-  const auto scale = for_matrix(term(node, 1), true) * for_matrix(term(node, 4), false);
+  const auto scale = for_matrix(term(node, 1), true).cast(DataType::float32) *
+                     for_matrix(term(node, 4), false).cast(DataType::float32);
   finish(node, product, scale, 6);
 }
 

@@ -2,10 +2,12 @@
 // them. https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
 #include "onnx/operators/quantized.hpp"
 
+#include <algorithm>
 #include <array>
 
 #include "onnx/handlers.hpp"
 #include "onnx/operators/reshape.hpp"
+#include "polychron/context.hpp"
 
 namespace polychron::onnx::detail {
 
@@ -109,55 +111,103 @@ void matmul_integer_to_float(Node& node) {
   set_real(node, difference(term(node, 0), zero), for_matrix(term(node, 2), true), 1, 3, 5, 6);
 }
 
-/// Elements of `bits` bits, the lowest first, each in a byte.
-Literal bytes_of(const Literal& packed, std::uint32_t bits, const Shape& shape) {
-  const auto in_byte = 8 / bits;
-  auto bytes = Buffer::uninitialized(packed.bytes.size() * in_byte);
-  const auto mask = std::byte{static_cast<std::uint8_t>((1U << bits) - 1)};
-  std::size_t at = 0;
-  for (const auto byte : packed.bytes)
-    for (std::uint32_t shift = 0; shift < 8; shift += bits)
-      bytes.data()[at++] = (byte >> shift) & mask;
-  return make_literal(ElementType::uint8, shape, std::move(bytes));
+/// Weights of `bits` bits in blocks, and the type that carries them in the graph.
+struct Blocks {
+  std::uint32_t rows, inner, block, bits;
+  DataType type;
+
+  std::uint32_t count() const {
+    return static_cast<std::uint32_t>((std::uint64_t{inner} + block - 1) / block);
+  }
+};
+
+Blocks read_blocks(const Node& node) {
+  const auto whole = [&](const char* name, std::int64_t otherwise = 0) {
+    return unsigned_list({node.integer(name, otherwise)}, name).front();
+  };
+  Blocks w{whole("N"), whole("K"), whole("block_size"), whole("bits", 4), DataType::uint8};
+  if (w.bits != 2 && w.bits != 4 && w.bits != 8)
+    unsupported("attribute 'bits' of " + std::to_string(w.bits));
+  if (w.rows == 0 || w.inner == 0 || w.block == 0 || w.block % (8 / w.bits) != 0)
+    malformed("attributes 'N', 'K' and 'block_size' of " + std::to_string(w.rows) + ", " +
+              std::to_string(w.inner) + " and " + std::to_string(w.block));
+  // Strict contexts have no integers of 4 bits.
+  const auto& types = node.builder.context().op_support_limits().constant.data_types;
+  if (w.bits < 8 && std::ranges::find(types, DataType::uint4) != types.end())
+    w.type = DataType::uint4;
+  return w;
 }
 
-/// The weights' elements, unpacked: a row for each column of the product, as `columns` bytes.
-Term unpacked(Node& node, std::size_t input, std::uint32_t bits, const Shape& shape) {
+/// The constant [rows, columns] of an input with elements of `bits` bits, the lowest first. Each
+/// row begins with a byte.
+Term elements_of(Node& node, std::size_t input, const Blocks& w, std::int64_t columns) {
   const auto* packed = node.literal(input);
   if (!packed) node.want_value(input);
-  if (packed->type != ElementType::uint8 || packed->bytes.size() * (8 / bits) != count(shape))
+  const OperandDescriptor descriptor{w.type, to_shape({w.rows, columns})};
+  const std::size_t width = count(descriptor.shape) / w.rows;
+  const std::size_t in_byte = 8 / w.bits, stride = (width + in_byte - 1) / in_byte * in_byte;
+  if (packed->type != ElementType::uint8 || packed->bytes.size() * in_byte != w.rows * stride)
     malformed("input " + std::to_string(input) + " of shape " + to_string(packed->shape) + " for " +
-              to_string(shape) + " elements of " + std::to_string(bits) + " bits");
-  node.importer.spend_bytes(count(shape));
-  return {node, node.constant_of(bytes_of(*packed, bits, shape))};
+              to_string(descriptor.shape) + " elements of " + std::to_string(w.bits) + " bits");
+  const std::size_t bits = w.type == DataType::uint4 ? 4 : 8;
+  if (bits == w.bits && stride == width)
+    return {node, node.builder.constant(descriptor, share_bytes(*packed))};
+  Buffer bytes(*byte_length(descriptor));
+  node.importer.spend_bytes(bytes.size());
+  const auto mask = std::byte{static_cast<std::uint8_t>((1U << w.bits) - 1)};
+  for (std::size_t row = 0, to = 0; row < w.rows; ++row)
+    for (auto from = row * stride; from < row * stride + width; ++from, ++to) {
+      const auto element = packed->bytes[from / in_byte] >> (from % in_byte * w.bits) & mask;
+      bytes.data()[to * bits / 8] |= element << (to * bits % 8);
+    }
+  return {node, node.builder.constant(descriptor, std::move(bytes))};
+}
+
+/// A constant of `w.type` with `value` everywhere.
+Term filled(Node& node, const Blocks& w, const Shape& shape, std::uint32_t value) {
+  const OperandDescriptor descriptor{w.type, shape};
+  Buffer bytes(*byte_length(descriptor));
+  if (w.type == DataType::uint4) value *= 0x11;
+  std::ranges::fill(bytes.as<std::uint8_t>(), static_cast<std::uint8_t>(value));
+  return {node, node.builder.constant(descriptor, std::move(bytes))};
+}
+
+/// (elements - zero point) * scale: a row for each column of the product.
+Term weights_in_blocks(Node& node, const Blocks& w) {
+  const auto scales = term(node, 2).reshape({w.rows, w.count()});
+  const auto weights = elements_of(node, 1, w, std::int64_t{w.count()} * w.block);
+  const auto real = [&](const Term& steps, const Term& zero) {
+    return steps.with(node.builder.dequantize_linear(weights.operand(), steps.operand(),
+                                                     zero.operand(), node.label()));
+  };
+  if (!node.has_input(3)) return real(scales, filled(node, w, scales.shape(), 1U << (w.bits - 1)));
+  if (!is_real(node.type(3))) return real(scales, elements_of(node, 3, w, w.count()));
+  const auto each = [&](const Term& x) {
+    return x.cast(DataType::float32).reshape({w.rows, w.count(), 1});
+  };
+  const auto one = constant(node, ElementType::float32, {1, 1}, std::vector<double>{1});
+  const auto steps = real(one, filled(node, w, {1, 1}, 0));
+  return ((steps.reshape({w.rows, w.count(), w.block}) - each(term(node, 3))) * each(scales))
+      .reshape(weights.shape())
+      .cast(scales.data_type());
 }
 
 /// A, B, scales, zero_points?, g_idx?, bias?: B is stored by columns, in blocks with one scale and
-/// one zero point each.
+/// one zero point each. Zero points may be floats.
 void matmul_blocks(Node& node) {
   if (node.has_input(4)) unsupported("input 'g_idx'");
-  const auto whole = [&](const char* name) {
-    return unsigned_list({node.integer(name, 0)}, name).front();
-  };
-  const auto rows = whole("N"), inner = whole("K"), block = whole("block_size");
-  const auto bits = unsigned_list({node.integer("bits", 4)}, "bits").front();
-  if (bits != 2 && bits != 4 && bits != 8)
-    unsupported("attribute 'bits' of " + std::to_string(bits));
-  if (rows == 0 || inner == 0 || block == 0 || block % (8 / bits) != 0)
-    malformed("attributes 'N', 'K' and 'block_size' of " + std::to_string(rows) + ", " +
-              std::to_string(inner) + " and " + std::to_string(block));
-  const auto blocks = static_cast<std::uint32_t>((std::uint64_t{inner} + block - 1) / block);
-  const auto weights = unpacked(node, 1, bits, to_shape({rows, std::int64_t{blocks} * block}));
-  const auto scales = term(node, 2).reshape({rows, blocks});
-  auto zero = weights.number(static_cast<double>(1U << (bits - 1))).expand({rows, blocks});
-  if (node.has_input(3)) {
-    if (node.type(3) != ElementType::uint8) unsupported("input 'zero_points' of another type");
-    const auto in_byte = 8 / bits, padded = (blocks + in_byte - 1) / in_byte * in_byte;
-    zero = unpacked(node, 3, bits, {rows, padded}).slice(1, 0, blocks);
-  }
-  const auto b = weights.with(node.builder.dequantize_linear(weights.operand(), scales.operand(),
-                                                             zero.operand(), node.label()));
-  auto result = term(node, 0).matmul(b.slice(1, 0, inner).transpose({1, 0}));
+  const auto w = read_blocks(node);
+  const auto a = term(node, 0);
+  Shape shape = a.shape();
+  if (shape.empty() || shape.back() != w.inner)
+    malformed("an input of shape " + to_string(shape) + " for attribute 'K' of " +
+              std::to_string(w.inner));
+  const auto rows = a.reshape({static_cast<std::uint32_t>(count(shape) / w.inner), w.inner});
+  const auto b = weights_in_blocks(node, w).slice(1, 0, w.inner);
+  shape.back() = w.rows;
+  auto result = a.with(node.builder.gemm(rows.operand(), b.operand(), {.b_transpose = true}, {},
+                                         node.label()))
+                    .reshape(shape);
   if (node.has_input(5)) result = result + term(node, 5);
   node.set(result.operand());
 }

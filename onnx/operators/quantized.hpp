@@ -19,7 +19,8 @@ Term quantized(Term x, Term scale, const std::optional<Term>& zero, std::uint32_
 /// (x - zero point) * scale, with one scale and zero point for all of x.
 Term dequantized(const Term& x, const Term& scale, const std::optional<Term>& zero);
 
-/// A tensor in uint8, with scale and zero point from its range; 0 is always exact.
+/// A tensor in uint8, with scale and zero point from its range; 0 is always exact. The scale of
+/// zeros alone is 1, as in ONNX Runtime.
 struct DynamicSteps {
   Term values, scale, zero;
 };

@@ -1,315 +1,273 @@
-// RNN, GRU and LSTM: as WebNN's networks where possible, otherwise unrolled, with a few operators
-// for each step.
+// RNN, GRU and LSTM: as WebNN's networks where possible, otherwise unrolled (recurrent_steps.cpp).
 //
 // Dimensions: X [steps, batch, input], W [directions, gates x hidden, input], R the same
 // with hidden, B [directions, 2 x gates x hidden]. With layout 1 the batch comes first.
+#include "onnx/operators/recurrent.hpp"
+
+#include <algorithm>
 #include <array>
-#include <functional>
-#include <set>
 
 #include "onnx/handlers.hpp"
 #include "onnx/operators/iota.hpp"
 
 namespace polychron::onnx::detail {
 
+std::vector<std::string> Recurrence::functions() const {
+  auto given = node.text_list("activations");
+  if (given.empty()) given = kind.functions;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < directions() * kind.functions.size(); ++i)
+    names.push_back(given[i % given.size()]);
+  return names;
+}
+
 namespace {
 
-using Activation = std::function<Term(const Term&)>;
-
-Activation activation(const Node& node, std::size_t i, const std::vector<std::string>& defaults) {
-  auto names = node.text_list("activations");
-  if (names.empty()) names = defaults;
-  const auto alphas = node.real_list("activation_alpha").value_or(std::vector<double>{});
-  const auto betas = node.real_list("activation_beta").value_or(std::vector<double>{});
-  // The lists have one entry for each function that takes the parameter.
-  const auto before = [&](const std::set<std::string>& takers) {
-    std::size_t entries = 0;
-    for (std::size_t k = 0; k < i; ++k) entries += takers.count(names[k % names.size()]);
-    return entries;
-  };
-  const auto name = names[i % names.size()];
-  const auto at =
-      before({"Affine", "LeakyRelu", "ThresholdedRelu", "ScaledTanh", "HardSigmoid", "Elu"});
-  const auto bt = before({"Affine", "ScaledTanh", "HardSigmoid"});
-  const auto alpha = [&](double otherwise) { return at < alphas.size() ? alphas[at] : otherwise; };
-  const auto beta = [&](double otherwise) { return bt < betas.size() ? betas[bt] : otherwise; };
-  if (name == "Sigmoid") return [](const Term& x) { return x.sigmoid(); };
-  if (name == "Tanh") return [](const Term& x) { return x.tanh(); };
-  if (name == "Relu") return [](const Term& x) { return x.relu(); };
-  if (name == "Affine") return [a = alpha(1), b = beta(0)](const Term& x) { return x * a + b; };
-  if (name == "LeakyRelu")
-    return [a = alpha(0.01)](const Term& x) { return (x < 0).choose(x * a, x); };
-  if (name == "ThresholdedRelu")
-    return [a = alpha(1)](const Term& x) { return (x > a).choose(x, x.number(0)); };
-  if (name == "ScaledTanh")
-    return [a = alpha(1), b = beta(1)](const Term& x) { return (x * b).tanh() * a; };
-  if (name == "HardSigmoid")
-    return [a = alpha(0.2), b = beta(0.5)](const Term& x) { return (x * a + b).clamped(0, 1); };
-  if (name == "Softsign") return [](const Term& x) { return x / (x.abs() + 1); };
-  if (name == "Softplus")
-    return [](const Term& x) { return x.relu() + ((-x.abs()).exp() + 1).log(); };
-  if (name == "Elu")
-    return [a = alpha(1)](const Term& x) { return x.relu() + ((x.min(0)).exp() - 1) * a; };
-  malformed("there is no activation " + quote(name));
-}
-
-/// One direction's weights: transposed, so that rows of the batch are multiplied with them.
-struct Cell {
-  Term w, r;
-  std::optional<Term> input_bias, recurrent_bias;  ///< [gates x hidden]
-  std::optional<Term> peephole;                    ///< [3 x hidden]
-  std::vector<Activation> functions;
-  std::optional<double> clip;
-  std::uint32_t hidden = 0;
-  bool flag = false;  ///< linear_before_reset, input_forget
-
-  Term gate(const Term& gates, std::uint32_t i) const {
-    return gates.slice(1, i * hidden, (i + 1) * hidden);
-  }
-  Term clipped(const Term& x) const { return clip ? x.clamped(-*clip, *clip) : x; }
-};
-
-struct State {
-  Term h;
-  std::optional<Term> c;
-};
-
-/// `x` is the input times W with its bias, for one step.
-using Step = State (*)(const Cell& cell, const Term& x, const State& state);
-
-Term recurrent(const Cell& cell, const Term& h, std::uint32_t begin, std::uint32_t end) {
-  const auto product = h.matmul(cell.r.slice(1, begin, end));
-  return cell.recurrent_bias ? product + cell.recurrent_bias->slice(0, begin, end) : product;
-}
-
-State rnn_step(const Cell& cell, const Term& x, const State& state) {
-  return {cell.functions[0](cell.clipped(x + recurrent(cell, state.h, 0, cell.hidden))), {}};
-}
-
-/// Gates z, r, h.
-State gru_step(const Cell& cell, const Term& x, const State& state) {
-  const auto n = cell.hidden;
-  const auto zr = x.slice(1, 0, 2 * n) + recurrent(cell, state.h, 0, 2 * n);
-  const auto z = cell.functions[0](cell.clipped(cell.gate(zr, 0)));
-  const auto r = cell.functions[0](cell.clipped(cell.gate(zr, 1)));
-  const auto hidden = cell.flag ? r * recurrent(cell, state.h, 2 * n, 3 * n)
-                                : recurrent(cell, r * state.h, 2 * n, 3 * n);
-  const auto h = cell.functions[1](cell.clipped(cell.gate(x, 2) + hidden));
-  return {(1 - z) * h + z * state.h, {}};
-}
-
-/// Gates i, o, f, c.
-State lstm_step(const Cell& cell, const Term& x, const State& state) {
-  const auto gates = x + recurrent(cell, state.h, 0, 4 * cell.hidden);
-  const auto peep = [&](const Term& gate, std::uint32_t i, const Term& c) {
-    const auto n = cell.hidden;
-    return cell.peephole ? gate + cell.peephole->slice(0, i * n, (i + 1) * n) * c : gate;
-  };
-  const auto i = cell.functions[0](cell.clipped(peep(cell.gate(gates, 0), 0, *state.c)));
-  const auto f =
-      cell.flag ? 1 - i : cell.functions[0](cell.clipped(peep(cell.gate(gates, 2), 2, *state.c)));
-  const auto candidate = cell.functions[1](cell.clipped(cell.gate(gates, 3)));
-  const auto c = f * *state.c + i * candidate;
-  const auto o = cell.functions[0](cell.clipped(peep(cell.gate(gates, 1), 1, c)));
-  return {o * cell.functions[2](c), c};
-}
-
-/// The properties of a kind of network.
-struct Kind {
-  Step step;
-  std::uint32_t gates;
-  std::vector<std::string> functions;  ///< defaults, for one direction
-  bool has_cell;
-};
-
-Cell read_cell(Node& node, const Kind& kind, std::uint32_t direction, std::uint32_t hidden) {
-  const auto part = [&](std::size_t i) { return term(node, i).at(0, direction); };
-  Cell cell{part(1).transpose({1, 0}), part(2).transpose({1, 0}), {}, {}, {}, {}, {}, hidden};
-  const auto size = kind.gates * hidden;
-  if (node.has_input(3)) {
-    cell.input_bias = part(3).slice(0, 0, size);
-    cell.recurrent_bias = part(3).slice(0, size, 2 * size);
-  }
-  if (node.has_input(7)) cell.peephole = part(7);
-  for (std::size_t i = 0; i < kind.functions.size(); ++i)
-    cell.functions.push_back(
-        activation(node, direction * kind.functions.size() + i, kind.functions));
-  if (node.has_attribute("clip")) cell.clip = node.real("clip", 0);
-  cell.flag = node.integer("linear_before_reset", 0) != 0 || node.integer("input_forget", 0) != 0;
-  return cell;
-}
-
-/// Steps beyond a sequence's length keep the state, and their output is 0.
-struct Lengths {
-  std::optional<Term> lengths;  ///< [batch, 1]
-
-  State kept(const State& fresh, const State& old, std::uint32_t step) const {
-    if (!lengths) return fresh;
-    const auto runs = *lengths > static_cast<double>(step);
-    State state{runs.choose(fresh.h, old.h), {}};
-    if (fresh.c) state.c = runs.choose(*fresh.c, *old.c);
-    return state;
-  }
-  Term shown(const Term& h, std::uint32_t step) const {
-    if (!lengths) return h;
-    return (*lengths > static_cast<double>(step)).choose(h, h.number(0));
-  }
-};
-
-/// One direction: the outputs of all steps in the input's order, and the last state.
-std::pair<std::vector<Term>, State> walk(const Kind& kind, const Cell& cell, const Term& x,
-                                         State state, const Lengths& lengths, bool backwards) {
-  const auto steps = x.shape()[0];
-  const auto batch = x.shape()[1];
-  // All steps' inputs are multiplied at once.
-  auto products = x.reshape({steps * batch, x.shape()[2]}).matmul(cell.w);
-  if (cell.input_bias) products = products + *cell.input_bias;
-  x.node().importer.spend(std::uint64_t{steps} * 16);
-  std::vector<std::optional<Term>> outputs(steps);
-  for (std::uint32_t s = 0; s < steps; ++s) {
-    const auto at = backwards ? steps - 1 - s : s;
-    const auto input = products.slice(0, at * batch, (at + 1) * batch);
-    // Backwards, a shorter sequence begins at its own end: until then the state stays unchanged.
-    state = lengths.kept(kind.step(cell, input, state), state, at);
-    outputs[at] = lengths.shown(state.h, at);
-  }
-  std::vector<Term> list;
-  for (const auto& output : outputs) list.push_back(*output);
-  return {list, state};
-}
-
-Term initial(Node& node, std::size_t i, std::uint32_t direction, const Shape& shape, bool batched) {
-  if (!node.has_input(i)) return term(node, 0).number(0).expand(shape);
-  const auto state = term(node, i).at(batched ? 1 : 0, direction);
-  if (state.shape() != shape)
-    malformed("input " + std::to_string(i) + " of shape " + to_string(node.shape(i)) +
-              ", each direction needs " + to_string(shape));
-  return state;
-}
+using Activations = std::vector<RecurrentNetworkActivation>;
 
 /// WebNN's activations for all functions of a network, which its directions must share; nullopt if
 /// WebNN lacks one of them.
-std::optional<std::vector<RecurrentNetworkActivation>> shared_activations(
-    const Node& node, const Kind& kind, std::uint32_t directions) {
-  auto names = node.text_list("activations");
-  if (names.empty()) names = kind.functions;
-  std::vector<RecurrentNetworkActivation> list;
-  for (std::size_t i = 0; i < directions * kind.functions.size(); ++i) {
-    const auto& name = names[i % names.size()];
-    const auto known = name == "Sigmoid" ? RecurrentNetworkActivation::sigmoid
-                       : name == "Tanh"  ? RecurrentNetworkActivation::tanh
-                                         : RecurrentNetworkActivation::relu;
+std::optional<Activations> shared_activations(const Recurrence& network) {
+  const auto names = network.functions();
+  const auto each = network.kind.functions.size();
+  Activations list;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto& name = names[i];
+    if (name != names[i % each]) return std::nullopt;
     if (name != "Sigmoid" && name != "Tanh" && name != "Relu") return std::nullopt;
-    if (i < kind.functions.size())
-      list.push_back(known);
-    else if (list[i % kind.functions.size()] != known)
-      return std::nullopt;
+    if (i < each)
+      list.push_back(name == "Sigmoid" ? RecurrentNetworkActivation::sigmoid
+                     : name == "Tanh"  ? RecurrentNetworkActivation::tanh
+                                       : RecurrentNetworkActivation::relu);
   }
   return list;
 }
 
-/// Adds one of WebNN's networks; false if that is not possible. WebNN has no sequence lengths, no
-/// clipping and no coupled gates, and its output gate uses the cell state before the step.
-bool direct(Node& node, const Kind& kind) {
-  if (kind.gates == 1 || node.integer("layout", 0) != 0 || node.has_attribute("clip") ||
-      node.has_input(4) || node.has_input(7) || node.integer("input_forget", 0) != 0)
-    return false;
-  if (node.rank(0) != 3 || node.rank(1) != 3 || node.rank(2) != 3) return false;
-  const auto directions = node.shape(1)[0];
-  const auto hidden = node.shape(2)[2];
-  const auto text = node.text("direction", "forward");
-  if ((text == "bidirectional" ? 2U : 1U) != directions || node.shape(1)[1] != kind.gates * hidden)
-    return false;  // the unrolled form reports the error
-  const auto activations = shared_activations(node, kind, directions);
-  if (!activations) return false;
-  const auto steps = node.shape(0)[0];
-  const auto direction = text == "bidirectional" ? RecurrentNetworkDirection::both
-                         : text == "reverse"     ? RecurrentNetworkDirection::backward
-                                                 : RecurrentNetworkDirection::forward;
+/// True if one of WebNN's networks does the same, apart from lengths. WebNN has no clipping and no
+/// coupled gates, and its output gate uses the cell state before the step.
+bool is_webnns(const Recurrence& network) {
+  const auto& node = network.node;
+  return network.kind.gates != 1 && !node.has_attribute("clip") && !node.has_input(7) &&
+         node.integer("input_forget", 0) == 0;
+}
+
+/// WebNN's network, which goes through all steps.
+States whole(const Recurrence& network, const Activations& activations, bool sequence) {
+  auto& node = network.node;
+  const auto operand = [](const std::optional<Term>& term) {
+    return term ? std::optional(term->operand()) : std::nullopt;
+  };
+  const auto direction = network.direction == "bidirectional" ? RecurrentNetworkDirection::both
+                         : network.direction == "reverse"     ? RecurrentNetworkDirection::backward
+                                                              : RecurrentNetworkDirection::forward;
   std::optional<Operand> bias, recurrent_bias;
-  if (node.has_input(3)) {
-    const auto size = kind.gates * hidden;
-    const auto both = term(node, 3);
-    bias = both.slice(1, 0, size).operand();
-    recurrent_bias = both.slice(1, size, 2 * size).operand();
+  if (network.bias) {
+    const auto size = network.kind.gates * network.units();
+    bias = network.bias->slice(1, 0, size).operand();
+    recurrent_bias = network.bias->slice(1, size, 2 * size).operand();
   }
-  const auto initial_hidden_state = node.optional_operand(5);
+  const auto& x = network.x;
   std::vector<Operand> results;
-  if (kind.has_cell) {
-    results = node.builder.lstm(node.operand(0), node.operand(1), node.operand(2),
-                                {.steps = steps,
-                                 .hidden_size = hidden,
-                                 .return_sequence = node.wants_output(0),
+  if (network.kind.has_cell) {
+    results = node.builder.lstm(x.operand(), network.w.operand(), network.r.operand(),
+                                {.steps = network.steps(),
+                                 .hidden_size = network.units(),
+                                 .return_sequence = sequence,
                                  .direction = direction,
                                  .activations = activations},
                                 {.bias = bias,
                                  .recurrent_bias = recurrent_bias,
-                                 .initial_hidden_state = initial_hidden_state,
-                                 .initial_cell_state = node.optional_operand(6)},
+                                 .initial_hidden_state = operand(network.hidden),
+                                 .initial_cell_state = operand(network.cell)},
                                 node.label());
   } else {
-    results = node.builder.gru(node.operand(0), node.operand(1), node.operand(2),
-                               {.steps = steps,
-                                .hidden_size = hidden,
+    results = node.builder.gru(x.operand(), network.w.operand(), network.r.operand(),
+                               {.steps = network.steps(),
+                                .hidden_size = network.units(),
                                 .reset_after = node.integer("linear_before_reset", 0) != 0,
-                                .return_sequence = node.wants_output(0),
+                                .return_sequence = sequence,
                                 .direction = direction,
                                 .activations = activations},
                                {.bias = bias,
                                 .recurrent_bias = recurrent_bias,
-                                .initial_hidden_state = initial_hidden_state},
+                                .initial_hidden_state = operand(network.hidden)},
                                node.label());
   }
-  if (node.wants_output(0)) node.set(results.back(), 0);
-  if (node.wants_output(1)) node.set(results[0], 1);
-  if (kind.has_cell && node.wants_output(2)) node.set(results[1], 2);
-  return true;
+  States states{x.with(results[0]), {}, {}};
+  if (network.kind.has_cell) states.cell = x.with(results[1]);
+  if (sequence) states.sequence = x.with(results.back());
+  return states;
 }
 
-void recur(Node& node, const Kind& kind) {
-  if (direct(node, kind)) return;
-  const bool batched = node.integer("layout", 0) != 0;
-  auto x = term(node, 0);
-  if (x.rank() != 3 || node.rank(1) != 3 || node.rank(2) != 3) malformed("ranks of 3 are expected");
-  if (batched) x = x.transpose({1, 0, 2});
-  const auto directions = node.shape(1)[0];
-  const auto hidden = node.shape(2)[2];
-  const auto steps = x.shape()[0];
-  const auto batch = x.shape()[1];
-  const auto text = node.text("direction", "forward");
-  if ((text == "bidirectional" ? 2U : 1U) != directions || node.shape(1)[1] != kind.gates * hidden)
-    malformed("weights of shape " + to_string(node.shape(1)) + " for direction " + quote(text));
-  Lengths lengths;
-  if (node.has_input(4)) lengths.lengths = term(node, 4).reshape({batch, 1});
-  std::vector<Term> last_h, last_c;
-  std::vector<std::vector<Term>> outputs;
-  for (std::uint32_t d = 0; d < directions; ++d) {
-    const auto cell = read_cell(node, kind, d, hidden);
-    State state{initial(node, 5, d, {batch, hidden}, batched), {}};
-    if (kind.has_cell) state.c = initial(node, 6, d, {batch, hidden}, batched);
-    auto [list, end] = walk(kind, cell, x, state, lengths, d == 1 || text == "reverse");
-    outputs.push_back(std::move(list));
-    last_h.push_back(end.h.unsqueeze(batched ? 1 : 0));
-    if (end.c) last_c.push_back(end.c->unsqueeze(batched ? 1 : 0));
+/// One direction of a network, as a network that runs forwards.
+Recurrence direction_of(const Recurrence& network, std::uint32_t d) {
+  const auto part = [&](const Term& term) { return term.slice(0, d, d + 1); };
+  const auto optional_part = [&](const std::optional<Term>& term) {
+    return term ? std::optional(part(*term)) : std::nullopt;
+  };
+  return {network.node,
+          network.kind,
+          network.x,
+          part(network.w),
+          part(network.r),
+          optional_part(network.bias),
+          network.lengths,
+          optional_part(network.hidden),
+          optional_part(network.cell)};
+}
+
+/// Makes an LSTM's cell keep its state in the steps that are not `inside`. There one more input is
+/// 1, whose weights close the input gate and open the forget gate. The others are 0.
+void hold_cell(Recurrence& network, const Term& inside) {
+  const auto& x = network.x;
+  network.x = concat({inside.choose(x, x.number(0)), (inside == 0).cast(x.data_type())}, 2);
+  const double far = x.data_type() == DataType::float16 ? 0x1p15 : 0x1p100;
+  std::vector<double> weights;  // of the gates i, o, f, c
+  for (const double gate : {-far, 0.0, far, 0.0})
+    weights.insert(weights.end(), network.units(), gate);
+  const Shape shape{1, 4 * network.units(), 1};
+  network.w =
+      concat({network.w, constant(network.node, element_type(x.data_type()), shape, weights)}, 2);
+}
+
+/// WebNN knows no lengths: each direction goes through all steps. Its sequences come before what
+/// lies beyond their lengths, and so do not depend on it. Backwards they are turned round within
+/// their lengths before and afterwards.
+States with_lengths(const Recurrence& network, const Activations& activations) {
+  auto& node = network.node;
+  const auto steps = network.steps(), batch = network.batch(), units = network.units();
+  const auto lengths = network.lengths->reshape({1, batch, 1});
+  const auto step = iota(node, DataType::int32, 3, 0, steps);
+  const auto inside = step < lengths;
+  const auto rows_at = [&](const Term& steps_of_batch) {
+    const auto rows =
+        steps_of_batch * static_cast<double>(batch) + iota(node, DataType::int32, 3, 1, batch);
+    return rows.reshape({static_cast<std::uint32_t>(count(rows.shape()))});
+  };
+  const auto turned = rows_at(inside.choose(lengths - 1 - step, step));
+  const auto last = rows_at((lengths - 1).max(0));
+  const auto rows_of = [&](const Term& x, const Term& rows) {
+    const auto width = x.shape().back();
+    return x.reshape({steps * batch, width}).gather(rows, 0);
+  };
+  std::vector<Term> hidden, cell, sequence;
+  for (std::uint32_t d = 0; d < network.directions(); ++d) {
+    auto one = direction_of(network, d);
+    const bool turn = network.runs_backwards(d);
+    if (turn) one.x = rows_of(one.x, turned).reshape(one.x.shape());
+    if (node.wants_output(2)) hold_cell(one, inside);
+    const auto states = whole(one, activations, true);
+    const auto rows = states.sequence->reshape({steps * batch, units});
+    hidden.push_back(rows.gather(last, 0).unsqueeze(0));
+    if (states.cell) cell.push_back(*states.cell);
+    sequence.push_back((turn ? rows.gather(turned, 0) : rows).reshape({steps, 1, batch, units}));
   }
+  States all{concat(hidden, 0), {}, concat(sequence, 1)};
+  if (!cell.empty()) all.cell = concat(cell, 0);
+  return all;
+}
+
+States run(const Recurrence& network) {
+  const auto& node = network.node;
+  const auto activations = is_webnns(network) ? shared_activations(network) : std::nullopt;
+  if (!activations) return unrolled(network);
+  if (!network.lengths) return whole(network, *activations, node.wants_output(0));
+  // To hold a cell takes gates that are 0 and 1 far from 0.
+  const bool holds = activations->front() == RecurrentNetworkActivation::sigmoid;
+  if (node.wants_output(2) && !holds) return unrolled(network);
+  return with_lengths(network, *activations);
+}
+
+// -- nodes ----------------------------------------------------------------------------------------
+
+/// Sequences' lengths; none if all are known to be `steps`.
+std::optional<Term> read_lengths(Node& node, std::uint32_t steps) {
+  if (!node.has_input(4)) return std::nullopt;
+  if (const auto* known = node.calculable_literal(4))
+    if (std::ranges::all_of(integers(*known), [&](auto length) { return length == steps; }))
+      return std::nullopt;
+  return term(node, 4).cast(DataType::int32);
+}
+
+Recurrence read(Node& node, const Kind& kind, const Term& w, const Term& r, bool batched) {
+  const auto time_first = [&](const Term& x) { return batched ? x.transpose({1, 0, 2}) : x; };
+  if (node.rank(0) != 3 || w.rank() != 3 || r.rank() != 3) malformed("ranks of 3 are expected");
+  const auto x = time_first(term(node, 0));
+  Recurrence network{node, kind, x, w, r, {}, read_lengths(node, x.shape()[0]), {}, {}};
+  network.direction = node.text("direction", "forward");
+  const auto units = network.units(), directions = network.directions();
+  if ((network.direction == "bidirectional" ? 2U : 1U) != directions ||
+      w.shape()[1] != kind.gates * units)
+    malformed("weights of shape " + to_string(w.shape()) + " for direction " +
+              quote(network.direction));
+  if (node.has_input(3)) network.bias = term(node, 3);
+  const auto state = [&](std::size_t i) -> std::optional<Term> {
+    if (!node.has_input(i)) return std::nullopt;
+    const auto batch = network.batch();
+    const Shape shape = batched ? Shape{batch, directions, units} : Shape{directions, batch, units};
+    if (node.shape(i) != shape)
+      malformed("input " + std::to_string(i) + " of shape " + to_string(node.shape(i)) +
+                ", expected " + to_string(shape));
+    return time_first(term(node, i));
+  };
+  network.hidden = state(5);
+  if (kind.has_cell) network.cell = state(6);
+  return network;
+}
+
+/// Sets the outputs. Beyond a sequence's length they are 0. The states of a sequence without steps
+/// are 0 too, which ONNX leaves open, as in ONNX Runtime.
+void recur(Node& node, const Kind& kind, const Term& w, const Term& r) {
+  const bool batched = node.integer("layout", 0) != 0;
+  const auto network = read(node, kind, w, r, batched);
+  const auto states = run(network);
+  const auto known = [&](const Term& x, const Term& kept) { return kept.choose(x, x.number(0)); };
+  const auto batch = network.batch();
+  const auto set_state = [&](Term state, std::size_t i) {
+    if (network.lengths) state = known(state, network.lengths->reshape({1, batch, 1}) > 0);
+    node.set((batched ? state.transpose({1, 0, 2}) : state).operand(), i);
+  };
   if (node.wants_output(0)) {
-    std::vector<Term> whole;
-    for (const auto& list : outputs) {
-      std::vector<Term> rows;
-      for (const auto& row : list) rows.push_back(row.reshape({1, 1, batch, hidden}));
-      whole.push_back(concat(rows, 0));
-    }
-    const auto y = concat(whole, 1).reshape({steps, directions, batch, hidden});
+    auto y = *states.sequence;
+    if (network.lengths)
+      y = known(y, iota(node, DataType::int32, 4, 0, network.steps()) <
+                       network.lengths->reshape({1, 1, batch, 1}));
     node.set((batched ? y.transpose({2, 0, 1, 3}) : y).operand(), 0);
   }
-  const std::uint32_t axis = batched ? 1 : 0;
-  if (node.wants_output(1)) node.set(concat(last_h, axis).operand(), 1);
-  if (kind.has_cell && node.wants_output(2)) node.set(concat(last_c, axis).operand(), 2);
+  if (node.wants_output(1)) set_state(states.hidden, 1);
+  if (node.wants_output(2) && states.cell) set_state(*states.cell, 2);
 }
 
-void rnn(Node& node) { recur(node, {rnn_step, 1, {"Tanh"}, false}); }
-void gru(Node& node) { recur(node, {gru_step, 3, {"Sigmoid", "Tanh"}, false}); }
-void lstm(Node& node) { recur(node, {lstm_step, 4, {"Sigmoid", "Tanh", "Tanh"}, true}); }
+Kind lstm_kind() { return {4, {"Sigmoid", "Tanh", "Tanh"}, true}; }
+
+void recur(Node& node, const Kind& kind) { recur(node, kind, term(node, 1), term(node, 2)); }
+void rnn(Node& node) { recur(node, {1, {"Tanh"}, false}); }
+void gru(Node& node) { recur(node, {3, {"Sigmoid", "Tanh"}, false}); }
+void lstm(Node& node) { recur(node, lstm_kind()); }
+
+/// Weights in steps, [directions, columns, gates x hidden], as LSTM has its weights. The scales and
+/// zero points are those of a direction, or of each of its rows.
+Term weights_of_steps(Node& node, std::size_t input, std::size_t scale) {
+  const auto steps = term(node, input);
+  const auto shaped = [&](const Term& x) {
+    if (x.rank() < 1 || x.rank() > 2)
+      malformed("scales or zero points of shape " + to_string(x.shape()));
+    return x.reshape({x.shape()[0], 1, x.rank() == 1 ? 1 : x.shape()[1]});
+  };
+  const auto scales = shaped(term(node, scale));
+  const auto zeros = shaped(term(node, scale + 1)).expand(scales.shape());
+  if (steps.rank() != 3) malformed("ranks of 3 are expected");
+  return steps
+      .with(node.builder.dequantize_linear(steps.operand(), scales.operand(), zeros.operand(),
+                                           node.label()))
+      .transpose({0, 2, 1});
+}
+
+/// An LSTM's inputs, then scale and zero point of W, and of R. X and the states stay floats, which
+/// ONNX Runtime rounds to 8 bits in each step.
+void dynamic_quantize_lstm(Node& node) {
+  recur(node, lstm_kind(), weights_of_steps(node, 1, 8), weights_of_steps(node, 2, 10));
+}
 
 }  // namespace
 
@@ -318,6 +276,7 @@ std::span<const Row> recurrent_rows() noexcept {
       Row{"GRU", gru},
       Row{"LSTM", lstm},
       Row{"RNN", rnn},
+      Row{"com.microsoft:DynamicQuantizeLSTM", dynamic_quantize_lstm},
   };
   return rows;
 }

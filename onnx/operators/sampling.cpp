@@ -1,34 +1,43 @@
-// Sampling at positions given by tensors: GridSample and RoiAlign.
+// Sampling at positions given by tensors: GridSample, AffineGrid that makes them, and RoiAlign.
 //
 // The image becomes rows of channels, one row for each pixel. Each tap gathers its pixels for all
 // results at once, and weights them.
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "onnx/handlers.hpp"
 #include "onnx/operators/iota.hpp"
+#include "onnx/operators/reshape.hpp"
 
 namespace polychron::onnx::detail {
 
 namespace {
 
 struct Pixels {
-  Term rows;  ///< [N x H x W, C]
-  std::uint32_t batch, channels, height, width;
+  Term rows;  ///< [N x H x W, C], or [N x D x H x W, C]
+  std::uint32_t batch, channels;
+  Shape sizes;  ///< of the spatial dimensions
 };
 
+/// Of an image, or of a volume.
 Pixels pixels_of(const Term& image) {
   const auto s = image.shape();
-  if (s.size() != 4) unsupported("an image of shape " + to_string(s));
+  if (s.size() != 4 && s.size() != 5) unsupported("an image of shape " + to_string(s));
   if (element_count(s).value_or(0) > 0x7fffffff) unsupported("an image of that size");
-  return {image.transpose({0, 2, 3, 1}).reshape({s[0] * s[2] * s[3], s[1]}), s[0], s[1], s[2],
-          s[3]};
+  std::vector<std::uint32_t> order(s.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::rotate(order.begin() + 1, order.begin() + 2, order.end());
+  const auto rows = static_cast<std::uint32_t>(count(s)) / s[1];
+  return {image.transpose(order).reshape({rows, s[1]}), s[0], s[1], s.from(2)};
 }
 
-/// The pixels [R, P, C] of image `batch` at integers `y` and `x` inside of it, each [R, P].
-Term fetch(const Pixels& pixels, const Term& batch, const Term& y, const Term& x) {
-  const auto row = y.cast(DataType::int32) * pixels.width + x.cast(DataType::int32) +
-                   batch * (pixels.height * static_cast<double>(pixels.width));
+/// The pixels [R, P, C] of image `batch` at integers inside of it, for each spatial dimension [R,
+/// P].
+Term fetch(const Pixels& pixels, const Term& batch, const std::vector<Term>& positions) {
+  auto row = batch;
+  for (std::size_t d = 0; d < positions.size(); ++d)
+    row = row * pixels.sizes[d] + positions[d].cast(DataType::int32);
   return pixels.rows.gather(row, 0);
 }
 
@@ -94,6 +103,28 @@ std::vector<Tap> taps_of(const Grid& grid, const std::string& mode, const Term& 
   return taps;
 }
 
+/// One of the pixels that a result is made of.
+struct Sample {
+  std::vector<Term> positions;
+  std::optional<Term> weight;
+};
+
+/// Each tap of one dimension with each of the others.
+std::vector<Sample> combined(const std::vector<std::vector<Tap>>& taps) {
+  std::vector<Sample> samples(1);
+  for (const auto& along : taps) {
+    std::vector<Sample> longer;
+    for (const auto& sample : samples)
+      for (const auto& tap : along) {
+        longer.push_back(sample);
+        longer.back().positions.push_back(tap.position);
+        longer.back().weight = sample.weight ? *sample.weight * tap.weight : tap.weight;
+      }
+    samples = std::move(longer);
+  }
+  return samples;
+}
+
 void grid_sample(Node& node) {
   const auto mode = node.text("mode", "bilinear");
   const Grid grid{node.text("padding_mode", "zeros"), node.integer("align_corners", 0) != 0};
@@ -105,21 +136,56 @@ void grid_sample(Node& node) {
   const auto pixels = pixels_of(term(node, 0));
   const auto positions = term(node, 1);
   const auto s = positions.shape();
-  if (s.size() != 4 || s[0] != pixels.batch || s[3] != 2)
+  const auto spatial = static_cast<std::uint32_t>(pixels.sizes.size());
+  if (s.size() != spatial + 2 || s[0] != pixels.batch || s.back() != spatial)
     malformed("a grid of shape " + to_string(s));
-  const auto flat = positions.reshape({s[0], s[1] * s[2], 2});
-  const auto x = denormalized(flat.at(2, 0), pixels.width, grid.align_corners);
-  const auto y = denormalized(flat.at(2, 1), pixels.height, grid.align_corners);
+  const Shape to(s.begin() + 1, s.end() - 1);
+  const auto flat = positions.reshape({s[0], static_cast<std::uint32_t>(count(to)), spatial});
+  std::vector<std::vector<Tap>> taps;
+  for (std::uint32_t d = 0; d < spatial; ++d) {  // a position is x, y, z
+    const auto at = denormalized(flat.at(2, spatial - 1 - d), pixels.sizes[d], grid.align_corners);
+    taps.push_back(taps_of(grid, mode, at, pixels.sizes[d]));
+  }
   const auto batch = iota(node, DataType::int32, 2, 0, s[0]);
   std::optional<Term> sum;
-  const auto columns = taps_of(grid, mode, x, pixels.width);
-  for (const auto& row : taps_of(grid, mode, y, pixels.height))
-    for (const auto& column : columns) {
-      const auto part =
-          weighted(fetch(pixels, batch, row.position, column.position), row.weight * column.weight);
-      sum = sum ? *sum + part : part;
+  for (const auto& sample : combined(taps)) {
+    const auto part = weighted(fetch(pixels, batch, sample.positions), *sample.weight);
+    sum = sum ? *sum + part : part;
+  }
+  Shape shape{s[0], pixels.channels};
+  shape.insert(shape.end(), to.begin(), to.end());
+  node.set(sum->transpose({0, 2, 1}).reshape(shape).operand());
+}
+
+/// The positions of an image's pixels in [-1, 1], x first, each turned by its image's matrix.
+void affine_grid(Node& node) {
+  const auto theta = term(node, 0);
+  const auto size = to_shape(node.integers(1));  // N, C, then the image's
+  const bool align_corners = node.integer("align_corners", 0) != 0;
+  const auto spatial = static_cast<std::uint32_t>(size.size()) - 2;
+  if (size.size() < 4 || size.size() > 5 || theta.shape() != Shape{size[0], spatial, spatial + 1})
+    malformed("matrices of shape " + to_string(theta.shape()) + " for an image of " +
+              to_string(size));
+  const Shape to(size.begin() + 2, size.end());
+  const auto pixels = count(to);
+  if (pixels == 0 || pixels > max_calculated * 16) unsupported("a grid of " + to_string(to));
+  std::vector<double> values;
+  for (std::size_t i = 0; i < pixels; ++i) {
+    auto rest = i;
+    for (std::uint32_t d = spatial; d-- > 0; rest /= to[d]) {
+      const auto at = static_cast<double>(rest % to[d]), last = to[d] - 1.0;
+      values.push_back(!align_corners ? (2 * at + 1) / to[d] - 1
+                       : last > 0     ? 2 * at / last - 1
+                                      : 0);
     }
-  node.set(sum->transpose({0, 2, 1}).reshape({s[0], pixels.channels, s[1], s[2]}).operand());
+    values.push_back(1);
+  }
+  const auto u32 = static_cast<std::uint32_t>(pixels);
+  const auto base = constant(node, element_type(theta.data_type()), {u32, spatial + 1}, values);
+  Shape shape(size);
+  shape.erase(shape.begin() + 1);
+  shape.push_back(spatial);
+  node.set(base.unsqueeze(0).matmul(theta.transpose({0, 2, 1})).reshape(shape).operand());
 }
 
 // -- RoiAlign -------------------------------------------------------------------------------------
@@ -159,6 +225,7 @@ void roi_align(Node& node) {
   const bool half_pixel =
       node.opset >= 16 && node.text("coordinate_transformation_mode", "half_pixel") == "half_pixel";
   const auto pixels = pixels_of(term(node, 0));
+  if (pixels.sizes.size() != 2) malformed("an image of shape " + to_string(node.shape(0)));
   const auto size = unsigned_list(
       {node.integer("output_height", 1), node.integer("output_width", 1)}, "an output size");
   const auto ratio = sampling_ratio(node);
@@ -168,8 +235,8 @@ void roi_align(Node& node) {
   const auto edge = [&](std::uint32_t i) { return regions.slice(1, i, i + 1); };
   const auto h = size[0] * ratio;
   const auto w = size[1] * ratio;
-  const auto y = ends_of(samples(edge(1), edge(3), size[0], ratio, half_pixel), pixels.height);
-  const auto x = ends_of(samples(edge(0), edge(2), size[1], ratio, half_pixel), pixels.width);
+  const auto y = ends_of(samples(edge(1), edge(3), size[0], ratio, half_pixel), pixels.sizes[0]);
+  const auto x = ends_of(samples(edge(0), edge(2), size[1], ratio, half_pixel), pixels.sizes[1]);
   const auto down = [&](const Term& t) {
     return t.unsqueeze(2).expand({r, h, w}).reshape({r, h * w});
   };
@@ -184,7 +251,7 @@ void roi_align(Node& node) {
       const auto weight =
           down(lower ? y.share : 1 - y.share) * across(right ? x.share : 1 - x.share);
       const auto part = weighted(
-          fetch(pixels, batch, down(lower ? y.high : y.low), across(right ? x.high : x.low)),
+          fetch(pixels, batch, {down(lower ? y.high : y.low), across(right ? x.high : x.low)}),
           weight * valid);
       sum = sum ? *sum + part : part;
     }
@@ -196,6 +263,7 @@ void roi_align(Node& node) {
 
 std::span<const Row> sampling_rows() noexcept {
   static constexpr std::array rows{
+      Row{"AffineGrid", affine_grid},
       Row{"GridSample", grid_sample},
       Row{"RoiAlign", roi_align},
   };

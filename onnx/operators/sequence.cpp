@@ -1,4 +1,4 @@
-// Sequences of tensors: lists that exist only at import. Positions must be known.
+// Sequences of tensors and optional tensors, which exist only at import. Positions must be known.
 #include <algorithm>
 #include <array>
 
@@ -118,11 +118,27 @@ void split_to(Node& node) {
   set_sequence(node, std::move(parts));
 }
 
+// -- optionals ------------------------------------------------------------------------------------
+
+/// A value, or none: a name without a value, as for an input that a function's caller left out.
+void optional(Node& node) {
+  if (node.has_input(0)) return node.forward(0);
+  node.set(Tensor{}, 0);
+}
+
+void has_element(Node& node) {
+  const std::vector<std::int64_t> answer{node.has_input(0)};
+  node.set(make_literal(ElementType::boolean, {}, answer));
+}
+
 }  // namespace
 
 std::span<const Row> sequence_rows() noexcept {
   static constexpr std::array rows{
       Row{"ConcatFromSequence", concat_from},
+      Row{"Optional", optional},
+      Row{"OptionalGetElement", [](Node& node) { node.forward(0); }},
+      Row{"OptionalHasElement", has_element},
       Row{"SequenceAt", at},
       Row{"SequenceConstruct", construct},
       Row{"SequenceEmpty", empty},

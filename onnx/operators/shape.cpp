@@ -14,6 +14,13 @@ void reshape_to(Node& node, const Shape& shape) {
   node.set(node.builder.reshape(node.operand(0), shape, node.label()));
 }
 
+void set_filled(Node& node, const Literal& scalar, const Shape& shape) {
+  const auto elements = element_count(shape);
+  if (elements && *elements <= max_calculated && calculable(scalar))
+    return node.set(strided(scalar, shape, 0, broadcast_strides({}, shape)));
+  node.set(node.builder.expand(make_constant(node.importer, scalar), shape, node.label()));
+}
+
 Shape to_shape(const std::vector<std::int64_t>& dimensions) {
   if (dimensions.size() > max_rank)
     unsupported("rank " + std::to_string(dimensions.size()) + " is above " +
@@ -118,11 +125,7 @@ void constant_of_shape(Node& node) {
   auto value = node.tensor("value");
   if (!value) value = make_literal(ElementType::float32, {}, std::vector<double>{0});
   if (count(*value) != 1) malformed("attribute 'value' must have one element");
-  const auto scalar = reshaped(*value, {});
-  const auto elements = element_count(shape);
-  if (elements && *elements <= max_calculated && calculable(scalar))
-    return node.set(strided(scalar, shape, 0, broadcast_strides({}, shape)));
-  node.set(node.builder.expand(make_constant(node.importer, scalar), shape, node.label()));
+  set_filled(node, reshaped(*value, {}), shape);
 }
 
 void range(Node& node) {

@@ -11,6 +11,8 @@ namespace polychron::onnx::detail {
 namespace {
 
 constexpr double tau = 2 * std::numbers::pi;
+/// The most elements of a matrix of waves, and of all frames together.
+constexpr std::size_t max_products = max_calculated * 64;
 
 ElementType output_type(const Node& node) {
   return static_cast<ElementType>(node.integer("output_datatype", 1));
@@ -42,28 +44,33 @@ void blackman(Node& node) { cosine_window(node, 0.42, 0.5, 0.08); }
 /// A Fourier transform as products with matrices of cosines and sines.
 struct Transform {
   std::uint32_t length = 1;  ///< of the transform
-  std::uint32_t bins = 1;
+  std::uint32_t bins = 1;    ///< of the result
   bool inverse = false;
 };
 
-/// `x` is [rows, taken, 1 or 2]: [rows, bins, 2].
-Term transformed(const Term& x, const Transform& plan) {
+/// Row n and column k have f(angle) of n * k turns.
+template <class F>
+Term waves(const Term& x, const Transform& plan, F&& f) {
   const auto taken = x.shape()[1];
-  if (std::uint64_t{taken} * plan.bins > max_calculated * 64)
-    unsupported("a transform of too many points");
-  std::vector<double> cosines, sines;
-  const auto unit = plan.inverse ? 1.0 / plan.length : 1.0;
+  if (std::uint64_t{taken} * plan.bins > max_products)
+    unsupported("a transform of " + std::to_string(taken) + " points into " +
+                std::to_string(plan.bins) + ": their product may be " +
+                std::to_string(max_products));
+  std::vector<double> values;
   for (std::uint32_t n = 0; n < taken; ++n)
     for (std::uint32_t k = 0; k < plan.bins; ++k) {
       const auto turn = static_cast<double>(std::uint64_t{n} * k % plan.length);
-      const auto angle = tau * turn / plan.length;
-      cosines.push_back(unit * std::cos(angle));
-      sines.push_back(unit * (plan.inverse ? 1 : -1) * std::sin(angle));
+      values.push_back(f(n, tau * turn / plan.length));
     }
-  auto& node = x.node();
-  const auto type = element_type(x.data_type());
-  const auto c = constant(node, type, {taken, plan.bins}, cosines);
-  const auto s = constant(node, type, {taken, plan.bins}, sines);
+  return constant(x.node(), element_type(x.data_type()), {taken, plan.bins}, values);
+}
+
+/// `x` is [rows, taken, 1 or 2]: [rows, bins, 2].
+Term transformed(const Term& x, const Transform& plan) {
+  const auto unit = plan.inverse ? 1.0 / plan.length : 1.0;
+  const auto turned = plan.inverse ? unit : -unit;
+  const auto c = waves(x, plan, [&](auto, double angle) { return unit * std::cos(angle); });
+  const auto s = waves(x, plan, [&](auto, double angle) { return turned * std::sin(angle); });
   const auto real = x.at(2, 0);
   auto re = real.matmul(c);
   auto im = real.matmul(s);
@@ -75,38 +82,70 @@ Term transformed(const Term& x, const Transform& plan) {
   return concat({re.unsqueeze(2), im.unsqueeze(2)}, 2);
 }
 
+/// The signal whose first half of a spectrum is `x`, [rows, taken, 2]: [rows, length, 1]. The other
+/// half mirrors the first, without the bins that are their own mirror.
+Term from_half(const Term& x, const Transform& plan) {
+  const auto share = [&](std::uint32_t n) {
+    return (n == 0 || 2 * n == plan.length ? 1.0 : 2.0) / plan.length;
+  };
+  const auto c = waves(x, plan, [&](auto n, double angle) { return share(n) * std::cos(angle); });
+  const auto s = waves(x, plan, [&](auto n, double angle) { return share(n) * std::sin(angle); });
+  return (x.at(2, 0).matmul(c) - x.at(2, 1).matmul(s)).unsqueeze(2);
+}
+
+/// Input 0, [..., 1 or 2]. A signal [batch, length] is real, as in other runtimes.
+Term read_signal(Node& node) {
+  const auto x = term(node, 0);
+  const auto shape = x.shape();
+  const auto has_parts = [&] { return shape.back() == 1 || shape.back() == 2; };
+  if (shape.size() == 2 && !has_parts()) return x.unsqueeze(2);
+  if (shape.size() < 2 || !has_parts()) malformed("a signal of shape " + to_string(shape));
+  return x;
+}
+
 /// The axis became an input at opset 20.
 void dft(Node& node) {
-  auto x = term(node, 0);
+  auto x = read_signal(node);
   const auto rank = x.rank();
-  if (rank < 2 || (x.shape().back() != 1 && x.shape().back() != 2))
-    malformed("a signal of shape " + to_string(x.shape()));
   auto given = node.integer("axis", 1);
   if (node.opset >= 20) {
     const auto values = node.optional_integers(2).value_or(std::vector<std::int64_t>{-2});
     given = values.size() == 1 ? values[0] : 0;
   }
   const auto axis = node.axis(given, rank);
-  Transform plan{x.shape()[axis], 1, node.integer("inverse", 0) != 0};
+  if (axis + 1 >= rank) malformed("axis " + std::to_string(given) + " is that of the parts");
+  const bool inverse = node.integer("inverse", 0) != 0,
+             one_sided = node.integer("onesided", 0) != 0;
+  const auto size = x.shape()[axis];
+  Transform plan{size, 1, inverse};
+  if (inverse && one_sided) {
+    if (x.shape().back() != 2) malformed("half a spectrum must be complex");
+    const bool known = node.has_input(1);
+    if (!known && size < 2) malformed("a spectrum of one bin, and no length");
+    if (!known && size > max_calculated) unsupported(std::to_string(size) + " bins");
+    plan.length = 2 * (size - 1);
+  }
   if (node.has_input(1)) plan.length = static_cast<std::uint32_t>(known_size(node, 1, "a length"));
-  plan.bins = node.integer("onesided", 0) != 0 ? plan.length / 2 + 1 : plan.length;
-  x = x.slice(axis, 0, std::min(x.shape()[axis], plan.length));
+  const auto half = plan.length / 2 + 1;
+  plan.bins = one_sided && !inverse ? half : plan.length;
+  x = x.slice(axis, 0, std::min(size, one_sided && inverse ? half : plan.length));
   std::vector<std::uint32_t> order(rank);
   std::iota(order.begin(), order.end(), 0U);
-  if (axis + 1 >= rank) malformed("axis " + std::to_string(given) + " is that of the parts");
   std::swap(order[axis], order[rank - 2]);
   x = x.transpose(order);
   Shape shape = x.shape();
   const auto rows = static_cast<std::uint32_t>(count({shape.begin(), shape.end() - 2}));
-  const auto y = transformed(x.reshape({rows, shape[rank - 2], shape[rank - 1]}), plan);
+  x = x.reshape({rows, shape[rank - 2], shape[rank - 1]});
+  const auto y = one_sided && inverse ? from_half(x, plan) : transformed(x, plan);
   shape[rank - 2] = plan.bins;
-  shape[rank - 1] = 2;
+  shape[rank - 1] = y.shape()[2];
   node.set(y.reshape(shape).transpose(order).operand());
 }
 
 /// Frames of the signal, each times the window, transformed.
 void stft(Node& node) {
-  const auto x = term(node, 0);
+  auto x = term(node, 0);
+  if (x.rank() == 2) x = x.unsqueeze(2);  // real, as other runtimes take it
   if (x.rank() != 3) malformed("a signal of shape " + to_string(x.shape()));
   const auto step = known_size(node, 1, "a step");
   std::int64_t size = 0;
@@ -115,8 +154,9 @@ void stft(Node& node) {
   const std::int64_t length = x.shape()[1];
   if (size < 1 || size > length) malformed("frames of " + std::to_string(size));
   const auto frames = (length - size) / step + 1;
-  if (frames * size > static_cast<std::int64_t>(max_calculated) * 64)
-    unsupported("too many frames");
+  if (frames * size > static_cast<std::int64_t>(max_products))
+    unsupported(std::to_string(frames) + " frames of " + std::to_string(size) +
+                ": their product may be " + std::to_string(max_products));
   std::vector<std::int64_t> places;
   for (std::int64_t f = 0; f < frames; ++f)
     for (std::int64_t i = 0; i < size; ++i) places.push_back(f * step + i);

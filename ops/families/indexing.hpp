@@ -1,4 +1,4 @@
-// Indexing: elements and slices picked or replaced by number. Every result is exact.
+// Indexing: elements and slices picked, replaced or changed by number. What is moved is exact.
 //
 // Negative indices count from the end; indices out of range are clamped to the nearest bound. If
 // several updates hit one element, the last one in the order of the indices wins.
@@ -52,6 +52,18 @@ inline constexpr std::array indexing_rows{
         .shapes = "the input's; updates has the indices' without its last dimension, n, then the "
                   "input's without its first n",
         .anchor = "api-mlgraphbuilder-scatternd"},
+    // WebNN has no such operator, and no short combination of operators computes it: docs/onnx.md.
+    Row{.name = "scatterReduce",
+        .line = "the input, whose elements are added to, multiplied by, or compared with updates "
+                "one after the other, at coordinates that count as for gatherND",
+        .call =
+            signature("input: any[1..N], indices: indices[1..N], updates: input[0..N] -> input"),
+        .shape = scatter_nd_shape,
+        .shapes = "the input's; updates has the indices' without its last dimension, n, then the "
+                  "input's without its first n",
+        .attributes = alternative<ScatterReduceAttributes>(),
+        .tolerance = ulp_per_term(1),
+        .anchor = ""},
 };
 
 }  // namespace polychron::ops

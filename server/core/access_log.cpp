@@ -21,14 +21,23 @@ namespace {
 
 constexpr std::size_t most_lines = 10'000;
 
-void write_all(int file, const std::string& text) {
+/// The bytes that could be written: all of them, unless the disk is full.
+std::size_t write_all(int file, std::string_view text) {
   std::size_t at = 0;
   while (at < text.size()) {
     const auto written = ::write(file, text.data() + at, text.size() - at);
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // nobody to tell
+    if (written <= 0) break;
     at += static_cast<std::size_t>(written);
   }
+  return at;
+}
+
+int open_log(const std::string& file) {
+  const int opened = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+  if (opened < 0)
+    throw Error(ErrorKind::bad_data, "the access log '" + file + "': " + std::strerror(errno));
+  return opened;
 }
 
 }  // namespace
@@ -45,13 +54,19 @@ std::string timestamp() {
   return text;
 }
 
-AccessLog::AccessLog(const std::string& file, bool quiet) : quiet_(quiet) {
-  if (file == "-") requests_ = ::dup(STDOUT_FILENO);
-  if (!file.empty() && file != "-")
-    requests_ = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
-  if (!file.empty() && requests_ < 0)
-    throw Error(ErrorKind::bad_data, "the access log '" + file + "': " + std::strerror(errno));
+AccessLog::AccessLog(const std::string& file, bool quiet) : file_(file), quiet_(quiet) {
+  if (file == "-")
+    requests_ = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+  else if (!file.empty())
+    requests_ = open_log(file);
   worker_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
+}
+
+void AccessLog::open_again() {
+  if (file_.empty() || file_ == "-") return;
+  const int opened = open_log(file_);
+  ::dup3(opened, requests_, O_CLOEXEC);  // under the same number, which lines in the queue have
+  ::close(opened);
 }
 
 AccessLog::~AccessLog() {
@@ -98,9 +113,18 @@ void AccessLog::work(const std::stop_token& stop) {
     if (lines_.empty()) return;  // stopped
     auto lines = std::exchange(lines_, {});
     lock.unlock();
-    for (const auto& [file, text] : lines) write_all(file, text);
+    for (const auto& [file, text] : lines) write(file, text);
     lock.lock();
   }
+}
+
+void AccessLog::write(int file, std::string_view text) {
+  // After a line that broke off comes a new line.
+  if (torn_.contains(file) && write_all(file, "\n") == 1) torn_.erase(file);
+  const auto written = torn_.contains(file) ? 0 : write_all(file, text);
+  if (written == text.size()) return;
+  ++dropped_;
+  if (written > 0) torn_.insert(file);
 }
 
 }  // namespace polychron::server

@@ -1,8 +1,8 @@
 // The access log: a line of JSON for each request, and lines of text for what the server does.
 //
 // Owns: the file and the thread that writes it.
-// Invariants: a slow or full disk never holds up a request; lines that do not fit the queue are
-// dropped and counted.
+// Invariants: a slow or full disk never holds up a request; lines that fit neither the queue nor
+// the disk are dropped and counted.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,9 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 
 namespace polychron::server {
@@ -46,6 +48,9 @@ class AccessLog {
   void request(const AccessEntry& entry);
   /// A line about the server.
   void server(const std::string& line);
+  /// Writes to a new file of the same name, after the old one was renamed. Throws Error (bad_data);
+  /// the old file then goes on.
+  void open_again();
   std::uint64_t dropped() const { return dropped_; }
 
  private:
@@ -54,10 +59,13 @@ class AccessLog {
     std::string text;
   };
   void push(int file, std::string line);
+  void write(int file, std::string_view text);
   void work(const std::stop_token& stop);
 
+  const std::string file_;
   const bool quiet_;
   int requests_ = -1;
+  std::set<int> torn_;  ///< files whose last line is not whole; the worker's alone
   std::atomic<std::uint64_t> dropped_{0};
   std::mutex mutex_;
   std::condition_variable_any wake_;

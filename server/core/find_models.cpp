@@ -11,18 +11,28 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using Versions = std::map<std::uint64_t, ModelFiles>;
+
 bool is_servable(const std::string& name) {
   return !name.empty() && name.front() != '.' && printable(name, 200) == name;
 }
 
-/// Size and time of a file, or "" if there is none.
+/// True if nothing has this name, not even a link.
+bool is_absent(const fs::path& path) {
+  std::error_code failed;
+  return fs::symlink_status(path, failed).type() == fs::file_type::not_found;
+}
+
+/// Size and time of a file, or "" if nothing has this name. Throws fs::filesystem_error if what is
+/// there is no file, or cannot be seen.
 std::string stamp_of(const fs::path& file) {
   std::error_code failed;
-  const auto size = fs::file_size(file, failed);
-  if (failed) return {};
-  const auto time = fs::last_write_time(file, failed);
-  if (failed) return {};
-  return std::to_string(size) + "@" + std::to_string(time.time_since_epoch().count()) + ";";
+  const auto status = fs::status(file, failed);
+  if (status.type() == fs::file_type::not_found && is_absent(file)) return {};
+  if (failed) throw fs::filesystem_error("", file, failed);
+  const auto size = fs::file_size(file);  // throws where it is no file
+  return std::to_string(size) + "@" +
+         std::to_string(fs::last_write_time(file).time_since_epoch().count()) + ";";
 }
 
 std::optional<ModelFiles> files_of(const fs::path& model, const fs::path& config) {
@@ -47,50 +57,60 @@ std::optional<ModelFiles> code_of(const fs::path& folder) {
   ModelFiles files{folder, folder / "config.json", stamp_of(folder / "config.json")};
   if (files.stamp.empty()) return std::nullopt;
   std::set<std::string> stamps;
-  std::error_code failed;
-  for (const auto& entry : fs::directory_iterator(folder, failed))
-    stamps.insert(entry.path().filename().string() + ":" + stamp_of(entry.path()));
+  for (const auto& entry : fs::directory_iterator(folder))
+    stamps.insert(entry.path().filename().string() + ":" +
+                  (entry.is_regular_file() ? stamp_of(entry.path()) : ""));
   for (const auto& each : stamps) files.stamp += each;
   return files;
 }
 
-void find_versions(const fs::path& folder, std::map<std::uint64_t, ModelFiles>& versions) {
+Versions versions_in(const fs::path& folder) {
+  Versions versions;
   const auto config = folder / "config.json";
   if (auto files = files_of(folder / "model.onnx", config)) versions[1] = *std::move(files);
-  std::error_code failed;
-  for (const auto& entry : fs::directory_iterator(folder, failed)) {
+  for (const auto& entry : fs::directory_iterator(folder)) {
     const auto version = version_of(entry.path().filename().string());
     if (!version) continue;
     if (auto files = files_of(entry.path() / "model.onnx", config))
       versions[*version] = *std::move(files);
   }
-  if (!versions.empty()) return;
+  if (!versions.empty()) return versions;
   if (auto files = code_of(folder)) versions[1] = *std::move(files);
+  return versions;
+}
+
+void add_entry(const fs::directory_entry& entry, FoundModels& found) {
+  const auto& path = entry.path();
+  std::error_code unknown;  // a link to nothing, for one
+  const bool is_folder = entry.is_directory(unknown);
+  const bool is_file = !is_folder && path.extension() == ".onnx";
+  const auto name = (is_file ? path.stem() : path.filename()).string();
+  if (!is_servable(name) || !(is_file || is_folder || unknown)) return;
+  try {
+    Versions versions;
+    if (!is_file)
+      versions = versions_in(path);
+    else if (auto files = files_of(path, fs::path(path).replace_extension(".json")))
+      versions[1] = *std::move(files);
+    if (!versions.empty()) found.models[name].merge(versions);
+  } catch (const fs::filesystem_error& error) {
+    const auto& at = error.path1().empty() ? path : error.path1();
+    const auto file = at.lexically_relative(path.parent_path()).string();
+    if (!is_absent(path))
+      found.unreadable[name] =
+          "'" + printable(file) + "' cannot be read: " + error.code().message();
+  }
 }
 
 }  // namespace
 
-FoundModels find_models(const fs::path& folder) {
+FoundModels find_models(const fs::path& folder) try {
   FoundModels found;
-  std::error_code failed;
-  for (const auto& entry : fs::directory_iterator(folder, failed)) {
-    const auto& path = entry.path();
-    if (entry.is_directory(failed)) {
-      if (!is_servable(path.filename().string())) continue;
-      std::map<std::uint64_t, ModelFiles> versions;
-      find_versions(path, versions);
-      if (!versions.empty()) found[path.filename().string()].merge(versions);
-    } else if (path.extension() == ".onnx" && is_servable(path.stem().string())) {
-      auto config = path;
-      config.replace_extension(".json");
-      if (auto files = files_of(path, config))
-        found[path.stem().string()].insert_or_assign(1, *std::move(files));
-    }
-  }
-  if (failed)
-    throw Error(ErrorKind::bad_data,
-                "the folder '" + printable(folder.string()) + "': " + failed.message());
+  for (const auto& entry : fs::directory_iterator(folder)) add_entry(entry, found);
   return found;
+} catch (const fs::filesystem_error& error) {
+  throw Error(ErrorKind::bad_data, "the folder '" + printable(folder.string()) +
+                                       "' cannot be read: " + error.code().message());
 }
 
 }  // namespace polychron::server

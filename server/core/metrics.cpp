@@ -47,7 +47,7 @@ Metrics::Metrics()
       &gauges(registry_, "polychron_body_bytes", "Bytes that are reserved for bodies of requests")
            .Add({});
   log_dropped_ = &counters(registry_, "polychron_log_dropped_total",
-                           "Lines of the access log that did not fit its queue")
+                           "Lines of the logs that fitted neither the queue nor the disk")
                       .Add({});
 }
 

@@ -55,6 +55,20 @@ std::uint64_t now_ms() {
       std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
 }
 
+/// The time until a request's end, with so many ahead of it.
+nanoseconds expected(std::uint64_t ahead, int lanes, nanoseconds usual) {
+  return usual * static_cast<std::int64_t>(ahead / static_cast<std::uint64_t>(lanes) + 1);
+}
+
+/// Bursts of many clients are no overload: beyond its places a queue may have the work of this
+/// time.
+constexpr std::chrono::milliseconds short_wait(250);
+
+bool is_full(std::uint64_t ahead, const ModelConfig& config, nanoseconds usual) {
+  if (ahead < config.in_flight) return false;
+  return usual.count() == 0 || expected(ahead, config.lanes, usual) > short_wait;
+}
+
 Future<Outcome> refused(Refusal refusal) {
   Promise<Outcome> promise;
   promise.resolve(Outcome(std::move(refusal)));
@@ -128,13 +142,14 @@ int Model::retry_after_s() const {
 Refusal Model::full(std::uint64_t in_flight) const {
   return {Status::too_many,
           "model '" + printable(name()) + "': " + std::to_string(in_flight) +
-              " requests wait or run, at most " + std::to_string(config().in_flight),
+              " requests wait or run, at most " + std::to_string(config().in_flight) +
+              ", or the work of " + std::to_string(short_wait.count()) + " ms",
           retry_after_s()};
 }
 
 void Model::refuse_if_full() {
   const auto now = in_flight();
-  if (now < config().in_flight) return;
+  if (!is_full(now, config(), usual_time())) return;
   host_.metrics->last_ms = now_ms();
   host_.metrics->failure.add(nanoseconds(0));
   throw full(now);
@@ -146,18 +161,15 @@ std::uint64_t Model::admit(const InferRequest& request, nanoseconds timeout) {
     in_flight_.fetch_sub(1, std::memory_order_relaxed);
     throw refusal;
   };
-  if (before >= config().in_flight) refuse(full(before));
+  if (is_full(before, config(), usual_time())) refuse(full(before));
   // A request that would only be found late is refused now, while its client can go elsewhere.
-  const auto lanes = static_cast<std::uint64_t>(config().lanes);
-  if (timeout.count() > 0 && before >= lanes) {
-    const auto end = usual_time() * static_cast<std::int64_t>(before / lanes + 1);
-    if (end > timeout)
-      refuse({Status::too_many,
-              "model '" + printable(name()) + "': request '" + printable(request.id, 64) +
-                  "' would wait longer than its timeout of " +
-                  std::to_string(timeout.count() / 1'000'000) + " ms",
-              retry_after_s()});
-  }
+  const bool waits = before >= static_cast<std::uint64_t>(config().lanes);
+  if (timeout.count() > 0 && waits && expected(before, config().lanes, usual_time()) > timeout)
+    refuse({Status::too_many,
+            "model '" + printable(name()) + "': request '" + printable(request.id, 64) +
+                "' would wait longer than its timeout of " +
+                std::to_string(timeout.count() / 1'000'000) + " ms",
+            retry_after_s()});
   return before;
 }
 

@@ -85,8 +85,9 @@ std::shared_ptr<Engine> OnnxEngine::load(const EngineOrigin& origin, const Engin
   options.lanes = config.lanes;
   options.threads = config.threads;
   options.memory_limit = config.memory_limit;
-  // The server's own limit comes first. A build and a warm-up are operations too.
-  options.max_in_flight = config.in_flight + 16;
+  // The server's own limits come first. A build and a warm-up are operations too.
+  constexpr std::uint64_t many = 65'536;
+  options.max_in_flight = std::max(config.in_flight, many) + 16;
   options.admission = AdmissionPolicy::fail;
   auto context = host.runtime.create_context(options).get();
   std::shared_ptr<OnnxEngine> made(

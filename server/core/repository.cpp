@@ -44,7 +44,7 @@ void Repository::post(std::function<void()> task) {
 }
 
 void Repository::work(const std::stop_token& stop) {
-  refresh();
+  refresh(false);
   std::unique_lock lock(mutex_);
   looked_ = true;
   while (!stop.stop_requested()) {
@@ -57,39 +57,53 @@ void Repository::work(const std::stop_token& stop) {
     if (stop.stop_requested()) return;
     auto tasks = std::exchange(tasks_, {});
     lock.unlock();
-    for (const auto& task : tasks) task();
-    if (!asked) refresh();
+    if (!asked) tasks.emplace_back([this] { refresh(false); });
+    for (const auto& task : tasks) try {
+        task();
+      } catch (const std::exception&) {
+        // Out of memory: its caller hears of it, and the next look makes it good.
+      }
     lock.lock();
   }
 }
 
-void Repository::refresh() {
+void Repository::refresh(bool asked) {
   FoundModels found;
   try {
     found = find_models(options_.folder);
   } catch (const std::exception& error) {
     // What serves goes on: a volume may be away for a moment.
-    return log(error.what());
+    return complain({{"", error.what()}});
   }
   std::vector<std::string> gone;
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [name, versions] : table_)
-      if (!found.contains(name)) gone.push_back(name);
+      if (!found.models.contains(name) && !found.unreadable.contains(name)) gone.push_back(name);
   }
   for (const auto& name : gone) drop(name);
-  for (const auto& [name, files] : found)
-    if (!unloaded_.contains(name)) refresh(name, files);
+  for (const auto& [name, files] : found.models)
+    if (!unloaded_.contains(name) && !found.unreadable.contains(name)) refresh(name, files, asked);
+  complain(std::move(found.unreadable));
 }
 
-void Repository::refresh(const std::string& name,
-                         const std::map<std::uint64_t, ModelFiles>& files) {
+/// Logs each trouble once, until it is over or becomes another one.
+void Repository::complain(std::map<std::string, std::string> unreadable) {
+  for (const auto& [name, why] : unreadable)
+    if (const auto known = unreadable_.find(name);
+        known == unreadable_.end() || known->second != why)
+      log(why);
+  unreadable_ = std::move(unreadable);
+}
+
+void Repository::refresh(const std::string& name, const std::map<std::uint64_t, ModelFiles>& files,
+                         bool asked) {
   auto config = options_.defaults;
   std::string wrong;
   try {
     if (const auto& file = files.rbegin()->second.config; !file.empty())
       config = read_config(file, options_.defaults);
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     wrong = within(options_.folder, error.what());
   }
   std::map<std::uint64_t, ModelFiles> wanted;
@@ -99,15 +113,17 @@ void Repository::refresh(const std::string& name,
     {
       const std::lock_guard lock(mutex_);
       auto& slot = table_[name][version];
-      if (slot.stamp == found.stamp) continue;
-      slot.stamp = found.stamp;
-      slot.reason = wrong;
+      const bool fresh = slot.stamp != found.stamp;
+      const bool again = slot.left > 0 && (asked || --slot.left == 0);
+      if (!fresh && !again) continue;
+      if (fresh) slot = {slot.model, found.stamp, {}};
     }
     if (wrong.empty())
       load_version(name, version, found, config);
     else
-      log("model '" + name + "': " + wrong);
+      failed(name, version, wrong);
   }
+  if (!wrong.empty()) return;  // it does not say which versions are wanted
   const std::lock_guard lock(mutex_);
   auto& slots = table_[name];
   // An old version goes when a wanted one serves.
@@ -134,15 +150,25 @@ void Repository::load_version(const std::string& name, std::uint64_t version,
       auto& slot = table_[name][version];
       old = std::exchange(slot.model, model);
       slot.reason.clear();
+      slot.pause = slot.left = 0;
     }
     watch(model);
     log(title + (old ? ": replaced" : ": loaded"));
   } catch (const std::exception& error) {  // code may throw anything
-    const std::lock_guard lock(mutex_);
-    auto& slot = table_[name][version];
-    slot.reason = within(options_.folder, error.what());
-    log(title + ": " + (slot.model ? "the old one goes on serving: " : "") + error.what());
+    failed(name, version, within(options_.folder, error.what()));
   }
+}
+
+/// Want of memory or descriptors may pass, and a missing file may come: it is tried again.
+void Repository::failed(const std::string& name, std::uint64_t version, const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  auto& slot = table_[name][version];
+  if (slot.reason != why)
+    log("model '" + name + "', version " + std::to_string(version) + ": " +
+        (slot.model ? "the old one goes on serving: " : "") + why);
+  constexpr unsigned longest = 64;
+  slot.reason = why;
+  slot.left = slot.pause = std::clamp(2 * slot.pause, 1U, longest);
 }
 
 void Repository::watch(const std::shared_ptr<Model>& model) {
@@ -164,7 +190,7 @@ void Repository::renew(const std::shared_ptr<Model>& lost, const std::string& wh
     slot->second.stamp.clear();  // load it again
   }
   log("model '" + lost->name() + "': its context is lost (" + why + "); it is built again");
-  refresh();
+  refresh(false);
 }
 
 void Repository::drop(const std::string& name) {
@@ -230,7 +256,14 @@ std::vector<ModelState> Repository::index() const {
 
 void Repository::look(std::function<void()> done) {
   post([this, done = std::move(done)] {
-    refresh();
+    refresh(true);
+    if (done) done();
+  });
+}
+
+void Repository::poll(std::function<void()> done) {
+  post([this, done = std::move(done)] {
+    refresh(false);
     if (done) done();
   });
 }
@@ -242,7 +275,9 @@ std::optional<Refusal> Repository::reload(const std::string& name) {
     if (const auto found = table_.find(name); found != table_.end())
       for (auto& [version, slot] : found->second) slot.stamp.clear();
   }
-  refresh();
+  refresh(false);
+  if (const auto found = unreadable_.find(name); found != unreadable_.end())
+    return Refusal(Status::bad_request, "model '" + printable(name) + "': " + found->second);
   const std::lock_guard lock(mutex_);
   const auto found = table_.find(name);
   if (found == table_.end())

@@ -29,10 +29,15 @@ struct ModelFiles {
   std::string stamp;             ///< changes when a file does
 };
 
-/// The files by name and version. NAME.onnx with NAME.json; NAME/model.onnx or
-/// NAME/VERSION/model.onnx with NAME/config.json; NAME/config.json alone for code. Skips names that
-/// are not printable UTF-8.
-using FoundModels = std::map<std::string, std::map<std::uint64_t, ModelFiles>>;
+/// What a look at the folder finds, by name and version. NAME.onnx with NAME.json; NAME/model.onnx
+/// or NAME/VERSION/model.onnx with NAME/config.json; NAME/config.json alone for code.
+struct FoundModels {
+  std::map<std::string, std::map<std::uint64_t, ModelFiles>> models;
+  /// Why a name is there and cannot be read now: it is a link to nothing, or there are no
+  /// descriptors left. Such a name is neither new nor gone.
+  std::map<std::string, std::string> unreadable;
+};
+/// Skips names that are not printable UTF-8. Throws Error (bad_data) if the folder cannot be read.
 FoundModels find_models(const std::filesystem::path& folder);
 
 /// A line of the repository's index.
@@ -75,6 +80,10 @@ class Repository {
 
   /// Looks at the folder again. `done` is called on the repository's thread.
   void look(std::function<void()> done = {});
+  /// The look that the clock asks for: what could not be loaded waits for its turn. It is tried
+  /// again after 1, 2, 4 and up to 64 of these; after any look() or load(), and when a file
+  /// changes.
+  void poll(std::function<void()> done = {});
   /// Loads a name (again), or stops to serve it until it is loaded by name. `done` receives what
   /// went wrong, or nothing; it is called on the repository's thread.
   using Done = std::function<void(std::optional<Refusal>)>;
@@ -86,15 +95,21 @@ class Repository {
     std::shared_ptr<Model> model;
     std::string stamp;  ///< of the files that were tried last
     std::string reason;
+    /// Polls between the last failure and the next try, and those of them that are left; 0: no try.
+    unsigned pause = 0, left = 0;
   };
   using Table = std::map<std::string, std::map<std::uint64_t, Slot>>;
 
   void work(const std::stop_token& stop);
   void post(std::function<void()> task);
-  void refresh();
-  void refresh(const std::string& name, const std::map<std::uint64_t, ModelFiles>& files);
+  /// `asked`: not by the clock.
+  void refresh(bool asked);
+  void refresh(const std::string& name, const std::map<std::uint64_t, ModelFiles>& files,
+               bool asked);
+  void complain(std::map<std::string, std::string> unreadable);
   void load_version(const std::string& name, std::uint64_t version, const ModelFiles& files,
                     const ModelConfig& config);
+  void failed(const std::string& name, std::uint64_t version, const std::string& why);
   void watch(const std::shared_ptr<Model>& model);
   void renew(const std::shared_ptr<Model>& lost, const std::string& why);
   void drop(const std::string& name);
@@ -107,7 +122,9 @@ class Repository {
   std::condition_variable_any wake_;
   Table table_;
   std::set<std::string> unloaded_;  ///< names that are not to be served; the worker's alone
-  bool stopped_ = false;            ///< no task runs any more
+  /// By name, or "" for the folder: why it could not be read at the last look; the worker's alone.
+  std::map<std::string, std::string> unreadable_;
+  bool stopped_ = false;  ///< no task runs any more
   std::deque<std::function<void()>> tasks_;
   bool looked_ = false;
   std::jthread worker_;  ///< last: it uses all of the above

@@ -25,9 +25,9 @@ void Budget::refuse_beyond(std::uint64_t bytes) const {
   if (bytes > most_ - used_) throw no_room(*this);
 }
 
-void Share::grow_to(std::uint64_t bytes) {
-  if (bytes <= bytes_) return;
-  if (!budget_.take(bytes - bytes_)) throw no_room(budget_);
+void Share::set(std::uint64_t bytes) {
+  if (bytes < bytes_) budget_.give_back(bytes_ - bytes);
+  if (bytes > bytes_ && !budget_.take(bytes - bytes_)) throw no_room(budget_);
   bytes_ = bytes;
 }
 

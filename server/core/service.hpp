@@ -11,6 +11,7 @@
 
 #include "core/access_log.hpp"
 #include "core/repository.hpp"
+#include "core/tokens.hpp"
 
 namespace polychron::server {
 
@@ -30,15 +31,15 @@ class Budget {
   std::atomic<std::uint64_t> used_{0};
 };
 
-/// A share of the budget that only grows, and ends with this object.
+/// A share of the budget, which ends with this object.
 class Share {
  public:
   explicit Share(Budget& budget) : budget_(budget) {}
   Share(const Share&) = delete;
   Share& operator=(const Share&) = delete;
   ~Share() { budget_.give_back(bytes_); }
-  /// Makes it at least `bytes`. Throws Refusal (unavailable).
-  void grow_to(std::uint64_t bytes);
+  /// Makes it `bytes`. Throws Refusal (unavailable), and keeps what it has.
+  void set(std::uint64_t bytes);
 
  private:
   Budget& budget_;
@@ -58,6 +59,7 @@ struct ServiceOptions {
   bool repository_interface = false;
   bool recording = false;  ///< there is one
   std::string version = POLYCHRON_VERSION;
+  std::vector<std::string> tokens;  ///< bearer tokens; empty: nobody needs one
 };
 
 class Service {
@@ -73,6 +75,7 @@ class Service {
   Metrics& metrics;
   AccessLog& log;
   const ServiceOptions options;
+  Tokens tokens{options.tokens};  ///< may change
   Budget budget;
   std::atomic<bool> draining{false};
   const std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();

@@ -102,13 +102,27 @@ Buffer contents_of(WireType type, const inference::InferTensorContents& contents
   bad(what + ": " + std::string(to_string(type)) + " is accepted in raw_input_contents only");
 }
 
+template <class Parameters>
+void refuse_unsupported(const Parameters& parameters, const std::string& what) {
+  for (const auto name : unsupported_parameters) {
+    const auto found = parameters.find(std::string(name));
+    if (found == parameters.end()) continue;
+    const inference::InferParameter& value = found->second;
+    const bool is_number = value.has_int64_param() || value.has_uint64_param();
+    const bool is_zero = is_number ? value.int64_param() == 0 && value.uint64_param() == 0
+                                   : value.has_string_param() && value.string_param().empty();
+    if (!is_zero)
+      throw Refusal(Status::unsupported,
+                    what + ": parameter '" + std::string(name) + "' is not supported");
+  }
+}
+
 WireTensor parse_input(const inference::ModelInferRequest& message, int at) {
   const auto& input = message.inputs(at);
   const auto what = "input '" + printable(input.name()) + "'";
   const auto type = wire_type_from(input.datatype());
   if (!type) bad(what + ": unknown datatype '" + printable(input.datatype(), 40) + "'");
-  if (input.parameters().contains("shared_memory_region"))
-    throw Refusal(Status::unsupported, what + ": shared memory is not supported");
+  refuse_unsupported(input.parameters(), what);
   if (input.shape_size() > static_cast<int>(max_rank))
     bad(what + ": rank " + std::to_string(input.shape_size()) + ", at most " +
         std::to_string(max_rank));
@@ -167,17 +181,14 @@ grpc::Status status_of(const Refusal& refusal) {
 InferRequest parse_infer(const inference::ModelInferRequest& message) {
   InferRequest request;
   request.id = message.id();
+  refuse_unsupported(message.parameters(), "request");
   if (message.raw_input_contents_size() > 0 &&
       message.raw_input_contents_size() != message.inputs_size())
     bad("request: " + std::to_string(message.inputs_size()) + " inputs, but " +
         std::to_string(message.raw_input_contents_size()) + " raw_input_contents");
   for (int i = 0; i < message.inputs_size(); ++i) request.inputs.push_back(parse_input(message, i));
   for (const auto& output : message.outputs()) {
-    if (output.parameters().contains("classification") ||
-        output.parameters().contains("shared_memory_region"))
-      throw Refusal(Status::unsupported, "output '" + printable(output.name()) +
-                                             "': classification and shared memory are not "
-                                             "supported");
+    refuse_unsupported(output.parameters(), "output '" + printable(output.name()) + "'");
     request.outputs.push_back({output.name(), true});
   }
   const auto timeout = message.parameters().find("timeout");

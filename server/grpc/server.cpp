@@ -2,17 +2,15 @@
 
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
-#include <openssl/crypto.h>
 
 #include <atomic>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <thread>
 
 #include "core/documents.hpp"
 #include "grpc/messages.hpp"
 #include "inference.grpc.pb.h"
+#include "protocol/repository_call.hpp"
 
 namespace polychron::server {
 
@@ -22,25 +20,20 @@ using grpc::CallbackServerContext;
 using grpc::ServerUnaryReactor;
 using inference::GRPCInferenceService;
 
-std::string text_of(const std::string& file, const char* what) {
-  std::ifstream stream(file, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(stream), {}};
-  if (!stream)
-    throw Error(ErrorKind::bad_data,
-                std::string(what) + " '" + printable(file) + "': cannot be read");
-  return text;
-}
-
+/// The files were checked: the HTTP server reads the same ones first.
 std::shared_ptr<grpc::ServerCredentials> credentials_of(const GrpcOptions& options) {
   if (options.certificate.empty()) return grpc::InsecureServerCredentials();
   const auto& key = options.key.empty() ? options.certificate : options.key;
-  grpc::SslServerCredentialsOptions tls(
-      options.client_ca.empty() ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
-                                : GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
-  tls.pem_key_cert_pairs.push_back(
-      {text_of(key, "the key"), text_of(options.certificate, "the certificate")});
-  if (!options.client_ca.empty()) tls.pem_root_certs = text_of(options.client_ca, "the CA");
-  return grpc::SslServerCredentials(tls);
+  constexpr unsigned refresh_s = 1;
+  namespace tls = grpc::experimental;
+  tls::TlsServerCredentialsOptions files(std::make_shared<tls::FileWatcherCertificateProvider>(
+      key, options.certificate, options.client_ca, refresh_s));
+  files.watch_identity_key_cert_pairs();
+  if (!options.client_ca.empty()) {
+    files.watch_root_certs();
+    files.set_cert_request_type(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  }
+  return tls::TlsServerCredentials(files);
 }
 
 std::string metadata_of(const CallbackServerContext& context, const char* name) {
@@ -69,7 +62,7 @@ class InferCall final : public ServerUnaryReactor {
   void start() {
     trace_ = metadata_of(context_, "traceparent");
     try {
-      share_.grow_to(request_.SpaceUsedLong());  // many small strings take 20 times their bytes
+      share_.set(request_.SpaceUsedLong());  // many small strings take 20 times their bytes
       const auto model = service_.repository.find(request_.model_name(), request_.model_version());
       model_ = model->name();
       auto parsed = parse_infer(request_);
@@ -142,8 +135,7 @@ class InferCall final : public ServerUnaryReactor {
 
 class Calls final : public GRPCInferenceService::CallbackService {
  public:
-  Calls(server::Service& service, std::vector<std::string> tokens)
-      : service_(service), tokens_(std::move(tokens)) {}
+  explicit Calls(server::Service& service) : service_(service) {}
 
   ServerUnaryReactor* ServerLive(CallbackServerContext* context,
                                  const inference::ServerLiveRequest*,
@@ -231,25 +223,17 @@ class Calls final : public GRPCInferenceService::CallbackService {
   ServerUnaryReactor* RepositoryModelLoad(CallbackServerContext* context,
                                           const inference::RepositoryModelLoadRequest* request,
                                           inference::RepositoryModelLoadResponse*) override {
-    return change(context, request->model_name(), &Repository::load);
+    return change(context, *request, &Repository::load);
   }
   ServerUnaryReactor* RepositoryModelUnload(CallbackServerContext* context,
                                             const inference::RepositoryModelUnloadRequest* request,
                                             inference::RepositoryModelUnloadResponse*) override {
-    return change(context, request->model_name(), &Repository::unload);
+    return change(context, *request, &Repository::unload);
   }
 
  private:
   bool authorized(const CallbackServerContext& context) const {
-    if (tokens_.empty()) return true;
-    const auto given = metadata_of(context, "authorization");
-    bool found = false;
-    for (const auto& token : tokens_) {
-      const auto wanted = "Bearer " + token;
-      found |= given.size() == wanted.size() &&
-               CRYPTO_memcmp(given.data(), wanted.data(), wanted.size()) == 0;
-    }
-    return found;
+    return service_.tokens.accept(metadata_of(context, "authorization"));
   }
 
   static ServerUnaryReactor* done(CallbackServerContext* context) {
@@ -280,26 +264,48 @@ class Calls final : public GRPCInferenceService::CallbackService {
                     "the repository interface is off: start the server with --repository");
   }
 
-  ServerUnaryReactor* change(CallbackServerContext* context, const std::string& name,
+  template <class Request>
+  ServerUnaryReactor* change(CallbackServerContext* context, const Request& request,
                              void (Repository::*call)(const std::string&, Repository::Done)) {
-    if (!authorized(*context) || !service_.options.repository_interface)
-      return answer(context, [&] { check_repository(); });
+    if (!authorized(*context)) return answer(context, [] {});
+    try {
+      check_repository();
+      for (const auto& [name, value] : request.parameters()) check_repository_parameter(name);
+    } catch (const Refusal& refusal) {
+      return answer(context, [&] { throw Refusal(refusal); });
+    }
     auto* reactor = context->DefaultReactor();
-    (service_.repository.*call)(name, [reactor](std::optional<Refusal> refusal) {
+    (service_.repository.*call)(request.model_name(), [reactor](std::optional<Refusal> refusal) {
       reactor->Finish(refusal ? status_of(*refusal) : grpc::Status::OK);
     });
     return reactor;
   }
 
   server::Service& service_;
-  const std::vector<std::string> tokens_;
+};
+
+/// Calls of Triton's that this server does not have.
+class OtherCalls final : public grpc::CallbackGenericService {
+  class Refused final : public grpc::ServerGenericBidiReactor {
+   public:
+    explicit Refused(const std::string& method) {
+      Finish({grpc::StatusCode::UNIMPLEMENTED,
+              "'" + printable(method, 100) +
+                  "' is not supported: there is no shared memory, no streaming, no other service"});
+    }
+    void OnDone() override { delete this; }
+  };
+  grpc::ServerGenericBidiReactor* CreateReactor(
+      grpc::GenericCallbackServerContext* context) override {
+    return new Refused(context->method());
+  }
 };
 
 }  // namespace
 
 class GrpcServer::State {
  public:
-  State(GrpcOptions options, Service& service) : calls_(service, options.tokens) {
+  State(const GrpcOptions& options, Service& service) : calls_(service) {
     grpc::EnableDefaultHealthCheckService(true);
     const auto literal = options.address.find(':') == std::string::npos
                              ? options.address
@@ -315,6 +321,7 @@ class GrpcServer::State {
     quota.Resize(service.budget.most());
     builder.SetResourceQuota(quota);
     builder.RegisterService(&calls_);
+    builder.RegisterCallbackGenericService(&other_calls_);
     server_ = builder.BuildAndStart();
     if (!server_ || port_ == 0)
       throw Error(ErrorKind::bad_data, "gRPC on " + options.address + ":" +
@@ -343,14 +350,15 @@ class GrpcServer::State {
 
  private:
   Calls calls_;
+  OtherCalls other_calls_;
   int port_ = 0;
   std::unique_ptr<grpc::Server> server_;
   std::atomic<bool> drained_{false};
   std::jthread ending_;
 };
 
-GrpcServer::GrpcServer(GrpcOptions options, Service& service)
-    : state_(std::make_unique<State>(std::move(options), service)) {}
+GrpcServer::GrpcServer(const GrpcOptions& options, Service& service)
+    : state_(std::make_unique<State>(options, service)) {}
 
 GrpcServer::~GrpcServer() = default;
 

@@ -15,14 +15,14 @@ struct GrpcOptions {
   std::string address = "127.0.0.1";
   std::uint16_t port = 8001;  ///< 0: a free one
   std::uint64_t body_bytes = std::uint64_t{64} << 20;
-  std::string certificate, key, client_ca;  ///< as in HttpOptions
-  std::vector<std::string> tokens;
+  /// As in HttpOptions; read again when they have changed, within a second.
+  std::string certificate, key, client_ca;
 };
 
 class GrpcServer {
  public:
   /// Listens. Throws Error (bad_data): the address, the port, a file of TLS.
-  GrpcServer(GrpcOptions options, Service& service);
+  GrpcServer(const GrpcOptions& options, Service& service);
   /// Ends all calls.
   ~GrpcServer();
   GrpcServer(const GrpcServer&) = delete;

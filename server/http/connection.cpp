@@ -8,8 +8,12 @@
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/beast/core/stream_traits.hpp>
+#include <utility>
 
 #include "http/body.hpp"
+#include "http/head.hpp"
+#include "http/listener.hpp"
+#include "http/routes.hpp"
 #include "http/watch.hpp"
 
 namespace polychron::server {
@@ -27,6 +31,58 @@ std::string head_of(const HttpReply& reply, std::size_t size, bool keep_alive) {
   return head;
 }
 
+/// What follows an answer.
+enum class After { keep, skip_body, close };
+
+/// A request that has come, or was refused before all of it has.
+struct Incoming {
+  HttpRequest request;
+  std::optional<Refusal> refusal{};
+  After after = After::close;
+  std::uint64_t unread = 0;  ///< the bytes of a body that is to be skipped
+  std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
+};
+
+/// Reads the header into `request`. Throws Refusal where it does not tell the body's end.
+Header header_of(const Parser& parser, HttpRequest& request) {
+  const auto method = parser.get().method_string(), target = parser.get().target();
+  request.method.assign(method.data(), method.size());
+  request.target.assign(target.data(), target.size());
+  const auto to = addressee_of(parser.get(), parser.chunked());
+  request.parsed = parse_target(to.path);
+  request.trace = field(parser, "traceparent");
+  request.accept_encoding = field(parser, http::field::accept_encoding);
+  Header header{to.host,
+                std::nullopt,
+                field(parser, http::field::authorization),
+                field(parser, http::field::content_encoding),
+                field(parser, "Inference-Header-Content-Length"),
+                parser.chunked(),
+                parser.content_length().value_or(0)};
+  if (parser.get().count(http::field::origin) > 0)
+    header.origin = field(parser, http::field::origin);
+  return header;
+}
+
+std::optional<Refusal> refusal_by_header(HttpShared& shared, const Header& header,
+                                         HttpRequest& request) {
+  try {
+    check_header(shared, header, request);
+    return std::nullopt;
+  } catch (...) {
+    return current_refusal();
+  }
+}
+
+/// A refused body is skipped if it has an end that is near, and is sure to come: after "Expect:
+/// 100-continue" it may not.
+After after_refusal(const Parser& parser, const HttpOptions& options) {
+  const auto length = parser.content_length().value_or(0);
+  if (parser.chunked() || length > options.body_bytes) return After::close;
+  if (length == 0) return After::keep;
+  return field(parser, http::field::expect).empty() ? After::skip_body : After::close;
+}
+
 }  // namespace
 
 template <class Stream>
@@ -41,29 +97,23 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  Stream& stream() { return stream_; }
-  asio::ip::tcp::socket& socket() { return beast::get_lowest_layer(stream_); }
-
   /// Serves requests until the connection ends.
   asio::awaitable<void> serve(Connections::Place place);
   /// TLS's, where there is TLS.
   asio::awaitable<void> handshake();
-  /// Ends it. `idle_only`: only if it waits for a request; one that has come, and is not read yet,
-  /// is answered. On its own executor.
-  void close(bool idle_only) {
-    error_code ignored;
-    if (!idle_only)
-      socket().close(ignored);
-    else if (idle_ && socket().available(ignored) == 0)
-      socket().cancel(ignored);  // a read that has succeeded goes on
-  }
+  /// Ends it, if it is as `which` says. On its own executor.
+  void close(End which);
 
  private:
-  /// False at the end of the connection.
+  asio::ip::tcp::socket& socket() { return beast::get_lowest_layer(stream_); }
+  /// Nothing at the end of the connection.
+  asio::awaitable<std::optional<Incoming>> read_request(Connections::Place place, bool is_last);
   asio::awaitable<bool> read_head(Parser& parser);
-  asio::awaitable<void> write(HttpReply reply, bool keep_alive, bool head_only);
+  asio::awaitable<HttpReply> answer_running(Connections::Place place, HttpRequest& request);
+  asio::awaitable<void> write(Connections::Place place, HttpReply& reply, bool keep_alive,
+                              bool head_only);
   asio::awaitable<void> linger();
-  void set_idle(Connections::Place place, bool idle);
+  void wait(Connections::Place place, Connections::State state);
   void log(const HttpRequest& request, const HttpReply& reply, std::uint64_t received,
            std::chrono::steady_clock::time_point begin);
 
@@ -72,8 +122,21 @@ class Connection {
   beast::flat_buffer buffer_;
   const std::shared_ptr<Deadline> deadline_;
   std::uint64_t sent_ = 0;
-  bool idle_ = true;
+  Connections::State state_ = Connections::State::idle;
 };
+
+template <class Stream>
+void Connection<Stream>::close(End which) {
+  error_code ignored;
+  if (which == End::now)
+    socket().close(ignored);
+  else if (state_ == Connections::State::idle) {
+    // A request that has come, and is not read yet, is answered: its read succeeds and goes on.
+    if (socket().available(ignored) == 0) socket().cancel(ignored);
+  } else if (which == End::unless_running && state_ == Connections::State::transferring) {
+    deadline_->expire();
+  }
+}
 
 template <class Stream>
 asio::awaitable<bool> Connection<Stream>::read_head(Parser& parser) {
@@ -106,9 +169,16 @@ asio::awaitable<bool> Connection<Stream>::read_head(Parser& parser) {
 }
 
 template <class Stream>
-asio::awaitable<void> Connection<Stream>::write(HttpReply reply, bool keep_alive, bool head_only) {
-  auto size = reply.text.size();
-  for (const auto& each : reply.binary) size += each.size();
+asio::awaitable<void> Connection<Stream>::write(Connections::Place place, HttpReply& reply,
+                                                bool keep_alive, bool head_only) {
+  auto size = reply.size();
+  Share share(shared_->service.budget);
+  try {
+    share.set(size < Worker::large ? 0 : size);  // until the client has read it
+  } catch (const Refusal& refusal) {
+    reply = refuse(refusal);
+    size = reply.size();
+  }
   const auto head = head_of(reply, size, keep_alive);
   std::vector<asio::const_buffer> parts{asio::buffer(head)};
   if (!head_only) {
@@ -116,9 +186,16 @@ asio::awaitable<void> Connection<Stream>::write(HttpReply reply, bool keep_alive
     for (const auto& each : reply.binary)
       parts.emplace_back(static_cast<const void*>(each.data()), each.size());
   }
-  deadline_->set(transfer_time(shared_->options, size));
   sent_ = asio::buffer_size(parts);
-  co_await asio::async_write(stream_, parts, asio::use_awaitable);
+  Transfer transfer(shared_->options.transfer_timeout);
+  deadline_->set_at(transfer.due());
+  const auto go_on = [&, passed = std::size_t{0}](error_code failed, std::size_t all) mutable {
+    if (transfer.pass(all - std::exchange(passed, all)))
+      wait(place, Connections::State::transferring);
+    deadline_->set_at(transfer.due());
+    return failed ? std::size_t{0} : std::size_t{Transfer::least};
+  };
+  co_await asio::async_write(stream_, parts, go_on, asio::use_awaitable);
 }
 
 template <class Stream>
@@ -132,65 +209,79 @@ void Connection<Stream>::log(const HttpRequest& request, const HttpReply& reply,
                        request.trace, reply.message});
 }
 
+/// Reads a request, or as much of it as shows that it is refused.
+template <class Stream>
+asio::awaitable<std::optional<Incoming>> Connection<Stream>::read_request(Connections::Place place,
+                                                                          bool is_last) {
+  Parser parser;
+  Incoming incoming;
+  auto& request = incoming.request;
+  try {
+    if (!co_await read_head(parser)) co_return std::nullopt;
+    wait(place, Connections::State::transferring);
+    incoming.begin = std::chrono::steady_clock::now();
+    const auto header = header_of(parser, request);
+    const bool goes_on = parser.keep_alive() && !is_last;
+    incoming.refusal = refusal_by_header(*shared_, header, request);
+    if (incoming.refusal) {
+      incoming.after = goes_on ? after_refusal(parser, shared_->options) : After::close;
+      incoming.unread = header.length;
+      co_return incoming;
+    }
+    BodyReader<Stream> body(stream_, buffer_, *deadline_, *shared_, place);
+    co_await body.read(parser, request);
+    incoming.after = goes_on ? After::keep : After::close;
+    if (request.compressed) co_await decompress_body(*shared_, request);
+  } catch (const boost::system::system_error&) {
+    throw;  // the client is gone
+  } catch (...) {
+    incoming.refusal = current_refusal();
+  }
+  co_return incoming;
+}
+
+template <class Stream>
+asio::awaitable<HttpReply> Connection<Stream>::answer_running(Connections::Place place,
+                                                              HttpRequest& request) {
+  if (!shared_->connections.run(place, request.route->audience == Audience::probes))
+    co_return refuse(Refusal(Status::unavailable, "too many connections run requests", 1));
+  state_ = Connections::State::running;
+  const Watch watch(socket(), request.cancellation);
+  co_return co_await answer(*shared_, request);
+}
+
 template <class Stream>
 asio::awaitable<void> Connection<Stream>::serve(Connections::Place place) {
-  auto& service = shared_->service;
+  const auto& draining = shared_->service.draining;
   for (std::size_t served = 1;; ++served) {
-    set_idle(place, true);
-    if (served > 1 && service.draining) break;
-    Parser parser;
-    BodyReader<Stream> body(stream_, buffer_, *deadline_, *shared_);
-    HttpRequest request;
-    HttpReply reply;
-    bool keep_alive = false, whole = false, skips = false;
-    std::uint64_t received = 0;
-    auto begin = std::chrono::steady_clock::now();
-    try {
-      if (!co_await read_head(parser)) co_return;
-      set_idle(place, false);
-      begin = std::chrono::steady_clock::now();
-      const auto method = parser.get().method_string(), target = parser.get().target();
-      request.method.assign(method.data(), method.size());
-      request.target.assign(target.data(), target.size());
-      request.parsed = parse_target(request.target);
-      request.trace = field(parser, "traceparent");
-      request.accept_encoding = field(parser, http::field::accept_encoding);
-      check_token(shared_->options, request.parsed, field(parser, http::field::authorization));
-      if (!field(parser, http::field::transfer_encoding).empty() && !parser.chunked())
-        throw Refusal(Status::bad_request, "Transfer-Encoding: expected chunked at its end");
-      body.check_length(parser);
-      const bool goes_on = parser.keep_alive() && served < shared_->options.requests_per_connection;
-      keep_alive = skips = goes_on && can_skip(parser);
-      refuse_early(*shared_, request, parser.content_length().value_or(0));
-      keep_alive = skips = false;
-      co_await body.read(parser, request);
-      whole = true;
-      received = request.body.bytes.size();
-      keep_alive = goes_on;
-    } catch (const Refusal& refusal) {
-      reply = refuse(refusal);  // a body that is unread, and not skipped, ends the connection
-    } catch (const Error& error) {
-      reply = refuse(refusal_of(error));
-    }
-    if (whole) {
-      deadline_->never();
-      const Watch watch(socket(), request.cancellation);
-      reply = co_await answer(*shared_, request);
-    }
-    keep_alive = keep_alive && !service.draining;
-    const bool head_only = request.method == "HEAD";
-    HttpReply noted{reply.status, {}, {}, {}, {}, reply.message, reply.id};
-    co_await write(std::move(reply), keep_alive, head_only);
-    log(request, noted, received, begin);
-    if (!keep_alive || (skips && !co_await body.skip(parser))) break;
+    wait(place, Connections::State::idle);
+    if (served > 1 && draining) break;
+    auto incoming =
+        co_await read_request(place, served >= shared_->options.requests_per_connection);
+    if (!incoming) co_return;
+    auto& request = incoming->request;
+    const auto received = request.body.bytes.size();
+    HttpReply reply;  // g++ 12 frees a conditional expression with co_await twice
+    if (incoming->refusal)
+      reply = refuse(*incoming->refusal);
+    else
+      reply = co_await answer_running(place, request);
+    request.body = {};
+    wait(place, Connections::State::transferring);
+    const bool keep_alive = incoming->after != After::close && !draining;
+    co_await write(place, reply, keep_alive, request.method == "HEAD");
+    log(request, reply, received, incoming->begin);
+    if (!keep_alive) break;
+    BodyReader<Stream> body(stream_, buffer_, *deadline_, *shared_, place);
+    if (incoming->after == After::skip_body && !co_await body.skip(incoming->unread)) break;
   }
   co_await linger();
 }
 
 template <class Stream>
-void Connection<Stream>::set_idle(Connections::Place place, bool idle) {
-  idle_ = idle;
-  shared_->connections.set_idle(place, idle);
+void Connection<Stream>::wait(Connections::Place place, Connections::State state) {
+  state_ = state;
+  shared_->connections.wait(place, state);
 }
 
 /// Ends our side and reads what the client still sends: a reset would destroy an answer that it has
@@ -218,34 +309,37 @@ asio::awaitable<void> Connection<Stream>::handshake() {
 namespace {
 
 template <class Stream>
-asio::awaitable<void> serve_stream(std::shared_ptr<HttpShared> shared, Stream stream) {
+asio::awaitable<void> serve_stream(std::shared_ptr<HttpShared> shared, Stream stream, Peer peer) {
   const auto connection = std::make_shared<Connection<Stream>>(std::move(stream), shared);
   const auto executor = co_await asio::this_coro::executor;
   const auto place =
-      shared->connections.add([executor, weak = std::weak_ptr(connection)](bool idle_only) {
-        asio::post(executor, [weak, idle_only] {
-          if (const auto open = weak.lock()) open->close(idle_only);
+      shared->connections.enter(peer, [executor, weak = std::weak_ptr(connection)](End which) {
+        asio::post(executor, [weak, which] {
+          if (const auto open = weak.lock()) open->close(which);
         });
       });
+  if (!place) co_return;  // all others compute: the client can try another server
   try {
     co_await connection->handshake();
-    co_await connection->serve(place);
+    co_await connection->serve(*place);
   } catch (const std::exception&) {
     // The client is gone, or too slow to be told.
   }
-  shared->connections.remove(place);
+  shared->connections.remove(*place);
+}
+
+asio::awaitable<void> serve_http(std::shared_ptr<HttpShared> shared, Accepted accepted) {
+  error_code ignored;
+  accepted.socket.set_option(asio::ip::tcp::no_delay(true), ignored);
+  if (accepted.tls)
+    return serve_stream(
+        shared, asio::ssl::stream<asio::ip::tcp::socket>(std::move(accepted.socket), *accepted.tls),
+        accepted.peer);
+  return serve_stream(shared, std::move(accepted.socket), accepted.peer);
 }
 
 }  // namespace
 
-asio::awaitable<void> serve_connection(std::shared_ptr<HttpShared> shared,
-                                       asio::ip::tcp::socket socket) {
-  error_code ignored;
-  socket.set_option(asio::ip::tcp::no_delay(true), ignored);
-  if (shared->tls)
-    return serve_stream(shared,
-                        asio::ssl::stream<asio::ip::tcp::socket>(std::move(socket), *shared->tls));
-  return serve_stream(shared, std::move(socket));
-}
+const Transport http_transport{"HTTP", "http/1.1", serve_http};
 
 }  // namespace polychron::server

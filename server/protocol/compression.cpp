@@ -31,28 +31,22 @@ bool is_compressed(std::string_view encoding) {
                                           "': expected gzip, deflate or identity");
 }
 
-std::vector<std::byte> decompressed(std::span<const std::byte> body, std::size_t most) {
+std::size_t decompress(std::span<const std::byte> body, const NextSpace& next) {
   z_stream stream{};
   if (inflateInit2(&stream, automatic) != Z_OK) throw std::bad_alloc();
   const std::unique_ptr<z_stream, End> end(&stream);
   stream.next_in = bytes_of(body.data());
   stream.avail_in = static_cast<uInt>(body.size());
-  std::vector<std::byte> plain;
-  for (int state = Z_OK; state != Z_STREAM_END;) {
-    const auto have = plain.size();
-    // One byte more than allowed tells a body of the limit from a longer one.
-    plain.resize(std::min(most + 1, std::max<std::size_t>(2 * have, 64 * 1024)));
-    stream.next_out = bytes_of(plain.data() + have);
-    stream.avail_out = static_cast<uInt>(plain.size() - have);
-    state = inflate(&stream, Z_NO_FLUSH);
-    plain.resize(plain.size() - stream.avail_out);
-    if (plain.size() > most)
-      throw Refusal(Status::too_large, "the body has more than " + std::to_string(most) +
-                                           " bytes when it is decompressed");
-    if (state != Z_STREAM_END && (state != Z_OK || stream.avail_out != 0))
+  for (std::size_t used = 0;;) {
+    const auto space = next(used);
+    stream.next_out = bytes_of(space.data());
+    stream.avail_out = static_cast<uInt>(space.size());
+    const int state = inflate(&stream, Z_NO_FLUSH);
+    used = space.size() - stream.avail_out;
+    if (state == Z_STREAM_END) return used;
+    if (state != Z_OK || stream.avail_out != 0)
       throw Refusal(Status::bad_request, "the compressed body is damaged or cut short");
   }
-  return plain;
 }
 
 std::string_view chosen_encoding(std::string_view accepted) {

@@ -2,18 +2,23 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace polychron::server {
 
 /// "gzip", "deflate" (zlib's form). Others: Refusal (bad_encoding).
 bool is_compressed(std::string_view encoding);
 
-/// The body, of at most `most` bytes. Throws Refusal: too_large, bad_request (damaged or cut).
-std::vector<std::byte> decompressed(std::span<const std::byte> body, std::size_t most);
+/// Where decompressed bytes go: is told how many of the last space were used, and gives the next
+/// one. It throws to end the work.
+using NextSpace = std::function<std::span<std::byte>(std::size_t used)>;
+
+/// Decompresses all of `body`, and tells how many bytes of the last space were used. Throws Refusal
+/// (bad_request): damaged, or cut short.
+std::size_t decompress(std::span<const std::byte> body, const NextSpace& next);
 
 /// "gzip" or "deflate" if the client's Accept-Encoding names it, else "".
 std::string_view chosen_encoding(std::string_view accepted);

@@ -22,98 +22,93 @@ namespace json = boost::json;
                                          std::to_string(at) + " " + why);
 }
 
-std::string shown(const json::value& value) { return printable(json::serialize(value), 40); }
-
-/// Calls `each(value)` for every element, in row-major order.
-template <class F>
-void for_each(const json::value& data, F& each) {
-  if (const auto* list = data.if_array())
-    for (const auto& inner : *list) for_each(inner, each);
-  else
-    each(data);
+std::string shown(const Data& data, std::size_t at) {
+  const auto text = [&](auto value) -> std::string {
+    if constexpr (std::is_same_v<decltype(value), ElementText>)
+      return json::serialize(json::string_view(data.text.data() + value.begin, value.size));
+    else
+      return json::serialize(json::value(value));
+  };
+  return printable(std::visit(text, data.elements[at]), 40);
 }
 
 template <class T>
-T integer(const WireTensor& tensor, const json::value& value, std::size_t at) {
-  const auto signed_value = value.if_int64();
-  const auto unsigned_value = value.if_uint64();
-  if (signed_value && std::in_range<T>(*signed_value)) return static_cast<T>(*signed_value);
-  if (unsigned_value && std::in_range<T>(*unsigned_value)) return static_cast<T>(*unsigned_value);
+T integer(const WireTensor& tensor, const Data& data, std::size_t at) {
+  const auto& element = data.elements[at];
+  if (const auto* value = std::get_if<std::int64_t>(&element); value && std::in_range<T>(*value))
+    return static_cast<T>(*value);
+  if (const auto* value = std::get_if<std::uint64_t>(&element); value && std::in_range<T>(*value))
+    return static_cast<T>(*value);
   wrong_element(tensor, at,
-                "is " + shown(value) + ", expected an integer of type " +
+                "is " + shown(data, at) + ", expected an integer of type " +
                     std::string(to_string(tensor.type)));
 }
 
 template <class T>
-T real(const WireTensor& tensor, const json::value& value, std::size_t at) {
+T real(const WireTensor& tensor, const Data& data, std::size_t at) {
+  const auto& element = data.elements[at];
   double number = 0;
-  if (const auto* as_double = value.if_double())
+  if (const auto* as_double = std::get_if<double>(&element))
     number = *as_double;
-  else if (const auto* as_int = value.if_int64())
+  else if (const auto* as_int = std::get_if<std::int64_t>(&element))
     number = static_cast<double>(*as_int);
-  else if (const auto* as_uint = value.if_uint64())
+  else if (const auto* as_uint = std::get_if<std::uint64_t>(&element))
     number = static_cast<double>(*as_uint);
   else
-    wrong_element(tensor, at, "is " + shown(value) + ", expected a number");
+    wrong_element(tensor, at, "is " + shown(data, at) + ", expected a number");
   const auto made = static_cast<T>(number);
   if (std::isinf(made) || std::isinf(number))
-    wrong_element(tensor, at,
-                  "is " + shown(value) + ", too large for " + std::string(to_string(tensor.type)));
+    wrong_element(
+        tensor, at,
+        "is " + shown(data, at) + ", too large for " + std::string(to_string(tensor.type)));
   return made;
 }
 
-bool boolean(const WireTensor& tensor, const json::value& value, std::size_t at) {
-  if (const auto* as_bool = value.if_bool()) return *as_bool;
-  if (const auto* number = value.if_int64(); number && (*number == 0 || *number == 1))
+std::uint8_t boolean(const WireTensor& tensor, const Data& data, std::size_t at) {
+  const auto& element = data.elements[at];
+  if (const auto* as_bool = std::get_if<bool>(&element)) return *as_bool;
+  if (const auto* number = std::get_if<std::int64_t>(&element);
+      number && (*number == 0 || *number == 1))
     return *number == 1;
-  wrong_element(tensor, at, "is " + shown(value) + ", expected true or false");
+  wrong_element(tensor, at, "is " + shown(data, at) + ", expected true or false");
 }
 
-std::uint64_t count_of(const json::value& data) {
-  std::uint64_t count = 0;
-  auto one = [&](const json::value&) { ++count; };
-  for_each(data, one);
-  return count;
+float16 half(const WireTensor& tensor, const Data& data, std::size_t at) {
+  const float16 made(real<double>(tensor, data, at));
+  if (std::isinf(static_cast<float>(made)))
+    wrong_element(tensor, at, "is " + shown(data, at) + ", too large for FP16");
+  return made;
 }
 
-/// Stores one element of T for each value.
-template <class T, class F>
-void fill(WireTensor& tensor, const json::value& data, F element) {
-  // Counted before memory is taken: a shape costs nothing to write.
-  const auto count = count_of(data);
+/// Stores one element of T for each element of the data. Counts before it takes memory: a shape
+/// costs nothing to write.
+template <class T>
+void fill(WireTensor& tensor, const Data& data,
+          T (*element)(const WireTensor&, const Data&, std::size_t)) {
+  const auto count = data.elements.size();
   if (count != element_count(tensor.shape))
     throw Refusal(Status::bad_request, "input '" + printable(tensor.name) + "': expected " +
                                            describe(tensor.type, tensor.shape) + ", got " +
                                            std::to_string(count) + " elements");
   tensor.bytes = Buffer::uninitialized(count * sizeof(T));
-  std::size_t at = 0;
-  auto store = [&](const json::value& value) {
-    const T made = element(value, at);
-    std::memcpy(tensor.bytes.data() + at++ * sizeof(T), &made, sizeof(T));
-  };
-  for_each(data, store);
+  for (std::size_t at = 0; at < count; ++at) {
+    const T made = element(tensor, data, at);
+    std::memcpy(tensor.bytes.data() + at * sizeof(T), &made, sizeof(T));
+  }
 }
 
-template <class T>
-void fill_integers(WireTensor& tensor, const json::value& data) {
-  fill<T>(tensor, data,
-          [&](const json::value& value, std::size_t at) { return integer<T>(tensor, value, at); });
-}
-
-void fill_strings(WireTensor& tensor, const json::value& data) {
-  std::string bytes;
-  std::uint64_t count = 0;
-  auto store = [&](const json::value& value) {
-    const auto* text = value.if_string();
-    if (!text) wrong_element(tensor, count, "is " + shown(value) + ", expected a string");
-    append_string(bytes, {text->data(), text->size()});
-    ++count;
-  };
-  for_each(data, store);
+void fill_strings(WireTensor& tensor, const Data& data) {
+  const auto count = data.elements.size();
   if (count != element_count(tensor.shape))
     throw Refusal(Status::bad_request, "input '" + printable(tensor.name) +
                                            "': " + describe(tensor.type, tensor.shape) + " got " +
                                            std::to_string(count) + " strings");
+  std::string bytes;
+  for (std::size_t at = 0; at < count; ++at) {
+    const auto* text = std::get_if<ElementText>(&data.elements[at]);
+    if (!text) wrong_element(tensor, at, "is " + shown(data, at) + ", expected a string");
+    append_string(bytes, data.text.substr(text->begin, text->size));
+  }
   tensor.bytes = Buffer::copy_of(std::as_bytes(std::span(bytes)));
 }
 
@@ -162,43 +157,32 @@ void append_strings(std::string& text, const WireTensor& tensor) {
 
 }  // namespace
 
-void read_elements(WireTensor& tensor, const json::value& data) {
-  const auto reals = [&]<class T>(T, auto convert) {
-    fill<T>(tensor, data,
-            [&](const json::value& value, std::size_t at) { return convert(tensor, value, at); });
-  };
+void read_elements(WireTensor& tensor, const Data& data) {
   switch (tensor.type) {
     case WireType::boolean:
-      return fill<std::uint8_t>(tensor, data, [&](const json::value& value, std::size_t at) {
-        return static_cast<std::uint8_t>(boolean(tensor, value, at));
-      });
+      return fill(tensor, data, boolean);
     case WireType::uint8:
-      return fill_integers<std::uint8_t>(tensor, data);
+      return fill(tensor, data, integer<std::uint8_t>);
     case WireType::uint16:
-      return fill_integers<std::uint16_t>(tensor, data);
+      return fill(tensor, data, integer<std::uint16_t>);
     case WireType::uint32:
-      return fill_integers<std::uint32_t>(tensor, data);
+      return fill(tensor, data, integer<std::uint32_t>);
     case WireType::uint64:
-      return fill_integers<std::uint64_t>(tensor, data);
+      return fill(tensor, data, integer<std::uint64_t>);
     case WireType::int8:
-      return fill_integers<std::int8_t>(tensor, data);
+      return fill(tensor, data, integer<std::int8_t>);
     case WireType::int16:
-      return fill_integers<std::int16_t>(tensor, data);
+      return fill(tensor, data, integer<std::int16_t>);
     case WireType::int32:
-      return fill_integers<std::int32_t>(tensor, data);
+      return fill(tensor, data, integer<std::int32_t>);
     case WireType::int64:
-      return fill_integers<std::int64_t>(tensor, data);
+      return fill(tensor, data, integer<std::int64_t>);
     case WireType::fp32:
-      return reals(float{}, real<float>);
+      return fill(tensor, data, real<float>);
     case WireType::fp64:
-      return reals(double{}, real<double>);
+      return fill(tensor, data, real<double>);
     case WireType::fp16:
-      return reals(float16{}, [](const WireTensor& t, const json::value& value, std::size_t at) {
-        const float16 made(real<double>(t, value, at));
-        if (std::isinf(static_cast<float>(made)))
-          wrong_element(t, at, "is " + shown(value) + ", too large for FP16");
-        return made;
-      });
+      return fill(tensor, data, half);
     case WireType::bf16:
       throw Refusal(Status::bad_request,
                     "input '" + printable(tensor.name) + "': BF16 is accepted as binary data only");

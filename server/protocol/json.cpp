@@ -1,5 +1,6 @@
 #include "protocol/json.hpp"
 
+#include <algorithm>
 #include <boost/json/monotonic_resource.hpp>
 #include <boost/json/serialize.hpp>
 #include <limits>
@@ -63,12 +64,10 @@ bool flag(const json::object* parameters, std::string_view name, bool absent,
       printable(json::serialize(*value), 40) + ", expected true or false");
 }
 
-/// Extensions of Triton that would change the answer if they were ignored.
 void refuse_unsupported(const json::object* parameters, const std::string& what) {
-  for (const std::string_view name : {"shared_memory_region", "classification", "sequence_id"}) {
+  for (const auto name : unsupported_parameters) {
     const auto* value = parameters ? member(*parameters, name) : nullptr;
-    if (!value) continue;
-    if (const auto* zero = value->if_int64(); zero && *zero == 0) continue;
+    if (!value || *value == 0 || *value == "") continue;
     throw Refusal(Status::unsupported,
                   what + ": parameter '" + std::string(name) + "' is not supported");
   }
@@ -103,7 +102,8 @@ struct Rest {
   }
 };
 
-WireTensor parse_input(const json::value& value, std::size_t at, Rest& rest) {
+WireTensor parse_input(const Document& document, const json::value& value, std::size_t at,
+                       Rest& rest) {
   const auto& object = object_of(value, "input " + std::to_string(at));
   WireTensor tensor;
   tensor.name = text_of(object, "name", "input " + std::to_string(at));
@@ -119,7 +119,8 @@ WireTensor parse_input(const json::value& value, std::size_t at, Rest& rest) {
   const auto* data = member(object, "data");
   if (size && data) bad(what + ": has 'data' and binary_data_size; give one");
   if (data) {
-    read_elements(tensor, *data);
+    if (!data->is_int64()) bad(what + ": expected an array 'data'");
+    read_elements(tensor, document.data_at(static_cast<std::size_t>(data->get_int64())));
     return tensor;
   }
   if (!size) bad(what + ": expected 'data' or the parameter binary_data_size");
@@ -177,23 +178,46 @@ std::size_t wire_size(const WireTensor& tensor) {
   return *count * size;
 }
 
+namespace {
+
+std::string_view json_of(const Body& body, std::optional<std::size_t> json_length) {
+  const auto* text = reinterpret_cast<const char*>(body.bytes.data());
+  return {text, std::min(json_length.value_or(body.bytes.size()), body.bytes.size())};
+}
+
+}  // namespace
+
+std::uint64_t bytes_to_parse(const Body& body, std::optional<std::size_t> json_length) {
+  return bytes_to_parse(json_of(body, json_length));
+}
+
+std::uint64_t bytes_apart(const InferRequest& request, const Body& body) {
+  std::uint64_t bytes = request.id.size();
+  for (const auto& input : request.inputs) {
+    const auto* begin = input.bytes.data();
+    const bool is_part =
+        begin >= body.bytes.data() && begin < body.bytes.data() + body.bytes.size();
+    if (!is_part) bytes += input.bytes.size();
+  }
+  return bytes;
+}
+
 InferRequest parse_infer(const Body& body, std::optional<std::size_t> json_length) {
   if (json_length && *json_length > body.bytes.size())
     bad("Inference-Header-Content-Length is " + std::to_string(*json_length) +
         ", but the body has " + std::to_string(body.bytes.size()) + " bytes");
-  const auto length = json_length.value_or(body.bytes.size());
+  const auto text = json_of(body, json_length);
   json::monotonic_resource memory;
-  const auto document =
-      parse_document({reinterpret_cast<const char*>(body.bytes.data()), length}, &memory);
-  const auto& root = object_of(document, "request");
+  const auto document = parse_document(text, &memory);
+  const auto& root = object_of(document.root, "request");
   InferRequest request;
   if (member(root, "id")) request.id = text_of(root, "id", "request");
   parse_parameters(root, request);
   const auto* inputs = list_of(root, "inputs");
   if (!inputs) bad("request: expected an array 'inputs'");
-  Rest rest{body.block, body.bytes.subspan(length)};
+  Rest rest{body.block, body.bytes.subspan(text.size())};
   for (const auto& each : *inputs)
-    request.inputs.push_back(parse_input(each, request.inputs.size(), rest));
+    request.inputs.push_back(parse_input(document, each, request.inputs.size(), rest));
   if (!rest.bytes.empty())
     bad(std::to_string(rest.bytes.size()) + " bytes follow the JSON that no input asks for");
   if (const auto* outputs = list_of(root, "outputs"))
@@ -202,19 +226,13 @@ InferRequest parse_infer(const Body& body, std::optional<std::size_t> json_lengt
   return request;
 }
 
-std::size_t EncodedAnswer::size() const {
-  auto size = json.size();
-  for (const auto& each : binary) size += each.size();
-  return size;
-}
-
-namespace {
-
 bool wants_binary(const InferRequest& request, std::string_view name) {
   for (const auto& each : request.outputs)
     if (each.name == name) return each.binary;
   return request.binary_outputs;
 }
+
+namespace {
 
 void append_output(EncodedAnswer& encoded, WireTensor&& output, bool binary) {
   auto& text = encoded.json;

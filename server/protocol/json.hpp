@@ -17,11 +17,19 @@ namespace polychron::server {
 /// block and are not copied. Throws Refusal.
 InferRequest parse_infer(const Body& body, std::optional<std::size_t> json_length);
 
+/// The memory that parse_infer() takes at most, apart from strings and the tensors that it makes.
+std::uint64_t bytes_to_parse(const Body& body, std::optional<std::size_t> json_length);
+
+/// The bytes of the request that are not parts of its body.
+std::uint64_t bytes_apart(const InferRequest& request, const Body& body);
+
+/// True if the output is to be bytes behind the JSON.
+bool wants_binary(const InferRequest& request, std::string_view name);
+
 /// An answer's body: JSON, and the outputs that follow it as bytes.
 struct EncodedAnswer {
   std::string json;
   std::vector<Buffer> binary;
-  std::size_t size() const;
 };
 
 /// Takes over the bytes of the binary outputs. Throws Refusal (bad_request): a string that is to be

@@ -9,6 +9,7 @@
 #include <polychron/descriptor.hpp>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "protocol/refusal.hpp"
@@ -45,6 +46,11 @@ struct InferAnswer {
   std::string id;
   std::vector<WireTensor> outputs;
 };
+
+/// Parameters of Triton's extensions that would change the answer if they were ignored. Refused,
+/// unless the value is 0 or "".
+constexpr std::string_view unsupported_parameters[] = {"shared_memory_region", "classification",
+                                                       "sequence_id"};
 
 /// Bytes of a request's body. Tensors may borrow parts of the block, which lives as long as they.
 struct Body {

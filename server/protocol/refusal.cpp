@@ -1,5 +1,7 @@
 #include "protocol/refusal.hpp"
 
+#include <new>
+
 namespace polychron::server {
 
 std::string_view phrase(Status status) noexcept {
@@ -68,6 +70,25 @@ Refusal refusal_of(const Error& error, bool of_request) {
       break;
   }
   return {Status::internal, text};
+}
+
+Refusal too_large(std::string_view what, std::uint64_t size, std::uint64_t most) {
+  return {Status::too_large,
+          std::string(what) + " has " + describe_bytes(size) + ", at most " + describe_bytes(most)};
+}
+
+Refusal current_refusal() {
+  try {
+    throw;
+  } catch (const Refusal& refusal) {
+    return refusal;
+  } catch (const Error& error) {
+    return refusal_of(error);
+  } catch (const std::bad_alloc&) {
+    return {Status::unavailable, "out of memory", 1};
+  } catch (const std::exception& error) {
+    return {Status::internal, error.what()};
+  }
 }
 
 namespace {

@@ -11,7 +11,7 @@
 
 namespace polychron::server {
 
-/// HTTP's numbers. gRPC's codes follow from them (grpc/status.hpp).
+/// HTTP's numbers. gRPC's codes follow from them (grpc/messages.cpp).
 enum class Status : std::uint16_t {
   ok = 200,
   bad_request = 400,
@@ -53,6 +53,12 @@ class Refusal : public std::exception {
 /// The status of an error of the library that a checked request met: a wrong argument is then the
 /// client's only if `of_request`.
 Refusal refusal_of(const Error& error, bool of_request = false);
+
+/// "the body has 2.0 MiB, at most 1.0 MiB".
+Refusal too_large(std::string_view what, std::uint64_t size, std::uint64_t most);
+
+/// The exception that is being handled, as a refusal. Call it in a catch clause.
+Refusal current_refusal();
 
 bool is_utf8(std::string_view text);
 

@@ -1,6 +1,7 @@
 #include "protocol/target.hpp"
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace polychron::server {
@@ -46,77 +47,40 @@ std::optional<Parts> segments(std::string_view target) {
   return parts;
 }
 
-Action model_action(std::string_view verb) {
-  if (verb == "ready") return Action::model_ready;
-  if (verb == "config") return Action::model_config;
-  if (verb == "stats") return Action::model_stats;
-  if (verb == "infer") return Action::infer;
-  return Action::unknown;
+/// Moves the name at `at` out of the path.
+void take_model(Parts& parts, std::size_t at, Target& target) {
+  target.model = std::exchange(parts[at], "*");
 }
 
-/// Behind "/v2/models".
-Target of_model(const Parts& parts) {
-  if (parts.size() == 3 && parts[2] == "stats") return {Action::model_stats, {}, {}};
-  Target target{Action::model_metadata, parts[2], {}};
-  std::size_t at = 3;
-  if (parts.size() > 4 && parts[3] == "versions") {
-    target.version = parts[4];
-    at = 5;
-  }
-  if (parts.size() > at + 1) return {};
-  if (parts.size() == at + 1) target.action = model_action(parts[at]);
-  return target;
-}
-
-/// Behind "/v2/repository".
-Target of_repository(const Parts& parts) {
-  if (parts.size() == 3 && parts[2] == "index") return {Action::repository_index, {}, {}};
-  if (parts.size() != 5 || parts[2] != "models") return {};
-  if (parts[4] == "load") return {Action::repository_load, parts[3], {}};
-  if (parts[4] == "unload") return {Action::repository_unload, parts[3], {}};
-  return {};
-}
-
-Target of_health(const Parts& parts) {
-  if (parts.size() != 3) return {};
-  if (parts[2] == "live") return {Action::server_live, {}, {}};
-  if (parts[2] == "ready") return {Action::server_ready, {}, {}};
-  return {};
-}
-
-Action top_action(std::string_view name) {
-  if (name == "metrics") return Action::metrics;
-  if (name == "state.json") return Action::state;
-  if (name == "recording") return Action::recording;
-  if (name == "v2") return Action::server_metadata;
-  return Action::unknown;
+/// Behind "/v2/models/", which "stats" also follows.
+void take_names(Parts& parts, Target& target) {
+  if (parts.size() == 3 && parts[2] == "stats") return;
+  take_model(parts, 2, target);
+  if (parts.size() <= 4 || parts[3] != "versions") return;
+  target.version = parts[4];
+  parts.erase(parts.begin() + 3, parts.begin() + 5);
 }
 
 }  // namespace
 
 Target parse_target(std::string_view target) {
-  const auto parts = segments(target);
+  auto parts = segments(target);
   if (!parts) return {};
-  if (parts->empty()) return {Action::page, {}, {}};
-  if (parts->size() == 1) return {top_action(parts->front()), {}, {}};
-  if (*parts == Parts{"recording", "view"}) return {Action::recording_view, {}, {}};
-  if (parts->front() != "v2" || parts->size() < 3) return {};
-  if ((*parts)[1] == "health") return of_health(*parts);
-  if ((*parts)[1] == "models") return of_model(*parts);
-  if ((*parts)[1] == "repository") return of_repository(*parts);
-  return {};
-}
-
-bool is_get(Action action) {
-  switch (action) {
-    case Action::infer:
-    case Action::repository_index:
-    case Action::repository_load:
-    case Action::repository_unload:
-      return false;
-    default:
-      return true;
+  Target parsed;
+  if (parts->size() > 1 && parts->front() == "v2" &&
+      ((*parts)[1] == "systemsharedmemory" || (*parts)[1] == "cudasharedmemory"))
+    return {std::string(shared_memory_path), {}, {}};
+  const bool has_models = parts->size() > 2 && parts->front() == "v2";
+  if (has_models && (*parts)[1] == "models")
+    take_names(*parts, parsed);
+  else if (has_models && parts->size() == 5 && (*parts)[1] == "repository")
+    take_model(*parts, 3, parsed);
+  for (const auto& part : *parts) {
+    if (part.find('/') != part.npos) return {};  // quoted, and only a name may have one
+    parsed.path += '/' + part;
   }
+  if (parts->empty()) parsed.path = "/";
+  return parsed;
 }
 
 }  // namespace polychron::server

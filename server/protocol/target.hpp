@@ -1,4 +1,4 @@
-// What a request's path asks for.
+// What a request's path names.
 #pragma once
 
 #include <string>
@@ -6,37 +6,18 @@
 
 namespace polychron::server {
 
-enum class Action {
-  unknown,
-  page,     ///< /
-  metrics,  ///< /metrics
-  state,    ///< /state.json, which the page shows
-  recording,
-  recording_view,
-  server_live,
-  server_ready,
-  server_metadata,
-  model_metadata,
-  model_ready,
-  model_config,
-  model_stats,
-  infer,
-  repository_index,
-  repository_load,
-  repository_unload
-};
-
+/// A path apart from its names: "/v2/models/*/infer", and the model that stands for the '*'.
 struct Target {
-  Action action = Action::unknown;
+  std::string path;  ///< without versions, query and a '/' at the end; empty: damaged quoting
   std::string model;
   std::string version;  ///< empty: the default one
 };
 
-/// Parses a path with its query, which is ignored. Names may be quoted (%2F); they are looked up in
-/// a table and never become a path. Damaged quoting gives Action::unknown.
-Target parse_target(std::string_view target);
+/// Stands for all paths of Triton's that begin with "/v2/systemsharedmemory" or the like.
+inline constexpr std::string_view shared_memory_path = "/v2/sharedmemory";
 
-/// True for actions that GET asks for; the others want POST.
-bool is_get(Action action);
+/// Parses a path with its query, which is ignored. Names may be quoted (%2F); they are looked up in
+/// a table and never become a path.
+Target parse_target(std::string_view target);
 
 }  // namespace polychron::server

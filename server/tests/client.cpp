@@ -11,7 +11,15 @@
 
 namespace polychron::server::tests {
 
-Client::Client(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+Client::Client(std::uint16_t port, const char* from)
+    : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  sockaddr_in own{};
+  own.sin_family = AF_INET;
+  own.sin_addr.s_addr = ::inet_addr(from);
+  const int late = 1;  // connect() chooses the port
+  ::setsockopt(socket_, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &late, sizeof(late));
+  if (::bind(socket_, reinterpret_cast<const sockaddr*>(&own), sizeof(own)) != 0)
+    throw std::runtime_error(std::string("cannot connect from ") + from);
   sockaddr_in to{};
   to.sin_family = AF_INET;
   to.sin_port = htons(port);
@@ -76,7 +84,7 @@ void Client::reset() {
 }
 
 Response Client::get(const std::string& target, const std::string& headers) {
-  send("GET " + target + " HTTP/1.1\r\nHost: test\r\n" + headers + "\r\n");
+  send(head_text("GET", target, headers));
   return receive().value();
 }
 
@@ -86,11 +94,15 @@ Response Client::post(const std::string& target, std::string_view body,
   return receive().value();
 }
 
+std::string head_text(const std::string& method, const std::string& target,
+                      const std::string& headers) {
+  return method + " " + target + " HTTP/1.1\r\nHost: localhost\r\n" + headers + "\r\n";
+}
+
 std::string post_text(const std::string& target, std::string_view body,
                       const std::string& headers) {
-  return "POST " + target +
-         " HTTP/1.1\r\nHost: test\r\nContent-Length: " + std::to_string(body.size()) + "\r\n" +
-         headers + "\r\n" + std::string(body);
+  const auto length = "Content-Length: " + std::to_string(body.size()) + "\r\n";
+  return head_text("POST", target, length + headers) + std::string(body);
 }
 
 }  // namespace polychron::server::tests

@@ -17,7 +17,8 @@ struct Response {
 
 class Client {
  public:
-  explicit Client(std::uint16_t port);
+  /// From an address of this machine: all of 127.0.0.0/8 are.
+  explicit Client(std::uint16_t port, const char* from = "127.0.0.1");
   ~Client();
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
@@ -41,6 +42,10 @@ class Client {
   int socket_ = -1;
   std::string unread_;
 };
+
+/// A request's header.
+std::string head_text(const std::string& method, const std::string& target,
+                      const std::string& headers = {});
 
 /// A whole POST.
 std::string post_text(const std::string& target, std::string_view body,

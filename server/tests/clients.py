@@ -8,6 +8,7 @@ import importlib
 import pathlib
 import re
 import shutil
+import signal
 import ssl
 import subprocess
 import sys
@@ -208,6 +209,31 @@ def certificates(folder):
             "-CAcreateserial", "-out", "cert.pem", "-days", "2", "-extfile", "names")
 
 
+def certificates_change(server, folder):
+    """New files of the same names, and SIGHUP: both ports show the new certificate."""
+    addresses = [(host, int(port)) for host, port in
+                 (each.split(":") for each in (server.http, server.grpc))]
+
+    def shown(address):
+        try:
+            return ssl.get_server_certificate(address)
+        except OSError:  # gRPC read the files while they were written
+            return old
+
+    old = ssl.get_server_certificate(addresses[0])
+    assert [ssl.get_server_certificate(each) for each in addresses] == [old, old]
+    (folder / "key.pem").write_text("half of a key")
+    server.process.send_signal(signal.SIGHUP)
+    assert ssl.get_server_certificate(addresses[0]) == old
+    certificates(folder)
+    new = (folder / "cert.pem").read_text()
+    server.process.send_signal(signal.SIGHUP)
+    for address in addresses:
+        while shown(address) == old:
+            pass
+        assert shown(address).split() == new.split()
+
+
 def tls(program, models):
     """TLS with and without certificates of clients, and tokens, by Python's own modules."""
     with tempfile.TemporaryDirectory() as name:
@@ -228,6 +254,8 @@ def tls(program, models):
             assert status(server, trusting, {}) == 401
             assert status(server, trusting, {"Authorization": "Bearer secret"}) == 200
             refused(lambda: status(server, ssl.create_default_context(), {}), "verify failed")
+        with Server(program, models, *serving, context=trusting) as server:
+            certificates_change(server, folder)
         known = ssl.create_default_context(cafile=folder / "ca.pem")
         known.load_cert_chain(folder / "cert.pem", folder / "key.pem")
         with Server(program, models, *serving, "--client-ca", str(folder / "ca.pem"),

@@ -6,6 +6,7 @@
 #include "core/config.hpp"
 #include "protocol/compression.hpp"
 #include "protocol/json.hpp"
+#include "protocol/repository_call.hpp"
 #include "protocol/target.hpp"
 
 using namespace polychron;
@@ -27,8 +28,17 @@ void infer(std::string text, std::optional<std::size_t> json_length) {
   encode_answer(std::move(answer), request);
 }
 
+/// At most 1 MiB.
+void unpack(const std::string& text) {
+  std::vector<std::byte> space(1000);
+  decompress(std::as_bytes(std::span(text)), [&, all = std::size_t{0}](std::size_t used) mutable {
+    if ((all += used) > 1 << 20) throw too_large("the text", all, 1 << 20);
+    return std::span(space);
+  });
+}
+
 void run(std::uint8_t choice, const std::string& text) {
-  switch (choice % 5) {
+  switch (choice % 6) {
     case 0:
       return infer(text, std::nullopt);
     case 1:
@@ -36,7 +46,9 @@ void run(std::uint8_t choice, const std::string& text) {
     case 2:
       return static_cast<void>(parse_target(text));
     case 3:
-      return static_cast<void>(decompressed(std::as_bytes(std::span(text)), 1 << 20));
+      return unpack(text);
+    case 5:
+      return check_repository_body(text);
     default:
       parse_config(text, {}, "'fuzz'");
   }

@@ -135,7 +135,7 @@ async function codes(client) {
   await refused(status.INVALID_ARGUMENT, "out of range",
     infer(one("copy_int8", "INT8", [1], { int_contents: [128] })));
   const shared = { parameters: { shared_memory_region: { string_param: "x" } } };
-  await refused(status.UNIMPLEMENTED, "shared memory", infer(simple(shared)));
+  await refused(status.UNIMPLEMENTED, "'shared_memory_region'", infer(simple(shared)));
   await refused(status.PERMISSION_DENIED, "--repository", ask(client, "RepositoryIndex", {}));
   const large = Buffer.alloc((1 << 20) + 1);
   await refused(status.RESOURCE_EXHAUSTED, "",

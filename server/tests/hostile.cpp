@@ -5,7 +5,7 @@
 #include <list>
 #include <random>
 
-#include "http/shared.hpp"
+#include "http/connections.hpp"
 #include "rig.hpp"
 
 namespace polychron::server::tests {
@@ -42,6 +42,26 @@ BOOST_AUTO_TEST_CASE(not_http) {
   check_serves(rig);
 }
 
+BOOST_AUTO_TEST_CASE(hosts_and_targets) {
+  const Rig rig({"simple"});
+  const auto get = [&](const std::string& target, const std::string& headers) {
+    return status_of(rig, "GET " + target + " HTTP/1.1\r\n" + headers + "\r\n");
+  };
+  const std::string live = "/v2/health/live", host = "Host: t\r\n";
+  BOOST_TEST(get(live, host) == 200);
+  BOOST_TEST(get(live, "") == 400);
+  BOOST_TEST(get(live, host + host) == 400);
+  BOOST_TEST(get(live, "Host: a b\r\n") == 400);
+  BOOST_TEST(get(live, "Host: a@b\r\n") == 400);
+  BOOST_TEST(get("http://t:80" + live, host) == 200);
+  BOOST_TEST(get("HTTP://t/v2/models/simple?a=b", host) == 200);
+  BOOST_TEST(get("http://localhost", host) == 200);  // the page
+  BOOST_TEST(get("http://t" + live, "") == 400);
+  BOOST_TEST(get("http://" + live, host) == 400);
+  BOOST_TEST(get("ftp://t" + live, host) == 404);
+  check_serves(rig);
+}
+
 BOOST_AUTO_TEST_CASE(bodies_that_are_too_long_or_lie) {
   const Rig rig({"simple"}, [](auto& options) {
     options.http.body_bytes = 10'000;
@@ -60,6 +80,16 @@ BOOST_AUTO_TEST_CASE(bodies_that_are_too_long_or_lie) {
   BOOST_TEST(status_of(rig,
                        "POST /v2/models/none/infer HTTP/1.1\r\nHost: a\r\n"
                        "Transfer-Encoding: chunked, identity\r\n\r\n2e\r\n") == 400);
+  const auto coded = [&](const std::string& fields, const std::string& version = "1.1") {
+    return status_of(rig, "POST /v2/models/none/infer HTTP/" + version + "\r\nHost: a\r\n" +
+                              fields + "\r\n0\r\n\r\n");
+  };
+  BOOST_TEST(coded("Transfer-Encoding: Chunked\r\n") == 404);
+  BOOST_TEST(coded("Transfer-Encoding: gzip, chunked\r\n") == 501);
+  BOOST_TEST(coded("Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n") == 501);
+  BOOST_TEST(coded("Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n") == 400);
+  BOOST_TEST(coded("Transfer-Encoding: gzip\r\n") == 400);
+  BOOST_TEST(coded("Transfer-Encoding: chunked\r\n", "1.0") == 400);
   BOOST_TEST(status_of(rig, post_head + "Content-Length: 6000\r\n\r\n" + std::string(6000, ' ')) ==
              413);
   BOOST_TEST(status_of(rig, post_head + "Content-Length: 1\r\n"
@@ -141,30 +171,6 @@ BOOST_AUTO_TEST_CASE(a_request_that_has_come_keeps_its_connection) {
     const auto response = client.receive();
     BOOST_TEST((response && response->status == 200));
   }
-}
-
-BOOST_AUTO_TEST_CASE(connections_that_are_about_to_end_count_no_more) {
-  Connections connections;
-  std::vector<int> ended;
-  const auto add = [&](int number) {
-    return connections.add([&ended, number](bool) { ended.push_back(number); });
-  };
-  const auto first = add(1), second = add(2);
-  BOOST_TEST(connections.make_room(2));
-  BOOST_TEST(connections.make_room(2));
-  BOOST_TEST(ended == std::vector<int>{1});
-  add(3);
-  connections.set_idle(first, false);  // its request came first
-  BOOST_TEST(connections.make_room(3));
-  BOOST_TEST(ended == std::vector<int>({1, 2}));
-  connections.remove(second);
-  add(4);
-  connections.set_idle(first, true);  // now it is the youngest of the idle ones
-  BOOST_TEST(connections.make_room(3));
-  BOOST_TEST(ended == std::vector<int>({1, 2, 3}));
-  BOOST_TEST(connections.make_room(1));
-  BOOST_TEST(ended == std::vector<int>({1, 2, 3, 4, 1}));
-  BOOST_TEST(!connections.make_room(0));
 }
 
 BOOST_AUTO_TEST_CASE(a_reader_that_does_not_read) {

@@ -7,6 +7,8 @@
 
 namespace polychron::server::tests {
 
+using namespace std::chrono_literals;
+
 namespace {
 
 const std::string infer_slow = "/v2/models/slow/infer";
@@ -37,6 +39,69 @@ BOOST_AUTO_TEST_CASE(a_full_queue_refuses_at_once) {
   BOOST_TEST(late.post("/v2/models/simple/infer", simple_request()).status == 200);
   for (auto& client : busy) BOOST_TEST(client.receive().value().status == 200);
   BOOST_TEST(late.post(infer_slow, slow_request()).status == 200);
+}
+
+BOOST_AUTO_TEST_CASE(a_burst_of_short_requests_is_no_overload) {
+  // Holds all requests while `hold` is set.
+  struct Holder final : Engine {
+    const Signature& signature() const override { return signature_; }
+    std::vector<Context> contexts() const override { return {}; }
+    Future<EngineOutcome> infer(EngineRequest&&) override {
+      Promise<EngineOutcome> promise;
+      if (!hold) promise.resolve(EngineAnswer{});
+      held.push_back(promise);
+      return promise.future();
+    }
+    Signature signature_;
+    bool hold = false;
+    std::vector<Promise<EngineOutcome>> held;
+  };
+  const auto engine = std::make_shared<Holder>();
+  Rig rig({}, [&](auto& options) {
+    options.codes["holds"] = [&](const auto&, const auto&) { return engine; };
+  });
+  rig.folder.write("m/config.json", R"({"code": "holds", "in_flight": 4})");
+  rig.look();
+  const auto model = rig.model("m");
+  /// How many of 500 requests at once are accepted.
+  const auto burst = [&] {
+    engine->hold = true;
+    std::vector<Future<Outcome>> answers;
+    for (int i = 0; i < 500; ++i) answers.push_back(model->infer({}, {}));
+    const auto accepted = model->in_flight();
+    engine->hold = false;
+    for (const auto& each : std::exchange(engine->held, {})) each.resolve(EngineAnswer{});
+    until([&] { return model->in_flight() == 0; });
+    return accepted;
+  };
+  // Nobody knows yet how long one takes: the places count.
+  engine->hold = true;
+  std::list<Future<Outcome>> first;
+  for (int i = 0; i < 5; ++i) first.push_back(model->infer({}, {}));
+  BOOST_TEST(model->in_flight() == 4U);
+  engine->hold = false;
+  for (const auto& each : std::exchange(engine->held, {})) each.resolve(EngineAnswer{});
+  const auto ask_for = [&](std::chrono::nanoseconds time) {
+    engine->hold = time > 0ns;
+    auto answer = model->infer({}, {});
+    const auto end = std::chrono::steady_clock::now() + time;
+    until([&] { return std::chrono::steady_clock::now() >= end; });
+    for (const auto& each : std::exchange(engine->held, {})) each.resolve(EngineAnswer{});
+    until([&] { return model->in_flight() == 0; });
+  };
+  // They are short: 500 take less than 250 ms.
+  until([&] {
+    ask_for(0ns);
+    return model->usual_time() < 100us;
+  });
+  BOOST_TEST(burst() == 500U);
+  // They are long: as many as take 250 ms.
+  until([&] {
+    ask_for(100ms);
+    return model->usual_time() > 20ms;
+  });
+  const auto many = static_cast<std::uint64_t>(250ms / model->usual_time());
+  BOOST_TEST(burst() == std::max<std::uint64_t>(many, 4));
 }
 
 BOOST_AUTO_TEST_CASE(a_lone_client_never_meets_its_own_request) {

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "protocol/compression.hpp"
+#include "protocol/document.hpp"
 #include "protocol/target.hpp"
 
 namespace polychron::server {
@@ -106,6 +107,88 @@ BOOST_AUTO_TEST_CASE(a_shape_costs_nothing_until_its_data_is_there) {
       std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(data_in_every_form) {
+  const auto read = [](const std::string& type, const std::string& data) {
+    return refusal_of_parsing(input("\"datatype\":\"" + type + R"(","shape":[1],"data":)" + data));
+  };
+  for (const std::string one : {"5", "[5]", "[[[5]]]", "[[],[5],[]]"})
+    BOOST_TEST(read("INT64", one) == "accepted");
+  BOOST_TEST(read("INT64", "null") ==
+             "400 input 'x': element 0 is null, expected an integer of type INT64");
+  BOOST_TEST(read("INT64", "[]") == "400 input 'x': expected INT64 [1], got 0 elements");
+  BOOST_TEST(read("BOOL", "[true]") == "accepted");
+  BOOST_TEST(read("BOOL", "[2]") == "400 input 'x': element 0 is 2, expected true or false");
+  BOOST_TEST(read("UINT64", "[18446744073709551615]") == "accepted");
+  BOOST_TEST(read("BYTES", R"(["a\u0000b"])") == "accepted");
+  BOOST_TEST(read("BYTES", "[1]") == "400 input 'x': element 0 is 1, expected a string");
+  BOOST_TEST(read("FP32", "{}") == "400 input 'x': expected an array 'data'");
+  BOOST_TEST(read("FP32", "[{}]").starts_with("400 'data' has an object"));
+  // Its name may be quoted, and the same name elsewhere means nothing.
+  const auto request = parse_infer(
+      body_of(
+          R"({"data":[{}],"inputs":[{"name":"x","datatype":"BYTES","shape":[2],)"
+          R"("d\u0061ta":["\u00e4","b"]},{"data":7,"name":"y","datatype":"INT8","shape":[1]}]})"),
+      {});
+  const auto& bytes = request.inputs.at(0).bytes;
+  BOOST_TEST(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()) ==
+             std::string("\2\0\0\0\xC3\xA4\1\0\0\0b", 11));
+  BOOST_TEST((request.inputs.at(1).bytes.data()[0] == std::byte{7}));
+}
+
+BOOST_AUTO_TEST_CASE(values_besides_data_are_bounded) {
+  const auto with = [](std::size_t values) {
+    std::string text = R"({"inputs":[],"a":[)";  // three values
+    for (std::size_t i = 3; i < values; ++i) text += i > 3 ? ",0" : "0";
+    return refusal_of_parsing(text + "]}");
+  };
+  BOOST_TEST(with(65'536) == "accepted");
+  BOOST_TEST(with(65'537) == "400 the request has more than 65536 values besides those in 'data'");
+}
+
+/// Counts the memory of a document.
+struct Counting final : boost::json::memory_resource {
+  std::uint64_t now = 0, most = 0;
+  void* do_allocate(std::size_t bytes, std::size_t) override {
+    most = std::max(most, now += bytes);
+    return ::operator new(bytes);
+  }
+  void do_deallocate(void* memory, std::size_t bytes, std::size_t) override {
+    now -= bytes;
+    ::operator delete(memory);
+  }
+  bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
+};
+
+BOOST_AUTO_TEST_CASE(a_document_takes_no_more_than_was_counted) {
+  const auto repeated = [](const std::string& each, int times, const std::string& last) {
+    std::string text;
+    for (int i = 0; i < times; ++i) text += each;
+    return text + last;
+  };
+  for (const auto& text :
+       {R"({"a":[)" + repeated(R"({"":0},)", 20'000, "0]}"),
+        R"({"a":[)" + repeated("[],", 60'000, "0]}"), R"({"a":[)" + repeated("0,", 60'000, "0]}"),
+        R"({"inputs":[{"data":[)" + repeated("0,", 500'000, "0]}]}"),
+        R"({"inputs":[)" + repeated(R"({"data":0},)", 20'000, "0]}")}) {
+    Counting memory;
+    {
+      const auto document = parse_document(text, &memory);
+      memory.most += document.elements.capacity() * sizeof(Element);
+    }
+    BOOST_TEST(memory.now == 0U);
+    BOOST_TEST(memory.most <= bytes_to_parse(text), text.substr(0, 20));
+    BOOST_TEST(bytes_to_parse(text) <= 60 * text.size(), text.substr(0, 20));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(bytes_that_are_not_the_bodys_are_counted) {
+  const std::string json =
+      R"({"id":"abc","inputs":[{"name":"a","datatype":"FP64","shape":[2],"data":[1,2]},)"
+      R"({"name":"b","datatype":"INT8","shape":[4],"parameters":{"binary_data_size":4}}]})";
+  const auto body = body_of(json + "1234");
+  BOOST_TEST(bytes_apart(parse_infer(body, json.size()), body) == 3U + 16U);
+}
+
 BOOST_AUTO_TEST_CASE(deep_nesting_is_refused) {
   const std::string deep(100'000, '[');
   BOOST_TEST(refusal_of_parsing(input(R"("datatype":"FP32","shape":[1],"data":)" + deep))
@@ -146,32 +229,40 @@ BOOST_AUTO_TEST_CASE(infinities_and_nan_are_written_as_triton_does) {
 BOOST_AUTO_TEST_CASE(targets) {
   const auto shown = [](std::string_view text) {
     const auto target = parse_target(text);
-    return std::to_string(static_cast<int>(target.action)) + " " + target.model + " " +
-           target.version;
+    return target.path + " " + target.model + " " + target.version;
   };
-  const auto of = [](Action action) { return std::to_string(static_cast<int>(action)); };
-  BOOST_TEST(shown("/v2/models/a%2Fb/versions/3/infer?x=1") == of(Action::infer) + " a/b 3");
-  BOOST_TEST(shown("/v2/models/versions/infer") == of(Action::infer) + " versions ");
-  BOOST_TEST(shown("/v2/models/../../etc/passwd") == of(Action::unknown) + "  ");
-  BOOST_TEST(shown("/v2/models/m") == of(Action::model_metadata) + " m ");
-  BOOST_TEST(shown("/v2/models/m/") == of(Action::model_metadata) + " m ");
-  BOOST_TEST(shown("/v2/models/%zz/infer") == of(Action::unknown) + "  ");
-  BOOST_TEST(shown("/v2/models/stats") == of(Action::model_stats) + "  ");
-  BOOST_TEST(shown("http://host/v2") == of(Action::unknown) + "  ");
-  BOOST_TEST(shown("") == of(Action::unknown) + "  ");
-  BOOST_TEST(shown("/?a=b") == of(Action::page) + "  ");
+  BOOST_TEST(shown("/v2/models/a%2Fb/versions/3/infer?x=1") == "/v2/models/*/infer a/b 3");
+  BOOST_TEST(shown("/v2/models/versions/infer") == "/v2/models/*/infer versions ");
+  BOOST_TEST(shown("/v2/models/../../etc/passwd") == "/v2/models/*/../etc/passwd .. ");
+  BOOST_TEST(shown("/v2/models/m") == "/v2/models/* m ");
+  BOOST_TEST(shown("/v2/models/m/") == "/v2/models/* m ");
+  BOOST_TEST(shown("/v2/models/%2a/infer") == "/v2/models/*/infer * ");
+  BOOST_TEST(shown("/v2/models/%zz/infer") == "  ");
+  BOOST_TEST(shown("/v2%2Fhealth/live") == "  ");
+  BOOST_TEST(shown("/v2/models/stats") == "/v2/models/stats  ");
+  BOOST_TEST(shown("/v2/repository/models/m/load") == "/v2/repository/models/*/load m ");
+  BOOST_TEST(shown("http://host/v2") == "  ");
+  BOOST_TEST(shown("") == "  ");
+  BOOST_TEST(shown("/?a=b") == "/  ");
 }
 
 BOOST_AUTO_TEST_CASE(compression_has_a_limit) {
   const std::string text(1 << 20, 'a');
   const auto packed = compressed(text, "gzip");
   const auto bytes = std::as_bytes(std::span(packed));
-  BOOST_TEST(decompressed(bytes, text.size()).size() == text.size());
-  BOOST_CHECK_EXCEPTION(decompressed(bytes, text.size() - 1), Refusal,
-                        [](const Refusal& r) { return r.status() == Status::too_large; });
-  BOOST_CHECK_EXCEPTION(decompressed(bytes.first(bytes.size() - 9), text.size()), Refusal,
-                        [](const Refusal& r) { return r.status() == Status::bad_request; });
-  BOOST_CHECK_THROW(decompressed(std::as_bytes(std::span(text)), 10), Refusal);
+  std::string plain;
+  const auto unpack = [&](std::span<const std::byte> from) {
+    std::vector<std::byte> space(1000);
+    const auto add = [&](std::size_t used) {
+      plain.append(reinterpret_cast<const char*>(space.data()), used);
+    };
+    add(decompress(from, [&](std::size_t used) { return add(used), std::span(space); }));
+  };
+  unpack(bytes);
+  BOOST_TEST((plain == text));
+  const auto is_damage = [](const Refusal& r) { return r.status() == Status::bad_request; };
+  BOOST_CHECK_EXCEPTION(unpack(bytes.first(bytes.size() - 9)), Refusal, is_damage);
+  BOOST_CHECK_EXCEPTION(unpack(std::as_bytes(std::span(text))), Refusal, is_damage);
   BOOST_CHECK_THROW(is_compressed("br"), Refusal);
   BOOST_TEST(chosen_encoding("br, gzip;q=0, deflate") == "deflate");
 }

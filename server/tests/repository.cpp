@@ -1,7 +1,14 @@
 // Models come, change and go while the server runs.
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <boost/asio/thread_pool.hpp>
 #include <boost/json/parse.hpp>
 #include <boost/test/unit_test.hpp>
+#include <future>
 #include <thread>
 
 #include "rig.hpp"
@@ -14,6 +21,62 @@ std::string status_of(const Rig& rig, const std::string& target) {
   Client client(rig.port());
   return std::to_string(client.get(target).status);
 }
+
+/// A repository without a server. The test's calls are its clock.
+struct Alone {
+  explicit Alone(const Codes& codes = {}) {
+    Repository::Options options{folder.path(), {}, codes, std::chrono::milliseconds(0), {}};
+    options.log = [this](const std::string& line) { lines.push_back(line); };
+    repository.emplace(
+        options, Repository::Host{runtime, pool.get_executor(), pool.get_executor(), metrics});
+    look();
+  }
+  ~Alone() { repository->stop(); }
+  Alone(const Alone&) = delete;
+  Alone& operator=(const Alone&) = delete;
+  void look() { wait(&Repository::look); }
+  void poll() { wait(&Repository::poll); }
+  bool serves(const std::string& name) const {
+    try {
+      return repository->find(name, {}) != nullptr;
+    } catch (const Refusal&) {
+      return false;
+    }
+  }
+
+  Folder folder;
+  Runtime runtime;
+  boost::asio::thread_pool pool{2};
+  Metrics metrics;
+  std::vector<std::string> lines;  ///< of the log; changes during a look alone
+  std::optional<Repository> repository;
+
+ private:
+  void wait(void (Repository::*call)(std::function<void()>)) {
+    std::promise<void> done;
+    (*repository.*call)([&] { done.set_value(); });
+    done.get_future().wait();
+  }
+};
+
+/// Leaves the process this many descriptors, until its end.
+class FewDescriptors {
+ public:
+  explicit FewDescriptors(rlim_t left) {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const int lowest = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ::close(lowest);
+    auto few = before_;
+    few.rlim_cur = static_cast<rlim_t>(lowest) + left;
+    ::setrlimit(RLIMIT_NOFILE, &few);
+  }
+  ~FewDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  FewDescriptors(const FewDescriptors&) = delete;
+  FewDescriptors& operator=(const FewDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
 
 }  // namespace
 
@@ -148,6 +211,132 @@ BOOST_AUTO_TEST_CASE(a_lost_context_is_built_again) {
   BOOST_TEST(busy.post("/v2/models/simple/infer", simple_request()).status == 200);
 }
 
+BOOST_AUTO_TEST_CASE(bad_entries_are_skipped_and_told_once) {
+  Alone alone;
+  alone.folder.add("simple");
+  const auto path = alone.folder.path();
+  for (const std::string name : {"a.onnx", "b", "y.onnx", "zz"})
+    std::filesystem::create_symlink("/nowhere", path / name);
+  std::filesystem::create_symlink("loop.onnx", path / "loop.onnx");
+  ::mkfifo((path / "pipe.onnx").c_str(), 0600);
+  alone.folder.add("simple", "m/1/model");
+  ::mkfifo((path / "m/config.json").c_str(), 0600);
+  alone.look();
+  BOOST_TEST(alone.serves("simple"));
+  // The order of a folder's entries is not ours: one more model, wherever it stands.
+  for (int i = 0; i < 10; ++i) alone.folder.add("product", "p" + std::to_string(i));
+  alone.look();
+  for (int i = 0; i < 10; ++i) BOOST_TEST(alone.serves("p" + std::to_string(i)));
+  alone.poll();
+  for (const std::string name :
+       {"'a.onnx'", "'b'", "'y.onnx'", "'zz'", "'loop.onnx'", "'pipe.onnx'", "'m/config.json'"})
+    BOOST_TEST(std::count_if(alone.lines.begin(), alone.lines.end(),
+                             [&](const auto& line) {
+                               return line.find(name + " cannot be read: ") == 0;
+                             }) == 1,
+               name);
+}
+
+BOOST_AUTO_TEST_CASE(what_cannot_be_read_goes_on_serving) {
+  Alone alone;
+  alone.folder.add("simple");
+  alone.folder.add("simple", "versions/2/model");
+  alone.folder.add("simple", "versions/3/model");
+  alone.folder.write("versions/config.json", R"({"versions": 2})");
+  alone.look();
+  {
+    // Enough for the folder, and not for the folders in it.
+    const FewDescriptors few(1);
+    alone.look();
+    alone.look();
+  }
+  BOOST_TEST(alone.lines.back().find("'versions' cannot be read: ") == 0U, alone.lines.back());
+  BOOST_TEST(alone.repository->versions("versions").size() == 2U);
+  {
+    const FewDescriptors none(0);
+    alone.look();
+    alone.look();
+  }
+  BOOST_TEST(std::count_if(alone.lines.begin(), alone.lines.end(),
+                           [](const auto& line) { return line.find("the folder '") == 0; }) == 1);
+  // A model whose file has become a link to nothing, and a configuration that cannot be read.
+  const auto path = alone.folder.path();
+  alone.folder.remove("simple.onnx");
+  std::filesystem::create_symlink("/nowhere", path / "simple.onnx");
+  alone.folder.write("versions/config.json", "{");
+  alone.look();
+  BOOST_TEST(alone.serves("simple"));
+  BOOST_TEST(alone.repository->versions("versions").size() == 2U);
+  alone.folder.remove("simple.onnx");
+  alone.folder.remove("versions");
+  alone.look();
+  BOOST_TEST(alone.repository->index().empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_load_that_succeeds_at_last_is_not_repeated) {
+  struct Nothing final : Engine {
+    const Signature& signature() const override { return signature_; }
+    std::vector<Context> contexts() const override { return {}; }
+    Future<EngineOutcome> infer(EngineRequest&&) override { return {}; }
+    Signature signature_;
+  };
+  int tries = 0;
+  Codes codes;
+  codes["third"] = [&](const EngineOrigin&, const EngineHost&) -> std::shared_ptr<Engine> {
+    if (++tries < 3) throw std::bad_alloc();
+    return std::make_shared<Nothing>();
+  };
+  Alone alone(codes);
+  alone.folder.write("m/config.json", R"({"code": "third"})");
+  alone.look();
+  alone.poll();
+  BOOST_TEST(!alone.serves("m"));
+  alone.look();  // before its turn
+  BOOST_TEST(alone.serves("m"));
+  BOOST_TEST(alone.repository->index().at(0).reason == "");
+  for (int i = 0; i < 5; ++i) alone.poll();
+  alone.look();
+  BOOST_TEST(tries == 3);
+}
+
+BOOST_AUTO_TEST_CASE(a_failed_load_is_tried_again) {
+  int tries = 0;
+  bool fails = true;
+  Codes codes;
+  codes["fails"] = [&](const EngineOrigin&, const EngineHost&) -> std::shared_ptr<Engine> {
+    ++tries;
+    if (fails) throw std::bad_alloc();
+    throw Error(ErrorKind::out_of_memory, "another reason");
+  };
+  Alone alone(codes);
+  alone.folder.write("m/config.json", R"({"code": "fails"})");
+  alone.look();
+  std::vector<int> polls;  // that tried
+  for (int i = 1; i <= 200; ++i) {
+    const auto before = tries;
+    alone.poll();
+    if (tries != before) polls.push_back(i);
+  }
+  BOOST_TEST(polls == std::vector<int>({1, 3, 7, 15, 31, 63, 127, 191}),
+             boost::test_tools::per_element());
+  BOOST_TEST(alone.lines.size() == 1U);  // the same reason is told once
+  fails = false;
+  const auto before = tries;
+  alone.look();  // asked for: at once
+  BOOST_TEST(tries == before + 1);
+  BOOST_TEST(alone.lines.size() == 2U);
+  // Without code it is another matter, which waits from the beginning.
+  alone.folder.write("m/config.json", "{");
+  alone.poll();
+  alone.folder.add("simple", "m/model");
+  alone.folder.write("m/config.json", "{}");
+  alone.poll();
+  BOOST_TEST(alone.serves("m"));
+  alone.look();
+  alone.poll();
+  BOOST_TEST(tries == before + 1);
+}
+
 BOOST_AUTO_TEST_CASE(the_interface_is_off_unless_asked_for) {
   const Rig rig({"simple"});
   Client client(rig.port());
@@ -165,6 +354,20 @@ BOOST_AUTO_TEST_CASE(models_are_loaded_and_unloaded_by_name) {
   BOOST_TEST(client.post("/v2/repository/models/simple/load", "{}").status == 200);
   BOOST_TEST(client.get("/v2/models/simple/ready").status == 200);
   BOOST_TEST(client.post("/v2/repository/models/none/load", "").status == 404);
+  // What comes with the call, and would be ignored, is refused.
+  const auto load = [&](const std::string& body) {
+    const auto answer = client.post("/v2/repository/models/simple/load", body);
+    return std::to_string(answer.status) + " " + answer.body;
+  };
+  BOOST_TEST(load(R"({"parameters":{"config":"{}"}})") ==
+             R"(501 {"error":"parameter 'config': not supported; a model's fields are in its file )"
+             R"(in the server's folder"})");
+  BOOST_TEST(load(R"({"parameters":{"file:1/model.onnx":"AAAA"}})").find("501 ") == 0U);
+  BOOST_TEST(load(R"({"parameters":{"colour":1}})").find("400 ") == 0U);
+  BOOST_TEST(load(R"({"parameters":[]})").find("400 ") == 0U);
+  BOOST_TEST(load("[]").find("400 ") == 0U);
+  BOOST_TEST(load("not JSON").find("400 ") == 0U);
+  BOOST_TEST(load(R"({"parameters":{"unload_dependents":false}})").find("200 ") == 0U);
   // A name is looked up; it is never a path.
   BOOST_TEST(client.post("/v2/repository/models/..%2F..%2Fetc%2Fpasswd/load", "").status == 404);
 }

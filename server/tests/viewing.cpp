@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(one_page_at_a_time_and_the_end_at_any_time) {
     const auto rig = rig_with(
         script(folder, "touch " + (folder.path() / "begun").string() + "; exec sleep 1000"));
     waits = std::make_unique<Client>(rig.port());
-    waits->send("GET /recording/view HTTP/1.1\r\nHost: t\r\n\r\n");
+    waits->send("GET /recording/view HTTP/1.1\r\nHost: localhost\r\n\r\n");
     until([&] { return std::filesystem::exists(folder.path() / "begun"); });
     Client second(rig.port());
     const auto refused = second.get("/recording/view");

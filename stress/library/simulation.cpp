@@ -79,7 +79,8 @@ struct Simulation::State {
         nested(may_nest) {
     world.observe([this, recording](const ContextOptions& options) {
       return std::make_shared<Between>(
-          here, recording == nullptr ? nullptr : recording->ear(options.label, options.lanes));
+          here,
+          recording == nullptr ? nullptr : recording->observer_for(options.label, options.lanes));
     });
     world.allow_interrupts(true);
     world.spare_actors(true);

@@ -92,6 +92,17 @@ BOOST_AUTO_TEST_CASE(close_is_relative_to_the_expected_number_and_exact_for_inte
   BOOST_TEST(close("int64", {"5000000n"}, {"5000001n"}).distance == infinity);
 }
 
+BOOST_AUTO_TEST_CASE(the_largest_is_finite) {
+  const auto largest = [](const std::string& type, const json& data) {
+    const auto bytes = bytes_of(operand(type, data));
+    return largest_of(bytes.bytes(), *data_type_from_string(type));
+  };
+  BOOST_TEST(largest("float32", {1.0, -3.5, 2.0}) == 3.5);
+  BOOST_TEST(largest("float16", {"Infinity", 2.0, "NaN", "-Infinity"}) == 2);
+  BOOST_TEST(largest("float32", {"NaN"}) == 0);
+  BOOST_TEST(largest("int32", {7}) == 0);
+}
+
 BOOST_AUTO_TEST_CASE(what_is_no_number_is_told) {
   const auto malformed = [](const json& value, const std::string& words) {
     BOOST_CHECK_EXCEPTION(bytes_of(value), Malformed, [&](const Malformed& error) {
@@ -115,7 +126,7 @@ BOOST_AUTO_TEST_CASE(what_is_no_number_is_told) {
 }
 
 BOOST_AUTO_TEST_CASE(fields_are_set_by_name) {
-  auto attributes = ops::default_attributes(ops::alternative<Pool2dAttributes>());
+  auto attributes = default_attributes(ops::alternative<Pool2dAttributes>());
   BOOST_TEST(set_field(attributes, "windowDimensions", {3, 4}));
   BOOST_TEST(set_field(attributes, "layout", "nhwc"));
   BOOST_TEST(!set_field(attributes, "roundingType", "ceil"));

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "ops/attributes.hpp"
+#include "polychron/attribute_fields.hpp"
 
 namespace fuzz {
 
@@ -72,7 +72,7 @@ class AnyField {
   requires std::is_enum_v<E>
   void operator()(std::string_view, E& value) {
     value = static_cast<E>(data_.ConsumeIntegral<std::uint8_t>() %
-                           (polychron::ops::spellings<E>.size() + 1));
+                           (polychron::spellings<E>.size() + 1));
   }
   template <class T>
   void operator()(std::string_view name, std::vector<T>& value) {
@@ -93,13 +93,13 @@ class AnyField {
 
 /// Attributes of alternative `index`, each field at its default or anything.
 inline polychron::Attributes attributes(std::size_t index, FuzzedDataProvider& data) {
-  auto result = polychron::ops::default_attributes(index);
+  auto result = polychron::default_attributes(index);
   auto set = data.ConsumeIntegral<std::uint8_t>();
   std::visit(
       [&]<class A>(A& alternative) {
         AnyField any(data);
-        polychron::ops::for_each_field(alternative, [&](std::string_view name, auto& field) {
-          if ((set & 1U) != 0 || polychron::ops::is_required<A>(name)) any(name, field);
+        polychron::for_each_field(alternative, [&](std::string_view name, auto& field) {
+          if ((set & 1U) != 0 || polychron::is_required<A>(name)) any(name, field);
           set = static_cast<std::uint8_t>(set >> 1);
         });
       },

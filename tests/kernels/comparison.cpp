@@ -144,6 +144,8 @@ double terms_of(const Problem& problem) {
   if (const auto* a = std::get_if<CumulativeSumAttributes>(&problem.attributes)) return in[a->axis];
   if (const auto* a = std::get_if<Pool2dAttributes>(&problem.attributes))
     return terms_of_window(problem, *a);
+  if (std::holds_alternative<ScatterReduceAttributes>(problem.attributes))
+    return 1 + count(problem.inputs[1]) / problem.inputs[1].descriptor.shape.back();
   return count(problem.inputs[0]) / count(problem.outputs[0]);
 }
 
@@ -166,7 +168,8 @@ Allowed allowed_of(const Problem& problem) {
   allowed.own_scale =
       problem.post_ops.empty() && simple && row.tolerance.metric == ops::Tolerance::Metric::ulp;
   if (row.name == "quantizeLinear") allowed.integers = row.tolerance.float32;
-  allowed.copies = row.family == ops::Family::movement || row.family == ops::Family::indexing;
+  const bool moves = row.family == ops::Family::movement || row.family == ops::Family::indexing;
+  allowed.copies = moves && row.tolerance.float32 == 0;
   return allowed;
 }
 

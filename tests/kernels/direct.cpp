@@ -235,6 +235,57 @@ BOOST_AUTO_TEST_CASE(gathers_and_scatters_of_slices) {
     });
 }
 
+BOOST_AUTO_TEST_CASE(reductions_into_slices) {
+  every_seed(op("scatterReduce"), [](Random& random, ProblemMaker& maker) {
+    const Shape shape = random.shape(1, 6, 1000);
+    const DataType type = random.type(ops::type_sets::any);
+    const std::uint32_t coordinates = random.pick(1, static_cast<std::uint32_t>(shape.size()));
+    Shape slices = random.shape(0, 2, 100), indices = slices;
+    indices.push_back(coordinates);
+    slices.insert(slices.end(), shape.begin() + coordinates, shape.end());
+    maker.attributes(ScatterReduceAttributes{ScatterReduction(random.pick(0, 3))});
+    maker.input(shape, type);
+    maker.indices(indices, random.type(ops::type_sets::indices), shape[0]);
+    maker.input(slices, type).output(shape, type);
+  });
+}
+
+// Not by the reference's word alone: several updates of one element, and special numbers.
+BOOST_AUTO_TEST_CASE(reductions_of_special_numbers) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const auto check = [](ScatterReduction reduction, const std::vector<float>& updates,
+                        float expected) {
+    for (const kernels::Implementation& one : kernels::implementations(op("scatterReduce"))) {
+      ProblemMaker maker(op("scatterReduce"), 0);
+      const auto count = static_cast<std::uint32_t>(updates.size());
+      maker.attributes(ScatterReduceAttributes{reduction});
+      maker.input({3}).indices({count, 1}, DataType::int32, 3).input({count}).output({3});
+      std::vector<Buffer> values;
+      values.push_back(Buffer::copy_of(std::vector<float>{5, 2, 7}));
+      values.push_back(Buffer::copy_of(std::vector<std::int32_t>(count, -2)));
+      values.push_back(Buffer::copy_of(updates));
+      const auto outcome = tests::run_kernel(one, maker.problem(), values);
+      const auto result = outcome.outputs.at(0).as<float>();
+      BOOST_TEST_CONTEXT(one.name << " " << static_cast<int>(reduction)) {
+        BOOST_TEST(result[0] == 5);
+        BOOST_TEST((std::isnan(expected) ? std::isnan(result[1]) : result[1] == expected));
+        BOOST_TEST(result[2] == 7);
+      }
+    }
+  };
+  using enum ScatterReduction;
+  check(add, {1, 10, 100}, 113);
+  check(multiply, {3, 0.5F, -1}, -3);
+  check(max, {1, 4, 3}, 4);
+  check(max, {-infinity, 1}, 2);
+  check(min, {3, 1, 4}, 1);
+  check(min, {-infinity, 1}, -infinity);
+  check(add, {infinity, -infinity}, nan);
+  check(multiply, {0, infinity}, nan);
+  for (const auto reduction : {add, multiply, max, min}) check(reduction, {1, nan, 3}, nan);
+}
+
 BOOST_AUTO_TEST_CASE(predicates) {
   for (const auto id : {op("isNaN"), op("isInfinite")})
     every_seed(id, [](Random& random, ProblemMaker& maker) {

@@ -7,8 +7,8 @@
 #include "kernels/fusion.hpp"
 #include "kernels/reference/reference.hpp"
 #include "kernels/threads.hpp"
-#include "ops/attributes.hpp"
 #include "ops/table.hpp"
+#include "polychron/attribute_fields.hpp"
 #include "tests/kernels/random.hpp"
 
 namespace polychron {
@@ -269,7 +269,7 @@ BOOST_AUTO_TEST_CASE(unaries) {
     const bool positive = row.name == "log" || row.name == "reciprocal" || row.name == "sqrt";
     const float reach = row.name == "tan" ? 1.5F : 8.0F;
     const auto& result = row.results()[0];
-    check(ops::id(row), ops::default_attributes(row.attributes), positive ? 0.01F : -reach, reach,
+    check(ops::id(row), default_attributes(row.attributes), positive ? 0.01F : -reach, reach,
           result.same_as == 0 ? DataType::float32 : result.types.members().front());
   }
   check(op("clamp"), ClampAttributes{-1.0, 1.5}, -4, 4);

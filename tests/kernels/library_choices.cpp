@@ -110,6 +110,19 @@ BOOST_AUTO_TEST_CASE(operators_beside_convolutions) {
     return m.node(op("gemm"), {m.input({100, 32}), m.random({32, 64}), m.input({64})}, {100, 64},
                   GemmAttributes{1, 0.5, false, false});
   });
+  one_step("a gemm with a factor and a row to add, in parts", [](GraphMaker& m) {
+    return m.node(op("gemm"), {m.input({512, 192}), m.random({384, 192}), m.random({384})},
+                  {512, 384}, GemmAttributes{0.5, 1, false, true});
+  });
+  one_step("the same of two inputs", [](GraphMaker& m) {
+    return m.node(op("gemm"), {m.input({512, 192}), m.input({384, 192}), m.random({384})},
+                  {512, 384}, GemmAttributes{0.5, 1, false, true});
+  });
+  one_step("a product with a function before a row to add, in parts", [](GraphMaker& m) {
+    const auto y = m.node(op("matmul"), {m.input({512, 192}), m.random({192, 384})}, {512, 384});
+    const auto z = m.node(op("tanh"), {y}, {512, 384});
+    return m.node(op("add"), {z, m.random({384})}, {512, 384});
+  });
   one_step("a mean over a middle axis", [](GraphMaker& m) {
     return m.node(op("reduceMean"), {m.input({8, 128, 96})}, {8, 96},
                   ReduceAttributes{{{1}}, false});

@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "kernels/cpu/cut_kernel.hpp"
-#include "ops/attributes.hpp"
 #include "ops/table.hpp"
+#include "polychron/attribute_fields.hpp"
 #include "tests/kernels/convolutions.hpp"
 #include "tests/kernels/wide_loops.hpp"
 

@@ -4,6 +4,7 @@
 #include <malloc.h>
 
 #include <boost/test/unit_test.hpp>
+#include <numeric>
 
 #include "kernels/problem.hpp"
 #include "ops/table.hpp"
@@ -101,12 +102,14 @@ BOOST_AUTO_TEST_CASE(constants_go_one_by_one) {
     GraphMaker maker;
     auto x = maker.input({4, size});
     for (std::uint32_t i = 0; i < count; ++i) {
-      auto* const memory = new std::byte[bytes]();
-      memory[0] = static_cast<std::byte>(i);  // constants that are alike are kept once
+      auto* const memory = new std::byte[bytes];
       auto buffer = Buffer::adopt(memory, bytes, [&](std::byte* gone, std::size_t) {
         held.push_back(heap());
         delete[] gone;
       });
+      // Parts of constants that are alike are kept once.
+      std::iota(buffer.as<float>().begin(), buffer.as<float>().end(),
+                static_cast<float>(i * size * size));
       x = maker.node(op("matmul"), {x, maker.constant({size, size}, std::move(buffer))}, {4, size});
     }
     maker.output(x);

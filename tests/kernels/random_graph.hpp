@@ -331,7 +331,7 @@ class RandomGraph {
     Shape rows = shape;
     rows[0] = 3;
     const GatherAttributes gather{.axis = axis};
-    switch (below(5)) {
+    switch (below(6)) {
       case 0:
         return add(builder_.gather(x, indices({1 + pick(4)}, shape[axis]), gather));
       case 1:
@@ -342,9 +342,14 @@ class RandomGraph {
         const Operand places = indices(along, shape[axis]), updates = same_shape(along);
         return add(builder_.scatter_elements(x, places, updates, {.axis = axis}));
       }
-      default: {
+      case 4: {
         const Operand places = indices({3, 1}, shape[0]), updates = same_shape(rows);
         return add(builder_.scatter_nd(x, places, updates));
+      }
+      default: {
+        const Operand places = indices({3, 1}, shape[0]), updates = same_shape(rows);
+        const auto reduction = below(2) == 0 ? ScatterReduction::add : ScatterReduction::max;
+        return add(builder_.scatter_reduce(x, places, updates, {reduction}));
       }
     }
   }

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <set>
 
-#include "ops/attributes.hpp"
 #include "ops/number.hpp"
+#include "polychron/attribute_fields.hpp"
 #include "tests/kernels/comparison.hpp"
 #include "tools/conformance/case_writer.hpp"
 
@@ -44,7 +44,7 @@ GeneratedOperand cropped(const GeneratedOperand& from, const Shape& shape) {
 /// Calls `visit(name, field)` for each field of the attributes that the specification names.
 template <class V>
 void each_field(Attributes& attributes, V visit) {
-  std::visit([&](auto& alternative) { ops::for_each_field(alternative, visit); }, attributes);
+  std::visit([&](auto& alternative) { for_each_field(alternative, visit); }, attributes);
 }
 /// The same for each list of numbers: sizes, paddings, axes, ...
 template <class V>
@@ -112,7 +112,7 @@ class Shrinker {
     bool any = false;
     std::set<std::string_view> names;
     each_field(call_.attributes, [&](std::string_view name, const auto&) { names.insert(name); });
-    const auto usual = ops::default_attributes(call_.row->attributes);
+    const auto usual = polychron::default_attributes(call_.row->attributes);
     for (const auto name : names) {
       auto candidate = call_;
       auto defaults = usual;

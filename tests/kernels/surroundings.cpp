@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "ops/attributes.hpp"
 #include "ops/infer.hpp"
 #include "ops/number.hpp"
+#include "polychron/attribute_fields.hpp"
 
 namespace polychron::tests {
 

@@ -98,6 +98,30 @@ BOOST_AUTO_TEST_CASE(negative_one_is_free) {
   BOOST_TEST(build(load(model.bytes()), {{"x", {2, 3}}}).inputs().size() == 1U);
 }
 
+// Exporters write these for a dimension that they know nothing of: they say nothing of each other.
+BOOST_AUTO_TEST_CASE(dimensions_that_have_no_name) {
+  for (const std::string none : {"?", "-1", "None", ""}) {
+    BOOST_TEST_CONTEXT("'" << none << "'") {
+      const auto model = Model()
+                             .node("MatMul", {"x", "z"}, {"y"})
+                             .input("x", type, {none, none})
+                             .input("z", type, {none, none})
+                             .output("y");
+      refused(model, {}, "input 'x' is float [?, ?]: dimension 0 is free, bind the input");
+      refused(model, {{none, {2}}}, "there is no input and no free dimension '" + none + "'");
+      const auto graph = build(load(model.bytes()), {{"x", {2, 3}}, {"z", {3, 4}}});
+      BOOST_TEST(to_string(graph.outputs()[0].second) == "float32 [2, 4]");
+      for (const auto& input : load(model.bytes()).summary().inputs)
+        for (const auto& dimension : *input.dimensions) BOOST_TEST(dimension.symbol == "");
+    }
+  }
+  // Every other name is a symbol, however strange.
+  const auto symbol =
+      Model().node("Relu", {"x"}, {"y"}).input("x", type, {"none", "none"}).output("y");
+  refused(symbol, {{"x", {2, 3}}}, "dimension 'none' would be both 2 and");
+  refused(symbol, {}, "dimension 0 is free, bind the input or the symbol");
+}
+
 BOOST_AUTO_TEST_CASE(types_of_inputs) {
   const auto graph_of = [](int element) {
     return build(load(Model()

@@ -119,8 +119,32 @@ BOOST_AUTO_TEST_CASE(depth_to_space_and_back) {
         {{"x", ramp({1, 8, 1, 1})}}, {{"y", floats({1, 2, 2, 2}, {0, 1, 2, 3, 4, 5, 6, 7})}});
   check(Model().node("DepthToSpace", {"x"}, {"y"}, {{"blocksize", 2}}), {{"x", ramp({1, 8, 1, 1})}},
         {{"y", floats({1, 2, 2, 2}, {0, 2, 4, 6, 1, 3, 5, 7})}});
+  // The same back, since opset 28.
+  check(Model(28).node("SpaceToDepth", {"x"}, {"y"}, {{"blocksize", 2}, {"mode", "CRD"}}),
+        {{"x", ramp({1, 2, 2, 2})}}, {{"y", ramp({1, 8, 1, 1})}});
   cannot(Model().node("DepthToSpace", {"x"}, {"y"}, {{"blocksize", 0}}), {{"x", x}},
          ErrorKind::bad_data, "a blocksize of 0");
+  for (const std::string op : {"DepthToSpace", "SpaceToDepth"})
+    cannot(Model(28).node(op, {"x"}, {"y"}, {{"blocksize", 1}, {"mode", "RCD"}}), {{"x", x}},
+           ErrorKind::bad_data, "'RCD'");
+}
+
+BOOST_AUTO_TEST_CASE(centers) {
+  const auto center = [](const Ints& sizes, const Attributes& attributes = {}) {
+    return with(Model(18).node("CenterCropPad", {"x", "s"}, {"y"}, attributes),
+                {{"s", list(sizes)}});
+  };
+  const Values x{{"x", ramp({2, 5}, 1)}};
+  // An odd one is cut off, or put, at the end.
+  check(center({2, 2}), x, {{"y", floats({2, 2}, {2, 3, 7, 8})}});
+  check(center({3, 3}), x, {{"y", floats({3, 3}, {2, 3, 4, 7, 8, 9, 0, 0, 0})}});
+  check(center({8}, {{"axes", Ints{-1}}}), x,
+        {{"y", floats({2, 8}, {0, 1, 2, 3, 4, 5, 0, 0, 0, 6, 7, 8, 9, 10, 0, 0})}});
+  check(center({2, 5}), x, {{"y", ramp({2, 5}, 1)}});
+  cannot(center({2}), x, ErrorKind::bad_data, "1 sizes for 2 axes");
+  cannot(center({0, 5}), x, ErrorKind::not_supported, "an empty result");
+  cannot(Model(18).node("CenterCropPad", {"x", "s"}, {"y"}), {{"x", ramp({2})}, {"s", list({3})}},
+         ErrorKind::not_supported, "input 1 ('s') must be known when it is imported");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -164,6 +164,17 @@ BOOST_AUTO_TEST_CASE(norms_of_windows) {
         {{"x", floats({1, 1, 3}, {3, -4, 0})}}, {{"y", floats({1, 1, 1}, {7})}});
 }
 
+BOOST_AUTO_TEST_CASE(norms_of_volumes) {
+  // Two planes of two rows: [3, 4] and [0, 12]; padding counts as 0.
+  const auto x = floats({1, 1, 2, 2, 1}, {3, 4, 0, 12});
+  check(Model(18).node("LpPool", {"x"}, {"y"}, {{"kernel_shape", Ints{2, 2, 1}}}), {{"x", x}},
+        {{"y", floats({1, 1, 1, 1, 1}, {13})}});
+  check(
+      Model(18).node("LpPool", {"x"}, {"y"},
+                     {{"kernel_shape", Ints{1, 2, 1}}, {"pads", Ints{0, 1, 0, 0, 0, 0}}, {"p", 1}}),
+      {{"x", x}}, {{"y", floats({1, 1, 2, 2, 1}, {3, 7, 0, 12})}});
+}
+
 BOOST_AUTO_TEST_CASE(what_cannot_be_pooled) {
   const Values x{{"x", ramp({1, 1, 4, 4})}};
   cannot(Model().node("MaxPool", {"x"}, {"y", "at"}, {{"kernel_shape", Ints{1, 2, 2}}}),

@@ -217,6 +217,24 @@ BOOST_AUTO_TEST_CASE(bodies_that_add_to_the_graph) {
                        .node("GridSample", {"v", "g"}, {"q"},
                              {{"mode", "bicubic"}, {"padding_mode", "reflection"}}),
                    ramp({1, 1, 1, 1}), {"q"}, 16));
+  BOOST_TEST(costs(5000,
+                   body({"i", "c", "v"})
+                       .initializer("s", list({65'536}))
+                       .initializer("b", list({1}))
+                       .node("Col2Im", {"v", "s", "b"}, {"q"}),
+                   ramp({1, 1, 65'536}), {"q"}, 18));
+  BOOST_TEST(costs(5000,
+                   body({"i", "c", "v"})
+                       .initializer("s", list({1, 1, 256, 256}))
+                       .node("AffineGrid", {"v", "s"}, {"g"})
+                       .node("ReduceMax", {"g"}, {"m"}, {{"keepdims", 0}})
+                       .node("Add", {"v", "m"}, {"q"}),
+                   ramp({1, 2, 3}), {"q"}, 20));
+  BOOST_TEST(costs(30'000,
+                   body({"i", "c", "v"})
+                       .node("LinearAttention", {"v", "v", "v"}, {"q"},
+                             {{"update_rule", "linear"}, {"q_num_heads", 1}, {"kv_num_heads", 1}}),
+                   ramp({1, 1, 1}), {"q"}, 27));
 
   auto inside = body(std::vector<std::string>(60, "a"));
   for (int i = 0; i < 60; ++i) inside.output("a");

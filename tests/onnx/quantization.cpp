@@ -33,6 +33,21 @@ BOOST_AUTO_TEST_CASE(steps_and_back) {
         {{"y", bytes({3}, {0, 50, 255})}, {"s", floats({}, {0.02})}, {"z", bytes({}, {50})}});
 }
 
+// A product with the reciprocal of 255 is off for four of five ranges.
+BOOST_AUTO_TEST_CASE(dynamic_scales_are_exact_quotients) {
+  Model model(11);
+  Values inputs, expected;
+  for (int i = 0; i < 40; ++i) {
+    const auto n = std::to_string(i);
+    const float high = i == 0 ? 0.0F : 1.0F + static_cast<float>(i) / 7;
+    model.node("DynamicQuantizeLinear", {"x" + n}, {"y" + n, "s" + n, "z" + n});
+    inputs.emplace_back("x" + n, floats({2}, {0, static_cast<double>(high)}));
+    const float scale = i == 0 ? 1.0F : high / 255;
+    expected.emplace_back("s" + n, floats({}, {static_cast<double>(scale)}));
+  }
+  check(model, inputs, expected, 0);
+}
+
 BOOST_AUTO_TEST_CASE(the_middle_of_two_steps) {
   // As float32, x / s is 141.5 and goes up to 142; x times the reciprocal of s is just below.
   const auto x = static_cast<double>(4.7110443F), s = static_cast<double>(0.0332936F);
@@ -113,8 +128,11 @@ BOOST_AUTO_TEST_CASE(four_bits) {
                 .node("Cast", {"q"}, {"y"}, {{"to", std::int64_t{proto::TensorProto::INT32}}}),
             {{"x", x}}, {{"y", ints({4}, std::move(expected))}}, 0);
     };
+    // ONNX leaves numbers out of range open: they keep their low bits, as in ONNX Runtime.
     through(floats({4}, {-100, -1.5, 2.5, 100}),
-            is_signed ? Reals{-8, -2, 2, 7} : Reals{0, 0, 2, 15});
+            is_signed ? Reals{-4, -2, 2, 4} : Reals{12, 14, 2, 4});
+    through(floats({4}, {-8.5, 7.4, 7.6, 15}),
+            is_signed ? Reals{-8, 7, -8, -1} : Reals{8, 7, 8, 15});
     through(ints({4}, {-1, 7, 8, 200}), is_signed ? Reals{-1, 7, -8, -8} : Reals{15, 7, 8, 8});
     tensor.set_raw_data("\x21\xf7");
     cannot(model, {{"s", floats({}, {0.5})}}, ErrorKind::bad_data,
@@ -203,6 +221,24 @@ BOOST_AUTO_TEST_CASE(quantized_products) {
         values, {{"y", bytes({1, 1}, {15})}});
 }
 
+BOOST_AUTO_TEST_CASE(quantized_products_with_float16_scales) {
+  const auto half = std::int64_t{proto::TensorProto::FLOAT16};
+  Model model(21);
+  for (const std::string name : {"as", "bs", "ys"})
+    model.node("Cast", {name}, {name + "16"}, {{"to", half}});
+  model.node("QLinearMatMul", {"a", "as16", "az", "b", "bs16", "bz", "ys16", "yz"}, {"y"});
+  check(model,
+        {{"a", bytes({1, 2}, {3, 5})},
+         {"as", floats({}, {0.5})},
+         {"az", bytes({}, {1})},
+         {"b", bytes({2, 1}, {2, 4})},
+         {"bs", floats({}, {2})},
+         {"bz", bytes({}, {0})},
+         {"ys", floats({}, {4})},
+         {"yz", bytes({}, {10})}},
+        {{"y", bytes({1, 1}, {15})}});
+}
+
 BOOST_AUTO_TEST_CASE(remainders) {
   const auto mod = [](std::int64_t fmod) {
     return Model(13).node("Mod", {"a", "b"}, {"y"}, {{"fmod", fmod}});
@@ -212,6 +248,16 @@ BOOST_AUTO_TEST_CASE(remainders) {
   check(mod(1), {{"a", a}, {"b", b}}, {{"y", ints({4}, {1, -1, 1, -1})}}, 0);
   check(mod(1), {{"a", floats({3}, {-4.25, 4.5, 9})}, {"b", floats({3}, {2, -1.25, 3})}},
         {{"y", floats({3}, {-0.25, 0.75, 0})}});
+  // Since opset 28 reals may have the divisor's sign too.
+  constexpr double inf = INFINITY;
+  const auto real = [](std::int64_t fmod) {
+    return Model(28).node("Mod", {"a", "b"}, {"y"}, {{"fmod", fmod}});
+  };
+  const Values divided{{"a", floats({6}, {-4.25, 4.5, 1, -1, inf, 2})},
+                       {"b", floats({6}, {2, -1.25, inf, inf, 3, 0})}};
+  const double nan = std::nan("");
+  check(real(0), divided, {{"y", floats({6}, {1.75, -0.5, 1, inf, nan, nan})}});
+  check(real(1), divided, {{"y", floats({6}, {-0.25, 0.75, 1, -1, nan, nan})}});
 }
 
 BOOST_AUTO_TEST_CASE(bits) {
@@ -224,6 +270,32 @@ BOOST_AUTO_TEST_CASE(bits) {
         {{"y", bytes({2}, {255, 55})}}, 0);
   check(Model(11).node("BitShift", {"a", "b"}, {"y"}, {{"direction", "LEFT"}}),
         {{"a", bytes({2}, {3, 16})}, {"b", bytes({2}, {2, 3})}}, {{"y", bytes({2}, {12, 128})}}, 0);
+}
+
+BOOST_AUTO_TEST_CASE(shifts_of_signed_numbers) {
+  const auto shift = [](const char* direction) {
+    return Model(28).node("BitShift", {"a", "b"}, {"y"}, {{"direction", direction}});
+  };
+  constexpr double least = -2147483648.0, most = 2147483647;
+  // Rounded down; by all bits, or by less than none, only the sign is left.
+  const Values right{{"a", ints({7}, {-5, 5, least, most, -1, -7, 7})},
+                     {"b", ints({7}, {1, 1, 31, 31, 32, -1, 99})}};
+  check(shift("RIGHT"), right, {{"y", ints({7}, {-3, 2, -1, 0, -1, -1, 0})}}, 0);
+  const Values left{{"a", ints({6}, {1, 3, -1, most, 1, -1})},
+                    {"b", ints({6}, {31, 30, 31, 1, 32, -1})}};
+  check(shift("LEFT"), left, {{"y", ints({6}, {least, -1073741824.0, least, -2, 0, 0})}}, 0);
+  const auto small = [](Reals data) {
+    const auto size = static_cast<std::uint32_t>(data.size());
+    return Value{proto::TensorProto::INT8, {size}, std::move(data)};
+  };
+  check(shift("LEFT"), {{"a", small({1, 65, -1})}, {"b", small({7, 1, 8})}},
+        {{"y", small({-128, -126, 0})}}, 0);
+  check(shift("RIGHT"), {{"a", small({-128, -128, 127})}, {"b", small({7, 3, 6})}},
+        {{"y", small({-1, -16, 1})}}, 0);
+  check(shift("RIGHT"), {{"a", bytes({3}, {255, 255, 255})}, {"b", bytes({3}, {7, 8, 200})}},
+        {{"y", bytes({3}, {1, 0, 0})}}, 0);
+  cannot(shift("RIGHT"), {{"a", ramp({2})}, {"b", ramp({2})}}, ErrorKind::bad_data,
+         "bits of float");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

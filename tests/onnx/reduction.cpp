@@ -101,6 +101,26 @@ BOOST_AUTO_TEST_CASE(no_axes) {
         {{"y", floats({2, 2}, {1, 4, 9, 16})}});
 }
 
+BOOST_AUTO_TEST_CASE(of_no_elements) {
+  constexpr double inf = INFINITY;
+  const std::vector<std::pair<std::string, double>> results{
+      {"ReduceSum", 0},          {"ReduceProd", 1},   {"ReduceSumSquare", 0},
+      {"ReduceL1", 0},           {"ReduceL2", 0},     {"ReduceLogSum", -inf},
+      {"ReduceLogSumExp", -inf}, {"ReduceMax", -inf}, {"ReduceMin", inf}};
+  for (const auto& [op, result] : results) BOOST_TEST_CONTEXT(op) {
+      const auto model = Model(18).node(op, {"x", "axes"}, {"y"}).initializer("axes", list({1}));
+      check(model, {{"x", floats({2, 0, 3}, {})}}, {{"y", floats({2, 1, 3}, Reals(6, result))}});
+    }
+  check(Model(18).node("ReduceMean", {"x"}, {"y"}, {{"keepdims", 0}}), {{"x", floats({0}, {})}},
+        {{"y", floats({}, {std::nan("")})}});
+  const auto bounds = [](const char* op) {
+    return Model(20).node(op, {"x"}, {"y"}, {{"keepdims", 0}});
+  };
+  check(bounds("ReduceMax"), {{"x", bools({0}, {})}}, {{"y", bools({}, {0})}});
+  check(bounds("ReduceMin"), {{"x", bools({0}, {})}}, {{"y", bools({}, {1})}});
+  check(bounds("ReduceMax"), {{"x", ints({0}, {})}}, {{"y", ints({}, {-2147483648.0})}});
+}
+
 BOOST_AUTO_TEST_CASE(axes_that_are_not_known) {
   cannot(Model(13).node("ReduceSum", {"x", "axes"}, {"y"}), {{"x", ramp({2})}, {"axes", list({0})}},
          ErrorKind::not_supported, "input 1 ('axes') must be known when it is imported");

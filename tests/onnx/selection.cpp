@@ -140,6 +140,104 @@ BOOST_AUTO_TEST_CASE(scatters_by_position) {
   cannot(elements("median"), twice, ErrorKind::bad_data, "'median'");
 }
 
+// Sums of messages along the edges of a graph, as its networks take them: edges by features.
+BOOST_AUTO_TEST_CASE(reductions_of_real_size) {
+  constexpr std::uint32_t nodes = 400, edges = 3000, features = 64;
+  auto to = longs({edges, 1}, Reals(edges));
+  for (std::uint32_t e = 0; e < edges; ++e) to.data[e] = e * 37 % nodes;
+  const auto messages = noise({edges, features});
+  auto sums = ramp({nodes, features}, 1, 0);
+  for (std::uint32_t e = 0; e < edges; ++e)
+    for (std::uint32_t f = 0; f < features; ++f)
+      sums.data[static_cast<std::size_t>(to.data[e]) * features + f] +=
+          messages.data[e * features + f];
+  const Values values{{"x", ramp({nodes, features}, 1, 0)}, {"to", to}, {"m", messages}};
+  check(Model(18).node("ScatterND", {"x", "to", "m"}, {"y"}, {{"reduction", "add"}}), values,
+        {{"y", sums}});
+  check(Model(18)
+            .node("Expand", {"to", "shape"}, {"i"})
+            .node("ScatterElements", {"x", "i", "m"}, {"y"}, {{"reduction", "add"}})
+            .initializer("shape", list({edges, features})),
+        values, {{"y", sums}});
+}
+
+BOOST_AUTO_TEST_CASE(reductions_of_integers) {
+  const auto model = [](const std::string& reduction) {
+    return Model(18).node("ScatterND", {"x", "i", "u"}, {"y"}, {{"reduction", reduction}});
+  };
+  const Values values{{"x", ints({3}, {5, 6, 7})},
+                      {"i", longs({4, 1}, {0, -1, 0, -1})},
+                      {"u", ints({4}, {9, -2, 4, 8})}};
+  check(model("add"), values, {{"y", ints({3}, {18, 6, 13})}}, 0);
+  check(model("mul"), values, {{"y", ints({3}, {180, 6, -112})}}, 0);
+  check(model("max"), values, {{"y", ints({3}, {9, 6, 8})}}, 0);
+  check(model("min"), values, {{"y", ints({3}, {4, 6, -2})}}, 0);
+}
+
+BOOST_AUTO_TEST_CASE(reductions_in_a_strict_context) {
+  context();  // the world is there
+  auto strict = World::instance()->runtime.create_context({.strict = true}).get();
+  const auto import = [&](const std::string& reduction, std::uint32_t places) {
+    auto model = Model(18)
+                     .node("ScatterND", {"x", "i", "u"}, {"y"}, {{"reduction", reduction}})
+                     .input("x", proto::TensorProto::FLOAT, {"places", 2})
+                     .initializer("i", longs({4, 1}, {0, -1, 0, -1}))
+                     .initializer("u", floats({4, 2}, {9, 1, -2, 2, 4, 3, 8, 4}))
+                     .output("y");
+    polychron::GraphBuilder builder(strict);
+    return builder
+        .build(
+            polychron::onnx::import_model(load(model.bytes()), builder, {{{"places", {places}}}}))
+        .get();
+  };
+  const auto gives = [&](const std::string& reduction, const std::vector<float>& expected) {
+    const auto graph = import(reduction, 3);
+    const auto x = strict.create_tensor({graph.inputs()[0].second, false, true, "x"}).get();
+    const auto y = strict.create_tensor({graph.outputs()[0].second, true, false, "y"}).get();
+    strict.write_tensor(x, std::vector<float>{5, 5, 6, 6, 7, 7});
+    strict.dispatch(graph, {{"x", x}}, {{"y", y}});
+    const auto result = strict.read_tensor(y).get();
+    BOOST_TEST(result.as<float>() == expected, boost::test_tools::per_element());
+  };
+  gives("add", {18, 9, 6, 6, 13, 13});
+  gives("mul", {180, 15, 6, 6, -112, 56});
+  gives("max", {9, 5, 6, 6, 8, 7});
+  gives("min", {4, 1, 6, 6, -2, 2});
+  BOOST_CHECK_EXCEPTION(import("add", 3'000'000), polychron::Error, [](const auto& error) {
+    const std::string text = error.what();
+    return text.find(
+               "a strict context compares 3000000 places with 4 updates of 2 elements: the "
+               "product may be 16777216") != std::string::npos;
+  });
+}
+
+BOOST_AUTO_TEST_CASE(windows_put_together) {
+  const auto image = [](const Ints& size, const Ints& block, const Attributes& attributes = {}) {
+    return Model(18)
+        .node("Col2Im", {"x", "s", "b"}, {"y"}, attributes)
+        .initializer("s", list(size))
+        .initializer("b", list(block));
+  };
+  // Blocks of one row and two columns at 0, 1 and 2: the middle columns are in two of them.
+  check(image({1, 4}, {1, 2}), {{"x", floats({1, 2, 3}, {1, 2, 3, 10, 20, 30})}},
+        {{"y", floats({1, 1, 1, 4}, {1, 12, 23, 30})}});
+  check(image({1, 4}, {1, 2}, {{"strides", Ints{1, 2}}}),
+        {{"x", floats({1, 2, 2}, {1, 2, 10, 20})}}, {{"y", floats({1, 1, 1, 4}, {1, 10, 2, 20})}});
+  check(image({1, 3}, {1, 2}, {{"dilations", Ints{1, 2}}}), {{"x", floats({1, 2, 1}, {1, 10})}},
+        {{"y", floats({1, 1, 1, 3}, {1, 0, 10})}});
+  // Elements in the padding are lost.
+  check(image({1, 2}, {1, 2}, {{"pads", Ints{0, 1, 0, 1}}}),
+        {{"x", floats({1, 2, 3}, {1, 2, 3, 10, 20, 30})}}, {{"y", floats({1, 1, 1, 2}, {12, 23})}});
+  // Two of a batch, two channels, one dimension.
+  check(image({2}, {1}), {{"x", ramp({2, 2, 2})}}, {{"y", ramp({2, 2, 2})}});
+  cannot(image({1, 4}, {1, 2}), {{"x", ramp({1, 2, 4})}}, ErrorKind::bad_data,
+         "windows of shape [1, 2, 4] for 3 blocks");
+  cannot(image({1, 4}, {1, 5}), {{"x", ramp({1, 5, 1})}}, ErrorKind::bad_data,
+         "the block is larger than the padded image");
+  cannot(image({4'000'000'000, 1}, {1, 1}), {{"x", ramp({1, 1, 1})}}, ErrorKind::bad_data,
+         "windows of shape [1, 1, 1] for");
+}
+
 BOOST_AUTO_TEST_CASE(orders) {
   const auto x = ramp({2, 3}, 1);
   check(one("Trilu", {}, 14), {{"x", x}}, {{"y", floats({2, 3}, {1, 2, 3, 0, 5, 6})}});

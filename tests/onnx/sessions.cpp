@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "tests/onnx/session_fixture.hpp"
+#include "tests/patience.hpp"
 
 using namespace onnx_tests;
 using polychron::onnx::Sessions;
@@ -75,6 +76,31 @@ BOOST_AUTO_TEST_CASE(weights_of_several_shapes_are_counted_once) {
   BOOST_TEST(own.stats().bytes - used < first / 2);
 }
 
+// A table is used as it came, on any processor. What was counted is given back.
+BOOST_AUTO_TEST_CASE(tables_of_several_shapes_are_counted_once) {
+  const auto model = Model()
+                         .node("Gather", {"w", "x"}, {"y"})
+                         .initializer("w", floats({128, 128}, std::vector<double>(128 * 128, 0.5)))
+                         .input("x", proto::TensorProto::INT32, {"n"})
+                         .output("y");
+  polychron::Runtime runtime;
+  auto own = runtime.create_context().get();
+  const auto at_first = own.stats().bytes;
+  {
+    const Sessions all(own, load(model.bytes()));
+    const auto at = [&](std::uint32_t n) {
+      return all.at({{"n", {n}}}).graph().memory().constants;
+    };
+    const auto first = at(8);
+    BOOST_TEST(first >= 128U * 128 * sizeof(float));
+    const auto used = own.stats().bytes;
+    BOOST_TEST(used - at_first >= first);
+    BOOST_TEST(at(8 * 3) == first);
+    BOOST_TEST(own.stats().bytes - used < first / 2);
+  }
+  BOOST_TEST(polychron::testing::comes([&] { return own.stats().bytes == at_first; }));
+}
+
 BOOST_AUTO_TEST_CASE(the_one_that_was_asked_for_longest_ago_goes) {
   const auto all = sessions_of({.most = 2});
   const auto one = all.at({{"n", {1}}});
@@ -122,6 +148,141 @@ BOOST_AUTO_TEST_CASE(what_fails_is_tried_again) {
   refused([&] { sessions_of({.round_up = {{"width", 32}}}); }, "no free dimension 'width'");
   refused([&] { sessions_of({.round_up = {{"n", 0}}}); }, "'n' is 0");
   refused([&] { Sessions().size(); }, "refers to nothing");
+}
+
+namespace {
+
+/// Runs nothing until it is told to.
+struct Held {
+  std::vector<std::function<void()>> tasks;
+  std::function<void(std::function<void()>)> executor() {
+    return [this](std::function<void()> task) { tasks.push_back(std::move(task)); };
+  }
+  void run() {
+    for (const auto& task : std::exchange(tasks, {})) task();
+  }
+};
+
+/// A model whose arena grows with n, and whose weight takes 64 KiB.
+Model growing() {
+  return Model()
+      .node("MatMul", {"x", "w"}, {"product"})
+      .node("Softmax", {"product"}, {"weights"})
+      .node("MatMul", {"weights", "w"}, {"y"})
+      .initializer("w", floats({128, 128}, std::vector<double>(128 * 128, 0.5)))
+      .input("x", proto::TensorProto::FLOAT, {"n", 128})
+      .output("y");
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(get_waits_for_nothing) {
+  Held held;
+  const auto all = sessions_of({.executor = held.executor()});
+  const auto before = builds();
+  auto first = all.get({{"n", {3}}});
+  auto second = all.get({{"n", {3}}});
+  all.prepare({{"n", {4}}});
+  BOOST_TEST(!first.ready());
+  BOOST_TEST(held.tasks.size() == 2U);  // one for each shape
+  BOOST_TEST(all.size() == 2U);
+  BOOST_TEST(builds() == before);
+  held.run();
+  const auto session = first.get();
+  BOOST_TEST((session.inputs().front().second.shape == Shape{3, 2}));
+  BOOST_TEST((second.get() == session));
+  auto later = all.get({{"n", {3}}});
+  BOOST_TEST(later.ready());
+  BOOST_TEST((later.get() == session));
+  BOOST_TEST((all.at({{"n", {4}}}).inputs().front().second.shape == Shape{4, 2}));
+  BOOST_TEST(held.tasks.empty());
+  BOOST_TEST(builds() - before == 2U);
+}
+
+BOOST_AUTO_TEST_CASE(at_waits_for_what_get_has_begun) {
+  Held held;
+  const auto all = sessions_of({.executor = held.executor()});
+  auto first = all.get({{"n", {3}}});
+  std::thread waiting([&] { BOOST_TEST((all.at({{"n", {3}}}) == first.get())); });
+  held.run();
+  waiting.join();
+  // Alone, at() imports on its own thread.
+  BOOST_TEST((all.at({{"n", {5}}}).inputs().front().second.shape == Shape{5, 2}));
+  BOOST_TEST(held.tasks.empty());
+}
+
+BOOST_AUTO_TEST_CASE(get_rejects) {
+  Held held;
+  const auto all = sessions_of({.round_up = {{"n", 32}}, .executor = held.executor()});
+  auto unknown = all.get({{"m", {1}}});
+  auto too_large = all.get({{"n", {4294967295U}}});
+  held.run();
+  refused([&] { unknown.get(); }, "there is no input and no free dimension 'm'");
+  refused([&] { too_large.get(); }, "too large to be rounded up");
+  BOOST_TEST(all.size() == 0U);
+  // A task that is dropped, and one that cannot be taken.
+  auto dropped = all.get({{"n", {1}}});
+  held.tasks.clear();
+  BOOST_CHECK_EXCEPTION(dropped.get(), Error, [](const Error& error) {
+    return error.kind() == ErrorKind::aborted &&
+           error.message().find("dropped the import") != std::string::npos;
+  });
+  BOOST_TEST(all.size() == 0U);
+  const auto full = sessions_of({.executor = [](const auto&) { throw std::bad_alloc(); }});
+  BOOST_CHECK_EXCEPTION(full.get({{"n", {1}}}).get(), Error, [](const Error& error) {
+    return error.kind() == ErrorKind::out_of_memory;
+  });
+  BOOST_TEST(full.size() == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(replies_outlive_the_cache) {
+  Held held;
+  auto all = sessions_of({.executor = held.executor()});
+  auto first = all.get({{"n", {1}}});
+  all = Sessions();
+  held.run();
+  BOOST_TEST((first.get().inputs().front().second.shape == Shape{1, 2}));
+}
+
+BOOST_AUTO_TEST_CASE(one_that_was_dropped_while_it_was_built_still_arrives) {
+  Held held;
+  const auto all = sessions_of({.most = 1, .executor = held.executor()});
+  auto first = all.get({{"n", {1}}});
+  auto second = all.get({{"n", {2}}});
+  BOOST_TEST(all.size() == 1U);
+  held.run();
+  BOOST_TEST((first.get().inputs().front().second.shape == Shape{1, 2}));
+  BOOST_TEST((second.get().inputs().front().second.shape == Shape{2, 2}));
+  BOOST_TEST(all.size() == 1U);
+  BOOST_TEST(all.get({{"n", {2}}}).ready());
+}
+
+BOOST_AUTO_TEST_CASE(bytes_are_bounded_too) {
+  const auto model = load(growing().bytes());
+  const auto memory = [&](std::uint32_t n) {
+    return Sessions(context(), model).at({{"n", {n}}}).graph().memory();
+  };
+  const auto arena = [&](std::uint32_t n) { return memory(n).total() - memory(n).constants; };
+  const auto weights = std::max(memory(64).constants, memory(65).constants);
+  BOOST_TEST_REQUIRE(arena(64) > 0U);
+  const auto two = weights + arena(64) + arena(65);
+  const auto kept = [&](std::uint64_t most_bytes) {
+    const Sessions all(context(), model, {.most_bytes = most_bytes});
+    all.at({{"n", {64}}});
+    all.at({{"n", {65}}});
+    return all.size();
+  };
+  BOOST_TEST(kept(two) == 2U);
+  BOOST_TEST(kept(two - 1) == 1U);
+  BOOST_TEST(kept(1) == 1U);  // the one asked for last stays
+  // The least recently used one goes, whatever it takes.
+  const Sessions all(context(), model, {.most_bytes = two});
+  const auto first = all.at({{"n", {64}}});
+  all.at({{"n", {65}}});
+  all.at({{"n", {64}}});
+  all.at({{"n", {63}}});
+  BOOST_TEST(all.size() == 2U);
+  BOOST_TEST((all.at({{"n", {64}}}) == first));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -6,8 +6,8 @@
 #include <string>
 #include <variant>
 
-#include "ops/attributes.hpp"
 #include "ops/row.hpp"
+#include "polychron/attribute_fields.hpp"
 
 namespace polychron::test {
 
@@ -19,7 +19,7 @@ std::string text_of(const T& value) {
   if constexpr (std::is_same_v<T, bool>)
     return value ? "true" : "false";
   else if constexpr (std::is_enum_v<T>)
-    return std::string(ops::spellings<T>[static_cast<std::size_t>(value)]);
+    return std::string(spellings<T>[static_cast<std::size_t>(value)]);
   else if constexpr (std::is_arithmetic_v<T>)
     return std::to_string(static_cast<double>(value));
   else if constexpr (std::is_same_v<T, Number>)
@@ -41,8 +41,8 @@ Defaults attributes_of(const ops::Row& row) {
     using A = std::variant_alternative_t<I, Attributes>;
     Defaults all;
     const A defaults{};
-    ops::for_each_field(defaults, [&](std::string_view name, const auto& value) {
-      all[std::string(name)] = ops::is_required<A>(name) ? "required" : text_of(value);
+    for_each_field(defaults, [&](std::string_view name, const auto& value) {
+      all[std::string(name)] = is_required<A>(name) ? "required" : text_of(value);
     });
     return all;
   } else {

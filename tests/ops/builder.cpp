@@ -1,7 +1,9 @@
 // GraphBuilder without its operators: inputs, constants, states, and the rules of build().
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "tests/ops/world.hpp"
 
@@ -187,12 +189,17 @@ BOOST_AUTO_TEST_CASE(a_strict_context_has_the_specifications_operators_only) {
   for (const bool is_strict : {true, false}) {
     GraphBuilder builder(is_strict ? strict : context);
     const auto x = builder.input("x", pair);
-    const auto call = [&] { builder.top_k(x, {.k = 1, .axis = 0}); };
-    if (is_strict)
-      refused(call, "the context is strict");
-    else
-      BOOST_CHECK_NO_THROW(call());
-    BOOST_TEST((builder.context().op_support_limits().find("topK") == nullptr) == is_strict);
+    const auto zero = builder.constant(DataType::int32, std::int64_t{0});
+    const auto at = builder.expand(zero, {2, 1});
+    const std::vector<std::function<void()>> calls{[&] { builder.top_k(x, {.k = 1, .axis = 0}); },
+                                                   [&] { builder.scatter_reduce(x, at, x); }};
+    for (const auto& call : calls)
+      if (is_strict)
+        refused(call, "the context is strict");
+      else
+        BOOST_CHECK_NO_THROW(call());
+    for (const char* name : {"topK", "scatterReduce"})
+      BOOST_TEST((builder.context().op_support_limits().find(name) == nullptr) == is_strict);
   }
 }
 

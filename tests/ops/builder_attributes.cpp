@@ -5,7 +5,7 @@
 #include <tuple>
 #include <variant>
 
-#include "ops/attributes.hpp"
+#include "polychron/attribute_fields.hpp"
 #include "polychron/polychron.hpp"
 #include "tests/ops/world.hpp"
 

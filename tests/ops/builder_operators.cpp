@@ -83,6 +83,8 @@ BOOST_AUTO_TEST_CASE(f_methods_keep_the_order_of_their_operands) {
   foreign("scatterElements", "updates", [&] { builder.scatter_elements(own, own, other); });
   foreign("scatterND", "indices", [&] { builder.scatter_nd(own, other, own); });
   foreign("scatterND", "updates", [&] { builder.scatter_nd(own, own, other); });
+  foreign("scatterReduce", "indices", [&] { builder.scatter_reduce(own, other, own); });
+  foreign("scatterReduce", "updates", [&] { builder.scatter_reduce(own, own, other); });
   foreign("concat", "inputs[1]", [&] { builder.concat({own, other}, 0); });
   foreign("where", "trueValue", [&] { builder.where(own, other, own); });
   foreign("where", "falseValue", [&] { builder.where(own, own, other); });
@@ -171,7 +173,8 @@ BOOST_AUTO_TEST_CASE(every_row_has_a_method) {
   const std::string whole(std::istreambuf_iterator<char>(file), {});
   const auto text = std::regex_replace(whole, std::regex("//[^\n]*"), "");
   const std::regex method(
-      R"re((\w+)\(((?:[^{}()]|\{\})*)\) \{\s*return [\w:(]*(?:one|apply)\(\s*"(\w+)"([^;]*);)re");
+      R"re((\w+)\(((?:[^{}()]|\{\})*)\) \{\s*return (?:detail::with_errors\(\s*\[&\] \{\s*return )?)re"
+      R"re([\w:(]*(?:one|apply|several)\(\s*"(\w+)"([^;]*);)re");
   const std::regex argument(R"re((\w+)(?: = [^,]*)?(?:,|$))re");
   std::set<std::string> names;
   for (std::sregex_iterator at(text.begin(), text.end(), method), end; at != end; ++at) {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "ops/attributes.hpp"
+#include "polychron/attribute_fields.hpp"
 #include "tests/ops/check.hpp"
 
 using namespace polychron;
@@ -55,12 +55,12 @@ BOOST_AUTO_TEST_CASE(u_unary_keeps_type_and_shape_and_refuses_other_types) {
       for (const auto& shape : swept) {
         const OperandDescriptor operand{type, shape};
         if (shape.size() < rule.rank_min)
-          refuse(row.name, {operand}, ops::default_attributes(row.attributes), operand_text(rule));
+          refuse(row.name, {operand}, default_attributes(row.attributes), operand_text(rule));
         else if (rule.types.has(type))
-          accept(row.name, {operand}, ops::default_attributes(row.attributes),
+          accept(row.name, {operand}, default_attributes(row.attributes),
                  {result_type(row, type), shape});
         else
-          refuse(row.name, {operand}, ops::default_attributes(row.attributes), to_string(type));
+          refuse(row.name, {operand}, default_attributes(row.attributes), to_string(type));
       }
   }
   BOOST_TEST(rows > 20);
@@ -115,13 +115,13 @@ BOOST_AUTO_TEST_CASE(every_operand_has_an_allowed_type_and_rank) {
         if (rule.types.has(type)) continue;
         auto wrong = operands;
         wrong[i].data_type = type;
-        refuse(row.name, wrong, ops::default_attributes(row.attributes), name);
+        refuse(row.name, wrong, default_attributes(row.attributes), name);
       }
       for (std::size_t rank = 0; rank <= max_rank; ++rank) {
         if (rank >= rule.rank_min && rank <= rule.rank_max) continue;
         auto wrong = operands;
         wrong[i].shape = twos(rank);
-        refuse(row.name, wrong, ops::default_attributes(row.attributes), name);
+        refuse(row.name, wrong, default_attributes(row.attributes), name);
       }
     }
   }
@@ -134,18 +134,18 @@ BOOST_AUTO_TEST_CASE(every_required_operand_is_there_and_none_too_many) {
       if (row.operands()[i].optional) continue;
       auto fewer = operands;
       fewer[i] = absent;
-      refuse(row.name, fewer, ops::default_attributes(row.attributes), "is missing");
+      refuse(row.name, fewer, default_attributes(row.attributes), "is missing");
     }
     if (row.call.variadic()) continue;
     auto more = operands;
     more.push_back(more.front());
-    refuse(row.name, more, ops::default_attributes(row.attributes), "operands, expected at most");
+    refuse(row.name, more, default_attributes(row.attributes), "operands, expected at most");
   }
 }
 
 BOOST_AUTO_TEST_CASE(attributes_are_the_rows_own) {
   for (const auto& row : ops::rows())
-    refuse(row.name, operands_of(row), ops::default_attributes(row.attributes == 0 ? 1 : 0),
+    refuse(row.name, operands_of(row), default_attributes(row.attributes == 0 ? 1 : 0),
            "attributes");
 }
 
@@ -156,11 +156,11 @@ BOOST_AUTO_TEST_CASE(double_options_are_finite) {
   int options = 0;
   for (const auto& row : ops::rows()) {
     for (const double value : bad) {
-      auto attributes = ops::default_attributes(row.attributes);
+      auto attributes = default_attributes(row.attributes);
       std::vector<std::pair<std::string, double*>> doubles;
       std::visit(
           [&](auto& alternative) {
-            ops::for_each_field(alternative, [&](std::string_view name, auto& field) {
+            for_each_field(alternative, [&](std::string_view name, auto& field) {
               if constexpr (std::is_same_v<std::decay_t<decltype(field)>, double>)
                 doubles.emplace_back(name, &field);
             });

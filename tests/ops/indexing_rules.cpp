@@ -122,4 +122,17 @@ BOOST_AUTO_TEST_CASE(scatter_nd) {
          "operand 'updates'");
 }
 
+BOOST_AUTO_TEST_CASE(scatter_reduce) {
+  const std::string_view name = "scatterReduce";
+  const ScatterReduceAttributes most{ScatterReduction::max};
+  accept(name, {f32({4, 4, 4}), i32({2, 1}), f32({2, 4, 4})}, most, f32({4, 4, 4}));
+  accept(name, {u8({4, 4}), i32({2}), u8({})}, most, u8({4, 4}));
+  refuse(name, {f32({8}), i32({4, 1}), u8({4})}, most, "operand 'updates'");
+  refuse(name, {f32({8}), f32({4, 1}), f32({4})}, most, "operand 'indices'");
+  refuse(name, {f32({4, 4, 4}), i32({2, 4}), f32({2})}, most,
+         "the last dimension of operand 'indices' is 4");
+  refuse(name, {f32({4, 4, 4}), i32({2, 1}), f32({2, 4, 3})}, most,
+         "operand 'updates' has shape [2, 4, 3], expected [2, 4, 4]");
+}
+
 BOOST_AUTO_TEST_SUITE_END()

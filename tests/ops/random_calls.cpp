@@ -4,7 +4,7 @@
 #include <map>
 #include <numeric>
 
-#include "ops/attributes.hpp"
+#include "polychron/attribute_fields.hpp"
 #include "tests/ops/random_recurrent.hpp"
 #include "tests/ops/random_spatial.hpp"
 
@@ -14,7 +14,7 @@ namespace {
 
 Case same(const ops::Row& row, Random& random) {
   const auto shape = random.shape(row.operands()[0].rank_min, 6);
-  auto attributes = ops::default_attributes(row.attributes);
+  auto attributes = default_attributes(row.attributes);
   if (row.name == "cast") attributes = CastAttributes{random.type(ops::type_sets::any)};
   if (row.name == "triangular") attributes = TriangularAttributes{random.coin(), random.whole(-8)};
   const auto choose = [&](auto& fields) {
@@ -188,9 +188,12 @@ Case gather_nd(const ops::Row&, Random& random) {
   return {{input, indices}, {}, {slices}};
 }
 
-Case scatter_nd(const ops::Row&, Random& random) {
+Case scatter_nd(const ops::Row& row, Random& random) {
   const auto [input, indices, slices] = sliced(random);
-  return {{input, indices, slices}, {}, {input}};
+  Attributes attributes;
+  if (row.is_extension())
+    attributes = ScatterReduceAttributes{ScatterReduction(random.number(0, 3))};
+  return {{input, indices, slices}, attributes, {input}};
 }
 
 Case pad(const ops::Row&, Random& random) {

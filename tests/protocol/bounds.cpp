@@ -99,8 +99,8 @@ BOOST_AUTO_TEST_CASE(exports_take_places_until_they_are_granted) {
 
 BOOST_AUTO_TEST_CASE(builds_take_places_until_they_are_built) {
   Server s(refusing());
-  fills_the_places(
-      s, [&] { return detail::submit_build(s.context, graph_of_tests("g", 1), {"g"}); });
+  fills_the_places(s,
+                   [&] { return detail::submit_build(s.context, graph_of_tests("g", 1), {"g"}); });
 }
 
 BOOST_AUTO_TEST_CASE(what_waits_for_a_lease_keeps_its_place) {

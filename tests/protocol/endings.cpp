@@ -189,8 +189,7 @@ BOOST_AUTO_TEST_CASE(pending_does_not_stand_behind_what_is_queued_at_a_lane) {
   const auto faults = std::make_shared<stress::FaultPlan>();
   stress::World world(strategy, faulty_symbols(faults));
   auto context = world.settle(world.runtime().create_context({})).value();
-  const auto g =
-      world.settle(detail::submit_build(context, graph_of_tests("g", 1), {"g"})).value();
+  const auto g = world.settle(detail::submit_build(context, graph_of_tests("g", 1), {"g"})).value();
   const auto in = world.settle(context.create_tensor(stress::value_descriptor)).value();
   const auto out = world.settle(context.create_tensor(stress::value_descriptor)).value();
   for (std::uint64_t i = 0; i < backlog; ++i) context.dispatch(g, {{"in0", in}}, {{"out", out}});

@@ -28,7 +28,7 @@ BOOST_AUTO_TEST_CASE(what_must_hold_of_every_run_holds_of_its_recording) {
     stress::RandomStrategy strategy(seed);
     World world(strategy);
     {
-      Observed observed(world, steps.ear("main", lanes));
+      Observed observed(world, steps.observer_for("main", lanes));
       work(observed, lanes);
       world.run();
     }
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(waits_of_callers_are_bars) {
   stress::RandomStrategy strategy(1);
   World world(strategy);
   {
-    world.observe(steps.ear("main", 1));
+    world.observe(steps.observer_for("main", 1));
     ContextOptions options;
     options.label = "main";
     options.max_in_flight = 1;
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(a_broken_run_is_told) {
   stress::RandomStrategy strategy(7);
   World world(strategy);
   {
-    Observed observed(world, steps.ear("main", 2));
+    Observed observed(world, steps.observer_for("main", 2));
     work(observed, 2);
     world.run();
   }

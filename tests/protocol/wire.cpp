@@ -8,7 +8,7 @@
 
 #include "messages/call_codec.hpp"
 #include "messages/outcome.hpp"
-#include "ops/attributes.hpp"
+#include "polychron/attribute_fields.hpp"
 #include "tests/protocol/fixture.hpp"
 
 using namespace polychron;
@@ -136,7 +136,7 @@ std::shared_ptr<const ops::Graph> description() {
   graph->values.push_back({Kind::result, {DataType::int64, {}}, nullptr, false});
   std::uint32_t turn = 0;
   for (std::size_t i = 0; i < std::variant_size_v<Attributes>; ++i) {
-    auto attributes = ops::default_attributes(i);
+    auto attributes = default_attributes(i);
     graph->nodes.push_back({ops::OpId(i + 1), {0, ops::no_value}, {2}, attributes, ""});
     std::visit(
         [&](auto& fields) {

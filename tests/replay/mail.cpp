@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(what_a_lane_was_asked_and_never_heard_is_not_answered) {
   stress::RunRecording recording;
   {
     stress::World world(strategy);
-    world.observe(recording.ear("", 2));
+    world.observe(recording.observer_for("", 2));
     ContextOptions options;
     options.lanes = 2;
     auto context = world.settle(world.runtime().create_context(options)).value();

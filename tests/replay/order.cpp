@@ -29,7 +29,7 @@ struct Made {
       roles[{1, actor}] = {0, kind, actor == other_lane ? 1U : 0U};
   }
   void handles(LogicalTime clock, std::uint64_t by, std::uint32_t message) {
-    recording::Handled handled;
+    trace::Handled handled;
     handled.context = 1, handled.clock = clock, handled.by = by, handled.kind = message;
     records.handled.push_back(handled);
     joined.sent_of_handled.emplace_back();

@@ -113,7 +113,10 @@ BOOST_AUTO_TEST_CASE(the_libraries_show_nothing_but_their_own) {
       for (const std::string about :
            {"typeinfo name for ", "typeinfo for ", "vtable for ", "VTT for "})
         if (name.starts_with(about)) subject = name.substr(about.size());
-      BOOST_TEST(subject.starts_with("polychron::"), library << " shows " << name);
+      // Names of more than 1024 characters are not demangled.
+      const bool is_own =
+          subject.starts_with("polychron::") || subject.starts_with("_ZN9polychron");
+      BOOST_TEST(is_own, library << " shows " << name);
       ++own;
     }
     BOOST_TEST(own > 10, library << " shows " << own << " symbols");

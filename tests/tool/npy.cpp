@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(every_type_and_rank_comes_back) {
       for (std::size_t i = 0; i < elements.size(); ++i) elements[i] = static_cast<char>(i);
       const auto array = tool::parse_npy(bytes_of(header + elements), "x.npy");
       BOOST_TEST((array.descriptor == descriptor));
-      BOOST_TEST(!array.is_bool);
+      BOOST_TEST(array.carried.empty());
       BOOST_TEST(std::memcmp(array.bytes.data(), elements.data(), elements.size()) == 0);
     }
   }
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(files_as_numpy_writes_them) {
   for (const char version : {'\1', '\2', '\3'}) {
     const auto array =
         tool::parse_npy(bytes_of(npy_file(dictionary, {'\1', '\0', '\1'}, version)), "x");
-    BOOST_TEST(array.is_bool);
+    BOOST_TEST(array.carried == "bool");
     BOOST_TEST((array.descriptor == polychron::OperandDescriptor{DataType::uint8, {3}}));
   }
 }
@@ -77,11 +77,22 @@ BOOST_AUTO_TEST_CASE(doubles_are_kept_and_bools_are_written) {
   std::string elements(reinterpret_cast<const char*>(&number), sizeof number);
   const std::string dictionary = "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }   \n";
   const auto array = tool::parse_npy(bytes_of(npy_file(dictionary, elements)), "x");
-  BOOST_TEST(array.is_double);
+  BOOST_TEST(array.carried == "double");
   BOOST_TEST(to_string(array) == "float64 [1]");
   BOOST_TEST(std::memcmp(array.bytes.data(), elements.data(), elements.size()) == 0);
   const auto file = tool::npy_header({DataType::uint8, {2}}, true) + std::string("\0\1", 2);
-  BOOST_TEST(tool::parse_npy(bytes_of(file), "y").is_bool);
+  BOOST_TEST(tool::parse_npy(bytes_of(file), "y").carried == "bool");
+}
+
+BOOST_AUTO_TEST_CASE(integers_of_16_bits_are_kept) {
+  for (const std::string sign : {"i", "u"}) {
+    const std::string dictionary =
+        "{'descr': '<" + sign + "2', 'fortran_order': True, 'shape': (2, 2), }";
+    const auto array = tool::parse_npy(bytes_of(npy_file(dictionary, "aAbBcCdD")), "x");
+    BOOST_TEST(array.carried == (sign == "i" ? "int16" : "uint16"));
+    BOOST_TEST((array.descriptor == polychron::OperandDescriptor{DataType::int32, {2, 2}}));
+    BOOST_TEST(std::memcmp(array.bytes.data(), "aAcCbBdD", 8) == 0);
+  }
 }
 
 // Element [i, j, k] is 50 i + 10 j + k, written with i the fastest.
@@ -133,7 +144,8 @@ BOOST_AUTO_TEST_CASE(refusals_name_the_file_and_the_reason) {
       {with(">f8", "False", "(1,)"), "'>f8', expected float32"},
       {with(">f8", "False", "(1,)"), "numpy.load(OLD).astype('<f8')"},
       {with("<f8", "False", "(1,)"), "4 bytes of elements, expected 8 for float64 [1]"},
-      {with("<i2", "False", "(1,)"), ".astype('int32')"},
+      {with(">i2", "False", "(2,)"), ".astype('<i2')"},
+      {with("<u2", "False", "(1,)"), "4 bytes of elements, expected 2 for uint16 [1]"},
       {with("|O", "False", "(1,)"), "'|O'"},
       {with("<i\n", "False", "(1,)"), "malformed"},  // found by fuzzing: two lines of an error
       {with(std::string(65, 'f'), "False", "(1,)"), "malformed"},

@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(doubles_go_in_and_bools_come_out) {
     const auto outcome = run_tool(run_with(model, file, outputs));
     BOOST_TEST(outcome.output == "y/sum  bool [2, 4]  " + outputs + "/y_sum.npy\n");
     const auto y = tool::read_npy(outputs + "/y_sum.npy");
-    BOOST_TEST(y.is_bool);
+    BOOST_TEST(y.carried == "bool");
     const std::vector<int> expected{0, 0, 0, 0, 1, 1, 1, last};
     BOOST_TEST(y.bytes.to_vector<std::uint8_t>() == expected, boost::test_tools::per_element());
   }
@@ -95,6 +95,46 @@ BOOST_AUTO_TEST_CASE(doubles_go_in_and_bools_come_out) {
   test_tool::write_model(model);
   check_mistake(run_tool(run_with(model, doubles, outputs)),
                 "the file has float64 [2, 4], expected float [batch, 4]");
+}
+
+// y = cast(x) of 16-bit integers: files of their own type and of int32 serve.
+BOOST_AUTO_TEST_CASE(integers_of_16_bits_go_in) {
+  const std::vector<std::int16_t> numbers{-32768, -2, -1, 0, 1, 2, 3, 32767};
+  const std::vector<std::int32_t> wide(numbers.begin(), numbers.end());
+  auto header = tool::npy_header({polychron::DataType::int32, {2, 4}});
+  const auto ints = directory / "ints.npy", shorts = directory / "shorts.npy";
+  test_tool::write_text(
+      ints, header + std::string(reinterpret_cast<const char*>(wide.data()), 4 * wide.size()));
+  for (const std::string descr : {"<i2", "<u2"}) {
+    const bool is_signed = descr == "<i2";
+    test_tool::write_model(model, "Cast", [&](onnx::ModelProto& changed) {
+      auto& graph = *changed.mutable_graph();
+      graph.mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(
+          is_signed ? onnx::TensorProto::INT16 : onnx::TensorProto::UINT16);
+      auto& node = *graph.mutable_node(0);
+      node.mutable_input()->RemoveLast();
+      auto& to = *node.add_attribute();
+      to.set_name("to");
+      to.set_type(onnx::AttributeProto::INT);
+      to.set_i(onnx::TensorProto::FLOAT);
+    });
+    auto narrow = header;
+    narrow.replace(narrow.find("<i4"), 3, descr);
+    test_tool::write_text(shorts,
+                          narrow + std::string(reinterpret_cast<const char*>(numbers.data()), 16));
+    for (const auto& file : {shorts, ints}) {
+      const auto outcome = run_tool(run_with(model, file, outputs));
+      BOOST_TEST(outcome.errors == "");
+      std::vector<float> expected(numbers.begin(), numbers.end());
+      for (auto& number : expected)
+        if (!is_signed && file == shorts && number < 0) number += 65536;
+      BOOST_TEST(tool::read_npy(outputs + "/y_sum.npy").bytes.to_vector<float>() == expected,
+                 boost::test_tools::per_element());
+    }
+  }
+  test_tool::write_model(model);
+  check_mistake(run_tool(run_with(model, shorts, outputs)),
+                "the file has uint16 [2, 4], expected float [batch, 4]");
 }
 
 // A length of 0, as a decoder's past has before the first step.

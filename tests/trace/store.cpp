@@ -1,11 +1,17 @@
 // The memory of a recording by itself: random threads that write, renew their piece and end, at any
-// limit. Records are kept or counted as dropped, and the limit is used and not passed.
+// limit. Records are kept or counted as dropped, and the limit is used and not passed. Snapshots
+// are consistent.
 #include "observe/recording/store.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <boost/test/unit_test.hpp>
 #include <random>
+#include <thread>
 #include <vector>
+
+#include "observe/recording/recorder.hpp"
+#include "observe/trace/records.hpp"
 
 using namespace polychron;
 using recording::Store;
@@ -41,13 +47,13 @@ class Threads {
     const auto contents = store_.contents();
     std::size_t bytes = 0;
     std::uint64_t records = 0;
-    for (const auto& piece : contents.pieces) {
+    for (const auto& [piece, published] : contents.pieces) {
       records += piece->records;
       const bool is_live =
-          std::ranges::any_of(threads_, [&](const auto& thread) { return thread.piece == piece; });
+          std::ranges::any_of(threads_, [p = piece](const auto& t) { return t.piece == p; });
       bytes += is_live ? 0 : piece->size;
       // A record is as many bytes of its piece's thread.
-      for (const auto byte : piece->published())
+      for (const auto byte : published)
         if (byte != static_cast<std::byte>(piece->thread))
           BOOST_FAIL("a piece has another thread's bytes");
     }
@@ -81,9 +87,9 @@ class Threads {
 };
 
 /// The bytes of pieces that are kept.
-std::size_t kept_bytes(const Store& store) {
+std::size_t kept_bytes(Store& store) {
   std::size_t bytes = 0;
-  for (const auto& piece : store.contents().pieces) bytes += piece->size;
+  for (const auto& [piece, published] : store.contents().pieces) bytes += piece->size;
   return bytes;
 }
 
@@ -141,7 +147,7 @@ BOOST_AUTO_TEST_CASE(the_oldest_go_first_and_no_more_than_must) {
   BOOST_TEST(contents.pieces.size() == 16U);
   BOOST_TEST(contents.dropped == 84U);
   for (std::size_t i = 0; i < contents.pieces.size(); ++i)
-    BOOST_TEST(std::to_integer<int>(contents.pieces[i]->memory[0]) == 84 + static_cast<int>(i));
+    BOOST_TEST(std::to_integer<int>(contents.pieces[i].bytes[0]) == 84 + static_cast<int>(i));
 }
 
 // A thread that has not noticed yet that the recording it writes for is over.
@@ -161,6 +167,48 @@ BOOST_AUTO_TEST_CASE(pieces_of_an_earlier_recording_stay_out) {
   BOOST_TEST(store.contents().pieces.size() == 1U);
   BOOST_TEST(store.contents().dropped == 0U);
   BOOST_TEST(kept_bytes(store) == std::size_t{4} << 10);
+}
+
+// A thread may be about to write when a snapshot is taken: that record is in the next one.
+BOOST_AUTO_TEST_CASE(a_snapshot_does_not_grow) {
+  Store store;
+  store.begin(1 << 16);
+  Store::Current current;
+  store.renew(current, 32);
+  current.piece->used = 16;
+  const auto before = store.contents();
+  current.piece->used = 32;
+  BOOST_REQUIRE(before.pieces.size() == 1U);
+  BOOST_TEST(before.pieces[0].bytes.size() == 16U);
+  BOOST_TEST(store.contents().pieces[0].bytes.size() == 32U);
+}
+
+// One thread tells another of each of its records. No snapshot has what the second recorded of one
+// that it lacks.
+BOOST_AUTO_TEST_CASE(a_snapshot_has_what_led_to_what_it_has) {
+  const auto recorder = std::make_shared<recording::Recorder>([] { return recording::Time{}; });
+  const auto observer = recorder->observer_for("", 1);
+  recorder->begin({.max_bytes = 1 << 16});
+  std::atomic<std::int64_t> told{0};
+  std::atomic<bool> done{false};
+  std::thread first([&] {
+    for (std::int64_t i = 1; !done; told = i++) observer->waited(msg::CallerWait::reply, i);
+  });
+  std::thread second([&] {
+    for (std::int64_t heard = 0; !done;)
+      if (const auto now = told.load(); now != heard)
+        observer->waited(msg::CallerWait::permit, heard = now);
+  });
+  for (int snapshot = 0; snapshot < 300; ++snapshot) {
+    const auto records = trace::read_records(recording::file_of(recorder->contents(), 0));
+    std::int64_t last[2] = {0, 0};
+    for (const auto& [thread, wait] : records.caller_waits)
+      last[wait.why] = std::max(last[wait.why], wait.begin);
+    BOOST_TEST(last[0] >= last[1], "snapshot " << snapshot << " lacks what led to a record");
+  }
+  done = true;
+  first.join();
+  second.join();
 }
 
 BOOST_AUTO_TEST_SUITE_END()

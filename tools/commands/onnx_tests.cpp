@@ -29,8 +29,10 @@ constexpr const char* onnx_tests_footer =
     R"(Every directory at or below DIR that has a model.onnx is a test; its inputs and expected
 outputs are test_data_set_N/input_K.pb and output_K.pb. Debian's libonnx-testdata has them in
 /usr/share/libonnx-testdata/data. Floating point numbers may be off by 1e-7 + 1e-3 times the
-expected number, as in ONNX's own runner; integers must be equal. Inputs are bound to the shapes of
-their data. Where the import needs a value (axes, shapes, scales), the data is given as a constant.
+expected number, as in ONNX's own runner. bfloat16 and float16 may be off by two units, and numbers
+beside large ones by a unit of float32 of the largest. Integers must be equal. Inputs are bound to
+the shapes of their data. Where the import needs a value (axes, shapes, scales), the data is given
+as a constant.
 
   passed   every output is right
   failed   an output is wrong, or the test is damaged

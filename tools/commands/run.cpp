@@ -34,10 +34,11 @@ struct RunOptions : ModelOptions {
 
 constexpr const char* run_footer =
     R"(Inputs are little-endian .npy files of the type that the model declares (bool and uint8
-both serve for bool, float64 and float32 for double). Free dimensions that are not bound are those
-of the file. What an operator needs to know when the model is imported (axes, shapes, scales) is
-given with --constant in place of --input. Each output becomes DIR/NAME.npy; characters of NAME
-that file names should not have become '_'. One of MODEL and the inputs may be -, standard input.
+both serve for bool, float64 and float32 for double, int32 also for int16 and uint16). Free
+dimensions that are not bound are those of the file. What an operator needs to know when the model
+is imported (axes, shapes, scales) is given with --constant in place of --input. Each output becomes
+DIR/NAME.npy; characters of NAME that file names should not have become '_'. One of MODEL and the
+inputs may be -, standard input.
 With --output-dir - the output goes to standard output, if the model has only one.
 
 Examples:
@@ -65,8 +66,7 @@ Inputs read_inputs(const std::vector<std::string>& arguments) {
 bool fits(const ValueInfo& info, const NpyArray& array) {
   const auto& [type, shape] = array.descriptor;
   if (info.data_type && *info.data_type != type) return false;
-  if (array.is_bool && info.type != "bool") return false;
-  if (array.is_double && info.type != "double") return false;
+  if (!array.carried.empty() && info.type != array.carried) return false;
   if (!info.dimensions) return true;
   return std::equal(info.dimensions->begin(), info.dimensions->end(), shape.begin(), shape.end(),
                     [](const auto& dimension, std::uint32_t size) {
@@ -150,18 +150,17 @@ std::vector<std::string> file_names(const std::vector<std::string>& outputs) {
   return files;
 }
 
-/// Converts doubles to the type of their operand.
-void round_doubles(Inputs& inputs) {
+/// Converts elements to the type of their operand.
+void convert(Inputs& inputs) {
   for (auto& [name, array] : inputs) {
-    if (!array.is_double) continue;
-    auto value = polychron::onnx::make_value(array.descriptor, std::move(array.bytes));
-    value.type = "double";
+    if (array.carried.empty()) continue;
+    const auto type = array.descriptor.data_type;
     try {
-      array.bytes = polychron::onnx::operand_bytes(value, array.descriptor.data_type);
+      array.bytes = polychron::onnx::operand_bytes(to_value(std::move(array)), type);
+      array.carried = {};
     } catch (const polychron::Error& error) {
       throw UserError("input '" + name + "': " + error.message());
     }
-    array.is_double = false;
   }
 }
 
@@ -239,7 +238,7 @@ void run_model(const RunOptions& options, bool force_progress) {
   progress.show("loading the model");
   auto model = load_model(options.model);
   check_inputs(model.summary(), inputs, constants);
-  round_doubles(inputs);
+  convert(inputs);
   const polychron::onnx::ImportOptions import{
       complete_bindings(given_bindings, model.summary(), inputs), constants};
   require_outputs_place(options, model.summary());

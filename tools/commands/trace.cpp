@@ -128,6 +128,9 @@ std::string count(std::size_t number, const char* thing) {
 void replay_as_recorded(const TraceOptions& options, std::span<const std::byte> recording) {
   const auto replayed = replay::replay(recording);
   for (const auto& difference : replayed.differences) std::cout << printable(difference) << '\n';
+  if (replayed.left_out != 0)
+    std::cout << count(replayed.left_out, "context")
+              << " left out: made before the recording began, or not recorded all the time\n";
   std::cout << count(replayed.calls, "call") << " on " << count(replayed.contexts, "context")
             << " made again: " << count(replayed.operations, "operation") << " carried out, "
             << count(replayed.errors, "error") << ", " << count(replayed.values, "answer")

@@ -9,8 +9,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "ops/attributes.hpp"
 #include "ops/row.hpp"
+#include "polychron/attribute_fields.hpp"
 #include "tools/conformance/values.hpp"
 
 namespace polychron::conformance {
@@ -28,7 +28,7 @@ requires(sizeof(T) < 8) void read(const json& value, T& field) {
 template <class E>
 requires std::is_enum_v<E>
 void read(const json& value, E& field) {
-  const auto& names = ops::spellings<E>;
+  const auto& names = spellings<E>;
   const auto found = std::find(names.begin(), names.end(), text_of(value));
   if (found == names.end()) throw Malformed("there is no value " + excerpt(value));
   field = static_cast<E>(found - names.begin());
@@ -57,7 +57,7 @@ inline bool set_field(Attributes& attributes, std::string_view name, const json&
   bool found = false;
   std::visit(
       [&](auto& alternative) {
-        ops::for_each_field(alternative, [&](std::string_view field_name, auto& field) {
+        for_each_field(alternative, [&](std::string_view field_name, auto& field) {
           if (field_name != name) return;
           read(value, field);
           found = true;

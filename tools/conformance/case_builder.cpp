@@ -63,7 +63,7 @@ void CaseBuilder::add(const json& call) {
   const ops::Row* row = ops::find(name);
   if (row == nullptr) throw UnknownOperator(name + " is not in the operator table");
   std::vector<const Operand*> operands(row->operands().size(), nullptr);
-  auto attributes = ops::default_attributes(row->attributes);
+  auto attributes = default_attributes(row->attributes);
   std::string label;
   const auto set = [&](const std::string& key, const json& value) {
     if (key == "label") return label = text_of(value), void();

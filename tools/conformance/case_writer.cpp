@@ -5,9 +5,9 @@
 #include <type_traits>
 #include <variant>
 
-#include "ops/attributes.hpp"
 #include "ops/number.hpp"
 #include "ops/table.hpp"
+#include "polychron/attribute_fields.hpp"
 
 namespace polychron::conformance {
 
@@ -33,7 +33,7 @@ json written(const Number& number) {
 }
 template <class E>
 requires std::is_enum_v<E> json written(E value) {
-  return ops::spellings<E>[static_cast<std::size_t>(value)];
+  return spellings<E>[static_cast<std::size_t>(value)];
 }
 template <class T>
 json written(const std::vector<T>& list) {
@@ -83,10 +83,10 @@ json call_of(const ops::Node& node, const std::vector<std::string>& names) {
   const json fields = fields_of(node.attributes);
   std::visit(
       [&]<class A>(const A& attributes) {
-        ops::for_each_field(attributes, [&](std::string_view name, const auto&) {
+        for_each_field(attributes, [&](std::string_view name, const auto&) {
           const auto found = fields.find(std::string(name));
           if (found == fields.end()) return;
-          if (ops::is_required<A>(name))
+          if (is_required<A>(name))
             argue(name, *found);
           else
             options[std::string(name)] = *found;
@@ -106,7 +106,7 @@ json fields_of(const Attributes& attributes) {
   json fields = json::object();
   std::visit(
       [&](const auto& alternative) {
-        ops::for_each_field(alternative, [&](std::string_view name, const auto& field) {
+        for_each_field(alternative, [&](std::string_view name, const auto& field) {
           if (auto value = written(field); !value.is_null())
             fields[std::string(name)] = std::move(value);
         });

@@ -156,4 +156,15 @@ Difference compare_close(std::span<const std::byte> actual, std::span<const std:
   });
 }
 
+double largest_of(std::span<const std::byte> data, DataType type) {
+  double largest = 0;
+  ops::with_element(type, [&]<class T>(T) {
+    if constexpr (!std::is_integral_v<T>)
+      for (std::size_t i = 0; i < data.size() / sizeof(T); ++i)
+        if (const auto size = std::abs(real(element<T>(data, i))); size < infinity)
+          largest = std::max(largest, size);
+  });
+  return largest;
+}
+
 }  // namespace polychron::conformance

@@ -34,4 +34,7 @@ Difference compare(std::span<const std::byte> actual, const nlohmann::json& oper
 Difference compare_close(std::span<const std::byte> actual, std::span<const std::byte> expected,
                          DataType type, double relative, double absolute);
 
+/// The size of the largest finite element; 0 if there is none, and for integers.
+double largest_of(std::span<const std::byte> data, DataType type);
+
 }  // namespace polychron::conformance

@@ -3,7 +3,7 @@ import { ml, MLGraphBuilder } from 'webnn';
 
 const context = await ml.createContext();
 const builder = new MLGraphBuilder(context);
-const four = { dataType: 'float32', shape: [4] };
+const four = { dataType: 'float32', shape: [4] }; // in TypeScript: as const
 const x = builder.input('x', four);
 const graph = await builder.build({ y: builder.mul(x, builder.constant('float32', 3)) });
 

@@ -36,7 +36,11 @@ const named = (name, expression) => {
   return name;
 };
 const nameOf = (type) =>
-  [type.name ?? type.kind, type.enforce ? 'enforced' : '']
+  [
+    type.name ?? type.kind,
+    type.enforce ? 'enforced' : '',
+    ['buffer or', 'number or sequence'].includes(type.kind) ? nameOf(type.of) : '',
+  ]
     .join(' ')
     .replace(/(?:^|\W+)(\w)/g, (_, letter) => letter.toUpperCase())
     .trim();
@@ -52,7 +56,8 @@ const conversion = (type) => {
     case 'dictionary':
       return `to${type.name}`;
     case 'interface':
-      return type.name === 'GPUDevice' ? 'idl.any' : `as${type.name}`;
+      if (type.name === 'GPUDevice') return 'idl.any';
+      return type.name === 'AbortSignal' ? 'idl.abortSignal' : `as${type.name}`;
     case 'sequence':
       return named(`toSequenceOf${nameOf(type.of)}`, `idl.sequence(${conversion(type.of)})`);
     case 'record':
@@ -64,6 +69,12 @@ const conversion = (type) => {
       return named(
         `to${nameOf(type.of)}OrSequence`,
         `idl.orSequence(${conversion(type.of)}, ${conversion(type.of)})`,
+      );
+    case 'buffer or':
+      // Called late, as conversions of dictionaries are defined after these.
+      return named(
+        `toBufferOr${nameOf(type.of)}`,
+        `idl.bufferOr((...given) => ${conversion(type.of)}(...given))`,
       );
     case 'buffer':
       return 'idl.bufferSource';
@@ -102,6 +113,9 @@ const dictionaryOf = ({ name, parent, members }) => {
 
 // -- results -------------------------------------------------------------------------------------
 
+/** The dictionaries whose members the implementation's value may exceed. */
+const filtered = new Set();
+
 /** An expression that turns the implementation's `value` into a JavaScript one. */
 const wrapped = (type, value) => {
   if (type.kind === 'promise') {
@@ -111,7 +125,10 @@ const wrapped = (type, value) => {
   if (type.kind === 'interface') return `make(${type.name}, ${value})`;
   if (type.kind === 'sequence' && type.of.kind === 'interface')
     return `${value}.map((each) => ${wrapped(type.of, 'each')})`;
-  if (type.kind === 'dictionary') return `only(membersOf.${type.name}, ${value})`;
+  if (type.kind === 'dictionary') {
+    filtered.add(type.name);
+    return `only(membersOf.${type.name}, ${value})`;
+  }
   return value;
 };
 
@@ -119,7 +136,10 @@ const wrapped = (type, value) => {
 const bodyOf = (owner, { name, type, parameters }, names, what) => {
   const lines = parameters.map((parameter, i) => {
     const words = `'argument ${i + 1} of ${what}'`;
-    return `const $${parameter.name} = ${conversion(parameter.type)}(${names[i]}, ${words});`;
+    const converted = `${conversion(parameter.type)}(${names[i]}, ${words})`;
+    const absent = parameter.optional && parameter.type.kind !== 'dictionary';
+    const value = absent ? `${names[i]} === undefined ? undefined : ${converted}` : converted;
+    return `const $${parameter.name} = ${value};`;
   });
   const key = `${owner}.${name}(${parameters.map((p) => p.type.name ?? p.type.kind).join(', ')})`;
   if (isOperator(owner, name, type)) lines.push(...operatorOf(name, type, parameters));
@@ -136,6 +156,8 @@ const bodyOf = (owner, { name, type, parameters }, names, what) => {
 const isOperator = (owner, name, type) =>
   owner === 'MLGraphBuilder' && !['input', 'constant'].includes(name) && type.kind !== 'promise';
 
+const operatorOptions = new Set();
+
 /** An operator: operands in IDL's order, those of its options last; all else are attributes. */
 const operatorOf = (name, type, parameters) => {
   const operands = [];
@@ -144,8 +166,10 @@ const operatorOf = (name, type, parameters) => {
     if (given.kind === 'interface') operands.push(`$${own}`);
     else if (given.kind === 'sequence' && given.of.kind === 'interface')
       operands.push(`...$${own}`);
-    else if (given.kind === 'dictionary') operands.push(`...operandsOf.${given.name}($${own})`);
-    else attributes.push(`$options.${own} = $${own};`);
+    else if (given.kind === 'dictionary') {
+      operatorOptions.add(given.name);
+      operands.push(`...operandsOf.${given.name}($${own})`);
+    } else attributes.push(`$options.${own} = $${own};`);
   }
   const call = `self.operator('${name}', [${operands.join(', ')}], $options)`;
   return [
@@ -235,8 +259,9 @@ const constructorOf = (owner, constructor) => {
   if (!constructor)
     return `constructor() {
   if (pending === undefined) throw new TypeError('Illegal constructor');
-  this.#self = pending;
+  const self = pending;
   pending = undefined;
+  return idl.platformObject(this, Own${owner}, self);
 }
 `;
   const names = constructor.parameters.map(({ name }) => name);
@@ -245,7 +270,8 @@ const constructorOf = (owner, constructor) => {
   );
   return `constructor(${names.join(', ')}) {
   idl.atLeast(arguments.length, ${names.length}, '${owner}');
-  this.#self = new implementation.${owner}(${converted.join(', ')});
+  const self = new implementation.${owner}(${converted.join(', ')});
+  return idl.platformObject(this, Own${owner}, self);
 }
 `;
 };
@@ -255,31 +281,27 @@ const classOf = (definition) => {
   const operations = operationsOf(definition);
   const attributes = members.filter(({ kind }) => kind === 'attribute');
   const parts = [
-    '#self;\n',
     constructorOf(
       owner,
       members.find(({ kind }) => kind === 'constructor'),
     ),
     ...attributes.map((attribute) => attributeOf(owner, attribute)),
     ...[...operations].map(([name, overloads]) => methodOf(owner, name, overloads)),
-    `static {
-  of${owner} = (value) => (idl.isObject(value) && #self in value ? value.#self : undefined);
-}
-`,
   ];
   const all = [...attributes.map(({ name }) => name), ...operations.keys()];
-  return `let of${owner};
-const as${owner} = (value, what) => of${owner}(value) ?? idl.fail(what, 'must be of type ${owner}');
+  const shown = attributes.filter(({ type }) => type.kind !== 'promise').map(({ name }) => name);
+  return `const Own${owner} = idl.brand('${owner}');
+const of${owner} = Own${owner}.of;
+const as${owner} = (value, what) => of${owner}(value) ?? idl.failOfType(what, '${owner}', value);
 
 export class ${owner} {
 ${indent(parts.join('\n'))}}
-idl.finish(${owner}, [${all.map(quoted).join(', ')}]);
+idl.finish(${owner}, of${owner}, [${all.map(quoted).join(', ')}], [${shown.map(quoted).join(', ')}]);
 `;
 };
 
 export const interfacesOf = ({ enums, dictionaries, interfaces }) => {
-  const taken = dictionaries.filter(({ name }) => !/Limits|RankRange|LostInfo|Stats/.test(name));
-  const returned = dictionaries.filter(({ name }) => /^MLOpSupportLimits$|Stats$/.test(name));
+  const taken = dictionaries.filter(({ given }) => given);
   const base = (name) => dictionaries.find((each) => each.name === name);
   const depth = ({ parent }) => (parent ? 1 + depth(base(parent)) : 0);
   const classes = interfaces.map(classOf).join('\n');
@@ -320,7 +342,7 @@ ${conversions}
 /** The operands among an operator's options, in IDL's order. */
 const operandsOf = {
 ${taken
-  .filter(({ name }) => /Options$/.test(name))
+  .filter(({ name }) => operatorOptions.has(name))
   .map(
     ({ name, members }) =>
       `  ${name}: (options) => [${members
@@ -330,7 +352,8 @@ ${taken
   )
   .join('')}};
 const membersOf = {
-${returned
+${dictionaries
+  .filter(({ name }) => filtered.has(name))
   .map(
     ({ name, members }) => `  ${name}: [${members.map((each) => quoted(each.name)).join(', ')}],\n`,
   )

@@ -1,11 +1,15 @@
 // The IDL files as one model: partial definitions merged, types simplified.
 
+/** Interfaces of others. */
+export const foreign = ['AbortSignal', 'GPUDevice'];
+
 /**
  * A type: {kind, ...} where kind is 'primitive' (name, enforce), 'enum', 'dictionary', 'interface'
  * (name), 'sequence', 'frozen', 'promise' (of), 'record' (of), 'buffer', 'number or sequence' (of),
- * 'any' or 'undefined'.
+ * 'buffer or' (of), 'any' or 'undefined'; only in results 'view', 'nullable' (of) and 'union' (all).
  */
-const typeOf = (type, definitions, attributes = []) => {
+const typeOf = (type, definitions, attributes = [], nullable = type.nullable) => {
+  if (nullable) return { kind: 'nullable', of: typeOf(type, definitions, attributes, false) };
   const enforce = [...attributes, ...type.extAttrs].some(({ name }) => name === 'EnforceRange');
   const inner = () => typeOf(type.idlType.at(-1), definitions);
   if (type.union) return unionOf(type, definitions);
@@ -16,12 +20,13 @@ const typeOf = (type, definitions, attributes = []) => {
   const name = type.idlType;
   if (name === 'AllowSharedBufferSource') return { kind: 'buffer' };
   if (name === 'ArrayBuffer') return { kind: 'array buffer' };
+  if (name === 'ArrayBufferView') return { kind: 'view' };
   if (name === 'any' || name === 'undefined') return { kind: name };
   const known = definitions.get(name);
   if (known?.type === 'typedef') return typeOf(known.idlType, definitions);
   if (known?.type === 'enum') return { kind: 'enum', name };
   if (known?.type === 'dictionary') return { kind: 'dictionary', name };
-  if (known?.type === 'interface' || name === 'GPUDevice') return { kind: 'interface', name };
+  if (known?.type === 'interface' || foreign.includes(name)) return { kind: 'interface', name };
   return { kind: 'primitive', name, enforce };
 };
 
@@ -29,7 +34,8 @@ const unionOf = (type, definitions) => {
   const [first, second] = type.idlType.map((each) => typeOf(each, definitions));
   if (first.name === 'bigint') return { kind: 'primitive', name: 'bigint or double' };
   if (second.kind === 'sequence') return { kind: 'number or sequence', of: first };
-  throw new Error(`unknown union: ${JSON.stringify(type)}`);
+  if (first.kind === 'buffer') return { kind: 'buffer or', of: second };
+  return { kind: 'union', all: [first, second] };
 };
 
 const memberOf = (member, definitions, from) => ({
@@ -45,6 +51,22 @@ const memberOf = (member, definitions, from) => ({
     type: typeOf(argument.idlType, definitions, argument.extAttrs),
   })),
 });
+
+/** The names of dictionaries that a parameter takes, or that are part of such a one. */
+const givenOf = (dictionaries, interfaces) => {
+  const names = new Set();
+  const visit = (type) => {
+    if (type.of) visit(type.of);
+    if (type.kind !== 'dictionary' || names.has(type.name)) return;
+    names.add(type.name);
+    const { parent, members } = dictionaries.find(({ name }) => name === type.name);
+    if (parent) visit({ kind: 'dictionary', name: parent });
+    for (const member of members) visit(member.type);
+  };
+  for (const { members } of interfaces)
+    for (const { parameters = [] } of members) for (const { type } of parameters) visit(type);
+  return names;
+};
 
 export const modelOf = (nodes) => {
   const definitions = new Map();
@@ -63,6 +85,9 @@ export const modelOf = (nodes) => {
     }
     return [...result.values()];
   };
+  const dictionaries = merged('dictionary');
+  const interfaces = merged('interface');
+  const given = givenOf(dictionaries, interfaces);
   return {
     enums: nodes
       .filter(({ node }) => node.type === 'enum')
@@ -71,8 +96,9 @@ export const modelOf = (nodes) => {
         from,
         words: node.values.map(({ value }) => value),
       })),
-    dictionaries: merged('dictionary'),
-    interfaces: merged('interface'),
+    /** Those that are not `given` are results. */
+    dictionaries: dictionaries.map((each) => ({ ...each, given: given.has(each.name) })),
+    interfaces,
     typedefs: nodes
       .filter(({ node }) => node.type === 'typedef')
       .map(({ node }) => ({ name: node.name, type: typeOf(node.idlType, definitions) })),

@@ -30,6 +30,14 @@ const typeName = (type, result) => {
       return 'ArrayBuffer';
     case 'undefined':
       return 'void';
+    case 'view':
+      return 'ArrayBufferView';
+    case 'nullable':
+      return `${typeName(type.of, result)} | null`;
+    case 'union':
+      return type.all.map((each) => typeName(each, result)).join(' | ');
+    case 'buffer or':
+      return `AllowSharedBufferSource | ${type.of.kind === 'primitive' ? 'string | URL' : typeName(type.of, result)}`;
     case 'any':
       return 'Error | null';
     default:
@@ -41,13 +49,12 @@ const inParentheses = (text) => (text.includes(' ') ? `(${text})` : text);
 const note = ({ from }, indent) =>
   from === 'extensions' ? `${indent}/** An extension: not in WebNN. */\n` : '';
 
-const dictionaryOf = ({ name, from, parent, members }) => {
-  const returned = /Limits|RankRange|LostInfo|Stats/.test(name);
+const dictionaryOf = ({ name, from, parent, members, given }) => {
   const lines = members.map(
     (member) =>
       `${note(member, '  ')}  ${member.name}${
-        member.required || returned ? '' : '?'
-      }: ${typeName(member.type, returned)};\n`,
+        member.required || !given ? '' : '?'
+      }: ${typeName(member.type, !given)};\n`,
   );
   const head = `export interface ${name}${parent ? ` extends ${parent}` : ''}`;
   return `${note({ from }, '')}${head} {\n${lines.join('')}}\n`;
@@ -71,6 +78,11 @@ const classOf = (definition) => {
       lines.push(
         `${note(each, '  ')}  ${own}(${parametersOf(each)}): ${typeName(each.type, true)};\n`,
       );
+  const end = ['destroy', 'release'].find((own) => operationsOf(definition).has(own));
+  if (end)
+    lines.push(
+      `  /** An extension: \`${end}()\`, for \`using\`. */\n  [Symbol.dispose](): void;\n`,
+    );
   return `export class ${name} {\n${lines.join('')}}\n`;
 };
 
@@ -80,7 +92,8 @@ const globalOf = (name) =>
 const head = '// Made by generate.mjs from idl/: do not edit.\n';
 
 export const typesOf = ({ enums, dictionaries, interfaces, typedefs }) => ({
-  module: `${head}
+  module: `/// <reference lib="esnext.disposable" />
+${head}
 export type AllowSharedBufferSource = ArrayBuffer | SharedArrayBuffer | ArrayBufferView;
 ${typedefs
   .filter(({ type }) => type.kind !== 'sequence')
@@ -95,6 +108,8 @@ ${dictionaries.map(dictionaryOf).join('\n')}
 ${interfaces.map(classOf).join('\n')}
 /** The entry point of WebNN: a browser's \`navigator.ml\`. */
 export const ml: ML;
+/** An extension: \`ml.loadOnnx\`. */
+export const loadOnnx: ML['loadOnnx'];
 /** The names of what this package adds to WebNN. */
 export const extensions: readonly string[];
 

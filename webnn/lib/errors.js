@@ -1,6 +1,6 @@
 // JavaScript exceptions of Polychron's errors: TypeError, or a DOMException of WebNN's name.
 
-const { DOMException, Object, RangeError, TypeError } = globalThis;
+const { DOMException, Object, TypeError } = globalThis;
 
 const names = {
   invalid_state: 'InvalidStateError',
@@ -31,14 +31,4 @@ export const makeError = (said) => {
   );
   if (said.cause !== undefined) Object.defineProperty(error, 'cause', hidden(said.cause));
   return error;
-};
-
-/** Memory for the result of a read. */
-export const allocate = (ArrayBuffer, bytes) => {
-  try {
-    return new ArrayBuffer(bytes);
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    throw new DOMException(`no memory for a result of ${bytes} bytes`, 'UnknownError');
-  }
 };

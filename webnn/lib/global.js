@@ -1,7 +1,7 @@
 // import 'webnn/global': WebNN's interfaces as globals, and `navigator.ml`, as in a browser.
 import * as webnn from './index.js';
 
-const { ml, extensions, ...interfaces } = webnn;
+const { ml, loadOnnx, extensions, ...interfaces } = webnn;
 for (const [name, value] of Object.entries(interfaces))
   Object.defineProperty(globalThis, name, { value, writable: true, configurable: true });
 

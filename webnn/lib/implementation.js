@@ -1,66 +1,45 @@
 // The objects behind the generated interfaces. Their arguments are converted and safe: operands,
 // tensors and graphs are objects of this file, dictionaries have no prototype.
-import { allocate } from './errors.js';
+import {
+  allocate,
+  byteLengthOf,
+  checkSize,
+  checkView,
+  inputsOf,
+  outputsOf,
+  sized,
+} from './bytes.js';
 import { native } from './native.js';
-import { viewsOf } from './webidl.js';
+import { abortable, settled } from './replies.js';
+import { MLSession, loadModel } from './session.js';
 
-const { ArrayBuffer, DOMException, Number, Object, TypeError, Uint8Array } = globalThis;
-const bytesOf = {
-  float32: 4,
-  float16: 2,
-  int32: 4,
-  uint32: 4,
-  int64: 8,
-  uint64: 8,
-  int8: 1,
-  uint8: 1,
-};
-
-const checkSize = ({ bytes }, { dataType, shape }, what) => {
-  const expected = shape.reduce((count, size) => count * size, bytesOf[dataType]);
-  if (bytes.byteLength === expected) return bytes;
-  throw new TypeError(
-    `${what}: expected ${expected} bytes for ${dataType} [${shape.join(', ')}],` +
-      ` got ${bytes.byteLength}`,
-  );
-};
-
-/**
- * A constant's view must fit its type. Reads and writes take any view, as browsers do: the
- * specification would refuse the Int8Array that onnxruntime-web (1.30) reads float32 into.
- */
-const checkView = (source, descriptor, what) => {
-  const fitting = viewsOf[descriptor.dataType];
-  const { view } = source;
-  if (view !== undefined && view !== 'Uint8Array' && !fitting.includes(view))
-    throw new TypeError(
-      `${what}: expected a ${fitting.join(', a ')} or a Uint8Array` +
-        ` for ${descriptor.dataType}, got a ${view}`,
-    );
-  return checkSize(source, descriptor, what);
-};
+const { DOMException, Number, Object, Set, TypeError, Uint8Array } = globalThis;
 
 /** A BigInt beyond 64 bits becomes a number: WebNN clamps or rounds it in any case. */
 const within64Bits = (value) =>
   typeof value === 'bigint' && (value < -(1n << 63n) || value >= 1n << 64n) ? Number(value) : value;
 
-/**
- * A reply that came after its object was destroyed is a rejection, whatever the lanes had done by
- * then: in WebNN, destroy() rejects everything that has not settled on the event loop.
- */
-const unlessDestroyed = async (reply, what, ...objects) => {
-  const value = await reply;
-  const gone = objects.find(({ destroyed }) => destroyed);
-  if (gone === undefined) return value;
-  throw new DOMException(`${what}: the ${gone.kind} was destroyed meanwhile`, 'InvalidStateError');
-};
+const labelled = ({ label }) => (label ? { label } : {});
 
 export class ML {
   async createContext(options) {
-    return new MLContext(await native.createContext(options));
+    return new MLContext(await settled(native.createContext(options)), options.label);
   }
   async createContextOfDevice() {
     throw new DOMException('contexts on a GPUDevice are not supported', 'NotSupportedError');
+  }
+  async loadOnnx(source, { context, ...options }) {
+    const model = await loadModel(source, options.label);
+    const own = { label: model.label, accelerated: true, powerPreference: 'default' };
+    const on = context ?? (await this.createContext(own));
+    try {
+      const session = new MLSession(model, on, context === undefined, options);
+      if (session.fixed) await session.prepare();
+      return session;
+    } catch (error) {
+      if (context === undefined) on.destroy();
+      throw error;
+    }
   }
   startTrace(options) {
     native.startTrace(options);
@@ -77,10 +56,14 @@ export class MLContext {
   kind = 'context';
   destroyed = false;
 
-  constructor(handle) {
+  constructor(handle, label) {
     this.handle = handle;
+    this.label = label;
     this.accelerated = native.accelerated(handle);
     this.lost = native.contextLost(handle);
+  }
+  described() {
+    return labelled(this);
   }
 
   dispatch(graph, inputs, outputs, options) {
@@ -96,7 +79,7 @@ export class MLContext {
   }
 
   async createTensor(descriptor) {
-    const handle = await unlessDestroyed(
+    const handle = await settled(
       native.createTensor(this.handle, descriptor),
       'createTensor',
       this,
@@ -106,7 +89,7 @@ export class MLContext {
 
   async createConstantTensor(descriptor, source) {
     const bytes = checkView(source, descriptor, 'createConstantTensor');
-    const handle = await unlessDestroyed(
+    const handle = await settled(
       native.createConstantTensor(this.handle, descriptor, bytes),
       'createConstantTensor',
       this,
@@ -115,8 +98,8 @@ export class MLContext {
   }
 
   readTensor(tensor) {
-    const buffer = allocate(ArrayBuffer, tensor.byteLength);
-    return unlessDestroyed(
+    const buffer = allocate(tensor.byteLength);
+    return settled(
       native.readTensor(this.handle, tensor.handle, new Uint8Array(buffer), buffer),
       'readTensor',
       tensor,
@@ -126,7 +109,7 @@ export class MLContext {
 
   async readTensorInto(tensor, source) {
     const bytes = checkSize(source, tensor, 'readTensor');
-    return unlessDestroyed(
+    return settled(
       source.shared
         ? native.readTensor(this.handle, tensor.handle, bytes, undefined)
         : native.readTensorLate(this.handle, tensor.handle, bytes),
@@ -139,6 +122,23 @@ export class MLContext {
   writeTensor(tensor, source, options) {
     const bytes = checkSize(source, tensor, 'writeTensor');
     native.writeTensor(this.handle, tensor.handle, bytes, options?.label);
+  }
+
+  run(graph, inputs, { label, timeout, signal }) {
+    const bytes = inputsOf(graph.inputs, inputs, 'run');
+    if (inputs.length > bytes.length) {
+      const known = new Set(graph.inputs.map(({ name }) => name));
+      const [name] = inputs.find(([each]) => !known.has(each));
+      throw new TypeError(`run: the graph has no input '${name}'`);
+    }
+    const { results, views } = outputsOf(graph.outputs, undefined, (_, buffer) => buffer);
+    const start = (cancellation) =>
+      settled(
+        native.run(this.handle, graph.handle, bytes, views, results, label, timeout, cancellation),
+        'run',
+        this,
+      );
+    return abortable(signal, start);
   }
 
   opSupportLimits() {
@@ -154,19 +154,14 @@ export class MLContext {
     native.pushErrorScope(this.handle, filter);
   }
   popErrorScope() {
-    return native.popErrorScope(this.handle);
+    return settled(native.popErrorScope(this.handle));
   }
   stats() {
     return native.stats(this.handle);
   }
   async exportTensor(tensor) {
     return new MLTensorLease(
-      await unlessDestroyed(
-        native.exportTensor(this.handle, tensor.handle),
-        'exportTensor',
-        tensor,
-        this,
-      ),
+      await settled(native.exportTensor(this.handle, tensor.handle), 'exportTensor', tensor, this),
     );
   }
 }
@@ -175,14 +170,23 @@ export class MLTensor {
   kind = 'tensor';
   destroyed = false;
 
-  constructor(handle, { dataType, shape, readable = false, writable = false }, constant = false) {
+  constructor(
+    handle,
+    { dataType, shape, readable = false, writable = false, label = '' },
+    constant = false,
+  ) {
     this.handle = handle;
+    this.label = label;
     this.dataType = dataType;
     this.shape = Object.freeze([...shape]);
-    this.byteLength = shape.reduce((bytes, size) => bytes * size, bytesOf[dataType]);
+    this.byteLength = byteLengthOf(this);
     this.readable = readable;
     this.writable = writable;
     this.constant = constant;
+  }
+
+  described() {
+    return labelled(this);
   }
 
   destroy() {
@@ -190,7 +194,7 @@ export class MLTensor {
     native.destroy(this.handle);
   }
   error() {
-    return native.tensorError(this.handle);
+    return settled(native.tensorError(this.handle));
   }
 }
 
@@ -205,10 +209,23 @@ export class MLTensorLease {
 }
 
 export class MLGraph {
-  constructor(handle) {
+  destroyed = false;
+
+  constructor([handle, inputs, outputs]) {
     this.handle = handle;
+    this.inputs = sized(inputs);
+    this.outputs = sized(outputs);
   }
+  described() {
+    const named = (all) =>
+      Object.fromEntries(
+        all.map(({ name, shape, dataType }) => [name, `${dataType} [${shape.join(', ')}]`]),
+      );
+    return { inputs: named(this.inputs), outputs: named(this.outputs) };
+  }
+
   destroy() {
+    this.destroyed = true;
     native.destroy(this.handle);
   }
   plan() {
@@ -273,6 +290,6 @@ export class MLGraphBuilder {
       outputs.map(([, operand]) => operand.handle),
       '',
     );
-    return new MLGraph(await unlessDestroyed(built, 'build', this.context));
+    return new MLGraph(await settled(built, 'build', this.context));
   }
 }

@@ -8,12 +8,16 @@ export {
   MLGraph,
   MLGraphBuilder,
   MLOperand,
+  MLSession,
   MLTensor,
   MLTensorLease,
 } from '../generated/interfaces.js';
 
 /** The entry point of WebNN: a browser's `navigator.ml`. */
 export const ml = make(ML, new implementation.ML());
+
+/** `ml.loadOnnx()`. */
+export const loadOnnx = (...given) => ml.loadOnnx(...given);
 
 /** The names of what this package adds to WebNN, for programs that want to know. */
 export const extensions = Object.freeze([
@@ -23,6 +27,8 @@ export const extensions = Object.freeze([
   'export',
   'graph-plan',
   'labels',
+  'onnx',
+  'run',
   'stats',
   'tensor-error',
   'trace',

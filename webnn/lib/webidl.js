@@ -1,12 +1,15 @@
 // Conversions of Web IDL (https://webidl.spec.whatwg.org): each is a function of a JavaScript value
 // and of the words that an error calls it. The generated interfaces are made of them.
 
+import { inspect, types } from 'node:util';
+
 // What user code may replace later is taken now.
 const {
+  AbortSignal,
+  Array,
   ArrayBuffer,
   BigInt,
   Boolean,
-  Float16Array,
   Math,
   Number,
   Object,
@@ -19,6 +22,7 @@ const {
   Uint8Array,
 } = globalThis;
 const { isView } = ArrayBuffer;
+const { isAnyArrayBuffer, isArrayBuffer, isSharedArrayBuffer } = types;
 const getter = (of, name) => {
   const { get } = Object.getOwnPropertyDescriptor(of, name) ?? {};
   return get && ((self) => Reflect.apply(get, self, []));
@@ -35,10 +39,9 @@ const dataView = {
   byteOffset: getter(DataView.prototype, 'byteOffset'),
   byteLength: getter(DataView.prototype, 'byteLength'),
 };
-const byteLength = getter(ArrayBuffer.prototype, 'byteLength');
 const resizable = getter(ArrayBuffer.prototype, 'resizable') ?? (() => false);
-const sharedLength = getter(SharedArrayBuffer.prototype, 'byteLength');
 const growable = getter(SharedArrayBuffer.prototype, 'growable') ?? (() => false);
+const { propertyIsEnumerable } = Object.prototype;
 const toWellFormed = String.prototype.toWellFormed;
 const { MAX_SAFE_INTEGER } = Number;
 
@@ -52,8 +55,27 @@ export const isObject = (value) =>
 const shown = (value) => {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 40));
   if (typeof value === 'bigint') return `${value}n`.slice(0, 40);
-  return isObject(value) ? 'an object' : String(value);
+  return isObject(value) ? kindOf(value) : String(value);
 };
+
+/** "a Promise", "a number", "an MLTensor": the same. */
+const kindOf = (value) => {
+  if (value === null || value === undefined) return String(value);
+  if (!isObject(value)) return `a ${typeof value}`;
+  if (types.isProxy(value)) return 'a proxy';
+  const name =
+    brands.find(({ of }) => of(value) !== undefined)?.title ??
+    (types.isPromise(value) ? 'Promise' : viewName(value));
+  if (name !== undefined) return `${/^[AI]|^ML/.test(name) ? 'an' : 'a'} ${name}`;
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'function' ? 'a function' : 'an object';
+};
+
+export const failOfType = (what, name, value) =>
+  fail(
+    what,
+    `must be of type ${name}, got ${kindOf(value)}${types.isPromise(value) ? ': await it' : ''}`,
+  );
 
 const toNumber = (value, what) => {
   if (typeof value === 'number') return value;
@@ -121,7 +143,8 @@ export const enumeration = (name, words) => {
 export const sequence = (convert) => (value, what) => {
   if (!isObject(value)) fail(what, `must be a sequence, got ${shown(value)}`);
   const method = value[Symbol.iterator];
-  if (method === undefined || method === null) fail(what, 'must be a sequence, got an object');
+  if (method === undefined || method === null)
+    fail(what, `must be a sequence, got ${shown(value)}`);
   return fromIterator(value, method, convert, what);
 };
 const fromIterator = (value, method, convert, what) => {
@@ -151,10 +174,9 @@ export const record = (key, convert) => (value, what) => {
   if (!isObject(value)) fail(what, `must be an object, got ${shown(value)}`);
   const result = new Map();
   for (const own of Reflect.ownKeys(value)) {
-    const property = Reflect.getOwnPropertyDescriptor(value, own);
-    if (property === undefined || !property.enumerable) continue;
+    if (!Reflect.apply(propertyIsEnumerable, value, [own])) continue;
     const name = key(own, `a key of ${what}`);
-    result.set(name, convert(value[own], `${what}: ${shown(name)}`));
+    result.set(name, convert(value[own], `${what}: "${name}"`));
   }
   return [...result];
 };
@@ -176,14 +198,22 @@ export const dictionary = (name, parent, members) => {
   return convert;
 };
 
+export const abortSignal = (value, what) =>
+  value instanceof AbortSignal ? value : failOfType(what, 'AbortSignal', value);
+
+/** The union (AllowSharedBufferSource or T). */
+export const bufferOr = (convert) => (value, what) =>
+  isBufferSource(value) ? bufferSource(value, what) : convert(value, what);
+
 /** A buffer that may be shared: {bytes, view, shared}. `bytes` is a Uint8Array of our own. */
 export const bufferSource = (value, what) => {
   const view = isView(value);
   const name = view ? (viewName(value) ?? 'DataView') : undefined;
   const of = name === 'DataView' ? dataView : typedArray;
   const buffer = view ? of.buffer(value) : value;
-  const shared = isKind(sharedLength, buffer);
-  if (!shared && !isKind(byteLength, buffer))
+  // Asked without a getter that throws: an exception would cost more than the call.
+  const shared = isSharedArrayBuffer(buffer);
+  if (!shared && !isArrayBuffer(buffer))
     fail(what, `must be an ArrayBuffer, a SharedArrayBuffer or a view of one, got ${shown(value)}`);
   if (shared ? growable(buffer) : resizable(buffer))
     fail(what, 'must have a buffer of fixed length');
@@ -196,29 +226,7 @@ export const bufferSource = (value, what) => {
     return fail(what, 'has a detached buffer');
   }
 };
-const isKind = (lengthOf, buffer) => {
-  try {
-    lengthOf(buffer);
-    return true;
-  } catch {
-    return false;
-  }
-};
-export const isBufferSource = (value) =>
-  isView(value) || isKind(sharedLength, value) || isKind(byteLength, value);
-
-// Views that hold a data type's elements. Before Node 24 there is no Float16Array, so its bits
-// travel in a Uint16Array, which later versions take too.
-export const viewsOf = {
-  float32: ['Float32Array'],
-  float16: Float16Array === undefined ? ['Uint16Array'] : ['Float16Array', 'Uint16Array'],
-  int32: ['Int32Array'],
-  uint32: ['Uint32Array'],
-  int64: ['BigInt64Array'],
-  uint64: ['BigUint64Array'],
-  int8: ['Int8Array'],
-  uint8: ['Uint8Array'],
-};
+export const isBufferSource = (value) => isView(value) || isAnyArrayBuffer(value);
 
 /** Throws if fewer arguments came than are required. */
 export const atLeast = (count, required, what) => {
@@ -230,14 +238,63 @@ export const atLeast = (count, required, what) => {
 
 export const reject = (error) => Promise.reject(error);
 
-/** Makes the members of a class enumerable, as Web IDL has them, and gives it its name. */
-export const finish = (Class, members) => {
+/** A class that returns the given object from its constructor, and so adds fields to it. */
+class Given {
+  constructor(object) {
+    return object;
+  }
+}
+const brands = [];
+/** Keeps the implementation behind an object of an interface. */
+export const brand = (title) => {
+  class Own extends Given {
+    #self;
+    static title = title;
+    constructor(object, self) {
+      super(object);
+      this.#self = self;
+    }
+    static of(value) {
+      return isObject(value) && #self in value ? value.#self : undefined;
+    }
+  }
+  brands.push(Own);
+  return Own;
+};
+
+/**
+ * An object of `made`'s class with an implementation. It wraps a symbol, because structuredClone()
+ * and postMessage() throw a DataCloneError for these. Node 20 has no other way to ask for that.
+ */
+export const platformObject = (made, Own, self) => {
+  const object = Object(Symbol());
+  Object.setPrototypeOf(object, Object.getPrototypeOf(made));
+  return new Own(object, self);
+};
+
+/**
+ * Makes the members of a class enumerable, as Web IDL has them, and gives it its name. Beyond Web
+ * IDL, util.inspect() shows the attributes `shown`, and `using` ends an object.
+ */
+export const finish = (Class, of, members, shown) => {
   for (const member of members)
     Object.defineProperty(Class.prototype, member, { enumerable: true });
+  const hidden = (key, value) =>
+    Object.defineProperty(Class.prototype, key, { value, configurable: true, writable: true });
   Object.defineProperty(Class.prototype, Symbol.toStringTag, {
     value: Class.name,
     configurable: true,
   });
+  hidden(inspect.custom, function show(depth, options) {
+    const self = of(this);
+    if (self === undefined || depth < 0) return `[${Class.name}]`;
+    const parts = { ...self.described?.() };
+    for (const name of shown) parts[name] ??= self[name];
+    if (self.destroyed) parts.destroyed = true;
+    return `${Class.name} ${inspect(parts, { ...options, depth: options.depth && options.depth - 1 })}`;
+  });
+  const end = Class.prototype.destroy ?? Class.prototype.release;
+  if (end !== undefined && Symbol.dispose !== undefined) hidden(Symbol.dispose, end);
 };
 
 /** `convert` of a promise's value. */

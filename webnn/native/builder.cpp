@@ -64,8 +64,12 @@ napi_value build(const Call& call) {
     outputs.emplace_back(call[1].at(i).text(), call[2].at(i).as<OperandHandle>().operand);
   const auto env = call.env();
   return call.environment.promise(
-      builder_of(call).build(outputs, {call[3].text()}), [env](Result<Graph> graph) {
-        return make(env, std::make_unique<GraphHandle>(env, std::move(graph).value()));
+      builder_of(call).build(outputs, {call[3].text()}), [env](Result<Graph> built) {
+        const auto graph = std::move(built).value();
+        const std::vector parts{make(env, std::make_unique<GraphHandle>(env, graph)),
+                                make_descriptors(env, graph.inputs()),
+                                make_descriptors(env, graph.outputs())};
+        return make_array(env, parts, [](napi_value part) { return part; });
       });
 }
 

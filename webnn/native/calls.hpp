@@ -31,6 +31,17 @@ napi_value constant_tensor(const Call& call);
 napi_value apply(const Call& call);
 napi_value build(const Call& call);
 
+// run.cpp: a run from bytes to bytes
+napi_value create_cancellation(const Call& call);
+napi_value cancel(const Call& call);
+napi_value run(const Call& call);
+
+// onnx.cpp: models
+napi_value load_model(const Call& call);
+napi_value create_sessions(const Call& call);
+napi_value session_at(const Call& call);
+napi_value run_session(const Call& call);
+
 // extensions.cpp: beyond WebNN
 napi_value tensor_error(const Call& call);
 napi_value push_error_scope(const Call& call);

@@ -107,24 +107,14 @@ napi_value limits(const Call& call) {
   return result.raw();
 }
 
+void ContextHandle::destroy(const Call& call) {
+  context.destroy();
+  // Now the loop lives until `lost` resolves, for a program that awaits it.
+  lost(call, true);
+}
+
 napi_value destroy(const Call& call) {
-  void* data = nullptr;
-  check(napi_get_value_external(call.env(), call[0].raw(), &data));
-  auto* const handle = static_cast<Handle*>(data);
-  if (auto* const context = dynamic_cast<ContextHandle*>(handle)) {
-    context->context.destroy();
-    // Now the loop lives until `lost` resolves, for a program that awaits it.
-    lost(call, true);
-  }
-  if (auto* const builder = dynamic_cast<BuilderHandle*>(handle)) builder->builder.destroy();
-  if (auto* const tensor = dynamic_cast<TensorHandle*>(handle)) {
-    tensor->tensor.destroy();
-    tensor->memory.release();
-  }
-  if (auto* const graph = dynamic_cast<GraphHandle*>(handle)) {
-    graph->graph.destroy();
-    graph->memory.release();
-  }
+  call[0].handle().destroy(call);
   return undefined(call.env());
 }
 

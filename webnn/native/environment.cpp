@@ -1,5 +1,6 @@
 #include "environment.hpp"
 
+#include <chrono>
 #include <set>
 
 namespace webnn {
@@ -98,6 +99,7 @@ void Environment::close() noexcept {
   const std::lock_guard lock(ending_);
   if (std::exchange(closed_, true)) return;
   queue_->close();
+  worker_->close();
   if (runtime_) runtime_->shutdown();
 }
 
@@ -111,14 +113,19 @@ void Environment::drain() {
 }
 
 void Environment::pump() {
+  // A reply may depend on that many calls, of up to 250 us each.
   constexpr std::size_t most_calls = 16;
+  constexpr std::chrono::milliseconds longest(1);
+  const auto begun = std::chrono::steady_clock::now();
   const auto replies = std::exchange(fresh_, {});
-  const bool few = std::exchange(unanswered_, 0) + replies.size() <= most_calls;
-  for (const auto& reply : replies)
-    if (few && later_ == 0 && reply->help())
+  bool soon = std::exchange(unanswered_, 0) <= most_calls * replies.size();
+  for (const auto& reply : replies) {
+    if (soon && later_ == 0 && reply->help())
       reply->finish();
     else
       reply->finish_later();
+    soon = soon && std::chrono::steady_clock::now() - begun < longest;
+  }
 }
 
 void Environment::schedule() const {
@@ -126,11 +133,13 @@ void Environment::schedule() const {
   check(napi_call_function(env_, undefined(env_), kept(schedule_).raw(), 0, nullptr, &ignored));
 }
 
-void Environment::count(std::size_t* later, int change) {
-  if (later == nullptr) return;
-  *later += static_cast<std::size_t>(change);
-  if (change > 0 && *later == 1) check(napi_ref_threadsafe_function(env_, wake_));
-  if (*later == 0) napi_unref_threadsafe_function(env_, wake_);
+void Environment::count(Waits waits, int change) {
+  if (waits == Waits::not_at_all) return;
+  const auto add = [change](std::size_t& number) { number += static_cast<std::size_t>(change); };
+  if (waits == Waits::in_order) add(later_);
+  add(pending_);
+  if (change > 0 && pending_ == 1) check(napi_ref_threadsafe_function(env_, wake_));
+  if (pending_ == 0) napi_unref_threadsafe_function(env_, wake_);
 }
 
 void Environment::settle(napi_deferred deferred, const std::function<napi_value()>& value) const {

@@ -17,6 +17,7 @@
 #include <polychron/polychron.hpp>
 
 #include "js.hpp"
+#include "worker.hpp"
 
 namespace webnn {
 
@@ -53,8 +54,8 @@ class Reply : public std::enable_shared_from_this<Reply> {
 /// close(), which the end of the process may call.
 ///
 /// A call's promise is settled on a later turn of the loop. The loop first runs the short jobs that
-/// it depends on: waking other threads takes many times as long as a small graph. It does so after
-/// a few calls only, as each may take 250 us of the loop's time. As soon as one reply is not there,
+/// it depends on: waking other threads takes many times as long as a small graph. It does so for a
+/// millisecond a turn, and after few calls for each reply. As soon as one reply is not there,
 /// this and all later ones come by the runtime's callback thread, in order.
 class Environment {
  public:
@@ -72,6 +73,12 @@ class Environment {
   void pump();
   /// A call without a reply, which the next reply depends on.
   void called() noexcept { ++unanswered_; }
+  /// Runs what may take long and is not the runtime's.
+  Worker& worker() noexcept { return *worker_; }
+  /// The same, for the library. It outlives the environment.
+  std::function<void(std::function<void()>)> executor() const {
+    return [worker = worker_](Worker::Task task) { worker->post(std::move(task)); };
+  }
 
   napi_value to_js(const polychron::Error& error) const;
   /// The error of an allocation that failed; made early, as throwing it must not allocate.
@@ -80,16 +87,17 @@ class Environment {
   /// Error. While it is pending, the loop does not end.
   template <class T, class F>
   napi_value promise(polychron::Future<T> future, F convert) {
-    auto [reply, result] = make_reply(std::move(future), std::move(convert), &later_);
+    auto [reply, result] = make_reply(std::move(future), std::move(convert), Waits::in_order);
     fresh_.push_back(std::move(reply));
     if (fresh_.size() == 1) schedule();
     return result;
   }
-  /// The same for an event. The loop waits for it only if it is `certain` to come.
+  /// The same for an event, which other replies may overtake. The loop waits for it only if it is
+  /// `certain` to come.
   template <class T, class F>
   napi_value event(polychron::Future<T> future, F convert, bool certain) {
-    auto [reply, result] =
-        make_reply(std::move(future), std::move(convert), certain ? &later_ : nullptr);
+    auto [reply, result] = make_reply(std::move(future), std::move(convert),
+                                      certain ? Waits::by_itself : Waits::not_at_all);
     reply->finish_later();
     return result;
   }
@@ -101,34 +109,38 @@ class Environment {
   void drop(napi_ref reference) const noexcept { napi_delete_reference(env_, reference); }
 
  private:
+  /// How the loop waits for a reply that comes by the callback thread.
+  enum class Waits : std::uint8_t { in_order, by_itself, not_at_all };
   template <class T, class F>
   class ReplyOf;
   template <class T, class F>
   std::pair<std::shared_ptr<Reply>, napi_value> make_reply(polychron::Future<T> future, F convert,
-                                                           std::size_t* later) {
+                                                           Waits waits) {
     napi_deferred deferred = nullptr;
     napi_value result = nullptr;
     check(napi_create_promise(env_, &deferred, &result));
     return {std::make_shared<ReplyOf<T, F>>(*this, std::move(future), std::move(convert), deferred,
-                                            later),
+                                            waits),
             result};
   }
   void schedule() const;
   void settle(napi_deferred deferred, const std::function<napi_value()>& value) const;
   void drain();
-  /// `later_` changed: the loop lives while it is above 0.
-  void count(std::size_t* later, int change);
+  /// One reply more or less that comes by the callback thread.
+  void count(Waits waits, int change);
 
   napi_env env_;
   napi_ref make_error_ = nullptr;
   napi_ref schedule_ = nullptr;
   napi_threadsafe_function wake_ = nullptr;
   std::shared_ptr<LoopQueue> queue_ = std::make_shared<LoopQueue>();
+  const std::shared_ptr<Worker> worker_ = std::make_shared<Worker>();
   std::optional<polychron::Runtime> runtime_;
   const polychron::Error no_memory_{polychron::ErrorKind::out_of_memory, "out of memory"};
   std::vector<std::shared_ptr<Reply>> fresh_;  ///< in the order of the calls
-  std::size_t later_ = 0;                      ///< replies that come by the callback thread
-  std::size_t unanswered_ = 0;                 ///< calls since the last reply
+  std::size_t pending_ = 0;  ///< replies that come by the callback thread: the loop waits for them
+  std::size_t later_ = 0;    ///< those of them that all further replies follow
+  std::size_t unanswered_ = 0;  ///< calls since the last reply
   std::mutex ending_;
   bool closed_ = false;
 };
@@ -137,21 +149,21 @@ template <class T, class F>
 class Environment::ReplyOf final : public Reply {
  public:
   ReplyOf(Environment& environment, polychron::Future<T> future, F convert, napi_deferred deferred,
-          std::size_t* later)
+          Waits waits)
       : environment_(environment),
         future_(std::move(future)),
         convert_(std::move(convert)),
         deferred_(deferred),
-        later_(later) {}
+        waits_(waits) {}
   bool help() override { return future_.help(); }
   void finish() override { settle(future_.take()); }
   void finish_later() override {
-    environment_.count(later_, 1);
+    environment_.count(waits_, 1);
     auto self = std::static_pointer_cast<ReplyOf>(shared_from_this());
     future_.then([self, queue = environment_.queue_](polychron::Result<T> result) {
       const auto kept = std::make_shared<polychron::Result<T>>(std::move(result));
       queue->post([self, kept] {
-        self->environment_.count(self->later_, -1);
+        self->environment_.count(self->waits_, -1);
         self->settle(std::move(*kept));
       });
     });
@@ -166,7 +178,7 @@ class Environment::ReplyOf final : public Reply {
   polychron::Future<T> future_;
   F convert_;
   napi_deferred deferred_;
-  std::size_t* later_;  ///< null: the loop does not wait for it
+  const Waits waits_;
 };
 
 /// The arguments of a call from lib/.

@@ -50,6 +50,7 @@ napi_value stats(const Call& call) {
       .set("writes", count(numbers.writes))
       .set("reads", count(numbers.reads))
       .set("dispatches", count(numbers.dispatches))
+      .set("computes", count(numbers.computes))
       .set("builds", count(numbers.builds))
       .set("completed", count(numbers.completed))
       .set("failed", count(numbers.failed))

@@ -80,6 +80,13 @@ polychron::OperandDescriptor Value::descriptor() const {
   return {(*this)["dataType"].data_type(), (*this)["shape"].uint32s()};
 }
 
+Handle& Value::handle() const {
+  void* data = nullptr;
+  check(napi_get_value_external(env_, value_, &data));
+  if (data == nullptr) throw Refused{};
+  return *static_cast<Handle*>(data);
+}
+
 napi_value undefined(napi_env env) {
   napi_value result = nullptr;
   check(napi_get_undefined(env, &result));
@@ -115,6 +122,17 @@ napi_value make(napi_env env, std::unique_ptr<Handle> handle) {
 napi_value make_shape(napi_env env, const polychron::Shape& shape) {
   return make_array(env, shape,
                     [&](std::uint32_t size) { return make(env, static_cast<double>(size)); });
+}
+
+napi_value make_descriptors(napi_env env, const polychron::NamedDescriptors& descriptors) {
+  return make_array(env, descriptors, [&](const polychron::NamedDescriptors::value_type& each) {
+    const auto& [name, descriptor] = each;
+    return Object(env)
+        .set("name", std::string_view(name))
+        .set("dataType", to_string(descriptor.data_type))
+        .set("shape", make_shape(env, descriptor.shape))
+        .raw();
+  });
 }
 
 ExternalBytes::ExternalBytes(napi_env env, std::uint64_t bytes)

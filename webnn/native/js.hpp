@@ -13,6 +13,7 @@
 #include <node_api.h>
 
 #include <polychron/descriptor.hpp>
+#include <polychron/graph.hpp>
 
 namespace webnn {
 
@@ -23,14 +24,29 @@ inline void check(napi_status status) {
   if (status != napi_ok) throw Refused{};
 }
 
+struct Call;
+
 /// A native object behind an opaque JavaScript value, which only lib/ sees.
-enum class Kind : std::uint8_t { context, tensor, graph, builder, operand, lease };
+enum class Kind : std::uint8_t {
+  context,
+  tensor,
+  graph,
+  builder,
+  operand,
+  lease,
+  cancellation,
+  model,
+  sessions,
+  session
+};
 
 struct Handle {
   explicit Handle(Kind own) noexcept : kind(own) {}
   virtual ~Handle() = default;
   Handle(const Handle&) = delete;
   Handle& operator=(const Handle&) = delete;
+  /// WebNN's destroy(), for objects that have one.
+  virtual void destroy(const Call& /*call*/) {}
   const Kind kind;
 };
 
@@ -68,14 +84,14 @@ class Value {
   polychron::DataType data_type() const;
   polychron::OperandDescriptor descriptor() const;
 
-  /// The native object behind this value, which must be of H's kind.
+  /// The native object behind this value.
+  Handle& handle() const;
+  /// The same, which must be of H's kind.
   template <class H>
   H& as() const {
-    void* data = nullptr;
-    check(napi_get_value_external(env_, value_, &data));
-    auto* const handle = static_cast<Handle*>(data);
-    if (handle == nullptr || handle->kind != H::own_kind) throw Refused{};
-    return static_cast<H&>(*handle);
+    auto& own = handle();
+    if (own.kind != H::own_kind) throw Refused{};
+    return static_cast<H&>(own);
   }
 
  private:
@@ -90,6 +106,8 @@ napi_value make(napi_env env, std::string_view value);
 /// An opaque value that owns `handle`; garbage collection frees it.
 napi_value make(napi_env env, std::unique_ptr<Handle> handle);
 napi_value make_shape(napi_env env, const polychron::Shape& shape);
+/// An array of {name, dataType, shape}.
+napi_value make_descriptors(napi_env env, const polychron::NamedDescriptors& descriptors);
 
 template <class T, class F>
 napi_value make_array(napi_env env, const std::vector<T>& values, F convert) {

@@ -2,11 +2,13 @@
 // examples/ provides them. Their numbers are compared with those of onnxruntime-web's WebAssembly.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+
+import { graph, model, node, tensor } from './helpers/onnx.mjs';
 
 const examples = fileURLToPath(new URL('../examples', import.meta.url));
 const built =
@@ -59,6 +61,39 @@ const compare = (actual, expected) => {
   });
 };
 
+const temporary = mkdtempSync(join(tmpdir(), 'webnn-clients-'));
+after(() => rmSync(temporary, { recursive: true }));
+
+/** A file with one GRU. */
+const gruFile = (direction, flag) => {
+  const directions = direction === 'bidirectional' ? 2 : 1;
+  const waves = (name, shape) => {
+    const count = shape.reduce((a, b) => a * b);
+    return tensor(
+      name,
+      'float32',
+      shape,
+      Float32Array.from({ length: count }, (_, i) => Math.sin(i)),
+    );
+  };
+  const path = join(temporary, `gru-${direction}-${flag}.onnx`);
+  const attributes = { direction, hidden_size: 2, linear_before_reset: flag };
+  const bytes = model(
+    graph({
+      nodes: [node({ op: 'GRU', inputs: ['x', 'w', 'r', 'b'], outputs: ['y', 'h'], attributes })],
+      inputs: { x: ['float32', [3, 1, 2]] },
+      outputs: { y: ['float32', [3, directions, 1, 2]], h: ['float32', [directions, 1, 2]] },
+      constants: [
+        waves('w', [directions, 6, 2]),
+        waves('r', [directions, 6, 2]),
+        waves('b', [directions, 12]),
+      ],
+    }),
+  );
+  writeFileSync(path, bytes);
+  return { path, sizes: [], partitions: 1, nodes: 1 };
+};
+
 const d = (i) => `p2o.DynamicDimension.${i}`;
 const models = [
   {
@@ -81,6 +116,10 @@ const models = [
     nodes: 389,
   },
   { path: join(built, 'mobilenet_v2.onnx'), sizes: [], partitions: 1, nodes: 100 },
+  ...['forward', 'reverse', 'bidirectional'].flatMap((direction) => [
+    gruFile(direction, 0),
+    gruFile(direction, 1),
+  ]),
 ];
 
 for (const { path, sizes, partitions, nodes, build = 'webgpu' } of models)
@@ -98,20 +137,41 @@ for (const { path, sizes, partitions, nodes, build = 'webgpu' } of models)
     assert.deepEqual({ partitions: Number(parts), nodes: Number(taken) }, { partitions, nodes });
   });
 
-test('transformers.js runs a small BERT', async (t) => {
-  if (obstacle()) return t.skip(obstacle());
+const withBert = async (use) => {
   const folder = mkdtempSync(join(tmpdir(), 'webnn-bert-'));
   try {
     const bert = join(folder, 'tiny-bert');
     const { makeTinyBert } = await import(pathToFileURL(join(examples, 'tiny-bert.mjs')).href);
     makeTinyBert(bert);
-    const text = 'code for the browser runs on servers';
-    const [own] = outputsOf(await run('transformers.mjs', bert, text, '9'));
-    const [expected] = outputsOf(await run('transformers.mjs', bert, text, '9', 'wasm'));
-    assert.deepEqual(expected.dims, [1, 16]);
-    assert.deepEqual([own.contexts, expected.contexts], [1, 0]);
-    compare([own], [expected]);
+    await use(bert);
   } finally {
     rmSync(folder, { recursive: true });
   }
+};
+const text = 'code for the browser runs on servers';
+
+test('transformers.js runs a small BERT by onnxruntime-web on WebNN', async (t) => {
+  if (obstacle()) return t.skip(obstacle());
+  await withBert(async (bert) => {
+    const fixed = ['--tokens', '9'];
+    const own = ['--provider', 'webnn', ...fixed];
+    const [actual] = outputsOf(await run('transformers.mjs', bert, text, ...own));
+    const wasm = ['--provider', 'wasm', ...fixed];
+    const [expected] = outputsOf(await run('transformers.mjs', bert, text, ...wasm));
+    assert.deepEqual(expected.dims, [1, 16]);
+    assert.deepEqual([actual.contexts, expected.contexts], [1, 0]);
+    compare([actual], [expected]);
+  });
+});
+
+test('transformers.js runs it by sessions of this package, for texts of any length', async (t) => {
+  if (obstacle()) return t.skip(obstacle());
+  await withBert(async (bert) => {
+    const texts = [text, 'servers', `${text} and ${text}`, 'the browser', text];
+    const actual = outputsOf(await run('transformers.mjs', bert, ...texts));
+    const expected = outputsOf(await run('transformers.mjs', bert, ...texts, '--provider', 'wasm'));
+    assert.equal(expected.length, texts.length);
+    assert.deepEqual([actual.at(-1).contexts, expected.at(-1).contexts], [1, 0]);
+    compare(actual, expected);
+  });
 });

@@ -14,9 +14,9 @@ const publicSuite =
   process.env.POLYCHRON_CONFORMANCE ??
   fileURLToPath(new URL('../../../shared/conformance', import.meta.url));
 
-/** The 4-bit types are extensions of the C++ API: WebNN has dropped them. */
+/** The 4-bit types, topK and scatterReduce are extensions of the C++ API. */
 const isWebNN = ({ inputs, operators, outputs }) =>
-  !/"u?int4"|"topK"/.test(
+  !/"u?int4"|"topK"|"scatterReduce"/.test(
     JSON.stringify(
       [inputs, operators, outputs].map((part) =>
         JSON.stringify(part).replace(/"data":\[[^\]]*\]/g, ''),

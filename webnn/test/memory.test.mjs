@@ -47,6 +47,28 @@ test('V8 hears of the bytes of tensors: it collects before memory is full', asyn
   assert.ok(peak < 2 * 2 ** 30, `of 8 GB, ${peak} bytes were alive at a time`);
 });
 
+test('runs leave no memory behind', async () => {
+  const { first, last } = await printed(`${head}
+    const context = await ml.createContext();
+    const builder = new MLGraphBuilder(context);
+    const square = { dataType: 'float32', shape: [128, 128] };
+    const graph = await builder.build({ y: builder.neg(builder.input('x', square)) });
+    const x = new Float32Array(128 * 128);
+    const run = async (count) => {
+      for (let i = 0; i < count; ++i) {
+        await context.run(graph, { x });
+        await context.run(graph, {}).catch(() => {});
+        await context.run(graph, { x }, { timeout: 0 }).catch(() => {});
+      }
+      await collect();
+    };
+    await run(500);
+    const first = process.memoryUsage.rss();
+    await run(2000);
+    console.log(JSON.stringify({ first, last: process.memoryUsage.rss() }));`);
+  assert.ok(last - first < 60 * 2 ** 20, `grew from ${first} to ${last} bytes`);
+});
+
 test('contexts that are dropped are freed, with everything in them', async () => {
   const { first, last } = await printed(`${head}
     const cycle = async () => {

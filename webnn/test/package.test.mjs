@@ -6,7 +6,6 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 
 const file = process.env.WEBNN_PACKAGE;
 const runtimes = [
@@ -38,10 +37,9 @@ test('the package runs in a fresh folder', (t) => {
   try {
     writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
     run(folder, 'npm install --offline --no-audit --no-fund', resolve(file));
-    copyFileSync(
-      fileURLToPath(new URL('../examples/first.mjs', import.meta.url)),
-      join(folder, 'first.mjs'),
-    );
+    const example = 'node_modules/webnn/examples/first.mjs';
+    assert.equal(run(folder, process.execPath, example), '3,6,9,12\n');
+    copyFileSync(join(folder, example), join(folder, 'first.mjs'));
     writeFileSync(
       join(folder, 'loaded.mjs'),
       `import 'webnn';

@@ -1,6 +1,6 @@
 // The TypeScript types: a program in TypeScript compiles, and a wrong one does not.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -33,7 +33,7 @@ const complaints = (source) => {
   }
 };
 
-const head = `import { ml, MLGraphBuilder, type MLTensor } from 'webnn';
+const head = `import { loadOnnx, ml, MLGraphBuilder, type MLTensor } from 'webnn';
   import 'webnn/global';
   const context = await ml.createContext({ powerPreference: 'default', label: 'typed' });
   const builder = new MLGraphBuilder(context);
@@ -54,8 +54,30 @@ test('a right program compiles', () => {
     const types: string[] = context.opSupportLimits().conv2d.input.dataTypes;
     const why: string = (await context.lost).message;
     const again = await navigator.ml.createContext();
-    const copies: number = again.stats().copies;`);
+    const session = await loadOnnx('model.onnx', { context, bindings: { batch: 1 }, mostShapes: 4 });
+    const size: number | string | null | undefined = session.inputs[0]?.shape?.[0];
+    const { z } = await session.run(
+      { x: Float32Array.of(1), z: { data: new Uint8Array(2), shape: [2] as const } },
+      { signal: AbortSignal.timeout(50), timeout: 20, outputs: ['z'] },
+    );
+    const data = z!.data as Float32Array;
+    const { clamped: whole } = await context.run(graph, { x: data }, { label: 'one' });
+    const length: number = whole!.byteLength;
+    await loadOnnx(new URL('file:///model.onnx'));
+    await loadOnnx(new Uint8Array(3));
+    using third = await ml.createContext();
+    const copies: number = third.stats().copies;`);
   assert.deepEqual(found, []);
+});
+
+test('the first program compiles, with the words that it names', () => {
+  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
+  const [, program] = /```js\n(.*?)```/s.exec(readme);
+  const typed = program.replace('}; // in TypeScript: as const', '} as const;');
+  assert.notEqual(typed, program);
+  const own = 'declare const console: { log(...values: unknown[]): void };\n';
+  assert.deepEqual(complaints(own + typed), []);
+  assert.notDeepEqual(complaints(own + program), []);
 });
 
 test('wrong programs do not', () => {
@@ -67,6 +89,8 @@ test('wrong programs do not', () => {
     "builder.conv2d(x, x, { inputLayout: 'nhcw' });",
     'const shape: string = x.shape;',
     "x.dataType = 'int8';",
+    'loadOnnx(3);',
+    'context.run(builder, {});',
   ];
   // The compiler complains about a directive above a line without a mistake.
   const lines = wrong.map((line) => `// @ts-expect-error\n${line}`).join('\n');

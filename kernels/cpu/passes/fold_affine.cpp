@@ -83,7 +83,8 @@ std::optional<FilterAxis> filter_axis(const PlanNode& node, const Shape& result)
     if (a->groups != 1) return std::nullopt;
     return convolution_axes(*a);
   }
-  return FilterAxis{~std::size_t{0}, result.size() - 1};  // matmul: the last dimension
+  const auto* const gemm = std::get_if<GemmAttributes>(&node.attributes);
+  return FilterAxis{gemm != nullptr && gemm->b_transpose ? 0U : 1U, result.size() - 1};
 }
 
 /// True if the scaled weight is finite and has the precision of `weight`. `lenient` also accepts
@@ -139,8 +140,16 @@ std::optional<std::vector<float>> shifted_bias(const PlanGraph& graph, const Pla
 /// Convolutions have a bias operand; products get a bias from fuse_post_ops.
 bool has_bias_operand(const PlanNode& node) { return is(node.op, ops::Family::convolution); }
 
+/// True for a matrix product alone.
+bool multiplies(const PlanNode& node) {
+  if (node.op == op("matmul")) return true;
+  const auto* const gemm = std::get_if<GemmAttributes>(&node.attributes);
+  return gemm != nullptr && gemm->alpha == 1 &&
+         (node.own_inputs < 3 || node.inputs[2] == ops::no_value);
+}
+
 bool is_target(const PlanGraph& graph, const PlanNode& node) {
-  const bool product = node.op == op("matmul");
+  const bool product = multiplies(node);
   if (!product && !has_bias_operand(node)) return false;
   if (!node.post_ops.empty() || !graph.is_constant(node.inputs[1])) return false;
   const PlanValue& filter = graph.values[node.inputs[1]];
@@ -162,9 +171,7 @@ bool absorb(PlanGraph& graph, const Matcher& match, PlanNode& node, const Filter
     const std::size_t size = graph.values[node.inputs[1]].constant->size();
     const bool own = match.uses().consumers[node.inputs[1]].size() <= 1;
     if (!own && size > bytes) return false;
-    const std::size_t rank = graph.values[node.inputs[1]].descriptor.shape.size();
-    const auto filter =
-        scaled_filter(graph, node.inputs[1], std::min(where.axis, rank - 1), affine);
+    const auto filter = scaled_filter(graph, node.inputs[1], where.axis, affine);
     if (!filter) return false;
     if (!own) bytes -= size;
     node.inputs[1] = *filter;

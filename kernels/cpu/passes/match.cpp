@@ -17,6 +17,11 @@ bool is_product(const LinearAttributes& linear) {
   return linear.beta == 0 && std::signbit(linear.beta);
 }
 
+bool keeps_range(double first, double second) {
+  const double a = std::fabs(first), b = std::fabs(second);
+  return (a <= 1 && b <= 1) || (a >= 1 && b >= 1);
+}
+
 bool is_normal(double factor) { return std::isnormal(static_cast<float>(factor)); }
 
 void Matcher::forget(std::size_t node) {

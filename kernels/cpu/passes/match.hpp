@@ -59,6 +59,8 @@ bool nearly(double value, double expected);
 inline constexpr double nothing = -0.0;
 /// True if it multiplies and does not add.
 bool is_product(const LinearAttributes& linear);
+/// True if one product with both factors overflows or vanishes where two products would.
+bool keeps_range(double first, double second);
 /// True if multiplying with `factor`, as a float32, keeps the precision of the other operand.
 bool is_normal(double factor);
 

@@ -13,6 +13,7 @@ struct Pass {
 
 constexpr Pass passes[] = {
     {"fold_constants", fold_constants},
+    {"gather_first", gather_first},
     {"widen_float16", widen_float16},
     {"simplify_scalars", simplify_scalars},
     {"split_gemm", split_gemm},

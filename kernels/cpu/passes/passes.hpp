@@ -5,8 +5,10 @@
 //
 // The rule: a pass changes a result by no more than the operators' tolerance, for any input and any
 // constant, including NaN, infinities and subnormal numbers. It therefore does not add constants to
-// each other, and does not add to a product before rounding it. It has one freedom: it may keep an
-// intermediate number that would overflow or underflow in float32.
+// each other, and does not add to a product before rounding it. It joins two factors only where one
+// product overflows and vanishes as two would. It has one freedom: what moves into the weights of a
+// convolution or product, and what becomes one activation, may keep an intermediate number that
+// would overflow or vanish in float32.
 #pragma once
 
 #include "kernels/cpu/plan_graph.hpp"
@@ -19,6 +21,9 @@ void optimize(PlanGraph& graph);
 /// Computes nodes whose inputs are all constant.
 void fold_constants(PlanGraph& graph);
 
+/// Gathers rows of a quantized table before they are dequantized.
+void gather_first(PlanGraph& graph);
+
 /// Computes operators in float32 that are slow in float16.
 void widen_float16(PlanGraph& graph);
 
@@ -26,7 +31,7 @@ void widen_float16(PlanGraph& graph);
 /// effect.
 void simplify_scalars(PlanGraph& graph);
 
-/// Splits a gemm into a product and an addition if no kernel does both.
+/// Splits a gemm into a product, a factor and an addition if no kernel does all of them.
 void split_gemm(PlanGraph& graph);
 
 /// Turns decomposed hardSigmoid, hardSwish, swish and gelu into one operator.

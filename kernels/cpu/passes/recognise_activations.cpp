@@ -23,14 +23,14 @@ struct Line {
   double alpha, beta;
 };
 
-/// Follows the linear operators that make `value`. At most one of them may add: two summands might
-/// cancel out.
+/// Follows the linear operators that make `value`, while one product overflows where theirs do. At
+/// most one of them may add: two summands might cancel out.
 std::optional<Line> line_of(const Matcher& match, ValueId value) {
   Line line{value, 1, nothing};
   int sums = 0;
   while (const PlanNode* linear = match.only_made_by(line.x, op("linear"))) {
     const auto& a = std::get<LinearAttributes>(linear->attributes);
-    if (!is_product(a) && ++sums > 1) break;
+    if (!keeps_range(a.alpha, line.alpha) || (!is_product(a) && ++sums > 1)) break;
     if (!is_product(a)) line.beta = line.alpha * a.beta;
     line.alpha *= a.alpha;
     line.x = linear->inputs[0];
@@ -101,9 +101,22 @@ std::optional<Gate> gate_of(const Matcher& match, ValueId value) {
   return gelu_gate(match, value);
 }
 
-/// Matches x * gate(x), in which x may have a factor of its own.
+/// Takes the factor behind the node out of the graph, and returns it; 1 if there is none.
+double take_factor_behind(PlanGraph& graph, Matcher& match, PlanNode& node) {
+  const std::size_t next = only_consumer(graph, match.uses(), node.outputs[0]);
+  if (next == Uses::none || graph.nodes[next].op != op("linear")) return 1;
+  const auto a = std::get<LinearAttributes>(graph.nodes[next].attributes);
+  if (!is_product(a) || !is_moderate(a.alpha)) return 1;
+  match.forget(next);
+  node.outputs = graph.nodes[next].outputs;
+  graph.nodes[next] = {};
+  graph.nodes[next].removed = true;
+  return a.alpha;
+}
+
+/// Matches x * gate(x), in which x may have a factor of its own, and another one may follow.
 void rewrite_gated(PlanGraph& graph, Matcher& match, std::size_t index) {
-  const PlanNode node = graph.nodes[index];
+  PlanNode node = graph.nodes[index];
   for (const auto& [x_at, gate_at] : both_orders) {
     auto gate = gate_of(match, node.inputs[gate_at]);
     if (!gate) continue;
@@ -116,8 +129,9 @@ void rewrite_gated(PlanGraph& graph, Matcher& match, std::size_t index) {
       gate->factor *= a.alpha;
     }
     if (!is_moderate(gate->factor)) continue;
+    match.forget(index);
+    gate->factor *= take_factor_behind(graph, match, node);
     if (nearly(gate->factor, 1)) {
-      match.forget(index);
       graph.nodes[index] =
           unary_node(gate->op, gate->attributes, gate->x, node.outputs[0], node.label);
       match.learn(index);

@@ -60,23 +60,25 @@ void to_linear(PlanGraph& graph, const Matcher& match, PlanNode& node) {
   node.own_inputs = 1;
 }
 
-/// True if multiplying with the factor is exact.
+/// True if multiplying with the factor is exact, except at the ends of float32's range.
 bool is_power_of_two(double factor) {
   int exponent = 0;
   return std::fabs(std::frexp(factor, &exponent)) == 0.5;
 }
 
 /// Joins two linear operators, if the first only multiplies. If the second adds, the first must be
-/// exact, because it rounds its product before the addition.
+/// exact, because it rounds its product before the addition. If the first makes numbers larger, it
+/// must be exact as well, because it rounds subnormal numbers coarsely.
 bool join(PlanGraph& graph, Matcher& match, std::size_t index) {
   PlanNode& node = graph.nodes[index];
   PlanNode* before = match.only_made_by(node.inputs[0], op("linear"));
   if (before == nullptr) return false;
   const auto& first = std::get<LinearAttributes>(before->attributes);
   auto& second = std::get<LinearAttributes>(node.attributes);
-  if (!is_product(first) || !(is_product(second) || is_power_of_two(first.alpha))) return false;
+  const bool rounds_alike = is_product(second) && std::fabs(first.alpha) < 1;
+  if (!is_product(first) || !(rounds_alike || is_power_of_two(first.alpha))) return false;
   const double both = second.alpha * first.alpha;
-  if (!is_normal(both)) return false;
+  if (!keeps_range(first.alpha, second.alpha) || !is_normal(both)) return false;
   second.alpha = both;
   const std::size_t first_at = match.uses().producer[node.inputs[0]];
   match.forget(index);

@@ -1,6 +1,10 @@
 // Splits a gemm that no kernel computes fast in one step. A node of its own adds a third operand
-// that is a column or that has a factor. A node of its own transposes a transposed first operand,
-// which takes little time beside the product.
+// that is a column, or if there are factors. A node of its own scales the product, so that
+// fold_affine may scale a constant matrix instead. A node of its own transposes a transposed first
+// operand, which takes little time beside the product.
+#include <cmath>
+#include <utility>
+
 #include "kernels/cpu/passes/match.hpp"
 #include "kernels/cpu/passes/passes.hpp"
 
@@ -10,9 +14,16 @@ namespace {
 using ops::op;
 using ops::ValueId;
 
+/// True if a node of its own scales the product. Implementations of linear skip a factor of 0, and
+/// no attribute holds an infinite one.
+bool scales_apart(const GemmAttributes& gemm) {
+  return gemm.alpha != 1 && gemm.alpha != 0 && std::isfinite(static_cast<float>(gemm.alpha));
+}
+
 bool adds_apart(const PlanGraph& graph, const PlanNode& node) {
   if (node.own_inputs < 3 || node.inputs[2] == ops::no_value) return false;
-  if (std::get<GemmAttributes>(node.attributes).beta != 1) return true;
+  const auto& gemm = std::get<GemmAttributes>(node.attributes);
+  if (gemm.beta != 1 || scales_apart(gemm)) return true;
   const Shape& added = graph.values[node.inputs[2]].descriptor.shape;
   const Shape& result = graph.values[node.outputs[0]].descriptor.shape;
   return added.size() == 2 && added[0] != 1 && added[1] == 1 && result[1] != 1;
@@ -29,8 +40,8 @@ class Splitter {
       const bool gemm = node.op == op("gemm") &&
                         graph_.values[node.outputs[0]].descriptor.data_type == DataType::float32;
       if (gemm && std::get<GemmAttributes>(node.attributes).a_transpose) transpose_first(node);
-      if (gemm && adds_apart(graph_, node))
-        add_apart(std::move(node));
+      if (gemm)
+        add_parts(std::move(node));
       else
         graph_.nodes.push_back(std::move(node));
     }
@@ -53,26 +64,43 @@ class Splitter {
     std::get<GemmAttributes>(node.attributes).a_transpose = false;
   }
 
-  void add_apart(PlanNode node) {
+  /// `factor` times `from`, in a node of its own.
+  void scale(double factor, ValueId from, ValueId to, const std::string& label) {
+    graph_.nodes.push_back(
+        unary_node(op("linear"), LinearAttributes{factor, nothing}, from, to, label));
+  }
+
+  void add_parts(PlanNode node) {
     auto& gemm = std::get<GemmAttributes>(node.attributes);
-    ValueId added = node.inputs[2];
-    if (gemm.beta != 1) {
-      const ValueId scaled = add_value(shape(added));
-      graph_.nodes.push_back(unary_node(op("linear"), LinearAttributes{gemm.beta, nothing}, added,
-                                        scaled, node.label));
-      added = scaled;
+    const std::string label = node.label;
+    const ValueId result = node.outputs[0];
+    ValueId added = ops::no_value, last = result;  // of what comes before the addition
+    if (adds_apart(graph_, node)) {
+      added = std::exchange(node.inputs[2], ops::no_value);
+      last = add_value(shape(result));
+      if (gemm.beta != 1) {
+        const ValueId scaled = add_value(shape(added));
+        scale(gemm.beta, added, scaled, label);
+        added = scaled;
+      }
+      gemm.beta = 1;
     }
-    gemm.beta = 1;
-    const ValueId result = node.outputs[0], product = add_value(shape(result));
+    node.outputs = {last};
+    if (scales_apart(gemm)) {
+      const double alpha = std::exchange(gemm.alpha, 1);
+      node.outputs = {add_value(shape(result))};
+      graph_.nodes.push_back(std::move(node));
+      scale(alpha, graph_.nodes.back().outputs[0], last, label);
+    } else {
+      graph_.nodes.push_back(std::move(node));
+    }
+    if (added == ops::no_value) return;
     PlanNode sum;
     sum.op = op("add");
-    sum.label = node.label;
-    sum.inputs = {product, added};
+    sum.label = label;
+    sum.inputs = {last, added};
     sum.own_inputs = 2;
     sum.outputs = {result};
-    node.inputs[2] = ops::no_value;
-    node.outputs = {product};
-    graph_.nodes.push_back(std::move(node));
     graph_.nodes.push_back(std::move(sum));
   }
 

@@ -53,10 +53,10 @@ def scalar(kind, value):
     return Value(kind, [], [value])
 
 
-def case(op, name, inputs, outputs=1, **attributes):
+def case(op, name, inputs, outputs=1, tolerance=None, **attributes):
     """`inputs` by position, None for an omitted one; `outputs`: their number, or their indices."""
     wanted = range(outputs) if isinstance(outputs, int) else outputs
-    CASES.append((op, name, inputs, sorted(wanted), attributes))
+    CASES.append((op, name, inputs, sorted(wanted), tolerance, attributes))
 
 
 def fused():
@@ -164,19 +164,34 @@ def rotations():
     heads, groups, features = 4, 2, 16
     cosines, sines = floats(75, 16, 8), floats(76, 16, 8)
 
-    def grouped(name, batch, queries, past, total=None, extra=(), packed=False, outputs=3, **given):
+    def grouped(name, batch, queries, past, lengths=None, extra=(), packed=False, total=None,
+                **given):
         width = features * (heads + 2 * groups) if packed else features * heads
         key = None if packed else floats(81, batch, queries, features * groups)
         value = None if packed else floats(82, batch, queries, features * groups)
         old = [floats(seed, batch, groups, past, features) for seed in (83, 84)]
-        lengths = total or [past + queries] * batch
+        lengths = lengths or [past + queries] * batch
+        # ONNX Runtime leaves out what does not count.
+        for x in old:
+            for i, element in enumerate(x.data):
+                known = lengths[i // (groups * past * features)] - queries
+                x.data[i] = element if i // features % past < known else 0
         case("GroupQueryAttention", name,
              [floats(80, batch, queries, width), key, value, *(old if past else [None, None]),
-              Value("int32", (batch,), [n - 1 for n in lengths]), scalar("int32", max(lengths)),
-              *extra], num_heads=heads, kv_num_heads=groups, outputs=outputs, **given)
+              Value("int32", (batch,), [n - 1 for n in lengths]),
+              Value("int32", [], [total or max(lengths)], total is not None),
+              *extra], num_heads=heads, kv_num_heads=groups, outputs=3, **given)
     grouped("the first steps", 2, 3, 0)
     grouped("one more", 1, 1, 3)
     grouped("several more", 1, 2, 3)
+    grouped("one more after different lengths", 2, 1, 4, [3, 5], extra=[cosines, sines],
+            do_rotary=1)
+    grouped("in a buffer", 1, 1, 8, [4], total=4)
+    grouped("in a buffer, of any total", 2, 1, 8, [4, 6], total=8, extra=[cosines, sines],
+            do_rotary=1)
+    grouped("in a full buffer", 1, 1, 4, [4], total=4)
+    grouped("in an empty buffer", 1, 3, 8, [3], total=3)
+    grouped("several in a buffer", 1, 3, 8, [6], total=6, local_window_size=2)
     grouped("turned", 1, 3, 0, extra=[cosines, sines], do_rotary=1)
     grouped("turned, one more", 2, 1, 4, extra=[cosines, sines], do_rotary=1)
     grouped("turned, neighbors", 1, 1, 2, extra=[cosines, sines], do_rotary=1,
@@ -184,6 +199,25 @@ def rotations():
     grouped("packed", 1, 2, 0, packed=True, extra=[cosines, sines], do_rotary=1)
     grouped("a window", 1, 5, 0, local_window_size=2)
     grouped("a scale", 1, 2, 0, scale=0.25)
+
+
+def lstm(direction, ways, lengths=False, rows=False, kind="int8"):
+    """ONNX Runtime rounds the states to 8 bits: a tolerance of two steps of their range."""
+    n, width, hidden = 3, 5, 2
+    gates = 4 * hidden
+    each = (ways, gates) if rows else (ways,)
+    zero = 0 if kind == "int8" else 130
+    scales = [Value("float32", each, [(1 + (i + seed) % 4) / 512 for i in range(count(each))], True)
+              for seed in (0, 1)]
+    zeros = Value(kind, each, [zero] * count(each), True)
+    least, most = (-128, 127) if kind == "int8" else (0, 255)
+    weights = [drawn(seed, least, most, (ways, size, gates), kind, True)
+               for seed, size in ((120, width), (121, hidden))]
+    case("DynamicQuantizeLSTM", direction,
+         [floats(122, 4, n, width), *weights, floats(123, ways, 2 * gates),
+          Value("int32", (n,), [4, 2, 1]) if lengths else None, floats(124, ways, n, hidden),
+          floats(125, ways, n, hidden), None, scales[0], zeros, scales[1], zeros],
+         outputs=3, tolerance=0.016, hidden_size=hidden, direction=direction)
 
 
 def quantized():
@@ -219,17 +253,22 @@ def quantized():
     case("DynamicQuantizeMatMul", "plain", [x, inner, scale_b, zero_b])
     case("DynamicQuantizeMatMul", "columns and a bias",
          [x, inner, each, Value("uint8", (3,), [7, 8, 9]), floats(102, 3)])
+    lstm("bidirectional", 2)
+    lstm("forward", 1, lengths=True, rows=True)
+    lstm("reverse", 1, kind="uint8")
     case("MatMulIntegerToFloat", "plain", [rows, inner, scale_a, scale_b, zero_a, zero_b,
                                            floats(103, 3)])
     x = floats(104, 2, 40)
 
-    def blocks(name, bits, block, zeros=False, bias=False):
+    def blocks(name, bits, block, zeros=False, bias=False, real=False):
         n, k = 3, 40
         parts = -(-k // block)
         weights = drawn(105, 0, 255, (n, parts, block * bits // 8), "uint8", True)
         scales = Value("float32", (n * parts,),
                        [(1 + i % 5) / 64 for i in range(n * parts)], True)
         points = drawn(106, 0, 255, (n * (-(-parts * bits // 8)),), "uint8", True)
+        if real:
+            points = drawn(108, 0, 2**bits, (n, parts), "float32", True)
         case("MatMulNBits", name, [x, weights, scales, points if zeros else None, None,
                                    floats(107, n) if bias else None],
              N=n, K=k, bits=bits, block_size=block)
@@ -237,6 +276,10 @@ def quantized():
     blocks("4 bits, zero points", 4, 16, True)
     blocks("4 bits, a bias", 4, 32, True, True)
     blocks("8 bits", 8, 16, True)
+    blocks("2 bits", 2, 16)
+    blocks("2 bits, zero points", 2, 16, True)
+    blocks("2 bits, zero points of floats", 2, 32, True, real=True)
+    blocks("4 bits, zero points of floats", 4, 16, True, real=True)
 
 
 def named(inputs):
@@ -266,7 +309,7 @@ def main():
     for family in (fused, normalizations, attentions, rotations, quantized):
         family()
     with tempfile.TemporaryDirectory() as folder:
-        for place, (op, _, inputs, outputs, attributes) in enumerate(CASES):
+        for place, (op, _, inputs, outputs, _, attributes) in enumerate(CASES):
             path = pathlib.Path(folder) / f"{place:03}"
             onnx.save(model_of(op, inputs, outputs, attributes), path.with_suffix(".onnx"))
             feeds = [[name, value.kind, value.shape, value.data] for name, value in named(inputs)
@@ -275,7 +318,7 @@ def main():
         run = subprocess.run(["node", FOLDER / "run_models.mjs", folder], check=True,
                              stdout=subprocess.PIPE, text=True)
     lines, errors = [], []
-    for (op, name, inputs, _, attributes), told in zip(CASES, run.stdout.splitlines()):
+    for (op, name, inputs, _, tolerance, attributes), told in zip(CASES, run.stdout.splitlines()):
         result = json.loads(told)
         if "error" in result:
             errors.append(f"{op} \"{name}\": {result['error']}")
@@ -284,7 +327,9 @@ def main():
                              **({"constant": True} if value.constant else {})} for value in inputs]
         outputs = [[*told, [float(f"{x:.8g}") for x in data]] for *told, data in result["outputs"]]
         lines.append(json.dumps({"op": op, "name": name, "attributes": attributes, "inputs": listed,
-                                 "outputs": outputs}, separators=(",", ":")))
+                                 "outputs": outputs,
+                                 **({"tolerance": tolerance} if tolerance else {})},
+                                separators=(",", ":")))
     if errors:
         sys.exit("\n".join(errors))
     (FOLDER / "microsoft.json").write_text("[\n" + ",\n".join(lines) + "\n]\n")

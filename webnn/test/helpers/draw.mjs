@@ -6,6 +6,7 @@ import { runInNewContext } from 'node:vm';
 import { parse } from 'webidl2';
 
 import { modelOf, operationsOf } from '../../generator/model.mjs';
+import { graph, model as file, node } from './onnx.mjs';
 
 const nodes = ['webnn', 'extensions'].flatMap((from) =>
   parse(readFileSync(new URL(`../../idl/${from}.idl`, import.meta.url), 'utf8')).map((node) => ({
@@ -60,6 +61,15 @@ const bytes = {
   int8: 1,
   uint8: 1,
 };
+
+/** A model of which the inputs are called as those that records have. */
+const onnx = file(
+  graph({
+    nodes: [node({ op: 'Add', inputs: ['x', 'y'], outputs: ['z'] })],
+    inputs: { x: ['float32', ['n']], y: ['float32', ['n', 'm']] },
+    outputs: { z: ['float32', ['n', 'm']] },
+  }),
+);
 
 /** Draws values for one run. `live(interface)` gives an object that is likely to fit. */
 export const drawer = (random, pool, live) => {
@@ -138,13 +148,29 @@ export const drawer = (random, pool, live) => {
     return chance(0.2) ? below(1000) / 7 - 50 : below(5);
   };
 
+  const signal = () => {
+    const controller = new AbortController();
+    if (chance(0.5)) setImmediate(() => controller.abort());
+    return pick([controller.signal, AbortSignal.abort(), AbortSignal.timeout(1)]);
+  };
+  /** Mostly whole; otherwise with one byte changed, or cut off. */
+  const modelBytes = () => {
+    const bytes = Uint8Array.from(onnx);
+    if (chance(0.2)) bytes[below(bytes.length)] = below(256);
+    return chance(0.1) ? bytes.subarray(0, below(bytes.length)) : bytes;
+  };
+
   const value = (type, depth = 0) => {
     if (chance(0.03)) return hostile();
     switch (type.kind) {
       case 'enum':
         return pick(enums.get(type.name));
       case 'interface':
+        if (type.name === 'AbortSignal') return signal();
         return live(type.name) ?? hostile();
+      case 'buffer or':
+        if (type.of.kind === 'primitive' && chance(0.8)) return modelBytes();
+        return value(chance(0.5) ? { kind: 'buffer' } : type.of, depth);
       case 'sequence':
         return type.of.kind === 'interface'
           ? Array.from({ length: below(4) }, () => value(type.of, depth + 1))

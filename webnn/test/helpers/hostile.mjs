@@ -16,6 +16,9 @@ const allowed = new Set([
   'UnknownError',
   'QuotaExceededError',
   'DataCloneError',
+  'DataError',
+  'AbortError',
+  'TimeoutError',
 ]);
 
 const pool = new Map();

@@ -1,10 +1,10 @@
-"""Elements and slices picked and replaced by number. No place is written twice: its result
-is not specified."""
+"""Elements and slices picked, replaced and changed by number. No place is written twice, as its
+result is not specified, except by scatterReduce."""
 import itertools
 
 import numpy as np
 
-from .core import Numbers, Tensor, case, formula
+from .core import INF, NAN, Numbers, Tensor, case, formula
 
 INDEX_TYPES = ("int32", "uint32", "int64")
 MOVED_TYPES = ("int64", "uint32", "uint8")  # one of each size; of 2 bytes is float16
@@ -73,6 +73,18 @@ def scatter_nd(input, indices, updates):
         result[there] = updates.a[at]
         assert there not in written, "written twice"
         written.add(there)
+    return Tensor(input.kind, result)
+
+
+REDUCTIONS = {"add": lambda a, b: a + b, "multiply": lambda a, b: a * b,
+              "max": np.maximum, "min": np.minimum}  # NaN if one is NaN
+
+
+@formula("scatterReduce")
+def scatter_reduce(input, indices, updates, reduction="add"):
+    result = input.a.copy()
+    for there, at in coordinates(input.shape, indices):
+        result[there] = REDUCTIONS[reduction](result[there], updates.a[at])
     return Tensor(input.kind, result)
 
 
@@ -197,7 +209,37 @@ def tuples():
             add(op, "rows", (3, 2), (2,), 1, kind=kind)
 
 
+def into_slices():
+    def add(label, kind, shape, coordinates, index="int32", **options):
+        numbers = Numbers(f"scatterReduce {label}")
+        indices = Tensor(index, coordinates)
+        depth = indices.shape[-1]
+        updates = numbers.whole(1, 5, kind, (*indices.shape[:-1], *shape[depth:]))
+        case("scatterReduce", f"{kind} {label}", input=numbers.whole(1, 9, kind, shape),
+             indices=indices, updates=updates, **({"options": options} if options else {}))
+    several = [[0], [2], [0], [-1], [2]]
+    add("the sum by default", "float32", (4,), several)
+    for reduction in REDUCTIONS:
+        for kind in ("float32", "float16", "int32", "int64", "uint8"):
+            add(reduction, kind, (4,), several, reduction=reduction)
+        add(f"{reduction} of rows", "float32", (3, 4), [[1], [1], [0]], reduction=reduction)
+    add("elements of rank 2", "float32", (2, 3), [[1, 2], [0, 0], [-1, -1]], index="int64")
+    add("indices of rank 3", "float32", (3, 2), [[[0], [1]], [[0], [0]]], index="uint32")
+    add("one coordinate", "float32", (3, 2), [1, 0])
+    add("out of range", "float32", (3,), [[7], [-9], [2]])
+    add("one place", "float16", (1, 2), [[0]] * 40)
+    where = {"indices": Tensor("int32", [[0], [0], [1]])}
+    for reduction in REDUCTIONS:
+        case("scatterReduce", f"float32 special numbers, {reduction}", **where,
+             input=Tensor("float32", [1.0, 0.5]), options={"reduction": reduction},
+             updates=Tensor("float32", [INF, 2.0, -INF]))
+        case("scatterReduce", f"float32 no number, {reduction}", **where,
+             input=Tensor("float32", [1.0, 0.5]), options={"reduction": reduction},
+             updates=Tensor("float32", [2.0, NAN, 4.0]))
+
+
 def make():
     gathers()
     elements()
     tuples()
+    into_slices()

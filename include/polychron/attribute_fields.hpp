@@ -1,5 +1,6 @@
 // The fields of the attribute structs under the specification's names, and the enumerations'
-// spellings: validation, documentation and the conformance tests walk over them.
+// spellings. A binding walks over them to fill an operator's attributes by name, for
+// GraphBuilder::apply(). The library's own validation, documents and codecs do the same.
 #pragma once
 
 #include <array>
@@ -10,7 +11,7 @@
 
 #include "polychron/attributes.hpp"
 
-namespace polychron::ops {
+namespace polychron {
 
 /// The specification's spellings of enumeration E, in the order of its values.
 template <class E>
@@ -42,6 +43,9 @@ template <>
 inline constexpr std::array<std::string_view, 3> spellings<RecurrentNetworkDirection>{
     "forward", "backward", "both"};
 template <>
+inline constexpr std::array<std::string_view, 4> spellings<ScatterReduction>{"add", "multiply",
+                                                                             "max", "min"};
+template <>
 inline constexpr auto spellings<DataType> = [] {
   std::array<std::string_view, all_data_types.size()> names;
   for (std::size_t i = 0; i < names.size(); ++i) names[i] = to_string(all_data_types[i]);
@@ -60,26 +64,27 @@ Field(std::string_view, T A::*, bool = false) -> Field<A, T>;  // clang 14 needs
 
 /// The fields of attribute struct A.
 template <class A>
-inline constexpr std::tuple<> fields{};
+inline constexpr std::tuple<> attribute_fields{};
 template <>
-inline constexpr std::tuple fields<ArgMinMaxAttributes>{
+inline constexpr std::tuple attribute_fields<ArgMinMaxAttributes>{
     Field{"axis", &ArgMinMaxAttributes::axis, true},
     Field{"keepDimensions", &ArgMinMaxAttributes::keep_dimensions},
     Field{"outputDataType", &ArgMinMaxAttributes::output_data_type}};
 template <>
-inline constexpr std::tuple fields<BatchNormalizationAttributes>{
+inline constexpr std::tuple attribute_fields<BatchNormalizationAttributes>{
     Field{"axis", &BatchNormalizationAttributes::axis},
     Field{"epsilon", &BatchNormalizationAttributes::epsilon}};
 template <>
-inline constexpr std::tuple fields<CastAttributes>{
+inline constexpr std::tuple attribute_fields<CastAttributes>{
     Field{"dataType", &CastAttributes::data_type, true}};
 template <>
-inline constexpr std::tuple fields<ClampAttributes>{Field{"minValue", &ClampAttributes::min_value},
-                                                    Field{"maxValue", &ClampAttributes::max_value}};
+inline constexpr std::tuple attribute_fields<ClampAttributes>{
+    Field{"minValue", &ClampAttributes::min_value}, Field{"maxValue", &ClampAttributes::max_value}};
 template <>
-inline constexpr std::tuple fields<ConcatAttributes>{Field{"axis", &ConcatAttributes::axis, true}};
+inline constexpr std::tuple attribute_fields<ConcatAttributes>{
+    Field{"axis", &ConcatAttributes::axis, true}};
 template <>
-inline constexpr std::tuple fields<Conv2dAttributes>{
+inline constexpr std::tuple attribute_fields<Conv2dAttributes>{
     Field{"padding", &Conv2dAttributes::padding},
     Field{"strides", &Conv2dAttributes::strides},
     Field{"dilations", &Conv2dAttributes::dilations},
@@ -87,7 +92,7 @@ inline constexpr std::tuple fields<Conv2dAttributes>{
     Field{"inputLayout", &Conv2dAttributes::input_layout},
     Field{"filterLayout", &Conv2dAttributes::filter_layout}};
 template <>
-inline constexpr std::tuple fields<ConvTranspose2dAttributes>{
+inline constexpr std::tuple attribute_fields<ConvTranspose2dAttributes>{
     Field{"padding", &ConvTranspose2dAttributes::padding},
     Field{"strides", &ConvTranspose2dAttributes::strides},
     Field{"dilations", &ConvTranspose2dAttributes::dilations},
@@ -97,30 +102,31 @@ inline constexpr std::tuple fields<ConvTranspose2dAttributes>{
     Field{"inputLayout", &ConvTranspose2dAttributes::input_layout},
     Field{"filterLayout", &ConvTranspose2dAttributes::filter_layout}};
 template <>
-inline constexpr std::tuple fields<CumulativeSumAttributes>{
+inline constexpr std::tuple attribute_fields<CumulativeSumAttributes>{
     Field{"axis", &CumulativeSumAttributes::axis, true},
     Field{"exclusive", &CumulativeSumAttributes::exclusive},
     Field{"reversed", &CumulativeSumAttributes::reversed}};
 template <>
-inline constexpr std::tuple fields<EluAttributes>{Field{"alpha", &EluAttributes::alpha}};
+inline constexpr std::tuple attribute_fields<EluAttributes>{Field{"alpha", &EluAttributes::alpha}};
 template <>
-inline constexpr std::tuple fields<ExpandAttributes>{
+inline constexpr std::tuple attribute_fields<ExpandAttributes>{
     Field{"newShape", &ExpandAttributes::new_shape, true}};
 template <>
-inline constexpr std::tuple fields<GatherAttributes>{Field{"axis", &GatherAttributes::axis}};
+inline constexpr std::tuple attribute_fields<GatherAttributes>{
+    Field{"axis", &GatherAttributes::axis}};
 template <>
-inline constexpr std::tuple fields<GemmAttributes>{
+inline constexpr std::tuple attribute_fields<GemmAttributes>{
     Field{"alpha", &GemmAttributes::alpha}, Field{"beta", &GemmAttributes::beta},
     Field{"aTranspose", &GemmAttributes::a_transpose},
     Field{"bTranspose", &GemmAttributes::b_transpose}};
 template <>
-inline constexpr std::tuple fields<GruCellAttributes>{
+inline constexpr std::tuple attribute_fields<GruCellAttributes>{
     Field{"hiddenSize", &GruCellAttributes::hidden_size, true},
     Field{"resetAfter", &GruCellAttributes::reset_after},
     Field{"layout", &GruCellAttributes::layout},
     Field{"activations", &GruCellAttributes::activations}};
 template <>
-inline constexpr std::tuple fields<GruAttributes>{
+inline constexpr std::tuple attribute_fields<GruAttributes>{
     Field{"steps", &GruAttributes::steps, true},
     Field{"hiddenSize", &GruAttributes::hidden_size, true},
     Field{"resetAfter", &GruAttributes::reset_after},
@@ -129,29 +135,29 @@ inline constexpr std::tuple fields<GruAttributes>{
     Field{"layout", &GruAttributes::layout},
     Field{"activations", &GruAttributes::activations}};
 template <>
-inline constexpr std::tuple fields<HardSigmoidAttributes>{
+inline constexpr std::tuple attribute_fields<HardSigmoidAttributes>{
     Field{"alpha", &HardSigmoidAttributes::alpha}, Field{"beta", &HardSigmoidAttributes::beta}};
 template <>
-inline constexpr std::tuple fields<InstanceNormalizationAttributes>{
+inline constexpr std::tuple attribute_fields<InstanceNormalizationAttributes>{
     Field{"epsilon", &InstanceNormalizationAttributes::epsilon},
     Field{"layout", &InstanceNormalizationAttributes::layout}};
 template <>
-inline constexpr std::tuple fields<LayerNormalizationAttributes>{
+inline constexpr std::tuple attribute_fields<LayerNormalizationAttributes>{
     Field{"axes", &LayerNormalizationAttributes::axes},
     Field{"epsilon", &LayerNormalizationAttributes::epsilon}};
 template <>
-inline constexpr std::tuple fields<LeakyReluAttributes>{
+inline constexpr std::tuple attribute_fields<LeakyReluAttributes>{
     Field{"alpha", &LeakyReluAttributes::alpha}};
 template <>
-inline constexpr std::tuple fields<LinearAttributes>{Field{"alpha", &LinearAttributes::alpha},
-                                                     Field{"beta", &LinearAttributes::beta}};
+inline constexpr std::tuple attribute_fields<LinearAttributes>{
+    Field{"alpha", &LinearAttributes::alpha}, Field{"beta", &LinearAttributes::beta}};
 template <>
-inline constexpr std::tuple fields<LstmCellAttributes>{
+inline constexpr std::tuple attribute_fields<LstmCellAttributes>{
     Field{"hiddenSize", &LstmCellAttributes::hidden_size, true},
     Field{"layout", &LstmCellAttributes::layout},
     Field{"activations", &LstmCellAttributes::activations}};
 template <>
-inline constexpr std::tuple fields<LstmAttributes>{
+inline constexpr std::tuple attribute_fields<LstmAttributes>{
     Field{"steps", &LstmAttributes::steps, true},
     Field{"hiddenSize", &LstmAttributes::hidden_size, true},
     Field{"returnSequence", &LstmAttributes::return_sequence},
@@ -159,12 +165,12 @@ inline constexpr std::tuple fields<LstmAttributes>{
     Field{"layout", &LstmAttributes::layout},
     Field{"activations", &LstmAttributes::activations}};
 template <>
-inline constexpr std::tuple fields<PadAttributes>{
+inline constexpr std::tuple attribute_fields<PadAttributes>{
     Field{"beginningPadding", &PadAttributes::beginning_padding, true},
     Field{"endingPadding", &PadAttributes::ending_padding, true},
     Field{"mode", &PadAttributes::mode}, Field{"value", &PadAttributes::value}};
 template <>
-inline constexpr std::tuple fields<Pool2dAttributes>{
+inline constexpr std::tuple attribute_fields<Pool2dAttributes>{
     Field{"windowDimensions", &Pool2dAttributes::window_dimensions},
     Field{"padding", &Pool2dAttributes::padding},
     Field{"strides", &Pool2dAttributes::strides},
@@ -173,42 +179,47 @@ inline constexpr std::tuple fields<Pool2dAttributes>{
     Field{"outputShapeRounding", &Pool2dAttributes::output_shape_rounding},
     Field{"outputSizes", &Pool2dAttributes::output_sizes}};
 template <>
-inline constexpr std::tuple fields<ReduceAttributes>{
+inline constexpr std::tuple attribute_fields<ReduceAttributes>{
     Field{"axes", &ReduceAttributes::axes},
     Field{"keepDimensions", &ReduceAttributes::keep_dimensions}};
 template <>
-inline constexpr std::tuple fields<Resample2dAttributes>{
+inline constexpr std::tuple attribute_fields<Resample2dAttributes>{
     Field{"mode", &Resample2dAttributes::mode}, Field{"scales", &Resample2dAttributes::scales},
     Field{"sizes", &Resample2dAttributes::sizes}, Field{"axes", &Resample2dAttributes::axes}};
 template <>
-inline constexpr std::tuple fields<ReshapeAttributes>{
+inline constexpr std::tuple attribute_fields<ReshapeAttributes>{
     Field{"newShape", &ReshapeAttributes::new_shape, true}};
 template <>
-inline constexpr std::tuple fields<ReverseAttributes>{Field{"axes", &ReverseAttributes::axes}};
+inline constexpr std::tuple attribute_fields<ReverseAttributes>{
+    Field{"axes", &ReverseAttributes::axes}};
 template <>
-inline constexpr std::tuple fields<ScatterAttributes>{Field{"axis", &ScatterAttributes::axis}};
+inline constexpr std::tuple attribute_fields<ScatterAttributes>{
+    Field{"axis", &ScatterAttributes::axis}};
 template <>
-inline constexpr std::tuple fields<SliceAttributes>{Field{"starts", &SliceAttributes::starts, true},
-                                                    Field{"sizes", &SliceAttributes::sizes, true},
-                                                    Field{"strides", &SliceAttributes::strides}};
+inline constexpr std::tuple attribute_fields<ScatterReduceAttributes>{
+    Field{"reduction", &ScatterReduceAttributes::reduction}};
 template <>
-inline constexpr std::tuple fields<SoftmaxAttributes>{
+inline constexpr std::tuple attribute_fields<SliceAttributes>{
+    Field{"starts", &SliceAttributes::starts, true}, Field{"sizes", &SliceAttributes::sizes, true},
+    Field{"strides", &SliceAttributes::strides}};
+template <>
+inline constexpr std::tuple attribute_fields<SoftmaxAttributes>{
     Field{"axis", &SoftmaxAttributes::axis, true}};
 template <>
-inline constexpr std::tuple fields<SplitAttributes>{Field{"splits", &SplitAttributes::splits, true},
-                                                    Field{"axis", &SplitAttributes::axis}};
+inline constexpr std::tuple attribute_fields<SplitAttributes>{
+    Field{"splits", &SplitAttributes::splits, true}, Field{"axis", &SplitAttributes::axis}};
 template <>
-inline constexpr std::tuple fields<TileAttributes>{
+inline constexpr std::tuple attribute_fields<TileAttributes>{
     Field{"repetitions", &TileAttributes::repetitions, true}};
 template <>
-inline constexpr std::tuple fields<TopKAttributes>{Field{"k", &TopKAttributes::k, true},
-                                                   Field{"axis", &TopKAttributes::axis, true},
-                                                   Field{"largest", &TopKAttributes::largest}};
+inline constexpr std::tuple attribute_fields<TopKAttributes>{
+    Field{"k", &TopKAttributes::k, true}, Field{"axis", &TopKAttributes::axis, true},
+    Field{"largest", &TopKAttributes::largest}};
 template <>
-inline constexpr std::tuple fields<TransposeAttributes>{
+inline constexpr std::tuple attribute_fields<TransposeAttributes>{
     Field{"permutation", &TransposeAttributes::permutation}};
 template <>
-inline constexpr std::tuple fields<TriangularAttributes>{
+inline constexpr std::tuple attribute_fields<TriangularAttributes>{
     Field{"upper", &TriangularAttributes::upper},
     Field{"diagonal", &TriangularAttributes::diagonal}};
 
@@ -216,7 +227,7 @@ inline constexpr std::tuple fields<TriangularAttributes>{
 template <class A, class V>
 void for_each_field(A& attributes, V&& visit) {
   std::apply([&](const auto&... field) { (visit(field.name, attributes.*field.member), ...); },
-             fields<std::remove_const_t<A>>);
+             attribute_fields<std::remove_const_t<A>>);
 }
 
 /// Alternative number `index` of Attributes, with the specification's defaults.
@@ -227,12 +238,17 @@ Attributes default_attributes(std::size_t index) {
   return std::variant_alternative_t<I, Attributes>{};
 }
 
+/// The attributes of the operator that the specification calls `operation`, with its defaults;
+/// std::monostate if it has none, or if there is no such operator, which GraphBuilder::apply()
+/// refuses. Any thread may call it.
+[[nodiscard]] Attributes default_attributes(std::string_view operation);
+
 /// True if field `name` of attribute struct A has no default.
 template <class A>
 constexpr bool is_required(std::string_view name) {
   return std::apply(
       [&](const auto&... field) { return (... || (field.required && field.name == name)); },
-      fields<A>);
+      attribute_fields<A>);
 }
 
 /// The first field without a default, or "".
@@ -244,10 +260,10 @@ inline std::string_view required_field(const Attributes& attributes) {
             [&](const auto&... field) {
               ((first = first.empty() && field.required ? field.name : first), ...);
             },
-            fields<A>);
+            attribute_fields<A>);
         return first;
       },
       attributes);
 }
 
-}  // namespace polychron::ops
+}  // namespace polychron

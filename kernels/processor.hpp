@@ -1,0 +1,24 @@
+// The vectors that this process computes in: the processor's, or narrower ones if the user asks.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace polychron::kernels {
+
+/// Kinds of vectors, the narrowest first. `sse41` stands for every processor below AVX2.
+enum class Vectors : std::uint8_t { sse41, avx2, avx512 };
+
+/// The environment variable that limits them, for the libraries and for our own loops: "sse41",
+/// "avx2" or "avx512". It is read once, before the first plan. oneDNN's own variable limits our
+/// loops, too: both always compute as one and the same processor would.
+inline constexpr const char* vectors_variable = "POLYCHRON_MAX_VECTORS";
+
+/// The widest vectors that loops may use. Thread-safe.
+Vectors vectors() noexcept;
+
+/// Why the variable's value means nothing; nullopt if it is one of the above, or not set.
+std::optional<std::string> wrong_vectors();
+
+}  // namespace polychron::kernels
