@@ -16,6 +16,7 @@ namespace polychron {
 /// The specification's spellings of enumeration E, in the order of its values.
 template <class E>
 inline constexpr std::array<std::string_view, 0> spellings{};
+/// @cond its specializations
 template <>
 inline constexpr std::array<std::string_view, 2> spellings<InputOperandLayout>{"nchw", "nhwc"};
 template <>
@@ -51,6 +52,7 @@ inline constexpr auto spellings<DataType> = [] {
   for (std::size_t i = 0; i < names.size(); ++i) names[i] = to_string(all_data_types[i]);
   return names;
 }();
+/// @endcond
 
 /// A member of attribute struct A and its name in the specification.
 template <class A, class T>
@@ -59,12 +61,14 @@ struct Field {
   T A::*member;
   bool required = false;  ///< an argument of the specification's method: it has no default
 };
+/// Deduces both.
 template <class A, class T>
 Field(std::string_view, T A::*, bool = false) -> Field<A, T>;  // clang 14 needs this guide
 
 /// The fields of attribute struct A.
 template <class A>
 inline constexpr std::tuple<> attribute_fields{};
+/// @cond its specializations
 template <>
 inline constexpr std::tuple attribute_fields<ArgMinMaxAttributes>{
     Field{"axis", &ArgMinMaxAttributes::axis, true},
@@ -222,6 +226,7 @@ template <>
 inline constexpr std::tuple attribute_fields<TriangularAttributes>{
     Field{"upper", &TriangularAttributes::upper},
     Field{"diagonal", &TriangularAttributes::diagonal}};
+/// @endcond
 
 /// Calls `visit(name, value)` for each field of `attributes`, const or not.
 template <class A, class V>

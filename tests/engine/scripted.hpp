@@ -12,7 +12,7 @@ namespace testing::scripted {
 
 using Time = std::chrono::steady_clock::time_point;
 
-/// What the thread waited for, and what was woken.
+/// Waits of the thread, and wake-ups.
 struct State {
   Time now{std::chrono::hours(1)};
   int wakes = 0;              ///< notifications, of one thread or of all

@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(the_context_is_left_to_a_thread_that_waited_after_its_last_
   on_a_new_thread([&] { BOOST_TEST(!callers.defers()); });  // another thread waited
 }
 
-// What is left when the reply comes is ready, unless the thread was here a moment ago.
+// Jobs that are left when the reply comes are ready, unless the thread was here a moment ago.
 BOOST_AUTO_TEST_CASE(what_a_first_wait_leaves_is_not_left_to_the_thread) {
   Callers callers;
   const auto left_after_a_wait = [&] {
