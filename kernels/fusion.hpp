@@ -13,6 +13,6 @@ bool can_follow(const Problem& problem, ops::OpId op, const Attributes& attribut
                 std::span<const Slot> operands);
 
 /// The layout in which this processor computes pictures fastest.
-Layout picture_layout() noexcept;
+Layout picture_layout();
 
 }  // namespace polychron::kernels

@@ -30,7 +30,7 @@ std::string_view value_of_variable() {
 
 /// Limits the libraries, and returns what oneDNN then uses. A program that has used oneDNN before
 /// has fixed that.
-Vectors find_vectors() noexcept {
+Vectors find_vectors() {
   const auto asked = std::ranges::find(limits, value_of_variable(), &Limit::name);
   if (asked != limits.end()) dnnl::set_max_cpu_isa(asked->library);
   const auto used = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
@@ -44,7 +44,7 @@ Vectors find_vectors() noexcept {
 
 }  // namespace
 
-Vectors vectors() noexcept {
+Vectors vectors() {
   static const Vectors found = find_vectors();
   return found;
 }

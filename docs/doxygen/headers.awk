@@ -95,11 +95,11 @@ BEGIN { builder = ARGV[1] ~ /graph_builder\.hpp$/; if (builder) read_rows() }
 private { print ""; next }
 builder && /^  (\/\/\/|Operand |std::vector<Operand> )/ || kept {
   lines[++kept] = $0
-  if (match($0, /(one|apply)\( *"[A-Za-z0-9]+"/) || (wanted && match($0, /"[A-Za-z0-9]+"/))) {
+  if (match($0, /(one|apply|several)\( *"[A-Za-z0-9]+"/) || (wanted && match($0, /"[A-Za-z0-9]+"/))) {
     operator = substr($0, RSTART, RLENGTH); gsub(/^[^"]*"|"$/, "", operator)
     release(operator)
     wanted = 0
-  } else if ($0 ~ /(one|apply)\($/) {
+  } else if ($0 ~ /(one|apply|several)\($/) {
     wanted = 1
   } else if ($0 ~ /;$|^ *}$|^$/) {
     release("")

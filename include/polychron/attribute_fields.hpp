@@ -57,8 +57,8 @@ inline constexpr auto spellings<DataType> = [] {
 /// A member of attribute struct A and its name in the specification.
 template <class A, class T>
 struct Field {
-  std::string_view name;
-  T A::*member;
+  std::string_view name;  ///< in the specification
+  T A::*member;           ///< in the struct
   bool required = false;  ///< an argument of the specification's method: it has no default
 };
 /// Deduces both.

@@ -6,7 +6,7 @@
 
 namespace polychron::kernels {
 
-Layout picture_layout() noexcept {
+Layout picture_layout() {
   if (vectors() == Vectors::avx512) return Layout::blocked16;
   // On processors without AVX2 the library's element-wise code writes beyond blocks (2.6.3).
   return vectors() == Vectors::avx2 ? Layout::blocked8 : Layout::plain;
