@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <sys/mman.h>
 
 #include <atomic>
 #include <cerrno>
@@ -83,6 +84,23 @@ void operator delete(void* p, std::align_val_t) noexcept { release(p); }
 void operator delete[](void* p, std::align_val_t) noexcept { release(p); }
 void operator delete(void* p, std::size_t, std::align_val_t) noexcept { release(p); }
 void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { release(p); }
+
+// Large memory of zeros comes from the system. (malloc and threads' stacks do not come this way.)
+extern "C" void* mmap(void* at, std::size_t bytes, int protection, int flags, int file,
+                      off_t offset) noexcept {
+  using Map = void* (*)(void*, std::size_t, int, int, int, off_t);
+  static const auto map = reinterpret_cast<Map>(dlsym(RTLD_NEXT, "mmap"));
+  void* const pages = map(at, bytes, protection, flags, file, offset);
+  if (pages != MAP_FAILED)
+    bytes_held.fetch_add(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
+  return pages;
+}
+extern "C" int munmap(void* pages, std::size_t bytes) noexcept {
+  using Unmap = int (*)(void*, std::size_t);
+  static const auto unmap = reinterpret_cast<Unmap>(dlsym(RTLD_NEXT, "munmap"));
+  bytes_held.fetch_sub(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
+  return unmap(pages, bytes);
+}
 
 extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                               void* (*start)(void*), void* argument) {
