@@ -126,7 +126,8 @@ BOOST_AUTO_TEST_CASE(wrong_numbers_fail_with_their_worst_element) {
   make_relu("wrong", 0.5);
   const auto outcome = run();
   BOOST_TEST(outcome.exit_code == 1);
-  has(outcome, "failed: wrong: output 'y': element 0 is 0, expected 0.5, 999.523 times what is all");
+  has(outcome,
+      "failed: wrong: output 'y': element 0 is 0, expected 0.5, 999.523 times what is all");
   has(outcome, "\n0 passed, 1 failed, 0 refused, 0 skipped\n");
   const auto as_json = run({"--json"});
   BOOST_TEST(as_json.exit_code == 1);
