@@ -15,8 +15,8 @@ enum class Vectors : std::uint8_t { sse41, avx2, avx512 };
 /// loops, too: both always compute as one and the same processor would.
 inline constexpr const char* vectors_variable = "POLYCHRON_MAX_VECTORS";
 
-/// The widest vectors that loops may use. Thread-safe. The first call may throw std::bad_alloc: oneDNN
-/// asks for memory.
+/// The widest vectors that loops may use. Thread-safe. The first call may throw std::bad_alloc,
+/// from oneDNN.
 Vectors vectors();
 
 /// Why the variable's value means nothing; nullopt if it is one of the above, or not set.
