@@ -13,7 +13,7 @@ bool Cancellation::cancelled() const noexcept { return state_->cancelled(); }
 namespace detail {
 
 void CancellationState::cancel() noexcept {
-  if (cancelled_.exchange(true)) return;
+  if (cancelled_.exchange(true) || process_.forked()) return;
   const std::lock_guard lock(mutex_);
   for (const auto& listener : listeners_) listener();
 }

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "polychron/cancellation.hpp"
+#include "polychron/process.hpp"
 
 namespace polychron::detail {
 
@@ -16,12 +17,14 @@ class CancellationState {
  public:
   using Listener = std::function<void()>;
 
+  /// For a call. Throws invalid_state in a child forked since it was made.
   static std::shared_ptr<CancellationState> of(const Cancellation& cancellation) {
+    cancellation.state_->process_.check();
     return cancellation.state_;
   }
 
   bool cancelled() const noexcept { return cancelled_.load(std::memory_order_acquire); }
-  /// Cancels, and calls the listeners on this thread.
+  /// Cancels, and calls the listeners on this thread. In a forked child there are none.
   void cancel() noexcept;
 
   /// Calls `listener` on cancel(), until unlisten(). If it is already cancelled, does not call it.
@@ -30,6 +33,7 @@ class CancellationState {
   void unlisten(std::list<Listener>::iterator listener);
 
  private:
+  const Process process_;
   std::atomic<bool> cancelled_{false};
   std::mutex mutex_;
   std::list<Listener> listeners_;

@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "polychron/future.hpp"
+#include "polychron/process.hpp"
 
 namespace polychron::detail {
 
@@ -25,13 +26,16 @@ const Error& dropped_error() noexcept {
   return error;
 }
 
-namespace {
-[[maybe_unused]] const Error& dropped_early = dropped_error();
+const Error& forked_error() noexcept {
+  static const Error& error =
+      *new Error(ErrorKind::invalid_state,
+                 "this process was forked from the one that has the runtime: make a new Runtime");
+  return error;
 }
 
-Error forked_error() {
-  return Error(ErrorKind::invalid_state,
-               "this process was forked from the one that has the runtime: make a new Runtime");
-}
+namespace {
+[[maybe_unused]] const Error& dropped_early = dropped_error();
+[[maybe_unused]] const Error& forked_early = forked_error();
+}  // namespace
 
 }  // namespace polychron::detail

@@ -151,6 +151,7 @@ template Future<Profile> SessionState::run<Profile>(NamedBuffers&&, const RunOpt
 template <class Answer>
 Future<Answer> SessionState::send(NamedBuffers&& inputs, Places&& wanted,
                                   const DispatchOptions& options) {
+  process_.check();
   const auto& declared = graph_.outputs();
   // Allocates the answer before anything is sent, so that later only bytes move.
   struct Asked {
@@ -188,6 +189,7 @@ Future<Answer> SessionState::send(NamedBuffers&& inputs, Places&& wanted,
 
 void SessionState::dispatch(const NamedTensors& inputs, const NamedTensors& outputs,
                             const DispatchOptions& options) {
+  process_.check();
   check_inputs(look(inputs), options.label);
   check_outputs(look(outputs), options.label, false);
   const auto& declared = graph_.outputs();

@@ -55,6 +55,7 @@ class SessionState {
   Places wanted_outputs(const RunOptions& options) const;
   Error about(const Error& error, const std::string& label) const;
 
+  const polychron::detail::Process process_;
   std::optional<Runtime> runtime_;  ///< only of a session with a context of its own; destroyed last
   Context context_;
   const Summary summary_;

@@ -57,6 +57,7 @@ class SessionsState {
   const Summary& summary() const noexcept { return model_.summary(); }
 
   std::size_t size() const {
+    process_.check();
     const std::lock_guard lock(mutex_);
     return entries_.size();
   }
@@ -114,6 +115,7 @@ class SessionsState {
   }
 
   EntryRef entry_of(Shapes bindings) {
+    process_.check();
     std::list<EntryRef> dropped;  // destroyed after the lock is released
     const std::lock_guard lock(mutex_);
     const auto known = std::ranges::find_if(
@@ -144,6 +146,7 @@ class SessionsState {
     entries_.remove(entry);
   }
 
+  const polychron::detail::Process process_;
   const Context context_;
   const Model model_;
   const SessionsOptions options_;

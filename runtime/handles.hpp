@@ -124,13 +124,15 @@ struct LeaseHandle {
         ending_(tensor->context->port->prepare_end(msg::ReturnLease{tensor->id, id})) {}
   ~LeaseHandle() {
     // In a forked child no thread runs posted callbacks.
-    if (!tensor->context->port->forked()) lease->on_revoked(nullptr);
+    if (!forked()) lease->on_revoked(nullptr);
     if (!submitted) return;
     msg::comes_after(lease->granted.load(std::memory_order_relaxed));
     ending_->send();
   }
   LeaseHandle(const LeaseHandle&) = delete;
   LeaseHandle& operator=(const LeaseHandle&) = delete;
+
+  bool forked() const noexcept { return tensor->context->port->forked(); }
 
   /// Keeps the tensor alive: dropping its last handle would revoke the lease.
   const std::shared_ptr<TensorHandle> tensor;

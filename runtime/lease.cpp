@@ -11,16 +11,20 @@ TensorLease::~TensorLease() = default;  // the handle's destructor gives the mem
 
 TensorLease& TensorLease::operator=(TensorLease&& other) noexcept = default;
 
-std::span<std::byte> TensorLease::bytes() const {
+detail::LeaseHandle& TensorLease::handle() const {
   if (!handle_) throw Error(ErrorKind::invalid_state, "the lease was returned");
-  return handle_->lease->bytes;
+  if (handle_->forked()) throw Error(detail::forked_error());
+  return *handle_;
 }
 
-bool TensorLease::revoked() const { return handle_ && handle_->lease->revoked(); }
+std::span<std::byte> TensorLease::bytes() const { return handle().lease->bytes; }
+
+bool TensorLease::revoked() const {
+  return handle_ && (handle_->lease->revoked() || handle_->forked());
+}
 
 void TensorLease::on_revoked(std::function<void()> callback) {
-  if (!handle_) throw Error(ErrorKind::invalid_state, "the lease was returned");
-  handle_->lease->on_revoked(std::move(callback));
+  detail::with_errors([&] { handle().lease->on_revoked(std::move(callback)); });
 }
 
 void TensorLease::return_now() { handle_.reset(); }

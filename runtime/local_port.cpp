@@ -5,8 +5,8 @@
 namespace polychron::detail {
 
 LocalPort::~LocalPort() {
-  // In a forked child the actors leak: ending them would use locks and conditions that threads of
-  // the parent may have held.
+  // In a forked child the actors leak, and with them the environment: ending them would use locks
+  // and conditions that threads of the parent may have held, and join threads that are not there.
   if (forked()) caf::intrusive_ptr_add_ref(caf::actor_cast<caf::actor_control_block*>(actor_));
 }
 
@@ -17,7 +17,7 @@ void LocalPort::send(actors::Letter<msg::submit>&& letter) const {
 }
 
 void LocalPort::submit(msg::Call&& call, msg::LocalPart&& local) {
-  if (forked()) throw Error(forked_error());
+  process_.check();
   with_errors([&] {
     send({caf::message_priority::normal, [&] {
             return msg::submit{std::move(call), std::move(local)};

@@ -27,7 +27,7 @@ class LocalPort final : public Port {
   const std::shared_ptr<const Origin>& origin() const override { return origin_; }
   bool lost() const noexcept override { return environment_->lost->lost(); }
   Error loss() const override { return environment_->lost->error(); }
-  bool forked() const noexcept override { return fork_generation() != generation_; }
+  bool forked() const noexcept override { return process_.forked(); }
   Future<LostInfo> watch_loss() override { return environment_->lost->watch(environment_->lost); }
   void destroy() noexcept override { end(LostReason::destroyed, "the context was destroyed"); }
   /// The same, for the given reason.
@@ -68,7 +68,7 @@ class LocalPort final : public Port {
   const std::shared_ptr<const Origin> origin_;
   actors::Letter<msg::submit> goodbye_;
   msg::Once said_goodbye_;
-  const std::uint32_t generation_ = fork_generation();
+  const Process process_;
 };
 
 }  // namespace polychron::detail

@@ -139,7 +139,7 @@ RuntimeState::~RuntimeState() {
 
 void RuntimeState::end(RuntimeState* state) noexcept {
   // A forked child has no threads to end, and locks may be held for ever.
-  if (state->generation_ != fork_generation()) return;
+  if (state->process_.forked()) return;
   // The end waits for the library's threads, so one of them must not wait for it.
   const bool wait = !msg::carries_actors() && !msg::Callbacks::on_its_thread();
   if (auto home = std::move(state->home_))
@@ -238,7 +238,7 @@ Future<Context> RuntimeState::create_context(const ContextOptions& options) {
     return rejected<Future<Context>>(error.with_operation("create_context", options.label),
                                      origin_);
   };
-  if (generation_ != fork_generation()) return rejected<Future<Context>>(forked_error());
+  if (process_.forked()) return rejected<Future<Context>>(forked_error());
   if (const auto wrong = wrong_options(options)) return refuse({ErrorKind::type_error, *wrong});
   if (shut_down_.with([](bool down) { return down; })) return refuse(origin_->error());
   try {
@@ -265,7 +265,7 @@ std::size_t RuntimeState::contexts_holding_memory() {
 }
 
 std::vector<RemainingActor> RuntimeState::shutdown(std::chrono::nanoseconds patience) {
-  if (generation_ != fork_generation()) return {};
+  if (process_.forked()) return {};
   shut_down_.with([](bool& down) { down = true; });
   std::vector<std::weak_ptr<LocalPort>> ports;
   ports_.with([&](auto& known) { ports.swap(known); });

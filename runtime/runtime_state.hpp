@@ -103,7 +103,7 @@ class RuntimeState : public std::enable_shared_from_this<RuntimeState> {
   msg::Placement placement_;
   std::shared_ptr<recording::Recorder> recorder_;
   std::filesystem::path trace_file_;  ///< from the environment; empty: none
-  const std::uint32_t generation_ = fork_generation();
+  const Process process_;
   std::shared_ptr<msg::ActorRegistry> registry_ = std::make_shared<msg::ActorRegistry>();
   msg::Guarded<bool> shut_down_{false};
   msg::Guarded<std::vector<std::weak_ptr<LocalPort>>> ports_;

@@ -51,13 +51,13 @@ void RuntimeState::write_for_environment() noexcept {
 }
 
 void RuntimeState::start_trace(const TraceOptions& options) {
-  if (generation_ != fork_generation()) throw Error(forked_error());
+  process_.check();
   recorder_->begin({options.max_bytes, options.steps, options.calls});
   listen(true);
 }
 
 void RuntimeState::stop_trace() noexcept {
-  if (generation_ != fork_generation()) return;
+  if (process_.forked()) return;
   recorder_->end();
   listen(false);
 }
@@ -70,7 +70,7 @@ void RuntimeState::listen(bool on) {
 }
 
 std::vector<std::byte> RuntimeState::trace() const {
-  if (generation_ != fork_generation()) throw Error(forked_error());
+  process_.check();
   return recording::file_of(recorder_->contents(), recorder_->now());
 }
 

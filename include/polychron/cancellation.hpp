@@ -12,7 +12,8 @@ class CancellationState;
 
 /// Stops operations that have not started yet. The device skips them and marks the tensors that
 /// they would have written as errored (aborted). A call that is blocked at an admission limit
-/// throws (aborted). Copies are handles to the same source. Thread-safe.
+/// throws (aborted). Copies are handles to the same source. Thread-safe. Calls in a forked child
+/// refuse one of its parent's (invalid_state).
 class Cancellation {
  public:
   /// A new source, not cancelled.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "polychron/deferred.hpp"
+#include "polychron/process.hpp"
 #include "polychron/result.hpp"
 
 namespace polychron {
@@ -25,11 +26,6 @@ class Promise;
 
 namespace detail {
 
-/// The number of forks between the start of the program and this process. A child process has none
-/// of the runtime's threads, so objects made before the fork must refuse calls, not wait.
-std::uint32_t fork_generation() noexcept;
-/// The error of calls on objects made before a fork.
-Error forked_error();
 /// The error of a dropped promise without a runtime. Made early, as a drop must not allocate.
 const Error& dropped_error() noexcept;
 
@@ -59,8 +55,14 @@ class Origin {
   virtual std::int64_t begins_wait() const noexcept { return 0; }
   virtual void ends_wait(std::int64_t /*begun*/) const noexcept {}
 
+  /// True in a child forked since it was made. Only error() may be called there.
+  bool forked() const noexcept { return process_.forked(); }
+
  protected:
   ~Origin() = default;
+
+ private:
+  const Process process_;
 };
 
 /// The state that a Promise and a Future share. It is settled exactly once, and its value is taken
@@ -69,7 +71,10 @@ template <class T>
 class FutureState final : public Deferred, public std::enable_shared_from_this<FutureState<T>> {
  public:
   using Continuation = std::function<void(Result<T>)>;
-  explicit FutureState(std::shared_ptr<const Origin> origin) : origin_(std::move(origin)) {}
+  /// A reply that is made in a forked child has no origin: its parent's must not be asked for
+  /// anything.
+  explicit FutureState(std::shared_ptr<const Origin> origin)
+      : origin_(origin && origin->forked() ? nullptr : std::move(origin)) {}
 
   /// Settles; wakes the waiter or starts the continuation. False if already settled. Relays, and
   /// the continuations of promises without an origin, run here; a user's go to the origin.
@@ -90,13 +95,13 @@ class FutureState final : public Deferred, public std::enable_shared_from_this<F
   }
 
   bool is_settled() const {
-    check_process();
+    process_.check();
     const std::lock_guard lock(mutex_);
     return settled_;
   }
 
   void wait() const {
-    check_process();
+    process_.check();
     const Wait wait(settled_ ? nullptr : origin_.get());
     // Also if settled: the origin may record each wait.
     for (bool first = true; origin_ && (first || !settled_); first = false) {
@@ -113,7 +118,7 @@ class FutureState final : public Deferred, public std::enable_shared_from_this<F
 
   /// Runs what a waiting thread would run, and returns. True if this is settled.
   bool help() const {
-    check_process();
+    process_.check();
     if (origin_ && !settled_) origin_->help(settled_);
     return settled_;
   }
@@ -127,7 +132,7 @@ class FutureState final : public Deferred, public std::enable_shared_from_this<F
   /// Runs `continuation` once this is settled. A `relay` is the library's own: it runs at once on
   /// the settling thread and must not throw.
   void on_settled(Continuation continuation, bool relay = false) {
-    check_process();
+    process_.check();
     {
       const std::lock_guard lock(mutex_);
       continuation_ = std::move(continuation);
@@ -169,15 +174,12 @@ class FutureState final : public Deferred, public std::enable_shared_from_this<F
     else
       origin_->post(this->shared_from_this());
   }
-  void check_process() const {
-    if (generation_ != fork_generation()) throw Error(forked_error());
-  }
 
   mutable std::mutex mutex_;
   mutable std::condition_variable ready_;
   std::atomic<bool> settled_{false};  ///< written under the lock
   bool relay_ = false;
-  const std::uint32_t generation_ = fork_generation();
+  const Process process_;
   std::optional<Result<T>> result_;
   Continuation continuation_;
   const std::shared_ptr<const Origin> origin_;
@@ -292,8 +294,11 @@ class Promise {
   }
   /// Settles with an error. True if this call did it.
   bool reject(Error error) const { return settle(Result<T>(std::move(error))); }
-  /// Settles with a value or an error. True if this call did it.
-  bool settle(Result<T> result) const { return core_ && core_->state->settle(std::move(result)); }
+  /// Settles with a value or an error. True if this call did it; false in a child forked since the
+  /// promise was made.
+  bool settle(Result<T> result) const {
+    return core_ && !core_->process.forked() && core_->state->settle(std::move(result));
+  }
   /// True if no future or continuation can receive the reply.
   bool unheard() const noexcept {
     return !core_ || (core_->state.use_count() == 1 && !core_->state->chained());
@@ -305,12 +310,12 @@ class Promise {
         : state(std::make_shared<detail::FutureState<T>>(std::move(origin))) {}
     const std::shared_ptr<detail::FutureState<T>> state;
     ~Core() {
-      if (generation != detail::fork_generation()) return;  // a forked child has no receiver
+      if (process.forked()) return;  // there is no receiver
       const auto& origin = state->origin();
       if (state->is_settled()) return;
       state->settle(Result<T>(origin ? origin->error() : Error(detail::dropped_error())));
     }
-    const std::uint32_t generation = detail::fork_generation();
+    const detail::Process process;
   };
   std::shared_ptr<Core> core_;
 };

@@ -41,17 +41,20 @@ class TensorLease {
 
   /// False for a default-constructed, moved-from or returned lease.
   explicit operator bool() const noexcept { return handle_ != nullptr; }
-  /// The tensor's memory. Throws invalid_state after the lease was returned.
+  /// The tensor's memory. Throws invalid_state after the lease was returned, and in a forked child.
   std::span<std::byte> bytes() const;
-  /// True once the tensor is destroyed or its context lost; false after return_now(). Any thread.
+  /// True once the tensor is destroyed or its context lost, and in a forked child; false after
+  /// return_now(). Any thread.
   bool revoked() const;
   /// Calls `callback` once when the lease is revoked, or soon if it already is. It runs where the
   /// runtime runs callbacks, never inside this call. A later callback replaces an earlier one.
+  /// Throws invalid_state as bytes() does.
   void on_revoked(std::function<void()> callback);
   /// Gives the memory back to the tensor; frees it if the lease is revoked. Idempotent.
   void return_now();
 
  private:
+  detail::LeaseHandle& handle() const;
   std::shared_ptr<detail::LeaseHandle> handle_;
 };
 

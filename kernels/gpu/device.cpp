@@ -64,9 +64,8 @@ Result<std::shared_ptr<const Gpu>> open_gpu() {
   const auto refuse = [](const std::string& reason) {
     return Error(ErrorKind::not_supported, reason);
   };
-  using polychron::detail::fork_generation;
-  static const auto with_threads = fork_generation();  // of the drivers
-  if (fork_generation() != with_threads) return refuse("OpenCL's drivers do not survive a fork");
+  static const polychron::detail::Process of_the_drivers;
+  if (of_the_drivers.forked()) return refuse("OpenCL's drivers do not survive a fork");
   try {
     if (dnnl::engine::get_count(dnnl::engine::kind::gpu) == 0)
       return refuse("oneDNN found no GPU that it can use");

@@ -54,8 +54,8 @@ bool LostSignal::resolve(LostReason reason, std::string_view message) noexcept {
 Future<LostInfo> LostSignal::watch(const std::shared_ptr<const LostSignal>& self) {
   auto promise = Promise<LostInfo>::make(self);
   auto future = promise.future();
-  if (generation_ != polychron::detail::fork_generation()) {  // the lock may be held for ever
-    promise.reject(forked_);
+  if (forked()) {
+    promise.reject(polychron::detail::forked_error());
     return future;
   }
   std::vector<Promise<LostInfo>> unheard;  // go after the lock: a dropped promise asks for error()
@@ -99,7 +99,7 @@ LostSignal::Help LostSignal::help(const std::atomic<bool>& settled) const {
 }
 
 Error LostSignal::error() const noexcept {
-  if (generation_ != polychron::detail::fork_generation()) return forked_;
+  if (forked()) return polychron::detail::forked_error();
   const std::lock_guard lock(mutex_);
   return error_;
 }

@@ -33,9 +33,7 @@ class LostSignal final : public polychron::detail::Origin {
              std::shared_ptr<const ObserverGate> gate = nullptr);
 
   /// True once resolved, and in a forked child. Cheap: asked by every call and every operation.
-  bool lost() const noexcept {
-    return lost_.is_set() || generation_ != polychron::detail::fork_generation();
-  }
+  bool lost() const noexcept { return lost_.is_set() || forked(); }
   /// lost() as an event of a recording, which orders this look and the loss.
   bool look() noexcept { return lost_.look(); }
 
@@ -64,8 +62,6 @@ class LostSignal final : public polychron::detail::Origin {
   const Meanwhile meanwhile_;
   const std::shared_ptr<CallerWork> caller_work_;
   const std::shared_ptr<const ObserverGate> gate_;
-  const std::uint32_t generation_ = polychron::detail::fork_generation();
-  const Error forked_ = polychron::detail::forked_error();
   const LostInfo no_memory_{LostReason::out_of_memory, "out of memory"};
   const Error no_memory_error_;
   mutable Backlog backlog_;

@@ -37,7 +37,7 @@ struct Recorder::Writers {
   ~Writers() {
     for (auto& writer : all)
       if (const auto recorder = writer->alive.lock();
-          recorder && recorder->generation_ == polychron::detail::fork_generation())
+          recorder && !recorder->process_.forked())
         recorder->store_.leave(writer->current);
     gone = true;
   }

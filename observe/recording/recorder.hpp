@@ -36,7 +36,7 @@ class Recorder : public std::enable_shared_from_this<Recorder> {
   void end() noexcept { store_.end(); }
   /// Always false in a child forked since: a lock may be held there for ever.
   bool recording() const noexcept {
-    return store_.open() && generation_ == polychron::detail::fork_generation();
+    return store_.open() && !process_.forked();
   }
   /// The observer of a context, for its msg::ObserverGate.
   std::shared_ptr<msg::Observer> ear(std::string context_label, std::size_t lanes);
@@ -53,7 +53,7 @@ class Recorder : public std::enable_shared_from_this<Recorder> {
 
   const Clock clock_;
   const std::uint64_t id_;  ///< unique among the recorders of the process
-  const std::uint32_t generation_ = polychron::detail::fork_generation();
+  const polychron::detail::Process process_;
   Store store_;
   std::atomic<std::uint64_t> contexts_{0};
   std::atomic<bool> steps_{false};
