@@ -1,11 +1,13 @@
 #include "actors/compiler.hpp"
 
+#include "base/before_exit.hpp"
 #include "kernels/guarded.hpp"
 
 namespace polychron::actors {
 
 void CompilerState::receive(msg::compile& m) {
-  if (environment().lost->lost()) return;
+  const BeforeExit build;  // it uses static variables of oneDNN
+  if (environment().lost->lost() || !build) return;
   environment().compiling.with(m.call.graph);
   auto plan = kernels::guarded([&] {
     // Only this compilation still holds the constants; the plan has its own copy of them.

@@ -1,6 +1,6 @@
 // The compiler actor: turns a graph description into a plan, on a thread of its own, so that a
 // build never stalls dispatches. Keeps no state between builds. Compiles nothing once the context
-// is lost.
+// is lost or the process ends.
 #pragma once
 
 #include "actors/actor.hpp"

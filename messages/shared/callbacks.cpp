@@ -1,5 +1,6 @@
 #include "messages/shared/callbacks.hpp"
 
+#include "base/before_exit.hpp"
 #include "messages/shared/waiting.hpp"
 
 namespace polychron::msg {
@@ -82,6 +83,7 @@ bool Callbacks::wait_until_idle(std::chrono::nanoseconds patience) {
 
 void Callbacks::serve() {
   callback_thread = true;
+  const EndsProcess in_a_callback;
   std::unique_lock lock(mutex_);
   for (;;) {
     posted_.wait(lock, [this] { return !queue_.empty() || stopped_; });
