@@ -97,11 +97,31 @@ void have_pages(std::byte* bytes, std::size_t size) {
 void have_pages(std::byte*, std::size_t) {}
 #endif
 
+/// The system gives pages of zeros, and memory for each when it is touched. Below this size malloc
+/// is faster, as it gives memory that is there already.
+constexpr std::size_t least_mapped = 1U << 20U;
+
+Buffer zeroed(std::size_t size) {
+  if (size < least_mapped) {
+    auto buffer = Buffer::uninitialized(size);
+    if (size != 0) std::memset(buffer.data(), 0, size);
+    return buffer;
+  }
+  void* const pages =
+      ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (pages == MAP_FAILED) throw_out_of_memory(size);
+  const auto free = [](std::byte* first, std::size_t bytes) { ::munmap(first, bytes); };
+  try {
+    return Buffer::adopt(static_cast<std::byte*>(pages), size, free);
+  } catch (...) {
+    ::munmap(pages, size);
+    throw;
+  }
+}
+
 }  // namespace
 
-Buffer::Buffer(std::size_t size) : Buffer(uninitialized(size)) {
-  if (size != 0) std::memset(data_.get(), 0, size);
-}
+Buffer::Buffer(std::size_t size) : Buffer(zeroed(size)) {}
 
 Buffer Buffer::uninitialized(std::size_t size) {
   if (size == 0) return {};
@@ -119,8 +139,9 @@ Buffer Buffer::copy_of(std::span<const std::byte> bytes) {
 
 Buffer Buffer::adopt(std::byte* data, std::size_t size, Deleter deleter) {
   auto free = [size, deleter = std::move(deleter)](std::byte* p) { deleter(p, size); };
-  return {Pointer(data, {std::make_unique<std::function<void(std::byte*)>>(std::move(free))}),
-          size};
+  auto given = detail::with_errors(
+      [&] { return std::make_unique<std::function<void(std::byte*)>>(std::move(free)); });
+  return {Pointer(data, {std::move(given)}), size};
 }
 
 void Buffer::Free::operator()(std::byte* data) const {
@@ -145,7 +166,7 @@ Buffer& Buffer::operator=(Buffer&& other) noexcept {
 
 void Buffer::check() const {
   if (detached_)
-    throw Error(ErrorKind::type_error, "the buffer is detached: its bytes have been moved away");
+    detail::refuse(ErrorKind::type_error, "the buffer is detached: its bytes have been moved away");
 }
 
 void Buffer::check_view(std::size_t element_size, std::size_t element_alignment) const {

@@ -62,6 +62,11 @@ namespace {
 [[maybe_unused]] const Error& made_early = out_of_memory_error();
 }
 
+void refuse(ErrorKind kind, std::string_view message) {
+  with_errors([&] { throw Error(kind, std::string(message)); });
+  __builtin_unreachable();
+}
+
 }  // namespace detail
 
 Error::Error(std::shared_ptr<const State> state) : state_(std::move(state)) {}

@@ -14,7 +14,7 @@ inline Error out_of_budget(const Budget& budget, std::uint64_t bytes) {
   return Error(ErrorKind::out_of_memory,
                "out of memory, " + describe_bytes(bytes) + " asked, " +
                    describe_bytes(budget.limit() - std::min(budget.limit(), budget.used())) +
-                   " left of the context's " + describe_bytes(budget.limit()));
+                   " left of the context's memory_limit of " + describe_bytes(budget.limit()));
 }
 
 /// Reserves `bytes`, or gives out_of_memory.

@@ -48,7 +48,7 @@ Future<Graph> submit_build(const Context& context, std::shared_ptr<const ops::Gr
     auto reservation = port.reserve(bytes);
     if (!reservation)
       throw Error(ErrorKind::out_of_memory, "constants of " + describe_bytes(bytes) +
-                                                " do not fit under the context's limit of " +
+                                                " do not fit under the context's memory_limit of " +
                                                 describe_bytes(port.memory_limit()))
           .with_operation("build", options.label);
     auto handle = std::make_shared<GraphHandle>(owner, options.label);

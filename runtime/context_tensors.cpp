@@ -69,7 +69,7 @@ Future<Tensor> create_constant(const std::shared_ptr<ContextHandle>& context,
   auto reservation = context->port->reserve(size);
   if (!reservation)
     throw Error(ErrorKind::out_of_memory, describe_bytes(size) +
-                                              " do not fit under the context's limit of " +
+                                              " do not fit under the context's memory_limit of " +
                                               describe_bytes(context->port->memory_limit()))
         .with_operation("create_constant_tensor", full.label);
   // The tensor owns the bytes, and so do builders until they have compiled; the last one frees
@@ -125,9 +125,10 @@ void write(const std::shared_ptr<ContextHandle>& context, const TensorHandle& te
     rendezvous = std::make_shared<msg::Rendezvous>(bytes);
     payload = std::make_shared<msg::Payload>(rendezvous, port.origin());
   } else {
-    throw Error(ErrorKind::quota_exceeded,
-                describe_bytes(tensor.bytes()) + " do not fit under the context's limit of " +
-                    describe_bytes(port.memory_limit()) + " while other operations are in flight")
+    throw Error(ErrorKind::quota_exceeded, describe_bytes(tensor.bytes()) +
+                                               " do not fit under the context's memory_limit of " +
+                                               describe_bytes(port.memory_limit()) +
+                                               " while other operations are in flight")
         .with_operation("write", options.label)
         .with_object(tensor.name());
   }

@@ -1,8 +1,18 @@
 #include "polychron/runtime.hpp"
 
+#include "base/usable_memory.hpp"
 #include "runtime/runtime_state.hpp"
 
 namespace polychron {
+
+std::uint64_t default_memory_limit() noexcept {
+  try {
+    static const auto usable = usable_memory();
+    return usable == no_memory_limit ? usable : usable / 4 * 3;
+  } catch (...) {  // no memory to look: the next call looks again
+    return no_memory_limit;
+  }
+}
 
 Runtime::Runtime(const RuntimeOptions& options)
     : state_(detail::with_errors([&] { return detail::RuntimeState::create(options); })) {}

@@ -29,7 +29,8 @@ class Buffer {
 
   /// An empty buffer, attached.
   Buffer() noexcept = default;
-  /// `size` zeroed bytes. Throws Error (out_of_memory).
+  /// `size` zeroed bytes. A large buffer takes no memory until it is touched, page by page. Throws
+  /// Error (out_of_memory).
   explicit Buffer(std::size_t size);
   /// `size` bytes of indeterminate content, for a caller that fills them. Throws Error
   /// (out_of_memory).
@@ -42,7 +43,7 @@ class Buffer {
     return copy_of(std::as_bytes(std::span(values)));
   }
   /// Takes over `size` bytes at `data` without copying. `deleter` frees them; it is not called if
-  /// `data` is null.
+  /// `data` is null. Throws Error (out_of_memory), and then has taken nothing.
   static Buffer adopt(std::byte* data, std::size_t size, Deleter deleter);
 
   /// Takes the bytes; `other` is detached.
@@ -83,11 +84,11 @@ class Buffer {
   }
   template <Element T>
   std::span<const T> as() const&& = delete;
-  /// A copy of the elements. Throws what as() throws, and std::bad_alloc.
+  /// A copy of the elements. Throws what as() throws, and Error (out_of_memory).
   template <Element T>
   std::vector<T> to_vector() const {
     const auto elements = as<T>();
-    return {elements.begin(), elements.end()};
+    return detail::with_errors([&] { return std::vector<T>(elements.begin(), elements.end()); });
   }
 
  private:

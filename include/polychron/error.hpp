@@ -82,6 +82,9 @@ namespace detail {
 /// "out of memory". Made when the library is loaded, so that throwing it needs no memory.
 const Error& out_of_memory_error() noexcept;
 
+/// Throws an Error; out_of_memory if there is no memory for it.
+[[noreturn]] void refuse(ErrorKind kind, std::string_view message);
+
 /// Runs `call`, and turns std::bad_alloc into Error (out_of_memory).
 template <class F>
 auto with_errors(F&& call) -> decltype(call()) {

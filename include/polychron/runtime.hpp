@@ -56,6 +56,13 @@ enum class PowerPreference : std::uint8_t {
   low_power          ///< the processor
 };
 
+/// The default of ContextOptions::memory_limit, in bytes: three quarters of what this process may
+/// use. That is the machine's memory, or the least limit of its control groups (cgroup v1 and v2).
+/// Read once, at the first call. Thread-safe.
+std::uint64_t default_memory_limit() noexcept;
+/// ContextOptions::memory_limit without a limit.
+inline constexpr std::uint64_t no_memory_limit = std::numeric_limits<std::uint64_t>::max();
+
 /// Options of a Context, as Runtime::create_context() takes them.
 struct ContextOptions {
   std::string label{};  ///< in messages about the context, and in the log
@@ -84,8 +91,8 @@ struct ContextOptions {
   /// The most bytes of tensors, plans and writes in flight together. Beyond it, calls that create
   /// something reject with out_of_memory. A write whose copy does not fit waits until the device
   /// takes its bytes directly from the caller (with AdmissionPolicy::fail only if nothing else is
-  /// in flight).
-  std::uint64_t memory_limit = std::numeric_limits<std::uint64_t>::max();
+  /// in flight). The default is of this context alone: several may together exceed the memory.
+  std::uint64_t memory_limit = default_memory_limit();
 };
 
 /// A device for ContextOptions::device.

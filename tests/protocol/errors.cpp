@@ -176,7 +176,8 @@ BOOST_AUTO_TEST_CASE(a_shortage_under_a_memory_limit_is_named_and_passes) {
   auto a = s.tensor("a"), b = s.tensor("b"), c = s.tensor("c"), d = s.tensor("d");
   const auto error = rejected(ErrorKind::out_of_memory,
                               s.world.settle(s.context.create_tensor(stress::value_descriptor)));
-  BOOST_TEST(mentions(error, "8 bytes asked, 0 bytes left of the context's 32 bytes"));
+  BOOST_TEST(
+      mentions(error, "8 bytes asked, 0 bytes left of the context's memory_limit of 32 bytes"));
   d.destroy();
   BOOST_TEST(s.world.settle(s.context.create_tensor(stress::value_descriptor)).has_value());
 }
