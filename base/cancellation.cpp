@@ -4,7 +4,8 @@
 
 namespace polychron {
 
-Cancellation::Cancellation() : state_(std::make_shared<detail::CancellationState>()) {}
+Cancellation::Cancellation()
+    : state_(detail::with_errors([] { return std::make_shared<detail::CancellationState>(); })) {}
 
 void Cancellation::cancel() noexcept { state_->cancel(); }
 

@@ -97,12 +97,14 @@ NamedOperands make_outputs(const ModelState& model, Importer& importer, Scope& s
 
 NamedOperands import_model(const Model& model, GraphBuilder& builder,
                            const ImportOptions& options) {
-  const auto& state = detail::ModelState::of(model);
-  detail::Importer importer(state, builder, options);
-  detail::Scope scope(state.body(state.graph()).constants);
-  detail::make_inputs(state, importer, options, scope);
-  importer.add_main(scope);
-  return detail::make_outputs(state, importer, scope);
+  return polychron::detail::with_errors([&] {
+    const auto& state = detail::ModelState::of(model);
+    detail::Importer importer(state, builder, options);
+    detail::Scope scope(state.body(state.graph()).constants);
+    detail::make_inputs(state, importer, options, scope);
+    importer.add_main(scope);
+    return detail::make_outputs(state, importer, scope);
+  });
 }
 
 }  // namespace polychron::onnx

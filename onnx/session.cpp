@@ -76,8 +76,9 @@ Future<Session> Session::build_with(const Context& context, const Model& model,
 
 SessionState& Session::state() const {
   if (!state_)
-    throw Error(ErrorKind::type_error,
-                "this Session refers to nothing: it was default-constructed or moved away");
+    polychron::detail::refuse(
+        ErrorKind::type_error,
+        "this Session refers to nothing: it was default-constructed or moved away");
   return *state_;
 }
 

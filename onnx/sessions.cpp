@@ -156,25 +156,30 @@ class SessionsState {
 
 }  // namespace detail
 
+using polychron::detail::with_errors;
+
 Sessions::Sessions(const Context& context, const Model& model, const SessionsOptions& options)
-    : state_(std::make_shared<detail::SessionsState>(context, model, options)) {}
+    : state_(with_errors(
+          [&] { return std::make_shared<detail::SessionsState>(context, model, options); })) {}
 
 detail::SessionsState& Sessions::state() const {
   if (!state_)
-    detail::refuse("the sessions handle refers to nothing: default-constructed or moved away");
+    polychron::detail::refuse(
+        ErrorKind::type_error,
+        "the sessions handle refers to nothing: default-constructed or moved away");
   return *state_;
 }
 
 Session Sessions::at(const std::map<std::string, Shape>& bindings) const {
-  return state().at(bindings);
+  return with_errors([&] { return state().at(bindings); });
 }
 
 void Sessions::prepare(const std::map<std::string, Shape>& bindings) const {
-  state().prepare(bindings);
+  with_errors([&] { state().prepare(bindings); });
 }
 
 std::map<std::string, Shape> Sessions::rounded(const std::map<std::string, Shape>& bindings) const {
-  return state().rounded(bindings);
+  return with_errors([&] { return state().rounded(bindings); });
 }
 
 const Summary& Sessions::summary() const { return state().summary(); }

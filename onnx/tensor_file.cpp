@@ -55,15 +55,19 @@ Literal convert(const Literal& from, ElementType to) {
 }  // namespace detail
 
 TensorValue make_value(const OperandDescriptor& descriptor, Buffer&& bytes) {
-  return {std::string(detail::to_string(detail::element_type(descriptor.data_type))),
-          descriptor.shape, std::make_shared<const Buffer>(std::move(bytes))};
+  return polychron::detail::with_errors([&]() -> TensorValue {
+    return {std::string(detail::to_string(detail::element_type(descriptor.data_type))),
+            descriptor.shape, std::make_shared<const Buffer>(std::move(bytes))};
+  });
 }
 
 std::optional<DataType> operand_type(const TensorValue& value) noexcept {
   return detail::operand_type(detail::element_type(value.type));
 }
 
-TensorValue read_tensor(const std::filesystem::path& path) {
+namespace {
+
+TensorValue read_file(const std::filesystem::path& path) {
   try {
     const auto message = detail::parse_tensor_file(path);
     detail::ExternalData external(detail::folder_of(path));
@@ -78,13 +82,23 @@ TensorValue read_tensor(const std::filesystem::path& path) {
   }
 }
 
-Buffer operand_bytes(const TensorValue& value, DataType type) {
+Buffer converted(const TensorValue& value, DataType type) {
   const auto literal = detail::literal_of(value);
   if (!literal.owner) detail::unsupported("no elements of type " + value.type + " on the host");
   const auto wanted = detail::element_type(type);
   const bool as_it_is = literal.type == wanted || (literal.type == detail::ElementType::boolean &&
                                                    wanted == detail::ElementType::uint8);
   return Buffer::copy_of(as_it_is ? literal.bytes : detail::convert(literal, wanted).bytes);
+}
+
+}  // namespace
+
+TensorValue read_tensor(const std::filesystem::path& path) {
+  return polychron::detail::with_errors([&] { return read_file(path); });
+}
+
+Buffer operand_bytes(const TensorValue& value, DataType type) {
+  return polychron::detail::with_errors([&] { return converted(value, type); });
 }
 
 }  // namespace polychron::onnx

@@ -200,7 +200,7 @@ namespace polychron {
 
 // A moved-from operand has no owner.
 const OperandDescriptor& Operand::descriptor() const {
-  if (!owner_) throw Error(ErrorKind::type_error, "this operand has been moved away");
+  if (!owner_) detail::refuse(ErrorKind::type_error, "this operand has been moved away");
   return owner_->descriptor(value_);
 }
 

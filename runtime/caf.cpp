@@ -7,7 +7,8 @@
 namespace polychron {
 
 Runtime make_runtime(caf::actor_system& system) {
-  return Runtime(detail::RuntimeState::embed(system, detail::make_backend));
+  return detail::with_errors(
+      [&] { return Runtime(detail::RuntimeState::embed(system, detail::make_backend)); });
 }
 
 caf::actor actor_of(const Context& context) {

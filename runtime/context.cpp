@@ -10,8 +10,7 @@ namespace detail {
 
 const std::shared_ptr<ContextHandle>& ContextHandle::of(const Context& context) {
   if (!context.handle_)
-    throw Error(ErrorKind::type_error,
-                "this Context refers to nothing: it was default-constructed");
+    refuse(ErrorKind::type_error, "this Context refers to nothing: it was default-constructed");
   return context.handle_;
 }
 
@@ -63,7 +62,9 @@ void Context::log(LogLevel level, std::string_view message) const {
 
 void Context::set_traced(bool on) { ContextHandle::of(*this)->port->set_traced(on); }
 
-ContextStats Context::stats() const { return ContextHandle::of(*this)->port->stats(); }
+ContextStats Context::stats() const {
+  return detail::with_errors([&] { return ContextHandle::of(*this)->port->stats(); });
+}
 
 Future<std::vector<PendingOperation>> Context::pending() {
   const auto& context = ContextHandle::of(*this);

@@ -333,11 +333,13 @@ Future<TensorLease> Context::export_tensor(const Tensor& tensor, LeaseMode mode)
 }
 
 void Context::check_view(const Tensor& tensor, DataType view) {
-  const auto& handle = *TensorHandle::of(tensor);
-  if (view != handle.descriptor.data_type && view != DataType::uint8)
+  detail::with_errors([&] {
+    const auto& handle = *TensorHandle::of(tensor);
+    if (view == handle.descriptor.data_type || view == DataType::uint8) return;
     throw Error(ErrorKind::type_error, "a view of " + std::string(to_string(view)) +
                                            " cannot be written to " + to_string(handle.descriptor))
         .with_object(handle.name());
+  });
 }
 
 }  // namespace polychron

@@ -8,7 +8,7 @@ namespace detail {
 
 const std::shared_ptr<GraphHandle>& GraphHandle::of(const Graph& graph) {
   if (!graph.handle_)
-    throw Error(ErrorKind::type_error, "this Graph refers to nothing: it was default-constructed");
+    refuse(ErrorKind::type_error, "this Graph refers to nothing: it was default-constructed");
   return graph.handle_;
 }
 

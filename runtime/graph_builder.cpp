@@ -15,7 +15,7 @@ namespace {
 
 /// Throws invalid_state for a moved-from builder.
 detail::BuilderState& state_of(const std::shared_ptr<detail::BuilderState>& state) {
-  if (!state) throw Error(ErrorKind::invalid_state, "this graph builder has been moved away");
+  if (!state) detail::refuse(ErrorKind::invalid_state, "this graph builder has been moved away");
   return *state;
 }
 
@@ -84,11 +84,13 @@ std::vector<Operand> GraphBuilder::apply(std::string_view name,
 }
 
 void GraphBuilder::check_view(const OperandDescriptor& descriptor, DataType view) {
-  if (view != descriptor.data_type && view != DataType::uint8)
+  if (view == descriptor.data_type || view == DataType::uint8) return;
+  with_errors([&] {
     throw Error(ErrorKind::type_error, "constant " + to_string(descriptor) + ": got values of " +
                                            std::string(to_string(view)) + ", expected " +
                                            std::string(to_string(descriptor.data_type)) +
                                            " or uint8");
+  });
 }
 
 Future<Graph> GraphBuilder::build(const NamedOperands& outputs) {
@@ -97,10 +99,11 @@ Future<Graph> GraphBuilder::build(const NamedOperands& outputs) {
 }
 
 Future<Graph> GraphBuilder::build_with(const NamedOperands& outputs, const BuildOptions& options) {
-  if (!state_)
+  return with_errors([&] {
+    if (state_) return state_->build(outputs, options);
     return rejected<Future<Graph>>(
         Error(ErrorKind::invalid_state, "this graph builder has been moved away"));
-  return state_->build(outputs, options);
+  });
 }
 
 void GraphBuilder::destroy() {

@@ -12,7 +12,7 @@ TensorLease::~TensorLease() = default;  // the handle's destructor gives the mem
 TensorLease& TensorLease::operator=(TensorLease&& other) noexcept = default;
 
 detail::LeaseHandle& TensorLease::handle() const {
-  if (!handle_) throw Error(ErrorKind::invalid_state, "the lease was returned");
+  if (!handle_) detail::refuse(ErrorKind::invalid_state, "the lease was returned");
   if (handle_->forked()) throw Error(detail::forked_error());
   return *handle_;
 }

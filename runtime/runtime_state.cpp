@@ -32,6 +32,17 @@ std::string thrown(const std::exception_ptr& exception) {
   }
 }
 
+/// Runs `start`, and turns the refusal of a thread into an Error.
+template <class Start>
+void start_threads(const Start& start) {
+  try {
+    start();
+  } catch (const std::system_error& error) {
+    throw Error(ErrorKind::out_of_memory,
+                std::string("the system refused a thread of the runtime: ") + error.what());
+  }
+}
+
 constexpr int most_threads = 1024, most_lanes = 256;
 
 std::optional<std::string> wrong_options(const ContextOptions& options) {
@@ -73,12 +84,7 @@ std::shared_ptr<RuntimeState> RuntimeState::create(const RuntimeOptions& options
                                            std::to_string(options.scheduler_threads));
   const std::shared_ptr<RuntimeState> state(new RuntimeState, end);
   state->factory_ = std::move(factory);
-  try {
-    state->start(options);
-  } catch (const std::system_error& error) {
-    throw Error(ErrorKind::out_of_memory,
-                std::string("the system refused a thread of the runtime: ") + error.what());
-  }
+  start_threads([&] { state->start(options); });
   return state;
 }
 
@@ -122,8 +128,10 @@ void RuntimeState::start_callbacks(const RuntimeOptions& options) {
 std::shared_ptr<RuntimeState> RuntimeState::embed(caf::actor_system& system, BackendFactory factory,
                                                   Host host) {
   const std::shared_ptr<RuntimeState> state(new RuntimeState, end);
-  if (host.detached) state->home_ = std::make_unique<msg::HomeThread>();
-  state->start_callbacks(host.options);
+  start_threads([&] {
+    if (host.detached) state->home_ = std::make_unique<msg::HomeThread>();
+    state->start_callbacks(host.options);
+  });
   state->system_ = &system;
   state->factory_ = std::move(factory);
   state->host_ = std::move(host);

@@ -8,7 +8,7 @@ namespace detail {
 
 const std::shared_ptr<TensorHandle>& TensorHandle::of(const Tensor& tensor) {
   if (!tensor.handle_)
-    throw Error(ErrorKind::type_error, "this Tensor refers to nothing: it was default-constructed");
+    refuse(ErrorKind::type_error, "this Tensor refers to nothing: it was default-constructed");
   return tensor.handle_;
 }
 

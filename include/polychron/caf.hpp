@@ -12,7 +12,7 @@ namespace polychron {
 /// it. The system's scheduler serves the actors; devices, compilers and callbacks get threads of
 /// their own. Never drop the runtime on a scheduler thread: the actors need those threads to end.
 /// Set scheduler.max-throughput (64, for example): by default CAF lets an actor with a backlog
-/// occupy its thread indefinitely.
+/// occupy its thread indefinitely. Throws out_of_memory (also if the system refuses a thread).
 Runtime make_runtime(caf::actor_system& system);
 
 /// The actor of a context, for monitoring and linking. Its protocol is internal. CAF allocates

@@ -16,7 +16,7 @@ class CancellationState;
 /// refuse one of its parent's (invalid_state).
 class Cancellation {
  public:
-  /// A new source, not cancelled.
+  /// A new source, not cancelled. Throws out_of_memory.
   Cancellation();
   // No moves: a handle always has a source.
   /// A handle to the same source.

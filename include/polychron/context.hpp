@@ -156,7 +156,9 @@ class Context {
             ArgumentOf<TensorUsage> Usage = TensorUsage>
   requires(!ArgumentOf<D, TensorDescriptor>)
       FutureFrom<Tensor, D, Usage> create_tensor(D&& descriptor, Usage&& usage) {
-    return create_tensor_with({descriptor, usage.readable, usage.writable, usage.label});
+    return detail::with_errors([&] {
+      return create_tensor_with({descriptor, usage.readable, usage.writable, usage.label});
+    });
   }
   /// Deleted: a TensorDescriptor already has a usage. Passing a second one is ambiguous.
   template <ArgumentOf<TensorDescriptor> D, ArgumentOf<TensorUsage> Usage = TensorUsage>

@@ -226,10 +226,14 @@ class [[nodiscard]] Future {
   /// inside then(), never on a thread that the library's own work needs. It may call the library,
   /// wait, and throw (RuntimeOptions::on_callback_exception). Without a running runtime (default-
   /// constructed handle, own Promise, ended runtime) it runs at once, or on the settling thread.
+  /// Throws invalid_state, and out_of_memory, after which the future can still be used.
   template <class F>
   void then(F&& continuation) {
     state();
-    std::exchange(state_, nullptr)->on_settled(std::forward<F>(continuation));
+    auto callback = detail::with_errors([&] {
+      return typename detail::FutureState<T>::Continuation(std::forward<F>(continuation));
+    });
+    std::exchange(state_, nullptr)->on_settled(std::move(callback));
   }
 
   /// `co_await std::move(future)` gives the value or throws the Error. It resumes where then()
@@ -257,7 +261,8 @@ class [[nodiscard]] Future {
  private:
   friend struct detail::FutureAccess;
   detail::FutureState<T>& state() const {
-    if (!state_) throw Error(ErrorKind::invalid_state, "this future is empty or was used already");
+    if (!state_)
+      detail::refuse(ErrorKind::invalid_state, "this future is empty or was used already");
     return *state_;
   }
   std::shared_ptr<detail::FutureState<T>> state_;
@@ -269,7 +274,8 @@ template <class T>
 class Promise {
  public:
   /// A caller's own promise: its future is rejected with invalid_state if it is never settled.
-  Promise() : Promise(make()) {}
+  /// Throws out_of_memory.
+  Promise() : Promise(detail::with_errors([] { return make(); })) {}
   /// A promise without a future: settling does nothing.
   explicit Promise(std::nullptr_t) noexcept {}
   /// For the library. `origin` supplies the error of an unanswered promise, and runs the callbacks.
@@ -281,7 +287,7 @@ class Promise {
 
   /// The future of this promise; call it once. Throws invalid_state if there is none.
   Future<T> future() const {
-    if (!core_) throw Error(ErrorKind::invalid_state, "this promise was made without a future");
+    if (!core_) detail::refuse(ErrorKind::invalid_state, "this promise was made without a future");
     return Future<T>(core_->state);
   }
   /// False for a promise made from nullptr or moved from.

@@ -298,10 +298,13 @@ class GraphBuilder {
 
   // -- movement and indexing ----------------------------------------------------------------------
   Operand concat(const std::vector<Operand>& inputs, std::uint32_t axis, Label label = {}) {
-    return std::move(apply("concat", addresses(inputs), ConcatAttributes{axis}, label).front());
+    return detail::with_errors([&] {
+      return std::move(apply("concat", addresses(inputs), ConcatAttributes{axis}, label).front());
+    });
   }
   Operand expand(const Operand& x, const Shape& new_shape, Label label = {}) {
-    return one("expand", {&x}, ExpandAttributes{new_shape}, label);
+    return detail::with_errors(
+        [&] { return one("expand", {&x}, ExpandAttributes{new_shape}, label); });
   }
   Operand gather(const Operand& x, const Operand& indices, const GatherAttributes& attributes = {},
                  Label label = {}) {
@@ -326,7 +329,8 @@ class GraphBuilder {
     return one("pad", {&x}, attributes, label);
   }
   Operand reshape(const Operand& x, const Shape& new_shape, Label label = {}) {
-    return one("reshape", {&x}, ReshapeAttributes{new_shape}, label);
+    return detail::with_errors(
+        [&] { return one("reshape", {&x}, ReshapeAttributes{new_shape}, label); });
   }
   Operand reverse(const Operand& x, const ReverseAttributes& attributes = {}, Label label = {}) {
     return one("reverse", {&x}, attributes, label);
@@ -337,20 +341,27 @@ class GraphBuilder {
   /// This overload makes `parts` equal parts.
   std::vector<Operand> split(const Operand& x, std::uint32_t parts, std::uint32_t axis = 0,
                              Label label = {}) {
-    return apply("split", std::vector{&x}, SplitAttributes{{parts}, true, axis}, label);
+    return detail::with_errors([&] {
+      return several("split", {&x}, SplitAttributes{{parts}, true, axis}, label);
+    });
   }
   /// This overload makes one part of each given size.
   std::vector<Operand> split(const Operand& x, const std::vector<std::uint32_t>& sizes,
                              std::uint32_t axis = 0, Label label = {}) {
-    return apply("split", std::vector{&x}, SplitAttributes{sizes, false, axis}, label);
+    return detail::with_errors([&] {
+      return several("split", {&x}, SplitAttributes{sizes, false, axis}, label);
+    });
   }
   /// This overload takes the sizes in braces, also one alone.
   std::vector<Operand> split(const Operand& x, std::initializer_list<std::uint32_t> sizes,
                              std::uint32_t axis = 0, Label label = {}) {
-    return apply("split", std::vector{&x}, SplitAttributes{sizes, false, axis}, label);
+    return detail::with_errors([&] {
+      return several("split", {&x}, SplitAttributes{sizes, false, axis}, label);
+    });
   }
   Operand tile(const Operand& x, const std::vector<std::uint32_t>& repetitions, Label label = {}) {
-    return one("tile", {&x}, TileAttributes{repetitions}, label);
+    return detail::with_errors(
+        [&] { return one("tile", {&x}, TileAttributes{repetitions}, label); });
   }
   Operand transpose(const Operand& x, const TransposeAttributes& attributes = {},
                     Label label = {}) {
@@ -375,10 +386,10 @@ class GraphBuilder {
   std::vector<Operand> gru(const Operand& x, const Operand& weight, const Operand& recurrent_weight,
                            const GruAttributes& attributes, const GruOperands& operands = {},
                            Label label = {}) {
-    return apply("gru",
-                 std::vector{&x, &weight, &recurrent_weight, given(operands.bias),
-                             given(operands.recurrent_bias), given(operands.initial_hidden_state)},
-                 attributes, label);
+    return several("gru",
+                   {&x, &weight, &recurrent_weight, given(operands.bias),
+                    given(operands.recurrent_bias), given(operands.initial_hidden_state)},
+                   attributes, label);
   }
   Operand gru_cell(const Operand& x, const Operand& weight, const Operand& recurrent_weight,
                    const Operand& hidden_state, const GruCellAttributes& attributes,
@@ -391,22 +402,21 @@ class GraphBuilder {
   std::vector<Operand> lstm(const Operand& x, const Operand& weight,
                             const Operand& recurrent_weight, const LstmAttributes& attributes,
                             const LstmOperands& operands = {}, Label label = {}) {
-    return apply(
-        "lstm",
-        std::vector{&x, &weight, &recurrent_weight, given(operands.bias),
+    return several("lstm",
+                   {&x, &weight, &recurrent_weight, given(operands.bias),
                     given(operands.recurrent_bias), given(operands.peephole_weight),
                     given(operands.initial_hidden_state), given(operands.initial_cell_state)},
-        attributes, label);
+                   attributes, label);
   }
   std::vector<Operand> lstm_cell(const Operand& x, const Operand& weight,
                                  const Operand& recurrent_weight, const Operand& hidden_state,
                                  const Operand& cell_state, const LstmCellAttributes& attributes,
                                  const LstmCellOperands& operands = {}, Label label = {}) {
-    return apply("lstmCell",
-                 std::vector{&x, &weight, &recurrent_weight, &hidden_state, &cell_state,
-                             given(operands.bias), given(operands.recurrent_bias),
-                             given(operands.peephole_weight)},
-                 attributes, label);
+    return several(
+        "lstmCell",
+        {&x, &weight, &recurrent_weight, &hidden_state, &cell_state, given(operands.bias),
+         given(operands.recurrent_bias), given(operands.peephole_weight)},
+        attributes, label);
   }
 
   /// Compiles the graph that computes `outputs`. Rejects with type_error (no outputs, an empty
@@ -425,10 +435,17 @@ class GraphBuilder {
  private:
   Future<Graph> build_with(const NamedOperands& outputs, const BuildOptions& options);
   using Operands = std::initializer_list<const Operand*>;
-  /// apply(), for operators with one result.
-  Operand one(std::string_view name, Operands operands, Attributes attributes, Label label) {
+  /// apply(), for a list of operands.
+  template <class A>
+  std::vector<Operand> several(std::string_view name, Operands operands, const A& attributes,
+                               Label label) {
     const std::span<const Operand* const> span(operands.begin(), operands.size());
-    return std::move(apply(name, span, std::move(attributes), label).front());
+    return detail::with_errors([&] { return apply(name, span, attributes, label); });
+  }
+  /// The same, for operators with one result.
+  template <class A>
+  Operand one(std::string_view name, Operands operands, const A& attributes, Label label) {
+    return std::move(several(name, operands, attributes, label).front());
   }
   Operand one(std::string_view name, Operands operands, Label label) {
     return one(name, operands, Attributes{}, label);

@@ -21,7 +21,7 @@ struct TensorValue {
   std::shared_ptr<const Buffer> bytes;
 };
 
-/// A value of one of WebNN's types. Takes over `bytes`.
+/// A value of one of WebNN's types. Takes over `bytes`. Throws Error (out_of_memory).
 TensorValue make_value(const OperandDescriptor& descriptor, Buffer&& bytes);
 
 /// The operand's type: bool becomes uint8. Empty for types without a WebNN counterpart.
@@ -33,7 +33,7 @@ TensorValue read_tensor(const std::filesystem::path& path);
 
 /// The elements as bytes for an operand of `type`: unchanged or converted, for example from double
 /// to float32 and from int16 to int32. Throws Error (not_supported) if there is no such conversion,
-/// or a number is out of the range of `type`.
+/// or a number is out of the range of `type`; out_of_memory.
 Buffer operand_bytes(const TensorValue& value, DataType type);
 
 }  // namespace polychron::onnx

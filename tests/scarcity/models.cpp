@@ -9,8 +9,10 @@
 
 #include "onnx/proto.hpp"
 #include "polychron/onnx.hpp"
+#include "polychron/onnx_tensor.hpp"
 #include "polychron/session.hpp"
-#include "tests/scarcity/scarce.hpp"
+#include "polychron/sessions.hpp"
+#include "tests/scarcity/each_allocation.hpp"
 
 using namespace polychron::testing;
 using polychron::Error;
@@ -112,6 +114,63 @@ BOOST_AUTO_TEST_CASE(loading_throws_and_works_again) {
   BOOST_TEST(failed > 20);
   const auto model = polychron::onnx::load(std::as_bytes(std::span(bytes)));
   BOOST_TEST(model.summary().initializer_bytes == 4000U);
+}
+
+// Callers do not help: what an actor does without memory is another question.
+BOOST_AUTO_TEST_CASE(calls_of_models_and_sessions_say_out_of_memory) {
+  const auto bytes = sum();
+  const auto model = polychron::onnx::load(std::as_bytes(std::span(bytes)));
+  const polychron::RuntimeOptions alone{.helping = false};
+  polychron::Runtime runtime(alone);
+  const auto context = runtime.create_context().get();
+  const polychron::onnx::SessionOptions options{.bindings = {{"x", {1000}}},
+                                                .label = std::string(40, 'm')};
+  const polychron::onnx::ImportOptions import{.bindings = options.bindings};
+  each_allocation_fails(
+      "import_model", [&] { return polychron::GraphBuilder(context); },
+      [&](auto& builder) { return polychron::onnx::import_model(model, builder, import); });
+  each_allocation_fails("Session",
+                        [&] { return polychron::onnx::Session(context, model, options); });
+  each_allocation_fails("Session::build",
+                        [&] { return polychron::onnx::Session::build(context, model, options); });
+  each_allocation_fails("Session of its own",
+                        [&] { return polychron::onnx::Session(model, options, {}, alone); });
+  const polychron::onnx::Session session(context, model, options);
+  const auto inputs = [] {
+    polychron::NamedBuffers named;
+    named.emplace_back("x", polychron::Buffer(4000));
+    return named;
+  };
+  each_allocation_fails("run", inputs, [&](auto& x) { return session.run(std::move(x)); });
+  each_allocation_fails("profile", inputs, [&](auto& x) { return session.profile(std::move(x)); });
+  each_allocation_fails("warm_up", [&] { return session.warm_up(); });
+  each_allocation_fails("tensor", [&] { return session.create_input_tensor("x"); });
+  each_allocation_fails(
+      "tensor of nothing", [&] { return session.create_input_tensor("?"); }, ErrorKind::type_error);
+  each_allocation_fails(
+      "nothing", [] { return polychron::onnx::Session().label().size(); }, ErrorKind::type_error);
+  const std::map<std::string, polychron::Shape> shape{{"x", {1000}}};
+  each_allocation_fails("Sessions", [&] { return polychron::onnx::Sessions(context, model); });
+  each_allocation_fails(
+      "at", [&] { return polychron::onnx::Sessions(context, model); },
+      [&](auto& sessions) { return sessions.at(shape); });
+  each_allocation_fails(
+      "prepare", [&] { return polychron::onnx::Sessions(context, model); },
+      [&](auto& sessions) {
+        sessions.prepare(shape);
+        return 0;
+      });
+  const polychron::OperandDescriptor four{polychron::DataType::float32, {4}};
+  each_allocation_fails(
+      "make_value", [] { return polychron::Buffer(16); },
+      [&](auto& given) { return polychron::onnx::make_value(four, std::move(given)); });
+  const auto value = polychron::onnx::make_value(four, polychron::Buffer(16));
+  each_allocation_fails("operand_bytes", [&] {
+    return polychron::onnx::operand_bytes(value, polychron::DataType::float16);
+  });
+  each_allocation_fails(
+      "read_tensor", [] { return polychron::onnx::read_tensor("/nowhere.pb"); },
+      ErrorKind::bad_data);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
