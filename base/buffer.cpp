@@ -172,11 +172,13 @@ void Buffer::check() const {
 void Buffer::check_view(std::size_t element_size, std::size_t element_alignment) const {
   check();
   if (size_ % element_size != 0)
-    throw Error(ErrorKind::type_error, "a buffer of " + std::to_string(size_) +
-                                           " bytes does not hold whole elements of " +
-                                           std::to_string(element_size) + " bytes");
+    detail::with_errors([&] {
+      throw Error(ErrorKind::type_error, "a buffer of " + std::to_string(size_) +
+                                             " bytes does not hold whole elements of " +
+                                             std::to_string(element_size) + " bytes");
+    });
   if (reinterpret_cast<std::uintptr_t>(data_.get()) % element_alignment != 0)
-    throw Error(ErrorKind::type_error, "the buffer's memory is not aligned for its elements");
+    detail::refuse(ErrorKind::type_error, "the buffer's memory is not aligned for its elements");
 }
 
 }  // namespace polychron

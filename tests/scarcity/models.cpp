@@ -4,6 +4,7 @@
 #endif
 
 #include <boost/test/unit_test.hpp>
+#include <filesystem>
 #include <new>
 #include <string>
 
@@ -168,9 +169,9 @@ BOOST_AUTO_TEST_CASE(calls_of_models_and_sessions_say_out_of_memory) {
   each_allocation_fails("operand_bytes", [&] {
     return polychron::onnx::operand_bytes(value, polychron::DataType::float16);
   });
+  const std::filesystem::path nowhere("/nowhere.pb");
   each_allocation_fails(
-      "read_tensor", [] { return polychron::onnx::read_tensor("/nowhere.pb"); },
-      ErrorKind::bad_data);
+      "read_tensor", [&] { return polychron::onnx::read_tensor(nowhere); }, ErrorKind::bad_data);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

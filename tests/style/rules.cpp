@@ -26,6 +26,7 @@ const std::set<std::string> may_include_caf{"include/polychron/caf.hpp"};
 /// One file each for the needs of the operating system, for each format of pictures, the
 /// processor's own instructions, Boost.Asio, and hints to a sanitizer.
 const std::map<std::string, std::set<std::string>> system_headers{
+    {"base/before_exit.cpp", {"pthread.h", "sys", "unistd.h"}},
     {"base/buffer.cpp", {"sys", "sanitizer"}},
     {"base/fork.cpp", {"pthread.h"}},
     {"base/kept_once.cpp", {"pthread.h"}},
@@ -50,6 +51,7 @@ const std::vector<std::string> places_of_locks{
     "include/polychron/future.hpp",  // what callers wait on
     "kernels/team.",                 // threads that share a lane's work
     "kernels/gpu/storage.",          // a tensor that several lanes read
+    "base/before_exit.cpp",          // work that the end of the process waits for
     "base/cancellation",             // the state behind Cancellation
     "base/kept_once.cpp",            // a table of constants that all contexts share
     "base/large_pages.hpp",          // whether large pages come fast, of all buffers
