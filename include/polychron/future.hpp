@@ -353,8 +353,8 @@ struct FutureAccess {
         promise.resolve(f(std::move(result)));
       } catch (const Error& error) {
         promise.reject(error);
-      } catch (...) {
-        // No memory to report it: dropping the last copy of the promise rejects it.
+      } catch (...) {  // no memory to report anything else
+        promise.reject(out_of_memory_error());
       }
     });
     return made;

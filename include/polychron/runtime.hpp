@@ -56,9 +56,9 @@ enum class PowerPreference : std::uint8_t {
   low_power          ///< the processor
 };
 
-/// The default of ContextOptions::memory_limit, in bytes: three quarters of the memory that this
-/// process may use, which is the machine's or the least limit of its control groups (cgroup v1 and
-/// v2). Read once, at the first call. Thread-safe.
+/// The default of ContextOptions::memory_limit, in bytes: three quarters of what this process may
+/// use. That is the machine's memory, or the least limit of its control groups (cgroup v1 and v2).
+/// Read once, at the first call. Thread-safe.
 std::uint64_t default_memory_limit() noexcept;
 /// ContextOptions::memory_limit without a limit.
 inline constexpr std::uint64_t no_memory_limit = std::numeric_limits<std::uint64_t>::max();

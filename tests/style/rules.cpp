@@ -26,7 +26,7 @@ const std::set<std::string> may_include_caf{"include/polychron/caf.hpp"};
 /// One file each for the needs of the operating system, for each format of pictures, the
 /// processor's own instructions, Boost.Asio, and hints to a sanitizer.
 const std::map<std::string, std::set<std::string>> system_headers{
-    {"base/before_exit.cpp", {"pthread.h", "unistd.h", "sys"}},
+    {"base/before_exit.cpp", {"pthread.h", "sys", "unistd.h"}},
     {"base/buffer.cpp", {"sys", "sanitizer"}},
     {"base/fork.cpp", {"pthread.h"}},
     {"base/kept_once.cpp", {"pthread.h"}},
