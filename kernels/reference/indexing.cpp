@@ -141,6 +141,8 @@ void scatter_reduce(const Call& call) {
       for (std::int64_t i = 0; i < size; ++i) {
         auto& element = wide[static_cast<std::size_t>(place + i)];
         element = combined(reduction, element, widen(call.in<T>(2)[number * size + i]));
+        // Each step is a float32's, which may overflow. float16 is not rounded until the end.
+        if constexpr (std::is_same_v<T, float>) element = static_cast<float>(element);
       }
     });
     std::transform(wide.begin(), wide.end(), call.out<T>(), [](auto x) { return narrow<T>(x); });
