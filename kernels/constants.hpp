@@ -32,8 +32,8 @@ inline ConstantPlace place_of(const Buffer& constant) noexcept {
 inline void keep_each_once(Constants& constants) {
   const auto place = [](const ops::ConstantBytes& constant) { return place_of(*constant); };
   std::ranges::sort(constants, {}, place);
-  const auto again = std::ranges::unique(constants, {}, place);
-  constants.erase(again.begin(), again.end());
+  const auto same = [&](const auto& a, const auto& b) { return place(a) == place(b); };
+  constants.erase(std::unique(constants.begin(), constants.end(), same), constants.end());
 }
 
 }  // namespace polychron::kernels

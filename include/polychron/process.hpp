@@ -17,6 +17,8 @@ const Error& forked_error() noexcept;
 /// and its end must do nothing. Thread-safe.
 class Process {
  public:
+  Process() noexcept : generation_(fork_generation()) {}
+
   /// True in a child that was forked since.
   bool forked() const noexcept { return generation_ != fork_generation(); }
   /// Throws invalid_state in such a child.
@@ -25,7 +27,7 @@ class Process {
   }
 
  private:
-  const std::uint32_t generation_ = fork_generation();
+  const std::uint32_t generation_;
 };
 
 }  // namespace polychron::detail

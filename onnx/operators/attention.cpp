@@ -221,9 +221,9 @@ Term present(Node& node, std::size_t input, const Term& now, const Positions& p)
     return iota(node, DataType::int32, 4, axis, places[axis]).expand(places);
   };
   const auto indices = concat({along(0), along(1), p.queried.expand(places)}, 3);
-  const auto room = old.pad(2, 0, p.keys - p.past);
-  return room.with(
-      node.builder.scatter_nd(room.operand(), indices.operand(), now.operand(), node.label()));
+  const auto longer = old.pad(2, 0, p.keys - p.past);
+  return longer.with(
+      node.builder.scatter_nd(longer.operand(), indices.operand(), now.operand(), node.label()));
 }
 
 /// The keys that a query sees: those up to its own position.
