@@ -111,7 +111,8 @@ BOOST_AUTO_TEST_CASE(dimensions_that_have_no_name) {
       refused(model, {{none, {2}}}, "there is no input and no free dimension '" + none + "'");
       const auto graph = build(load(model.bytes()), {{"x", {2, 3}}, {"z", {3, 4}}});
       BOOST_TEST(to_string(graph.outputs()[0].second) == "float32 [2, 4]");
-      for (const auto& input : load(model.bytes()).summary().inputs)
+      const auto loaded = load(model.bytes());
+      for (const auto& input : loaded.summary().inputs)
         for (const auto& dimension : *input.dimensions) BOOST_TEST(dimension.symbol == "");
     }
   }

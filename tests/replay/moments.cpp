@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
 #include <memory>
 #include <random>
 #include <thread>
@@ -65,12 +68,23 @@ class Prefixes {
   std::vector<std::size_t> ends_;  ///< of each of them
 };
 
+/// Threads do not come again by a seed, so a recording that differs is kept.
+void keep(std::span<const std::byte> recording) {
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("moments-" + std::to_string(std::random_device()()) + ".trace");
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(recording.data()),
+             static_cast<std::streamsize>(recording.size()));
+  std::cout << "the recording is in " << path << '\n';
+}
+
 /// Makes it again, and tells what differs. Returns the number of contexts that it has from their
 /// beginning, and with calls.
 std::size_t contexts_again(std::span<const std::byte> recording) {
   try {
     const auto replayed = replay::replay(recording);
     for (const auto& difference : replayed.differences) BOOST_ERROR(difference);
+    if (!replayed.differences.empty()) keep(recording);
     return replayed.contexts;
   } catch (const Error& error) {
     const auto text = error.message();
