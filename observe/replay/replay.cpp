@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <iterator>
 #include <limits>
 
 #include "kernels/cpu/cpu_backend.hpp"
@@ -111,9 +112,12 @@ Replayed replay(std::span<const std::byte> recording) {
     order.run(theatre.world(), theatre.listeners());
     theatre.world().set_clients({});
     result.recording = theatre.recording().file();
+    if (theatre.world().exhausted())
+      result.differences.push_back("the replay went on for ever, and was ended");
   }
   const auto recorded = transcript_of(part);
-  result.differences = differences(recorded, transcript_of(trace::read_records(result.recording)));
+  auto found = differences(recorded, transcript_of(trace::read_records(result.recording)));
+  std::ranges::move(found, std::back_inserter(result.differences));
   result.contexts = script.contexts.size();
   result.left_out = part.left_out;
   result.calls = script.calls.size();
