@@ -1,5 +1,7 @@
 #include "onnx/bindings.hpp"
 
+#include <algorithm>
+
 #include "onnx/element_type.hpp"
 #include "onnx/problem.hpp"
 
@@ -48,6 +50,29 @@ Shape Bindings::resolve(const ValueInfo& input) const {
   return shape;
 }
 
+std::map<std::string, Shape> Bindings::by_symbol(const Summary& summary) const {
+  std::map<std::string, Shape> bindings;
+  for (const auto& [symbol, value] : values_)
+    if (!names_.contains(symbol)) bindings[symbol] = {value};
+  for (const auto& input : summary.inputs) {
+    const auto bound = shapes_.find(input.name);
+    const auto needs_name = [&](const Dimension& dimension) {
+      return !dimension.value && (dimension.symbol.empty() || names_.contains(dimension.symbol));
+    };
+    if (bound != shapes_.end() &&
+        (!input.dimensions || std::ranges::any_of(*input.dimensions, needs_name)))
+      bindings.insert(*bound);
+  }
+  return bindings;
+}
+
+bool Bindings::is_free(const ValueInfo& input) const {
+  if (shapes_.contains(input.name)) return false;
+  return !input.dimensions || std::ranges::any_of(*input.dimensions, [&](const auto& dimension) {
+    return !dimension.value && !values_.contains(dimension.symbol);
+  });
+}
+
 void Bindings::bind(const std::string& symbol, std::uint32_t value, const std::string& by) {
   const auto [known, is_new] = values_.emplace(symbol, value);
   if (!is_new && known->second != value)
@@ -67,6 +92,19 @@ void Bindings::take_symbols(const ValueInfo& input) {
     if (dimension.value && *dimension.value != shape[i]) wrong(mismatch);
     if (!dimension.symbol.empty()) bind(dimension.symbol, shape[i], "the shape of " + where);
   }
+}
+
+std::map<std::string, Shape> with_constants(const Summary& summary, const ImportOptions& options) {
+  auto bindings = options.bindings;
+  for (const auto& [name, value] : options.constants) {
+    if (std::ranges::find(summary.inputs, name, &ValueInfo::name) == summary.inputs.end())
+      wrong("constant " + quote(name) + ": there is no such input");
+    if (const auto [bound, is_new] = bindings.emplace(name, value.shape);
+        !is_new && bound->second != value.shape)
+      wrong("constant " + quote(name) + ": it has shape " + to_string(value.shape) +
+            " and is bound to " + to_string(bound->second));
+  }
+  return bindings;
 }
 
 }  // namespace polychron::onnx::detail

@@ -17,6 +17,10 @@ class Bindings {
 
   /// The shape of `input`. Throws if a dimension is still free.
   Shape resolve(const ValueInfo& input) const;
+  /// The same bindings by symbol, as far as a dimension has one: equal for equal shapes.
+  std::map<std::string, Shape> by_symbol(const Summary& summary) const;
+  /// True if resolve() would throw.
+  bool is_free(const ValueInfo& input) const;
 
  private:
   void bind(const std::string& symbol, std::uint32_t value, const std::string& by);
@@ -26,5 +30,8 @@ class Bindings {
   std::map<std::string, Shape> shapes_;
   std::map<std::string, std::uint32_t> values_;
 };
+
+/// The bindings, and the shapes of constants among them.
+std::map<std::string, Shape> with_constants(const Summary& summary, const ImportOptions& options);
 
 }  // namespace polychron::onnx::detail

@@ -25,6 +25,8 @@ std::string names_of(const NamedDescriptors& declared) {
 
 void check_value(Side side, const OperandDescriptor& expected, const Given& given) {
   if (given.why) wrong(side, given.name, std::string(*given.why));
+  if (given.descriptor != nullptr && *given.descriptor != expected)
+    wrong(side, given.name, "is " + to_string(expected) + ": got " + to_string(*given.descriptor));
   if (given.view && *given.view != expected.data_type && *given.view != DataType::uint8)
     wrong(side, given.name,
           "is " + to_string(expected) + ": got values of " + std::string(to_string(*given.view)) +
@@ -70,6 +72,12 @@ void GivenInputs::give_back(std::initializer_list<Input> inputs, NamedBuffers& b
     if (input.buffer_) *input.buffer_ = std::move(buffer->second);
     ++buffer;
   }
+}
+
+Given look(const NamedValue& value) {
+  auto given = look_at(value.name, value.bytes);
+  given.descriptor = &value.descriptor;
+  return given;
 }
 
 GivenValues look(const NamedBuffers& buffers) {

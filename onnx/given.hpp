@@ -21,9 +21,10 @@ std::string_view to_string(Side side) noexcept;
 /// The checked properties of a named value.
 struct Given {
   std::string_view name;
-  std::optional<std::size_t> bytes{};     ///< of a buffer or a view
-  std::optional<DataType> view{};         ///< of a view
-  std::optional<std::string_view> why{};  ///< the reason why it cannot be used
+  std::optional<std::size_t> bytes{};             ///< of a buffer or a view
+  std::optional<DataType> view{};                 ///< of a view
+  std::optional<std::string_view> why{};          ///< the reason why it cannot be used
+  const OperandDescriptor* descriptor = nullptr;  ///< if it tells its type and shape
 };
 
 /// Few values in each run: no allocation.
@@ -38,6 +39,7 @@ struct GivenInputs {
   static void give_back(std::initializer_list<Input> inputs, NamedBuffers& buffers) noexcept;
 };
 
+Given look(const NamedValue& value);
 GivenValues look(const NamedBuffers& buffers);
 GivenValues look(const NamedTensors& tensors);
 GivenValues look(const std::vector<std::string>& names);

@@ -20,20 +20,6 @@ namespace {
   throw Error(ErrorKind::type_error, "constant " + quote(name) + ": " + why);
 }
 
-/// The bindings, and the shapes of constants among them.
-std::map<std::string, Shape> with_constants(const Summary& summary, const ImportOptions& options) {
-  auto bindings = options.bindings;
-  for (const auto& [name, value] : options.constants) {
-    if (std::ranges::find(summary.inputs, name, &ValueInfo::name) == summary.inputs.end())
-      wrong_constant(name, "there is no such input");
-    if (const auto [bound, is_new] = bindings.emplace(name, value.shape);
-        !is_new && bound->second != value.shape)
-      wrong_constant(name, "it has shape " + to_string(value.shape) + " and is bound to " +
-                               to_string(bound->second));
-  }
-  return bindings;
-}
-
 void take_constants(const Summary& summary, const ImportOptions& options, Scope& scope) {
   for (const auto& [name, value] : options.constants) {
     const auto input = std::ranges::find(summary.inputs, name, &ValueInfo::name);

@@ -3,7 +3,9 @@
 
 #include <utility>
 
+#include "onnx/problem.hpp"
 #include "onnx/session_state.hpp"
+#include "onnx/sessions_state.hpp"
 
 namespace polychron::onnx {
 
@@ -71,23 +73,51 @@ Session::Session(const Model& model, const SessionOptions& options,
 
 Future<Session> Session::build_with(const Context& context, const Model& model,
                                     const SessionOptions& options) {
-  return with_errors([&] { return SessionState::build(context, model, options); });
+  return with_errors([&] { return SessionState::make(context, model, options); });
 }
 
-SessionState& Session::state() const {
-  if (!state_)
+void Session::check() const {
+  if (!*this)
     polychron::detail::refuse(
         ErrorKind::type_error,
         "this Session refers to nothing: it was default-constructed or moved away");
+}
+
+SessionState& Session::state() const {
+  check();
+  if (shapes_) with_errors([&] { shapes_->refuse_free(); });
   return *state_;
 }
 
-const std::string& Session::label() const { return state().label(); }
-const Summary& Session::summary() const { return state().summary(); }
+bool Session::any_shape() const {
+  check();
+  return shapes_ != nullptr;
+}
+
+Future<Session> Session::at(const std::map<std::string, Shape>& bindings) const {
+  check();
+  if (shapes_) return shapes_->get(bindings, true);
+  if (!bindings.empty())
+    polychron::detail::refuse(ErrorKind::type_error, "session " + detail::quote(label()) +
+                                                         " has no free dimension to bind");
+  return SessionState::settled(*this);
+}
+
+const std::string& Session::label() const {
+  check();
+  return shapes_ ? shapes_->label() : state_->label();
+}
+const Summary& Session::summary() const {
+  check();
+  return shapes_ ? shapes_->summary() : state_->summary();
+}
 const NamedDescriptors& Session::inputs() const { return state().graph().inputs(); }
 const NamedDescriptors& Session::outputs() const { return state().graph().outputs(); }
 const Graph& Session::graph() const { return state().graph(); }
-Context Session::context() const { return state().context(); }
+Context Session::context() const {
+  check();
+  return shapes_ ? shapes_->context() : state_->context();
+}
 
 Future<NamedBuffers> Session::run_with(std::initializer_list<Input> inputs,
                                        const RunOptions& options) const {
@@ -96,6 +126,14 @@ Future<NamedBuffers> Session::run_with(std::initializer_list<Input> inputs,
 
 Future<NamedBuffers> Session::run_with(NamedBuffers&& inputs, const RunOptions& options) const {
   return run_buffers<NamedBuffers>(state(), std::move(inputs), options);
+}
+
+Future<NamedValues> Session::run_with(NamedValues&& inputs, const RunOptions& options) const {
+  check();
+  return with_errors([&] {
+    return shapes_ ? shapes_->run(std::move(inputs), options)
+                   : state_->run_values(std::move(inputs), options);
+  });
 }
 
 Future<Profile> Session::profile_with(std::initializer_list<Input> inputs,
@@ -133,6 +171,9 @@ Future<void> Session::warm_up(int at_once) const {
   return with_errors([&] { return state().warm_up(at_once); });
 }
 
-void Session::destroy() const { state().destroy(); }
+void Session::destroy() const {
+  check();
+  shapes_ ? shapes_->destroy() : state_->destroy();
+}
 
 }  // namespace polychron::onnx

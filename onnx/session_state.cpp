@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "onnx/problem.hpp"
+#include "onnx/sessions_state.hpp"
 
 namespace polychron::onnx::detail {
 
@@ -39,12 +40,11 @@ SessionOptions without_callback(SessionOptions options) {
 
 std::string object_of(const std::string& label) { return "model " + quote(label); }
 
-/// Names the model as the error's object, unless the error has one.
+}  // namespace
+
 Error about_model(const Error& error, const std::string& label) {
   return error.object().empty() ? error.with_object(object_of(label)) : error;
 }
-
-}  // namespace
 
 SessionState::SessionState(const Context& context, Summary summary, Graph graph, std::string label,
                            const SessionOptions& options)
@@ -80,6 +80,24 @@ Future<Session> SessionState::build(const Context& context, const Model& model,
   }
 }
 
+Future<Session> SessionState::settled(const Session& session) {
+  const auto promise = Promise<Session>::make(nullptr);
+  promise.resolve(session);
+  return promise.future();
+}
+
+Future<Session> SessionState::make(const Context& context, const Model& model,
+                                   const SessionOptions& options) {
+  try {
+    if (!has_free_dimensions(model.summary(), options)) return build(context, model, options);
+    return settled(Session(
+        std::make_shared<SessionsState>(context, model, SessionsOptions{.session = options})));
+  } catch (const Error& error) {
+    const auto label = options.label.empty() ? model.summary().graph_name : options.label;
+    return polychron::detail::rejected<Future<Session>>(about_model(error, label));
+  }
+}
+
 Session SessionState::own(Model model, const SessionOptions& options,
                           const ContextOptions& of_context, const RuntimeOptions& of_runtime) {
   Runtime runtime(of_runtime);
@@ -87,6 +105,9 @@ Session SessionState::own(Model model, const SessionOptions& options,
   if (named.label.empty())
     named.label = options.label.empty() ? model.summary().graph_name : options.label;
   const auto context = runtime.create_context(named).get();
+  if (has_free_dimensions(model.summary(), options))
+    return Session(std::make_shared<SessionsState>(
+        context, model, SessionsOptions{.session = options}, std::move(runtime)));
   auto reply = [&](Model gone) { return build(context, gone, options); }(std::move(model));
   auto session = std::move(reply).get();
   session.state_->runtime_ = std::move(runtime);
@@ -147,6 +168,45 @@ Future<Answer> SessionState::run(NamedBuffers&& inputs, const RunOptions& option
 
 template Future<NamedBuffers> SessionState::run<NamedBuffers>(NamedBuffers&&, const RunOptions&);
 template Future<Profile> SessionState::run<Profile>(NamedBuffers&&, const RunOptions&);
+
+Future<NamedValues> SessionState::run_values(NamedValues&& inputs, const RunOptions& options) {
+  const auto& declared = graph_.inputs();
+  // Those without elements are none of the graph's; the import took their shapes.
+  const auto is_empty = [&](const NamedValue& value) {
+    return element_count(value.descriptor.shape) == 0U && !find(declared, value.name) &&
+           std::ranges::find(summary_.inputs, value.name, &ValueInfo::name) !=
+               summary_.inputs.end();
+  };
+  GivenValues given;
+  for (const auto& value : inputs)
+    if (!is_empty(value)) given.push_back(look(value));
+  check_inputs(given, options.label);
+  auto outputs = wanted_outputs(options);
+  NamedBuffers buffers;
+  for (auto& value : inputs)
+    if (!is_empty(value)) buffers.emplace_back(value.name, Buffer());
+  const auto swap = [&]() noexcept {
+    auto buffer = buffers.begin();
+    for (auto& value : inputs)
+      if (buffer != buffers.end() && buffer->first == value.name)
+        std::swap((buffer++)->second, value.bytes);
+  };
+  swap();
+  try {
+    return FutureAccess::transform<NamedValues>(
+        send<NamedBuffers>(std::move(buffers), Places(outputs), conditions_of(options)),
+        [outputs, graph = graph_](Result<NamedBuffers> result) {
+          NamedValues values;
+          for (auto& [name, bytes] : result.value())
+            values.push_back(
+                {name, graph.outputs()[outputs[values.size()]].second, std::move(bytes)});
+          return values;
+        });
+  } catch (...) {
+    swap();
+    throw;
+  }
+}
 
 template <class Answer>
 Future<Answer> SessionState::send(NamedBuffers&& inputs, Places&& wanted,

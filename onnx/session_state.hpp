@@ -16,11 +16,18 @@
 
 namespace polychron::onnx::detail {
 
+/// Names the model as the error's object, unless the error has one.
+Error about_model(const Error& error, const std::string& label);
+
 /// Written before it is shared, then read-only. Only the spare outputs change.
 class SessionState {
  public:
   SessionState(const Context& context, Summary summary, Graph graph, std::string label,
                const SessionOptions& options);
+  static Future<Session> settled(const Session& session);
+  /// With free dimensions a session that builds nothing yet.
+  static Future<Session> make(const Context& context, const Model& model,
+                              const SessionOptions& options);
   /// Errors of the import and the build name the model of this label.
   static Future<Session> build(const Context& context, const Model& model,
                                const SessionOptions& options);
@@ -39,6 +46,8 @@ class SessionState {
   /// `inputs` are already checked. Answer is NamedBuffers or Profile.
   template <class Answer>
   Future<Answer> run(NamedBuffers&& inputs, const RunOptions& options);
+  /// Checks types and shapes, too. If it throws, the caller keeps the buffers.
+  Future<NamedValues> run_values(NamedValues&& inputs, const RunOptions& options);
   void dispatch(const NamedTensors& inputs, const NamedTensors& outputs,
                 const DispatchOptions& options);
   Future<polychron::Tensor> create_tensor(Side side, std::string_view name);

@@ -1,4 +1,4 @@
-#include "polychron/sessions.hpp"
+#include "onnx/sessions_state.hpp"
 
 #include <algorithm>
 #include <list>
@@ -9,8 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "onnx/bindings.hpp"
 #include "onnx/problem.hpp"
-#include "polychron/process.hpp"
+#include "onnx/session_state.hpp"
 
 namespace polychron::onnx {
 
@@ -106,6 +107,13 @@ class SessionsCache {
     return entries_.size();
   }
 
+  /// Drops what is kept. Builds go on for those that wait.
+  void clear() noexcept {
+    std::list<EntryRef> dropped;
+    const std::lock_guard lock(mutex_);
+    dropped.swap(entries_);
+  }
+
  private:
   /// With the lock. The first entry stays, as somebody wants it now.
   void evict(std::list<EntryRef>& dropped) noexcept {
@@ -159,100 +167,142 @@ class SessionBuild {
   bool over_ = false;  ///< the cache knows, or will know, how it ends
 };
 
-class SessionsState : public std::enable_shared_from_this<SessionsState> {
- public:
-  SessionsState(const Context& context, const Model& model, const SessionsOptions& options)
-      : context_(context),
-        model_(model),
-        options_(options),
-        origin_(FutureAccess::origin(context.lost())),
-        cache_(std::make_shared<SessionsCache>(options.most, options.most_bytes)) {
-    if (options.most == 0) refuse("most is 0, expected 1 or more");
-    const auto symbols = symbols_of(model.summary());
-    for (const auto& [symbol, multiple] : options.round_up) {
-      if (!symbols.contains(symbol))
-        refuse("round_up: the model has no free dimension " + quote(symbol));
-      if (multiple == 0) refuse("round_up: " + quote(symbol) + " is 0, expected 1 or more");
+SessionsState::SessionsState(const Context& context, const Model& model,
+                             const SessionsOptions& options, std::optional<Runtime> own)
+    : runtime_(std::move(own)),
+      context_(context),
+      model_(model),
+      options_(options),
+      label_(options.session.label.empty() ? model.summary().graph_name : options.session.label),
+      origin_(FutureAccess::origin(context.lost())),
+      cache_(std::make_shared<SessionsCache>(options.most, options.most_bytes)) {
+  if (options.most == 0) refuse("most is 0, expected 1 or more");
+  const auto symbols = symbols_of(model.summary());
+  for (const auto& [symbol, multiple] : options.round_up) {
+    if (!symbols.contains(symbol))
+      refuse("round_up: the model has no free dimension " + quote(symbol));
+    if (multiple == 0) refuse("round_up: " + quote(symbol) + " is 0, expected 1 or more");
+  }
+}
+
+std::size_t SessionsState::size() const {
+  check_process();
+  return cache_->size();
+}
+
+Shapes SessionsState::rounded(Shapes bindings) const {
+  for (auto& [name, shape] : bindings) {
+    const auto input = std::ranges::find(summary().inputs, name, &ValueInfo::name);
+    if (input == summary().inputs.end()) {
+      if (shape.size() == 1) shape[0] = rounded_up(name, shape[0]);
+    } else if (input->dimensions && input->dimensions->size() == shape.size()) {
+      for (std::size_t i = 0; i < shape.size(); ++i)
+        shape[i] = rounded_up((*input->dimensions)[i].symbol, shape[i]);
     }
   }
+  return bindings;
+}
 
-  const Context& context() const noexcept { return context_; }
-  const Summary& summary() const noexcept { return model_.summary(); }
-  /// Throws invalid_state in a forked child.
-  void check_process() const { process_.check(); }
-  std::size_t size() const {
-    check_process();
-    return cache_->size();
+Future<Session> SessionsState::get(const Shapes& bindings, bool elsewhere) {
+  try {
+    return polychron::detail::with_errors([&] {
+      check_process();
+      if (destroyed_) throw Error(ErrorKind::invalid_state, "the session was destroyed");
+      const auto reply = Promise<Session>::make(origin_);
+      auto future = reply.future();
+      const auto shapes = Bindings(summary(), rounded(bindings)).by_symbol(summary());
+      if (auto entry = cache_->want(shapes, reply))
+        start(std::make_shared<SessionBuild>(cache_, std::move(entry)), elsewhere);
+      return future;
+    });
+  } catch (const Error& error) {
+    return polychron::detail::rejected<Future<Session>>(about_model(error, label_), origin_);
   }
+}
 
-  Shapes rounded(Shapes bindings) const {
-    for (auto& [name, shape] : bindings) {
-      const auto input = std::ranges::find(summary().inputs, name, &ValueInfo::name);
-      if (input == summary().inputs.end()) {
-        if (shape.size() == 1) shape[0] = rounded_up(name, shape[0]);
-      } else if (input->dimensions && input->dimensions->size() == shape.size()) {
-        for (std::size_t i = 0; i < shape.size(); ++i)
-          shape[i] = rounded_up((*input->dimensions)[i].symbol, shape[i]);
-      }
-    }
-    return bindings;
-  }
-
-  /// `elsewhere`: the import runs on the executor, if there is one.
-  Future<Session> get(const Shapes& bindings, bool elsewhere) {
+Future<NamedValues> SessionsState::run(NamedValues&& inputs, const RunOptions& options) {
+  auto session = get(shapes_of(inputs), true);
+  if (session.ready()) return session.get().run(std::move(inputs), options);
+  const auto reply = Promise<NamedValues>::make(origin_);
+  auto future = reply.future();
+  // A callback may wait at a limit, which a thread of the library must not.
+  const auto kept = std::make_shared<NamedValues>(std::move(inputs));
+  session.then([reply, options, kept](Result<Session> built) {
     try {
-      return polychron::detail::with_errors([&] {
-        check_process();
-        const auto reply = Promise<Session>::make(origin_);
-        auto future = reply.future();
-        if (auto entry = cache_->want(rounded(bindings), reply))
-          start(std::make_shared<SessionBuild>(cache_, std::move(entry)), elsewhere);
-        return future;
-      });
+      FutureAccess::relay(
+          polychron::detail::with_errors(
+              [&] { return built.value().run(std::move(*kept), options); }),
+          [reply](Result<NamedValues> outputs) { reply.settle(std::move(outputs)); });
     } catch (const Error& error) {
-      return polychron::detail::rejected<Future<Session>>(error, origin_);
+      reply.reject(error);
     }
-  }
+  });
+  return future;
+}
 
- private:
-  std::uint32_t rounded_up(const std::string& symbol, std::uint32_t value) const {
-    const auto multiple = options_.round_up.find(symbol);
-    if (multiple == options_.round_up.end()) return value;
-    const auto step = std::uint64_t{multiple->second};
-    const auto next = (std::uint64_t{value} + step - 1) / step * step;
-    if (!std::in_range<std::uint32_t>(next))
-      refuse(quote(symbol) + " of " + std::to_string(value) + " is too large to be rounded up");
-    return static_cast<std::uint32_t>(next);
-  }
+/// The shapes of inputs that the bindings leave free.
+Shapes SessionsState::shapes_of(const NamedValues& inputs) const {
+  const auto& declared = summary().inputs;
+  Shapes shapes;
+  for (const auto& [name, descriptor, bytes] : inputs)
+    if (std::ranges::find(declared, name, &ValueInfo::name) != declared.end())
+      shapes[name] = descriptor.shape;
+  return shapes;
+}
 
-  void start(const std::shared_ptr<SessionBuild>& build, bool elsewhere) {
-    if (elsewhere && options_.executor)
-      options_.executor([self = shared_from_this(), build] { self->run(*build); });
-    else
-      run(*build);
-  }
+void SessionsState::destroy() noexcept {
+  destroyed_ = true;
+  cache_->clear();
+}
 
-  void run(SessionBuild& build) const noexcept {
-    try {
-      auto options = options_.session;
-      const auto label = options.label.empty() ? summary().graph_name : options.label;
-      options.label = label + text_of(build.bindings());
-      for (const auto& [name, shape] : build.bindings()) options.bindings[name] = shape;
-      build.wait_for(Session::build(context_, model_, options));
-    } catch (const Error& error) {
-      build.fail(error);
-    } catch (const std::bad_alloc&) {
-      build.fail(polychron::detail::out_of_memory_error());
-    }
+void SessionsState::refuse_free() const {
+  try {
+    const Bindings bindings(
+        summary(),
+        with_constants(summary(), {options_.session.bindings, options_.session.constants, {}}));
+    for (const auto& input : summary().inputs) static_cast<void>(bindings.resolve(input));
+    refuse("no dimension is free");
+  } catch (const Error& error) {
+    throw about_model(error, label_);
   }
+}
 
-  const polychron::detail::Process process_;
-  const Context context_;
-  const Model model_;
-  const SessionsOptions options_;
-  const std::shared_ptr<const Origin> origin_;  ///< runs the callbacks of replies
-  const std::shared_ptr<SessionsCache> cache_;
-};
+std::uint32_t SessionsState::rounded_up(const std::string& symbol, std::uint32_t value) const {
+  const auto multiple = options_.round_up.find(symbol);
+  if (multiple == options_.round_up.end()) return value;
+  const auto step = std::uint64_t{multiple->second};
+  const auto next = (std::uint64_t{value} + step - 1) / step * step;
+  if (!std::in_range<std::uint32_t>(next))
+    refuse(quote(symbol) + " of " + std::to_string(value) + " is too large to be rounded up");
+  return static_cast<std::uint32_t>(next);
+}
+
+void SessionsState::start(const std::shared_ptr<SessionBuild>& build, bool elsewhere) {
+  if (elsewhere && options_.executor)
+    options_.executor([self = shared_from_this(), build] { self->build(*build); });
+  else
+    this->build(*build);
+}
+
+void SessionsState::build(SessionBuild& build) const noexcept {
+  try {
+    auto options = options_.session;
+    options.label = label_ + text_of(build.bindings());
+    for (const auto& [name, shape] : build.bindings()) options.bindings[name] = shape;
+    build.wait_for(SessionState::build(context_, model_, options));
+  } catch (const Error& error) {
+    build.fail(error);
+  } catch (const std::bad_alloc&) {
+    build.fail(polychron::detail::out_of_memory_error());
+  }
+}
+
+bool has_free_dimensions(const Summary& summary, const SessionOptions& options) {
+  const Bindings bindings(summary,
+                          with_constants(summary, {options.bindings, options.constants, {}}));
+  return std::ranges::any_of(summary.inputs,
+                             [&](const ValueInfo& input) { return bindings.is_free(input); });
+}
 
 }  // namespace detail
 
@@ -276,6 +326,10 @@ Session Sessions::at(const std::map<std::string, Shape>& bindings) const {
 
 Future<Session> Sessions::get(const std::map<std::string, Shape>& bindings) const {
   return state().get(bindings, true);
+}
+
+Future<NamedValues> Sessions::run(NamedValues&& inputs, const RunOptions& options) const {
+  return with_errors([&] { return state().run(std::move(inputs), options); });
 }
 
 void Sessions::prepare(const std::map<std::string, Shape>& bindings) const {

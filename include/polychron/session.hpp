@@ -3,6 +3,12 @@
 //
 //   const polychron::onnx::Session session(context, "model.onnx", {.bindings = {{"batch", {1}}}});
 //   const auto outputs = session.run({{"x", std::vector<float>{1, 2, 3, 4}}}).get();
+//
+// Without bindings the same session takes tensors of any shape that fits the model:
+//
+//   polychron::onnx::NamedValues inputs;
+//   inputs.push_back(polychron::onnx::NamedValue::of("x", {1, 4}, std::vector<float>{1, 2, 3, 4}));
+//   const auto outputs = session.run(std::move(inputs)).get();
 #pragma once
 
 #include <chrono>
@@ -28,8 +34,24 @@ namespace polychron::onnx {
 
 namespace detail {
 class SessionState;
+class SessionsState;
 struct GivenInputs;
 }  // namespace detail
+
+/// A tensor that a run takes or gives, with its type and shape.
+struct NamedValue {
+  std::string name;
+  OperandDescriptor descriptor;  ///< may have dimensions of 0
+  Buffer bytes;                  ///< the elements in row-major order
+  /// Copies elements of one of WebNN's types. Throws Error (out_of_memory).
+  template <Elements R>
+  static NamedValue of(std::string name, Shape shape, const R& values) {
+    return {std::move(name),
+            {data_type_v<element_t<R>>, std::move(shape)},
+            Buffer::copy_of(std::as_bytes(std::span(values)))};
+  }
+};
+using NamedValues = std::vector<NamedValue>;
 
 /// An entry in the braced list of Session::run(): {"x", values}, {"x", std::move(buffer)}. It
 /// refers to its arguments, and owns nothing.
@@ -56,7 +78,8 @@ class Input {
 
 /// Options of a Session.
 struct SessionOptions {
-  /// Values of free dimensions: ImportOptions::bindings.
+  /// Values of free dimensions: ImportOptions::bindings. Dimensions that stay free may differ in
+  /// each run.
   std::map<std::string, Shape> bindings{};
   /// Inputs whose values are known now: ImportOptions::constants.
   std::map<std::string, TensorValue> constants{};
@@ -95,6 +118,11 @@ struct RunOptions {
 ///
 /// Bytes: input buffers move in, and the device fills the output buffers in place, without a copy.
 ///
+/// Free dimensions: a session of a model whose dimensions are not all bound has a graph for each
+/// shape that comes, built when it comes first, and keeps the latest 16. It takes NamedValues. All
+/// that is about one graph, and every other way to run it, throws type_error: at() gives the
+/// session of one shape. Sessions has other limits and more choices.
+///
 /// Order: as in Context. Runs are operations of the session's context and count against its limits.
 ///
 /// Thread-safety: every method may be called from any thread at any time. Any number of runs may be
@@ -108,12 +136,12 @@ class Session {
   /// A handle to nothing, which every call refuses (type_error).
   Session() = default;
   /// False for a handle to nothing: default-constructed or moved away.
-  explicit operator bool() const noexcept { return state_ != nullptr; }
+  explicit operator bool() const noexcept { return state_ != nullptr || shapes_ != nullptr; }
 
   // -- making one --------------------------------------------------------------------------------
-  /// Loads, imports and compiles the model, and waits until it is done. Throws what load(),
-  /// import_model() and GraphBuilder::build() throw or reject with; the Error names the session's
-  /// label.
+  /// Loads, imports and compiles the model, and waits until it is done; with free dimensions it
+  /// only loads it. Throws what load(), import_model() and GraphBuilder::build() throw or reject
+  /// with; the Error names the session's label.
   Session(const Context& context, const std::filesystem::path& model,
           const SessionOptions& options = {});
   /// The same, for a loaded model, which several sessions may share.
@@ -143,6 +171,11 @@ class Session {
   const std::string& label() const;
   /// The summary of the model's file.
   const Summary& summary() const;
+  /// True if dimensions are free: runs may have any shape that fits summary().
+  bool any_shape() const;
+  /// The session for these values of its free dimensions, built now or kept from before: as
+  /// Sessions::get(). Of a session without free dimensions itself; it then takes no bindings.
+  Future<Session> at(const std::map<std::string, Shape>& bindings) const;
   /// The inputs of run(), in the model's order, without those that were given as constants.
   const NamedDescriptors& inputs() const;
   /// The outputs of run(), in the model's order.
@@ -174,6 +207,19 @@ class Session {
   }
   /// With default RunOptions.
   Future<NamedBuffers> run(NamedBuffers&& inputs) const {
+    const RunOptions options;
+    return run_with(std::move(inputs), options);
+  }
+
+  /// The same with types and shapes, which the outputs have, too: for free dimensions, and for all
+  /// others. A shape that comes first is built before it runs; its run then rejects with what at()
+  /// rejects with, or would throw, and the buffers are gone.
+  template <ArgumentOf<RunOptions> Options = RunOptions>
+  FutureFrom<NamedValues, Options> run(NamedValues&& inputs, Options&& options) const {
+    return run_with(std::move(inputs), options);
+  }
+  /// With default RunOptions.
+  Future<NamedValues> run(NamedValues&& inputs) const {
     const RunOptions options;
     return run_with(std::move(inputs), options);
   }
@@ -237,18 +283,22 @@ class Session {
  private:
   friend class detail::SessionState;
   explicit Session(std::shared_ptr<detail::SessionState> state) : state_(std::move(state)) {}
+  explicit Session(std::shared_ptr<detail::SessionsState> shapes) : shapes_(std::move(shapes)) {}
+  void check() const;
   detail::SessionState& state() const;
   static Future<Session> build_with(const Context& context, const Model& model,
                                     const SessionOptions& options);
   Future<NamedBuffers> run_with(std::initializer_list<Input> inputs,
                                 const RunOptions& options) const;
   Future<NamedBuffers> run_with(NamedBuffers&& inputs, const RunOptions& options) const;
+  Future<NamedValues> run_with(NamedValues&& inputs, const RunOptions& options) const;
   Future<Profile> profile_with(std::initializer_list<Input> inputs,
                                const RunOptions& options) const;
   Future<Profile> profile_with(NamedBuffers&& inputs, const RunOptions& options) const;
   Future<ComputeResult> compute_with(NamedBuffers&& inputs, NamedBuffers&& outputs,
                                      const DispatchOptions& options) const;
-  std::shared_ptr<detail::SessionState> state_;
+  std::shared_ptr<detail::SessionState> state_;    ///< or
+  std::shared_ptr<detail::SessionsState> shapes_;  ///< with free dimensions
 };
 
 }  // namespace polychron::onnx

@@ -66,6 +66,9 @@ class Sessions {
   /// at() throws. The import runs where SessionsOptions::executor says, and the context compiles.
   /// Replies settle even if the last handle is dropped meanwhile.
   Future<Session> get(const std::map<std::string, Shape>& bindings) const;
+  /// Runs the session of the inputs' shapes, as Session::run() does without bindings. The outputs
+  /// of a rounded shape have its size: `inputs` are padded already.
+  Future<NamedValues> run(NamedValues&& inputs, const RunOptions& options = {}) const;
   /// get() without a reply: starts to build that session, unless it exists.
   void prepare(const std::map<std::string, Shape>& bindings) const;
   /// `bindings`, rounded up as at() does.

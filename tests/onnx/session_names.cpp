@@ -141,7 +141,8 @@ BOOST_AUTO_TEST_CASE(a_model_that_cannot_be_imported_is_named) {
   fails(ErrorKind::not_supported, words, [&] { session_of(model, {.label = "secret"}); });
   fails(ErrorKind::not_supported, words,
         [&] { Session::build(context(), load(model.bytes()), {.label = "secret"}).get(); });
-  fails(ErrorKind::type_error, {"model 'g'", "'a'", "free"}, [&] { session_of(arithmetic()); });
+  fails(ErrorKind::type_error, {"model 'g'", "'a'", "free"},
+        [&] { session_of(arithmetic()).graph(); });
   fails(ErrorKind::type_error, {"'m' to bind"}, [&] {
     session_of(times(1), {.bindings = {{"m", {1}}}});
   });
