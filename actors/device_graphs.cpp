@@ -72,17 +72,46 @@ std::optional<Error> DeviceState::errored_input(const msg::op::Dispatch& o, msg:
   return std::nullopt;
 }
 
+Result<std::shared_ptr<SharedArena>> DeviceState::arena_for(const kernels::Plan& plan) {
+  return guarded([&]() -> Result<std::shared_ptr<SharedArena>> {
+    auto arena = arena_.lock();
+    if (!arena) arena_ = arena = std::make_shared<SharedArena>();
+    if (auto fits = arena->fit(environment().budget, plan.arena_bytes()); !fits)
+      return fits.error();
+    return arena;
+  });
+}
+
 Result<void> DeviceState::instantiate(msg::GraphSlot& graph) {
   return guarded([&]() -> Result<void> {
     auto& mine = graph.instances[lane_];
-    auto arena = msg::reserve(environment().budget, graph.plan->arena_bytes());
-    if (!arena) return arena.error();
-    auto plan = environment().backend->instantiate(graph.plan, {.team = environment().team(lane_)});
+    kernels::InstanceOptions options{.team = environment().team(lane_)};
+    msg::Reservation own;
+    // Submitted executions would be at work at once.
+    if (graph.plan->shares_arena() && !environment().backend->submits()) {
+      auto arena = arena_for(*graph.plan);
+      if (!arena) return arena.error();
+      options.arena = std::move(*arena);
+    } else {
+      auto arena = msg::reserve(environment().budget, graph.plan->arena_bytes());
+      if (!arena) return arena.error();
+      own = std::move(*arena);
+    }
+    auto plan = environment().backend->instantiate(graph.plan, options);
     if (!plan) return plan.error();
+    mine.shares_arena = options.arena != nullptr;
     mine.plan = std::move(*plan);
-    mine.arena = std::move(*arena);
+    mine.arena = std::move(own);
     return {};
   });
+}
+
+Result<void> DeviceState::make_ready(msg::GraphSlot& graph) {
+  const auto& mine = graph.instances[lane_];
+  if (!mine.plan) return instantiate(graph);
+  if (!mine.shares_arena) return {};
+  const auto arena = arena_for(*graph.plan);
+  return arena ? Result<void>() : arena.error();
 }
 
 namespace {
@@ -105,10 +134,7 @@ bool DeviceState::times_steps() const {
 
 kernels::ExecuteStatus DeviceState::run(msg::GraphSlot& graph, std::span<double> seconds) {
   auto& mine = graph.instances[lane_];
-  if (!mine.plan) {
-    const auto made = instantiate(graph);
-    if (!made) return {made.error()};
-  }
+  if (const auto made = make_ready(graph); !made) return {made.error()};
   bool inherent = false;
   auto* const observer = environment().gate.observer();
   const bool listened_to = times_steps();
@@ -219,8 +245,7 @@ class TellsLane final : public kernels::Completion {
 Result<void> DeviceState::submit(const msg::op::Dispatch& o, msg::Ticket ticket) {
   return guarded([&]() -> Result<void> {
     auto& instance = o.graph->instances[lane_];
-    if (!instance.plan)
-      if (auto made = instantiate(*o.graph); !made) return made;
+    if (auto made = make_ready(*o.graph); !made) return made;
     const auto turn = in_hand_->stamp.at.turn;
     auto lane = std::make_shared<msg::Revocable<device_actor>>(lanes_[lane_]);
     auto done =

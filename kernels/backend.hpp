@@ -23,11 +23,20 @@ namespace polychron::kernels {
 
 class Team;
 
+/// Scratch memory of one lane, which the instances of its plans share: a lane runs one of them at a
+/// time. The lane makes it large enough before it runs one, and may then move it.
+struct LaneArena {
+  Buffer bytes;
+};
+
 /// How a plan is made ready for a lane.
 struct InstanceOptions {
   /// The lane's threads, or null for one. They share the work of steps and change no result. A
   /// backend whose device has threads of its own ignores them.
   std::shared_ptr<Team> team = nullptr;
+  /// The lane's scratch memory, of Plan::arena_bytes() or more, or null: the instance has its own.
+  /// Null for plans that do not share it, and if executions are submitted.
+  std::shared_ptr<const LaneArena> arena = nullptr;
 };
 
 /// A tensor's memory on a device. The device actor owns it. It may outlive the backend.
@@ -47,8 +56,10 @@ inline Error wrong_size(const Storage& storage, std::size_t bytes) {
 class Plan {
  public:
   virtual ~Plan() = default;
-  /// All bytes that instantiate() allocates: on the device, and on the host.
+  /// All bytes of scratch memory that an instance uses: on the device, and on the host.
   virtual std::size_t arena_bytes() const noexcept = 0;
+  /// True if its instances use InstanceOptions::arena, and keep nothing in it from run to run.
+  virtual bool shares_arena() const noexcept { return false; }
   /// The prepared constants that the plan keeps, each listed once. Other plans may share them.
   virtual std::span<const ops::ConstantBytes> constants() const noexcept { return {}; }
   /// Bytes of all constants that the plan keeps.
@@ -103,7 +114,7 @@ class Backend {
   /// The same, the other way.
   virtual Result<void> read(const Storage& storage, std::span<std::byte> bytes) = 0;
   virtual Result<std::shared_ptr<Plan>> compile(std::shared_ptr<const ops::Graph> graph) = 0;
-  /// Allocates the arena of one lane and binds the steps to it.
+  /// Binds the steps to the arena of one lane, and allocates it unless it is given.
   virtual Result<std::unique_ptr<PlanInstance>> instantiate(std::shared_ptr<const Plan> plan,
                                                             const InstanceOptions& options) = 0;
   /// Runs `plan`. Inputs and outputs are in the graph's order; the caller guarantees their numbers

@@ -54,7 +54,8 @@ struct GraphSlot {
   /// A lane's instance, made by the first dispatch that the lane runs.
   struct Instance {
     std::unique_ptr<kernels::PlanInstance> plan;
-    Reservation arena;
+    Reservation arena;                                ///< of its own
+    bool shares_arena = false;                        ///< has the lane's instead
     DurationClass duration = DurationClass::unknown;  ///< as its last two timed runs tell it
     Clock::duration took = Clock::duration::max();    ///< the last of them
     bool busy = false;                                ///< submitted to the device, and not finished

@@ -24,11 +24,12 @@ struct GraphMemory {
   /// lanes. Graphs of this process with equal weights share one copy in memory, even across
   /// contexts; each graph counts it in full.
   std::size_t constants = 0;
-  /// Intermediate values and kernel scratch memory of one lane. A lane allocates it when it first
-  /// runs the graph.
+  /// Intermediate values and kernel scratch memory of one lane. On the CPU all graphs of a lane
+  /// share it: a lane has as much as the largest graph that it ran lately. On other devices a lane
+  /// allocates it when it first runs the graph.
   std::size_t arena = 0;
   std::size_t lanes = 0;  ///< number of the context's lanes
-  /// The memory after every lane has run the graph.
+  /// The memory after every lane has run the graph, if it is the only one.
   std::size_t total() const noexcept { return constants + lanes * arena; }
 };
 

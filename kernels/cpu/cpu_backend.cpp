@@ -72,7 +72,7 @@ class CpuBackend final : public Backend {
     return guarded([&] {
       return at_its_cost([&]() -> Instance {
         auto own = std::static_pointer_cast<const CpuPlan>(std::move(plan));
-        return Instance(std::make_unique<PlanLane>(std::move(own), options.team));
+        return Instance(std::make_unique<PlanLane>(std::move(own), options));
       });
     });
   }

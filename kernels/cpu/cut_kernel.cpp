@@ -17,7 +17,7 @@ class CutBound final : public Bound {
       OnePart& part = parts_[i];
       part.inputs.resize(arguments.inputs.size());
       place(i);
-      part.arguments = {part.inputs, {&part.output, 1}, part.scratch};
+      part.arguments = {part.inputs, {&part.output, 1}, part.arguments.scratch};
       part.bound = kernel.places_[i].kernel->bind(part.arguments);
     }
   }
@@ -38,7 +38,6 @@ class CutBound final : public Bound {
   struct OnePart {
     std::vector<const std::byte*> inputs;
     std::byte* output = nullptr;
-    std::byte* scratch = nullptr;
     Arguments arguments;
     std::unique_ptr<Bound> bound;
   };
@@ -49,7 +48,7 @@ class CutBound final : public Bound {
     for (std::size_t i = 0; i < part.inputs.size(); ++i)
       part.inputs[i] = arguments_.inputs[i] ? arguments_.inputs[i] + at.inputs[i] : nullptr;
     part.output = arguments_.outputs[0] ? arguments_.outputs[0] + at.output : nullptr;
-    part.scratch = arguments_.scratch ? arguments_.scratch + at.scratch : nullptr;
+    part.arguments.scratch = arguments_.scratch ? arguments_.scratch + at.scratch : nullptr;
   }
 
   const CutKernel& kernel_;

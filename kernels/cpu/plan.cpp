@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <new>
+#include <utility>
 
 #include "base/invariant.hpp"
 #include "kernels/cpu/host_storage.hpp"
@@ -23,10 +24,12 @@ std::vector<std::string> CpuPlan::labels() const {
   return labels;
 }
 
-PlanLane::PlanLane(std::shared_ptr<const CpuPlan> plan, std::shared_ptr<Team> team)
+PlanLane::PlanLane(std::shared_ptr<const CpuPlan> plan, const InstanceOptions& options)
     : plan_(std::move(plan)),
-      team_(std::move(team)),
-      arena_(plan_->arena),
+      team_(options.team),
+      arena_(options.arena ? options.arena
+                           : std::make_shared<const LaneArena>(LaneArena{Buffer(plan_->arena)})),
+      base_(const_cast<std::byte*>(arena_->bytes.data())),
       steps_(plan_->steps.size()),
       tensors_(plan_->input_count + plan_->output_count) {
   for (std::size_t i = 0; i < steps_.size(); ++i) bind_step(i);
@@ -56,8 +59,7 @@ void PlanLane::bind_step(std::size_t index) {
       case Location::Kind::none:
         return nullptr;
       case Location::Kind::arena:
-        ensure(at.index + at.offset <= plan_->arena, "an operand lies in the arena");
-        return arena_.data() + at.index + at.offset;
+        return in_arena(at);
       case Location::Kind::constant:
         return plan_->operands[at.index]->data() + at.offset;
       case Location::Kind::input:
@@ -73,9 +75,31 @@ void PlanLane::bind_step(std::size_t index) {
     bound.inputs.push_back(locate(step.inputs[i], i, false));
   for (std::size_t i = 0; i < step.outputs.size(); ++i)
     bound.outputs.push_back(const_cast<std::byte*>(locate(step.outputs[i], i, true)));
-  bound.arguments = {bound.inputs, bound.outputs, arena_.data() + step.scratch};
+  bound.arguments = {bound.inputs, bound.outputs, base_ + step.scratch};
   bound.bound = step.kernel->bind(bound.arguments);
   bound.parts = bound.bound->parts();
+}
+
+const std::byte* PlanLane::in_arena(const Location& at) const {
+  ensure(at.index + at.offset <= plan_->arena, "an operand lies in the arena");
+  return base_ + at.index + at.offset;
+}
+
+void PlanLane::follow_arena() {
+  ensure(arena_->bytes.size() >= plan_->arena, "the lane's arena has room for its plan");
+  auto* const now = const_cast<std::byte*>(arena_->bytes.data());
+  if (std::exchange(base_, now) == now) return;
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const Step& step = plan_->steps[i];
+    BoundStep& bound = steps_[i];
+    for (std::size_t k = 0; k < step.inputs.size(); ++k)
+      if (step.inputs[k].kind == Location::Kind::arena) bound.inputs[k] = in_arena(step.inputs[k]);
+    for (std::size_t k = 0; k < step.outputs.size(); ++k)
+      if (step.outputs[k].kind == Location::Kind::arena)
+        bound.outputs[k] = const_cast<std::byte*>(in_arena(step.outputs[k]));
+    bound.arguments.scratch = base_ + step.scratch;
+    bound.bound->rebind();
+  }
 }
 
 void PlanLane::set_tensor(std::size_t tensor, std::byte* address) {
@@ -125,6 +149,7 @@ ExecuteStatus PlanLane::execute(std::span<Storage* const> inputs, std::span<Stor
                                 std::span<double> seconds) {
   const Step* step = nullptr;
   try {
+    follow_arena();
     for (std::size_t i = 0; i < inputs.size(); ++i) set_tensor(i, host_data(*inputs[i]));
     for (std::size_t i = 0; i < outputs.size(); ++i)
       set_tensor(inputs.size() + i, host_data(*outputs[i]));

@@ -1,6 +1,6 @@
 // The CPU backend's plan: a flat list of prepared steps and the places of their operands.
 //
-// Lanes share a plan, which is immutable. PlanLane is one lane's arena with the steps bound to it.
+// Lanes share a plan, which is immutable. PlanLane has the steps bound to one lane's arena.
 // Executing a lane allocates nothing and decides nothing: it sets the tensors' addresses and runs
 // the steps.
 #pragma once
@@ -36,6 +36,7 @@ struct Step {
 class CpuPlan final : public Plan {
  public:
   std::size_t arena_bytes() const noexcept override { return arena; }
+  bool shares_arena() const noexcept override { return true; }
   std::span<const ops::ConstantBytes> constants() const noexcept override { return held; }
   std::vector<std::string> describe() const override;
   std::vector<std::string> labels() const override;
@@ -61,7 +62,7 @@ Result<std::shared_ptr<Plan>> compile_plan(std::shared_ptr<const ops::Graph> gra
 
 class PlanLane final : public PlanInstance {
  public:
-  PlanLane(std::shared_ptr<const CpuPlan> plan, std::shared_ptr<Team> team);
+  PlanLane(std::shared_ptr<const CpuPlan> plan, const InstanceOptions& options);
   const CpuPlan& plan() const noexcept { return *plan_; }
   /// `inputs` and `outputs` are HostStorage, in the graph's order. `seconds` is empty, or has one
   /// entry for each step.
@@ -89,11 +90,15 @@ class PlanLane final : public PlanInstance {
   void run_steps(const Step*& step);
   void time_steps(const Step*& step, std::span<double> seconds);
   void bind_step(std::size_t index);
+  const std::byte* in_arena(const Location& at) const;
+  /// Follows an arena that was moved.
+  void follow_arena();
   void set_tensor(std::size_t tensor, std::byte* address);
 
   std::shared_ptr<const CpuPlan> plan_;
   std::shared_ptr<Team> team_;
-  Buffer arena_;
+  std::shared_ptr<const LaneArena> arena_;
+  std::byte* base_;  ///< where the arena was when the steps were bound to it
   std::vector<BoundStep> steps_;
   std::vector<Port> ports_;          ///< ordered by tensor
   std::vector<std::byte*> tensors_;  ///< addresses of the last execution

@@ -38,6 +38,7 @@ class PrimitiveBound final : public Bound {
     for (std::size_t i = 0; i < kernel_.arguments_.size(); ++i)
       if (kernel_.arguments_[i].source != PrimitiveKernel::Source::own)
         memories_[i].set_data_handle(address(kernel_.arguments_[i]));
+    if (kernel_.scratch_bytes() != 0) memories_.back().set_data_handle(arguments_.scratch);
   }
 
   void run() override {

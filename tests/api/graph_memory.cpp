@@ -87,6 +87,39 @@ BOOST_AUTO_TEST_CASE(a_limit_of_that_is_enough_and_a_byte_less_is_not) {
   }
 }
 
+// A lane has as much as the largest that it ran lately.
+BOOST_AUTO_TEST_CASE(graphs_of_a_lane_share_their_arena) {
+  const auto chain = [](const Context& context, std::uint32_t size) {
+    GraphBuilder builder(context);
+    const auto x = builder.input("x", {DataType::float32, {size, size}});
+    return builder.build({{"y", builder.matmul(builder.softmax(x, 1), x)}}).get();
+  };
+  Embedder e;
+  const auto run = [&](const Graph& graph, std::uint32_t size) {
+    const std::vector<float> ones(std::size_t{size} * size, 1);
+    NamedBuffers in, out;
+    in.emplace_back("x", Buffer::copy_of(ones));
+    out.emplace_back("y", Buffer(ones.size() * sizeof(float)));
+    auto result = e.context.compute(graph, std::move(in), std::move(out)).get();
+    BOOST_TEST_REQUIRE(result.status.has_value());
+    for (const float each : result.outputs[0].second.as<float>())
+      BOOST_REQUIRE_CLOSE(each, 1.F, 0.01F);
+  };
+  const auto before = e.context.stats().bytes;
+  const auto small = chain(e.context, 64), large = chain(e.context, 192);
+  const auto kept = before + small.memory().constants + large.memory().constants;
+  BOOST_TEST_REQUIRE(small.memory().arena < large.memory().arena);
+  for (const bool grows : {true, false}) {
+    run(grows ? small : large, grows ? 64 : 192);
+    run(grows ? large : small, grows ? 192 : 64);
+    BOOST_TEST(rests_at(e.context, kept + large.memory().arena));
+  }
+  for (int i = 0; i < 600; ++i) run(small, 64);
+  BOOST_TEST(rests_at(e.context, kept + small.memory().arena));
+  run(large, 192);
+  BOOST_TEST(rests_at(e.context, kept + large.memory().arena));
+}
+
 // Each of the graphs counts them all the same: any may be the last to hold them.
 BOOST_AUTO_TEST_CASE(weights_that_are_alike_are_in_memory_once) {
   if (!can_tell_allocated()) return;

@@ -1,12 +1,16 @@
 #include "tests/kernels/graphs.hpp"
 
+#include <algorithm>
+
 namespace polychron::tests {
 
 Runner::Runner(std::shared_ptr<kernels::Backend> backend, std::shared_ptr<const ops::Graph> graph,
                std::shared_ptr<kernels::Team> team)
     : backend_(std::move(backend)), graph_(std::move(graph)) {
   plan_ = backend_->compile(graph_).value();
-  instance_ = backend_->instantiate(plan_, {.team = std::move(team)}).value();
+  if (plan_->shares_arena()) arena_ = std::make_shared<kernels::LaneArena>();
+  move_arena();
+  instance_ = backend_->instantiate(plan_, {.team = std::move(team), .arena = arena_}).value();
   const auto storage = [&](const auto& named, auto& owners, auto& pointers) {
     for (const auto& [name, value] : named) {
       const auto bytes = *byte_length(graph_->values[value].descriptor);
@@ -30,7 +34,19 @@ void Runner::randomize(std::uint32_t seed) {
   }
 }
 
+void Runner::move_arena() {
+  if (!arena_) return;
+  auto other = Buffer::uninitialized(plan_->arena_bytes());
+  std::ranges::fill(other.bytes(), std::byte{0xff});
+  arena_->bytes = std::move(other);
+}
+
 void Runner::run() {
+  move_arena();
+  run_in_place();
+}
+
+void Runner::run_in_place() {
   backend_->execute(*instance_, input_pointers_, output_pointers_).result.value();
 }
 

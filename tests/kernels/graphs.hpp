@@ -63,7 +63,8 @@ class GraphMaker {
   std::mt19937 generator_{7};
 };
 
-/// A graph compiled and instantiated, with storage for its inputs and outputs.
+/// A graph compiled and instantiated, with storage for its inputs and outputs. Before each run its
+/// arena moves, and is full of NaN, as if another graph of the lane had used it.
 class Runner {
  public:
   Runner(std::shared_ptr<kernels::Backend> backend, std::shared_ptr<const ops::Graph> graph,
@@ -85,6 +86,8 @@ class Runner {
   /// Fills float32 inputs with random numbers.
   void randomize(std::uint32_t seed);
   void run();
+  /// With the arena where it was.
+  void run_in_place();
   template <class T>
   std::vector<T> get(std::size_t index) const {
     std::vector<T> values(outputs_[index]->bytes() / sizeof(T));
@@ -94,9 +97,12 @@ class Runner {
   const kernels::Plan& plan() const { return *plan_; }
 
  private:
+  void move_arena();
+
   std::shared_ptr<kernels::Backend> backend_;
   std::shared_ptr<const ops::Graph> graph_;
   std::shared_ptr<kernels::Plan> plan_;
+  std::shared_ptr<kernels::LaneArena> arena_;
   std::unique_ptr<kernels::PlanInstance> instance_;
   std::vector<std::unique_ptr<kernels::Storage>> inputs_, outputs_;
   std::vector<kernels::Storage*> input_pointers_, output_pointers_;
