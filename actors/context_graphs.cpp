@@ -46,6 +46,7 @@ void ContextState::call(msg::Dispatch& c, msg::LocalPart& local) {
   // leased output stays as it is, for its holder.
   auto stamp = order_->stamp<msg::op::Fail>({}, writes);
   const auto refused = problem->with_operation("dispatch", c.label, stamp.ticket).not_run();
+  // planted: a refused dispatch leaves its outputs as they are
   issue<msg::op::Fail>(std::move(stamp), std::move(local.permit), std::move(outputs), refused);
 }
 
@@ -101,6 +102,7 @@ void ContextState::receive(msg::compiled& m) {
   m.reply.description_bytes.reset();  // the plan has its own reservation
   if (!m.plan) {
     m.permit.give_back();
+    // planted: who builds is not told of the refusal
     reply.reject(m.plan.error().with_operation("build", description.label));
     return;
   }
@@ -183,6 +185,7 @@ void ContextState::call(const msg::PopScope&, msg::LocalPart& local) {
   const auto fence = ++fences_;
   const auto first = scopes_.pop(order_->last_ticket(), fence, device_actors_.lanes.size(), reply);
   if (!first) {
+    // planted: a pop without a scope is dropped
     reply.reject(Error(ErrorKind::invalid_state, "there is no error scope to pop"));
     return;
   }
@@ -237,6 +240,7 @@ void ContextState::lose(LostReason reason, std::string_view message) noexcept {
   for (const auto& [id, entry] : graphs_) end_actor(entry.actor);
   for (const auto& [id, actor] : ending_tensors_) end_actor(actor);
   for (const auto& [id, actor] : ending_graphs_) end_actor(actor);
+  // planted: the end leaves the lanes alone
   for (const auto& lane : device_actors_.lanes) end_actor(lane);
   if (device_actors_.compiler) end_actor(device_actors_.compiler);
   tensors_.clear();

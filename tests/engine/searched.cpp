@@ -51,6 +51,10 @@ BOOST_AUTO_TEST_CASE(every_schedule_of_small_programs_is_good) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(each_planted_defect_has_its_marker) {
+  for (const auto* miss = planted_engine::misses; *miss != nullptr; ++miss) BOOST_ERROR(*miss);
+}
+
 // With few preemptions first, as most defects need none or one.
 BOOST_AUTO_TEST_CASE(each_planted_defect_is_found) {
   for (int defect = 1; planted_engine::names[defect] != nullptr; ++defect) {
