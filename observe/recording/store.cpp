@@ -20,42 +20,42 @@ void Store::begin(std::size_t bytes) {
 void Store::renew(Current& current, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   const auto now = epoch_.load(std::memory_order_relaxed);
-  if (current.piece && current.epoch == now) complete(std::exchange(current.piece, nullptr));
+  if (current.block && current.epoch == now) complete(std::exchange(current.block, nullptr));
   if (current.thread == 0) current.thread = ++threads_;
-  const auto size = std::max(bytes, std::clamp(most_bytes() / 16, least_piece, usual_piece));
-  if (size > std::max(most_bytes(), usual_piece)) throw std::bad_alloc();
-  current.piece = std::make_shared<Piece>(current.thread, size);
+  const auto size = std::max(bytes, std::clamp(most_bytes() / 16, least_block, usual_block));
+  if (size > std::max(most_bytes(), usual_block)) throw std::bad_alloc();
+  current.block = std::make_shared<Block>(current.thread, size);
   current.epoch = now;
   current.snapshots = snapshots_.load(std::memory_order_relaxed);
-  live_.push_back(current.piece);
+  live_.push_back(current.block);
   bytes_ += size;
   trim();
 }
 
 void Store::leave(Current& current) noexcept {
   const std::lock_guard lock(mutex_);
-  auto piece = std::exchange(current.piece, nullptr);
-  if (!piece || current.epoch != epoch_.load(std::memory_order_relaxed)) return;
-  const auto records = piece->records.load(std::memory_order_relaxed);
+  auto block = std::exchange(current.block, nullptr);
+  if (!block || current.epoch != epoch_.load(std::memory_order_relaxed)) return;
+  const auto records = block->records.load(std::memory_order_relaxed);
   try {
-    complete(std::move(piece));
+    complete(std::move(block));
   } catch (...) {  // no memory: its records are lost
     count_dropped(records);
   }
 }
 
-void Store::complete(PieceRef piece) {
-  std::erase(live_, piece);
-  // A thread that ends after few records must not keep a whole piece.
-  if (const auto used = piece->published(); used.size() < piece->size / 2) {
-    const auto small = std::make_shared<Piece>(piece->thread, used.size());
+void Store::complete(BlockRef block) {
+  std::erase(live_, block);
+  // A thread that ends after few records must not keep a whole block.
+  if (const auto used = block->published(); used.size() < block->size / 2) {
+    const auto small = std::make_shared<Block>(block->thread, used.size());
     std::copy(used.begin(), used.end(), small->memory.get());
     small->used.store(used.size(), std::memory_order_relaxed);
-    small->records.store(piece->records.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    bytes_ -= piece->size - small->size;
-    piece = small;
+    small->records.store(block->records.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    bytes_ -= block->size - small->size;
+    block = small;
   }
-  complete_.push_back(std::move(piece));
+  complete_.push_back(std::move(block));
   trim();
 }
 
@@ -69,10 +69,10 @@ void Store::trim() {
 
 Store::Contents Store::contents() {
   const std::lock_guard lock(mutex_);
-  snapshots_.fetch_add(1, std::memory_order_seq_cst);  // before the first look at a piece
+  snapshots_.fetch_add(1, std::memory_order_seq_cst);  // before the first look at a block
   Contents contents{{}, dropped_.load(std::memory_order_relaxed)};
-  const auto add = [&](const PieceRef& piece) {
-    contents.pieces.push_back({piece, piece->published()});
+  const auto add = [&](const BlockRef& block) {
+    contents.blocks.push_back({block, block->published()});
   };
   std::ranges::for_each(complete_, add);
   std::ranges::for_each(live_, add);

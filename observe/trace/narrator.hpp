@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "observe/recording/kinds.hpp"
+#include "observe/recording/record_numbers.hpp"
 #include "observe/trace/joined_trace.hpp"
 #include "observe/trace/records.hpp"
 

@@ -47,7 +47,7 @@ const std::map<std::string, std::set<std::string>> system_headers{
 const std::vector<std::string> places_of_locks{
     "actors/engine/",
     "messages/shared/",
-    "observe/recording/",            // written by every thread, each in its own piece
+    "observe/recording/",            // written by every thread, each in its own block
     "include/polychron/future.hpp",  // what callers wait on
     "kernels/team.",                 // threads that share a lane's work
     "kernels/gpu/storage.",          // a tensor that several lanes read
