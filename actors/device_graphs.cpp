@@ -3,7 +3,7 @@
 
 #include "actors/device.hpp"
 #include "kernels/guarded.hpp"
-#include "messages/out_of_budget.hpp"
+#include "messages/reserve.hpp"
 
 namespace polychron::actors {
 

@@ -1,8 +1,8 @@
 // The device actor's operations on tensors.
 #include "actors/device.hpp"
 #include "kernels/guarded.hpp"
-#include "messages/gave_up.hpp"
-#include "messages/out_of_budget.hpp"
+#include "messages/abandoned_write.hpp"
+#include "messages/reserve.hpp"
 
 namespace polychron::actors {
 
@@ -68,7 +68,8 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Write& o, msg::Ticket 
     // was.
     count(environment().counters->not_run);
     if (auto* const observer = environment().gate.observer())
-      observer->answers(self().id(), ticket, error ? error : msg::gave_up(o.label, ticket), {});
+      observer->answers(self().id(), ticket, error ? error : msg::abandoned_write(o.label, ticket),
+                        {});
     leave();
     payload.meeting->finish(std::move(error));
     return Course::over;

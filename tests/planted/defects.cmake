@@ -1,9 +1,9 @@
 # Defects on purpose: plant() of tests/planting.cmake. CMakeLists.txt compiles the actors with all of them; the library has
 # none.
 read_for_planting(::polychron::planted::defect
-  actors/context.cpp actors/context_graphs.cpp actors/device.cpp actors/device_graphs.cpp actors/device_operations.cpp
-  actors/error_scopes.cpp actors/graph.cpp actors/lane_order.cpp actors/tensor.cpp actors/timeline.cpp
-  messages/shared/admission.cpp messages/shared/lease.cpp messages/shared/lost.cpp)
+  actors/context.cpp actors/context_errors.cpp actors/context_graphs.cpp actors/context_lifetime.cpp actors/device.cpp
+  actors/device_graphs.cpp actors/device_operations.cpp actors/error_scopes.cpp actors/graph.cpp actors/lane_order.cpp
+  actors/tensor.cpp actors/timeline.cpp messages/shared/admission.cpp messages/shared/lease.cpp messages/shared/lost.cpp)
 
 # -- tensors and graphs
 plant("a destroyed tensor's read is not rejected")
