@@ -34,8 +34,8 @@ class Store {
 
   /// The most bytes of a record; larger ones are dropped.
   std::size_t most_bytes() const noexcept { return most_bytes_.load(std::memory_order_relaxed); }
-  /// Gives a thread a new block with room for `bytes`, and takes back its old one. Throws
-  /// bad_alloc.
+  /// Gives a thread a new block with room for `bytes`, and takes back its old one. Throws bad_alloc
+  /// or BrokenInvariant. A hook counts a record as dropped then, and contents() throws.
   void renew(Current& current, std::size_t bytes);
   /// Takes back a thread's block, because the thread has ended or the block is `large`.
   void leave(Current& current) noexcept;

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/invariant.hpp"
 #include "observe/recording/recorder.hpp"
 #include "observe/trace/records.hpp"
 
@@ -181,6 +182,23 @@ BOOST_AUTO_TEST_CASE(a_snapshot_does_not_grow) {
   BOOST_REQUIRE(before.blocks.size() == 1U);
   BOOST_TEST(before.blocks[0].bytes.size() == 16U);
   BOOST_TEST(store.contents().blocks[0].bytes.size() == 32U);
+}
+
+BOOST_AUTO_TEST_CASE(a_broken_invariant_ends_the_call_that_finds_it) {
+  const auto names = [](const std::string& what) {
+    return [what](const BrokenInvariant& broken) {
+      return std::string(broken.what()).find(what) != std::string::npos;
+    };
+  };
+  Store store;
+  store.begin(1 << 16);
+  Store::Current current;
+  store.renew(current, 32);
+  auto other_thread = current;
+  store.leave(current);
+  BOOST_CHECK_EXCEPTION(store.renew(other_thread, 32), BrokenInvariant,
+                        names("a block is one thread's until it is complete"));
+  BOOST_TEST(store.contents().blocks.size() == 1U);
 }
 
 // One thread tells another of each of its records. No snapshot has what the second recorded of one
