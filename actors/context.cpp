@@ -130,7 +130,9 @@ void ContextState::call(const msg::ReturnLease& c, msg::LocalPart&) {
   entry.leases.remove_if([&](const LeaseEntry& lease_entry) {  // unless it was refused
     if (lease_entry.id != c.lease) return false;
     tell(entry.actor, msg::lease_ended{lease_entry.lease});
+    // planted: a returned lease is taken for a revoked one
     end(lease_entry, false);
+    // planted: a context keeps the leases that came back
     return true;
   });
 }
@@ -147,7 +149,9 @@ void ContextState::call(const msg::DestroyTensor& c, msg::LocalPart&) {
   auto& entry = tensor->second;
   // The tensor's actor first: it rejects replies and revokes leases before the lane goes on.
   tell(entry.actor, msg::destroy_tensor{entry.slot->label});
+  // planted: leases of a destroyed tensor do not end
   for (const auto& lease_entry : entry.leases) end(lease_entry, true);
+  // planted: a destroyed tensor is forgotten, and its memory is not released
   issue<msg::op::Release>(order_->stamp_write<msg::op::Release>(entry.uses), {}, entry.slot);
   ending_tensors_.emplace(c.tensor, std::move(entry.actor));
   tensors_.erase(tensor);

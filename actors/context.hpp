@@ -72,7 +72,8 @@ class ContextState : public State<ContextState, context_actor> {
     Uses uses;
   };
 
-  // -- calls (context.cpp: of tensors; context_graphs.cpp: of graphs, questions, the end)
+  // -- calls (context.cpp: of tensors; context_graphs.cpp: of graphs; context_errors.cpp:
+  // questions)
   void call(msg::CreateTensor& c, msg::LocalPart& local);
   void call(msg::WriteTensor& c, msg::LocalPart& local);
   void call(const msg::ReadTensor& c, msg::LocalPart& local);

@@ -1,7 +1,5 @@
-// The context actor: calls on graphs, questions, and the end.
-#include "actors/compiler.hpp"
+// The context actor: calls on graphs.
 #include "actors/context.hpp"
-#include "actors/device.hpp"
 #include "actors/graph.hpp"
 #include "actors/reply_of.hpp"
 
@@ -46,6 +44,7 @@ void ContextState::call(msg::Dispatch& c, msg::LocalPart& local) {
   // leased output stays as it is, for its holder.
   auto stamp = order_->stamp<msg::op::Fail>({}, writes);
   const auto refused = problem->with_operation("dispatch", c.label, stamp.ticket).not_run();
+  // planted: a refused dispatch leaves its outputs as they are
   issue<msg::op::Fail>(std::move(stamp), std::move(local.permit), std::move(outputs), refused);
 }
 
@@ -101,6 +100,7 @@ void ContextState::receive(msg::compiled& m) {
   m.reply.description_bytes.reset();  // the plan has its own reservation
   if (!m.plan) {
     m.permit.give_back();
+    // planted: who builds is not told of the refusal
     reply.reject(m.plan.error().with_operation("build", description.label));
     return;
   }
@@ -126,7 +126,7 @@ void ContextState::receive(msg::compiled& m) {
       graphs_.emplace(id, GraphEntry{slot->actor, slot, {slot.get(), {}, {}}}).first->second;
   issue<msg::op::Load>(order_->stamp_write<msg::op::Load>(entry.uses), std::move(m.permit), slot);
   if (environment().log->takes(LogLevel::info))
-    environment().tell(LogLevel::info, describe_compiled(*slot));
+    environment().write_log(LogLevel::info, describe_compiled(*slot));
 }
 
 void ContextState::call(const msg::DestroyGraph& c, msg::LocalPart&) {
@@ -137,157 +137,6 @@ void ContextState::call(const msg::DestroyGraph& c, msg::LocalPart&) {
   issue<msg::op::Unload>(order_->stamp_write<msg::op::Unload>(entry.uses), {}, entry.slot);
   ending_graphs_.emplace(c.graph, std::move(entry.actor));
   graphs_.erase(graph);
-}
-
-// -- errors and questions -------------------------------------------------------------------------
-
-namespace {
-
-/// An error that no scope took, as a callback of the handler.
-struct UncapturedError final : polychron::detail::Deferred {
-  UncapturedError(EnvironmentRef of, std::shared_ptr<const msg::ErrorHandler::Function> handler,
-                  Error what)
-      : environment(std::move(of)), function(std::move(handler)), error(std::move(what)) {}
-  void run() override { function->call(error); }
-  const EnvironmentRef environment;  ///< keeps the permit's admission alive
-  const std::shared_ptr<const msg::ErrorHandler::Function> function;
-  const Error error;
-  msg::Permit permit;
-};
-
-}  // namespace
-
-void ContextState::observe(const Error& error, msg::Ticket ticket) {
-  if (scopes_.take(error, ticket)) return;
-  // Missed deadlines and cancellations are no defects, and there are thousands under load.
-  const auto kind = error.root().kind();
-  const bool given_up = kind == ErrorKind::timed_out || kind == ErrorKind::aborted;
-  environment().tell(given_up ? LogLevel::info : LogLevel::error, error.what());
-  if (!handler_) return;
-  // A handler that falls behind gets only some of the errors; the rest are counted.
-  auto permit = environment().events->try_enter_now();
-  if (!permit) return msg::count(environment().counters->unheard);
-  auto event = std::make_shared<UncapturedError>(environment_ref(), handler_.share(), error);
-  event->permit = std::move(permit);
-  environment().callbacks->post(std::move(event));
-}
-
-void ContextState::call(const msg::Report& c, msg::LocalPart&) { observe(c.error, 0); }
-
-void ContextState::call(const msg::PushScope& c, msg::LocalPart& local) {
-  scopes_.push(c.filter, order_->last_ticket(), std::move(local.permit));
-}
-
-void ContextState::call(const msg::PopScope&, msg::LocalPart& local) {
-  const auto& reply = reply_of<msg::ErrorReply>(local);
-  const auto fence = ++fences_;
-  const auto first = scopes_.pop(order_->last_ticket(), fence, device_actors_.lanes.size(), reply);
-  if (!first) {
-    reply.reject(Error(ErrorKind::invalid_state, "there is no error scope to pop"));
-    return;
-  }
-  for (std::uint32_t lane = 0; lane < device_actors_.lanes.size(); ++lane)
-    issue<msg::op::Fence>(order_->stamp_on(lane), {}, fence, *first);
-}
-
-void ContextState::call(const msg::SetErrorHandler&, msg::LocalPart& local) {
-  handler_ = std::move(reply_of<msg::ErrorHandler>(local));
-}
-
-void ContextState::call(const msg::AskPending&, msg::LocalPart& local) {
-  const auto survey =
-      std::make_shared<msg::Survey>(reply_of<msg::PendingReply>(local), device_actors_.lanes.size(),
-                                    environment().lost, std::move(local.permit));
-  for (const auto& lane : device_actors_.lanes) tell_urgently(lane, msg::survey_lane{survey});
-}
-
-void ContextState::receive(const msg::operation_failed& m) { observe(m.error, m.ticket); }
-
-void ContextState::receive(const msg::fence_passed& m) { scopes_.passed(m.id); }
-
-// -- the end --------------------------------------------------------------------------------------
-
-void ContextState::call(const msg::DestroyContext&, msg::LocalPart&) {
-  lose(LostReason::destroyed, "the context was destroyed");
-  self().quit();
-}
-
-void ContextState::receive(const msg::tensor_gone& m) { ending_tensors_.erase(m.tensor); }
-
-void ContextState::receive(const msg::graph_gone& m) { ending_graphs_.erase(m.graph); }
-
-void ContextState::receive(const msg::actor_failed& m) {
-  ended_by(m);
-  self().quit();
-}
-
-void ContextState::told_to_end(const caf::error& reason) {
-  lose(LostReason::device_failed, "the context's actor was ended: " + caf::to_string(reason));
-}
-
-void ContextState::ended_by(const msg::actor_failed& failure) noexcept {
-  lose(failure.out_of_memory ? LostReason::out_of_memory : LostReason::device_failed,
-       failure.message);
-}
-
-void ContextState::lose(LostReason reason, std::string_view message) noexcept {
-  environment().lose(reason, message, self().id());
-  // Ends all actors. Dropping their states and mail rejects the replies that they owe.
-  for (const auto& [id, entry] : tensors_) end_actor(entry.actor);
-  for (const auto& [id, entry] : graphs_) end_actor(entry.actor);
-  for (const auto& [id, actor] : ending_tensors_) end_actor(actor);
-  for (const auto& [id, actor] : ending_graphs_) end_actor(actor);
-  for (const auto& lane : device_actors_.lanes) end_actor(lane);
-  if (device_actors_.compiler) end_actor(device_actors_.compiler);
-  tensors_.clear();
-  graphs_.clear();
-  ending_tensors_.clear();
-  ending_graphs_.clear();
-  builds_.clear();
-  device_actors_ = {};
-}
-
-ContextState::~ContextState() { lose(LostReason::device_failed, "the context's actor has ended"); }
-
-// -- the beginning --------------------------------------------------------------------------------
-
-DeviceActors spawn_device_actors(caf::actor_system& system, const EnvironmentRef& environment) {
-  DeviceActors spawned;
-  try {
-    for (std::uint32_t lane = 0; lane < environment->lanes.size(); ++lane) {
-      const auto doing = [progress = std::shared_ptr<const msg::LaneProgress>(
-                              environment, &environment->lanes[lane])]() -> std::string {
-        const auto running = progress->running();
-        if (!running) return "";
-        return std::string(running->operation) + " (ticket " + std::to_string(running->ticket) +
-               ")";
-      };
-      spawned.lanes.push_back(spawn_on_thread<DeviceState>(system, environment, doing, lane));
-    }
-    const auto doing = [environment]() -> std::string {
-      const auto graph = environment->compiling.what();
-      return graph == 0 ? "" : "build of graph #" + std::to_string(graph);
-    };
-    spawned.compiler = spawn_on_thread<CompilerState>(system, environment, doing);
-  } catch (...) {
-    for (const auto& lane : spawned.lanes) end_actor(lane);
-    throw;
-  }
-  return spawned;
-}
-
-context_actor spawn_context(caf::actor_system& system, const EnvironmentRef& environment) {
-  const auto spawned = spawn_device_actors(system, environment);
-  try {
-    auto context = spawn_in<ContextState>(system, nullptr, environment, {}, nullptr, spawned);
-    if (environment->caller_runs)
-      environment->caller_runs->set_context(caf::actor_cast<caf::actor_addr>(context));
-    return context;
-  } catch (...) {
-    for (const auto& lane : spawned.lanes) end_actor(lane);
-    end_actor(spawned.compiler);
-    throw;
-  }
 }
 
 }  // namespace polychron::actors

@@ -30,6 +30,7 @@ void DeviceState::start(std::uint32_t lane) {
 DeviceState::~DeviceState() {
   for (const auto& each : submitted_) {
     try {
+      // planted: a lane ends while the device is at work
       environment().backend->finish(*each.graph->instances[lane_].plan);
     } catch (...) {  // nobody is left to hear of it
     }
@@ -57,6 +58,7 @@ DeviceState::Course DeviceState::run_one(msg::carry_out& m) {
 
 void DeviceState::end_one(const msg::carry_out& m) {
   auto& progress = environment().lanes[lane_];
+  // planted: what a lane has done stays its load
   progress.end(m.stamp.weight);
   if (!submitted_.empty()) progress.begin(submitted_.front().ticket, submitted_.front().kind);
   leave();
@@ -70,6 +72,7 @@ bool DeviceState::finds_busy(const msg::carry_out& m) const {
                         o.graph;
                         o.conditions;
                       })
+          // planted: a graph that the device is at runs again
           return o.graph->instances[lane_].busy;
         else
           return false;
@@ -88,6 +91,7 @@ void DeviceState::receive(msg::carry_out& m) {
   const bool starts = timeline_.may_start(m) && !finds_busy(m);
   // After the looks at other lanes: the logical time of this step is that of the last look, and an
   // operation that begins has to come before the loss.
+  // planted: what arrives at a lane is carried out after the end
   if (finds_lost()) return;
   if (starts) {
     if (const auto course = run_one(m); course == Course::over)
@@ -135,9 +139,11 @@ void DeviceState::receive(const msg::executed& m) {
   const auto status =
       guarded_execution([&] { return environment().backend->finish(*instance.plan); });
   conclude(std::get<msg::op::Dispatch>(operation->operation), status, m.ticket);
+  // planted: the end of an execution is not counted
   end_one(*operation);
   in_hand_ = nullptr;
   timeline_.finish(m.turn);
+  // planted: a dispatch that was held is forgotten
   carry_out_held();
   carry_out_ready();
   publish();
@@ -156,6 +162,7 @@ void DeviceState::carry_out_held() {
 
 void DeviceState::publish() {
   auto& progress = environment().lanes[lane_];
+  // planted: a lane says done too early
   const auto publish = [&] { progress.publish(timeline_.done_below()); };
   environment().gate.observer() == nullptr ? publish() : progress.in_order(publish);
   rest();
@@ -164,6 +171,7 @@ void DeviceState::publish() {
 void DeviceState::rest() {
   // A caller that waits for a permit may hold up the operation that this lane waits for. So an idle
   // lane hands out even a few permits. A lane with mail gets here again after the next message.
+  // planted: an idle lane wakes nobody
   if (environment().admission->anybody_waits() && !has_mail()) environment().admission->settle();
 }
 
@@ -231,6 +239,7 @@ void DeviceState::receive(const msg::end_lease& m) {
   auto* const lease = timeline_.running(m.turn);
   if (lease == nullptr) {
     // The lease has not begun and will see this entry, or it was refused and never looks.
+    // planted: a lease's early end is lost
     if (!timeline_.done(m.turn)) ended_early_.emplace(m.turn, m.revoked);
     return rest();
   }

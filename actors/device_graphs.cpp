@@ -3,7 +3,7 @@
 
 #include "actors/device.hpp"
 #include "kernels/guarded.hpp"
-#include "messages/out_of_budget.hpp"
+#include "messages/reserve.hpp"
 
 namespace polychron::actors {
 
@@ -30,6 +30,7 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Load& o, msg::Ticket t
       guarded([&] { return msg::reserve_constants(environment().budget, *slot.plan); });
   msg::Outcome outcome = msg::Ready{};
   if (reservation) {
+    // planted: a plan's constants are counted twice
     slot.constants = std::move(*reservation);
   } else {
     const auto error = reservation.error().with_operation("build", slot.label, ticket);
@@ -48,11 +49,13 @@ std::optional<Error> DeviceState::refusal(msg::GraphSlot& graph, const msg::Cond
                                           msg::Ticket ticket) const {
   const bool recorded = environment().gate.observer() != nullptr;
   const Error* const cause = recorded ? graph.invalid.look() : graph.invalid.get();
+  // planted: an invalid graph runs again
   if (cause != nullptr)
     return Error(ErrorKind::graph_invalid, graph.name() + " is invalid since")
         .with_operation(operation, label, ticket)
         .caused_by(*cause)
         .not_run();
+  // planted: a deadline is ignored
   if (const auto why = msg::unmet(conditions, environment().now))
     return why->with_operation(operation, label, ticket).not_run();
   return std::nullopt;
@@ -61,11 +64,13 @@ std::optional<Error> DeviceState::refusal(msg::GraphSlot& graph, const msg::Cond
 std::optional<Error> DeviceState::errored_input(const msg::op::Dispatch& o, msg::Ticket ticket) {
   for (std::size_t i = 0; i < o.inputs.size(); ++i) {
     const auto& slot = *o.inputs[i];
+    // planted: an error does not travel
     if (!slot.tag) continue;
     const auto& input = o.graph->inputs[i].first;
     return Error(ErrorKind::operation_error,
                  "input '" + input + "' (" + slot.name() + ") errored by")
         .with_operation("dispatch", o.label, ticket)
+        // planted: a failed dispatch loses its cause
         .caused_by(*slot.tag)
         .not_run();
   }
@@ -208,11 +213,13 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Dispatch& o, msg::Tick
 void DeviceState::conclude(const msg::op::Dispatch& o, const kernels::ExecuteStatus& status,
                            msg::Ticket ticket) {
   if (status.result) {
+    // planted: a dispatch leaves the tag of its outputs
     for (const auto& output : o.outputs) clear_tag(*output, ticket);
     return completed();
   }
   const auto reason = failure("dispatch", o.label, ticket, status.result.error());
   // Before others hear of it: a recording has this operation at the time of that.
+  // planted: a transient failure makes the graph invalid
   if (status.inherent) found_invalid(*o.graph, reason, ticket);
   set_tags(o.outputs, reason, ticket);
   failed(reason, ticket);
@@ -288,6 +295,7 @@ class Adopted {
       auto& [buffer, storage] = adopted_.back();
       auto back = backend_.surrender(std::move(storage));
       if (back)
+        // planted: an input that a compute was lent stays away
         *buffer = std::move(*back);
       else
         result = back.error();
@@ -353,6 +361,7 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Compute& o, msg::Ticke
 
 DeviceState::Course DeviceState::carry_out(const msg::op::Unload& o, msg::Ticket ticket) {
   auto& slot = *o.graph;
+  // planted: an instance's arena is not given back
   for (auto& instance : slot.instances) instance = {};
   slot.plan.reset();
   slot.constants = {};

@@ -1,8 +1,8 @@
 // The device actor's operations on tensors.
 #include "actors/device.hpp"
 #include "kernels/guarded.hpp"
-#include "messages/gave_up.hpp"
-#include "messages/out_of_budget.hpp"
+#include "messages/abandoned_write.hpp"
+#include "messages/reserve.hpp"
 
 namespace polychron::actors {
 
@@ -11,6 +11,7 @@ using msg::count;
 
 Result<msg::Memory> DeviceState::allocate(std::size_t bytes) {
   return guarded([&]() -> Result<msg::Memory> {
+    // planted: half of a tensor's bytes are counted
     auto reservation = msg::reserve(environment().budget, bytes);
     if (!reservation) return reservation.error();
     auto storage = environment().backend->allocate(bytes);
@@ -59,6 +60,7 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Write& o, msg::Ticket 
   auto& slot = *o.tensor;
   auto& payload = *o.payload;
   ensure(!slot.constant && (slot.memory || slot.tag), "a tensor without an error has memory");
+  // planted: a cancelled write is done
   auto error = msg::unmet(o.conditions, environment().now);
   if (error) error = error->with_operation("write", o.label, ticket).not_run();
   if (payload.meeting && (!payload.meeting->claim() || error)) {
@@ -66,7 +68,8 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Write& o, msg::Ticket 
     // was.
     count(environment().counters->not_run);
     if (auto* const observer = environment().gate.observer())
-      observer->answers(self().id(), ticket, error ? error : msg::gave_up(o.label, ticket), {});
+      observer->answers(self().id(), ticket, error ? error : msg::abandoned_write(o.label, ticket),
+                        {});
     leave();
     payload.meeting->finish(std::move(error));
     return Course::over;
@@ -82,7 +85,9 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Write& o, msg::Ticket 
     set_tag(slot, *error, ticket);
     failed(*error, ticket);
   } else {
+    // planted: the tag of a written tensor stays
     clear_tag(slot, ticket);
+    // planted: a write that is done is not counted
     completed();
   }
   leave();
@@ -108,6 +113,7 @@ Result<void> DeviceState::fill(const msg::TensorSlot& slot, Buffer& target) {
 DeviceState::Course DeviceState::carry_out(const msg::op::Read& o, msg::Ticket ticket) {
   const auto& slot = *o.tensor;
   // The tensor was destroyed meanwhile: its actor has answered.
+  // planted: a read of what was destroyed is answered twice
   if (slot.revoked || !o.loan->claim()) return Course::over;
   const auto status = fill(slot, o.loan->content.buffer);
   if (status) {
@@ -115,6 +121,7 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Read& o, msg::Ticket t
   } else {
     const auto error = status.error().with_operation("read", {}, ticket).with_object(slot.name());
     if (slot.tag)
+      // planted: a read of an errored tensor is reported
       count(environment().counters->not_run);  // reported when the tag was set
     else
       failed(error, ticket);
@@ -161,6 +168,7 @@ DeviceState::Course DeviceState::carry_out(const msg::op::Lend& o, msg::Ticket t
 void DeviceState::take_back(msg::TensorSlot& slot, msg::Lease& lease, bool revoked,
                             msg::Ticket ticket) {
   ensure(!slot.memory, "memory that is on lease is not the tensor's");
+  // planted: revoked memory goes back to the tensor
   if (!revoked) {
     ensure(lease.memory.has_value(), "a lease gives back what it took");
     if (auto* const observer = environment().gate.observer())
@@ -223,11 +231,13 @@ void DeviceState::failed(const Error& error, msg::Ticket ticket) {
       observer->unheard(self().id(), ticket, error);
     return;
   }
+  // planted: a failure is told twice
   tell(owner, msg::operation_failed{ticket, error});
   if (error.root().kind() != ErrorKind::context_lost) return;
   gone_ = true;
   // Lose the context before this operation's permit is free, so that no call enters after it.
   const auto why = std::string("the device failed: ") + error.what();
+  // planted: callers are let in after the device was lost
   environment().lose(LostReason::device_failed, why, self().id(), ticket);
   tell_urgently(owner, msg::actor_failed{why, false});
 }

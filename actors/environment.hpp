@@ -47,7 +47,7 @@ struct Environment {
       if (auto* const observer = gate.observer()) observer->loses(by, ticket);
     for (auto* const each : admissions()) each->close();
     const bool ended = reason == LostReason::destroyed || reason == LostReason::runtime_shutdown;
-    if (first) tell(ended ? LogLevel::info : LogLevel::error, message);
+    if (first) write_log(ended ? LogLevel::info : LogLevel::error, message);
   }
 
   /// True if the context is gone, where an actor leaves something undone for that. While somebody
@@ -56,7 +56,7 @@ struct Environment {
     return gate.observer() == nullptr ? lost->lost() : lost->look();
   }
 
-  void tell(LogLevel level, std::string_view message) const noexcept {
+  void write_log(LogLevel level, std::string_view message) const noexcept {
     if (log->takes(level)) log->tell(level, source, message);
   }
 

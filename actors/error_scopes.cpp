@@ -26,11 +26,13 @@ void ErrorScopes::passed(std::uint64_t fence) {
   ensure(scope != scopes_.end() && scope->lanes_left > 0, "each lane passes a fence once");
   if (--scope->lanes_left > 0) return;
   scope->reply.resolve(scope->error);
+  // planted: a scope stays when it has answered
   scopes_.erase(scope);
 }
 
 bool ErrorScopes::take(const Error& error, msg::Ticket ticket) {
   const auto contains = [&](const Scope& scope) {
+    // planted: scope takes later errors too
     return ticket == 0 ? scope.last == open : scope.first <= ticket && ticket <= scope.last;
   };
   const auto scope = std::find_if(scopes_.rbegin(), scopes_.rend(), [&](const Scope& s) {

@@ -11,6 +11,7 @@ void GraphState::start(msg::GraphId id, msg::Built built, Promise<msg::Built> re
 
 GraphState::~GraphState() {
   reply_.reject(environment().lost->error());
+  // planted: graphs are not counted off
   --environment().counters->graphs;
 }
 
@@ -43,6 +44,7 @@ void GraphState::became(const msg::Invalid& outcome) {
 
 void GraphState::became(const msg::Released&) {
   ensure(destroyed_ && owed_.empty(), "a plan is released after all that needs it");
+  // planted: a destroyed graph stays in the context's table
   if (const auto owner = context()) tell(owner, msg::graph_gone{id_});
   self().quit();
 }

@@ -29,6 +29,7 @@ msg::Stamp LaneOrder::weighed(const Touched& reads, const Touched& writes, std::
   for (const auto* uses : reads) depend(uses->last_write, uses->object);
   for (const auto* uses : writes) {
     depend(uses->last_write, uses->object);
+    // planted: readers of other lanes are not waited for
     for (const auto& use : uses->reads_since) depend(use, uses->object);
   }
   const auto latest =
@@ -45,6 +46,7 @@ msg::Stamp LaneOrder::weighed(const Touched& reads, const Touched& writes, std::
                                      return wait.at.lane == other && wait.object == object;
                                    });
     if (same == stamp.waits.end())
+      // planted: only one other lane is waited for
       stamp.waits.push_back({use.at, object});
     else
       same->at.turn = std::max(same->at.turn, use.at.turn);
@@ -57,6 +59,7 @@ msg::Stamp LaneOrder::weighed(const Touched& reads, const Touched& writes, std::
     if (same == uses->reads_since.end())
       uses->reads_since.push_back(mine);
     else
+      // planted: a lane forgets that it was read since
       *same = mine;
   }
   for (auto* uses : writes) {

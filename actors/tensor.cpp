@@ -31,6 +31,7 @@ void TensorState::end_replies(const Tell& tell_of, const Error& error) noexcept 
     }
     void operator()(msg::ReadLoanGuard& read) const {
       // If a lane is working on the read, the lane answers it.
+      // planted: a destroyed tensor's read is not rejected
       if (read->claim()) read->answer(told("read", ticket));
     }
   };
@@ -39,6 +40,7 @@ void TensorState::end_replies(const Tell& tell_of, const Error& error) noexcept 
     std::visit(Reject{of, ticket, error}, reply);
   }
   owed_.clear();
+  // planted: leases of a destroyed tensor are not revoked
   for (const auto& lease : out_) lease->revoke();
   out_.clear();
 }
@@ -69,6 +71,7 @@ void TensorState::answer(Promise<void>& creation, const std::optional<Error>& er
 }
 
 void TensorState::answer(msg::ErrorReply& query, const std::optional<Error>&) {
+  // planted: a query is answered with the error before
   query.resolve(error_);
 }
 
@@ -92,10 +95,12 @@ void TensorState::became(const msg::Invalid&) { ensure(false, "graphs become inv
 
 void TensorState::became(const msg::Released&) {
   ensure(destroyed_ && owed_.empty(), "memory is released after the tensor was destroyed");
+  // planted: a destroyed tensor stays in the context's table
   if (const auto owner = context()) tell(owner, msg::tensor_gone{id_});
   self().quit();
 }
 
+// planted: a tensor keeps the leases that came back
 void TensorState::receive(const msg::lease_ended& m) { std::erase(out_, m.lease); }
 
 void TensorState::receive(const msg::destroy_tensor& m) {

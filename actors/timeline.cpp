@@ -54,6 +54,7 @@ bool Timeline::may_start(const msg::carry_out& arrived) const {
   if (std::holds_alternative<msg::op::Fence>(arrived.operation)) return false;
   bool free = true;
   msg::footprint_of(arrived.operation, [&](msg::Object object, bool exclusive) {
+    // planted: an operation starts although another has the object
     free = free && free_for(object, exclusive);
   });
   return free;
@@ -105,6 +106,7 @@ void Timeline::admit(std::unique_ptr<Entry> owned) {
     // Tickets grow with turns on a lane, so the scope's operations are the latest ones.
     for (auto other = entries_.rbegin();
          other != entries_.rend() && other->second->message.stamp.ticket >= fence->first; ++other) {
+      // planted: a fence does not wait
       if (other->second->granted) continue;
       other->second->dependents.push_back(&entry);
       ++entry.blockers;
@@ -187,6 +189,7 @@ void Timeline::granted(msg::Ticket turn) {
   auto& dependents = found->second->dependents;
   std::vector<Entry*> fences;
   std::erase_if(dependents, [&](Entry* dependent) {
+    // planted: a grant releases lanes that ask
     if (dependent->tell) return false;
     fences.push_back(dependent);
     return true;

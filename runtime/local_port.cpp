@@ -120,7 +120,7 @@ void LocalPort::report(const Error& error) noexcept {
 }
 
 void LocalPort::log(LogLevel level, std::string_view message) const noexcept {
-  if (!forked()) environment_->tell(level, message);
+  if (!forked()) environment_->write_log(level, message);
 }
 
 ContextStats LocalPort::stats() const {

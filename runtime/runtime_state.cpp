@@ -235,9 +235,9 @@ Context RuntimeState::spawn(const actors::EnvironmentRef& environment, bool stri
   if (log_->takes(LogLevel::info)) {
     const auto& teams = environment->teams;
     const std::size_t threads = teams.empty() ? 1 : teams.front()->size();
-    environment->tell(LogLevel::info, "created on " + environment->backend->name() + ": " +
-                                          std::to_string(environment->lanes.size()) + " lanes of " +
-                                          std::to_string(threads) + " threads");
+    environment->write_log(LogLevel::info, "created on " + environment->backend->name() + ": " +
+                                               std::to_string(environment->lanes.size()) +
+                                               " lanes of " + std::to_string(threads) + " threads");
   }
   return context;
 }

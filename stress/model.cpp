@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "stress/evidence.hpp"
+#include "stress/history_facts.hpp"
 #include "stress/symbolic_graph.hpp"
 
 namespace polychron::stress {
@@ -355,7 +355,7 @@ class Model {
 
   const Program& program_;
   const History& history_;
-  const Evidence told_;
+  const HistoryFacts told_;
   std::size_t at_ = 0;
   std::optional<std::string> wrong_;
   std::map<std::size_t, Tensor> tensors_;

@@ -5,13 +5,13 @@
 
 #include "kernels/cpu/cpu_backend.hpp"
 #include "runtime/builder_bridge.hpp"
-#include "stress/accounts.hpp"
+#include "stress/counter_check.hpp"
+#include "stress/environment_clients.hpp"
 #include "stress/footprints.hpp"
-#include "stress/hands.hpp"
-#include "stress/look.hpp"
 #include "stress/model.hpp"
 #include "stress/scattered.hpp"
 #include "stress/script.hpp"
+#include "stress/snapshot.hpp"
 #include "stress/symbolic_backend.hpp"
 #include "stress/watcher.hpp"
 #include "stress/world.hpp"
@@ -74,67 +74,67 @@ std::size_t tensors_of(const Program& program) {
   return count;
 }
 
-void prepare(Board& board, World& world, std::size_t slots) {
-  const auto& program = board.program;
+void prepare(Subject& subject, World& world, std::size_t slots) {
+  const auto& program = subject.program;
   ContextOptions options;
   options.lanes = program.lanes;
   options.max_in_flight = program.max_in_flight;
   if (program.few_bytes()) options.memory_limit = bytes_at_first(program) + program.spare_bytes;
   options.admission = program.blocks ? AdmissionPolicy::block : AdmissionPolicy::fail;
-  board.memory_limit = options.memory_limit;
-  board.context = world.settle(world.runtime().create_context(options)).value();
-  board.environment = environment_of(board.context);
+  subject.memory_limit = options.memory_limit;
+  subject.context = world.settle(world.runtime().create_context(options)).value();
+  subject.environment = environment_of(subject.context);
   for (std::size_t i = 0; i < 2; ++i)
-    board.graphs.push_back(
+    subject.graphs.push_back(
         world
-            .settle(detail::submit_build(board.context,
+            .settle(detail::submit_build(subject.context,
                                          graph_for(program, "g" + std::to_string(i), i + 1),
                                          {"g" + std::to_string(i)}))
             .value());
-  board.slots.resize(slots);
+  subject.slots.resize(slots);
   for (std::size_t i = 0; i < program.tensors; ++i)
-    board.slots[i].tensor = world.settle(board.context.create_tensor(value_descriptor)).value();
-  board.lost = board.context.lost();
-  board.context.on_uncaptured_error(
-      [&board](const Error& e) { board.history.uncaptured.push_back(e); });
+    subject.slots[i].tensor = world.settle(subject.context.create_tensor(value_descriptor)).value();
+  subject.lost = subject.context.lost();
+  subject.context.on_uncaptured_error(
+      [&subject](const Error& e) { subject.history.uncaptured.push_back(e); });
   world.run();
 }
 
 /// Closes the scopes that are still open, and notes what they have heard.
-void close_scopes(Board& board, World& world) {
-  while (!board.context.lost().ready()) {
-    auto popped = board.context.pop_error_scope();
+void close_scopes(Subject& subject, World& world) {
+  while (!subject.context.lost().ready()) {
+    auto popped = subject.context.pop_error_scope();
     world.run();
     if (!popped.ready()) return;
     const auto found = popped.take();
     if (!found) return;
-    if (found.value()) board.history.left.push_back(*found.value());
+    if (found.value()) subject.history.left.push_back(*found.value());
   }
 }
 
 /// Checks what is left.
-std::optional<std::string> look(const Board& board, Rest rest) {
-  return check(remains_of(board, rest));
+std::optional<std::string> check_quiescence(const Subject& subject, Phase phase) {
+  return check(quiescent_state_of(subject, phase));
 }
 
 /// Checks the counters of a context that lives.
-std::optional<std::string> look_at_accounts(const Board& board) {
-  const auto stats = board.context.stats();
-  if (stats.peak_bytes > board.memory_limit)
+std::optional<std::string> check_stats(const Subject& subject) {
+  const auto stats = subject.context.stats();
+  if (stats.peak_bytes > subject.memory_limit)
     return std::to_string(stats.peak_bytes) + " bytes were taken, of " +
-           std::to_string(board.memory_limit);
-  if (stats.peak_in_flight > board.program.max_in_flight)
+           std::to_string(subject.memory_limit);
+  if (stats.peak_in_flight > subject.program.max_in_flight)
     return std::to_string(stats.peak_in_flight) + " operations were in flight, of " +
-           std::to_string(board.program.max_in_flight);
-  if (board.context.lost().ready()) return std::nullopt;
-  return check_accounts(board.program, board.history, stats);
+           std::to_string(subject.program.max_in_flight);
+  if (subject.context.lost().ready()) return std::nullopt;
+  return check_counters(subject.program, subject.history, stats);
 }
 
 /// Checks that all who asked for the loss of a context were told the same, at the beginning and at
 /// the end. Unless it was `lost_before`, the context lived until the last call destroyed it.
-std::optional<std::string> look_at_loss(Board& board, bool lost_before) {
-  if (!board.lost.ready()) return "the context is gone, but its lost() did not resolve";
-  const auto early = board.lost.take().value(), late = board.context.lost().take().value();
+std::optional<std::string> check_loss(Subject& subject, bool lost_before) {
+  if (!subject.lost.ready()) return "the context is gone, but its lost() did not resolve";
+  const auto early = subject.lost.take().value(), late = subject.context.lost().take().value();
   if (early.reason != late.reason || early.message != late.message)
     return "the context was lost twice: " + early.message + "; " + late.message;
   if (!lost_before && early.reason != LostReason::destroyed)
@@ -143,23 +143,23 @@ std::optional<std::string> look_at_loss(Board& board, bool lost_before) {
 }
 
 /// Destroys everything, and checks what is left.
-std::optional<std::string> end(Board& board, World& world) {
-  for (auto& slot : board.slots) slot.tensor.reset();
-  board.graphs.clear();
+std::optional<std::string> end(Subject& subject, World& world) {
+  for (auto& slot : subject.slots) slot.tensor.reset();
+  subject.graphs.clear();
   world.run();
-  if (auto wrong = look(board, Rest::destroyed)) return wrong;
-  const bool lost_before = board.context.lost().ready();
-  board.context.destroy();
+  if (auto wrong = check_quiescence(subject, Phase::destroyed)) return wrong;
+  const bool lost_before = subject.context.lost().ready();
+  subject.context.destroy();
   world.run();
-  if (auto wrong = look_at_loss(board, lost_before)) return wrong;
-  auto remains = remains_of(board, Rest::ended);
-  board.context = {};
+  if (auto wrong = check_loss(subject, lost_before)) return wrong;
+  auto state = quiescent_state_of(subject, Phase::ended);
+  subject.context = {};
   world.run();
   // Some objects of other contexts stay.
-  if (&board == board.session->boards.back().get())
+  if (&subject == subject.run_state->subjects.back().get())
     for (const auto& remaining : world.registry().present())
-      remains.actors.push_back(remaining.actor);
-  return check(remains);
+      state.actors.push_back(remaining.actor);
+  return check(state);
 }
 
 /// True if every pending operation is a lease.
@@ -171,10 +171,10 @@ bool nothing_but_leases(Future<std::vector<PendingOperation>> pending) {
 }
 
 /// Lets the clients make all calls.
-void make_calls(std::deque<Script>& scripts, Session& session, const Program& program,
+void make_calls(std::deque<Script>& scripts, RunState& run_state, const Program& program,
                 Footprints* footprints) {
-  auto& world = *session.world;
-  ClockHand hand(world, latest_deadline(program) + 1);
+  auto& world = *run_state.world;
+  ClockClient hand(world, latest_deadline(program) + 1);
   std::vector<Client*> clients;
   for (auto& script : scripts) clients.push_back(&script);
   if (latest_deadline(program) > 0) clients.push_back(&hand);
@@ -182,7 +182,7 @@ void make_calls(std::deque<Script>& scripts, Session& session, const Program& pr
   world.allow_interrupts(program.interrupts);
   const auto go_on = [&] {
     while (world.step())
-      for (const auto& board : session.boards) board->collect(false);
+      for (const auto& subject : run_state.subjects) subject->collect(false);
   };
   if (footprints != nullptr) footprints->record(true);
   go_on();
@@ -198,46 +198,46 @@ void make_calls(std::deque<Script>& scripts, Session& session, const Program& pr
 }
 
 /// Checks what is left of a context, if it has nothing to do but wait for leases.
-std::optional<std::string> without_work(Board& board, World& world) {
+std::optional<std::string> without_work(Subject& subject, World& world) {
   const bool all_answered =
-      std::ranges::all_of(board.replies,
+      std::ranges::all_of(subject.replies,
                           [](const auto& r) { return !r.reply || r.reply->ready(); }) &&
-      std::ranges::all_of(board.lents,
+      std::ranges::all_of(subject.lents,
                           [](const auto& l) { return !l.future || l.future->ready(); });
-  auto pending = board.context.pending();
+  auto pending = subject.context.pending();
   world.run();
   const bool idle = all_answered && pending.ready() && nothing_but_leases(std::move(pending));
-  return idle ? look(board, Rest::lent) : std::nullopt;
+  return idle ? check_quiescence(subject, Phase::lent) : std::nullopt;
 }
 
 /// Gives back the leases that are still out, one after the other, since another may wait for each.
 /// Returns whether there were some.
-bool give_back(Board& board, World& world) {
+bool give_back(Subject& subject, World& world) {
   bool some = false;
   // Callbacks may make further leases.
-  for (std::size_t i = 0; i < board.lents.size(); ++i) {
-    auto& lent = board.lents[i];
+  for (std::size_t i = 0; i < subject.lents.size(); ++i) {
+    auto& lent = subject.lents[i];
     if (lent.future && lent.future->ready()) {
-      Maker::settle(board, lent);
+      CallExecutor::settle(subject, lent);
       world.run();
     }
     if (!lent.lease) continue;
     if (!lent.ended) {
       if (lent.lease->bytes().empty())
-        board.history.broken = label_of(lent.client, board.history.calls[lent.made].index) +
-                               " has lost its memory, and its holder has not let go";
+        subject.history.broken = label_of(lent.client, subject.history.calls[lent.made].index) +
+                                 " has lost its memory, and its holder has not let go";
       if (*lent.told != lent.lease->revoked())
-        board.history.broken = label_of(lent.client, board.history.calls[lent.made].index) +
-                               " was " + (lent.lease->revoked() ? "" : "not ") +
-                               "revoked, and its holder heard of it " + std::to_string(*lent.told) +
-                               " times";
+        subject.history.broken = label_of(lent.client, subject.history.calls[lent.made].index) +
+                                 " was " + (lent.lease->revoked() ? "" : "not ") +
+                                 "revoked, and its holder heard of it " +
+                                 std::to_string(*lent.told) + " times";
       // The return is a call like others: its results may make callbacks call.
       Made made;
       made.client = lent.client, made.index = after_all + lent.made;
       made.call = {.kind = Kind::give_back, .tensor = lent.tensor};
       made.submitted = true, made.lent = lent.made;
-      board.history.calls[lent.made].revoked = lent.lease->revoked();
-      board.history.calls.push_back(made);
+      subject.history.calls[lent.made].revoked = lent.lease->revoked();
+      subject.history.calls.push_back(made);
     }
     lent.lease.reset();
     some = true;
@@ -247,88 +247,88 @@ bool give_back(Board& board, World& world) {
 }
 
 /// Checks that the results of a context's calls are right, and that it is at rest.
-std::optional<std::string> judge(Board& board, World& world) {
-  board.collect(true);
-  close_scopes(board, world);
-  if (board.history.broken) return board.history.broken;
-  if (board.checks->broken) return board.checks->broken;
-  if (auto wrong = check(board.program, board.history)) return wrong;
-  if (auto wrong = look(board, Rest::answered)) return wrong;
-  return look_at_accounts(board);
+std::optional<std::string> judge(Subject& subject, World& world) {
+  subject.collect(true);
+  close_scopes(subject, world);
+  if (subject.history.broken) return subject.history.broken;
+  if (subject.checks->broken) return subject.checks->broken;
+  if (auto wrong = check(subject.program, subject.history)) return wrong;
+  if (auto wrong = check_quiescence(subject, Phase::answered)) return wrong;
+  return check_stats(subject);
 }
 
 /// Makes all calls, and returns the first error.
-std::optional<std::string> carry_out(Session& session, const Program& program,
+std::optional<std::string> carry_out(RunState& run_state, const Program& program,
                                      Footprints* footprints) {
-  auto& world = *session.world;
+  auto& world = *run_state.world;
   std::deque<Script> scripts;
   for (std::size_t i = 0; i < program.clients.size(); ++i)
-    scripts.emplace_back(session, i, program.clients[i]);
-  session.callers = scripts.size();
-  make_calls(scripts, session, program, footprints);
-  for (const auto& board : session.boards)
-    if (auto wrong = without_work(*board, world)) return wrong;
+    scripts.emplace_back(run_state, i, program.clients[i]);
+  run_state.callers = scripts.size();
+  make_calls(scripts, run_state, program, footprints);
+  for (const auto& subject : run_state.subjects)
+    if (auto wrong = without_work(*subject, world)) return wrong;
   for (bool more = true; more;) {
     more = false;
-    for (const auto& board : session.boards) more |= give_back(*board, world);
+    for (const auto& subject : run_state.subjects) more |= give_back(*subject, world);
   }
   if (world.exhausted()) return "it goes on for ever";
-  for (const auto& board : session.boards)
-    if (auto wrong = judge(*board, world)) return wrong;
-  for (const auto& board : session.boards) {
-    board->lents.clear();
-    board->replies.clear();
-    if (auto wrong = end(*board, world)) return wrong;
-    if (board->checks->broken) return board->checks->broken;
+  for (const auto& subject : run_state.subjects)
+    if (auto wrong = judge(*subject, world)) return wrong;
+  for (const auto& subject : run_state.subjects) {
+    subject->lents.clear();
+    subject->replies.clear();
+    if (auto wrong = end(*subject, world)) return wrong;
+    if (subject->checks->broken) return subject->checks->broken;
   }
   return std::nullopt;
 }
 
-std::shared_ptr<Board> open(Session& session, const Program& program, std::size_t context,
-                            Footprints* footprints) {
-  const auto board = std::make_shared<Board>();
-  board->session = &session;
-  board->program = part_of(program, context);
-  board->footprints = footprints;
-  return board;
+std::shared_ptr<Subject> open(RunState& run_state, const Program& program, std::size_t context,
+                              Footprints* footprints) {
+  const auto subject = std::make_shared<Subject>();
+  subject->run_state = &run_state;
+  subject->program = part_of(program, context);
+  subject->footprints = footprints;
+  return subject;
 }
 
-/// Parts the watcher and the board: the watcher has the board, and the context has the watcher.
-void close(Board& board) {
-  board.lents.clear();
-  board.replies.clear();
-  board.slots.clear();
-  board.graphs.clear();
-  board.context = {};
-  board.lost = {};
-  board.environment = nullptr;
-  board.checks->between = nullptr;
+/// Parts the watcher and the subject: the watcher has the subject, and the context has the watcher.
+void close(Subject& subject) {
+  subject.lents.clear();
+  subject.replies.clear();
+  subject.slots.clear();
+  subject.graphs.clear();
+  subject.context = {};
+  subject.lost = {};
+  subject.environment = nullptr;
+  subject.checks->between = nullptr;
 }
 
-/// Closes a session's boards before their world goes, even after an exception.
+/// Closes a run_state's subjects before their world goes, even after an exception.
 class AtLast {
  public:
-  explicit AtLast(Session& session) : session_(session) {}
+  explicit AtLast(RunState& run_state) : run_state_(run_state) {}
   AtLast(const AtLast&) = delete;
   AtLast& operator=(const AtLast&) = delete;
   ~AtLast() {
-    for (const auto& board : session_.boards) close(*board);
+    for (const auto& subject : run_state_.subjects) close(*subject);
   }
 
  private:
-  Session& session_;
+  RunState& run_state_;
 };
 
 }  // namespace
 
 RunResult run(const Program& program, Strategy& strategy, Stage* stage, RunRecording* recording) {
   RunResult result;
-  Session session;
-  std::deque<Device> devices;
+  RunState run_state;
+  std::deque<DeviceClient> devices;
   const auto backend = [&](const ContextOptions&) -> Result<std::shared_ptr<kernels::Backend>> {
-    const auto& board = *session.boards.back();
+    const auto& subject = *run_state.subjects.back();
     std::shared_ptr<kernels::Backend> made =
-        std::make_shared<FaultBackend>(backend_for(program), board.faults);
+        std::make_shared<FaultBackend>(backend_for(program), subject.faults);
     if (program.late) {
       auto late = std::make_shared<LateBackend>(std::move(made));
       for (std::size_t nth = 0; nth < static_cast<std::size_t>(program.lanes); ++nth)
@@ -336,32 +336,33 @@ RunResult run(const Program& program, Strategy& strategy, Stage* stage, RunRecor
       made = std::move(late);
     }
     return std::shared_ptr<kernels::Backend>(
-        std::make_shared<CheckedBackend>(std::move(made), board.checks));
+        std::make_shared<CheckedBackend>(std::move(made), subject.checks));
   };
   World world(strategy, backend, stage);
-  const AtLast at_last(session);
+  const AtLast at_last(run_state);
   if (program.lanes > 1) world.place(scattered(static_cast<std::uint32_t>(program.lanes)));
-  session.world = &world;
-  session.recording = recording;
+  run_state.world = &world;
+  run_state.recording = recording;
   auto* const footprints = strategy.footprints();
   if (footprints != nullptr) prepare(*footprints, program, world);
   try {
     for (std::size_t i = 0; i < program.contexts; ++i) {
-      const auto& board = session.boards.emplace_back(open(session, program, i, footprints));
-      world.observe(std::make_shared<Watcher>(board));
-      prepare(*board, world, tensors_of(program));
+      const auto& subject =
+          run_state.subjects.emplace_back(open(run_state, program, i, footprints));
+      world.observe(std::make_shared<Watcher>(subject));
+      prepare(*subject, world, tensors_of(program));
     }
     std::vector<Client*> at_work;
     for (auto& device : devices) at_work.push_back(&device);
     world.set_devices(at_work);
-    for (const auto& board : session.boards) {
-      board->checks->between = [&world] { world.interrupt(); };
-      for (const auto& fault : board->program.faults)
-        board->faults->fail(
+    for (const auto& subject : run_state.subjects) {
+      subject->checks->between = [&world] { world.interrupt(); };
+      for (const auto& fault : subject->program.faults)
+        subject->faults->fail(
             fault.point, fault.nth,
             {.kind = fault.kind, .inherent = fault.inherent, .throws = fault.throws});
     }
-    result.finding = carry_out(session, program, footprints);
+    result.finding = carry_out(run_state, program, footprints);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::bad_data) throw;  // the schedule is of another world
     result.finding = error.what();
@@ -370,11 +371,11 @@ RunResult run(const Program& program, Strategy& strategy, Stage* stage, RunRecor
   }
   result.schedule = world.schedule();
   std::set<MessagePair> pairs;
-  for (const auto& board : session.boards) {
-    pairs.insert(board->pairs.begin(), board->pairs.end());
-    result.states.insert(result.states.end(), board->states.begin(), board->states.end());
-    result.messages += board->messages;
-    result.histories.push_back(std::move(board->history));
+  for (const auto& subject : run_state.subjects) {
+    pairs.insert(subject->pairs.begin(), subject->pairs.end());
+    result.states.insert(result.states.end(), subject->states.begin(), subject->states.end());
+    result.messages += subject->messages;
+    result.histories.push_back(std::move(subject->history));
   }
   result.pairs.assign(pairs.begin(), pairs.end());
   return result;

@@ -3,25 +3,25 @@
 
 #include <vector>
 
-#include "stress/maker.hpp"
+#include "stress/call_executor.hpp"
 
 namespace polychron::stress {
 
 /// A client that makes its calls in order.
 class Script final : public Client {
  public:
-  Script(Session& session, std::size_t number, const std::vector<Call>& calls)
-      : session_(session), number_(number), calls_(calls) {}
+  Script(RunState& run_state, std::size_t number, const std::vector<Call>& calls)
+      : run_state_(run_state), number_(number), calls_(calls) {}
 
   bool done() const { return at_ == calls_.size(); }
-  bool ready() const override { return !done() && maker(at_, number_).ready(); }
+  bool ready() const override { return !done() && executor_of(at_, number_).ready(); }
   void step() override;
   /// Skips a call that waits for an object which nobody will make.
   void skip() { to_next(); }
 
  private:
-  Maker maker(std::size_t index, std::size_t caller) const {
-    return {session_, number_, caller, index, calls_[index]};
+  CallExecutor executor_of(std::size_t index, std::size_t caller) const {
+    return {run_state_, number_, caller, index, calls_[index]};
   }
   /// A callback of the previous call makes this one.
   bool is_chained(std::size_t index) const {
@@ -35,7 +35,7 @@ class Script final : public Client {
   void make(std::size_t index, std::size_t caller);
   void call_back(std::size_t index);
 
-  Session& session_;
+  RunState& run_state_;
   const std::size_t number_;
   const std::vector<Call>& calls_;
   std::size_t at_ = 0;

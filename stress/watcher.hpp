@@ -1,49 +1,49 @@
-// Watches the messages of a context for its board.
+// Watches the messages of a context for its subject.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <string_view>
 
-#include "stress/board.hpp"
 #include "stress/relay.hpp"
+#include "stress/subject.hpp"
 
 namespace polychron::stress {
 
 /// Sees every message, and lets other steps run in between.
 class Watcher final : public Relay {
  public:
-  explicit Watcher(std::shared_ptr<Board> board)
-      : Relay(board->session->recording == nullptr
+  explicit Watcher(std::shared_ptr<Subject> subject)
+      : Relay(subject->run_state->recording == nullptr
                   ? nullptr
-                  : board->session->recording->observer_for("", board->program.lanes)),
-        board_(std::move(board)),
-        footprints_(board_->footprints) {}
+                  : subject->run_state->recording->observer_for("", subject->program.lanes)),
+        subject_(std::move(subject)),
+        footprints_(subject_->footprints) {}
   void started(msg::ActorId actor, const char* kind) noexcept override {
     const std::string_view name(kind);
-    board_->created += name == "tensor" || name == "graph";
+    subject_->created += name == "tensor" || name == "graph";
     last_[actor].kind = std::hash<std::string_view>()(name);
     Relay::started(actor, kind);
   }
   void sent(msg::ActorId from, msg::ActorId to, const msg::MessageView& message) noexcept override {
     if (footprints_) footprints_->sent(to, message);
     Relay::sent(from, to, message);
-    auto& world = *board_->session->world;
-    const auto caller = board_->session->caller();
+    auto& world = *subject_->run_state->world;
+    const auto caller = subject_->run_state->caller();
     world.interrupt();
     if (const auto* const* order = std::get_if<const msg::carry_out*>(&message))
-      board_->weight += (*order)->stamp.weight;
+      subject_->weight += (*order)->stamp.weight;
     if (const auto* const* call = std::get_if<const msg::submit*>(&message)) bring(**call);
     if (const auto* const* failure = std::get_if<const msg::operation_failed*>(&message);
         failure && (*failure)->error.root().kind() == ErrorKind::context_lost)
       device_lost_.insert(from);
     if (from != 0 || !caller || !std::holds_alternative<const msg::submit*>(message)) return;
-    if (!board_->making.contains(*caller)) {
-      board_->history.broken = "a call reached a context that it was not made on";
+    if (!subject_->making.contains(*caller)) {
+      subject_->history.broken = "a call reached a context that it was not made on";
       return;
     }
     const auto& call = std::get<const msg::submit*>(message)->call;
-    auto& made = board_->enter(*caller);
+    auto& made = subject_->enter(*caller);
     made.submitted |= !std::holds_alternative<msg::Report>(call);
     made.time = static_cast<unsigned>(
         std::chrono::duration_cast<std::chrono::milliseconds>(world.now().time_since_epoch())
@@ -51,39 +51,40 @@ class Watcher final : public Relay {
   }
   void received(msg::ActorId by, const msg::MessageView& message,
                 msg::LogicalTime sent) noexcept override {
-    ++board_->messages;
+    ++subject_->messages;
     if (footprints_) footprints_->received(by, message);
     Relay::received(by, message, sent);
     if (const auto* const* failure = std::get_if<const msg::operation_failed*>(&message);
-        failure && !board_->failures.insert((*failure)->ticket).second)
-      board_->history.broken = std::string("a failure was told twice: ") + (*failure)->error.what();
+        failure && !subject_->failures.insert((*failure)->ticket).second)
+      subject_->history.broken =
+          std::string("a failure was told twice: ") + (*failure)->error.what();
     const auto kind = static_cast<std::uint32_t>(message.index() + 1);
     auto& last = last_[by];
-    board_->pairs.insert(last.message * 64 + kind);
+    subject_->pairs.insert(last.message * 64 + kind);
     state_ -= last.hash();
     last.message = kind;
     state_ += last.hash();
-    board_->states.push_back(state_);
-    board_->gone += std::holds_alternative<const msg::tensor_gone*>(message) ||
-                    std::holds_alternative<const msg::graph_gone*>(message);
+    subject_->states.push_back(state_);
+    subject_->gone += std::holds_alternative<const msg::tensor_gone*>(message) ||
+                      std::holds_alternative<const msg::graph_gone*>(message);
   }
   void has_turn(msg::ActorId lane, const msg::carry_out& turn) noexcept override {
     if (footprints_) footprints_->carries_out(lane, turn.operation);
     Relay::has_turn(lane, turn);
   }
   void loses(msg::ActorId by, msg::Ticket ticket) noexcept override {
-    ++board_->losses;
+    ++subject_->losses;
     Relay::loses(by, ticket);
   }
   void carried_out(msg::ActorId lane, msg::Ticket ticket, bool submitted) noexcept override {
-    if (device_lost_.contains(lane) && !board_->environment->lost->lost())
-      board_->history.broken = "the device is lost, and callers are let in";
+    if (device_lost_.contains(lane) && !subject_->environment->lost->lost())
+      subject_->history.broken = "the device is lost, and callers are let in";
     Relay::carried_out(lane, ticket, submitted);
   }
 
  private:
   void bring(const msg::submit& call) {
-    auto& brought = board_->brought;
+    auto& brought = subject_->brought;
     if (const auto* write = std::get_if<msg::WriteTensor>(&call.call))
       brought.emplace_back(write->payload);
     if (const auto* read = std::get_if<msg::ReadRef>(&call.local.reply))
@@ -96,7 +97,7 @@ class Watcher final : public Relay {
       brought.emplace_back(build->description_bytes);
   }
 
-  const std::shared_ptr<Board> board_;
+  const std::shared_ptr<Subject> subject_;
   Footprints* const footprints_;
   /// An actor's kind, and the message that it handled last.
   struct Last {

@@ -36,6 +36,7 @@ class Caller {
       else
         run_lane(entry, run);
     }
+    // planted: a caller that leaves for good leaves its jobs deferred
     if (!returns) queue_.expedite(context_);
   }
 
@@ -70,8 +71,11 @@ class Caller {
   template <class Run>
   void run_lane(const Entry& entry, const Run& run) {
     lane_waits_ = false;
+    // planted: a caller runs what may be long
     if (entry.slot->next_duration() == msg::DurationClass::unknown)
+      // planted: a caller does not hand over what it must not run
       entry.slot->put(entry.job);
+    // planted: a caller keeps a lane that has more to do
     else if (run(entry.job, true))
       queue_.defer(entry.job, entry.slot, context_);
   }

@@ -48,6 +48,7 @@ class JobQueue {
   void push(Job* job) noexcept {
     std::unique_lock lock(mutex_);
     add({job, nullptr, nullptr, {}}, lock);
+    // planted: no worker is woken for a ready job
     if (waiting_ > 0) changed_.notify_one();
   }
   /// For a caller of `context` to take, or for a worker once it is due. The worker gives it to
@@ -57,6 +58,7 @@ class JobQueue {
     add({job, slot, context, P::now() + poll_interval}, lock);
     ++deferred_;
     polls_left_ = idle_polls;
+    // planted: a job is deferred though nobody polls
     call_poller();
   }
   /// For a caller: takes `job`, or what was deferred for `context`; jobs of lanes last. Empty if
@@ -83,6 +85,7 @@ class JobQueue {
       if (entry.context != context || !entry.deferred()) continue;
       entry.due = {};
       --deferred_;
+      // planted: what is left for good is ready and nobody is woken for it
       if (waiting_ > 0) changed_.notify_one();
     }
   }
@@ -99,6 +102,7 @@ class JobQueue {
   void close() noexcept {
     const std::lock_guard lock(mutex_);
     closed_ = true;
+    // planted: the end is told to one worker
     changed_.notify_all();
   }
 
@@ -136,6 +140,7 @@ class JobQueue {
     for (;;) {
       if (const auto entry = take_due()) {
         called_ = false;
+        // planted: the poller runs a job and leaves nobody to poll
         call_poller();
         return entry;
       }
@@ -157,11 +162,14 @@ class JobQueue {
   }
   void wait(std::unique_lock<typename P::Mutex>& lock) {
     ++waiting_;
+    // planted: a worker that was called to poll and finds nothing is still expected to come
     called_ = false;
+    // planted: the poller sleeps while a job is deferred
     if (!polling_ && (deferred_ > 0 || polls_left_ > 0)) {
       polling_ = true;
       polls_left_ = std::max(0, polls_left_ - 1);
       changed_.wait_until(lock, next_poll());
+      // planted: a poller that has a job is still taken for one
       polling_ = false;
     } else {
       changed_.wait(lock);
@@ -170,6 +178,7 @@ class JobQueue {
   }
   /// They were deferred in the order in which they are due.
   typename P::Time next_poll() noexcept {
+    // planted: the poller waits for a whole interval whatever is due before
     for (std::size_t place = 0; deferred_ > 0; ++place)
       if (at(place).deferred()) return at(place).due;
     return P::now() + poll_interval;

@@ -36,6 +36,7 @@ class JobSlot : public std::enable_shared_from_this<JobSlot<P>> {
     {
       const std::lock_guard lock(mutex_);
       ensure(job_ == nullptr, "an actor is made runnable once until it has run");
+      // planted: a thread is woken before its job is there, not after
       job_ = job;
     }
     changed_.notify_one();
@@ -43,6 +44,7 @@ class JobSlot : public std::enable_shared_from_this<JobSlot<P>> {
   /// For the thread: blocks until there is a job. Null once the slot is closed.
   Job* await() {
     std::unique_lock lock(mutex_);
+    // planted: a thread does not look for a job before it sleeps
     changed_.wait(lock, [this] { return job_ != nullptr || closed_; });
     return std::exchange(job_, nullptr);
   }

@@ -43,7 +43,7 @@ class CutBound final : public Bound {
   };
 
   void place(std::size_t index) {
-    const CutKernel::Place& at = kernel_.places_[index];
+    const CutKernel::PlacedPart& at = kernel_.places_[index];
     OnePart& part = parts_[index];
     for (std::size_t i = 0; i < part.inputs.size(); ++i)
       part.inputs[i] = arguments_.inputs[i] ? arguments_.inputs[i] + at.inputs[i] : nullptr;
@@ -73,14 +73,14 @@ CutKernel::CutKernel(const Problem& whole, std::vector<Part> parts,
     const Slot& slot = whole.inputs[i];
     alike_.push_back(slot.present && slot.descriptor == result.descriptor &&
                      slot.layout == result.layout &&
-                     std::ranges::all_of(places_, [&](const Place& place) {
+                     std::ranges::all_of(places_, [&](const PlacedPart& place) {
                        return place.inputs[i] == place.output;
                      }));
   }
 }
 
 bool CutKernel::fits() const noexcept {
-  for (const Place& place : places_)
+  for (const PlacedPart& place : places_)
     for (std::size_t i = 0; i < place.inputs.size(); ++i)
       if (place.inputs[i] == Part::scattered && !keeps_constant(i)) return false;
   return true;
@@ -88,11 +88,11 @@ bool CutKernel::fits() const noexcept {
 
 bool CutKernel::keeps_constant(std::size_t index) const noexcept {
   return std::ranges::all_of(
-      places_, [&](const Place& place) { return place.kernel->keeps_constant(index); });
+      places_, [&](const PlacedPart& place) { return place.kernel->keeps_constant(index); });
 }
 
 bool CutKernel::in_place(std::size_t index) const noexcept {
-  return alike_[index] && std::ranges::all_of(places_, [&](const Place& place) {
+  return alike_[index] && std::ranges::all_of(places_, [&](const PlacedPart& place) {
            return place.kernel->in_place(index);
          });
 }

@@ -22,7 +22,7 @@ class CutKernel final : public Kernel {
 
   std::size_t scratch_bytes() const noexcept override { return scratch_bytes_; }
   void add_constants(Constants& constants) const override {
-    for (const Place& place : places_) place.kernel->add_constants(constants);
+    for (const PlacedPart& place : places_) place.kernel->add_constants(constants);
   }
   std::size_t parts() const noexcept override { return places_.size(); }
   bool keeps_constant(std::size_t index) const noexcept override;
@@ -31,12 +31,12 @@ class CutKernel final : public Kernel {
 
  private:
   friend class CutBound;
-  struct Place {
+  struct PlacedPart {
     std::shared_ptr<const Kernel> kernel;
     std::vector<std::size_t> inputs;
     std::size_t output, scratch;  ///< byte offsets
   };
-  std::vector<Place> places_;
+  std::vector<PlacedPart> places_;
   std::vector<bool> alike_;  ///< inputs that are cut like the result
   std::size_t scratch_bytes_ = 0;
 };

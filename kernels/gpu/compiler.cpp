@@ -43,15 +43,15 @@ class GpuCompiler {
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) add(i);
     compute_on_host();
     for (std::size_t i = 0; i < graph_.outputs.size(); ++i) finish_output(i);
-    share_rooms();
+    share_buffers();
     add_up();
     return plan_;
   }
 
  private:
   /// Where a value is by now.
-  struct Whereabouts {
-    Place device;
+  struct Locations {
+    Location device;
     std::optional<std::size_t> host;
   };
 
@@ -64,7 +64,7 @@ class GpuCompiler {
 
   void place_tensors() {
     for (std::size_t i = 0; i < graph_.inputs.size(); ++i)
-      values_[graph_.inputs[i].second].device = {Place::Kind::input, i};
+      values_[graph_.inputs[i].second].device = {Location::Kind::input, i};
     outputs_.assign(graph_.values.size(), no_output);
     for (std::size_t i = graph_.outputs.size(); i-- > 0;)
       outputs_[graph_.outputs[i].second] = i;  // the first of several
@@ -85,9 +85,9 @@ class GpuCompiler {
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       const ValueId value = node.inputs[i];
       run.inputs.push_back(
-          value == ops::no_value || run.kernel->keeps_constant(i) ? Place{} : on_device(value));
+          value == ops::no_value || run.kernel->keeps_constant(i) ? Location{} : on_device(value));
     }
-    for (const ValueId value : node.outputs) run.outputs.push_back(new_place(value));
+    for (const ValueId value : node.outputs) run.outputs.push_back(new_location(value));
     plan_->scratch = std::max(plan_->scratch, run.kernel->scratch_bytes());
     const auto text = "gpu " + std::string(run.kernel->implementation()) + ": " +
                       to_string(problem_of(problems_, problems_.nodes[index]));
@@ -98,14 +98,14 @@ class GpuCompiler {
   /// to compute the operand.
   bool passes_through(const ops::Node& node) {
     const ValueId from = node.inputs[0], to = node.outputs[0];
-    const bool computed = values_[from].device.kind != Place::Kind::none || values_[from].host;
+    const bool computed = values_[from].device.kind != Location::Kind::none || values_[from].host;
     if (!computed && !is_constant(from)) return false;
     if (outputs_[to] == no_output) {
       values_[to] = values_[from];
       if (is_constant(from)) values_[to].device = on_device(from);
     } else {
-      const Place source = on_device(from);
-      add_step(Copy{source, new_place(to), bytes_of(to)}, node.label, "copy: " + text_of(to));
+      const Location source = on_device(from);
+      add_step(Copy{source, new_location(to), bytes_of(to)}, node.label, "copy: " + text_of(to));
     }
     return true;
   }
@@ -118,37 +118,37 @@ class GpuCompiler {
     return polychron::to_string(graph_.values[value].descriptor);
   }
 
-  /// A place for a result: the tensor of the graph's output, or a room.
-  Place new_place(ValueId value) {
-    Place& place = values_[value].device;
+  /// Where a result goes: the tensor of the graph's output, or a buffer.
+  Location new_location(ValueId value) {
+    Location& location = values_[value].device;
     if (outputs_[value] != no_output)
-      place = {Place::Kind::output, outputs_[value]};
+      location = {Location::Kind::output, outputs_[value]};
     else
-      place = {Place::Kind::room, new_room(bytes_of(value))};
-    return place;
+      location = {Location::Kind::buffer, new_buffer(bytes_of(value))};
+    return location;
   }
 
-  std::size_t new_room(std::size_t bytes) {
-    plan_->rooms.push_back(bytes);
-    return plan_->rooms.size() - 1;
+  std::size_t new_buffer(std::size_t bytes) {
+    plan_->buffers.push_back(bytes);
+    return plan_->buffers.size() - 1;
   }
 
-  Place on_device(ValueId value) {
-    Place& place = values_[value].device;
-    if (place.kind != Place::Kind::none) return place;
+  Location on_device(ValueId value) {
+    Location& location = values_[value].device;
+    if (location.kind != Location::Kind::none) return location;
     if (is_constant(value)) {
       plan_->constants_of_steps.push_back(
           constants_.upload(*plan_->gpu, graph_.values[value].constant));
-      place = {Place::Kind::constant, plan_->constants_of_steps.size() - 1};
-      return place;
+      location = {Location::Kind::constant, plan_->constants_of_steps.size() - 1};
+      return location;
     }
     ensure(values_[value].host.has_value(), "a value has been computed before it is read");
     upload(value);
-    return place;
+    return location;
   }
 
   void upload(ValueId value) {
-    const Place to = new_place(value);
+    const Location to = new_location(value);
     add_step(Upload{*values_[value].host, to}, "", "upload: " + text_of(value));
   }
 
@@ -159,7 +159,7 @@ class GpuCompiler {
 
   std::size_t on_host(ValueId value) {
     if (values_[value].host) return *values_[value].host;
-    const Place from = values_[value].device;
+    const Location from = values_[value].device;
     const std::size_t to = new_host_value(value);
     add_step(Download{from, to}, "", "download: " + text_of(value));
     return to;
@@ -233,63 +233,64 @@ class GpuCompiler {
   /// Outputs that share a value, after the first.
   void finish_output(std::size_t index) {
     const ValueId value = graph_.outputs[index].second;
-    if (outputs_[value] == index && values_[value].device.kind == Place::Kind::output) return;
-    add_step(Copy{on_device(value), {Place::Kind::output, index}, bytes_of(value)}, "",
+    if (outputs_[value] == index && values_[value].device.kind == Location::Kind::output) return;
+    add_step(Copy{on_device(value), {Location::Kind::output, index}, bytes_of(value)}, "",
              "copy: " + text_of(value));
   }
 
   template <class F>
-  static void for_each_place(Step& step, F&& f) {
-    if (auto* const run = std::get_if<RunKernel>(&step.work)) {
-      for (Place& place : run->inputs) f(place);
-      for (Place& place : run->outputs) f(place);
-    } else if (auto* const download = std::get_if<Download>(&step.work)) {
-      f(download->from);
-    } else if (auto* const up = std::get_if<Upload>(&step.work)) {
-      f(up->to);
-    } else if (auto* const copy = std::get_if<Copy>(&step.work)) {
-      f(copy->from);
-      f(copy->to);
-    }
+  static void for_each_location(Step& step, F&& f) {
+    std::visit(Overloaded{[&](RunKernel& run) {
+                            for (Location& location : run.inputs) f(location);
+                            for (Location& location : run.outputs) f(location);
+                          },
+                          [](RunOnHost&) {}, [&](Download& download) { f(download.from); },
+                          [&](Upload& to_device) { f(to_device.to); },
+                          [&](Copy& copy) {
+                            f(copy.from);
+                            f(copy.to);
+                          }},
+               step.work);
   }
 
-  /// Gives values that live at different times one room. The smallest free room that is large
-  /// enough serves, or else the largest free one grows.
-  void share_rooms() {
-    const std::vector<std::size_t> bytes = std::move(plan_->rooms);
+  /// Gives values that live at different times one buffer. The smallest free buffer that is large
+  /// enough serves, or else the largest free one grows. There are no offsets into one arena, as
+  /// cpu/memory_plan.cpp has: a primitive takes a whole OpenCL buffer.
+  void share_buffers() {
+    const std::vector<std::size_t> bytes = std::move(plan_->buffers);
     std::vector<std::size_t> last(bytes.size());
     for (std::size_t i = 0; i < plan_->steps.size(); ++i)
-      for_each_place(plan_->steps[i], [&](const Place& place) {
-        if (place.kind == Place::Kind::room) last[place.index] = i;
+      for_each_location(plan_->steps[i], [&](const Location& location) {
+        if (location.kind == Location::Kind::buffer) last[location.index] = i;
       });
-    plan_->rooms.clear();
-    std::vector<std::size_t> free_after, room(bytes.size(), none);
+    plan_->buffers.clear();
+    std::vector<std::size_t> free_after, buffer(bytes.size(), none);
     const auto find = [&](std::size_t wanted, std::size_t now) {
       std::size_t best = none;
-      for (std::size_t r = 0; r < plan_->rooms.size(); ++r) {
+      for (std::size_t r = 0; r < plan_->buffers.size(); ++r) {
         if (free_after[r] >= now) continue;
         const auto better = [&](std::size_t a, std::size_t b) {
           return (a >= wanted) != (b >= wanted) ? a >= wanted : (a >= wanted ? a < b : a > b);
         };
-        if (best == none || better(plan_->rooms[r], plan_->rooms[best])) best = r;
+        if (best == none || better(plan_->buffers[r], plan_->buffers[best])) best = r;
       }
       return best;
     };
     for (std::size_t i = 0; i < plan_->steps.size(); ++i)
-      for_each_place(plan_->steps[i], [&](Place& place) {
-        if (place.kind != Place::Kind::room) return;
-        std::size_t& mine = room[place.index];
-        const std::size_t value = place.index;
+      for_each_location(plan_->steps[i], [&](Location& location) {
+        if (location.kind != Location::Kind::buffer) return;
+        std::size_t& mine = buffer[location.index];
+        const std::size_t value = location.index;
         if (mine == none) {
           mine = find(bytes[value], i);
           if (mine == none) {
-            mine = new_room(bytes[value]);
+            mine = new_buffer(bytes[value]);
             free_after.push_back(0);
           }
-          plan_->rooms[mine] = std::max(plan_->rooms[mine], bytes[value]);
+          plan_->buffers[mine] = std::max(plan_->buffers[mine], bytes[value]);
           free_after[mine] = last[value];
         }
-        place.index = mine;
+        location.index = mine;
       });
   }
 
@@ -298,19 +299,19 @@ class GpuCompiler {
     plan.input_count = graph_.inputs.size();
     plan.output_count = graph_.outputs.size();
     plan.arena = plan.scratch;
-    for (const std::size_t bytes : plan.rooms) plan.arena += bytes;
+    for (const std::size_t bytes : plan.buffers) plan.arena += bytes;
     for (const std::size_t bytes : plan.host_values) plan.arena += bytes;
     for (const auto& constant : plan.constants_of_steps)
       plan.held.push_back({constant, &constant->size});
-    for (const Step& step : plan.steps) {
-      if (const auto* const run = std::get_if<RunKernel>(&step.work))
-        run->kernel->add_constants(plan.held);
-      if (const auto* const host = std::get_if<RunOnHost>(&step.work)) {
-        plan.arena += host->plan->arena_bytes();
-        const auto more = host->plan->constants();
-        plan.held.insert(plan.held.end(), more.begin(), more.end());
-      }
-    }
+    for (const Step& step : plan.steps)
+      std::visit(Overloaded{[&](const RunKernel& run) { run.kernel->add_constants(plan.held); },
+                            [&](const RunOnHost& host) {
+                              plan.arena += host.plan->arena_bytes();
+                              const auto more = host.plan->constants();
+                              plan.held.insert(plan.held.end(), more.begin(), more.end());
+                            },
+                            [](const Download&) {}, [](const Upload&) {}, [](const Copy&) {}},
+                 step.work);
     keep_each_once(plan.held);
   }
 
@@ -320,7 +321,7 @@ class GpuCompiler {
   const PlanGraph problems_;
   DeviceConstants& constants_;
   std::shared_ptr<GpuPlan> plan_;
-  std::vector<Whereabouts> values_;
+  std::vector<Locations> values_;
   std::vector<std::size_t> outputs_;  ///< per value: number of the graph's output, or no_output
   std::vector<std::size_t> on_host_;  ///< nodes that the host computes next
   std::string reasons_;               ///< of `on_host_`

@@ -13,7 +13,6 @@
 #include <span>
 #include <string>
 
-#include "kernels/devices.hpp"
 #include "polychron/result.hpp"
 
 namespace polychron::kernels::gpu {

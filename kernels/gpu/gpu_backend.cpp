@@ -2,6 +2,7 @@
 
 #include "base/invariant.hpp"
 #include "kernels/cpu/cpu_backend.hpp"
+#include "kernels/devices.hpp"
 #include "kernels/gpu/plan.hpp"
 #include "kernels/gpu/rows.hpp"
 #include "kernels/guarded.hpp"

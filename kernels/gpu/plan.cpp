@@ -26,7 +26,7 @@ GpuInstance::GpuInstance(std::shared_ptr<const GpuPlan> plan, const InstanceOpti
       queue_(queue_of(stream_)),
       steps_(plan_->steps.size()),
       tensors_(plan_->input_count + plan_->output_count) {
-  for (const std::size_t bytes : plan_->rooms) rooms_.emplace_back(*plan_->gpu, bytes);
+  for (const std::size_t bytes : plan_->buffers) buffers_.emplace_back(*plan_->gpu, bytes);
   if (plan_->scratch != 0) scratch_.emplace(*plan_->gpu, plan_->scratch);
   const auto made = [](auto result) {
     if (!result) throw result.error();
@@ -34,42 +34,48 @@ GpuInstance::GpuInstance(std::shared_ptr<const GpuPlan> plan, const InstanceOpti
   };
   for (const std::size_t bytes : plan_->host_values)
     host_values_.push_back(made(plan_->host->allocate(bytes)));
-  for (std::size_t i = 0; i < steps_.size(); ++i) {
-    const auto& work = plan_->steps[i].work;
-    if (const auto* const kernel = std::get_if<RunKernel>(&work)) bind(*kernel, steps_[i].kernel);
-    if (const auto* const part = std::get_if<RunOnHost>(&work)) {
-      HostPart& host = steps_[i].host;
-      host.instance = made(plan_->host->instantiate(part->plan, options));
-      for (const auto value : part->inputs) host.inputs.push_back(host_values_[value].get());
-      for (const auto value : part->outputs) host.outputs.push_back(host_values_[value].get());
-    }
-  }
+  for (std::size_t i = 0; i < steps_.size(); ++i)
+    std::visit(
+        Overloaded{[&](const RunKernel& kernel) { bind(kernel, steps_[i].emplace<BoundKernel>()); },
+                   [&](const RunOnHost& part) {
+                     auto& host = steps_[i].emplace<HostPart>();
+                     host.instance = made(plan_->host->instantiate(part.plan, options));
+                     for (const auto value : part.inputs)
+                       host.inputs.push_back(host_values_[value].get());
+                     for (const auto value : part.outputs)
+                       host.outputs.push_back(host_values_[value].get());
+                   },
+                   [](const Download&) {}, [](const Upload&) {}, [](const Copy&) {}},
+        plan_->steps[i].work);
 }
 
-DeviceMemory& GpuInstance::memory(const Place& place) {
-  ensure(place.kind != Place::Kind::none, "a value has a place on the device");
-  switch (place.kind) {
-    case Place::Kind::room:
-      return rooms_[place.index];
-    case Place::Kind::input:
-    case Place::Kind::output:
-      return tensor(place)->memory();
-    case Place::Kind::constant:  // copies and primitives only read it
-      return const_cast<DeviceMemory&>(plan_->constants_of_steps[place.index]->memory);
-    case Place::Kind::none:
+DeviceMemory& GpuInstance::memory(const Location& location) {
+  ensure(location.kind != Location::Kind::none, "a value has a location on the device");
+  switch (location.kind) {
+    case Location::Kind::buffer:
+      return buffers_[location.index];
+    case Location::Kind::input:
+    case Location::Kind::output:
+      return tensor(location)->memory();
+    case Location::Kind::constant:  // copies and primitives only read it
+      return const_cast<DeviceMemory&>(plan_->constants_of_steps[location.index]->memory);
+    case Location::Kind::none:
       break;
   }
-  throw Error(ErrorKind::internal, "a value without a place");
+  throw Error(ErrorKind::internal, "a value without a location");
 }
 
-GpuStorage* GpuInstance::tensor(const Place& place) const {
-  return tensors_[place.index + (place.kind == Place::Kind::output ? plan_->input_count : 0)];
+GpuStorage* GpuInstance::tensor(const Location& location) const {
+  return tensors_[location.index +
+                  (location.kind == Location::Kind::output ? plan_->input_count : 0)];
 }
 
-std::byte* GpuInstance::handle(const Place& place) {
-  const bool is_tensor = place.kind == Place::Kind::input || place.kind == Place::Kind::output;
-  const bool absent = place.kind == Place::Kind::none || (is_tensor && tensor(place) == nullptr);
-  return absent ? nullptr : memory(place).handle();
+std::byte* GpuInstance::handle(const Location& location) {
+  const bool is_tensor =
+      location.kind == Location::Kind::input || location.kind == Location::Kind::output;
+  const bool absent =
+      location.kind == Location::Kind::none || (is_tensor && tensor(location) == nullptr);
+  return absent ? nullptr : memory(location).handle();
 }
 
 void GpuInstance::set_addresses(const RunKernel& run, BoundKernel& bound) {
@@ -87,9 +93,9 @@ void GpuInstance::bind(const RunKernel& run, BoundKernel& bound) {
 
 void GpuInstance::rebind() {
   for (std::size_t i = 0; i < steps_.size(); ++i)
-    if (const auto* const run = std::get_if<RunKernel>(&plan_->steps[i].work)) {
-      set_addresses(*run, steps_[i].kernel);
-      steps_[i].kernel.bound->rebind();
+    if (auto* const kernel = std::get_if<BoundKernel>(&steps_[i])) {
+      set_addresses(std::get<RunKernel>(plan_->steps[i].work), *kernel);
+      kernel->bound->rebind();
     }
 }
 
@@ -103,16 +109,16 @@ void GpuInstance::take(std::span<Storage* const> inputs, std::span<Storage* cons
   rebind();
 }
 
-void GpuInstance::let_go() noexcept {
-  const auto whatever_happens = [](auto call) {
+void GpuInstance::release_tensors() noexcept {
+  const auto best_effort = [](auto call) {
     try {
       call();
     } catch (...) {  // the device is gone, which the execution has said
     }
   };
-  whatever_happens([&] { stream_.wait(); });
+  best_effort([&] { stream_.wait(); });
   std::fill(tensors_.begin(), tensors_.end(), nullptr);
-  whatever_happens([&] { rebind(); });
+  best_effort([&] { rebind(); });
 }
 
 std::span<std::byte> GpuInstance::host_bytes(std::size_t value) {
@@ -122,27 +128,29 @@ std::span<std::byte> GpuInstance::host_bytes(std::size_t value) {
 }
 
 ExecuteStatus GpuInstance::run(std::size_t index) {
-  const auto& work = plan_->steps[index].work;
-  BoundStep& step = steps_[index];
-  if (std::holds_alternative<RunKernel>(work)) {
-    step.kernel.bound->run();
-  } else if (std::holds_alternative<RunOnHost>(work)) {
-    return plan_->host->execute(*step.host.instance, step.host.inputs, step.host.outputs);
-  } else if (const auto* const download = std::get_if<Download>(&work)) {
-    memory(download->from).read(queue_, host_bytes(download->to));
-  } else if (const auto* const upload = std::get_if<Upload>(&work)) {
-    memory(upload->to).write(queue_, host_bytes(upload->from));
-  } else {
-    const auto& copy = std::get<Copy>(work);
-    memory(copy.to).copy_from(queue_, memory(copy.from), copy.bytes);
-  }
-  return {};
+  ExecuteStatus status;
+  std::visit(
+      Overloaded{
+          [&](const RunKernel&) { std::get<BoundKernel>(steps_[index]).bound->run(); },
+          [&](const RunOnHost&) {
+            auto& host = std::get<HostPart>(steps_[index]);
+            status = plan_->host->execute(*host.instance, host.inputs, host.outputs);
+          },
+          [&](const Download& download) {
+            memory(download.from).read(queue_, host_bytes(download.to));
+          },
+          [&](const Upload& upload) { memory(upload.to).write(queue_, host_bytes(upload.from)); },
+          [&](const Copy& copy) {
+            memory(copy.to).copy_from(queue_, memory(copy.from), copy.bytes);
+          }},
+      plan_->steps[index].work);
+  return status;
 }
 
 template <class F>
-void GpuInstance::attempt(const Step* const& step, const F& work) noexcept try {
+void GpuInstance::attempt(const std::string& label, const F& work) noexcept try {
   const auto failed = [&](const Error& error) {
-    status_ = {error.with_operation("operator", step ? step->label : ""), false};
+    status_ = {error.with_operation("operator", label), false};
   };
   try {
     work();
@@ -160,31 +168,28 @@ void GpuInstance::attempt(const Step* const& step, const F& work) noexcept try {
 void GpuInstance::start(std::span<Storage* const> inputs, std::span<Storage* const> outputs,
                         std::span<double> seconds) noexcept {
   status_ = {};
-  const Step* step = nullptr;
-  attempt(step, [&] {
-    take(inputs, outputs);
-    using Clock = std::chrono::steady_clock;
-    auto begin = seconds.empty() ? Clock::time_point() : Clock::now();
-    for (std::size_t i = 0; i < steps_.size(); ++i) {
-      step = &plan_->steps[i];
-      if (status_ = run(i); !status_.result) return;
-      if (seconds.empty()) continue;
+  attempt("", [&] { take(inputs, outputs); });
+  using Clock = std::chrono::steady_clock;
+  auto begin = seconds.empty() ? Clock::time_point() : Clock::now();
+  for (std::size_t i = 0; i < steps_.size() && ok(); ++i)
+    attempt(plan_->steps[i].label, [&] {
+      status_ = run(i);
+      if (seconds.empty() || !status_.result) return;
       stream_.wait();
       const auto end = Clock::now();
       seconds[i] = std::chrono::duration<double>(end - std::exchange(begin, end)).count();
-    }
-  });
+    });
 }
 
 void GpuInstance::submit(std::span<Storage* const> inputs, std::span<Storage* const> outputs,
                          std::shared_ptr<Completion> done) noexcept {
   start(inputs, outputs, {});
-  if (goes_well()) when_done(done);
+  if (ok()) when_done(done);
   if (done) done->notify();  // nobody else will
 }
 
 void GpuInstance::when_done(std::shared_ptr<Completion>& done) noexcept {
-  attempt(nullptr, [&] {
+  attempt("", [&] {
     auto to = std::make_unique<std::shared_ptr<Completion>>(done);
     cl_event end = nullptr;
     check(clEnqueueMarkerWithWaitList(queue_, 0, nullptr, &end), "clEnqueueMarkerWithWaitList");
@@ -208,13 +213,13 @@ void GpuInstance::when_done(std::shared_ptr<Completion>& done) noexcept {
 }
 
 ExecuteStatus GpuInstance::finish() {
-  if (goes_well())
-    attempt(nullptr, [&] {
+  if (ok())
+    attempt("", [&] {
       stream_.wait();
       for (std::size_t i = plan_->input_count; i < tensors_.size(); ++i)
         tensors_[i]->computed(queue_);
     });
-  let_go();
+  release_tensors();
   if (broken_) std::rethrow_exception(std::exchange(broken_, nullptr));
   return std::move(status_);
 }

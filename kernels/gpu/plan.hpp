@@ -20,9 +20,9 @@
 
 namespace polychron::kernels::gpu {
 
-/// The place of a value in the device's memory.
-struct Place {
-  enum class Kind : std::uint8_t { none, room, constant, input, output };
+/// Where a value is in the device's memory.
+struct Location {
+  enum class Kind : std::uint8_t { none, buffer, constant, input, output };
   Kind kind = Kind::none;
   std::size_t index = 0;
 };
@@ -30,7 +30,7 @@ struct Place {
 /// A primitive.
 struct RunKernel {
   std::unique_ptr<onednn::PrimitiveKernel> kernel;
-  std::vector<Place> inputs, outputs;
+  std::vector<Location> inputs, outputs;
 };
 /// Operators that the host computes.
 struct RunOnHost {
@@ -38,17 +38,25 @@ struct RunOnHost {
   std::vector<std::size_t> inputs, outputs;  ///< numbers of values on the host
 };
 struct Download {
-  Place from;
+  Location from;
   std::size_t to = 0;  ///< number of a value on the host
 };
 struct Upload {
   std::size_t from = 0;  ///< number of a value on the host
-  Place to;
+  Location to;
 };
 struct Copy {
-  Place from, to;
-  std::size_t bytes = 0;  ///< of the value; a room may be larger
+  Location from, to;
+  std::size_t bytes = 0;  ///< of the value; a buffer may be larger
 };
+
+/// For std::visit: a kind of step that a visit forgets does not compile.
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>;
 
 struct Step {
   std::variant<RunKernel, RunOnHost, Download, Upload, Copy> work;
@@ -74,7 +82,7 @@ class GpuPlan final : public Plan {
   std::shared_ptr<const Gpu> gpu;
   std::shared_ptr<Backend> host;
   std::vector<Step> steps;
-  std::vector<std::size_t> rooms;        ///< bytes of each intermediate memory on the device
+  std::vector<std::size_t> buffers;      ///< bytes of each intermediate memory on the device
   std::vector<std::size_t> host_values;  ///< bytes of each value on the host
   std::vector<std::shared_ptr<const DeviceConstant>> constants_of_steps;
   std::size_t scratch = 0;  ///< bytes, on the device
@@ -106,28 +114,25 @@ class GpuInstance final : public PlanInstance {
     std::unique_ptr<PlanInstance> instance;
     std::vector<Storage*> inputs, outputs;
   };
-  /// One for each step. A copy needs neither.
-  struct BoundStep {
-    BoundKernel kernel;
-    HostPart host;
-  };
+  /// A copy has neither.
+  using BoundStep = std::variant<std::monostate, BoundKernel, HostPart>;
 
   /// Gives all steps to the device.
   void start(std::span<Storage* const> inputs, std::span<Storage* const> outputs,
              std::span<double> seconds) noexcept;
-  /// Runs `work`. A failure is in `status_`, with the label of `step`; what should never happen is
-  /// in `broken_`.
+  /// Runs `work`. A failure is in `status_`, with the operator's label; a broken invariant is in
+  /// `broken_`.
   template <class F>
-  void attempt(const Step* const& step, const F& work) noexcept;
+  void attempt(const std::string& label, const F& work) noexcept;
   /// True until an attempt has failed.
-  bool goes_well() const noexcept { return status_.result.has_value() && !broken_; }
+  bool ok() const noexcept { return status_.result.has_value() && !broken_; }
   /// Notifies `done`, and takes it away, once the device has finished all steps.
   void when_done(std::shared_ptr<Completion>& done) noexcept;
   /// Waits for the device, and forgets the tensors: the library would keep their memory otherwise.
-  void let_go() noexcept;
-  DeviceMemory& memory(const Place& place);
-  GpuStorage* tensor(const Place& place) const;
-  std::byte* handle(const Place& place);
+  void release_tensors() noexcept;
+  DeviceMemory& memory(const Location& location);
+  GpuStorage* tensor(const Location& location) const;
+  std::byte* handle(const Location& location);
   void take(std::span<Storage* const> inputs, std::span<Storage* const> outputs);
   void bind(const RunKernel& run, BoundKernel& bound);
   void set_addresses(const RunKernel& run, BoundKernel& bound);
@@ -139,7 +144,7 @@ class GpuInstance final : public PlanInstance {
   std::shared_ptr<const GpuPlan> plan_;
   dnnl::stream stream_;
   cl_command_queue queue_;
-  std::vector<DeviceMemory> rooms_;
+  std::vector<DeviceMemory> buffers_;
   std::optional<DeviceMemory> scratch_;
   std::vector<std::unique_ptr<Storage>> host_values_;
   std::vector<BoundStep> steps_;

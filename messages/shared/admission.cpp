@@ -22,8 +22,10 @@ bool Admission::try_enter() noexcept {
   do {
     if (entered - known_left_.load(std::memory_order_relaxed) >= settings_.most) {
       // Sequentially consistent: see wait_for_permit().
+      // planted: a place too few
       const auto left = left_.load();
       known_left_.store(left, std::memory_order_relaxed);
+      // planted: a place too many
       if (entered >= left && entered - left >= settings_.most) return false;
     }
   } while (!entered_.compare_exchange_weak(entered, entered + 1));
@@ -103,6 +105,7 @@ void Admission::admit() noexcept {
 }
 
 void Admission::leave(bool in_passing, bool idle) noexcept {
+  // planted: a place is lost when a lane is idle
   ++left_;
   // Sequentially consistent against wait_for_permit(): a waiter registers, then looks.
   if (waiting_.load() == 0) return;

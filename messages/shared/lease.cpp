@@ -20,6 +20,7 @@ void Lease::revoke() noexcept {
     if (revoked_.exchange(true)) return;
     callback = std::exchange(callback_, nullptr);
   }
+  // planted: the callback of a revoked lease does not run
   if (callback) origin_->post(std::move(callback));
 }
 

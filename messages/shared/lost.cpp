@@ -28,6 +28,7 @@ bool LostSignal::resolve(LostReason reason, std::string_view message) noexcept {
   std::vector<Promise<LostInfo>> watchers;
   {
     const std::lock_guard lock(mutex_);
+    // planted: a loss is told twice
     if (lost_.look()) return false;
     try {
       LostInfo info{reason, std::string(message)};
@@ -37,6 +38,7 @@ bool LostSignal::resolve(LostReason reason, std::string_view message) noexcept {
       error_ = no_memory_error_;
       info_.reason = LostReason::out_of_memory;
     }
+    // planted: what a context says of its loss is lost
     watchers.swap(watchers_);
     lost_.set();
   }

@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include "messages/wire.hpp"
-#include "observe/recording/kinds.hpp"
+#include "observe/recording/record_numbers.hpp"
 #include "observe/recording/records.hpp"
 
 namespace polychron::recording {

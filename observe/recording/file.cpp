@@ -40,8 +40,8 @@ std::vector<std::byte> file_of(const Store::Contents& contents, Time taken) {
   append(bytes, version);
   append(bytes, FileHead{contents.dropped, taken, messages, receivers, calls, operations, outcomes,
                          operators});
-  for (const auto& [piece, published] : contents.pieces)
-    if (!published.empty()) append(bytes, FilePiece{piece->thread, text_of(published)});
+  for (const auto& [block, published] : contents.blocks)
+    if (!published.empty()) append(bytes, FileBlock{block->thread, text_of(published)});
   return bytes;
 }
 
@@ -60,7 +60,7 @@ std::optional<File> read_file(std::span<const std::byte> bytes) {
   File file;
   if (!decoder.read(its_version) || !decoder.read(file.head)) return std::nullopt;
   while (!decoder.at_end())
-    if (!decoder.read(file.pieces.emplace_back())) return std::nullopt;
+    if (!decoder.read(file.blocks.emplace_back())) return std::nullopt;
   return file;
 }
 

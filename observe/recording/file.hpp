@@ -1,5 +1,5 @@
 // A recording as the bytes of a file. First come the magic and the version, then a head with the
-// tables of names, then pieces to the end. codec.hpp encodes them; docs/tracing.md specifies the
+// tables of names, then blocks to the end. codec.hpp encodes them; docs/tracing.md specifies the
 // format.
 #pragma once
 
@@ -25,7 +25,7 @@ struct FileHead {
   Time taken = 0;             ///< time of this snapshot
   std::string_view messages, receivers, calls, operations, outcomes, operators;
 };
-struct FilePiece {
+struct FileBlock {
   std::uint64_t thread = 0;
   std::string_view bytes;
 };
@@ -34,7 +34,7 @@ std::vector<std::byte> file_of(const Store::Contents& contents, Time taken);
 
 struct File {
   FileHead head;
-  std::vector<FilePiece> pieces;
+  std::vector<FileBlock> blocks;
 };
 /// The version of a file; nothing if it is no recording.
 std::optional<std::uint64_t> version_of(std::span<const std::byte> bytes);

@@ -341,7 +341,7 @@ class Recorder::ContextObserver final : public msg::Observer {
         break;
     }
   }
-  /// `bytes`: of what follows, and has to be in the same piece.
+  /// `bytes`: of what follows, and has to be in the same block.
   void say_context(Writer& to, std::size_t bytes) noexcept {
     const ContextNamed name{context_, label_, lanes_};
     to.make_room(most_bytes(name) + bytes);

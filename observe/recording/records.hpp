@@ -1,7 +1,7 @@
 // The records of a recording: one plain value for each event. The acting threads write them
 // (recorder.hpp); codec.hpp encodes them, and observe/trace/ reads them.
 //
-// Each piece of a recording is self-contained, because the oldest pieces are dropped: every piece
+// Each block of a recording is self-contained, because the oldest blocks are dropped: every block
 // defines the names and actors that it mentions.
 #pragma once
 
@@ -28,7 +28,7 @@ using ActorNumber = std::uint64_t;  ///< CAF's; 0 for a caller's thread
 /// sending this tells a message from all others that are on their way.
 using Address = std::uint64_t;
 
-/// The following records of this piece are about this context.
+/// The following records of this block are about this context.
 struct ContextNamed {
   ContextNumber context = 0;
   std::string_view label;
@@ -49,7 +49,7 @@ struct ObjectNamed {
   std::uint64_t bytes = 0;
   std::string_view label;
 };
-/// The steps of a graph's plan, one line each; once in each piece if steps are timed.
+/// The steps of a graph's plan, one line each; once in each block if steps are timed.
 struct PlanNamed {
   ContextNumber context = 0;
   std::uint64_t graph = 0;
@@ -195,7 +195,7 @@ struct LeftOut {
   Time at = 0;
 };
 
-/// The name of the thread that wrote this piece, unless it is the program's name.
+/// The name of the thread that wrote this block, unless it is the program's name.
 struct ThreadNamed {
   std::string_view name;
 };

@@ -8,14 +8,14 @@
 #include <utility>
 #include <vector>
 
-#include "observe/recording/about.hpp"
-#include "observe/recording/called.hpp"
+#include "observe/recording/call_record.hpp"
 #include "observe/recording/codec.hpp"
+#include "observe/recording/message_description.hpp"
 #include "observe/recording/recorder.hpp"
 
 namespace polychron::recording {
 
-/// A direct-mapped cache of the names that were written into this piece. After a collision a name
+/// A direct-mapped cache of the names that were written into this block. After a collision a name
 /// is written again.
 class Said {
  public:
@@ -61,12 +61,12 @@ struct Recorder::Writer {
     }
   }
   bool fits(std::size_t bytes) const noexcept {
-    return current.piece && current.epoch == recorder->store_.epoch() &&
-           current.piece->size - current.piece->used.load(std::memory_order_relaxed) >= bytes;
+    return current.block && current.epoch == recorder->store_.epoch() &&
+           current.block->size - current.block->used.load(std::memory_order_relaxed) >= bytes;
   }
   void renew(std::size_t bytes);
-  /// Each hook calls it before it writes, so that a record and its names are in one piece. After a
-  /// snapshot a thread goes on in another piece: see Store::contents().
+  /// Each hook calls it before it writes, so that a record and its names are in one block. After a
+  /// snapshot a thread goes on in another block: see Store::contents().
   void make_room(std::size_t bytes) noexcept {
     try {
       if (!fits(bytes) || current.snapshots != recorder->store_.snapshots()) renew(bytes);
@@ -75,12 +75,12 @@ struct Recorder::Writer {
   }
   template <class R>
   void put(const R& record) noexcept {
-    auto& piece = *current.piece;
-    Encoder encoder(piece.memory.get() + piece.used.load(std::memory_order_relaxed));
+    auto& block = *current.block;
+    Encoder encoder(block.memory.get() + block.used.load(std::memory_order_relaxed));
     encoder.record(record);
-    piece.records.store(piece.records.load(std::memory_order_relaxed) + 1,
+    block.records.store(block.records.load(std::memory_order_relaxed) + 1,
                         std::memory_order_relaxed);
-    piece.used.store(static_cast<std::size_t>(encoder.end() - piece.memory.get()),
+    block.used.store(static_cast<std::size_t>(encoder.end() - block.memory.get()),
                      std::memory_order_release);
   }
   /// Memory for the bytes of tensors: the next such record may be a long time off.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "messages/gave_up.hpp"
+#include "messages/abandoned_write.hpp"
 #include "observe/replay/errors.hpp"
 #include "observe/replay/known_objects.hpp"
 #include "observe/replay/turns.hpp"

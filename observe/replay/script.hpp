@@ -15,7 +15,7 @@
 
 #include "messages/call.hpp"
 #include "messages/stamp.hpp"
-#include "observe/recording/kinds.hpp"
+#include "observe/recording/record_numbers.hpp"
 #include "observe/trace/joined_trace.hpp"
 
 namespace polychron::replay {
@@ -65,7 +65,7 @@ struct Turn {
   Kind kind = Kind::message;
   std::size_t call = 0;
   Role role;                           ///< of the others
-  std::uint32_t message = no_message;  ///< as observe/recording/kinds.hpp counts them
+  std::uint32_t message = no_message;  ///< as observe/recording/record_numbers.hpp counts them
   msg::Ticket ticket = 0;              ///< or number of a question
 };
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "observe/recording/kinds.hpp"
+#include "observe/recording/record_numbers.hpp"
 #include "observe/trace/errors.hpp"
 
 namespace polychron::replay {
@@ -43,7 +43,7 @@ Transcript transcript_of(const trace::Records& records) {
   std::map<std::uint64_t, std::size_t> places;
   for (const auto& [number, context] : records.contexts) places.emplace(number, places.size());
   Transcript transcript(places.size());
-  const auto entry = [&](std::uint64_t context, std::uint64_t ticket) -> Entry* {
+  const auto entry = [&](std::uint64_t context, std::uint64_t ticket) -> TranscriptEntry* {
     const auto place = places.find(context);
     return place == places.end() || ticket == 0 ? nullptr : &transcript[place->second][ticket];
   };
@@ -99,7 +99,7 @@ Transcript transcript_of(const WholePart& part) {
 std::vector<std::string> differences(const Transcript& recorded, const Transcript& replayed) {
   std::vector<std::string> sentences;
   for (std::size_t c = 0; c < recorded.size(); ++c) {
-    static const std::map<std::uint64_t, Entry> nothing;
+    static const std::map<std::uint64_t, TranscriptEntry> nothing;
     const auto& other = c < replayed.size() ? replayed[c] : nothing;
     for (const auto& [ticket, was] : recorded[c]) {
       const auto say = [&, t = ticket](const std::string& what, const std::string& then,

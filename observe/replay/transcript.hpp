@@ -14,7 +14,7 @@
 namespace polychron::replay {
 
 /// An operation, in words.
-struct Entry {
+struct TranscriptEntry {
   std::string what;            ///< "dispatch 'conv' of graph 2, reads 1 2, writes 3"
   bool carried_out = false;    ///< a lane came to it, and was done with that
   bool over = false;           ///< nothing else can come of it
@@ -25,7 +25,7 @@ struct Entry {
 };
 
 /// Of each context, in the order of their names' numbers: its operations by their tickets.
-using Transcript = std::vector<std::map<std::uint64_t, Entry>>;
+using Transcript = std::vector<std::map<std::uint64_t, TranscriptEntry>>;
 Transcript transcript_of(const trace::Records& records);
 /// With what the recording has no end of.
 Transcript transcript_of(const WholePart& part);

@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "observe/recording/kinds.hpp"
+#include "observe/recording/record_numbers.hpp"
 #include "observe/trace/matches.hpp"
 
 namespace polychron::replay {

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "observe/recording/kinds.hpp"
+#include "observe/recording/record_numbers.hpp"
 
 namespace polychron::trace {
 

@@ -7,7 +7,7 @@
 
 namespace polychron::trace {
 
-/// The chain of an error's lines (observe/recording/about.hpp); empty for no text.
+/// The chain of an error's lines (observe/recording/message_description.hpp); empty for no text.
 ErrorChain errors_in(std::string_view lines);
 
 }  // namespace polychron::trace

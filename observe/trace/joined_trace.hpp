@@ -61,7 +61,7 @@ struct Event {
   Time duration = 0;
   std::string name, label, object, detail;
   std::uint32_t operation =
-      0;  ///< which, as observe/recording/kinds.hpp counts them; 0 for other events
+      0;  ///< which, as observe/recording/record_numbers.hpp counts them; 0 for other events
   std::uint64_t ticket = 0;
   ErrorChain error;
   State state = State::done;

@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "observe/recording/kinds.hpp"
+#include "observe/recording/record_numbers.hpp"
 #include "observe/trace/duration.hpp"
 
 namespace polychron::trace {

@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "observe/recording/kinds.hpp"
+#include "observe/recording/record_numbers.hpp"
 #include "observe/trace/joined_trace.hpp"
 #include "observe/trace/records.hpp"
 
@@ -28,7 +28,7 @@ class Narrator {
   Time time_of(std::int64_t at) const;
   static Time duration_of(std::uint64_t duration);
 
-  // -- who there is (teller_actors.cpp)
+  // -- who there is (narrator_actors.cpp)
   void find_contexts();
   void find_actors();
   void label_actors();
@@ -36,7 +36,7 @@ class Narrator {
   Index actor_of(std::uint64_t context, std::uint64_t number, const std::string& kind, Time seen);
   Index caller_of(std::uint64_t thread, Time seen);
 
-  // -- what happened (teller_events.cpp)
+  // -- what happened (narrator_events.cpp)
   void match_messages();
   void add_calls();
   void add_handlings();
@@ -55,6 +55,12 @@ class Narrator {
   void find_ends();
   /// When others may go on.
   Time over(Index event) const;
+  /// The operations that lanes carried out, and the order in which they did.
+  void list_operations();
+  /// The last of these to end before the operation began: the operation ahead on its lane, a lease
+  /// of a tensor or the device's work on it, or an operation of another lane.
+  MaybeIndex waited_for(const Operation& operation) const;
+  std::string reason_of_wait(MaybeIndex on) const;
   void find_waits();
   void add_caller_waits();
   void count();
@@ -71,7 +77,10 @@ class Narrator {
   std::map<Key, Index> carried_operations_;  ///< by context and ticket: the event
   /// Operations that go on, by context and tensor: in the order of their begin.
   std::map<Key, std::vector<Index>> going_on_;
-  std::map<Index, Time> ends_;             ///< of those that have ended
+  std::map<Index, Time> ends_;    ///< of those that have ended
+  std::map<Index, Index> ahead_;  ///< by operation: the one before it on its lane
+  /// Operations by context, lane and turn.
+  std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, Index> turns_;
   std::vector<std::vector<Span>> tracks_;  ///< handlings and operations of each actor
 };
 

@@ -78,64 +78,69 @@ Time Narrator::over(Index event) const {
   return end == ends_.end() ? joined_.events[event].end() : end->second;
 }
 
-void Narrator::find_waits() {
-  // Of each lane, its operations in the order in which they were carried out.
-  std::map<Index, std::vector<Index>> lanes;
-  std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, Index> turns;
+void Narrator::list_operations() {
+  std::map<Index, Index> latest;  // of each lane
   for (Index i = 0; i < event_of_carried_.size(); ++i) {
     const auto& r = records_.carried[i];
-    lanes[joined_.events[event_of_carried_[i]].actor].push_back(event_of_carried_[i]);
+    const auto event = event_of_carried_[i];
+    const auto [last, is_first] = latest.try_emplace(joined_.events[event].actor, event);
+    if (!is_first) ahead_[event] = std::exchange(last->second, event);
     const auto sent = joined_.issued.find({r.context, r.ticket});
     const auto context = context_of(r.context);
     if (sent == joined_.issued.end() || !context) continue;
     const auto& at = records_.sent[sent->second].record.footprint;
-    turns[{r.context, at.lane, at.turn}] = event_of_carried_[i];
+    turns_[{r.context, at.lane, at.turn}] = event;
     joined_.operations.push_back(
-        {event_of_carried_[i], *context, at.lane, at.turn, at.reads, at.writes, sent->second});
+        {event, *context, at.lane, at.turn, at.reads, at.writes, sent->second});
   }
+}
+
+MaybeIndex Narrator::waited_for(const Operation& operation) const {
+  const auto& event = joined_.events[operation.event];
+  const auto& sent = records_.sent[*operation.message].record;
+  MaybeIndex last;
+  Time latest = time_of(sent.at);
+  const auto consider = [&](Index other) {
+    const auto end = over(other);
+    if (end <= latest || end > event.begin || other == operation.event) return;
+    latest = end;
+    last = other;
+  };
+  if (const auto ahead = ahead_.find(operation.event); ahead != ahead_.end())
+    consider(ahead->second);
+  for (const auto* tensors : {&operation.reads, &operation.writes})
+    for (const auto tensor : *tensors) {
+      const auto longer = going_on_.find({operation.context, tensor});
+      if (longer == going_on_.end()) continue;
+      for (const auto other : longer->second)
+        if (joined_.events[other].ticket < event.ticket) consider(other);
+    }
+  const auto& waits = sent.footprint.waits;
+  for (std::size_t k = 0; k + 1 < waits.size(); k += 2)
+    if (const auto other = turns_.find({sent.context, waits[k], waits[k + 1]});
+        other != turns_.end())
+      consider(other->second);
+  return last;
+}
+
+std::string Narrator::reason_of_wait(MaybeIndex on) const {
+  if (!on) return "its lane's thread";
+  const auto& event = joined_.events[*on];
+  if (!ends_.contains(*on)) return title_of(event);
+  const bool lends = event.operation == recording::operation_number<msg::op::Lend>;
+  return (lends ? "the end of a lease: " : "the device: ") + title_of(event);
+}
+
+void Narrator::find_waits() {
+  list_operations();
   find_ends();
-  std::map<Index, std::size_t> position;
-  for (const auto& [lane, events] : lanes)
-    for (std::size_t i = 0; i < events.size(); ++i) position[events[i]] = i;
   for (const auto& operation : joined_.operations) {
-    const auto index = operation.event;
-    const auto& event = joined_.events[index];
-    const auto& sent = records_.sent[*operation.message].record;
-    const auto arrived = time_of(sent.at);
+    const auto& event = joined_.events[operation.event];
+    const auto arrived = time_of(records_.sent[*operation.message].record.at);
     if (arrived >= event.begin) continue;
-    Wait wait{event.actor, arrived, event.begin, index, std::nullopt, ""};
-    // The wait was for the last of these to end: the operation ahead on this lane, a lease of a
-    // tensor or the device's work on it, or an operation of another lane.
-    Time latest = arrived;
-    const auto consider = [&](Index other) {
-      const auto end = over(other);
-      if (end <= latest || end > event.begin || other == index) return;
-      latest = end;
-      wait.on = other;
-    };
-    if (const auto at = position.at(index); at > 0) consider(lanes[event.actor][at - 1]);
-    for (const auto* tensors : {&operation.reads, &operation.writes})
-      for (const auto tensor : *tensors)
-        if (const auto longer = going_on_.find({operation.context, tensor});
-            longer != going_on_.end())
-          for (const auto other : longer->second)
-            if (joined_.events[other].ticket < event.ticket) consider(other);
-    for (std::size_t k = 0; k + 1 < sent.footprint.waits.size(); k += 2)
-      if (const auto other =
-              turns.find({sent.context, sent.footprint.waits[k], sent.footprint.waits[k + 1]});
-          other != turns.end())
-        consider(other->second);
-    wait.text = title_of(event) + " waits for ";
-    if (!wait.on)
-      wait.text += "its lane's thread";
-    else if (ends_.contains(*wait.on))
-      wait.text += (joined_.events[*wait.on].operation == recording::operation_number<msg::op::Lend>
-                        ? "the end of a lease: "
-                        : "the device: ") +
-                   title_of(joined_.events[*wait.on]);
-    else
-      wait.text += title_of(joined_.events[*wait.on]);
-    joined_.waits.push_back(std::move(wait));
+    const auto on = waited_for(operation);
+    joined_.waits.push_back({event.actor, arrived, event.begin, operation.event, on,
+                             title_of(event) + " waits for " + reason_of_wait(on)});
   }
 }
 

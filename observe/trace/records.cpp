@@ -7,8 +7,8 @@
 #include <type_traits>
 
 #include "observe/recording/codec.hpp"
-#include "observe/recording/kinds.hpp"
 #include "observe/recording/names.hpp"
+#include "observe/recording/record_numbers.hpp"
 #include "polychron/error.hpp"
 
 namespace polychron::trace {
@@ -74,7 +74,7 @@ struct Tables {
   void renumber(auto&) const {}
 };
 
-/// Sorts the records of all pieces by their kinds.
+/// Sorts the records of all blocks by their kinds.
 class Gatherer {
  public:
   explicit Gatherer(Records& to) : to_(to) {}
@@ -145,9 +145,9 @@ class Gatherer {
   void add(const recording::CallerWaited& r) { to_.caller_waits.push_back({thread_, r}); }
 
   Records& to_;
-  std::uint64_t thread_ = 0;  ///< that wrote the piece
+  std::uint64_t thread_ = 0;  ///< that wrote the block
   /// By thread, context and actor: the place of a handling whose end is to come. It may come in
-  /// another piece of that thread, after those of others.
+  /// another block of that thread, after those of others.
   std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, std::size_t> going_on_;
 };
 
@@ -198,13 +198,13 @@ Records read_records(std::span<const std::byte> bytes) {
   records.dropped = file->head.dropped;
   records.taken = file->head.taken;
   Gatherer gatherer(records);
-  for (const auto& piece : file->pieces) {
-    recording::Decoder decoder(std::as_bytes(std::span(piece.bytes)));
+  for (const auto& block : file->blocks) {
+    recording::Decoder decoder(std::as_bytes(std::span(block.bytes)));
     while (!decoder.at_end()) {
       auto record = decoder.record();
       if (!record) bad("the recording is damaged");
       std::visit([&](auto& r) { tables.renumber(r); }, *record);
-      gatherer.add(piece.thread, *record);
+      gatherer.add(block.thread, *record);
     }
   }
   gatherer.end();

@@ -1,4 +1,4 @@
-// The records of a recording, all pieces of it together, by kind and in order of time.
+// The records of a recording, all blocks of it together, by kind and in order of time.
 #pragma once
 
 #include <cstdint>
@@ -64,8 +64,8 @@ struct Records {
   std::vector<recording::Lost> lost;
   std::vector<recording::Unheard> unheard;
   std::vector<OfThread<recording::CallerWaited>> caller_waits;
-  /// By this library's numbers (observe/recording/kinds.hpp); behind its own what only the file
-  /// has.
+  /// By this library's numbers (observe/recording/record_numbers.hpp); behind its own what only the
+  /// file has.
   std::vector<std::string> messages, receivers, calls, operations, outcomes;
   std::vector<std::string> operators;  ///< by the file's numbers
   std::vector<std::string> unknown;    ///< kinds that this library does not have

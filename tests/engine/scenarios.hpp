@@ -83,6 +83,7 @@ class World {
       queue_.push(&to);
     }
   }
+  void defer(Actor& to, Message message) { send(to, std::move(message), true); }
   static void settle(Reply& reply) {
     const std::lock_guard lock(reply.mutex);
     reply.settled.store(true);
@@ -152,235 +153,253 @@ struct Scenario {
   std::function<void(Explorer&)> program;
 };
 
-/// From the simplest to those with callers and lanes.
+/// Set once, by one thread for another.
+class Signal {
+ public:
+  explicit Signal(Explorer& explorer) : explorer_(explorer) {}
+  void set() {
+    done_ = true;
+    explorer_.wake_all(&done_);
+  }
+  void await() {
+    while (!done_) explorer_.block(&done_);
+  }
+
+ private:
+  Explorer& explorer_;
+  bool done_ = false;
+};
+
 template <class Engine>
-std::vector<Scenario> scenarios() {
+struct Scenarios {
   using W = World<Engine>;
   using Actor = typename W::Actor;
   using Reply = typename W::Reply;
-  /// The context passes an operation to the lane, which settles the reply.
-  const auto call = [](W& world, Actor& context, Actor& lane, Reply& reply, bool deferred) {
-    world.send(
-        context, [&] { world.send(lane, [&] { W::settle(reply); }); }, deferred);
-  };
-  return {
-      {"ready jobs run at once, and the pool ends after them", 2,
-       [](Explorer& explorer) {
-         W world(explorer, 2, 0);
-         Actor a{"a"}, b{"b"}, c{"c"};
-         for (auto* const actor : {&a, &b, &c}) world.send(*actor, [] {});
-         world.end_threads();
-       }},
-      {"two workers run two jobs of which one waits for the other", 2,
-       [](Explorer& explorer) {
-         W world(explorer, 2, 0);
-         Actor a{"a"}, b{"b"};
-         bool done = false;
-         world.send(a, [&] {
-           while (!done) explorer.block(&done);
-         });
-         world.send(b, [&] {
-           done = true;
-           explorer.wake_all(&done);
-         });
-         world.until_all_is_handled();
-         world.end_threads();
-       }},
-      {"deferred jobs run within an interval though a worker is held up, also when all had slept",
-       2,
-       [](Explorer& explorer) {
-         W world(explorer, 2, W::interval);
-         Actor held{"held"}, a{"a"}, b{"b"};
-         bool done = false;
-         const auto end = [&] {
-           done = true;
-           explorer.wake_all(&done);
-         };
-         world.send(
-             a, [] {}, true);
-         world.until_all_is_handled();
-         world.send(b, end, true);
-         world.send(held, [&] {
-           while (!done) explorer.block(&done);
-         });
-         world.finish();
-       }},
-      {"a deferred job runs though its poller has other work", 1,
-       [](Explorer& explorer) {
-         W world(explorer, 1, W::interval);
-         Actor a{"a"}, b{"b"};
-         world.send(
-             a, [] {}, true);
-         for (int i = 0; i < 4; ++i) {
-           bool done = false;
-           world.send(b, [&] {
-             done = true;
-             explorer.wake_all(&done);
-           });
-           while (!done) explorer.block(&done);
-         }
-         world.finish();
-       }},
-      {"a job that is deferred while a worker polls runs within an interval", 1,
-       [](Explorer& explorer) {
-         W world(explorer, 2, W::interval);
-         Actor a{"a"}, b{"b"};
-         for (int i = 0; i < 2; ++i) {
-           world.send(
-               a, [] {}, true);
+
+  /// The queue and its workers.
+  static std::vector<Scenario> of_workers() {
+    return {
+        {"ready jobs run at once, and the pool ends after them", 2,
+         [](Explorer& explorer) {
+           W world(explorer, 2, 0);
+           Actor a{"a"}, b{"b"}, c{"c"};
+           for (auto* const actor : {&a, &b, &c}) world.send(*actor, [] {});
+           world.end_threads();
+         }},
+        {"two workers run two jobs of which one waits for the other", 2,
+         [](Explorer& explorer) {
+           W world(explorer, 2, 0);
+           Actor a{"a"}, b{"b"};
+           Signal done(explorer);
+           world.send(a, [&] { done.await(); });
+           world.send(b, [&] { done.set(); });
            world.until_all_is_handled();
-           explorer.block(&a, explorer.now() + W::interval / 2);
-         }
-         world.send(
-             b, [] {}, true);
-         world.finish();
-       }},
-      {"a poller is called again when the last one slept", 1,
-       [](Explorer& explorer) {
-         W world(explorer, 2, W::interval);
-         Actor a{"a"};
-         for (int i = 0; i < 3; ++i) {
-           world.send(
-               a, [] {}, true);
+           world.end_threads();
+         }},
+        {"deferred jobs run within an interval though a worker is held up, also when all had slept",
+         2,
+         [](Explorer& explorer) {
+           W world(explorer, 2, W::interval);
+           Actor held{"held"}, a{"a"}, b{"b"};
+           Signal done(explorer);
+           world.defer(a, [] {});
            world.until_all_is_handled();
-           explorer.block(&a, explorer.now() + 4 * W::interval);
-         }
-         world.finish();
-       }},
-      {"a worker that is called to poll finds nothing, and the next call wakes it again", 1,
-       [](Explorer& explorer) {
-         W world(explorer, 2, W::interval);
-         Actor a{"a"}, b{"b"}, c{"c"};
-         Reply reply;
-         world.send(
-             a, [&] { W::settle(reply); }, true);
-         for (int i = 0; i < 3; ++i) {
-           bool done = false;
-           world.send(b, [&] {
-             done = true;
-             explorer.wake_all(&done);
-           });
-           while (!done) explorer.block(&done);
-         }
-         world.await(reply, a, true);
-         explorer.block(&c, explorer.now() + W::interval);  // until all others sleep
-         world.send(
-             c, [] {}, true);
-         world.finish();
-       }},
-      {"deferred jobs are run at the end", 2,
-       [](Explorer& explorer) {
-         W world(explorer, 1, W::interval);
-         Actor a{"a"};
-         const auto lane = world.lane();
-         world.send(
-             a, [] {}, true);
-         world.end_threads();
-       }},
-      {"a client calls twice", 2,
-       [call](Explorer& explorer) {
-         W world(explorer, 1, W::interval);
-         Actor context{"context"};
-         const auto lane = world.lane();
-         world.client([&] {
-           for (const bool again : {false, true}) {
-             Reply reply;
-             call(world, context, *lane, reply, again);
-             world.await(reply, context, again);
+           world.defer(b, [&] { done.set(); });
+           world.send(held, [&] { done.await(); });
+           world.finish();
+         }},
+        {"a deferred job runs though its poller has other work", 1,
+         [](Explorer& explorer) {
+           W world(explorer, 1, W::interval);
+           Actor a{"a"}, b{"b"};
+           world.defer(a, [] {});
+           for (int i = 0; i < 4; ++i) {
+             Signal done(explorer);
+             world.send(b, [&] { done.set(); });
+             done.await();
            }
-         });
-         world.finish();
-       }},
-      {"two clients of one lane", 1,
-       [call](Explorer& explorer) {
-         W world(explorer, 1, W::interval);
-         Actor context{"context"};
-         const auto lane = world.lane();
-         Reply replies[2];
-         for (auto& reply : replies)
+           world.finish();
+         }},
+        {"a job that is deferred while a worker polls runs within an interval", 1,
+         [](Explorer& explorer) {
+           W world(explorer, 2, W::interval);
+           Actor a{"a"}, b{"b"};
+           for (int i = 0; i < 2; ++i) {
+             world.defer(a, [] {});
+             world.until_all_is_handled();
+             explorer.block(&a, explorer.now() + W::interval / 2);
+           }
+           world.defer(b, [] {});
+           world.finish();
+         }},
+    };
+  }
+
+  /// The worker that polls for deferred jobs.
+  static std::vector<Scenario> of_polling() {
+    return {
+        {"a poller is called again when the last one slept", 1,
+         [](Explorer& explorer) {
+           W world(explorer, 2, W::interval);
+           Actor a{"a"};
+           for (int i = 0; i < 3; ++i) {
+             world.defer(a, [] {});
+             world.until_all_is_handled();
+             explorer.block(&a, explorer.now() + 4 * W::interval);
+           }
+           world.finish();
+         }},
+        {"a worker that is called to poll finds nothing, and the next call wakes it again", 1,
+         [](Explorer& explorer) {
+           W world(explorer, 2, W::interval);
+           Actor a{"a"}, b{"b"}, c{"c"};
+           Reply reply;
+           world.defer(a, [&] { W::settle(reply); });
+           for (int i = 0; i < 3; ++i) {
+             Signal done(explorer);
+             world.send(b, [&] { done.set(); });
+             done.await();
+           }
+           world.await(reply, a, true);
+           explorer.block(&c, explorer.now() + W::interval);  // until all others sleep
+           world.defer(c, [] {});
+           world.finish();
+         }},
+        {"deferred jobs are run at the end", 2,
+         [](Explorer& explorer) {
+           W world(explorer, 1, W::interval);
+           Actor a{"a"};
+           const auto lane = world.lane();
+           world.defer(a, [] {});
+           world.end_threads();
+         }},
+    };
+  }
+
+  /// Clients that wait for a reply of the context or of a lane.
+  static std::vector<Scenario> of_callers() {
+    /// The context passes an operation to the lane, which settles the reply.
+    const auto call = [](W& world, Actor& context, Actor& lane, Reply& reply, bool deferred) {
+      world.send(
+          context, [&] { world.send(lane, [&] { W::settle(reply); }); }, deferred);
+    };
+    return {
+        {"a client calls twice", 2,
+         [call](Explorer& explorer) {
+           W world(explorer, 1, W::interval);
+           Actor context{"context"};
+           const auto lane = world.lane();
            world.client([&] {
-             call(world, context, *lane, reply, true);
+             for (const bool again : {false, true}) {
+               Reply reply;
+               call(world, context, *lane, reply, again);
+               world.await(reply, context, again);
+             }
+           });
+           world.finish();
+         }},
+        {"two clients of one lane", 1,
+         [call](Explorer& explorer) {
+           W world(explorer, 1, W::interval);
+           Actor context{"context"};
+           const auto lane = world.lane();
+           Reply replies[2];
+           for (auto& reply : replies)
+             world.client([&] {
+               call(world, context, *lane, reply, true);
+               world.await(reply, context, true);
+             });
+           world.finish();
+         }},
+    };
+  }
+
+  /// Operations of lanes, which callers run or leave to others.
+  static std::vector<Scenario> of_lanes() {
+    return {
+        {"an operation that is held up holds up its lane alone", 1,
+         [](Explorer& explorer) {
+           W world(explorer, 1, W::interval);
+           Actor context{"context"};
+           const auto first = world.lane(), second = world.lane();
+           Reply reply;
+           Signal done(explorer);
+           world.client([&] {
+             world.send(
+                 context,
+                 [&] {
+                   world.send(*first, [&] {
+                     done.await();
+                     W::settle(reply);
+                   });
+                   world.send(*second, [&] { done.set(); });
+                 },
+                 true);
              world.await(reply, context, true);
            });
-         world.finish();
-       }},
-      {"an operation that is held up holds up its lane alone", 1,
-       [](Explorer& explorer) {
-         W world(explorer, 1, W::interval);
-         Actor context{"context"};
-         const auto first = world.lane(), second = world.lane();
-         Reply reply;
-         bool done = false;
-         world.client([&] {
-           world.send(
-               context,
-               [&] {
-                 world.send(*first, [&] {
-                   while (!done) explorer.block(&done);
-                   W::settle(reply);
-                 });
-                 world.send(*second, [&] {
-                   done = true;
-                   explorer.wake_all(&done);
-                 });
-               },
-               true);
-           world.await(reply, context, true);
-         });
-         world.finish();
-       }},
-      {"a caller that leaves for good leaves nothing deferred", 2,
-       [](Explorer& explorer) {
-         W world(explorer, 1, 0);
-         Actor context{"context"}, member{"member"};
-         const auto lane = world.lane();
-         Reply reply;
-         world.client([&] {
-           world.send(context, [&] {
-             world.send(member, [] {});
-             world.send(*lane, [] {});
-             W::settle(reply);
-           });
-           world.await(reply, context, false);
-         });
-         world.finish();
-       }},
-      {"a caller leaves a lane with more operations to others", 2,
-       [](Explorer& explorer) {
-         W world(explorer, 1, W::interval);
-         Actor context{"context"};
-         const auto lane = world.lane();
-         Reply reply;
-         world.client([&] {
-           world.send(
-               context,
-               [&] {
-                 world.send(*lane, [&] { W::settle(reply); });
-                 world.send(*lane, [] {});
-               },
-               true);
-           world.await(reply, context, true);
-         });
-         world.finish();
-       }},
-      {"a caller runs no operation that may be long", 1,
-       [](Explorer& explorer) {
-         W world(explorer, 1, W::interval);
-         Actor context{"context"};
-         const auto lane = world.lane(DurationClass::unknown);
-         Reply reply;
-         world.client([&] {
-           world.send(context, [&] {
-             world.send(*lane, [&] {
-               explorer.require(!world.is_caller(), "a caller runs what is known to be short");
+           world.finish();
+         }},
+        {"a caller that leaves for good leaves nothing deferred", 2,
+         [](Explorer& explorer) {
+           W world(explorer, 1, 0);
+           Actor context{"context"}, member{"member"};
+           const auto lane = world.lane();
+           Reply reply;
+           world.client([&] {
+             world.send(context, [&] {
+               world.send(member, [] {});
+               world.send(*lane, [] {});
                W::settle(reply);
              });
+             world.await(reply, context, false);
            });
-           world.await(reply, context, true);
-         });
-         world.finish();
-       }},
-  };
-}
+           world.finish();
+         }},
+        {"a caller leaves a lane with more operations to others", 2,
+         [](Explorer& explorer) {
+           W world(explorer, 1, W::interval);
+           Actor context{"context"};
+           const auto lane = world.lane();
+           Reply reply;
+           world.client([&] {
+             world.send(
+                 context,
+                 [&] {
+                   world.send(*lane, [&] { W::settle(reply); });
+                   world.send(*lane, [] {});
+                 },
+                 true);
+             world.await(reply, context, true);
+           });
+           world.finish();
+         }},
+        {"a caller runs no operation that may be long", 1,
+         [](Explorer& explorer) {
+           W world(explorer, 1, W::interval);
+           Actor context{"context"};
+           const auto lane = world.lane(DurationClass::unknown);
+           Reply reply;
+           world.client([&] {
+             world.send(context, [&] {
+               world.send(*lane, [&] {
+                 explorer.require(!world.is_caller(), "a caller runs what is known to be short");
+                 W::settle(reply);
+               });
+             });
+             world.await(reply, context, true);
+           });
+           world.finish();
+         }},
+    };
+  }
+
+  /// From the simplest to those with callers and lanes.
+  static std::vector<Scenario> all() {
+    std::vector<Scenario> scenarios;
+    for (const auto& some : {of_workers(), of_polling(), of_callers(), of_lanes()})
+      scenarios.insert(scenarios.end(), some.begin(), some.end());
+    return scenarios;
+  }
+};
 
 }  // namespace testing::exploring

@@ -40,7 +40,7 @@ struct PlantedEngine {
 BOOST_AUTO_TEST_SUITE(searched)
 
 BOOST_AUTO_TEST_CASE(every_schedule_of_small_programs_is_good) {
-  for (const auto& scenario : scenarios<RealEngine>()) {
+  for (const auto& scenario : Scenarios<RealEngine>::all()) {
     const auto begun = std::chrono::steady_clock::now();
     const auto found = Explorer().search(scenario.bound, scenario.program);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begun;
@@ -51,6 +51,10 @@ BOOST_AUTO_TEST_CASE(every_schedule_of_small_programs_is_good) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(each_planted_defect_has_its_marker) {
+  for (const auto* miss = planted_engine::misses; *miss != nullptr; ++miss) BOOST_ERROR(*miss);
+}
+
 // With few preemptions first, as most defects need none or one.
 BOOST_AUTO_TEST_CASE(each_planted_defect_is_found) {
   for (int defect = 1; planted_engine::names[defect] != nullptr; ++defect) {
@@ -58,7 +62,7 @@ BOOST_AUTO_TEST_CASE(each_planted_defect_is_found) {
     std::string finder;
     std::uint64_t runs = 0;
     for (int bound = 0; finder.empty() && bound < 3; ++bound)
-      for (const auto& scenario : scenarios<PlantedEngine>()) {
+      for (const auto& scenario : Scenarios<PlantedEngine>::all()) {
         if (bound > scenario.bound || !finder.empty()) continue;
         const auto found = Explorer().search(bound, scenario.program);
         runs += found.runs;

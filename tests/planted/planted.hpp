@@ -9,5 +9,7 @@ namespace polychron::planted {
 inline std::size_t defect = 0;
 /// The names of the defects, from 1 on, and nullptr after the last.
 extern const char* const names[];
+/// Markers that do not fit the defects, and nullptr after the last.
+extern const char* const misses[];
 
 }  // namespace polychron::planted

@@ -1,4 +1,4 @@
-// Renting a tensor's memory out: clauses "renting" of docs/contract.md.
+// Renting a tensor's memory out: clauses "leases" of docs/contract.md.
 #include <cstring>
 
 #include "tests/protocol/rent.hpp"

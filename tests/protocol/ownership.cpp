@@ -1,5 +1,5 @@
 // Leases and constants have one owner. Returned memory is the tensor's only memory, a refused
-// return leaves the tensor alone, and constant tensors are tensors: clauses "renting" of
+// return leaves the tensor alone, and constant tensors are tensors: clauses "leases" of
 // docs/contract.md.
 #include <cstring>
 

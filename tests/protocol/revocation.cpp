@@ -1,4 +1,4 @@
-// The owner of a revoked lease's memory: clauses "renting" of docs/contract.md. It is the holder
+// The owner of a revoked lease's memory: clauses "leases" of docs/contract.md. It is the holder
 // alone. It goes on writing while the world goes on, and neither sees the other.
 #include <cstring>
 

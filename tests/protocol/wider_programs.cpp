@@ -3,7 +3,7 @@
 #include <boost/test/unit_test.hpp>
 #include <set>
 
-#include "stress/accounts.hpp"
+#include "stress/counter_check.hpp"
 #include "stress/explorer.hpp"
 #include "stress/model.hpp"
 #include "tests/protocol/fixture.hpp"
@@ -98,16 +98,16 @@ BOOST_AUTO_TEST_CASE(wrong_counts_are_seen) {
   ContextStats stats;
   stats.writes = 2, stats.reads = 1, stats.builds = 2, stats.copies = 3, stats.copied_bytes = 24;
   stats.completed = 3;
-  BOOST_TEST(check_accounts(program, history, stats).value_or("") == "");
+  BOOST_TEST(check_counters(program, history, stats).value_or("") == "");
   auto wrong = stats;
   wrong.writes = 3;
-  BOOST_TEST(says(check_accounts(program, history, wrong), "writes are counted as 3, of 2"));
+  BOOST_TEST(says(check_counters(program, history, wrong), "writes are counted as 3, of 2"));
   wrong = stats, wrong.copies = 4, wrong.copied_bytes = 32;
-  BOOST_TEST(says(check_accounts(program, history, wrong), "copies are counted as 4"));
+  BOOST_TEST(says(check_counters(program, history, wrong), "copies are counted as 4"));
   wrong = stats, wrong.copied_bytes = 32;
-  BOOST_TEST(says(check_accounts(program, history, wrong), "copied bytes are counted as 32"));
+  BOOST_TEST(says(check_counters(program, history, wrong), "copied bytes are counted as 32"));
   wrong = stats, wrong.completed = 2;
-  BOOST_TEST(says(check_accounts(program, history, wrong), "ends are counted as 2, expected 3"));
+  BOOST_TEST(says(check_counters(program, history, wrong), "ends are counted as 2, expected 3"));
 }
 
 BOOST_AUTO_TEST_CASE(what_is_another_contexts_is_refused_at_once) {

@@ -129,16 +129,16 @@ BOOST_AUTO_TEST_CASE(what_differs_is_told) {
     BOOST_TEST(!replay::differences(good, other).empty(), what << " was not told");
     BOOST_TEST(!replay::differences(other, good).empty(), what << " was not told, swapped");
   };
-  told("another operation", [](replay::Entry& entry) {
+  told("another operation", [](replay::TranscriptEntry& entry) {
     entry.what += "x";
     return true;
   });
-  told("another error", [](replay::Entry& entry) {
+  told("another error", [](replay::TranscriptEntry& entry) {
     if (entry.told.empty()) return false;
     entry.told = {"tensor_became errored: nothing"};
     return true;
   });
-  told("another answer", [](replay::Entry& entry) {
+  told("another answer", [](replay::TranscriptEntry& entry) {
     if (entry.answer != "bytes") return false;
     entry.answer = "aborted";
     return true;

@@ -35,8 +35,8 @@ class Prefixes {
  public:
   explicit Prefixes(const std::vector<std::byte>& recording)
       : recording_(recording), file_(recording::read_file(recording_).value()) {
-    for (const auto& piece : file_.pieces) {
-      recording::Decoder decoder(std::as_bytes(std::span(piece.bytes)));
+    for (const auto& block : file_.blocks) {
+      recording::Decoder decoder(std::as_bytes(std::span(block.bytes)));
       while (!decoder.at_end()) {
         const auto record = decoder.record().value();
         std::visit([this](const auto& r) { add(r); }, record);
@@ -46,8 +46,8 @@ class Prefixes {
   std::size_t size() const { return ends_.size(); }
   std::vector<std::byte> operator[](std::size_t last) const {
     recording::Store::Contents contents;
-    contents.pieces.push_back(
-        {std::make_shared<recording::Piece>(1, 0), std::span(bytes_).first(ends_.at(last))});
+    contents.blocks.push_back(
+        {std::make_shared<recording::Block>(1, 0), std::span(bytes_).first(ends_.at(last))});
     return recording::file_of(contents, file_.head.taken);
   }
 

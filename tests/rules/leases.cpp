@@ -1,4 +1,4 @@
-// Rules of leases (docs/contract.md: renting).
+// Rules of leases (docs/contract.md: leases).
 #include "tests/rules/story.hpp"
 
 namespace polychron::rules {

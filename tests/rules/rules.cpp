@@ -21,7 +21,7 @@ const std::vector<Case>& all_cases() {
     std::vector<Case> cases;
     for (const auto some :
          {rules::contents_cases, rules::observation_cases, rules::lease_cases, rules::refusal_cases,
-          rules::remains_cases, rules::scarcity_cases, rules::context_cases})
+          rules::quiescence_cases, rules::scarcity_cases, rules::context_cases})
       for (auto& each : some()) cases.push_back(std::move(each));
     return cases;
   }();

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "stress/model.hpp"
-#include "stress/remains.hpp"
+#include "stress/quiescence.hpp"
 #include "stress/symbolic_backend.hpp"
 
 namespace polychron::rules {
@@ -137,7 +137,7 @@ std::vector<Case> contents_cases();
 std::vector<Case> observation_cases();
 std::vector<Case> lease_cases();
 std::vector<Case> refusal_cases();
-std::vector<Case> remains_cases();
+std::vector<Case> quiescence_cases();
 std::vector<Case> scarcity_cases();
 std::vector<Case> context_cases();
 

@@ -16,12 +16,12 @@ bool comes_true(const std::function<bool()>& true_now) {
   return true_now();
 }
 
-Entry Site::note_tensor(const Tensor& tensor) const {
+LedgerEntry Site::note_tensor(const Tensor& tensor) const {
   if (tensor.constant() && !rebuilt) return {};  // they are not counted
   return {ledger, 1, 0, static_cast<std::int64_t>(tensor.byte_length()), 0};
 }
 
-Entry Site::note_graph(const Graph& graph) const {
+LedgerEntry Site::note_graph(const Graph& graph) const {
   return {ledger, 0, 1, static_cast<std::int64_t>(graph.memory().constants),
           static_cast<std::int64_t>(graph.memory().arena) * options.lanes};
 }

@@ -20,11 +20,11 @@ struct Ledger {
 };
 
 /// An entry in a ledger, as long as the handle that it stands beside. Movable.
-class Entry {
+class LedgerEntry {
  public:
-  Entry() = default;
-  Entry(std::shared_ptr<Ledger> ledger, std::int64_t tensors, std::int64_t graphs,
-        std::int64_t bytes, std::int64_t arenas)
+  LedgerEntry() = default;
+  LedgerEntry(std::shared_ptr<Ledger> ledger, std::int64_t tensors, std::int64_t graphs,
+              std::int64_t bytes, std::int64_t arenas)
       : ledger_(std::move(ledger)),
         tensors_(tensors),
         graphs_(graphs),
@@ -32,8 +32,8 @@ class Entry {
         arenas_(arenas) {
     add(1);
   }
-  Entry(Entry&& other) noexcept = default;
-  Entry& operator=(Entry&& other) noexcept {
+  LedgerEntry(LedgerEntry&& other) noexcept = default;
+  LedgerEntry& operator=(LedgerEntry&& other) noexcept {
     if (ledger_) add(-1);
     ledger_ = std::move(other.ledger_);
     tensors_ = other.tensors_;
@@ -42,7 +42,7 @@ class Entry {
     arenas_ = other.arenas_;
     return *this;
   }
-  ~Entry() {
+  ~LedgerEntry() {
     if (ledger_) add(-1);
   }
 
@@ -68,8 +68,8 @@ class Site {
   const std::shared_ptr<Ledger> ledger = std::make_shared<Ledger>();
   const std::shared_ptr<Open> open = std::make_shared<Open>(0);
 
-  Entry note_tensor(const Tensor& tensor) const;
-  Entry note_graph(const Graph& graph) const;
+  LedgerEntry note_tensor(const Tensor& tensor) const;
+  LedgerEntry note_graph(const Graph& graph) const;
 
   /// Among others.
   std::shared_lock<std::shared_mutex> visit() {

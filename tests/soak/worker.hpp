@@ -42,7 +42,7 @@ struct World {
 struct Held {
   Tensor tensor;
   std::optional<float> value;
-  Entry entry;
+  LedgerEntry entry;
 };
 
 /// A graph on float32 [4]: out = a + b, or out = a + `shift`.
@@ -50,7 +50,7 @@ struct Sum {
   Graph graph;
   std::optional<float> shift;
   Tensor constant;
-  Entry entry, constant_entry;
+  LedgerEntry entry, constant_entry;
 };
 
 class Worker {

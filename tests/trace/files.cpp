@@ -6,9 +6,9 @@
 #include <set>
 #include <thread>
 
-#include "observe/recording/about.hpp"
 #include "observe/recording/codec.hpp"
 #include "observe/recording/file.hpp"
+#include "observe/recording/message_description.hpp"
 #include "observe/trace/chrome.hpp"
 #include "observe/trace/errors.hpp"
 #include "observe/trace/page.hpp"

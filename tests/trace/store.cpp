@@ -1,4 +1,4 @@
-// The memory of a recording by itself: random threads that write, renew their piece and end, at any
+// The memory of a recording by itself: random threads that write, renew their block and end, at any
 // limit. Records are kept or counted as dropped, and the limit is used and not passed. Snapshots
 // are consistent.
 #include "observe/recording/store.hpp"
@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/invariant.hpp"
 #include "observe/recording/recorder.hpp"
 #include "observe/trace/records.hpp"
 
@@ -28,7 +29,7 @@ class Threads {
     switch (random_() % 8) {
       case 0:
         store_.leave(current);
-        BOOST_TEST(current.piece == nullptr);
+        BOOST_TEST(current.block == nullptr);
         return;
       case 1:
         store_.leave(current);
@@ -47,15 +48,15 @@ class Threads {
     const auto contents = store_.contents();
     std::size_t bytes = 0;
     std::uint64_t records = 0;
-    for (const auto& [piece, published] : contents.pieces) {
-      records += piece->records;
+    for (const auto& [block, published] : contents.blocks) {
+      records += block->records;
       const bool is_live =
-          std::ranges::any_of(threads_, [p = piece](const auto& t) { return t.piece == p; });
-      bytes += is_live ? 0 : piece->size;
-      // A record is as many bytes of its piece's thread.
+          std::ranges::any_of(threads_, [p = block](const auto& t) { return t.block == p; });
+      bytes += is_live ? 0 : block->size;
+      // A record is as many bytes of its block's thread.
       for (const auto byte : published)
-        if (byte != static_cast<std::byte>(piece->thread))
-          BOOST_FAIL("a piece has another thread's bytes");
+        if (byte != static_cast<std::byte>(block->thread))
+          BOOST_FAIL("a block has another thread's bytes");
     }
     BOOST_TEST(records + contents.dropped == written_);
     BOOST_TEST(bytes <= most);
@@ -63,9 +64,9 @@ class Threads {
 
  private:
   void write(Store::Current& current, std::size_t bytes) {
-    const auto free = [&] { return current.piece->size - current.piece->used; };
+    const auto free = [&] { return current.block->size - current.block->used; };
     ++written_;
-    if (!current.piece || current.epoch != store_.epoch() || free() < bytes) {
+    if (!current.block || current.epoch != store_.epoch() || free() < bytes) {
       try {
         store_.renew(current, bytes);
       } catch (const std::bad_alloc&) {
@@ -73,11 +74,11 @@ class Threads {
         return store_.count_dropped(1);
       }
     }
-    auto& piece = *current.piece;
+    auto& block = *current.block;
     BOOST_REQUIRE(free() >= bytes);
-    std::fill_n(piece.memory.get() + piece.used, bytes, static_cast<std::byte>(piece.thread));
-    piece.records = piece.records + 1;
-    piece.used = piece.used + bytes;
+    std::fill_n(block.memory.get() + block.used, bytes, static_cast<std::byte>(block.thread));
+    block.records = block.records + 1;
+    block.used = block.used + bytes;
   }
 
   Store& store_;
@@ -86,10 +87,10 @@ class Threads {
   std::uint64_t written_ = 0;
 };
 
-/// The bytes of pieces that are kept.
+/// The bytes of blocks that are kept.
 std::size_t kept_bytes(Store& store) {
   std::size_t bytes = 0;
-  for (const auto& [piece, published] : store.contents().pieces) bytes += piece->size;
+  for (const auto& [block, published] : store.contents().blocks) bytes += block->size;
   return bytes;
 }
 
@@ -121,33 +122,33 @@ BOOST_AUTO_TEST_CASE(the_limit_is_used_however_many_threads_end) {
   for (int i = 0; i < 2000; ++i) {
     Store::Current current;
     store.renew(current, 16);
-    current.piece->used = 16;
-    current.piece->records = 1;
+    current.block->used = 16;
+    current.block->records = 1;
     store.leave(current);
     BOOST_REQUIRE(kept_bytes(store) <= most);
   }
   const auto contents = store.contents();
   BOOST_TEST(contents.dropped == 0U);
-  BOOST_TEST(contents.pieces.size() == 2000U);
+  BOOST_TEST(contents.blocks.size() == 2000U);
   BOOST_TEST(kept_bytes(store) == 2000U * 16U);
 }
 
 BOOST_AUTO_TEST_CASE(the_oldest_go_first_and_no_more_than_must) {
-  constexpr std::size_t most = std::size_t{1} << 16, piece = most / 16;
+  constexpr std::size_t most = std::size_t{1} << 16, block = most / 16;
   Store store;
   store.begin(most);
   Store::Current current;
   for (int i = 0; i < 100; ++i) {
-    store.renew(current, piece);
-    current.piece->used = piece;
-    current.piece->records = 1;
-    current.piece->memory[0] = static_cast<std::byte>(i);
+    store.renew(current, block);
+    current.block->used = block;
+    current.block->records = 1;
+    current.block->memory[0] = static_cast<std::byte>(i);
   }
   const auto contents = store.contents();
-  BOOST_TEST(contents.pieces.size() == 16U);
+  BOOST_TEST(contents.blocks.size() == 16U);
   BOOST_TEST(contents.dropped == 84U);
-  for (std::size_t i = 0; i < contents.pieces.size(); ++i)
-    BOOST_TEST(std::to_integer<int>(contents.pieces[i].bytes[0]) == 84 + static_cast<int>(i));
+  for (std::size_t i = 0; i < contents.blocks.size(); ++i)
+    BOOST_TEST(std::to_integer<int>(contents.blocks[i].bytes[0]) == 84 + static_cast<int>(i));
 }
 
 // A thread that has not noticed yet that the recording it writes for is over.
@@ -157,14 +158,14 @@ BOOST_AUTO_TEST_CASE(pieces_of_an_earlier_recording_stay_out) {
   Store::Current late, later;
   for (auto* current : {&late, &later}) {
     store.renew(*current, 16);
-    current->piece->used = 16;
-    current->piece->records = 1;
+    current->block->used = 16;
+    current->block->records = 1;
   }
   store.begin(1 << 16);
   store.leave(late);
-  BOOST_TEST(store.contents().pieces.empty());
+  BOOST_TEST(store.contents().blocks.empty());
   store.renew(later, 16);
-  BOOST_TEST(store.contents().pieces.size() == 1U);
+  BOOST_TEST(store.contents().blocks.size() == 1U);
   BOOST_TEST(store.contents().dropped == 0U);
   BOOST_TEST(kept_bytes(store) == std::size_t{4} << 10);
 }
@@ -175,12 +176,29 @@ BOOST_AUTO_TEST_CASE(a_snapshot_does_not_grow) {
   store.begin(1 << 16);
   Store::Current current;
   store.renew(current, 32);
-  current.piece->used = 16;
+  current.block->used = 16;
   const auto before = store.contents();
-  current.piece->used = 32;
-  BOOST_REQUIRE(before.pieces.size() == 1U);
-  BOOST_TEST(before.pieces[0].bytes.size() == 16U);
-  BOOST_TEST(store.contents().pieces[0].bytes.size() == 32U);
+  current.block->used = 32;
+  BOOST_REQUIRE(before.blocks.size() == 1U);
+  BOOST_TEST(before.blocks[0].bytes.size() == 16U);
+  BOOST_TEST(store.contents().blocks[0].bytes.size() == 32U);
+}
+
+BOOST_AUTO_TEST_CASE(a_broken_invariant_ends_the_call_that_finds_it) {
+  const auto names = [](const std::string& what) {
+    return [what](const BrokenInvariant& broken) {
+      return std::string(broken.what()).find(what) != std::string::npos;
+    };
+  };
+  Store store;
+  store.begin(1 << 16);
+  Store::Current current;
+  store.renew(current, 32);
+  auto other_thread = current;
+  store.leave(current);
+  BOOST_CHECK_EXCEPTION(store.renew(other_thread, 32), BrokenInvariant,
+                        names("a block is one thread's until it is complete"));
+  BOOST_TEST(store.contents().blocks.size() == 1U);
 }
 
 // One thread tells another of each of its records. No snapshot has what the second recorded of one

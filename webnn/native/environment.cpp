@@ -117,6 +117,7 @@ void Environment::pump() {
   constexpr std::size_t most_calls = 16;
   constexpr std::chrono::milliseconds longest(1);
   const auto begun = std::chrono::steady_clock::now();
+  polychron::check_invariant(later_ <= pending_, "a reply that others follow is pending");
   const auto replies = std::exchange(fresh_, {});
   bool soon = std::exchange(unanswered_, 0) <= most_calls * replies.size();
   for (const auto& reply : replies) {

@@ -14,6 +14,7 @@
 
 #include <polychron/descriptor.hpp>
 #include <polychron/graph.hpp>
+#include <polychron/invariant.hpp>
 
 namespace webnn {
 
@@ -86,11 +87,11 @@ class Value {
 
   /// The native object behind this value.
   Handle& handle() const;
-  /// The same, which must be of H's kind.
+  /// The same. lib/ has checked that it is of H's kind.
   template <class H>
   H& as() const {
     auto& own = handle();
-    if (own.kind != H::own_kind) throw Refused{};
+    polychron::check_invariant(own.kind == H::own_kind, "a handle is of the call's kind");
     return static_cast<H&>(own);
   }
 

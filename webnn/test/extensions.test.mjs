@@ -4,6 +4,7 @@ import { test } from 'node:test';
 
 import * as webnn from 'webnn';
 
+import { native } from '../lib/native.js';
 import { runScript } from './helpers/child.mjs';
 import { descriptor, triple } from './helpers/programs.mjs';
 
@@ -190,4 +191,15 @@ test('a program can ask for extensions', () => {
   assert.ok(webnn.extensions.includes('error-scopes'));
   assert.ok('stats' in MLContext.prototype);
   assert.ok(Object.isFrozen(webnn.extensions));
+});
+
+test('a broken invariant ends the call, and names itself', async () => {
+  const options = { label: '', accelerated: true, powerPreference: 'default' };
+  const context = await native.createContext(options);
+  assert.throws(() => native.graphPlan(context), {
+    name: 'UnknownError',
+    message: /a broken invariant, please report it: a handle is of the call's kind/,
+  });
+  assert.equal(native.stats(context).builds, 0);
+  native.destroy(context);
 });

@@ -1,13 +1,13 @@
 // Looks at what the actors of a context share.
 #pragma once
 
-#include "stress/board.hpp"
-#include "stress/remains.hpp"
+#include "stress/quiescence.hpp"
+#include "stress/subject.hpp"
 
 namespace polychron::stress {
 
 actors::EnvironmentRef environment_of(const Context& context);
 /// Describes what is left of a world at rest.
-Remains remains_of(const Board& board, Rest rest);
+QuiescentState quiescent_state_of(const Subject& subject, Phase phase);
 
 }  // namespace polychron::stress

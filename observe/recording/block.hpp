@@ -10,8 +10,8 @@
 namespace polychron::recording {
 
 /// Only its own thread writes; any thread may read the published part meanwhile.
-struct Piece {
-  Piece(std::uint64_t of_thread, std::size_t bytes)
+struct Block {
+  Block(std::uint64_t of_thread, std::size_t bytes)
       : thread(of_thread), memory(std::make_unique<std::byte[]>(bytes)), size(bytes) {}
 
   std::span<const std::byte> published() const noexcept {
@@ -24,6 +24,6 @@ struct Piece {
   std::atomic<std::size_t> used{0};
   std::atomic<std::uint64_t> records{0};
 };
-using PieceRef = std::shared_ptr<Piece>;
+using BlockRef = std::shared_ptr<Block>;
 
 }  // namespace polychron::recording

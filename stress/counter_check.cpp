@@ -1,4 +1,4 @@
-#include "stress/accounts.hpp"
+#include "stress/counter_check.hpp"
 
 #include <map>
 
@@ -60,7 +60,7 @@ Ends ends_of(const Made& made) {
 
 }  // namespace
 
-std::optional<std::string> check_accounts(const Program& program, const History& history,
+std::optional<std::string> check_counters(const Program& program, const History& history,
                                           const ContextStats& stats) {
   std::map<Kind, std::uint64_t> made;
   Copies copies;

@@ -13,9 +13,9 @@
 
 namespace polychron::stress {
 
-class Evidence {
+class HistoryFacts {
  public:
-  Evidence(const Program& program, const History& history);
+  HistoryFacts(const Program& program, const History& history);
 
   /// The context ends, or a fault may lose it at some time.
   bool may_end() const { return ended_at || may_be_lost_; }

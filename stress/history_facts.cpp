@@ -1,4 +1,4 @@
-#include "stress/evidence.hpp"
+#include "stress/history_facts.hpp"
 
 #include <algorithm>
 
@@ -11,16 +11,16 @@ bool is_of_a_call(const std::string& label) { return label.starts_with('c'); }
 
 }  // namespace
 
-Evidence::Evidence(const Program& program, const History& history) {
+HistoryFacts::HistoryFacts(const Program& program, const History& history) {
   foresee(program, history);
   listen(history);
 }
 
-void Evidence::fail(const std::string& what) {
+void HistoryFacts::fail(const std::string& what) {
   if (!wrong) wrong = what;
 }
 
-void Evidence::foresee(const Program& program, const History& history) {
+void HistoryFacts::foresee(const Program& program, const History& history) {
   for (std::size_t i = 0; i < history.calls.size(); ++i) {
     const auto& made = history.calls[i];
     if (made.call.kind == Kind::destroy_tensor) destroyed_at.try_emplace(made.call.tensor, i);
@@ -47,7 +47,7 @@ void Evidence::foresee(const Program& program, const History& history) {
 }
 
 // Every operation that fails by itself is reported, to one listener.
-void Evidence::listen(const History& history) {
+void HistoryFacts::listen(const History& history) {
   for (const auto& made : history.calls) {
     const auto label = label_of(made.client, made.index);
     for (auto& scope : open_) {
@@ -73,7 +73,7 @@ void Evidence::listen(const History& history) {
 }
 
 // Not every refusal is reported: at most one report of them is queued at a time.
-void Evidence::threw(const Made& made) {
+void HistoryFacts::threw(const Made& made) {
   if (may_end() || made.thrown->root().kind() == ErrorKind::quota_exceeded) return;
   const auto innermost = std::find_if(open_.rbegin(), open_.rend(), [&](const Scope& scope) {
     return scope.filter == filter_of(*made.thrown);
@@ -81,7 +81,7 @@ void Evidence::threw(const Made& made) {
   if (innermost != open_.rend()) innermost->thrown = true;
 }
 
-void Evidence::pop(const Made& made) {
+void HistoryFacts::pop(const Made& made) {
   const auto label = label_of(made.client, made.index);
   const bool resolved = made.answer && !made.answer->error;
   if (open_.empty()) {
@@ -108,7 +108,7 @@ void Evidence::pop(const Made& made) {
     fail(label + " found what a scope within it should have had: " + found->what());
 }
 
-void Evidence::hear(const Error& error) {
+void HistoryFacts::hear(const Error& error) {
   if (!inherent_ && error.kind() == ErrorKind::graph_invalid)
     fail(std::string("no graph is invalid: ") + error.what());
   if (!throws_ && error.root().kind() == ErrorKind::internal)
@@ -120,18 +120,18 @@ void Evidence::hear(const Error& error) {
   ++heard_[error.label()];
 }
 
-bool Evidence::may_be_skipped(const Call& call) const {
+bool HistoryFacts::may_be_skipped(const Call& call) const {
   return call.deadline != 0 || cancels(call.cancellation);
 }
 
-bool Evidence::lacks_bytes(const Call& call) const { return scarce_ && takes_bytes(call.kind); }
+bool HistoryFacts::lacks_bytes(const Call& call) const { return scarce_ && takes_bytes(call.kind); }
 
-bool Evidence::may_be_turned_away(const Call& call) const {
+bool HistoryFacts::may_be_turned_away(const Call& call) const {
   const bool lacks = few_places_ || (call.kind == Kind::write && lacks_bytes(call));
   return lacks && (!blocks_ || lends_);
 }
 
-std::optional<bool> Evidence::failed(const std::string& label) const {
+std::optional<bool> HistoryFacts::failed(const std::string& label) const {
   if (heard_.contains(label)) return true;
   if (may_end() || swallowed_.contains(label)) return std::nullopt;
   return false;

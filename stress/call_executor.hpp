@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "stress/board.hpp"
+#include "stress/subject.hpp"
 
 namespace polychron::stress {
 
@@ -12,13 +12,13 @@ namespace polychron::stress {
 std::shared_ptr<const ops::Graph> graph_for(const Program& program, const std::string& label,
                                             std::size_t inputs);
 
-class Maker {
+class CallExecutor {
  public:
   /// Makes the call number `index` of `client`. `caller` is the client or a callback.
-  Maker(Session& session, std::size_t client, std::size_t caller, std::size_t index,
-        const Call& call)
-      : session_(session),
-        board_(*session.boards[call.context]),
+  CallExecutor(RunState& run_state, std::size_t client, std::size_t caller, std::size_t index,
+               const Call& call)
+      : run_state_(run_state),
+        subject_(*run_state.subjects[call.context]),
         client_(client),
         caller_(caller),
         index_(index),
@@ -28,12 +28,12 @@ class Maker {
   bool ready() const;
   /// Makes the call, and notes an exception. Makes none if its objects do not exist. A callback of
   /// the reply runs `next`, if it is not empty.
-  void make(std::function<void()> next = {});
+  void execute(std::function<void()> next = {});
   /// Notes the result of an export that is settled.
-  static void settle(Board& board, Board::Lent& lent);
+  static void settle(Subject& subject, Subject::Lent& lent);
 
  private:
-  Board::Lent* first_lent() const;
+  Subject::Lent* first_lent() const;
   bool possible() const;
   /// `is(slot)` for every tensor that the call needs; true for one that needs none.
   template <class Is>
@@ -47,7 +47,7 @@ class Maker {
   const Tensor& tensor(std::size_t slot, bool foreign) const;
   const Graph& graph(bool foreign) const;
   /// The context of the call's foreign operand.
-  Board& other() const;
+  Subject& other() const;
   void carry_out();
   /// Notes a tensor that will be in the call's slot.
   void create(Future<Tensor> future);
@@ -58,8 +58,8 @@ class Maker {
   void give_back();
   void read();
 
-  Session& session_;
-  Board& board_;
+  RunState& run_state_;
+  Subject& subject_;
   const std::size_t client_, caller_, index_;
   const Call& call_;
   std::string label_;  ///< set when the call is made

@@ -1,4 +1,4 @@
-#include "observe/recording/about.hpp"
+#include "observe/recording/message_description.hpp"
 
 #include <concepts>
 #include <type_traits>

@@ -1,4 +1,4 @@
-#include "observe/recording/called.hpp"
+#include "observe/recording/call_record.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -11,15 +11,15 @@
 namespace polychron::stress {
 
 /// The stage that the world has reached.
-enum class Rest : std::uint8_t {
+enum class Phase : std::uint8_t {
   lent,       ///< nothing is pending except ends of leases; scopes may be open
   answered,   ///< all leases have come back, and all scopes are closed
   destroyed,  ///< every tensor and graph was destroyed
   ended,      ///< the context has ended as well, and no handle is left
 };
 
-struct Remains {
-  Rest rest = Rest::answered;
+struct QuiescentState {
+  Phase phase = Phase::answered;
   ContextStats stats;
   bool lost = false;  ///< before this; the counts of objects mean nothing then
   /// Tensors and graphs: how many began, and how many ends the context heard of.
@@ -39,6 +39,6 @@ struct Remains {
 };
 
 /// The first thing that should not be there, or nullopt.
-std::optional<std::string> check(const Remains& remains);
+std::optional<std::string> check(const QuiescentState& state);
 
 }  // namespace polychron::stress

@@ -11,7 +11,7 @@ namespace polychron::msg {
 
 inline constexpr std::string_view its_caller_gave_up = "its caller gave up waiting";
 
-inline Error gave_up(const std::string& label, Ticket ticket) {
+inline Error abandoned_write(const std::string& label, Ticket ticket) {
   return Error(ErrorKind::aborted, std::string(its_caller_gave_up))
       .with_operation("write", label, ticket)
       .not_run();

@@ -1,4 +1,4 @@
-#include "stress/maker.hpp"
+#include "stress/call_executor.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -83,23 +83,24 @@ std::shared_ptr<const ops::Graph> graph_for(const Program& program, const std::s
 }
 
 template <class Is>
-bool Maker::of_its_tensors(Is is) const {
+bool CallExecutor::of_its_tensors(Is is) const {
   switch (call_.kind) {
     case Kind::write:
     case Kind::read:
     case Kind::query:
     case Kind::lend:
     case Kind::destroy_tensor:
-      return is(board_.slots[call_.tensor]);
+      return is(subject_.slots[call_.tensor]);
     case Kind::dispatch:
-      return is(board_.slots[call_.tensor]) &&
-             std::ranges::all_of(call_.inputs, [&](auto input) { return is(board_.slots[input]); });
+      return is(subject_.slots[call_.tensor]) && std::ranges::all_of(call_.inputs, [&](auto input) {
+               return is(subject_.slots[input]);
+             });
     default:
       return true;
   }
 }
 
-bool Maker::ready() const {
+bool CallExecutor::ready() const {
   if (call_.kind == Kind::give_back) {
     const auto* const lent = first_lent();
     return lent == nullptr || !lent->future || lent->future->ready();
@@ -107,8 +108,8 @@ bool Maker::ready() const {
   return of_its_tensors([](const auto& slot) { return slot.tensor || slot.failed; });
 }
 
-void Maker::note_touches() const {
-  auto& footprints = *board_.footprints;
+void CallExecutor::note_touches() const {
+  auto& footprints = *subject_.footprints;
   if (call_.kind == Kind::give_back) footprints.touch(Part::leases, 0);
   // A handle knows at once that it was destroyed.
   if (call_.kind == Kind::destroy_context) footprints.touch(Part::everything, 0);
@@ -116,96 +117,96 @@ void Maker::note_touches() const {
       call_.kind == Kind::destroy_graph)
     footprints.touch(Part::handle, call_.graph, call_.kind == Kind::destroy_graph);
   static_cast<void>(of_its_tensors([&](const auto& slot) {
-    const auto number = static_cast<std::uint64_t>(&slot - board_.slots.data());
+    const auto number = static_cast<std::uint64_t>(&slot - subject_.slots.data());
     footprints.touch(Part::slot, number, call_.kind == Kind::destroy_tensor);
     return true;
   }));
 }
 
-void Maker::make(std::function<void()> next) {
-  if (board_.footprints != nullptr) note_touches();
+void CallExecutor::execute(std::function<void()> next) {
+  if (subject_.footprints != nullptr) note_touches();
   if (!possible()) return;
   label_ = label_of(client_, index_);
   next_ = std::move(next);
-  auto& making = board_.making[caller_];
+  auto& making = subject_.making[caller_];
   making = {};
   making.made.client = client_, making.made.index = index_, making.made.call = call_;
   try {
     carry_out();
   } catch (const Error& error) {
-    board_.enter(caller_).thrown = error;
-    const auto& program = board_.program;
+    subject_.enter(caller_).thrown = error;
+    const auto& program = subject_.program;
     // A refused caller reports the refusal. Meanwhile other steps may run and end operations.
     const bool at_once = program.blocks || !program.interrupts;
     if (error.root().kind() == ErrorKind::quota_exceeded && at_once && !program.few_bytes() &&
-        board_.context.stats().in_flight < program.max_in_flight)
-      board_.history.broken = label_ + " was turned away, and a place is free: " + error.what();
+        subject_.context.stats().in_flight < program.max_in_flight)
+      subject_.history.broken = label_ + " was turned away, and a place is free: " + error.what();
   } catch (const std::exception& error) {
-    board_.history.broken = label_ + " threw " + error.what();
+    subject_.history.broken = label_ + " threw " + error.what();
   }
   if (call_.kind == Kind::destroy_tensor || call_.kind == Kind::destroy_graph ||
       call_.kind == Kind::destroy_context || call_.kind == Kind::cancel)
-    board_.enter(caller_);
-  board_.making.erase(caller_);
+    subject_.enter(caller_);
+  subject_.making.erase(caller_);
 }
 
-Board::Lent* Maker::first_lent() const {
-  for (auto& lent : board_.lents)
+Subject::Lent* CallExecutor::first_lent() const {
+  for (auto& lent : subject_.lents)
     if (lent.client == client_ && lent.tensor == call_.tensor && !lent.ended) return &lent;
   return nullptr;
 }
 
-bool Maker::possible() const {
+bool CallExecutor::possible() const {
   if (call_.kind == Kind::give_back) return first_lent() != nullptr;
   return of_its_tensors([](const auto& slot) { return slot.tensor.has_value(); });
 }
 
 template <class T, class Tell>
-void Maker::expect(Future<T> future, Tell tell) {
-  const auto made = board_.place_of(caller_);
-  board_.history.calls[made].has_reply = true;
+void CallExecutor::expect(Future<T> future, Tell tell) {
+  const auto made = subject_.place_of(caller_);
+  subject_.history.calls[made].has_reply = true;
   std::unique_ptr<Reply> reply;
   if (next_)
     reply =
         std::make_unique<ReplyHeard<T, Tell>>(std::move(future), std::move(tell), std::move(next_));
   else
     reply = std::make_unique<ReplyOf<T, Tell>>(std::move(future), std::move(tell));
-  board_.replies.push_back({made, std::move(reply)});
+  subject_.replies.push_back({made, std::move(reply)});
 }
 
 template <class Options>
-Options Maker::conditions() const {
+Options CallExecutor::conditions() const {
   Options options;
   options.label = label_;
   if (call_.deadline != 0)
     options.deadline = msg::Clock::time_point() + std::chrono::milliseconds(call_.deadline);
-  if (call_.cancellation != 0) options.cancellation = board_.cancellations[call_.cancellation];
+  if (call_.cancellation != 0) options.cancellation = subject_.cancellations[call_.cancellation];
   return options;
 }
 
-Board& Maker::other() const {
-  return *session_.boards[(call_.context + 1) % session_.boards.size()];
+Subject& CallExecutor::other() const {
+  return *run_state_.subjects[(call_.context + 1) % run_state_.subjects.size()];
 }
 
-const Tensor& Maker::tensor(std::size_t slot, bool foreign) const {
+const Tensor& CallExecutor::tensor(std::size_t slot, bool foreign) const {
   // The tensors that a context begins with exist, even if somebody destroyed them.
   if (foreign) return *other().slots[slot % other().program.tensors].tensor;
-  return *board_.slots[slot].tensor;
+  return *subject_.slots[slot].tensor;
 }
 
-const Graph& Maker::graph(bool foreign) const {
-  return (foreign ? other() : board_).graphs[call_.graph];
+const Graph& CallExecutor::graph(bool foreign) const {
+  return (foreign ? other() : subject_).graphs[call_.graph];
 }
 
-void Maker::create(Future<Tensor> future) {
+void CallExecutor::create(Future<Tensor> future) {
   expect(std::move(future),
-         [&slots = board_.slots, slot = call_.tensor](Result<Tensor>& result, Answer&) {
+         [&slots = subject_.slots, slot = call_.tensor](Result<Tensor>& result, Answer&) {
            slots[slot].tensor = std::move(result).value();
          });
 }
 
-void Maker::carry_out() {
-  auto& context = board_.context;
+void CallExecutor::carry_out() {
+  auto& context = subject_.context;
   const auto nothing = [](auto&, Answer&) {};
   switch (call_.kind) {
     case Kind::create: {
@@ -237,9 +238,9 @@ void Maker::carry_out() {
     case Kind::lend: {
       auto future = context.export_tensor(tensor(call_.tensor, call_.foreign),
                                           call_.way == 1 ? LeaseMode::fail : LeaseMode::wait);
-      const auto made = board_.place_of(caller_);
-      board_.history.calls[made].has_reply = true;
-      board_.lents.push_back({client_, call_.tensor, made, std::move(future), {}});
+      const auto made = subject_.place_of(caller_);
+      subject_.history.calls[made].has_reply = true;
+      subject_.lents.push_back({client_, call_.tensor, made, std::move(future), {}});
       return;
     }
     case Kind::give_back:
@@ -253,56 +254,56 @@ void Maker::carry_out() {
     case Kind::pending:
       return expect(context.pending(), nothing);
     case Kind::cancel:
-      return board_.cancellations[call_.cancellation].cancel();
+      return subject_.cancellations[call_.cancellation].cancel();
     case Kind::destroy_tensor:
-      board_.slots[call_.tensor].destroyed = true;
-      return board_.slots[call_.tensor].tensor->destroy();
+      subject_.slots[call_.tensor].destroyed = true;
+      return subject_.slots[call_.tensor].tensor->destroy();
     case Kind::build:
-      return expect(detail::submit_build(context, graph_for(board_.program, label_, 1), {label_}),
+      return expect(detail::submit_build(context, graph_for(subject_.program, label_, 1), {label_}),
                     nothing);
     case Kind::destroy_graph:
-      return board_.graphs[call_.graph].destroy();
+      return subject_.graphs[call_.graph].destroy();
     case Kind::destroy_context:
       context.destroy();
-      board_.checks->ended = true;
+      subject_.checks->ended = true;
       return;
   }
 }
 
-void Maker::move_in(const Tensor& target, const WriteOptions& options) {
+void CallExecutor::move_in(const Tensor& target, const WriteOptions& options) {
   auto bytes = buffer_of(call_.value);
   try {
-    board_.context.write_tensor(target, std::move(bytes), options);
+    subject_.context.write_tensor(target, std::move(bytes), options);
   } catch (const Error&) {
     if (!is_whole(bytes) || value_in(bytes) != call_.value)
-      board_.history.broken = label_ + " threw, and its caller's buffer is gone";
+      subject_.history.broken = label_ + " threw, and its caller's buffer is gone";
     throw;
   }
-  if (!bytes.detached()) board_.history.broken = label_ + " left its buffer with its caller";
+  if (!bytes.detached()) subject_.history.broken = label_ + " left its buffer with its caller";
 }
 
-void Maker::dispatch() {
+void CallExecutor::dispatch() {
   const auto foreign = [this](unsigned operand) { return call_.foreign && call_.way == operand; };
   NamedTensors inputs;
   for (const auto input : call_.inputs)
     inputs.emplace_back("in" + std::to_string(inputs.size()),
                         tensor(input, foreign(1) && inputs.empty()));
-  board_.context.dispatch(graph(foreign(2)), inputs, {{"out", tensor(call_.tensor, foreign(0))}},
-                          conditions<DispatchOptions>());
+  subject_.context.dispatch(graph(foreign(2)), inputs, {{"out", tensor(call_.tensor, foreign(0))}},
+                            conditions<DispatchOptions>());
 }
 
-void Maker::compute() {
+void CallExecutor::compute() {
   NamedBuffers inputs, outputs;
   for (std::size_t i = 0; i <= call_.graph; ++i)
     inputs.emplace_back("in" + std::to_string(i), buffer_of(call_.value + i));
   outputs.emplace_back("out", Buffer(sizeof(std::uint64_t)));
   Future<ComputeResult> future;
   try {
-    future = board_.context.compute(graph(call_.foreign), std::move(inputs), std::move(outputs),
-                                    conditions<DispatchOptions>());
+    future = subject_.context.compute(graph(call_.foreign), std::move(inputs), std::move(outputs),
+                                      conditions<DispatchOptions>());
   } catch (const Error&) {
     if (!are_whole(inputs, outputs, call_.value))
-      board_.history.broken = label_ + " threw, and its caller's buffers are gone";
+      subject_.history.broken = label_ + " threw, and its caller's buffers are gone";
     throw;
   }
   return expect(std::move(future),
@@ -315,22 +316,22 @@ void Maker::compute() {
                 });
 }
 
-void Maker::give_back() {
+void CallExecutor::give_back() {
   auto& lent = *first_lent();
   lent.ended = true;
-  board_.making[caller_].made.lent = lent.made;
-  settle(board_, lent);
+  subject_.making[caller_].made.lent = lent.made;
+  settle(subject_, lent);
   if (!lent.lease) return;
   if (call_.value != 0 && !lent.lease->revoked()) {
     const std::uint64_t value = call_.value;
     std::memcpy(lent.lease->bytes().data(), &value, sizeof value);
   }
   lent.lease->return_now();
-  board_.enter(caller_);
+  subject_.enter(caller_);
 }
 
-void Maker::read() {
-  auto& context = board_.context;
+void CallExecutor::read() {
+  auto& context = subject_.context;
   const auto& source = tensor(call_.tensor, call_.foreign);
   if (call_.way == 0)
     return expect(context.read_tensor(source),
@@ -344,12 +345,12 @@ void Maker::read() {
                     else if (!answer.kept)
                       answer.value = value_in(result->buffer);
                   });
-  auto& memory = board_.borrowed.emplace_back();
+  auto& memory = subject_.borrowed.emplace_back();
   expect(context.read_tensor(source, std::as_writable_bytes(std::span(&memory, 1))),
          [&memory](Result<void>&, Answer& answer) { answer.value = memory; });
 }
 
-void Maker::settle(Board& board, Board::Lent& lent) {
+void CallExecutor::settle(Subject& subject, Subject::Lent& lent) {
   if (!lent.future) return;
   auto result = lent.future->take();
   lent.future.reset();
@@ -360,7 +361,7 @@ void Maker::settle(Board& board, Board::Lent& lent) {
   } else {
     answer.error = result.error();
   }
-  board.history.calls[lent.made].answer = answer;
+  subject.history.calls[lent.made].answer = answer;
 }
 
 }  // namespace polychron::stress

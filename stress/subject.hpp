@@ -1,4 +1,5 @@
-// Objects that a context's clients share, and the record of what their calls led to.
+// A context under test: the objects that its clients share, and the record of what their calls led
+// to.
 #pragma once
 
 #include <deque>
@@ -25,13 +26,13 @@ class Reply {
   virtual Answer take() = 0;
 };
 
-struct Board;
+struct Subject;
 
 /// State that all contexts of a run share.
-struct Session {
+struct RunState {
   World* world = nullptr;
-  RunRecording* recording = nullptr;                ///< null without a recording
-  std::vector<std::shared_ptr<Board>> boards = {};  ///< one for each context
+  RunRecording* recording = nullptr;                    ///< null without a recording
+  std::vector<std::shared_ptr<Subject>> subjects = {};  ///< one for each context
   std::size_t callers = 0;  ///< numbers of clients, and of callbacks that call back in
   std::vector<std::size_t> calling_back = {};  ///< those under way, the innermost last
 
@@ -43,7 +44,7 @@ struct Session {
   }
 };
 
-struct Board {
+struct Subject {
   struct Slot {
     std::optional<Tensor> tensor;
     bool failed = false;  ///< there will be no tensor
@@ -67,7 +68,7 @@ struct Board {
     std::optional<std::size_t> at;
   };
 
-  Session* session = nullptr;
+  RunState* run_state = nullptr;
   Program program;                   ///< of the whole run: the part about this context
   Footprints* footprints = nullptr;  ///< null unless the search needs them
   std::shared_ptr<Checks> checks = std::make_shared<Checks>();

@@ -1,10 +1,10 @@
-#include "stress/board.hpp"
+#include "stress/subject.hpp"
 
-#include "stress/maker.hpp"
+#include "stress/call_executor.hpp"
 
 namespace polychron::stress {
 
-void Board::collect(bool all) {
+void Subject::collect(bool all) {
   for (auto& [made, reply] : replies) {
     auto& entry = history.calls[made];
     const bool creates = entry.call.kind == Kind::create || entry.call.kind == Kind::constant;
@@ -21,7 +21,7 @@ void Board::collect(bool all) {
     if (!lent.heard && lent.future && lent.future->ready()) {
       lent.heard = true;
       if (footprints != nullptr) footprints->touch(Part::leases, 0);
-      if (lent.made % 2 == 0) Maker::settle(*this, lent);
+      if (lent.made % 2 == 0) CallExecutor::settle(*this, lent);
     }
 }
 

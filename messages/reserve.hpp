@@ -10,7 +10,7 @@
 
 namespace polychron::msg {
 
-inline Error out_of_budget(const Budget& budget, std::uint64_t bytes) {
+inline Error over_budget(const Budget& budget, std::uint64_t bytes) {
   return Error(ErrorKind::out_of_memory,
                "out of memory, " + describe_bytes(bytes) + " asked, " +
                    describe_bytes(budget.limit() - std::min(budget.limit(), budget.used())) +
@@ -20,7 +20,7 @@ inline Error out_of_budget(const Budget& budget, std::uint64_t bytes) {
 /// Reserves `bytes`, or gives out_of_memory.
 inline Result<Reservation> reserve(const std::shared_ptr<Budget>& budget, std::uint64_t bytes) {
   if (auto reservation = Reservation::take(budget, bytes)) return std::move(*reservation);
-  return out_of_budget(*budget, bytes);
+  return over_budget(*budget, bytes);
 }
 
 /// Reserves what `plan` keeps, or gives out_of_memory.
@@ -30,7 +30,7 @@ inline Result<ConstantsReservation> reserve_constants(const std::shared_ptr<Budg
   const std::uint64_t own = plan.constant_bytes() - kernels::total_bytes(shared);
   if (auto reservation = ConstantsReservation::take(budget, own, {shared.begin(), shared.end()}))
     return std::move(*reservation);
-  return out_of_budget(*budget, plan.constant_bytes());
+  return over_budget(*budget, plan.constant_bytes());
 }
 
 }  // namespace polychron::msg

@@ -12,9 +12,9 @@
 namespace polychron::stress {
 
 /// A client that moves the simulated time, when the strategy picks it.
-class ClockHand final : public Client {
+class ClockClient final : public Client {
  public:
-  ClockHand(World& world, unsigned steps) : world_(world), left_(steps) {}
+  ClockClient(World& world, unsigned steps) : world_(world), left_(steps) {}
   bool ready() const override { return left_ > 0; }
   void step() override {
     --left_;
@@ -27,9 +27,9 @@ class ClockHand final : public Client {
 };
 
 /// A device that finishes the `nth` execution that it is at, when the strategy picks it.
-class Device final : public Client {
+class DeviceClient final : public Client {
  public:
-  Device(std::shared_ptr<LateBackend> backend, std::size_t nth)
+  DeviceClient(std::shared_ptr<LateBackend> backend, std::size_t nth)
       : backend_(std::move(backend)), nth_(nth) {}
   bool ready() const override { return backend_->at_work() > nth_; }
   void step() override { backend_->complete(nth_); }
