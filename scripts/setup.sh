@@ -32,9 +32,10 @@ command -v npm >/dev/null || packages="$packages nodejs npm"
 [ "${1:-}" != asan ] || packages="$packages clang-14 libboost-json$boost-dev libclang-rt-14-dev libomp-14-dev"
 [ "${1:-}" != docs ] || packages=doxygen
 case ${1:-} in
-  server*) packages="$packages libboost-json$boost-dev libgrpc++-dev libssl-dev prometheus-cpp-dev protobuf-compiler-grpc" ;;
+  server*) packages="$packages libboost-json$boost-dev libnghttp2-dev libssl-dev prometheus-cpp-dev" ;;
 esac
-[ "${1:-}" != server-tests ] || packages="$packages haproxy nghttp2-client openssl python3-venv"
+[ "${1:-}" != server-tests ] || packages="$packages haproxy libgrpc++-dev nghttp2-client openssl protobuf-compiler-grpc
+  python3-venv"
 [ "${1:-}" != lint ] || packages="$packages python3-venv"
 [ "${1:-}" != viewer ] || packages="$packages chromium fonts-dejavu-core"
 

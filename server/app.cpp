@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "grpc/server.hpp"
+#include "grpc/transport.hpp"
 #include "http/listener.hpp"
 
 namespace polychron::server {
@@ -68,7 +68,7 @@ class App::Parts {
   void end();
   int wait();
   Listener& http() { return http_; }
-  GrpcServer* grpc() { return grpc_.get(); }
+  Listener* grpc() { return grpc_.get(); }
   Service& service() { return service_; }
 
  private:
@@ -92,7 +92,7 @@ class App::Parts {
   Viewer viewer_;
   const std::shared_ptr<HttpShared> shared_;
   Listener http_;
-  std::unique_ptr<GrpcServer> grpc_;  ///< null: none
+  std::unique_ptr<Listener> grpc_;  ///< null: none
   std::mutex mutex_;
   std::condition_variable wake_;
   std::optional<bool> cut_off_;  ///< set at the end
@@ -141,10 +141,7 @@ App::Parts::Parts(const ServerOptions& options)
   const auto& http = options.http;
   if (options.grpc) {
     try {
-      grpc_ =
-          std::make_unique<GrpcServer>(GrpcOptions{http.address, options.grpc_port, http.body_bytes,
-                                                   http.certificate, http.key, http.client_ca},
-                                       service_);
+      grpc_ = std::make_unique<Listener>(loop_.io(), shared_, options.grpc_port, grpc_transport);
     } catch (...) {
       close();  // HTTP may have clients by now
       throw;
@@ -163,10 +160,10 @@ void App::Parts::close() {
   // Everything that waits gets a reply, by the loop, which still runs. Engines may use the loop as
   // long as they hold requests. Then nothing refers to the parts any more.
   runtime_.shutdown(std::chrono::seconds(10));
-  grpc_.reset();
   repository_.stop();
   viewer_.stop();
   http_.close();
+  grpc_.reset();
   while (metrics_.connections().Value() > 0 || metrics_.held() > 0) {
     shared_->connections.end_all(End::now);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -195,6 +192,7 @@ void App::Parts::read_again() {
   };
   attempt([&] { log_.open_again(); });
   attempt([&] { http_.read_tls_again(); });
+  if (grpc_) attempt([&] { grpc_->read_tls_again(); });
   if (!options_.tokens.empty())
     attempt([&] { service_.tokens.replace(read_tokens(options_.tokens)); });
   repository_.look();
@@ -206,7 +204,6 @@ void App::Parts::end() {
     return ended(true);
   }
   log_.server("ends: waits for the requests in flight");
-  if (grpc_) grpc_->not_ready();
   asio::co_spawn(loop_.io(), drain(), asio::detached);
 }
 
@@ -215,9 +212,9 @@ asio::awaitable<void> App::Parts::drain() {
   co_await timer.async_wait(asio::use_awaitable);
   const auto end = std::chrono::steady_clock::now() + options_.drain;
   http_.close();
-  if (grpc_) grpc_->drain(options_.drain);
+  if (grpc_) grpc_->close();
   auto& connections = shared_->connections;
-  const auto busy = [&] { return connections.size() > 0 || (grpc_ && !grpc_->drained()); };
+  const auto busy = [&] { return connections.size() > 0; };
   connections.end_all(End::if_idle);
   while (busy() && std::chrono::steady_clock::now() < end) {
     timer.expires_after(std::chrono::milliseconds(20));

@@ -1,5 +1,11 @@
 #include "grpc/messages.hpp"
 
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/wire_format_lite.h>
+
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -12,39 +18,6 @@ namespace {
 using Input = inference::ModelInferRequest::InferInputTensor;
 
 [[noreturn]] void bad(const std::string& message) { throw Refusal(Status::bad_request, message); }
-
-grpc::StatusCode code_of(Status status) {
-  switch (status) {
-    case Status::ok:
-      return grpc::StatusCode::OK;
-    case Status::bad_request:
-    case Status::bad_encoding:
-    case Status::headers:
-      return grpc::StatusCode::INVALID_ARGUMENT;
-    case Status::unauthorized:
-      return grpc::StatusCode::UNAUTHENTICATED;
-    case Status::forbidden:
-      return grpc::StatusCode::PERMISSION_DENIED;
-    case Status::not_found:
-      return grpc::StatusCode::NOT_FOUND;
-    case Status::too_large:
-    case Status::too_many:
-      return grpc::StatusCode::RESOURCE_EXHAUSTED;
-    case Status::cancelled:
-      return grpc::StatusCode::CANCELLED;
-    case Status::not_allowed:
-    case Status::unsupported:
-      return grpc::StatusCode::UNIMPLEMENTED;
-    case Status::unavailable:
-      return grpc::StatusCode::UNAVAILABLE;
-    case Status::too_slow:
-    case Status::deadline:
-      return grpc::StatusCode::DEADLINE_EXCEEDED;
-    case Status::internal:
-      break;
-  }
-  return grpc::StatusCode::INTERNAL;
-}
 
 /// Elements of a narrower type than the field that carries them.
 template <class T, class Field>
@@ -174,8 +147,114 @@ void fill_duration(const Duration& duration, inference::StatisticDuration* messa
 
 }  // namespace
 
-grpc::Status status_of(const Refusal& refusal) {
-  return {code_of(refusal.status()), printable(refusal.message(), 4000)};
+int grpc_status_of(Status status) {
+  enum : int {
+    ok = 0,
+    cancelled = 1,
+    invalid_argument = 3,
+    deadline_exceeded = 4,
+    not_found = 5,
+    permission_denied = 7,
+    resource_exhausted = 8,
+    unimplemented = 12,
+    internal = 13,
+    unavailable = 14,
+    unauthenticated = 16
+  };
+  switch (status) {
+    case Status::ok:
+      return ok;
+    case Status::bad_request:
+    case Status::bad_encoding:
+      return invalid_argument;
+    case Status::unauthorized:
+      return unauthenticated;
+    case Status::forbidden:
+      return permission_denied;
+    case Status::not_found:
+      return not_found;
+    case Status::too_large:
+    case Status::headers:
+    case Status::too_many:
+      return resource_exhausted;
+    case Status::cancelled:
+      return cancelled;
+    case Status::not_allowed:
+    case Status::unsupported:
+      return unimplemented;
+    case Status::unavailable:
+      return unavailable;
+    case Status::too_slow:
+    case Status::deadline:
+      return deadline_exceeded;
+    case Status::internal:
+      break;
+  }
+  return internal;
+}
+
+namespace {
+
+// What fields take at most, with the allocator's part and with arrays that double: a number; a
+// string beside its characters; a message with its strings and its place in a map. Measured with
+// protobuf 3.21 (tests/grpc_limits.cpp).
+constexpr std::uint64_t number_bytes = 48, string_bytes = 128, message_bytes = 512;
+
+/// Numbers behind each other: of a known size, or each ends in a byte below 128.
+std::uint64_t packed_bytes(const google::protobuf::FieldDescriptor& field,
+                           google::protobuf::io::CodedInputStream& input, std::uint32_t length) {
+  using Field = google::protobuf::FieldDescriptor;
+  if (field.cpp_type() == Field::CPPTYPE_FLOAT || field.cpp_type() == Field::CPPTYPE_DOUBLE)
+    return length;
+  const void* data = nullptr;
+  int size = 0;
+  if (!input.GetDirectBufferPointer(&data, &size)) return 0;
+  const std::span bytes(static_cast<const std::byte*>(data), length);
+  const auto count = std::count_if(bytes.begin(), bytes.end(),
+                                   [](std::byte each) { return each < std::byte{128}; });
+  return 3 * sizeof(std::int64_t) * static_cast<std::uint64_t>(count);
+}
+
+std::uint64_t parsed_bytes(const google::protobuf::Descriptor& type,
+                           google::protobuf::io::CodedInputStream& input, int end) {
+  using Field = google::protobuf::FieldDescriptor;
+  using Lite = google::protobuf::internal::WireFormatLite;
+  std::uint64_t bytes = message_bytes;
+  while (input.CurrentPosition() < end) {
+    const auto tag = input.ReadTag();
+    std::uint32_t length = 0;
+    if (tag == 0) break;  // damaged: the parser says so
+    if (Lite::GetTagWireType(tag) == Lite::WIRETYPE_START_GROUP)
+      bad("the message has a group, which protobuf 3 does not have");
+    if (Lite::GetTagWireType(tag) != Lite::WIRETYPE_LENGTH_DELIMITED) {
+      bytes += number_bytes;
+      if (!Lite::SkipField(&input, tag)) break;
+      continue;
+    }
+    if (!input.ReadVarint32(&length) ||
+        length > static_cast<std::uint32_t>(std::max(end - input.CurrentPosition(), 0)))
+      break;
+    const auto* field = type.FindFieldByNumber(Lite::GetTagFieldNumber(tag));
+    const auto last = input.CurrentPosition() + static_cast<int>(length);
+    if (field && field->cpp_type() == Field::CPPTYPE_MESSAGE) {
+      bytes += parsed_bytes(*field->message_type(), input, last);
+    } else {
+      bytes += string_bytes + length;  // also where numbers are expected, and none are packed
+      if (field && field->is_packable()) bytes += packed_bytes(*field, input, length);
+    }
+    if (input.CurrentPosition() > last) break;
+    input.Skip(last - input.CurrentPosition());
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::uint64_t parsed_bytes(const google::protobuf::Descriptor& type,
+                           std::span<const std::byte> bytes) {
+  google::protobuf::io::CodedInputStream input(reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                                               static_cast<int>(bytes.size()));
+  return parsed_bytes(type, input, static_cast<int>(bytes.size()));
 }
 
 InferRequest parse_infer(const inference::ModelInferRequest& message) {
@@ -200,17 +279,30 @@ InferRequest parse_infer(const inference::ModelInferRequest& message) {
   return request;
 }
 
-void encode_answer(InferAnswer&& answer, inference::ModelInferResponse& message) {
+void append_answer(std::string& text, InferAnswer&& answer) {
+  inference::ModelInferResponse message;
   message.set_model_name(answer.model);
   message.set_model_version(answer.version);
   message.set_id(answer.id);
+  std::size_t size = 0;
   for (const auto& each : answer.outputs) {
     auto* output = message.add_outputs();
     output->set_name(each.name);
     output->set_datatype(std::string(to_string(each.type)));
-    for (const auto size : each.shape) output->add_shape(size);
-    message.add_raw_output_contents()->assign(reinterpret_cast<const char*>(each.bytes.data()),
-                                              each.bytes.size());
+    for (const auto dimension : each.shape) output->add_shape(dimension);
+    size += 16 + each.bytes.size();
+  }
+  message.AppendToString(&text);
+  text.reserve(text.size() + size);
+  // The bytes of the tensors are copied once, into their field behind the others.
+  google::protobuf::io::StringOutputStream stream(&text);
+  google::protobuf::io::CodedOutputStream output(&stream);
+  for (const auto& each : answer.outputs) {
+    constexpr int length_delimited = 2;
+    output.WriteTag(inference::ModelInferResponse::kRawOutputContentsFieldNumber << 3 |
+                    length_delimited);
+    output.WriteVarint32(static_cast<std::uint32_t>(each.bytes.size()));
+    output.WriteRaw(each.bytes.data(), static_cast<int>(each.bytes.size()));
   }
 }
 

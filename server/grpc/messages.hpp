@@ -1,7 +1,11 @@
 // Between gRPC's messages and the server's.
 #pragma once
 
-#include <grpcpp/support/status.h>
+#include <google/protobuf/message.h>
+
+#include <cstddef>
+#include <span>
+#include <string>
 
 #include "core/service.hpp"
 #include "inference.pb.h"
@@ -9,14 +13,18 @@
 
 namespace polychron::server {
 
-/// The status of a refusal: 429 is RESOURCE_EXHAUSTED, 503 UNAVAILABLE, 504 DEADLINE_EXCEEDED.
-grpc::Status status_of(const Refusal& refusal);
+/// gRPC's number for a refusal: 429 is RESOURCE_EXHAUSTED, 503 UNAVAILABLE, 504 DEADLINE_EXCEEDED.
+int grpc_status_of(Status status);
+
+/// The memory that a message of this type takes at most once `bytes` are parsed. Throws Refusal.
+std::uint64_t parsed_bytes(const google::protobuf::Descriptor& type,
+                           std::span<const std::byte> bytes);
 
 /// Copies the tensors: a call may end before the device is done with them. Throws Refusal.
 InferRequest parse_infer(const inference::ModelInferRequest& message);
 
-/// All outputs are raw_output_contents, as Triton's are.
-void encode_answer(InferAnswer&& answer, inference::ModelInferResponse& message);
+/// Appends a ModelInferResponse. All outputs are raw_output_contents, as Triton's are.
+void append_answer(std::string& text, InferAnswer&& answer);
 
 void fill_metadata(const Service& service, const Model& model,
                    inference::ModelMetadataResponse& message);

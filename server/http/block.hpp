@@ -7,13 +7,16 @@
 #include <optional>
 
 #include "core/service.hpp"
+#include "protocol/compression.hpp"
 #include "protocol/message.hpp"
 
 namespace polychron::server {
 
-/// A block that a body is read into, and that its tensors keep.
+/// A block that a body is read into, and that its tensors keep. A large one takes memory as it
+/// fills: its client may announce more than it ever sends.
 struct Block {
-  Block(std::size_t size, Budget& budget) : bytes(Buffer::uninitialized(size)), share(budget) {}
+  Block(std::size_t size, Budget& budget)
+      : bytes(size < (1 << 20) ? Buffer::uninitialized(size) : Buffer(size)), share(budget) {}
   Buffer bytes;
   Share share;
 };
@@ -63,5 +66,16 @@ class GrowingBody {
   std::shared_ptr<Block> block_;
   std::size_t size_ = 0;
 };
+
+/// Decompresses a body that may have `most` bytes. Throws Refusal.
+inline Body decompressed(std::span<const std::byte> bytes, std::size_t offset, std::uint64_t most,
+                         Budget& budget) {
+  GrowingBody plain(offset, most, budget);
+  plain.add(decompress(bytes, [&](std::size_t used) {
+    plain.add(used);
+    return plain.space();
+  }));
+  return plain.take();
+}
 
 }  // namespace polychron::server

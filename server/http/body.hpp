@@ -17,7 +17,6 @@
 #include "http/deadline.hpp"
 #include "http/request.hpp"
 #include "http/shared.hpp"
-#include "protocol/compression.hpp"
 
 namespace polychron::server {
 
@@ -169,13 +168,8 @@ inline asio::awaitable<void> decompress_body(HttpShared& shared, HttpRequest& re
   // Few bytes may become many: all is work for the worker.
   const auto bytes = std::max(Worker::large, request.body.bytes.size());
   request.body = co_await async_work(shared.worker, bytes, [&] {
-    GrowingBody plain(offset_for(request.json_length), most_plain(shared.options, request),
-                      shared.service.budget);
-    plain.add(decompress(request.body.bytes, [&](std::size_t used) {
-      plain.add(used);
-      return plain.space();
-    }));
-    return plain.take();
+    return decompressed(request.body.bytes, offset_for(request.json_length),
+                        most_plain(shared.options, request), shared.service.budget);
   });
 }
 

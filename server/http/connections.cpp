@@ -98,6 +98,7 @@ void Connections::wait(Place place, State state) {
 
 bool Connections::run(Place place, bool is_health_check) {
   const std::lock_guard lock(mutex_);
+  if (place->state == State::running) return true;  // a call beside others
   const bool fits = all_.running < most_running(limits_.most) &&
                     place->peer->second.running < most_running(limits_.most_of_address);
   if (!fits && !is_health_check) return false;

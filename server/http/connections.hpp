@@ -61,7 +61,7 @@ class Connections {
   void remove(Place place);
   /// To idle or transferring. Call it again when a transfer gets on.
   void wait(Place place, State state);
-  /// To running. False, and nothing, if too many run and this is no health check.
+  /// To running. False, and nothing, if too many other connections run and this is no health check.
   bool run(Place place, bool is_health_check);
   void end_all(End which);
   std::size_t size() const;

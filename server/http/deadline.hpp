@@ -34,8 +34,8 @@ class Transfer {
   }
 
  private:
-  const std::chrono::seconds step_;
-  const Clock::time_point begin_;
+  std::chrono::seconds step_;
+  Clock::time_point begin_;
   Clock::time_point step_begin_;
   std::uint64_t bytes_ = 0;
   std::uint64_t next_ = least;

@@ -72,6 +72,14 @@ std::optional<Response> Client::receive(bool head) {
   return response;
 }
 
+std::string Client::read(std::size_t bytes) {
+  while (unread_.size() < bytes && fill()) {
+  }
+  auto text = unread_.substr(0, bytes);
+  unread_.erase(0, bytes);
+  return text;
+}
+
 bool Client::ended() { return unread_.empty() && !fill(); }
 
 void Client::finish() { ::shutdown(socket_, SHUT_WR); }

@@ -27,6 +27,8 @@ class Client {
   bool send(std::string_view bytes);
   /// Nothing if the server closes the connection instead. `head` answers have no body.
   std::optional<Response> receive(bool head = false);
+  /// So many bytes; fewer at the connection's end.
+  std::string read(std::size_t bytes);
   /// True if the server has closed the connection; waits for more or for the end.
   bool ended();
   /// No more bytes from this side.

@@ -13,19 +13,6 @@ namespace {
 const std::string infer_simple = "/v2/models/simple/infer";
 const std::string live = "/v2/health/live";
 
-/// Requests that a test holds, and lets go.
-class Holding final : public Engine {
- public:
-  explicit Holding(std::list<Promise<EngineOutcome>>& held) : held_(held) {}
-  const Signature& signature() const override { return signature_; }
-  std::vector<Context> contexts() const override { return {}; }
-  Future<EngineOutcome> infer(EngineRequest&&) override { return held_.emplace_back().future(); }
-
- private:
-  const Signature signature_{{{"x", WireType::fp32, {{}}}}, {{"x", WireType::fp32, {{}}}}};
-  std::list<Promise<EngineOutcome>>& held_;
-};
-
 /// Connections whose ends are noted.
 struct Table {
   explicit Table(Connections::Limits limits) : all(limits) {}

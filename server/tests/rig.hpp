@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,6 +43,19 @@ class Rig {
 
   Folder folder;
   std::unique_ptr<App> app;
+};
+
+/// Requests that a test holds, and lets go.
+class Holding final : public Engine {
+ public:
+  explicit Holding(std::list<Promise<EngineOutcome>>& held) : held_(held) {}
+  const Signature& signature() const override { return signature_; }
+  std::vector<Context> contexts() const override { return {}; }
+  Future<EngineOutcome> infer(EngineRequest&&) override { return held_.emplace_back().future(); }
+
+ private:
+  const Signature signature_{{{"x", WireType::fp32, {{}}}}, {{"x", WireType::fp32, {{}}}}};
+  std::list<Promise<EngineOutcome>>& held_;
 };
 
 /// Gives the processor to others until the condition holds. No time limit: CTest has one.
