@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "kernels/backend.hpp"
-#include "messages/out_of_budget.hpp"
+#include "messages/reserve.hpp"
 
 namespace polychron::actors {
 
