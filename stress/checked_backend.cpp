@@ -180,11 +180,12 @@ Result<std::shared_ptr<kernels::Plan>> CheckedBackend::compile(
 
 Result<std::unique_ptr<kernels::PlanInstance>> CheckedBackend::instantiate(
     std::shared_ptr<const kernels::Plan> plan, const kernels::InstanceOptions& options) {
-  const auto arena = plan->arena_bytes();
+  const auto own_arena = options.arena ? 0 : plan->arena_bytes();
   auto instance = inner().instantiate(std::move(plan), options);
   if (!instance) return instance;
+  if (options.arena) checks_->shared_arenas[options.arena.get()] = options.arena;
   return std::unique_ptr<kernels::PlanInstance>(
-      std::make_unique<WatchedInstance>(std::move(instance).value(), arena, checks_));
+      std::make_unique<WatchedInstance>(std::move(instance).value(), own_arena, checks_));
 }
 
 kernels::ExecuteStatus CheckedBackend::execute(kernels::PlanInstance& plan,

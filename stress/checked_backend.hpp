@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,7 +25,16 @@ struct Checks {
   /// Bytes that were allocated, without adopted ones: a compute's lent buffers belong to its
   /// caller.
   std::uint64_t allocated = 0, peak_allocated = 0;
-  std::uint64_t planned = 0;  ///< bytes of the plans' constants and of instances' arenas
+  std::uint64_t planned = 0;  ///< bytes of the plans' constants and of instances' own arenas
+  /// Of lanes.
+  std::map<const kernels::LaneArena*, std::weak_ptr<const kernels::LaneArena>> shared_arenas;
+  /// Bytes of plans and of all arenas.
+  std::uint64_t planned_bytes() const {
+    auto bytes = planned;
+    for (const auto& [place, arena] : shared_arenas)
+      if (const auto there = arena.lock()) bytes += there->bytes.size();
+    return bytes;
+  }
 };
 
 class CheckedBackend final : public kernels::ForwardingBackend {

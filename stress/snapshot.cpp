@@ -31,7 +31,7 @@ QuiescentState quiescent_state_of(const Subject& subject, Phase phase) {
       .gone = subject.gone,
       .storage = subject.checks->bytes,
       .peak_storage = subject.checks->peak_allocated,
-      .planned = subject.checks->planned,
+      .planned = subject.checks->planned_bytes(),
       .knows_bytes = !subject.program.has(Kind::constant) && !subject.program.may_lack_bytes(),
       .scopes = environment.scopes->in_flight(),
       .load = load_of(subject),

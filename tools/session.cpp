@@ -154,6 +154,7 @@ std::unique_ptr<Opened> open_session(polychron::onnx::Model model,
     }(std::move(model));
     progress.show("compiling the graph");
     opened->session = building.get();
+    if (opened->session.any_shape()) opened->session.graph();  // throws: it says what is free
   } catch (const polychron::Error& error) {
     tell(error, summary, options);
   }

@@ -36,9 +36,9 @@ class JobSlot : public std::enable_shared_from_this<JobSlot<P>> {
     {
       const std::lock_guard lock(mutex_);
       ensure(job_ == nullptr, "an actor is made runnable once until it has run");
-      // planted: a thread is woken before its job is there, not after
       job_ = job;
     }
+    // planted: a thread is woken before its job is there, not after
     changed_.notify_one();
   }
   /// For the thread: blocks until there is a job. Null once the slot is closed.

@@ -43,6 +43,15 @@ void several_models_on_the_same_threads(const std::filesystem::path& path) {
   describe(pairs);
 }
 
+void any_shape(const Context& context, const std::filesystem::path& path) {
+  const std::vector<float> x(12, 5);
+  const onnx::Session session(context, onnx::load(path));
+  onnx::NamedValues inputs;
+  inputs.push_back(onnx::NamedValue::of("x", {3, 4}, x));
+  const auto outputs = session.run(std::move(inputs)).get();  // with types and shapes
+  print(to_string(outputs.front().descriptor).c_str(), outputs.front().bytes.as<float>());
+}
+
 void requests_of_many_lengths(const Context& context, const std::filesystem::path& path) {
   const onnx::Sessions sessions(context, onnx::load(path),
                                 {.most = 32, .round_up = {{"batch", 8}}});
@@ -107,6 +116,7 @@ int main(int count, char** arguments) try {
   load_and_run(path);
   several_models_on_the_same_threads(path);
   const onnx::Session session(path, {.bindings = {{"batch", {1}}}});
+  any_shape(session.context(), path);
   requests_of_many_lengths(session.context(), path);
   answer_later(session);
   memory_of_the_callers(session);

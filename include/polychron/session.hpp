@@ -40,7 +40,7 @@ struct GivenInputs;
 
 /// A tensor that a run takes or gives, with its type and shape.
 struct NamedValue {
-  std::string name;
+  std::string name;              ///< of the input or output
   OperandDescriptor descriptor;  ///< may have dimensions of 0
   Buffer bytes;                  ///< the elements in row-major order
   /// Copies elements of one of WebNN's types. Throws Error (out_of_memory).
@@ -51,6 +51,7 @@ struct NamedValue {
             Buffer::copy_of(std::as_bytes(std::span(values)))};
   }
 };
+/// Tensors in any order.
 using NamedValues = std::vector<NamedValue>;
 
 /// An entry in the braced list of Session::run(): {"x", values}, {"x", std::move(buffer)}. It

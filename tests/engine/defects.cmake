@@ -13,7 +13,8 @@ plant("the poller waits for a whole interval whatever is due before")
 plant("what is left for good is ready and nobody is woken for it")
 plant("the end is told to one worker" [[if (BUG) changed_.notify_one(); else LINE]])
 plant("a thread is woken before its job is there, not after"
-  [[if (BUG) { changed_.notify_one(); mutex_.unlock(); mutex_.lock(); } LINE]])
+  [[const auto set = [&](Job* to) { const std::lock_guard again(mutex_); job_ = to; };
+    if (BUG) { set(nullptr); changed_.notify_one(); set(job); } else LINE]])
 plant("a thread does not look for a job before it sleeps" [[if (BUG && !closed_) changed_.wait(lock); LINE]])
 plant("a caller keeps a lane that has more to do" [[else if (run(entry.job, true) && !BUG)]])
 plant("a caller does not hand over what it must not run" [[BUG ? void() : LINE]])

@@ -21,6 +21,7 @@ BOOST_AUTO_TEST_CASE(what_the_page_quotes_works) {
              "run: 2 4 6 8\n"
              "input x: float32 [2, 4]\n"
              "declared: float [batch, 4]\n"
+             "float32 [3, 4]: 6 7 8 9 6 7 8 9 6 7 8 9\n"
              "input x: float32 [8, 4]\n"
              "declared: float [batch, 4]\n"
              "later: 11 12 13 14\n"
