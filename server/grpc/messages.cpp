@@ -3,6 +3,7 @@
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <google/protobuf/stubs/logging.h>
 #include <google/protobuf/wire_format_lite.h>
 
 #include <algorithm>
@@ -16,6 +17,9 @@ namespace polychron::server {
 namespace {
 
 using Input = inference::ModelInferRequest::InferInputTensor;
+
+/// protobuf would print a line for each string that is not UTF-8.
+[[maybe_unused]] auto* const printer = google::protobuf::SetLogHandler(nullptr);
 
 [[noreturn]] void bad(const std::string& message) { throw Refusal(Status::bad_request, message); }
 

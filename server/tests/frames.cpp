@@ -72,8 +72,8 @@ std::optional<Frame> FrameClient::next() {
     for (auto at = begin; at < end; ++at) value = value << 8 | byte(at);
     return value;
   };
-  Frame frame{byte(3), byte(4), number(5, 9), {}};
-  frame.payload = client.read(number(0, 3));
+  Frame frame{byte(3), byte(4), number(5, 9), client.read(number(0, 3))};
+  if (frame.type == headers_frame) frame.fields = fields_of(frame);  // of all: they share a table
   return frame;
 }
 
@@ -97,14 +97,12 @@ std::map<std::string, std::string> FrameClient::fields_of(const Frame& frame) {
 
 CallEnd FrameClient::end_of(std::uint32_t stream) {
   CallEnd end;
-  while (const auto frame = next()) {
-    if (frame->type == headers_frame) {
-      auto fields = fields_of(*frame);  // of all streams: they share a table
-      if (frame->stream != stream) continue;
-      if (fields.count("grpc-status") > 0) end.status = std::stoi(fields["grpc-status"]);
-      end.message = fields["grpc-message"];
-    }
+  while (auto frame = next()) {
     if (frame->stream != stream) continue;
+    if (const auto found = frame->fields.find("grpc-status"); found != frame->fields.end()) {
+      end.status = std::stoi(found->second);
+      end.message = frame->fields["grpc-message"];
+    }
     if (frame->type == data_frame) end.answer += frame->payload;
     if (frame->type == reset_frame && end.status < 0)
       for (const char each : frame->payload)

@@ -28,6 +28,7 @@ struct Frame {
   std::uint8_t flags = 0;
   std::uint32_t stream = 0;
   std::string payload;
+  std::map<std::string, std::string> fields{};  ///< of headers
 };
 
 constexpr std::uint8_t end_stream = 1, end_headers = 4;
