@@ -2,7 +2,7 @@
 # Installs the server's Debian package in a bare root of this machine's own release, and boots it: systemd runs the
 # unit, in its sandbox. Ends in "N passed, N failed, N skipped". Usage: check-server.sh
 #
-# bare-root.sh lists its needs. Also systemd-nspawn, and sh scripts/consumer.sh server server before.
+# bare-root.sh lists its needs. Also systemd-nspawn, and sh scripts/consumer.sh server apps/server before.
 # shellcheck disable=SC2016
 set -eu
 . "$(dirname "$0")/common.sh"
@@ -15,7 +15,7 @@ make_root() {
   inside 'apt-get install -qq -y --no-install-recommends curl dbus systemd'
   mkdir "$bare/packages"
   cp build/packages/*.deb "$bare/packages/"
-  cp -r server/tests/models "$bare/packages/"
+  cp -r apps/server/tests/models "$bare/packages/"
   cat >"$bare/packages/try" <<'SCRIPT'
 set -eux
 answers() {  # the address answers, after some tries
@@ -72,7 +72,7 @@ boot() {
   grep -qx ok "$bare/packages/result"
 }
 
-[ -x build/server/bin/polychron-server ] || skip "build/server is missing: sh scripts/consumer.sh server server"
+[ -x build/server/bin/polychron-server ] || skip "build/server is missing: sh scripts/consumer.sh server apps/server"
 if ! command -v systemd-nspawn >/dev/null; then
   say "$topic: installing systemd-container"
   apt-get install -qq -y --no-install-recommends systemd-container >/dev/null 2>&1 || skip "no systemd-nspawn"

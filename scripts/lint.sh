@@ -31,7 +31,7 @@ cpp() { git ls-files '*.cpp' '*.hpp'; }
 format_cpp() { cpp | xargs "$tools/clang-format" ${fix:+-i} ${fix:---dry-run --Werror}; }
 
 format_js() {
-  git ls-files webnn | grep -E '\.(js|mjs|ts)$' | grep -v '\.d\.ts$' | xargs webnn/node_modules/.bin/prettier --log-level warn \
+  git ls-files bindings/node | grep -E '\.(js|mjs|ts)$' | grep -v '\.d\.ts$' | xargs bindings/node/node_modules/.bin/prettier --log-level warn \
     "--${fix:+write}${fix:-check}"
 }
 
@@ -42,7 +42,7 @@ shell_scripts() {
 
 # Headers are seen through the files that include them.
 tidy() {
-  changed=$(git diff --name-only --diff-filter=d "$base" -- '*.cpp' ':!server' ':!webnn') || return 1
+  changed=$(git diff --name-only --diff-filter=d "$base" -- '*.cpp' ':!apps/server' ':!bindings/node') || return 1
   [ -n "$changed" ] || return 0
   [ -f build/editor/build.ninja ] || quietly configure-editor cmake --preset editor
   # shellcheck disable=SC2086  # a list of files

@@ -113,21 +113,21 @@ python_tools() {
 
 # A machine that cannot get them goes without, and the tests say so.
 install_clients() {
-  python_tools clients server/tests/requirements.txt --system-site-packages
+  python_tools clients apps/server/tests/requirements.txt --system-site-packages
 }
 
 install_grpc_js() {
-  (cd server/tests && has_npm_package @grpc/grpc-js && has_npm_package @grpc/proto-loader) && return 0
+  (cd apps/server/tests && has_npm_package @grpc/grpc-js && has_npm_package @grpc/proto-loader) && return 0
   say "setup: installing npm packages: a gRPC client for the server's tests"
-  (cd server/tests && quietly npm-server npm ci --ignore-scripts)
+  (cd apps/server/tests && quietly npm-server npm ci --ignore-scripts)
 }
 
 install_webnn() {
   version=$(node --version | sed 's/^v\([0-9]*\).*/\1/')
   [ "$version" -ge 20 ] || die "the package webnn needs Node 20 or later, here is $version"
-  (cd webnn && has_npm_package node-api-headers && has_npm_package webidl2) && return 0
+  (cd bindings/node && has_npm_package node-api-headers && has_npm_package webidl2) && return 0
   say "setup: installing npm packages: what builds and tests the package webnn"
-  (cd webnn && quietly npm-webnn npm ci --ignore-scripts)
+  (cd bindings/node && quietly npm-webnn npm ci --ignore-scripts)
 }
 
 # One file of it, unpacked: neither its own dependencies nor the other 29 MB are needed.

@@ -123,14 +123,14 @@ test_asan() {
 clients_python() { ls "$root/build/clients/bin/python3" 2>/dev/null || command -v python3; }
 
 test_server() {
-  consumer server-tests server server -D POLYCHRON_WERROR=ON -D POLYCHRON_SERVER_TESTS=ON \
+  consumer server-tests server apps/server -D POLYCHRON_WERROR=ON -D POLYCHRON_SERVER_TESTS=ON \
     -D POLYCHRON_SERVER_PYTHON="$(clients_python)" || return 0
   run server python3 scripts/run_ctest.py build/server -j 2
 }
 
 test_node() {
-  consumer node node webnn || return 0
-  run node sh webnn/test.sh
+  consumer node node bindings/node || return 0
+  run node sh bindings/node/test.sh
 }
 
 test_nightly() {
@@ -147,7 +147,7 @@ test_nightly() {
   # shellcheck disable=SC2086  # words, or none
   run soak one env POLYCHRON_SEED="$seed" POLYCHRON_SOAK_SECONDS=3600 $fixed build/tsan/bin/test_soak --log_level=message
   test_server
-  run server-soak one "$(clients_python)" server/tests/soak.py build/server/bin/polychron-server server/tests/models
+  run server-soak one "$(clients_python)" apps/server/tests/soak.py build/server/bin/polychron-server apps/server/tests/models
   test_node
   test_asan ''
   search build/asan 50000

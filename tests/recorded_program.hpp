@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "stress/program.hpp"
-#include "stress/run.hpp"
-#include "stress/run_recording.hpp"
-#include "stress/strategy.hpp"
+#include "observe/stress/program.hpp"
+#include "observe/stress/run.hpp"
+#include "observe/stress/run_recording.hpp"
+#include "observe/stress/strategy.hpp"
 
 namespace polychron::testing {
 

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "observe/stress/fault_backend.hpp"
 #include "polychron/polychron.hpp"
 #include "runtime/runtime_state.hpp"
-#include "stress/fault_backend.hpp"
 #include "tests/device.hpp"
 
 namespace polychron::testing {

@@ -9,8 +9,8 @@
 #include "messages/local_part.hpp"
 #include "observe/replay/listener.hpp"
 #include "observe/replay/script.hpp"
+#include "observe/stress/world.hpp"
 #include "runtime/port.hpp"
-#include "stress/world.hpp"
 
 namespace polychron::replay {
 

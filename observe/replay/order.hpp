@@ -13,8 +13,8 @@
 
 #include "observe/replay/drivers.hpp"
 #include "observe/replay/listener.hpp"
-#include "stress/strategy.hpp"
-#include "stress/world.hpp"
+#include "observe/stress/strategy.hpp"
+#include "observe/stress/world.hpp"
 
 namespace polychron::replay {
 

@@ -9,10 +9,10 @@
 #include "observe/replay/caller.hpp"
 #include "observe/replay/order.hpp"
 #include "observe/replay/transcript.hpp"
+#include "observe/stress/checked_backend.hpp"
+#include "observe/stress/run_recording.hpp"
 #include "observe/trace/check.hpp"
 #include "runtime/handles.hpp"
-#include "stress/checked_backend.hpp"
-#include "stress/run_recording.hpp"
 
 namespace polychron::replay {
 

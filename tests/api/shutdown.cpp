@@ -4,9 +4,9 @@
 #include <thread>
 
 #include "kernels/cpu/cpu_backend.hpp"
+#include "observe/stress/fault_backend.hpp"
 #include "polychron/caf.hpp"
 #include "runtime/runtime_state.hpp"
-#include "stress/fault_backend.hpp"
 #include "tests/api/fixture.hpp"
 
 using namespace polychron;

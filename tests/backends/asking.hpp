@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "stress/symbolic_graph.hpp"
+#include "observe/stress/symbolic_graph.hpp"
 #include "tests/backends/candidates.hpp"
 
 namespace polychron::testing {

@@ -8,10 +8,10 @@
 #include <map>
 #include <set>
 
+#include "apps/tool/conformance/case.hpp"
+#include "apps/tool/conformance/values.hpp"
 #include "ops/table.hpp"
 #include "tests/paths.hpp"
-#include "tools/conformance/case.hpp"
-#include "tools/conformance/values.hpp"
 
 using namespace polychron::conformance;
 

@@ -1,11 +1,11 @@
 // The comparison itself: a runner that could not see a difference would pass everything.
-#include "tools/conformance/values.hpp"
+#include "apps/tool/conformance/values.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <limits>
 
-#include "tools/conformance/attributes.hpp"
-#include "tools/conformance/compare.hpp"
+#include "apps/tool/conformance/attributes.hpp"
+#include "apps/tool/conformance/compare.hpp"
 
 using namespace polychron;
 using namespace polychron::conformance;

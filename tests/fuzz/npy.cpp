@@ -1,12 +1,12 @@
 // Damaged .npy files through the tool's reader: an array with as many bytes as it says, or a
 // reason. An array that was read is written and read again, and is the same.
-#include "tools/npy.hpp"
+#include "apps/tool/npy.hpp"
 
 #include <algorithm>
 #include <string>
 
+#include "apps/tool/program.hpp"
 #include "tests/fuzz/site.hpp"
-#include "tools/program.hpp"
 
 namespace {
 

@@ -3,9 +3,9 @@
 #include <boost/test/unit_test.hpp>
 #include <set>
 
+#include "apps/tool/conformance/case.hpp"
 #include "tests/gpu/rig.hpp"
 #include "tests/paths.hpp"
-#include "tools/conformance/case.hpp"
 
 namespace polychron::testing {
 namespace {

@@ -5,10 +5,10 @@
 #include <cstring>
 #include <set>
 
+#include "apps/tool/conformance/case_writer.hpp"
 #include "ops/number.hpp"
 #include "polychron/attribute_fields.hpp"
 #include "tests/kernels/comparison.hpp"
-#include "tools/conformance/case_writer.hpp"
 
 namespace polychron::tests {
 

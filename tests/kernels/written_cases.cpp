@@ -2,13 +2,13 @@
 // numbers, through the public builder to the graph that a backend gets.
 #include <boost/test/unit_test.hpp>
 
+#include "apps/tool/conformance/case_builder.hpp"
+#include "apps/tool/conformance/case_writer.hpp"
 #include "kernels/cpu/cpu_backend.hpp"
 #include "runtime/runtime_state.hpp"
 #include "tests/kernels/generated_call.hpp"
 #include "tests/kernels/generated_values.hpp"
 #include "tests/kernels/shrink.hpp"
-#include "tools/conformance/case_builder.hpp"
-#include "tools/conformance/case_writer.hpp"
 
 namespace polychron::tests {
 

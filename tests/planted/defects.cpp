@@ -13,7 +13,7 @@
 #include <iomanip>
 #include <sstream>
 
-#include "stress/small_scope.hpp"
+#include "observe/stress/small_scope.hpp"
 #include "tests/planted/planted.hpp"
 
 using namespace polychron;

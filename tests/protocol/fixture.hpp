@@ -6,10 +6,10 @@
 #include <memory>
 #include <string>
 
+#include "observe/stress/fault_backend.hpp"
+#include "observe/stress/symbolic_backend.hpp"
+#include "observe/stress/world.hpp"
 #include "runtime/builder_bridge.hpp"
-#include "stress/fault_backend.hpp"
-#include "stress/symbolic_backend.hpp"
-#include "stress/world.hpp"
 #include "tests/device.hpp"
 
 namespace polychron::testing {

@@ -1,5 +1,5 @@
 // A device that works by itself: a lane submits a dispatch, and hears of its end later.
-#include "stress/late_backend.hpp"
+#include "observe/stress/late_backend.hpp"
 #include "tests/protocol/fixture.hpp"
 
 using namespace polychron;

@@ -1,6 +1,6 @@
 // Admission, deadlines, cancellation, statistics: clauses "load" of docs/contract.md.
-#include "stress/run.hpp"
-#include "stress/strategies.hpp"
+#include "observe/stress/run.hpp"
+#include "observe/stress/strategies.hpp"
 #include "tests/protocol/fixture.hpp"
 
 using namespace polychron;

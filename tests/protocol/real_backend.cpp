@@ -3,8 +3,8 @@
 #include <filesystem>
 
 #include "kernels/cpu/cpu_backend.hpp"
-#include "stress/explorer.hpp"
-#include "stress/symbolic_backend.hpp"
+#include "observe/stress/explorer.hpp"
+#include "observe/stress/symbolic_backend.hpp"
 #include "tests/protocol/fixture.hpp"
 
 using namespace polychron;

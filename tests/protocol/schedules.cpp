@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "stress/explorer.hpp"
+#include "observe/stress/explorer.hpp"
 
 using namespace polychron;
 using stress::Program;

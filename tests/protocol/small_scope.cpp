@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "stress/small_scope.hpp"
-#include "stress/systematic.hpp"
+#include "observe/stress/small_scope.hpp"
+#include "observe/stress/systematic.hpp"
 
 using namespace polychron;
 using stress::Kind;

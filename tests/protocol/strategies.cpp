@@ -2,8 +2,8 @@
 #include <map>
 #include <set>
 
-#include "stress/distinct.hpp"
-#include "stress/explorer.hpp"
+#include "observe/stress/distinct.hpp"
+#include "observe/stress/explorer.hpp"
 #include "tests/protocol/fixture.hpp"
 
 using namespace polychron;

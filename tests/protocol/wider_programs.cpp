@@ -3,9 +3,9 @@
 #include <boost/test/unit_test.hpp>
 #include <set>
 
-#include "stress/counter_check.hpp"
-#include "stress/explorer.hpp"
-#include "stress/model.hpp"
+#include "observe/stress/counter_check.hpp"
+#include "observe/stress/explorer.hpp"
+#include "observe/stress/model.hpp"
 #include "tests/protocol/fixture.hpp"
 
 using namespace polychron;

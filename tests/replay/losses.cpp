@@ -2,11 +2,11 @@
 #include <memory>
 #include <vector>
 
+#include "observe/stress/fault_backend.hpp"
+#include "observe/stress/relay.hpp"
+#include "observe/stress/symbolic_backend.hpp"
+#include "observe/stress/world.hpp"
 #include "runtime/builder_bridge.hpp"
-#include "stress/fault_backend.hpp"
-#include "stress/relay.hpp"
-#include "stress/symbolic_backend.hpp"
-#include "stress/world.hpp"
 #include "tests/replay/recordings.hpp"
 
 using namespace polychron;

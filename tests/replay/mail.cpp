@@ -2,10 +2,10 @@
 #include <algorithm>
 
 #include "observe/replay/script.hpp"
+#include "observe/stress/run.hpp"
+#include "observe/stress/symbolic_backend.hpp"
 #include "observe/trace/matches.hpp"
 #include "runtime/builder_bridge.hpp"
-#include "stress/run.hpp"
-#include "stress/symbolic_backend.hpp"
 #include "tests/recorded_program.hpp"
 #include "tests/replay/recordings.hpp"
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "stress/model.hpp"
-#include "stress/quiescence.hpp"
-#include "stress/symbolic_backend.hpp"
+#include "observe/stress/model.hpp"
+#include "observe/stress/quiescence.hpp"
+#include "observe/stress/symbolic_backend.hpp"
 
 namespace polychron::rules {
 

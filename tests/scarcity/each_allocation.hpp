@@ -22,8 +22,9 @@ void each_allocation_fails(const std::string& name, Prepare prepare, Call call,
                            std::optional<ErrorKind> mistake = std::nullopt) {
   using Given = decltype(prepare());
   using Returned = decltype(call(std::declval<Given&>()));
-  constexpr bool replies =
-      requires { std::declval<std::add_lvalue_reference_t<Returned>>().take(); };
+  constexpr bool replies = requires {
+    std::declval<std::add_lvalue_reference_t<Returned>>().take();
+  };
   std::int64_t failed = 0;
   for (bool happened = true; happened; failed += happened) {
     BOOST_REQUIRE_LT(failed, 5000);

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "stress/fault_backend.hpp"
+#include "observe/stress/fault_backend.hpp"
 #include "tests/soak/site.hpp"
 
 namespace polychron::soak {

@@ -32,15 +32,15 @@ const std::map<std::string, std::set<std::string>> system_headers{
     {"base/kept_once.cpp", {"pthread.h"}},
     {"base/new_file.cpp", {"fcntl.h", "unistd.h"}},
     {"examples/asio/asio.cpp", {"boost"}},
-    {"examples/ocr/main.cpp", {"CLI", "tools"}},
-    {"examples/ocr/output.cpp", {"tools"}},
-    {"examples/ocr/picture_jpeg.cpp", {"jpeglib.h"}},
-    {"examples/ocr/picture_png.cpp", {"png.h"}},
-    {"examples/ocr/picture_tiff.cpp", {"tiffio.h"}},
-    {"examples/ocr/picture_webp.cpp", {"webp"}},
+    {"apps/ocr/main.cpp", {"CLI", "apps/tool"}},
+    {"apps/ocr/output.cpp", {"apps/tool"}},
+    {"apps/ocr/picture_jpeg.cpp", {"jpeglib.h"}},
+    {"apps/ocr/picture_png.cpp", {"png.h"}},
+    {"apps/ocr/picture_tiff.cpp", {"tiffio.h"}},
+    {"apps/ocr/picture_webp.cpp", {"webp"}},
     {"kernels/direct/wide.hpp", {"immintrin.h"}},
     {"observe/recording/recorder.cpp", {"errno.h", "pthread.h"}},
-    {"tools/platform.cpp", {"fcntl.h", "signal.h", "unistd.h", "sys"}}};
+    {"apps/tool/platform.cpp", {"fcntl.h", "signal.h", "unistd.h", "sys"}}};
 
 /// Places where threads may meet: everything with a lock or an atomic, and every thread that is
 /// started. Each entry is the beginning of a path.
@@ -62,7 +62,7 @@ const std::vector<std::string> places_of_locks{
     "base/new_file.cpp",             // a number in the names of temporary files
     "onnx/spare_outputs",            // memory that a session's runs take and give back
     "observe/replay/drivers",        // threads that take turns, one awake at a time
-    "stress/fault_backend",          // tests and backends meet there
+    "observe/stress/fault_backend",  // tests and backends meet there
     "tools/",
     "tests/bench/",
 };
@@ -136,11 +136,11 @@ BOOST_AUTO_TEST_CASE(includes_point_in_the_allowed_directions) {
 }
 
 // The server and the npm package are built outside of this tree, on what is installed. The server's
-// "ocr" reads pages by an example, which stands on the same.
+// "ocr" reads pages by apps/ocr, which stands on the same.
 BOOST_AUTO_TEST_CASE(products_stand_on_the_public_interface) {
   const std::regex include(R"(^\s*#\s*include\s*[<"]([^>"]+)[>"])");
   std::size_t files = 0;
-  for (const auto* product : {"server", "webnn/native"})
+  for (const auto* product : {"apps/server", "bindings/node/native"})
     for (const auto& entry : fs::recursive_directory_iterator(root / product)) {
       if (!is_source(entry.path())) continue;
       ++files;
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(products_stand_on_the_public_interface) {
         std::smatch match;
         if (std::regex_search(line, match, include)) {
           const auto folder = style::folder_of(match[1].str());
-          BOOST_TEST((folder.empty() || folder == "examples"), path << " includes " << match[1]);
+          BOOST_TEST((folder.empty() || folder == "apps/ocr"), path << " includes " << match[1]);
         }
         BOOST_TEST(line.size() <= 100U, path << ':' << lines + 1 << " has " << line.size());
       }

@@ -4,10 +4,10 @@
 #include <boost/test/unit_test.hpp>
 #include <nlohmann/json.hpp>
 
+#include "apps/tool/input_file.hpp"
+#include "apps/tool/program.hpp"
 #include "tests/tool/small_files.hpp"
 #include "tests/tool/terminal.hpp"
-#include "tools/input_file.hpp"
-#include "tools/program.hpp"
 
 namespace {
 

@@ -1,13 +1,13 @@
 // .npy files: arrays survive writing and reading, and other files are refused with the reason.
-#include "tools/npy.hpp"
+#include "apps/tool/npy.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <cstring>
 #include <random>
 #include <vector>
 
-#include "tools/npy_header.hpp"
-#include "tools/program.hpp"
+#include "apps/tool/npy_header.hpp"
+#include "apps/tool/program.hpp"
 
 namespace {
 

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include "examples/ocr/picture.hpp"
-#include "examples/ocr/recognition.hpp"
-#include "examples/ocr/turning.hpp"
+#include "apps/ocr/picture.hpp"
+#include "apps/ocr/recognition.hpp"
+#include "apps/ocr/turning.hpp"
 #include "polychron/error.hpp"
 #include "tests/paths.hpp"
 #include "tests/tool/command.hpp"

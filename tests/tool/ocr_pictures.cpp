@@ -3,9 +3,9 @@
 #include <boost/test/unit_test.hpp>
 #include <opencv2/imgproc.hpp>
 
-#include "examples/ocr/detection.hpp"
-#include "examples/ocr/recognition.hpp"
-#include "examples/ocr/turning.hpp"
+#include "apps/ocr/detection.hpp"
+#include "apps/ocr/recognition.hpp"
+#include "apps/ocr/turning.hpp"
 
 namespace {
 

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "apps/tool/npy.hpp"
 #include "tests/tool/command.hpp"
 #include "tests/tool/models.hpp"
-#include "tools/npy.hpp"
 
 namespace {
 

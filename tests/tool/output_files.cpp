@@ -1,5 +1,5 @@
 // Files that appear whole or not at all, in whatever way the program ends.
-#include "tools/output_files.hpp"
+#include "apps/tool/output_files.hpp"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "apps/tool/program.hpp"
 #include "tests/tool/command.hpp"
-#include "tools/program.hpp"
 
 namespace {
 

@@ -13,7 +13,7 @@
 // After <cstdio>, which it needs and does not include.
 #include <jpeglib.h>
 
-#include "examples/ocr/picture_formats.hpp"
+#include "apps/ocr/picture_formats.hpp"
 #include "tests/tool/command.hpp"
 
 namespace test_tool {

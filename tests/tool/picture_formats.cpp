@@ -7,8 +7,8 @@
 #include <random>
 #include <string_view>
 
-#include "examples/ocr/picture.hpp"
-#include "examples/ocr/picture_formats.hpp"
+#include "apps/ocr/picture.hpp"
+#include "apps/ocr/picture_formats.hpp"
 #include "polychron/error.hpp"
 #include "tests/tool/command.hpp"
 #include "tests/tool/picture_files.hpp"

@@ -4,11 +4,11 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "apps/tool/output_files.hpp"
+#include "apps/tool/program.hpp"
 #include "polychron/error.hpp"
 #include "polychron/trace.hpp"
 #include "tests/tool/small_files.hpp"
-#include "tools/output_files.hpp"
-#include "tools/program.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // The tool's printing of names and messages that others have made.
-#include "tools/printable.hpp"
+#include "apps/tool/printable.hpp"
 
 #include <boost/test/unit_test.hpp>
 #include <random>

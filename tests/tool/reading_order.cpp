@@ -1,5 +1,5 @@
 // The order of a page's lines: rows, columns, tables; straight and askew. Boxes alone, no models.
-#include "examples/ocr/reading_order.hpp"
+#include "apps/ocr/reading_order.hpp"
 
 #include <algorithm>
 #include <boost/test/unit_test.hpp>

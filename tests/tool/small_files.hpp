@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "apps/tool/npy.hpp"
 #include "tests/tool/command.hpp"
 #include "tests/tool/models.hpp"
-#include "tools/npy.hpp"
 
 namespace test_tool {
 

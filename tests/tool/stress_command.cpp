@@ -3,7 +3,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "stress/explorer.hpp"
+#include "observe/stress/explorer.hpp"
 #include "tests/tool/command.hpp"
 
 using test_tool::check_mistake;

@@ -1,5 +1,5 @@
 // polychron bench's count of the runs of many clients, in a simulated time.
-#include "tools/throughput.hpp"
+#include "apps/tool/throughput.hpp"
 
 #include <atomic>
 #include <boost/test/unit_test.hpp>

@@ -1,9 +1,0 @@
-#include "tools/version.hpp"
-
-namespace tool {
-
-const char* version() noexcept {
-  return POLYCHRON_VERSION " (oneDNN " ONEDNN_VERSION ", CAF " CAF_VERSION_TEXT ")";
-}
-
-}  // namespace tool
