@@ -75,7 +75,7 @@ json::object state_of(const ModelState& state) {
   const auto& model = *state.model;
   const auto& metrics = *model.metrics();
   const auto usage = model.usage();
-  const auto shapes = model.engine().shapes();
+  const auto graphs = model.engine().graphs();
   line["lanes"] = model.config().lanes;
   line["lanes_busy"] = usage.lanes_busy;
   line["threads"] = model.config().threads;
@@ -83,9 +83,9 @@ json::object state_of(const ModelState& state) {
   line["in_flight_limit"] = model.config().in_flight;
   line["memory"] = usage.bytes;
   line["memory_limit"] = model.config().memory_limit;
-  line["shapes"] = shapes.kept;
+  line["shapes"] = graphs.kept;
   line["shapes_limit"] = model.config().shapes;
-  line["builds"] = shapes.builds;
+  line["builds"] = graphs.builds;
   line["success"] = duration_of(metrics.success);
   line["fail"] = duration_of(metrics.failure);
   line["queue"] = duration_of(metrics.queued);
@@ -219,13 +219,13 @@ void refresh_gauges(Service& service) {
   for (const auto& each : service.repository.index()) {
     if (!each.model) continue;
     const auto usage = each.model->usage();
-    const auto shapes = each.model->engine().shapes();
+    const auto graphs = each.model->engine().graphs();
     auto& metrics = *each.model->metrics();
     metrics.in_flight->Set(static_cast<double>(each.model->in_flight()));
     metrics.lanes->Set(each.model->config().lanes);
     metrics.lanes_busy->Set(static_cast<double>(usage.lanes_busy));
     metrics.memory->Set(static_cast<double>(usage.bytes));
-    metrics.shapes->Set(static_cast<double>(shapes.kept));
+    metrics.shapes->Set(static_cast<double>(graphs.kept));
   }
 }
 

@@ -240,7 +240,7 @@ BOOST_AUTO_TEST_CASE(every_client_gets_its_own_rows) {
   rig.folder.write("copy/config.json", R"({"max_batch": 16, "batch_window_us": 1000})");
   rig.look();
   const auto model = rig.model("copy");
-  BOOST_TEST(model->engine().shapes().builds == 5U);  // 1, 2, 4, 8 and 16 rows
+  BOOST_TEST(model->engine().graphs().builds == 5U);  // 1, 2, 4, 8 and 16 rows
   const auto seed = std::random_device()();
   std::mt19937 random(seed);
   std::list<Client> clients;
