@@ -150,13 +150,9 @@ std::string config_document(const Model& model) {
   document["input"] = tensors(model.signature().inputs);
   document["output"] = tensors(model.signature().outputs);
   document["instance_group"] = json::array{std::move(group)};
-  document["parameters"] = json::object{{"threads", config.threads},
-                                        {"in_flight", config.in_flight},
-                                        {"memory_limit", config.memory_limit},
-                                        {"shapes", config.shapes},
-                                        {"timeout_ms", config.timeout.count()},
-                                        {"max_batch", config.max_batch},
-                                        {"batch_window_us", config.batch_window.count()}};
+  json::object parameters;
+  for (const auto& each : model_options()) parameters[each.name] = each.get(config);
+  document["parameters"] = std::move(parameters);
   return json::serialize(document);
 }
 
