@@ -11,7 +11,6 @@
 #include <optional>
 #include <polychron/polychron.hpp>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "core/config.hpp"
@@ -39,7 +38,7 @@ struct EngineAnswer {
   std::chrono::nanoseconds computed{0};
 };
 
-using EngineOutcome = std::variant<EngineAnswer, Refusal>;
+using EngineOutcome = Refusable<EngineAnswer>;
 
 /// Graphs of different shapes.
 struct GraphCounts {

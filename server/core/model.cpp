@@ -81,14 +81,6 @@ double size_of(const std::vector<WireTensor>& tensors) {
   return size;
 }
 
-/// Code may throw an Error that does not name the request.
-Refusal named(const Error& error, const std::string& label) {
-  const auto refusal = refusal_of(error);
-  const bool named = refusal.message().find(label) != std::string::npos;
-  return {refusal.status(), named ? refusal.message() : label + ": " + refusal.message(),
-          refusal.retry_after_s()};
-}
-
 std::string names_of(const Codes& codes) {
   std::string names;
   for (const auto& [name, make] : codes) names += (names.empty() ? "'" : ", '") + name + "'";
@@ -223,25 +215,21 @@ void Model::start(const std::shared_ptr<Call>& call, EngineRequest&& request) {
     engine_->infer(std::move(request)).then([call](Result<EngineOutcome> outcome) {
       call->model->take(call, std::move(outcome));
     });
-  } catch (const Error& error) {
-    settle(call, named(error, call->label));
-  } catch (const std::bad_alloc&) {
-    settle(call, Refusal(Status::unavailable, call->label + ": out of memory", 1));
-  } catch (const std::exception& error) {
-    settle(call, Refusal(Status::internal, call->label + ": " + error.what()));
+  } catch (...) {
+    settle(call, current_refusal(call->label));
   }
 }
 
 void Model::take(const std::shared_ptr<Call>& call, Result<EngineOutcome>&& outcome) try {
   call->leave();
-  if (!outcome)
-    settle(call, named(outcome.error(), call->label));
-  else if (auto* refusal = std::get_if<Refusal>(&*outcome))
-    settle(call, std::move(*refusal));
-  else
-    finish(call, std::move(std::get<EngineAnswer>(*outcome)));
-} catch (const std::bad_alloc&) {
-  settle(call, Refusal(Status::unavailable, "out of memory", 1));
+  auto& answer = outcome.value().value();
+  note_time(*call, answer.computed);
+  InferAnswer made{name(), std::to_string(version_), call->id, {}};
+  made.outputs = checked_outputs(std::move(answer.outputs), call->outputs, signature(), name());
+  host_.metrics->sent->Increment(size_of(made.outputs));
+  settle(call, std::move(made));
+} catch (...) {
+  settle(call, current_refusal(call->label));
 }
 
 void Model::note_time(const Call& call, nanoseconds computed) {
@@ -258,20 +246,6 @@ void Model::note_time(const Call& call, nanoseconds computed) {
   host_.metrics->queue->Observe(std::chrono::duration<double>(queued).count());
   host_.metrics->computed.add(computed);
   host_.metrics->queued.add(queued);
-}
-
-void Model::finish(const std::shared_ptr<Call>& call, EngineAnswer&& answer) {
-  note_time(*call, answer.computed);
-  try {
-    InferAnswer made{name(), std::to_string(version_), call->id, {}};
-    made.outputs = checked_outputs(std::move(answer.outputs), call->outputs, signature(), name());
-    host_.metrics->sent->Increment(size_of(made.outputs));
-    settle(call, std::move(made));
-  } catch (const Refusal& refusal) {
-    settle(call, Refusal(refusal));
-  } catch (const std::bad_alloc&) {
-    settle(call, Refusal(Status::unavailable, call->label + ": out of memory", 1));
-  }
 }
 
 void Model::settle(const std::shared_ptr<Call>& call, Outcome&& outcome) {

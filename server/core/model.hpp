@@ -8,13 +8,12 @@
 #include <chrono>
 #include <memory>
 #include <string>
-#include <variant>
 
 #include "core/engine.hpp"
 
 namespace polychron::server {
 
-using Outcome = std::variant<InferAnswer, Refusal>;
+using Outcome = Refusable<InferAnswer>;
 
 /// What a transport adds to a request.
 struct CallOptions {
@@ -65,7 +64,6 @@ class Model : public std::enable_shared_from_this<Model> {
   void bound(const std::shared_ptr<Call>& call, std::chrono::nanoseconds timeout);
   void start(const std::shared_ptr<Call>& call, EngineRequest&& request);
   void take(const std::shared_ptr<Call>& call, Result<EngineOutcome>&& outcome);
-  void finish(const std::shared_ptr<Call>& call, EngineAnswer&& answer);
   void note_time(const Call& call, std::chrono::nanoseconds computed);
   void settle(const std::shared_ptr<Call>& call, Outcome&& outcome);
   int retry_after_s() const;

@@ -230,10 +230,8 @@ void OnnxEngine::run_batch(Batch&& batch, std::function<void()> done) {
   try {
     if (alone) return run_alone(std::move(running->batch.front().request), finish);
     run_joined(running, finish);
-  } catch (const Error& error) {
-    finish(refusal_of(error));
-  } catch (const std::bad_alloc&) {
-    finish(Refusal(Status::unavailable, config_.label + ": out of memory", 1));
+  } catch (...) {
+    finish(current_refusal(config_.label));
   }
 }
 
@@ -263,34 +261,30 @@ void OnnxEngine::run(const onnx::Session& session, EngineRequest&& request,
   const auto label = request.label;
   if (request.cancellation.cancelled())
     return finish(Refusal(Status::cancelled, label + ": cancelled before it started"));
-  try {
-    NamedBuffers inputs;
-    for (auto& input : request.inputs) {
-      if (input.bytes.size() == 0) continue;  // not an input of the graph
-      inputs.emplace_back(input.name, to_operand(input.type, std::move(input.bytes)));
-    }
-    onnx::RunOptions options;
-    options.label = label;
-    options.deadline = request.begin_by;  // the library looks at it before it begins
-    options.cancellation = request.cancellation;
-    options.outputs = std::move(request.outputs);
-    const auto end = [self = shared_from_this(), session, label, finish](
-                         Result<NamedBuffers> outputs, nanoseconds computed) {
-      finish(self->answer(session, std::move(outputs), computed, label));
-    };
-    if (runs_.fetch_add(1, std::memory_order_relaxed) % measured_runs == 0)
-      return session.profile(std::move(inputs), options).then([end](Result<onnx::Profile> profile) {
-        auto [outputs, computed] = measured(std::move(profile));
-        end(std::move(outputs), computed);
-      });
-    session.run(std::move(inputs), options).then([end](Result<NamedBuffers> outputs) {
-      end(std::move(outputs), nanoseconds(0));
-    });
-  } catch (const Error& error) {
-    finish(refusal_of(error, true));
+  NamedBuffers inputs;
+  for (auto& input : request.inputs) {
+    if (input.bytes.size() == 0) continue;  // not an input of the graph
+    inputs.emplace_back(input.name, to_operand(input.type, std::move(input.bytes)));
   }
-} catch (const std::bad_alloc&) {
-  finish(Refusal(Status::unavailable, "out of memory", 1));
+  onnx::RunOptions options;
+  options.label = label;
+  options.deadline = request.begin_by;  // the library looks at it before it begins
+  options.cancellation = request.cancellation;
+  options.outputs = std::move(request.outputs);
+  const auto end = [self = shared_from_this(), session, label, finish](
+                       Result<NamedBuffers> outputs, nanoseconds computed) {
+    finish(self->answer(session, std::move(outputs), computed, label));
+  };
+  if (runs_.fetch_add(1, std::memory_order_relaxed) % measured_runs == 0)
+    return session.profile(std::move(inputs), options).then([end](Result<onnx::Profile> profile) {
+      auto [outputs, computed] = measured(std::move(profile));
+      end(std::move(outputs), computed);
+    });
+  session.run(std::move(inputs), options).then([end](Result<NamedBuffers> outputs) {
+    end(std::move(outputs), nanoseconds(0));
+  });
+} catch (...) {
+  finish(current_refusal({}, true));
 }
 
 EngineOutcome OnnxEngine::answer(const onnx::Session& session, Result<NamedBuffers> outputs,
@@ -308,10 +302,8 @@ EngineOutcome OnnxEngine::answer(const onnx::Session& session, Result<NamedBuffe
         {output, known->type, shape->second.shape, from_operand(known->type, std::move(bytes))});
   }
   return answer;
-} catch (const Error& error) {
-  return refusal_of(error);
-} catch (const std::bad_alloc&) {
-  return Refusal(Status::unavailable, label + ": out of memory", 1);
+} catch (...) {
+  return current_refusal(label);
 }
 
 }  // namespace polychron::server

@@ -31,6 +31,17 @@ void Share::set(std::uint64_t bytes) {
   bytes_ = bytes;
 }
 
+void Service::check_token(std::string_view authorization) const {
+  if (!tokens.accept(authorization))
+    throw Refusal(Status::unauthorized, "a valid bearer token is needed");
+}
+
+void Service::check_repository() const {
+  if (!options.repository_interface)
+    throw Refusal(Status::forbidden,
+                  "the repository interface is off: start the server with --repository");
+}
+
 void Service::answered(const std::string& model, Status status, const std::string& message) {
   metrics.answered(model, status);
   if (status == Status::ok) return;

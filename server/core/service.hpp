@@ -82,6 +82,10 @@ class Service {
 
   /// True if requests are wanted: the folder has been read, and the server is not about to end.
   bool ready() const { return !draining && repository.looked(); }
+  /// Throws Refusal (unauthorized) unless a header "Authorization" of this value is enough.
+  void check_token(std::string_view authorization) const;
+  /// Throws Refusal (forbidden) if clients may not see and change the table of models.
+  void check_repository() const;
   /// Counts, logs and remembers the end of an inference.
   void answered(const std::string& model, Status status, const std::string& message);
   std::vector<RecentError> recent_errors() const;

@@ -130,10 +130,8 @@ Future<Viewer::Page> Viewer::page(std::function<std::vector<std::byte>()> record
     Page page = Refusal(Status::unavailable, "out of memory", 1);
     try {
       page = make(recording());
-    } catch (const Refusal& refusal) {
-      page = refusal;
-    } catch (const std::exception& error) {
-      page = Refusal(Status::unavailable, std::string("the recording: ") + error.what(), 1);
+    } catch (...) {
+      page = current_refusal("the recording");
     }
     {
       const std::lock_guard free(mutex_);

@@ -12,7 +12,6 @@
 #include <polychron/buffer.hpp>
 #include <polychron/future.hpp>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "protocol/refusal.hpp"
@@ -21,7 +20,7 @@ namespace polychron::server {
 
 class Viewer {
  public:
-  using Page = std::variant<Buffer, Refusal>;
+  using Page = Refusable<Buffer>;
 
   /// `program` is a path, or a name that is looked for in PATH. It ends when `patience` is over: a
   /// page takes seconds.
