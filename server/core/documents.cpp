@@ -200,7 +200,7 @@ std::string state_document(const Service& service) {
   document["ready"] = service.ready();
   document["draining"] = service.draining.load();
   document["recording"] = service.options.recording;
-  document["connections"] = service.metrics.connections().Value();
+  document["connections"] = service.metrics.connections.Value();
   document["body_bytes"] = service.budget.used();
   document["body_budget"] = service.budget.most();
   document["models"] = std::move(models);
@@ -209,19 +209,19 @@ std::string state_document(const Service& service) {
 }
 
 void refresh_gauges(Service& service) {
-  service.metrics.body_bytes().Set(static_cast<double>(service.budget.used()));
-  auto& dropped = service.metrics.log_dropped();
+  service.metrics.body_bytes.Set(static_cast<double>(service.budget.used()));
+  auto& dropped = service.metrics.log_dropped;
   dropped.Increment(static_cast<double>(service.log.dropped()) - dropped.Value());
   for (const auto& each : service.repository.index()) {
     if (!each.model) continue;
     const auto usage = each.model->usage();
     const auto graphs = each.model->engine().graphs();
     auto& metrics = *each.model->metrics();
-    metrics.in_flight->Set(static_cast<double>(each.model->in_flight()));
-    metrics.lanes->Set(each.model->config().lanes);
-    metrics.lanes_busy->Set(static_cast<double>(usage.lanes_busy));
-    metrics.memory->Set(static_cast<double>(usage.bytes));
-    metrics.shapes->Set(static_cast<double>(graphs.kept));
+    metrics.in_flight.Set(static_cast<double>(each.model->in_flight()));
+    metrics.lanes.Set(each.model->config().lanes);
+    metrics.lanes_busy.Set(static_cast<double>(usage.lanes_busy));
+    metrics.memory.Set(static_cast<double>(usage.bytes));
+    metrics.shapes.Set(static_cast<double>(graphs.kept));
   }
 }
 

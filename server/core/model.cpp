@@ -14,12 +14,12 @@ using std::chrono::nanoseconds;
 /// A request between its admission and its outcome. It keeps the model alive, and its place among
 /// those in flight until the engine is done with it, also if the client was answered before.
 struct Model::Call {
-  explicit Call(std::shared_ptr<Model> of) : model(std::move(of)) { ++model->metrics()->held; }
+  explicit Call(std::shared_ptr<Model> of) : model(std::move(of)) { ++model->metrics()->unfinished; }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
   ~Call() {
     leave();
-    --model->metrics()->held;
+    --model->metrics()->unfinished;
   }
   /// Frees its place. Before the client hears of its answer: its next request would find it taken.
   void leave() {
@@ -191,7 +191,7 @@ Future<Outcome> Model::infer(InferRequest&& request, const CallOptions& options)
   if (wanted.begin_by && call->ahead >= static_cast<std::uint64_t>(config().lanes))
     *wanted.begin_by -= usual_time();
   wanted.inputs = std::move(request.inputs);
-  metrics->received->Increment(size_of(wanted.inputs));
+  metrics->received.Increment(size_of(wanted.inputs));
   auto future = call->promise.future();
   start(call, std::move(wanted));
   return future;
@@ -226,7 +226,7 @@ void Model::take(const std::shared_ptr<Call>& call, Result<EngineOutcome>&& outc
   note_time(*call, answer.computed);
   InferAnswer made{name(), std::to_string(version_), call->id, {}};
   made.outputs = checked_outputs(std::move(answer.outputs), call->outputs, signature(), name());
-  host_.metrics->sent->Increment(size_of(made.outputs));
+  host_.metrics->sent.Increment(size_of(made.outputs));
   settle(call, std::move(made));
 } catch (...) {
   settle(call, current_refusal(call->label));
@@ -242,8 +242,8 @@ void Model::note_time(const Call& call, nanoseconds computed) {
   usual_ns_ = usual.count() == 0 ? own.count() : usual.count() + (own - usual).count() / 16;
   if (computed.count() == 0) return;
   const auto queued = std::max(time - computed, nanoseconds(0));
-  host_.metrics->compute->Observe(std::chrono::duration<double>(computed).count());
-  host_.metrics->queue->Observe(std::chrono::duration<double>(queued).count());
+  host_.metrics->compute.Observe(std::chrono::duration<double>(computed).count());
+  host_.metrics->queue.Observe(std::chrono::duration<double>(queued).count());
   host_.metrics->computed.add(computed);
   host_.metrics->queued.add(queued);
 }
@@ -253,7 +253,7 @@ void Model::settle(const std::shared_ptr<Call>& call, Outcome&& outcome) {
   if (call->timer) call->timer->cancel();
   const auto time = nanoseconds(Clock::now() - call->begin);
   auto& metrics = *host_.metrics;
-  metrics.total->Observe(std::chrono::duration<double>(time).count());
+  metrics.total.Observe(std::chrono::duration<double>(time).count());
   (std::holds_alternative<InferAnswer>(outcome) ? metrics.success : metrics.failure).add(time);
   call->promise.resolve(std::move(outcome));
 }

@@ -94,7 +94,7 @@ void Imports::run_one() {
     task.swap(tasks_.front());
   }
   ++begun_;
-  metrics_->builds->Increment();
+  metrics_->builds.Increment();
   task();
   for (;;) {
     task = nullptr;
@@ -237,7 +237,7 @@ void OnnxEngine::run_batch(Batch&& batch, std::function<void()> done) {
 
 void OnnxEngine::run_joined(const std::shared_ptr<RunningBatch>& running, Finish finish) {
   const auto size = running->batch.size();
-  host_.metrics->joined->Increment(static_cast<double>(size - 1));
+  host_.metrics->joined.Increment(static_cast<double>(size - 1));
   const auto whole = std::make_shared<EngineRequest>(
       joined(running->batch, running->rows,
              config_.label + ", " + std::to_string(size) + " joined requests"));

@@ -245,7 +245,7 @@ BOOST_AUTO_TEST_CASE(every_client_gets_its_own_rows) {
   std::mt19937 random(seed);
   std::list<Client> clients;
   for (int i = 0; i < 8; ++i) clients.emplace_back(rig.port());
-  for (int rounds = 0; rounds < 20 || model->metrics()->joined->Value() == 0; ++rounds) {
+  for (int rounds = 0; rounds < 20 || model->metrics()->joined.Value() == 0; ++rounds) {
     std::vector<std::string> expected;
     for (auto& client : clients) {
       const auto rows = 1 + random() % 6;

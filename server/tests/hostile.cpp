@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(clients_that_stop_in_the_middle) {
       client.reset();
   }
   check_serves(rig);
-  until([&] { return rig.app->service().metrics.connections().Value() <= 1; });
+  until([&] { return rig.app->service().metrics.connections.Value() <= 1; });
 }
 
 BOOST_AUTO_TEST_CASE(slow_clients_are_told_or_dropped) {

@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <regex>
 #include <set>
+#include <sstream>
 
 #include "rig.hpp"
 
@@ -143,6 +144,23 @@ BOOST_AUTO_TEST_CASE(the_page_has_all_options) {
     BOOST_TEST((shown.contains(each) || each == "--version"), "docs/serving.md lacks " << each);
   for (const auto& each : shown)
     BOOST_TEST(help.find(each) != std::string::npos, "--help lacks " << each);
+}
+
+BOOST_AUTO_TEST_CASE(the_page_has_all_metrics) {
+  const Rig rig({"simple"});
+  rig.client().post("/v2/models/simple/infer", simple_request());
+  const std::regex metric("polychron_[a-z_]+");
+  const auto metrics_in = [&](const std::string& text) {
+    return std::set<std::string>(std::sregex_token_iterator(text.begin(), text.end(), metric), {});
+  };
+  std::set<std::string> served;
+  std::istringstream lines(rig.app->service().metrics.text());
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("# TYPE ")) served.merge(metrics_in(line));
+  auto page = text_of_file(std::string(SERVER_TEST_FILES) + "/../../docs/serving.md");
+  page.erase(0, page.find("| metric | labels |"));
+  const auto shown = metrics_in(page.substr(0, page.find("\n\n")));
+  BOOST_TEST(served == shown, boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(a_port_in_use) {
