@@ -54,7 +54,8 @@ class SessionsCache {
       if (is_new) return add(known, reply);
       auto& entry = *known->second;
       // Otherwise the reply would never come.
-      check_invariant(entry.result || !entry.waiting.empty(), "a session that is not there is built");
+      check_invariant(entry.result || !entry.waiting.empty(),
+                      "a session that is not there is built");
       by_use_.splice(by_use_.begin(), by_use_, entry.used);
       if (!entry.result) {
         entry.waiting.push_back(reply);

@@ -111,7 +111,7 @@ RuntimeOptions App::Parts::runtime_options() {
 }
 
 Repository::Options App::Parts::repository_options() {
-  return {options_.models, options_.model, options_.codes, options_.poll,
+  return {options_.models, options_.model, options_.engines, options_.poll,
           [this](const std::string& line) { log_.server(line); }};
 }
 

@@ -93,6 +93,6 @@ using MakeEngine =
     std::function<std::shared_ptr<Engine>(const EngineOrigin& origin, const EngineHost& host)>;
 
 /// By the name that "code" in NAME/config.json has.
-using Codes = std::map<std::string, MakeEngine>;
+using EngineMakers = std::map<std::string, MakeEngine>;
 
 }  // namespace polychron::server

@@ -36,10 +36,9 @@ prometheus::Histogram& MetricSet::latency(const char* phase) {
       .Name("polychron_request_seconds")
       .Help("Latency by phase: total of every request; queue and compute of every 16th run")
       .Register(registry_)
-      .Add(with({{"phase", phase}}),
-           prometheus::Histogram::BucketBoundaries{0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005,
-                                                   0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
-                                                   10});
+      .Add(with({{"phase", phase}}), prometheus::Histogram::BucketBoundaries{
+                                         0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
+                                         0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10});
 }
 
 void MetricSet::clear_gauges() {
@@ -49,15 +48,13 @@ void MetricSet::clear_gauges() {
 std::shared_ptr<ModelMetrics> Metrics::model(const std::string& name) {
   const std::lock_guard lock(mutex_);
   auto& slot = models_[name];
-  if (!slot)
-    slot = std::make_shared<ModelMetrics>(registry_, prometheus::Labels{{"model", name}});
+  if (!slot) slot = std::make_shared<ModelMetrics>(registry_, prometheus::Labels{{"model", name}});
   return slot;
 }
 
 void Metrics::forget(const std::string& name) {
   const std::lock_guard lock(mutex_);
-  if (const auto found = models_.find(name); found != models_.end())
-    found->second->clear_gauges();
+  if (const auto found = models_.find(name); found != models_.end()) found->second->clear_gauges();
 }
 
 void Metrics::answered(const std::string& model, Status status) {

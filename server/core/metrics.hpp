@@ -72,11 +72,11 @@ struct ModelMetrics : MetricSet {
       gauge("polychron_memory_bytes", "Bytes of a model's tensors, plans and buffers in flight");
   prometheus::Gauge& shapes = gauge("polychron_shapes", "Graphs of different shapes");
   prometheus::Counter& builds = counter("polychron_builds_total", "Graphs built for new shapes");
-  prometheus::Counter& joined = counter("polychron_joined_total",
-                                        "Requests that ran as a part of another one's run");
+  prometheus::Counter& joined =
+      counter("polychron_joined_total", "Requests that ran as a part of another one's run");
 
   Duration success, failure, queued, computed;
-  std::atomic<std::uint64_t> last_ms{0};  ///< of the Unix epoch: the last request
+  std::atomic<std::uint64_t> last_ms{0};     ///< of the Unix epoch: the last request
   std::atomic<std::uint64_t> unfinished{0};  ///< requests that engines are not done with
   /// Successful runs: fewer than successful requests where requests are joined.
   std::uint64_t runs() const {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <boost/asio/steady_timer.hpp>
+#include <limits>
+#include <polychron/invariant.hpp>
 #include <utility>
 
 #include "core/onnx_engine.hpp"
@@ -14,7 +16,9 @@ using std::chrono::nanoseconds;
 /// A request between its admission and its outcome. It keeps the model alive, and its place among
 /// those in flight until the engine is done with it, also if the client was answered before.
 struct Model::Call {
-  explicit Call(std::shared_ptr<Model> of) : model(std::move(of)) { ++model->metrics()->unfinished; }
+  explicit Call(std::shared_ptr<Model> of) : model(std::move(of)) {
+    ++model->metrics()->unfinished;
+  }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
   ~Call() {
@@ -81,9 +85,9 @@ double size_of(const std::vector<WireTensor>& tensors) {
   return size;
 }
 
-std::string names_of(const Codes& codes) {
+std::string names_of(const EngineMakers& makers) {
   std::string names;
-  for (const auto& [name, make] : codes) names += (names.empty() ? "'" : ", '") + name + "'";
+  for (const auto& [name, make] : makers) names += (names.empty() ? "'" : ", '") + name + "'";
   return names.empty() ? "none" : names;
 }
 
@@ -97,7 +101,7 @@ Model::Model(EngineOrigin origin, std::uint64_t version, EngineHost host,
       engine_(std::move(engine)) {}
 
 std::shared_ptr<Model> Model::load(EngineOrigin origin, std::uint64_t version,
-                                   const EngineHost& host, const Codes& codes) {
+                                   const EngineHost& host, const EngineMakers& makers) {
   auto& config = origin.config;
   if (config.label.empty()) config.label = printable(origin.name, 80);
   std::shared_ptr<Engine> engine;
@@ -106,10 +110,11 @@ std::shared_ptr<Model> Model::load(EngineOrigin origin, std::uint64_t version,
       throw Error(ErrorKind::bad_data, "'parameters' are for models made of code");
     engine = OnnxEngine::load(origin, host);
   } else {
-    const auto code = codes.find(config.code);
-    if (code == codes.end())
+    const auto code = makers.find(config.code);
+    if (code == makers.end())
       throw Error(ErrorKind::not_supported, "code '" + printable(config.code, 40) +
-                                                "' is unknown; this server has " + names_of(codes));
+                                                "' is unknown; this server has " +
+                                                names_of(makers));
     engine = code->second(origin, host);
   }
   return std::shared_ptr<Model>(new Model(std::move(origin), version, host, std::move(engine)));
@@ -149,6 +154,9 @@ void Model::refuse_if_full() {
 
 std::uint64_t Model::admit(const InferRequest& request, nanoseconds timeout) {
   const auto before = in_flight_.fetch_add(1, std::memory_order_relaxed);
+  check_invariant(before <= std::numeric_limits<std::uint64_t>::max() / 2,
+                  "each request leaves once");
+  check_invariant(config().lanes > 0, "a model has a lane");
   const auto refuse = [&](Refusal refusal) {
     in_flight_.fetch_sub(1, std::memory_order_relaxed);
     throw refusal;

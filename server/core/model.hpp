@@ -29,9 +29,9 @@ class Model : public std::enable_shared_from_this<Model> {
     std::size_t lanes_busy = 0;
   };
 
-  /// Loads the model: `codes` has those made of code. Blocks. Throws std::exception.
+  /// Loads the model: `makers` has those made of code. Blocks. Throws std::exception.
   static std::shared_ptr<Model> load(EngineOrigin origin, std::uint64_t version,
-                                     const EngineHost& host, const Codes& codes);
+                                     const EngineHost& host, const EngineMakers& makers);
 
   /// Runs the request. The future has the answer or a refusal; it never rejects. It resolves at the
   /// request's timeout at the latest. Callbacks run where the runtime's callbacks run, or at once.

@@ -205,11 +205,11 @@ Future<EngineOutcome> OnnxEngine::infer(EngineRequest&& request) {
 /// Without a copy of the request's bytes, and with its deadline and cancellation.
 void OnnxEngine::run_alone(EngineRequest&& request, Finish finish) {
   const auto bindings = request.bindings;
-  const auto held = std::make_shared<EngineRequest>(std::move(request));
-  with_session(bindings, [self = shared_from_this(), held,
+  const auto owned = std::make_shared<EngineRequest>(std::move(request));
+  with_session(bindings, [self = shared_from_this(), owned,
                           finish = std::move(finish)](Result<onnx::Session>&& session) {
     if (session)
-      self->run(*session, std::move(*held), finish);
+      self->run(*session, std::move(*owned), finish);
     else
       finish(refusal_of(session.error(), true));
   });
@@ -271,8 +271,8 @@ void OnnxEngine::run(const onnx::Session& session, EngineRequest&& request,
   options.deadline = request.begin_by;  // the library looks at it before it begins
   options.cancellation = request.cancellation;
   options.outputs = std::move(request.outputs);
-  const auto end = [self = shared_from_this(), session, label, finish](
-                       Result<NamedBuffers> outputs, nanoseconds computed) {
+  const auto end = [self = shared_from_this(), session, label, finish](Result<NamedBuffers> outputs,
+                                                                       nanoseconds computed) {
     finish(self->answer(session, std::move(outputs), computed, label));
   };
   if (runs_.fetch_add(1, std::memory_order_relaxed) % measured_runs == 0)

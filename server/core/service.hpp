@@ -32,12 +32,12 @@ class Budget {
 };
 
 /// A share of the budget, which ends with this object.
-class Share {
+class BudgetShare {
  public:
-  explicit Share(Budget& budget) : budget_(budget) {}
-  Share(const Share&) = delete;
-  Share& operator=(const Share&) = delete;
-  ~Share() { budget_.give_back(bytes_); }
+  explicit BudgetShare(Budget& budget) : budget_(budget) {}
+  BudgetShare(const BudgetShare&) = delete;
+  BudgetShare& operator=(const BudgetShare&) = delete;
+  ~BudgetShare() { budget_.give_back(bytes_); }
   /// Makes it `bytes`. Throws Refusal (unavailable), and keeps what it has.
   void set(std::uint64_t bytes);
 

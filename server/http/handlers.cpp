@@ -107,7 +107,7 @@ std::size_t json_bytes(const InferAnswer& answer, const InferRequest& wanted) {
 }
 
 /// Its tensors count in the budget until `share` ends.
-asio::awaitable<InferRequest> parse(HttpShared& shared, HttpRequest& request, Share& share) {
+asio::awaitable<InferRequest> parse(HttpShared& shared, HttpRequest& request, BudgetShare& share) {
   const auto json = request.json_length.value_or(request.body.bytes.size());
   auto parsed = co_await async_work(shared.worker, json, [&] {
     share.set(bytes_to_parse(request.body, request.json_length));
@@ -143,7 +143,7 @@ asio::awaitable<HttpReply> infer(HttpShared& shared, HttpRequest& request) {
   try {
     const auto model = service.repository.find(target.model, target.version);
     counted = model->name();
-    Share share(service.budget);
+    BudgetShare share(service.budget);
     auto parsed = co_await parse(shared, request, share);
     wanted.id = parsed.id;
     wanted.outputs = parsed.outputs;

@@ -58,8 +58,8 @@ Refusal refusal_of(const Error& error, bool of_request = false);
 /// "the body has 2.0 MiB, at most 1.0 MiB".
 Refusal too_large(std::string_view what, std::uint64_t size, std::uint64_t most);
 
-/// The exception that is being handled, as a refusal. Call it in a catch clause. A Refusal names its
-/// object; the text of any other exception gets `label` in front, unless it has it.
+/// The exception that is being handled, as a refusal. Call it in a catch clause. A Refusal names
+/// its object; the text of any other exception gets `label` in front, unless it has it.
 Refusal current_refusal(std::string_view label = {}, bool of_request = false) noexcept;
 
 /// A value, or the refusal that came instead.

@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(health_checks_have_a_reserve) {
   Rig rig({"simple"}, [&](auto& options) {
     options.http.connections = 16;  // of which one runs nothing
     options.io_threads = 1;
-    options.codes["holds"] = [&](const EngineOrigin&, const EngineHost&) {
+    options.engines["holds"] = [&](const EngineOrigin&, const EngineHost&) {
       return std::make_shared<Holding>(held_requests);
     };
   });

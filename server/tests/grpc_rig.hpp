@@ -21,7 +21,7 @@ struct GrpcServer {
       : rig({"simple", "copy_fp32"}, [&](auto& options) {
           options.grpc = true;
           options.grpc_port = 0;
-          options.codes["holds"] = [&](const EngineOrigin&, const EngineHost&) {
+          options.engines["holds"] = [&](const EngineOrigin&, const EngineHost&) {
             return std::make_shared<Holding>(requests);
           };
           if (change) change(options);

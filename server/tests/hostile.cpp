@@ -149,8 +149,8 @@ BOOST_AUTO_TEST_CASE(a_request_that_has_come_keeps_its_connection) {
   Rig rig({}, [&](auto& options) {
     options.io_threads = 1;
     options.http.connections = 1;
-    options.codes["none"] = [&](const EngineOrigin&,
-                                const EngineHost& host) -> std::shared_ptr<Engine> {
+    options.engines["none"] = [&](const EngineOrigin&,
+                                  const EngineHost& host) -> std::shared_ptr<Engine> {
       loop = host.loop;
       throw Error(ErrorKind::not_supported, "it is here for the loop alone");
     };

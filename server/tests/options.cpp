@@ -120,8 +120,8 @@ BOOST_AUTO_TEST_CASE(the_document_of_a_model_has_its_numbers) {
   BOOST_TEST(config.in_flight == 77U);
   BOOST_TEST(config.timeout.count() == 321);
   for (const auto& option : model_options())
-    BOOST_TEST(text.find("\"" + std::string(option.name) + "\":" +
-                         std::to_string(option.get(config))) != std::string::npos,
+    BOOST_TEST(text.find("\"" + std::string(option.name) +
+                         "\":" + std::to_string(option.get(config))) != std::string::npos,
                option.name << " in " << text);
 }
 
